@@ -1,0 +1,29 @@
+# Libraries that Debian ships without a usable CMake package, and CUDA, which
+# is looked for and never required. A missing one names the remedy.
+
+set(remedy "run scripts/packages install build")
+
+find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp)
+if(NOT CLI11_INCLUDE_DIR)
+  message(FATAL_ERROR "CLI11 (CLI/CLI.hpp) not found: ${remedy}")
+endif()
+
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
+find_library(DNNL_LIBRARY dnnl)
+if(NOT DNNL_INCLUDE_DIR OR NOT DNNL_LIBRARY)
+  message(FATAL_ERROR "oneDNN (libdnnl) not found: ${remedy}")
+endif()
+add_library(gt_dnnl INTERFACE)
+target_include_directories(gt_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
+target_link_libraries(gt_dnnl INTERFACE ${DNNL_LIBRARY})
+
+if(GT_OPENMP)
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+endif()
+
+find_package(CUDAToolkit QUIET)
+if(CUDAToolkit_FOUND)
+  message(STATUS "CUDA: ${CUDAToolkit_VERSION} found")
+else()
+  message(STATUS "CUDA: not found, not needed")
+endif()

@@ -1,0 +1,21 @@
+# cmake --install: programs (named beside their targets), the scripts that are
+# programs, man pages, completions, data.
+
+set(data "${CMAKE_INSTALL_DATADIR}/gt")
+
+file(GLOB tools CONFIGURE_DEPENDS scripts/gt-*)
+if(tools)
+  install(PROGRAMS ${tools} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+foreach(section 1 5 7)
+  file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
+  if(pages)
+    install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+  endif()
+endforeach()
+install(DIRECTORY share/completions/
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+install(DIRECTORY share/ DESTINATION ${data}
+  PATTERN completions EXCLUDE)
+install(DIRECTORY examples DESTINATION ${data} OPTIONAL USE_SOURCE_PERMISSIONS)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

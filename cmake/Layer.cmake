@@ -1,0 +1,18 @@
+# gt_layer(NAME [LIBRARY ...]): lib/NAME becomes the static library gt_NAME.
+# All of the folder is taken, sub-folders too, apart from cuda/ (a plug-in, not
+# part of this build). The links given are all that the folder may include;
+# scripts/lint checks the same order in the sources. A folder without sources
+# yet is an empty interface library, so that what stands above it links.
+function(gt_layer name)
+  set(target gt_${name})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/lib/${name}/*.cc")
+  list(FILTER sources EXCLUDE REGEX "/cuda/|_test\\.cc$")
+  if(sources)
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PUBLIC gt_flags ${ARGN})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE gt_flags ${ARGN})
+  endif()
+endfunction()

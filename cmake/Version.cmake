@@ -1,0 +1,49 @@
+# gt_version: gen/base/version.h declares gt::kVersion, gen/version.cc defines
+# it. The definition is made anew at each build but written only when it
+# changes, so a commit costs one small compilation and the links.
+#
+# Run as a script (cmake -P) this same file writes the definition.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_policy(VERSION 3.25)
+  execute_process(
+    COMMAND git rev-parse --short=12 HEAD
+    WORKING_DIRECTORY "${source_dir}"
+    OUTPUT_VARIABLE id OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_QUIET RESULT_VARIABLE failed)
+  if(NOT failed)
+    string(APPEND version " (${id})")
+  endif()
+  file(CONFIGURE OUTPUT "${output}" CONTENT
+"#include \"base/version.h\"
+
+namespace gt {
+const char kVersion[] = \"${version}\";
+}
+")
+  return()
+endif()
+
+set(gen "${PROJECT_BINARY_DIR}/gen")
+file(CONFIGURE OUTPUT "${gen}/base/version.h" CONTENT
+"#ifndef GT_BASE_VERSION_H_
+#define GT_BASE_VERSION_H_
+
+namespace gt {
+
+// The release and the commit that this was built from, as --version says it.
+extern const char kVersion[];
+
+}  // namespace gt
+
+#endif
+")
+add_custom_target(gt_version_id
+  COMMAND ${CMAKE_COMMAND} -Dversion=${PROJECT_VERSION}
+    "-Dsource_dir=${PROJECT_SOURCE_DIR}" "-Doutput=${gen}/version.cc"
+    -P "${CMAKE_CURRENT_LIST_FILE}"
+  BYPRODUCTS "${gen}/version.cc"
+  COMMENT "" VERBATIM)
+add_library(gt_version STATIC "${gen}/version.cc")
+target_link_libraries(gt_version PUBLIC gt_flags)
+add_dependencies(gt_version gt_version_id)
