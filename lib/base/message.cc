@@ -1,0 +1,89 @@
+#include "base/message.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gt {
+namespace {
+
+constexpr size_t kShownColumns = 72;
+
+// Control bytes would garble a terminal, so they show as '?'.
+std::string printable(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\t') c = ' ';
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  return out;
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t above = row[j];
+      const size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above + 1, row[j - 1] + 1, change});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string to_string(const Place& place) {
+  std::string out(place.file);
+  if (place.line != 0) out += ":" + std::to_string(place.line);
+  return out;
+}
+
+std::string format_error(std::string_view program, const Place& place,
+                         const Error& error, std::string_view line) {
+  std::string out(program);
+  const std::string where = to_string(place);
+  if (!where.empty()) out += ": " + where;
+  out += ": " + error.message + "\n";
+  if (line.empty()) return out;
+  size_t column = std::min(error.column, line.size() + 1);
+  size_t first = 0;
+  if (column > kShownColumns - 8) first = column - kShownColumns / 2;
+  const bool cut = line.size() - first > kShownColumns;
+  out += "  " + std::string(first > 0 ? "..." : "") +
+         printable(line.substr(first, kShownColumns)) + (cut ? "..." : "") +
+         "\n";
+  if (column == 0) return out;
+  out += std::string(2 + (first > 0 ? 3 : 0) + column - first - 1, ' ') + "^\n";
+  return out;
+}
+
+std::string_view nearest(std::string_view word,
+                         const std::vector<std::string_view>& candidates) {
+  // Quadratic work on hostile input is not worth a suggestion.
+  if (word.size() > 64) return "";
+  std::string_view best;
+  size_t best_distance = word.size() < 3 ? 2 : 1 + word.size() / 3;
+  for (std::string_view candidate : candidates) {
+    if (candidate.size() > 64) continue;
+    const size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word,
+                         const std::vector<std::string_view>& candidates) {
+  const std::string_view guess = nearest(word, candidates);
+  if (guess.empty()) return "";
+  return "; did you mean '" + std::string(guess) + "'?";
+}
+
+}  // namespace gt

@@ -1,0 +1,114 @@
+#include "base/reader.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace gt {
+namespace {
+
+constexpr size_t kFirstBuffer = size_t{256} << 10;
+constexpr size_t kShownHead = 80;
+
+bool readable_now(int fd) {
+  pollfd p{fd, POLLIN, 0};
+  return ::poll(&p, 1, 0) > 0;
+}
+
+std::string_view without_cr(const char* data, size_t size) {
+  if (size > 0 && data[size - 1] == '\r') --size;
+  return {data, size};
+}
+
+}  // namespace
+
+Reader::Reader(int fd, std::function<void()> on_idle)
+    : fd_(fd), on_idle_(std::move(on_idle)), buffer_(kFirstBuffer) {}
+
+void Reader::make_room() {
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ == buffer_.size()) buffer_.resize(buffer_.size() * 2);
+}
+
+Reader::Fill Reader::fill() {
+  if (at_end_) return Fill::kEnd;
+  make_room();
+  if (on_idle_ && !readable_now(fd_)) on_idle_();
+  for (;;) {
+    const ssize_t n =
+        ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
+    if (n > 0) {
+      end_ += static_cast<size_t>(n);
+      return Fill::kMore;
+    }
+    if (n == 0) {
+      at_end_ = true;
+      return Fill::kEnd;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) {  // a descriptor shared with a non-blocking program
+      pollfd p{fd_, POLLIN, 0};
+      ::poll(&p, 1, -1);
+      continue;
+    }
+    errno_ = errno;
+    at_end_ = true;
+    return Fill::kError;
+  }
+}
+
+bool Reader::fill_if_ready() {
+  if (at_end_ || !readable_now(fd_)) return false;
+  return fill() == Fill::kMore;
+}
+
+Reader::Item Reader::next(std::string_view& line) {
+  size_t searched = 0;
+  for (;;) {
+    const char* start = buffer_.data() + begin_;
+    const size_t size = end_ - begin_;
+    const void* lf = std::memchr(start + searched, '\n', size - searched);
+    if (lf != nullptr) {
+      const auto length =
+          static_cast<size_t>(static_cast<const char*>(lf) - start);
+      line = without_cr(start, length);
+      begin_ += length + 1;
+      return Item::kLine;
+    }
+    if (size > kMaxLine) return too_long(line);
+    searched = size;
+    const Fill got = fill();
+    if (got == Fill::kMore) continue;
+    if (got == Fill::kError) return Item::kError;
+    if (end_ == begin_) return Item::kEnd;
+    line = without_cr(buffer_.data() + begin_, end_ - begin_);
+    begin_ = end_;
+    return Item::kLine;
+  }
+}
+
+Reader::Item Reader::too_long(std::string_view& line) {
+  head_.assign(buffer_.data() + begin_, kShownHead);
+  line = head_;
+  buffer_.resize(kFirstBuffer);
+  buffer_.shrink_to_fit();
+  for (;;) {  // skip to the end of the line
+    begin_ = end_ = 0;
+    const Fill got = fill();
+    if (got == Fill::kError) return Item::kError;
+    if (got == Fill::kEnd) return Item::kTooLong;
+    const void* lf = std::memchr(buffer_.data(), '\n', end_);
+    if (lf == nullptr) continue;
+    begin_ = static_cast<size_t>(static_cast<const char*>(lf) -
+                                 buffer_.data()) + 1;
+    return Item::kTooLong;
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,56 @@
+// Lines from a file descriptor, with back-pressure by nature: it reads only
+// when asked. Owns the descriptor's buffer, not the descriptor.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gt {
+
+class Reader {
+ public:
+  // A longer line is dropped and reported, so no input can take all memory.
+  static constexpr size_t kMaxLine = size_t{64} << 20;
+
+  enum class Item { kLine, kTooLong, kEnd, kError };
+
+  // `on_idle` runs before a read that would block: time to flush.
+  Reader(int fd, std::function<void()> on_idle);
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  // The next line without LF or CR LF; a last line without LF counts. The
+  // text stays valid until the next call. kTooLong: a line over kMaxLine was
+  // skipped, `line` holds its beginning. kError: errno_value() says why.
+  Item next(std::string_view& line);
+
+  // What is buffered and not yet given out; consume() gives it out whole.
+  std::string_view buffered() const {
+    return {buffer_.data() + begin_, end_ - begin_};
+  }
+  void consume(size_t bytes) { begin_ += bytes; }
+  // Reads more without blocking; false when nothing is to be had right now.
+  bool fill_if_ready();
+
+  int errno_value() const { return errno_; }
+
+ private:
+  enum class Fill { kMore, kEnd, kError };
+  Fill fill();
+  void make_room();
+  Item too_long(std::string_view& line);
+
+  int fd_;
+  std::function<void()> on_idle_;
+  std::vector<char> buffer_;
+  std::string head_;  // beginning of a line that was too long
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  bool at_end_ = false;
+  int errno_ = 0;
+};
+
+}  // namespace gt

@@ -1,0 +1,499 @@
+#include "stream/line.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+enum CharClass : uint8_t {
+  kOther = 0,
+  kIdentFirst = 1,  // A-Z a-z _
+  kIdentRest = 2,   // those, 0-9 . /
+  kNumberFirst = 4  // 0-9 + - .
+};
+
+constexpr std::array<uint8_t, 256> make_classes() {
+  std::array<uint8_t, 256> c{};
+  for (unsigned ch = 0; ch < 256; ++ch) {
+    const bool letter = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
+    const bool digit = ch >= '0' && ch <= '9';
+    if (letter || ch == '_') c[ch] |= kIdentFirst | kIdentRest;
+    if (digit || ch == '.' || ch == '/') c[ch] |= kIdentRest;
+    if (digit || ch == '+' || ch == '-' || ch == '.') c[ch] |= kNumberFirst;
+  }
+  return c;
+}
+constexpr auto kClasses = make_classes();
+
+uint8_t class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+size_t ident_length(std::string_view text) {
+  if (text.empty() || (class_of(text[0]) & kIdentFirst) == 0) return 0;
+  size_t n = 1;
+  while (n < text.size() && (class_of(text[n]) & kIdentRest) != 0) ++n;
+  return n;
+}
+
+bool is_reserved(std::string_view word) {
+  if (word.size() > 5) return false;
+  return word == "inf" || word == "nan" || word == "true" ||
+         word == "false" || parse_dtype(word).has_value();
+}
+
+// Splits one line. Each step leaves at_ at the next field.
+class Parser {
+ public:
+  Parser(std::string_view text, Line& line) : text_(text), line_(line) {}
+
+  Status parse() {
+    line_.kind = Line::Kind::kBlank;
+    line_.results.clear();
+    line_.operands.clear();
+    line_.keys.clear();
+    line_.notes.clear();
+    line_.op = line_.remark = {};
+    skip_blanks();
+    if (at_ == text_.size()) return ok_status();
+    if (text_[at_] == '#') {
+      line_.kind = Line::Kind::kComment;
+      line_.remark = text_.substr(at_);
+      return ok_status();
+    }
+    line_.kind = Line::Kind::kInstruction;
+    if (!parse_head() || !parse_fields()) return error_;
+    return ok_status();
+  }
+
+ private:
+  void skip_blanks() {
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  }
+
+  bool fail(size_t at, std::string message) {
+    error_ = Error{std::move(message), at + 1};
+    return false;
+  }
+
+  // The field at at_, up to the next blank; quotes may hold blanks.
+  std::string_view field() const {
+    size_t end = at_;
+    bool quoted = false;
+    while (end < text_.size() && (quoted || !is_blank(text_[end]))) {
+      if (text_[end] == '"') quoted = !quoted;
+      if (quoted && text_[end] == '\\') ++end;
+      ++end;
+    }
+    return text_.substr(at_, std::min(end, text_.size()) - at_);
+  }
+
+  // Results and "=", if any, then the op.
+  bool parse_head() {
+    const size_t equals = find_equals();
+    if (equals != std::string_view::npos) {
+      while (at_ < equals) {
+        const std::string_view word = field();
+        Name name;
+        if (!parse_name(word, at_, name)) return false;
+        line_.results.push_back(name);
+        at_ += word.size();
+        skip_blanks();
+      }
+      if (line_.results.empty()) {
+        return fail(at_, "'=' without a name before it");
+      }
+      ++at_;
+      skip_blanks();
+    }
+    const std::string_view word = field();
+    line_.op = word;
+    line_.op_column = static_cast<uint32_t>(at_ + 1);
+    if (word.empty()) return fail(at_, "an op is missing after '='");
+    if (ident_length(word) != word.size()) {
+      const bool assign = word.find('=') != std::string_view::npos;
+      return fail(at_, "'" + clean(word) + "' is not an op" +
+                           (assign ? "; write blanks around '='" : ""));
+    }
+    at_ += word.size();
+    return true;
+  }
+
+  // Position of the first field that is "=", unless a field before it cannot
+  // be a result.
+  size_t find_equals() const {
+    for (size_t i = at_; i < text_.size(); ++i) {
+      const char c = text_[i];
+      if (c == '=' && i > at_ && is_blank(text_[i - 1]) &&
+          (i + 1 == text_.size() || is_blank(text_[i + 1]))) {
+        return i;
+      }
+      if (c == '=' && i == at_) return i;
+      if (c == '"' || c == '#' || c == '=') break;
+    }
+    return std::string_view::npos;
+  }
+
+  bool parse_fields() {
+    for (;;) {
+      const size_t before = at_;
+      skip_blanks();
+      if (at_ == text_.size()) return true;
+      if (at_ == before) return fail(at_, "a blank is missing here");
+      if (text_[at_] == '#') {
+        if (!parse_note_or_remark()) return false;
+      } else if (!line_.notes.empty()) {
+        return fail(at_, "operands and keys stand before the notes");
+      } else if (!parse_operand_or_key()) {
+        return false;
+      }
+    }
+  }
+
+  bool parse_note_or_remark() {
+    if (at_ + 1 == text_.size() || is_blank(text_[at_ + 1])) {
+      line_.remark = text_.substr(at_);
+      at_ = text_.size();
+      return true;
+    }
+    const std::string_view word = field();
+    const std::string_view body = word.substr(1);
+    const size_t n = ident_length(body);
+    if (n == 0 || (n < body.size() && body[n] != '=')) {
+      return fail(at_, "'" + clean(word) +
+                           "' is not a note; a note is #key or #key=value, a "
+                           "remark has a blank after '#'");
+    }
+    Note note{body.substr(0, n), n < body.size() ? body.substr(n + 1) : ""};
+    if (n < body.size() && !check_value(note.value, at_ + n + 2)) return false;
+    line_.notes.push_back(note);
+    at_ += word.size();
+    return true;
+  }
+
+  bool parse_operand_or_key() {
+    const char c = text_[at_];
+    if (c == '"') return parse_string();
+    // Names are by far the most common field.
+    const size_t n = ident_length(text_.substr(at_));
+    const size_t after = at_ + n;
+    const bool ends = after == text_.size() || is_blank(text_[after]);
+    if (n > 0 && ends) {
+      const std::string_view word = text_.substr(at_, n);
+      if (is_reserved(word)) return parse_plain(word);
+      return push(Operand::Kind::kName, word);
+    }
+    if (n > 0 && text_[after] == '=') return parse_key(n);
+    return parse_plain(field());
+  }
+
+  bool parse_key(size_t n) {
+    const std::string_view word = field();
+    Key key{word.substr(0, n), word.substr(n + 1),
+            static_cast<uint32_t>(at_ + 1)};
+    if (!check_value(key.value, at_ + n + 1)) return false;
+    for (const Key& other : line_.keys) {
+      if (other.key == key.key) {
+        return fail(at_, "key '" + std::string(key.key) + "' stands twice");
+      }
+    }
+    line_.keys.push_back(key);
+    at_ += word.size();
+    return true;
+  }
+
+  // A value is one quoted string or a word without quotes and '#'.
+  bool check_value(std::string_view value, size_t at) {
+    if (value.empty()) return fail(at, "a value is missing after '='");
+    if (value[0] == '"') return check_string(value, at);
+    const size_t bad = value.find_first_of("\"#");
+    if (bad != std::string_view::npos) {
+      return fail(at + bad, "a value with quotes or '#' in it must be quoted");
+    }
+    return check_printable(value, at);
+  }
+
+  bool check_printable(std::string_view text, size_t at) {
+    for (size_t i = 0; i < text.size(); ++i) {
+      const auto byte = static_cast<unsigned char>(text[i]);
+      if (byte < 0x20 || byte == 0x7f) {
+        return fail(at + i, "control byte " + std::to_string(byte) +
+                                " in the line");
+      }
+    }
+    return true;
+  }
+
+  bool check_string(std::string_view word, size_t at) {
+    size_t i = 1;
+    for (; i < word.size() && word[i] != '"'; ++i) {
+      if (word[i] == '#') {
+        return fail(at + i, "write '#' inside a string as \\x23");
+      }
+      if (word[i] == '\\') ++i;
+    }
+    if (i >= word.size()) return fail(at, "the string has no closing quote");
+    if (i + 1 < word.size()) {
+      return fail(at + i + 1, "a blank is missing after the string");
+    }
+    return check_printable(word, at);
+  }
+
+  bool parse_string() {
+    const std::string_view word = field();
+    if (!check_string(word, at_)) return false;
+    return push(Operand::Kind::kString, word);
+  }
+
+  bool parse_plain(std::string_view word) {
+    if (!check_printable(word, at_)) return false;
+    if (parse_number(word)) return push(Operand::Kind::kNumber, word);
+    if (parse_dtype(word)) return push(Operand::Kind::kDtype, word);
+    if (word.back() == ']') {
+      const size_t n = ident_length(word);
+      if (n > 0 && word[n] == '[') return push(Operand::Kind::kType, word);
+    }
+    if (parse_range(word).ok()) return push(Operand::Kind::kRange, word);
+    if (is_glob(word)) return push(Operand::Kind::kGlob, word);
+    Name name;
+    if (!parse_name(word, at_, name)) return false;
+    return push(Operand::Kind::kName, name.text, name.ranks, word.size());
+  }
+
+  bool push(Operand::Kind kind, std::string_view text,
+            std::string_view ranks = {}, size_t length = 0) {
+    if (!line_.keys.empty()) {
+      return fail(at_, "operand '" + clean(text) +
+                           "' after a key; operands come first");
+    }
+    line_.operands.push_back(
+        {kind, static_cast<uint32_t>(at_ + 1), text, ranks});
+    at_ += length == 0 ? text.size() : length;
+    return true;
+  }
+
+  bool parse_name(std::string_view word, size_t at, Name& name) {
+    const size_t n = ident_length(word);
+    name.text = word.substr(0, n);
+    name.column = static_cast<uint32_t>(at + 1);
+    if (n == 0 || (n < word.size() && word[n] != '@')) {
+      return check_printable(word, at) &&
+             fail(at + (n < word.size() ? n : 0),
+                  "'" + clean(word) + "' is not a name, number, range, type "
+                  "or string");
+    }
+    if (is_reserved(name.text)) {
+      return fail(at, "'" + std::string(name.text) +
+                          "' is a word of the language and cannot be a name");
+    }
+    if (n == word.size()) return true;
+    name.ranks = word.substr(n + 1);
+    const auto ranks = parse_ranks(name.ranks);
+    if (!ranks.ok()) return fail(at + n + 1, ranks.error().message);
+    return true;
+  }
+
+  // For messages: control bytes and great lengths left out.
+  static std::string clean(std::string_view text) {
+    std::string out(text.substr(0, 40));
+    for (char& c : out) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < 0x20 || byte == 0x7f) c = '?';
+    }
+    return text.size() > 40 ? out + "..." : out;
+  }
+
+  std::string_view text_;
+  Line& line_;
+  size_t at_ = 0;
+  Error error_;
+};
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+void append_ranks(std::string& out, std::string_view ranks) {
+  if (ranks.empty()) return;
+  out += '@';
+  out += ranks;
+}
+
+}  // namespace
+
+Status parse_line(std::string_view text, Line& line) {
+  return Parser(text, line).parse();
+}
+
+const std::string_view* Line::note(std::string_view key) const {
+  for (const Note& n : notes) {
+    if (n.key == key) return &n.value;
+  }
+  return nullptr;
+}
+
+const std::string_view* Line::key(std::string_view name) const {
+  for (const Key& k : keys) {
+    if (k.key == name) return &k.value;
+  }
+  return nullptr;
+}
+
+void append_instruction(std::string& out, const Line& line) {
+  for (const Name& name : line.results) {
+    out += name.text;
+    append_ranks(out, name.ranks);
+    out += ' ';
+  }
+  if (!line.results.empty()) out += "= ";
+  out += line.op;
+  for (const Operand& operand : line.operands) {
+    out += ' ';
+    out += operand.text;
+    append_ranks(out, operand.ranks);
+  }
+  for (const Key& key : line.keys) {
+    out += ' ';
+    out += key.key;
+    out += '=';
+    out += key.value;
+  }
+}
+
+void append_notes(std::string& out, const Line& line) {
+  for (const Note& note : line.notes) {
+    out += " #";
+    out += note.key;
+    if (note.value.empty()) continue;
+    out += '=';
+    out += note.value;
+  }
+  if (line.remark.empty()) return;
+  out += ' ';
+  out += line.remark;
+}
+
+void append_line(std::string& out, const Line& line) {
+  if (line.kind == Line::Kind::kComment) {
+    out += line.remark;
+    return;
+  }
+  if (line.kind == Line::Kind::kBlank) return;
+  append_instruction(out, line);
+  append_notes(out, line);
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && ident_length(text) == text.size() &&
+         !is_reserved(text);
+}
+
+bool is_glob(std::string_view text) {
+  bool star = false;
+  for (const char c : text) {
+    star = star || c == '*';
+    if (c != '*' && (class_of(c) & kIdentRest) == 0) return false;
+  }
+  return star;
+}
+
+bool glob_matches(std::string_view glob, std::string_view name) {
+  // Greedy match with one backtrack point, linear in practice.
+  size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = n;
+    } else if (g < glob.size() && glob[g] == name[n]) {
+      ++g;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+std::string quote(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f || c == '#') {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string unquote(std::string_view text) {
+  if (text.size() < 2 || text[0] != '"') return std::string(text);
+  text = text.substr(1, text.size() - 2);
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    const char c = text[++i];
+    if (c == 'n') {
+      out += '\n';
+    } else if (c == 't') {
+      out += '\t';
+    } else if (c == 'x' && i + 2 < text.size() &&
+               hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0) {
+      out += static_cast<char>(hex_digit(text[i + 1]) * 16 +
+                               hex_digit(text[i + 2]));
+      i += 2;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+Result<Range> parse_range(std::string_view text) {
+  const Error error{"'" + std::string(text.substr(0, 40)) +
+                    "' is not a range such as 0:4, ::2 or 1:"};
+  std::optional<int64_t> parts[3];
+  size_t part = 0;
+  const char* p = text.data();
+  const char* end = p + text.size();
+  while (p < end) {
+    if (*p == ':') {
+      if (++part > 2) return error;
+      ++p;
+      continue;
+    }
+    int64_t value = 0;
+    const auto [next, code] = std::from_chars(p, end, value);
+    if (code != std::errc{} || (next < end && *next != ':')) return error;
+    parts[part] = value;
+    p = next;
+  }
+  if (part == 0) return error;
+  return Range{parts[0], parts[1], parts[2]};
+}
+
+}  // namespace gt

@@ -1,0 +1,142 @@
+#include "stream/number.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+namespace gt {
+namespace {
+
+template <typename T>
+void append_shortest(std::string& out, T value) {
+  if (std::isnan(value)) {
+    out += "nan";
+    return;
+  }
+  char digits[40];
+  const auto [end, error] =
+      std::to_chars(digits, digits + sizeof digits, value);
+  GT_CHECK(error == std::errc{});
+  out.append(digits, end);
+}
+
+}  // namespace
+
+std::optional<Number> parse_number(std::string_view text) {
+  if (text == "true") return Number{Number::Kind::kBool, 1, 1};
+  if (text == "false") return Number{Number::Kind::kBool, 0, 0};
+  if (text == "nan") return Number{Number::Kind::kFloat, std::nan(""), 0};
+  if (text.empty()) return std::nullopt;
+  std::string_view digits = text;
+  if (digits[0] == '+') digits.remove_prefix(1);
+  if (digits.empty() || (text[0] == '+' && digits[0] == '-')) {
+    return std::nullopt;
+  }
+  const char* begin = digits.data();
+  const char* end = begin + digits.size();
+  int64_t integer = 0;
+  if (const auto r = std::from_chars(begin, end, integer); r.ptr == end) {
+    if (r.ec != std::errc{}) return std::nullopt;
+    return Number{Number::Kind::kInteger, static_cast<double>(integer),
+                  integer};
+  }
+  // Of words, from_chars knows more spellings than the language.
+  const char last = digits.back();
+  const bool word = (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
+  const size_t sign = digits[0] == '-' ? 1 : 0;
+  if ((word || last == ')') && digits.substr(sign) != "inf") {
+    return std::nullopt;
+  }
+  double real = 0;
+  const auto r = std::from_chars(begin, end, real);
+  if (r.ptr != end) return std::nullopt;
+  if (r.ec == std::errc::result_out_of_range) {
+    // Beyond double: the nearest representable value, as strtod gives it.
+    const size_t e = digits.find_first_of("eE");
+    const bool tiny =
+        e != std::string_view::npos && digits.substr(e + 1).starts_with('-');
+    real = tiny ? 0.0 : HUGE_VAL;
+    if (sign == 1) real = -real;
+  }
+  return Number{Number::Kind::kFloat, real, 0};
+}
+
+void append_number(std::string& out, double value) {
+  append_shortest(out, value);
+}
+void append_number(std::string& out, float value) {
+  append_shortest(out, value);
+}
+void append_number(std::string& out, int64_t value) {
+  char digits[24];
+  const auto [end, error] =
+      std::to_chars(digits, digits + sizeof digits, value);
+  GT_CHECK(error == std::errc{});
+  out.append(digits, end);
+}
+
+void append_half_number(std::string& out, float value, Dtype dtype) {
+  const auto round = [dtype](float v) {
+    return dtype == Dtype::kF16 ? f16_from_float(v) : bf16_from_float(v);
+  };
+  if (!std::isfinite(value)) return append_shortest(out, value);
+  char digits[40];
+  for (int precision = 1; precision <= 9; ++precision) {
+    const auto [end, error] =
+        std::to_chars(digits, digits + sizeof digits, value,
+                      std::chars_format::general, precision);
+    GT_CHECK(error == std::errc{});
+    float back = 0;
+    std::from_chars(digits, end, back);
+    if (round(back) != round(value)) continue;
+    // to_chars picks the shorter of fixed and scientific only without a
+    // precision, so the rounded value is printed again.
+    const float shown = back;
+    append_shortest(out, shown);
+    return;
+  }
+  append_shortest(out, value);
+}
+
+uint16_t bf16_from_float(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+float float_from_bf16(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+uint16_t f16_from_float(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
+  const uint32_t magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return sign | 0x7e00;   // nan
+  if (magnitude >= 0x477ff000) return sign | 0x7c00;  // rounds to inf
+  if (magnitude < 0x38800000) {                       // subnormal or zero
+    // Adding 0.5 aligns the significand to f16's smallest step, 2^-24.
+    const float aligned = std::bit_cast<float>(magnitude) + 0.5F;
+    const uint32_t steps = std::bit_cast<uint32_t>(aligned) - 0x3f000000;
+    return static_cast<uint16_t>(sign | steps);
+  }
+  const uint32_t rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
+  return static_cast<uint16_t>(sign | ((rounded - 0x38000000) >> 13));
+}
+
+float float_from_f16(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1f;
+  const uint32_t fraction = bits & 0x3ff;
+  if (exponent == 0x1f) {
+    return std::bit_cast<float>(sign | 0x7f800000 | (fraction << 13));
+  }
+  if (exponent == 0) {
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24F;
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) |
+                              (fraction << 13));
+}
+
+}  // namespace gt

@@ -1,0 +1,21 @@
+// Rank sets: "3", "0-7", "0-6:2", "0,2,5". Order as written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gt {
+
+inline constexpr int64_t kMaxRank = (int64_t{1} << 20) - 1;
+
+// Errors: not a rank set, a rank above kMaxRank, a rank named twice.
+Result<std::vector<int64_t>> parse_ranks(std::string_view text);
+
+// The canonical spelling: runs of a common step joined, the rest by commas.
+std::string to_string(const std::vector<int64_t>& ranks);
+
+}  // namespace gt

@@ -1,0 +1,95 @@
+// Dtypes, shapes and tensor types: the text alone decides them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gt {
+
+enum class Dtype : uint8_t { kF32, kF64, kF16, kBf16, kI64, kI32, kU8, kBool };
+inline constexpr size_t kDtypes = 8;
+
+std::string_view to_string(Dtype dtype);
+std::optional<Dtype> parse_dtype(std::string_view word);
+size_t size_of(Dtype dtype);  // bytes of one element
+inline bool is_float(Dtype d) { return d <= Dtype::kBf16; }
+inline bool is_integer(Dtype d) { return d >= Dtype::kI64 && d <= Dtype::kU8; }
+
+// Sizes of a tensor's dimensions, outermost first. At most kMaxRank.
+class Shape {
+ public:
+  static constexpr size_t kMaxRank = 8;
+
+  Shape() = default;
+  Shape(std::initializer_list<int64_t> dims) {
+    for (int64_t d : dims) push_back(d);
+  }
+  explicit Shape(std::span<const int64_t> dims) {
+    for (int64_t d : dims) push_back(d);
+  }
+
+  size_t size() const { return rank_; }
+  bool empty() const { return rank_ == 0; }
+  int64_t operator[](size_t i) const { return dims_[i]; }
+  int64_t& operator[](size_t i) { return dims_[i]; }
+  const int64_t* begin() const { return dims_.data(); }
+  const int64_t* end() const { return dims_.data() + rank_; }
+  int64_t back() const { return dims_[rank_ - 1]; }
+  void push_back(int64_t d) {
+    GT_CHECK(rank_ < kMaxRank);
+    dims_[rank_++] = d;
+  }
+  void erase(size_t i);
+  void insert(size_t i, int64_t d);
+
+  // Product of the sizes; types that were parsed or inferred never overflow.
+  int64_t elements() const {
+    int64_t n = 1;
+    for (int64_t d : *this) n *= d;
+    return n;
+  }
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.rank_ != b.rank_) return false;
+    for (size_t i = 0; i < a.rank_; ++i) {
+      if (a.dims_[i] != b.dims_[i]) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::array<int64_t, kMaxRank> dims_{};
+  uint8_t rank_ = 0;
+};
+
+struct Type {
+  Dtype dtype = Dtype::kF32;
+  Shape shape;
+
+  int64_t elements() const { return shape.elements(); }
+  size_t bytes() const {
+    return static_cast<size_t>(elements()) * size_of(dtype);
+  }
+  friend bool operator==(const Type& a, const Type& b) = default;
+};
+
+std::string to_string(const Shape& shape);  // "128,64"
+std::string to_string(const Type& type);    // "f32[128,64]"
+
+// "f32[128,64]". Errors: unknown dtype, a negative size, more than kMaxRank
+// dimensions, or more than 2^60 bytes.
+Result<Type> parse_type(std::string_view text);
+// "128,64"; negative entries are allowed when `signs` is set.
+Result<Shape> parse_shape(std::string_view text, bool signs);
+// Whether the type's bytes fit in 2^60, so that later products cannot wrap.
+Status check_size(const Type& type);
+
+}  // namespace gt
