@@ -43,7 +43,7 @@ add_custom_target(gt_version_id
     "-Dsource_dir=${PROJECT_SOURCE_DIR}" "-Doutput=${gen}/version.cc"
     -P "${CMAKE_CURRENT_LIST_FILE}"
   BYPRODUCTS "${gen}/version.cc"
-  COMMENT "" VERBATIM)
+  COMMENT "Naming the version" VERBATIM)
 add_library(gt_version STATIC "${gen}/version.cc")
 target_link_libraries(gt_version PUBLIC gt_flags)
 add_dependencies(gt_version gt_version_id)
