@@ -35,3 +35,27 @@ build_dir() {
     echo "$gt_root/build-$1"
   fi
 }
+
+# existing FOLDER...: those of the root's folders that are there.
+existing() {
+  local folder
+  for folder in "$@"; do
+    [[ ! -e $gt_root/$folder ]] || echo "$folder"
+  done
+}
+
+# cpp_sources, shell_sources: paths below the root, one a line.
+cpp_sources() {
+  local folders
+  mapfile -t folders < <(existing cmd lib tests examples)
+  (cd "$gt_root" && find "${folders[@]}" -name '*.cc' -o -name '*.h') | sort
+}
+
+shell_sources() {
+  local folders
+  mapfile -t folders < <(existing scripts .ci tests examples)
+  (cd "$gt_root" && {
+    grep -lrIE '^#!.*\b(bash|sh|bats)$|^# shellcheck shell=' "${folders[@]}"
+    find "${folders[@]}" -name '*.bats'
+  }) | sort -u
+}
