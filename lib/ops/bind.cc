@@ -1,0 +1,257 @@
+// Binding a parsed line to its op: arity, kinds, keys.
+#include <algorithm>
+
+#include "base/message.h"
+#include "ops/call.h"
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+const char* word_for(Role role) {
+  switch (role) {
+    case Role::kTensor: return "a tensor's name";
+    case Role::kType: return "a type such as f32[128,64]";
+    case Role::kDtype: return "a dtype such as f32";
+    case Role::kString: return "a string in double quotes";
+    case Role::kRange: return "a range such as 0:4 or an index";
+    case Role::kNumber: return "a number";
+    case Role::kAny: return "an operand";
+  }
+  return "";
+}
+
+Error at(uint32_t column, std::string message) {
+  return Error{std::move(message), column};
+}
+
+Error arity_error(const Line& line, const Op& op, const char* what,
+                  size_t least, size_t most, bool open, size_t got) {
+  std::string wanted = std::to_string(least);
+  if (open) {
+    wanted = "at least " + wanted;
+  } else if (most != least) {
+    wanted += " to " + std::to_string(most);
+  }
+  return at(line.op_column, op.name + ": takes " + wanted + " " + what +
+                                (wanted == "1" ? "" : "s") + ", got " +
+                                std::to_string(got) +
+                                "; usage: " + op.row->signature);
+}
+
+// How many of the optional parameters are given, the first ones first.
+Status check_arity(const Line& line, const Op& op) {
+  const size_t most = op.operands.size();
+  const size_t least = op.least_operands();
+  const size_t got = line.operands.size();
+  if (got < least || (got > most && !op.is_variadic())) {
+    return arity_error(line, op, "operand", least, most, op.is_variadic(), got);
+  }
+  const auto optional = static_cast<size_t>(
+      std::count_if(op.results.begin(), op.results.end(),
+                    [](const Parameter& p) { return p.optional; }));
+  const bool open = std::any_of(op.results.begin(), op.results.end(),
+                                [](const Parameter& p) { return p.variadic; });
+  const size_t results = line.results.size();
+  if (results < op.results.size() - optional ||
+      (results > op.results.size() && !open)) {
+    return arity_error(line, op, "result", op.results.size() - optional,
+                       op.results.size(), open, results);
+  }
+  return ok_status();
+}
+
+Type weak_type(const Number& number) {
+  switch (number.kind) {
+    case Number::Kind::kInteger: return {Dtype::kI64, {}};
+    case Number::Kind::kBool: return {Dtype::kBool, {}};
+    case Number::Kind::kFloat: break;
+  }
+  return {Dtype::kF64, {}};
+}
+
+Status bind_operand(const Operand& operand, const Type* type, Role role,
+                    const Op& op, Argument& argument) {
+  using Kind = Operand::Kind;
+  argument.text = operand.text;
+  argument.name = operand.text;
+  const bool any = role == Role::kAny;
+  const bool tensor = role == Role::kTensor;
+  switch (operand.kind) {
+    case Kind::kName:
+      if (!tensor && !any) break;
+      argument.role = Role::kTensor;
+      if (type != nullptr) argument.type = *type;
+      return ok_status();
+    case Kind::kNumber: {
+      const auto number = parse_number(operand.text);
+      if (!number) break;
+      argument.number = *number;
+      if (role == Role::kRange && number->kind != Number::Kind::kFloat) {
+        return ok_status();
+      }
+      if (!tensor && role != Role::kNumber && !any) break;
+      argument.role = tensor ? Role::kTensor : Role::kNumber;
+      argument.literal = tensor;
+      argument.type = weak_type(*number);
+      return ok_status();
+    }
+    case Kind::kRange: {
+      const auto range = parse_range(operand.text);
+      if ((role != Role::kRange && !any) || !range.ok()) break;
+      argument.role = Role::kRange;
+      argument.range = range.value();
+      return ok_status();
+    }
+    case Kind::kType: {
+      if (role != Role::kType && !any) break;
+      const auto parsed = parse_type(operand.text);
+      if (!parsed.ok()) {
+        return at(operand.column, op.name + ": " + parsed.error().message);
+      }
+      argument.role = Role::kType;
+      argument.type = parsed.value();
+      return ok_status();
+    }
+    case Kind::kDtype:
+      if (role != Role::kDtype && !any) break;
+      argument.role = Role::kDtype;
+      argument.type.dtype = *parse_dtype(operand.text);
+      return ok_status();
+    case Kind::kString:
+      if (role != Role::kString && !any) break;
+      argument.role = Role::kString;
+      return ok_status();
+    case Kind::kGlob: break;
+  }
+  return at(operand.column, op.name + ": expected " + word_for(role) +
+                                ", got '" +
+                                std::string(operand.text.substr(0, 40)) +
+                                "'; usage: " + op.row->signature);
+}
+
+Status bind_operands(const Line& line, std::span<const Type* const> types,
+                     const Op& op, Call& call) {
+  const size_t given = line.operands.size();
+  const size_t slots = std::max(op.operands.size(), given);
+  size_t spare = slots - given;  // optional ones that are absent, if fixed
+  size_t next = 0;
+  // Optional ones are filled from the left.
+  size_t optional_given =
+      op.is_variadic() ? 0 : given - op.least_operands();
+  for (size_t i = 0; next < given || spare > 0; ++i) {
+    const Parameter& p = op.operands[op.parameter_of(i, slots)];
+    Argument& argument = call.arguments.emplace_back();
+    argument.role = p.role;
+    if (p.optional && optional_given == 0) {
+      argument.absent = true;
+      argument.name = p.name;
+      --spare;
+      continue;
+    }
+    if (p.optional) --optional_given;
+    argument.operand = static_cast<int32_t>(next);
+    const Status s = bind_operand(line.operands[next], types[next], p.role, op,
+                                  argument);
+    if (!s.ok()) return s;
+    ++next;
+  }
+  return ok_status();
+}
+
+bool is_word_of(std::string_view word, std::string_view words) {
+  size_t begin = 0;
+  while (begin <= words.size()) {
+    const size_t end = std::min(words.find(' ', begin), words.size());
+    if (words.substr(begin, end - begin) == word) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+// "" when the value is of the key's kind, else what was expected.
+std::string expected_of(const KeyRow& row, std::string_view value) {
+  using Kind = KeyRow::Kind;
+  switch (row.kind) {
+    case Kind::kFlag:
+      return value == "0" || value == "1" ? "" : "0 or 1";
+    case Kind::kInteger: {
+      const auto n = parse_number(value);
+      return n && n->kind == Number::Kind::kInteger ? "" : "an integer";
+    }
+    case Kind::kNumber: {
+      const auto n = parse_number(value);
+      return n && n->kind != Number::Kind::kBool ? "" : "a number";
+    }
+    case Kind::kIntegers: {
+      const std::string list = unquote(value);
+      return parse_shape(list, true).ok() ? ""
+                                          : "integers with commas, as 2,-1";
+    }
+    case Kind::kWord:
+      return is_word_of(value, row.words) ? ""
+                                          : "one of " + std::string(row.words);
+    case Kind::kText:
+      return "";
+  }
+  return "";
+}
+
+Status bind_keys(const Line& line, const Op& op, Call& call) {
+  call.key_values.assign(op.keys.size(), std::string_view{});
+  for (const Key& key : line.keys) {
+    const int index = op.key_index(key.key);
+    if (index < 0) {
+      std::vector<std::string_view> known;
+      for (const KeyParameter& k : op.keys) known.push_back(k.row->name);
+      std::string message =
+          op.name + ": no key '" + std::string(key.key) + "'";
+      const std::string guess = did_you_mean(key.key, known);
+      return at(key.column, message + (guess.empty() ? "; usage: " : guess) +
+                                (guess.empty() ? op.row->signature : ""));
+    }
+    const KeyRow& row = *op.keys[static_cast<size_t>(index)].row;
+    const std::string wanted = expected_of(row, key.value);
+    if (!wanted.empty()) {
+      return at(key.column, op.name + ": key " + row.name + " must be " +
+                                wanted + ", got " + std::string(key.value));
+    }
+    call.key_values[static_cast<size_t>(index)] = key.value;
+  }
+  for (size_t i = 0; i < op.keys.size(); ++i) {
+    if (!call.key_values[i].empty()) continue;
+    if (op.keys[i].required) {
+      return at(line.op_column, op.name + ": key " + op.keys[i].row->name +
+                                    "= is missing; usage: " +
+                                    op.row->signature);
+    }
+    call.key_values[i] = op.keys[i].fallback;
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
+  const Op* op = find_op(line.op);
+  if (op == nullptr) {
+    return at(line.op_column,
+              "unknown op '" + std::string(line.op.substr(0, 40)) + "'" +
+                  did_you_mean(line.op, op_names()));
+  }
+  call.op = op;
+  call.arguments.clear();
+  call.results.clear();
+  call.result_count = line.results.size();
+  if (Status s = check_arity(line, *op); !s.ok()) return s;
+  if (Status s = bind_operands(line, types, *op, call); !s.ok()) return s;
+  if (Status s = bind_keys(line, *op, call); !s.ok()) return s;
+  Status inferred = infer(call);
+  if (inferred.ok()) return inferred;
+  Error error = inferred.error();
+  error.message = op->name + ": " + error.message;
+  if (error.column == 0) error.column = line.op_column;
+  return error;
+}
+
+}  // namespace gt

@@ -1,0 +1,22 @@
+// The one list of families. A new family adds its line here and its file.
+#pragma once
+
+#include "ops/op.h"
+
+namespace gt {
+
+extern const Family kCreation;
+extern const Family kPointwise;
+extern const Family kReductions;
+extern const Family kProducts;
+extern const Family kLayout;
+extern const Family kNetworks;
+extern const Family kOptimizers;
+extern const Family kOutput;
+
+inline constexpr const Family* kFamilies[] = {
+    &kCreation, &kPointwise, &kReductions, &kProducts,
+    &kLayout,   &kNetworks,  &kOptimizers, &kOutput,
+};
+
+}  // namespace gt

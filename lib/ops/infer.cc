@@ -1,0 +1,284 @@
+// Result types from index terms and dtype rules, and what type functions share.
+#include <algorithm>
+#include <array>
+
+#include "ops/call.h"
+
+namespace gt {
+namespace {
+
+// PyTorch's categories: bool < integer < float.
+int category(Dtype d) {
+  if (d == Dtype::kBool) return 0;
+  return is_integer(d) ? 1 : 2;
+}
+
+// Within integers: u8 < i32 < i64. Within floats: f16, bf16 < f32 < f64.
+int rank_of(Dtype d) {
+  switch (d) {
+    case Dtype::kI64: return 2;
+    case Dtype::kI32: return 1;
+    case Dtype::kF64: return 2;
+    case Dtype::kF32: return 1;
+    default: return 0;
+  }
+}
+
+struct Promotion {
+  bool any = false;
+  Dtype dtype = Dtype::kBool;
+  void add(Dtype d) {
+    dtype = any ? promote(dtype, d) : d;
+    any = true;
+  }
+};
+
+bool accepts(std::string_view word, Dtype d) {
+  if (word == "float") return is_float(d);
+  if (word == "int") return is_integer(d);
+  if (word == "number") return d != Dtype::kBool;
+  return true;
+}
+
+// Word number i of a comma list; the last one repeats.
+std::string_view list_item(std::string_view list, size_t i) {
+  for (; i > 0; --i) {
+    const size_t comma = list.find(',');
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  return list.substr(0, list.find(','));
+}
+
+Status check_dtypes(const Call& call) {
+  const std::string_view list = call.op->row->accepts;
+  if (list == "any") return ok_status();
+  size_t tensor = 0;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const Argument& a = call.arguments[i];
+    if (a.role != Role::kTensor) continue;
+    const std::string_view word = list_item(list, tensor++);
+    if (a.absent || a.literal || accepts(word, a.type.dtype)) continue;
+    const std::string wanted =
+        word == "int" ? "integers" : word == "float" ? "floats" : "numbers";
+    return Error{call.describe(i) + " must hold " + wanted +
+                 "; cast it first"};
+  }
+  return ok_status();
+}
+
+// Sizes bound so far while terms are matched.
+struct Binding {
+  std::array<int64_t, 26> size;
+  std::array<size_t, 26> from;  // argument that bound the letter
+  Shape broadcast_dims;
+  Binding() { size.fill(-1); }
+};
+
+Status match_term(const Call& call, size_t i, const Term& term, Binding& b) {
+  const Argument& a = call.arguments[i];
+  const Shape& shape = a.type.shape;
+  const size_t letters = term.letters.size();
+  if (shape.size() < letters || (!term.broadcast && shape.size() > letters)) {
+    if (term.is_scalar()) {
+      return Error{call.describe(i) + " must be a scalar or a number"};
+    }
+    return Error{call.describe(i) + " must have " +
+                 (term.broadcast ? "at least " : "") +
+                 std::to_string(letters) + " dimension" +
+                 (letters == 1 ? "" : "s")};
+  }
+  const size_t lead = shape.size() - letters;
+  if (term.broadcast) {
+    const auto joined = broadcast(
+        b.broadcast_dims,
+        Shape(std::span<const int64_t>(shape.begin(), lead)));
+    if (!joined) {
+      return Error{call.describe(i) + ": sizes do not broadcast with " +
+                   call.describe(0)};
+    }
+    b.broadcast_dims = *joined;
+  }
+  for (size_t k = 0; k < letters; ++k) {
+    const auto letter = static_cast<size_t>(term.letters[k] - 'a');
+    const int64_t size = shape[lead + k];
+    if (b.size[letter] < 0) {
+      b.size[letter] = size;
+      b.from[letter] = i;
+    } else if (b.size[letter] != size) {
+      return Error{call.describe(b.from[letter]) + " and " +
+                   call.describe(i) + ": sizes " +
+                   std::to_string(b.size[letter]) + " and " +
+                   std::to_string(size) + " differ"};
+    }
+  }
+  return ok_status();
+}
+
+Status match_terms(const Call& call, Binding& b) {
+  size_t tensor = 0;
+  size_t previous = SIZE_MAX;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const Argument& a = call.arguments[i];
+    if (a.role != Role::kTensor) continue;
+    const size_t parameter = call.op->parameter_of(i, call.arguments.size());
+    if (parameter != previous) ++tensor;
+    previous = parameter;
+    if (a.absent) continue;
+    const Status s =
+        match_term(call, i, call.op->operand_terms[tensor - 1], b);
+    if (!s.ok()) return s;
+  }
+  return ok_status();
+}
+
+// Type of the operand with the result's name, if there is one.
+const Type* operand_named(const Call& call, const std::string& name) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const size_t p = call.op->parameter_of(i, call.arguments.size());
+    if (call.op->operands[p].name == name) return &call.arguments[i].type;
+  }
+  return nullptr;
+}
+
+Dtype result_dtype(const Call& call) {
+  const std::string_view rule = call.op->row->dtype;
+  if (rule == "bool") return Dtype::kBool;
+  if (rule == "i64") return Dtype::kI64;
+  const Dtype joined = promote(call.arguments);
+  if (rule == "float" && !is_float(joined)) return Dtype::kF32;
+  if (rule == "sum" && !is_float(joined)) return Dtype::kI64;
+  return joined;
+}
+
+Status infer_by_terms(Call& call) {
+  Binding b;
+  if (const Status s = match_terms(call, b); !s.ok()) return s;
+  for (size_t r = 0; r < call.result_count; ++r) {
+    const size_t p = call.op->result_parameter_of(r, call.result_count);
+    if (const Type* same = operand_named(call, call.op->results[p].name)) {
+      call.results.push_back(*same);
+      continue;
+    }
+    const Term& term = call.op->result_terms[p];
+    Type type{result_dtype(call), {}};
+    if (term.broadcast) type.shape = b.broadcast_dims;
+    for (const char letter : term.letters) {
+      if (type.shape.size() == Shape::kMaxRank) {
+        return Error{"the result would have more than " +
+                     std::to_string(Shape::kMaxRank) + " dimensions"};
+      }
+      type.shape.push_back(b.size[static_cast<size_t>(letter - 'a')]);
+    }
+    call.results.push_back(type);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Dtype promote(Dtype a, Dtype b) {
+  if (a == b) return a;
+  if (category(a) != category(b)) return category(a) > category(b) ? a : b;
+  if (rank_of(a) != rank_of(b)) return rank_of(a) > rank_of(b) ? a : b;
+  return Dtype::kF32;  // f16 with bf16
+}
+
+Dtype promote(std::span<const Argument> arguments) {
+  Promotion dimensioned, scalar, literal;
+  for (const Argument& a : arguments) {
+    if (a.role != Role::kTensor || a.absent) continue;
+    if (a.literal) {
+      // A literal alone has PyTorch's default dtypes.
+      literal.add(is_float(a.type.dtype) ? Dtype::kF32 : a.type.dtype);
+    } else {
+      (a.type.shape.empty() ? scalar : dimensioned).add(a.type.dtype);
+    }
+  }
+  Promotion out = dimensioned;
+  for (const Promotion& weaker : {scalar, literal}) {
+    if (!weaker.any) continue;
+    if (!out.any || category(weaker.dtype) > category(out.dtype)) {
+      out.add(weaker.dtype);
+    }
+  }
+  return out.dtype;
+}
+
+std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
+  Shape out = longer;
+  const size_t lead = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    const int64_t x = longer[lead + i];
+    const int64_t y = shorter[i];
+    if (x != y && x != 1 && y != 1) return std::nullopt;
+    out[lead + i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+int64_t normal_axis(int64_t axis, size_t rank) {
+  const auto n = static_cast<int64_t>(rank);
+  if (axis < -n || axis >= n) return -1;
+  return axis < 0 ? axis + n : axis;
+}
+
+Status infer(Call& call) {
+  call.results.clear();
+  if (const Status s = check_dtypes(call); !s.ok()) return s;
+  const auto types = call.op->row->types;
+  const Status s = types != nullptr ? types(call) : infer_by_terms(call);
+  if (!s.ok()) return s;
+  GT_CHECK(call.results.size() == call.result_count);
+  for (const Type& type : call.results) {
+    if (const Status fits = check_size(type); !fits.ok()) return fits;
+  }
+  return ok_status();
+}
+
+std::string_view Call::key(std::string_view name) const {
+  const int index = op->key_index(name);
+  return index < 0 ? std::string_view{}
+                   : key_values[static_cast<size_t>(index)];
+}
+
+int64_t Call::integer(std::string_view name) const {
+  const auto n = parse_number(key(name));
+  return n ? n->integer : 0;
+}
+
+double Call::number(std::string_view name) const {
+  const auto n = parse_number(key(name));
+  return n ? n->real : 0;
+}
+
+std::vector<int64_t> Call::integers(std::string_view name) const {
+  const auto shape = parse_shape(unquote(key(name)), true);
+  if (!shape.ok()) return {};
+  return {shape.value().begin(), shape.value().end()};
+}
+
+std::string Call::describe(size_t i) const {
+  const Argument& a = arguments[i];
+  if (a.literal) return "number " + std::string(a.text);
+  return std::string(a.name) + " " + to_string(a.type);
+}
+
+double flops(const Call& call) {
+  if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
+  Binding b;
+  if (!match_terms(call, b).ok()) {  // the terms depend on keys: count results
+    double n = 0;
+    for (const Type& t : call.results) n += static_cast<double>(t.elements());
+    return n * call.op->row->flops;
+  }
+  auto n = static_cast<double>(b.broadcast_dims.elements());
+  for (const int64_t size : b.size) {
+    if (size >= 0) n *= static_cast<double>(size);
+  }
+  return n * call.op->row->flops;
+}
+
+}  // namespace gt

@@ -1,0 +1,153 @@
+// The op table's vocabulary. A family file writes Rows; the table compiles
+// each into an Op; every other use of an op (checks, shapes, gradients, help,
+// kernels' fallbacks) reads the Op and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "stream/type.h"
+
+namespace gt {
+
+class Call;
+
+// One op as its family states it. All text is in the stream's own language.
+struct Row {
+  // "w m v = adamw w g m v t lr beta1=0.9": results, op, operands, keys.
+  //   [x]     optional operand, result or key      a...   any number (>= 1)
+  //   key=    required key        key=1  key with a default
+  // The words type, dtype, path, message, range..., number..., any... stand
+  // for that kind of operand; every other word is a tensor. A tensor whose
+  // index term is empty or "..." alone may also be a number.
+  const char* signature;
+  // "...mk,...kn->...mn": a letter per dimension, operands then results;
+  // "..." are broadcast dimensions, "!" marks a letter that must be whole. A
+  // variadic has one term. Empty for ops without tensors.
+  const char* index = "";
+  // Sets of operands in which the op is jointly linear: "01" or "0 1".
+  const char* linear = "";
+  // Dtype of the results: promote, float (integers give f32), bool, i64,
+  // sum (integers and bool give i64), or that of the operand with the result's
+  // name, which always comes first.
+  const char* dtype = "promote";
+  // What each tensor operand accepts: any, float, int, number; one word for
+  // all or a comma list.
+  const char* accepts = "any";
+  // Gradient lines: for operand a and result y, da from dy. A line may begin
+  // with guards, "[ta=1 x.rank=2 b !v each]"; see text.h.
+  const char* gradient = "";
+  // The op written in other ops; "" makes it a primitive, which every backend
+  // must have.
+  const char* expansion = "";
+  // Result types, where the index term alone does not say (reductions, layout,
+  // creation). Sets call.results; errors name sizes.
+  Status (*types)(Call& call) = nullptr;
+  // Text of a placeholder {name} that only this family knows; "" if unknown.
+  std::string (*placeholder)(const Call& call, std::string_view name,
+                             size_t each) = nullptr;
+  // Operations per element of the index space; 0 moves data only.
+  double flops = 1;
+
+  // Help: one sentence; then shapes, dtypes, errors; where it comes from.
+  const char* sense = "";
+  const char* details = "";
+  const char* source = "";
+  // A program, and after "=>" what it prints. Run as a test.
+  const char* example = "";
+  // The result is the first operand's bytes under another type or name; no
+  // backend needs a kernel.
+  bool alias = false;
+  // Not for users: rows that exist as some gradient's one line.
+  bool internal = false;
+};
+
+// Rows that belong together: one file, one Family.
+struct Family {
+  const char* name;   // "point-wise"
+  const char* sense;  // for gt-ops(7)
+  std::span<const Row> rows;
+};
+
+enum class Role : uint8_t { kTensor, kType, kDtype, kString, kRange, kNumber,
+                            kAny };
+
+struct Parameter {
+  std::string name;
+  Role role = Role::kTensor;
+  bool optional = false;
+  bool variadic = false;
+};
+
+// A key means the same in every op that takes it.
+struct KeyRow {
+  enum class Kind : uint8_t { kFlag, kInteger, kNumber, kIntegers, kWord,
+                              kText };
+  const char* name;
+  Kind kind;
+  const char* words;  // of kWord: "mean sum none"
+  const char* sense;
+};
+
+struct KeyParameter {
+  const KeyRow* row = nullptr;
+  std::string fallback;   // "" when there is none
+  bool required = false;
+};
+
+// An index term: "...kn!" is {true, "kn", {false, true}}.
+struct Term {
+  bool broadcast = false;
+  std::string letters;
+  std::vector<bool> whole;
+  bool is_scalar() const { return !broadcast && letters.empty(); }
+};
+
+// A name in a row's text.
+struct Ref {
+  enum class Kind : uint8_t { kOperand, kResult, kOperandGrad, kResultGrad,
+                              kTemp };
+  Kind kind;
+  uint32_t index;
+  friend bool operator==(const Ref&, const Ref&) = default;
+};
+
+// One line of a gradient or expansion as the row states it.
+struct TextLine {
+  std::vector<std::string> guards;
+  std::vector<std::string> results;
+  std::string op;
+  std::vector<std::string> operands;
+  std::vector<std::pair<std::string, std::string>> keys;
+};
+
+struct Op {
+  const Row* row = nullptr;
+  const Family* family = nullptr;
+  uint32_t id = 0;  // dense, in table order
+  std::string name;
+  std::vector<Parameter> results;
+  std::vector<Parameter> operands;
+  std::vector<KeyParameter> keys;
+  std::vector<Term> operand_terms;  // of tensor operands, in order
+  std::vector<Term> result_terms;
+  std::vector<TextLine> gradient;
+  std::vector<TextLine> expansion;
+
+  bool is_primitive() const { return expansion.empty(); }
+  bool has_gradient() const { return !gradient.empty(); }
+  size_t least_operands() const;
+  bool is_variadic() const;  // in its operands
+  // Index of the key in `keys`, or -1.
+  int key_index(std::string_view key) const;
+  // Which parameter argument i of `count` stands for (variadics repeat).
+  size_t parameter_of(size_t i, size_t count) const;
+  // The same of results.
+  size_t result_parameter_of(size_t i, size_t count) const;
+};
+
+}  // namespace gt

@@ -1,0 +1,104 @@
+#include "ops/table.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "ops/families.h"
+#include "ops/row_parser.h"
+
+namespace gt {
+namespace {
+
+struct Table {
+  std::vector<Op> ops;
+  std::unordered_map<std::string, const Op*, TextHash, std::equal_to<>> by_name;
+  uint64_t digest = 0;
+
+  Table() {
+    for (const Family* family : kFamilies) {
+      for (const Row& row : family->rows) {
+        ops.push_back(parse_row(row));
+        ops.back().family = family;
+        ops.back().id = static_cast<uint32_t>(ops.size() - 1);
+      }
+    }
+    std::string meaning;
+    for (const Op& op : ops) {
+      const bool fresh = by_name.emplace(op.name, &op).second;
+      GT_CHECK(fresh);
+      meaning += op.row->signature;
+      meaning += op.row->index;
+      meaning += op.row->expansion;
+    }
+    digest = hash_bytes(meaning);
+  }
+};
+
+const Table& table() {
+  static const Table instance;
+  return instance;
+}
+
+}  // namespace
+
+const Op* find_op(std::string_view name) {
+  const auto& names = table().by_name;
+  const auto it = names.find(name);
+  return it == names.end() ? nullptr : it->second;
+}
+
+const std::vector<Op>& all_ops() { return table().ops; }
+
+std::vector<std::string_view> op_names() {
+  std::vector<std::string_view> names;
+  for (const Op& op : all_ops()) {
+    if (!op.row->internal) names.push_back(op.name);
+  }
+  return names;
+}
+
+uint64_t table_digest() { return table().digest; }
+
+size_t Op::least_operands() const {
+  return static_cast<size_t>(
+      std::count_if(operands.begin(), operands.end(),
+                    [](const Parameter& p) { return !p.optional; }));
+}
+
+bool Op::is_variadic() const {
+  return std::any_of(operands.begin(), operands.end(),
+                     [](const Parameter& p) { return p.variadic; });
+}
+
+int Op::key_index(std::string_view key) const {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (key == keys[i].row->name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+namespace {
+
+size_t parameter_at(const std::vector<Parameter>& parameters, size_t i,
+                    size_t count) {
+  for (size_t p = 0; p < parameters.size(); ++p) {
+    if (!parameters[p].variadic) continue;
+    const size_t repeats = count + 1 - parameters.size();
+    if (i < p) return i;
+    return i < p + repeats ? p : i - repeats + 1;
+  }
+  return i;
+}
+
+}  // namespace
+
+size_t Op::parameter_of(size_t i, size_t count) const {
+  return parameter_at(operands, i, count);
+}
+
+size_t Op::result_parameter_of(size_t i, size_t count) const {
+  return parameter_at(results, i, count);
+}
+
+}  // namespace gt

@@ -1,0 +1,21 @@
+// All ops. The families are listed in families.h; nothing else lists ops.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace gt {
+
+// The op of that name, or null. Thread-safe; the table is made on first use.
+const Op* find_op(std::string_view name);
+const std::vector<Op>& all_ops();
+std::vector<std::string_view> op_names();  // those users may write
+const KeyRow* find_key(std::string_view name);
+std::span<const KeyRow> all_keys();
+
+// Digest of the table: programs that talk to each other compare it.
+uint64_t table_digest();
+
+}  // namespace gt

@@ -1,0 +1,46 @@
+// A row's gradient and expansion, made concrete for one call.
+//
+// A line of row text is an instruction whose names are the signature's, a "d"
+// in front of them for gradients, or temporaries. Before it may stand guards in
+// brackets, all of which must hold:
+//   [b] [!b]         the optional operand was given, or not
+//   [P=V] [P!=V]     placeholder P has, or has not, the text V
+//   [each]           once for each element of the variadic operand or result
+// {P} in an operand or a key's value is replaced:
+//   {axis}           a key's value, its default included
+//   {x.type} {x.shape} {x.rank} {x.dtype} {x.elements}   of operand or result
+// or what the row's own placeholder function knows. "a..." as an operand stands
+// for all elements of a variadic.
+//
+// "dx = copy t" in a gradient says that dx is t: no line need be written.
+// A gradient line's result is summed to its operand's shape by whoever uses it
+// (the adjoint of broadcasting), so rows need not say so.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/call.h"
+
+namespace gt {
+
+struct StepOperand {
+  bool is_ref = true;
+  Ref ref{};
+  std::string text;  // a literal, type, dtype, range or string
+};
+
+struct Step {
+  const Op* op = nullptr;
+  std::vector<Ref> results;
+  std::vector<StepOperand> operands;
+  std::vector<std::pair<std::string, std::string>> keys;
+};
+
+// In order of execution. An operand ref whose argument is a number literal is
+// written as that number, and an absent optional one is left out.
+std::vector<Step> gradient_steps(const Call& call);
+std::vector<Step> expansion_steps(const Call& call);
+
+}  // namespace gt
