@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# What the Bats tests share: `load helper` gives each test a private folder to
+# run in, a fixed locale, the programs on PATH, and an end to what it started.
+
+bats_require_minimum_version 1.5.0
+
+# The tree, its data and examples, and the folder of the programs under test.
+GT_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export GT_ROOT
+export GT_SHARE=$GT_ROOT/share
+export GT_EXAMPLES=$GT_ROOT/examples
+export GT_BIN=${GT_BIN:-$GT_ROOT/build/bin}
+export LC_ALL=C
+export NO_COLOR=1
+export PATH=$GT_BIN:$PATH
+unset GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND GT_VERBOSE
+
+setup() {
+  spawned=()
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+  end_spawned
+}
+
+# spawn COMMAND...: runs it in the background; $! is its id, teardown ends it.
+# Bats waits for whoever holds its file descriptor 3, hence 3>&-.
+spawn() {
+  "$@" 3>&- &
+  spawned+=("$!")
+}
+
+# end_spawned: TERM, and after 2 s KILL, to what spawn started, and nothing else.
+end_spawned() {
+  local pid tries
+  for pid in "${spawned[@]}"; do
+    kill -TERM "$pid" 2>/dev/null || continue
+    for ((tries = 0; tries < 20; tries++)); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.1
+    done
+    kill -KILL "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+  done
+  spawned=()
+}
+
+# within SECONDS COMMAND...: fails with status 124 when it takes longer.
+within() {
+  timeout -k 2 "$@"
+}
+
+# skip_if_sanitized REASON: for what a sanitizer makes slow or meaningless.
+skip_if_sanitized() {
+  [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"
+}
+
+# need PROGRAM: fails, naming it, where a program is not built or installed.
+need() {
+  command -v "$1" >/dev/null && return
+  echo "$1 is not on PATH ($PATH)"
+  return 1
+}
+
+# lines_are EXPECTED: $output, as run left it, is EXPECTED; else a diff.
+lines_are() {
+  diff -u --label expected <(printf '%s\n' "$1") \
+    --label output <(printf '%s\n' "$output")
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# The scripts that a developer meets first.
+
+load helper
+
+@test "every script answers --help" {
+  run "$GT_ROOT/scripts/lint" scripts
+  [ "$status" -eq 0 ]
+}
+
+@test "a script refuses an option it does not have" {
+  for script in build packages lint test cases fmt check-deps quickstart \
+    doc-examples; do
+    run -2 --separate-stderr "$GT_ROOT/scripts/$script" --no-such-option
+    [[ $stderr == *"unknown argument '--no-such-option'"* ]]
+    [ -z "$output" ]
+  done
+}
+
+@test "the list of packages has names, and no name twice" {
+  run -0 "$GT_ROOT/scripts/packages" list
+  [ "${#lines[@]}" -ge 10 ]
+  for package in "${lines[@]}"; do
+    [[ $package =~ ^[a-z0-9][a-z0-9.+-]+$ ]]
+  done
+  [ -z "$(printf '%s\n' "${lines[@]}" | sort | uniq -d)" ]
+}
+
+@test "packages of a kind are part of the list" {
+  for kind in build test optional; do
+    run -0 "$GT_ROOT/scripts/packages" list "$kind"
+    [ -z "$(comm -13 <("$GT_ROOT/scripts/packages" list | sort) \
+      <(printf '%s\n' "${lines[@]}" | sort))" ]
+  done
+}
+
+# A tree of its own, so that what a script finds there can be told beforehand.
+make_tree() {
+  mkdir -p tree/tests
+  cp -r "$GT_ROOT/scripts" tree/
+  cd tree || return
+}
+
+@test "check-deps names the include that points upwards" {
+  make_tree
+  mkdir -p lib/base lib/stream
+  printf '#include "base/b.h"\n#include <vector>\n' >lib/stream/s.h
+  run -0 scripts/check-deps
+  echo '#include "stream/s.h"' >lib/base/b.h
+  run -1 scripts/check-deps
+  lines_are 'lib/base/b.h:1: base may not include stream: #include "stream/s.h"'
+  echo '#include "b2.h"' >lib/base/b.h
+  run -1 scripts/check-deps
+  [[ $output == *"include without its folder"* ]]
+}
+
+@test "lint fails on a file that is too long, and warns before" {
+  make_tree
+  mkdir -p lib/base
+  seq 500 | sed 's,^,// ,' >lib/base/a.cc
+  run -0 scripts/lint sizes
+  [[ $output == *"warning: lib/base/a.cc: 500 lines"* ]]
+  seq 601 | sed 's,^,// ,' >lib/base/a.cc
+  run -1 scripts/lint sizes
+  [[ $output == *"lib/base/a.cc: 601 lines, the limit is 600"* ]]
+}
+
+make_case() {
+  mkdir -p "tests/cases/$1" bin
+  printf '%s\n' "$2" >"tests/cases/$1/cmd"
+}
+
+@test "a golden case passes, fails with a diff, is accepted" {
+  make_tree
+  make_case a/sums 'echo hello; echo oh >&2; exit 3'
+  run -1 scripts/cases -b bin
+  [[ $output == *"FAILED a/sums"*"+hello"* ]]
+  [ "${lines[-1]}" = "0 passed, 1 failed, 0 skipped" ]
+  run -0 scripts/cases -b bin --accept
+  [ "$(cat tests/cases/a/sums/expout)" = hello ]
+  [ "$(cat tests/cases/a/sums/experr)" = oh ]
+  [ "$(cat tests/cases/a/sums/status)" = 3 ]
+  run -0 scripts/cases -b bin a
+  lines_are "1 passed, 0 failed, 0 skipped"
+}
+
+@test "a golden case runs in a copy of its folder, without its path" {
+  make_tree
+  make_case a/copy 'pwd; echo "$GT_SHARE"; touch new'
+  run -0 scripts/cases -b bin --accept
+  [ "$(cat tests/cases/a/copy/expout)" = $'$PWD\n$GT_SHARE' ]
+  [ ! -e tests/cases/a/copy/new ]
+}
+
+@test "a golden case that hangs fails" {
+  make_tree
+  make_case a/hang 'sleep 30'
+  GT_CASE_LIMIT=1 run -1 scripts/cases -b bin
+  [[ $output == *"+124"* ]]
+}
+
+@test "examples of a page are run, its skips counted" {
+  make_tree
+  mkdir man
+  cat >README.md <<'END'
+<!-- file: in.txt -->
+```
+one
+two
+```
+
+```console
+$ wc -l <in.txt
+2
+$ seq 9
+1
+...
+9
+$ echo seen at $(date +%s)
+seen at ...
+```
+
+<!-- skip: takes an hour -->
+```console
+$ sleep 3600
+```
+END
+  cat >man/x.1 <<'END'
+.Sh EXAMPLES
+.Bd -literal -offset indent
+$ printf '%s\en' "a\(aqb" \e
+  more
+a'b
+more
+.Ed
+.\" status: 1
+.Bd -literal
+$ false
+.Ed
+END
+  run -0 scripts/doc-examples -b .
+  [ "${lines[-1]}" = "5 passed, 0 failed, 1 skipped" ]
+  sed -i 's/^2$/3/' README.md
+  run -1 scripts/doc-examples -b .
+  [[ $output == *"README.md:8: wc -l <in.txt"*"+2"* ]]
+}
+
+@test "spawn ends what it started" {
+  spawn sleep 100
+  pid=$!
+  end_spawned
+  run ! kill -0 "$pid"
+}
