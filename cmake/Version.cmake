@@ -26,17 +26,14 @@ endif()
 
 set(gen "${PROJECT_BINARY_DIR}/gen")
 file(CONFIGURE OUTPUT "${gen}/base/version.h" CONTENT
-"#ifndef GT_BASE_VERSION_H_
-#define GT_BASE_VERSION_H_
+"// The release and the commit that this was built from, as --version says it.
+#pragma once
 
 namespace gt {
 
-// The release and the commit that this was built from, as --version says it.
 extern const char kVersion[];
 
 }  // namespace gt
-
-#endif
 ")
 add_custom_target(gt_version_id
   COMMAND ${CMAKE_COMMAND} -Dversion=${PROJECT_VERSION}
