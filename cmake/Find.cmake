@@ -8,6 +8,11 @@ if(NOT CLI11_INCLUDE_DIR)
   message(FATAL_ERROR "CLI11 (CLI/CLI.hpp) not found: ${remedy}")
 endif()
 
+find_path(XXHASH_INCLUDE_DIR xxhash.h)
+if(NOT XXHASH_INCLUDE_DIR)
+  message(FATAL_ERROR "xxHash (xxhash.h) not found: ${remedy}")
+endif()
+
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
 find_library(DNNL_LIBRARY dnnl)
 if(NOT DNNL_INCLUDE_DIR OR NOT DNNL_LIBRARY)
