@@ -24,11 +24,19 @@ teardown() {
   end_spawned
 }
 
-# spawn COMMAND...: runs it in the background; $! is its id, teardown ends it.
-# Bats waits for whoever holds its file descriptor 3, hence 3>&-.
+# spawn PROGRAM...: runs it in the background; $! is its id, teardown ends it.
+# Bats waits for whoever holds its file descriptor 3, hence 3>&-. The copy of
+# the shell that becomes PROGRAM has the traps of Bats at first and would, if
+# ended then, report a test of its own: so spawn returns when they are gone.
 spawn() {
-  "$@" 3>&- &
+  local ready=$BATS_TEST_TMPDIR/spawned.$RANDOM
+  {
+    trap - EXIT ERR DEBUG
+    : >"$ready"
+    exec "$@"
+  } 3>&- &
   spawned+=("$!")
+  until [[ -e $ready ]]; do sleep 0.01; done
 }
 
 # end_spawned: TERM, and after 2 s KILL, to what spawn started, and nothing else.
