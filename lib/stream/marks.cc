@@ -1,0 +1,53 @@
+#include "stream/marks.h"
+
+#include <charconv>
+#include <optional>
+
+namespace gt {
+namespace {
+
+// The number after `word`, which must be all that the comment holds.
+std::optional<int> number_after(std::string_view comment,
+                                std::string_view word) {
+  if (!comment.starts_with(word)) return std::nullopt;
+  comment.remove_prefix(word.size());
+  if (comment.empty() || comment[0] != ' ') return std::nullopt;
+  const size_t begin = comment.find_first_not_of(" \t");
+  const size_t end = comment.find_last_not_of(" \t\r") + 1;
+  if (begin >= end) return std::nullopt;
+  int value = 0;
+  const auto [next, error] =
+      std::from_chars(comment.data() + begin, comment.data() + end, value);
+  if (error != std::errc{} || next != comment.data() + end || value < 0) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string end_mark(Exit status) {
+  return "#end " + std::to_string(static_cast<int>(status));
+}
+
+Marks::Mark Marks::take(std::string_view comment) {
+  if (const auto version = number_after(comment, "#gt")) {
+    if (*version != 1) return Mark::kBadVersion;
+    lost_ = lost_ || open_;
+    opened_ = open_ = true;
+    return Mark::kOpen;
+  }
+  if (const auto status = number_after(comment, "#end")) {
+    if (*status > 255) return Mark::kNone;
+    open_ = false;
+    status_ = worst(status_, static_cast<Exit>(*status));
+    return Mark::kEnd;
+  }
+  return Mark::kNone;
+}
+
+std::string cut_short_message(size_t line) {
+  return "stream cut short after line " + std::to_string(line);
+}
+
+}  // namespace gt

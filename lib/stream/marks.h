@@ -1,0 +1,44 @@
+// The marks that frame a written stream: "#gt 1" opens it, "#end STATUS" closes
+// it with the largest status of the stages before. A reader feeds every
+// whole-line comment to a Marks and asks it at the end of input.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/exit.h"
+
+namespace gt {
+
+inline constexpr std::string_view kOpenMark = "#gt 1";
+std::string end_mark(Exit status);  // "#end 3"
+
+class Marks {
+ public:
+  // kBadVersion: "#gt 2", which this program cannot read.
+  enum class Mark { kNone, kOpen, kEnd, kBadVersion };
+
+  // Takes a comment, its text from '#' on; says which mark it is. What only
+  // looks like a mark ("#end of part one") is a comment.
+  Mark take(std::string_view comment);
+
+  // A stream was opened, ended or not.
+  bool opened() const { return opened_; }
+  // It is open now: lines come from a program that wrote "#gt".
+  bool open() const { return open_; }
+  // Some stream was opened and not ended, also when another followed it.
+  bool cut_short() const { return open_ || lost_; }
+  // The largest status of the ends seen.
+  Exit status() const { return status_; }
+
+ private:
+  bool opened_ = false;
+  bool open_ = false;
+  bool lost_ = false;
+  Exit status_ = Exit::kDone;
+};
+
+// "stream cut short after line 12".
+std::string cut_short_message(size_t line);
+
+}  // namespace gt
