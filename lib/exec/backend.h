@@ -1,47 +1,49 @@
-// What executes. The interface is asynchronous: work is enqueued on in-order
-// queues, an enqueue gives an event, and memory returns in queue order, so the
-// caller may hand a freed buffer to the next enqueue at once.
+// What computes. A backend makes kernels and memory; a Queue (queue.h) runs the
+// kernels in order on a thread of its own, so the interface is asynchronous:
+// an enqueue gives an Event, and memory returns in queue order, so the caller
+// may hand a freed buffer to the next enqueue at once.
+//
+// A backend with an order of its own (a CUDA stream) may return from
+// Kernel::run before the work is done, provided that its kernels keep that
+// order and that read() waits for it.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "exec/kernel.h"
 #include "ops/call.h"
 
 namespace gt {
 
-// What a queue writes its error into and readers spread from. Set and read on
-// the queue's side only.
-struct Fault;
-
-// Memory of one value. Owned by the store that made it; touched by queues.
-struct Buffer {
-  void* data = nullptr;
-  size_t bytes = 0;
-  std::shared_ptr<const Fault> fault;  // poison; null when the value is good
-};
-
-// Position on a queue: done once the queue has run that far.
-struct Event {
-  uint32_t queue = 0;
-  uint64_t ticket = 0;
-};
-
 class Backend {
  public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
 
   // A kernel for the call; null when the backend has none, and then the op's
-  // expansion is run instead. Primitives always have one.
+  // expansion is run instead. Primitives always have one. The call's text ends
+  // with prepare(), so a kernel copies what it keeps.
   virtual std::unique_ptr<Kernel> prepare(const Call& call) = 0;
 
   // Memory that kernels can use, aligned to 64 bytes; null when there is none.
+  // allocate() is called by the thread that enqueues, release() by the queue's.
   virtual void* allocate(size_t bytes) = 0;
   virtual void release(void* data, size_t bytes) = 0;
+
+  // A value where this thread can read it: its own memory, or a copy in
+  // `scratch`. Called on the queue's thread.
+  virtual const void* read(const void* data, size_t /*bytes*/,
+                           std::vector<char>& /*scratch*/) {
+    return data;
+  }
+  // False when values hold nothing (null): files are neither read nor written.
+  virtual bool has_data() const { return true; }
 };
 
 struct BackendOptions {
@@ -49,8 +51,9 @@ struct BackendOptions {
   std::string_view isa;  // "", "avx2", "avx512": "" is the best there is
 };
 
-// "ref", "cpu" or "null"; null when there is no such backend.
-std::unique_ptr<Backend> make_backend(std::string_view name,
-                                      const BackendOptions& options);
+// "ref", "cpu" or "null". Errors: no such backend, an isa that is unknown or
+// that this machine lacks.
+Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
+                                              const BackendOptions& options);
 
 }  // namespace gt
