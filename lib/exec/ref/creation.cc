@@ -1,0 +1,212 @@
+// Creation: values from a type, a few numbers and a seed.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "exec/element.h"
+#include "exec/philox.h"
+#include "exec/ref/ref.h"
+
+namespace gt::ref {
+namespace {
+
+// A scalar operand that may be absent.
+struct Scalar {
+  Scalar(const Call& call, size_t i)
+      : index(i), dtype(call.arguments[i].type.dtype) {}
+  size_t index;
+  Dtype dtype;
+  double real(std::span<const void* const> in, double fallback) const {
+    return in[index] == nullptr ? fallback : load_real(dtype, in[index], 0);
+  }
+  int64_t integer(std::span<const void* const> in, int64_t fallback) const {
+    return in[index] == nullptr ? fallback : load_int(dtype, in[index], 0);
+  }
+};
+
+class Creation : public Kernel {
+ public:
+  explicit Creation(const Call& call) : type_(call.results[0]) {}
+
+ protected:
+  const Type type_;
+};
+
+class Tensor final : public Creation {
+ public:
+  explicit Tensor(const Call& call) : Creation(call) {
+    for (const Argument& a : call.arguments) {
+      if (a.role == Role::kNumber && !a.absent) numbers_.push_back(a.number);
+    }
+  }
+  Status run(std::span<const void* const> /*in*/,
+             std::span<void* const> out) override {
+    for (size_t i = 0; i < numbers_.size(); ++i) {
+      const Number& n = numbers_[i];
+      const auto at = static_cast<int64_t>(i);
+      if (n.kind == Number::Kind::kFloat) {
+        store_real(type_.dtype, out[0], at, n.real);
+      } else {
+        store_int(type_.dtype, out[0], at, n.integer);
+      }
+    }
+    return ok_status();
+  }
+
+ private:
+  std::vector<Number> numbers_;
+};
+
+class Full final : public Creation {
+ public:
+  explicit Full(const Call& call) : Creation(call), value_(call, 1) {}
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const bool real = is_float(value_.dtype);
+    for (int64_t i = 0; i < type_.elements(); ++i) {
+      if (real) {
+        store_real(type_.dtype, out[0], i, value_.real(in, 0));
+      } else {
+        store_int(type_.dtype, out[0], i, value_.integer(in, 0));
+      }
+    }
+    return ok_status();
+  }
+
+ private:
+  Scalar value_;
+};
+
+// start + i * step: an element depends on its index alone.
+class Arange final : public Creation {
+ public:
+  explicit Arange(const Call& call)
+      : Creation(call), start_(call, 1), step_(call, 2) {}
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const bool real = is_float(type_.dtype) || is_float(start_.dtype) ||
+                      is_float(step_.dtype);
+    for (int64_t i = 0; i < type_.elements(); ++i) {
+      if (real) {
+        store_real(
+            type_.dtype, out[0], i,
+            start_.real(in, 0) + static_cast<double>(i) * step_.real(in, 1));
+      } else {
+        store_int(
+            type_.dtype, out[0], i,
+            wrap_add(start_.integer(in, 0), wrap_mul(i, step_.integer(in, 1))));
+      }
+    }
+    return ok_status();
+  }
+
+ private:
+  Scalar start_;
+  Scalar step_;
+};
+
+class Eye final : public Creation {
+ public:
+  using Creation::Creation;
+  Status run(std::span<const void* const> /*in*/,
+             std::span<void* const> out) override {
+    const int64_t columns = type_.shape.empty() ? 1 : type_.shape.back();
+    for (int64_t i = 0; i < type_.elements(); ++i) {
+      const bool diagonal = i / columns == i % columns;
+      store_int(type_.dtype, out[0], i, diagonal ? 1 : 0);
+    }
+    return ok_status();
+  }
+};
+
+// Significand of a float dtype, the hidden bit included.
+int digits_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF64:
+      return 53;
+    case Dtype::kF16:
+      return 11;
+    case Dtype::kBf16:
+      return 8;
+    default:
+      return 24;
+  }
+}
+
+class Rand final : public Creation {
+ public:
+  explicit Rand(const Call& call) : Creation(call), seed_(call, 1) {}
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
+    const int digits = digits_of(type_.dtype);
+    for (int64_t i = 0; i < type_.elements(); ++i) {
+      const uint64_t word = philox::word(seed, static_cast<uint64_t>(i));
+      store_real(type_.dtype, out[0], i, philox::uniform(word, digits));
+    }
+    return ok_status();
+  }
+
+ private:
+  Scalar seed_;
+};
+
+class Randn final : public Creation {
+ public:
+  explicit Randn(const Call& call)
+      : Creation(call), seed_(call, 1), scale_(call.number("scale")) {}
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
+    for (int64_t i = 0; i < type_.elements(); ++i) {
+      const auto block = static_cast<uint64_t>(i) / 2;
+      const philox::Circle z = philox::normal(philox::pair(seed, block));
+      store_real(type_.dtype, out[0], i, (i % 2 == 0 ? z.cos : z.sin) * scale_);
+    }
+    return ok_status();
+  }
+
+ private:
+  Scalar seed_;
+  double scale_;
+};
+
+// The indices in the order of their random words.
+class Randperm final : public Creation {
+ public:
+  explicit Randperm(const Call& call) : Creation(call), seed_(call, 1) {}
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
+    std::vector<std::pair<uint64_t, int64_t>> order;
+    for (int64_t i = 0; i < type_.elements(); ++i) {
+      order.emplace_back(philox::word(seed, static_cast<uint64_t>(i)), i);
+    }
+    std::sort(order.begin(), order.end());
+    for (size_t i = 0; i < order.size(); ++i) {
+      store_int(type_.dtype, out[0], static_cast<int64_t>(i), order[i].second);
+    }
+    return ok_status();
+  }
+
+ private:
+  Scalar seed_;
+};
+
+template <typename K>
+std::unique_ptr<Kernel> make(const Call& call) {
+  return std::make_unique<K>(call);
+}
+
+constexpr KernelRow kRows[] = {
+    {"tensor", make<Tensor>},     {"full", make<Full>},
+    {"arange", make<Arange>},     {"eye", make<Eye>},
+    {"rand", make<Rand>},         {"randn", make<Randn>},
+    {"randperm", make<Randperm>},
+};
+
+}  // namespace
+
+std::span<const KernelRow> creation_kernels() { return kRows; }
+
+}  // namespace gt::ref
