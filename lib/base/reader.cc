@@ -41,8 +41,7 @@ Reader::Fill Reader::fill() {
   make_room();
   if (on_idle_ && !readable_now(fd_)) on_idle_();
   for (;;) {
-    const ssize_t n =
-        ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
+    const ssize_t n = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
     if (n > 0) {
       end_ += static_cast<size_t>(n);
       return Fill::kMore;
@@ -105,8 +104,8 @@ Reader::Item Reader::too_long(std::string_view& line) {
     if (got == Fill::kEnd) return Item::kTooLong;
     const void* lf = std::memchr(buffer_.data(), '\n', end_);
     if (lf == nullptr) continue;
-    begin_ = static_cast<size_t>(static_cast<const char*>(lf) -
-                                 buffer_.data()) + 1;
+    begin_ =
+        static_cast<size_t>(static_cast<const char*>(lf) - buffer_.data()) + 1;
     return Item::kTooLong;
   }
 }

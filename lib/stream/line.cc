@@ -41,8 +41,8 @@ size_t ident_length(std::string_view text) {
 
 bool is_reserved(std::string_view word) {
   if (word.size() > 5) return false;
-  return word == "inf" || word == "nan" || word == "true" ||
-         word == "false" || parse_dtype(word).has_value();
+  return word == "inf" || word == "nan" || word == "true" || word == "false" ||
+         parse_dtype(word).has_value();
 }
 
 // Splits one line. Each step leaves at_ at the next field.
@@ -220,8 +220,8 @@ class Parser {
     for (size_t i = 0; i < text.size(); ++i) {
       const auto byte = static_cast<unsigned char>(text[i]);
       if (byte < 0x20 || byte == 0x7f) {
-        return fail(at + i, "control byte " + std::to_string(byte) +
-                                " in the line");
+        return fail(at + i,
+                    "control byte " + std::to_string(byte) + " in the line");
       }
     }
     return true;
@@ -282,8 +282,9 @@ class Parser {
     if (n == 0 || (n < word.size() && word[n] != '@')) {
       return check_printable(word, at) &&
              fail(at + (n < word.size() ? n : 0),
-                  "'" + clean(word) + "' is not a name, number, range, type "
-                  "or string");
+                  "'" + clean(word) +
+                      "' is not a name, number, range, type "
+                      "or string");
     }
     if (is_reserved(name.text)) {
       return fail(at, "'" + std::string(name.text) +
@@ -461,8 +462,8 @@ std::string unquote(std::string_view text) {
       out += '\n';
     } else if (c == 't') {
       out += '\t';
-    } else if (c == 'x' && i + 2 < text.size() &&
-               hex_digit(text[i + 1]) >= 0 && hex_digit(text[i + 2]) >= 0) {
+    } else if (c == 'x' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
+               hex_digit(text[i + 2]) >= 0) {
       out += static_cast<char>(hex_digit(text[i + 1]) * 16 +
                                hex_digit(text[i + 2]));
       i += 2;

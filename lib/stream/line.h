@@ -77,11 +77,11 @@ void append_instruction(std::string& out, const Line& line);  // to the keys
 void append_notes(std::string& out, const Line& line);  // notes and remark
 
 // Words of the language.
-bool is_name(std::string_view text);   // without ranks
-bool is_glob(std::string_view text);   // a name with '*' in it
+bool is_name(std::string_view text);  // without ranks
+bool is_glob(std::string_view text);  // a name with '*' in it
 bool glob_matches(std::string_view glob, std::string_view name);
-// Double quotes and backslash escapes, "#" as \x23 so that notes can be stripped
-// by sed; and back. Unquoting a bare word returns it.
+// Double quotes and backslash escapes, "#" as \x23 so that notes can be
+// stripped by sed; and back. Unquoting a bare word returns it.
 std::string quote(std::string_view text);
 std::string unquote(std::string_view text);
 

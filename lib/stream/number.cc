@@ -42,7 +42,8 @@ std::optional<Number> parse_number(std::string_view text) {
   }
   // Of words, from_chars knows more spellings than the language.
   const char last = digits.back();
-  const bool word = (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
+  const bool word =
+      (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
   const size_t sign = digits[0] == '-' ? 1 : 0;
   if ((word || last == ')') && digits.substr(sign) != "inf") {
     return std::nullopt;

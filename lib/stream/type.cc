@@ -62,8 +62,7 @@ std::string to_string(const Shape& shape) {
 }
 
 std::string to_string(const Type& type) {
-  return std::string(to_string(type.dtype)) + "[" + to_string(type.shape) +
-         "]";
+  return std::string(to_string(type.dtype)) + "[" + to_string(type.shape) + "]";
 }
 
 Result<Shape> parse_shape(std::string_view text, bool signs) {

@@ -1,0 +1,128 @@
+// gt-emit: gt source in, a checked stream out.
+#include <unistd.h>
+
+#include <map>
+
+#include "emit/emitter.h"
+#include "program.h"
+
+namespace {
+
+constexpr const char* kFooter =
+    R"(Reads FILE... in order ('-' or none: standard input) and writes the stream.
+Exit status: 0 done; 2 usage or local I/O; 3 a line was rejected; 4 the input
+was cut short. See gt-emit(1), gt-stream(5), gt-ops(7).
+
+Examples:
+  gt-emit model.gt | gt-work
+  gt-emit init.gt --repeat 1000 step.gt | gt-work
+  gt-emit -e 'x = randn f32[2,3]' -e 'print x' | gt-work)";
+
+struct Options {
+  std::vector<std::string> files;
+  std::vector<std::string> repeats;  // N FILE N FILE ...
+  std::vector<std::string> lines;
+  std::string ops;
+  bool no_at = false;
+  bool no_replay = false;
+};
+
+// Inputs in the order of the command line.
+bool collect_inputs(CLI::App& app, const Options& options, gt::EmitJob& job) {
+  std::map<std::string, size_t> next;
+  for (const CLI::Option* option : app.parse_order()) {
+    const std::string name = option->get_name();
+    size_t& i = next[name];
+    gt::EmitInput input;
+    if (name == "FILE") {
+      if (i >= options.files.size()) continue;
+      input.text = options.files[i++];
+      input.kind = input.text == "-" ? gt::EmitInput::Kind::kStdin
+                                     : gt::EmitInput::Kind::kFile;
+    } else if (name == "-e") {
+      input.kind = gt::EmitInput::Kind::kText;
+      input.text = options.lines[i++] + "\n";
+    } else if (name == "--repeat") {
+      if (i + 1 >= options.repeats.size()) continue;
+      const std::string& rounds = options.repeats[i];
+      input.kind = gt::EmitInput::Kind::kFile;
+      input.text = options.repeats[i + 1];
+      i += 2;
+      if (!gt::parse_size(rounds, input.rounds)) {
+        gt::say("gt-emit: --repeat: '" + rounds +
+                "' is not a number of rounds; usage: --repeat N FILE\n");
+        return false;
+      }
+    } else {
+      continue;
+    }
+    job.inputs.push_back(input);
+  }
+  if (job.inputs.empty()) job.inputs.push_back({});
+  // -e lines are one program, so that a message can name the line.
+  for (size_t j = 1; j < job.inputs.size();) {
+    gt::EmitInput& before = job.inputs[j - 1];
+    if (before.kind != gt::EmitInput::Kind::kText ||
+        job.inputs[j].kind != gt::EmitInput::Kind::kText) {
+      ++j;
+      continue;
+    }
+    before.text += job.inputs[j].text;
+    job.inputs.erase(job.inputs.begin() + static_cast<std::ptrdiff_t>(j));
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gt::guard_descriptors();
+  CLI::App app{"Check a gt program and write it as a stream.", "gt-emit"};
+  Options options;
+  gt::EmitJob job;
+  app.footer(kFooter);
+  app.add_option("FILE", options.files, "programs, '-' for standard input");
+  app.add_option("--repeat", options.repeats, "feed FILE N times")
+      ->type_name("N FILE")
+      ->type_size(2)
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("-e", options.lines, "a line of program")
+      ->type_name("LINE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--ops", options.ops,
+                 "describe the ops: all, an op's name, json, mdoc, or bash, "
+                 "zsh, fish completions")
+      ->type_name("WHAT")
+      ->expected(0, 1)
+      ->default_str("all");
+  app.add_flag("--tape", job.session.tape,
+               "print the history of each grad in place of the stream");
+  app.add_flag("--fail-fast", job.session.fail_fast,
+               "stop at the first rejected line");
+  app.add_option("--seed", job.session.seed,
+                 "first seed for lines that give none (0)");
+  app.add_option("--history", job.session.history,
+                 "lines of history to keep (1000000)");
+  app.add_flag("--at", job.at_stdin, "write #at= for standard input too");
+  app.add_flag("--no-at", options.no_at, "write no #at=");
+  app.add_flag("--no-replay", options.no_replay,
+               "rewrite every round of a loop anew");
+  int status = 0;
+  if (!gt::parse_options(app, argc, argv, status)) {
+    if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
+    return status;
+  }
+  job.session.at = !options.no_at;
+  job.replay = !options.no_replay;
+  if (!collect_inputs(app, options, job)) {
+    gt::write_empty_stream(gt::Exit::kUsage);
+    return static_cast<int>(gt::Exit::kUsage);
+  }
+  gt::Writer writer(STDOUT_FILENO);
+  const gt::Exit done = gt::emit(job, writer, gt::say);
+  return gt::finish("gt-emit", writer, done);
+}

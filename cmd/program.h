@@ -1,0 +1,35 @@
+// What every program does around its one call into lib: messages, options'
+// errors, a stdout that can fail.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/exit.h"
+#include "base/writer.h"
+
+namespace gt {
+
+// To stderr, whole.
+void say(std::string_view message);
+
+// Descriptors 0 to 2 are open afterwards, so that no file takes their place;
+// a standard output that was closed stays one that cannot be written to.
+void guard_descriptors();
+
+// Parses, answering --help and --version. Returns true to go on; else `status`
+// is what to exit with. Bad usage is said with a hint.
+bool parse_options(CLI::App& app, int argc, char** argv, int& status);
+
+// Flushes and says what went wrong with stdout; the status to exit with.
+int finish(std::string_view program, Writer& writer, Exit status);
+
+// For programs that write a stream and give up before they read: opens and
+// ends it, so that the reader learns the status. Not on a terminal.
+void write_empty_stream(Exit status);
+
+// "2G", "512M", "64k" or bytes; false if it is not a size.
+bool parse_size(std::string_view text, size_t& bytes);
+
+}  // namespace gt

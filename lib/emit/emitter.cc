@@ -1,0 +1,179 @@
+#include "emit/emitter.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "emit/replay.h"
+#include "emit/source.h"
+#include "stream/marks.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kStdinName = "<stdin>";
+
+// The whole of a file; errno on failure.
+int read_whole(const std::string& path, std::string& text) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  char chunk[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(fd, chunk, sizeof chunk);
+    if (n > 0) text.append(chunk, static_cast<size_t>(n));
+    if (n == 0 || (n < 0 && errno != EINTR)) {
+      const int error = n < 0 ? errno : 0;
+      ::close(fd);
+      return error;
+    }
+  }
+}
+
+class Emitter {
+ public:
+  Emitter(const EmitJob& job, Writer& writer,
+          const std::function<void(std::string_view)>& say)
+      : job_(job),
+        writer_(writer),
+        say_(say),
+        session_(job.session, say),
+        replay_(session_) {}
+
+  Exit run() {
+    if (!job_.session.tape) write_mark(kOpenMark);
+    for (const EmitInput& input : job_.inputs) {
+      if (!run_input(input) || session_.stopped()) break;
+    }
+    session_.finish();
+    writer_.write(session_.take_tape());
+    const Exit status =
+        worst(worst(status_, marks_.status()), session_.status());
+    if (!job_.session.tape) write_mark(end_mark(status));
+    writer_.flush();
+    return status;
+  }
+
+ private:
+  void write_mark(std::string_view mark) {
+    writer_.write(mark);
+    writer_.write("\n");
+  }
+
+  bool fail_io(const std::string& what, int error) {
+    status_ = worst(status_, Exit::kUsage);
+    say_(job_.session.program + ": cannot read " + what + ": " +
+         std::strerror(error) + "\n");
+    return false;
+  }
+
+  std::unique_ptr<Source> open(const EmitInput& input) {
+    const auto idle = [this] { writer_.flush(); };
+    switch (input.kind) {
+      case EmitInput::Kind::kStdin:
+        return std::make_unique<FileSource>(STDIN_FILENO, idle);
+      case EmitInput::Kind::kText:
+        return std::make_unique<TextSource>(input.text, 1);
+      case EmitInput::Kind::kFile:
+        break;
+    }
+    if (input.rounds == 1) {
+      const int fd = ::open(input.text.c_str(), O_RDONLY | O_CLOEXEC);
+      if (fd >= 0) return std::make_unique<FileSource>(fd, idle);
+      fail_io(input.text, errno);
+      return nullptr;
+    }
+    std::string text;
+    const int error = read_whole(input.text, text);
+    if (error == 0) {
+      return std::make_unique<TextSource>(std::move(text), input.rounds);
+    }
+    fail_io(input.text, error);
+    return nullptr;
+  }
+
+  bool run_input(const EmitInput& input) {
+    const bool is_file = input.kind == EmitInput::Kind::kFile;
+    const std::string name = is_file ? input.text
+                             : input.kind == EmitInput::Kind::kText
+                                 ? std::string("-e")
+                                 : std::string(kStdinName);
+    const uint32_t file =
+        session_.add_file(name, job_.session.at && (is_file || job_.at_stdin));
+    const std::unique_ptr<Source> source = open(input);
+    if (source == nullptr) return false;
+    marks_ = Marks();
+    replay_.reset();
+    const bool ok = run_lines(*source, file);
+    status_ = worst(status_, marks_.status());
+    session_.set_emitted(false);
+    if (ok && marks_.cut_short() && !session_.stopped()) {
+      say_(job_.session.program + ": " + name + ": " +
+           cut_short_message(source->line()) + "\n");
+      status_ = worst(status_, Exit::kLost);
+    }
+    return ok;
+  }
+
+  bool run_lines(Source& source, uint32_t file) {
+    std::string_view line;
+    while (writer_.ok() && !session_.stopped()) {
+      if (replay_.ready()) replay_.run(source, writer_);
+      const Reader::Item item = source.next(line);
+      if (item == Reader::Item::kEnd) break;
+      if (item == Reader::Item::kError) {
+        return fail_io(session_.file_name(file), source.errno_value());
+      }
+      const Origin origin{file, source.line()};
+      out_.clear();
+      if (item == Reader::Item::kTooLong) {
+        session_.reject_long(line, origin, out_);
+      } else if (!take_mark(line, origin)) {
+        session_.feed(line, origin, out_);
+        if (job_.replay && !job_.session.tape) replay_.note(line, out_);
+      }
+      writer_.write(job_.session.tape ? session_.take_tape() : out_);
+    }
+    return writer_.ok();
+  }
+
+  // "#gt" and "#end" are this stage's to write, so they do not pass.
+  bool take_mark(std::string_view line, Origin origin) {
+    if (!line.starts_with('#')) return false;
+    const Marks::Mark mark = marks_.take(line);
+    if (mark == Marks::Mark::kNone) return false;
+    if (mark == Marks::Mark::kBadVersion) {
+      status_ = worst(status_, Exit::kRejected);
+      say_(format_error(job_.session.program,
+                        {session_.file_name(origin.file), origin.line},
+                        {"this stream is of a version that this program does "
+                         "not read; it reads '#gt 1'",
+                         1},
+                        line));
+    }
+    session_.set_emitted(marks_.open());
+    replay_.reset();
+    return true;
+  }
+
+  const EmitJob& job_;
+  Writer& writer_;
+  const std::function<void(std::string_view)>& say_;
+  Session session_;
+  Replay replay_;
+  Marks marks_;
+  Exit status_ = Exit::kDone;
+  std::string out_;
+};
+
+}  // namespace
+
+Exit emit(const EmitJob& job, Writer& writer,
+          const std::function<void(std::string_view)>& say) {
+  return Emitter(job, writer, say).run();
+}
+
+}  // namespace gt

@@ -1,0 +1,34 @@
+// Runs a program's inputs through one session into one stream.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit.h"
+#include "base/writer.h"
+#include "emit/session.h"
+
+namespace gt {
+
+struct EmitInput {
+  enum class Kind { kFile, kStdin, kText };
+  Kind kind = Kind::kStdin;
+  std::string text;   // a path, or the lines themselves
+  size_t rounds = 1;  // of kFile: how often it is fed
+};
+
+struct EmitJob {
+  EmitOptions session;
+  std::vector<EmitInput> inputs;
+  bool at_stdin = false;  // write #at= for lines of standard input too
+  bool replay = true;     // answer equal rounds from what was written before
+};
+
+// Writes "#gt 1", the stream, "#end STATUS", and returns that status, in which
+// those of the streams it read are counted. Messages go to `say`.
+Exit emit(const EmitJob& job, Writer& writer,
+          const std::function<void(std::string_view)>& say);
+
+}  // namespace gt

@@ -1,0 +1,140 @@
+#include "emit/replay.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace gt {
+
+Replay::Replay(Session& session)
+    : session_(session), window_(kWindow), last_(kWindow) {}
+
+void Replay::reset() {
+  phase_ = Phase::kSearch;
+  period_ = matched_ = 0;
+  std::fill(last_.begin(), last_.end(), Seen{});
+}
+
+void Replay::note(std::string_view line, std::string_view out) {
+  const uint64_t hash = hash_bytes(line);
+  switch (phase_) {
+    case Phase::kReady:
+      phase_ = Phase::kFollow;
+      followed_ = 0;
+      [[fallthrough]];
+    case Phase::kFollow:
+      follow(line);
+      break;
+    case Phase::kRecord:
+      record(hash, line, out);
+      break;
+    case Phase::kSearch:
+      break;
+  }
+  search(hash);
+}
+
+// Finds the shortest period of which a whole round has been seen twice.
+void Replay::search(uint64_t hash) {
+  Seen& seen = last_[hash % kWindow];
+  const bool again =
+      period_ > 0 && window_[(index_ - period_) % kWindow] == hash;
+  if (again) {
+    ++matched_;
+  } else if (seen.hash == hash && seen.index < index_ &&
+             index_ - seen.index < kWindow) {
+    period_ = index_ - seen.index;
+    matched_ = 1;
+  } else {
+    period_ = matched_ = 0;
+  }
+  window_[index_ % kWindow] = hash;
+  seen = {hash, index_};
+  ++index_;
+  if (phase_ == Phase::kSearch && period_ > 0 && matched_ >= period_ &&
+      index_ >= next_attempt_) {
+    start_recording();
+  }
+}
+
+void Replay::take_state(std::string& text, std::vector<size_t>& lines) {
+  std::vector<size_t*> places;
+  session_.state(text, places);
+  lines.clear();
+  for (const size_t* place : places) lines.push_back(*place);
+}
+
+void Replay::start_recording() {
+  phase_ = Phase::kRecord;
+  take_state(state_, lines_);
+  messages_ = session_.messages();
+  in_.clear();
+  out_.clear();
+  recorded_ = 0;
+}
+
+void Replay::record(uint64_t hash, std::string_view line,
+                    std::string_view out) {
+  const bool same =
+      period_ > 0 && window_[(index_ - period_) % kWindow] == hash;
+  if (!same || in_.size() + out_.size() > kMaxBlock ||
+      session_.messages() != messages_) {
+    phase_ = Phase::kSearch;
+    return;
+  }
+  in_ += line;
+  in_ += '\n';
+  out_ += out;
+  if (++recorded_ < period_) return;
+  std::string state;
+  std::vector<size_t> lines;
+  take_state(state, lines);
+  if (state == state_ && lines.size() == lines_.size()) {
+    shift_.clear();
+    for (size_t i = 0; i < lines.size(); ++i) {
+      shift_.push_back(lines[i] - lines_[i]);
+    }
+    patience_ = 1;
+    phase_ = Phase::kReady;
+    return;
+  }
+  patience_ = std::min<size_t>(patience_ * 2, size_t{1} << 20);
+  next_attempt_ = index_ + period_ * patience_;
+  phase_ = Phase::kSearch;
+}
+
+// Between whole rounds lines come one by one. A round that came so, whole and
+// equal, has brought the same state back.
+void Replay::follow(std::string_view line) {
+  const std::string_view rest = std::string_view(in_).substr(followed_);
+  if (rest.size() <= line.size() || !rest.starts_with(line) ||
+      rest[line.size()] != '\n' || session_.messages() != messages_) {
+    phase_ = Phase::kSearch;
+    return;
+  }
+  followed_ += line.size() + 1;
+  if (followed_ == in_.size()) phase_ = Phase::kReady;
+}
+
+void Replay::run(Source& source, Writer& writer) {
+  size_t rounds = 0;
+  for (;;) {
+    const std::string_view input = source.buffered();
+    if (input.starts_with(in_)) {
+      source.consume(in_.size(), recorded_);
+      writer.write(out_);
+      ++rounds;
+    } else if (input.size() >= in_.size() ||
+               !std::string_view(in_).starts_with(input) ||
+               !source.fill_if_ready()) {
+      break;
+    }
+  }
+  if (rounds == 0) return;
+  std::string text;
+  std::vector<size_t*> places;
+  session_.state(text, places);
+  for (size_t i = 0; i < places.size(); ++i) *places[i] += rounds * shift_[i];
+}
+
+}  // namespace gt

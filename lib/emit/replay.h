@@ -1,0 +1,69 @@
+// Rounds of a loop, rewritten once.
+//
+// A training loop sends the same lines again and again. Once a round leaves the
+// session in the state in which it found it, the next equal round must be
+// rewritten to equal text: rewriting is a function of state and input. So a
+// round whose input bytes equal the recorded ones is answered by the recorded
+// output, at the cost of a compare and a copy.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/writer.h"
+#include "emit/session.h"
+#include "emit/source.h"
+
+namespace gt {
+
+class Replay {
+ public:
+  explicit Replay(Session& session);
+
+  // A line was fed and gave `out`.
+  void note(std::string_view line, std::string_view out);
+  // Something else happened to the session: what was seen counts no more.
+  void reset();
+
+  // At the start of a round that has been recorded.
+  bool ready() const { return phase_ == Phase::kReady; }
+  // Answers all whole rounds that the source holds.
+  void run(Source& source, Writer& writer);
+
+ private:
+  enum class Phase { kSearch, kRecord, kReady, kFollow };
+  static constexpr size_t kWindow = size_t{1} << 16;    // lines, a power of two
+  static constexpr size_t kMaxBlock = size_t{8} << 20;  // bytes
+  struct Seen {
+    uint64_t hash = 0;
+    size_t index = 0;
+  };
+
+  void search(uint64_t hash);
+  void start_recording();
+  void record(uint64_t hash, std::string_view line, std::string_view out);
+  void follow(std::string_view line);
+  void take_state(std::string& text, std::vector<size_t>& lines);
+
+  Session& session_;
+  Phase phase_ = Phase::kSearch;
+  std::vector<uint64_t> window_;  // hashes of the last lines
+  std::vector<Seen> last_;        // where a hash was seen last
+  size_t index_ = 0;              // lines noted
+  size_t period_ = 0;             // candidate, in lines; 0: none
+  size_t matched_ = 0;            // lines equal to those a period before
+  size_t next_attempt_ = 0;       // index before which no state is taken
+  size_t patience_ = 1;           // periods to wait after a failed attempt
+
+  std::string state_;  // at the start of the recorded round
+  std::vector<size_t> lines_;
+  std::vector<size_t> shift_;  // by how much a round moves each line number
+  size_t messages_ = 0;
+  std::string in_, out_;
+  size_t recorded_ = 0;
+  size_t followed_ = 0;  // bytes of in_ that came line by line
+};
+
+}  // namespace gt

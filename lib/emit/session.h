@@ -1,0 +1,191 @@
+// The client layer: checks a program line by line and writes the stream.
+//
+// A session knows the type of every live name and the history behind it. It
+// writes each line as soon as it is read; what it adds (aliases of values that
+// a history needs, gradients, frees of its own names) stands right beside.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/exit.h"
+#include "base/message.h"
+#include "emit/symbols.h"
+#include "grad/reverse.h"
+#include "grad/tape.h"
+#include "grad/type_table.h"
+#include "ops/call.h"
+#include "stream/line.h"
+
+namespace gt {
+
+struct EmitOptions {
+  std::string program = "gt-emit";
+  bool at = true;  // write #at= for lines read from files
+  bool fail_fast = false;
+  bool tape = false;  // print histories in place of the stream
+  int64_t seed = 0;   // of the register that stands in for absent seeds
+  size_t history = 1'000'000;  // lines of history kept
+};
+
+class Session {
+ public:
+  // `say` gets whole messages for people; they end in LF.
+  Session(EmitOptions options, std::function<void(std::string_view)> say);
+
+  // Inputs are named once; "<stdin>" and "-e" lines get #at= only by at_stdin.
+  uint32_t add_file(std::string_view name, bool at);
+  const std::string& file_name(uint32_t file) const {
+    return files_[file].name;
+  }
+
+  // Checks one line and appends what becomes of it to `out`.
+  void feed(std::string_view line, Origin origin, std::string& out);
+  // A line that Reader dropped.
+  void reject_long(std::string_view head, Origin origin, std::string& out);
+  // Between "#gt" and "#end": the stream has been emitted before.
+  void set_emitted(bool emitted) { emitted_ = emitted; }
+
+  // End of input: with --tape, what is left of the history.
+  void finish();
+  // Histories printed so far, with --tape.
+  std::string take_tape() { return std::exchange(tape_text_, {}); }
+
+  Exit status() const { return status_; }
+  bool stopped() const { return options_.fail_fast && status_ != Exit::kDone; }
+
+  // What a later line can depend on, line numbers apart, as one text; and
+  // those numbers, in the same order. Two sessions with equal states write the
+  // same for the same input.
+  void state(std::string& text, std::vector<size_t*>& lines);
+  // Messages said so far: a round that said something is not like another.
+  size_t messages() const { return messages_; }
+
+ private:
+  struct File {
+    std::string name;
+    bool at;
+  };
+  // A line that was plain when last seen, so that only types need a look.
+  struct Memo {
+    std::string text;
+    Origin origin;
+    bool emitted = false;
+    std::string out;
+    const Op* op = nullptr;
+    std::vector<SymbolId> operands;  // kNil where the operand is no name
+    std::vector<uint32_t> operand_generations;
+    std::vector<TypeId> operand_types;
+    std::vector<SymbolId> results;
+    std::vector<uint32_t> result_generations;
+    std::vector<TypeId> result_types;
+    std::vector<uint8_t> differentiable;
+    std::vector<uint32_t> needed_operands;
+    std::vector<uint32_t> needed_results;
+    std::shared_ptr<const NodeText> node;
+    bool is_history = false;
+  };
+
+  bool feed_memo(std::string_view line, Origin origin, Memo& memo,
+                 std::string& out);
+  bool memo_holds(std::string_view line, Origin origin, const Memo& memo);
+  void remember(std::string_view line, Origin origin, const std::string& out,
+                Memo& memo);
+
+  // The kinds of line.
+  void instruction(Origin origin, std::string& out);
+  void plain(Origin origin, std::string& out);
+  void free_names(Origin origin, std::string& out);
+  void print_unknown(std::string_view name, const Error& error, Origin origin,
+                     std::string& out);
+  void bind_fail(Origin origin, std::string& out);
+
+  // Looks operands up; false when the line failed (and was answered).
+  bool resolve(Origin origin, std::string& out);
+  Status check_results() const;
+  Status complete(std::string& out);
+  Status complete_load();
+  void note_saved();
+
+  // Failure.
+  void reject(const Error& error, Origin origin, std::string& out);
+  void fail_results(const std::string& message, Origin origin,
+                    std::string& out);
+  void report(const Error& error, Origin origin);
+  void warn(const std::string& message, Origin origin);
+
+  // Names and values.
+  void record(const Call& call, std::string_view text, Origin origin);
+  void find_needed(const Call& call);
+  void release(SymbolId symbol, Origin origin, std::string& before);
+  void bind_result(SymbolId symbol, ValueId value, Origin origin,
+                   std::string& before);
+  void write_idle_frees(std::string& out);
+  void limit_history(Origin origin);
+  std::string fresh_name();
+  SymbolId new_internal(ValueId value, Origin origin);
+
+  void write_line(Origin origin, std::string& out);
+  std::string at_note(Origin origin) const;
+
+  // grad.
+  struct Targets {
+    ValueId loss = kNil;
+    std::vector<ValueId> values;
+    std::vector<SymbolId> names;
+    bool retain = false;
+  };
+  void grad(Origin origin, std::string& out);
+  Status grad_targets(Targets& targets);
+  Status explain_lost(const Targets& targets, const LostTarget& lost) const;
+  Status check_rebound(const Targets& targets, size_t target) const;
+  Status check_held(const GradientProgram& program) const;
+  void write_gradients(const GradientProgram& program, const Targets& targets,
+                       Origin origin, std::string& out);
+  class GradientWriter;
+  friend class GradientWriter;
+  void print_tape(std::span<const NodeId> nodes, std::string& out) const;
+  std::string place_of(Origin origin) const;
+
+  EmitOptions options_;
+  std::function<void(std::string_view)> say_;
+  std::vector<File> files_;
+  TypeTable types_;
+  Tape tape_;
+  Symbols symbols_;
+  Numbers numbers_;
+  std::unordered_map<std::string, Type> saved_;  // types by path
+  bool emitted_ = false;
+  bool warned_history_ = false;
+  Exit status_ = Exit::kDone;
+  size_t messages_ = 0;
+
+  // Scratch of the line at hand.
+  std::string_view text_;
+  Line line_;
+  Call call_;
+  std::vector<SymbolId> operand_symbols_;
+  std::vector<ValueId> operand_values_;
+  std::vector<const Type*> operand_types_;
+  std::vector<ValueId> result_values_;
+  std::vector<TypeId> result_types_;
+  std::vector<uint8_t> differentiable_;
+  std::vector<uint32_t> needed_operands_;
+  std::vector<uint32_t> needed_results_;
+  std::shared_ptr<const NodeText> node_text_;
+  bool memorable_ = false;
+  bool recorded_ = false;
+  std::string before_;
+  std::string line_out_;
+  std::string tape_text_;
+  std::string completion_;  // text that completes the line, kept alive
+  std::vector<Memo> memos_;
+};
+
+}  // namespace gt

@@ -1,0 +1,63 @@
+// Where a program's lines come from: a descriptor, or a text that is fed again
+// and again.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/reader.h"
+
+namespace gt {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual Reader::Item next(std::string_view& line) = 0;
+  // What can be had without waiting, and giving it out whole.
+  virtual std::string_view buffered() const = 0;
+  virtual void consume(size_t bytes, size_t lines) = 0;
+  virtual bool fill_if_ready() = 0;
+  // Number of the line that next() gave last, from 1.
+  virtual size_t line() const = 0;
+  virtual int errno_value() const { return 0; }
+};
+
+// Lines of a descriptor, which it closes unless it is standard input.
+class FileSource : public Source {
+ public:
+  FileSource(int fd, std::function<void()> on_idle);
+  ~FileSource() override;
+  Reader::Item next(std::string_view& line) override;
+  std::string_view buffered() const override { return reader_.buffered(); }
+  void consume(size_t bytes, size_t lines) override;
+  bool fill_if_ready() override { return reader_.fill_if_ready(); }
+  size_t line() const override { return line_; }
+  int errno_value() const override { return reader_.errno_value(); }
+
+ private:
+  int fd_;
+  Reader reader_;
+  size_t line_ = 0;
+};
+
+// A text, `rounds` times over. Line numbers start again with every round.
+class TextSource : public Source {
+ public:
+  TextSource(std::string text, size_t rounds);
+  Reader::Item next(std::string_view& line) override;
+  std::string_view buffered() const override;
+  void consume(size_t bytes, size_t lines) override;
+  bool fill_if_ready() override { return false; }
+  size_t line() const override { return line_; }
+
+ private:
+  std::string text_;  // copies of the body, so that a round can be compared
+  size_t body_ = 0;   // bytes of one round
+  size_t lines_ = 0;  // lines of one round
+  size_t at_ = 0;     // in text_
+  size_t left_ = 0;   // bytes still to give out
+  size_t line_ = 0;
+};
+
+}  // namespace gt

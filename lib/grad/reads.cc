@@ -1,0 +1,69 @@
+#include "grad/reads.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+std::string base_name(std::string name) {
+  if (name.ends_with("...")) name.resize(name.size() - 3);
+  return name;
+}
+
+int parameter_named(const std::vector<Parameter>& all,
+                    const std::string& name) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+GradientReads reads_of(const Op& op, const std::string& operand) {
+  GradientReads reads;
+  std::set<std::string> wanted = {"d" + operand};
+  for (auto line = op.gradient.rbegin(); line != op.gradient.rend(); ++line) {
+    const bool writes = std::any_of(
+        line->results.begin(), line->results.end(),
+        [&](const std::string& r) { return wanted.count(base_name(r)) > 0; });
+    if (!writes) continue;
+    reads.defined = true;
+    for (const std::string& word : line->operands) {
+      const std::string name = base_name(word);
+      wanted.insert(name);
+      if (const int p = parameter_named(op.operands, name); p >= 0) {
+        if (op.operands[static_cast<size_t>(p)].role == Role::kTensor) {
+          reads.operands.push_back(static_cast<uint32_t>(p));
+        }
+      } else if (const int r = parameter_named(op.results, name); r >= 0) {
+        reads.results.push_back(static_cast<uint32_t>(r));
+      }
+    }
+  }
+  return reads;
+}
+
+std::vector<std::vector<GradientReads>> make_all() {
+  std::vector<std::vector<GradientReads>> all;
+  for (const Op& op : all_ops()) {
+    std::vector<GradientReads>& reads = all.emplace_back();
+    for (const Parameter& p : op.operands) {
+      reads.push_back(p.role == Role::kTensor || p.role == Role::kAny
+                          ? reads_of(op, p.name)
+                          : GradientReads{});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<GradientReads>& gradient_reads(const Op& op) {
+  static const auto all = make_all();
+  return all[op.id];
+}
+
+}  // namespace gt

@@ -1,0 +1,212 @@
+#include "grad/tape.h"
+
+#include <utility>
+
+namespace gt {
+
+ValueId Tape::new_value() {
+  ValueId id;
+  if (free_values_.empty()) {
+    id = static_cast<ValueId>(values_.size());
+    values_.emplace_back();
+  } else {
+    id = free_values_.back();
+    free_values_.pop_back();
+  }
+  Value& v = values_[id];
+  v.alive = true;
+  v.serial = next_serial_++;
+  return id;
+}
+
+NodeId Tape::new_node() {
+  if (free_nodes_.empty()) {
+    nodes_.emplace_back();
+    return static_cast<NodeId>(nodes_.size() - 1);
+  }
+  const NodeId id = free_nodes_.back();
+  free_nodes_.pop_back();
+  return id;
+}
+
+void Tape::link(NodeId id) {
+  Node& n = nodes_[id];
+  n.older = newest_;
+  n.newer = kNil;
+  (newest_ == kNil ? oldest_ : nodes_[newest_].newer) = id;
+  newest_ = id;
+  ++node_count_;
+}
+
+void Tape::unlink(NodeId id) {
+  const Node& n = nodes_[id];
+  (n.older == kNil ? oldest_ : nodes_[n.older].newer) = n.newer;
+  (n.newer == kNil ? newest_ : nodes_[n.newer].older) = n.older;
+  --node_count_;
+}
+
+ValueId Tape::add_leaf(TypeId type, bool differentiable, Origin origin) {
+  const ValueId id = new_value();
+  Value& v = values_[id];
+  v.type = type;
+  v.differentiable = differentiable;
+  v.origin = origin;
+  return id;
+}
+
+void Tape::record(const Recorded& line, std::vector<ValueId>& results) {
+  uint32_t live = 0;
+  const Lost* lost = nullptr;
+  for (const ValueId v : line.operands) {
+    if (v == kNil) continue;
+    if (reachable(v)) ++live;
+    if (values_[v].lost.kind != Lost::Kind::kNot) lost = &values_[v].lost;
+  }
+  results.clear();
+  const Lost inherited = live == 0 && lost != nullptr ? *lost : Lost{};
+  for (size_t i = 0; i < line.result_types.size(); ++i) {
+    const ValueId r = add_leaf(line.result_types[i],
+                               line.result_differentiable[i] != 0, line.origin);
+    values_[r].lost = inherited;
+    results.push_back(r);
+  }
+  if (live == 0) return;
+  const NodeId id = new_node();
+  Node& n = nodes_[id];
+  n.op = line.op;
+  n.text = line.text;
+  n.origin = line.origin;
+  n.serial = values_[results.front()].serial;
+  n.live_inputs = live;
+  n.live_results = static_cast<uint32_t>(results.size());
+  n.operands.assign(line.operands.begin(), line.operands.end());
+  n.positions.resize(n.operands.size());
+  n.results.assign(results.begin(), results.end());
+  n.needed.clear();
+  for (const uint32_t i : line.needed_operands) {
+    if (n.operands[i] != kNil) n.needed.push_back(n.operands[i]);
+  }
+  for (const uint32_t i : line.needed_results) n.needed.push_back(results[i]);
+  for (const ValueId v : n.needed) ++values_[v].reads;
+  for (uint32_t slot = 0; slot < n.operands.size(); ++slot) {
+    if (n.operands[slot] == kNil) continue;
+    std::vector<Use>& uses = values_[n.operands[slot]].uses;
+    n.positions[slot] = static_cast<uint32_t>(uses.size());
+    uses.push_back({id, slot});
+  }
+  for (const ValueId r : results) values_[r].producer = id;
+  link(id);
+}
+
+void Tape::hold(ValueId value, SymbolId name, bool internal) {
+  Value& v = values_[value];
+  GT_CHECK(v.alive && v.name == kNil);
+  v.name = name;
+  v.internal = internal;
+}
+
+void Tape::let_go(ValueId value, const Lost& why) {
+  const bool was = reachable(value);
+  values_[value].name = kNil;
+  values_[value].internal = false;
+  if (was && !reachable(value)) unreached_.push_back({value, why});
+  maybe_dead_.push_back(value);
+  settle();
+}
+
+void Tape::drop_read(ValueId value) {
+  Value& v = values_[value];
+  GT_CHECK(v.reads > 0);
+  if (--v.reads != 0) return;
+  if (v.internal) {
+    idle_.push_back(value);
+  } else {
+    maybe_dead_.push_back(value);
+    settle();
+  }
+}
+
+std::vector<ValueId> Tape::take_idle() {
+  std::vector<ValueId> idle = std::move(idle_);
+  idle_.clear();
+  return idle;
+}
+
+void Tape::forget(NodeId node, const Lost& why) {
+  remove(node, &why);
+  settle();
+}
+
+// Takes one use away, filling the gap with the last one.
+void Tape::detach_operand(NodeId id, uint32_t slot) {
+  const ValueId v = nodes_[id].operands[slot];
+  if (v == kNil) return;
+  std::vector<Use>& uses = values_[v].uses;
+  const uint32_t position = nodes_[id].positions[slot];
+  uses[position] = uses.back();
+  nodes_[uses[position].node].positions[uses[position].slot] = position;
+  uses.pop_back();
+  maybe_dead_.push_back(v);
+}
+
+void Tape::remove(NodeId id, const Lost* why) {
+  Node& n = nodes_[id];
+  if (n.op == nullptr) return;
+  n.op = nullptr;
+  for (const ValueId r : n.results) {
+    if (r == kNil) continue;
+    Value& v = values_[r];
+    const bool was = reachable(r);
+    v.producer = kNil;
+    if (why != nullptr && v.lost.kind == Lost::Kind::kNot) v.lost = *why;
+    if (was && !reachable(r)) {
+      unreached_.push_back({r, why != nullptr ? *why : Lost{}});
+    }
+    maybe_dead_.push_back(r);
+  }
+  for (uint32_t slot = 0; slot < n.operands.size(); ++slot) {
+    detach_operand(id, slot);
+  }
+  for (const ValueId v : n.needed) {
+    if (--values_[v].reads != 0) continue;
+    if (values_[v].internal) idle_.push_back(v);
+    maybe_dead_.push_back(v);
+  }
+  n.text.reset();
+  unlink(id);
+  free_nodes_.push_back(id);
+}
+
+// Histories that reach no target end; values that nobody holds go.
+void Tape::settle() {
+  while (!unreached_.empty() || !maybe_dead_.empty()) {
+    if (!unreached_.empty()) {
+      const Unreached u = std::move(unreached_.back());
+      unreached_.pop_back();
+      // remove() edits the list, so it is walked from the back.
+      for (size_t i = values_[u.value].uses.size(); i > 0; --i) {
+        if (i > values_[u.value].uses.size()) continue;
+        const NodeId consumer = values_[u.value].uses[i - 1].node;
+        if (--nodes_[consumer].live_inputs == 0) remove(consumer, &u.why);
+      }
+      continue;
+    }
+    const ValueId id = maybe_dead_.back();
+    maybe_dead_.pop_back();
+    Value& v = values_[id];
+    if (!v.alive || v.name != kNil || !v.uses.empty() || v.reads != 0) {
+      continue;
+    }
+    v.alive = false;
+    v.lost = v.gone = Lost{};
+    const NodeId producer = std::exchange(v.producer, kNil);
+    free_values_.push_back(id);
+    if (producer == kNil) continue;
+    for (ValueId& r : nodes_[producer].results) {
+      if (r == id) r = kNil;
+    }
+    if (--nodes_[producer].live_results == 0) remove(producer, nullptr);
+  }
+}
+
+}  // namespace gt

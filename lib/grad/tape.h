@@ -1,0 +1,168 @@
+// The history of live values: what reverse mode walks back.
+//
+// A Value is what one instruction defined. A Node is an instruction that can be
+// differentiated. The tape keeps exactly what a later `grad` could use:
+//   - a node is kept while something live follows from it (a held value, or a
+//     kept node that reads its results), and
+//   - while it can reach a target: a value that a user's name holds.
+// Both are reference counts, so upkeep is constant time a line and what loops
+// leave behind goes by itself.
+//
+// Whoever names values holds them: a user's name or one of our own (internal).
+// Internal names are no targets; when nobody needs the data of an internally
+// held value any more it turns up in idle(), and the holder frees it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/op.h"
+#include "stream/type.h"
+
+namespace gt {
+
+using ValueId = uint32_t;
+using NodeId = uint32_t;
+using SymbolId = uint32_t;
+using TypeId = uint32_t;
+inline constexpr uint32_t kNil = UINT32_MAX;
+
+// Where a line stands: which input, and its line there.
+struct Origin {
+  uint32_t file = 0;
+  size_t line = 0;
+};
+
+// Why the history behind a value is not there.
+struct Lost {
+  enum class Kind : uint8_t { kNot, kConsumed, kForgotten, kRebound };
+  Kind kind = Kind::kNot;
+  Origin at;         // the grad, the line that went over the limit, the rebind
+  std::string name;  // of kRebound: the name that was bound again or freed
+};
+
+struct Use {
+  NodeId node;
+  uint32_t slot;
+};
+
+struct Value {
+  TypeId type = 0;
+  bool differentiable = false;  // holds floats
+  bool internal = false;        // held by one of our own names
+  bool alive = false;           // the slot is in use
+  SymbolId name = kNil;
+  NodeId producer = kNil;
+  uint32_t reads = 0;  // nodes and pending lines that read the data
+  uint64_t serial = 0;
+  Origin origin;
+  Lost lost;
+  Lost gone;  // the user's name it had, and where that was bound again
+  std::vector<Use> uses;
+};
+
+// The text of an instruction and of the notes that its gradient lines carry.
+struct NodeText {
+  std::string line;
+  std::string notes;  // " #signal=... #mb=..."
+};
+
+struct Node {
+  const Op* op = nullptr;
+  std::shared_ptr<const NodeText> text;
+  std::vector<ValueId> operands;    // by the line's operands; kNil: no tensor
+  std::vector<uint32_t> positions;  // of each operand's Use in Value::uses
+  std::vector<ValueId> results;
+  std::vector<ValueId> needed;  // whose data the gradient lines read
+  uint32_t live_inputs = 0;
+  uint32_t live_results = 0;
+  uint64_t serial = 0;
+  Origin origin;
+  NodeId older = kNil;
+  NodeId newer = kNil;
+};
+
+class Tape {
+ public:
+  // A value without history. `lost` says why, if it had one.
+  ValueId add_leaf(TypeId type, bool differentiable, Origin origin);
+
+  // Records an instruction; results get their values in `results`. `needed` are
+  // those whose data the gradient will read: operand values and, as kResult0 +
+  // i, results. Without a live input there is no node, only leaves.
+  struct Recorded {
+    const Op* op;
+    std::shared_ptr<const NodeText> text;
+    std::span<const ValueId> operands;
+    std::span<const TypeId> result_types;
+    std::span<const uint8_t> result_differentiable;
+    std::span<const uint32_t> needed_operands;  // indices
+    std::span<const uint32_t> needed_results;
+    Origin origin;
+  };
+  void record(const Recorded& line, std::vector<ValueId>& results);
+
+  // Names. A value has at most one holder.
+  void hold(ValueId value, SymbolId name, bool internal);
+  // The holder's name is bound to something else or freed. `why` goes to the
+  // histories that end by it.
+  void let_go(ValueId value, const Lost& why);
+
+  // Pending lines that read the data.
+  void add_read(ValueId value) { ++values_[value].reads; }
+  void drop_read(ValueId value);
+
+  // Forgets nodes: `grad` consumed them, or the history is too long.
+  void forget(NodeId node, const Lost& why);
+  NodeId oldest() const { return oldest_; }
+  size_t node_count() const { return node_count_; }
+
+  // Internally held values whose data nobody needs any more, each once.
+  std::vector<ValueId> take_idle();
+
+  const Value& value(ValueId id) const { return values_[id]; }
+  Value& mutable_value(ValueId id) { return values_[id]; }
+  const Node& node(NodeId id) const { return nodes_[id]; }
+  Node& mutable_node(NodeId id) { return nodes_[id]; }
+  const std::vector<Value>& values() const { return values_; }
+  NodeId newest() const { return newest_; }
+
+  // A value that a later grad could have as a target, or go through.
+  bool reachable(ValueId id) const {
+    const Value& v = values_[id];
+    return v.differentiable &&
+           ((v.name != kNil && !v.internal) || v.producer != kNil);
+  }
+
+ private:
+  ValueId new_value();
+  NodeId new_node();
+  void link(NodeId node);
+  void unlink(NodeId node);
+  void remove(NodeId node, const Lost* why);
+  void detach_operand(NodeId node, uint32_t slot);
+  void settle();
+
+  std::vector<Value> values_;
+  std::vector<ValueId> free_values_;
+  std::vector<Node> nodes_;
+  std::vector<NodeId> free_nodes_;
+  NodeId oldest_ = kNil;
+  NodeId newest_ = kNil;
+  size_t node_count_ = 0;
+  uint64_t next_serial_ = 1;
+  std::vector<ValueId> idle_;
+  // Work that a change left to do; settle() does it.
+  struct Unreached {
+    ValueId value;
+    Lost why;
+  };
+  std::vector<Unreached> unreached_;
+  std::vector<ValueId> maybe_dead_;
+};
+
+}  // namespace gt
