@@ -299,6 +299,22 @@ Status Session::complete(std::string& out) {
   return ok_status();
 }
 
+Status Session::complete_load() {
+  const bool typed =
+      line_.operands.size() > 1 && line_.operands[1].kind == Operand::Kind::kType;
+  if (line_.operands.empty() || typed) return ok_status();
+  if (line_.operands[0].kind != Operand::Kind::kString) return ok_status();
+  const std::string path = unquote(line_.operands[0].text);
+  if (const auto it = saved_.find(path); it != saved_.end()) {
+    completion_ = to_string(it->second);
+  } else {
+    return Error{"load: no type"};
+  }
+  line_.operands.insert(line_.operands.begin() + 1,
+                        {Operand::Kind::kType, 0, completion_, {}});
+  return ok_status();
+}
+
 void Session::note_saved() {
   if (call_.op->name != "save") return;
   saved_[unquote(call_.arguments[1].text)] = call_.arguments[0].type;
