@@ -10,13 +10,20 @@ namespace {
 
 const char* word_for(Role role) {
   switch (role) {
-    case Role::kTensor: return "a tensor's name";
-    case Role::kType: return "a type such as f32[128,64]";
-    case Role::kDtype: return "a dtype such as f32";
-    case Role::kString: return "a string in double quotes";
-    case Role::kRange: return "a range such as 0:4 or an index";
-    case Role::kNumber: return "a number";
-    case Role::kAny: return "an operand";
+    case Role::kTensor:
+      return "a tensor's name";
+    case Role::kType:
+      return "a type such as f32[128,64]";
+    case Role::kDtype:
+      return "a dtype such as f32";
+    case Role::kString:
+      return "a string in double quotes";
+    case Role::kRange:
+      return "a range such as 0:4 or an index";
+    case Role::kNumber:
+      return "a number";
+    case Role::kAny:
+      return "an operand";
   }
   return "";
 }
@@ -63,9 +70,12 @@ Status check_arity(const Line& line, const Op& op) {
 
 Type weak_type(const Number& number) {
   switch (number.kind) {
-    case Number::Kind::kInteger: return {Dtype::kI64, {}};
-    case Number::Kind::kBool: return {Dtype::kBool, {}};
-    case Number::Kind::kFloat: break;
+    case Number::Kind::kInteger:
+      return {Dtype::kI64, {}};
+    case Number::Kind::kBool:
+      return {Dtype::kBool, {}};
+    case Number::Kind::kFloat:
+      break;
   }
   return {Dtype::kF64, {}};
 }
@@ -122,7 +132,8 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
       if (role != Role::kString && !any) break;
       argument.role = Role::kString;
       return ok_status();
-    case Kind::kGlob: break;
+    case Kind::kGlob:
+      break;
   }
   return at(operand.column, op.name + ": expected " + word_for(role) +
                                 ", got '" +
@@ -137,8 +148,7 @@ Status bind_operands(const Line& line, std::span<const Type* const> types,
   size_t spare = slots - given;  // optional ones that are absent, if fixed
   size_t next = 0;
   // Optional ones are filled from the left.
-  size_t optional_given =
-      op.is_variadic() ? 0 : given - op.least_operands();
+  size_t optional_given = given - op.least_operands();
   for (size_t i = 0; next < given || spare > 0; ++i) {
     const Parameter& p = op.operands[op.parameter_of(i, slots)];
     Argument& argument = call.arguments.emplace_back();
@@ -151,8 +161,8 @@ Status bind_operands(const Line& line, std::span<const Type* const> types,
     }
     if (p.optional) --optional_given;
     argument.operand = static_cast<int32_t>(next);
-    const Status s = bind_operand(line.operands[next], types[next], p.role, op,
-                                  argument);
+    const Status s =
+        bind_operand(line.operands[next], types[next], p.role, op, argument);
     if (!s.ok()) return s;
     ++next;
   }
@@ -204,8 +214,7 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
     if (index < 0) {
       std::vector<std::string_view> known;
       for (const KeyParameter& k : op.keys) known.push_back(k.row->name);
-      std::string message =
-          op.name + ": no key '" + std::string(key.key) + "'";
+      std::string message = op.name + ": no key '" + std::string(key.key) + "'";
       const std::string guess = did_you_mean(key.key, known);
       return at(key.column, message + (guess.empty() ? "; usage: " : guess) +
                                 (guess.empty() ? op.row->signature : ""));
@@ -221,9 +230,9 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
   for (size_t i = 0; i < op.keys.size(); ++i) {
     if (!call.key_values[i].empty()) continue;
     if (op.keys[i].required) {
-      return at(line.op_column, op.name + ": key " + op.keys[i].row->name +
-                                    "= is missing; usage: " +
-                                    op.row->signature);
+      return at(line.op_column,
+                op.name + ": key " + op.keys[i].row->name +
+                    "= is missing; usage: " + op.row->signature);
     }
     call.key_values[i] = op.keys[i].fallback;
   }
@@ -235,9 +244,9 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
 Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
   const Op* op = find_op(line.op);
   if (op == nullptr) {
-    return at(line.op_column,
-              "unknown op '" + std::string(line.op.substr(0, 40)) + "'" +
-                  did_you_mean(line.op, op_names()));
+    return at(line.op_column, "unknown op '" +
+                                  std::string(line.op.substr(0, 40)) + "'" +
+                                  did_you_mean(line.op, op_names()));
   }
   call.op = op;
   call.arguments.clear();

@@ -7,16 +7,21 @@ namespace gt {
 
 extern const Family kCreation;
 extern const Family kPointwise;
+extern const Family kComparisons;
+extern const Family kActivations;
 extern const Family kReductions;
+extern const Family kOrdering;
 extern const Family kProducts;
 extern const Family kLayout;
+extern const Family kIndexing;
 extern const Family kNetworks;
 extern const Family kOptimizers;
 extern const Family kOutput;
 
 inline constexpr const Family* kFamilies[] = {
-    &kCreation, &kPointwise, &kReductions, &kProducts,
-    &kLayout,   &kNetworks,  &kOptimizers, &kOutput,
+    &kCreation,   &kPointwise, &kComparisons, &kActivations,
+    &kReductions, &kOrdering,  &kProducts,    &kLayout,
+    &kIndexing,   &kNetworks,  &kOptimizers,  &kOutput,
 };
 
 }  // namespace gt

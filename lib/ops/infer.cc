@@ -16,11 +16,16 @@ int category(Dtype d) {
 // Within integers: u8 < i32 < i64. Within floats: f16, bf16 < f32 < f64.
 int rank_of(Dtype d) {
   switch (d) {
-    case Dtype::kI64: return 2;
-    case Dtype::kI32: return 1;
-    case Dtype::kF64: return 2;
-    case Dtype::kF32: return 1;
-    default: return 0;
+    case Dtype::kI64:
+      return 2;
+    case Dtype::kI32:
+      return 1;
+    case Dtype::kF64:
+      return 2;
+    case Dtype::kF32:
+      return 1;
+    default:
+      return 0;
   }
 }
 
@@ -37,6 +42,7 @@ bool accepts(std::string_view word, Dtype d) {
   if (word == "float") return is_float(d);
   if (word == "int") return is_integer(d);
   if (word == "number") return d != Dtype::kBool;
+  if (word == "bool") return d == Dtype::kBool;
   return true;
 }
 
@@ -58,11 +64,41 @@ Status check_dtypes(const Call& call) {
     const Argument& a = call.arguments[i];
     if (a.role != Role::kTensor) continue;
     const std::string_view word = list_item(list, tensor++);
-    if (a.absent || a.literal || accepts(word, a.type.dtype)) continue;
-    const std::string wanted =
-        word == "int" ? "integers" : word == "float" ? "floats" : "numbers";
-    return Error{call.describe(i) + " must hold " + wanted +
-                 "; cast it first"};
+    const bool weak =
+        a.literal && word == "float" && a.type.dtype == Dtype::kI64;
+    if (a.absent || weak || accepts(word, a.type.dtype)) continue;
+    const std::string wanted = word == "int"     ? "integers"
+                               : word == "float" ? "floats"
+                               : word == "bool"  ? "bool"
+                                                 : "numbers, not bool";
+    return Error{call.describe(i) + " must hold " + wanted + "; cast it first"};
+  }
+  return ok_status();
+}
+
+// The index term of argument i, a tensor; null when the op has none.
+const Term* term_of(const Call& call, size_t i) {
+  const Op& op = *call.op;
+  if (op.operand_terms.empty()) return nullptr;
+  const size_t parameter = op.parameter_of(i, call.arguments.size());
+  size_t tensor = 0;
+  for (size_t p = 0; p < parameter; ++p) {
+    if (op.operands[p].role == Role::kTensor) ++tensor;
+  }
+  return &op.operand_terms[tensor];
+}
+
+// A number may stand where no letter asks for a dimension, but nothing can be
+// its second name.
+Status check_literals(const Call& call) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!call.arguments[i].literal) continue;
+    const Term* term = term_of(call, i);
+    if (term != nullptr && term->letters.empty() && !call.op->row->alias) {
+      continue;
+    }
+    return Error{"expected a tensor's name, got number " +
+                 std::string(call.arguments[i].text)};
   }
   return ok_status();
 }
@@ -75,58 +111,84 @@ struct Binding {
   Binding() { size.fill(-1); }
 };
 
+Shape lead_of(const Call& call, size_t i) {
+  const Shape& shape = call.type(i).shape;
+  const size_t letters = term_of(call, i)->letters.size();
+  return Shape(std::span<const int64_t>(
+      shape.begin(), shape.size() - std::min(letters, shape.size())));
+}
+
+Error broadcast_error(const Call& call, size_t i) {
+  size_t other = 0;
+  for (size_t j = 0; j < i; ++j) {
+    const Argument& a = call.arguments[j];
+    if (a.role != Role::kTensor || a.absent) continue;
+    other = j;
+    if (!broadcast(lead_of(call, j), lead_of(call, i))) break;
+  }
+  return Error{call.describe(other) + " and " + call.describe(i) +
+               " do not broadcast"};
+}
+
+Error rank_error(const Call& call, size_t i, const Term& term) {
+  const size_t letters = term.letters.size();
+  if (term.is_scalar()) {
+    return Error{call.describe(i) + " must be a scalar or a number"};
+  }
+  return Error{call.describe(i) + " must have " +
+               (term.broadcast ? "at least " : "") + std::to_string(letters) +
+               " dimension" + (letters == 1 ? "" : "s")};
+}
+
+Error size_error(const Call& call, char letter, size_t i, size_t j, int64_t m,
+                 int64_t n) {
+  const std::vector<Term>& terms = call.op->result_terms;
+  const bool kept = std::any_of(terms.begin(), terms.end(), [&](const Term& t) {
+    return t.letters.find(letter) != std::string::npos;
+  });
+  return Error{call.describe(i) + " and " + call.describe(j) + ": " +
+               (kept ? "" : "inner ") + "sizes " + std::to_string(m) + " and " +
+               std::to_string(n) + " differ"};
+}
+
+// Whether the operand's last two dimensions stand exchanged: keys ta= and tb=.
+bool is_transposed(const Call& call, size_t i) {
+  return (i == 0 && call.flag("ta")) || (i == 1 && call.flag("tb"));
+}
+
 Status match_term(const Call& call, size_t i, const Term& term, Binding& b) {
-  const Argument& a = call.arguments[i];
-  const Shape& shape = a.type.shape;
+  const Shape& shape = call.type(i).shape;
   const size_t letters = term.letters.size();
   if (shape.size() < letters || (!term.broadcast && shape.size() > letters)) {
-    if (term.is_scalar()) {
-      return Error{call.describe(i) + " must be a scalar or a number"};
-    }
-    return Error{call.describe(i) + " must have " +
-                 (term.broadcast ? "at least " : "") +
-                 std::to_string(letters) + " dimension" +
-                 (letters == 1 ? "" : "s")};
+    return rank_error(call, i, term);
   }
   const size_t lead = shape.size() - letters;
   if (term.broadcast) {
-    const auto joined = broadcast(
-        b.broadcast_dims,
-        Shape(std::span<const int64_t>(shape.begin(), lead)));
-    if (!joined) {
-      return Error{call.describe(i) + ": sizes do not broadcast with " +
-                   call.describe(0)};
-    }
+    const auto joined = broadcast(b.broadcast_dims, lead_of(call, i));
+    if (!joined) return broadcast_error(call, i);
     b.broadcast_dims = *joined;
   }
+  const bool transposed = is_transposed(call, i);
   for (size_t k = 0; k < letters; ++k) {
-    const auto letter = static_cast<size_t>(term.letters[k] - 'a');
-    const int64_t size = shape[lead + k];
-    if (b.size[letter] < 0) {
-      b.size[letter] = size;
-      b.from[letter] = i;
-    } else if (b.size[letter] != size) {
-      return Error{call.describe(b.from[letter]) + " and " +
-                   call.describe(i) + ": sizes " +
-                   std::to_string(b.size[letter]) + " and " +
-                   std::to_string(size) + " differ"};
+    const char letter = term.letters[k];
+    const int64_t size = shape[transposed ? shape.size() - 1 - k : lead + k];
+    int64_t& bound = b.size[static_cast<size_t>(letter - 'a')];
+    size_t& from = b.from[static_cast<size_t>(letter - 'a')];
+    if (bound < 0) {
+      bound = size;
+      from = i;
+    } else if (bound != size) {
+      return size_error(call, letter, from, i, bound, size);
     }
   }
   return ok_status();
 }
 
 Status match_terms(const Call& call, Binding& b) {
-  size_t tensor = 0;
-  size_t previous = SIZE_MAX;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& a = call.arguments[i];
-    if (a.role != Role::kTensor) continue;
-    const size_t parameter = call.op->parameter_of(i, call.arguments.size());
-    if (parameter != previous) ++tensor;
-    previous = parameter;
-    if (a.absent) continue;
-    const Status s =
-        match_term(call, i, call.op->operand_terms[tensor - 1], b);
+    if (a.role != Role::kTensor || a.absent) continue;
+    const Status s = match_term(call, i, *term_of(call, i), b);
     if (!s.ok()) return s;
   }
   return ok_status();
@@ -227,6 +289,7 @@ int64_t normal_axis(int64_t axis, size_t rank) {
 
 Status infer(Call& call) {
   call.results.clear();
+  if (const Status s = check_literals(call); !s.ok()) return s;
   if (const Status s = check_dtypes(call); !s.ok()) return s;
   const auto types = call.op->row->types;
   const Status s = types != nullptr ? types(call) : infer_by_terms(call);

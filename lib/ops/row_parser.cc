@@ -161,7 +161,7 @@ TextLine parse_text_line(const Row& row, std::string text) {
   for (++at; at < words.size(); ++at) {
     const std::string& word = words[at];
     const size_t equals = word.find('=');
-    if (equals == std::string::npos) {
+    if (equals == std::string::npos || equals == 0) {  // "=w" is a result
       line.operands.push_back(word);
     } else {
       line.keys.emplace_back(word.substr(0, equals), word.substr(equals + 1));
@@ -176,8 +176,9 @@ std::vector<TextLine> parse_text(const Row& row, std::string_view text) {
   while (at < text.size()) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);
-    if (line.find_first_not_of(' ') != std::string_view::npos) {
-      lines.push_back(parse_text_line(row, std::string(line)));
+    const size_t first = line.find_first_not_of(' ');
+    if (first != std::string_view::npos) {
+      lines.push_back(parse_text_line(row, std::string(line.substr(first))));
     }
     at = end + 1;
   }

@@ -46,36 +46,61 @@ class Instance {
     Step step;
     step.op = find_op(line.op);
     GT_CHECK(step.op != nullptr);
-    for (const std::string& name : line.results) {
-      if (name.ends_with("...")) {
-        add_all(name.substr(0, name.size() - 3), step.results);
-        continue;
-      }
-      const auto ref = find(name);
-      step.results.push_back(ref ? *ref : temp(name));
-    }
     for (const std::string& word : line.operands) add_operand(word, step);
-    for (const auto& [key, value] : line.keys) {
-      step.keys.emplace_back(key, replace(value));
+    if (line.op == "copy" && !find(line.results[0])) {
+      set_temp(line.results[0], step.operands[0]);
+      return;
     }
+    for (const std::string& name : line.results) {
+      const auto ref = find(name);
+      step.results.push_back(ref ? *ref : new_temp(name));
+    }
+    for (const auto& [key, value] : line.keys) add_key(key, value, step);
     steps_.push_back(std::move(step));
+  }
+
+  // A key that is absent in the call, or has its default, need not be written.
+  void add_key(const std::string& key, const std::string& value, Step& step) {
+    const int index = step.op->key_index(key);
+    GT_CHECK(index >= 0);
+    std::string text = replace(value);
+    const auto i = static_cast<size_t>(index);
+    if (text == step.op->keys[i].fallback) return;
+    step.keys.emplace_back(key, std::move(text));
   }
 
   void add_operand(const std::string& word, Step& step) {
     if (word.ends_with("...")) {
-      std::vector<Ref> refs;
-      add_all(word.substr(0, word.size() - 3), refs);
-      for (const Ref& ref : refs) push_ref(ref, step);
-      return;
+      return add_all(word.substr(0, word.size() - 3), step);
     }
-    if (const auto ref = find(word)) return push_ref(*ref, step);
-    if (const auto it = temps_.find(word); it != temps_.end()) {
-      return push_ref({Ref::Kind::kTemp, it->second}, step);
-    }
+    if (add_name(word, step)) return;
     StepOperand literal;
     literal.is_ref = false;
     literal.text = replace(word);
     step.operands.push_back(std::move(literal));
+  }
+
+  bool add_name(const std::string& name, Step& step) {
+    if (const auto ref = find(name)) {
+      push_ref(*ref, step);
+      return true;
+    }
+    auto it = temps_.find(element_name(name));
+    if (it == temps_.end()) it = temps_.find(name);
+    if (it == temps_.end()) return false;
+    step.operands.push_back(it->second);
+    return true;
+  }
+
+  // All elements of a variadic, of its gradients, or of an "each" temporary.
+  void add_all(const std::string& name, Step& step) {
+    const size_t saved = each_;
+    for (size_t i = 0; i < variadic_count(); ++i) {
+      each_ = i;
+      const bool known = add_name(name, step);
+      GT_CHECK(known);
+    }
+    each_ = saved;
   }
 
   void push_ref(const Ref& ref, Step& step) {
@@ -92,23 +117,23 @@ class Instance {
     step.operands.push_back(std::move(operand));
   }
 
-  Ref temp(const std::string& name) {
-    const auto [it, fresh] =
-        temps_.emplace(name, static_cast<uint32_t>(temps_.size()));
-    (void)fresh;
-    return {Ref::Kind::kTemp, it->second};
+  // Each element of an "each" line has its own temporaries.
+  std::string element_name(const std::string& name) const {
+    return name + "." + std::to_string(each_);
   }
 
-  // All elements of a variadic, or its gradients.
-  void add_all(const std::string& name, std::vector<Ref>& refs) {
-    const size_t saved = each_;
-    for (size_t i = 0; i < variadic_count(); ++i) {
-      each_ = i;
-      const auto ref = find(name);
-      GT_CHECK(ref.has_value());
-      refs.push_back(*ref);
-    }
-    each_ = saved;
+  void set_temp(const std::string& name, const StepOperand& value) {
+    const bool fresh =
+        temps_.emplace(each_ == kNoEach ? name : element_name(name), value)
+            .second;
+    GT_CHECK(fresh);  // a temporary is set once
+  }
+
+  Ref new_temp(const std::string& name) {
+    StepOperand value;
+    value.ref = {Ref::Kind::kTemp, temp_count_++};
+    set_temp(name, value);
+    return value.ref;
   }
 
   std::optional<Ref> find(std::string_view name) const {
@@ -214,7 +239,8 @@ class Instance {
   const Op& op_;
   bool gradient_;
   size_t each_ = kNoEach;
-  std::unordered_map<std::string, uint32_t> temps_;
+  std::unordered_map<std::string, StepOperand> temps_;
+  uint32_t temp_count_ = 0;
   std::vector<Step> steps_;
 };
 

@@ -10,11 +10,17 @@
 //   {axis}           a key's value, its default included
 //   {x.type} {x.shape} {x.rank} {x.dtype} {x.elements}   of operand or result
 // or what the row's own placeholder function knows. "a..." as an operand stands
-// for all elements of a variadic.
+// for all elements of a variadic, or of a temporary that an [each] line set. A
+// name that is an operand and a result is the operand; "=w" is the result. A
+// key whose value is the default, or empty, is left out.
 //
-// "dx = copy t" in a gradient says that dx is t: no line need be written.
-// A gradient line's result is summed to its operand's shape by whoever uses it
-// (the adjoint of broadcasting), so rows need not say so.
+// A temporary is set once; "t = copy u" says that t is u and makes no step. Nor
+// need "dx = copy t" in a gradient become a line: dx is t. A gradient line's
+// result is summed to its operand's shape (the adjoint of broadcasting) and
+// cast to its dtype (the adjoint of promotion) by whoever uses it, so rows need
+// not say so. A result's gradient that nothing reached reads as zeros. An
+// operand without a line has gradient zero: where the op is constant almost
+// everywhere, as in a comparison's.
 #pragma once
 
 #include <string>

@@ -1,0 +1,238 @@
+// Activation functions and their fused gradients. An op named f_grad takes the
+// gradient g of f's result and gives that of f's operand; it has a gradient
+// itself, so that grad of a grad works.
+#include "ops/families.h"
+
+namespace gt {
+namespace {
+
+constexpr char kTwo[] = "...,...->...";
+constexpr char kOne[] = "...->...";
+
+constexpr Row kRows[] = {
+    {.signature = "y = tanh x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = "dx = tanh_grad dy y",
+     .flops = 10,
+     .sense = "Hyperbolic tangent.",
+     .details = "Integers give f32.",
+     .source = "torch.tanh",
+     .example = "x = tensor f32[3] -inf 0 inf\n"
+                "y = tanh x\n"
+                "print y\n"
+                "=> y = tensor f32[3] -1 0 1"},
+    {.signature = "z = tanh_grad g y",
+     .index = kTwo,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = tanh_grad dz y
+       t = mul dz g
+       u = mul t y
+       dy = mul u -2)",
+     .expansion = R"(
+       t = mul y y
+       u = sub 1 t
+       z = mul g u)",
+     .flops = 3,
+     .sense = "Gradient of tanh from its result: g (1 - y^2).",
+     .source = "PyTorch's tanh_backward",
+     .internal = true},
+    {.signature = "y = sigmoid x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = "dx = sigmoid_grad dy y",
+     .expansion = R"(
+       t = mul x -1.0
+       e = exp t
+       s = add e 1
+       y = div 1 s)",
+     .flops = 10,
+     .sense = "1 / (1 + exp(-x)).",
+     .details = "Integers give f32.",
+     .source = "torch.sigmoid",
+     .example = "x = tensor f32[3] -inf 0 inf\n"
+                "y = sigmoid x\n"
+                "print y\n"
+                "=> y = tensor f32[3] 0 0.5 1"},
+    {.signature = "z = sigmoid_grad g y",
+     .index = kTwo,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = sigmoid_grad dz y
+       t = mul y 2
+       u = sub 1 t
+       v = mul dz g
+       dy = mul v u)",
+     .expansion = R"(
+       t = sub 1 y
+       u = mul g t
+       z = mul u y)",
+     .flops = 3,
+     .sense = "Gradient of sigmoid from its result: g (1 - y) y.",
+     .source = "PyTorch's sigmoid_backward",
+     .internal = true},
+    {.signature = "y = relu x",
+     .index = kOne,
+     .accepts = "number",
+     .gradient = "dx = relu_grad dy y",
+     .expansion = "y = maximum x 0",
+     .sense = "x where it is positive, else 0.",
+     .details = "nan stays nan. The gradient at 0 is 0. Errors: bool.",
+     .source = "Nair and Hinton, Rectified linear units improve restricted "
+               "Boltzmann machines, ICML 2010",
+     .example = "x = tensor f32[3] -1 0 2\n"
+                "y = relu x\n"
+                "print y\n"
+                "=> y = tensor f32[3] 0 0 2"},
+    {.signature = "z = relu_grad g y",
+     .index = kTwo,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = "dg = relu_grad dz y",
+     .expansion = R"(
+       t = le y 0
+       z = where t 0 g)",
+     .sense = "Gradient of relu from its result: g, or 0 where y <= 0.",
+     .source = "PyTorch's threshold_backward",
+     .internal = true},
+    {.signature = "y = silu x",
+     .index = kOne,
+     .accepts = "float",
+     .gradient = "dx = silu_grad dy x",
+     .expansion = R"(
+       s = sigmoid x
+       y = mul x s)",
+     .flops = 11,
+     .sense = "x * sigmoid x, also called swish.",
+     .details = "Errors: integers, as in PyTorch.",
+     .source = "Elfwing, Uchibe and Doya, Sigmoid-weighted linear units, "
+               "Neural Networks 107 (2018)",
+     .example = "x = tensor f32[2] 0 100\n"
+                "y = silu x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0 100"},
+    {.signature = "z = silu_grad g x",
+     .index = kTwo,
+     .linear = "0",
+     .accepts = "float",
+     // With s = sigmoid x: f'' = s (1 - s) (2 + x (1 - 2 s)).
+     .gradient = R"(
+       dg = silu_grad dz x
+       s = sigmoid x
+       c = sub 1 s
+       a = mul s c
+       b = mul s -2
+       e = add b 1
+       f = mul x e
+       h = add f 2
+       k = mul a h
+       t = mul dz g
+       dx = mul t k)",
+     .expansion = R"(
+       s = sigmoid x
+       c = sub 1 s
+       t = mul x c
+       u = add t 1
+       v = mul s u
+       z = mul g v)",
+     .flops = 15,
+     .sense = "Gradient of silu: g s (1 + x (1 - s)), s = sigmoid x.",
+     .source = "PyTorch's silu_backward",
+     .internal = true},
+    {.signature = "y = gelu x approximate=none",
+     .index = kOne,
+     .accepts = "float",
+     .gradient = "dx = gelu_grad dy x approximate={approximate}",
+     // k (x + c x^3) with k = sqrt(2/pi), c = 0.044715.
+     .expansion = R"(
+       [approximate=none] s = mul x 0.7071067811865476
+       [approximate=none] t = erf s
+       [approximate=tanh] q = mul x x
+       [approximate=tanh] r = mul q x
+       [approximate=tanh] c = mul r 0.044715
+       [approximate=tanh] s = add x c
+       [approximate=tanh] k = mul s 0.7978845608028654
+       [approximate=tanh] t = tanh k
+       u = add t 1
+       v = mul x u
+       y = mul v 0.5)",
+     .flops = 20,
+     .sense = "x times the normal distribution's share below x.",
+     .details = "approximate=none uses erf, approximate=tanh the formula with "
+                "tanh. Errors: integers, as in PyTorch.",
+     .source = "Hendrycks and Gimpel, Gaussian error linear units, "
+               "arXiv:1606.08415",
+     .example = "x = tensor f32[3] -100 0 100\n"
+                "y = gelu x\n"
+                "print y\n"
+                "=> y = tensor f32[3] -0 0 100"},
+    {.signature = "z = gelu_grad g x approximate=none",
+     .index = kTwo,
+     .linear = "0",
+     .accepts = "float",
+     // none: with p the normal density, f' = cdf + x p, f'' = p (2 - x^2).
+     // tanh: with T = tanh u, w = u', f' = (1 + T)/2 + x (1 - T^2) w/2,
+     // f'' = (1 - T^2) (w + x u''/2 - x T w^2); u'' = 6 k c x.
+     .gradient = R"(
+       dg = gelu_grad dz x approximate={approximate}
+       q = mul x x
+       [approximate=none] h = mul q -0.5
+       [approximate=none] e = exp h
+       [approximate=none] p = mul e 0.3989422804014327
+       [approximate=none] r = sub 2 q
+       [approximate=none] f = mul p r
+       [approximate=tanh] c = mul q 0.044715
+       [approximate=tanh] s = add c 1
+       [approximate=tanh] m = mul x s
+       [approximate=tanh] u = mul m 0.7978845608028654
+       [approximate=tanh] t = tanh u
+       [approximate=tanh] b = mul q 0.10703222440890037
+       [approximate=tanh] w = add b 0.7978845608028654
+       [approximate=tanh] o = mul t t
+       [approximate=tanh] a = sub 1 o
+       [approximate=tanh] i = mul w w
+       [approximate=tanh] j = mul i t
+       [approximate=tanh] k = mul j x
+       [approximate=tanh] l = add b w
+       [approximate=tanh] n = sub l k
+       [approximate=tanh] f = mul a n
+       v = mul dz g
+       dx = mul v f)",
+     .expansion = R"(
+       q = mul x x
+       [approximate=none] s = mul x 0.7071067811865476
+       [approximate=none] t = erf s
+       [approximate=none] h = mul q -0.5
+       [approximate=none] e = exp h
+       [approximate=none] p = mul e 0.3989422804014327
+       [approximate=tanh] c = mul q 0.044715
+       [approximate=tanh] s = add c 1
+       [approximate=tanh] m = mul x s
+       [approximate=tanh] u = mul m 0.7978845608028654
+       [approximate=tanh] t = tanh u
+       [approximate=tanh] b = mul q 0.10703222440890037
+       [approximate=tanh] w = add b 0.7978845608028654
+       [approximate=tanh] o = mul t t
+       [approximate=tanh] a = sub 1 o
+       [approximate=tanh] d = mul a w
+       [approximate=tanh] p = mul d 0.5
+       i = add t 1
+       j = mul i 0.5
+       k = mul x p
+       f = add j k
+       z = mul g f)",
+     .flops = 30,
+     .sense = "Gradient of gelu: g times its derivative at x.",
+     .source = "PyTorch's gelu_backward",
+     .internal = true},
+};
+
+}  // namespace
+
+constinit const Family kActivations{"activations", "Activation functions.",
+                                    kRows};
+
+}  // namespace gt

@@ -1,0 +1,193 @@
+// Comparisons, logic, choice and conversion, element by element.
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+Status types_cast(Call& call) {
+  call.results.push_back({call.type(1).dtype, call.type(0).shape});
+  return ok_status();
+}
+
+constexpr char kTwo[] = "...,...->...";
+constexpr char kOne[] = "...->...";
+
+constexpr Row kRows[] = {
+    {.signature = "y = eq a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether a equals b.",
+     .details = "nan equals nothing.",
+     .source = "torch.eq",
+     .example = "x = tensor f32[3] 1 2 nan\n"
+                "y = eq x x\n"
+                "print y\n"
+                "=> y = tensor bool[3] 1 1 0"},
+    {.signature = "y = ne a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether a differs from b.",
+     .details = "nan differs from everything.",
+     .source = "torch.ne",
+     .example = "x = tensor f32[3] 1 2 nan\n"
+                "y = ne x 1\n"
+                "print y\n"
+                "=> y = tensor bool[3] 0 1 1"},
+    {.signature = "y = lt a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether a is less than b.",
+     .details = "False where either is nan.",
+     .source = "torch.lt",
+     .example = "x = tensor f32[3] 1 2 3\n"
+                "y = lt x 2\n"
+                "print y\n"
+                "=> y = tensor bool[3] 1 0 0"},
+    {.signature = "y = le a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether a is at most b.",
+     .details = "False where either is nan.",
+     .source = "torch.le",
+     .example = "x = tensor f32[3] 1 2 3\n"
+                "y = le x 2\n"
+                "print y\n"
+                "=> y = tensor bool[3] 1 1 0"},
+    {.signature = "y = gt a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether a is more than b.",
+     .details = "False where either is nan.",
+     .source = "torch.gt",
+     .example = "x = tensor f32[3] 1 2 3\n"
+                "y = gt x 2\n"
+                "print y\n"
+                "=> y = tensor bool[3] 0 0 1"},
+    {.signature = "y = ge a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether a is at least b.",
+     .details = "False where either is nan.",
+     .source = "torch.ge",
+     .example = "x = tensor f32[3] 1 2 3\n"
+                "y = ge x 2\n"
+                "print y\n"
+                "=> y = tensor bool[3] 0 1 1"},
+    {.signature = "y = and a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether both are true.",
+     .details = "Any dtype; what is not zero is true, nan too.",
+     .source = "torch.logical_and",
+     .example = "x = tensor bool[4] 0 0 1 1\n"
+                "z = tensor bool[4] 0 1 0 1\n"
+                "y = and x z\n"
+                "print y\n"
+                "=> y = tensor bool[4] 0 0 0 1"},
+    {.signature = "y = or a b",
+     .index = kTwo,
+     .dtype = "bool",
+     .sense = "Whether either is true.",
+     .details = "Any dtype; what is not zero is true, nan too.",
+     .source = "torch.logical_or",
+     .example = "x = tensor bool[4] 0 0 1 1\n"
+                "z = tensor bool[4] 0 1 0 1\n"
+                "y = or x z\n"
+                "print y\n"
+                "=> y = tensor bool[4] 0 1 1 1"},
+    {.signature = "y = not x",
+     .index = kOne,
+     .dtype = "bool",
+     .sense = "Whether x is not true.",
+     .details = "Any dtype; true where x is zero.",
+     .source = "torch.logical_not",
+     .example = "x = tensor f32[3] 0 1 -2\n"
+                "y = not x\n"
+                "print y\n"
+                "=> y = tensor bool[3] 1 0 0"},
+    {.signature = "y = isfinite x",
+     .index = kOne,
+     .dtype = "bool",
+     .sense = "Whether x is neither infinite nor nan.",
+     .details = "True of every integer.",
+     .source = "torch.isfinite",
+     .example = "x = tensor f32[3] 1 inf nan\n"
+                "y = isfinite x\n"
+                "print y\n"
+                "=> y = tensor bool[3] 1 0 0"},
+    {.signature = "y = where c a b",
+     .index = "...,...,...->...",
+     .linear = "12",
+     .accepts = "bool,any,any",
+     .gradient = R"(
+       da = where c dy 0
+       db = where c 0 dy)",
+     .sense = "a where c is true, else b.",
+     .details = "a and b are promoted to one dtype. Errors: c is not bool.",
+     .source = "torch.where",
+     .example = "x = tensor f32[3] -1 2 -3\n"
+                "c = lt x 0\n"
+                "y = where c 0 x\n"
+                "print y\n"
+                "=> y = tensor f32[3] 0 2 0"},
+    {.signature = "y = clamp x lo hi",
+     .index = "...,...,...->...",
+     .gradient = R"(
+       dx = clamp_grad dy x lo hi
+       p = lt x lo
+       q = lt lo hi
+       r = and p q
+       dlo = where r dy 0
+       s = gt x hi
+       t = lt hi lo
+       u = or s t
+       dhi = where u dy 0)",
+     .expansion = R"(
+       t = maximum x lo
+       y = minimum t hi)",
+     .flops = 2,
+     .sense = "x, but at least lo and at most hi.",
+     .details = "hi where lo is larger; nan stays nan. The gradient at a bound "
+                "is that of x.",
+     .source = "torch.clamp",
+     .example = "x = tensor f32[3] -5 0.5 5\n"
+                "y = clamp x -1 1\n"
+                "print y\n"
+                "=> y = tensor f32[3] -1 0.5 1"},
+    {.signature = "z = clamp_grad g x lo hi",
+     .index = "...,...,...,...->...",
+     .linear = "0",
+     .gradient = "dg = clamp_grad dz x lo hi",
+     .expansion = R"(
+       p = ge x lo
+       q = le x hi
+       r = and p q
+       z = where r g 0)",
+     .flops = 3,
+     .sense = "Gradient g where x is from lo to hi, else 0.",
+     .details = "The gradient of clamp by x.",
+     .source = "PyTorch's convention at the bounds",
+     .example = "",
+     .internal = true},
+    {.signature = "y = cast x dtype",
+     .index = kOne,
+     .gradient = "dx = cast dy {x.dtype}",
+     .types = types_cast,
+     .sense = "x in another dtype.",
+     .details = "Floats round to nearest even; float to integer drops the "
+                "fraction and saturates, nan gives 0; integers wrap to smaller "
+                "ones; to bool, whether it is not zero.",
+     .source = "torch.Tensor.to; saturation as in WebAssembly's trunc_sat",
+     .example = "x = tensor f32[3] 1.5 -2.5 1e20\n"
+                "y = cast x i32\n"
+                "print y\n"
+                "=> y = tensor i32[3] 1 -2 2147483647"},
+};
+
+}  // namespace
+
+constinit const Family kComparisons{
+    "comparisons", "Comparisons, logic, choice and conversion.", kRows};
+
+}  // namespace gt

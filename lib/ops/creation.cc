@@ -1,0 +1,241 @@
+// Values out of nothing: literals, fills, random numbers, files.
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+Status check_value(const Call& call, size_t i, Dtype dtype) {
+  const Number& n = call.arguments[i].number;
+  if (is_float(dtype)) return ok_status();
+  const std::string text(call.arguments[i].text);
+  const std::string name(to_string(dtype));
+  if (n.kind == Number::Kind::kFloat) {
+    return Error{text + " is not a value of " + name};
+  }
+  const bool fits =
+      dtype == Dtype::kBool  ? n.integer == 0 || n.integer == 1
+      : dtype == Dtype::kU8  ? n.integer >= 0 && n.integer <= UINT8_MAX
+      : dtype == Dtype::kI32 ? n.integer >= INT32_MIN && n.integer <= INT32_MAX
+                             : true;
+  return need(fits, text + " does not fit into " + name);
+}
+
+Status types_tensor(Call& call) {
+  const Type& type = call.type(0);
+  size_t values = 0;
+  for (size_t i = 1; i < call.arguments.size(); ++i) {
+    if (!call.given(i)) continue;
+    ++values;
+    if (Status s = check_value(call, i, type.dtype); !s.ok()) return s;
+  }
+  call.results.push_back(type);
+  return need(static_cast<int64_t>(values) == type.elements(),
+              to_string(type) + " takes " + std::to_string(type.elements()) +
+                  " values, got " + std::to_string(values));
+}
+
+Status types_full(Call& call) {
+  call.results.push_back(call.type(0));
+  return call.arguments.size() > 1 ? need_scalar(call, 1) : ok_status();
+}
+
+Status types_arange(Call& call) {
+  const Type& type = call.type(0);
+  call.results.push_back(type);
+  if (type.shape.size() != 1 || type.dtype == Dtype::kBool) {
+    return Error{to_string(type) + " must have one dimension and hold numbers"};
+  }
+  for (size_t i = 1; i <= 2; ++i) {
+    if (!call.given(i)) continue;
+    const Status s =
+        is_float(type.dtype) ? need_scalar(call, i) : need_integer(call, i);
+    if (!s.ok()) return s;
+  }
+  return ok_status();
+}
+
+Status types_eye(Call& call) {
+  call.results.push_back(call.type(0));
+  return need(call.type(0).shape.size() == 2,
+              to_string(call.type(0)) + " must have two dimensions");
+}
+
+Status check_seed(const Call& call) {
+  if (call.given(1)) return need_integer(call, 1);
+  return Error{"seed is missing; run this through gt-emit, or give one"};
+}
+
+Status types_random(Call& call) {
+  call.results.push_back(call.type(0));
+  if (!is_float(call.type(0).dtype)) {
+    return Error{to_string(call.type(0)) + " must hold floats"};
+  }
+  return check_seed(call);
+}
+
+Status types_randperm(Call& call) {
+  const Type& type = call.type(0);
+  call.results.push_back(type);
+  if (type.shape.size() != 1 || !is_integer(type.dtype)) {
+    return Error{to_string(type) +
+                 " must have one dimension and hold integers"};
+  }
+  if (type.dtype == Dtype::kU8 && type.elements() > 256) {
+    return Error{to_string(type) + " cannot hold indices above 255"};
+  }
+  return check_seed(call);
+}
+
+Status types_load(Call& call) {
+  if (!call.given(1)) {
+    return Error{
+        "type is missing; run this through gt-emit, which reads it "
+        "from the file"};
+  }
+  call.results.push_back(call.type(1));
+  return call.given(2) ? need_integer(call, 2) : ok_status();
+}
+
+constexpr Row kRows[] = {
+    {.signature = "y = tensor type [number...]",
+     .index = "->...",
+     .types = types_tensor,
+     .flops = 0,
+     .sense = "A tensor written out, its values in row-major order.",
+     .details = "Exactly as many numbers as the type holds; none for an empty "
+                "one. Values of integer types must be integers that fit, those "
+                "of bool 0, 1, true or false. Errors: too many or too few "
+                "values; a value that the dtype does not hold.",
+     .source = "torch.tensor",
+     .example = "x = tensor f32[2,2] 1 2 3 4\n"
+                "print x\n"
+                "=> x = tensor f32[2,2] 1 2 3 4"},
+    {.signature = "y = full type value",
+     .index = "->...",
+     .types = types_full,
+     .flops = 0,
+     .sense = "A tensor with one value throughout.",
+     .details = "value is a number or the name of a scalar; it is cast to the "
+                "type's dtype. Errors: value is not a scalar.",
+     .source = "torch.full",
+     .example = "x = full i32[3] 7\n"
+                "print x\n"
+                "=> x = tensor i32[3] 7 7 7"},
+    {.signature = "y = zeros type",
+     .index = "->...",
+     .expansion = "y = full type 0",
+     .types = types_full,
+     .flops = 0,
+     .sense = "A tensor of zeros.",
+     .details = "Any type; of bool, false.",
+     .source = "torch.zeros",
+     .example = "x = zeros f32[3]\n"
+                "print x\n"
+                "=> x = tensor f32[3] 0 0 0"},
+    {.signature = "y = ones type",
+     .index = "->...",
+     .expansion = "y = full type 1",
+     .types = types_full,
+     .flops = 0,
+     .sense = "A tensor of ones.",
+     .details = "Any type; of bool, true.",
+     .source = "torch.ones",
+     .example = "x = ones bool[2]\n"
+                "print x\n"
+                "=> x = tensor bool[2] 1 1"},
+    {.signature = "y = arange type [start] [step]",
+     .index = ",->k",
+     .types = types_arange,
+     .sense = "start, start + step, start + 2 step and so on.",
+     .details = "As many as the one-dimensional type holds; start is 0 and "
+                "step 1 unless given, as numbers or names of scalars. Element "
+                "i of a float type is start + i * step, computed in f64 and "
+                "rounded once. Errors: other ranks; bool; a start or step "
+                "that is not an integer for an integer type.",
+     .source = "torch.arange, with a length in place of an end",
+     .example = "x = arange i64[4] 1 2\n"
+                "print x\n"
+                "=> x = tensor i64[4] 1 3 5 7"},
+    {.signature = "y = eye type",
+     .index = "->mn",
+     .types = types_eye,
+     .flops = 0,
+     .sense = "Ones on the diagonal, zeros elsewhere.",
+     .details = "Any type of two dimensions, square or not. Errors: other "
+                "ranks.",
+     .source = "torch.eye",
+     .example = "x = eye f32[2,3]\n"
+                "print x\n"
+                "=> x = tensor f32[2,3] 1 0 0 0 1 0"},
+    {.signature = "y = randn type [seed] scale=1",
+     .index = "->...",
+     .types = types_random,
+     .flops = 20,
+     .sense = "Normal random numbers, of mean 0 and deviation scale.",
+     .details = "A function of seed and global element index alone, so pieces "
+                "of a split tensor equal the whole. seed is an integer or the "
+                "name of an integer scalar; gt-emit supplies one that is "
+                "absent. Errors: the type does not hold floats; the seed is "
+                "not an integer.",
+     .source = "Philox4x32-10 (Salmon et al., Parallel random numbers: as easy "
+               "as 1, 2, 3, SC 2011) and the Box-Muller transform",
+     .example = "x = randn f32[1000] 7\n"
+                "m = mean x\n"
+                "a = abs m\n"
+                "b = lt a 0.1\n"
+                "print b\n"
+                "=> b = tensor bool[] 1"},
+    {.signature = "y = rand type [seed]",
+     .index = "->...",
+     .types = types_random,
+     .flops = 10,
+     .sense = "Uniform random numbers, at least 0 and less than 1.",
+     .details = "A function of seed and global element index alone, as randn. "
+                "Errors: the type does not hold floats; the seed is not an "
+                "integer.",
+     .source = "Philox4x32-10 (Salmon et al., SC 2011)",
+     .example = "x = rand f32[1000] 7\n"
+                "m = max x\n"
+                "b = lt m 1\n"
+                "print b\n"
+                "=> b = tensor bool[] 1"},
+    {.signature = "y = randperm type [seed]",
+     .index = "->k!",
+     .types = types_randperm,
+     .flops = 10,
+     .sense = "The numbers 0 to n - 1 in random order.",
+     .details = "n is the size of the one-dimensional integer type. The order "
+                "is that of the indices sorted by their Philox words under the "
+                "seed, equal ones by index. Errors: other ranks, other dtypes; "
+                "the seed is not an integer.",
+     .source = "torch.randperm; Philox4x32-10",
+     .example = "x = randperm i64[5] 7\n"
+                "y = sum x\n"
+                "print y\n"
+                "=> y = tensor i64[] 10"},
+    {.signature = "y = load path [type] [row]",
+     .index = "->...",
+     .types = types_load,
+     .flops = 0,
+     .sense = "A tensor read from a .npy file.",
+     .details = "The path is a string. gt-emit adds a type that is absent; one "
+                "that is given must have the file's dtype and trailing sizes. "
+                "row, a number or the name of an integer scalar, is the first "
+                "row taken along axis 0, 0 if absent; rows beyond the file's "
+                "end are a failure. A load sees the save of its path before "
+                "it. Errors: no such file, another type.",
+     .source = "NumPy's npy format, version 1",
+     .example = "x = arange f32[3]\n"
+                "save x \"load-example.npy\"\n"
+                "y = load \"load-example.npy\" f32[2] 1\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1 2"},
+};
+
+}  // namespace
+
+constinit const Family kCreation{
+    "creation", "Tensors from numbers, files and random seeds.", kRows};
+
+}  // namespace gt

@@ -1,0 +1,334 @@
+// Parts of tensors, and tensors of parts: slices, joins, lookups.
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+Status types_slice(Call& call) {
+  const auto cuts = slice_cuts(call);
+  if (!cuts.ok()) return cuts.error();
+  Shape shape;
+  for (const Cut& cut : cuts.value()) {
+    if (!cut.dropped) shape.push_back(cut.count);
+  }
+  call.results.push_back({call.type(0).dtype, shape});
+  return ok_status();
+}
+
+// {form}: "strided", "named" (a scalar's name as start) or "plain"; {dropped}:
+// whether an index dropped a dimension; {kept}: the result's shape with it;
+// {width}: of the pad that puts a plain slice back; {along}: a shape that is
+// size= along the axis and 1 elsewhere.
+std::string slice_word(const Call& call, std::string_view name, size_t) {
+  const std::vector<Cut> cuts = slice_cuts(call).value();
+  bool strided = false, dropped = false;
+  std::vector<int64_t> kept, width, along;
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    strided |= cuts[i].step != 1;
+    dropped |= cuts[i].dropped;
+    kept.push_back(cuts[i].count);
+    width.push_back(cuts[i].start);
+    width.push_back(call.type(0).shape[i] - cuts[i].start - cuts[i].count);
+  }
+  if (name == "form") {
+    if (call.arguments[1].role == Role::kTensor) return "named";
+    return strided ? "strided" : "plain";
+  }
+  if (name == "dropped") return dropped ? "1" : "0";
+  if (name == "kept") return list_text(kept);
+  if (name == "width") return list_text(width);
+  if (name != "along") return "";
+  along.assign(cuts.size(), 1);
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  along[axis] = cuts[axis].count;
+  return list_text(along);
+}
+
+Status types_concat(Call& call) {
+  const auto axis = one_axis(call, 0);
+  if (!axis.ok()) return axis.error();
+  const auto k = static_cast<size_t>(axis.value());
+  Shape shape = call.type(0).shape;
+  for (size_t i = 1; i < call.arguments.size(); ++i) {
+    Shape other = call.type(i).shape;
+    if (other.size() == shape.size()) {
+      if (__builtin_add_overflow(shape[k], other[k], &shape[k])) {
+        return Error{"the result is too large"};
+      }
+      other[k] = shape[k];
+    }
+    if (!(other == shape)) {
+      return Error{call.describe(0) + " and " + call.describe(i) +
+                   " differ in more than axis " + std::to_string(k)};
+    }
+  }
+  call.results.push_back({promote(call.arguments), shape});
+  return ok_status();
+}
+
+// {start}: where operand number `each` begins.
+std::string concat_word(const Call& call, std::string_view name, size_t each) {
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  if (name == "length") return std::to_string(call.type(each).shape[axis]);
+  if (name != "start") return "";
+  int64_t start = 0;
+  for (size_t i = 0; i < each; ++i) start += call.type(i).shape[axis];
+  return std::to_string(start);
+}
+
+Status types_stack(Call& call) {
+  Shape shape = call.type(0).shape;
+  for (size_t i = 1; i < call.arguments.size(); ++i) {
+    if (call.type(i).shape == shape) continue;
+    return Error{call.describe(0) + " and " + call.describe(i) +
+                 " must have one shape"};
+  }
+  if (shape.size() == Shape::kMaxRank) {
+    return Error{"the result would have more than " +
+                 std::to_string(Shape::kMaxRank) + " dimensions"};
+  }
+  const auto axis = one_axis(call, 0, shape.size() + 1);
+  if (!axis.ok()) return axis.error();
+  shape.insert(static_cast<size_t>(axis.value()),
+               static_cast<int64_t>(call.arguments.size()));
+  call.results.push_back({promote(call.arguments), shape});
+  return ok_status();
+}
+
+// {each}: the number of the operand.
+std::string stack_word(const Call&, std::string_view name, size_t each) {
+  return name == "each" ? std::to_string(each) : "";
+}
+
+Status types_split(Call& call) {
+  const auto cuts = split_cuts(call);
+  if (!cuts.ok()) return cuts.error();
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  for (const Cut& cut : cuts.value()) {
+    Type type = call.type(0);
+    type.shape[axis] = cut.count;
+    call.results.push_back(type);
+  }
+  return ok_status();
+}
+
+std::string split_word(const Call& call, std::string_view name, size_t each) {
+  if (name != "start" && name != "length") return "";
+  const Cut cut = split_cuts(call).value()[each];
+  return std::to_string(name == "start" ? cut.start : cut.count);
+}
+
+// gather and scatter_add: index, operand 1, is no larger than x but along axis.
+Status check_index(const Call& call) {
+  const auto axis = one_axis(call, 0);
+  if (!axis.ok()) return axis.error();
+  const Shape& x = call.type(0).shape;
+  const Shape& index = call.type(1).shape;
+  bool fits = x.size() == index.size();
+  for (size_t i = 0; fits && i < x.size(); ++i) {
+    fits = static_cast<int64_t>(i) == axis.value() || index[i] <= x[i];
+  }
+  return need(fits, call.describe(1) + " must have as many dimensions as " +
+                        call.describe(0) +
+                        " and be no larger except along axis " +
+                        std::to_string(axis.value()));
+}
+
+Status types_gather(Call& call) {
+  if (Status s = check_index(call); !s.ok()) return s;
+  call.results.push_back({call.type(0).dtype, call.type(1).shape});
+  return ok_status();
+}
+
+Status types_scatter_add(Call& call) {
+  if (Status s = check_index(call); !s.ok()) return s;
+  call.results.push_back(call.type(0));
+  if (call.type(0).dtype != call.type(2).dtype) {
+    return Error{call.describe(0) + " and " + call.describe(2) +
+                 " must have one dtype"};
+  }
+  return need(
+      call.type(1).shape == call.type(2).shape,
+      call.describe(1) + " and " + call.describe(2) + " must have one shape");
+}
+
+Status types_embedding_grad(Call& call) {
+  const Shape& g = call.type(0).shape;
+  const Shape& ids = call.type(1).shape;
+  const bool fits =
+      g.size() == ids.size() + 1 &&
+      reduced_shape(g, {static_cast<int64_t>(ids.size())}, false) == ids;
+  if (!fits || call.integer("rows") < 0) {
+    return Error{call.describe(0) + " must have one dimension more than " +
+                 call.describe(1) + ", and rows= not be negative"};
+  }
+  call.results.push_back(
+      {call.type(0).dtype, Shape{call.integer("rows"), g.back()}});
+  return ok_status();
+}
+
+// {table_rows}: how many rows the table has.
+std::string embedding_word(const Call& call, std::string_view name, size_t) {
+  if (name != "table_rows") return "";
+  return std::to_string(call.type(0).shape[0]);
+}
+
+constexpr Row kRows[] = {
+    {.signature = "y = slice x any... [axis=] [size=]",
+     .linear = "0",
+     .gradient = R"(
+       [form=plain dropped=1] t = reshape dy shape={kept}
+       [form=plain dropped=1] dx = pad t width={width}
+       [form=plain dropped=0] dx = pad dy width={width}
+       [form=strided] a = arange i64[{x.elements}]
+       [form=strided] b = reshape a shape={x.shape}
+       [form=strided] c = slice b any...
+       [form=strided] i = reshape c shape={y.elements}
+       [form=strided] v = reshape dy shape={y.elements}
+       [form=strided] z = zeros {x.dtype}[{x.elements}]
+       [form=strided] s = scatter_add z i v
+       [form=strided] dx = reshape s shape={x.shape}
+       [form=named] a = arange i64[{size}] any...
+       [form=named] b = reshape a shape={along}
+       [form=named] i = expand b shape={y.shape}
+       [form=named] z = zeros {x.type}
+       [form=named] dx = scatter_add z i dy axis={axis})",
+     .types = types_slice,
+     .placeholder = slice_word,
+     .flops = 0,
+     .sense = "A part of x: a range or an index for each axis, or size= "
+              "elements along axis= from a start.",
+     .details = "slice x 0:4 ::2 3: ranges start:stop:step count negative "
+                "bounds from the end and are clipped as in Python; an index "
+                "drops its dimension; axes that are not given stay whole. "
+                "slice x i axis=0 size=128: the start is a number or the name "
+                "of an integer scalar; one that leaves x fails. Errors: steps "
+                "below 1; an index or a size outside x; too many ranges.",
+     .source = "Python's slices; jax.lax.dynamic_slice_in_dim",
+     .example = "x = tensor f32[2,4] 1 2 3 4 5 6 7 8\n"
+                "y = slice x 1 ::2\n"
+                "print y\n"
+                "=> y = tensor f32[2] 5 7"},
+    {.signature = "y = concat a... axis=0",
+     .linear = "0",
+     .gradient = "[each] da = slice dy {start} axis={axis} size={length}",
+     .types = types_concat,
+     .placeholder = concat_word,
+     .flops = 0,
+     .sense = "Tensors one after another along an axis.",
+     .details = "Dtypes are promoted. Errors: sizes differ in another axis; no "
+                "such axis.",
+     .source = "torch.cat",
+     .example = "x = tensor f32[2] 1 2\n"
+                "y = concat x x\n"
+                "print y\n"
+                "=> y = tensor f32[4] 1 2 1 2"},
+    {.signature = "y = stack a... axis=0",
+     .linear = "0",
+     .gradient = R"(
+       [each] t = slice dy {each} axis={axis} size=1
+       [each] da = reshape t shape={a.shape})",
+     .expansion = R"(
+       [each] t = unsqueeze a axis={axis}
+       y = concat t... axis={axis})",
+     .types = types_stack,
+     .placeholder = stack_word,
+     .flops = 0,
+     .sense = "Tensors of one shape along a new axis.",
+     .details = "axis= says where it is in the result. Dtypes are promoted. "
+                "Errors: shapes differ; no such axis.",
+     .source = "torch.stack",
+     .example = "x = tensor f32[2] 1 2\n"
+                "y = stack x x axis=1\n"
+                "print y\n"
+                "=> y = tensor f32[2,2] 1 1 2 2"},
+    {.signature = "a... = split x axis=0 [sizes=]",
+     .linear = "0",
+     .gradient = "dx = concat da... axis={axis}",
+     .expansion = "[each] a = slice x {start} axis={axis} size={length}",
+     .types = types_split,
+     .placeholder = split_word,
+     .flops = 0,
+     .sense = "As many parts along an axis as there are results.",
+     .details = "Equal parts, or of the lengths in sizes=. Errors: the size is "
+                "no multiple of the number of results; lengths that do not sum "
+                "to it.",
+     .source = "torch.split",
+     .example = "x = tensor f32[4] 1 2 3 4\n"
+                "a b = split x\n"
+                "print b\n"
+                "=> b = tensor f32[2] 3 4"},
+    {.signature = "y = gather x index axis=0",
+     .linear = "0",
+     .accepts = "any,int",
+     .gradient = R"(
+       z = zeros {x.type}
+       dx = scatter_add z index dy axis={axis})",
+     .types = types_gather,
+     .flops = 0,
+     .sense = "Elements of x picked along an axis.",
+     .details = "y[i,j] = x[index[i,j],j] for axis=0, and so on; y is shaped "
+                "as index. Errors: other numbers of dimensions; index larger "
+                "than x in another axis; an index below 0 or beyond x fails "
+                "when it is met.",
+     .source = "torch.gather",
+     .example = "x = tensor f32[2,2] 1 2 3 4\n"
+                "i = tensor i64[1,2] 1 0\n"
+                "y = gather x i\n"
+                "print y\n"
+                "=> y = tensor f32[1,2] 3 2"},
+    {.signature = "y = scatter_add x index src axis=0",
+     .linear = "02",
+     .accepts = "any,int,any",
+     .gradient = R"(
+       dx = copy dy
+       dsrc = gather dy index axis={axis})",
+     .types = types_scatter_add,
+     .sense = "x with elements of src added where index says.",
+     .details = "x[index[i,j],j] += src[i,j] for axis=0, and so on, in "
+                "row-major order. Errors: index and src of different shapes, x "
+                "and src of different dtypes; index larger than x in another "
+                "axis; an index below 0 or beyond x fails when it is met.",
+     .source = "torch.Tensor.scatter_add",
+     .example = "x = zeros f32[3]\n"
+                "i = tensor i64[3] 0 2 2\n"
+                "s = tensor f32[3] 1 2 3\n"
+                "y = scatter_add x i s\n"
+                "print y\n"
+                "=> y = tensor f32[3] 1 0 5"},
+    {.signature = "y = embedding table ids",
+     .index = "vd,...->...d",
+     .linear = "0",
+     .accepts = "float,int",
+     .gradient = "dtable = embedding_grad dy ids rows={table_rows}",
+     .placeholder = embedding_word,
+     .flops = 0,
+     .sense = "The row of the table for each id.",
+     .details = "table [v,d] and ids [...] give [...,d]. Errors: the table is "
+                "no matrix of floats; an id below 0 or beyond the table fails "
+                "when it is met.",
+     .source = "torch.nn.functional.embedding",
+     .example = "t = tensor f32[3,2] 1 2 3 4 5 6\n"
+                "i = tensor i64[2] 2 0\n"
+                "y = embedding t i\n"
+                "print y\n"
+                "=> y = tensor f32[2,2] 5 6 1 2"},
+    {.signature = "z = embedding_grad g ids rows=",
+     .index = "...d,...->vd",
+     .linear = "0",
+     .accepts = "float,int",
+     .gradient = "dg = embedding dz ids",
+     .types = types_embedding_grad,
+     .sense = "A table of rows= rows: row i is the sum of g where ids is i.",
+     .details = "Sums are taken in the order of ids.",
+     .source = "PyTorch's embedding_dense_backward",
+     .internal = true},
+};
+
+}  // namespace
+
+constinit const Family kIndexing{"indexing", "Slices, joins and lookups.",
+                                 kRows};
+
+}  // namespace gt

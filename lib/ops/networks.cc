@@ -1,0 +1,316 @@
+// Softmax and losses.
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+Status types_softmax(Call& call) {
+  const auto axis = one_axis(call, 0);
+  if (!axis.ok()) return axis.error();
+  call.results.push_back(call.type(0));
+  return ok_status();
+}
+
+Status types_softmax_grad(Call& call) {
+  if (Status s = need_same_type(call, 0, 1); !s.ok()) return s;
+  return types_softmax(call);
+}
+
+// A loss for each element, or one for all.
+void reduce_losses(Call& call, Dtype dtype, const Shape& each) {
+  const bool none = call.key("reduction") == "none";
+  call.results.push_back({dtype, none ? each : Shape{}});
+}
+
+// Logits [...,c], classes [...].
+Status check_classes(const Call& call, size_t x, size_t target) {
+  const Shape& logits = call.type(x).shape;
+  const bool fits =
+      !logits.empty() &&
+      reduced_shape(logits, {static_cast<int64_t>(logits.size()) - 1}, false) ==
+          call.type(target).shape;
+  return need(fits, call.describe(x) + " and " + call.describe(target) +
+                        ": the logits need the classes' dimensions and one "
+                        "more for the classes");
+}
+
+Status types_cross_entropy(Call& call) {
+  if (Status s = check_classes(call, 0, 1); !s.ok()) return s;
+  reduce_losses(call, call.type(0).dtype, call.type(1).shape);
+  return ok_status();
+}
+
+Status types_cross_entropy_grad(Call& call) {
+  if (Status s = check_classes(call, 1, 2); !s.ok()) return s;
+  const bool none = call.key("reduction") == "none";
+  const Shape wanted = none ? call.type(2).shape : Shape{};
+  call.results.push_back(call.type(1));
+  return need(
+      call.type(0).shape == wanted,
+      call.describe(0) + " must have the shape [" + to_string(wanted) + "]");
+}
+
+Status types_elementwise_loss(Call& call) {
+  const bool number = call.arguments[1].literal;
+  if (!number && !(call.type(0).shape == call.type(1).shape)) {
+    return Error{call.describe(0) + " and " + call.describe(1) +
+                 " must have one shape"};
+  }
+  reduce_losses(call, promote(call.arguments), call.type(0).shape);
+  return ok_status();
+}
+
+// {count}: losses; {classes}; {factor}: what a square's derivative is
+// multiplied by.
+std::string loss_word(const Call& call, std::string_view name, size_t) {
+  const Shape& x = call.type(operand_named(call, "x")).shape;
+  const bool classes = call.op->name.starts_with("cross_entropy");
+  int64_t count = x.elements();
+  if (classes) {
+    count = call.type(operand_named(call, "target")).elements();
+  }
+  if (name == "count") return std::to_string(count);
+  if (name == "classes") return std::to_string(x.back());
+  if (name != "factor") return "";
+  const bool mean = call.key("reduction") == "mean";
+  return number_text(mean ? 2 / static_cast<double>(count) : 2);
+}
+
+constexpr Row kRows[] = {
+    {.signature = "y = softmax x axis=-1",
+     .index = "...c!->...c",
+     .accepts = "float",
+     .gradient = "dx = softmax_grad dy y axis={axis}",
+     .expansion = R"(
+       [x.elements=0] y = copy x
+       [x.elements!=0] m = max x axis={axis} keepdims=1
+       [x.elements!=0] c = sub x m
+       [x.elements!=0] e = exp c
+       [x.elements!=0] s = sum e axis={axis} keepdims=1
+       [x.elements!=0] y = div e s)",
+     .types = types_softmax,
+     .flops = 12,
+     .sense = "exp x, scaled to sum to 1 along an axis.",
+     .details = "The largest is subtracted first, so nothing overflows. "
+                "Errors: an axis that is not there; integers.",
+     .source = "torch.softmax",
+     .example = "x = tensor f32[2] 5 5\n"
+                "y = softmax x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0.5 0.5"},
+    {.signature = "z = softmax_grad g y axis=-1",
+     .index = "...c!,...c!->...c",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       dg = softmax_grad dz y axis={axis}
+       t = mul g y
+       s = sum t axis={axis} keepdims=1
+       u = mul dz y
+       r = sum u axis={axis} keepdims=1
+       p = sub g s
+       q = mul dz p
+       v = mul g r
+       dy = sub q v)",
+     .expansion = R"(
+       t = mul g y
+       s = sum t axis={axis} keepdims=1
+       u = mul y s
+       z = sub t u)",
+     .types = types_softmax_grad,
+     .flops = 4,
+     .sense = "Gradient of softmax from its result: y (g - sum(g y)).",
+     .source = "PyTorch's softmax backward",
+     .internal = true},
+    {.signature = "y = log_softmax x axis=-1",
+     .index = "...c!->...c",
+     .accepts = "float",
+     .gradient = "dx = log_softmax_grad dy y axis={axis}",
+     .expansion = R"(
+       [x.elements=0] y = copy x
+       [x.elements!=0] m = max x axis={axis} keepdims=1
+       [x.elements!=0] c = sub x m
+       [x.elements!=0] e = exp c
+       [x.elements!=0] s = sum e axis={axis} keepdims=1
+       [x.elements!=0] l = log s
+       [x.elements!=0] y = sub c l)",
+     .types = types_softmax,
+     .flops = 12,
+     .sense = "The logarithm of softmax.",
+     .details = "Exact where softmax itself would round to 0. Errors: an axis "
+                "that is not there; integers.",
+     .source = "torch.log_softmax",
+     .example = "x = tensor f32[1] 5\n"
+                "y = log_softmax x\n"
+                "print y\n"
+                "=> y = tensor f32[1] 0"},
+    {.signature = "z = log_softmax_grad g y axis=-1",
+     .index = "...c!,...c!->...c",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       e = exp y
+       t = mul dz e
+       s = sum t axis={axis} keepdims=1
+       dg = sub dz s
+       u = sum g axis={axis} keepdims=1
+       v = mul t u
+       dy = neg v)",
+     .expansion = R"(
+       s = sum g axis={axis} keepdims=1
+       e = exp y
+       t = mul e s
+       z = sub g t)",
+     .types = types_softmax_grad,
+     .flops = 12,
+     .sense = "Gradient of log_softmax from its result: g - exp(y) sum(g).",
+     .source = "PyTorch's log_softmax backward",
+     .internal = true},
+    {.signature = "y = cross_entropy x target reduction=mean",
+     .index = "...c!,...->",
+     .accepts = "float,int",
+     .gradient = "dx = cross_entropy_grad dy x target reduction={reduction}",
+     .expansion = R"(
+       l = log_softmax x
+       t = unsqueeze target axis=-1
+       p = gather l t axis=-1
+       n = neg p
+       [reduction=none] y = squeeze n axis=-1
+       [reduction=sum] y = sum n
+       [reduction=mean] y = mean n)",
+     .types = types_cross_entropy,
+     .placeholder = loss_word,
+     .flops = 14,
+     .sense = "The negative logarithm of the probability that logits x give "
+              "to the classes.",
+     .details = "x [...,c] of floats, target [...] of integers from 0 to c - "
+                "1; the result is the mean, the sum, or with reduction=none "
+                "[...]. Errors: shapes differ; a class below 0 or beyond c "
+                "fails when it is met.",
+     .source = "torch.nn.functional.cross_entropy, with classes last",
+     .example = "x = tensor f32[2,1] 5 7\n"
+                "t = tensor i64[2] 0 0\n"
+                "y = cross_entropy x t\n"
+                "print y\n"
+                "=> y = tensor f32[] 0"},
+    {.signature = "z = cross_entropy_grad g x target reduction=mean",
+     .index = ",...c!,...->...c",
+     .linear = "0",
+     .accepts = "float,float,int",
+     .gradient = R"(
+       p = softmax x
+       t = unsqueeze target axis=-1
+       r = arange i64[{classes}]
+       o = eq r t
+       c = cast o {x.dtype}
+       q = sub p c
+       u = mul dz q
+       [reduction=none] dg = sum u axis=-1
+       [reduction=sum] dg = sum u
+       [reduction=mean] v = sum u
+       [reduction=mean] dg = div v {count}
+       [reduction=none] s = unsqueeze g axis=-1
+       [reduction=sum] s = copy g
+       [reduction=mean] s = div g {count}
+       w = mul dz s
+       dx = softmax_grad w p)",
+     .expansion = R"(
+       p = softmax x
+       t = unsqueeze target axis=-1
+       r = arange i64[{classes}]
+       o = eq r t
+       c = cast o {x.dtype}
+       q = sub p c
+       [reduction=none] s = unsqueeze g axis=-1
+       [reduction=sum] s = copy g
+       [reduction=mean] s = div g {count}
+       z = mul q s)",
+     .types = types_cross_entropy_grad,
+     .placeholder = loss_word,
+     .flops = 14,
+     .sense = "Gradient of cross_entropy: (softmax x - one-hot target) g.",
+     .source = "Bridle, Probabilistic interpretation of feedforward "
+               "classification network outputs, 1990",
+     .internal = true},
+    {.signature = "y = mse x target reduction=mean",
+     .index = "...,...->",
+     .accepts = "float",
+     .gradient = R"(
+       t = sub x target
+       s = mul dy {factor}
+       u = mul t s
+       dx = copy u
+       dtarget = neg u)",
+     .expansion = R"(
+       t = sub x target
+       q = mul t t
+       [reduction=none] y = copy q
+       [reduction=sum] y = sum q
+       [reduction=mean] y = mean q)",
+     .types = types_elementwise_loss,
+     .placeholder = loss_word,
+     .flops = 3,
+     .sense = "The square of the difference.",
+     .details = "The mean, the sum, or with reduction=none each. target has "
+                "x's shape, or is a number. Errors: shapes differ (PyTorch "
+                "only warns); integers.",
+     .source = "torch.nn.functional.mse_loss",
+     .example = "x = tensor f32[2] 1 2\n"
+                "t = tensor f32[2] 1 4\n"
+                "y = mse x t\n"
+                "print y\n"
+                "=> y = tensor f32[] 2"},
+    {.signature = "y = bce x target reduction=mean",
+     .index = "...,...->",
+     .accepts = "float",
+     .gradient = R"(
+       t = sub x target
+       o = sub 1 x
+       v = mul o x
+       w = maximum v 1e-12
+       u = div t w
+       [reduction=mean] s = div dy {count}
+       [reduction!=mean] s = copy dy
+       dx = mul u s
+       a = log x
+       b = maximum a -100
+       c = log o
+       e = maximum c -100
+       f = sub e b
+       dtarget = mul f s)",
+     .expansion = R"(
+       a = log x
+       b = maximum a -100
+       o = sub 1 x
+       c = log o
+       e = maximum c -100
+       p = mul target b
+       r = sub 1 target
+       q = mul r e
+       s = add p q
+       n = neg s
+       [reduction=none] y = copy n
+       [reduction=sum] y = sum n
+       [reduction=mean] y = mean n)",
+     .types = types_elementwise_loss,
+     .placeholder = loss_word,
+     .flops = 24,
+     .sense = "Binary cross entropy of probabilities x.",
+     .details = "-(target log x + (1 - target) log(1 - x)), logarithms at "
+                "least -100; the mean, the sum, or with reduction=none each. "
+                "target has x's shape, or is a number. Errors: shapes differ; "
+                "integers.",
+     .source = "torch.nn.functional.binary_cross_entropy",
+     .example = "x = tensor f32[2] 0 1\n"
+                "t = tensor f32[2] 0 1\n"
+                "y = bce x t\n"
+                "print y\n"
+                "=> y = tensor f32[] 0"},
+};
+
+}  // namespace
+
+constinit const Family kNetworks{"networks", "Softmax and losses.", kRows};
+
+}  // namespace gt

@@ -1,0 +1,380 @@
+// Arithmetic and elementary functions, element by element. PyTorch's dtypes
+// and broadcasting throughout.
+#include <cmath>
+
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+// Words of pow: {case} is "0", "1", "2" or "literal" for a number as exponent,
+// else "tensor"; {less} that number minus 1; {base} "literal", "same" or
+// "cast" for a base of another dtype than the result; {log} the literal's.
+std::string pow_word(const Call& call, std::string_view name, size_t) {
+  const Argument& a = call.arguments[0];
+  const Argument& b = call.arguments[1];
+  if (name == "case") {
+    if (!b.literal) return "tensor";
+    const double e = b.number.real;
+    return e == 0 || e == 1 || e == 2 ? number_text(e) : "literal";
+  }
+  if (name == "less") return number_text(b.number.real - 1);
+  if (name == "base") {
+    if (a.literal && a.number.real != 0) return "literal";
+    return a.type.dtype == call.results[0].dtype ? "same" : "cast";
+  }
+  return name == "log" ? number_text(std::log(a.number.real)) : "";
+}
+
+constexpr char kTwo[] = "...,...->...";
+constexpr char kOne[] = "...->...";
+
+constexpr Row kRows[] = {
+    {.signature = "y = add a b",
+     .index = kTwo,
+     .linear = "01",
+     .gradient = R"(
+       da = copy dy
+       db = copy dy)",
+     .sense = "Sum.",
+     .details = "Integers wrap; of bool, logical or.",
+     .source = "torch.add",
+     .example = "x = tensor f32[2] 1 2\n"
+                "y = add x 0.5\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1.5 2.5"},
+    {.signature = "y = sub a b",
+     .index = kTwo,
+     .linear = "01",
+     .accepts = "number",
+     .gradient = R"(
+       da = copy dy
+       db = neg dy)",
+     .sense = "Difference.",
+     .details = "Integers wrap. Errors: bool, as in PyTorch.",
+     .source = "torch.sub",
+     .example = "x = tensor f32[2,2] 1 2 3 4\n"
+                "m = mean x axis=0\n"
+                "y = sub x m\n"
+                "print y\n"
+                "=> y = tensor f32[2,2] -1 -1 1 1"},
+    {.signature = "y = mul a b",
+     .index = kTwo,
+     .linear = "0 1",
+     .gradient = R"(
+       da = mul dy b
+       db = mul dy a)",
+     .sense = "Product.",
+     .details = "Integers wrap; of bool, logical and.",
+     .source = "torch.mul",
+     .example = "x = tensor i32[3] 1 2 3\n"
+                "y = mul x x\n"
+                "print y\n"
+                "=> y = tensor i32[3] 1 4 9"},
+    {.signature = "y = div a b",
+     .index = kTwo,
+     .linear = "0",
+     .dtype = "float",
+     .gradient = R"(
+       da = div dy b
+       t = div y b
+       u = mul dy t
+       db = neg u)",
+     .sense = "Quotient.",
+     .details = "Of integers, f32. Division by zero gives inf or nan.",
+     .source = "torch.div",
+     .example = "x = tensor i64[3] 1 2 3\n"
+                "y = div x 2\n"
+                "print y\n"
+                "=> y = tensor f32[3] 0.5 1 1.5"},
+    {.signature = "y = pow a b",
+     .index = kTwo,
+     .accepts = "number",
+     .gradient = R"(
+       [case=0] da = zeros {a.type}
+       [case=1] da = copy dy
+       [case=2] t = mul dy a
+       [case=2] da = mul t 2
+       [case=literal] t = pow a {less}
+       [case=literal] u = mul t b
+       [case=literal] da = mul dy u
+       [case=tensor] e = sub b 1
+       [case=tensor] t = pow a e
+       [case=tensor] u = mul t b
+       [case=tensor] v = mul dy u
+       [case=tensor] z = eq b 0
+       [case=tensor] da = where z 0 v
+       [base=literal] w = mul y {log}
+       [base=literal] db = mul dy w
+       [base=same] l = log a
+       [base=cast] c = cast a {y.dtype}
+       [base=cast] l = log c
+       [base!=literal] w = mul y l
+       [base!=literal] p = mul dy w
+       [base!=literal] q = eq a 0
+       [base!=literal] r = ge b 0
+       [base!=literal] s = and q r
+       [base!=literal] db = where s 0 p)",
+     .placeholder = pow_word,
+     .flops = 10,
+     .sense = "a to the power b.",
+     .details = "Integers wrap. Errors: bool; a negative exponent of integers "
+                "fails when it is met.",
+     .source = "torch.pow",
+     .example = "x = tensor f32[3] 1 2 3\n"
+                "y = pow x 2\n"
+                "print y\n"
+                "=> y = tensor f32[3] 1 4 9"},
+    {.signature = "y = mod a b",
+     .index = kTwo,
+     .accepts = "number",
+     .gradient = R"(
+       da = copy dy
+       t = floordiv a b
+       u = mul dy t
+       db = neg u)",
+     .flops = 4,
+     .sense = "Remainder, with the sign of b.",
+     .details = "a - b * floordiv a b. Errors: bool; an integer divided by "
+                "zero fails when it is met.",
+     .source = "torch.remainder",
+     .example = "x = tensor i64[3] -5 5 7\n"
+                "y = mod x 3\n"
+                "print y\n"
+                "=> y = tensor i64[3] 1 2 1"},
+    {.signature = "y = floordiv a b",
+     .index = kTwo,
+     .accepts = "number",
+     .gradient = R"(
+       da = zeros {a.type}
+       db = zeros {b.type})",
+     .flops = 4,
+     .sense = "Quotient rounded down.",
+     .details = "Of integers an integer. Its gradient is zero. Errors: bool; "
+                "an integer divided by zero fails when it is met.",
+     .source = "torch.floor_divide",
+     .example = "x = tensor i64[2] -5 5\n"
+                "y = floordiv x 3\n"
+                "print y\n"
+                "=> y = tensor i64[2] -2 1"},
+    {.signature = "y = neg x",
+     .index = kOne,
+     .linear = "0",
+     .accepts = "number",
+     .gradient = "dx = neg dy",
+     .sense = "x with the other sign.",
+     .details = "Integers wrap. Errors: bool, as in PyTorch.",
+     .source = "torch.neg",
+     .example = "x = tensor f32[2] 1 -2\n"
+                "y = neg x\n"
+                "print y\n"
+                "=> y = tensor f32[2] -1 2"},
+    {.signature = "y = abs x",
+     .index = kOne,
+     .accepts = "number",
+     .gradient = R"(
+       t = sign x
+       dx = mul dy t)",
+     .sense = "Absolute value.",
+     .details = "The gradient at 0 is 0. Errors: bool.",
+     .source = "torch.abs",
+     .example = "x = tensor f32[2] 1 -2\n"
+                "y = abs x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1 2"},
+    {.signature = "y = sign x",
+     .index = kOne,
+     .accepts = "number",
+     .gradient = "dx = zeros {x.type}",
+     .sense = "-1, 0 or 1 as x is negative, zero or positive.",
+     .details = "Of nan, 0. Its gradient is zero. Errors: bool.",
+     .source = "torch.sign",
+     .example = "x = tensor f32[3] -3 0 5\n"
+                "y = sign x\n"
+                "print y\n"
+                "=> y = tensor f32[3] -1 0 1"},
+    {.signature = "y = exp x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = "dx = mul dy y",
+     .flops = 8,
+     .sense = "e to the power x.",
+     .details = "Integers give f32.",
+     .source = "torch.exp",
+     .example = "x = tensor f32[2] 0 -inf\n"
+                "y = exp x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1 0"},
+    {.signature = "y = log x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = "dx = div dy x",
+     .flops = 8,
+     .sense = "Natural logarithm.",
+     .details = "Integers give f32; of 0, -inf; of less, nan.",
+     .source = "torch.log",
+     .example = "x = tensor f32[2] 1 0\n"
+                "y = log x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0 -inf"},
+    {.signature = "y = sqrt x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = mul y 2
+       dx = div dy t)",
+     .flops = 4,
+     .sense = "Square root.",
+     .details = "Integers give f32; of less than 0, nan.",
+     .source = "torch.sqrt",
+     .example = "x = tensor f32[2] 4 9\n"
+                "y = sqrt x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 2 3"},
+    {.signature = "y = rsqrt x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = pow y 3
+       u = mul dy t
+       dx = mul u -0.5)",
+     .expansion = R"(
+       t = sqrt x
+       y = div 1 t)",
+     .flops = 5,
+     .sense = "1 over the square root.",
+     .details = "Integers give f32; of 0, inf.",
+     .source = "torch.rsqrt",
+     .example = "x = tensor f32[2] 4 16\n"
+                "y = rsqrt x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0.5 0.25"},
+    {.signature = "y = sin x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = cos x
+       dx = mul dy t)",
+     .flops = 10,
+     .sense = "Sine of x in radians.",
+     .details = "Integers give f32.",
+     .source = "torch.sin",
+     .example = "x = tensor f32[1] 0\n"
+                "y = sin x\n"
+                "print y\n"
+                "=> y = tensor f32[1] 0"},
+    {.signature = "y = cos x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = sin x
+       u = mul dy t
+       dx = neg u)",
+     .flops = 10,
+     .sense = "Cosine of x in radians.",
+     .details = "Integers give f32.",
+     .source = "torch.cos",
+     .example = "x = tensor f32[1] 0\n"
+                "y = cos x\n"
+                "print y\n"
+                "=> y = tensor f32[1] 1"},
+    {.signature = "y = erf x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       q = mul x x
+       n = neg q
+       e = exp n
+       t = mul e 1.1283791670955126
+       dx = mul dy t)",
+     .flops = 15,
+     .sense = "Error function.",
+     .details = "Integers give f32.",
+     .source = "torch.erf; Abramowitz and Stegun 7.1.1",
+     .example = "x = tensor f32[3] -inf 0 inf\n"
+                "y = erf x\n"
+                "print y\n"
+                "=> y = tensor f32[3] -1 0 1"},
+    {.signature = "y = maximum a b",
+     .index = kTwo,
+     .gradient = R"(
+       da = maximum_grad dy a b
+       db = maximum_grad dy b a)",
+     .sense = "The larger of two.",
+     .details = "nan if either is. Where both are equal, the gradient is split "
+                "evenly.",
+     .source = "torch.maximum",
+     .example = "x = tensor f32[3] -1 0 1\n"
+                "y = maximum x 0\n"
+                "print y\n"
+                "=> y = tensor f32[3] 0 0 1"},
+    {.signature = "y = minimum a b",
+     .index = kTwo,
+     .gradient = R"(
+       da = maximum_grad dy b a
+       db = maximum_grad dy a b)",
+     .sense = "The smaller of two.",
+     .details = "nan if either is. Where both are equal, the gradient is split "
+                "evenly.",
+     .source = "torch.minimum",
+     .example = "x = tensor f32[3] -1 0 1\n"
+                "y = minimum x 0\n"
+                "print y\n"
+                "=> y = tensor f32[3] -1 0 0"},
+    {.signature = "z = maximum_grad g a b",
+     .index = "...,...,...->...",
+     .linear = "0",
+     .gradient = "dg = maximum_grad dz a b",
+     .expansion = R"(
+       h = mul g 0.5
+       e = eq a b
+       t = where e h g
+       l = lt a b
+       z = where l 0 t)",
+     .flops = 3,
+     .sense = "The share of gradient g that a gets of maximum a b.",
+     .details = "All where a is larger, half where both are equal. With a and "
+                "b exchanged, that of b, and of minimum's a.",
+     .source = "PyTorch's convention for ties",
+     .example = "",
+     .internal = true},
+    {.signature = "y = copy x",
+     .index = kOne,
+     .linear = "0",
+     .gradient = "dx = copy dy",
+     .types = types_as_first,
+     .flops = 0,
+     .sense = "A second name for one value.",
+     .details = "Moves nothing unless it is placed on other ranks.",
+     .source = "torch.Tensor.view_as",
+     .example = "x = tensor f32[2] 1 2\n"
+                "y = copy x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1 2",
+     .alias = true},
+    {.signature = "y = detach x",
+     .index = kOne,
+     .linear = "0",
+     .types = types_as_first,
+     .flops = 0,
+     .sense = "The value without its history.",
+     .details = "A leaf: no gradient passes.",
+     .source = "torch.Tensor.detach",
+     .example = "x = tensor f32[2] 1 2\n"
+                "d = detach x\n"
+                "y = mul x d\n"
+                "l = sum y\n"
+                "g = grad l x\n"
+                "print g\n"
+                "=> g = tensor f32[2] 1 2",
+     .alias = true},
+};
+
+}  // namespace
+
+constinit const Family kPointwise{
+    "point-wise", "Arithmetic and elementary functions of each element.",
+    kRows};
+
+}  // namespace gt

@@ -1,0 +1,96 @@
+// Matrix products.
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+// A batch of products with one matrix has that matrix's gradient as one
+// product of [rows, k] and [rows, n], rather than a sum of a batch of them.
+// {fold}: 1 when that is so; {rows} and {inner}: rows and k; {outer}: n.
+std::string fold_word(const Call& call, std::string_view name, size_t) {
+  const Shape& x = call.type(0).shape;
+  const Shape& y = call.results[0].shape;
+  const bool batched = x.size() != 2;
+  if (name == "fold") {
+    const bool plain = call.type(1).shape.size() == 2 && !call.flag("ta");
+    return batched && plain ? "1" : "0";
+  }
+  if (name == "inner") return std::to_string(x.back());
+  if (name == "outer") return std::to_string(y.back());
+  if (name != "rows") return "";
+  int64_t rows = 1;
+  for (size_t i = 0; i + 1 < x.size(); ++i) rows *= x[i];
+  return std::to_string(rows);
+}
+
+constexpr Row kRows[] = {
+    {.signature = "y = matmul a b ta=0 tb=0",
+     .index = "...mk,...kn->...mn",
+     .linear = "0 1",
+     .accepts = "number",
+     .gradient = R"(
+       [ta=0 tb=0] da = matmul dy b tb=1
+       [ta=0 tb=1] da = matmul dy b
+       [ta=1 tb=0] da = matmul b dy tb=1
+       [ta=1 tb=1] da = matmul b dy ta=1 tb=1
+       [fold=1] p = reshape a shape={rows},{inner}
+       [fold=1] q = reshape dy shape={rows},{outer}
+       [fold=1 tb=0] db = matmul p q ta=1
+       [fold=1 tb=1] db = matmul q p ta=1
+       [fold=0 ta=0 tb=0] db = matmul a dy ta=1
+       [fold=0 ta=0 tb=1] db = matmul dy a ta=1
+       [fold=0 ta=1 tb=0] db = matmul a dy
+       [fold=0 ta=1 tb=1] db = matmul dy a ta=1 tb=1)",
+     .placeholder = fold_word,
+     .flops = 2,
+     .sense = "Matrix product over the last two dimensions.",
+     .details = "a [...,m,k] and b [...,k,n] give [...,m,n]; ta=1 and tb=1 "
+                "take [...,k,m] and [...,n,k]. Leading dimensions broadcast. "
+                "f16 and bf16 accumulate in f32, integers in i64. Errors: "
+                "fewer than two dimensions; inner sizes differ; bool.",
+     .source = "BLAS gemm; torch.matmul",
+     .example = "a = tensor f32[2,2] 1 2 3 4\n"
+                "y = matmul a a tb=1\n"
+                "print y\n"
+                "=> y = tensor f32[2,2] 5 11 11 25"},
+    {.signature = "y = linear x w [b]",
+     .index = "...k,kn,n->...n",
+     .linear = "02 12",
+     .accepts = "number",
+     .gradient = R"(
+       [x.rank!=1] dx = matmul dy w tb=1
+       [x.rank=1] t = transpose w
+       [x.rank=1] dx = linear dy t
+       [fold=0] dw = matmul x dy ta=1
+       [fold=1] p = reshape x shape={rows},{inner}
+       [fold=1] q = reshape dy shape={rows},{outer}
+       [fold=1] dw = matmul p q ta=1
+       db = copy dy)",
+     .expansion = R"(
+       [x.rank=1] r = unsqueeze x axis=0
+       [x.rank=1] s = matmul r w
+       [x.rank=1] t = squeeze s axis=0
+       [x.rank!=1 b] t = matmul x w
+       [b] y = add t b
+       [!b x.rank=1] y = copy t
+       [!b x.rank!=1] y = matmul x w)",
+     .placeholder = fold_word,
+     .flops = 2,
+     .sense = "Matrix product of the last dimension, plus a bias.",
+     .details = "x [...,k], w [k,n] and b [n] give [...,n]. Errors: sizes "
+                "differ; w is not a matrix; bool.",
+     .source = "torch.nn.functional.linear, with w transposed",
+     .example = "x = tensor f32[2] 1 2\n"
+                "w = tensor f32[2,2] 1 2 3 4\n"
+                "b = tensor f32[2] 10 20\n"
+                "y = linear x w b\n"
+                "print y\n"
+                "=> y = tensor f32[2] 17 30"},
+};
+
+}  // namespace
+
+constinit const Family kProducts{"products", "Matrix products.", kRows};
+
+}  // namespace gt

@@ -1,0 +1,429 @@
+// Sums and other reductions over axes, and running sums. Float sums accumulate
+// in f32 or wider, integers in i64.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+Status reduce(Call& call, Dtype dtype) {
+  const auto axes = axis_list(call, 0);
+  if (!axes.ok()) return axes.error();
+  call.results.push_back({dtype, reduced_shape(call.type(0).shape, axes.value(),
+                                               call.flag("keepdims"))});
+  return ok_status();
+}
+
+Dtype sum_dtype(Dtype d) { return is_float(d) ? d : Dtype::kI64; }
+
+Status types_sum(Call& call) {
+  return reduce(call, sum_dtype(call.type(0).dtype));
+}
+
+Status types_same(Call& call) { return reduce(call, call.type(0).dtype); }
+
+Status types_bool(Call& call) { return reduce(call, Dtype::kBool); }
+
+// There is no largest of nothing.
+Status check_not_empty(const Call& call) {
+  const auto axes = axis_list(call, 0);
+  if (!axes.ok()) return axes.error();
+  for (const int64_t axis : axes.value()) {
+    if (call.type(0).shape[static_cast<size_t>(axis)] != 0) continue;
+    return Error{call.describe(0) + " has size 0 along axis " +
+                 std::to_string(axis)};
+  }
+  return ok_status();
+}
+
+Status types_extreme(Call& call) {
+  if (Status s = check_not_empty(call); !s.ok()) return s;
+  return types_same(call);
+}
+
+Status types_arg(Call& call) {
+  if (call.integers("axis").size() > 1) {
+    return Error{"key axis must be one dimension, or absent for all"};
+  }
+  if (Status s = check_not_empty(call); !s.ok()) return s;
+  return reduce(call, Dtype::kI64);
+}
+
+Status types_norm(Call& call) {
+  const double ord = call.number("ord");
+  if (ord != 1 && ord != 2 && !(std::isinf(ord) && ord > 0)) {
+    return Error{"key ord must be 1, 2 or inf, got " +
+                 std::string(call.key("ord"))};
+  }
+  return std::isinf(ord) ? types_extreme(call) : types_same(call);
+}
+
+Status types_cumsum(Call& call) {
+  const auto axis = one_axis(call, 0);
+  if (!axis.ok()) return axis.error();
+  call.results.push_back({sum_dtype(call.type(0).dtype), call.type(0).shape});
+  return ok_status();
+}
+
+// The gradient ops' result is like x, operand 1.
+Status types_as_x(Call& call) {
+  const auto axes = axis_list(call, 1);
+  if (!axes.ok()) return axes.error();
+  const Shape reduced =
+      reduced_shape(call.type(1).shape, axes.value(), call.flag("keepdims"));
+  if (!(call.type(0).shape == reduced)) {
+    return Error{call.describe(0) + " must have the shape [" +
+                 to_string(reduced) + "] that " + call.describe(1) +
+                 " reduces to"};
+  }
+  call.results.push_back({call.type(0).dtype, call.type(1).shape});
+  return ok_status();
+}
+
+// {dof}: what var divides by; {factor}: 2 over it.
+std::string var_word(const Call& call, std::string_view name, size_t each) {
+  if (name != "dof" && name != "factor") {
+    return reduction_word(call, name, each);
+  }
+  const auto count = parse_number(reduction_word(call, "count", each));
+  const double dof = std::max(
+      0.0, count->real - static_cast<double>(call.integer("correction")));
+  return number_text(name == "dof" ? dof : 2 / dof);
+}
+
+// {ord}: 1, 2 or inf, however it is spelled.
+std::string norm_word(const Call& call, std::string_view name, size_t each) {
+  if (name == "ord") return number_text(call.number("ord"));
+  return reduction_word(call, name, each);
+}
+
+// For the second derivative of prod, x is laid out as [rows, count]: {order}
+// brings the reduced axes last, {inverse} undoes it, {ordered} is that shape.
+std::string prod_word(const Call& call, std::string_view name, size_t each) {
+  const Shape& shape = call.type(1).shape;
+  const std::vector<int64_t> axes = axis_list(call, 1).value();
+  std::vector<int64_t> order;
+  int64_t rows = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) ==
+        axes.end()) {
+      order.push_back(static_cast<int64_t>(i));
+      rows *= shape[i];
+    }
+  }
+  order.insert(order.end(), axes.begin(), axes.end());
+  if (name == "rows") return std::to_string(rows);
+  if (name == "order") return list_text(order);
+  std::vector<int64_t> inverse(order.size()), ordered;
+  for (size_t i = 0; i < order.size(); ++i) {
+    inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+    ordered.push_back(shape[static_cast<size_t>(order[i])]);
+  }
+  if (name == "inverse") return list_text(inverse);
+  if (name == "ordered") return list_text(ordered);
+  return reduction_word(call, name, each);
+}
+
+constexpr char kReduce[] = "...r->...";
+
+constexpr Row kRows[] = {
+    {.signature = "y = sum x [axis=] keepdims=0",
+     .index = kReduce,
+     .linear = "0",
+     .dtype = "sum",
+     .gradient = R"(
+       [lift=1] t = unsqueeze dy axis={axes}
+       [lift=1] dx = expand t shape={x.shape}
+       [lift=0] dx = expand dy shape={x.shape})",
+     .types = types_sum,
+     .placeholder = reduction_word,
+     .sense = "Sum over axes.",
+     .details = "All axes unless axis= names some; they are dropped, or kept "
+                "with size 1 by keepdims=1. Integers and bool give i64. Of "
+                "nothing, 0. Errors: an axis that is not there, or twice.",
+     .source = "torch.sum",
+     .example = "x = tensor f32[2,2] 1 2 3 4\n"
+                "y = sum x axis=0\n"
+                "print y\n"
+                "=> y = tensor f32[2] 4 6"},
+    {.signature = "y = mean x [axis=] keepdims=0",
+     .index = kReduce,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       s = div dy {count}
+       [lift=1] t = unsqueeze s axis={axes}
+       [lift=1] dx = expand t shape={x.shape}
+       [lift=0] dx = expand s shape={x.shape})",
+     .expansion = R"(
+       s = sum x axis={axis} keepdims={keepdims}
+       y = div s {count})",
+     .types = types_same,
+     .placeholder = reduction_word,
+     .sense = "Mean over axes.",
+     .details = "Axes as sum. Of nothing, nan. Errors: x does not hold floats.",
+     .source = "torch.mean",
+     .example = "x = tensor f32[2,2] 1 2 3 4\n"
+                "y = mean x axis=-1\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1.5 3.5"},
+    {.signature = "y = max x [axis=] keepdims=0",
+     .index = kReduce,
+     .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
+     .types = types_extreme,
+     .placeholder = reduction_word,
+     .sense = "The largest over axes.",
+     .details = "Axes as sum. nan if any is. Elements that share the largest "
+                "value share its gradient evenly. Errors: nothing to choose "
+                "from.",
+     .source = "torch.amax",
+     .example = "x = tensor f32[2,2] 1 2 4 3\n"
+                "y = max x axis=1\n"
+                "print y\n"
+                "=> y = tensor f32[2] 2 4"},
+    {.signature = "y = min x [axis=] keepdims=0",
+     .index = kReduce,
+     .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
+     .types = types_extreme,
+     .placeholder = reduction_word,
+     .sense = "The smallest over axes.",
+     .details = "Axes as sum. nan if any is. Elements that share the smallest "
+                "value share its gradient evenly. Errors: nothing to choose "
+                "from.",
+     .source = "torch.amin",
+     .example = "x = tensor f32[2,2] 1 2 4 3\n"
+                "y = min x axis=1\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1 3"},
+    {.signature = "z = max_grad g x y [axis=] keepdims=0",
+     .index = "...,...r,...->...r",
+     .linear = "0",
+     .accepts = "float,any,any",
+     .gradient = R"(
+       [lift=1] k = unsqueeze y axis={axes}
+       [lift=0] k = copy y
+       m = eq x k
+       n = sum m axis={axis} keepdims=1
+       q = div dz n
+       p = where m q 0
+       dg = sum p axis={axis} keepdims={keepdims})",
+     .expansion = R"(
+       [lift=1] k = unsqueeze y axis={axes}
+       [lift=1] h = unsqueeze g axis={axes}
+       [lift=0] k = copy y
+       [lift=0] h = copy g
+       m = eq x k
+       n = sum m axis={axis} keepdims=1
+       q = div h n
+       z = where m q 0)",
+     .types = types_as_x,
+     .placeholder = reduction_word,
+     .flops = 3,
+     .sense = "Gradient of max and min: g shared by the elements equal to y.",
+     .source = "PyTorch's amax backward",
+     .internal = true},
+    {.signature = "y = prod x [axis=] keepdims=0",
+     .index = kReduce,
+     .dtype = "sum",
+     .gradient = "dx = prod_grad dy x axis={axis} keepdims={keepdims}",
+     .types = types_sum,
+     .placeholder = reduction_word,
+     .sense = "Product over axes.",
+     .details = "Axes as sum. Integers and bool give i64. Of nothing, 1. The "
+                "gradient is right at zeros too.",
+     .source = "torch.prod",
+     .example = "x = tensor i64[4] 1 2 3 4\n"
+                "y = prod x\n"
+                "print y\n"
+                "=> y = tensor i64[] 24"},
+    {.signature = "z = prod_grad g x [axis=] keepdims=0",
+     .index = "...,...r->...r",
+     .linear = "0",
+     .accepts = "float",
+     // The derivative by x_j of sum_i c_i prod_{k!=i} x_k: row i of a square
+     // holds x with 1 at i, so that prod_grad itself leaves two factors out.
+     .gradient = R"(
+       o = ones {g.type}
+       p = prod_grad o x axis={axis} keepdims={keepdims}
+       q = mul dz p
+       dg = sum q axis={axis} keepdims={keepdims}
+       a = transpose x axes={order}
+       b = reshape a shape={rows},1,{count}
+       c = transpose dz axes={order}
+       e = reshape c shape={rows},{count}
+       f = reshape g shape={rows},1
+       h = mul e f
+       i = eye bool[{count},{count}]
+       j = where i 1 b
+       k = prod_grad h j axis=2
+       l = where i 0 k
+       m = sum l axis=1
+       n = reshape m shape={ordered}
+       dx = transpose n axes={inverse})",
+     // Others' product: that of the elements that are not zero, over x, unless
+     // another element is zero.
+     .expansion = R"(
+       o = eq x 0
+       w = where o 1 x
+       p = prod w axis={axis} keepdims=1
+       n = sum o axis={axis} keepdims=1
+       k = eq n o
+       q = div p w
+       [lift=1] h = unsqueeze g axis={axes}
+       [lift=0] h = copy g
+       r = mul h q
+       z = where k r 0)",
+     .types = types_as_x,
+     .placeholder = prod_word,
+     .flops = 6,
+     .sense = "Gradient of prod: g times the product of the other elements.",
+     .source = "PyTorch's prod backward",
+     .internal = true},
+    {.signature = "y = any x [axis=] keepdims=0",
+     .index = kReduce,
+     .dtype = "bool",
+     .expansion = R"(
+       t = ne x 0
+       s = sum t axis={axis} keepdims={keepdims}
+       y = ne s 0)",
+     .types = types_bool,
+     .sense = "Whether any element over axes is true.",
+     .details = "Axes as sum; any dtype. Of nothing, false.",
+     .source = "torch.any",
+     .example = "x = tensor bool[2,2] 0 0 0 1\n"
+                "y = any x axis=1\n"
+                "print y\n"
+                "=> y = tensor bool[2] 0 1"},
+    {.signature = "y = all x [axis=] keepdims=0",
+     .index = kReduce,
+     .dtype = "bool",
+     .expansion = R"(
+       t = eq x 0
+       s = sum t axis={axis} keepdims={keepdims}
+       y = eq s 0)",
+     .types = types_bool,
+     .sense = "Whether every element over axes is true.",
+     .details = "Axes as sum; any dtype. Of nothing, true.",
+     .source = "torch.all",
+     .example = "x = tensor bool[2,2] 0 1 1 1\n"
+                "y = all x axis=1\n"
+                "print y\n"
+                "=> y = tensor bool[2] 0 1"},
+    {.signature = "y = var x [axis=] correction=1 keepdims=0",
+     .index = kReduce,
+     .accepts = "float",
+     .gradient = R"(
+       m = mean x axis={axis} keepdims=1
+       c = sub x m
+       u = mul c {factor}
+       [lift=1] t = unsqueeze dy axis={axes}
+       [lift=1] dx = mul u t
+       [lift=0] dx = mul u dy)",
+     .expansion = R"(
+       m = mean x axis={axis} keepdims=1
+       c = sub x m
+       q = mul c c
+       s = sum q axis={axis} keepdims={keepdims}
+       y = div s {dof})",
+     .types = types_same,
+     .placeholder = var_word,
+     .flops = 4,
+     .sense = "Variance over axes.",
+     .details = "Axes as sum. The squares' sum is divided by n - correction, "
+                "at least 0; that gives nan of too few elements. Errors: x "
+                "does not hold floats.",
+     .source = "torch.var; Bessel's correction",
+     .example = "x = tensor f32[4] 1 2 3 4\n"
+                "y = var x correction=0\n"
+                "print y\n"
+                "=> y = tensor f32[] 1.25"},
+    {.signature = "y = norm x [axis=] ord=2 keepdims=0",
+     .index = kReduce,
+     .accepts = "float",
+     // Where y is 0 all of x is 0, and so is x * dy / 1.
+     .gradient = R"(
+       [ord=2] z = eq y 0
+       [ord=2] n = where z 1 y
+       [ord=2] q = div dy n
+       [ord=1] q = copy dy
+       [ord!=inf lift=1] u = unsqueeze q axis={axes}
+       [ord!=inf lift=0] u = copy q
+       [ord=2] dx = mul x u
+       [ord=inf] a = abs x
+       [ord=inf] u = max_grad dy a y axis={axis} keepdims={keepdims}
+       [ord!=2] s = sign x
+       [ord!=2] dx = mul s u)",
+     .expansion = R"(
+       [ord=2] q = mul x x
+       [ord=2] s = sum q axis={axis} keepdims={keepdims}
+       [ord=2] y = sqrt s
+       [ord!=2] a = abs x
+       [ord=1] y = sum a axis={axis} keepdims={keepdims}
+       [ord=inf] y = max a axis={axis} keepdims={keepdims})",
+     .types = types_norm,
+     .placeholder = norm_word,
+     .flops = 2,
+     .sense = "Norm of x as one vector, or of vectors along axes.",
+     .details = "ord=2 is the root of the sum of squares, ord=1 the sum and "
+                "ord=inf the largest of absolute values. Axes as sum. The "
+                "gradient at 0 is 0. Errors: x does not hold floats; ord=inf "
+                "of nothing; another ord.",
+     .source = "torch.linalg.vector_norm",
+     .example = "x = tensor f32[2] 3 4\n"
+                "y = norm x\n"
+                "print y\n"
+                "=> y = tensor f32[] 5"},
+    {.signature = "y = argmax x [axis=] keepdims=0",
+     .index = "...r!->...",
+     .dtype = "i64",
+     .types = types_arg,
+     .sense = "Index of the largest along an axis.",
+     .details = "Of x as one row without axis=. The first of equals; nan is "
+                "the largest. Errors: nothing to choose from; more than one "
+                "axis.",
+     .source = "torch.argmax",
+     .example = "x = tensor f32[2,3] 1 3 2 6 5 4\n"
+                "y = argmax x axis=1\n"
+                "print y\n"
+                "=> y = tensor i64[2] 1 0"},
+    {.signature = "y = argmin x [axis=] keepdims=0",
+     .index = "...r!->...",
+     .dtype = "i64",
+     .types = types_arg,
+     .sense = "Index of the smallest along an axis.",
+     .details = "Of x as one row without axis=. The first of equals; nan is "
+                "the smallest. Errors: nothing to choose from; more than one "
+                "axis.",
+     .source = "torch.argmin",
+     .example = "x = tensor f32[2,3] 1 3 2 6 5 4\n"
+                "y = argmin x axis=1\n"
+                "print y\n"
+                "=> y = tensor i64[2] 0 2"},
+    {.signature = "y = cumsum x axis=",
+     .index = "...r!->...r",
+     .linear = "0",
+     .dtype = "sum",
+     .gradient = R"(
+       t = flip dy axis={axis}
+       s = cumsum t axis={axis}
+       dx = flip s axis={axis})",
+     .types = types_cumsum,
+     .sense = "Running sum along an axis.",
+     .details = "Integers and bool give i64. Errors: an axis that is not "
+                "there.",
+     .source = "torch.cumsum",
+     .example = "x = tensor i64[4] 1 2 3 4\n"
+                "y = cumsum x axis=0\n"
+                "print y\n"
+                "=> y = tensor i64[4] 1 3 6 10"},
+};
+
+}  // namespace
+
+constinit const Family kReductions{
+    "reductions", "Sums, extremes and norms over axes.", kRows};
+
+}  // namespace gt
