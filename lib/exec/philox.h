@@ -18,7 +18,7 @@ namespace gt::philox {
 
 using Words = std::array<uint32_t, 4>;
 
-inline Words block(Words counter, std::array<uint32_t, 2> key) {
+static inline Words block(Words counter, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = uint64_t{0xD2511F53} * counter[0];
     const uint64_t b = uint64_t{0xCD9E8D57} * counter[2];
@@ -37,28 +37,28 @@ struct Pair {
 };
 
 // The words of elements 2b and 2b + 1.
-inline Pair pair(uint64_t seed, uint64_t b) {
+static inline Pair pair(uint64_t seed, uint64_t b) {
   const Words w =
       block({static_cast<uint32_t>(b), static_cast<uint32_t>(b >> 32), 0, 0},
             {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   return {w[0] | uint64_t{w[1]} << 32, w[2] | uint64_t{w[3]} << 32};
 }
 
-inline uint64_t word(uint64_t seed, uint64_t element) {
+static inline uint64_t word(uint64_t seed, uint64_t element) {
   const Pair p = pair(seed, element / 2);
   return element % 2 == 0 ? p.first : p.second;
 }
 
 // The top `digits` bits of a word as a number in [0, 1): exact in a dtype of
 // that many digits, so that rounding never makes it 1.
-inline double uniform(uint64_t word, int digits) {
+static inline double uniform(uint64_t word, int digits) {
   return static_cast<double>(static_cast<int64_t>(word >> (64 - digits))) /
          static_cast<double>(int64_t{1} << digits);
 }
 
 // Natural logarithm of x in (0, 1]: x = 2^e * m, m in [sqrt(1/2), sqrt(2)],
 // log m = 2 atanh((m - 1) / (m + 1)) by its series.
-inline double log_unit(double x) {
+static inline double log_unit(double x) {
   constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd;
   const auto bits = std::bit_cast<uint64_t>(x);
   const int64_t e = static_cast<int64_t>(bits - kSqrtHalf) >> 52;
@@ -90,7 +90,7 @@ inline constexpr std::array<double, 9> kSine = taylor<1>();
 struct Circle {
   double cos, sin;
 };
-inline Circle circle(double u) {
+static inline Circle circle(double u) {
   const double eighths = u * 8;
   const auto octant = static_cast<int64_t>(eighths);
   double rest = eighths - static_cast<double>(octant);
@@ -112,7 +112,7 @@ inline Circle circle(double u) {
 
 // Two independent values of the standard normal distribution (G. Box and M.
 // Muller, 1958). std::sqrt is exact on every machine, so it may be used.
-inline Circle normal(Pair words) {
+static inline Circle normal(Pair words) {
   const double u = 1 - uniform(words.first, 53);  // in (0, 1]
   const double radius = std::sqrt(-2 * log_unit(u));
   const Circle c = circle(uniform(words.second, 53));

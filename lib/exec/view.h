@@ -70,4 +70,8 @@ std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand);
 // A single axis= of an operand.
 size_t single_axis(const Call& call, size_t operand);
 
+// The dtype that a point-wise op computes in: that of its result, or, where
+// the result only says whether, that of the operands together.
+Dtype domain_of(const Call& call);
+
 }  // namespace gt

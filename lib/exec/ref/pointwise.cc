@@ -11,17 +11,8 @@
 namespace gt::ref {
 namespace {
 
-// The dtype in which an op computes.
-enum class Domain : uint8_t {
-  kResult,   // that of the result
-  kCommon,   // that of the operands promoted: comparisons
-  kTruth,    // bool
-  kOperand,  // that of operand 0
-};
-
 struct Function {
   const char* op;
-  Domain domain;
   double (*real)(const double* x);
   int64_t (*integer)(const int64_t* x);
   // What is wrong with integer operands, or null.
@@ -88,48 +79,45 @@ using I = const int64_t*;
       [](I x) -> int64_t { return expression; }
 
 constexpr Function kFunctions[] = {
-    {"add", Domain::kResult, [](R x) { return x[0] + x[1]; },
+    {"add", [](R x) { return x[0] + x[1]; },
      [](I x) { return wrap_add(x[0], x[1]); }},
-    {"sub", Domain::kResult, [](R x) { return x[0] - x[1]; },
+    {"sub", [](R x) { return x[0] - x[1]; },
      [](I x) { return wrap_sub(x[0], x[1]); }},
-    {"mul", Domain::kResult, [](R x) { return x[0] * x[1]; },
+    {"mul", [](R x) { return x[0] * x[1]; },
      [](I x) { return wrap_mul(x[0], x[1]); }},
-    {"div", Domain::kResult, [](R x) { return x[0] / x[1]; }, nullptr},
-    {"pow", Domain::kResult, [](R x) { return std::pow(x[0], x[1]); },
+    {"div", [](R x) { return x[0] / x[1]; }, nullptr},
+    {"pow", [](R x) { return std::pow(x[0], x[1]); },
      [](I x) { return power(x[0], x[1]); }, exponent_wrong},
-    {"mod", Domain::kResult, GT_BOTH(floor_mod(x[0], x[1])), divisor_wrong},
-    {"floordiv", Domain::kResult, GT_BOTH(floor_div(x[0], x[1])),
-     divisor_wrong},
-    {"neg", Domain::kResult, [](R x) { return -x[0]; },
-     [](I x) { return wrap_sub(0, x[0]); }},
-    {"abs", Domain::kResult, [](R x) { return std::abs(x[0]); },
+    {"mod", GT_BOTH(floor_mod(x[0], x[1])), divisor_wrong},
+    {"floordiv", GT_BOTH(floor_div(x[0], x[1])), divisor_wrong},
+    {"neg", [](R x) { return -x[0]; }, [](I x) { return wrap_sub(0, x[0]); }},
+    {"abs", [](R x) { return std::abs(x[0]); },
      [](I x) { return x[0] < 0 ? wrap_sub(0, x[0]) : x[0]; }},
-    {"sign", Domain::kResult, GT_BOTH(sign(x[0]))},
-    {"exp", Domain::kResult, [](R x) { return std::exp(x[0]); }, nullptr},
-    {"log", Domain::kResult, [](R x) { return std::log(x[0]); }, nullptr},
-    {"sqrt", Domain::kResult, [](R x) { return std::sqrt(x[0]); }, nullptr},
-    {"sin", Domain::kResult, [](R x) { return std::sin(x[0]); }, nullptr},
-    {"cos", Domain::kResult, [](R x) { return std::cos(x[0]); }, nullptr},
-    {"tanh", Domain::kResult, [](R x) { return std::tanh(x[0]); }, nullptr},
-    {"erf", Domain::kResult, [](R x) { return std::erf(x[0]); }, nullptr},
-    {"maximum", Domain::kResult, [](R x) { return greater(x[0], x[1]); },
+    {"sign", GT_BOTH(sign(x[0]))},
+    {"exp", [](R x) { return std::exp(x[0]); }, nullptr},
+    {"log", [](R x) { return std::log(x[0]); }, nullptr},
+    {"sqrt", [](R x) { return std::sqrt(x[0]); }, nullptr},
+    {"sin", [](R x) { return std::sin(x[0]); }, nullptr},
+    {"cos", [](R x) { return std::cos(x[0]); }, nullptr},
+    {"tanh", [](R x) { return std::tanh(x[0]); }, nullptr},
+    {"erf", [](R x) { return std::erf(x[0]); }, nullptr},
+    {"maximum", [](R x) { return greater(x[0], x[1]); },
      [](I x) { return x[0] > x[1] ? x[0] : x[1]; }},
-    {"minimum", Domain::kResult, [](R x) { return lesser(x[0], x[1]); },
+    {"minimum", [](R x) { return lesser(x[0], x[1]); },
      [](I x) { return x[0] < x[1] ? x[0] : x[1]; }},
-    {"eq", Domain::kCommon, GT_BOTH(x[0] == x[1])},
-    {"ne", Domain::kCommon, GT_BOTH(x[0] != x[1])},
-    {"lt", Domain::kCommon, GT_BOTH(x[0] < x[1])},
-    {"le", Domain::kCommon, GT_BOTH(x[0] <= x[1])},
-    {"gt", Domain::kCommon, GT_BOTH(x[0] > x[1])},
-    {"ge", Domain::kCommon, GT_BOTH(x[0] >= x[1])},
-    {"and", Domain::kTruth, nullptr, [](I x) { return x[0] & x[1]; }},
-    {"or", Domain::kTruth, nullptr, [](I x) { return x[0] | x[1]; }},
-    {"not", Domain::kTruth, nullptr, [](I x) { return x[0] ^ 1; }},
-    {"isfinite", Domain::kOperand,
-     [](R x) -> double { return std::isfinite(x[0]) ? 1 : 0; },
+    {"eq", GT_BOTH(x[0] == x[1])},
+    {"ne", GT_BOTH(x[0] != x[1])},
+    {"lt", GT_BOTH(x[0] < x[1])},
+    {"le", GT_BOTH(x[0] <= x[1])},
+    {"gt", GT_BOTH(x[0] > x[1])},
+    {"ge", GT_BOTH(x[0] >= x[1])},
+    {"and", nullptr, [](I x) { return x[0] & x[1]; }},
+    {"or", nullptr, [](I x) { return x[0] | x[1]; }},
+    {"not", nullptr, [](I x) { return x[0] ^ 1; }},
+    {"isfinite", [](R x) -> double { return std::isfinite(x[0]) ? 1 : 0; },
      [](I) -> int64_t { return 1; }},
-    {"where", Domain::kResult, GT_BOTH(x[0] != 0 ? x[1] : x[2])},
-    {"cast", Domain::kResult, GT_BOTH(x[0])},
+    {"where", GT_BOTH(x[0] != 0 ? x[1] : x[2])},
+    {"cast", GT_BOTH(x[0])},
 };
 
 #undef GT_BOTH
@@ -146,24 +134,11 @@ class Pointwise final : public Kernel {
       strides_[count_] = broadcast_strides(a.type.shape, result_.shape);
       ++count_;
     }
-    switch (function.domain) {
-      case Domain::kResult:
-        domain_ = result_.dtype;
-        break;
-      case Domain::kCommon:
-        domain_ = promote(call.arguments);
-        break;
-      case Domain::kTruth:
-        domain_ = Dtype::kBool;
-        break;
-      case Domain::kOperand:
-        domain_ = types_[0].dtype;
-        break;
-    }
+    domain_ = domain_of(call);
     is_where_ = call.op->name == "where";
     is_cast_ = call.op->name == "cast";
     const bool half = domain_ == Dtype::kF16 || domain_ == Dtype::kBf16;
-    round_ = half && function.domain == Domain::kResult ? Dtype::kF32 : domain_;
+    round_ = half && result_.dtype == domain_ ? Dtype::kF32 : domain_;
   }
 
   Status run(std::span<const void* const> in,
