@@ -148,7 +148,7 @@ class Emitter {
     if (mark == Marks::Mark::kBadVersion) {
       status_ = worst(status_, Exit::kRejected);
       say_(format_error(job_.session.program,
-                        {session_.file_name(origin.file), origin.line},
+                        {session_.file_name(origin.file()), origin.line()},
                         {"this stream is of a version that this program does "
                          "not read; it reads '#gt 1'",
                          1},

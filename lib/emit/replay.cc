@@ -52,16 +52,16 @@ void Replay::search(uint64_t hash) {
   seen = {hash, index_};
   ++index_;
   if (phase_ == Phase::kSearch && period_ > 0 && matched_ >= period_ &&
-      index_ >= next_attempt_) {
+      index_ >= next_attempt_ && session_.state_size() < kMaxState) {
     start_recording();
   }
 }
 
 void Replay::take_state(std::string& text, std::vector<size_t>& lines) {
-  std::vector<size_t*> places;
+  std::vector<Origin*> places;
   session_.state(text, places);
   lines.clear();
-  for (const size_t* place : places) lines.push_back(*place);
+  for (const Origin* place : places) lines.push_back(place->line());
 }
 
 void Replay::start_recording() {
@@ -132,9 +132,11 @@ void Replay::run(Source& source, Writer& writer) {
   }
   if (rounds == 0) return;
   std::string text;
-  std::vector<size_t*> places;
+  std::vector<Origin*> places;
   session_.state(text, places);
-  for (size_t i = 0; i < places.size(); ++i) *places[i] += rounds * shift_[i];
+  for (size_t i = 0; i < places.size(); ++i) {
+    places[i]->add_lines(rounds * shift_[i]);
+  }
 }
 
 }  // namespace gt

@@ -36,6 +36,8 @@ class Replay {
   enum class Phase { kSearch, kRecord, kReady, kFollow };
   static constexpr size_t kWindow = size_t{1} << 16;    // lines, a power of two
   static constexpr size_t kMaxBlock = size_t{8} << 20;  // bytes
+  // A growing history never comes back to a state; no need to look at it.
+  static constexpr size_t kMaxState = size_t{1} << 14;
   struct Seen {
     uint64_t hash = 0;
     size_t index = 0;

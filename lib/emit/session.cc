@@ -60,7 +60,6 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
   const uint64_t hash = hash_bytes(line);
   Memo& memo = memos_[hash % kMemos];
   if (feed_memo(line, origin, memo, out)) return;
-  const size_t begin = out.size();
   text_ = line;
   memorable_ = false;
   const Status parsed = parse_line(line, line_);
@@ -71,8 +70,12 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
     return;
   }
   instruction(origin, out);
-  if (memorable_ && line.size() <= kMemoText) {
-    remember(line, origin, out.substr(begin), memo);
+  if (!memorable_ || line.size() > kMemoText) return;
+  // Lines that come once only are not worth the room.
+  if (memo.seen == hash) {
+    remember(line, origin, memo);
+  } else {
+    memo.seen = hash;
   }
 }
 
@@ -82,9 +85,7 @@ bool Session::memo_holds(std::string_view line, Origin origin,
     return false;
   }
   if (!at_note(memo.origin).empty() || !at_note(origin).empty()) {
-    if (memo.origin.file != origin.file || memo.origin.line != origin.line) {
-      return false;
-    }
+    if (memo.origin != origin) return false;
   }
   for (size_t i = 0; i < memo.operands.size(); ++i) {
     if (memo.operands[i] == kNil) continue;
@@ -131,9 +132,7 @@ bool Session::feed_memo(std::string_view line, Origin origin, Memo& memo,
   return true;
 }
 
-void Session::remember(std::string_view line, Origin origin,
-                       const std::string& out, Memo& memo) {
-  (void)out;
+void Session::remember(std::string_view line, Origin origin, Memo& memo) {
   memo.text.assign(line);
   memo.origin = origin;
   memo.emitted = emitted_;
@@ -300,8 +299,8 @@ Status Session::complete(std::string& out) {
 }
 
 Status Session::complete_load() {
-  const bool typed =
-      line_.operands.size() > 1 && line_.operands[1].kind == Operand::Kind::kType;
+  const bool typed = line_.operands.size() > 1 &&
+                     line_.operands[1].kind == Operand::Kind::kType;
   if (line_.operands.empty() || typed) return ok_status();
   if (line_.operands[0].kind != Operand::Kind::kString) return ok_status();
   const std::string path = unquote(line_.operands[0].text);
@@ -390,18 +389,25 @@ void Session::free_names(Origin origin, std::string& out) {
 void Session::report(const Error& error, Origin origin) {
   ++messages_;
   status_ = worst(status_, Exit::kRejected);
-  const Place place{files_[origin.file].name, origin.line};
+  const Place place{files_[origin.file()].name, origin.line()};
   say_(format_error(options_.program, place, error, text_));
 }
 
 void Session::warn(const std::string& message, Origin origin) {
   ++messages_;
-  const Place place{files_[origin.file].name, origin.line};
+  const Place place{files_[origin.file()].name, origin.line()};
   say_(format_error(options_.program, place, {"warning: " + message}, text_));
 }
 
+std::string_view Session::lost_name(const Lost& lost) const {
+  if (lost.name == kNil) return "a name";
+  const Symbol& s = symbols_[lost.name];
+  const bool same = static_cast<uint16_t>(s.generation) == lost.generation;
+  return same ? std::string_view(s.text) : "a name";
+}
+
 std::string Session::place_of(Origin origin) const {
-  return to_string(Place{files_[origin.file].name, origin.line});
+  return to_string(Place{files_[origin.file()].name, origin.line()});
 }
 
 void Session::reject(const Error& error, Origin origin, std::string& out) {
@@ -520,7 +526,8 @@ void Session::release(SymbolId id, Origin origin, std::string& before) {
   why.kind = Lost::Kind::kRebound;
   why.at = origin;
   if (!internal) {
-    why.name = s.text;
+    why.name = id;
+    why.generation = static_cast<uint16_t>(s.generation);
     tape_.mutable_value(old).gone = why;
   }
   if (emitted_ || tape_.value(old).reads == 0) return tape_.let_go(old, why);
@@ -598,16 +605,19 @@ void Session::limit_history(Origin origin) {
                holder + " = detach " + holder,
            origin);
     }
-    tape_.forget(oldest, {Lost::Kind::kForgotten, origin, {}});
+    Lost why;
+    why.kind = Lost::Kind::kForgotten;
+    why.at = origin;
+    tape_.forget(oldest, why);
   }
 }
 
 // ---- writing ---------------------------------------------------------------
 
 std::string Session::at_note(Origin origin) const {
-  const File& file = files_[origin.file];
+  const File& file = files_[origin.file()];
   if (!file.at || line_.note("at") != nullptr) return "";
-  const std::string place = file.name + ":" + std::to_string(origin.line);
+  const std::string place = file.name + ":" + std::to_string(origin.line());
   const bool plain = place.find_first_of(" \t\"#\\") == std::string::npos;
   return " #at=" + (plain ? place : quote(place));
 }

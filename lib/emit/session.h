@@ -63,7 +63,9 @@ class Session {
   // What a later line can depend on, line numbers apart, as one text; and
   // those numbers, in the same order. Two sessions with equal states write the
   // same for the same input.
-  void state(std::string& text, std::vector<size_t*>& lines);
+  void state(std::string& text, std::vector<Origin*>& lines);
+  // Names and values that state() would go through.
+  size_t state_size() const { return tape_.values().size(); }
   // Messages said so far: a round that said something is not like another.
   size_t messages() const { return messages_; }
 
@@ -74,6 +76,7 @@ class Session {
   };
   // A line that was plain when last seen, so that only types need a look.
   struct Memo {
+    uint64_t seen = 0;  // hash of the last line that came by here
     std::string text;
     Origin origin;
     bool emitted = false;
@@ -95,8 +98,7 @@ class Session {
   bool feed_memo(std::string_view line, Origin origin, Memo& memo,
                  std::string& out);
   bool memo_holds(std::string_view line, Origin origin, const Memo& memo);
-  void remember(std::string_view line, Origin origin, const std::string& out,
-                Memo& memo);
+  void remember(std::string_view line, Origin origin, Memo& memo);
 
   // The kinds of line.
   void instruction(Origin origin, std::string& out);
@@ -152,6 +154,7 @@ class Session {
   friend class GradientWriter;
   void print_tape(std::span<const NodeId> nodes, std::string& out) const;
   std::string place_of(Origin origin) const;
+  std::string_view lost_name(const Lost& lost) const;
 
   EmitOptions options_;
   std::function<void(std::string_view)> say_;

@@ -53,7 +53,9 @@ class Session::GradientWriter {
   }
 
   void consume() {
-    const Lost why{Lost::Kind::kConsumed, origin_, {}};
+    Lost why;
+    why.kind = Lost::Kind::kConsumed;
+    why.at = origin_;
     for (const NodeId n : program_.history) {
       if (s_.tape_.node(n).op != nullptr) s_.tape_.forget(n, why);
     }
@@ -281,9 +283,9 @@ Status Session::explain_lost(const Targets& targets,
                 "limit";
       break;
     default:
-      message = v.lost.name + " was bound again at " + place_of(v.lost.at) +
-                ", since " + what + " was computed at " + place_of(v.origin) +
-                "; take grad before that";
+      message = std::string(lost_name(v.lost)) + " was bound again at " +
+                place_of(v.lost.at) + ", since " + what + " was computed at " +
+                place_of(v.origin) + "; take grad before that";
   }
   return Error{"grad: cannot reach " + target + ": " + message,
                line_.operands[operand].column};
@@ -301,7 +303,7 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
     if (!seen.insert(id).second) continue;
     const Value& v = tape_.value(id);
     const Lost* rebound = nullptr;
-    if (v.gone.kind != Lost::Kind::kNot && v.gone.name == operand.text) {
+    if (v.gone.kind != Lost::Kind::kNot && lost_name(v.gone) == operand.text) {
       rebound = &v.gone;
     }
     if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil &&
@@ -309,13 +311,13 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
       rebound = &v.lost;
     }
     if (rebound != nullptr) {
-      return Error{"grad: " + rebound->name + " was bound again at " +
-                       place_of(rebound->at) + ", since " +
-                       symbols_[tape_.value(targets.loss).name].text +
-                       " was computed at " +
-                       place_of(tape_.value(targets.loss).origin) +
-                       "; take grad before that",
-                   operand.column};
+      return Error{
+          "grad: " + std::string(lost_name(*rebound)) + " was bound again at " +
+              place_of(rebound->at) + ", since " +
+              symbols_[tape_.value(targets.loss).name].text +
+              " was computed at " + place_of(tape_.value(targets.loss).origin) +
+              "; take grad before that",
+          operand.column};
     }
     if (v.producer == kNil) continue;
     for (const ValueId o : tape_.node(v.producer).operands) {
@@ -332,12 +334,11 @@ Status Session::check_held(const GradientProgram& program) const {
       if (o.kind != GradientOperand::Kind::kForward) continue;
       const Value& v = tape_.value(o.id);
       if (v.name != kNil) continue;
-      return Error{"grad: needs the value that " +
-                       (v.gone.name.empty() ? "a name" : v.gone.name) +
-                       " had at " + place_of(v.origin) + ", let go at " +
-                       place_of(v.gone.at) +
-                       "; a stream opened by #gt gets no aliases",
-                   line_.op_column};
+      return Error{
+          "grad: needs the value that " + std::string(lost_name(v.gone)) +
+              " had at " + place_of(v.origin) + ", let go at " +
+              place_of(v.gone.at) + "; a stream opened by #gt gets no aliases",
+          line_.op_column};
     }
   }
   return ok_status();
@@ -357,7 +358,7 @@ void add(std::string& text, std::string_view s) {
 
 }  // namespace
 
-void Session::state(std::string& text, std::vector<size_t*>& lines) {
+void Session::state(std::string& text, std::vector<Origin*>& lines) {
   text.clear();
   lines.clear();
   // Values and nodes by age, so that equal histories get equal numbers.
@@ -384,14 +385,14 @@ void Session::state(std::string& text, std::vector<size_t*>& lines) {
     add(text, (v.internal ? 1U : 0U) + (v.differentiable ? 2U : 0U) +
                   4U * static_cast<unsigned>(v.lost.kind) +
                   32U * static_cast<unsigned>(v.gone.kind));
-    add(text, v.lost.name);
-    add(text, v.gone.name);
+    add(text, lost_name(v.lost));
+    add(text, lost_name(v.gone));
     add(text, v.reads);
     add(text, v.producer == kNil ? UINT64_MAX : node_number.at(v.producer));
     add(text, v.uses.size());
-    lines.push_back(&v.origin.line);
-    lines.push_back(&v.lost.at.line);
-    lines.push_back(&v.gone.at.line);
+    lines.push_back(&v.origin);
+    lines.push_back(&v.lost.at);
+    lines.push_back(&v.gone.at);
   }
   for (NodeId n = tape_.oldest(); n != kNil; n = tape_.node(n).newer) {
     Node& node = tape_.mutable_node(n);
@@ -401,7 +402,7 @@ void Session::state(std::string& text, std::vector<size_t*>& lines) {
     for (const ValueId v : node.results) add(text, number_of(v));
     for (const ValueId v : node.needed) add(text, number_of(v));
     add(text, node.live_inputs);
-    lines.push_back(&node.origin.line);
+    lines.push_back(&node.origin);
   }
   std::vector<SymbolId> names;
   for (SymbolId id = 0; id < symbols_.all().size(); ++id) {
@@ -415,7 +416,7 @@ void Session::state(std::string& text, std::vector<size_t*>& lines) {
     add(text, s.text);
     add(text, number_of(s.value));
     add(text, s.message);
-    lines.push_back(&s.bound.line);
+    lines.push_back(&s.bound);
   }
   add(text, saved_.size());
   for (const auto& [path, type] : saved_) {

@@ -3,16 +3,30 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/hash.h"
+
 namespace gt {
 
+Symbols::Symbols() : slots_(256, kNil) {}
+
+// The slot that holds the name, or the empty one where it would go.
+size_t Symbols::probe(std::string_view name, uint64_t hash) const {
+  const size_t mask = slots_.size() - 1;
+  for (size_t at = hash & mask;; at = (at + 1) & mask) {
+    const SymbolId id = slots_[at];
+    if (id == kNil) return at;
+    if (symbols_[id].hash == hash && symbols_[id].text == name) return at;
+  }
+}
+
 SymbolId Symbols::find(std::string_view name) const {
-  const auto it = ids_.find(name);
-  return it == ids_.end() ? kNil : it->second;
+  return slots_[probe(name, hash_bytes(name))];
 }
 
 SymbolId Symbols::intern(std::string_view name) {
-  const auto it = ids_.find(name);
-  if (it != ids_.end()) return it->second;
+  const uint64_t hash = hash_bytes(name);
+  const size_t at = probe(name, hash);
+  if (slots_[at] != kNil) return slots_[at];
   SymbolId id;
   if (free_.empty()) {
     id = static_cast<SymbolId>(symbols_.size());
@@ -22,8 +36,20 @@ SymbolId Symbols::intern(std::string_view name) {
     free_.pop_back();
   }
   symbols_[id].text.assign(name);
-  ids_.emplace(symbols_[id].text, id);
+  symbols_[id].hash = hash;
+  slots_[at] = id;
+  if (2 * (symbols_.size() - free_.size()) > slots_.size()) {
+    rebuild(slots_.size() * 2);
+  }
   return id;
+}
+
+void Symbols::rebuild(size_t slots) {
+  slots_.assign(slots, kNil);
+  for (SymbolId id = 0; id < symbols_.size(); ++id) {
+    const Symbol& s = symbols_[id];
+    if (!s.text.empty()) slots_[probe(s.text, s.hash)] = id;
+  }
 }
 
 void Symbols::note_unbound() {
@@ -37,12 +63,12 @@ void Symbols::collect() {
   for (SymbolId id = 0; id < symbols_.size(); ++id) {
     Symbol& s = symbols_[id];
     if (s.is_bound() || s.text.empty()) continue;
-    ids_.erase(s.text);
     s.text.clear();
     s.message.clear();
     ++s.generation;
     free_.push_back(id);
   }
+  rebuild(slots_.size());
 }
 
 std::vector<std::string_view> Symbols::bound_names() const {

@@ -3,26 +3,28 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
 #include "grad/tape.h"
 
 namespace gt {
 
 struct Symbol {
   std::string text;
+  uint64_t hash = 0;
   ValueId value = kNil;     // kNil: unbound, or failed
-  bool failed = false;      // bound to a fail value
-  std::string message;      // of a failed one
-  Origin bound;             // where it was bound
   uint32_t generation = 0;  // grows when the slot gets another name
+  bool failed = false;      // bound to a fail value
+  Origin bound;             // where it was bound
+  std::string message;      // of a failed one
   bool is_bound() const { return value != kNil || failed; }
 };
 
+// A hash table of names, open addressing, with a stable id for each.
 class Symbols {
  public:
+  Symbols();
+
   // kNil if the name was never seen, or was long since freed.
   SymbolId find(std::string_view name) const;
   SymbolId intern(std::string_view name);
@@ -37,11 +39,13 @@ class Symbols {
   std::vector<std::string_view> bound_names() const;
 
  private:
+  size_t probe(std::string_view name, uint64_t hash) const;
+  void rebuild(size_t slots);
   void collect();
 
   std::vector<Symbol> symbols_;
   std::vector<SymbolId> free_;
-  std::unordered_map<std::string, SymbolId, TextHash, std::equal_to<>> ids_;
+  std::vector<SymbolId> slots_;  // a power of two of them; kNil is empty
   size_t unbound_ = 0;
 };
 

@@ -79,9 +79,9 @@ void Tape::record(const Recorded& line, std::vector<ValueId>& results) {
   n.serial = values_[results.front()].serial;
   n.live_inputs = live;
   n.live_results = static_cast<uint32_t>(results.size());
-  n.operands.assign(line.operands.begin(), line.operands.end());
+  n.operands.assign(line.operands);
   n.positions.resize(n.operands.size());
-  n.results.assign(results.begin(), results.end());
+  n.results.assign(results);
   n.needed.clear();
   for (const uint32_t i : line.needed_operands) {
     if (n.operands[i] != kNil) n.needed.push_back(n.operands[i]);
@@ -90,8 +90,8 @@ void Tape::record(const Recorded& line, std::vector<ValueId>& results) {
   for (const ValueId v : n.needed) ++values_[v].reads;
   for (uint32_t slot = 0; slot < n.operands.size(); ++slot) {
     if (n.operands[slot] == kNil) continue;
-    std::vector<Use>& uses = values_[n.operands[slot]].uses;
-    n.positions[slot] = static_cast<uint32_t>(uses.size());
+    SmallVector<Use, 2>& uses = values_[n.operands[slot]].uses;
+    n.positions[slot] = uses.size();
     uses.push_back({id, slot});
   }
   for (const ValueId r : results) values_[r].producer = id;
@@ -141,7 +141,7 @@ void Tape::forget(NodeId node, const Lost& why) {
 void Tape::detach_operand(NodeId id, uint32_t slot) {
   const ValueId v = nodes_[id].operands[slot];
   if (v == kNil) return;
-  std::vector<Use>& uses = values_[v].uses;
+  SmallVector<Use, 2>& uses = values_[v].uses;
   const uint32_t position = nodes_[id].positions[slot];
   uses[position] = uses.back();
   nodes_[uses[position].node].positions[uses[position].slot] = position;

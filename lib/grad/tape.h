@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "ops/op.h"
 #include "stream/type.h"
 
@@ -31,18 +32,32 @@ using SymbolId = uint32_t;
 using TypeId = uint32_t;
 inline constexpr uint32_t kNil = UINT32_MAX;
 
-// Where a line stands: which input, and its line there.
-struct Origin {
-  uint32_t file = 0;
-  size_t line = 0;
+// Where a line stands: which input, and its line there. One number, since
+// millions are kept.
+class Origin {
+ public:
+  Origin() = default;
+  Origin(uint32_t file, size_t line)
+      : bits_((uint64_t{file} << kLineBits) | (line & kLineMask)) {}
+  uint32_t file() const { return static_cast<uint32_t>(bits_ >> kLineBits); }
+  size_t line() const { return bits_ & kLineMask; }
+  void add_lines(size_t n) { bits_ += n; }
+  friend bool operator==(const Origin&, const Origin&) = default;
+
+ private:
+  static constexpr int kLineBits = 48;
+  static constexpr uint64_t kLineMask = (uint64_t{1} << kLineBits) - 1;
+  uint64_t bits_ = 0;
 };
 
 // Why the history behind a value is not there.
 struct Lost {
   enum class Kind : uint8_t { kNot, kConsumed, kForgotten, kRebound };
+  Origin at;  // the grad, the line that went over the limit, the rebind
+  // Of kRebound: the name that was bound again or freed, if it still has it.
+  SymbolId name = kNil;
+  uint16_t generation = 0;
   Kind kind = Kind::kNot;
-  Origin at;         // the grad, the line that went over the limit, the rebind
-  std::string name;  // of kRebound: the name that was bound again or freed
 };
 
 struct Use {
@@ -52,17 +67,17 @@ struct Use {
 
 struct Value {
   TypeId type = 0;
+  SymbolId name = kNil;
+  NodeId producer = kNil;
+  uint32_t reads = 0;           // nodes and pending lines that read the data
   bool differentiable = false;  // holds floats
   bool internal = false;        // held by one of our own names
   bool alive = false;           // the slot is in use
-  SymbolId name = kNil;
-  NodeId producer = kNil;
-  uint32_t reads = 0;  // nodes and pending lines that read the data
   uint64_t serial = 0;
   Origin origin;
   Lost lost;
   Lost gone;  // the user's name it had, and where that was bound again
-  std::vector<Use> uses;
+  SmallVector<Use, 2> uses;
 };
 
 // The text of an instruction and of the notes that its gradient lines carry.
@@ -74,10 +89,9 @@ struct NodeText {
 struct Node {
   const Op* op = nullptr;
   std::shared_ptr<const NodeText> text;
-  std::vector<ValueId> operands;    // by the line's operands; kNil: no tensor
-  std::vector<uint32_t> positions;  // of each operand's Use in Value::uses
-  std::vector<ValueId> results;
-  std::vector<ValueId> needed;  // whose data the gradient lines read
+  // By the line's operands (kNil: no tensor), and where each one's Use stands
+  // in Value::uses; results; whose data the gradient lines read.
+  SmallVector<uint32_t, 4> operands, positions, results, needed;
   uint32_t live_inputs = 0;
   uint32_t live_results = 0;
   uint64_t serial = 0;
