@@ -90,6 +90,7 @@ constexpr Row kRows[] = {
     {.signature = "z = relu_grad g y",
      .index = kTwo,
      .linear = "0",
+     .dtype = "first",
      .accepts = "float",
      .gradient = "dg = relu_grad dz y",
      .expansion = R"(

@@ -158,6 +158,7 @@ constexpr Row kRows[] = {
     {.signature = "z = clamp_grad g x lo hi",
      .index = "...,...,...,...->...",
      .linear = "0",
+     .dtype = "first",
      .gradient = "dg = clamp_grad dz x lo hi",
      .expansion = R"(
        p = ge x lo

@@ -207,6 +207,7 @@ Dtype result_dtype(const Call& call) {
   const std::string_view rule = call.op->row->dtype;
   if (rule == "bool") return Dtype::kBool;
   if (rule == "i64") return Dtype::kI64;
+  if (rule == "first") return call.type(0).dtype;
   const Dtype joined = promote(call.arguments);
   if (rule == "float" && !is_float(joined)) return Dtype::kF32;
   if (rule == "sum" && !is_float(joined)) return Dtype::kI64;

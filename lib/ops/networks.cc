@@ -44,11 +44,10 @@ Status types_cross_entropy(Call& call) {
 Status types_cross_entropy_grad(Call& call) {
   if (Status s = check_classes(call, 1, 2); !s.ok()) return s;
   const bool none = call.key("reduction") == "none";
-  const Shape wanted = none ? call.type(2).shape : Shape{};
+  const Type wanted{call.type(1).dtype, none ? call.type(2).shape : Shape{}};
   call.results.push_back(call.type(1));
-  return need(
-      call.type(0).shape == wanted,
-      call.describe(0) + " must have the shape [" + to_string(wanted) + "]");
+  return need(call.type(0) == wanted,
+              call.describe(0) + " must have the type " + to_string(wanted));
 }
 
 Status types_elementwise_loss(Call& call) {

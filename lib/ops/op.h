@@ -32,11 +32,11 @@ struct Row {
   // Sets of operands in which the op is jointly linear: "01" or "0 1".
   const char* linear = "";
   // Dtype of the results: promote, float (integers give f32), bool, i64,
-  // sum (integers and bool give i64), or that of the operand with the result's
-  // name, which always comes first.
+  // sum (integers and bool give i64), first (that of operand 0), or that of the
+  // operand with the result's name, which always comes before these.
   const char* dtype = "promote";
-  // What each tensor operand accepts: any, float, int, number; one word for
-  // all or a comma list.
+  // What each tensor operand accepts: any, float, int, number, bool; one word
+  // for all or a comma list.
   const char* accepts = "any";
   // Gradient lines: for operand a and result y, da from dy. A line may begin
   // with guards, "[ta=1 x.rank=2 b !v each]"; see text.h.

@@ -325,6 +325,7 @@ constexpr Row kRows[] = {
     {.signature = "z = maximum_grad g a b",
      .index = "...,...,...->...",
      .linear = "0",
+     .dtype = "first",
      .gradient = "dg = maximum_grad dz a b",
      .expansion = R"(
        h = mul g 0.5

@@ -74,10 +74,10 @@ Status types_as_x(Call& call) {
   if (!axes.ok()) return axes.error();
   const Shape reduced =
       reduced_shape(call.type(1).shape, axes.value(), call.flag("keepdims"));
-  if (!(call.type(0).shape == reduced)) {
-    return Error{call.describe(0) + " must have the shape [" +
-                 to_string(reduced) + "] that " + call.describe(1) +
-                 " reduces to"};
+  const Type wanted{call.type(1).dtype, reduced};
+  if (call.type(0) != wanted) {
+    return Error{call.describe(0) + " must have the type " + to_string(wanted) +
+                 " that " + call.describe(1) + " reduces to"};
   }
   call.results.push_back({call.type(0).dtype, call.type(1).shape});
   return ok_status();
