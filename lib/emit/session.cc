@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "grad/reads.h"
 #include "ops/table.h"
+#include "stream/npy.h"
 
 namespace gt {
 namespace {
@@ -46,6 +47,24 @@ const Error* placed_name(const Line& line, Error& error) {
   return &error;
 }
 
+// The instruction with "r" and "x" for its names: what the history needs of it,
+// the same for every line of a pattern.
+void append_without_names(const Line& line, std::string& out) {
+  for (size_t r = 0; r < line.results.size(); ++r) out += "r ";
+  out += "= ";
+  out += line.op;
+  for (const Operand& o : line.operands) {
+    out += ' ';
+    out += o.kind == Operand::Kind::kName ? "x" : o.text;
+  }
+  for (const Key& key : line.keys) {
+    out += ' ';
+    out += key.key;
+    out += '=';
+    out += key.value;
+  }
+}
+
 }  // namespace
 
 Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
@@ -57,9 +76,13 @@ uint32_t Session::add_file(std::string_view name, bool at) {
 }
 
 void Session::feed(std::string_view line, Origin origin, std::string& out) {
-  const uint64_t hash = hash_bytes(line);
-  Memo& memo = memos_[hash % kMemos];
-  if (feed_memo(line, origin, memo, out)) return;
+  Memo* memo = nullptr;
+  uint64_t hash = 0;
+  if (!options_.tape && pattern_.scan(line, emitted_)) {
+    hash = hash_bytes(pattern_.key);
+    memo = &memos_[hash % kMemos];
+    if (feed_memo(line, origin, *memo, out)) return;
+  }
   text_ = line;
   memorable_ = false;
   const Status parsed = parse_line(line, line_);
@@ -70,96 +93,86 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
     return;
   }
   instruction(origin, out);
-  if (!memorable_ || line.size() > kMemoText) return;
-  // Lines that come once only are not worth the room.
-  if (memo.seen == hash) {
-    remember(line, origin, memo);
-  } else {
-    memo.seen = hash;
-  }
+  if (memo == nullptr || !memorable_) return;
+  // Patterns that come once only are not worth the room.
+  if (memo->seen == hash) remember(*memo);
+  memo->seen = hash;
 }
 
-bool Session::memo_holds(std::string_view line, Origin origin,
-                         const Memo& memo) {
-  if (memo.op == nullptr || memo.text != line || memo.emitted != emitted_) {
-    return false;
+// Looks up the pattern's names; false when the memo does not hold for them.
+bool Session::resolve_memo(const Memo& memo) {
+  const std::vector<std::string_view>& names = pattern_.names;
+  size_t next = pattern_.results;
+  operand_values_.clear();
+  for (const bool is_name : memo.is_name) {
+    operand_values_.push_back(kNil);
+    if (!is_name) continue;
+    const SymbolId id = symbols_.find(names[next]);
+    if (id == kNil || symbols_[id].value == kNil) return false;
+    const ValueId value = symbols_[id].value;
+    const TypeId type = memo.operand_types[next++ - pattern_.results];
+    if (tape_.value(value).type != type) return false;
+    operand_values_.back() = value;
   }
-  if (!at_note(memo.origin).empty() || !at_note(origin).empty()) {
-    if (memo.origin != origin) return false;
-  }
-  for (size_t i = 0; i < memo.operands.size(); ++i) {
-    if (memo.operands[i] == kNil) continue;
-    const Symbol& s = symbols_[memo.operands[i]];
-    if (s.generation != memo.operand_generations[i] || s.value == kNil ||
-        tape_.value(s.value).type != memo.operand_types[i]) {
-      return false;
+  for (size_t i = 1; i < pattern_.results; ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (names[i] == names[j]) return false;
     }
-  }
-  for (size_t i = 0; i < memo.results.size(); ++i) {
-    const Symbol& s = symbols_[memo.results[i]];
-    if (s.generation != memo.result_generations[i]) return false;
   }
   return true;
 }
 
-bool Session::feed_memo(std::string_view line, Origin origin, Memo& memo,
+bool Session::feed_memo(std::string_view line, Origin origin, const Memo& memo,
                         std::string& out) {
-  if (!memo_holds(line, origin, memo)) return false;
-  operand_values_.clear();
-  for (const SymbolId id : memo.operands) {
-    operand_values_.push_back(id == kNil ? kNil : symbols_[id].value);
+  if (memo.op == nullptr || memo.emitted != emitted_ ||
+      memo.key != pattern_.key || !resolve_memo(memo)) {
+    return false;
   }
-  if (memo.is_history) {
+  if (memo.node != nullptr) {
     tape_.record({memo.op, memo.node, operand_values_, memo.result_types,
                   memo.differentiable, memo.needed_operands,
                   memo.needed_results, origin},
                  result_values_);
   } else {
     result_values_.clear();
-    for (size_t r = 0; r < memo.results.size(); ++r) {
+    for (size_t r = 0; r < pattern_.results; ++r) {
       result_values_.push_back(tape_.add_leaf(
           memo.result_types[r], memo.differentiable[r] != 0, origin));
     }
   }
   before_.clear();
-  for (size_t r = 0; r < memo.results.size(); ++r) {
-    bind_result(memo.results[r], result_values_[r], origin, before_);
+  for (size_t r = 0; r < pattern_.results; ++r) {
+    bind_result(symbols_.intern(pattern_.names[r]), result_values_[r], origin,
+                before_);
   }
   out += before_;
-  out += memo.out;
+  out += line;
+  if (files_[origin.file()].at && line.find(" #at=") == line.npos) {
+    line_.notes.clear();
+    out += at_note(origin);
+  }
+  out += '\n';
   write_idle_frees(out);
   limit_history(origin);
   return true;
 }
 
-void Session::remember(std::string_view line, Origin origin, Memo& memo) {
-  memo.text.assign(line);
-  memo.origin = origin;
+void Session::remember(Memo& memo) {
+  memo.key = pattern_.key;
   memo.emitted = emitted_;
-  memo.out = line_out_;
   memo.op = call_.op;
-  memo.operands = operand_symbols_;
-  memo.operand_generations.clear();
+  memo.is_name.clear();
   memo.operand_types.clear();
   for (size_t i = 0; i < operand_symbols_.size(); ++i) {
-    const SymbolId id = operand_symbols_[i];
-    memo.operand_generations.push_back(id == kNil ? 0
-                                                  : symbols_[id].generation);
-    memo.operand_types.push_back(id == kNil ? 0
-                                            : types_.id(*operand_types_[i]));
-  }
-  memo.results.clear();
-  memo.result_generations.clear();
-  for (const Name& r : line_.results) {
-    memo.results.push_back(symbols_.intern(r.text));
-    memo.result_generations.push_back(symbols_[memo.results.back()].generation);
+    memo.is_name.push_back(operand_symbols_[i] != kNil);
+    if (operand_symbols_[i] == kNil) continue;
+    memo.operand_types.push_back(types_.id(*operand_types_[i]));
   }
   memo.result_types = result_types_;
   memo.differentiable = differentiable_;
   memo.needed_operands = needed_operands_;
   memo.needed_results = needed_results_;
   memo.node = node_text_;
-  memo.is_history = recorded_;
 }
 
 void Session::reject_long(std::string_view head, Origin origin,
@@ -256,7 +269,7 @@ void Session::plain(Origin origin, std::string& out) {
   line_out_.clear();
   write_line(origin, line_out_);
   // What gradient lines are made from later is the line that was written.
-  record(call_, text_, origin);
+  record(call_, origin);
   for (size_t r = 0; r < line_.results.size(); ++r) {
     bind_result(symbols_.intern(line_.results[r].text), result_values_[r],
                 origin, before_);
@@ -307,7 +320,11 @@ Status Session::complete_load() {
   if (const auto it = saved_.find(path); it != saved_.end()) {
     completion_ = to_string(it->second);
   } else {
-    return Error{"load: no type"};
+    const auto header = read_npy_header(path);
+    if (!header.ok()) {
+      return Error{"load: " + header.error().message, line_.operands[0].column};
+    }
+    completion_ = to_string(header.value().type);
   }
   line_.operands.insert(line_.operands.begin() + 1,
                         {Operand::Kind::kType, 0, completion_, {}});
@@ -478,7 +495,7 @@ void Session::find_needed(const Call& call) {
 }
 
 // Values of the line's results: with history where the op has a gradient.
-void Session::record(const Call& call, std::string_view text, Origin origin) {
+void Session::record(const Call& call, Origin origin) {
   result_types_.clear();
   differentiable_.clear();
   bool floats = false;
@@ -487,8 +504,7 @@ void Session::record(const Call& call, std::string_view text, Origin origin) {
     differentiable_.push_back(is_float(type.dtype) ? 1 : 0);
     floats = floats || is_float(type.dtype);
   }
-  recorded_ = floats && call.op->has_gradient();
-  if (!recorded_) {
+  if (!floats || !call.op->has_gradient()) {
     result_values_.clear();
     for (size_t r = 0; r < result_types_.size(); ++r) {
       result_values_.push_back(
@@ -501,13 +517,13 @@ void Session::record(const Call& call, std::string_view text, Origin origin) {
   }
   find_needed(call);
   auto node = std::make_shared<NodeText>();
-  append_instruction(node->line, line_);
+  append_without_names(line_, node->line);
+  if (options_.tape) append_instruction(node->shown, line_);
   for (const Note& note : line_.notes) {
     if (note.key != "signal" && note.key != "mb") continue;
     node->notes += " #" + std::string(note.key);
     if (!note.value.empty()) node->notes += "=" + std::string(note.value);
   }
-  (void)text;
   node_text_ = std::move(node);
   tape_.record({call.op, node_text_, operand_values_, result_types_,
                 differentiable_, needed_operands_, needed_results_, origin},

@@ -22,6 +22,7 @@
 #include "grad/type_table.h"
 #include "ops/call.h"
 #include "stream/line.h"
+#include "stream/pattern.h"
 
 namespace gt {
 
@@ -74,31 +75,26 @@ class Session {
     std::string name;
     bool at;
   };
-  // A line that was plain when last seen, so that only types need a look.
+  // What a plain line of one pattern is to the session, as long as its operands
+  // have these types.
   struct Memo {
-    uint64_t seen = 0;  // hash of the last line that came by here
-    std::string text;
-    Origin origin;
+    uint64_t seen = 0;  // hash of the last pattern that came by here
+    std::string key;
     bool emitted = false;
-    std::string out;
     const Op* op = nullptr;
-    std::vector<SymbolId> operands;  // kNil where the operand is no name
-    std::vector<uint32_t> operand_generations;
-    std::vector<TypeId> operand_types;
-    std::vector<SymbolId> results;
-    std::vector<uint32_t> result_generations;
+    std::vector<bool> is_name;          // by operand
+    std::vector<TypeId> operand_types;  // of the names among them
     std::vector<TypeId> result_types;
     std::vector<uint8_t> differentiable;
     std::vector<uint32_t> needed_operands;
     std::vector<uint32_t> needed_results;
-    std::shared_ptr<const NodeText> node;
-    bool is_history = false;
+    std::shared_ptr<const NodeText> node;  // null: no history
   };
 
-  bool feed_memo(std::string_view line, Origin origin, Memo& memo,
+  bool feed_memo(std::string_view line, Origin origin, const Memo& memo,
                  std::string& out);
-  bool memo_holds(std::string_view line, Origin origin, const Memo& memo);
-  void remember(std::string_view line, Origin origin, Memo& memo);
+  bool resolve_memo(const Memo& memo);
+  void remember(Memo& memo);
 
   // The kinds of line.
   void instruction(Origin origin, std::string& out);
@@ -123,7 +119,7 @@ class Session {
   void warn(const std::string& message, Origin origin);
 
   // Names and values.
-  void record(const Call& call, std::string_view text, Origin origin);
+  void record(const Call& call, Origin origin);
   void find_needed(const Call& call);
   void release(SymbolId symbol, Origin origin, std::string& before);
   void bind_result(SymbolId symbol, ValueId value, Origin origin,
@@ -183,11 +179,12 @@ class Session {
   std::vector<uint32_t> needed_results_;
   std::shared_ptr<const NodeText> node_text_;
   bool memorable_ = false;
-  bool recorded_ = false;
   std::string before_;
   std::string line_out_;
   std::string tape_text_;
   std::string completion_;  // text that completes the line, kept alive
+  Pattern pattern_;
+  std::vector<SymbolId> result_symbols_;
   std::vector<Memo> memos_;
 };
 

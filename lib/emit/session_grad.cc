@@ -139,7 +139,7 @@ class Session::GradientWriter {
     Call call;
     GT_CHECK(gt::bind(parsed, types, call).ok());
     std::swap(s_.line_, parsed);
-    s_.record(call, text, origin_);
+    s_.record(call, origin_);
     std::swap(s_.line_, parsed);
     return s_.result_values_;
   }
@@ -439,7 +439,7 @@ void Session::print_tape(std::span<const NodeId> nodes,
       const SymbolId name = tape_.value(v).name;
       reads += " " + (name == kNil ? std::string("?") : symbols_[name].text);
     }
-    out += n.text->line + "  # " + place_of(n.origin) + " " + type +
+    out += n.text->shown + "  # " + place_of(n.origin) + " " + type +
            (reads.empty() ? "" : " reads" + reads) + "\n";
   }
 }

@@ -80,9 +80,11 @@ struct Value {
   SmallVector<Use, 2> uses;
 };
 
-// The text of an instruction and of the notes that its gradient lines carry.
+// An instruction without its names, "r = matmul x x ta=1", and the notes that
+// its gradient lines carry. Many nodes share one.
 struct NodeText {
   std::string line;
+  std::string shown;  // with its names, for people; may be ""
   std::string notes;  // " #signal=... #mb=..."
 };
 
