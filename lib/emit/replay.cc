@@ -37,19 +37,21 @@ void Replay::note(std::string_view line, std::string_view out) {
 // Finds the shortest period of which a whole round has been seen twice.
 void Replay::search(uint64_t hash) {
   Seen& seen = last_[hash % kWindow];
+  const auto tag = static_cast<uint32_t>(hash >> 32);
   const bool again =
       period_ > 0 && window_[(index_ - period_) % kWindow] == hash;
   if (again) {
     ++matched_;
-  } else if (seen.hash == hash && seen.index < index_ &&
-             index_ - seen.index < kWindow) {
-    period_ = index_ - seen.index;
+  } else if (const uint32_t distance =
+                 static_cast<uint32_t>(index_) - seen.index;
+             seen.tag == tag && distance > 0 && distance < kWindow) {
+    period_ = distance;
     matched_ = 1;
   } else {
     period_ = matched_ = 0;
   }
   window_[index_ % kWindow] = hash;
-  seen = {hash, index_};
+  seen = {tag, static_cast<uint32_t>(index_)};
   ++index_;
   if (phase_ == Phase::kSearch && period_ > 0 && matched_ >= period_ &&
       index_ >= next_attempt_ && session_.state_size() < kMaxState) {

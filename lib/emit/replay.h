@@ -39,8 +39,8 @@ class Replay {
   // A growing history never comes back to a state; no need to look at it.
   static constexpr size_t kMaxState = size_t{1} << 14;
   struct Seen {
-    uint64_t hash = 0;
-    size_t index = 0;
+    uint32_t tag = 0;    // upper half of the line's hash
+    uint32_t index = 0;  // modulo 2^32
   };
 
   void search(uint64_t hash);

@@ -66,7 +66,7 @@ class Session {
   // same for the same input.
   void state(std::string& text, std::vector<Origin*>& lines);
   // Names and values that state() would go through.
-  size_t state_size() const { return tape_.values().size(); }
+  size_t state_size() const { return tape_.value_limit(); }
   // Messages said so far: a round that said something is not like another.
   size_t messages() const { return messages_; }
 

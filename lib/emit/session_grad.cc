@@ -363,7 +363,7 @@ void Session::state(std::string& text, std::vector<Origin*>& lines) {
   lines.clear();
   // Values and nodes by age, so that equal histories get equal numbers.
   std::vector<ValueId> values;
-  for (ValueId v = 0; v < tape_.values().size(); ++v) {
+  for (ValueId v = 0; v < tape_.value_limit(); ++v) {
     if (tape_.value(v).alive) values.push_back(v);
   }
   std::sort(values.begin(), values.end(), [this](ValueId a, ValueId b) {

@@ -37,7 +37,8 @@ class Backend {
   virtual void release(void* data, size_t bytes) = 0;
 
   // A value where this thread can read it: its own memory, or a copy in
-  // `scratch`. Called on the queue's thread.
+  // `scratch`; null when it holds nothing and counts as zeros. Called on the
+  // queue's thread.
   virtual const void* read(const void* data, size_t /*bytes*/,
                            std::vector<char>& /*scratch*/) {
     return data;

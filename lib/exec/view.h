@@ -46,7 +46,18 @@ class Walk {
       : shape_(shape), strides_(strides) {}
 
   int64_t operator[](size_t operand) const { return offset_[operand]; }
-  const Strides& position() const { return position_; }
+
+  // To the i-th position of the order.
+  void seek(int64_t i) {
+    offset_ = {};
+    for (size_t d = shape_.size(); d-- > 0;) {
+      position_[d] = i % shape_[d];
+      i /= shape_[d];
+      for (size_t k = 0; k < N; ++k) {
+        offset_[k] += position_[d] * strides_[k][d];
+      }
+    }
+  }
 
   void next() {
     for (size_t d = shape_.size(); d-- > 0;) {

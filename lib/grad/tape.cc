@@ -8,7 +8,7 @@ ValueId Tape::new_value() {
   ValueId id;
   if (free_values_.empty()) {
     id = static_cast<ValueId>(values_.size());
-    values_.emplace_back();
+    values_.grow();
   } else {
     id = free_values_.back();
     free_values_.pop_back();
@@ -21,7 +21,7 @@ ValueId Tape::new_value() {
 
 NodeId Tape::new_node() {
   if (free_nodes_.empty()) {
-    nodes_.emplace_back();
+    nodes_.grow();
     return static_cast<NodeId>(nodes_.size() - 1);
   }
   const NodeId id = free_nodes_.back();

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/slab.h"
 #include "base/small_vector.h"
 #include "ops/op.h"
 #include "stream/type.h"
@@ -144,7 +145,8 @@ class Tape {
   Value& mutable_value(ValueId id) { return values_[id]; }
   const Node& node(NodeId id) const { return nodes_[id]; }
   Node& mutable_node(NodeId id) { return nodes_[id]; }
-  const std::vector<Value>& values() const { return values_; }
+  // Ids of values are below this.
+  size_t value_limit() const { return values_.size(); }
   NodeId newest() const { return newest_; }
 
   // A value that a later grad could have as a target, or go through.
@@ -163,9 +165,9 @@ class Tape {
   void detach_operand(NodeId node, uint32_t slot);
   void settle();
 
-  std::vector<Value> values_;
+  Slab<Value> values_;
   std::vector<ValueId> free_values_;
-  std::vector<Node> nodes_;
+  Slab<Node> nodes_;
   std::vector<NodeId> free_nodes_;
   NodeId oldest_ = kNil;
   NodeId newest_ = kNil;

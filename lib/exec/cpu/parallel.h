@@ -1,0 +1,46 @@
+// Work split over threads by OpenMP. How it is split never shows in a result:
+// whoever sums across parts makes the parts itself.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gt::cpu {
+
+// Bytes that must be touched, or about as many cycles spent, for a second
+// thread to be worth waking.
+inline constexpr int64_t kWorthAThread = int64_t{1} << 18;
+
+// Calls part(begin, end) for parts of [0, n) that together are all of it, on
+// up to `threads` threads; each has at least `least` elements and begins at a
+// multiple of 64.
+template <typename Part>
+void in_parallel(int threads, int64_t n, int64_t least, const Part& part) {
+  const int64_t most = n / std::max<int64_t>(least, 1);
+  const int64_t parts = std::min<int64_t>(threads, most);
+  if (parts <= 1) return part(int64_t{0}, n);
+  const int64_t size = (n / parts + 64) / 64 * 64;
+#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static)
+  for (int64_t p = 0; p < parts; ++p) {
+    const int64_t begin = std::min(n, p * size);
+    const int64_t end = p + 1 == parts ? n : std::min(n, begin + size);
+    if (begin < end) part(begin, end);
+  }
+}
+
+// The same for units that are large each: no rounding to 64.
+template <typename Part>
+void each_in_parallel(int threads, int64_t units, int64_t cost_of_one,
+                      const Part& part) {
+  const int64_t most =
+      units * std::max<int64_t>(cost_of_one, 1) / kWorthAThread;
+  const int64_t parts = std::min({int64_t{threads}, most, units});
+  if (parts <= 1) {
+    for (int64_t u = 0; u < units; ++u) part(u);
+    return;
+  }
+#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static)
+  for (int64_t u = 0; u < units; ++u) part(u);
+}
+
+}  // namespace gt::cpu

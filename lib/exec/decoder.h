@@ -1,0 +1,51 @@
+// From a parsed line to a LineEntry: names to registers, the op to its recipe.
+// The slow path of a worker; nothing is bound or enqueued here.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "exec/line_entry.h"
+#include "exec/recipe_table.h"
+#include "stream/line.h"
+
+namespace gt {
+
+struct Decoding {
+  std::unique_ptr<LineEntry> entry;  // null: rejected, or poisoned
+  Fault poison;                      // an operand failed before
+  Error error;                       // why it is rejected
+  std::unique_ptr<Recipe> evicted;   // to be deleted in queue order
+};
+
+class Decoder {
+ public:
+  Decoder(Registers& registers, TypeTable& types, RecipeTable& recipes)
+      : registers_(registers), types_(types), recipes_(recipes) {}
+
+  // `text` is the line's without its notes.
+  Decoding decode(const Line& line, std::string_view text);
+
+ private:
+  Status check_form(const Line& line) const;
+  Status find_operands(const Line& line, Fault& poison);
+  Status decode_run(const Line& line, LineEntry& entry, Decoding& out);
+  Status decode_output(const Line& line, LineEntry& entry);
+  LineOperand operand_of(const Register& r) const;
+  void add_results(const Line& line, LineEntry& entry);
+  void add_in_place(LineEntry& entry) const;
+  bool may_lend(const LineEntry& entry, RegisterId id,
+                const Block& block) const;
+
+  Registers& registers_;
+  TypeTable& types_;
+  RecipeTable& recipes_;
+  std::vector<const Register*> found_;  // by operand of the line
+  std::vector<const Type*> operand_types_;
+  Call call_;
+};
+
+// What a print of the line is called: as=, or its operand; "" if neither.
+std::string print_label(const Line& line);
+
+}  // namespace gt

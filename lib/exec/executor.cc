@@ -1,0 +1,139 @@
+#include "exec/executor.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+#include "stream/line.h"
+
+namespace gt {
+namespace {
+
+// So many reported lines are remembered; then it starts afresh.
+constexpr size_t kMaxReported = size_t{1} << 16;
+
+// The column of the op, where the caret belongs when no operand is to blame.
+size_t op_column(std::string_view text) {
+  Line line;
+  return parse_line(text, line).ok() ? line.op_column : 0;
+}
+
+}  // namespace
+
+Executor::Executor(Backend& backend, Writer& out, Sink messages,
+                   bool fail_fast)
+    : backend_(backend),
+      out_(out),
+      messages_(std::move(messages)),
+      fail_fast_(fail_fast) {}
+
+void Executor::run(uint64_t* record) {
+  auto* head = reinterpret_cast<RecordHead*>(record);
+  if (head->kind == kTaskRecord) {
+    run_task(*reinterpret_cast<TaskRecord*>(record));
+    return;
+  }
+  const std::unique_ptr<Job> job(reinterpret_cast<JobRecord*>(record)->job);
+  job->run(*this);
+}
+
+void Executor::idle() {
+  out_.flush();
+  check_output();
+}
+
+void Executor::check_output() {
+  if (out_.ok() || output_lost_) return;
+  output_lost_ = true;
+  status_ = worst(status_, Exit::kUsage);
+  stopped_.store(true, std::memory_order_relaxed);
+  messages_(format_error("gt-work", {"<stdout>", 0},
+                         {std::strerror(out_.errno_value()), 0}, ""));
+}
+
+void Executor::run_task(TaskRecord& task) {
+  const Recipe& recipe = *task.recipe;
+  if (stopped()) [[unlikely]] return;
+  if (!recipe.is_simple) return run_steps(task);
+  if (!faults_.empty()) [[unlikely]] return run_simple_careful(task);
+  void** values = task.values();
+  const std::span<void* const> out(values + recipe.arguments,
+                                   recipe.blocks.size());
+  const Status s = recipe.steps[0].kernel->run(
+      {values, recipe.arguments}, {values + recipe.arguments, out.size()});
+  if (!s.ok()) [[unlikely]] set_faults(out, failure(task, s.error()));
+}
+
+void Executor::run_steps(TaskRecord& task) {
+  for (const RecipeStep& step : task.recipe->steps) run_step(task, step);
+}
+
+void Executor::run_simple_careful(TaskRecord& task) {
+  run_step(task, task.recipe->steps[0]);
+}
+
+void Executor::run_step(TaskRecord& task, const RecipeStep& step) {
+  const Recipe& recipe = *task.recipe;
+  const size_t own = recipe.arguments + recipe.blocks.size();
+  void** values = task.values();
+  in_.clear();
+  results_.clear();
+  for (const int32_t v : step.in) {
+    const auto i = static_cast<size_t>(v);
+    in_.push_back(v == kNoValue ? nullptr
+                  : i < own     ? values[i]
+                                : &recipe.constants[i - own]);
+  }
+  for (const int32_t v : step.out) {
+    results_.push_back(values[static_cast<size_t>(v)]);
+  }
+  if (!faults_.empty()) [[unlikely]] {
+    if (const Fault fault = first_fault(in_)) {
+      return set_faults(results_, fault);
+    }
+    for (const void* data : results_) faults_.erase(data);
+  }
+  const Status s = step.kernel->run(in_, results_);
+  if (!s.ok()) [[unlikely]] set_faults(results_, failure(task, s.error()));
+}
+
+Fault Executor::first_fault(std::span<const void* const> in) const {
+  for (const void* data : in) {
+    if (const Fault* fault = fault_of(data)) return *fault;
+  }
+  return nullptr;
+}
+
+void Executor::set_faults(std::span<void* const> out, const Fault& fault) {
+  for (const void* data : out) faults_[data] = fault;
+}
+
+const Fault* Executor::fault_of(const void* data) const {
+  if (faults_.empty()) return nullptr;
+  const auto it = faults_.find(data);
+  return it == faults_.end() ? nullptr : &it->second;
+}
+
+void Executor::forget(const void* data) { faults_.erase(data); }
+
+Fault Executor::failure(TaskRecord& task, const Error& error) {
+  const std::string_view text(task.text, task.text_size);
+  const Origin origin = task.origin();
+  const Error whole{task.recipe->op->name + ": " + error.message,
+                    op_column(text)};
+  report(origin, whole, text, Exit::kFailed);
+  return std::make_shared<const std::string>(to_string(origin.place()) + ": " +
+                                             whole.message);
+}
+
+void Executor::report(const Origin& origin, const Error& error,
+                      std::string_view line, Exit status) {
+  if (stopped()) return;
+  status_ = worst(status_, status);
+  if (fail_fast_) stopped_.store(true, std::memory_order_relaxed);
+  const uint64_t place = hash_bytes(*origin.file) + origin.line;
+  if (reported_.size() == kMaxReported) reported_.clear();
+  if (!reported_.insert(place).second) return;
+  messages_(format_error("gt-work", origin.place(), error, line));
+}
+
+}  // namespace gt

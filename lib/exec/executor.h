@@ -1,0 +1,119 @@
+// The far side of the compute queue: runs recipes, spreads failures, writes
+// results. Everything here belongs to the queue's thread, apart from what says
+// otherwise.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/exit.h"
+#include "base/message.h"
+#include "base/writer.h"
+#include "exec/backend.h"
+#include "exec/queue.h"
+#include "exec/recipe.h"
+
+namespace gt {
+
+// Where a line stands; `file` outlives the queue.
+struct Origin {
+  const std::string* file = nullptr;
+  uint64_t line = 0;
+  Place place() const { return {*file, line}; }
+};
+
+// A recipe to run. `values` are the addresses of its arguments and blocks, as
+// its steps number them; literals follow, and the arguments point to them.
+struct TaskRecord {
+  RecordHead head;
+  const std::string* file;
+  const Recipe* recipe;
+  const char* text;  // the line, for a message
+  uint64_t text_size;
+
+  void** values() { return reinterpret_cast<void**>(this + 1); }
+  Origin origin() const { return {file, head.line}; }
+};
+inline constexpr size_t kTaskWords = sizeof(TaskRecord) / sizeof(uint64_t);
+
+class Executor;
+
+// Anything else, made on the heap: prints, saves, messages, what ends a
+// recipe's life. Deleted once it has run.
+class Job {
+ public:
+  virtual ~Job() = default;
+  virtual void run(Executor& executor) = 0;
+};
+
+struct JobRecord {
+  RecordHead head;
+  Job* job;
+};
+inline constexpr size_t kJobWords = sizeof(JobRecord) / sizeof(uint64_t);
+
+enum RecordKind : uint8_t { kTaskRecord = 1, kJobRecord = 2 };
+
+// A failure that spreads; what a print of a poisoned value says.
+using Fault = std::shared_ptr<const std::string>;
+
+class Executor final : public Queue::Handler {
+ public:
+  // Takes a whole message, its newline included.
+  using Sink = std::function<void(std::string_view)>;
+
+  Executor(Backend& backend, Writer& out, Sink messages, bool fail_fast);
+
+  void run(uint64_t* record) override;
+  void idle() override;
+  void run_task(TaskRecord& task);
+
+  // Reports a failed line once, and remembers the status.
+  void report(const Origin& origin, const Error& error, std::string_view line,
+              Exit status);
+
+  // The failure that `data` holds, or null.
+  const Fault* fault_of(const void* data) const;
+  void forget(const void* data);  // the memory goes back
+  Backend& backend() { return backend_; }
+  Writer& out() { return out_; }
+  std::vector<char>& scratch() { return scratch_; }
+
+  // Nothing more is to be done: --fail-fast, or standard output is lost. Any
+  // thread may ask.
+  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  // To be asked once the queue is drained.
+  Exit status() const { return status_; }
+  void check_output();
+
+ private:
+  void run_steps(TaskRecord& task);
+  void run_step(TaskRecord& task, const RecipeStep& step);
+  void run_simple_careful(TaskRecord& task);
+  Fault failure(TaskRecord& task, const Error& error);
+  Fault first_fault(std::span<const void* const> in) const;
+  void set_faults(std::span<void* const> out, const Fault& fault);
+
+  Backend& backend_;
+  Writer& out_;
+  Sink messages_;
+  bool fail_fast_;
+  std::atomic<bool> stopped_{false};
+  bool output_lost_ = false;
+  Exit status_ = Exit::kDone;
+  // By address; empty as long as nothing fails, which is quick to see.
+  std::unordered_map<const void*, Fault> faults_;
+  std::unordered_set<uint64_t> reported_;
+  std::vector<const void*> in_;
+  std::vector<void*> results_;
+  std::vector<char> scratch_;
+};
+
+}  // namespace gt

@@ -1,0 +1,127 @@
+#include "exec/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+namespace gt {
+namespace {
+
+Error io_error(const std::string& path, int code) {
+  return Error{path + ": " + std::strerror(code)};
+}
+
+std::optional<std::string> real_path(const std::string& path) {
+  char buffer[PATH_MAX];
+  if (::realpath(path.c_str(), buffer) == nullptr) return std::nullopt;
+  return std::string(buffer);
+}
+
+std::pair<std::string, std::string> split(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+// The path without symbolic links; its last part need not exist.
+Result<std::string> resolve(const std::string& path) {
+  if (path.empty()) return Error{"the path is empty"};
+  if (path.find('\0') != std::string::npos) {
+    return Error{"the path has a NUL byte in it"};
+  }
+  if (const auto whole = real_path(path)) return *whole;
+  if (errno != ENOENT) return io_error(path, errno);
+  const auto [directory, name] = split(path);
+  const auto parent = real_path(directory);
+  if (!parent) return io_error(directory, errno);
+  if (name.empty() || name == "." || name == "..") {
+    return io_error(path, EISDIR);
+  }
+  return (*parent == "/" ? "" : *parent) + "/" + name;
+}
+
+}  // namespace
+
+Fd::~Fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<Files> Files::make(const std::vector<std::string>& roots) {
+  Files files;
+  for (const std::string& path : roots.empty() ? std::vector<std::string>{"/"}
+                                               : roots) {
+    const auto resolved = real_path(path);
+    const int fd = resolved ? ::open(resolved->c_str(),
+                                     O_PATH | O_DIRECTORY | O_CLOEXEC)
+                            : -1;
+    if (fd < 0) return io_error(path, errno);
+    files.roots_.push_back({*resolved, fd});
+  }
+  return files;
+}
+
+const Files::Root* Files::root_of(const std::string& resolved) const {
+  for (const Root& root : roots_) {
+    if (root.path == "/") return &root;
+    if (resolved.starts_with(root.path) &&
+        resolved.size() > root.path.size() &&
+        resolved[root.path.size()] == '/') {
+      return &root;
+    }
+  }
+  return nullptr;
+}
+
+Result<Fd> Files::open_directory(const std::string& resolved,
+                                 const std::string& path) const {
+  const Root* root = root_of(resolved);
+  if (root == nullptr) {
+    return Error{path + ": outside the directories that --root allows"};
+  }
+  Fd at(::fcntl(root->fd, F_DUPFD_CLOEXEC, 0));
+  size_t begin = root->path == "/" ? 1 : root->path.size() + 1;
+  const size_t last = resolved.rfind('/');
+  while (at.ok() && begin <= last) {
+    const size_t end = resolved.find('/', begin);
+    at = Fd(::openat(at.get(), resolved.substr(begin, end - begin).c_str(),
+                     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    begin = end + 1;
+  }
+  if (!at.ok()) return io_error(path, errno);
+  return at;
+}
+
+Result<Fd> Files::open(const std::string& path) const {
+  const auto resolved = resolve(path);
+  if (!resolved.ok()) return resolved.error();
+  auto directory = open_directory(resolved.value(), path);
+  if (!directory.ok()) return directory.error();
+  // Not to hang on a FIFO; whoever reads checks that the file is regular.
+  Fd fd(::openat(directory.value().get(), split(resolved.value()).second.c_str(),
+                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.ok()) return io_error(path, errno);
+  return fd;
+}
+
+Result<Files::Target> Files::target(const std::string& path) const {
+  const auto resolved = resolve(path);
+  if (!resolved.ok()) return resolved.error();
+  auto directory = open_directory(resolved.value(), path);
+  if (!directory.ok()) return directory.error();
+  Target target{std::move(directory.value()), split(resolved.value()).second};
+  struct stat info {};
+  if (::fstatat(target.directory.get(), target.name.c_str(), &info,
+                AT_SYMLINK_NOFOLLOW) == 0 &&
+      !S_ISREG(info.st_mode)) {
+    return Error{path + ": is not a regular file"};
+  }
+  return target;
+}
+
+}  // namespace gt

@@ -1,0 +1,158 @@
+#include "exec/jobs.h"
+
+#include "exec/npy_file.h"
+#include "exec/value_text.h"
+
+namespace gt {
+namespace {
+
+class ReportJob final : public Job {
+ public:
+  ReportJob(const Origin& origin, Error error, std::string line, Exit status)
+      : origin_(origin),
+        error_(std::move(error)),
+        line_(std::move(line)),
+        status_(status) {}
+  void run(Executor& executor) override {
+    executor.report(origin_, error_, line_, status_);
+  }
+
+ private:
+  Origin origin_;
+  Error error_;
+  std::string line_;
+  Exit status_;
+};
+
+class PrintJob final : public Job {
+ public:
+  PrintJob(std::string name, const Type& type, const void* data)
+      : name_(std::move(name)), type_(type), data_(data) {}
+  void run(Executor& executor) override {
+    if (executor.stopped()) return;
+    if (const Fault* fault = executor.fault_of(data_)) {
+      write_failure(executor.out(), name_, **fault);
+    } else {
+      write_tensor(executor.out(), name_, type_,
+                   executor.backend().read(data_, type_.bytes(),
+                                           executor.scratch()));
+    }
+    executor.check_output();
+  }
+
+ private:
+  std::string name_;
+  Type type_;
+  const void* data_;
+};
+
+class PrintFailureJob final : public Job {
+ public:
+  PrintFailureJob(std::string name, std::string message)
+      : name_(std::move(name)), message_(std::move(message)) {}
+  void run(Executor& executor) override {
+    if (executor.stopped()) return;
+    write_failure(executor.out(), name_, message_);
+    executor.check_output();
+  }
+
+ private:
+  std::string name_;
+  std::string message_;
+};
+
+class SaveJob final : public Job {
+ public:
+  SaveJob(const Origin& origin, std::string line, const Files& files,
+          std::string path, const Type& type, const void* data)
+      : origin_(origin),
+        line_(std::move(line)),
+        files_(files),
+        path_(std::move(path)),
+        type_(type),
+        data_(data) {}
+  void run(Executor& executor) override {
+    if (executor.stopped() || executor.fault_of(data_) != nullptr) return;
+    if (!executor.backend().has_data()) return;
+    const void* data =
+        executor.backend().read(data_, type_.bytes(), executor.scratch());
+    const Status s = save_npy(files_, path_, type_, data);
+    if (s.ok()) return;
+    executor.report(origin_, {"save: " + s.error().message, 0}, line_,
+                    Exit::kFailed);
+  }
+
+ private:
+  Origin origin_;
+  std::string line_;
+  const Files& files_;
+  std::string path_;
+  Type type_;
+  const void* data_;
+};
+
+class ReleaseJob final : public Job {
+ public:
+  ReleaseJob(void* data, size_t bytes) : data_(data), bytes_(bytes) {}
+  void run(Executor& executor) override {
+    executor.forget(data_);
+    executor.backend().release(data_, bytes_);
+  }
+
+ private:
+  void* data_;
+  size_t bytes_;
+};
+
+class FlushJob final : public Job {
+ public:
+  void run(Executor& executor) override { executor.idle(); }
+};
+
+class TaskJob final : public Job {
+ public:
+  explicit TaskJob(std::vector<uint64_t> words) : words_(std::move(words)) {}
+  void run(Executor& executor) override {
+    executor.run_task(*reinterpret_cast<TaskRecord*>(words_.data()));
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> report_job(const Origin& origin, Error error,
+                                std::string line, Exit status) {
+  return std::make_unique<ReportJob>(origin, std::move(error), std::move(line),
+                                     status);
+}
+
+std::unique_ptr<Job> print_job(std::string name, const Type& type,
+                               const void* data) {
+  return std::make_unique<PrintJob>(std::move(name), type, data);
+}
+
+std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
+  return std::make_unique<PrintFailureJob>(std::move(name),
+                                           std::move(message));
+}
+
+std::unique_ptr<Job> save_job(const Origin& origin, std::string line,
+                              const Files& files, std::string path,
+                              const Type& type, const void* data) {
+  return std::make_unique<SaveJob>(origin, std::move(line), files,
+                                   std::move(path), type, data);
+}
+
+std::unique_ptr<Job> release_job(void* data, size_t bytes) {
+  return std::make_unique<ReleaseJob>(data, bytes);
+}
+
+std::unique_ptr<Job> flush_job() { return std::make_unique<FlushJob>(); }
+
+std::unique_ptr<Job> task_job(std::vector<uint64_t> words) {
+  return std::make_unique<TaskJob>(std::move(words));
+}
+
+}  // namespace gt

@@ -1,0 +1,44 @@
+// What a queue runs besides recipes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/executor.h"
+#include "exec/files.h"
+
+namespace gt {
+
+// A line that was rejected, or that found no memory.
+std::unique_ptr<Job> report_job(const Origin& origin, Error error,
+                                std::string line, Exit status);
+// "name = tensor ..." or "name = fail ...".
+std::unique_ptr<Job> print_job(std::string name, const Type& type,
+                               const void* data);
+std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
+std::unique_ptr<Job> save_job(const Origin& origin, std::string line,
+                              const Files& files, std::string path,
+                              const Type& type, const void* data);
+// Memory that goes back to the backend.
+std::unique_ptr<Job> release_job(void* data, size_t bytes);
+// Results leave; a lost standard output is noticed.
+std::unique_ptr<Job> flush_job();
+// A task too great for the ring; `words` are its record.
+std::unique_ptr<Job> task_job(std::vector<uint64_t> words);
+
+// Deletes what tasks before it may still use.
+template <typename T>
+std::unique_ptr<Job> dispose_job(std::unique_ptr<T> object) {
+  class DisposeJob final : public Job {
+   public:
+    explicit DisposeJob(std::unique_ptr<T> o) : object_(std::move(o)) {}
+    void run(Executor& /*executor*/) override {}
+
+   private:
+    std::unique_ptr<T> object_;
+  };
+  return std::make_unique<DisposeJob>(std::move(object));
+}
+
+}  // namespace gt

@@ -1,0 +1,115 @@
+// An in-order queue with a thread of its own: compute has one, each
+// communicator will have one, and a CUDA stream is fed by one. A bounded ring
+// of records of 64-bit words lies between the thread that enqueues and the
+// thread that runs.
+//
+// Waking a sleeping thread costs tens of microseconds, so it is done when the
+// work that waits is worth it: when its estimated cost passes kWakeCost, when
+// half of the ring is full, or when the enqueuing thread is about to sleep
+// itself and calls kick(). Nobody spins.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+namespace gt {
+
+// A position on a queue: done once the queue has run that far.
+struct Event {
+  uint64_t ticket = 0;
+};
+
+// The first word of every record.
+struct RecordHead {
+  uint64_t words : 16;  // with this one; 0: skip to the start of the ring
+  uint64_t kind : 8;    // for the handler
+  uint64_t line : 40;   // for the handler
+};
+static_assert(sizeof(RecordHead) == sizeof(uint64_t));
+
+class Queue {
+ public:
+  class Handler {
+   public:
+    virtual ~Handler() = default;
+    virtual void run(uint64_t* record) = 0;
+    // The queue is empty and its thread is about to sleep.
+    virtual void idle() = 0;
+  };
+
+  static constexpr size_t kWords = size_t{1} << 15;
+  static constexpr size_t kMaxRecord = kWords / 8;
+  static constexpr uint64_t kWakeCost = 50'000;  // nanoseconds
+
+  explicit Queue(Handler& handler);
+  ~Queue();  // runs what was enqueued, then ends the thread
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  // Room for a record of `words` <= kMaxRecord; sleeps while there is none.
+  uint64_t* reserve(size_t words) {
+    if (offset(tail_) + words > kWords || tail_ + words > limit_) {
+      return reserve_slow(words);
+    }
+    return &ring_[offset(tail_)];
+  }
+
+  // Enqueues the record written there. `cost` is its time in nanoseconds,
+  // roughly.
+  Event commit(size_t words, uint64_t cost) {
+    tail_ += words;
+    cost_ += cost;
+    if (tail_ - published_words_ >= kPublishWords || cost_ >= kPublishCost) {
+      publish();
+    }
+    return {tail_};
+  }
+
+  // Makes all that was enqueued run, however little it is.
+  void kick();
+  bool done(Event event) const {
+    return head_.load(std::memory_order_acquire) >= event.ticket;
+  }
+  void wait(Event event);  // sleeps
+  void drain() { wait({tail_}); }
+
+ private:
+  static constexpr size_t kPublishWords = 256;
+  static constexpr uint64_t kPublishCost = 2'000;
+  static constexpr size_t kHeadStep = 1024;  // words run between head updates
+
+  static size_t offset(uint64_t position) { return position & (kWords - 1); }
+  uint64_t* reserve_slow(size_t words);
+  void publish();
+  void wake();
+  void loop();
+  uint64_t run_some(uint64_t head, uint64_t tail);
+  void advance(uint64_t head);
+  bool sleep(uint64_t head);
+
+  Handler& handler_;
+  std::unique_ptr<uint64_t[]> ring_;
+
+  // Of the enqueuing thread.
+  alignas(64) uint64_t tail_ = 0;
+  uint64_t limit_ = kWords;  // the tail may grow to here
+  uint64_t published_words_ = 0;
+  uint64_t woken_words_ = 0;
+  uint64_t cost_ = 0;         // since the last publish()
+  uint64_t unwoken_cost_ = 0;  // since the last look at the sleeper
+
+  // Of both.
+  alignas(64) std::atomic<uint64_t> published_{0};
+  alignas(64) std::atomic<uint64_t> head_{0};
+  std::atomic<uint64_t> wanted_{0};  // head that the enqueuer sleeps for
+  alignas(64) std::atomic<int> asleep_{0};
+  std::atomic<int> arrived_{0};  // changes when the wanted head is reached
+  std::atomic<bool> ending_{false};
+
+  std::thread thread_;
+};
+
+}  // namespace gt

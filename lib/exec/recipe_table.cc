@@ -1,0 +1,74 @@
+#include "exec/recipe_table.h"
+
+#include "base/hash.h"
+
+namespace gt {
+namespace {
+
+template <typename T>
+void append_bytes(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void append_text(std::string& out, std::string_view text) {
+  append_bytes(out, static_cast<uint32_t>(text.size()));
+  out += text;
+}
+
+}  // namespace
+
+void RecipeTable::write_key(const Call& call) {
+  key_.clear();
+  append_bytes(key_, call.op->id);
+  append_bytes(key_, static_cast<uint32_t>(call.results.size()));
+  for (const Argument& a : call.arguments) {
+    if (a.absent) {
+      key_ += '-';
+    } else if (a.literal) {  // any number of its kind
+      key_ += 'L';
+      key_ += static_cast<char>(a.number.kind);
+    } else if (a.role == Role::kTensor) {
+      key_ += 'T';
+      append_bytes(key_, context_.types.intern(a.type));
+    } else {
+      key_ += '=';
+      append_text(key_, a.text);
+    }
+  }
+  for (const std::string_view value : call.key_values) {
+    append_text(key_, value);
+  }
+}
+
+Result<Recipe*> RecipeTable::obtain(const Call& call,
+                                    std::unique_ptr<Recipe>& evicted) {
+  write_key(call);
+  const uint64_t hash = hash_bytes(key_);
+  if (keeps_) {
+    if (Recipe* known = recipes_.find(hash, key_)) {
+      ++known->references;
+      return known;
+    }
+  }
+  auto built = build_recipe(call, context_);
+  if (!built.ok()) return built.error();
+  Recipe* recipe = built.value().release();
+  recipe->references = 1;
+  if (!keeps_ || recipe->is_exact || key_.size() > kMaxKey) return recipe;
+  recipe->text = key_;
+  ++recipe->references;
+  evicted = recipes_.insert(hash, std::unique_ptr<Recipe>(recipe));
+  if (evicted != nullptr && --evicted->references > 0) (void)evicted.release();
+  return recipe;
+}
+
+std::unique_ptr<Recipe> RecipeTable::release(Recipe* recipe) {
+  return std::unique_ptr<Recipe>(--recipe->references == 0 ? recipe : nullptr);
+}
+
+void RecipeTable::clear() {
+  recipes_.for_each([](Recipe* recipe) { delete recipe; });
+  recipes_.forget();
+}
+
+}  // namespace gt

@@ -1,0 +1,87 @@
+#include "exec/session.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+
+#include "base/message.h"
+#include "base/reader.h"
+
+namespace gt {
+namespace {
+
+class Session {
+ public:
+  Session(Worker& worker, const Executor::Sink& messages)
+      : worker_(worker), messages_(messages) {}
+
+  void read(const std::string& path) {
+    const bool is_stdin = path == "-";
+    file_ = &names_.emplace_back(is_stdin ? "<stdin>" : path);
+    line_ = 0;
+    const Fd opened(
+        is_stdin ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!is_stdin && !opened.ok()) return fail(std::strerror(errno));
+    read_lines(is_stdin ? STDIN_FILENO : opened.get());
+  }
+
+  Exit finish() {
+    status_ = worst(status_, worker_.finish());
+    // Of what --fail-fast left unread nothing is known.
+    if (worker_.marks().cut_short() && !worker_.stopped()) {
+      messages_(format_error("gt-work", {*file_, 0},
+                             {cut_short_message(line_), 0}, ""));
+      status_ = worst(status_, Exit::kLost);
+    }
+    return worst(status_, worker_.marks().status());
+  }
+
+ private:
+  void read_lines(int fd) {
+    Reader reader(fd, [this] { worker_.idle(); });
+    std::string_view text;
+    while (!worker_.stopped()) {
+      switch (reader.next(text)) {
+        case Reader::Item::kLine:
+          worker_.line(text, file_, ++line_);
+          break;
+        case Reader::Item::kTooLong:
+          worker_.reject(text,
+                         "the line is over " +
+                             std::to_string(Reader::kMaxLine >> 20) + " MiB",
+                         file_, ++line_);
+          break;
+        case Reader::Item::kEnd: return;
+        case Reader::Item::kError:
+          return fail(std::strerror(reader.errno_value()));
+      }
+    }
+  }
+
+  void fail(const std::string& why) {
+    worker_.idle();
+    messages_(format_error("gt-work", {*file_, 0}, {why, 0}, ""));
+    status_ = worst(status_, Exit::kUsage);
+  }
+
+  Worker& worker_;
+  const Executor::Sink& messages_;
+  std::deque<std::string> names_;  // the worker refers to them
+  const std::string* file_ = nullptr;
+  uint64_t line_ = 0;
+  Exit status_ = Exit::kDone;
+};
+
+}  // namespace
+
+Exit run_session(Worker& worker, const std::vector<std::string>& paths,
+                 const Executor::Sink& messages) {
+  Session session(worker, messages);
+  for (const std::string& path : paths) session.read(path);
+  return session.finish();
+}
+
+}  // namespace gt

@@ -1,0 +1,240 @@
+// The fast path: a line that was seen before, to the queue.
+#include "exec/worker.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+#include "exec/jobs.h"
+
+namespace gt {
+namespace {
+
+using Action = LineEntry::Action;
+using Kind = LineOperand::Kind;
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+constexpr uint64_t kJobCost = 500;  // nanoseconds
+uint64_t cost_of_text(const Type& type) {
+  return kJobCost + static_cast<uint64_t>(type.elements()) * 50;
+}
+
+}  // namespace
+
+Worker::Worker(Backend& backend, Files files, Writer& out,
+               Executor::Sink messages, const WorkerOptions& options)
+    : backend_(backend),
+      files_(std::move(files)),
+      executor_(backend, out, std::move(messages), options.fail_fast),
+      queue_(executor_),
+      pool_(backend, *this, options.memory),
+      registers_(pool_),
+      recipes_({backend_, types_, files_}, options.caches),
+      decoder_(registers_, types_, recipes_),
+      lines_(options.caches ? kLineSets : 1),
+      seen_(options.caches ? kSeen : 0),
+      caches_(options.caches) {}
+
+Worker::~Worker() { queue_.drain(); }
+
+// No string holds a '#', so the first one begins the notes.
+Worker::Split Worker::split(std::string_view text) {
+  Split out{text, {}, true};
+  const void* mark = std::memchr(text.data(), '#', text.size());
+  if (mark != nullptr) {
+    const auto at =
+        static_cast<size_t>(static_cast<const char*>(mark) - text.data());
+    out.is_clean = at == 0 || is_blank(text[at - 1]);
+    out.text = text.substr(0, at);
+    out.notes = text.substr(at);
+  }
+  while (!out.text.empty() && is_blank(out.text.back())) {
+    out.text.remove_suffix(1);
+  }
+  return out;
+}
+
+void Worker::line(std::string_view text, const std::string* file,
+                  uint64_t number) {
+  if (text.empty()) return;
+  const Split parts = split(text);
+  if (parts.text.empty()) {
+    if (!parts.notes.empty()) take_comment(parts.notes, file, number);
+    return;
+  }
+  ++stats_.lines;
+  const Origin origin{file, number};
+  const uint64_t hash = caches_ ? hash_bytes(parts.text) : 0;
+  if (caches_ && parts.is_clean && run_cached(parts, hash, origin)) return;
+  decode(text, parts, hash, origin);
+}
+
+bool Worker::run_cached(const Split& parts, uint64_t hash, Origin origin) {
+  LineEntry* entry = lines_.find(hash, parts.text);
+  if (entry == nullptr || !is_valid(*entry)) return false;
+  if (!parts.notes.empty()) {
+    if (parts.notes != entry->notes && !check_notes(*entry, parts.notes)) {
+      return false;
+    }
+    if (entry->at.file != nullptr) origin = entry->at;
+  }
+  act(*entry, origin);
+  return true;
+}
+
+bool Worker::is_valid(const LineEntry& entry) const {
+  for (const LineResult& result : entry.results) {
+    if (registers_[result.id].stamp.generation != result.generation) {
+      return false;
+    }
+  }
+  if (entry.action == Action::kFree) {
+    for (const LineOperand& operand : entry.operands) {
+      const Register& r = registers_[operand.id];
+      if (!r.is_live() ||
+          r.stamp.generation != operand.stamp.generation) {
+        return false;
+      }
+    }
+    return true;
+  }
+  for (const LineOperand& operand : entry.operands) {
+    if (operand.kind == Kind::kRegister &&
+        registers_[operand.id].stamp != operand.stamp) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Worker::act(const LineEntry& entry, Origin origin) {
+  switch (entry.action) {
+    case Action::kRun: return run(entry, origin);
+    case Action::kFree:
+      for (const LineOperand& o : entry.operands) registers_.release(o.id);
+      return;
+    case Action::kFail:
+      return fail_results(entry,
+                          std::make_shared<const std::string>(entry.label));
+    case Action::kPrint:
+    case Action::kSave: break;
+  }
+  const Register& r = registers_[entry.operands[0].id];
+  const Type& type = types_[r.stamp.type].type;
+  const void* data = r.buffer->data;
+  enqueue_job(entry.action == Action::kPrint
+                  ? print_job(entry.label, type, data)
+                  : save_job(origin, entry.text, files_, entry.label, type,
+                             data),
+              cost_of_text(type));
+}
+
+void Worker::run(const LineEntry& entry, const Origin& origin) {
+  if (!take_blocks(entry, origin)) return;
+  if (!entry.recipe->steps.empty()) enqueue(entry, origin);
+  bind_results(entry);
+}
+
+// Memory for what the recipe writes: of an operand that dies here, or new. Each
+// block is referenced until the results are bound.
+bool Worker::take_blocks(const LineEntry& entry, const Origin& origin) {
+  blocks_.clear();
+  const std::vector<Block>& blocks = entry.recipe->blocks;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    Buffer* buffer = nullptr;
+    if (entry.in_place[b] >= 0) {
+      const auto lender = static_cast<size_t>(entry.in_place[b]);
+      buffer = registers_[entry.operands[lender].id].buffer;
+      if (buffer->references != 1) buffer = nullptr;
+    }
+    if (buffer == nullptr) buffer = pool_.allocate(blocks[b].size_class);
+    if (buffer == nullptr) {
+      out_of_memory(entry, origin, blocks[b]);
+      return false;
+    }
+    Pool::retain(buffer);
+    blocks_.push_back(buffer);
+  }
+  return true;
+}
+
+void Worker::enqueue(const LineEntry& entry, const Origin& origin) {
+  const Recipe& recipe = *entry.recipe;
+  const size_t values = recipe.arguments + blocks_.size();
+  const size_t words = kTaskWords + values + recipe.literals;
+  std::vector<uint64_t> big;  // of what does not fit into the ring
+  if (words > Queue::kMaxRecord) big.resize(words);
+  uint64_t* record = big.empty() ? queue_.reserve(words) : big.data();
+  auto* task = reinterpret_cast<TaskRecord*>(record);
+  task->head = {big.empty() ? words : 0, kTaskRecord, origin.line};
+  task->file = origin.file;
+  task->recipe = &recipe;
+  task->text = entry.text.data();
+  task->text_size = entry.text.size();
+  void** to = task->values();
+  uint64_t* literal = record + kTaskWords + values;
+  for (const LineOperand& operand : entry.operands) {
+    switch (operand.kind) {
+      case Kind::kNone: *to++ = nullptr; break;
+      case Kind::kRegister: *to++ = registers_[operand.id].buffer->data; break;
+      case Kind::kNumber:
+        *literal = operand.bits;
+        *to++ = literal++;
+    }
+  }
+  for (const Buffer* buffer : blocks_) *to++ = buffer->data;
+  ++stats_.tasks;
+  stats_.flops += recipe.flops;
+  if (big.empty()) {
+    queue_.commit(words, recipe.cost);
+  } else {
+    enqueue_job(task_job(std::move(big)), recipe.cost);
+  }
+}
+
+void Worker::bind_results(const LineEntry& entry) {
+  const Recipe& recipe = *entry.recipe;
+  // All new values are held before an old one goes, which may be one of them.
+  new_values_.clear();
+  for (const RecipeResult& result : recipe.results) {
+    const auto value = static_cast<size_t>(result.value);
+    Buffer* buffer = value < recipe.arguments
+                         ? registers_[entry.operands[value].id].buffer
+                         : blocks_[value - recipe.arguments];
+    Pool::retain(buffer);
+    new_values_.push_back(buffer);
+  }
+  for (size_t r = 0; r < new_values_.size(); ++r) {
+    registers_.bind(entry.results[r].id, new_values_[r],
+                    recipe.results[r].type);
+  }
+  for (Buffer* buffer : blocks_) pool_.drop(buffer);
+}
+
+void Worker::enqueue_job(std::unique_ptr<Job> job, uint64_t cost) {
+  uint64_t* record = queue_.reserve(kJobWords);
+  auto* to = reinterpret_cast<JobRecord*>(record);
+  to->head = {kJobWords, kJobRecord, 0};
+  to->job = job.release();
+  queue_.commit(kJobWords, cost);
+}
+
+void Worker::release_later(void* data, size_t bytes) {
+  enqueue_job(release_job(data, bytes), kJobCost);
+}
+
+void Worker::drain() { queue_.drain(); }
+
+Exit Worker::finish() {
+  enqueue_job(flush_job(), kJobCost);
+  queue_.drain();
+  return executor_.status();
+}
+
+WorkerStats Worker::stats() const {
+  WorkerStats stats = stats_;
+  stats.peak_bytes = pool_.peak();
+  return stats;
+}
+
+}  // namespace gt

@@ -1,0 +1,190 @@
+// The slow path: a line that was not seen before, or whose types changed.
+#include <charconv>
+#include <cstring>
+
+#include "base/hash.h"
+#include "exec/jobs.h"
+#include "exec/worker.h"
+
+namespace gt {
+namespace {
+
+constexpr uint64_t kJobCost = 500;  // nanoseconds
+
+// "1.5 GiB", exact for what is small.
+std::string size_text(size_t bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB",
+                                    "PiB"};
+  size_t unit = 0;
+  auto value = static_cast<double>(bytes);
+  for (; value >= 1024 && unit < 5; ++unit) value /= 1024;
+  char digits[32];
+  const int n = std::snprintf(digits, sizeof digits, "%.*f",
+                              value == static_cast<double>(
+                                           static_cast<uint64_t>(value))
+                                  ? 0
+                                  : 1,
+                              value);
+  return std::string(digits, static_cast<size_t>(n)) + " " + kUnits[unit];
+}
+
+}  // namespace
+
+void Worker::decode(std::string_view whole, const Split& parts, uint64_t hash,
+                    Origin origin) {
+  ++stats_.decoded;
+  if (types_.size() > kMaxTypes || at_files_.size() > kMaxFiles) {
+    reset_tables();
+  }
+  registers_.begin_line();
+  const Status parsed = parse_line(whole, line_);
+  if (!parsed.ok()) {
+    return reject_line(line_, parsed.error(), whole, origin);
+  }
+  const Origin at = origin_at(line_);
+  if (at.file != nullptr) origin = at;
+  Decoding decoding = decoder_.decode(line_, parts.text);
+  if (decoding.evicted != nullptr) {
+    enqueue_job(dispose_job(std::move(decoding.evicted)), kJobCost);
+  }
+  if (decoding.entry != nullptr) {
+    decoding.entry->notes = parts.notes;
+    decoding.entry->at = at;
+    act(*decoding.entry, origin);
+    return keep(std::move(decoding.entry), hash);
+  }
+  if (decoding.poison == nullptr) {
+    return reject_line(line_, decoding.error, whole, origin);
+  }
+  for (const Name& name : line_.results) {
+    registers_.fail(registers_.obtain(name.text), decoding.poison);
+  }
+  if (line_.op == "print") {
+    enqueue_job(print_failure_job(print_label(line_), *decoding.poison),
+                kJobCost);
+  }
+}
+
+// A line is kept when it comes for the second time, so that lines that never
+// come again neither fill the table nor push others out.
+void Worker::keep(std::unique_ptr<LineEntry> entry, uint64_t hash) {
+  const bool wanted =
+      caches_ && entry->text.size() <= kMaxCachedLine && seen_before(hash);
+  if (!wanted) return dispose(std::move(entry));
+  auto old = lines_.insert(hash, std::move(entry));
+  if (old != nullptr) dispose(std::move(old));
+}
+
+bool Worker::seen_before(uint64_t hash) {
+  uint16_t& print = seen_[hash & (kSeen - 1)];
+  const auto mine = static_cast<uint16_t>((hash >> 32) | 1);
+  const bool seen = print == mine;
+  print = mine;
+  return seen;
+}
+
+// Tasks on the queue still refer to the entry's text and recipe.
+void Worker::dispose(std::unique_ptr<LineEntry> entry) {
+  std::unique_ptr<Recipe> recipe;
+  if (entry->recipe != nullptr) recipe = RecipeTable::release(entry->recipe);
+  enqueue_job(dispose_job(std::move(entry)), 0);
+  if (recipe != nullptr) enqueue_job(dispose_job(std::move(recipe)), 0);
+}
+
+// Notes other than those the entry was last seen with: are they well-formed?
+bool Worker::check_notes(LineEntry& entry, std::string_view notes) {
+  text_ = "x ";
+  text_ += notes;
+  if (!parse_line(text_, line_).ok() ||
+      at_files_.size() > kMaxFiles) {
+    return false;
+  }
+  entry.notes = notes;
+  entry.at = origin_at(line_);
+  return true;
+}
+
+// #at=model.gt:7, where gt-emit read the line.
+Origin Worker::origin_at(const Line& line) {
+  const std::string_view* note = line.note("at");
+  if (note == nullptr) return {};
+  std::string at = unquote(*note);
+  Origin origin;
+  const size_t colon = at.rfind(':');
+  if (colon != std::string::npos) {
+    const char* end = at.data() + at.size();
+    const auto [next, error] =
+        std::from_chars(at.data() + colon + 1, end, origin.line);
+    if (error == std::errc{} && next == end) {
+      at.resize(colon);
+    } else {
+      origin.line = 0;
+    }
+  }
+  origin.file = &*at_files_.insert(std::move(at)).first;
+  return origin;
+}
+
+// Tables that only grow start afresh; the program does not notice.
+void Worker::reset_tables() {
+  queue_.drain();
+  lines_.for_each([](LineEntry* entry) {
+    if (entry->recipe != nullptr) (void)RecipeTable::release(entry->recipe);
+    delete entry;
+  });
+  lines_.forget();
+  recipes_.clear();
+  at_files_.clear();
+  registers_.renumber_types(types_);
+}
+
+void Worker::reject_line(const Line& line, const Error& error,
+                         std::string_view text, const Origin& origin) {
+  enqueue_job(report_job(origin, error, std::string(text), Exit::kRejected),
+              kJobCost);
+  const auto fault = std::make_shared<const std::string>(
+      to_string(origin.place()) + ": " + error.message);
+  for (const Name& name : line.results) {
+    registers_.fail(registers_.obtain(name.text), fault);
+  }
+  if (line.op != "print") return;
+  const std::string label = print_label(line);
+  if (!label.empty()) enqueue_job(print_failure_job(label, *fault), kJobCost);
+}
+
+void Worker::take_comment(std::string_view text, const std::string* file,
+                          uint64_t number) {
+  if (marks_.take(text) != Marks::Mark::kBadVersion) return;
+  reject(text, "a stream of this version cannot be read; gt 1 is known", file,
+         number);
+}
+
+void Worker::reject(std::string_view beginning, std::string message,
+                    const std::string* file, uint64_t number) {
+  line_ = Line{};
+  reject_line(line_, {std::move(message), 0}, beginning, {file, number});
+}
+
+void Worker::out_of_memory(const LineEntry& entry, const Origin& origin,
+                           const Block& block) {
+  for (Buffer* buffer : blocks_) pool_.drop(buffer);
+  blocks_.clear();
+  std::string message = entry.recipe->op->name + ": out of memory: " +
+                        to_string(types_[block.type].type) + " needs " +
+                        size_text(class_bytes(block.size_class)) + ", " +
+                        size_text(pool_.used());
+  message += pool_.limit() == 0 ? " in use"
+                                : " of " + size_text(pool_.limit()) + " in use";
+  const Error error{std::move(message), 0};
+  enqueue_job(report_job(origin, error, entry.text, Exit::kFailed), kJobCost);
+  fail_results(entry, std::make_shared<const std::string>(
+                          to_string(origin.place()) + ": " + error.message));
+}
+
+void Worker::fail_results(const LineEntry& entry, const Fault& fault) {
+  for (const LineResult& result : entry.results) {
+    registers_.fail(result.id, fault);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,42 @@
+// The op table as text: for people, programs, the manual and shells. All of it
+// is derived, so an op that has its row is documented.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/op.h"
+
+namespace gt {
+
+// What gt-emit --ops=WHAT prints. WHAT is "all" (or ""), "json", "mdoc",
+// "bash", "zsh", "fish" or the name of an op. Error: no such op.
+Result<std::string> describe_ops(std::string_view what);
+
+// A line per op, families after each other: signature and sense.
+std::string ops_table();
+// All that the row says, in paragraphs of at most 80 columns.
+std::string op_details(const Op& op);
+// One object: {"digest": ..., "families": [...], "keys": [...], "ops": [...]}.
+std::string ops_json();
+// gt-ops(7).
+std::string ops_mdoc();
+// Completion of gt-emit --ops=. `shell` is "bash", "zsh" or "fish".
+std::string ops_completion(std::string_view shell);
+
+// A row's example in its two parts: the program, and what it prints. Each line
+// ends in LF; both are empty when there is no example.
+struct Example {
+  std::string program;
+  std::string output;
+};
+Example example_of(const Row& row);
+
+// A row's gradient or expansion as lines without indentation.
+std::vector<std::string> text_lines(std::string_view text);
+
+// "linear in a, b; in c": what Row::linear says of the operands, or "".
+std::string linear_text(const Op& op);
+
+}  // namespace gt

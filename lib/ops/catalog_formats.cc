@@ -1,0 +1,364 @@
+// The op table for programs: JSON, mdoc(7), and shells' completions.
+#include <algorithm>
+
+#include "ops/catalog.h"
+#include "ops/families.h"
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+std::string json_string(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+// Puts commas between members or elements; the text is JSON already.
+class JsonList {
+ public:
+  JsonList(char open, char close) : out_(1, open), close_(close) {}
+  void add(const std::string& json) {
+    if (out_.size() > 1) out_ += ", ";
+    out_ += json;
+  }
+  void add(const char* key, const std::string& json) {
+    add(json_string(key) + ": " + json);
+  }
+  void add_text(const char* key, std::string_view text) {
+    add(key, json_string(text));
+  }
+  void add_flag(const char* key, bool value) {
+    if (value) add(key, "true");
+  }
+  std::string text() const { return out_ + close_; }
+
+ private:
+  std::string out_;
+  char close_;
+};
+
+JsonList object() { return {'{', '}'}; }
+JsonList array() { return {'[', ']'}; }
+
+const char* role_text(Role role) {
+  switch (role) {
+    case Role::kTensor:
+      return "tensor";
+    case Role::kType:
+      return "type";
+    case Role::kDtype:
+      return "dtype";
+    case Role::kString:
+      return "string";
+    case Role::kRange:
+      return "range";
+    case Role::kNumber:
+      return "number";
+    case Role::kAny:
+      return "any";
+  }
+  return "";
+}
+
+const char* kind_word(KeyRow::Kind kind) {
+  using Kind = KeyRow::Kind;
+  switch (kind) {
+    case Kind::kFlag:
+      return "flag";
+    case Kind::kInteger:
+      return "integer";
+    case Kind::kNumber:
+      return "number";
+    case Kind::kIntegers:
+      return "integers";
+    case Kind::kWord:
+      return "word";
+    case Kind::kText:
+      return "text";
+  }
+  return "";
+}
+
+std::string parameters_json(const std::vector<Parameter>& parameters) {
+  JsonList list = array();
+  for (const Parameter& p : parameters) {
+    JsonList one = object();
+    one.add_text("name", p.name);
+    one.add_text("kind", role_text(p.role));
+    one.add_flag("optional", p.optional);
+    one.add_flag("variadic", p.variadic);
+    list.add(one.text());
+  }
+  return list.text();
+}
+
+std::string keys_json(const Op& op) {
+  JsonList list = array();
+  for (const KeyParameter& key : op.keys) {
+    JsonList one = object();
+    one.add_text("name", key.row->name);
+    if (!key.fallback.empty()) one.add_text("default", key.fallback);
+    one.add_flag("required", key.required);
+    list.add(one.text());
+  }
+  return list.text();
+}
+
+std::string lines_json(const char* text) {
+  JsonList list = array();
+  for (const std::string& line : text_lines(text)) list.add(json_string(line));
+  return list.text();
+}
+
+std::string op_json(const Op& op) {
+  const Row& row = *op.row;
+  JsonList json = object();
+  json.add_text("name", op.name);
+  json.add_text("family", op.family->name);
+  json.add_text("signature", row.signature);
+  json.add("results", parameters_json(op.results));
+  json.add("operands", parameters_json(op.operands));
+  json.add("keys", keys_json(op));
+  json.add_text("index", row.index);
+  json.add_text("linear", row.linear);
+  json.add_text("dtype", row.dtype);
+  json.add_text("accepts", row.accepts);
+  json.add("gradient", lines_json(row.gradient));
+  json.add("expansion", lines_json(row.expansion));
+  json.add_flag("primitive",
+                op.is_primitive() && !row.alias && op.family != &kOutput);
+  json.add_flag("alias", row.alias);
+  json.add_flag("internal", row.internal);
+  json.add_text("sense", row.sense);
+  json.add_text("details", row.details);
+  json.add_text("source", row.source);
+  const Example example = example_of(row);
+  json.add_text("example", example.program);
+  json.add_text("prints", example.output);
+  return json.text();
+}
+
+// Text that roff reads as text.
+std::string roff(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  // No word of ours begins a line with a request but these.
+  if (out.starts_with('.') || out.starts_with('\'')) out = "\\&" + out;
+  return out;
+}
+
+void append_literal(std::string& out, const std::string& lines) {
+  for (const std::string& line : text_lines(lines)) out += roff(line) + "\n";
+}
+
+// Sentences each on its own line, as mdoc wants.
+void append_sentences(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    size_t end = text.find(". ");
+    end = end == std::string_view::npos ? text.size() : end + 1;
+    out += roff(text.substr(0, end)) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+void append_op_mdoc(std::string& out, const Op& op) {
+  const Row& row = *op.row;
+  out += ".It Li \"" + roff(row.signature) + "\"\n";
+  append_sentences(out, row.sense);
+  append_sentences(out, row.details);
+  if (*row.source != '\0') {
+    out += "Source:\n" + roff(row.source) + ".\n";
+  }
+  const Example example = example_of(row);
+  if (example.program.empty()) return;
+  out += ".Bd -literal -compact\n";
+  append_literal(out, example.program);
+  append_literal(out, example.output);
+  out += ".Ed\n";
+}
+
+constexpr char kMdocHead[] = R"(.Dd November 20, 2026
+.Dt GT-OPS 7
+.Os gt
+.Sh NAME
+.Nm gt-ops
+.Nd the operations of gt programs
+.Sh DESCRIPTION
+This page is made from the op table, as
+.Ql gt-emit --ops=mdoc
+prints it.
+.Ql gt-emit --ops=NAME
+shows one op, with its gradient and its meaning in other ops.
+.Pp
+A signature names results, op, operands and keys.
+Brackets hold what may be left out;
+.Ql a...
+stands for any number;
+.Ql key=1
+is a key with its default and
+.Ql key=
+one that must be given.
+The words type, dtype, path, message, number and any stand for operands of that
+kind; all others are names of tensors, and a number may stand for one that may
+be a scalar.
+.Pp
+Dtypes are promoted by category, bool below integers below floats: first among
+tensors with dimensions, then scalars, then numbers; f16 with bf16 gives f32.
+.Sh OPS
+)";
+
+constexpr char kMdocTail[] = R"(.Sh SEE ALSO
+.Xr gt-emit 1 ,
+.Xr gt-work 1 ,
+.Xr gt-stream 5 ,
+.Xr gt 7
+)";
+
+struct Word {
+  std::string name;
+  std::string sense;
+};
+
+std::vector<Word> completion_words() {
+  std::vector<Word> words = {{"all", "all ops"},
+                             {"json", "all ops as JSON"},
+                             {"mdoc", "the manual page"},
+                             {"bash", "completion for bash"},
+                             {"zsh", "completion for zsh"},
+                             {"fish", "completion for fish"}};
+  for (const Op& op : all_ops()) {
+    if (!op.row->internal) words.push_back({op.name, op.row->sense});
+  }
+  return words;
+}
+
+// In single quotes of any shell; zsh's own separators escaped.
+std::string shell_text(std::string_view text, std::string_view escaped) {
+  std::string out;
+  for (const char c : text) {
+    if (escaped.find(c) != std::string_view::npos) out += '\\';
+    out += c == '\'' ? "’" : std::string(1, c);
+  }
+  return out;
+}
+
+std::string bash_completion() {
+  std::string out = R"(# bash completion of gt-emit --ops=
+_gt_emit_ops() {
+  # To bash, '=' is a word of its own.
+  local line=${COMP_LINE:0:COMP_POINT} word
+  word=${line##*[ =]}
+  if [[ $line == *--ops[\ =]"$word" ]]; then
+    mapfile -t COMPREPLY < <(compgen -W ')";
+  bool first = true;
+  for (const Word& word : completion_words()) {
+    if (!first) out += ' ';
+    first = false;
+    out += word.name;
+  }
+  return out + R"(' -- "$word")
+  fi
+}
+complete -o default -F _gt_emit_ops gt-emit
+)";
+}
+
+std::string zsh_completion() {
+  std::string out =
+      "#compdef gt-emit\n_arguments '--ops=[describe the ops]"
+      ":what:((";
+  for (const Word& word : completion_words()) {
+    out += "\n  " + word.name + "\\:\"" + shell_text(word.sense, ":\"\\()[]") +
+           "\"";
+  }
+  return out + "))' '*:program:_files'\n";
+}
+
+std::string fish_completion() {
+  std::string out;
+  for (const Word& word : completion_words()) {
+    out += "complete -c gt-emit -l ops -x -a '" + word.name + "' -d '" +
+           shell_text(word.sense, "\\") + "'\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string ops_json() {
+  JsonList families = array();
+  for (const Family* family : kFamilies) {
+    JsonList one = object();
+    one.add_text("name", family->name);
+    one.add_text("sense", family->sense);
+    families.add(one.text());
+  }
+  JsonList keys = array();
+  for (const KeyRow& row : all_keys()) {
+    JsonList one = object();
+    one.add_text("name", row.name);
+    one.add_text("kind", kind_word(row.kind));
+    one.add_text("words", row.words);
+    one.add_text("sense", row.sense);
+    keys.add(one.text());
+  }
+  std::string ops = "[";
+  for (const Op& op : all_ops()) {
+    ops += op.id == 0 ? "\n  " : ",\n  ";
+    ops += op_json(op);
+  }
+  return "{\"digest\": \"" + std::to_string(table_digest()) +
+         "\",\n \"families\": " + families.text() +
+         ",\n \"keys\": " + keys.text() + ",\n \"ops\": " + ops + "]}\n";
+}
+
+std::string ops_mdoc() {
+  std::string out = kMdocHead;
+  for (const Family* family : kFamilies) {
+    std::string name = family->name;
+    name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    out += ".Ss " + roff(name) + "\n";
+    append_sentences(out, family->sense);
+    out += ".Bl -tag -width Ds\n";
+    for (const Op& op : all_ops()) {
+      if (op.family == family && !op.row->internal) append_op_mdoc(out, op);
+    }
+    out += ".El\n";
+  }
+  out += ".Sh KEYS\n.Bl -tag -width \"approximate=\" -compact\n";
+  for (const KeyRow& row : all_keys()) {
+    out += ".It Li " + std::string(row.name) + "=\n" + roff(row.sense) + "\n";
+  }
+  return out + ".El\n" + kMdocTail;
+}
+
+std::string ops_completion(std::string_view shell) {
+  if (shell == "zsh") return zsh_completion();
+  return shell == "fish" ? fish_completion() : bash_completion();
+}
+
+}  // namespace gt
