@@ -18,30 +18,6 @@ void pad_to(std::string& out, size_t start, size_t width) {
   out.append(used + 2 > width ? 2 : width - used, ' ');
 }
 
-// Words of `text` in lines of at most 80 columns, each behind `indent` blanks.
-void append_wrapped(std::string& out, std::string_view text, size_t indent) {
-  size_t column = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (column != 0 && column + 1 + word.size() > kColumns) {
-      out += '\n';
-      column = 0;
-    }
-    if (column == 0) {
-      out.append(indent, ' ');
-      column = indent;
-    } else {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  out += '\n';
-}
-
 void append_section(std::string& out, const char* title,
                     const std::vector<std::string>& lines) {
   if (lines.empty()) return;
@@ -73,6 +49,30 @@ std::string kind_text(const Op& op) {
 }
 
 }  // namespace
+
+std::string wrapped(std::string_view text, size_t indent) {
+  std::string out;
+  size_t column = 0;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (column != 0 && column + 1 + word.size() > kColumns) {
+      out += '\n';
+      column = 0;
+    }
+    if (column == 0) {
+      out.append(indent, ' ');
+      column = indent;
+    } else {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + "\n";
+}
 
 std::vector<std::string> text_lines(std::string_view text) {
   std::vector<std::string> lines;
@@ -133,10 +133,10 @@ std::string ops_table() {
 std::string op_details(const Op& op) {
   const Row& row = *op.row;
   std::string out = std::string(row.signature) + "\n";
-  append_wrapped(out, row.sense, 2);
+  out += wrapped(row.sense, 2);
   if (*row.details != '\0') {
     out += '\n';
-    append_wrapped(out, row.details, 2);
+    out += wrapped(row.details, 2);
   }
   append_section(out, "keys", key_lines(op));
   std::vector<std::string> facts = {"family " + std::string(op.family->name) +
@@ -148,7 +148,7 @@ std::string op_details(const Op& op) {
   append_section(out, "meaning", text_lines(row.expansion));
   if (*row.source != '\0') {
     out += "\nsource\n";
-    append_wrapped(out, row.source, 2);
+    out += wrapped(row.source, 2);
   }
   const Example example = example_of(row);
   append_section(out, "example", text_lines(example.program));

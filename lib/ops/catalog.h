@@ -36,6 +36,9 @@ Example example_of(const Row& row);
 // A row's gradient or expansion as lines without indentation.
 std::vector<std::string> text_lines(std::string_view text);
 
+// Words in lines of at most 80 columns, each behind `indent` blanks.
+std::string wrapped(std::string_view text, size_t indent);
+
 // "linear in a, b; in c": what Row::linear says of the operands, or "".
 std::string linear_text(const Op& op);
 

@@ -175,12 +175,12 @@ void append_literal(std::string& out, const std::string& lines) {
   for (const std::string& line : text_lines(lines)) out += roff(line) + "\n";
 }
 
-// Sentences each on its own line, as mdoc wants.
+// Sentences begin on a line of their own, as mdoc wants.
 void append_sentences(std::string& out, std::string_view text) {
   while (!text.empty()) {
     size_t end = text.find(". ");
     end = end == std::string_view::npos ? text.size() : end + 1;
-    out += roff(text.substr(0, end)) + "\n";
+    append_literal(out, wrapped(text.substr(0, end), 0));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
@@ -191,11 +191,12 @@ void append_op_mdoc(std::string& out, const Op& op) {
   append_sentences(out, row.sense);
   append_sentences(out, row.details);
   if (*row.source != '\0') {
-    out += "Source:\n" + roff(row.source) + ".\n";
+    out += "Source:\n";
+    append_literal(out, wrapped(row.source, 0));
   }
   const Example example = example_of(row);
   if (example.program.empty()) return;
-  out += ".Bd -literal -compact\n";
+  out += ".Bd -literal\n";
   append_literal(out, example.program);
   append_literal(out, example.output);
   out += ".Ed\n";
