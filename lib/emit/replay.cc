@@ -87,7 +87,7 @@ void Replay::record(uint64_t hash, std::string_view line,
   in_ += line;
   in_ += '\n';
   out_ += out;
-  if (++recorded_ < period_) return;
+  if (++recorded_ % period_ != 0) return;
   std::string state;
   std::vector<size_t> lines;
   take_state(state, lines);
@@ -100,6 +100,8 @@ void Replay::record(uint64_t hash, std::string_view line,
     phase_ = Phase::kReady;
     return;
   }
+  // Names of ours may alternate from round to round.
+  if (recorded_ < kMaxRounds * period_) return;
   patience_ = std::min<size_t>(patience_ * 2, size_t{1} << 20);
   next_attempt_ = index_ + period_ * patience_;
   phase_ = Phase::kSearch;

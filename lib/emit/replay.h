@@ -38,6 +38,8 @@ class Replay {
   static constexpr size_t kMaxBlock = size_t{8} << 20;  // bytes
   // A growing history never comes back to a state; no need to look at it.
   static constexpr size_t kMaxState = size_t{1} << 14;
+  // A block may be several rounds of the input long.
+  static constexpr size_t kMaxRounds = 4;
   struct Seen {
     uint32_t tag = 0;    // upper half of the line's hash
     uint32_t index = 0;  // modulo 2^32

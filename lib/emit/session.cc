@@ -546,13 +546,11 @@ void Session::release(SymbolId id, Origin origin, std::string& before) {
     why.generation = static_cast<uint16_t>(s.generation);
     tape_.mutable_value(old).gone = why;
   }
-  if (emitted_ || tape_.value(old).reads == 0) return tape_.let_go(old, why);
   // Letting go may end the very histories that read the value.
-  tape_.add_read(old);
   tape_.let_go(old, why);
-  if (tape_.value(old).reads == 1) return tape_.drop_read(old);
+  const Value& v = tape_.value(old);
+  if (emitted_ || !v.alive || v.reads + v.pending == 0) return;
   const SymbolId alias = new_internal(old, origin);
-  tape_.drop_read(old);
   before += symbols_[alias].text + " = copy " + symbols_[id].text + "\n";
 }
 
@@ -586,7 +584,9 @@ void Session::write_idle_frees(std::string& out) {
   for (auto idle = tape_.take_idle(); !idle.empty(); idle = tape_.take_idle()) {
     for (const ValueId v : idle) {
       const Value& value = tape_.value(v);
-      if (!value.alive || !value.internal || value.reads != 0) continue;
+      if (!value.alive || !value.internal || value.reads + value.pending != 0) {
+        continue;
+      }
       Symbol& s = symbols_[value.name];
       names += " " + s.text;
       numbers_.give_back(static_cast<uint32_t>(std::stoul(s.text.substr(2))));

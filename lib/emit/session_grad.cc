@@ -388,6 +388,7 @@ void Session::state(std::string& text, std::vector<Origin*>& lines) {
     add(text, lost_name(v.lost));
     add(text, lost_name(v.gone));
     add(text, v.reads);
+    add(text, v.pending);
     add(text, v.producer == kNil ? UINT64_MAX : node_number.at(v.producer));
     add(text, v.uses.size());
     lines.push_back(&v.origin);

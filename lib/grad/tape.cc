@@ -14,7 +14,7 @@ ValueId Tape::new_value() {
     free_values_.pop_back();
   }
   Value& v = values_[id];
-  v.alive = true;
+  v.alive = v.fresh = true;
   v.serial = next_serial_++;
   return id;
 }
@@ -101,6 +101,7 @@ void Tape::record(const Recorded& line, std::vector<ValueId>& results) {
 void Tape::hold(ValueId value, SymbolId name, bool internal) {
   Value& v = values_[value];
   GT_CHECK(v.alive && v.name == kNil);
+  v.fresh = false;
   v.name = name;
   v.internal = internal;
 }
@@ -115,15 +116,10 @@ void Tape::let_go(ValueId value, const Lost& why) {
 }
 
 void Tape::drop_read(ValueId value) {
-  Value& v = values_[value];
-  GT_CHECK(v.reads > 0);
-  if (--v.reads != 0) return;
-  if (v.internal) {
-    idle_.push_back(value);
-  } else {
-    maybe_dead_.push_back(value);
-    settle();
-  }
+  GT_CHECK(values_[value].pending > 0);
+  if (--values_[value].pending != 0) return;
+  maybe_dead_.push_back(value);
+  settle();
 }
 
 std::vector<ValueId> Tape::take_idle() {
@@ -168,9 +164,7 @@ void Tape::remove(NodeId id, const Lost* why) {
     detach_operand(id, slot);
   }
   for (const ValueId v : n.needed) {
-    if (--values_[v].reads != 0) continue;
-    if (values_[v].internal) idle_.push_back(v);
-    maybe_dead_.push_back(v);
+    if (--values_[v].reads == 0) maybe_dead_.push_back(v);
   }
   n.text.reset();
   unlink(id);
@@ -193,20 +187,36 @@ void Tape::settle() {
     }
     const ValueId id = maybe_dead_.back();
     maybe_dead_.pop_back();
-    Value& v = values_[id];
-    if (!v.alive || v.name != kNil || !v.uses.empty() || v.reads != 0) {
-      continue;
-    }
-    v.alive = false;
-    v.lost = v.gone = Lost{};
-    const NodeId producer = std::exchange(v.producer, kNil);
-    free_values_.push_back(id);
-    if (producer == kNil) continue;
-    for (ValueId& r : nodes_[producer].results) {
-      if (r == id) r = kNil;
-    }
+    consider(id);
+  }
+}
+
+// Nothing follows from a value that no user's name holds and that no node and
+// no pending line uses. Its own node may still read it, which must not keep the
+// two alive; another result of that node may.
+void Tape::consider(ValueId id) {
+  Value& v = values_[id];
+  if (!v.alive || v.fresh || !v.uses.empty() || v.pending != 0) return;
+  if (v.name != kNil && !v.internal) return;
+  if (v.producer != kNil && !v.unwanted) {
+    v.unwanted = true;
+    const NodeId producer = v.producer;
     if (--nodes_[producer].live_results == 0) remove(producer, nullptr);
   }
+  if (v.reads != 0) return;
+  if (v.internal) {
+    idle_.push_back(id);
+    return;
+  }
+  if (v.producer != kNil) {
+    for (ValueId& r : nodes_[v.producer].results) {
+      if (r == id) r = kNil;
+    }
+  }
+  v.producer = kNil;
+  v.alive = v.unwanted = false;
+  v.lost = v.gone = Lost{};
+  free_values_.push_back(id);
 }
 
 }  // namespace gt

@@ -70,10 +70,13 @@ struct Value {
   TypeId type = 0;
   SymbolId name = kNil;
   NodeId producer = kNil;
-  uint32_t reads = 0;           // nodes and pending lines that read the data
+  uint32_t reads = 0;           // nodes whose gradient reads the data
+  uint32_t pending = 0;         // lines yet to be written that read it
   bool differentiable = false;  // holds floats
   bool internal = false;        // held by one of our own names
   bool alive = false;           // the slot is in use
+  bool fresh = false;           // not held yet, and kept until it is
+  bool unwanted = false;        // counts no more among its node's results
   uint64_t serial = 0;
   Origin origin;
   Lost lost;
@@ -130,7 +133,7 @@ class Tape {
   void let_go(ValueId value, const Lost& why);
 
   // Pending lines that read the data.
-  void add_read(ValueId value) { ++values_[value].reads; }
+  void add_read(ValueId value) { ++values_[value].pending; }
   void drop_read(ValueId value);
 
   // Forgets nodes: `grad` consumed them, or the history is too long.
@@ -164,6 +167,7 @@ class Tape {
   void remove(NodeId node, const Lost* why);
   void detach_operand(NodeId node, uint32_t slot);
   void settle();
+  void consider(ValueId value);
 
   Slab<Value> values_;
   std::vector<ValueId> free_values_;
