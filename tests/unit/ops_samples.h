@@ -1,0 +1,55 @@
+// Calls of every op for tests that range over the table, and helpers to bind
+// text.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/call.h"
+#include "stream/line.h"
+
+namespace gt {
+
+using TypeMap = std::map<std::string, Type, std::less<>>;
+
+// "x f32[2,3] s i64[]".
+TypeMap parse_types(std::string_view text);
+
+// A bound line with everything that its views need.
+class Bound {
+ public:
+  // `names` without a type leave the call unbound and status() an error.
+  Bound(std::string text, const TypeMap& names);
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+
+  const Status& status() const { return status_; }
+  std::string message() const { return status_.ok() ? "" : error().message; }
+  const Error& error() const { return status_.error(); }
+  const Line& line() const { return line_; }
+  Call& call() { return call_; }
+  // The results' types: "f32[2] i64[2]".
+  std::string types() const;
+
+ private:
+  std::string text_;
+  Line line_;
+  std::vector<Type> operand_types_;
+  Call call_;
+  Status status_ = ok_status();
+};
+
+struct Sample {
+  const char* line;
+  const char* types;    // of its operands
+  const char* results;  // expected types
+};
+
+// Each op that can be bound at least once: key variants, sizes 0 and 1,
+// numbers as operands, negative axes.
+std::span<const Sample> samples();
+
+}  // namespace gt

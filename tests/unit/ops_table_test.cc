@@ -1,0 +1,217 @@
+// Every row is whole: help, names, and text that binds.
+#include "ops/table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "ops/catalog.h"
+#include "ops/families.h"
+#include "ops/text.h"
+#include "ops_samples.h"
+
+namespace gt {
+namespace {
+
+TEST(Table, EveryRowHasHelp) {
+  for (const Op& op : all_ops()) {
+    const Row& row = *op.row;
+    EXPECT_NE(*row.sense, '\0') << op.name;
+    EXPECT_TRUE(std::string_view(row.sense).ends_with('.')) << op.name;
+    if (row.internal) continue;
+    EXPECT_NE(*row.details, '\0') << op.name;
+    const Example example = example_of(row);
+    EXPECT_NE(example.program, "") << op.name;
+    EXPECT_NE(example.output, "") << op.name;
+    EXPECT_NE(example.program.find(op.name), std::string::npos) << op.name;
+  }
+}
+
+TEST(Table, FindsOpsByName) {
+  for (const Op& op : all_ops()) EXPECT_EQ(find_op(op.name), &op);
+  EXPECT_EQ(find_op("matmull"), nullptr);
+  EXPECT_EQ(find_op(""), nullptr);
+}
+
+TEST(Table, NamesForUsersLeaveInternalOpsOut) {
+  for (const std::string_view name : op_names()) {
+    EXPECT_FALSE(find_op(name)->row->internal) << name;
+  }
+}
+
+TEST(Table, LinearSetsNameOperands) {
+  for (const Op& op : all_ops()) {
+    for (const char c : std::string_view(op.row->linear)) {
+      if (c == ' ') continue;
+      ASSERT_LT(static_cast<size_t>(c - '0'), op.operands.size()) << op.name;
+      EXPECT_EQ(op.operands[static_cast<size_t>(c - '0')].role, Role::kTensor)
+          << op.name;
+    }
+  }
+}
+
+TEST(Table, DtypeRulesAreKnownWords) {
+  const std::set<std::string_view> rules = {"promote", "float", "bool",
+                                            "i64",     "sum",   "first"};
+  const std::set<std::string_view> kinds = {"any", "float", "int", "number",
+                                            "bool"};
+  for (const Op& op : all_ops()) {
+    EXPECT_TRUE(rules.contains(op.row->dtype)) << op.name;
+    std::string_view accepts = op.row->accepts;
+    while (!accepts.empty()) {
+      const size_t end = std::min(accepts.find(','), accepts.size());
+      EXPECT_TRUE(kinds.contains(accepts.substr(0, end))) << op.name;
+      accepts.remove_prefix(std::min(end + 1, accepts.size()));
+    }
+  }
+}
+
+TEST(Table, EveryResultTermLetterIsKnown) {
+  for (const Op& op : all_ops()) {
+    if (op.row->types != nullptr) continue;  // the function knows
+    std::string known;
+    for (const Term& term : op.operand_terms) known += term.letters;
+    for (const Term& term : op.result_terms) {
+      for (const char letter : term.letters) {
+        EXPECT_NE(known.find(letter), std::string::npos) << op.name;
+      }
+    }
+  }
+}
+
+TEST(Table, OpsWithoutAGradientCannotNeedOne) {
+  const std::set<std::string_view> families = {"creation", "optimizers",
+                                               "output"};
+  for (const Op& op : all_ops()) {
+    if (op.has_gradient() || families.contains(op.family->name)) continue;
+    const std::string_view dtype = op.row->dtype;
+    EXPECT_TRUE(dtype == "bool" || dtype == "i64" || op.name == "detach")
+        << op.name;
+  }
+}
+
+// What every backend must have; all else is text.
+TEST(Table, PrimitivesAreTheKnownOnes) {
+  std::string primitives;
+  for (const Op& op : all_ops()) {
+    if (!op.is_primitive() || op.row->alias || op.family == &kOutput) continue;
+    primitives += op.name + " ";
+  }
+  EXPECT_EQ(primitives,
+            "tensor full arange eye randn rand randperm load add sub mul div "
+            "pow mod floordiv neg abs sign exp log sqrt sin cos erf maximum "
+            "minimum eq ne lt le gt ge and or not isfinite where cast tanh sum "
+            "max min prod argmax argmin cumsum argsort matmul transpose expand "
+            "flip pad slice concat gather scatter_add embedding "
+            "embedding_grad ");
+}
+
+TEST(Table, DigestIsStableWithinAProcess) {
+  EXPECT_EQ(table_digest(), table_digest());
+  EXPECT_NE(table_digest(), 0U);
+}
+
+// ---- the text of rows -------------------------------------------------------
+
+class RowText {
+ public:
+  RowText(const Op& op, const std::vector<TextLine>& lines, bool gradient)
+      : op_(op), lines_(lines), gradient_(gradient) {}
+
+  void check() {
+    for (const TextLine& line : lines_) {
+      const Op* op = find_op(line.op);
+      ASSERT_NE(op, nullptr) << op_.name << ": no op " << line.op;
+      for (const auto& [key, value] : line.keys) {
+        EXPECT_GE(op->key_index(key), 0)
+            << op_.name << ": " << line.op << " has no key " << key;
+      }
+      for (const std::string& word : line.operands) check_operand(word);
+      for (const std::string& word : line.results) check_result(word);
+    }
+    if (!gradient_ && !lines_.empty()) check_results_are_set();
+  }
+
+ private:
+  static std::string bare(std::string word) {
+    if (word.starts_with('=')) word.erase(0, 1);
+    if (word.ends_with("...")) word.resize(word.size() - 3);
+    return word;
+  }
+  static bool names(const std::vector<Parameter>& list, std::string_view name) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Parameter& p) { return p.name == name; });
+  }
+
+  void check_operand(const std::string& word) {
+    const std::string name = bare(word);
+    if (names(op_.operands, name) || names(op_.results, name)) return;
+    if (set_.contains(name)) return;
+    if (gradient_ && name.starts_with('d') &&
+        names(op_.results, name.substr(1))) {
+      return;
+    }
+    const bool literal = name.find('{') != std::string::npos ||
+                         parse_number(name) || parse_dtype(name) ||
+                         parse_range(name).ok();
+    EXPECT_TRUE(literal) << op_.name << ": who sets " << word << "?";
+  }
+
+  void check_result(const std::string& word) {
+    const std::string name = bare(word);
+    set_.insert(name);
+    if (!gradient_) {
+      EXPECT_TRUE(!names(op_.operands, name) || word.starts_with('='))
+          << op_.name << " sets its operand " << word;
+      return;
+    }
+    EXPECT_FALSE(names(op_.operands, name) || names(op_.results, name))
+        << op_.name << ": a gradient sets " << word;
+  }
+
+  void check_results_are_set() {
+    for (const Parameter& p : op_.results) {
+      EXPECT_TRUE(set_.contains(p.name))
+          << op_.name << ": " << p.name << " is never set";
+    }
+  }
+
+  const Op& op_;
+  const std::vector<TextLine>& lines_;
+  bool gradient_;
+  std::set<std::string> set_;
+};
+
+TEST(Table, RowTextNamesOnlyWhatIsThere) {
+  for (const Op& op : all_ops()) {
+    RowText(op, op.gradient, true).check();
+    RowText(op, op.expansion, false).check();
+  }
+}
+
+TEST(Table, EveryOperandOfADifferentiableOpHasALine) {
+  // Conditions, indices and what is constant almost everywhere.
+  const std::set<std::string> constant = {
+      "where c",        "gather index",       "scatter_add index",
+      "embedding ids",  "embedding_grad ids", "cross_entropy target",
+      "maximum_grad a", "maximum_grad b",     "clamp_grad x",
+      "clamp_grad lo",  "clamp_grad hi",      "relu_grad y",
+      "max_grad x",     "max_grad y",         "cross_entropy_grad target"};
+  for (const Op& op : all_ops()) {
+    if (!op.has_gradient()) continue;
+    for (const Parameter& p : op.operands) {
+      if (p.role != Role::kTensor || constant.contains(op.name + " " + p.name))
+        continue;
+      const bool has = std::any_of(
+          op.gradient.begin(), op.gradient.end(), [&](const TextLine& line) {
+            return line.results.size() == 1 && line.results[0] == "d" + p.name;
+          });
+      EXPECT_TRUE(has) << op.name << " " << p.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gt

@@ -1,0 +1,266 @@
+// Gradients and expansions made concrete: pinned text, and for every sample
+// call, that each step binds and gives the types that are promised.
+#include "ops/text.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "ops/table.h"
+#include "ops_samples.h"
+
+namespace gt {
+namespace {
+
+// o, r: the call's operands and results; g, h: their gradients; t: others.
+std::string name_of(const Ref& ref) {
+  constexpr char kLetters[] = {'o', 'r', 'g', 'h', 't'};
+  return kLetters[static_cast<size_t>(ref.kind)] + std::to_string(ref.index);
+}
+
+std::string line_of(const Step& step) {
+  std::string line;
+  for (const Ref& ref : step.results) line += name_of(ref) + " ";
+  line += "= " + step.op->name;
+  for (const StepOperand& operand : step.operands) {
+    line += " " + (operand.is_ref ? name_of(operand.ref) : operand.text);
+  }
+  for (const auto& [key, value] : step.keys) line += " " + key + "=" + value;
+  return line;
+}
+
+std::string text_of(const std::vector<Step>& steps) {
+  std::string text;
+  for (const Step& step : steps) text += line_of(step) + "\n";
+  return text;
+}
+
+bool is_float_tensor(const Argument& a) {
+  return a.role == Role::kTensor && !a.absent && !a.literal &&
+         is_float(a.type.dtype);
+}
+
+// Steps that gradients of float operands need, as gt-emit picks them.
+std::vector<Step> needed_steps(const Call& call) {
+  std::set<std::string> wanted;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (is_float_tensor(call.arguments[i])) {
+      wanted.insert("g" + std::to_string(i));
+    }
+  }
+  std::vector<Step> steps = gradient_steps(call);
+  std::vector<Step> kept;
+  for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+    bool needed = false;
+    for (const Ref& r : it->results) needed |= wanted.contains(name_of(r));
+    if (!needed) continue;
+    for (const StepOperand& operand : it->operands) {
+      if (operand.is_ref) wanted.insert(name_of(operand.ref));
+    }
+    kept.insert(kept.begin(), *it);
+  }
+  return kept;
+}
+
+// Binds the steps of a call, and of those steps, and so on.
+class Checker {
+ public:
+  void check(const std::string& text, const TypeMap& types, int depth) {
+    std::string key = text;
+    for (const auto& [name, type] : types) key += " " + to_string(type);
+    if (!seen_.insert(key).second) return;
+    Bound bound(text, types);
+    ASSERT_EQ(bound.message(), "") << text << where_;
+    const std::string saved = where_;
+    where_ += "\n  in " + text;
+    TypeMap names;
+    Call& call = bound.call();
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      names["o" + std::to_string(i)] = call.type(i);
+    }
+    check_expansion(call, names, depth);
+    for (size_t i = 0; i < call.results.size(); ++i) {
+      names["r" + std::to_string(i)] = call.results[i];
+      names["h" + std::to_string(i)] = call.results[i];
+    }
+    if (depth > 0) check_gradient(call, names, depth);
+    where_ = saved;
+  }
+  size_t size() const { return seen_.size(); }
+
+ private:
+  void check_expansion(const Call& call, TypeMap names, int depth) {
+    const std::vector<Step> steps = expansion_steps(call);
+    if (steps.empty()) return;
+    run(steps, names, depth);
+    for (size_t i = 0; i < call.results.size(); ++i) {
+      const std::string name = "r" + std::to_string(i);
+      ASSERT_TRUE(names.contains(name)) << "no " << name << where_;
+      EXPECT_EQ(to_string(names[name]), to_string(call.results[i])) << where_;
+    }
+  }
+
+  void check_gradient(const Call& call, TypeMap names, int depth) {
+    run(needed_steps(call), names, depth - 1);
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      const auto it = names.find("g" + std::to_string(i));
+      if (!is_float_tensor(call.arguments[i]) || it == names.end()) continue;
+      EXPECT_TRUE(is_float(it->second.dtype)) << where_;
+      // It can be summed to the operand's shape.
+      const auto joined = broadcast(it->second.shape, call.type(i).shape);
+      ASSERT_TRUE(joined.has_value()) << to_string(it->second) << where_;
+      EXPECT_EQ(to_string(*joined), to_string(it->second.shape)) << where_;
+    }
+  }
+
+  void run(const std::vector<Step>& steps, TypeMap& names, int depth) {
+    for (const Step& step : steps) {
+      const std::string line = line_of(step);
+      Bound bound(line, names);
+      ASSERT_EQ(bound.message(), "") << line << where_;
+      TypeMap own;
+      for (const Operand& operand : bound.line().operands) {
+        if (operand.kind != Operand::Kind::kName) continue;
+        own[std::string(operand.text)] = names.find(operand.text)->second;
+      }
+      for (size_t i = 0; i < step.results.size(); ++i) {
+        names[name_of(step.results[i])] = bound.call().results[i];
+      }
+      check(line, own, depth);
+    }
+  }
+
+  std::set<std::string> seen_;
+  std::string where_;
+};
+
+TEST(Text, EveryStepOfEverySampleBinds) {
+  Checker checker;
+  for (const Sample& sample : samples()) {
+    checker.check(sample.line, parse_types(sample.types), 3);
+  }
+  EXPECT_GT(checker.size(), 2 * samples().size());
+}
+
+std::string gradient(const char* line, const char* types) {
+  Bound bound(line, parse_types(types));
+  EXPECT_EQ(bound.message(), "") << line;
+  return text_of(needed_steps(bound.call()));
+}
+
+std::string expansion(const char* line, const char* types) {
+  Bound bound(line, parse_types(types));
+  EXPECT_EQ(bound.message(), "") << line;
+  return text_of(expansion_steps(bound.call()));
+}
+
+TEST(Text, GuardsFollowKeys) {
+  EXPECT_EQ(gradient("y = matmul a b", "a f32[2,3] b f32[3,4]"),
+            "g0 = matmul h0 o1 tb=1\n"
+            "g1 = matmul o0 h0 ta=1\n");
+  EXPECT_EQ(gradient("y = matmul a b ta=1 tb=1", "a f32[3,2] b f32[4,3]"),
+            "g0 = matmul o1 h0 ta=1 tb=1\n"
+            "g1 = matmul h0 o0 ta=1 tb=1\n");
+}
+
+TEST(Text, BatchesOfOneMatrixFoldIntoOneProduct) {
+  EXPECT_EQ(gradient("y = matmul a b", "a f32[8,2,3] b f32[3,4]"),
+            "g0 = matmul h0 o1 tb=1\n"
+            "t0 = reshape o0 shape=16,3\n"
+            "t1 = reshape h0 shape=16,4\n"
+            "g1 = matmul t0 t1 ta=1\n");
+}
+
+TEST(Text, NumbersStandAsWritten) {
+  EXPECT_EQ(gradient("y = mul 2.50 b", "b f32[2]"), "g1 = mul h0 2.50\n");
+  EXPECT_EQ(gradient("y = pow a 3", "a f32[2]"),
+            "t0 = pow o0 2\n"
+            "t1 = mul t0 3\n"
+            "g0 = mul h0 t1\n");
+  EXPECT_EQ(gradient("y = pow 2 b", "b f64[2]"),
+            "t5 = mul r0 0.6931471805599453\n"
+            "g1 = mul h0 t5\n");
+}
+
+TEST(Text, OptionalOperandsGuard) {
+  EXPECT_EQ(expansion("y = linear x w b", "x f32[2,3] w f32[3,4] b f32[4]"),
+            "t0 = matmul o0 o1\n"
+            "r0 = add t0 o2\n");
+  EXPECT_EQ(expansion("y = linear x w", "x f32[2,3] w f32[3,4]"),
+            "r0 = matmul o0 o1\n");
+  EXPECT_EQ(expansion("w = sgd w g 0.1", "w f32[2] g f32[2]"),
+            "t0 = mul o1 0.1\n"
+            "r0 = sub o0 t0\n");
+  EXPECT_EQ(expansion("w v = sgd w g v lr momentum=0.9",
+                      "w f32[2] g f32[2] v f32[2] lr f32[]"),
+            "t0 = mul o2 0.9\n"
+            "r1 = add t0 o1\n"
+            "t1 = mul r1 o3\n"
+            "r0 = sub o0 t1\n");
+}
+
+TEST(Text, EachRunsOverAVariadic) {
+  EXPECT_EQ(expansion("a b = clip a b 1.0", "a f32[2] b f32[3]"),
+            "t0 = norm o0\n"
+            "t1 = norm o1\n"
+            "t2 = stack t0 t1\n"
+            "t3 = norm t2\n"
+            "t4 = add t3 1e-6\n"
+            "t5 = div 1.0 t4\n"
+            "t6 = minimum t5 1\n"
+            "r0 = mul o0 t6\n"
+            "r1 = mul o1 t6\n");
+  EXPECT_EQ(gradient("y = concat a b axis=1", "a f32[2,3] b f32[2,1]"),
+            "g0 = slice h0 0 axis=1 size=3\n"
+            "g1 = slice h0 3 axis=1 size=1\n");
+  EXPECT_EQ(gradient("a b = split x", "x f32[4]"), "g0 = concat h0 h1\n");
+}
+
+TEST(Text, DefaultKeysAreLeftOut) {
+  EXPECT_EQ(expansion("y = mean x", "x f32[2,3]"),
+            "t0 = sum o0\n"
+            "r0 = div t0 6\n");
+  EXPECT_EQ(expansion("y = mean x axis=0 keepdims=1", "x f32[2,3]"),
+            "t0 = sum o0 axis=0 keepdims=1\n"
+            "r0 = div t0 2\n");
+}
+
+TEST(Text, ReducedAxesComeBackOnlyWhereNeeded) {
+  EXPECT_EQ(gradient("y = sum x axis=0", "x f32[2,3]"),
+            "g0 = expand h0 shape=2,3\n");
+  EXPECT_EQ(gradient("y = sum x axis=1", "x f32[2,3]"),
+            "t0 = unsqueeze h0 axis=1\n"
+            "g0 = expand t0 shape=2,3\n");
+  EXPECT_EQ(gradient("y = sum x", "x f32[]"), "g0 = expand h0 shape=\"\"\n");
+}
+
+TEST(Text, CopiesOfTemporariesMakeNoStep) {
+  EXPECT_EQ(gradient("y = norm x ord=1", "x f32[3]"),
+            "t0 = sign o0\n"
+            "g0 = mul t0 h0\n");
+}
+
+TEST(Text, SlicesGoBackByPadWhereTheyCan) {
+  EXPECT_EQ(gradient("y = slice x 1 1:3", "x f32[2,4]"),
+            "t0 = reshape h0 shape=1,2\n"
+            "g0 = pad t0 width=1,0,1,1\n");
+  EXPECT_EQ(gradient("y = slice x i axis=1 size=2", "x f32[2,4] i i64[]"),
+            "t0 = arange i64[2] o1\n"
+            "t1 = reshape t0 shape=1,2\n"
+            "t2 = expand t1 shape=2,2\n"
+            "t3 = zeros f32[2,4]\n"
+            "g0 = scatter_add t3 t2 h0 axis=1\n");
+}
+
+TEST(Text, FusedGradientsAreOneLine) {
+  EXPECT_EQ(gradient("y = relu x", "x f32[2]"), "g0 = relu_grad h0 r0\n");
+  EXPECT_EQ(gradient("y = cross_entropy x t", "x f32[2,3] t i64[2]"),
+            "g0 = cross_entropy_grad h0 o0 o1\n");
+  EXPECT_EQ(gradient("y = gelu x approximate=tanh", "x f32[2]"),
+            "g0 = gelu_grad h0 o0 approximate=tanh\n");
+  EXPECT_EQ(gradient("y = embedding t i", "t f32[5,2] i i64[3]"),
+            "g0 = embedding_grad h0 o1 rows=5\n");
+}
+
+}  // namespace
+}  // namespace gt
