@@ -4,6 +4,7 @@
 #include <map>
 
 #include "emit/emitter.h"
+#include "ops/catalog.h"
 #include "program.h"
 
 namespace {
@@ -73,6 +74,17 @@ bool collect_inputs(CLI::App& app, const Options& options, gt::EmitJob& job) {
   return true;
 }
 
+int describe(const std::string& what) {
+  const gt::Result<std::string> text = gt::describe_ops(what);
+  if (!text.ok()) {
+    gt::say("gt-emit: --ops: " + text.error().message + "\n");
+    return static_cast<int>(gt::Exit::kUsage);
+  }
+  gt::Writer writer(STDOUT_FILENO);
+  writer.write(text.value());
+  return gt::finish("gt-emit", writer, gt::Exit::kDone);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -116,6 +128,7 @@ int main(int argc, char** argv) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
   }
+  if (app.count("--ops") > 0) return describe(options.ops);
   job.session.at = !options.no_at;
   job.replay = !options.no_replay;
   if (!collect_inputs(app, options, job)) {
