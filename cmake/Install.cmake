@@ -13,8 +13,14 @@ foreach(section 1 5 7)
     install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
   endif()
 endforeach()
-install(DIRECTORY share/completions/
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+foreach(home IN ITEMS bash:bash-completion/completions zsh:zsh/site-functions
+                      fish:fish/vendor_completions.d)
+  string(REPLACE ":" ";" home ${home})
+  list(GET home 0 shell)
+  list(GET home 1 folder)
+  install(DIRECTORY share/completions/${shell}/
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} OPTIONAL)
+endforeach()
 install(DIRECTORY share/ DESTINATION ${data}
   PATTERN completions EXCLUDE)
 install(DIRECTORY examples DESTINATION ${data} OPTIONAL USE_SOURCE_PERMISSIONS)
