@@ -40,10 +40,11 @@ Error arity_error(const Line& line, const Op& op, const char* what,
   } else if (most != least) {
     wanted += " to " + std::to_string(most);
   }
-  return at(line.op_column, op.name + ": takes " + wanted + " " + what +
-                                (wanted == "1" ? "" : "s") + ", got " +
-                                std::to_string(got) +
-                                "; usage: " + op.row->signature);
+  return at(line.op_column,
+            op.name + ": takes " + wanted + " " + what +
+                (wanted.ends_with(" 1") || wanted == "1" ? "" : "s") +
+                ", got " + std::to_string(got) +
+                "; usage: " + op.row->signature);
 }
 
 // How many of the optional parameters are given, the first ones first.
