@@ -1,0 +1,264 @@
+"""Ratios of gt to its peers, measured in turns. Run by scripts/bench."""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN = os.environ["GT_BIN"]
+EMIT = os.path.join(BIN, "gt-emit")
+WORK = os.path.join(BIN, "gt-work")
+PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer.py")
+
+
+def run(command, **kwargs):
+    return subprocess.run(command, check=True, **kwargs)
+
+
+def seconds(command, **kwargs):
+    start = time.perf_counter()
+    run(command, **kwargs)
+    return time.perf_counter() - start
+
+
+def shell_seconds(command):
+    return seconds(["bash", "-c", "set -o pipefail; " + command])
+
+
+def peer(*args):
+    """Seconds per step of PyTorch, as tests/bench/peer.py measures them."""
+    out = run([os.environ["GT_BENCH_PYTHON"], PEER, *map(str, args)],
+              stdout=subprocess.PIPE, text=True).stdout
+    return float(out.split()[-1])
+
+
+class Report:
+    def __init__(self, rounds):
+        self.rounds = rounds
+        self.missed = 0
+
+    def pair(self, name, measure, must, aim, less=False):
+        """measure() gives (ours, the peer's, their ratio)."""
+        results = [measure() for _ in range(self.rounds)]
+        ratios = sorted(r[2] for r in results)
+        median = statistics.median(ratios)
+        ours = statistics.median(r[0] for r in results)
+        theirs = statistics.median(r[1] for r in results)
+        good = median <= must if less else median >= must
+        aimed = median <= aim if less else median >= aim
+        self.missed += not good
+        sign = "<=" if less else ">="
+        word = "aim" if aimed else "ok" if good else "MISSED"
+        print(f"{name:34} {ours:12.5g} {theirs:12.5g} {median:8.3f} "
+              f"[{ratios[0]:.3f}, {ratios[-1]:.3f}]  must {sign} {must} "
+              f"aim {sign} {aim}: {word}", flush=True)
+
+
+def count_lines(path):
+    return int(run(["wc", "-l", path], stdout=subprocess.PIPE,
+                   text=True).stdout.split()[0])
+
+
+def emit_against_mawk(report, name, path, out, must, aim):
+    shell_seconds(f"{EMIT} < {path} > {out} 2>/dev/null")
+    lines = count_lines(out)
+
+    def measure():
+        ours = lines / shell_seconds(f"{EMIT} < {path} > {out} 2>/dev/null")
+        theirs = lines / shell_seconds(
+            "mawk '{c[$3]++} END {print NR}' " + out + " >/dev/null")
+        return ours, theirs, ours / theirs
+
+    report.pair(name, measure, must, aim)
+
+
+def emit_loop(report, folder):
+    path, out = folder + "/loop.gt", folder + "/loop.out"
+    step = [line for line in open("examples/digits.gt")
+            if not line.startswith("#")]
+    with open(path, "w") as f:
+        f.write(open("examples/digits-init.gt").read())
+        f.writelines(step * 100_000)
+    emit_against_mawk(report, "gt-emit digits loop, lines/s : mawk", path, out,
+                      1, 3)
+
+
+def emit_new(report, folder):
+    path, out = folder + "/new.gt", folder + "/new.out"
+    with open(path, "w") as f:
+        f.write("x0 = randn f32[4,4] 1\ny = randn f32[4,4] 2\n")
+        for i in range(1, 1_000_001):
+            f.write(f"x{i} = add x{i - 1} y\n")
+            if i > 8:
+                f.write(f"free x{i - 8}\n")
+    emit_against_mawk(report, "gt-emit unseen lines/s : mawk", path, out, 0.2,
+                      0.5)
+
+
+def chain_program(path, ops):
+    with open(path, "w") as f:
+        f.write("x = zeros f32[4,4]\ny = full f32[4,4] 1\n")
+        block = "x = add x y\n" * 1000 + "print x\n"
+        f.write(block * (ops // 1000))
+
+
+def chain(report, folder):
+    path, out = folder + "/chain.gt", folder + "/chain.out"
+    ops = 1_000_000
+    chain_program(path, ops)
+
+    def measure():
+        ours = shell_seconds(
+            f"{EMIT} < {path} 2>/dev/null | {WORK} > {out}") / ops
+        values = [line.split()[4] for line in open(out)]
+        assert values == [str(1000 * (i + 1)) for i in range(ops // 1000)]
+        theirs = peer("chain", 200_000)
+        return ours, theirs, ours / theirs
+
+    report.pair("chained 4x4 adds, s/op : PyTorch", measure, 0.5, 0.15, True)
+
+
+def per_step(init, step, threads, few, many):
+    """Seconds of one step: the difference of a long and a short run."""
+
+    def total(rounds):
+        text = init + step * rounds + "print probe\n"
+        return seconds([WORK, "--threads", str(threads)], input=text,
+                       text=True, stdout=subprocess.DEVNULL)
+
+    return (total(few + many) - total(few)) / many
+
+
+def matmul(report, folder):
+    del folder
+    for threads in 1, 2:
+        for n in 256, 512, 1024, 2048, 4096:
+            init = (f"a = randn f32[{n},{n}] 1\nb = randn f32[{n},{n}] 2\n"
+                    "probe = tensor f32[] 0\n")
+            step = "c = matmul a b\n"
+            rounds = max(2, min(2000, int(4e10 / (2 * n ** 3))))
+
+            def measure(n=n, threads=threads, init=init, step=step,
+                        rounds=rounds):
+                flops = 2 * n ** 3
+                ours = flops / per_step(init, step, threads, 3, rounds) / 1e9
+                theirs = flops / peer("matmul", n, threads, rounds) / 1e9
+                return ours, theirs, ours / theirs
+
+            report.pair(f"matmul {n} f32, {threads} thr, GFLOP/s : PyTorch",
+                        measure, 0.95, 1)
+
+
+MLP_INIT = """x = randn f32[128,784] 1
+t = zeros i64[128]
+w1 = randn f32[784,256] 2 scale=0.05
+b1 = zeros f32[256]
+w2 = randn f32[256,10] 3 scale=0.05
+b2 = zeros f32[10]
+probe = tensor f32[] 0
+"""
+MLP_STEP = """h = linear x w1 b1
+h = relu h
+o = linear h w2 b2
+l = cross_entropy o t
+g1 g2 g3 g4 = grad l w1 b1 w2 b2
+w1 = sgd w1 g1 0.01
+b1 = sgd b1 g2 0.01
+w2 = sgd w2 g3 0.01
+b2 = sgd b2 g4 0.01
+"""
+
+
+def mlp(report, folder):
+    del folder
+
+    def emitted(rounds):
+        return MLP_INIT + MLP_STEP * rounds + "print l\n"
+
+    def total(rounds, threads):
+        emit = subprocess.Popen([EMIT, "--no-at"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE)
+        start = time.perf_counter()
+        work = subprocess.Popen([WORK, "--threads", str(threads)],
+                                stdin=emit.stdout, stdout=subprocess.PIPE)
+        emit.stdout.close()
+        emit.stdin.write(emitted(rounds).encode())
+        emit.stdin.close()
+        out = work.communicate()[0].decode()
+        assert emit.wait() == 0 and work.returncode == 0
+        assert re.match(r"l = tensor f32\[\] [0-9]", out), out
+        return time.perf_counter() - start
+
+    for threads in 1, 2:
+
+        def measure(threads=threads):
+            ours = (total(1050, threads) - total(50, threads)) / 1000
+            theirs = peer("mlp", threads, 500)
+            return ours, theirs, theirs / ours
+
+        report.pair(f"MLP step, {threads} thr, PyTorch s : ours", measure, 1,
+                    1.5)
+
+
+def peak_kib(command):
+    """Peak resident size of a command, in KiB."""
+    pid = os.fork()
+    if pid == 0:
+        os.execvp("bash", ["bash", "-c", command])
+    _, status, usage = os.wait4(pid, 0)
+    assert status == 0, command
+    return usage.ru_maxrss
+
+
+def memory(report, folder):
+    step = "".join(line for line in open("examples/digits.gt")
+                   if not line.startswith("#"))
+    lines = step.count("\n")
+    open(folder + "/step.gt", "w").write(step)
+
+    def peak(program, total):
+        rounds = total // lines
+        repeat = f"examples/digits-init.gt --repeat {rounds} {folder}/step.gt"
+        if program == "emit":
+            return peak_kib(f"exec {EMIT} {repeat} >/dev/null")
+        return peak_kib(f"exec {WORK} --backend null < "
+                        f"<({EMIT} {repeat}) >/dev/null")
+
+    for program in "emit", "work":
+
+        def measure(program=program):
+            few, many = peak(program, 10_000), peak(program, 10_000_000)
+            return many, few, many / few
+
+        report.pair(f"gt-{program} KiB at 10M lines : at 10k", measure, 1.1, 1,
+                    True)
+
+
+BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new, "chain": chain,
+           "matmul": matmul, "mlp": mlp, "memory": memory}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-n", type=int, default=7)
+    parser.add_argument("names", nargs="*",
+                        help=" ".join(BENCHES))
+    args = parser.parse_args()
+    version = run([os.environ["GT_BENCH_PYTHON"], "-c",
+                   "import torch; print(torch.__version__)"],
+                  stdout=subprocess.PIPE, text=True).stdout.strip()
+    print(f"PyTorch {version}; {os.cpu_count()} cores; {args.n} rounds; "
+          "columns: ours, theirs, ratio [least, greatest]")
+    report = Report(args.n)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in args.names or BENCHES:
+            BENCHES[name](report, folder)
+    return 1 if report.missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
