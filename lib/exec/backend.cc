@@ -1,5 +1,6 @@
 #include "exec/backend.h"
 
+#include "exec/cpu/cpu.h"
 #include "exec/null/null.h"
 #include "exec/ref/ref.h"
 
@@ -7,10 +8,11 @@ namespace gt {
 
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options) {
+  if (name == "cpu") return make_cpu_backend(options);
   if (name == "ref") return make_ref_backend(options);
   if (name == "null") return make_null_backend();
   return Error{"unknown backend '" + std::string(name) +
-               "'; there are ref, cpu and null"};
+               "'; there are cpu, ref and null"};
 }
 
 }  // namespace gt

@@ -28,9 +28,12 @@ class BlockPlan {
     const Root& r = draft_.roots[at(root)];
     const auto arguments = static_cast<int32_t>(recipe_.arguments);
     switch (r.kind) {
-      case Root::Kind::kArgument: return r.index;
-      case Root::Kind::kProduced: return arguments + block_of_[at(root)];
-      case Root::Kind::kConstant: break;
+      case Root::Kind::kArgument:
+        return r.index;
+      case Root::Kind::kProduced:
+        return arguments + block_of_[at(root)];
+      case Root::Kind::kConstant:
+        break;
     }
     return arguments + static_cast<int32_t>(recipe_.blocks.size()) + r.index;
   }
@@ -182,8 +185,8 @@ void plan_blocks(Draft draft, TypeTable& types, Recipe& recipe) {
   for (DraftStep& step : draft.steps) {
     for (int32_t& value : step.in) value = plan.value_of(value);
     for (int32_t& value : step.out) value = plan.value_of(value);
-    recipe.steps.push_back({std::move(step.kernel), std::move(step.in),
-                            std::move(step.out)});
+    recipe.steps.push_back(
+        {std::move(step.kernel), std::move(step.in), std::move(step.out)});
   }
   recipe.is_simple = is_simple(recipe);
 }

@@ -17,7 +17,7 @@ constexpr int kMaxDepth = 16;  // of expansions within expansions
 constexpr char kMark = '\x01';
 
 // Rough speeds of one core, to tell a matmul from an add.
-constexpr double kStepCost = 40;        // nanoseconds
+constexpr double kStepCost = 40;  // nanoseconds
 constexpr double kFlopsPerNano = 20;
 constexpr double kBytesPerNano = 10;
 
@@ -84,8 +84,8 @@ class Builder {
   Value constant(const Argument& a) {
     recipe_.constants.push_back(bits_of(a.number));
     return add_root({Root::Kind::kConstant,
-                     static_cast<int32_t>(recipe_.constants.size()) - 1,
-                     a.type, std::string(a.text)});
+                     static_cast<int32_t>(recipe_.constants.size()) - 1, a.type,
+                     std::string(a.text)});
   }
 
   // Adds the steps of `call` on these arguments; its results are appended.
@@ -189,7 +189,9 @@ class Builder {
                   int depth) {
     Inner inner;
     for (size_t r = 0; r < step.results.size(); ++r) {
-      inner.text += "r" + std::to_string(r) + " ";
+      inner.text += 'r';
+      inner.text += std::to_string(r);
+      inner.text += ' ';
     }
     inner.text += "= " + step.op->name;
     for (const StepOperand& operand : step.operands) {
@@ -207,12 +209,14 @@ class Builder {
       }
     }
     for (const auto& [key, value] : step.keys) {
-      inner.text += " " + key + "=" + value;
+      inner.text += ' ';
+      inner.text += key;
+      inner.text += '=';
+      inner.text += value;
     }
     std::vector<Value> made;
     if (Status s = emit_inner(inner, made, depth); !s.ok()) {
-      return Error{outer.op->name + ": in its expansion: " +
-                   s.error().message};
+      return Error{outer.op->name + ": in its expansion: " + s.error().message};
     }
     for (size_t r = 0; r < made.size(); ++r) frame[step.results[r]] = made[r];
     return ok_status();
@@ -233,7 +237,7 @@ class Builder {
     std::vector<const Type*> types;
     for (const Value& value : inner.values) types.push_back(&value.type);
     Call call;
-    if (Status s = bind(line, types, call); !s.ok()) return s;
+    if (Status s = gt::bind(line, types, call); !s.ok()) return s;
     std::vector<Value> arguments;
     for (const Argument& a : call.arguments) {
       arguments.push_back(inner_argument(a, inner));

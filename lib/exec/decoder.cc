@@ -65,19 +65,20 @@ Status Decoder::find_operands(const Line& line, Fault& poison) {
     if (operand.kind == Operand::Kind::kName) {
       r = registers_.find(operand.text);
       if (r == nullptr) {
-        return Error{std::string(line.op) + ": unknown name '" +
-                         std::string(operand.text) + "'" +
-                         did_you_mean(operand.text,
-                                      registers_.some_live_names()),
-                     operand.column};
+        return Error{
+            std::string(line.op) + ": unknown name '" +
+                std::string(operand.text) + "'" +
+                did_you_mean(operand.text, registers_.some_live_names()),
+            operand.column};
       }
       if (r->has_failed() && poison == nullptr) {
         poison = registers_.failure_of(registers_.id_of(*r));
       }
     }
     found_.push_back(r);
-    operand_types_.push_back(
-        r == nullptr || r->has_failed() ? nullptr : &types_[r->stamp.type].type);
+    operand_types_.push_back(r == nullptr || r->has_failed()
+                                 ? nullptr
+                                 : &types_[r->stamp.type].type);
   }
   return ok_status();
 }
@@ -125,7 +126,7 @@ Status Decoder::decode_output(const Line& line, LineEntry& entry) {
     add_results(line, entry);
     return ok_status();
   }
-  if (Status s = bind(line, operand_types_, call_); !s.ok()) return s;
+  if (Status s = gt::bind(line, operand_types_, call_); !s.ok()) return s;
   if (entry.action == Action::kPrint) entry.label = print_label(line);
   if (entry.action == Action::kSave) {
     entry.label = unquote(line.operands[1].text);
@@ -137,7 +138,7 @@ Status Decoder::decode_output(const Line& line, LineEntry& entry) {
 }
 
 Status Decoder::decode_run(const Line& line, LineEntry& entry, Decoding& out) {
-  if (Status s = bind(line, operand_types_, call_); !s.ok()) return s;
+  if (Status s = gt::bind(line, operand_types_, call_); !s.ok()) return s;
   auto recipe = recipes_.obtain(call_, out.evicted);
   if (!recipe.ok()) return Error{recipe.error().message, line.op_column};
   entry.recipe = recipe.value();
@@ -170,9 +171,8 @@ void Decoder::add_in_place(LineEntry& entry) const {
     int32_t lender = -1;
     for (const int32_t operand : block.in_place) {
       const RegisterId id = entry.operands[static_cast<size_t>(operand)].id;
-      const bool taken =
-          std::find(lent.begin(), lent.end(), static_cast<int32_t>(id)) !=
-          lent.end();
+      const bool taken = std::find(lent.begin(), lent.end(),
+                                   static_cast<int32_t>(id)) != lent.end();
       if (taken || !may_lend(entry, id, block)) continue;
       lent.push_back(static_cast<int32_t>(id));
       lender = operand;

@@ -19,8 +19,7 @@ size_t op_column(std::string_view text) {
 
 }  // namespace
 
-Executor::Executor(Backend& backend, Writer& out, Sink messages,
-                   bool fail_fast)
+Executor::Executor(Backend& backend, Writer& out, Sink messages, bool fail_fast)
     : backend_(backend),
       out_(out),
       messages_(std::move(messages)),
@@ -46,21 +45,24 @@ void Executor::check_output() {
   output_lost_ = true;
   status_ = worst(status_, Exit::kUsage);
   stopped_.store(true, std::memory_order_relaxed);
-  messages_(format_error("gt-work", {"<stdout>", 0},
-                         {std::strerror(out_.errno_value()), 0}, ""));
+  messages_(std::string("gt-work: cannot write standard output: ") +
+            std::strerror(out_.errno_value()) + "\n");
 }
 
 void Executor::run_task(TaskRecord& task) {
   const Recipe& recipe = *task.recipe;
-  if (stopped()) [[unlikely]] return;
+  if (stopped()) [[unlikely]]
+    return;
   if (!recipe.is_simple) return run_steps(task);
-  if (!faults_.empty()) [[unlikely]] return run_simple_careful(task);
+  if (!faults_.empty()) [[unlikely]]
+    return run_simple_careful(task);
   void** values = task.values();
   const std::span<void* const> out(values + recipe.arguments,
                                    recipe.blocks.size());
   const Status s = recipe.steps[0].kernel->run(
       {values, recipe.arguments}, {values + recipe.arguments, out.size()});
-  if (!s.ok()) [[unlikely]] set_faults(out, failure(task, s.error()));
+  if (!s.ok()) [[unlikely]]
+    set_faults(out, failure(task, s.error()));
 }
 
 void Executor::run_steps(TaskRecord& task) {
@@ -93,7 +95,8 @@ void Executor::run_step(TaskRecord& task, const RecipeStep& step) {
     for (const void* data : results_) faults_.erase(data);
   }
   const Status s = step.kernel->run(in_, results_);
-  if (!s.ok()) [[unlikely]] set_faults(results_, failure(task, s.error()));
+  if (!s.ok()) [[unlikely]]
+    set_faults(results_, failure(task, s.error()));
 }
 
 Fault Executor::first_fault(std::span<const void* const> in) const {

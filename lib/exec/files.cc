@@ -54,12 +54,12 @@ Fd::~Fd() {
 
 Result<Files> Files::make(const std::vector<std::string>& roots) {
   Files files;
-  for (const std::string& path : roots.empty() ? std::vector<std::string>{"/"}
-                                               : roots) {
+  for (const std::string& path :
+       roots.empty() ? std::vector<std::string>{"/"} : roots) {
     const auto resolved = real_path(path);
-    const int fd = resolved ? ::open(resolved->c_str(),
-                                     O_PATH | O_DIRECTORY | O_CLOEXEC)
-                            : -1;
+    const int fd =
+        resolved ? ::open(resolved->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)
+                 : -1;
     if (fd < 0) return io_error(path, errno);
     files.roots_.push_back({*resolved, fd});
   }
@@ -69,8 +69,7 @@ Result<Files> Files::make(const std::vector<std::string>& roots) {
 const Files::Root* Files::root_of(const std::string& resolved) const {
   for (const Root& root : roots_) {
     if (root.path == "/") return &root;
-    if (resolved.starts_with(root.path) &&
-        resolved.size() > root.path.size() &&
+    if (resolved.starts_with(root.path) && resolved.size() > root.path.size() &&
         resolved[root.path.size()] == '/') {
       return &root;
     }
@@ -103,7 +102,8 @@ Result<Fd> Files::open(const std::string& path) const {
   auto directory = open_directory(resolved.value(), path);
   if (!directory.ok()) return directory.error();
   // Not to hang on a FIFO; whoever reads checks that the file is regular.
-  Fd fd(::openat(directory.value().get(), split(resolved.value()).second.c_str(),
+  Fd fd(::openat(directory.value().get(),
+                 split(resolved.value()).second.c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!fd.ok()) return io_error(path, errno);
   return fd;

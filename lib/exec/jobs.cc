@@ -33,9 +33,9 @@ class PrintJob final : public Job {
     if (const Fault* fault = executor.fault_of(data_)) {
       write_failure(executor.out(), name_, **fault);
     } else {
-      write_tensor(executor.out(), name_, type_,
-                   executor.backend().read(data_, type_.bytes(),
-                                           executor.scratch()));
+      write_tensor(
+          executor.out(), name_, type_,
+          executor.backend().read(data_, type_.bytes(), executor.scratch()));
     }
     executor.check_output();
   }
@@ -134,8 +134,7 @@ std::unique_ptr<Job> print_job(std::string name, const Type& type,
 }
 
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
-  return std::make_unique<PrintFailureJob>(std::move(name),
-                                           std::move(message));
+  return std::make_unique<PrintFailureJob>(std::move(name), std::move(message));
 }
 
 std::unique_ptr<Job> save_job(const Origin& origin, std::string line,

@@ -43,7 +43,6 @@ Status write_all(int fd, const char* from, size_t bytes) {
   return ok_status();
 }
 
-
 // A Fortran-ordered file keeps each column's rows together; the columns are
 // numbered with the first of the remaining dimensions varying fastest.
 int64_t column_offset(const Shape& shape, int64_t column) {
@@ -67,21 +66,21 @@ Status read_fortran(int fd, const NpyHeader& header, const Type& type,
   const int64_t columns = type.elements() / rows;
   const bool whole = rows == file_rows;
   const int64_t at_once =
-      whole ? std::max<int64_t>(
-                  1, static_cast<int64_t>(kChunk / item) / file_rows)
+      whole ? std::max<int64_t>(1,
+                                static_cast<int64_t>(kChunk / item) / file_rows)
             : 1;
   std::vector<char> chunk(static_cast<size_t>(at_once * rows) * item);
   for (int64_t first = 0; first < columns; first += at_once) {
     const int64_t count = std::min(at_once, columns - first);
-    const size_t offset =
-        header.data_offset +
-        static_cast<size_t>(first * file_rows + row) * item;
+    const size_t offset = header.data_offset +
+                          static_cast<size_t>(first * file_rows + row) * item;
     const Status s = read_at(fd, offset, chunk.data(),
                              static_cast<size_t>(count * rows) * item);
     if (!s.ok()) return s;
     for (int64_t c = 0; c < count; ++c) {
-      char* to = out + static_cast<size_t>(
-                           column_offset(type.shape, first + c)) * item;
+      char* to =
+          out +
+          static_cast<size_t>(column_offset(type.shape, first + c)) * item;
       const char* from = chunk.data() + static_cast<size_t>(c * rows) * item;
       for (int64_t r = 0; r < rows; ++r) {
         std::memcpy(to + static_cast<size_t>(r * columns) * item,
@@ -172,9 +171,13 @@ class Replacement {
  public:
   explicit Replacement(Files::Target target) : target_(std::move(target)) {
     static std::atomic<uint64_t> count{0};
-    temporary_ = "." + target_.name.substr(0, 200) + "." +
-                 std::to_string(::getpid()) + "." +
-                 std::to_string(count.fetch_add(1)) + ".tmp";
+    temporary_ = '.';
+    temporary_ += target_.name.substr(0, 200);
+    for (const uint64_t part :
+         {static_cast<uint64_t>(::getpid()), count.fetch_add(1)}) {
+      temporary_ += '.';
+      temporary_ += std::to_string(part);
+    }
     fd_ = Fd(::openat(target_.directory.get(), temporary_.c_str(),
                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                       0666));
@@ -230,8 +233,7 @@ Status read_npy_rows(int fd, const NpyHeader& header, const Type& type,
     s = read_fortran(fd, header, type, row, to);
   } else {
     const size_t row_bytes =
-        type.shape.empty() ? bytes
-                           : bytes / static_cast<size_t>(type.shape[0]);
+        type.shape.empty() ? bytes : bytes / static_cast<size_t>(type.shape[0]);
     s = read_at(fd, header.data_offset + static_cast<size_t>(row) * row_bytes,
                 to, bytes);
   }

@@ -25,10 +25,14 @@ struct Event {
 // The first word of every record.
 struct RecordHead {
   uint64_t words : 16;  // with this one; 0: skip to the start of the ring
-  uint64_t kind : 8;    // for the handler
-  uint64_t line : 40;   // for the handler
+  uint64_t kind : 8;    // for the handler, as is the line
+  uint64_t line : 40;
 };
 static_assert(sizeof(RecordHead) == sizeof(uint64_t));
+
+inline RecordHead head_of(size_t words, uint8_t kind, uint64_t line) {
+  return {words & 0xffff, kind, line & ((uint64_t{1} << 40) - 1)};
+}
 
 class Queue {
  public:
@@ -98,7 +102,7 @@ class Queue {
   uint64_t limit_ = kWords;  // the tail may grow to here
   uint64_t published_words_ = 0;
   uint64_t woken_words_ = 0;
-  uint64_t cost_ = 0;         // since the last publish()
+  uint64_t cost_ = 0;          // since the last publish()
   uint64_t unwoken_cost_ = 0;  // since the last look at the sleeper
 
   // Of both.

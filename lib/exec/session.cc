@@ -22,8 +22,7 @@ class Session {
     const bool is_stdin = path == "-";
     file_ = &names_.emplace_back(is_stdin ? "<stdin>" : path);
     line_ = 0;
-    const Fd opened(
-        is_stdin ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const Fd opened(is_stdin ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!is_stdin && !opened.ok()) return fail(std::strerror(errno));
     read_lines(is_stdin ? STDIN_FILENO : opened.get());
   }
@@ -54,7 +53,8 @@ class Session {
                              std::to_string(Reader::kMaxLine >> 20) + " MiB",
                          file_, ++line_);
           break;
-        case Reader::Item::kEnd: return;
+        case Reader::Item::kEnd:
+          return;
         case Reader::Item::kError:
           return fail(std::strerror(reader.errno_value()));
       }

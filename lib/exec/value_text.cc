@@ -14,25 +14,28 @@ constexpr size_t kChunk = size_t{64} << 10;
 template <typename T>
 T element(const void* data, int64_t i) {
   T value;
-  std::memcpy(&value,
-              static_cast<const char*>(data) +
-                  static_cast<size_t>(i) * sizeof(T),
-              sizeof value);
+  std::memcpy(
+      &value,
+      static_cast<const char*>(data) + static_cast<size_t>(i) * sizeof(T),
+      sizeof value);
   return value;
 }
 
 void append_element(std::string& out, Dtype dtype, const void* data,
                     int64_t i) {
   switch (dtype) {
-    case Dtype::kF32: return append_number(out, element<float>(data, i));
-    case Dtype::kF64: return append_number(out, element<double>(data, i));
+    case Dtype::kF32:
+      return append_number(out, element<float>(data, i));
+    case Dtype::kF64:
+      return append_number(out, element<double>(data, i));
     case Dtype::kF16:
-      return append_half_number(
-          out, float_from_f16(element<uint16_t>(data, i)), dtype);
+      return append_half_number(out, float_from_f16(element<uint16_t>(data, i)),
+                                dtype);
     case Dtype::kBf16:
       return append_half_number(
           out, float_from_bf16(element<uint16_t>(data, i)), dtype);
-    case Dtype::kI64: return append_number(out, element<int64_t>(data, i));
+    case Dtype::kI64:
+      return append_number(out, element<int64_t>(data, i));
     case Dtype::kI32:
       return append_number(out, int64_t{element<int32_t>(data, i)});
     case Dtype::kU8:

@@ -91,8 +91,7 @@ bool Worker::is_valid(const LineEntry& entry) const {
   if (entry.action == Action::kFree) {
     for (const LineOperand& operand : entry.operands) {
       const Register& r = registers_[operand.id];
-      if (!r.is_live() ||
-          r.stamp.generation != operand.stamp.generation) {
+      if (!r.is_live() || r.stamp.generation != operand.stamp.generation) {
         return false;
       }
     }
@@ -109,7 +108,8 @@ bool Worker::is_valid(const LineEntry& entry) const {
 
 void Worker::act(const LineEntry& entry, Origin origin) {
   switch (entry.action) {
-    case Action::kRun: return run(entry, origin);
+    case Action::kRun:
+      return run(entry, origin);
     case Action::kFree:
       for (const LineOperand& o : entry.operands) registers_.release(o.id);
       return;
@@ -117,16 +117,17 @@ void Worker::act(const LineEntry& entry, Origin origin) {
       return fail_results(entry,
                           std::make_shared<const std::string>(entry.label));
     case Action::kPrint:
-    case Action::kSave: break;
+    case Action::kSave:
+      break;
   }
   const Register& r = registers_[entry.operands[0].id];
   const Type& type = types_[r.stamp.type].type;
   const void* data = r.buffer->data;
-  enqueue_job(entry.action == Action::kPrint
-                  ? print_job(entry.label, type, data)
-                  : save_job(origin, entry.text, files_, entry.label, type,
-                             data),
-              cost_of_text(type));
+  enqueue_job(
+      entry.action == Action::kPrint
+          ? print_job(entry.label, type, data)
+          : save_job(origin, entry.text, files_, entry.label, type, data),
+      cost_of_text(type));
 }
 
 void Worker::run(const LineEntry& entry, const Origin& origin) {
@@ -166,7 +167,7 @@ void Worker::enqueue(const LineEntry& entry, const Origin& origin) {
   if (words > Queue::kMaxRecord) big.resize(words);
   uint64_t* record = big.empty() ? queue_.reserve(words) : big.data();
   auto* task = reinterpret_cast<TaskRecord*>(record);
-  task->head = {big.empty() ? words : 0, kTaskRecord, origin.line};
+  task->head = head_of(big.empty() ? words : 0, kTaskRecord, origin.line);
   task->file = origin.file;
   task->recipe = &recipe;
   task->text = entry.text.data();
@@ -175,8 +176,12 @@ void Worker::enqueue(const LineEntry& entry, const Origin& origin) {
   uint64_t* literal = record + kTaskWords + values;
   for (const LineOperand& operand : entry.operands) {
     switch (operand.kind) {
-      case Kind::kNone: *to++ = nullptr; break;
-      case Kind::kRegister: *to++ = registers_[operand.id].buffer->data; break;
+      case Kind::kNone:
+        *to++ = nullptr;
+        break;
+      case Kind::kRegister:
+        *to++ = registers_[operand.id].buffer->data;
+        break;
       case Kind::kNumber:
         *literal = operand.bits;
         *to++ = literal++;
@@ -214,7 +219,7 @@ void Worker::bind_results(const LineEntry& entry) {
 void Worker::enqueue_job(std::unique_ptr<Job> job, uint64_t cost) {
   uint64_t* record = queue_.reserve(kJobWords);
   auto* to = reinterpret_cast<JobRecord*>(record);
-  to->head = {kJobWords, kJobRecord, 0};
+  to->head = head_of(kJobWords, kJobRecord, 0);
   to->job = job.release();
   queue_.commit(kJobWords, cost);
 }

@@ -13,18 +13,15 @@ constexpr uint64_t kJobCost = 500;  // nanoseconds
 
 // "1.5 GiB", exact for what is small.
 std::string size_text(size_t bytes) {
-  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB",
-                                    "PiB"};
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
   auto value = static_cast<double>(bytes);
   for (; value >= 1024 && unit < 5; ++unit) value /= 1024;
   char digits[32];
-  const int n = std::snprintf(digits, sizeof digits, "%.*f",
-                              value == static_cast<double>(
-                                           static_cast<uint64_t>(value))
-                                  ? 0
-                                  : 1,
-                              value);
+  const int n = std::snprintf(
+      digits, sizeof digits, "%.*f",
+      value == static_cast<double>(static_cast<uint64_t>(value)) ? 0 : 1,
+      value);
   return std::string(digits, static_cast<size_t>(n)) + " " + kUnits[unit];
 }
 
@@ -95,8 +92,7 @@ void Worker::dispose(std::unique_ptr<LineEntry> entry) {
 bool Worker::check_notes(LineEntry& entry, std::string_view notes) {
   text_ = "x ";
   text_ += notes;
-  if (!parse_line(text_, line_).ok() ||
-      at_files_.size() > kMaxFiles) {
+  if (!parse_line(text_, line_).ok() || at_files_.size() > kMaxFiles) {
     return false;
   }
   entry.notes = notes;
@@ -169,10 +165,10 @@ void Worker::out_of_memory(const LineEntry& entry, const Origin& origin,
                            const Block& block) {
   for (Buffer* buffer : blocks_) pool_.drop(buffer);
   blocks_.clear();
-  std::string message = entry.recipe->op->name + ": out of memory: " +
-                        to_string(types_[block.type].type) + " needs " +
-                        size_text(class_bytes(block.size_class)) + ", " +
-                        size_text(pool_.used());
+  std::string message =
+      entry.recipe->op->name +
+      ": out of memory: " + to_string(types_[block.type].type) + " needs " +
+      size_text(class_bytes(block.size_class)) + ", " + size_text(pool_.used());
   message += pool_.limit() == 0 ? " in use"
                                 : " of " + size_text(pool_.limit()) + " in use";
   const Error error{std::move(message), 0};

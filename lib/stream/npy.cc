@@ -239,7 +239,8 @@ std::string npy_header(const Type& type) {
   }
   const bool has_order = size_of(type.dtype) > 1;
   std::string dict = "{'descr': '" + std::string(has_order ? "<" : "|") +
-                     std::string(name) + "', 'fortran_order': False, 'shape': (";
+                     std::string(name) +
+                     "', 'fortran_order': False, 'shape': (";
   for (size_t i = 0; i < type.shape.size(); ++i) {
     dict += (i > 0 ? " " : "") + std::to_string(type.shape[i]) + ",";
   }

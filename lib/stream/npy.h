@@ -1,5 +1,5 @@
-// The header of a NumPy .npy file, versions 1.0 to 3.0. bf16, which NumPy lacks,
-// is written and read as '<V2', two opaque bytes, as ml_dtypes does.
+// The header of a NumPy .npy file, versions 1.0 to 3.0. bf16, which NumPy
+// lacks, is written and read as '<V2', two opaque bytes, as ml_dtypes does.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct NpyHeader {
   Type type;
   bool fortran_order = false;  // the first index varies fastest
   bool big_endian = false;
-  size_t data_offset = 0;      // bytes from the start of the file
+  size_t data_offset = 0;  // bytes from the start of the file
 };
 
 // From a file's first bytes; `bytes` may stop anywhere after the header.

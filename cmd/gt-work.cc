@@ -1,0 +1,111 @@
+// gt-work: a stream in, its results out.
+#include <unistd.h>
+
+#include <thread>
+
+#include "exec/session.h"
+#include "program.h"
+
+namespace {
+
+constexpr const char* kFooter =
+    R"(Runs FILE... in order ('-' or none: standard input) and writes the results
+of its prints, in program order.
+Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
+was rejected; 4 the stream was cut short; the largest of these and of the
+stages before. See gt-work(1), gt-stream(5), gt-ops(7).
+
+Environment: GT_BACKEND (--backend), GT_VERBOSE (-v).
+
+Examples:
+  gt-emit model.gt | gt-work
+  gt-emit model.gt | gt-work --backend ref --root data --memory 2G
+  printf 'x = tensor f32[2] 1 2\nprint x\n' | gt-work)";
+
+struct Options {
+  std::vector<std::string> files{"-"};
+  std::string backend = "cpu";
+  std::string isa;
+  std::string memory;
+  std::vector<std::string> roots;
+  int threads = 0;
+  bool no_cache = false;
+  int verbose = 0;
+  gt::WorkerOptions worker;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.footer(kFooter);
+  app.add_option("FILE", options.files, "streams, '-' for standard input");
+  app.add_option("--backend", options.backend,
+                 "cpu; ref, the meaning of each op in plain loops; null, "
+                 "shapes and costs alone (prints give zeros)")
+      ->envname("GT_BACKEND");
+  app.add_option("--threads", options.threads,
+                 "threads that compute (all cores)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--isa", options.isa,
+                 "instruction set: base, avx2 or avx512 (the best there is)");
+  app.add_option("--memory", options.memory,
+                 "bytes that values may take, as 512M or 2G (no limit)");
+  app.add_option("--root", options.roots,
+                 "load and save below this directory only; may be repeated")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_flag("--fail-fast", options.worker.fail_fast,
+               "stop at the first failure");
+  app.add_flag("--no-cache", options.no_cache, "decode every line anew");
+  app.add_flag("-v", options.verbose, "say at the end what was done")
+      ->envname("GT_VERBOSE");
+}
+
+void say_stats(const gt::WorkerStats& stats) {
+  gt::say("gt-work: " + std::to_string(stats.lines) + " lines, " +
+          std::to_string(stats.decoded) + " decoded, " +
+          std::to_string(stats.tasks) + " tasks, " +
+          std::to_string(static_cast<uint64_t>(stats.flops)) + " flops, " +
+          std::to_string(stats.peak_bytes) + " bytes at most\n");
+}
+
+int usage(const std::string& message) {
+  gt::say("gt-work: " + message + "; try gt-work --help\n");
+  return static_cast<int>(gt::Exit::kUsage);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gt::guard_descriptors();
+  CLI::App app{"Execute a stream on this machine.", "gt-work"};
+  Options options;
+  add_options(app, options);
+  int status = 0;
+  if (!gt::parse_options(app, argc, argv, status)) return status;
+  if (!options.memory.empty() &&
+      (!gt::parse_size(options.memory, options.worker.memory) ||
+       options.worker.memory == 0)) {
+    return usage("--memory: '" + options.memory +
+                 "' is not a size such as 512M or 2G");
+  }
+  if (options.threads == 0) {
+    options.threads = std::max(1U, std::thread::hardware_concurrency());
+  }
+  options.worker.caches = !options.no_cache;
+  const auto backend =
+      gt::make_backend(options.backend, {options.threads, options.isa});
+  if (!backend.ok()) return usage(backend.error().message);
+  auto files = gt::Files::make(options.roots);
+  if (!files.ok()) return usage("--root: " + files.error().message);
+
+  gt::Writer writer(STDOUT_FILENO);
+  gt::Exit done = gt::Exit::kDone;
+  {
+    gt::Worker worker(*backend.value(), std::move(files.value()), writer,
+                      gt::say, options.worker);
+    done = gt::run_session(worker, options.files, gt::say);
+    if (options.verbose > 0) say_stats(worker.stats());
+  }
+  return static_cast<int>(done);
+}
