@@ -16,7 +16,7 @@
 
 #include "base/exit.h"
 #include "base/message.h"
-#include "emit/symbols.h"
+#include "emit/ledger.h"
 #include "grad/reverse.h"
 #include "grad/tape.h"
 #include "grad/type_table.h"
@@ -51,7 +51,7 @@ class Session {
   // A line that Reader dropped.
   void reject_long(std::string_view head, Origin origin, std::string& out);
   // Between "#gt" and "#end": the stream has been emitted before.
-  void set_emitted(bool emitted) { emitted_ = emitted; }
+  void set_emitted(bool emitted) { ledger_.emitted = emitted; }
 
   // End of input: with --tape, what is left of the history.
   void finish();
@@ -66,7 +66,7 @@ class Session {
   // same for the same input.
   void state(std::string& text, std::vector<Origin*>& lines);
   // Names and values that state() would go through.
-  size_t state_size() const { return tape_.value_limit(); }
+  size_t state_size() const { return ledger_.tape.value_limit(); }
   // Messages said so far: a round that said something is not like another.
   size_t messages() const { return messages_; }
 
@@ -121,13 +121,7 @@ class Session {
   // Names and values.
   void record(const Call& call, Origin origin);
   void find_needed(const Call& call);
-  void release(SymbolId symbol, Origin origin, std::string& before);
-  void bind_result(SymbolId symbol, ValueId value, Origin origin,
-                   std::string& before);
-  void write_idle_frees(std::string& out);
   void limit_history(Origin origin);
-  std::string fresh_name();
-  SymbolId new_internal(ValueId value, Origin origin);
 
   void write_line(Origin origin, std::string& out);
   std::string at_note(Origin origin) const;
@@ -150,17 +144,12 @@ class Session {
   friend class GradientWriter;
   void print_tape(std::span<const NodeId> nodes, std::string& out) const;
   std::string place_of(Origin origin) const;
-  std::string_view lost_name(const Lost& lost) const;
 
   EmitOptions options_;
   std::function<void(std::string_view)> say_;
   std::vector<File> files_;
-  TypeTable types_;
-  Tape tape_;
-  Symbols symbols_;
-  Numbers numbers_;
+  Ledger ledger_;
   std::unordered_map<std::string, Type> saved_;  // types by path
-  bool emitted_ = false;
   bool warned_history_ = false;
   Exit status_ = Exit::kDone;
   size_t messages_ = 0;

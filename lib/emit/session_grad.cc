@@ -34,7 +34,7 @@ class Session::GradientWriter {
       for (const GradientOperand& o : line.operands) {
         if (o.kind == GradientOperand::Kind::kHandle) ++uses_[o.id];
         if (o.kind == GradientOperand::Kind::kForward) {
-          s_.tape_.add_read(o.id);
+          s_.ledger_.tape.add_read(o.id);
         }
       }
     }
@@ -57,16 +57,16 @@ class Session::GradientWriter {
     why.kind = Lost::Kind::kConsumed;
     why.at = origin_;
     for (const NodeId n : program_.history) {
-      if (s_.tape_.node(n).op != nullptr) s_.tape_.forget(n, why);
+      if (s_.ledger_.tape.node(n).op != nullptr) s_.ledger_.tape.forget(n, why);
     }
-    s_.write_idle_frees(out_);
+    s_.ledger_.write_idle_frees(out_);
   }
 
   const std::string& name_of(const GradientOperand& o) const {
     if (o.kind == GradientOperand::Kind::kText) return o.text;
     const ValueId v =
         o.kind == GradientOperand::Kind::kHandle ? values_[o.id] : o.id;
-    return s_.symbols_[s_.tape_.value(v).name].text;
+    return s_.ledger_.symbols[s_.ledger_.tape.value(v).name].text;
   }
 
   // The target whose gradient the handle is, or -1.
@@ -88,16 +88,18 @@ class Session::GradientWriter {
     for (size_t r = 0; r < results.size(); ++r) {
       const Handle h = line.results[r];
       values_[h] = results[r];
-      for (uint32_t u = 0; u < uses_[h]; ++u) s_.tape_.add_read(results[r]);
+      for (uint32_t u = 0; u < uses_[h]; ++u)
+        s_.ledger_.tape.add_read(results[r]);
       const int target = target_of(h);
       if (target >= 0) {
         const auto t = static_cast<size_t>(target);
-        s_.bind_result(targets_.names[t], results[r], origin_, before);
+        s_.ledger_.bind(targets_.names[t], results[r], origin_, before);
         notes += " #grad=" + target_text(t);
       } else {
-        s_.new_internal(results[r], origin_);
+        s_.ledger_.hold_internal(results[r], origin_);
       }
-      head += s_.symbols_[s_.tape_.value(results[r]).name].text + " ";
+      head +=
+          s_.ledger_.symbols[s_.ledger_.tape.value(results[r]).name].text + " ";
     }
     out_ += before + head + "= " + tail + notes + s_.at_note(origin_) + "\n";
     finish_reads(line);
@@ -114,8 +116,8 @@ class Session::GradientWriter {
     if (targets_.retain) return define_recorded(line, tail);
     for (const Handle h : line.results) {
       const TypeId type = program_.handle_types[h];
-      results.push_back(
-          s_.tape_.add_leaf(type, is_float(s_.types_[type].dtype), origin_));
+      results.push_back(s_.ledger_.tape.add_leaf(
+          type, is_float(s_.ledger_.types[type].dtype), origin_));
     }
     return results;
   }
@@ -134,7 +136,9 @@ class Session::GradientWriter {
       if (o.kind == GradientOperand::Kind::kHandle) v = values_[o.id];
       if (o.kind == GradientOperand::Kind::kForward) v = o.id;
       s_.operand_values_.push_back(v);
-      types.push_back(v == kNil ? nullptr : &s_.types_[s_.tape_.value(v).type]);
+      types.push_back(v == kNil
+                          ? nullptr
+                          : &s_.ledger_.types[s_.ledger_.tape.value(v).type]);
     }
     Call call;
     GT_CHECK(gt::bind(parsed, types, call).ok());
@@ -147,33 +151,34 @@ class Session::GradientWriter {
   void finish_reads(const GradientLine& line) {
     for (const GradientOperand& o : line.operands) {
       if (o.kind == GradientOperand::Kind::kText) continue;
-      s_.tape_.drop_read(
+      s_.ledger_.tape.drop_read(
           o.kind == GradientOperand::Kind::kHandle ? values_[o.id] : o.id);
     }
-    s_.write_idle_frees(out_);
+    s_.ledger_.write_idle_frees(out_);
   }
 
   // A gradient under a second name, or of a target that was not reached.
   void write_rest(size_t t) {
     const Handle h = program_.targets[t];
     if (h != kNil && first_target(t) == t) return;
-    const Value& target = s_.tape_.value(targets_.values[t]);
+    const Value& target = s_.ledger_.tape.value(targets_.values[t]);
     const TypeId type = target.type;
-    std::string text = "zeros " + to_string(s_.types_[type]);
+    std::string text = "zeros " + to_string(s_.ledger_.types[type]);
     if (h == kNil) {
       s_.warn("grad: the loss does not depend on " + target_text(t) +
                   "; its gradient is zeros",
               origin_);
     } else {
-      text = "copy " + s_.symbols_[s_.tape_.value(values_[h]).name].text;
+      text = "copy " +
+             s_.ledger_.symbols[s_.ledger_.tape.value(values_[h]).name].text;
     }
     std::string before;
-    const ValueId v = s_.tape_.add_leaf(type, true, origin_);
-    s_.bind_result(targets_.names[t], v, origin_, before);
-    out_ += before + s_.symbols_[targets_.names[t]].text + " = " + text +
+    const ValueId v = s_.ledger_.tape.add_leaf(type, true, origin_);
+    s_.ledger_.bind(targets_.names[t], v, origin_, before);
+    out_ += before + s_.ledger_.symbols[targets_.names[t]].text + " = " + text +
             " #bwd #grad=" + target_text(t) + s_.at_note(origin_) + "\n";
-    if (h != kNil) s_.tape_.drop_read(values_[h]);
-    s_.write_idle_frees(out_);
+    if (h != kNil) s_.ledger_.tape.drop_read(values_[h]);
+    s_.ledger_.write_idle_frees(out_);
   }
 
   Session& s_;
@@ -196,7 +201,7 @@ void Session::grad(Origin origin, std::string& out) {
   }
   LostTarget lost;
   const GradientProgram program =
-      reverse(tape_, types_, targets.loss, targets.values, lost);
+      reverse(ledger_.tape, ledger_.types, targets.loss, targets.values, lost);
   Status possible = ok_status();
   if (lost.value != kNil) {
     possible = explain_lost(targets, lost);
@@ -209,13 +214,14 @@ void Session::grad(Origin origin, std::string& out) {
   if (!possible.ok()) return reject(possible.error(), origin, out);
   if (options_.tape) {
     std::vector<NodeId> nodes(program.history.rbegin(), program.history.rend());
-    tape_text_ += "# history behind " + symbols_[operand_symbols_[0]].text +
-                  " at " + place_of(origin) + ": " +
-                  std::to_string(nodes.size()) + " lines\n";
+    tape_text_ += "# history behind " +
+                  ledger_.symbols[operand_symbols_[0]].text + " at " +
+                  place_of(origin) + ": " + std::to_string(nodes.size()) +
+                  " lines\n";
     print_tape(nodes, tape_text_);
   }
   for (const Name& r : line_.results) {
-    targets.names.push_back(symbols_.intern(r.text));
+    targets.names.push_back(ledger_.symbols.intern(r.text));
   }
   GradientWriter(*this, program, targets, origin, out).run();
   limit_history(origin);
@@ -262,12 +268,12 @@ Status Session::grad_targets(Targets& targets) {
 Status Session::explain_lost(const Targets& targets,
                              const LostTarget& lost) const {
   (void)targets;
-  const Value& v = tape_.value(lost.value);
+  const Value& v = ledger_.tape.value(lost.value);
   const size_t operand = lost.target + 1;
   const std::string target(line_.operands[operand].text);
   std::string what = v.name == kNil
                          ? "a value computed at " + place_of(v.origin)
-                         : symbols_[v.name].text;
+                         : ledger_.symbols[v.name].text;
   std::string message;
   switch (v.lost.kind) {
     case Lost::Kind::kConsumed:
@@ -283,9 +289,10 @@ Status Session::explain_lost(const Targets& targets,
                 "limit";
       break;
     default:
-      message = std::string(lost_name(v.lost)) + " was bound again at " +
-                place_of(v.lost.at) + ", since " + what + " was computed at " +
-                place_of(v.origin) + "; take grad before that";
+      message = std::string(ledger_.lost_name(v.lost)) +
+                " was bound again at " + place_of(v.lost.at) + ", since " +
+                what + " was computed at " + place_of(v.origin) +
+                "; take grad before that";
   }
   return Error{"grad: cannot reach " + target + ": " + message,
                line_.operands[operand].column};
@@ -301,26 +308,28 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
     const ValueId id = open.back();
     open.pop_back();
     if (!seen.insert(id).second) continue;
-    const Value& v = tape_.value(id);
+    const Value& v = ledger_.tape.value(id);
     const Lost* rebound = nullptr;
-    if (v.gone.kind != Lost::Kind::kNot && lost_name(v.gone) == operand.text) {
+    if (v.gone.kind != Lost::Kind::kNot &&
+        ledger_.lost_name(v.gone) == operand.text) {
       rebound = &v.gone;
     }
     if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil &&
-        tape_.value(targets.values[target]).serial > v.serial) {
+        ledger_.tape.value(targets.values[target]).serial > v.serial) {
       rebound = &v.lost;
     }
     if (rebound != nullptr) {
       return Error{
-          "grad: " + std::string(lost_name(*rebound)) + " was bound again at " +
-              place_of(rebound->at) + ", since " +
-              symbols_[tape_.value(targets.loss).name].text +
-              " was computed at " + place_of(tape_.value(targets.loss).origin) +
+          "grad: " + std::string(ledger_.lost_name(*rebound)) +
+              " was bound again at " + place_of(rebound->at) + ", since " +
+              ledger_.symbols[ledger_.tape.value(targets.loss).name].text +
+              " was computed at " +
+              place_of(ledger_.tape.value(targets.loss).origin) +
               "; take grad before that",
           operand.column};
     }
     if (v.producer == kNil) continue;
-    for (const ValueId o : tape_.node(v.producer).operands) {
+    for (const ValueId o : ledger_.tape.node(v.producer).operands) {
       if (o != kNil) open.push_back(o);
     }
   }
@@ -332,113 +341,33 @@ Status Session::check_held(const GradientProgram& program) const {
   for (const GradientLine& line : program.lines) {
     for (const GradientOperand& o : line.operands) {
       if (o.kind != GradientOperand::Kind::kForward) continue;
-      const Value& v = tape_.value(o.id);
+      const Value& v = ledger_.tape.value(o.id);
       if (v.name != kNil) continue;
-      return Error{
-          "grad: needs the value that " + std::string(lost_name(v.gone)) +
-              " had at " + place_of(v.origin) + ", let go at " +
-              place_of(v.gone.at) + "; a stream opened by #gt gets no aliases",
-          line_.op_column};
+      return Error{"grad: needs the value that " +
+                       std::string(ledger_.lost_name(v.gone)) + " had at " +
+                       place_of(v.origin) + ", let go at " +
+                       place_of(v.gone.at) +
+                       "; a stream opened by #gt gets no aliases",
+                   line_.op_column};
     }
   }
   return ok_status();
 }
 
-// ---- what a later line can depend on ---------------------------------------
-
-namespace {
-
-void add(std::string& text, uint64_t n) {
-  text.append(reinterpret_cast<const char*>(&n), sizeof n);
-}
-void add(std::string& text, std::string_view s) {
-  add(text, s.size());
-  text += s;
-}
-
-}  // namespace
-
-void Session::state(std::string& text, std::vector<Origin*>& lines) {
-  text.clear();
-  lines.clear();
-  // Values and nodes by age, so that equal histories get equal numbers.
-  std::vector<ValueId> values;
-  for (ValueId v = 0; v < tape_.value_limit(); ++v) {
-    if (tape_.value(v).alive) values.push_back(v);
-  }
-  std::sort(values.begin(), values.end(), [this](ValueId a, ValueId b) {
-    return tape_.value(a).serial < tape_.value(b).serial;
-  });
-  std::unordered_map<ValueId, uint64_t> value_number;
-  std::unordered_map<NodeId, uint64_t> node_number;
-  for (const ValueId v : values) value_number[v] = value_number.size();
-  for (NodeId n = tape_.oldest(); n != kNil; n = tape_.node(n).newer) {
-    node_number[n] = node_number.size();
-  }
-  const auto number_of = [&](ValueId v) {
-    return v == kNil ? UINT64_MAX : value_number.at(v);
-  };
-  for (const ValueId id : values) {
-    Value& v = tape_.mutable_value(id);
-    add(text, v.type);
-    add(text, v.name == kNil ? "" : std::string_view(symbols_[v.name].text));
-    add(text, (v.internal ? 1U : 0U) + (v.differentiable ? 2U : 0U) +
-                  4U * static_cast<unsigned>(v.lost.kind) +
-                  32U * static_cast<unsigned>(v.gone.kind));
-    add(text, lost_name(v.lost));
-    add(text, lost_name(v.gone));
-    add(text, v.reads);
-    add(text, v.pending);
-    add(text, v.producer == kNil ? UINT64_MAX : node_number.at(v.producer));
-    add(text, v.uses.size());
-    lines.push_back(&v.origin);
-    lines.push_back(&v.lost.at);
-    lines.push_back(&v.gone.at);
-  }
-  for (NodeId n = tape_.oldest(); n != kNil; n = tape_.node(n).newer) {
-    Node& node = tape_.mutable_node(n);
-    add(text, node.text->line);
-    add(text, node.text->notes);
-    for (const ValueId v : node.operands) add(text, number_of(v));
-    for (const ValueId v : node.results) add(text, number_of(v));
-    for (const ValueId v : node.needed) add(text, number_of(v));
-    add(text, node.live_inputs);
-    lines.push_back(&node.origin);
-  }
-  std::vector<SymbolId> names;
-  for (SymbolId id = 0; id < symbols_.all().size(); ++id) {
-    if (symbols_[id].is_bound()) names.push_back(id);
-  }
-  std::sort(names.begin(), names.end(), [this](SymbolId a, SymbolId b) {
-    return symbols_[a].text < symbols_[b].text;
-  });
-  for (const SymbolId id : names) {
-    Symbol& s = symbols_[id];
-    add(text, s.text);
-    add(text, number_of(s.value));
-    add(text, s.message);
-    lines.push_back(&s.bound);
-  }
-  add(text, saved_.size());
-  for (const auto& [path, type] : saved_) {
-    add(text, path);
-    add(text, to_string(type));
-  }
-  add(text, (emitted_ ? 1U : 0U) + (warned_history_ ? 2U : 0U));
-}
-
 void Session::print_tape(std::span<const NodeId> nodes,
                          std::string& out) const {
   for (const NodeId id : nodes) {
-    const Node& n = tape_.node(id);
+    const Node& n = ledger_.tape.node(id);
     std::string type;
     for (const ValueId r : n.results) {
-      if (r != kNil) type = to_string(types_[tape_.value(r).type]);
+      if (r != kNil)
+        type = to_string(ledger_.types[ledger_.tape.value(r).type]);
     }
     std::string reads;
     for (const ValueId v : n.needed) {
-      const SymbolId name = tape_.value(v).name;
-      reads += " " + (name == kNil ? std::string("?") : symbols_[name].text);
+      const SymbolId name = ledger_.tape.value(v).name;
+      reads +=
+          " " + (name == kNil ? std::string("?") : ledger_.symbols[name].text);
     }
     out += n.text->shown + "  # " + place_of(n.origin) + " " + type +
            (reads.empty() ? "" : " reads" + reads) + "\n";

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "stream/type.h"
+
 namespace gt::philox {
 
 using Words = std::array<uint32_t, 4>;
@@ -47,6 +49,20 @@ static inline Pair pair(uint64_t seed, uint64_t b) {
 static inline uint64_t word(uint64_t seed, uint64_t element) {
   const Pair p = pair(seed, element / 2);
   return element % 2 == 0 ? p.first : p.second;
+}
+
+// Significand of a float dtype, its hidden bit included.
+static inline int digits_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF64:
+      return 53;
+    case Dtype::kF16:
+      return 11;
+    case Dtype::kBf16:
+      return 8;
+    default:
+      return 24;
+  }
 }
 
 // The top `digits` bits of a word as a number in [0, 1): exact in a dtype of

@@ -1,0 +1,48 @@
+// What every name holds, and the lines that keep it so: aliases of values that
+// a history needs after their name was bound again, and the frees of our own
+// names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emit/symbols.h"
+#include "grad/tape.h"
+#include "grad/type_table.h"
+
+namespace gt {
+
+struct Ledger {
+  TypeTable types;
+  Tape tape;
+  Symbols symbols;
+  // The stream was emitted before: its names come and go as it says, no alias
+  // is added.
+  bool emitted = false;
+
+  // Binds a name to a new value. What must stand before the line goes to
+  // `before`.
+  void bind(SymbolId id, ValueId value, Origin origin, std::string& before);
+  // Unbinds a name. If a history needs the value's data, an alias keeps it.
+  void release(SymbolId id, Origin origin, std::string& before);
+
+  // Our own names: "_e0" and so on, the smallest number that is free.
+  std::string fresh_name();
+  void give_back(std::string_view name);
+  SymbolId hold_internal(ValueId value, Origin origin);
+  // Writes a free of those of our names that nobody needs any more.
+  void write_idle_frees(std::string& out);
+
+  // The user's name in it, unless the table has given its slot to another.
+  std::string_view lost_name(const Lost& lost) const;
+
+  // Appends what a later line can depend on, line numbers apart, as one text;
+  // and those numbers, in the same order.
+  void state(std::string& text, std::vector<Origin*>& lines);
+
+ private:
+  Numbers numbers_;
+};
+
+}  // namespace gt

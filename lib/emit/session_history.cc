@@ -1,0 +1,126 @@
+// What the tape is told of a line, and how long it may grow.
+#include "emit/session.h"
+#include "grad/reads.h"
+
+namespace gt {
+namespace {
+
+// The instruction with "r" and "x" for its names: what the history needs of it,
+// the same for every line of a pattern.
+void append_without_names(const Line& line, std::string& out) {
+  for (size_t r = 0; r < line.results.size(); ++r) out += "r ";
+  out += "= ";
+  out += line.op;
+  for (const Operand& o : line.operands) {
+    out += ' ';
+    out += o.kind == Operand::Kind::kName ? "x" : o.text;
+  }
+  for (const Key& key : line.keys) {
+    out += ' ';
+    out += key.key;
+    out += '=';
+    out += key.value;
+  }
+}
+
+}  // namespace
+
+void Session::find_needed(const Call& call) {
+  needed_operands_.clear();
+  needed_results_.clear();
+  const auto& reads = gradient_reads(*call.op);
+  const size_t count = call.arguments.size();
+  std::vector<bool> operands(call.op->operands.size());
+  std::vector<bool> results(call.op->results.size());
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t operand = call.arguments[i].operand;
+    if (operand < 0) continue;
+    const ValueId v = operand_values_[static_cast<size_t>(operand)];
+    if (v == kNil || !ledger_.tape.reachable(v)) continue;
+    const GradientReads& r = reads[call.op->parameter_of(i, count)];
+    for (const uint32_t p : r.operands) operands[p] = true;
+    for (const uint32_t p : r.results) results[p] = true;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const Argument& a = call.arguments[i];
+    if (a.operand < 0 || !operands[call.op->parameter_of(i, count)]) continue;
+    if (operand_values_[static_cast<size_t>(a.operand)] == kNil) continue;
+    needed_operands_.push_back(static_cast<uint32_t>(a.operand));
+  }
+  for (size_t r = 0; r < call.result_count; ++r) {
+    if (results[call.op->result_parameter_of(r, call.result_count)]) {
+      needed_results_.push_back(static_cast<uint32_t>(r));
+    }
+  }
+}
+
+// Values of the line's results: with history where the op has a gradient.
+void Session::record(const Call& call, Origin origin) {
+  result_types_.clear();
+  differentiable_.clear();
+  bool floats = false;
+  for (const Type& type : call.results) {
+    result_types_.push_back(ledger_.types.id(type));
+    differentiable_.push_back(is_float(type.dtype) ? 1 : 0);
+    floats = floats || is_float(type.dtype);
+  }
+  if (!floats || !call.op->has_gradient()) {
+    result_values_.clear();
+    for (size_t r = 0; r < result_types_.size(); ++r) {
+      result_values_.push_back(ledger_.tape.add_leaf(
+          result_types_[r], differentiable_[r] != 0, origin));
+    }
+    needed_operands_.clear();
+    needed_results_.clear();
+    node_text_.reset();
+    return;
+  }
+  find_needed(call);
+  auto node = std::make_shared<NodeText>();
+  append_without_names(line_, node->line);
+  if (options_.tape) append_instruction(node->shown, line_);
+  for (const Note& note : line_.notes) {
+    if (note.key != "signal" && note.key != "mb") continue;
+    node->notes += " #" + std::string(note.key);
+    if (!note.value.empty()) node->notes += "=" + std::string(note.value);
+  }
+  node_text_ = std::move(node);
+  ledger_.tape.record(
+      {call.op, node_text_, operand_values_, result_types_, differentiable_,
+       needed_operands_, needed_results_, origin},
+      result_values_);
+}
+
+void Session::limit_history(Origin origin) {
+  while (ledger_.tape.node_count() > options_.history) {
+    const NodeId oldest = ledger_.tape.oldest();
+    if (!warned_history_) {
+      warned_history_ = true;
+      // Whoever follows from the oldest line holds it.
+      std::string holder = "a live name";
+      for (NodeId n = oldest; n != kNil;) {
+        NodeId next = kNil;
+        for (const ValueId r : ledger_.tape.node(n).results) {
+          if (r == kNil) continue;
+          const Value& v = ledger_.tape.value(r);
+          if (v.name != kNil && !v.internal)
+            holder = ledger_.symbols[v.name].text;
+          if (!v.uses.empty()) next = v.uses.back().node;
+        }
+        n = holder == "a live name" ? next : kNil;
+      }
+      warn("the history that '" + holder + "' holds is longer than " +
+               std::to_string(options_.history) +
+               " lines; the oldest are forgotten. If no gradient of it is "
+               "wanted, write " +
+               holder + " = detach " + holder,
+           origin);
+    }
+    Lost why;
+    why.kind = Lost::Kind::kForgotten;
+    why.at = origin;
+    ledger_.tape.forget(oldest, why);
+  }
+}
+
+}  // namespace gt
