@@ -13,8 +13,11 @@ std::string printable(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') c = ' ';
-    if (byte < 0x20 || byte == 0x7f) c = '?';
+    if (c == '\t') {
+      c = ' ';
+    } else if (byte < 0x20 || byte == 0x7f) {
+      c = '?';
+    }
   }
   return out;
 }
@@ -60,6 +63,12 @@ std::string format_error(std::string_view program, const Place& place,
   if (column == 0) return out;
   out += std::string(2 + (first > 0 ? 3 : 0) + column - first - 1, ' ') + "^\n";
   return out;
+}
+
+std::string excerpt(std::string_view text) {
+  constexpr size_t kLength = 40;
+  std::string out = printable(text.substr(0, kLength));
+  return text.size() > kLength ? out + "..." : out;
 }
 
 std::string_view nearest(std::string_view word,

@@ -25,6 +25,10 @@ std::string to_string(const Place& place);
 std::string format_error(std::string_view program, const Place& place,
                          const Error& error, std::string_view line);
 
+// Text of the user's as a message may quote it: control bytes shown as '?', and
+// "..." for what goes beyond 40 bytes.
+std::string excerpt(std::string_view text);
+
 // The candidate nearest to `word` by edit distance, or "" when none is near
 // enough to be what was meant.
 std::string_view nearest(std::string_view word,

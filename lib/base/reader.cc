@@ -76,8 +76,13 @@ Reader::Item Reader::next(std::string_view& line) {
     if (lf != nullptr) {
       const auto length =
           static_cast<size_t>(static_cast<const char*>(lf) - start);
-      line = without_cr(start, length);
       begin_ += length + 1;
+      if (length > kMaxLine) {
+        head_.assign(start, kShownHead);
+        line = head_;
+        return Item::kTooLong;
+      }
+      line = without_cr(start, length);
       return Item::kLine;
     }
     if (size > kMaxLine) return too_long(line);

@@ -137,8 +137,7 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
       break;
   }
   return at(operand.column, op.name + ": expected " + word_for(role) +
-                                ", got '" +
-                                std::string(operand.text.substr(0, 40)) +
+                                ", got '" + excerpt(operand.text) +
                                 "'; usage: " + op.row->signature);
 }
 
@@ -215,7 +214,7 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
     if (index < 0) {
       std::vector<std::string_view> known;
       for (const KeyParameter& k : op.keys) known.push_back(k.row->name);
-      std::string message = op.name + ": no key '" + std::string(key.key) + "'";
+      std::string message = op.name + ": no key '" + excerpt(key.key) + "'";
       const std::string guess = did_you_mean(key.key, known);
       return at(key.column, message + (guess.empty() ? "; usage: " : guess) +
                                 (guess.empty() ? op.row->signature : ""));
@@ -224,7 +223,7 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
     const std::string wanted = expected_of(row, key.value);
     if (!wanted.empty()) {
       return at(key.column, op.name + ": key " + row.name + " must be " +
-                                wanted + ", got " + std::string(key.value));
+                                wanted + ", got " + excerpt(key.value));
     }
     call.key_values[static_cast<size_t>(index)] = key.value;
   }
@@ -245,8 +244,7 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
 Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
   const Op* op = find_op(line.op);
   if (op == nullptr) {
-    return at(line.op_column, "unknown op '" +
-                                  std::string(line.op.substr(0, 40)) + "'" +
+    return at(line.op_column, "unknown op '" + excerpt(line.op) + "'" +
                                   did_you_mean(line.op, op_names()));
   }
   call.op = op;

@@ -164,7 +164,7 @@ Result<std::string> describe_ops(std::string_view what) {
     return ops_completion(what);
   }
   if (const Op* op = find_op(what)) return op_details(*op);
-  return Error{"no op '" + std::string(what.substr(0, 40)) + "'" +
+  return Error{"no op '" + excerpt(what) + "'" +
                did_you_mean(what, op_names())};
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/message.h"
 #include "ops/call.h"
 
 namespace gt {
@@ -326,8 +327,8 @@ std::vector<int64_t> Call::integers(std::string_view name) const {
 
 std::string Call::describe(size_t i) const {
   const Argument& a = arguments[i];
-  if (a.literal) return "number " + std::string(a.text);
-  return std::string(a.name) + " " + to_string(a.type);
+  if (a.literal) return "number " + excerpt(a.text);
+  return excerpt(a.name) + " " + to_string(a.type);
 }
 
 double flops(const Call& call) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/message.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -115,7 +116,7 @@ class Parser {
     if (word.empty()) return fail(at_, "an op is missing after '='");
     if (ident_length(word) != word.size()) {
       const bool assign = word.find('=') != std::string_view::npos;
-      return fail(at_, "'" + clean(word) + "' is not an op" +
+      return fail(at_, "'" + excerpt(word) + "' is not an op" +
                            (assign ? "; write blanks around '='" : ""));
     }
     at_ += word.size();
@@ -163,7 +164,7 @@ class Parser {
     const std::string_view body = word.substr(1);
     const size_t n = ident_length(body);
     if (n == 0 || (n < body.size() && body[n] != '=')) {
-      return fail(at_, "'" + clean(word) +
+      return fail(at_, "'" + excerpt(word) +
                            "' is not a note; a note is #key or #key=value, a "
                            "remark has a blank after '#'");
     }
@@ -266,7 +267,7 @@ class Parser {
   bool push(Operand::Kind kind, std::string_view text,
             std::string_view ranks = {}, size_t length = 0) {
     if (!line_.keys.empty()) {
-      return fail(at_, "operand '" + clean(text) +
+      return fail(at_, "operand '" + excerpt(text) +
                            "' after a key; operands come first");
     }
     line_.operands.push_back(
@@ -279,12 +280,12 @@ class Parser {
     const size_t n = ident_length(word);
     name.text = word.substr(0, n);
     name.column = static_cast<uint32_t>(at + 1);
+    if (!check_printable(word, at)) return false;
     if (n == 0 || (n < word.size() && word[n] != '@')) {
-      return check_printable(word, at) &&
-             fail(at + (n < word.size() ? n : 0),
-                  "'" + clean(word) +
-                      "' is not a name, number, range, type "
-                      "or string");
+      return fail(at + (n < word.size() ? n : 0),
+                  "'" + excerpt(word) +
+                      "' is not a name, number, range, type or string" +
+                      (word[0] == '=' ? "; write blanks around '='" : ""));
     }
     if (is_reserved(name.text)) {
       return fail(at, "'" + std::string(name.text) +
@@ -295,16 +296,6 @@ class Parser {
     const auto ranks = parse_ranks(name.ranks);
     if (!ranks.ok()) return fail(at + n + 1, ranks.error().message);
     return true;
-  }
-
-  // For messages: control bytes and great lengths left out.
-  static std::string clean(std::string_view text) {
-    std::string out(text.substr(0, 40));
-    for (char& c : out) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte < 0x20 || byte == 0x7f) c = '?';
-    }
-    return text.size() > 40 ? out + "..." : out;
   }
 
   std::string_view text_;
@@ -475,25 +466,27 @@ std::string unquote(std::string_view text) {
 }
 
 Result<Range> parse_range(std::string_view text) {
-  const Error error{"'" + std::string(text.substr(0, 40)) +
-                    "' is not a range such as 0:4, ::2 or 1:"};
+  const auto error = [text] {
+    return Error{"'" + excerpt(text) +
+                 "' is not a range such as 0:4, ::2 or 1:"};
+  };
   std::optional<int64_t> parts[3];
   size_t part = 0;
   const char* p = text.data();
   const char* end = p + text.size();
   while (p < end) {
     if (*p == ':') {
-      if (++part > 2) return error;
+      if (++part > 2) return error();
       ++p;
       continue;
     }
     int64_t value = 0;
     const auto [next, code] = std::from_chars(p, end, value);
-    if (code != std::errc{} || (next < end && *next != ':')) return error;
+    if (code != std::errc{} || (next < end && *next != ':')) return error();
     parts[part] = value;
     p = next;
   }
-  if (part == 0) return error;
+  if (part == 0) return error();
   return Range{parts[0], parts[1], parts[2]};
 }
 

@@ -1,5 +1,6 @@
 #include "stream/number.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -20,6 +21,22 @@ void append_shortest(std::string& out, T value) {
   out.append(digits, end);
 }
 
+// Of a decimal beyond double: whether it is too small rather than too large.
+bool is_tiny(std::string_view decimal) {
+  const size_t e = std::min(decimal.find_first_of("eE"), decimal.size());
+  const std::string_view digits = decimal.substr(0, e);
+  const size_t point = std::min(digits.find('.'), digits.size());
+  const size_t first = digits.find_first_of("123456789");
+  const bool below = e + 1 < decimal.size() && decimal[e + 1] == '-';
+  const auto exponent = parse_number(
+      decimal.substr(e + 1 < decimal.size() ? e + 1 : decimal.size()));
+  if (exponent && exponent->kind != Number::Kind::kInteger) return below;
+  // Magnitude is 10^scale or a little more.
+  const auto scale = static_cast<double>(point) - static_cast<double>(first) +
+                     (exponent ? exponent->real : 0);
+  return scale < 0;
+}
+
 }  // namespace
 
 std::optional<Number> parse_number(std::string_view text) {
@@ -35,10 +52,12 @@ std::optional<Number> parse_number(std::string_view text) {
   const char* begin = digits.data();
   const char* end = begin + digits.size();
   int64_t integer = 0;
-  if (const auto r = std::from_chars(begin, end, integer); r.ptr == end) {
-    if (r.ec != std::errc{}) return std::nullopt;
-    return Number{Number::Kind::kInteger, static_cast<double>(integer),
-                  integer};
+  if (const auto r = std::from_chars(begin, end, integer);
+      r.ptr == end && r.ec == std::errc{}) {
+    // "-0" is what a float prints as; as an integer it is 0.
+    const double real =
+        integer == 0 && digits[0] == '-' ? -0.0 : static_cast<double>(integer);
+    return Number{Number::Kind::kInteger, real, integer};
   }
   // Of words, from_chars knows more spellings than the language.
   const char last = digits.back();
@@ -52,11 +71,7 @@ std::optional<Number> parse_number(std::string_view text) {
   const auto r = std::from_chars(begin, end, real);
   if (r.ptr != end) return std::nullopt;
   if (r.ec == std::errc::result_out_of_range) {
-    // Beyond double: the nearest representable value, as strtod gives it.
-    const size_t e = digits.find_first_of("eE");
-    const bool tiny =
-        e != std::string_view::npos && digits.substr(e + 1).starts_with('-');
-    real = tiny ? 0.0 : HUGE_VAL;
+    real = is_tiny(digits.substr(sign)) ? 0.0 : HUGE_VAL;
     if (sign == 1) real = -real;
   }
   return Number{Number::Kind::kFloat, real, 0};

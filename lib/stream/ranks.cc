@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/message.h"
+
 namespace gt {
 namespace {
 
@@ -34,21 +36,23 @@ bool read_run(const char*& p, const char* end, std::vector<int64_t>& ranks) {
 }  // namespace
 
 Result<std::vector<int64_t>> parse_ranks(std::string_view text) {
-  const Error error{"'" + std::string(text) +
-                    "' is not a rank set such as 3, 0-7, 0-6:2 or 0,2"};
+  const auto error = [text] {
+    return Error{"'" + excerpt(text) +
+                 "' is not a rank set such as 3, 0-7, 0-6:2 or 0,2"};
+  };
   std::vector<int64_t> ranks;
   const char* p = text.data();
   const char* end = p + text.size();
   for (;;) {
-    if (!read_run(p, end, ranks)) return error;
-    if (ranks.size() > static_cast<size_t>(kMaxRank) + 1) return error;
+    if (!read_run(p, end, ranks)) return error();
+    if (ranks.size() > static_cast<size_t>(kMaxRank) + 1) return error();
     if (p == end) break;
-    if (*p++ != ',') return error;
+    if (*p++ != ',') return error();
   }
   std::vector<int64_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    return Error{"rank set '" + std::string(text) + "' names a rank twice"};
+    return Error{"rank set '" + excerpt(text) + "' names a rank twice"};
   }
   return ranks;
 }

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/message.h"
+
 namespace gt {
 namespace {
 
@@ -73,11 +75,11 @@ Result<Shape> parse_shape(std::string_view text, bool signs) {
     int64_t d = 0;
     const auto [next, error] = std::from_chars(p, end, d);
     if (error == std::errc::result_out_of_range) {
-      return Error{"size in '" + std::string(text) + "' is out of range"};
+      return Error{"size in '" + excerpt(text) + "' is out of range"};
     }
     if (error != std::errc{} || (next != end && *next != ',') ||
         next + 1 == end) {
-      return Error{"'" + std::string(text) +
+      return Error{"'" + excerpt(text) +
                    "' is not a list of sizes such as 128,64"};
     }
     if (d < 0 && !signs) {
@@ -107,12 +109,11 @@ Status check_size(const Type& type) {
 Result<Type> parse_type(std::string_view text) {
   const size_t bracket = text.find('[');
   if (bracket == std::string_view::npos || text.back() != ']') {
-    return Error{"'" + std::string(text) +
-                 "' is not a type such as f32[128,64]"};
+    return Error{"'" + excerpt(text) + "' is not a type such as f32[128,64]"};
   }
   const auto dtype = parse_dtype(text.substr(0, bracket));
   if (!dtype) {
-    return Error{"unknown dtype '" + std::string(text.substr(0, bracket)) +
+    return Error{"unknown dtype '" + excerpt(text.substr(0, bracket)) +
                  "'; known: f32 f64 f16 bf16 i64 i32 u8 bool"};
   }
   auto shape =

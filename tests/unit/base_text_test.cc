@@ -1,0 +1,216 @@
+// Lines in and out of descriptors, and the form of messages.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "base/exit.h"
+#include "base/message.h"
+#include "base/reader.h"
+#include "base/writer.h"
+
+namespace gt {
+namespace {
+
+class Pipe {
+ public:
+  Pipe() { GT_CHECK(::pipe(ends_) == 0); }
+  ~Pipe() {
+    close_read();
+    close_write();
+  }
+  int read_end() const { return ends_[0]; }
+  int write_end() const { return ends_[1]; }
+  void close_read() { close_one(ends_[0]); }
+  void close_write() { close_one(ends_[1]); }
+
+ private:
+  static void close_one(int& fd) {
+    if (fd >= 0) ::close(fd);
+    fd = -1;
+  }
+  int ends_[2] = {-1, -1};
+};
+
+// Lines of `bytes`, written in pieces of `piece`; too long ones as "LONG:...".
+std::vector<std::string> lines_of(const std::string& bytes, size_t piece) {
+  Pipe pipe;
+  std::thread writer([&] {
+    for (size_t at = 0; at < bytes.size(); at += piece) {
+      const std::string_view part = std::string_view(bytes).substr(at, piece);
+      size_t done = 0;
+      while (done < part.size()) {
+        const ssize_t n =
+            ::write(pipe.write_end(), part.data() + done, part.size() - done);
+        GT_CHECK(n > 0);
+        done += static_cast<size_t>(n);
+      }
+    }
+    pipe.close_write();
+  });
+  Reader reader(pipe.read_end(), nullptr);
+  std::vector<std::string> lines;
+  for (;;) {
+    std::string_view line;
+    const Reader::Item item = reader.next(line);
+    if (item == Reader::Item::kEnd || item == Reader::Item::kError) break;
+    lines.push_back((item == Reader::Item::kTooLong ? "LONG:" : "") +
+                    std::string(line));
+  }
+  writer.join();
+  return lines;
+}
+
+TEST(Reader, SplitsAtLineFeeds) {
+  using Lines = std::vector<std::string>;
+  for (const size_t piece : {1U, 2U, 3U, 100U}) {
+    EXPECT_EQ(lines_of("a\nb\n", piece), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_of("a\r\n\r\nb\r", piece), (Lines{"a", "", "b"}));
+    EXPECT_EQ(lines_of("a\rb\n", piece), (Lines{"a\rb"}));
+    EXPECT_EQ(lines_of("", piece), Lines{});
+    EXPECT_EQ(lines_of("\n", piece), (Lines{""}));
+    EXPECT_EQ(lines_of("no end", piece), (Lines{"no end"}));
+    EXPECT_EQ(lines_of(std::string("a\0b\n", 4), piece),
+              (Lines{std::string("a\0b", 3)}));
+  }
+}
+
+TEST(Reader, GrowsForLongLines) {
+  const std::string line(3 << 20, 'x');
+  const auto lines = lines_of("a\n" + line + "\nb\n", 1 << 16);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1], line);
+  EXPECT_EQ(lines[2], "b");
+}
+
+TEST(Reader, SkipsLinesBeyondTheLimitWhereverReadsEnd) {
+  const std::string head(80, 'x');
+  for (const size_t extra : {1U, 10U, 5000000U}) {
+    const std::string line(Reader::kMaxLine + extra, 'x');
+    const auto lines = lines_of("a\n" + line + "\nb\n" + line, 1 << 20);
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines[1], "LONG:" + head);
+    EXPECT_EQ(lines[2], "b");
+    EXPECT_EQ(lines[3], "LONG:" + head);
+  }
+  const std::string line(Reader::kMaxLine, 'x');
+  EXPECT_EQ(lines_of(line + "\n", 1 << 20).at(0).size(), Reader::kMaxLine);
+}
+
+TEST(Reader, SaysWhenItWouldBlock) {
+  Pipe pipe;
+  int idle = 0;
+  Reader reader(pipe.read_end(), [&] {
+    if (++idle == 1) {
+      ASSERT_EQ(::write(pipe.write_end(), "a\nb\n", 4), 4);
+    } else {
+      pipe.close_write();
+    }
+  });
+  std::string_view line;
+  EXPECT_EQ(reader.next(line), Reader::Item::kLine);
+  EXPECT_EQ(line, "a");
+  EXPECT_EQ(reader.buffered(), "b\n");
+  EXPECT_EQ(reader.next(line), Reader::Item::kLine);
+  EXPECT_EQ(idle, 1);
+  EXPECT_FALSE(reader.fill_if_ready());
+  EXPECT_EQ(reader.next(line), Reader::Item::kEnd);
+  EXPECT_EQ(idle, 2);
+  EXPECT_EQ(reader.next(line), Reader::Item::kEnd);
+}
+
+TEST(Reader, KeepsTheErrorOfRead) {
+  const int folder = ::open("/", O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(folder, 0);
+  Reader reader(folder, nullptr);
+  std::string_view line;
+  EXPECT_EQ(reader.next(line), Reader::Item::kError);
+  EXPECT_EQ(reader.errno_value(), EISDIR);
+  ::close(folder);
+}
+
+TEST(Writer, WritesAllOnFlush) {
+  Pipe pipe;
+  const std::string large(300000, 'y');
+  std::string got;
+  std::thread reader([&] {
+    char buffer[4096];
+    for (ssize_t n; (n = ::read(pipe.read_end(), buffer, sizeof buffer)) > 0;) {
+      got.append(buffer, static_cast<size_t>(n));
+    }
+  });
+  Writer writer(pipe.write_end());
+  writer.write("head ");
+  writer.write(large);
+  writer.write(" tail");
+  writer.flush();
+  EXPECT_TRUE(writer.ok());
+  pipe.close_write();
+  reader.join();
+  EXPECT_EQ(got, "head " + large + " tail");
+}
+
+TEST(Writer, KeepsTheFirstError) {
+  const int full = ::open("/dev/full", O_WRONLY);
+  if (full < 0) GTEST_SKIP() << "no /dev/full";
+  Writer writer(full);
+  writer.write("x");
+  EXPECT_TRUE(writer.ok());
+  writer.flush();
+  EXPECT_EQ(writer.errno_value(), ENOSPC);
+  writer.write("y");
+  writer.flush();
+  EXPECT_EQ(writer.errno_value(), ENOSPC);
+  ::close(full);
+}
+
+TEST(Message, ShowsPlaceLineAndCaret) {
+  EXPECT_EQ(
+      format_error("gt-emit", {"model.gt", 7}, {"no such op", 5}, "y = mul2 x"),
+      "gt-emit: model.gt:7: no such op\n"
+      "  y = mul2 x\n"
+      "      ^\n");
+  EXPECT_EQ(format_error("gt-emit", {"model.gt", 0}, {"cannot open", 0}, ""),
+            "gt-emit: model.gt: cannot open\n");
+  EXPECT_EQ(format_error("gt-emit", {}, {"no config", 0}, ""),
+            "gt-emit: no config\n");
+  EXPECT_EQ(format_error("gt-emit", {"-", 1}, {"why", 0}, "line"),
+            "gt-emit: -:1: why\n  line\n");
+}
+
+TEST(Message, CutsLongLinesAroundTheColumn) {
+  const std::string line = std::string(100, 'a') + "!" + std::string(100, 'b');
+  const std::string text = format_error("p", {"f", 1}, {"m", 101}, line);
+  const size_t shown = text.find("  ...");
+  const size_t caret = text.find('^');
+  ASSERT_NE(shown, std::string::npos);
+  const size_t start = text.rfind('\n', caret) + 1;
+  EXPECT_EQ(text.at(shown + (caret - start)), '!');
+  // A column behind the end stands one behind the line.
+  EXPECT_EQ(format_error("p", {}, {"m", 99}, "ab"), "p: m\n  ab\n    ^\n");
+}
+
+TEST(Message, HidesControlBytes) {
+  EXPECT_EQ(excerpt("a\x1b[31m"), "a?[31m");
+  EXPECT_EQ(excerpt(std::string(50, 'a')), std::string(40, 'a') + "...");
+  EXPECT_EQ(format_error("p", {}, {"m", 1}, "\x07x\ty"), "p: m\n  ?x y\n  ^\n");
+}
+
+TEST(Message, GuessesWhatWasMeant) {
+  EXPECT_EQ(nearest("matmull", {"mul", "matmul", "max"}), "matmul");
+  EXPECT_EQ(nearest("xyz", {"mul", "matmul"}), "");
+  EXPECT_EQ(nearest("ad", {"add", "and"}), "add");
+  EXPECT_EQ(nearest(std::string(100, 'a'), {"add"}), "");
+  EXPECT_EQ(did_you_mean("sumn", {"sum"}), "; did you mean 'sum'?");
+  EXPECT_EQ(did_you_mean("xyz", {"sum"}), "");
+}
+
+TEST(Exit, WorstIsTheLarger) {
+  EXPECT_EQ(worst(Exit::kDone, Exit::kFailed), Exit::kFailed);
+  EXPECT_EQ(worst(Exit::kInterrupted, Exit::kLost), Exit::kInterrupted);
+}
+
+}  // namespace
+}  // namespace gt
