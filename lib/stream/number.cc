@@ -106,9 +106,12 @@ void append_half_number(std::string& out, float value, Dtype dtype) {
     std::from_chars(digits, end, back);
     if (round(back) != round(value)) continue;
     // to_chars picks the shorter of fixed and scientific only without a
-    // precision, so the rounded value is printed again.
-    const float shown = back;
-    append_shortest(out, shown);
+    // precision, so the rounded value is printed again; where fewer digits
+    // save nothing (10000 for 9984), the value itself is.
+    std::string shown, exact;
+    append_shortest(shown, back);
+    append_shortest(exact, value);
+    out += exact.size() <= shown.size() ? exact : shown;
     return;
   }
   append_shortest(out, value);
