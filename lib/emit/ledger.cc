@@ -137,9 +137,9 @@ void Ledger::state(std::string& text, std::vector<Origin*>& lines) {
     Node& node = tape.mutable_node(n);
     add(text, node.text->line);
     add(text, node.text->notes);
-    for (const ValueId v : node.operands) add(text, number_of(v));
-    for (const ValueId v : node.results) add(text, number_of(v));
-    for (const ValueId v : node.needed) add(text, number_of(v));
+    for (const ValueId v : node.operands()) add(text, number_of(v));
+    for (const ValueId v : node.results()) add(text, number_of(v));
+    for (const ValueId v : node.needed()) add(text, number_of(v));
     add(text, node.live_inputs);
     lines.push_back(&node.origin);
   }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -88,7 +87,7 @@ class Session {
     std::vector<uint8_t> differentiable;
     std::vector<uint32_t> needed_operands;
     std::vector<uint32_t> needed_results;
-    std::shared_ptr<const NodeText> node;  // null: no history
+    Shared<NodeText> node;  // null: no history
   };
 
   bool feed_memo(std::string_view line, Origin origin, const Memo& memo,
@@ -166,7 +165,7 @@ class Session {
   std::vector<uint8_t> differentiable_;
   std::vector<uint32_t> needed_operands_;
   std::vector<uint32_t> needed_results_;
-  std::shared_ptr<const NodeText> node_text_;
+  Shared<NodeText> node_text_;
   bool memorable_ = false;
   std::string before_;
   std::string line_out_;

@@ -329,7 +329,7 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
           operand.column};
     }
     if (v.producer == kNil) continue;
-    for (const ValueId o : ledger_.tape.node(v.producer).operands) {
+    for (const ValueId o : ledger_.tape.node(v.producer).operands()) {
       if (o != kNil) open.push_back(o);
     }
   }
@@ -359,12 +359,12 @@ void Session::print_tape(std::span<const NodeId> nodes,
   for (const NodeId id : nodes) {
     const Node& n = ledger_.tape.node(id);
     std::string type;
-    for (const ValueId r : n.results) {
+    for (const ValueId r : n.results()) {
       if (r != kNil)
         type = to_string(ledger_.types[ledger_.tape.value(r).type]);
     }
     std::string reads;
-    for (const ValueId v : n.needed) {
+    for (const ValueId v : n.needed()) {
       const SymbolId name = ledger_.tape.value(v).name;
       reads +=
           " " + (name == kNil ? std::string("?") : ledger_.symbols[name].text);

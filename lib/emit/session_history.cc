@@ -76,15 +76,15 @@ void Session::record(const Call& call, Origin origin) {
     return;
   }
   find_needed(call);
-  auto node = std::make_shared<NodeText>();
-  append_without_names(line_, node->line);
-  if (options_.tape) append_instruction(node->shown, line_);
+  NodeText node;
+  append_without_names(line_, node.line);
+  if (options_.tape) append_instruction(node.shown, line_);
   for (const Note& note : line_.notes) {
     if (note.key != "signal" && note.key != "mb") continue;
-    node->notes += " #" + std::string(note.key);
-    if (!note.value.empty()) node->notes += "=" + std::string(note.value);
+    node.notes += " #" + std::string(note.key);
+    if (!note.value.empty()) node.notes += "=" + std::string(note.value);
   }
-  node_text_ = std::move(node);
+  node_text_ = Shared<NodeText>(std::move(node));
   ledger_.tape.record(
       {call.op, node_text_, operand_values_, result_types_, differentiable_,
        needed_operands_, needed_results_, origin},
@@ -100,7 +100,7 @@ void Session::limit_history(Origin origin) {
       std::string holder = "a live name";
       for (NodeId n = oldest; n != kNil;) {
         NodeId next = kNil;
-        for (const ValueId r : ledger_.tape.node(n).results) {
+        for (const ValueId r : ledger_.tape.node(n).results()) {
           if (r == kNil) continue;
           const Value& v = ledger_.tape.value(r);
           if (v.name != kNil && !v.internal)

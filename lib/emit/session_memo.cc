@@ -32,7 +32,7 @@ bool Session::feed_memo(std::string_view line, Origin origin, const Memo& memo,
       memo.key != pattern_.key || !resolve_memo(memo)) {
     return false;
   }
-  if (memo.node != nullptr) {
+  if (memo.node) {
     ledger_.tape.record({memo.op, memo.node, operand_values_, memo.result_types,
                          memo.differentiable, memo.needed_operands,
                          memo.needed_results, origin},

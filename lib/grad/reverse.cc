@@ -42,7 +42,7 @@ class Reverse {
       open.pop_back();
       if (node == kNil || !seen.insert(node).second) continue;
       program_.history.push_back(node);
-      for (const ValueId v : tape_.node(node).operands) {
+      for (const ValueId v : tape_.node(node).operands()) {
         if (v != kNil) open.push_back(v);
       }
     }
@@ -61,10 +61,10 @@ class Reverse {
     for (auto it = history.rbegin(); it != history.rend(); ++it) {
       const Node& n = tape_.node(*it);
       const bool wanted = std::any_of(
-          n.operands.begin(), n.operands.end(),
+          n.operands().begin(), n.operands().end(),
           [this](ValueId v) { return v != kNil && wanted_.count(v) > 0; });
       if (!wanted) continue;
-      for (const ValueId r : n.results) {
+      for (const ValueId r : n.results()) {
         if (r != kNil && tape_.value(r).differentiable) wanted_.insert(r);
       }
     }
@@ -89,7 +89,7 @@ class Reverse {
           lost = {id, t};
           return true;
         }
-        for (const ValueId operand : tape_.node(v.producer).operands) {
+        for (const ValueId operand : tape_.node(v.producer).operands()) {
           if (operand != kNil) open.push_back(operand);
         }
       }
@@ -159,14 +159,14 @@ class Reverse {
   void visit(NodeId id) {
     const Node& n = tape_.node(id);
     const bool has_gradient = std::any_of(
-        n.results.begin(), n.results.end(),
+        n.results().begin(), n.results().end(),
         [this](ValueId r) { return r != kNil && gradient_.count(r) > 0; });
     if (!has_gradient) return;
     notes_ = n.text->notes;
     bind_node(n);
     const std::vector<Step> steps = gradient_steps(call_);
     write_steps(n, steps, select(n, steps));
-    for (const ValueId r : n.results) {
+    for (const ValueId r : n.results()) {
       if (r != kNil && !is_target(r)) gradient_.erase(r);
     }
     notes_.clear();
@@ -179,7 +179,7 @@ class Reverse {
     const Status parsed = parse_line(n.text->line, line_);
     GT_CHECK(parsed.ok());
     std::vector<const Type*> types;
-    for (const ValueId v : n.operands) {
+    for (const ValueId v : n.operands()) {
       types.push_back(v == kNil ? nullptr : &types_[tape_.value(v).type]);
     }
     const Status bound = bind(line_, types, call_);
@@ -188,7 +188,7 @@ class Reverse {
 
   ValueId operand_value(const Node& n, uint32_t argument) const {
     const int32_t operand = call_.arguments[argument].operand;
-    return operand < 0 ? kNil : n.operands[static_cast<size_t>(operand)];
+    return operand < 0 ? kNil : n.operands()[static_cast<size_t>(operand)];
   }
 
   bool is_wanted(const Node& n, const Ref& ref) const {
@@ -250,7 +250,7 @@ class Reverse {
         return {
             GradientOperand::Kind::kForward, operand_value(n, ref.index), {}};
       case Ref::Kind::kResult:
-        return {GradientOperand::Kind::kForward, n.results[ref.index], {}};
+        return {GradientOperand::Kind::kForward, n.results()[ref.index], {}};
       case Ref::Kind::kResultGrad:
         return handle(result_gradient(n, ref.index));
       case Ref::Kind::kOperandGrad:
@@ -261,7 +261,7 @@ class Reverse {
 
   // A result that the loss does not use has gradient zero.
   Handle result_gradient(const Node& n, uint32_t result) {
-    const ValueId v = n.results[result];
+    const ValueId v = n.results()[result];
     if (v != kNil) {
       if (const auto it = gradient_.find(v); it != gradient_.end()) {
         return it->second;

@@ -1,5 +1,6 @@
 #include "grad/tape.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gt {
@@ -27,6 +28,15 @@ NodeId Tape::new_node() {
   const NodeId id = free_nodes_.back();
   free_nodes_.pop_back();
   return id;
+}
+
+void Node::assign(std::span<const ValueId> operands,
+                  std::span<const ValueId> results) {
+  operand_count_ = static_cast<uint32_t>(operands.size());
+  result_count_ = static_cast<uint32_t>(results.size());
+  slots_.resize(2 * operand_count_ + result_count_);
+  std::copy(operands.begin(), operands.end(), slots_.data());
+  std::copy(results.begin(), results.end(), slots_.data() + 2 * operand_count_);
 }
 
 void Tape::link(NodeId id) {
@@ -79,19 +89,16 @@ void Tape::record(const Recorded& line, std::vector<ValueId>& results) {
   n.serial = values_[results.front()].serial;
   n.live_inputs = live;
   n.live_results = static_cast<uint32_t>(results.size());
-  n.operands.assign(line.operands);
-  n.positions.resize(n.operands.size());
-  n.results.assign(results);
-  n.needed.clear();
+  n.assign(line.operands, results);
   for (const uint32_t i : line.needed_operands) {
-    if (n.operands[i] != kNil) n.needed.push_back(n.operands[i]);
+    if (line.operands[i] != kNil) n.add_needed(line.operands[i]);
   }
-  for (const uint32_t i : line.needed_results) n.needed.push_back(results[i]);
-  for (const ValueId v : n.needed) ++values_[v].reads;
-  for (uint32_t slot = 0; slot < n.operands.size(); ++slot) {
-    if (n.operands[slot] == kNil) continue;
-    SmallVector<Use, 2>& uses = values_[n.operands[slot]].uses;
-    n.positions[slot] = uses.size();
+  for (const uint32_t i : line.needed_results) n.add_needed(results[i]);
+  for (const ValueId v : n.needed()) ++values_[v].reads;
+  for (uint32_t slot = 0; slot < n.operands().size(); ++slot) {
+    if (n.operands()[slot] == kNil) continue;
+    SmallVector<Use, 2>& uses = values_[n.operands()[slot]].uses;
+    n.positions()[slot] = uses.size();
     uses.push_back({id, slot});
   }
   for (const ValueId r : results) values_[r].producer = id;
@@ -135,12 +142,12 @@ void Tape::forget(NodeId node, const Lost& why) {
 
 // Takes one use away, filling the gap with the last one.
 void Tape::detach_operand(NodeId id, uint32_t slot) {
-  const ValueId v = nodes_[id].operands[slot];
+  const ValueId v = nodes_[id].operands()[slot];
   if (v == kNil) return;
   SmallVector<Use, 2>& uses = values_[v].uses;
-  const uint32_t position = nodes_[id].positions[slot];
+  const uint32_t position = nodes_[id].positions()[slot];
   uses[position] = uses.back();
-  nodes_[uses[position].node].positions[uses[position].slot] = position;
+  nodes_[uses[position].node].positions()[uses[position].slot] = position;
   uses.pop_back();
   maybe_dead_.push_back(v);
 }
@@ -149,7 +156,7 @@ void Tape::remove(NodeId id, const Lost* why) {
   Node& n = nodes_[id];
   if (n.op == nullptr) return;
   n.op = nullptr;
-  for (const ValueId r : n.results) {
+  for (const ValueId r : n.results()) {
     if (r == kNil) continue;
     Value& v = values_[r];
     const bool was = reachable(r);
@@ -160,10 +167,10 @@ void Tape::remove(NodeId id, const Lost* why) {
     }
     maybe_dead_.push_back(r);
   }
-  for (uint32_t slot = 0; slot < n.operands.size(); ++slot) {
+  for (uint32_t slot = 0; slot < n.operands().size(); ++slot) {
     detach_operand(id, slot);
   }
-  for (const ValueId v : n.needed) {
+  for (const ValueId v : n.needed()) {
     if (--values_[v].reads == 0) maybe_dead_.push_back(v);
   }
   n.text.reset();
@@ -209,7 +216,7 @@ void Tape::consider(ValueId id) {
     return;
   }
   if (v.producer != kNil) {
-    for (ValueId& r : nodes_[v.producer].results) {
+    for (ValueId& r : nodes_[v.producer].results()) {
       if (r == id) r = kNil;
     }
   }

@@ -14,12 +14,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/shared.h"
 #include "base/slab.h"
 #include "base/small_vector.h"
 #include "ops/op.h"
@@ -94,16 +94,49 @@ struct NodeText {
 
 struct Node {
   const Op* op = nullptr;
-  std::shared_ptr<const NodeText> text;
-  // By the line's operands (kNil: no tensor), and where each one's Use stands
-  // in Value::uses; results; whose data the gradient lines read.
-  SmallVector<uint32_t, 4> operands, positions, results, needed;
-  uint32_t live_inputs = 0;
-  uint32_t live_results = 0;
+  Shared<NodeText> text;
   uint64_t serial = 0;
   Origin origin;
   NodeId older = kNil;
   NodeId newer = kNil;
+  uint32_t live_inputs = 0;
+  uint32_t live_results = 0;
+
+  // By the line's operands; kNil where there is no tensor.
+  std::span<ValueId> operands() { return part(0, operand_count_); }
+  std::span<const ValueId> operands() const { return part(0, operand_count_); }
+  // Where each operand's Use stands in Value::uses.
+  std::span<uint32_t> positions() {
+    return part(operand_count_, operand_count_);
+  }
+  std::span<ValueId> results() {
+    return part(2 * operand_count_, result_count_);
+  }
+  std::span<const ValueId> results() const {
+    return part(2 * operand_count_, result_count_);
+  }
+  // Values whose data the gradient lines read.
+  std::span<const ValueId> needed() const {
+    const uint32_t before = 2 * operand_count_ + result_count_;
+    return part(before, slots_.size() - before);
+  }
+
+  void assign(std::span<const ValueId> operands,
+              std::span<const ValueId> results);
+  void add_needed(ValueId value) { slots_.push_back(value); }
+
+ private:
+  std::span<uint32_t> part(uint32_t first, uint32_t count) {
+    return {slots_.data() + first, count};
+  }
+  std::span<const uint32_t> part(uint32_t first, uint32_t count) const {
+    return {slots_.data() + first, count};
+  }
+
+  // Operands, positions, results, needed: one array, since millions are kept.
+  SmallVector<uint32_t, 8> slots_;
+  uint32_t operand_count_ = 0;
+  uint32_t result_count_ = 0;
 };
 
 class Tape {
@@ -116,7 +149,7 @@ class Tape {
   // i, results. Without a live input there is no node, only leaves.
   struct Recorded {
     const Op* op;
-    std::shared_ptr<const NodeText> text;
+    Shared<NodeText> text;
     std::span<const ValueId> operands;
     std::span<const TypeId> result_types;
     std::span<const uint8_t> result_differentiable;

@@ -41,7 +41,10 @@ size_t ident_length(std::string_view text) {
 }
 
 bool is_reserved(std::string_view word) {
-  if (word.size() > 5) return false;
+  // Every name passes here, so most are let go by their first letter.
+  if (word.size() < 2 || word.size() > 5) return false;
+  constexpr std::string_view kFirst = "bfintu";
+  if (kFirst.find(word[0]) == std::string_view::npos) return false;
   return word == "inf" || word == "nan" || word == "true" || word == "false" ||
          parse_dtype(word).has_value();
 }
