@@ -121,8 +121,7 @@ void Executor::forget(const void* data) { faults_.erase(data); }
 Fault Executor::failure(TaskRecord& task, const Error& error) {
   const std::string_view text(task.text, task.text_size);
   const Origin origin = task.origin();
-  const Error whole{task.recipe->op->name + ": " + error.message,
-                    op_column(text)};
+  const Error whole{task.recipe->op->name + ": " + error.message, 0};
   report(origin, whole, text, Exit::kFailed);
   return std::make_shared<const std::string>(to_string(origin.place()) + ": " +
                                              whole.message);
@@ -136,7 +135,9 @@ void Executor::report(const Origin& origin, const Error& error,
   const uint64_t place = hash_bytes(*origin.file) + origin.line;
   if (reported_.size() == kMaxReported) reported_.clear();
   if (!reported_.insert(place).second) return;
-  messages_(format_error("gt-work", origin.place(), error, line));
+  const size_t column = error.column != 0 ? error.column : op_column(line);
+  messages_(
+      format_error("gt-work", origin.place(), {error.message, column}, line));
 }
 
 }  // namespace gt

@@ -115,10 +115,9 @@ Status check_rows(const NpyHeader& header, const Type& type, int64_t row) {
     return Error{"row " + std::to_string(row) + " is negative"};
   }
   if (want > have || row > have - want) {
-    return Error{"rows " + std::to_string(row) + " to " +
-                 std::to_string(static_cast<uint64_t>(row) +
-                                static_cast<uint64_t>(want)) +
-                 " are wanted, it has " + std::to_string(have)};
+    return Error{"has " + std::to_string(have) + " rows, not " +
+                 std::to_string(want) + " from row " + std::to_string(row) +
+                 " on"};
   }
   return ok_status();
 }

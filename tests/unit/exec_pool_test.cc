@@ -1,0 +1,92 @@
+#include "exec/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "exec/null/null.h"
+
+namespace gt {
+namespace {
+
+class PoolTest : public ::testing::Test, public Pool::Owner {
+ protected:
+  void release_later(void* /*data*/, size_t bytes) override {
+    released += bytes;
+  }
+  void drain() override { ++drains; }
+
+  std::unique_ptr<Backend> backend = make_null_backend();
+  size_t released = 0;
+  int drains = 0;
+};
+
+TEST(SizeClass, HoldsWhatItIsFor) {
+  for (size_t bytes = 0; bytes < 10'000; ++bytes) {
+    ASSERT_GE(class_bytes(size_class_of(bytes)), bytes);
+  }
+  for (size_t n = 6; n <= 60; ++n) {
+    const size_t bytes = size_t{1} << n;
+    EXPECT_EQ(class_bytes(size_class_of(bytes)), bytes);
+    if (n < 11) continue;
+    const size_t more = class_bytes(size_class_of(bytes + 1));
+    EXPECT_LE(more - bytes, bytes / 8);
+    EXPECT_EQ(size_class_of(bytes + 1), size_class_of(bytes) + 1);
+  }
+}
+
+TEST_F(PoolTest, AReleasedBufferIsTheNextOne) {
+  Pool pool(*backend, *this, 0);
+  for (const size_t bytes : {64, 1000, 100'000}) {
+    const uint32_t c = size_class_of(bytes);
+    Buffer* first = pool.allocate(c);
+    Buffer* second = pool.allocate(c);
+    ASSERT_NE(first, second);
+    EXPECT_NE(first->data, second->data);
+    Pool::retain(first);
+    Pool::retain(first);
+    pool.drop(first);
+    EXPECT_NE(pool.allocate(c), first);
+    pool.drop(first);
+    EXPECT_EQ(pool.allocate(c), first);
+  }
+}
+
+TEST_F(PoolTest, TheLimitIsOnWhatIsUsed) {
+  Pool pool(*backend, *this, 4096);
+  const uint32_t c = size_class_of(1024);
+  std::vector<Buffer*> buffers;
+  for (int i = 0; i < 4; ++i) buffers.push_back(pool.allocate(c));
+  for (const Buffer* buffer : buffers) EXPECT_NE(buffer, nullptr);
+  EXPECT_EQ(pool.allocate(c), nullptr);
+  EXPECT_EQ(pool.allocate(0), nullptr);
+  pool.release(buffers.back());
+  EXPECT_NE(pool.allocate(0), nullptr);
+  EXPECT_EQ(pool.peak(), 4096U);
+}
+
+TEST_F(PoolTest, FreeMemoryMakesRoomUnderTheLimit) {
+  const size_t block = size_t{1} << 20;
+  Pool pool(*backend, *this, 4 * block);
+  Buffer* great = pool.allocate(size_class_of(4 * block));
+  ASSERT_NE(great, nullptr);
+  pool.release(great);
+  ASSERT_NE(pool.allocate(size_class_of(block)), nullptr);
+  EXPECT_EQ(released, 4 * block);
+  EXPECT_GE(drains, 1);
+}
+
+TEST_F(PoolTest, SizesThatComeOnceDoNotPileUp) {
+  Pool pool(*backend, *this, 0);
+  const size_t mega = size_t{1} << 20;
+  size_t most = 0;
+  for (size_t i = 0; i < 1000; ++i) {
+    Buffer* buffer = pool.allocate(size_class_of(mega + i * mega / 4));
+    pool.release(buffer);
+    most = std::max(most, pool.held());
+  }
+  EXPECT_LT(most, pool.peak() * 2 + 128 * mega);
+}
+
+}  // namespace
+}  // namespace gt
