@@ -59,9 +59,10 @@ Result<const Loops*> loops_of(std::string_view isa) {
   if (isa == "avx2" && has_avx2()) {
     return &limit_to(avx2_loops(), dnnl_cpu_isa_avx2);
   }
+  if (isa == "sse2") return &limit_to(base_loops(), dnnl_cpu_isa_sse41);
   const std::string name(isa);
   if (isa != "avx512" && isa != "avx2") {
-    return Error{"no instruction set '" + name + "': avx2 or avx512"};
+    return Error{"no instruction set '" + name + "': sse2, avx2 or avx512"};
   }
   return Error{"this machine lacks " + name};
 }

@@ -119,27 +119,13 @@ class Eye final : public Creation {
   }
 };
 
-// Significand of a float dtype, the hidden bit included.
-int digits_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kF64:
-      return 53;
-    case Dtype::kF16:
-      return 11;
-    case Dtype::kBf16:
-      return 8;
-    default:
-      return 24;
-  }
-}
-
 class Rand final : public Creation {
  public:
   explicit Rand(const Call& call) : Creation(call), seed_(call, 1) {}
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
-    const int digits = digits_of(type_.dtype);
+    const int digits = philox::digits_of(type_.dtype);
     for (int64_t i = 0; i < type_.elements(); ++i) {
       const uint64_t word = philox::word(seed, static_cast<uint64_t>(i));
       store_real(type_.dtype, out[0], i, philox::uniform(word, digits));

@@ -1,6 +1,6 @@
 // Matrix product over the last two axes. a[..,m,k] b[..,k,n] -> c[..,m,n],
 // leading axes broadcast; ta, tb: that operand's last two are swapped. Floats
-// accumulate in f64, integers in wrapping i64.
+// accumulate in long double, integers in wrapping i64.
 #include "exec/element.h"
 #include "exec/ref/ref.h"
 #include "exec/view.h"
@@ -62,12 +62,13 @@ class Matmul final : public Kernel {
   void dot(std::span<const void* const> in, int64_t a, int64_t b, void* out,
            int64_t r) const {
     if (is_float(to_.dtype)) {
-      double sum = 0;
+      long double sum = 0;
       for (int64_t k = 0; k < inner_; ++k) {
-        sum += load_real(dtype_[0], in[0], a + k * column_[0]) *
+        sum += static_cast<long double>(
+                   load_real(dtype_[0], in[0], a + k * column_[0])) *
                load_real(dtype_[1], in[1], b + k * row_[1]);
       }
-      return store_real(to_.dtype, out, r, sum);
+      return store_real(to_.dtype, out, r, static_cast<double>(sum));
     }
     int64_t sum = 0;
     for (int64_t k = 0; k < inner_; ++k) {

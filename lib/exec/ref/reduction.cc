@@ -1,5 +1,5 @@
-// Reductions over any axes, and cumsum. Floats accumulate in f64 and are
-// rounded once, integers in wrapping i64.
+// Reductions over any axes, and cumsum. Floats accumulate in long double, for
+// f64's sake, and are rounded once; integers in wrapping i64.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -11,26 +11,26 @@
 namespace gt::ref {
 namespace {
 
+using Real = long double;
+
 struct Function {
   const char* op;
   double first;
-  double (*real)(double total, double x);
+  Real (*real)(Real total, Real x);
   int64_t (*integer)(int64_t total, int64_t x);
   bool starts;  // with the first element, instead of `first`
 };
 
 // nan, once met, stays.
-double greater(double a, double b) { return b > a || std::isnan(b) ? b : a; }
-double lesser(double a, double b) { return b < a || std::isnan(b) ? b : a; }
+Real greater(Real a, Real b) { return b > a || std::isnan(b) ? b : a; }
+Real lesser(Real a, Real b) { return b < a || std::isnan(b) ? b : a; }
 
 constexpr Function kFunctions[] = {
-    {"sum", 0, [](double a, double b) { return a + b; }, wrap_add, false},
-    {"prod", 1, [](double a, double b) { return a * b; }, wrap_mul, false},
-    {"max", 0,
-     [](double a, double b) { return std::isnan(a) ? a : greater(a, b); },
+    {"sum", 0, [](Real a, Real b) { return a + b; }, wrap_add, false},
+    {"prod", 1, [](Real a, Real b) { return a * b; }, wrap_mul, false},
+    {"max", 0, [](Real a, Real b) { return std::isnan(a) ? a : greater(a, b); },
      [](int64_t a, int64_t b) { return std::max(a, b); }, true},
-    {"min", 0,
-     [](double a, double b) { return std::isnan(a) ? a : lesser(a, b); },
+    {"min", 0, [](Real a, Real b) { return std::isnan(a) ? a : lesser(a, b); },
      [](int64_t a, int64_t b) { return std::min(a, b); }, true},
 };
 
@@ -58,18 +58,20 @@ class Reduction final : public Kernel {
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     if (is_float(from_.dtype)) {
-      reduce<double>(in[0], out[0], function_.real, load_real, store_real);
+      reduce<Real, double>(in[0], out[0], function_.real, load_real,
+                           store_real);
     } else {
-      reduce<int64_t>(in[0], out[0], function_.integer, load_int, store_int);
+      reduce<int64_t, int64_t>(in[0], out[0], function_.integer, load_int,
+                               store_int);
     }
     return ok_status();
   }
 
  private:
-  template <typename T>
+  template <typename T, typename Element>
   void reduce(const void* in, void* out, T (*join)(T, T),
-              T (*load)(Dtype, const void*, int64_t),
-              void (*store)(Dtype, void*, int64_t, T)) {
+              Element (*load)(Dtype, const void*, int64_t),
+              void (*store)(Dtype, void*, int64_t, Element)) {
     const int64_t results = to_.elements();
     std::vector<T> total(static_cast<size_t>(results),
                          static_cast<T>(function_.first));
@@ -82,7 +84,8 @@ class Reduction final : public Kernel {
       begun[r] = true;
     }
     for (int64_t r = 0; r < results; ++r) {
-      store(to_.dtype, out, r, total[static_cast<size_t>(r)]);
+      store(to_.dtype, out, r,
+            static_cast<Element>(total[static_cast<size_t>(r)]));
     }
   }
 
@@ -164,12 +167,12 @@ class Cumsum final : public Kernel {
     const int64_t lines = rows_ == 0 ? 0 : from_.elements() / rows_;
     for (int64_t l = 0; l < lines; ++l) {
       const int64_t first = l / step_ * step_ * rows_ + l % step_;
-      double real = 0;
+      Real real = 0;
       int64_t integer = 0;
       for (int64_t i = first; i < first + rows_ * step_; i += step_) {
         if (is_float(from_.dtype)) {
           real += load_real(from_.dtype, in[0], i);
-          store_real(to_, out[0], i, real);
+          store_real(to_, out[0], i, static_cast<double>(real));
         } else {
           integer = wrap_add(integer, load_int(from_.dtype, in[0], i));
           store_int(to_, out[0], i, integer);
