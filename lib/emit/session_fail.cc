@@ -31,6 +31,10 @@ void Session::fail_results(const std::string& message, Origin origin,
     if (!r.ranks.empty() || !is_name(r.text)) continue;
     if (!ledger_.emitted && is_internal_name(r.text)) continue;
     const SymbolId id = ledger_.symbols.intern(r.text);
+    if (ledger_.symbols[id].failed &&
+        ledger_.symbols[id].message == message) {
+      continue;  // a name that stands twice on the line
+    }
     before_.clear();
     ledger_.release(id, origin, before_);
     out += before_;
