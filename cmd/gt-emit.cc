@@ -106,11 +106,11 @@ int main(int argc, char** argv) {
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--ops", options.ops,
-                 "describe the ops: all, an op's name, json, mdoc, or bash, "
+                 "describe the ops: list, an op's name, json, mdoc, or bash, "
                  "zsh, fish completions")
       ->type_name("WHAT")
       ->expected(0, 1)
-      ->default_str("all");
+      ->default_str("list");
   app.add_flag("--tape", job.session.tape,
                "print the history of each grad in place of the stream");
   app.add_flag("--fail-fast", job.session.fail_fast,

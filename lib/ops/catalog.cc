@@ -157,7 +157,7 @@ std::string op_details(const Op& op) {
 }
 
 Result<std::string> describe_ops(std::string_view what) {
-  if (what.empty() || what == "all") return ops_table();
+  if (what.empty() || what == "list") return ops_table();
   if (what == "json") return ops_json();
   if (what == "mdoc") return ops_mdoc();
   if (what == "bash" || what == "zsh" || what == "fish") {

@@ -10,7 +10,7 @@
 
 namespace gt {
 
-// What gt-emit --ops=WHAT prints. WHAT is "all" (or ""), "json", "mdoc",
+// What gt-emit --ops=WHAT prints. WHAT is "list" (or ""), "json", "mdoc",
 // "bash", "zsh", "fish" or the name of an op. Error: no such op.
 Result<std::string> describe_ops(std::string_view what);
 

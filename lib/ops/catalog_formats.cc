@@ -245,12 +245,10 @@ struct Word {
 };
 
 std::vector<Word> completion_words() {
-  std::vector<Word> words = {{"all", "all ops"},
-                             {"json", "all ops as JSON"},
-                             {"mdoc", "the manual page"},
-                             {"bash", "completion for bash"},
-                             {"zsh", "completion for zsh"},
-                             {"fish", "completion for fish"}};
+  std::vector<Word> words = {
+      {"list", "all ops"},           {"json", "all ops as JSON"},
+      {"mdoc", "the manual page"},   {"bash", "completion for bash"},
+      {"zsh", "completion for zsh"}, {"fish", "completion for fish"}};
   for (const Op& op : all_ops()) {
     if (!op.row->internal) words.push_back({op.name, op.row->sense});
   }

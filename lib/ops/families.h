@@ -10,6 +10,7 @@ extern const Family kPointwise;
 extern const Family kComparisons;
 extern const Family kActivations;
 extern const Family kReductions;
+extern const Family kStatistics;
 extern const Family kOrdering;
 extern const Family kProducts;
 extern const Family kLayout;
@@ -19,9 +20,9 @@ extern const Family kOptimizers;
 extern const Family kOutput;
 
 inline constexpr const Family* kFamilies[] = {
-    &kCreation,   &kPointwise, &kComparisons, &kActivations,
-    &kReductions, &kOrdering,  &kProducts,    &kLayout,
-    &kIndexing,   &kNetworks,  &kOptimizers,  &kOutput,
+    &kCreation,   &kPointwise,  &kComparisons, &kActivations, &kReductions,
+    &kStatistics, &kOrdering,   &kProducts,    &kLayout,      &kIndexing,
+    &kNetworks,   &kOptimizers, &kOutput,
 };
 
 }  // namespace gt

@@ -73,8 +73,15 @@ struct Family {
   std::span<const Row> rows;
 };
 
-enum class Role : uint8_t { kTensor, kType, kDtype, kString, kRange, kNumber,
-                            kAny };
+enum class Role : uint8_t {
+  kTensor,
+  kType,
+  kDtype,
+  kString,
+  kRange,
+  kNumber,
+  kAny
+};
 
 struct Parameter {
   std::string name;
@@ -85,8 +92,14 @@ struct Parameter {
 
 // A key means the same in every op that takes it.
 struct KeyRow {
-  enum class Kind : uint8_t { kFlag, kInteger, kNumber, kIntegers, kWord,
-                              kText };
+  enum class Kind : uint8_t {
+    kFlag,
+    kInteger,
+    kNumber,
+    kIntegers,
+    kWord,
+    kText
+  };
   const char* name;
   Kind kind;
   const char* words;  // of kWord: "mean sum none"
@@ -95,7 +108,7 @@ struct KeyRow {
 
 struct KeyParameter {
   const KeyRow* row = nullptr;
-  std::string fallback;   // "" when there is none
+  std::string fallback;  // "" when there is none
   bool required = false;
 };
 
@@ -109,8 +122,13 @@ struct Term {
 
 // A name in a row's text.
 struct Ref {
-  enum class Kind : uint8_t { kOperand, kResult, kOperandGrad, kResultGrad,
-                              kTemp };
+  enum class Kind : uint8_t {
+    kOperand,
+    kResult,
+    kOperandGrad,
+    kResultGrad,
+    kTemp
+  };
   Kind kind;
   uint32_t index;
   friend bool operator==(const Ref&, const Ref&) = default;

@@ -130,8 +130,8 @@ constexpr Row kRows[] = {
                 "m = zeros f32[1]\n"
                 "v = zeros f32[1]\n"
                 "w m v = adamw w g m v 1 0.5 decay=0\n"
-                "print w\n"
-                "=> w = tensor f32[1] 0.5"},
+                "print m\n"
+                "=> m = tensor f32[1] 0.4"},
     {.signature = "g... = clip g... max",
      .index = "...,->...",
      .accepts = "float",

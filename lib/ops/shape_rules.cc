@@ -285,6 +285,25 @@ std::string reduction_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(count);
 }
 
+Status types_reduced(Call& call, Dtype dtype) {
+  const auto axes = axis_list(call, 0);
+  if (!axes.ok()) return axes.error();
+  call.results.push_back({dtype, reduced_shape(call.type(0).shape, axes.value(),
+                                               call.flag("keepdims"))});
+  return ok_status();
+}
+
+Status need_elements(const Call& call) {
+  const auto axes = axis_list(call, 0);
+  if (!axes.ok()) return axes.error();
+  for (const int64_t axis : axes.value()) {
+    if (call.type(0).shape[static_cast<size_t>(axis)] != 0) continue;
+    return Error{call.describe(0) + " has size 0 along axis " +
+                 std::to_string(axis)};
+  }
+  return ok_status();
+}
+
 Status types_as_first(Call& call) {
   call.results.push_back(call.type(0));
   return ok_status();

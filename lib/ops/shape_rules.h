@@ -68,6 +68,11 @@ Status need_same_type(const Call& call, size_t i, size_t j);
 std::string reduction_word(const Call& call, std::string_view name,
                            size_t each);
 
+// The result of reducing operand 0 over axis= with keepdims=.
+Status types_reduced(Call& call, Dtype dtype);
+// Operand 0 has an element for each result: there is no largest of nothing.
+Status need_elements(const Call& call);
+
 // Type functions that several families use: result 0 is like operand 0; there
 // are no results.
 Status types_as_first(Call& call);

@@ -19,8 +19,8 @@ struct Number {
   int64_t integer = 0;  // set unless kFloat
 };
 
-// Nothing if the text is not a number. An integer beyond 64 bits is a float, and
-// a float beyond double is inf or 0.
+// Nothing if the text is not a number. An integer beyond 64 bits is a float,
+// and a float beyond double is inf or 0.
 std::optional<Number> parse_number(std::string_view text);
 
 // Appends the shortest digits that read back as the same value of the dtype:

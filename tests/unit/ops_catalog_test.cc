@@ -80,12 +80,13 @@ TEST(Catalog, SaysInWhatAnOpIsLinear) {
 }
 
 TEST(Catalog, AnswersByWord) {
-  EXPECT_EQ(describe_ops("all").value(), ops_table());
+  EXPECT_EQ(describe_ops("list").value(), ops_table());
   EXPECT_EQ(describe_ops("").value(), ops_table());
   EXPECT_EQ(describe_ops("json").value(), ops_json());
   EXPECT_EQ(describe_ops("mdoc").value(), ops_mdoc());
   EXPECT_EQ(describe_ops("zsh").value(), ops_completion("zsh"));
   EXPECT_EQ(describe_ops("add").value(), op_details(*find_op("add")));
+  EXPECT_EQ(describe_ops("all").value(), op_details(*find_op("all")));
   const auto wrong = describe_ops("matmull");
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().message, "no op 'matmull'; did you mean 'matmul'?");

@@ -1,0 +1,139 @@
+// Mean, variance and norm over axes.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+Status types_same(Call& call) {
+  return types_reduced(call, call.type(0).dtype);
+}
+
+Status types_norm(Call& call) {
+  const double ord = call.number("ord");
+  if (ord != 1 && ord != 2 && !(std::isinf(ord) && ord > 0)) {
+    return Error{"key ord must be 1, 2 or inf, got " +
+                 std::string(call.key("ord"))};
+  }
+  if (std::isinf(ord)) {
+    if (Status s = need_elements(call); !s.ok()) return s;
+  }
+  return types_reduced(call, call.type(0).dtype);
+}
+
+// {dof}: what var divides by; {factor}: 2 over it.
+std::string var_word(const Call& call, std::string_view name, size_t each) {
+  if (name != "dof" && name != "factor") {
+    return reduction_word(call, name, each);
+  }
+  const auto count = parse_number(reduction_word(call, "count", each));
+  const double dof = std::max(
+      0.0, count->real - static_cast<double>(call.integer("correction")));
+  return number_text(name == "dof" ? dof : 2 / dof);
+}
+
+// {ord}: 1, 2 or inf, however it is spelled.
+std::string norm_word(const Call& call, std::string_view name, size_t each) {
+  if (name == "ord") return number_text(call.number("ord"));
+  return reduction_word(call, name, each);
+}
+
+constexpr char kReduce[] = "...r->...";
+
+constexpr Row kRows[] = {
+    {.signature = "y = mean x [axis=] keepdims=0",
+     .index = kReduce,
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       s = div dy {count}
+       [lift=1] t = unsqueeze s axis={axes}
+       [lift=1] dx = expand t shape={x.shape}
+       [lift=0] dx = expand s shape={x.shape})",
+     .expansion = R"(
+       s = sum x axis={axis} keepdims={keepdims}
+       y = div s {count})",
+     .types = types_same,
+     .placeholder = reduction_word,
+     .sense = "Mean over axes.",
+     .details = "Axes as sum. Of nothing, nan. Errors: x does not hold floats.",
+     .source = "torch.mean",
+     .example = "x = tensor f32[2,2] 1 2 3 4\n"
+                "y = mean x axis=-1\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1.5 3.5"},
+    {.signature = "y = var x [axis=] correction=1 keepdims=0",
+     .index = kReduce,
+     .accepts = "float",
+     .gradient = R"(
+       m = mean x axis={axis} keepdims=1
+       c = sub x m
+       u = mul c {factor}
+       [lift=1] t = unsqueeze dy axis={axes}
+       [lift=1] dx = mul u t
+       [lift=0] dx = mul u dy)",
+     .expansion = R"(
+       m = mean x axis={axis} keepdims=1
+       c = sub x m
+       q = mul c c
+       s = sum q axis={axis} keepdims={keepdims}
+       y = div s {dof})",
+     .types = types_same,
+     .placeholder = var_word,
+     .flops = 4,
+     .sense = "Variance over axes.",
+     .details = "Axes as sum. The squares' sum is divided by n - correction, "
+                "at least 0; that gives nan of too few elements. Errors: x "
+                "does not hold floats.",
+     .source = "torch.var; Bessel's correction",
+     .example = "x = tensor f32[4] 1 2 3 4\n"
+                "y = var x correction=0\n"
+                "print y\n"
+                "=> y = tensor f32[] 1.25"},
+    {.signature = "y = norm x [axis=] ord=2 keepdims=0",
+     .index = kReduce,
+     .accepts = "float",
+     // Where y is 0 all of x is 0, and so is x * dy / 1.
+     .gradient = R"(
+       [ord=2] z = eq y 0
+       [ord=2] n = where z 1 y
+       [ord=2] q = div dy n
+       [ord=1] q = copy dy
+       [ord!=inf lift=1] u = unsqueeze q axis={axes}
+       [ord!=inf lift=0] u = copy q
+       [ord=2] dx = mul x u
+       [ord=inf] a = abs x
+       [ord=inf] u = max_grad dy a y axis={axis} keepdims={keepdims}
+       [ord!=2] s = sign x
+       [ord!=2] dx = mul s u)",
+     .expansion = R"(
+       [ord=2] q = mul x x
+       [ord=2] s = sum q axis={axis} keepdims={keepdims}
+       [ord=2] y = sqrt s
+       [ord!=2] a = abs x
+       [ord=1] y = sum a axis={axis} keepdims={keepdims}
+       [ord=inf] y = max a axis={axis} keepdims={keepdims})",
+     .types = types_norm,
+     .placeholder = norm_word,
+     .flops = 2,
+     .sense = "Norm of x as one vector, or of vectors along axes.",
+     .details = "ord=2 is the root of the sum of squares, ord=1 the sum and "
+                "ord=inf the largest of absolute values. Axes as sum. The "
+                "gradient at 0 is 0. Errors: x does not hold floats; ord=inf "
+                "of nothing; another ord.",
+     .source = "torch.linalg.vector_norm",
+     .example = "x = tensor f32[2] 3 4\n"
+                "y = norm x\n"
+                "print y\n"
+                "=> y = tensor f32[] 5"},
+};
+
+}  // namespace
+
+constinit const Family kStatistics{"statistics",
+                                   "Mean, variance and norm over axes.", kRows};
+
+}  // namespace gt

@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# The op table as users see it: the examples of its help are run as they stand.
+
+load helper
+
+# section TITLE: the lines of that section of an op's details, on stdin.
+section() {
+  awk -v title="$1" '
+    /^[a-z]/ { inside = NR > 1 && $0 == title; next }
+    inside && NF { sub(/^  /, ""); print }'
+}
+
+# ops: the names that gt-emit --ops lists, one a line.
+ops() {
+  gt-emit --ops | awk '
+    /^#/ || !NF { next }
+    { for (i = 1; i < NF && $i != "="; i++); print $i == "=" ? $(i + 1) : $1 }' |
+    sed 's/^[[:punct:]]*//'
+}
+
+examples_print_what_they_say() {
+  local op count=0 failed=0
+  while read -r op; do
+    gt-emit --ops="$op" >details
+    section example <details >program
+    section prints <details >expected
+    [[ -s program && -s expected ]]
+    gt-emit program | GT_BACKEND=$1 gt-work >actual 2>errors || true
+    count=$((count + 1))
+    diff -u --label "$op" expected --label actual actual && continue
+    cat errors
+    failed=1
+  done < <(ops)
+  ((count > 80))
+  ((failed == 0))
+}
+
+@test "each op's example prints what its help says, on ref" {
+  examples_print_what_they_say ref
+}
+
+@test "each op's example prints what its help says, on cpu" {
+  examples_print_what_they_say cpu
+}
+
+@test "gt-emit --ops lists, details, and suggests" {
+  run -0 gt-emit --ops
+  [[ $output == *"y = matmul a b ta=0 tb=0"* ]]
+  [[ $output != *relu_grad* ]]
+  run -0 gt-emit --ops=relu_grad
+  [[ $output == *"meaning"*"z = where t 0 g"* ]]
+  run ! gt-emit --ops=matmull
+  [[ $output == *"did you mean 'matmul'"* ]]
+}
+
+@test "the JSON of the ops is JSON, and its names are those of the list" {
+  command -v python3 >/dev/null || skip "no python3"
+  gt-emit --ops=json >ops.json
+  python3 -c '
+import json
+for op in json.load(open("ops.json"))["ops"]:
+    if "internal" not in op:
+        print(op["name"])' | sort >names
+  ops | sort | diff names -
+}
+
+@test "completions are what their shells can read" {
+  gt-emit --ops=bash >complete
+  bash -n complete
+  run -0 bash -c '. ./complete; COMP_LINE="gt-emit --ops=matm"
+    COMP_POINT=${#COMP_LINE}; _gt_emit_ops; echo "${COMPREPLY[@]}"'
+  [[ $output == matmul ]]
+  gt-emit --ops=zsh >complete
+  ! command -v zsh >/dev/null || zsh -n complete
+  gt-emit --ops=fish >complete
+  ! command -v fish >/dev/null || fish -n complete
+}
