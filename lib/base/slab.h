@@ -1,8 +1,15 @@
-// A growing array whose elements never move.
+// A growing array whose elements never move. Beyond a small first block, memory
+// comes in huge pages where the system has them: a page fault for every few
+// elements would cost more than filling them in.
 #pragma once
 
+#include <sys/mman.h>
+
+#include <bit>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace gt {
@@ -10,20 +17,46 @@ namespace gt {
 template <typename T>
 class Slab {
  public:
-  size_t size() const { return size_; }
-  T& operator[](size_t i) { return blocks_[i / kBlock][i % kBlock]; }
-  const T& operator[](size_t i) const {
-    return blocks_[i / kBlock][i % kBlock];
+  Slab() = default;
+  Slab(const Slab&) = delete;
+  Slab& operator=(const Slab&) = delete;
+  ~Slab() {
+    for (T* block : blocks_) {
+      std::destroy_n(block, kBlock);
+      std::free(block);
+    }
   }
+
+  size_t size() const { return size_; }
+  T& operator[](size_t i) {
+    return i < kFirst ? first_[i]
+                      : blocks_[(i - kFirst) / kBlock][(i - kFirst) % kBlock];
+  }
+  const T& operator[](size_t i) const { return const_cast<Slab&>(*this)[i]; }
+
   // Appends a default element.
   void grow() {
-    if (size_ % kBlock == 0) blocks_.push_back(std::make_unique<T[]>(kBlock));
+    if (size_ == 0) first_ = std::make_unique<T[]>(kFirst);
+    if (size_ >= kFirst && (size_ - kFirst) % kBlock == 0) add_block();
     ++size_;
   }
 
  private:
-  static constexpr size_t kBlock = 1024;
-  std::vector<std::unique_ptr<T[]>> blocks_;
+  static constexpr size_t kHugePage = size_t{2} << 20;
+  static constexpr size_t kFirst = 1024;
+  static constexpr size_t kBlock = std::bit_floor(kHugePage / sizeof(T));
+
+  void add_block() {
+    void* memory = std::aligned_alloc(kHugePage, kHugePage);
+    if (memory == nullptr) throw std::bad_alloc();
+    ::madvise(memory, kHugePage, MADV_HUGEPAGE);  // a wish, no more
+    T* block = static_cast<T*>(memory);
+    std::uninitialized_value_construct_n(block, kBlock);
+    blocks_.push_back(block);
+  }
+
+  std::unique_ptr<T[]> first_;
+  std::vector<T*> blocks_;
   size_t size_ = 0;
 };
 
