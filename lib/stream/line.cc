@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/message.h"
 #include "stream/ranks.h"
@@ -307,13 +306,6 @@ class Parser {
   Error error_;
 };
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 void append_ranks(std::string& out, std::string_view ranks) {
   if (ranks.empty()) return;
   out += '@';
@@ -396,101 +388,6 @@ bool is_glob(std::string_view text) {
     if (c != '*' && (class_of(c) & kIdentRest) == 0) return false;
   }
   return star;
-}
-
-bool glob_matches(std::string_view glob, std::string_view name) {
-  // Greedy match with one backtrack point, linear in practice.
-  size_t g = 0, n = 0, star = std::string_view::npos, resume = 0;
-  while (n < name.size()) {
-    if (g < glob.size() && glob[g] == '*') {
-      star = g++;
-      resume = n;
-    } else if (g < glob.size() && glob[g] == name[n]) {
-      ++g;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      g = star + 1;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (g < glob.size() && glob[g] == '*') ++g;
-  return g == glob.size();
-}
-
-std::string quote(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f || c == '#') {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-std::string unquote(std::string_view text) {
-  if (text.size() < 2 || text[0] != '"') return std::string(text);
-  text = text.substr(1, text.size() - 2);
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      out += text[i];
-      continue;
-    }
-    const char c = text[++i];
-    if (c == 'n') {
-      out += '\n';
-    } else if (c == 't') {
-      out += '\t';
-    } else if (c == 'x' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
-               hex_digit(text[i + 2]) >= 0) {
-      out += static_cast<char>(hex_digit(text[i + 1]) * 16 +
-                               hex_digit(text[i + 2]));
-      i += 2;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
-Result<Range> parse_range(std::string_view text) {
-  const auto error = [text] {
-    return Error{"'" + excerpt(text) +
-                 "' is not a range such as 0:4, ::2 or 1:"};
-  };
-  std::optional<int64_t> parts[3];
-  size_t part = 0;
-  const char* p = text.data();
-  const char* end = p + text.size();
-  while (p < end) {
-    if (*p == ':') {
-      if (++part > 2) return error();
-      ++p;
-      continue;
-    }
-    int64_t value = 0;
-    const auto [next, code] = std::from_chars(p, end, value);
-    if (code != std::errc{} || (next < end && *next != ':')) return error();
-    parts[part] = value;
-    p = next;
-  }
-  if (part == 0) return error();
-  return Range{parts[0], parts[1], parts[2]};
 }
 
 }  // namespace gt
