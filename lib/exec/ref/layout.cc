@@ -1,4 +1,5 @@
 // Ops that move elements and look at none of them.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -93,16 +94,22 @@ class Concat final : public Kernel {
 };
 
 // A border of one value.
+// What of x is neither cropped nor margin, from its place to its place.
 class Pad final : public Kernel {
  public:
   explicit Pad(const Call& call)
-      : from_(call.type(0)),
-        to_(call.results[0]),
-        strides_(strides_of(to_.shape)),
+      : to_(call.results[0]),
+        kept_(call.type(0).shape),
+        from_strides_(strides_of(kept_)),
+        to_strides_(strides_of(to_.shape)),
         value_(*parse_number(call.key("value"))) {
     const std::vector<int64_t> width = call.integers("width");
-    for (size_t d = 0; d < to_.shape.size(); ++d) {
-      offset_ += width[2 * d] * strides_[d];
+    for (size_t d = 0; d < kept_.size(); ++d) {
+      const int64_t before = width[2 * d];
+      const int64_t after = width[2 * d + 1];
+      kept_[d] += std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+      from_ -= std::min<int64_t>(before, 0) * from_strides_[d];
+      into_ += std::max<int64_t>(before, 0) * to_strides_[d];
     }
   }
 
@@ -115,19 +122,22 @@ class Pad final : public Kernel {
         store_int(to_.dtype, out[0], i, value_.integer);
       }
     }
-    Walk<1> walk(from_.shape, {strides_});
-    const int64_t n = from_.elements();
+    Walk<2> walk(kept_, {from_strides_, to_strides_});
+    const int64_t n = kept_.elements();
     for (int64_t i = 0; i < n; ++i, walk.next()) {
-      move(out[0], offset_ + walk[0], in[0], i, size_of(to_.dtype));
+      move(out[0], into_ + walk[1], in[0], from_ + walk[0],
+           size_of(to_.dtype));
     }
     return ok_status();
   }
 
  private:
-  Type from_, to_;
-  Strides strides_;
+  Type to_;
+  Shape kept_;
+  Strides from_strides_, to_strides_;
   Number value_;
-  int64_t offset_ = 0;
+  int64_t from_ = 0;
+  int64_t into_ = 0;
 };
 
 template <typename K>
