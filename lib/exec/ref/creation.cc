@@ -44,7 +44,8 @@ class Tensor final : public Creation {
     for (size_t i = 0; i < numbers_.size(); ++i) {
       const Number& n = numbers_[i];
       const auto at = static_cast<int64_t>(i);
-      if (n.kind == Number::Kind::kFloat) {
+      const bool whole = n.kind != Number::Kind::kFloat && n.integer != 0;
+      if (is_float(type_.dtype) && !whole) {  // -0 too
         store_real(type_.dtype, out[0], at, n.real);
       } else {
         store_int(type_.dtype, out[0], at, n.integer);
