@@ -71,7 +71,9 @@ class Reverse {
   }
 
   // A lost history can only have read values that are older than its result.
-  // Behind a target nothing matters to that target.
+  // Behind a target nothing matters to that target. One that ended because its
+  // names were bound again did not lead to a target: a value that a name holds
+  // keeps what follows from it.
   bool find_lost(ValueId loss, const std::vector<ValueId>& targets,
                  LostTarget& lost) {
     for (size_t t = 0; t < targets.size(); ++t) {
@@ -85,7 +87,10 @@ class Reverse {
         const Value& v = tape_.value(id);
         if (v.serial < serial) continue;
         if (v.producer == kNil) {
-          if (v.lost.kind == Lost::Kind::kNot) continue;
+          if (v.lost.kind == Lost::Kind::kNot ||
+              v.lost.kind == Lost::Kind::kRebound) {
+            continue;
+          }
           lost = {id, t};
           return true;
         }
