@@ -31,8 +31,7 @@ void Session::fail_results(const std::string& message, Origin origin,
     if (!r.ranks.empty() || !is_name(r.text)) continue;
     if (!ledger_.emitted && is_internal_name(r.text)) continue;
     const SymbolId id = ledger_.symbols.intern(r.text);
-    if (ledger_.symbols[id].failed &&
-        ledger_.symbols[id].message == message) {
+    if (ledger_.symbols[id].failed && ledger_.symbols[id].message == message) {
       continue;  // a name that stands twice on the line
     }
     before_.clear();

@@ -125,8 +125,7 @@ class Pad final : public Kernel {
     Walk<2> walk(kept_, {from_strides_, to_strides_});
     const int64_t n = kept_.elements();
     for (int64_t i = 0; i < n; ++i, walk.next()) {
-      move(out[0], into_ + walk[1], in[0], from_ + walk[0],
-           size_of(to_.dtype));
+      move(out[0], into_ + walk[1], in[0], from_ + walk[0], size_of(to_.dtype));
     }
     return ok_status();
   }
