@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Programs that bind names again under the tape, on both backends: values
+# against PyTorch, memory, messages.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE
+exec /usr/bin/python3 tests/oracle/rebinding.py ref cpu
