@@ -27,6 +27,11 @@ using Tensors = std::map<std::string, Tensor, std::less<>>;
 Result<std::vector<Tensor>> evaluate(Backend& backend, const std::string& line,
                                      const Tensors& names);
 
+// How many results a kernel of the line wrote over operands, as it says it may;
+// each must have the bits that it has otherwise.
+int check_in_place(Backend& backend, const std::string& line,
+                   const Tensors& names);
+
 // Same type and bytes; any nan equals any other.
 bool same_bits(const Tensor& a, const Tensor& b);
 

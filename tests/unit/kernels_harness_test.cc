@@ -16,33 +16,61 @@
 namespace gt {
 namespace {
 
-Result<std::vector<Tensor>> run_kernel(
-    Kernel& kernel, const Call& call, const std::vector<const Tensor*>& names) {
-  std::vector<const void*> in;
-  std::vector<Number> literals(call.arguments.size());
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    const Argument& a = call.arguments[i];
-    in.push_back(nullptr);
-    if (a.literal) {
-      literals[i] = a.number;
+// Operands' data as a kernel wants them.
+class Arguments {
+ public:
+  Arguments(const Call& call, const std::vector<const Tensor*>& operands)
+      : literals_(call.arguments.size()) {
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      const Argument& a = call.arguments[i];
+      in.push_back(operands[i] == nullptr ? nullptr : operands[i]->data.data());
+      if (!a.literal) continue;
+      literals_[i] = a.number;
       in[i] = a.type.dtype == Dtype::kF64
-                  ? static_cast<const void*>(&literals[i].real)
-                  : &literals[i].integer;
-    } else if (names[i] != nullptr) {
-      in[i] = names[i]->data.data();
+                  ? static_cast<const void*>(&literals_[i].real)
+                  : &literals_[i].integer;
     }
   }
+  std::vector<const void*> in;
+
+ private:
+  std::vector<Number> literals_;
+};
+
+// A byte after each result must stay.
+constexpr char kGuard = 0x5a;
+
+Result<std::vector<Tensor>> run_kernel(
+    Kernel& kernel, const Call& call,
+    const std::vector<const Tensor*>& operands) {
+  const Arguments arguments(call, operands);
   std::vector<Tensor> results;
   for (const Type& type : call.results) results.emplace_back(type);
   std::vector<void*> out;
   for (Tensor& t : results) {
-    std::memset(t.data.data(), 0x5a, t.data.size());
+    std::memset(t.data.data(), kGuard, t.data.size());
     out.push_back(t.data.data());
   }
-  const Status s = kernel.run(in, out);
+  const Status s = kernel.run(arguments.in, out);
   if (!s.ok()) return s.error();
-  for (const Tensor& t : results) EXPECT_EQ(t.data.back(), 0x5a);
+  for (const Tensor& t : results) EXPECT_EQ(t.data.back(), kGuard);
   return results;
+}
+
+// The tensors that the call's operands name; null where one is not a name.
+std::vector<const Tensor*> operands_of(const Call& call, const Tensors& names) {
+  std::vector<const Tensor*> operands;
+  for (const Argument& a : call.arguments) {
+    const bool named = a.role == Role::kTensor && !a.absent && !a.literal;
+    operands.push_back(named ? &names.find(a.name)->second : nullptr);
+  }
+  return operands;
+}
+
+TypeMap types_of(const Tensors& names) {
+  TypeMap types;
+  for (const auto& [name, tensor] : names) types[name] = tensor.type;
+  return types;
 }
 
 std::string name_of(const Ref& ref) {
@@ -98,16 +126,10 @@ void Tensor::set(int64_t i, double value) {
 
 Result<std::vector<Tensor>> evaluate(Backend& backend, const std::string& line,
                                      const Tensors& names) {
-  TypeMap types;
-  for (const auto& [name, tensor] : names) types[name] = tensor.type;
-  Bound bound(line, types);
+  Bound bound(line, types_of(names));
   if (!bound.status().ok()) return bound.error();
   Call& call = bound.call();
-  std::vector<const Tensor*> operands;
-  for (const Argument& a : call.arguments) {
-    const bool named = a.role == Role::kTensor && !a.absent && !a.literal;
-    operands.push_back(named ? &names.find(a.name)->second : nullptr);
-  }
+  const std::vector<const Tensor*> operands = operands_of(call, names);
   if (call.op->row->alias) {
     Tensor same = *operands[0];
     same.type = call.results[0];
@@ -120,6 +142,39 @@ Result<std::vector<Tensor>> evaluate(Backend& backend, const std::string& line,
     return Error{"no kernel for the primitive " + call.op->name};
   }
   return expand(backend, call, operands);
+}
+
+int check_in_place(Backend& backend, const std::string& line,
+                   const Tensors& names) {
+  Bound bound(line, types_of(names));
+  if (!bound.status().ok()) return 0;
+  Call& call = bound.call();
+  const auto kernel = call.op->row->alias ? nullptr : backend.prepare(call);
+  if (kernel == nullptr) return 0;
+  const std::vector<const Tensor*> operands = operands_of(call, names);
+  const auto wanted = run_kernel(*kernel, call, operands);
+  if (!wanted.ok()) return 0;
+  int replaced = 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    for (size_t r = 0; r < call.results.size(); ++r) {
+      if (operands[i] == nullptr || !kernel->in_place(i, r)) continue;
+      ++replaced;
+      Tensor shared = *operands[i];
+      std::vector<const Tensor*> changed = operands;
+      changed[i] = &shared;
+      const Arguments arguments(call, changed);
+      std::vector<Tensor> results;
+      for (const Type& type : call.results) results.emplace_back(type);
+      std::vector<void*> out;
+      for (Tensor& t : results) out.push_back(t.data.data());
+      out[r] = shared.data.data();
+      EXPECT_TRUE(kernel->run(arguments.in, out).ok()) << line;
+      shared.type = call.results[r];
+      EXPECT_TRUE(same_bits(shared, wanted.value()[r]))
+          << line << ": result " << r << " over operand " << i;
+    }
+  }
+  return replaced;
 }
 
 bool same_bits(const Tensor& a, const Tensor& b) {

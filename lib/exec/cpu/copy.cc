@@ -8,8 +8,9 @@
 namespace gt::cpu {
 namespace {
 
-// A tile of f32 is 4 KiB in either order: both stay in the first cache.
-constexpr int64_t kTile = 32;
+// A tile goes through a buffer: rows of a power of two would else fall into
+// the same few places of the first cache.
+constexpr int64_t kTile = 16;
 
 }  // namespace
 
@@ -71,13 +72,19 @@ void StridedCopy::tiles(const T* from, T* to) const {
     Walk<1> walk(outer_, {strides_});
     walk.seek(u / strips);
     const int64_t first = u % strips * kTile;
-    const int64_t last = std::min(across_, first + kTile);
+    const int64_t wide = std::min(kTile, across_ - first);
     const T* x = from + walk[0];
     T* y = to + u / strips * across_ * inner_;
+    T tile[kTile][kTile];
     for (int64_t j0 = 0; j0 < inner_; j0 += kTile) {
-      const int64_t j1 = std::min(inner_, j0 + kTile);
-      for (int64_t i = first; i < last; ++i) {
-        for (int64_t j = j0; j < j1; ++j) y[i * inner_ + j] = x[i + j * step_];
+      const int64_t rows = std::min(kTile, inner_ - j0);
+      for (int64_t j = 0; j < rows; ++j) {
+        const T* from_row = x + first + (j0 + j) * step_;
+        for (int64_t i = 0; i < wide; ++i) tile[i][j] = from_row[i];
+      }
+      for (int64_t i = 0; i < wide; ++i) {
+        std::memcpy(y + (first + i) * inner_ + j0, tile[i],
+                    static_cast<size_t>(rows) * sizeof(T));
       }
     }
   });

@@ -2,9 +2,9 @@
 // f32); see pack.h for who may include this.
 //
 // kRows rows by kPacks packs of the result are held in registers while the
-// inner index runs; panels of b are read where they lie. Each element adds up
-// its products in the order of the inner index, in blocks of kBlock, whatever
-// else is computed with it.
+// inner index runs; b is read from a panel in the order of its use, padded, so
+// a transposed b costs no more. Each element adds up its products in the order
+// of the inner index, in blocks of kBlock, whatever else is computed with it.
 #pragma once
 
 #include "exec/cpu/loops.h"
@@ -21,14 +21,13 @@ constexpr int64_t kPacks = 3;
 constexpr int64_t kRows = 4;
 constexpr int64_t kPacks = 2;
 #endif
-constexpr int64_t kBlock = 256;
+constexpr int64_t kBlock = 128;
 
 template <typename T>
 struct Tile {
   const T* a;
   int64_t row, column;  // steps in a
-  const T* b;
-  int64_t ldb;
+  const T* panel;       // kPacks packs for each inner index
   T* c;
   int64_t ldc;
   int64_t k;
@@ -52,7 +51,7 @@ void tile(const Tile<T>& t, int64_t last) {
   for (int64_t p = 0; p < t.k; ++p) {
     Pack<T> b[kN];
     for (int64_t j = 0; j < kN; ++j) {
-      b[j] = get(t.b + p * t.ldb + j * kWidth<T>, lanes(j));
+      b[j] = load(t.panel + (p * kPacks + j) * kWidth<T>);
     }
     for (int64_t i = 0; i < kM; ++i) {
       const Pack<T> a = splat(t.a[i * t.row + p * t.column]);
@@ -75,35 +74,58 @@ void tile_rows(const Tile<T>& t, int64_t columns) {
   tile<T, kM, 1>(t, last);
 }
 
+// b's rows from `b` on; lanes past the columns are not looked at.
 template <typename T>
-void gemm(const T* a, int64_t row, int64_t column, const T* b, int64_t ldb,
-          const T* bias, T* c, int64_t ldc, int64_t m, int64_t n, int64_t k) {
+void fill_panel(T* panel, const T* b, int64_t row, int64_t column, int64_t rows,
+                int64_t columns) {
   constexpr int64_t kColumns = kPacks * kWidth<T>;
+  if (column == 1) {
+    for (int64_t p = 0; p < rows; ++p) {
+      for (int64_t j = 0; j < columns; j += kWidth<T>) {
+        const int64_t left = columns - j < kWidth<T> ? columns - j : kWidth<T>;
+        store(panel + p * kColumns + j, get(b + p * row + j, left));
+      }
+    }
+    return;
+  }
+  for (int64_t p = 0; p < rows; ++p) {
+    for (int64_t j = 0; j < kColumns; ++j) {
+      panel[p * kColumns + j] = j < columns ? b[p * row + j * column] : T{0};
+    }
+  }
+}
+
+template <typename T>
+void gemm(const GemmOperand<T>& a, const GemmOperand<T>& b, const T* bias, T* c,
+          int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kColumns = kPacks * kWidth<T>;
+  alignas(64) T panel[kBlock * kColumns];
   int64_t p = 0;
   do {  // once when k is 0: c becomes the bias
     const int64_t inner = k - p < kBlock ? k - p : kBlock;
     for (int64_t j = 0; j < n; j += kColumns) {
       const int64_t columns = n - j < kColumns ? n - j : kColumns;
-      Tile<T> t{a + p * column,
-                row,
-                column,
-                b + p * ldb + j,
-                ldb,
+      fill_panel(panel, b.data + p * b.row + j * b.column, b.row, b.column,
+                 inner, columns);
+      Tile<T> t{a.data + p * a.column,
+                a.row,
+                a.column,
+                panel,
                 c + j,
-                ldc,
+                n,
                 inner,
                 p == 0,
                 bias == nullptr ? nullptr : bias + j};
       int64_t i = 0;
       for (; i + kRows <= m; i += kRows) {
         tile_rows<T, kRows>(t, columns);
-        t.a += kRows * row;
-        t.c += kRows * ldc;
+        t.a += kRows * a.row;
+        t.c += kRows * n;
       }
       for (; i < m; ++i) {
         tile_rows<T, 1>(t, columns);
-        t.a += row;
-        t.c += ldc;
+        t.a += a.row;
+        t.c += n;
       }
     }
     p += kBlock;

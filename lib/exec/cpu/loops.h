@@ -44,6 +44,13 @@ struct AdamwFactors {
   double eps;
 };
 
+// Element [i, j] is data[i * row + j * column].
+template <typename T>
+struct GemmOperand {
+  const T* data;
+  int64_t row, column;
+};
+
 template <typename T>
 struct FloatLoops {
   const ReduceRow<T>* reductions;
@@ -65,11 +72,9 @@ struct FloatLoops {
   void (*adamw)(const T* const* wgmv, T* const* wmv_out, int64_t n,
                 const AdamwFactors& factors);
   void (*add_to)(T* y, const T* x, int64_t n);  // y += x
-  // c[m,n] = a[m,k] b[k,n] (+ bias[n]): a by strides, b row-major with rows
-  // `ldb` apart, c rows n apart. `panel` holds k * kPanel values.
-  void (*gemm)(const T* a, int64_t row, int64_t column, const T* b, int64_t ldb,
-               const T* bias, T* c, int64_t ldc, int64_t m, int64_t n,
-               int64_t k);
+  // c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).
+  void (*gemm)(const GemmOperand<T>& a, const GemmOperand<T>& b, const T* bias,
+               T* c, int64_t m, int64_t n, int64_t k);
 };
 
 struct Loops {

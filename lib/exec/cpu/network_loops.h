@@ -1,6 +1,6 @@
 // Loops over rows: reductions, softmax, losses, optimizers; see pack.h for who
 // may include this. Sums run in a fixed order: kLanes packs side by side, then
-// the packs' lanes in double from the first to the last.
+// the packs' lanes in double by halves.
 #pragma once
 
 #include "exec/cpu/loops.h"
@@ -51,23 +51,30 @@ inline double join_doubles(double a, double b) {
 // Elements past the end count as kNone.
 template <typename Join, typename T>
 inline Pack<T> load_rest(const T* x, int64_t n) {
-  Pack<T> pack = splat(static_cast<T>(Join::kNone));
-  for (int64_t i = 0; i < n; ++i) pack[i] = x[i];
-  return pack;
+  return load_part(x, n, static_cast<T>(Join::kNone));
 }
 
+// Halves are joined until one is left.
 template <typename Join, typename T>
 inline double join_lanes(Pack<T> pack) {
-  double total = Join::kNone;
-  for (int64_t i = 0; i < kWidth<T>; ++i) {
-    total = join_doubles<Join>(total, static_cast<double>(pack[i]));
+  using Pair [[gnu::vector_size(16)]] = double;
+  Pair half[kWidth<T> / 2];
+  for (int64_t i = 0; i < kWidth<T> / 2; ++i) {
+    half[i] = Pair{static_cast<double>(pack[2 * i]),
+                   static_cast<double>(pack[2 * i + 1])};
   }
-  return total;
+  for (int64_t n = kWidth<T> / 4; n > 0; n /= 2) {
+    for (int64_t i = 0; i < n; ++i) half[i] = Join::join(half[i], half[i + n]);
+  }
+  return join_doubles<Join>(half[0][0], half[0][1]);
 }
 
 // Joins map(x[i]) over a row.
 template <typename Join, typename T, typename Map>
 inline double join_row(int64_t n, const Map& map) {
+  if (n <= kWidth<T>) {
+    return n == 0 ? Join::kNone : join_lanes<Join, T>(map(0, n));
+  }
   Pack<T> total[kLanes];
   for (auto& t : total) t = splat(static_cast<T>(Join::kNone));
   constexpr int64_t kStep = kLanes * kWidth<T>;
@@ -147,10 +154,7 @@ void exp_sum(const T* x, int64_t n, T* largest, double* sum) {
   const Pack<T> m = splat(*largest);
   *sum = join_row<Sum, T>(n, [x, m](int64_t i, int64_t left) {
     const Pack<T> e = exp(get(x + i, left) - m);
-    if (left == kWidth<T>) return e;
-    Pack<T> kept{};
-    for (int64_t k = 0; k < left; ++k) kept[k] = e[k];
-    return kept;
+    return left == kWidth<T> ? e : first_lanes<T>(left) ? e : Pack<T>{};
   });
 }
 

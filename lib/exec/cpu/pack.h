@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #if defined(__AVX512F__)
 #define GT_PACK_BYTES 64
@@ -66,37 +67,61 @@ inline void store(T* to, Pack<T> pack) {
   std::memcpy(to, &pack, sizeof pack);
 }
 
-// The first n < kWidth elements; the others are 1, on which no function is
-// slow or fails.
+// The first n lanes.
 template <typename T>
-inline Pack<T> load_part(const T* from, int64_t n) {
-  Pack<T> pack = splat<T>(1);
-  for (int64_t i = 0; i < n; ++i) pack[i] = from[i];
-  return pack;
-}
-template <typename T>
-inline void store_part(T* to, Pack<T> pack, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = pack[i];
+inline Mask<T> first_lanes(int64_t n) {
+  using Lane = std::remove_cvref_t<decltype(Mask<T>{}[0])>;
+  Mask<T> lane{};
+  for (int64_t i = 0; i < kWidth<T>; ++i) lane[i] = static_cast<Lane>(i);
+  return lane < static_cast<Lane>(n);
 }
 
+// The first n < kWidth elements; the other lanes are `pad`: by default 1, on
+// which no function is slow or fails.
 #if GT_PACK_BYTES == 64
-template <>
-inline F32 load_part(const float* from, int64_t n) {
+inline F32 load_part(const float* from, int64_t n, float pad = 1) {
   const auto lanes = static_cast<__mmask16>((1U << n) - 1);
-  return _mm512_mask_loadu_ps(_mm512_set1_ps(1), lanes, from);
+  return _mm512_mask_loadu_ps(_mm512_set1_ps(pad), lanes, from);
 }
-template <>
-inline F64 load_part(const double* from, int64_t n) {
+inline F64 load_part(const double* from, int64_t n, double pad = 1) {
   const auto lanes = static_cast<__mmask8>((1U << n) - 1);
-  return _mm512_mask_loadu_pd(_mm512_set1_pd(1), lanes, from);
+  return _mm512_mask_loadu_pd(_mm512_set1_pd(pad), lanes, from);
 }
-template <>
 inline void store_part(float* to, F32 pack, int64_t n) {
   _mm512_mask_storeu_ps(to, static_cast<__mmask16>((1U << n) - 1), pack);
 }
-template <>
 inline void store_part(double* to, F64 pack, int64_t n) {
   _mm512_mask_storeu_pd(to, static_cast<__mmask8>((1U << n) - 1), pack);
+}
+#elif GT_PACK_BYTES == 32
+inline F32 load_part(const float* from, int64_t n, float pad = 1) {
+  const I32 lanes = first_lanes<float>(n);
+  const F32 part = _mm256_maskload_ps(from, reinterpret_cast<__m256i>(lanes));
+  return lanes ? part : splat(pad);
+}
+inline F64 load_part(const double* from, int64_t n, double pad = 1) {
+  const I64 lanes = first_lanes<double>(n);
+  const F64 part = _mm256_maskload_pd(from, reinterpret_cast<__m256i>(lanes));
+  return lanes ? part : splat(pad);
+}
+inline void store_part(float* to, F32 pack, int64_t n) {
+  const auto lanes = reinterpret_cast<__m256i>(first_lanes<float>(n));
+  _mm256_maskstore_ps(to, lanes, pack);
+}
+inline void store_part(double* to, F64 pack, int64_t n) {
+  const auto lanes = reinterpret_cast<__m256i>(first_lanes<double>(n));
+  _mm256_maskstore_pd(to, lanes, pack);
+}
+#else
+template <typename T>
+inline Pack<T> load_part(const T* from, int64_t n, T pad = 1) {
+  Pack<T> pack = splat(pad);
+  for (int64_t i = 0; i < n; ++i) pack[i] = from[i];
+  return pack;
+}
+template <typename T, typename V>
+inline void store_part(T* to, V pack, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) to[i] = pack[i];
 }
 #endif
 

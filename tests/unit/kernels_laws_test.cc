@@ -1,0 +1,247 @@
+// What holds of every kernel beside its values: bits that depend neither on an
+// element's place nor on the number of threads, results over operands, errors.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "exec/ref/ref.h"
+#include "kernels_harness.h"
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+std::string op_of(std::string_view line) {
+  const size_t begin = line.find("= ") + 2;
+  return std::string(line.substr(begin, line.find(' ', begin) - begin));
+}
+
+// Ops whose products may be split over threads.
+bool is_product(const std::string& op) {
+  return op == "matmul" || op == "linear";
+}
+
+Names names_for(const std::string& dtype, int64_t m, int64_t n, int64_t k) {
+  return {dtype, {{'M', m}, {'N', n}, {'K', k}}};
+}
+
+class KernelLaws : public testing::TestWithParam<std::string> {};
+
+// Sizes at which there is enough to do for three.
+TEST(KernelThreads, BitsDoNotDependOnTheirNumber) {
+  const auto one = backend_for_test("cpu", {1, ""});
+  const auto three = backend_for_test("cpu", {3, ""});
+  for (const KernelCase& c : kernel_cases()) {
+    if (is_product(op_of(c.line))) continue;
+    for (const char* dtype : {"f32", "i64"}) {
+      const std::vector<std::string> all = dtypes_of(c);
+      if (std::find(all.begin(), all.end(), dtype) == all.end()) continue;
+      const bool cube = std::strstr(c.operands, "$K") != nullptr;
+      const Names names =
+          cube ? names_for(dtype, 61, 50, 67) : names_for(dtype, 449, 457, 1);
+      const Tensors tensors = random_tensors(c.operands, names, 5);
+      const std::string line = fill_in(c.line, names);
+      const auto a = evaluate(*one, line, tensors);
+      const auto b = evaluate(*three, line, tensors);
+      ASSERT_EQ(a.ok(), b.ok()) << line;
+      if (!a.ok()) continue;
+      for (size_t r = 0; r < a.value().size(); ++r) {
+        EXPECT_TRUE(same_bits(a.value()[r], b.value()[r]))
+            << line << " of " << dtype << ", result " << r;
+      }
+    }
+  }
+}
+
+// Elements [first, first + n) of a one-dimensional tensor.
+Tensor piece(const Tensor& whole, int64_t first, int64_t n) {
+  Tensor part(Type{whole.type.dtype, {n}});
+  const size_t size = size_of(whole.type.dtype);
+  std::memcpy(part.data.data(), whole.data.data() + first * size, n * size);
+  return part;
+}
+
+// Point-wise lines over vectors: a piece computed alone is the piece of the
+// whole.
+TEST_P(KernelLaws, BitsDoNotDependOnPlaceOrLength) {
+  constexpr const char* kLines[] = {
+      "y = exp a",
+      "y = log a",
+      "y = sin a",
+      "y = cos a",
+      "y = tanh a",
+      "y = erf a",
+      "y = sqrt a",
+      "y = rsqrt a",
+      "y = pow a b",
+      "y = pow a 1.7",
+      "y = add a b",
+      "y = div a b",
+      "y = mod a b",
+      "y = floordiv a b",
+      "y = maximum a b",
+      "y = sigmoid a",
+      "y = silu a",
+      "y = gelu a",
+      "y = relu a",
+      "y = cast a f16",
+      "y = gelu a approximate=tanh",
+      "z = tanh_grad a b",
+      "z = sigmoid_grad a b",
+      "z = relu_grad a b",
+      "z = silu_grad a b",
+      "z = gelu_grad a b",
+      "y = clamp a 0.5 b",
+      "y = lt a b",
+      "y = mul a 0.3",
+      "w = sgd a b 0.1",
+      "z = gelu_grad a b approximate=tanh",
+  };
+  const auto cpu = backend_for_test("cpu", {1, GetParam()});
+  for (const char* line : kLines) {
+    for (const char* dtype : {"f32", "f64", "f16", "bf16"}) {
+      const Names names = names_for(dtype, 219, 1, 1);
+      const Tensors whole = random_tensors("a $T[$M]>0 b $T[$M]>0", names, 11);
+      const auto all = evaluate(*cpu, line, whole);
+      ASSERT_TRUE(all.ok()) << line;
+      for (const auto& [first, n] : {std::pair<int64_t, int64_t>{0, 1},
+                                     {1, 1},
+                                     {5, 16},
+                                     {7, 33},
+                                     {13, 150},
+                                     {218, 1},
+                                     {3, 8}}) {
+        Tensors part;
+        for (const auto& [name, t] : whole) part[name] = piece(t, first, n);
+        const auto alone = evaluate(*cpu, line, part);
+        ASSERT_TRUE(alone.ok()) << line;
+        EXPECT_TRUE(
+            same_bits(alone.value()[0], piece(all.value()[0], first, n)))
+            << line << " of " << dtype << " from " << first << ", " << n;
+      }
+    }
+  }
+}
+
+// Where a kernel says that a result may take an operand's memory, it may.
+TEST_P(KernelLaws, ResultsMayReplaceOperandsWhereTheKernelSaysSo) {
+  const auto cpu = backend_for_test("cpu", {1, GetParam()});
+  int replaced = 0;
+  for (const KernelCase& c : kernel_cases()) {
+    for (const std::string& dtype : dtypes_of(c)) {
+      const Names names = names_for(dtype, 9, 21, 5);
+      const Tensors tensors = random_tensors(c.operands, names, 17);
+      replaced += check_in_place(*cpu, fill_in(c.line, names), tensors);
+    }
+  }
+  EXPECT_GT(replaced, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Isas, KernelLaws, testing::ValuesIn(isas_for_test()),
+                         [](const auto& isa) {
+                           return isa.param.empty() ? "best" : isa.param;
+                         });
+
+// Random values are the same bits on every instruction set.
+TEST(KernelErrors, RandomValuesAreOneOnAllInstructionSets) {
+  const auto ref = backend_for_test("ref", {1, ""});
+  for (const std::string& isa : isas_for_test()) {
+    const auto cpu = backend_for_test("cpu", {2, isa});
+    for (const char* line :
+         {"y = randn f32[100001] 3", "y = rand f64[100001] 3",
+          "y = randn bf16[513] 4 scale=2", "y = rand f16[7] 5"}) {
+      const auto a = evaluate(*cpu, line, {});
+      const auto b = evaluate(*ref, line, {});
+      ASSERT_TRUE(a.ok() && b.ok());
+      EXPECT_TRUE(same_bits(a.value()[0], b.value()[0])) << line << isa;
+    }
+  }
+}
+
+struct Wrong {
+  const char* line;
+  const char* operands;
+  double value;  // of the first element of the last operand by name
+  const char* message;
+};
+
+constexpr Wrong kWrong[] = {
+    {"y = floordiv a b", "a i64[3] b i64[3]>0", 0, "integer division by zero"},
+    {"y = mod a b", "a u8[3] b u8[3]>0", 0, "integer division by zero"},
+    {"y = pow a b", "a i32[3] b i32[3]>0", -1, "integer to a negative power"},
+    {"y = embedding a b", "a f32[10,2] b i64[3]<10", 12,
+     "index 12 is out of range for 10 rows"},
+    {"y = embedding a b", "a f32[10,2] b i64[3]<10", -1,
+     "index -1 is out of range for 10 rows"},
+    {"z = embedding_grad a b rows=4", "a f32[3,2] b i64[3]<4", 4,
+     "index 4 is out of range for 4 rows"},
+    {"y = gather a b axis=0", "a f32[1,2] b i64[3,2]<1", 1,
+     "index 1 is out of range for 1 row"},
+    {"y = scatter_add a b a axis=0", "a f32[4,2] b i64[4,2]<4", 9,
+     "index 9 is out of range for 4 rows"},
+    {"y = cross_entropy a b", "a f32[3,10] b i64[3]<10", 10,
+     "index 10 is out of range for 10 rows"},
+    {"y = slice a b axis=0 size=3", "a f32[7,2] b i64[]", 5,
+     "size 3 from 5 is out of range for 7 rows"},
+};
+
+TEST(KernelErrors, NameWhatIsWrongWithTheData) {
+  for (const char* name : {"ref", "cpu"}) {
+    const auto backend = backend_for_test(name, {1, ""});
+    for (const Wrong& w : kWrong) {
+      Tensors tensors =
+          random_tensors(w.operands, names_for("f32", 1, 1, 1), 1);
+      Tensor& b = tensors.at("b");
+      b.set(b.type.elements() - 1, w.value);
+      const auto result = evaluate(*backend, w.line, tensors);
+      ASSERT_FALSE(result.ok()) << w.line;
+      EXPECT_EQ(result.error().message, w.message) << w.line << " on " << name;
+    }
+  }
+}
+
+TEST(KernelErrors, UnknownInstructionSetsAreRefused) {
+  const auto backend = make_backend("cpu", {1, "mmx"});
+  ASSERT_FALSE(backend.ok());
+  EXPECT_EQ(backend.error().message,
+            "no instruction set 'mmx': sse2, avx2 or avx512");
+}
+
+// Edges that random values do not meet.
+TEST(KernelEdges, IntegersWrapAndCastsSaturate) {
+  for (const char* name : {"ref", "cpu"}) {
+    const auto backend = backend_for_test(name, {1, ""});
+    const auto print = [&](const std::string& line,
+                           const std::string& operand) {
+      const auto x = evaluate(*backend, operand, {});
+      EXPECT_TRUE(x.ok()) << operand;
+      const auto y = evaluate(*backend, line, {{"x", x.value()[0]}});
+      EXPECT_TRUE(y.ok()) << line;
+      std::string out;
+      for (int64_t i = 0; i < y.value()[0].type.elements(); ++i) {
+        out += (i > 0 ? " " : "") + std::to_string(y.value()[0].real(i));
+        out.erase(out.find('.') == std::string::npos ? out.size()
+                                                     : out.find('.'));
+      }
+      return out;
+    };
+    EXPECT_EQ(print("y = add x 1", "x = tensor u8[2] 255 7"), "0 8") << name;
+    EXPECT_EQ(print("y = mul x x", "x = tensor i32[1] 65536"), "0") << name;
+    EXPECT_EQ(print("y = neg x", "x = tensor i32[1] -2147483648"),
+              "-2147483648");
+    EXPECT_EQ(print("y = cast x u8", "x = tensor f32[4] -1 nan 1e9 2.9"),
+              "0 0 255 2");
+    EXPECT_EQ(print("y = cast x i32", "x = tensor f64[3] inf -inf -2.9"),
+              "2147483647 -2147483648 -2");
+    EXPECT_EQ(print("y = cast x u8", "x = tensor i64[2] 300 -1"), "44 255");
+    EXPECT_EQ(print("y = mod x -3", "x = tensor i64[2] 7 -7"), "-2 -1");
+    EXPECT_EQ(print("y = floordiv x 2", "x = tensor i64[2] 7 -7"), "3 -4");
+    EXPECT_EQ(print("y = argmax x", "x = tensor f32[4] 1 nan 5 nan"), "1");
+    EXPECT_EQ(print("i = argsort x", "x = tensor f32[4] 1 nan -5 1"),
+              "2 0 3 1");
+    EXPECT_EQ(print("y = max x", "x = tensor f32[3] 1 2 -inf"), "2");
+  }
+}
+
+}  // namespace
+}  // namespace gt
