@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The laws of the programs, over the examples and over random programs.
+
+usage: laws.py [PROGRAMS [FIRST_SEED]]
+"""
+import re
+import subprocess
+import sys
+import tempfile
+
+from gt import Tally, emit, work
+from programs import Program
+
+# What a random program may be told: a history that it used up.
+EXPECTED = re.compile(r"was consumed by the grad at|the loss does not depend"
+                      r"|was bound again at")
+EXAMPLES = {
+    "quickstart": (["examples/quickstart.gt"], "cpu"),
+    "linear": (["examples/linear-init.gt", "--repeat", "30",
+                "examples/linear.gt", "-e", "print w"], "ref"),
+    "tape": (["examples/tape.gt"], "ref"),
+    "digits": (["examples/digits-init.gt", "--repeat", "30",
+                "examples/digits.gt", "examples/digits-test.gt"], "cpu"),
+}
+
+
+def stripped(text):
+    """As sed 's/ #.*//' leaves it."""
+    return re.sub(r" #.*", "", text)
+
+
+def same(got, wanted):
+    if got == wanted:
+        return None
+    got, wanted = got.splitlines(), wanted.splitlines()
+    for i, (a, b) in enumerate(zip(got, wanted)):
+        if a != b:
+            return f"line {i + 1} is '{a[:200]}', not '{b[:200]}'"
+    return f"{len(got)} lines, not {len(wanted)}"
+
+
+def unexpected(messages):
+    return [line for line in messages.splitlines()
+            if line.startswith("gt-emit: ") and not EXPECTED.search(line)]
+
+
+def in_chunks(program, rng, *options):
+    """gt-emit whose input comes in pieces of random length."""
+    with tempfile.TemporaryFile("w+") as out, subprocess.Popen(
+            ["gt-emit", *options], stdin=subprocess.PIPE, stdout=out,
+            stderr=subprocess.DEVNULL, bufsize=0) as process:
+        rest = program.encode()
+        while rest:
+            n = rng.choice([1, 7, 100, 5000])
+            process.stdin.write(rest[:n])
+            rest = rest[n:]
+        process.stdin.close()
+        process.wait(timeout=60)
+        out.seek(0)
+        return out.read()
+
+
+def check_stream(tally, name, stream, status, backend):
+    """What holds of every stream that gt-emit wrote."""
+    again, _, code = emit(stream)
+    tally.check(f"{name}: gt-emit prints its own output unchanged",
+                same(again, stream) or (
+                    None if code == status else f"status {code}"))
+    results, messages, code = work(stream, backend, "--threads", "1")
+    tally.check(f"{name}: gt-work's status", None if code == status
+                else f"{code}: {messages[:500]}")
+    for what, *options in (("no cache", "--no-cache"), ("again",)):
+        other, _, _ = work(stream, backend, "--threads", "1", *options)
+        tally.check(f"{name}: the same bits, {what}", same(other, results))
+    bare, _, _ = work(stripped(stream), backend, "--threads", "1")
+    tally.check(f"{name}: notes stripped", same(bare, results))
+    for isa in ("sse2", "avx2"):
+        first, messages, code = work(stream, "cpu", "--threads", "1",
+                                     "--isa", isa)
+        if code == 2:  # this machine has no such instructions
+            tally.skipped += 1
+            continue
+        second, _, _ = work(stream, "cpu", "--threads", "1", "--isa", isa,
+                            "--no-cache")
+        tally.check(f"{name}: the same bits, {isa}, no cache",
+                    same(second, first))
+    return results
+
+
+def check_random(tally, seed):
+    program = Program(seed)
+    text, name = program.text(), f"program {seed}"
+    stream, messages, status = emit(text)
+    tally.check(f"{name}: is well typed", "; ".join(unexpected(messages))
+                or (None if status in (0, 3) else f"status {status}"))
+    slow, _, _ = emit(text, "--no-replay")
+    tally.check(f"{name}: --no-replay", same(slow, stream))
+    tally.check(f"{name}: in pieces",
+                same(in_chunks(text, program.rng), stream))
+    backend = "ref" if seed % 2 else "cpu"
+    results = check_stream(tally, name, stream, status, backend)
+    prints = sum(line.startswith("print ") for line in stream.splitlines())
+    tally.check(f"{name}: one line for each print",
+                None if prints == len(results.splitlines())
+                else f"{len(results.splitlines())} of {prints}")
+    bare, _, _ = emit(stripped(text))
+    bare, _, _ = work(bare, backend, "--threads", "1")
+    plain = stripped(results) if status == 0 else None
+    if plain is not None:  # messages tell places, which stay the same
+        tally.check(f"{name}: notes stripped from the source",
+                    same(bare, results))
+
+
+def check_examples(tally):
+    for name, (arguments, backend) in EXAMPLES.items():
+        stream, messages, status = emit("", *arguments)
+        tally.check(f"{name}: gt-emit", messages or (
+            None if status == 0 else f"status {status}"))
+        slow, _, _ = emit("", "--no-replay", *arguments)
+        tally.check(f"{name}: --no-replay", same(slow, stream))
+        check_stream(tally, name, stream, 0, backend)
+
+
+def main(count=60, first=0):
+    tally = Tally()
+    check_examples(tally)
+    for seed in range(int(first), int(first) + int(count)):
+        check_random(tally, seed)
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
