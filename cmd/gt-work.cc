@@ -45,7 +45,7 @@ void add_options(CLI::App& app, Options& options) {
                  "threads that compute (all cores)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--isa", options.isa,
-                 "instruction set: base, avx2 or avx512 (the best there is)");
+                 "instruction set: sse2, avx2 or avx512 (the best there is)");
   app.add_option("--memory", options.memory,
                  "bytes that values may take, as 512M or 2G (no limit)");
   app.add_option("--root", options.roots,
