@@ -1,0 +1,253 @@
+#!/usr/bin/env bats
+# gt-work as a user meets it: lines in, results out, statuses, limits.
+
+load helper
+
+# work ARGUMENT... <<< LINES: runs gt-work on its standard input.
+work() {
+  gt-work "$@"
+}
+
+@test "a line in, a result out" {
+  run -0 --separate-stderr work <<< $'x = tensor f32[2,2] 1 2 3 4
+y = matmul x x
+print y
+print y as=square'
+  lines_are 'y = tensor f32[2,2] 7 10 15 22
+square = tensor f32[2,2] 7 10 15 22'
+  [ -z "$stderr" ]
+}
+
+@test "files run in order, as one program" {
+  echo 'x = tensor f32[] 1' > a.gt
+  echo 'print x' > b.gt
+  run -0 gt-work a.gt - b.gt <<< 'x = add x 1'
+  lines_are 'x = tensor f32[] 2'
+}
+
+@test "a file that is not there is said, and the rest goes on" {
+  echo 'x = tensor f32[] 1' > a.gt
+  run -2 --separate-stderr gt-work a.gt none.gt - <<< 'print x'
+  lines_are 'x = tensor f32[] 1'
+  [ "$stderr" = 'gt-work: none.gt: No such file or directory' ]
+}
+
+@test "an answer comes without closing the pipe" {
+  coproc WORK { gt-work 3>&-; }
+  local pid=$WORK_PID in=${WORK[1]} out=${WORK[0]} i line
+  for i in 1 2 3; do
+    echo "x = tensor f32[] $i" >&"$in"
+    echo 'print x' >&"$in"
+    read -r -t 10 line <&"$out"
+    [ "$line" = "x = tensor f32[] $i" ]
+  done
+  exec {in}>&-
+  wait "$pid"
+}
+
+@test "a failed line is said once, with its place, and spreads" {
+  run -1 --separate-stderr work <<< $'x = tensor i64[] 0
+y = mod x x #at=model.gt:7
+z = add y 1
+print z
+print x'
+  lines_are 'z = fail "model.gt:7: mod: integer division by zero"
+x = tensor i64[] 0'
+  [ "$stderr" = 'gt-work: model.gt:7: mod: integer division by zero
+  y = mod x x
+      ^' ]
+}
+
+@test "a rejected line has status 3 and a caret" {
+  run -3 --separate-stderr work <<< $'x = tensor f32[2] 1 2
+y = ad x x
+print y
+print unknown
+print x'
+  lines_are "y = fail \"<stdin>:2: unknown op 'ad'; did you mean 'add'?\"
+unknown = fail \"<stdin>:4: print: unknown name 'unknown'\"
+x = tensor f32[2] 1 2"
+  [ "$stderr" = "gt-work: <stdin>:2: unknown op 'ad'; did you mean 'add'?
+  y = ad x x
+      ^
+gt-work: <stdin>:4: print: unknown name 'unknown'
+  print unknown
+        ^" ]
+}
+
+@test "--fail-fast stops at the first failure" {
+  run -3 --separate-stderr work --fail-fast <<< $'x = tensor f32[] 1
+print x
+y = relu z
+print x'
+  lines_are 'x = tensor f32[] 1'
+}
+
+@test "grad and ranks are for other programs" {
+  run -3 --separate-stderr work <<< $'x = tensor f32[] 1
+g = grad x x
+y@0 = copy x'
+  [[ $stderr == *'run this through gt-emit'* ]]
+  [[ $stderr == *'ranks are not supported by this gt-work'* ]]
+}
+
+@test "the status of the stage before reaches the last" {
+  run -3 work <<< $'#gt 1\n#end 3'
+  run -1 work <<< $'#gt 1\n#end 0\n#gt 1\n#end 1'
+  run -0 work <<< $'#gt 1\n#end 0'
+}
+
+@test "a stream cut short has status 4" {
+  run -4 --separate-stderr work <<< $'#gt 1\nx = tensor f32[] 1\nprint x'
+  lines_are 'x = tensor f32[] 1'
+  [ "$stderr" = 'gt-work: <stdin>: stream cut short after line 3' ]
+}
+
+@test "a stream of another version is refused" {
+  run -3 --separate-stderr work <<< $'#gt 2\n#end 0'
+  [[ $stderr == *'cannot be read'* ]]
+}
+
+@test "standard output that is closed or full is status 2" {
+  run -2 --separate-stderr bash -c \
+    'printf "x = tensor f32[] 1\nprint x\n" | gt-work >&-'
+  [[ $stderr == 'gt-work: cannot write standard output: '* ]]
+  run -2 --separate-stderr bash -c \
+    'yes "$(printf "x = tensor f32[] 1\nprint x")" | gt-work >/dev/full'
+  [[ $stderr == *'No space left on device' ]]
+}
+
+@test "a reader that leaves ends it quietly" {
+  # shellcheck disable=SC2016
+  run -0 --separate-stderr within 20 bash -c \
+    'yes "$(printf "x = tensor f32[] 1\nprint x")" | gt-work | head -n 1'
+  lines_are 'x = tensor f32[] 1'
+  [ -z "$stderr" ]
+}
+
+@test "load and save keep below --root" {
+  mkdir in
+  ln -s "$PWD" in/up
+  run -0 work --root in <<< $'x = tensor i64[3] 1 2 3
+save x "in/x.npy"
+y = load "in/x.npy" i64[2] 1
+print y'
+  lines_are 'y = tensor i64[2] 2 3'
+  run -1 --separate-stderr work --root in <<< $'x = tensor i64[] 1
+save x "x.npy"
+save x "in/up/y.npy"
+z = load "/etc/hostname" u8[1]
+print z'
+  [ ! -e x.npy ]
+  [ ! -e y.npy ]
+  [[ $output == *'outside the directories that --root allows'* ]]
+  run -2 work --root nowhere <<< ''
+}
+
+@test "a load that does not fit is told what the file holds" {
+  run -1 --separate-stderr work <<< $'x = ones f32[4]
+save x "x.npy"
+y = load "x.npy" f64[4]
+print y
+y = load "x.npy" f32[3] 2
+print y'
+  lines_are 'y = fail "<stdin>:3: load: x.npy holds f32[4], not f64[4]; load it as f32 and cast"
+y = fail "<stdin>:5: load: x.npy has 4 rows, not 3 from row 2 on"'
+}
+
+@test "a save that finds the disk full leaves nothing" {
+  # A limit on the size of files stands for the disk.
+  mkdir disk
+  cd disk
+  ulimit -f 1
+  run -1 --separate-stderr env --ignore-signal=XFSZ gt-work <<< \
+    $'x = ones f32[100000]\nsave x "x.npy"'
+  [[ $stderr == *'save: x.npy: File too large'* ]]
+  [ -z "$(ls -A)" ]
+}
+
+@test "--memory fails the line that goes over it, and no other" {
+  run -1 --separate-stderr work --memory 8k <<< $'x = ones f32[1024]
+y = ones f32[2048]
+print y
+free x
+y = ones f32[2048]
+z = sum y
+print z'
+  lines_are 'y = fail "<stdin>:2: ones: out of memory: f32[2048] needs 8 KiB, 4 KiB of 8 KiB in use"
+z = fail "<stdin>:6: sum: out of memory: f32[] needs 64 bytes, 8 KiB of 8 KiB in use"'
+}
+
+@test "sizes beyond the machine are a failure, not an end" {
+  run -1 --separate-stderr work <<< $'x = zeros f32[1000000,1000000,10000]
+print x
+y = ones f32[]
+print y'
+  [[ ${lines[0]} == 'x = fail "<stdin>:1: zeros: out of memory: '* ]]
+  [ "${lines[1]}" = 'y = tensor f32[] 1' ]
+  run -3 work <<< 'x = zeros f32[-1]'
+  run -3 work <<< 'x = zeros f32[99999999999,99999999999]'
+}
+
+@test "any bytes are taken" {
+  printf 'x = tensor f32[] 1\r\nprint x\r\ny = add x \0\nprint x\n' > in.gt
+  run -3 --separate-stderr gt-work in.gt
+  lines_are 'x = tensor f32[] 1
+x = tensor f32[] 1'
+  head -c 100000000 /dev/zero | tr '\0' a > long.gt
+  printf '\nx = tensor f32[] 2\nprint x\n' >> long.gt
+  run -3 --separate-stderr gt-work long.gt
+  lines_are 'x = tensor f32[] 2'
+  [[ $stderr == *'long.gt:1: the line is over 64 MiB'* ]]
+}
+
+@test "the same bits with and without tables, on one instruction set twice" {
+  {
+    echo 'x = randn f32[32,32] 7'
+    for _ in 1 2 3 4; do
+      printf '%s\n' 'y = matmul x x' 'y = softmax y' 'x = sub x y' 'print x'
+    done
+  } > p.gt
+  gt-work --threads 1 p.gt > a
+  gt-work --threads 1 --no-cache p.gt > b
+  cmp a b
+  grep -q avx2 /proc/cpuinfo || skip 'no avx2 here'
+  gt-work --threads 1 --isa avx2 p.gt > a
+  gt-work --threads 1 --isa avx2 p.gt > b
+  cmp a b
+}
+
+@test "backends: cpu, ref, null, by option or environment" {
+  echo $'x = tensor f32[2] 1 2\nx = add x x\nprint x' > p.gt
+  for backend in cpu ref; do
+    run -0 gt-work --backend "$backend" p.gt
+    lines_are 'x = tensor f32[2] 2 4'
+  done
+  GT_BACKEND=null run -0 gt-work p.gt
+  lines_are 'x = tensor f32[2] 0 0'
+  run -2 gt-work --backend none p.gt
+  [[ $output == *"unknown backend 'none'; there are cpu, ref and null"* ]]
+}
+
+@test "bad usage is status 2 and a hint" {
+  for bad in --no-such-option --memory=1x --memory=0 --threads=0 --isa=mmx; do
+    run -2 --separate-stderr gt-work "$bad" <<< ''
+    [[ $stderr == 'gt-work: '*'; try gt-work --help' ]]
+    [ -z "$output" ]
+  done
+}
+
+@test "--help and --version" {
+  run -0 --separate-stderr gt-work --help
+  for word in --backend --threads --memory --root --isa --fail-fast --no-cache \
+    GT_BACKEND 'Exit status' Examples; do
+    [[ $output == *"$word"* ]]
+  done
+  run -0 gt-work --version
+  [[ $output == gt-work\ [0-9]* ]]
+}
+
+@test "-v says what was done" {
+  run -0 --separate-stderr work -v <<< $'x = tensor f32[] 1\nx = add x 1'
+  [[ $stderr == 'gt-work: 2 lines, 2 decoded, 2 tasks, '* ]]
+}
