@@ -9,12 +9,12 @@
 
 #include "emit/symbols.h"
 #include "grad/tape.h"
-#include "grad/type_table.h"
+#include "grad/type_ids.h"
 
 namespace gt {
 
 struct Ledger {
-  TypeTable types;
+  TypeIds types;
   Tape tape;
   Symbols symbols;
   // The stream was emitted before: its names come and go as it says, no alias

@@ -18,7 +18,7 @@
 #include "emit/ledger.h"
 #include "grad/reverse.h"
 #include "grad/tape.h"
-#include "grad/type_table.h"
+#include "grad/type_ids.h"
 #include "ops/call.h"
 #include "stream/line.h"
 #include "stream/pattern.h"

@@ -32,8 +32,13 @@ uint64_t bits_of(const Number& number) {
 }  // namespace
 
 std::string print_label(const Line& line) {
-  if (const std::string_view* as = line.key("as")) return unquote(*as);
-  return line.operands.empty() ? "" : std::string(line.operands[0].text);
+  if (const std::string_view* as = line.key("as")) {
+    if (std::string name = unquote(*as); is_name(name)) return name;
+  }
+  for (const Operand& operand : line.operands) {
+    if (operand.kind == Operand::Kind::kName) return std::string(operand.text);
+  }
+  return "print";  // of nothing that has a name
 }
 
 // What a worker on its own does not do, whatever the op.
@@ -127,7 +132,14 @@ Status Decoder::decode_output(const Line& line, LineEntry& entry) {
     return ok_status();
   }
   if (Status s = gt::bind(line, operand_types_, call_); !s.ok()) return s;
-  if (entry.action == Action::kPrint) entry.label = print_label(line);
+  if (entry.action == Action::kPrint) {
+    const std::string_view* as = line.key("as");
+    if (as != nullptr && !is_name(unquote(*as))) {
+      return Error{"print: as=" + std::string(*as) + " is not a name",
+                   line.keys[0].column};
+    }
+    entry.label = print_label(line);
+  }
   if (entry.action == Action::kSave) {
     entry.label = unquote(line.operands[1].text);
   }

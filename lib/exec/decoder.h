@@ -45,7 +45,8 @@ class Decoder {
   Call call_;
 };
 
-// What a print of the line is called: as=, or its operand; "" if neither.
+// What a print of the line is called: as=, its operand, or "print" when it is
+// malformed, since each print gives a line.
 std::string print_label(const Line& line);
 
 }  // namespace gt

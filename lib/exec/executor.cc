@@ -1,6 +1,7 @@
 #include "exec/executor.h"
 
 #include <cstring>
+#include <exception>
 
 #include "base/hash.h"
 #include "stream/line.h"
@@ -10,6 +11,17 @@ namespace {
 
 // So many reported lines are remembered; then it starts afresh.
 constexpr size_t kMaxReported = size_t{1} << 16;
+
+// A kernel that finds no scratch memory, or whose library gives up, fails like
+// one that finds bad data.
+Status run_kernel(Kernel& kernel, std::span<const void* const> in,
+                  std::span<void* const> out) {
+  try {
+    return kernel.run(in, out);
+  } catch (const std::exception& e) {
+    return Error{e.what()};
+  }
+}
 
 // The column of the op, where the caret belongs when no operand is to blame.
 size_t op_column(std::string_view text) {
@@ -59,7 +71,7 @@ void Executor::run_task(TaskRecord& task) {
   void** values = task.values();
   const std::span<void* const> out(values + recipe.arguments,
                                    recipe.blocks.size());
-  const Status s = recipe.steps[0].kernel->run(
+  const Status s = run_kernel(*recipe.steps[0].kernel,
       {values, recipe.arguments}, {values + recipe.arguments, out.size()});
   if (!s.ok()) [[unlikely]]
     set_faults(out, failure(task, s.error()));
@@ -94,7 +106,7 @@ void Executor::run_step(TaskRecord& task, const RecipeStep& step) {
     }
     for (const void* data : results_) faults_.erase(data);
   }
-  const Status s = step.kernel->run(in_, results_);
+  const Status s = run_kernel(*step.kernel, in_, results_);
   if (!s.ok()) [[unlikely]]
     set_faults(results_, failure(task, s.error()));
 }
@@ -120,14 +132,14 @@ void Executor::forget(const void* data) { faults_.erase(data); }
 
 Fault Executor::failure(TaskRecord& task, const Error& error) {
   const std::string_view text(task.text, task.text_size);
-  const Origin origin = task.origin();
+  const Where origin = task.origin();
   const Error whole{task.recipe->op->name + ": " + error.message, 0};
   report(origin, whole, text, Exit::kFailed);
   return std::make_shared<const std::string>(to_string(origin.place()) + ": " +
                                              whole.message);
 }
 
-void Executor::report(const Origin& origin, const Error& error,
+void Executor::report(const Where& origin, const Error& error,
                       std::string_view line, Exit status) {
   if (stopped()) return;
   status_ = worst(status_, status);

@@ -23,7 +23,7 @@
 namespace gt {
 
 // Where a line stands; `file` outlives the queue.
-struct Origin {
+struct Where {
   const std::string* file = nullptr;
   uint64_t line = 0;
   Place place() const { return {*file, line}; }
@@ -39,7 +39,7 @@ struct TaskRecord {
   uint64_t text_size;
 
   void** values() { return reinterpret_cast<void**>(this + 1); }
-  Origin origin() const { return {file, head.line}; }
+  Where origin() const { return {file, head.line}; }
 };
 inline constexpr size_t kTaskWords = sizeof(TaskRecord) / sizeof(uint64_t);
 
@@ -76,7 +76,7 @@ class Executor final : public Queue::Handler {
   void run_task(TaskRecord& task);
 
   // Reports a failed line once, and remembers the status.
-  void report(const Origin& origin, const Error& error, std::string_view line,
+  void report(const Where& origin, const Error& error, std::string_view line,
               Exit status);
 
   // The failure that `data` holds, or null.

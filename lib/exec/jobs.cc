@@ -8,7 +8,7 @@ namespace {
 
 class ReportJob final : public Job {
  public:
-  ReportJob(const Origin& origin, Error error, std::string line, Exit status)
+  ReportJob(const Where& origin, Error error, std::string line, Exit status)
       : origin_(origin),
         error_(std::move(error)),
         line_(std::move(line)),
@@ -18,7 +18,7 @@ class ReportJob final : public Job {
   }
 
  private:
-  Origin origin_;
+  Where origin_;
   Error error_;
   std::string line_;
   Exit status_;
@@ -63,7 +63,7 @@ class PrintFailureJob final : public Job {
 
 class SaveJob final : public Job {
  public:
-  SaveJob(const Origin& origin, std::string line, const Files& files,
+  SaveJob(const Where& origin, std::string line, const Files& files,
           std::string path, const Type& type, const void* data)
       : origin_(origin),
         line_(std::move(line)),
@@ -83,7 +83,7 @@ class SaveJob final : public Job {
   }
 
  private:
-  Origin origin_;
+  Where origin_;
   std::string line_;
   const Files& files_;
   std::string path_;
@@ -122,7 +122,7 @@ class TaskJob final : public Job {
 
 }  // namespace
 
-std::unique_ptr<Job> report_job(const Origin& origin, Error error,
+std::unique_ptr<Job> report_job(const Where& origin, Error error,
                                 std::string line, Exit status) {
   return std::make_unique<ReportJob>(origin, std::move(error), std::move(line),
                                      status);
@@ -137,7 +137,7 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
   return std::make_unique<PrintFailureJob>(std::move(name), std::move(message));
 }
 
-std::unique_ptr<Job> save_job(const Origin& origin, std::string line,
+std::unique_ptr<Job> save_job(const Where& origin, std::string line,
                               const Files& files, std::string path,
                               const Type& type, const void* data) {
   return std::make_unique<SaveJob>(origin, std::move(line), files,

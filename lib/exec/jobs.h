@@ -11,13 +11,13 @@
 namespace gt {
 
 // A line that was rejected, or that found no memory.
-std::unique_ptr<Job> report_job(const Origin& origin, Error error,
+std::unique_ptr<Job> report_job(const Where& origin, Error error,
                                 std::string line, Exit status);
 // "name = tensor ..." or "name = fail ...".
 std::unique_ptr<Job> print_job(std::string name, const Type& type,
                                const void* data);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
-std::unique_ptr<Job> save_job(const Origin& origin, std::string line,
+std::unique_ptr<Job> save_job(const Where& origin, std::string line,
                               const Files& files, std::string path,
                               const Type& type, const void* data);
 // Memory that goes back to the backend.

@@ -39,7 +39,7 @@ struct LineEntry {
   // The notes that were last seen with the text, which are well-formed, and
   // where they say that the line stands; no file if they do not.
   std::string notes;
-  Origin at;
+  Where at;
 };
 
 }  // namespace gt

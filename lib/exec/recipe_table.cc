@@ -1,5 +1,7 @@
 #include "exec/recipe_table.h"
 
+#include <exception>
+
 #include "base/hash.h"
 
 namespace gt {
@@ -40,6 +42,15 @@ void RecipeTable::write_key(const Call& call) {
   }
 }
 
+// A kernel may want scratch memory for sizes that no machine has.
+Result<std::unique_ptr<Recipe>> RecipeTable::build(const Call& call) {
+  try {
+    return build_recipe(call, context_);
+  } catch (const std::exception& e) {
+    return Error{call.op->name + ": cannot be prepared: " + e.what()};
+  }
+}
+
 Result<Recipe*> RecipeTable::obtain(const Call& call,
                                     std::unique_ptr<Recipe>& evicted) {
   write_key(call);
@@ -50,7 +61,7 @@ Result<Recipe*> RecipeTable::obtain(const Call& call,
       return known;
     }
   }
-  auto built = build_recipe(call, context_);
+  auto built = build(call);
   if (!built.ok()) return built.error();
   Recipe* recipe = built.value().release();
   recipe->references = 1;

@@ -30,6 +30,7 @@ class RecipeTable {
   static constexpr size_t kMaxKey = 4096;
 
   void write_key(const Call& call);
+  Result<std::unique_ptr<Recipe>> build(const Call& call);
 
   BuilderContext context_;
   Cache<Recipe> recipes_;

@@ -63,13 +63,13 @@ void Worker::line(std::string_view text, const std::string* file,
     return;
   }
   ++stats_.lines;
-  const Origin origin{file, number};
+  const Where origin{file, number};
   const uint64_t hash = caches_ ? hash_bytes(parts.text) : 0;
   if (caches_ && parts.is_clean && run_cached(parts, hash, origin)) return;
   decode(text, parts, hash, origin);
 }
 
-bool Worker::run_cached(const Split& parts, uint64_t hash, Origin origin) {
+bool Worker::run_cached(const Split& parts, uint64_t hash, Where origin) {
   LineEntry* entry = lines_.find(hash, parts.text);
   if (entry == nullptr || !is_valid(*entry)) return false;
   if (!parts.notes.empty()) {
@@ -106,7 +106,7 @@ bool Worker::is_valid(const LineEntry& entry) const {
   return true;
 }
 
-void Worker::act(const LineEntry& entry, Origin origin) {
+void Worker::act(const LineEntry& entry, Where origin) {
   switch (entry.action) {
     case Action::kRun:
       return run(entry, origin);
@@ -130,7 +130,7 @@ void Worker::act(const LineEntry& entry, Origin origin) {
       cost_of_text(type));
 }
 
-void Worker::run(const LineEntry& entry, const Origin& origin) {
+void Worker::run(const LineEntry& entry, const Where& origin) {
   if (!take_blocks(entry, origin)) return;
   if (!entry.recipe->steps.empty()) enqueue(entry, origin);
   bind_results(entry);
@@ -138,7 +138,7 @@ void Worker::run(const LineEntry& entry, const Origin& origin) {
 
 // Memory for what the recipe writes: of an operand that dies here, or new. Each
 // block is referenced until the results are bound.
-bool Worker::take_blocks(const LineEntry& entry, const Origin& origin) {
+bool Worker::take_blocks(const LineEntry& entry, const Where& origin) {
   blocks_.clear();
   const std::vector<Block>& blocks = entry.recipe->blocks;
   for (size_t b = 0; b < blocks.size(); ++b) {
@@ -159,7 +159,7 @@ bool Worker::take_blocks(const LineEntry& entry, const Origin& origin) {
   return true;
 }
 
-void Worker::enqueue(const LineEntry& entry, const Origin& origin) {
+void Worker::enqueue(const LineEntry& entry, const Where& origin) {
   const Recipe& recipe = *entry.recipe;
   const size_t values = recipe.arguments + blocks_.size();
   const size_t words = kTaskWords + values + recipe.literals;

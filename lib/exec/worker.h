@@ -75,29 +75,29 @@ class Worker final : private Pool::Owner {
   };
   static Split split(std::string_view text);
 
-  bool run_cached(const Split& parts, uint64_t hash, Origin origin);
+  bool run_cached(const Split& parts, uint64_t hash, Where origin);
   bool check_notes(LineEntry& entry, std::string_view notes);
   bool is_valid(const LineEntry& entry) const;
   void decode(std::string_view whole, const Split& parts, uint64_t hash,
-              Origin origin);
+              Where origin);
   void keep(std::unique_ptr<LineEntry> entry, uint64_t hash);
   void dispose(std::unique_ptr<LineEntry> entry);
   bool seen_before(uint64_t hash);
-  Origin origin_at(const Line& line);
+  Where origin_at(const Line& line);
   void reset_tables();
 
   void take_comment(std::string_view text, const std::string* file,
                     uint64_t number);
-  void act(const LineEntry& entry, Origin origin);
-  void run(const LineEntry& entry, const Origin& origin);
-  bool take_blocks(const LineEntry& entry, const Origin& origin);
-  void enqueue(const LineEntry& entry, const Origin& origin);
+  void act(const LineEntry& entry, Where origin);
+  void run(const LineEntry& entry, const Where& origin);
+  bool take_blocks(const LineEntry& entry, const Where& origin);
+  void enqueue(const LineEntry& entry, const Where& origin);
   void bind_results(const LineEntry& entry);
-  void out_of_memory(const LineEntry& entry, const Origin& origin,
+  void out_of_memory(const LineEntry& entry, const Where& origin,
                      const Block& block);
   void fail_results(const LineEntry& entry, const Fault& fault);
   void reject_line(const Line& line, const Error& error, std::string_view text,
-                   const Origin& origin);
+                   const Where& origin);
   void enqueue_job(std::unique_ptr<Job> job, uint64_t cost);
 
   void release_later(void* data, size_t bytes) override;

@@ -28,7 +28,7 @@ std::string size_text(size_t bytes) {
 }  // namespace
 
 void Worker::decode(std::string_view whole, const Split& parts, uint64_t hash,
-                    Origin origin) {
+                    Where origin) {
   ++stats_.decoded;
   if (types_.size() > kMaxTypes || at_files_.size() > kMaxFiles) {
     reset_tables();
@@ -38,7 +38,7 @@ void Worker::decode(std::string_view whole, const Split& parts, uint64_t hash,
   if (!parsed.ok()) {
     return reject_line(line_, parsed.error(), whole, origin);
   }
-  const Origin at = origin_at(line_);
+  const Where at = origin_at(line_);
   if (at.file != nullptr) origin = at;
   Decoding decoding = decoder_.decode(line_, parts.text);
   if (decoding.evicted != nullptr) {
@@ -101,11 +101,11 @@ bool Worker::check_notes(LineEntry& entry, std::string_view notes) {
 }
 
 // #at=model.gt:7, where gt-emit read the line.
-Origin Worker::origin_at(const Line& line) {
+Where Worker::origin_at(const Line& line) {
   const std::string_view* note = line.note("at");
   if (note == nullptr) return {};
   std::string at = unquote(*note);
-  Origin origin;
+  Where origin;
   const size_t colon = at.rfind(':');
   if (colon != std::string::npos) {
     const char* end = at.data() + at.size();
@@ -135,7 +135,7 @@ void Worker::reset_tables() {
 }
 
 void Worker::reject_line(const Line& line, const Error& error,
-                         std::string_view text, const Origin& origin) {
+                         std::string_view text, const Where& origin) {
   enqueue_job(report_job(origin, error, std::string(text), Exit::kRejected),
               kJobCost);
   const auto fault = std::make_shared<const std::string>(
@@ -144,8 +144,7 @@ void Worker::reject_line(const Line& line, const Error& error,
     registers_.fail(registers_.obtain(name.text), fault);
   }
   if (line.op != "print") return;
-  const std::string label = print_label(line);
-  if (!label.empty()) enqueue_job(print_failure_job(label, *fault), kJobCost);
+  enqueue_job(print_failure_job(print_label(line), *fault), kJobCost);
 }
 
 void Worker::take_comment(std::string_view text, const std::string* file,
@@ -161,7 +160,7 @@ void Worker::reject(std::string_view beginning, std::string message,
   reject_line(line_, {std::move(message), 0}, beginning, {file, number});
 }
 
-void Worker::out_of_memory(const LineEntry& entry, const Origin& origin,
+void Worker::out_of_memory(const LineEntry& entry, const Where& origin,
                            const Block& block) {
   for (Buffer* buffer : blocks_) pool_.drop(buffer);
   blocks_.clear();

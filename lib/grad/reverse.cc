@@ -12,7 +12,7 @@ namespace {
 
 class Reverse {
  public:
-  Reverse(const Tape& tape, TypeTable& types) : tape_(tape), types_(types) {}
+  Reverse(const Tape& tape, TypeIds& types) : tape_(tape), types_(types) {}
 
   GradientProgram run(ValueId loss, const std::vector<ValueId>& targets,
                       LostTarget& lost) {
@@ -331,7 +331,7 @@ class Reverse {
   static constexpr uint32_t kOperandGradBase = 1U << 16;
 
   const Tape& tape_;
-  TypeTable& types_;
+  TypeIds& types_;
   GradientProgram program_;
   std::unordered_set<ValueId> reached_;
   std::unordered_set<ValueId> wanted_;
@@ -344,7 +344,7 @@ class Reverse {
 
 }  // namespace
 
-GradientProgram reverse(const Tape& tape, TypeTable& types, ValueId loss,
+GradientProgram reverse(const Tape& tape, TypeIds& types, ValueId loss,
                         const std::vector<ValueId>& targets, LostTarget& lost) {
   return Reverse(tape, types).run(loss, targets, lost);
 }

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "grad/tape.h"
-#include "grad/type_table.h"
+#include "grad/type_ids.h"
 
 namespace gt {
 
@@ -49,7 +49,7 @@ struct LostTarget {
 
 // The loss must be a float scalar. When a target is not reached and a lost
 // history may have led to it, `lost` is set and the program is empty.
-GradientProgram reverse(const Tape& tape, TypeTable& types, ValueId loss,
+GradientProgram reverse(const Tape& tape, TypeIds& types, ValueId loss,
                         const std::vector<ValueId>& targets, LostTarget& lost);
 
 }  // namespace gt

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/origin.h"
 #include "base/shared.h"
 #include "base/slab.h"
 #include "base/small_vector.h"
@@ -32,24 +33,6 @@ using NodeId = uint32_t;
 using SymbolId = uint32_t;
 using TypeId = uint32_t;
 inline constexpr uint32_t kNil = UINT32_MAX;
-
-// Where a line stands: which input, and its line there. One number, since
-// millions are kept.
-class Origin {
- public:
-  Origin() = default;
-  Origin(uint32_t file, size_t line)
-      : bits_((uint64_t{file} << kLineBits) | (line & kLineMask)) {}
-  uint32_t file() const { return static_cast<uint32_t>(bits_ >> kLineBits); }
-  size_t line() const { return bits_ & kLineMask; }
-  void add_lines(size_t n) { bits_ += n; }
-  friend bool operator==(const Origin&, const Origin&) = default;
-
- private:
-  static constexpr int kLineBits = 48;
-  static constexpr uint64_t kLineMask = (uint64_t{1} << kLineBits) - 1;
-  uint64_t bits_ = 0;
-};
 
 // Why the history behind a value is not there.
 struct Lost {

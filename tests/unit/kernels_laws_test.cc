@@ -38,7 +38,7 @@ TEST(KernelThreads, BitsDoNotDependOnTheirNumber) {
       if (std::find(all.begin(), all.end(), dtype) == all.end()) continue;
       const bool cube = std::strstr(c.operands, "$K") != nullptr;
       const Names names =
-          cube ? names_for(dtype, 61, 50, 67) : names_for(dtype, 449, 457, 1);
+          cube ? names_for(dtype, 41, 40, 61) : names_for(dtype, 299, 331, 1);
       const Tensors tensors = random_tensors(c.operands, names, 5);
       const std::string line = fill_in(c.line, names);
       const auto a = evaluate(*one, line, tensors);

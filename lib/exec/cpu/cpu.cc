@@ -55,7 +55,9 @@ Result<const Loops*> loops_of(std::string_view isa) {
            : has_avx2() ? &avx2_loops()
                         : &base_loops();
   }
-  if (isa == "avx512" && has_avx512()) return &avx512_loops();
+  if (isa == "avx512" && has_avx512()) {
+    return &limit_to(avx512_loops(), dnnl_cpu_isa_avx512_core);
+  }
   if (isa == "avx2" && has_avx2()) {
     return &limit_to(avx2_loops(), dnnl_cpu_isa_avx2);
   }

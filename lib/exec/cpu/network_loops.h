@@ -31,14 +31,14 @@ struct Largest {
   static constexpr double kNone = -__builtin_inf();
   template <typename V>
   static V join(V a, V b) {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
   }
 };
 struct Smallest {
   static constexpr double kNone = __builtin_inf();
   template <typename V>
   static V join(V a, V b) {
-    return (a < b) | (a != a) ? a : b;
+    return ((a < b) | (a != a)) ? a : b;
   }
 };
 

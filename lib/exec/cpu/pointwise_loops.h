@@ -50,11 +50,11 @@ inline V sigmoid(V x) {
 }
 template <typename V>
 inline V greater(V a, V b) {
-  return (a > b) | (a != a) ? a : b;
+  return ((a > b) | (a != a)) ? a : b;
 }
 template <typename V>
 inline V lesser(V a, V b) {
-  return (a < b) | (a != a) ? a : b;
+  return ((a < b) | (a != a)) ? a : b;
 }
 
 #define GT_UNARY(Name, expression) \
