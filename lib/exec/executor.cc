@@ -71,8 +71,9 @@ void Executor::run_task(TaskRecord& task) {
   void** values = task.values();
   const std::span<void* const> out(values + recipe.arguments,
                                    recipe.blocks.size());
-  const Status s = run_kernel(*recipe.steps[0].kernel,
-      {values, recipe.arguments}, {values + recipe.arguments, out.size()});
+  const Status s =
+      run_kernel(*recipe.steps[0].kernel, {values, recipe.arguments},
+                 {values + recipe.arguments, out.size()});
   if (!s.ok()) [[unlikely]]
     set_faults(out, failure(task, s.error()));
 }

@@ -64,7 +64,7 @@ class Worker final : private Pool::Owner {
   static constexpr size_t kLineSets = size_t{1} << 14;
   static constexpr size_t kSeen = size_t{1} << 16;
   static constexpr size_t kMaxCachedLine = 4096;
-  static constexpr size_t kMaxTypes = size_t{1} << 16;
+  static constexpr size_t kMaxTypes = size_t{1} << 14;
   static constexpr size_t kMaxFiles = 4096;
 
   // A line split at its notes.

@@ -229,7 +229,7 @@ TEST(Worker, TakesALineWithThousandsOfOperands) {
 TEST(Worker, TablesThatOverflowStartAfresh) {
   CountingBackend backend;
   std::string text = "k = tensor f32[3] 1 2 3\n";
-  for (int i = 1; i < 70'000; ++i) {
+  for (int i = 1; i < 20'000; ++i) {
     text +=
         "x = reshape k shape=3,1\nx = zeros u8[0," + std::to_string(i) + "]\n";
   }
@@ -248,6 +248,21 @@ TEST(Worker, NullKnowsShapesAndCosts) {
   EXPECT_EQ(r.out, "z = tensor f32[] 0\nl = tensor f32[2] 0 0\n");
   EXPECT_EQ(r.status, Exit::kRejected);
   EXPECT_GE(r.stats.flops, 2e15);
+}
+
+TEST(Worker, EveryPrintGivesALine) {
+  const Outcome r = run_text(
+      "x = tensor f32[] 1\nprint x as=\"a b\"\nprint 3\nprint\nprint x x\n"
+      "print x as=y z=1\n");
+  EXPECT_EQ(r.out,
+            "x = fail \"t:2: print: as=\\\"a b\\\" is not a name\"\n"
+            "print = fail \"t:3: print: expected a tensor's name, got number "
+            "3\"\n"
+            "print = fail \"t:4: print: takes 1 operand, got 0; usage: print x "
+            "[as=]\"\n"
+            "x = fail \"t:5: print: takes 1 operand, got 2; usage: print x "
+            "[as=]\"\n"
+            "y = fail \"t:6: print: no key 'z'; usage: print x [as=]\"\n");
 }
 
 TEST(Worker, SaysWhatItDoesNotDo) {
