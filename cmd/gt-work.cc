@@ -77,7 +77,7 @@ int usage(const std::string& message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_descriptors();
+  gt::guard_process();
   CLI::App app{"Execute a stream on this machine.", "gt-work"};
   Options options;
   add_options(app, options);

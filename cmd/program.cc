@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 
 #include "base/version.h"
@@ -21,7 +22,9 @@ void say(std::string_view message) {
   }
 }
 
-void guard_descriptors() {
+void guard_process() {
+  // A file beyond the limit on sizes cannot be written, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
     // Opened the wrong way round, so that using it fails as if closed.

@@ -14,9 +14,11 @@ namespace gt {
 // To stderr, whole.
 void say(std::string_view message);
 
-// Descriptors 0 to 2 are open afterwards, so that no file takes their place;
-// a standard output that was closed stays one that cannot be written to.
-void guard_descriptors();
+// First in main. Descriptors 0 to 2 are open afterwards, so that no file takes
+// their place; a standard output that was closed stays one that cannot be
+// written to. A file that must grow no more fails to be written; it ends no
+// program.
+void guard_process();
 
 // Parses, answering --help and --version. Returns true to go on; else `status`
 // is what to exit with. Bad usage is said with a hint.

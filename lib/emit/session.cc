@@ -313,7 +313,7 @@ void Session::free_names(Origin origin, std::string& out) {
 
 std::string Session::at_note(Origin origin) const {
   const File& file = files_[origin.file()];
-  if (!file.at || line_.note("at") != nullptr) return "";
+  if (!file.at || ledger_.emitted || line_.note("at") != nullptr) return "";
   const std::string place = file.name + ":" + std::to_string(origin.line());
   const bool plain = place.find_first_of(" \t\"#\\") == std::string::npos;
   return " #at=" + (plain ? place : quote(place));

@@ -271,31 +271,21 @@ Status Session::explain_lost(const Targets& targets,
   const Value& v = ledger_.tape.value(lost.value);
   const size_t operand = lost.target + 1;
   const std::string target(line_.operands[operand].text);
-  std::string what = v.name == kNil
-                         ? "a value computed at " + place_of(v.origin)
-                         : ledger_.symbols[v.name].text;
+  const std::string what =
+      (v.name == kNil ? std::string("a value") : ledger_.symbols[v.name].text) +
+      ", computed at " + place_of(v.origin) + ",";
   std::string message;
-  switch (v.lost.kind) {
-    case Lost::Kind::kConsumed:
-      message = "the history of " + what + ", computed at " +
-                place_of(v.origin) + ", was consumed by the grad at " +
-                place_of(v.lost.at) + "; write retain=1 there, or detach it";
-      break;
-    case Lost::Kind::kForgotten:
-      message = "the history of " + what + ", computed at " +
-                place_of(v.origin) + ", was forgotten at " +
-                place_of(v.lost.at) +
-                ", being longer than --history lines; detach it or raise the "
-                "limit";
-      break;
-    default:
-      message = std::string(ledger_.lost_name(v.lost)) +
-                " was bound again at " + place_of(v.lost.at) + ", since " +
-                what + " was computed at " + place_of(v.origin) +
-                "; take grad before that";
+  if (v.lost.kind == Lost::Kind::kConsumed) {
+    message = " was consumed by the grad at " + place_of(v.lost.at) +
+              "; write retain=1 there, or detach it";
+  } else {
+    message = " was forgotten at " + place_of(v.lost.at) +
+              ", being longer than --history lines; detach it or raise the "
+              "limit";
   }
-  return Error{"grad: cannot reach " + target + ": " + message,
-               line_.operands[operand].column};
+  return Error{
+      "grad: cannot reach " + target + ": the history of " + what + message,
+      line_.operands[operand].column};
 }
 
 // A target that the loss does not reach is an error, not zeros, when the loss

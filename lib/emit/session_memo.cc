@@ -51,7 +51,8 @@ bool Session::feed_memo(std::string_view line, Origin origin, const Memo& memo,
   }
   out += before_;
   out += line;
-  if (files_[origin.file()].at && line.find(" #at=") == line.npos) {
+  if (files_[origin.file()].at && !ledger_.emitted &&
+      line.find(" #at=") == line.npos) {
     line_.notes.clear();
     out += at_note(origin);
   }

@@ -1,0 +1,27 @@
+// Where a line comes from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gt {
+
+// Where a line stands: which input, and its line there. One number, since
+// millions are kept.
+class Origin {
+ public:
+  Origin() = default;
+  Origin(uint32_t file, size_t line)
+      : bits_((uint64_t{file} << kLineBits) | (line & kLineMask)) {}
+  uint32_t file() const { return static_cast<uint32_t>(bits_ >> kLineBits); }
+  size_t line() const { return bits_ & kLineMask; }
+  void add_lines(size_t n) { bits_ += n; }
+  friend bool operator==(const Origin&, const Origin&) = default;
+
+ private:
+  static constexpr int kLineBits = 48;
+  static constexpr uint64_t kLineMask = (uint64_t{1} << kLineBits) - 1;
+  uint64_t bits_ = 0;
+};
+
+}  // namespace gt
