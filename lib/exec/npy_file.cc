@@ -112,7 +112,7 @@ Status check_rows(const NpyHeader& header, const Type& type, int64_t row) {
   const int64_t have = file.shape.empty() ? 1 : file.shape[0];
   const int64_t want = type.shape.empty() ? 1 : type.shape[0];
   if (row < 0) {
-    return Error{"row " + std::to_string(row) + " is negative"};
+    return Error{"has no row " + std::to_string(row)};
   }
   if (want > have || row > have - want) {
     return Error{"has " + std::to_string(have) + " rows, not " +

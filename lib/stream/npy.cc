@@ -31,7 +31,7 @@ constexpr std::array<DtypeName, kDtypes> kNames = {{
 }};
 
 Error malformed(const std::string& what) {
-  return Error{"malformed .npy header: " + what};
+  return Error{"has a malformed header: " + what};
 }
 
 // The header's dictionary, a Python literal of three known keys.
@@ -94,8 +94,8 @@ class DictParser {
       header_.type.dtype = known.dtype;
       return ok_status();
     }
-    return Error{"its dtype '" + std::string(descr.substr(0, 40)) +
-                 "' is none of gt's; convert it in NumPy with astype"};
+    return Error{"has dtype '" + std::string(descr.substr(0, 40)) +
+                 "', none of gt's; convert it in NumPy with astype"};
   }
 
   Status parse_shape() {
@@ -226,9 +226,10 @@ Result<NpyHeader> read_npy_header(int fd) {
 Result<NpyHeader> read_npy_header(const std::string& path) {
   // Not to hang on a FIFO; only regular files are read.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Error{std::strerror(errno)};
+  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
   auto header = read_npy_header(fd);
   ::close(fd);
+  if (!header.ok()) return Error{path + " " + header.error().message};
   return header;
 }
 

@@ -30,7 +30,7 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes);
 // From an open regular file, whose size must be what the header promises, or
 // more. Leaves the file's position alone.
 Result<NpyHeader> read_npy_header(int fd);
-// The same by path; the error does not repeat the path.
+// The same by path, which the error begins with.
 Result<NpyHeader> read_npy_header(const std::string& path);
 
 // The bytes in front of a row-major little-endian tensor of that type.

@@ -105,16 +105,16 @@ TEST(NpyHeader, RefusesWhatItCannotRead) {
                  "'shape': (3,), }"),
        "holds records with fields; save each field by itself"},
       {header_of("<c8", false, "3"),
-       "its dtype '<c8' is none of gt's; convert it in NumPy with astype"},
+       "has dtype '<c8', none of gt's; convert it in NumPy with astype"},
       {header_of("<f4", false, "1,1,1,1,1,1,1,1,1"),
        "has more than 8 dimensions"},
       {header_of("<f4", false, "-1"),
-       "malformed .npy header: a size is negative"},
+       "has a malformed header: a size is negative"},
       {header_of("<f4", false, "99999999999999999999"),
-       "malformed .npy header: a size is not a number"},
+       "has a malformed header: a size is not a number"},
       {header_of("{'descr': '<f4'}"),
-       "malformed .npy header: descr, fortran_order or shape is missing"},
-      {header_of("__import__('os')"), "malformed .npy header: no dictionary"},
+       "has a malformed header: descr, fortran_order or shape is missing"},
+      {header_of("__import__('os')"), "has a malformed header: no dictionary"},
   };
   for (const auto& [bytes, message] : cases) {
     const auto header = parse_npy_header(bytes);
