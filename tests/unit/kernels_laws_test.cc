@@ -33,22 +33,20 @@ TEST(KernelThreads, BitsDoNotDependOnTheirNumber) {
   const auto three = backend_for_test("cpu", {3, ""});
   for (const KernelCase& c : kernel_cases()) {
     if (is_product(op_of(c.line))) continue;
-    for (const char* dtype : {"f32", "i64"}) {
-      const std::vector<std::string> all = dtypes_of(c);
-      if (std::find(all.begin(), all.end(), dtype) == all.end()) continue;
-      const bool cube = std::strstr(c.operands, "$K") != nullptr;
-      const Names names =
-          cube ? names_for(dtype, 41, 40, 61) : names_for(dtype, 299, 331, 1);
-      const Tensors tensors = random_tensors(c.operands, names, 5);
-      const std::string line = fill_in(c.line, names);
-      const auto a = evaluate(*one, line, tensors);
-      const auto b = evaluate(*three, line, tensors);
-      ASSERT_EQ(a.ok(), b.ok()) << line;
-      if (!a.ok()) continue;
-      for (size_t r = 0; r < a.value().size(); ++r) {
-        EXPECT_TRUE(same_bits(a.value()[r], b.value()[r]))
-            << line << " of " << dtype << ", result " << r;
-      }
+    const std::vector<std::string> dtypes = dtypes_of(c);
+    if (dtypes[0] != "f32") continue;
+    const bool cube = std::strstr(c.operands, "$K") != nullptr;
+    const Names names =
+        cube ? names_for("f32", 41, 40, 61) : names_for("f32", 299, 331, 1);
+    const Tensors tensors = random_tensors(c.operands, names, 5);
+    const std::string line = fill_in(c.line, names);
+    const auto a = evaluate(*one, line, tensors);
+    const auto b = evaluate(*three, line, tensors);
+    ASSERT_EQ(a.ok(), b.ok()) << line;
+    if (!a.ok()) continue;
+    for (size_t r = 0; r < a.value().size(); ++r) {
+      EXPECT_TRUE(same_bits(a.value()[r], b.value()[r]))
+          << line << ", result " << r;
     }
   }
 }
