@@ -40,6 +40,7 @@ struct LineEntry {
   // where they say that the line stands; no file if they do not.
   std::string notes;
   Where at;
+  size_t at_digits = 0;  // where the line's number begins in notes; 0: nowhere
 };
 
 }  // namespace gt

@@ -77,6 +77,8 @@ class Worker final : private Pool::Owner {
 
   bool run_cached(const Split& parts, uint64_t hash, Where origin);
   bool check_notes(LineEntry& entry, std::string_view notes);
+  static bool has_moved(LineEntry& entry, std::string_view notes);
+  static void take_notes(LineEntry& entry, std::string_view notes, Where at);
   bool is_valid(const LineEntry& entry) const;
   void decode(std::string_view whole, const Split& parts, uint64_t hash,
               Where origin);

@@ -45,8 +45,7 @@ void Worker::decode(std::string_view whole, const Split& parts, uint64_t hash,
     enqueue_job(dispose_job(std::move(decoding.evicted)), kJobCost);
   }
   if (decoding.entry != nullptr) {
-    decoding.entry->notes = parts.notes;
-    decoding.entry->at = at;
+    take_notes(*decoding.entry, parts.notes, at);
     act(*decoding.entry, origin);
     return keep(std::move(decoding.entry), hash);
   }
@@ -90,13 +89,47 @@ void Worker::dispose(std::unique_ptr<LineEntry> entry) {
 
 // Notes other than those the entry was last seen with: are they well-formed?
 bool Worker::check_notes(LineEntry& entry, std::string_view notes) {
+  if (has_moved(entry, notes)) return true;
   text_ = "x ";
   text_ += notes;
   if (!parse_line(text_, line_).ok() || at_files_.size() > kMaxFiles) {
     return false;
   }
+  take_notes(entry, notes, origin_at(line_));
+  return true;
+}
+
+void Worker::take_notes(LineEntry& entry, std::string_view notes, Where at) {
   entry.notes = notes;
-  entry.at = origin_at(line_);
+  entry.at = at;
+  entry.at_digits = 0;
+  const size_t colon = notes.rfind(':');
+  if (at.file == nullptr || at.line == 0 || colon == std::string_view::npos) {
+    return;
+  }
+  const size_t word = notes.find_last_of(" \t", colon) + 1;
+  if (notes.substr(word).starts_with("#at=") &&
+      notes.find_first_not_of("0123456789", colon + 1) ==
+          std::string_view::npos) {
+    entry.at_digits = colon + 1;
+  }
+}
+
+// The same notes but for the line's number at their end: a program that
+// repeats an instruction, as gt-emit writes it.
+bool Worker::has_moved(LineEntry& entry, std::string_view notes) {
+  const size_t begin = entry.at_digits;
+  if (begin == 0 || notes.size() <= begin ||
+      notes.substr(0, begin) !=
+          std::string_view(entry.notes).substr(0, begin)) {
+    return false;
+  }
+  uint64_t number = 0;
+  const char* end = notes.data() + notes.size();
+  const auto [next, error] = std::from_chars(notes.data() + begin, end, number);
+  if (error != std::errc{} || next != end) return false;
+  entry.at.line = number;
+  entry.notes = notes;
   return true;
 }
 

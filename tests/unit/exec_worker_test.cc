@@ -219,6 +219,23 @@ TEST(Worker, AKeptLineStandsWhereItsNotesSay) {
             "y = fail \"t:7: mod: integer division by zero\"\n");
 }
 
+TEST(Worker, AKeptLineMayMoveFromLineToLine) {
+  std::string text = "x = tensor i64[] 0\n";
+  for (const char* notes :
+       {"#a #at=m.gt:1", "#a #at=m.gt:2", "#a #at=m.gt:13", "#b #at=m.gt:4",
+        "#at=m.gt:5 #a", "#at=m.gt:6 #a", "#a #at=n.gt:7", "#a #at=n.gt:8x",
+        "#a #at=n.gt:9 # 1"}) {
+    text += std::string("y = mod x x ") + notes + "\nprint y\n";
+  }
+  std::string expected;
+  for (const char* place : {"m.gt:1", "m.gt:2", "m.gt:13", "m.gt:4", "m.gt:5",
+                            "m.gt:6", "n.gt:7", "n.gt:8x", "n.gt:9"}) {
+    expected += std::string("y = fail \"") + place +
+                ": mod: integer division by zero\"\n";
+  }
+  EXPECT_EQ(run_text(text).out, expected);
+}
+
 TEST(Worker, TakesALineWithThousandsOfOperands) {
   std::string text = "x = tensor f32[1] 1\ny = concat";
   for (int i = 0; i < 10'000; ++i) text += " x";
