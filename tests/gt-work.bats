@@ -45,6 +45,17 @@ square = tensor f32[2,2] 7 10 15 22'
   wait "$pid"
 }
 
+@test "a result does not wait for the work after it" {
+  {
+    echo 'x = ones f32[256,256]'
+    for ((i = 0; i < 5000; i++)); do
+      printf '%s\n' "y = sum x" 'print y' 'z = matmul x x'
+    done
+  } > p.gt
+  run -0 within 20 bash -c 'gt-work --backend ref p.gt | head -n 1'
+  lines_are 'y = tensor f32[] 65536'
+}
+
 @test "a failed line is said once, with its place, and spreads" {
   run -1 --separate-stderr work <<< $'x = tensor i64[] 0
 y = mod x x #at=model.gt:7

@@ -114,6 +114,12 @@ Decoding Decoder::decode(const Line& line, std::string_view text) {
   return out;
 }
 
+void Decoder::forget_line() {
+  found_ = {};
+  operand_types_ = {};
+  call_ = Call{};
+}
+
 LineOperand Decoder::operand_of(const Register& r) const {
   LineOperand operand;
   operand.kind = LineOperand::Kind::kRegister;

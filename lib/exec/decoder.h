@@ -25,6 +25,8 @@ class Decoder {
 
   // `text` is the line's without its notes.
   Decoding decode(const Line& line, std::string_view text);
+  // Returns the memory that a very long line took.
+  void forget_line();
 
  private:
   Status check_form(const Line& line) const;

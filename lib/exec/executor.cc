@@ -9,6 +9,9 @@
 namespace gt {
 namespace {
 
+// A result waits for others to leave with, but not for longer than this work.
+constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
+
 // So many reported lines are remembered; then it starts afresh.
 constexpr size_t kMaxReported = size_t{1} << 16;
 
@@ -48,6 +51,8 @@ void Executor::run(uint64_t* record) {
 }
 
 void Executor::idle() {
+  has_output_ = false;
+  held_cost_ = 0;
   out_.flush();
   check_output();
 }
@@ -65,6 +70,7 @@ void Executor::run_task(TaskRecord& task) {
   const Recipe& recipe = *task.recipe;
   if (stopped()) [[unlikely]]
     return;
+  if (has_output_) hold_output(recipe.cost);
   if (!recipe.is_simple) return run_steps(task);
   if (!faults_.empty()) [[unlikely]]
     return run_simple_careful(task);
@@ -76,6 +82,11 @@ void Executor::run_task(TaskRecord& task) {
                  {values + recipe.arguments, out.size()});
   if (!s.ok()) [[unlikely]]
     set_faults(out, failure(task, s.error()));
+}
+
+void Executor::hold_output(uint64_t cost) {
+  held_cost_ += cost;
+  if (held_cost_ >= kMostHeld) idle();
 }
 
 void Executor::run_steps(TaskRecord& task) {

@@ -85,6 +85,9 @@ class Executor final : public Queue::Handler {
   Backend& backend() { return backend_; }
   Writer& out() { return out_; }
   std::vector<char>& scratch() { return scratch_; }
+  // A print was written: it leaves when the queue is idle, or before much more
+  // is computed.
+  void wrote() { has_output_ = true; }
 
   // Nothing more is to be done: --fail-fast, or standard output is lost. Any
   // thread may ask.
@@ -94,6 +97,8 @@ class Executor final : public Queue::Handler {
   void check_output();
 
  private:
+  // Work of that cost comes next.
+  void hold_output(uint64_t cost);
   void run_steps(TaskRecord& task);
   void run_step(TaskRecord& task, const RecipeStep& step);
   void run_simple_careful(TaskRecord& task);
@@ -105,8 +110,12 @@ class Executor final : public Queue::Handler {
   Writer& out_;
   Sink messages_;
   bool fail_fast_;
-  std::atomic<bool> stopped_{false};
-  bool output_lost_ = false;
+  // The enqueuing thread reads it for every line, so it has a cache line of its
+  // own.
+  alignas(64) std::atomic<bool> stopped_{false};
+  alignas(64) bool output_lost_ = false;
+  bool has_output_ = false;  // not flushed
+  uint64_t held_cost_ = 0;   // of what ran since it was written
   Exit status_ = Exit::kDone;
   // By address; empty as long as nothing fails, which is quick to see.
   std::unordered_map<const void*, Fault> faults_;

@@ -37,6 +37,7 @@ class PrintJob final : public Job {
           executor.out(), name_, type_,
           executor.backend().read(data_, type_.bytes(), executor.scratch()));
     }
+    executor.wrote();
     executor.check_output();
   }
 
@@ -53,6 +54,7 @@ class PrintFailureJob final : public Job {
   void run(Executor& executor) override {
     if (executor.stopped()) return;
     write_failure(executor.out(), name_, message_);
+    executor.wrote();
     executor.check_output();
   }
 

@@ -35,7 +35,10 @@ Worker::Worker(Backend& backend, Files files, Writer& out,
       seen_(options.caches ? kSeen : 0),
       caches_(options.caches) {}
 
-Worker::~Worker() { queue_.drain(); }
+Worker::~Worker() {
+  queue_.drain();
+  forget_lines();
+}
 
 // No string holds a '#', so the first one begins the notes.
 Worker::Split Worker::split(std::string_view text) {

@@ -82,11 +82,14 @@ class Worker final : private Pool::Owner {
   bool is_valid(const LineEntry& entry) const;
   void decode(std::string_view whole, const Split& parts, uint64_t hash,
               Where origin);
+  void decode_line(std::string_view whole, const Split& parts, uint64_t hash,
+                   Where origin);
   void keep(std::unique_ptr<LineEntry> entry, uint64_t hash);
   void dispose(std::unique_ptr<LineEntry> entry);
   bool seen_before(uint64_t hash);
   Where origin_at(const Line& line);
   void reset_tables();
+  void forget_lines();
 
   void take_comment(std::string_view text, const std::string* file,
                     uint64_t number);

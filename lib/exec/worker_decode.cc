@@ -10,6 +10,7 @@ namespace gt {
 namespace {
 
 constexpr uint64_t kJobCost = 500;  // nanoseconds
+constexpr size_t kLongLine = size_t{1} << 20;
 
 // "1.5 GiB", exact for what is small.
 std::string size_text(size_t bytes) {
@@ -29,6 +30,15 @@ std::string size_text(size_t bytes) {
 
 void Worker::decode(std::string_view whole, const Split& parts, uint64_t hash,
                     Where origin) {
+  decode_line(whole, parts, hash, origin);
+  // What a literal of millions of numbers took is not kept.
+  if (whole.size() < kLongLine) return;
+  line_ = Line{};
+  decoder_.forget_line();
+}
+
+void Worker::decode_line(std::string_view whole, const Split& parts,
+                         uint64_t hash, Where origin) {
   ++stats_.decoded;
   if (types_.size() > kMaxTypes || at_files_.size() > kMaxFiles) {
     reset_tables();
@@ -157,14 +167,19 @@ Where Worker::origin_at(const Line& line) {
 // Tables that only grow start afresh; the program does not notice.
 void Worker::reset_tables() {
   queue_.drain();
+  forget_lines();
+  recipes_.clear();
+  at_files_.clear();
+  registers_.renumber_types(types_);
+}
+
+// The queue is drained.
+void Worker::forget_lines() {
   lines_.for_each([](LineEntry* entry) {
     if (entry->recipe != nullptr) (void)RecipeTable::release(entry->recipe);
     delete entry;
   });
   lines_.forget();
-  recipes_.clear();
-  at_files_.clear();
-  registers_.renumber_types(types_);
 }
 
 void Worker::reject_line(const Line& line, const Error& error,
