@@ -73,8 +73,9 @@ std::string excerpt(std::string_view text) {
 
 std::string_view nearest(std::string_view word,
                          const std::vector<std::string_view>& candidates) {
-  // Quadratic work on hostile input is not worth a suggestion.
-  if (word.size() > 64) return "";
+  // Quadratic work on hostile input is not worth a suggestion, and any letter
+  // is near any other.
+  if (word.size() < 2 || word.size() > 64) return "";
   std::string_view best;
   size_t best_distance = word.size() < 3 ? 2 : 1 + word.size() / 3;
   for (std::string_view candidate : candidates) {

@@ -272,6 +272,10 @@ class Parser {
       return fail(at_, "operand '" + excerpt(text) +
                            "' after a key; operands come first");
     }
+    if (line_.operands.size() == kMaxOperands) {
+      return fail(at_, "more than " + std::to_string(kMaxOperands) +
+                           " operands; save large data as .npy and load it");
+    }
     line_.operands.push_back(
         {kind, static_cast<uint32_t>(at_ + 1), text, ranks});
     at_ += length == 0 ? text.size() : length;

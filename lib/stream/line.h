@@ -48,6 +48,10 @@ struct Note {
   std::string_view value;  // as written; "" when there is none
 };
 
+// An operand takes some hundred bytes until its line is done, so that their
+// number bounds memory.
+inline constexpr size_t kMaxOperands = size_t{1} << 20;
+
 struct Line {
   enum class Kind : uint8_t { kBlank, kComment, kInstruction };
   Kind kind = Kind::kBlank;
