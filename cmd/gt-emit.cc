@@ -44,11 +44,11 @@ bool collect_inputs(CLI::App& app, const Options& options, gt::EmitJob& job) {
       input.kind = gt::EmitInput::Kind::kText;
       input.text = options.lines[i++] + "\n";
     } else if (name == "--repeat") {
-      if (i + 1 >= options.repeats.size()) continue;
-      const std::string& rounds = options.repeats[i];
+      // The order names it once for each of its two values.
+      if (++i % 2 != 0 || i > options.repeats.size()) continue;
+      const std::string& rounds = options.repeats[i - 2];
       input.kind = gt::EmitInput::Kind::kFile;
-      input.text = options.repeats[i + 1];
-      i += 2;
+      input.text = options.repeats[i - 1];
       if (!gt::parse_size(rounds, input.rounds)) {
         gt::say("gt-emit: --repeat: '" + rounds +
                 "' is not a number of rounds; usage: --repeat N FILE\n");
