@@ -71,9 +71,7 @@ class Reverse {
   }
 
   // A lost history can only have read values that are older than its result.
-  // Behind a target nothing matters to that target. One that ended because its
-  // names were bound again did not lead to a target: a value that a name holds
-  // keeps what follows from it.
+  // Behind a target nothing matters to that target.
   bool find_lost(ValueId loss, const std::vector<ValueId>& targets,
                  LostTarget& lost) {
     for (size_t t = 0; t < targets.size(); ++t) {
@@ -87,10 +85,7 @@ class Reverse {
         const Value& v = tape_.value(id);
         if (v.serial < serial) continue;
         if (v.producer == kNil) {
-          if (v.lost.kind == Lost::Kind::kNot ||
-              v.lost.kind == Lost::Kind::kRebound) {
-            continue;
-          }
+          if (!v.lost.hides_targets()) continue;
           lost = {id, t};
           return true;
         }

@@ -70,7 +70,9 @@ void Tape::record(const Recorded& line, std::vector<ValueId>& results) {
   for (const ValueId v : line.operands) {
     if (v == kNil) continue;
     if (reachable(v)) ++live;
-    if (values_[v].lost.kind != Lost::Kind::kNot) lost = &values_[v].lost;
+    const Lost& why = values_[v].lost;
+    if (why.kind == Lost::Kind::kNot) continue;
+    if (lost == nullptr || why.hides_targets()) lost = &why;
   }
   results.clear();
   const Lost inherited = live == 0 && lost != nullptr ? *lost : Lost{};
@@ -156,6 +158,13 @@ void Tape::remove(NodeId id, const Lost* why) {
   Node& n = nodes_[id];
   if (n.op == nullptr) return;
   n.op = nullptr;
+  // What was consumed or forgotten may have led to a target; what ended with
+  // its names did not.
+  if (why != nullptr && why->kind == Lost::Kind::kRebound) {
+    for (const ValueId v : n.operands()) {
+      if (v != kNil && values_[v].lost.hides_targets()) why = &values_[v].lost;
+    }
+  }
   for (const ValueId r : n.results()) {
     if (r == kNil) continue;
     Value& v = values_[r];

@@ -42,6 +42,11 @@ struct Lost {
   SymbolId name = kNil;
   uint16_t generation = 0;
   Kind kind = Kind::kNot;
+  // A history that ended because its names were bound again did not lead to a
+  // target: a value that a name holds keeps what follows from it.
+  bool hides_targets() const {
+    return kind == Kind::kConsumed || kind == Kind::kForgotten;
+  }
 };
 
 struct Use {
