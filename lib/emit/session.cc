@@ -1,6 +1,8 @@
 #include "emit/session.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <unordered_set>
 
 #include "base/hash.h"
 #include "ops/table.h"
@@ -46,6 +48,11 @@ const Error* placed_name(const Line& line, Error& error) {
   return &error;
 }
 
+// A quoted path, "./p.npy" and "p.npy" as one.
+std::string normal_path(std::string_view quoted) {
+  return std::filesystem::path(unquote(quoted)).lexically_normal().string();
+}
+
 }  // namespace
 
 Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
@@ -67,8 +74,14 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
   text_ = line;
   memorable_ = false;
   const Status parsed = parse_line(line, line_);
-  if (!parsed.ok()) return reject(parsed.error(), origin, out);
+  if (!parsed.ok()) {
+    line_.notes.clear();
+    line_.remark = {};
+    return reject(parsed.error(), origin, out);
+  }
   if (line_.kind != Line::Kind::kInstruction) {
+    // The reader takes one for the end of the line; the rest would be next.
+    while (line.ends_with('\r')) line.remove_suffix(1);
     out += line;
     out += '\n';
     return;
@@ -84,6 +97,7 @@ void Session::reject_long(std::string_view head, Origin origin,
                           std::string& out) {
   text_ = head;
   line_.results.clear();
+  line_.op = {};
   reject({"line is longer than 64 MiB; save large data as .npy and load it"},
          origin, out);
 }
@@ -121,11 +135,7 @@ bool Session::resolve(Origin origin, std::string& out) {
                             std::string(o.text) + "'" +
                             did_you_mean(o.text, ledger_.symbols.bound_names()),
                         o.column};
-      if (line_.op == "print") {
-        print_unknown(o.text, error, origin, out);
-      } else {
-        reject(error, origin, out);
-      }
+      reject(error, origin, out);
       return false;
     }
     if (ledger_.symbols[id].failed) {
@@ -138,13 +148,26 @@ bool Session::resolve(Origin origin, std::string& out) {
         &ledger_.types[ledger_.tape.value(ledger_.symbols[id].value).type];
   }
   if (failed == nullptr) return true;
-  if (line_.results.empty()) {  // print and save of a failure: it prints so
-    write_line(origin, out);
+  if (line_.results.empty()) {
+    pass_failed(origin, out);
   } else {
     const std::string message = failed->message;
     fail_results(message, origin, out);
   }
   return false;
+}
+
+// Print and save of a failure: it prints so. But for its type, which nobody
+// knows, the line must be right.
+void Session::pass_failed(Origin origin, std::string& out) {
+  static const Type kStandIn{Dtype::kF32, {}};
+  for (size_t i = 0; i < line_.operands.size(); ++i) {
+    const bool name = line_.operands[i].kind == Operand::Kind::kName;
+    if (name && operand_types_[i] == nullptr) operand_types_[i] = &kStandIn;
+  }
+  const Status s = gt::bind(line_, operand_types_, call_);
+  if (!s.ok()) return reject(s.error(), origin, out);
+  write_line(origin, out);
 }
 
 Status Session::check_results() const {
@@ -224,7 +247,8 @@ Status Session::complete_load() {
   if (line_.operands.empty() || typed) return ok_status();
   if (line_.operands[0].kind != Operand::Kind::kString) return ok_status();
   const std::string path = unquote(line_.operands[0].text);
-  if (const auto it = saved_.find(path); it != saved_.end()) {
+  if (const auto it = saved_.find(normal_path(line_.operands[0].text));
+      it != saved_.end()) {
     completion_ = to_string(it->second);
   } else {
     const auto header = read_npy_header(path);
@@ -240,22 +264,21 @@ Status Session::complete_load() {
 
 void Session::note_saved() {
   if (call_.op->name != "save") return;
-  saved_[unquote(call_.arguments[1].text)] = call_.arguments[0].type;
+  saved_[normal_path(call_.arguments[1].text)] = call_.arguments[0].type;
 }
 
 void Session::bind_fail(Origin origin, std::string& out) {
-  if (line_.results.size() != 1 || line_.operands.size() != 1 ||
+  if (line_.results.empty() || line_.operands.size() != 1 ||
       line_.operands[0].kind != Operand::Kind::kString) {
-    return reject({"fail: usage: y = fail \"message\"", line_.op_column},
+    return reject({"fail: takes one message in quotes and at least one result; "
+                   "usage: y... = fail message",
+                   line_.op_column},
                   origin, out);
   }
-  const SymbolId id = ledger_.symbols.intern(line_.results[0].text);
-  before_.clear();
-  ledger_.release(id, origin, before_);
-  ledger_.symbols[id].failed = true;
-  ledger_.symbols[id].message = unquote(line_.operands[0].text);
-  ledger_.symbols[id].bound = origin;
-  out += before_;
+  for (const Name& r : line_.results) {
+    bind_failed(ledger_.symbols.intern(r.text), unquote(line_.operands[0].text),
+                origin, out);
+  }
   write_line(origin, out);
   ledger_.write_idle_frees(out);
 }
@@ -289,10 +312,9 @@ void Session::free_names(Origin origin, std::string& out) {
     freed.push_back(id);
   }
   std::vector<SymbolId> once;
+  std::unordered_set<SymbolId> seen;
   for (const SymbolId id : freed) {
-    if (std::find(once.begin(), once.end(), id) == once.end()) {
-      once.push_back(id);
-    }
+    if (seen.insert(id).second) once.push_back(id);
   }
   if (once.empty()) return;  // a glob that matches nothing
   before_.clear();
@@ -321,8 +343,12 @@ std::string Session::at_note(Origin origin) const {
 
 void Session::write_line(Origin origin, std::string& out) {
   append_instruction(out, line_);
-  const std::string_view remark = line_.remark;
-  line_.remark = {};
+  write_tail(origin, out);
+}
+
+// Notes, the place and the remark.
+void Session::write_tail(Origin origin, std::string& out) {
+  const std::string_view remark = std::exchange(line_.remark, {});
   append_notes(out, line_);
   line_.remark = remark;
   out += at_note(origin);

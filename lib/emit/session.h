@@ -99,12 +99,11 @@ class Session {
   void instruction(Origin origin, std::string& out);
   void plain(Origin origin, std::string& out);
   void free_names(Origin origin, std::string& out);
-  void print_unknown(std::string_view name, const Error& error, Origin origin,
-                     std::string& out);
   void bind_fail(Origin origin, std::string& out);
 
   // Looks operands up; false when the line failed (and was answered).
   bool resolve(Origin origin, std::string& out);
+  void pass_failed(Origin origin, std::string& out);
   Status check_results() const;
   Status complete(std::string& out);
   Status complete_load();
@@ -114,6 +113,10 @@ class Session {
   void reject(const Error& error, Origin origin, std::string& out);
   void fail_results(const std::string& message, Origin origin,
                     std::string& out);
+  void bind_failed(SymbolId id, const std::string& message, Origin origin,
+                   std::string& out);
+  void output_failure(const std::string& message, Origin origin,
+                      std::string& out);
   void report(const Error& error, Origin origin);
   void warn(const std::string& message, Origin origin);
 
@@ -121,8 +124,10 @@ class Session {
   void record(const Call& call, Origin origin);
   void find_needed(const Call& call);
   void limit_history(Origin origin);
+  void warn_history(NodeId oldest, Origin origin);
 
   void write_line(Origin origin, std::string& out);
+  void write_tail(Origin origin, std::string& out);
   std::string at_note(Origin origin) const;
 
   // grad.
