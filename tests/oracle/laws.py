@@ -8,7 +8,10 @@ import subprocess
 import sys
 import tempfile
 
-from gt import Tally, emit, work
+import torch
+
+from gt import Tally, difference, emit, work
+from interpret import Failed, Interpreter
 from programs import Program
 
 # What a random program may be told: a history that it used up.
@@ -87,6 +90,22 @@ def check_stream(tally, name, stream, status, backend):
     return results
 
 
+def check_values(tally, name, text, messages, results):
+    """What was printed is what PyTorch computes, as far as it went."""
+    model = Interpreter(messages)
+    model.run(text)
+    tally.check(f"{name}: errors are right", "; ".join(model.problems) or None)
+    lines = results.splitlines()
+    for i, (printed, value) in enumerate(model.printed):
+        got = lines[i].split(" = ", 1)[1] if i < len(lines) else None
+        if isinstance(value, Failed):
+            problem = None if got and got.startswith("fail ") else got
+        else:
+            loose = 1e-3 if value.dtype == torch.float32 else 1e-7
+            problem = difference(got, value, loose, 1e-3)
+        tally.check(f"{name}: print {i}, {printed}", problem)
+
+
 def check_random(tally, seed):
     program = Program(seed)
     text, name = program.text(), f"program {seed}"
@@ -99,6 +118,7 @@ def check_random(tally, seed):
                 same(in_chunks(text, program.rng), stream))
     backend = "ref" if seed % 2 else "cpu"
     results = check_stream(tally, name, stream, status, backend)
+    check_values(tally, name, text, messages, results)
     prints = sum(line.startswith("print ") for line in stream.splitlines())
     tally.check(f"{name}: one line for each print",
                 None if prints == len(results.splitlines())
@@ -122,6 +142,7 @@ def check_examples(tally):
 
 
 def main(count=60, first=0):
+    torch.set_num_threads(1)
     tally = Tally()
     check_examples(tally)
     for seed in range(int(first), int(first) + int(count)):
