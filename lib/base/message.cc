@@ -51,7 +51,7 @@ std::string format_error(std::string_view program, const Place& place,
   std::string out(program);
   const std::string where = to_string(place);
   if (!where.empty()) out += ": " + where;
-  out += ": " + error.message + "\n";
+  out += ": " + printable(error.message) + "\n";
   if (line.empty()) return out;
   size_t column = std::min(error.column, line.size() + 1);
   size_t first = 0;

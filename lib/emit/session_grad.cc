@@ -21,6 +21,7 @@ class Session::GradientWriter {
         uses_(program.handle_types.size(), 0) {}
 
   void run() {
+    take_notes();
     count_uses();
     if (!targets_.retain) consume();
     for (const GradientLine& line : program_.lines) write(line);
@@ -28,6 +29,23 @@ class Session::GradientWriter {
   }
 
  private:
+  // The line's own notes and remark go with the first target's gradient.
+  void take_notes() {
+    at_ = s_.at_note(origin_);
+    for (const Note& note : s_.line_.notes) {
+      std::string text = " #" + std::string(note.key);
+      if (!note.value.empty()) text += "=" + std::string(note.value);
+      if (note.key == "at") {
+        at_ = text;
+      } else if (note.key != "signal" && note.key != "mb") {
+        user_notes_ += text;
+      }
+    }
+    if (!s_.line_.remark.empty()) {
+      remark_ = " " + std::string(s_.line_.remark);
+    }
+  }
+
   // Reads to come keep data alive, the user's names apart.
   void count_uses() {
     for (const GradientLine& line : program_.lines) {
@@ -94,14 +112,18 @@ class Session::GradientWriter {
       if (target >= 0) {
         const auto t = static_cast<size_t>(target);
         s_.ledger_.bind(targets_.names[t], results[r], origin_, before);
-        notes += " #grad=" + target_text(t);
+        notes += " #grad=" + target_text(t) + std::exchange(user_notes_, {});
       } else {
         s_.ledger_.hold_internal(results[r], origin_);
       }
       head +=
           s_.ledger_.symbols[s_.ledger_.tape.value(results[r]).name].text + " ";
     }
-    out_ += before + head + "= " + tail + notes + s_.at_note(origin_) + "\n";
+    out_ += before + head + "= " + tail + notes + at_;
+    if (notes.find(" #grad=") != std::string::npos) {
+      out_ += std::exchange(remark_, {});
+    }
+    out_ += "\n";
     finish_reads(line);
   }
 
@@ -176,7 +198,8 @@ class Session::GradientWriter {
     const ValueId v = s_.ledger_.tape.add_leaf(type, true, origin_);
     s_.ledger_.bind(targets_.names[t], v, origin_, before);
     out_ += before + s_.ledger_.symbols[targets_.names[t]].text + " = " + text +
-            " #bwd #grad=" + target_text(t) + s_.at_note(origin_) + "\n";
+            " #bwd #grad=" + target_text(t) + std::exchange(user_notes_, {}) +
+            at_ + std::exchange(remark_, {}) + "\n";
     if (h != kNil) s_.ledger_.tape.drop_read(values_[h]);
     s_.ledger_.write_idle_frees(out_);
   }
@@ -188,6 +211,7 @@ class Session::GradientWriter {
   std::string& out_;
   std::vector<ValueId> values_;  // by handle
   std::vector<uint32_t> uses_;   // by handle
+  std::string user_notes_, remark_, at_;
 };
 
 void Session::grad(Origin origin, std::string& out) {

@@ -91,30 +91,39 @@ void Session::record(const Call& call, Origin origin) {
       result_values_);
 }
 
+// Whoever follows from the oldest line holds the history.
+void Session::warn_history(NodeId oldest, Origin origin) {
+  SymbolId holder = kNil;
+  for (NodeId n = oldest; n != kNil && holder == kNil;) {
+    NodeId next = kNil;
+    for (const ValueId r : ledger_.tape.node(n).results()) {
+      if (r == kNil) continue;
+      const Value& v = ledger_.tape.value(r);
+      if (v.name != kNil && !v.internal) holder = v.name;
+      if (!v.uses.empty()) next = v.uses.back().node;
+    }
+    n = next;
+  }
+  std::string name = "a live name";
+  if (holder != kNil) {
+    name = ledger_.symbols[holder].text;
+    origin = ledger_.symbols[holder].bound;
+  }
+  text_ = {};
+  warn("the history that '" + name + "' holds is longer than " +
+           std::to_string(options_.history) +
+           " lines; the oldest are forgotten. If no gradient of it is wanted, "
+           "write " +
+           name + " = detach " + name,
+       origin);
+}
+
 void Session::limit_history(Origin origin) {
   while (ledger_.tape.node_count() > options_.history) {
     const NodeId oldest = ledger_.tape.oldest();
     if (!warned_history_) {
       warned_history_ = true;
-      // Whoever follows from the oldest line holds it.
-      std::string holder = "a live name";
-      for (NodeId n = oldest; n != kNil;) {
-        NodeId next = kNil;
-        for (const ValueId r : ledger_.tape.node(n).results()) {
-          if (r == kNil) continue;
-          const Value& v = ledger_.tape.value(r);
-          if (v.name != kNil && !v.internal)
-            holder = ledger_.symbols[v.name].text;
-          if (!v.uses.empty()) next = v.uses.back().node;
-        }
-        n = holder == "a live name" ? next : kNil;
-      }
-      warn("the history that '" + holder + "' holds is longer than " +
-               std::to_string(options_.history) +
-               " lines; the oldest are forgotten. If no gradient of it is "
-               "wanted, write " +
-               holder + " = detach " + holder,
-           origin);
+      warn_history(oldest, origin);
     }
     Lost why;
     why.kind = Lost::Kind::kForgotten;

@@ -49,7 +49,7 @@ class Backend {
 
 struct BackendOptions {
   int threads = 1;       // of compute, at least 1
-  std::string_view isa;  // "", "avx2", "avx512": "" is the best there is
+  std::string_view isa;  // "": the best there is; else as --isa takes it
 };
 
 // "ref", "cpu" or "null". Errors: no such backend, an isa that is unknown or

@@ -65,8 +65,8 @@ class PrintFailureJob final : public Job {
 
 class SaveJob final : public Job {
  public:
-  SaveJob(const Where& origin, std::string line, const Files& files,
-          std::string path, const Type& type, const void* data)
+  SaveJob(const Where& origin, std::string line, Files& files, std::string path,
+          const Type& type, const void* data)
       : origin_(origin),
         line_(std::move(line)),
         files_(files),
@@ -74,11 +74,15 @@ class SaveJob final : public Job {
         type_(type),
         data_(data) {}
   void run(Executor& executor) override {
-    if (executor.stopped() || executor.fault_of(data_) != nullptr) return;
+    if (executor.stopped()) return;
+    if (const Fault* fault = executor.fault_of(data_)) {
+      return files_.set_failed(path_, **fault);
+    }
     if (!executor.backend().has_data()) return;
     const void* data =
         executor.backend().read(data_, type_.bytes(), executor.scratch());
     const Status s = save_npy(files_, path_, type_, data);
+    files_.set_failed(path_, s.ok() ? "" : s.error().message);
     if (s.ok()) return;
     executor.report(origin_, {"save: " + s.error().message, 0}, line_,
                     Exit::kFailed);
@@ -87,7 +91,7 @@ class SaveJob final : public Job {
  private:
   Where origin_;
   std::string line_;
-  const Files& files_;
+  Files& files_;
   std::string path_;
   Type type_;
   const void* data_;
@@ -140,8 +144,8 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
 }
 
 std::unique_ptr<Job> save_job(const Where& origin, std::string line,
-                              const Files& files, std::string path,
-                              const Type& type, const void* data) {
+                              Files& files, std::string path, const Type& type,
+                              const void* data) {
   return std::make_unique<SaveJob>(origin, std::move(line), files,
                                    std::move(path), type, data);
 }

@@ -18,8 +18,8 @@ std::unique_ptr<Job> print_job(std::string name, const Type& type,
                                const void* data);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
 std::unique_ptr<Job> save_job(const Where& origin, std::string line,
-                              const Files& files, std::string path,
-                              const Type& type, const void* data);
+                              Files& files, std::string path, const Type& type,
+                              const void* data);
 // Memory that goes back to the backend.
 std::unique_ptr<Job> release_job(void* data, size_t bytes);
 // Results leave; a lost standard output is noticed.

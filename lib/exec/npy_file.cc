@@ -133,6 +133,9 @@ class LoadKernel final : public Kernel {
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
+    if (const std::string* why = files_.failure_of(path_)) {
+      return Error{path_ + " was not saved: " + *why};
+    }
     const auto fd = files_.open(path_);
     if (!fd.ok()) return fd.error();
     const auto header = read_npy_header(fd.value().get());

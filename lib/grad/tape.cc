@@ -134,6 +134,7 @@ void Tape::drop_read(ValueId value) {
 std::vector<ValueId> Tape::take_idle() {
   std::vector<ValueId> idle = std::move(idle_);
   idle_.clear();
+  for (const ValueId id : idle) values_[id].listed = false;
   return idle;
 }
 
@@ -221,7 +222,8 @@ void Tape::consider(ValueId id) {
   }
   if (v.reads != 0) return;
   if (v.internal) {
-    idle_.push_back(id);
+    if (!v.listed) idle_.push_back(id);
+    v.listed = true;
     return;
   }
   if (v.producer != kNil) {

@@ -64,6 +64,7 @@ struct Value {
   bool internal = false;        // held by one of our own names
   bool alive = false;           // the slot is in use
   bool fresh = false;           // not held yet, and kept until it is
+  bool listed = false;          // stands in idle_
   bool unwanted = false;        // counts no more among its node's results
   uint64_t serial = 0;
   Origin origin;
@@ -162,7 +163,8 @@ class Tape {
   NodeId oldest() const { return oldest_; }
   size_t node_count() const { return node_count_; }
 
-  // Internally held values whose data nobody needs any more, each once.
+  // Internally held values whose data nobody needs any more, since the last
+  // call; one may stand there twice.
   std::vector<ValueId> take_idle();
 
   const Value& value(ValueId id) const { return values_[id]; }

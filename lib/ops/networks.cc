@@ -186,7 +186,7 @@ constexpr Row kRows[] = {
      .details = "x [...,c] of floats, target [...] of integers from 0 to c - "
                 "1; the result is the mean, the sum, or with reduction=none "
                 "[...]. Errors: shapes differ; a class below 0 or beyond c "
-                "fails when it is met.",
+                "fails when it is met: none is ignored.",
      .source = "torch.nn.functional.cross_entropy, with classes last",
      .example = "x = tensor f32[2,1] 5 7\n"
                 "t = tensor i64[2] 0 0\n"

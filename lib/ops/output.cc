@@ -1,5 +1,6 @@
 // Results, names and gradients: what is no arithmetic. The programs themselves
 // answer these; no backend sees them.
+#include "base/message.h"
 #include "ops/families.h"
 #include "ops/shape_rules.h"
 
@@ -10,18 +11,36 @@ Status types_fail(Call&) {
   return Error{"a failure has no type; nothing can be computed from it"};
 }
 
+// A result is a program again, so its line must be one that can be read.
+Status types_print(Call& call) {
+  const Argument& x = call.arguments[0];
+  if (x.type.elements() > static_cast<int64_t>(kMaxOperands)) {
+    return Error{call.describe(0) + " has more than " +
+                 std::to_string(kMaxOperands) +
+                 " values, too many for a line; save it or print a slice"};
+  }
+  const std::string_view as = call.key("as");
+  if (!as.empty() && (!is_name(as) || as.find("_") == 0)) {
+    return Error{"as=" + excerpt(as) +
+                 " is not a name to print under; choose letters, digits, '_', "
+                 "'.' and '/', a letter first"};
+  }
+  return ok_status();
+}
+
 Status types_grad(Call&) {
   return Error{"run this through gt-emit, which writes the gradient's lines"};
 }
 
 constexpr Row kRows[] = {
     {.signature = "print x [as=]",
-     .types = types_none,
+     .types = types_print,
      .flops = 0,
      .sense = "The value as one line on the last stage's standard output.",
      .details = "y = tensor TYPE VALUES..., or y = fail MESSAGE; in program "
                 "order. as= is the name it is printed under. Every print gives "
-                "exactly one line.",
+                "exactly one line. Errors, which it prints: more than 2^20 "
+                "values; as= is no name.",
      .example = "x = tensor f32[2] 1 0.1\n"
                 "print x as=y\n"
                 "=> y = tensor f32[2] 1 0.1"},

@@ -110,8 +110,9 @@ constexpr Row kRows[] = {
      .types = types_extreme,
      .placeholder = reduction_word,
      .sense = "The largest over axes.",
-     .details = "Axes as sum. nan if any is. Elements that share the largest "
-                "value share its gradient evenly. Errors: nothing to choose "
+     .details = "Axes as sum. nan if any is, and then so are the gradients. "
+                "Elements that share the largest value share its gradient "
+                "evenly. Errors: nothing to choose "
                 "from.",
      .source = "torch.amax",
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
@@ -124,8 +125,9 @@ constexpr Row kRows[] = {
      .types = types_extreme,
      .placeholder = reduction_word,
      .sense = "The smallest over axes.",
-     .details = "Axes as sum. nan if any is. Elements that share the smallest "
-                "value share its gradient evenly. Errors: nothing to choose "
+     .details = "Axes as sum. nan if any is, and then so are the gradients. "
+                "Elements that share the smallest value share its gradient "
+                "evenly. Errors: nothing to choose "
                 "from.",
      .source = "torch.amin",
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
@@ -152,7 +154,8 @@ constexpr Row kRows[] = {
        m = eq x k
        n = sum m axis={axis} keepdims=1
        q = div h n
-       z = where m q 0)",
+       w = cast m {x.dtype}
+       z = mul q w)",
      .types = types_as_x,
      .placeholder = reduction_word,
      .flops = 3,

@@ -117,7 +117,13 @@ class Parser {
     line_.op_column = static_cast<uint32_t>(at_ + 1);
     if (word.empty()) return fail(at_, "an op is missing after '='");
     if (ident_length(word) != word.size()) {
-      const bool assign = word.find('=') != std::string_view::npos;
+      const size_t sign = word.find('=');
+      const bool assign = sign != std::string_view::npos;
+      // What was meant is clear, so that the name does not keep its old value.
+      if (assign && line_.results.empty() && is_name(word.substr(0, sign))) {
+        line_.results.push_back(
+            {word.substr(0, sign), {}, static_cast<uint32_t>(at_ + 1)});
+      }
       return fail(at_, "'" + excerpt(word) + "' is not an op" +
                            (assign ? "; write blanks around '='" : ""));
     }
@@ -236,7 +242,14 @@ class Parser {
       if (word[i] == '#') {
         return fail(at + i, "write '#' inside a string as \\x23");
       }
-      if (word[i] == '\\') ++i;
+      if (word[i] != '\\') continue;
+      const size_t length = escape_length(word.substr(i));
+      if (length == 0) {
+        return fail(at + i,
+                    "unknown escape in a string; there are \\n \\t "
+                    "\\\" \\\\ and \\xNN");
+      }
+      i += length - 1;
     }
     if (i >= word.size()) return fail(at, "the string has no closing quote");
     if (i + 1 < word.size()) {

@@ -87,6 +87,8 @@ bool glob_matches(std::string_view glob, std::string_view name);
 // Double quotes and backslash escapes, "#" as \x23 so that notes can be
 // stripped by sed; and back. Unquoting a bare word returns it.
 std::string quote(std::string_view text);
+// Bytes of the escape that `text` begins with, 0 if it is none.
+size_t escape_length(std::string_view text);
 std::string unquote(std::string_view text);
 
 // A range "1:10:2", each part optional.

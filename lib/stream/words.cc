@@ -60,6 +60,16 @@ std::string quote(std::string_view text) {
   return out + "\"";
 }
 
+size_t escape_length(std::string_view text) {
+  if (text.size() < 2 || text[0] != '\\') return 0;
+  if (std::string_view("nt\"\\").find(text[1]) != std::string_view::npos) {
+    return 2;
+  }
+  const bool hex = text[1] == 'x' && text.size() >= 4 &&
+                   hex_digit(text[2]) >= 0 && hex_digit(text[3]) >= 0;
+  return hex ? 4 : 0;
+}
+
 std::string unquote(std::string_view text) {
   if (text.size() < 2 || text[0] != '"') return std::string(text);
   text = text.substr(1, text.size() - 2);
