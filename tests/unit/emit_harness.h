@@ -1,0 +1,75 @@
+// A session fed with text, and a whole program through emit().
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/writer.h"
+#include "emit/emitter.h"
+#include "emit/session.h"
+
+namespace gt {
+
+// What comes out of each line, and what was said of them all.
+class FedSession {
+ public:
+  explicit FedSession(EmitOptions options = {})
+      : session(std::move(options),
+                [this](std::string_view text) { said += text; }),
+        file_(session.add_file("p", false)) {}
+
+  // Feeds lines; what the last of them became.
+  std::string feed(std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      out.clear();
+      session.feed(text.substr(0, end), {file_, ++line_}, out);
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+  }
+
+  // A state's text, line numbers apart.
+  std::string state() {
+    std::string text;
+    std::vector<Origin*> lines;
+    session.state(text, lines);
+    return text;
+  }
+
+  std::string said;
+  Session session;
+
+ private:
+  uint32_t file_;
+  size_t line_ = 0;
+};
+
+// The stream of a job, without a file of its own on disk.
+inline std::string stream_of(const EmitJob& job, Exit* status = nullptr) {
+  const int fd = ::memfd_create("stream", MFD_CLOEXEC);
+  EXPECT_GE(fd, 0);
+  Writer writer(fd);
+  const Exit done = emit(job, writer, [](std::string_view) {});
+  writer.flush();
+  if (status != nullptr) *status = done;
+  std::string text(static_cast<size_t>(::lseek(fd, 0, SEEK_CUR)), '\0');
+  EXPECT_EQ(::pread(fd, text.data(), text.size(), 0),
+            static_cast<ssize_t>(text.size()));
+  ::close(fd);
+  return text;
+}
+
+inline std::string stream_of(const std::string& program, bool replay = true) {
+  EmitJob job;
+  job.inputs.push_back({EmitInput::Kind::kText, program, 1});
+  job.replay = replay;
+  return stream_of(job);
+}
+
+}  // namespace gt

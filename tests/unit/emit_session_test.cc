@@ -1,0 +1,168 @@
+#include "emit_harness.h"
+
+namespace gt {
+namespace {
+
+// A layer whose gradient reads x, w and h.
+constexpr char kLayer[] =
+    "w = ones f32[2]\nx = ones f32[2]\nh = mul x w\nh2 = mul h h\n";
+
+TEST(EmitSession, AnAliasStandsBeforeTheLineThatBindsAgain) {
+  FedSession fed;
+  fed.feed(kLayer);
+  EXPECT_EQ(fed.feed("h = neg h2"), "_e0 = copy h\nh = neg h2\n");
+}
+
+TEST(EmitSession, AnAliasStandsBeforeAFree) {
+  FedSession fed;
+  fed.feed(kLayer);
+  EXPECT_EQ(fed.feed("free h"), "_e0 = copy h\nfree h\n");
+}
+
+TEST(EmitSession, ALineThatReadsWhatItBindsNeedsAnAliasOnlyOfData) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]");
+  EXPECT_EQ(fed.feed("w = add w 1"), "w = add w 1\n");
+  fed.feed("x = ones f32[2]\nh = add x w");
+  EXPECT_EQ(fed.feed("h = add h h"), "h = add h h\n");
+  EXPECT_EQ(fed.feed("h = mul h h"), "_e0 = copy h\nh = mul h h\n");
+  EXPECT_EQ(fed.feed("h = exp h"), "h = exp h\n");
+  EXPECT_EQ(fed.feed("h = neg h"), "_e1 = copy h\nh = neg h\n");
+}
+
+TEST(EmitSession, AnAliasIsFreedWhenTheLastNameThatNeedsItDies) {
+  FedSession fed;
+  fed.feed(kLayer);
+  fed.feed("free h");
+  EXPECT_EQ(fed.feed("free h2"), "free h2\nfree _e0\n");
+  EXPECT_EQ(fed.feed("h2 = neg w"), "h2 = neg w\n");
+}
+
+TEST(EmitSession, AnAliasIsFreedWhenNoTargetIsLeft) {
+  FedSession fed;
+  fed.feed(kLayer);
+  fed.feed("free h\nfree x");
+  EXPECT_EQ(fed.feed("w = ones f32[2]"), "w = ones f32[2]\nfree _e0 _e1\n");
+}
+
+TEST(EmitSession, AnAliasIsFreedAfterTheLastGradientLineThatReadsIt) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]\nh = exp w\nl = sum h\nfree h");
+  const std::string out = fed.feed("g = grad l w");
+  const size_t read = out.find("g = mul _e2 _e0 #bwd #grad=w\n");
+  ASSERT_NE(read, std::string::npos) << out;
+  EXPECT_EQ(out.substr(read), "g = mul _e2 _e0 #bwd #grad=w\nfree _e2 _e0\n");
+}
+
+TEST(EmitSession, WhatAUserKeepsIsNotCopied) {
+  FedSession fed;
+  const std::string out =
+      fed.feed(std::string(kLayer) + "l = sum h2\ng = grad l w");
+  EXPECT_EQ(out.find("copy"), std::string::npos) << out;
+  EXPECT_EQ(out.find("free h"), std::string::npos) << out;
+}
+
+TEST(EmitSession, NumbersOfOurNamesComeBackSmallestFirst) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]\na = exp w\nb = exp w\nc = exp w");
+  EXPECT_EQ(fed.feed("p = mul a b\nq = mul p c\nfree a b c"),
+            "_e0 = copy a\n_e1 = copy b\n_e2 = copy c\nfree a b c\n");
+  FedSession again;
+  again.feed(
+      "w = ones f32[2]\na = exp w\nb = exp w\nfree a\nd = exp w\nfree d");
+  EXPECT_EQ(again.feed("free b"), "free b\n");
+}
+
+TEST(EmitSession, AHistoryThatOnlyReadsItselfIsNone) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]\na = exp w");
+  EXPECT_EQ(fed.feed("free a"), "free a\n");
+  fed.feed("a = exp w");
+  EXPECT_EQ(fed.feed("a = ones f32[2]"), "a = ones f32[2]\n");
+}
+
+TEST(EmitSession, DetachOptimizersAndIntegersKeepNothing) {
+  FedSession fed;
+  fed.feed(kLayer);
+  fed.feed("d = detach h2\ni = cast h2 i64\nw = sgd w h2 0.1\nfree x");
+  EXPECT_EQ(fed.feed("free h2"), "free h2\n") << fed.state();
+}
+
+TEST(EmitSession, AnEmittedStreamGetsNothingAdded) {
+  FedSession fed;
+  fed.session.set_emitted(true);
+  fed.feed(kLayer);
+  EXPECT_EQ(fed.feed("h = neg h2"), "h = neg h2\n");
+  EXPECT_EQ(fed.feed("_e0 = copy h"), "_e0 = copy h\n");
+  EXPECT_EQ(fed.feed("free h h2 _e0"), "free h h2 _e0\n");
+}
+
+TEST(EmitSession, RetainKeepsWhatALaterGradReads) {
+  FedSession fed;
+  fed.feed("x = ones f32[2]\ny = exp x\ny = mul y x\nl = sum y");
+  const std::string first = fed.feed("g = grad l x retain=1");
+  EXPECT_EQ(fed.said, "");
+  fed.feed("s = sum g");
+  fed.feed("h = grad s x");
+  fed.feed("k = grad l x");
+  EXPECT_NE(fed.said.find("was consumed by the grad at p:7"), std::string::npos)
+      << fed.said;
+  EXPECT_EQ(first.find("free g"), std::string::npos);
+}
+
+TEST(EmitSession, ARoundThatBringsItsStateBackHasOneState) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]\nx = ones f32[2]");
+  const std::string round =
+      "h = mul x w\nh = exp h\nl = sum h\ng = grad l w\nw = sgd w g 0.1\n";
+  fed.feed(round);
+  const std::string first = fed.state();
+  fed.feed(round);
+  EXPECT_EQ(fed.state(), first);
+  fed.feed("q = neg w");
+  EXPECT_NE(fed.state(), first);
+}
+
+TEST(EmitSession, ALoopWithoutGradKeepsNothing) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]\nx = ones f32[2]\nt = zeros f32[]");
+  const std::string round =
+      "h = mul x w\nh = exp h\nl = sum h\nd = detach l\nt = add t d\n";
+  for (int i = 0; i < 3; ++i) fed.feed(round);
+  const size_t size = fed.session.state_size();
+  for (int i = 0; i < 100; ++i) fed.feed(round);
+  EXPECT_EQ(fed.session.state_size(), size);
+}
+
+TEST(EmitSession, DataThatIsBoundAgainHidesNoWeights) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]\nx = ones f32[2]\nx = neg x\nx = exp x");
+  fed.feed("p = mul x w\nl = sum p");
+  const std::string out = fed.feed("g = grad l w");
+  EXPECT_EQ(fed.said, "");
+  EXPECT_NE(out.find("g = mul _e1 x #bwd #grad=w\n"), std::string::npos) << out;
+}
+
+TEST(EmitSession, AFailureSpreadsAndIsSaidOnce) {
+  FedSession fed;
+  EXPECT_EQ(fed.feed("y = neg x"), "y = fail \"p:1: neg: unknown name 'x'\"\n");
+  EXPECT_EQ(fed.feed("a b = split y"),
+            "a = fail \"p:1: neg: unknown name 'x'\"\n"
+            "b = fail \"p:1: neg: unknown name 'x'\"\n");
+  EXPECT_EQ(fed.feed("print b"), "print b\n");
+  EXPECT_EQ(fed.feed("print c"),
+            "_e0 = fail \"p:4: print: unknown name 'c'\"\n"
+            "print _e0 as=c\nfree _e0\n");
+  EXPECT_EQ(fed.feed("int b"), "");
+  EXPECT_EQ(fed.session.status(), Exit::kRejected);
+  EXPECT_EQ(fed.session.messages(), 3U) << fed.said;
+}
+
+TEST(EmitSession, AFailedNameThatIsBoundAgainIsWell) {
+  FedSession fed;
+  fed.feed("y = neg x\ny = ones f32[2]");
+  EXPECT_EQ(fed.feed("z = neg y"), "z = neg y\n");
+}
+
+}  // namespace
+}  // namespace gt
