@@ -328,8 +328,13 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
         ledger_.lost_name(v.gone) == operand.text) {
       rebound = &v.gone;
     }
-    if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil &&
-        ledger_.tape.value(targets.values[target]).serial > v.serial) {
+    // The name that went last stands for all that led here. It is not the
+    // target's unless that was bound since.
+    const uint64_t bound = ledger_.tape.value(targets.values[target]).serial;
+    const bool since = ledger_.lost_name(v.lost) == operand.text
+                           ? bound > v.serial
+                           : bound > ledger_.tape.value(targets.loss).serial;
+    if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil && since) {
       rebound = &v.lost;
     }
     if (rebound != nullptr) {

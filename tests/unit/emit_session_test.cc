@@ -143,6 +143,24 @@ TEST(EmitSession, DataThatIsBoundAgainHidesNoWeights) {
   EXPECT_NE(out.find("g = mul _e1 x #bwd #grad=w\n"), std::string::npos) << out;
 }
 
+TEST(EmitSession, ATargetThatIsOlderThanTheLossWasNotBoundSince) {
+  FedSession fed;
+  fed.feed("q = ones f32[2]\nq = neg q\nz = ones f32[2]\nl = sum q");
+  EXPECT_EQ(fed.feed("g = grad l z"), "g = zeros f32[2] #bwd #grad=z\n");
+  EXPECT_NE(fed.said.find("warning: grad: the loss does not depend on z"),
+            std::string::npos)
+      << fed.said;
+  EXPECT_EQ(fed.session.status(), Exit::kDone);
+}
+
+TEST(EmitSession, ATargetThatWasBoundSinceTheLossIsAnError) {
+  FedSession fed;
+  fed.feed("w = ones f32[2]\nu = ones f32[2]\nh = add w u\nl = sum h");
+  fed.feed("u = neg u\nw = neg w");
+  fed.feed("g = grad l u");
+  EXPECT_EQ(fed.session.status(), Exit::kRejected) << fed.said;
+}
+
 TEST(EmitSession, AFailureSpreadsAndIsSaidOnce) {
   FedSession fed;
   EXPECT_EQ(fed.feed("y = neg x"), "y = fail \"p:1: neg: unknown name 'x'\"\n");
