@@ -74,7 +74,7 @@ class Registers {
 
  private:
   // So many dead numbers are kept, since a loop binds the same names again.
-  static constexpr size_t kKeptDead = 16384;
+  static constexpr size_t kKeptDead = 4096;
 
   RegisterId take_number(std::string_view name);
 
