@@ -188,8 +188,7 @@ void Session::plain(Origin origin, std::string& out) {
     return reject(s.error(), origin, out);
   }
   before_.clear();
-  const bool completed_before = !completion_.empty();
-  if (completed_before) completion_.clear();
+  completion_.clear();
   if (Status s = complete(out); !s.ok()) return reject(s.error(), origin, out);
   if (!resolve(origin, out)) return;
   if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) {

@@ -139,11 +139,9 @@ class Session {
   };
   void grad(Origin origin, std::string& out);
   Status grad_targets(Targets& targets);
-  Status explain_lost(const Targets& targets, const LostTarget& lost) const;
+  Status explain_lost(const LostTarget& lost) const;
   Status check_rebound(const Targets& targets, size_t target) const;
   Status check_held(const GradientProgram& program) const;
-  void write_gradients(const GradientProgram& program, const Targets& targets,
-                       Origin origin, std::string& out);
   class GradientWriter;
   friend class GradientWriter;
   void print_tape(std::span<const NodeId> nodes, std::string& out) const;

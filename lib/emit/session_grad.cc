@@ -228,7 +228,7 @@ void Session::grad(Origin origin, std::string& out) {
       reverse(ledger_.tape, ledger_.types, targets.loss, targets.values, lost);
   Status possible = ok_status();
   if (lost.value != kNil) {
-    possible = explain_lost(targets, lost);
+    possible = explain_lost(lost);
   } else {
     for (size_t t = 0; possible.ok() && t < targets.values.size(); ++t) {
       if (program.targets[t] == kNil) possible = check_rebound(targets, t);
@@ -289,9 +289,7 @@ Status Session::grad_targets(Targets& targets) {
   return ok_status();
 }
 
-Status Session::explain_lost(const Targets& targets,
-                             const LostTarget& lost) const {
-  (void)targets;
+Status Session::explain_lost(const LostTarget& lost) const {
   const Value& v = ledger_.tape.value(lost.value);
   const size_t operand = lost.target + 1;
   const std::string target(line_.operands[operand].text);

@@ -133,9 +133,9 @@ class Tape {
   // A value without history. `lost` says why, if it had one.
   ValueId add_leaf(TypeId type, bool differentiable, Origin origin);
 
-  // Records an instruction; results get their values in `results`. `needed` are
-  // those whose data the gradient will read: operand values and, as kResult0 +
-  // i, results. Without a live input there is no node, only leaves.
+  // Records an instruction; results get their values in `results`. The needed
+  // ones are those whose data the gradient will read. Without a live input
+  // there is no node, only leaves.
   struct Recorded {
     const Op* op;
     Shared<NodeText> text;
