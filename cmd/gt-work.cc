@@ -1,6 +1,8 @@
 // gt-work: a stream in, its results out.
 #include <unistd.h>
 
+#include <cstring>
+#include <memory>
 #include <thread>
 
 #include "exec/session.h"
@@ -28,6 +30,7 @@ struct Options {
   std::string isa;
   std::string memory;
   std::vector<std::string> roots;
+  std::string trace;
   int threads = 0;
   bool no_cache = false;
   int verbose = 0;
@@ -54,6 +57,9 @@ void add_options(CLI::App& app, Options& options) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+  app.add_option("--trace", options.trace,
+                 "write what ran and when to FILE, see gt-log(5)")
+      ->type_name("FILE");
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");
   app.add_flag("--no-cache", options.no_cache, "decode every line anew");
@@ -83,7 +89,7 @@ int main(int argc, char** argv) {
   add_options(app, options);
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) return status;
-  if (!options.memory.empty() &&
+  if (app.count("--memory") > 0 &&
       (!gt::parse_size(options.memory, options.worker.memory) ||
        options.worker.memory == 0)) {
     return usage("--memory: '" + options.memory +
@@ -99,6 +105,17 @@ int main(int argc, char** argv) {
   auto files = gt::Files::make(options.roots);
   if (!files.ok()) return usage("--root: " + files.error().message);
 
+  std::unique_ptr<gt::Trace> trace;
+  if (app.count("--trace") > 0) {
+    if (gt::is_read(options.trace, options.files)) {
+      return usage("--trace: " + options.trace + " is what is to be read");
+    }
+    auto opened = gt::Trace::open(options.trace);
+    if (!opened.ok()) return usage("--trace: " + opened.error().message);
+    trace = std::move(opened.value());
+    options.worker.trace = trace.get();
+  }
+
   gt::Writer writer(STDOUT_FILENO);
   gt::Exit done = gt::Exit::kDone;
   {
@@ -106,6 +123,11 @@ int main(int argc, char** argv) {
                       gt::say, options.worker);
     done = gt::run_session(worker, options.files, gt::say);
     if (options.verbose > 0) say_stats(worker.stats());
+  }
+  if (const int error = trace == nullptr ? 0 : trace->finish(); error != 0) {
+    gt::say("gt-work: --trace: " + options.trace + ": " + std::strerror(error) +
+            "\n");
+    done = gt::worst(done, gt::Exit::kUsage);
   }
   return static_cast<int>(done);
 }

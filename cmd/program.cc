@@ -1,8 +1,10 @@
 #include "program.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -67,6 +69,19 @@ void write_empty_stream(Exit status) {
   Writer writer(STDOUT_FILENO);
   writer.write(std::string(kOpenMark) + "\n" + end_mark(status) + "\n");
   writer.flush();
+}
+
+bool is_read(const std::string& path, const std::vector<std::string>& files) {
+  struct stat to {};
+  if (::stat(path.c_str(), &to) != 0 || !S_ISREG(to.st_mode)) return false;
+  const auto is_same = [&to](const std::string& file) {
+    struct stat from {};
+    const int error = file == "-" ? ::fstat(STDIN_FILENO, &from)
+                                  : ::stat(file.c_str(), &from);
+    return error == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+  };
+  return files.empty() ? is_same("-")
+                       : std::any_of(files.begin(), files.end(), is_same);
 }
 
 bool parse_size(std::string_view text, size_t& bytes) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/exit.h"
 #include "base/writer.h"
@@ -30,6 +31,10 @@ int finish(std::string_view program, Writer& writer, Exit status);
 // For programs that write a stream and give up before they read: opens and
 // ends it, so that the reader learns the status. Not on a terminal.
 void write_empty_stream(Exit status);
+
+// Whether a file to write is one of those to read ("-" is standard input),
+// which opening it would empty.
+bool is_read(const std::string& path, const std::vector<std::string>& files);
 
 // "2G", "512M", "64k" or bytes; false if it is not a size.
 bool parse_size(std::string_view text, size_t& bytes);

@@ -5,12 +5,18 @@ set -euo pipefail
 
 usage() {
   cat <<'EOF'
-usage: examples/digits.sh [EPOCHS]
+usage: examples/digits.sh [--placed] [EPOCHS]
 Trains on 1,500 images for EPOCHS rounds of 15 steps (default 40) and prints
 the accuracy on 297 others. Programs are looked for in build/bin, then in PATH.
+  --placed   the same on two ranks, each with half of the hidden units
 EOF
 }
 
+model=digits loss=loss
+if [ "${1:-}" = --placed ]; then
+  model=digits-tp2 loss='loss@0 as=loss'
+  shift
+fi
 case "${1:-}" in
   -h | --help) usage; exit 0 ;;
   '' | *[!0-9]*) [ $# -eq 0 ] || { usage >&2; exit 2; } ;;
@@ -23,13 +29,13 @@ command -v gt-work >/dev/null ||
   { echo "digits.sh: build first: scripts/build" >&2; exit 2; }
 
 program() {
-  cat examples/digits-init.gt
-  step=$(grep -v '^#' examples/digits.gt)
+  cat "examples/$model-init.gt"
+  step=$(grep -v '^#' "examples/$model.gt")
   for ((epoch = 1; epoch <= epochs; epoch++)); do
     for ((i = 0; i < 15; i++)); do printf '%s\n' "$step"; done
-    printf 'print loss\n'
+    printf 'print %s\n' "$loss"
   done
-  cat examples/digits-test.gt
+  cat "examples/$model-test.gt"
 }
 
 # Losses become a progress line on a terminal; the last line is the result.

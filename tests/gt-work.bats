@@ -94,12 +94,12 @@ print x'
   lines_are 'x = tensor f32[] 1'
 }
 
-@test "grad and ranks are for other programs" {
+@test "grad is for another program; a line has ranks or none" {
   run -3 --separate-stderr work <<< $'x = tensor f32[] 1
 g = grad x x
 y@0 = copy x'
   [[ $stderr == *'run this through gt-emit'* ]]
-  [[ $stderr == *'ranks are not supported by this gt-work'* ]]
+  [[ $stderr == *"'x' has no ranks, but other names of the line have"* ]]
 }
 
 @test "the status of the stage before reaches the last" {
@@ -164,6 +164,52 @@ y = load "x.npy" f32[3] 2
 print y'
   lines_are 'y = fail "<stdin>:3: load: x.npy holds f32[4], not f64[4]; load it as f32 and cast"
 y = fail "<stdin>:5: load: x.npy has 4 rows, not 3 from row 2 on"'
+}
+
+@test "tensors of one safetensors file are saved and loaded by name" {
+  run -0 work <<< $'x = tensor f32[2,2] 1 2 3 4
+b = tensor u8[1] 7
+save x "m.safetensors:blocks.0.w"
+save b "m.safetensors:b"'
+  run -1 --separate-stderr work <<< $'w = load "m.safetensors:blocks.0.w" f32[1,2] 1
+print w
+b = load "./m.safetensors:blocks.0.v" f32[2,2]
+print b'
+  lines_are 'w = tensor f32[1,2] 3 4
+b = fail "<stdin>:3: load: ./m.safetensors has no tensor '"'blocks.0.v'; did you mean 'blocks.0.w'?"'"'
+  run -3 --separate-stderr gt-emit -e 'w = load "m.safetensors"'
+  [[ $stderr == *'m.safetensors holds tensors by name; say which, as "m.safetensors:NAME"; it has blocks.0.w, b'* ]]
+  run -0 --separate-stderr gt-emit -e 'w = load "m.safetensors:b"'
+  [[ $output == *'load "m.safetensors:b" u8[1]'* ]]
+}
+
+@test "programs that save to one safetensors file at a time keep each other's tensors" {
+  for p in 1 2 3 4; do
+    spawn bash -c "for i in {1..10}; do
+      printf 'x = full f32[50000] $p\nsave x \"m.safetensors:p$p.%s\"\n' \$i |
+        gt-work || echo failed >>failed; done"
+  done
+  wait "${spawned[@]}"
+  [ ! -e failed ]
+  for p in 1 2 3 4; do
+    for i in {1..10}; do echo "x = load \"m.safetensors:p$p.$i\" f32[50000]"; done
+  done >load.gt
+  run -0 gt-work load.gt
+}
+
+@test "a safetensors file that cannot be written stays as it was" {
+  mkdir disk
+  cd disk
+  echo 'not one' >m.safetensors
+  run -1 --separate-stderr work <<< $'x = ones f32[2]\nsave x "m.safetensors:x"'
+  [[ $stderr == *'<stdin>:2: save: m.safetensors '* ]]
+  [ "$(cat m.safetensors)" = 'not one' ]
+  rm m.safetensors
+  ulimit -f 1
+  run -1 --separate-stderr gt-work <<< \
+    $'x = ones f32[100000]\nsave x "m.safetensors:x"'
+  [[ $stderr == *'<stdin>:2: save: m.safetensors: '* ]]
+  [ -z "$(ls -A)" ]
 }
 
 @test "a save that finds the disk full leaves nothing" {
@@ -246,11 +292,15 @@ x = tensor f32[] 1'
     [[ $stderr == 'gt-work: '*'; try gt-work --help' ]]
     [ -z "$output" ]
   done
+  for option in --memory --trace; do  # a variable that was not set, say
+    run -2 --separate-stderr gt-work $option '' <<< ''
+    [[ $stderr == "gt-work: $option: "*'; try gt-work --help' ]]
+  done
 }
 
 @test "--help and --version" {
   run -0 --separate-stderr gt-work --help
-  for word in --backend --threads --memory --root --isa --fail-fast --no-cache \
+  for word in --trace --backend --threads --memory --root --isa --fail-fast --no-cache \
     GT_BACKEND 'Exit status' Examples; do
     [[ $output == *"$word"* ]]
   done
@@ -261,4 +311,27 @@ x = tensor f32[] 1'
 @test "-v says what was done" {
   run -0 --separate-stderr work -v <<< $'x = tensor f32[] 1\nx = add x 1'
   [[ $stderr == 'gt-work: 2 lines, 2 decoded, 2 tasks, '* ]]
+}
+
+@test "--trace records what ran" {
+  run -0 --separate-stderr work --trace t.trace <<< $'x = ones f32[2,3] #signal=in
+y = sum x
+free x
+print y'
+  lines_are 'y = tensor f32[] 6'
+  run -0 cut -f3-9 t.trace
+  lines_are $'queue\trank\tat\top\tbytes\tflops\tsignal
+compute\t-\t<stdin>:1\tones\t24\t0\tin
+compute\t-\t<stdin>:2\tsum\t28\t6\t-
+compute\t-\t<stdin>:4\tprint\t4\t0\t-'
+  run -0 awk -F '\t' 'NR > 1 {if ($1 < e || $2 < $1) exit 1; e = $2}' t.trace
+}
+
+@test "a trace that cannot be written is status 2" {
+  run -2 --separate-stderr work --trace none/t <<< 'x = ones f32[]'
+  [[ $stderr == 'gt-work: --trace: none/t: No such file or directory;'* ]]
+  run -2 --separate-stderr work --trace /dev/full \
+    <<< $'x = ones f32[]\nprint x'
+  lines_are 'x = tensor f32[] 1'
+  [ "$stderr" = 'gt-work: --trace: /dev/full: No space left on device' ]
 }

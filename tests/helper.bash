@@ -12,7 +12,8 @@ export GT_EXAMPLES=$GT_ROOT/examples
 export GT_BIN=${GT_BIN:-$GT_ROOT/build/bin}
 export LC_ALL=C
 export NO_COLOR=1
-export PATH=$GT_BIN:$PATH
+# scripts last: some are called as programs of the system are.
+export PATH=$GT_BIN:$PATH:$GT_ROOT/scripts
 unset GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND GT_VERBOSE
 
 setup() {

@@ -1,10 +1,11 @@
 #include "base/reader.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "base/io.h"
 
 namespace gt {
 namespace {
@@ -40,26 +41,15 @@ Reader::Fill Reader::fill() {
   if (at_end_) return Fill::kEnd;
   make_room();
   if (on_idle_ && !readable_now(fd_)) on_idle_();
-  for (;;) {
-    const ssize_t n = ::read(fd_, buffer_.data() + end_, buffer_.size() - end_);
-    if (n > 0) {
-      end_ += static_cast<size_t>(n);
-      return Fill::kMore;
-    }
-    if (n == 0) {
-      at_end_ = true;
-      return Fill::kEnd;
-    }
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN) {  // a descriptor shared with a non-blocking program
-      pollfd p{fd_, POLLIN, 0};
-      ::poll(&p, 1, -1);
-      continue;
-    }
-    errno_ = errno;
-    at_end_ = true;
-    return Fill::kError;
+  const long n = read_some(fd_, buffer_.data() + end_, buffer_.size() - end_);
+  if (n > 0) {
+    end_ += static_cast<size_t>(n);
+    return Fill::kMore;
   }
+  at_end_ = true;
+  if (n == 0) return Fill::kEnd;
+  errno_ = errno;
+  return Fill::kError;
 }
 
 bool Reader::fill_if_ready() {

@@ -1,9 +1,6 @@
 #include "base/writer.h"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include "base/io.h"
 
 namespace gt {
 
@@ -21,17 +18,7 @@ void Writer::write_slow(std::string_view bytes) {
 }
 
 void Writer::write_all(std::string_view bytes) {
-  while (!bytes.empty() && errno_ == 0) {
-    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-    if (n >= 0) {
-      bytes.remove_prefix(static_cast<size_t>(n));
-    } else if (errno == EAGAIN) {
-      pollfd p{fd_, POLLOUT, 0};
-      ::poll(&p, 1, -1);
-    } else if (errno != EINTR) {
-      errno_ = errno;
-    }
-  }
+  if (errno_ == 0) errno_ = gt::write_all(fd_, bytes);
 }
 
 }  // namespace gt

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace gt {
 
@@ -11,6 +12,9 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   const ValueId old = s.value;
   s.value = kNil;
   s.failed = false;
+  if (!s.ranks.empty()) symbols.drop_piece(id);
+  const Ranks ranks = std::move(s.ranks);
+  s.ranks.clear();
   if (old == kNil) return;
   const bool internal = tape.value(old).internal;
   Lost why;
@@ -24,8 +28,11 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   // Letting go may end the very histories that read the value.
   tape.let_go(old, why);
   const Value& v = tape.value(old);
-  if (emitted || !v.alive || v.reads + v.pending == 0) return;
-  const SymbolId alias = hold_internal(old, origin);
+  if (emitted || !v.alive || v.reads + v.pending == 0 || v.name != kNil) return;
+  const SymbolId alias = intern_internal(ranks);
+  tape.hold(old, alias, true);
+  symbols[alias].value = old;
+  symbols[alias].bound = origin;
   before += symbols[alias].text + " = copy " + symbols[id].text + "\n";
 }
 
@@ -37,44 +44,169 @@ void Ledger::bind(SymbolId id, ValueId value, Origin origin,
   symbols[id].bound = origin;
 }
 
+// ---- names with ranks
+// --------------------------------------------------------
+
+void Ledger::release_piece(std::string_view name, const Ranks& ranks,
+                           Origin origin, std::string& before) {
+  const std::vector<SymbolId> pieces = symbols.pieces(name);
+  for (const SymbolId id : pieces) {
+    const Ranks rest = without(symbols[id].ranks, ranks);
+    if (rest.empty()) {
+      release(id, origin, before);
+      symbols.note_unbound();
+    } else if (rest.size() < symbols[id].ranks.size()) {
+      shrink(id, rest, origin, before);
+    }
+  }
+}
+
+// The value stays what it was, a target included, but its name means it on the
+// rest alone.
+void Ledger::shrink(SymbolId id, const Ranks& rest, Origin origin,
+                    std::string& before) {
+  const ValueId value = symbols[id].value;
+  const bool failed = symbols[id].failed;
+  if (value != kNil) {
+    const Value& v = tape.value(value);
+    if (!emitted && v.alias == kNil && !v.internal &&
+        v.reads + v.pending != 0) {
+      const SymbolId alias = intern_internal(symbols[id].ranks);
+      symbols[alias].value = value;
+      symbols[alias].bound = origin;
+      tape.hold_alias(value, alias);
+      before += symbols[alias].text + " = copy " + symbols[id].text + "\n";
+    }
+    Lost why;
+    why.kind = Lost::Kind::kRebound;
+    why.at = origin;
+    why.name = id;
+    why.generation = static_cast<uint16_t>(symbols[id].generation);
+    tape.mutable_value(value).gone = why;
+  }
+  const std::string name(without_ranks(symbols[id].text));
+  symbols.drop_piece(id);
+  symbols[id].value = kNil;
+  symbols[id].failed = false;
+  symbols[id].ranks.clear();
+  const SymbolId narrow = symbols.intern_piece(name, rest);
+  symbols[narrow].value = value;
+  symbols[narrow].failed = failed;
+  symbols[narrow].message = symbols[id].message;
+  symbols[narrow].bound = symbols[id].bound;
+  if (value != kNil) tape.rename(value, narrow);
+}
+
+SymbolId Ledger::bind_piece(std::string_view name, const Ranks& ranks,
+                            ValueId value, bool internal, Origin origin,
+                            std::string& before) {
+  release_piece(name, ranks, origin, before);
+  const SymbolId id = symbols.intern_piece(name, ranks);
+  tape.hold(value, id, internal);
+  symbols[id].value = value;
+  symbols[id].bound = origin;
+  return id;
+}
+
+Ledger::PieceReads Ledger::find_pieces(std::string_view name,
+                                       const Ranks& ranks) const {
+  PieceReads reads;
+  reads.missing = ranks;
+  for (const SymbolId id : symbols.pieces(name)) {
+    Ranks both = common(symbols[id].ranks, ranks);
+    if (both.empty()) continue;
+    reads.missing = without(reads.missing, both);
+    reads.pieces.push_back({id, std::move(both)});
+  }
+  std::sort(reads.pieces.begin(), reads.pieces.end(),
+            [](const PieceRead& a, const PieceRead& b) {
+              return a.ranks[0] < b.ranks[0];
+            });
+  return reads;
+}
+
+std::string Ledger::name_of(ValueId value, std::string_view ranks) const {
+  const Value& v = tape.value(value);
+  const std::string& text = symbols[v.alias != kNil ? v.alias : v.name].text;
+  return ranks.empty() ? text : with_ranks(without_ranks(text), ranks);
+}
+
+// ---- our own names
+// -----------------------------------------------------------
+
 std::string Ledger::fresh_name() {
   for (;;) {
     std::string name = "_e" + std::to_string(numbers_.take());
     const SymbolId id = symbols.find(name);
-    if (id == kNil || !symbols[id].is_bound()) return name;
+    if (id != kNil && symbols[id].is_bound()) continue;
+    if (symbols.pieces(name).empty()) return name;
   }
 }
 
 void Ledger::give_back(std::string_view name) {
-  numbers_.give_back(
-      static_cast<uint32_t>(std::stoul(std::string(name.substr(2)))));
+  numbers_.give_back(static_cast<uint32_t>(
+      std::stoul(std::string(without_ranks(name).substr(2)))));
+}
+
+SymbolId Ledger::intern_internal(const Ranks& ranks) {
+  const std::string name = fresh_name();
+  return ranks.empty() ? symbols.intern(name)
+                       : symbols.intern_piece(name, ranks);
 }
 
 SymbolId Ledger::hold_internal(ValueId value, Origin origin) {
-  const SymbolId id = symbols.intern(fresh_name());
+  return hold_internal(value, fresh_name(), origin);
+}
+
+SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
+                               Origin origin) {
+  const Ranks& ranks = types.ranks(tape.value(value).type);
+  const SymbolId id =
+      ranks.empty() ? symbols.intern(name) : symbols.intern_piece(name, ranks);
   tape.hold(value, id, true);
   symbols[id].value = value;
   symbols[id].bound = origin;
   return id;
 }
 
+void Ledger::free_internal(SymbolId id, std::string& unplaced,
+                           std::string& placed) {
+  Symbol& s = symbols[id];
+  (s.ranks.empty() ? unplaced : placed) += " " + s.text;
+  give_back(s.text);
+  s.value = kNil;
+  if (s.ranks.empty()) return;
+  symbols.drop_piece(id);
+  s.ranks.clear();
+}
+
+void Ledger::drop_types() {
+  if (!types.is_crowded()) return;
+  std::unordered_set<TypeId> uses;
+  for (ValueId v = 0; v < tape.value_limit(); ++v) {
+    if (tape.value(v).alive) uses.insert(tape.value(v).type);
+  }
+  types.keep_only(uses);
+}
+
 void Ledger::write_idle_frees(std::string& out) {
-  std::string names;
+  std::string unplaced, placed;  // which no line mixes
   // Freeing one may leave others unread.
   for (auto idle = tape.take_idle(); !idle.empty(); idle = tape.take_idle()) {
     for (const ValueId v : idle) {
       const Value& value = tape.value(v);
-      if (!value.alive || !value.internal || value.reads + value.pending != 0) {
-        continue;
+      if (!value.alive || value.reads + value.pending != 0) continue;
+      if (value.alias != kNil) {
+        free_internal(value.alias, unplaced, placed);
+        tape.drop_alias(v);
+      } else if (value.internal) {
+        free_internal(value.name, unplaced, placed);
+        tape.let_go(v, {});
       }
-      Symbol& s = symbols[value.name];
-      names += " " + s.text;
-      give_back(s.text);
-      s.value = kNil;
-      tape.let_go(v, {});
     }
   }
-  if (!names.empty()) out += "free" + names + "\n";
+  if (!unplaced.empty()) out += "free" + unplaced + "\n";
+  if (!placed.empty()) out += "free" + placed + "\n";
 }
 
 std::string_view Ledger::lost_name(const Lost& lost) const {
@@ -116,10 +248,26 @@ void Ledger::state(std::string& text, std::vector<Origin*>& lines) {
   const auto number_of = [&](ValueId v) {
     return v == kNil ? UINT64_MAX : value_number.at(v);
   };
+  // Of the targets behind a lost history those that are still there count.
+  const auto add_hidden = [&](const Hidden& hidden) {
+    if (!hidden.table) return;
+    add(text, hidden.table->at(hidden.row, 0) ? "unknown" : "known");
+    for (const uint64_t serial : hidden.table->serials) {
+      if (!hidden.may_be(serial)) continue;
+      const auto at = std::lower_bound(
+          values.begin(), values.end(), serial,
+          [this](ValueId v, uint64_t s) { return tape.value(v).serial < s; });
+      if (at != values.end() && tape.value(*at).serial == serial) {
+        add(text, number_of(*at));
+      }
+    }
+  };
   for (const ValueId id : values) {
     Value& v = tape.mutable_value(id);
+    add_hidden(v.hidden);
     add(text, v.type);
     add(text, v.name == kNil ? "" : std::string_view(symbols[v.name].text));
+    if (v.alias != kNil) add(text, symbols[v.alias].text);
     add(text, (v.internal ? 1U : 0U) + (v.differentiable ? 2U : 0U) +
                   4U * static_cast<unsigned>(v.lost.kind) +
                   32U * static_cast<unsigned>(v.gone.kind));
@@ -137,6 +285,7 @@ void Ledger::state(std::string& text, std::vector<Origin*>& lines) {
     Node& node = tape.mutable_node(n);
     add(text, node.text->line);
     add(text, node.text->notes);
+    add(text, node.text->mesh);
     for (const ValueId v : node.operands()) add(text, number_of(v));
     for (const ValueId v : node.results()) add(text, number_of(v));
     for (const ValueId v : node.needed()) add(text, number_of(v));
@@ -157,6 +306,8 @@ void Ledger::state(std::string& text, std::vector<Origin*>& lines) {
     add(text, s.message);
     lines.push_back(&s.bound);
   }
+  add(text, meshes.describe());
+  add(text, types.rounds());
 }
 
 }  // namespace gt

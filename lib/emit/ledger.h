@@ -15,6 +15,8 @@ namespace gt {
 
 struct Ledger {
   TypeIds types;
+  MeshIds mesh_ids;
+  Meshes meshes;
   Tape tape;
   Symbols symbols;
   // The stream was emitted before: its names come and go as it says, no alias
@@ -27,12 +29,38 @@ struct Ledger {
   // Unbinds a name. If a history needs the value's data, an alias keeps it.
   void release(SymbolId id, Origin origin, std::string& before);
 
+  // The same for a name on some ranks. Of a value that has more of them the
+  // rest stays bound.
+  SymbolId bind_piece(std::string_view name, const Ranks& ranks, ValueId value,
+                      bool internal, Origin origin, std::string& before);
+  void release_piece(std::string_view name, const Ranks& ranks, Origin origin,
+                     std::string& before);
+
+  // What a name holds on some ranks.
+  struct PieceRead {
+    SymbolId symbol;
+    Ranks ranks;  // of the wanted ones, ascending
+  };
+  struct PieceReads {
+    std::vector<PieceRead> pieces;
+    Ranks missing;
+  };
+  PieceReads find_pieces(std::string_view name, const Ranks& ranks) const;
+
   // Our own names: "_e0" and so on, the smallest number that is free.
   std::string fresh_name();
   void give_back(std::string_view name);
+  // A name of ours for the value, on all ranks that it has.
   SymbolId hold_internal(ValueId value, Origin origin);
+  SymbolId hold_internal(ValueId value, std::string_view name, Origin origin);
   // Writes a free of those of our names that nobody needs any more.
   void write_idle_frees(std::string& out);
+
+  // The name under which a value's data can be read, on `ranks` as written.
+  std::string name_of(ValueId value, std::string_view ranks) const;
+
+  // Forgets types of placed values that are gone, from time to time.
+  void drop_types();
 
   // The user's name in it, unless the table has given its slot to another.
   std::string_view lost_name(const Lost& lost) const;
@@ -42,6 +70,11 @@ struct Ledger {
   void state(std::string& text, std::vector<Origin*>& lines);
 
  private:
+  SymbolId intern_internal(const Ranks& ranks);
+  void shrink(SymbolId id, const Ranks& rest, Origin origin,
+              std::string& before);
+  void free_internal(SymbolId id, std::string& unplaced, std::string& placed);
+
   Numbers numbers_;
 };
 

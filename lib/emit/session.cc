@@ -1,12 +1,12 @@
 #include "emit/session.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <unordered_set>
 
 #include "base/hash.h"
 #include "ops/table.h"
-#include "stream/npy.h"
+#include "stream/ranks.h"
+#include "stream/stored.h"
 
 namespace gt {
 namespace {
@@ -30,27 +30,6 @@ bool has_internal_name(const Line& line, uint32_t& column,
     return true;
   }
   return false;
-}
-
-const Error* placed_name(const Line& line, Error& error) {
-  uint32_t column = 0;
-  for (const Name& r : line.results) {
-    if (!r.ranks.empty()) column = r.column;
-  }
-  for (const Operand& o : line.operands) {
-    if (!o.ranks.empty()) column = o.column;
-  }
-  if (column == 0) return nullptr;
-  error = {
-      "names with ranks (x@0-3) are not supported by this gt-emit; place "
-      "the program after it",
-      column};
-  return &error;
-}
-
-// A quoted path, "./p.npy" and "p.npy" as one.
-std::string normal_path(std::string_view quoted) {
-  return std::filesystem::path(unquote(quoted)).lexically_normal().string();
 }
 
 }  // namespace
@@ -103,8 +82,6 @@ void Session::reject_long(std::string_view head, Origin origin,
 }
 
 void Session::instruction(Origin origin, std::string& out) {
-  Error error;
-  if (placed_name(line_, error) != nullptr) return reject(error, origin, out);
   uint32_t column = 0;
   std::string_view name;
   if (!ledger_.emitted && has_internal_name(line_, column, name)) {
@@ -113,9 +90,11 @@ void Session::instruction(Origin origin, std::string& out) {
                    column},
                   origin, out);
   }
+  if (Meshes::is_declaration(line_.op)) return declare(origin, out);
   if (line_.op == "free") return free_names(origin, out);
   if (line_.op == "grad") return grad(origin, out);
   if (line_.op == "fail") return bind_fail(origin, out);
+  if (is_placed(line_)) return placed(origin, out);
   plain(origin, out);
 }
 
@@ -171,9 +150,17 @@ void Session::pass_failed(Origin origin, std::string& out) {
 }
 
 Status Session::check_results() const {
+  const auto overlap = [](const Name& a, const Name& b) {
+    if (a.ranks == b.ranks) return true;
+    const auto x = parse_ranks(a.ranks);
+    const auto y = parse_ranks(b.ranks);
+    return x.ok() && y.ok() &&
+           !common(ascending(x.value()), ascending(y.value())).empty();
+  };
   for (size_t i = 0; i < line_.results.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (line_.results[i].text == line_.results[j].text) {
+      if (line_.results[i].text == line_.results[j].text &&
+          overlap(line_.results[i], line_.results[j])) {
         return Error{"'" + std::string(line_.results[i].text) +
                          "' is bound twice on one line",
                      line_.results[i].column};
@@ -194,25 +181,42 @@ void Session::plain(Origin origin, std::string& out) {
   if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) {
     return reject(s.error(), origin, out);
   }
+  if (add_results(call_)) {
+    GT_CHECK(gt::bind(line_, operand_types_, call_).ok());
+  }
   line_out_.clear();
   write_line(origin, line_out_);
   // What gradient lines are made from later is the line that was written.
   record(call_, origin);
-  for (size_t r = 0; r < line_.results.size(); ++r) {
-    ledger_.bind(ledger_.symbols.intern(line_.results[r].text),
-                 result_values_[r], origin, before_);
-  }
+  bind_results(origin);
   out += before_;
   out += line_out_;
   note_saved();
   ledger_.write_idle_frees(out);
   if (!completion_.empty() && call_.op->name != "load") {
-    out += std::string(kSeedName) + " = add " + std::string(kSeedName) + " 1" +
-           at_note(origin) + "\n";
+    advance_seed(origin, out);
   }
   limit_history(origin);
-  memorable_ = completion_.empty() && !line_.results.empty() &&
-               call_.op->name != "load" && call_.op->name != "save";
+  memorable_ = completion_.empty() && added_.empty() &&
+               !line_.results.empty() && call_.op->name != "load" &&
+               call_.op->name != "save";
+}
+
+void Session::bind_results(Origin origin) {
+  const size_t own = line_.results.size() - added_.size();
+  for (size_t r = 0; r < line_.results.size(); ++r) {
+    const Name& name = line_.results[r];
+    const ValueId value = result_values_[r];
+    if (r >= own) {
+      ledger_.hold_internal(value, name.text, origin);
+      ledger_.tape.let_be(value);
+    } else if (name.ranks.empty()) {
+      ledger_.bind(ledger_.symbols.intern(name.text), value, origin, before_);
+    } else {
+      ledger_.bind_piece(name.text, ascending(where_.ranks), value, false,
+                         origin, before_);
+    }
+  }
 }
 
 // Operands that the user left to gt-emit: the seed, the type of a load.
@@ -228,16 +232,39 @@ Status Session::complete(std::string& out) {
   if (seed == kNil || !ledger_.symbols[seed].is_bound()) {
     out += std::string(kSeedName) + " = tensor i64[] " +
            std::to_string(options_.seed) + "\n";
-    seed = ledger_.symbols.intern(kSeedName);
-    const ValueId v =
-        ledger_.tape.add_leaf(ledger_.types.id({Dtype::kI64, {}}), false, {});
-    ledger_.tape.hold(v, seed, true);
-    ledger_.tape.add_read(v);  // the register stays
-    ledger_.symbols[seed].value = v;
+    hold_seed(ledger_.symbols.intern(kSeedName), {});
   }
   completion_ = kSeedName;
   line_.operands.push_back({Operand::Kind::kName, 0, completion_, {}});
   return ok_status();
+}
+
+void Session::hold_seed(SymbolId seed, Origin origin) {
+  const ValueId v =
+      ledger_.tape.add_leaf(ledger_.types.id({Dtype::kI64, {}}), false, origin);
+  ledger_.tape.hold(v, seed, true);
+  ledger_.tape.add_read(v);  // the register stays
+  ledger_.symbols[seed].value = v;
+}
+
+// A register that came in with a stream is held by no read of ours.
+void Session::let_go_seed(ValueId seed) {
+  if (!ledger_.tape.value(seed).internal) return;
+  ledger_.tape.mutable_value(seed).internal = false;
+  ledger_.tape.drop_read(seed);
+}
+
+// The next use differs. A gradient may need this one's: as when a user binds a
+// name again, an alias keeps it.
+void Session::advance_seed(Origin origin, std::string& out) {
+  const SymbolId seed = ledger_.symbols.find(kSeedName);
+  let_go_seed(ledger_.symbols[seed].value);
+  std::string before;
+  ledger_.release(seed, origin, before);
+  out += before;
+  out += std::string(kSeedName) + " = add " + std::string(kSeedName) + " 1" +
+         at_note(origin) + "\n";
+  hold_seed(seed, origin);
 }
 
 Status Session::complete_load() {
@@ -246,11 +273,11 @@ Status Session::complete_load() {
   if (line_.operands.empty() || typed) return ok_status();
   if (line_.operands[0].kind != Operand::Kind::kString) return ok_status();
   const std::string path = unquote(line_.operands[0].text);
-  if (const auto it = saved_.find(normal_path(line_.operands[0].text));
+  if (const auto it = saved_.find(normal_path(unquote(line_.operands[0].text)));
       it != saved_.end()) {
     completion_ = to_string(it->second);
   } else {
-    const auto header = read_npy_header(path);
+    const auto header = read_stored(split_path(path));
     if (!header.ok()) {
       return Error{"load: " + header.error().message, line_.operands[0].column};
     }
@@ -263,71 +290,15 @@ Status Session::complete_load() {
 
 void Session::note_saved() {
   if (call_.op->name != "save") return;
-  saved_[normal_path(call_.arguments[1].text)] = call_.arguments[0].type;
+  saved_[normal_path(unquote(call_.arguments[1].text))] =
+      call_.arguments[0].type;
 }
 
-void Session::bind_fail(Origin origin, std::string& out) {
-  if (line_.results.empty() || line_.operands.size() != 1 ||
-      line_.operands[0].kind != Operand::Kind::kString) {
-    return reject({"fail: takes one message in quotes and at least one result; "
-                   "usage: y... = fail message",
-                   line_.op_column},
-                  origin, out);
-  }
-  for (const Name& r : line_.results) {
-    bind_failed(ledger_.symbols.intern(r.text), unquote(line_.operands[0].text),
-                origin, out);
+void Session::declare(Origin origin, std::string& out) {
+  if (Status s = ledger_.meshes.take(line_); !s.ok()) {
+    return reject(s.error(), origin, out);
   }
   write_line(origin, out);
-  ledger_.write_idle_frees(out);
-}
-
-void Session::free_names(Origin origin, std::string& out) {
-  if (!line_.results.empty() || line_.operands.empty() || !line_.keys.empty()) {
-    return reject({"free: usage: free x...", line_.op_column}, origin, out);
-  }
-  std::vector<SymbolId> freed;
-  for (const Operand& o : line_.operands) {
-    if (o.kind == Operand::Kind::kGlob) {
-      std::vector<std::string_view> names;
-      for (const std::string_view name : ledger_.symbols.bound_names()) {
-        if (glob_matches(o.text, name)) names.push_back(name);
-      }
-      std::sort(names.begin(), names.end());
-      for (const std::string_view name : names) {
-        freed.push_back(ledger_.symbols.find(name));
-      }
-      continue;
-    }
-    const SymbolId id = o.kind == Operand::Kind::kName
-                            ? ledger_.symbols.find(o.text)
-                            : SymbolId{kNil};
-    if (id == kNil || !ledger_.symbols[id].is_bound()) {
-      return reject({"free: unknown name '" + std::string(o.text) + "'" +
-                         did_you_mean(o.text, ledger_.symbols.bound_names()),
-                     o.column},
-                    origin, out);
-    }
-    freed.push_back(id);
-  }
-  std::vector<SymbolId> once;
-  std::unordered_set<SymbolId> seen;
-  for (const SymbolId id : freed) {
-    if (seen.insert(id).second) once.push_back(id);
-  }
-  if (once.empty()) return;  // a glob that matches nothing
-  before_.clear();
-  std::string names;
-  for (const SymbolId id : once) {
-    names += " " + ledger_.symbols[id].text;
-    ledger_.release(id, origin, before_);
-    ledger_.symbols.note_unbound();
-  }
-  out += before_;
-  out += "free" + names;
-  append_notes(out, line_);
-  out += at_note(origin) + "\n";
-  ledger_.write_idle_frees(out);
 }
 
 // ---- writing ---------------------------------------------------------------

@@ -5,6 +5,7 @@
 // a history needs, gradients, frees of its own names) stands right beside.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "grad/tape.h"
 #include "grad/type_ids.h"
 #include "ops/call.h"
+#include "spmd/placed.h"
 #include "stream/line.h"
 #include "stream/pattern.h"
 
@@ -99,7 +101,31 @@ class Session {
   void instruction(Origin origin, std::string& out);
   void plain(Origin origin, std::string& out);
   void free_names(Origin origin, std::string& out);
+  struct Freed {
+    std::string name;
+    Ranks ranks;
+    std::string text;  // of the ranks
+  };
+  Status collect_freed(std::vector<SymbolId>& unplaced,
+                       std::vector<Freed>& placed);
   void bind_fail(Origin origin, std::string& out);
+  void declare(Origin origin, std::string& out);
+
+  // The same of lines with ranks.
+  void placed(Origin origin, std::string& out);
+  void placed_plain(Origin origin, std::string& out);
+  void placed_output(Origin origin, std::string& out);
+  bool resolve_pieces(Origin origin, std::string& out);
+  Error unknown_piece(const Operand& operand, const Ranks& missing) const;
+  Status complete_placed(std::string& out);
+  void count_seed(Origin origin, std::string& out);
+  const Type* piece_type(size_t operand, int64_t rank) const;
+  std::vector<LocalType> operand_letters() const;
+  Status join_operands(Origin origin);
+  ValueId join_operand(size_t operand, Origin origin);
+  void settle_joined(Origin origin);
+  void note_placed_save(const std::vector<Type>& saved);
+  void keep_seed(const Ranks& ranks, std::string& out);
 
   // Looks operands up; false when the line failed (and was answered).
   bool resolve(Origin origin, std::string& out);
@@ -107,21 +133,28 @@ class Session {
   Status check_results() const;
   Status complete(std::string& out);
   Status complete_load();
+  void hold_seed(SymbolId seed, Origin origin);
+  void let_go_seed(ValueId seed);
+  void advance_seed(Origin origin, std::string& out);
   void note_saved();
 
   // Failure.
   void reject(const Error& error, Origin origin, std::string& out);
   void fail_results(const std::string& message, Origin origin,
                     std::string& out);
-  void bind_failed(SymbolId id, const std::string& message, Origin origin,
+  void bind_failed(const Name& name, const std::string& message, Origin origin,
                    std::string& out);
   void output_failure(const std::string& message, Origin origin,
                       std::string& out);
+  bool are_in_mesh(const Operand& operand) const;
   void report(const Error& error, Origin origin);
   void warn(const std::string& message, Origin origin);
 
   // Names and values.
   void record(const Call& call, Origin origin);
+  void record_typed(const Call& call, Origin origin);
+  bool add_results(const Call& call);
+  void bind_results(Origin origin);
   void find_needed(const Call& call);
   void limit_history(Origin origin);
   void warn_history(NodeId oldest, Origin origin);
@@ -133,12 +166,22 @@ class Session {
   // grad.
   struct Targets {
     ValueId loss = kNil;
-    std::vector<ValueId> values;
-    std::vector<SymbolId> names;
+    std::vector<GradientTarget> values;
     bool retain = false;
   };
   void grad(Origin origin, std::string& out);
-  Status grad_targets(Targets& targets);
+  Status grad_targets(Targets& targets, Origin origin);
+  Status grad_ranks();
+  Status grad_form(Targets& targets) const;
+  void write_gradient(const GradientProgram& program, const Targets& targets,
+                      Origin origin, std::string& out);
+  bool holds_ranks(const GradientOperand& operand,
+                   const std::string& ranks) const;
+  Status check_target(size_t operand, const GradientTarget& target) const;
+  Status check_loss(const Operand& loss, ValueId value) const;
+  std::string explain_untyped(ValueId loss, const MeshAxis& axis) const;
+  std::string remedy(const Operand& loss, ValueId value, const MeshAxis& axis,
+                     char letter) const;
   Status explain_lost(const LostTarget& lost) const;
   Status check_rebound(const Targets& targets, size_t target) const;
   Status check_held(const GradientProgram& program) const;
@@ -177,6 +220,13 @@ class Session {
   Pattern pattern_;
   std::vector<SymbolId> result_symbols_;
   std::vector<Memo> memos_;
+  // The same of a line with ranks.
+  LineRanks where_;
+  const Mesh* mesh_ = nullptr;
+  std::vector<Ledger::PieceReads> reads_;  // by operand
+  std::vector<ValueId> joined_;            // values put together for the line
+  std::deque<std::string> added_;          // names of results that we add
+  std::string added_ranks_;                // of an operand that we add
 };
 
 }  // namespace gt

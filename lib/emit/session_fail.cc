@@ -1,5 +1,8 @@
 // Rejected lines: what is said, and what later stages get in their place.
+#include <algorithm>
+
 #include "emit/session.h"
+#include "stream/ranks.h"
 
 namespace gt {
 
@@ -31,30 +34,49 @@ void Session::reject(const Error& error, Origin origin, std::string& out) {
 
 void Session::fail_results(const std::string& message, Origin origin,
                            std::string& out) {
-  for (const Name& r : line_.results) {
-    if (!r.ranks.empty() || !is_name(r.text)) continue;
+  for (size_t i = 0; i < line_.results.size(); ++i) {
+    const Name& r = line_.results[i];
+    if (!is_name(r.text)) continue;
     if (!ledger_.emitted && is_internal_name(r.text)) continue;
-    const SymbolId id = ledger_.symbols.intern(r.text);
-    if (ledger_.symbols[id].failed && ledger_.symbols[id].message == message) {
-      continue;  // a name that stands twice on the line
-    }
-    bind_failed(id, message, origin, out);
-    out += std::string(r.text) + " = fail " + quote(message);
+    // A name may stand twice on the line.
+    const auto same = [&r](const Name& other) {
+      return other.text == r.text && other.ranks == r.ranks;
+    };
+    const auto begin = line_.results.begin();
+    const auto here = begin + static_cast<std::ptrdiff_t>(i);
+    if (std::find_if(begin, here, same) != here) continue;
+    bind_failed(r, message, origin, out);
+    out += with_ranks(r.text, r.ranks) + " = fail " + quote(message);
     write_tail(origin, out);
     line_.remark = {};  // stands on the first of them
     ledger_.write_idle_frees(out);
   }
 }
 
-void Session::bind_failed(SymbolId id, const std::string& message,
+void Session::bind_failed(const Name& name, const std::string& message,
                           Origin origin, std::string& out) {
   before_.clear();
-  ledger_.release(id, origin, before_);
+  SymbolId id;
+  if (name.ranks.empty()) {
+    id = ledger_.symbols.intern(name.text);
+    ledger_.release(id, origin, before_);
+  } else {
+    const Ranks ranks = ascending(parse_ranks(name.ranks).value());
+    ledger_.release_piece(name.text, ranks, origin, before_);
+    id = ledger_.symbols.intern_piece(name.text, ranks);
+  }
   out += before_;
   Symbol& s = ledger_.symbols[id];
   s.failed = true;
   s.message = message;
   s.bound = origin;
+}
+
+bool Session::are_in_mesh(const Operand& operand) const {
+  if (operand.ranks.empty()) return true;
+  return Grid::make(ledger_.meshes.of(operand.text),
+                    parse_ranks(operand.ranks).value())
+      .ok();
 }
 
 // A print that cannot be done prints why, so that its reader does not wait; a
@@ -63,24 +85,36 @@ void Session::output_failure(const std::string& message, Origin origin,
                              std::string& out) {
   std::string name = "print";
   std::string_view path;
+  std::string ranks;
   for (const Operand& o : line_.operands) {
-    if (o.kind == Operand::Kind::kName && name == "print") name = o.text;
+    if (o.kind == Operand::Kind::kName && name == "print") {
+      name = o.text;
+      // A line for each rank; or one for the whole, or where there is none.
+      if (line_.key("split") == nullptr && are_in_mesh(o)) ranks = o.ranks;
+    }
     if (o.kind == Operand::Kind::kString) path = o.text;
   }
   if (const std::string_view* as = line_.key("as")) {
     if (is_name(*as) && !is_internal_name(*as)) name = *as;
   }
   if (line_.op == "save" && path.empty()) return;
-  const std::string stand_in = ledger_.fresh_name();
-  out += stand_in + " = fail " + quote(message) + "\n";
-  if (line_.op == "print") {
-    out += "print " + stand_in + " as=" + name;
-  } else {
-    out += "save " + stand_in + " " + std::string(path);
+  // "y@0" is no name for as=, but what is not bound can stand for itself.
+  const bool itself =
+      !ranks.empty() && line_.key("as") == nullptr && line_.op == "print" &&
+      ledger_.find_pieces(name, ascending(parse_ranks(ranks).value()))
+          .pieces.empty();
+  const std::string stand_in = itself ? name : ledger_.fresh_name();
+  const std::string there = with_ranks(stand_in, ranks);
+  out += there + " = fail " + quote(message) + "\n" + std::string(line_.op) +
+         " " + there;
+  if (line_.op == "save") {
+    out += " " + std::string(path);
+  } else if (!itself) {
+    out += " as=" + name;
   }
   write_tail(origin, out);
-  out += "free " + stand_in + "\n";
-  ledger_.give_back(stand_in);
+  out += "free " + there + "\n";
+  if (!itself) ledger_.give_back(stand_in);
 }
 
 }  // namespace gt

@@ -1,289 +1,167 @@
-// grad: which histories it may walk, and how its lines are written.
+// grad: which histories it may walk.
 #include <algorithm>
 #include <unordered_set>
 
 #include "emit/session.h"
+#include "stream/ranks.h"
 
 namespace gt {
-
-// Writes a gradient program with names: targets under the user's, the rest
-// under our own, each freed right after its last use.
-class Session::GradientWriter {
- public:
-  GradientWriter(Session& session, const GradientProgram& program,
-                 const Targets& targets, Origin origin, std::string& out)
-      : s_(session),
-        program_(program),
-        targets_(targets),
-        origin_(origin),
-        out_(out),
-        values_(program.handle_types.size(), kNil),
-        uses_(program.handle_types.size(), 0) {}
-
-  void run() {
-    take_notes();
-    count_uses();
-    if (!targets_.retain) consume();
-    for (const GradientLine& line : program_.lines) write(line);
-    for (size_t t = 0; t < targets_.names.size(); ++t) write_rest(t);
-  }
-
- private:
-  // The line's own notes and remark go with the first target's gradient.
-  void take_notes() {
-    at_ = s_.at_note(origin_);
-    for (const Note& note : s_.line_.notes) {
-      std::string text = " #" + std::string(note.key);
-      if (!note.value.empty()) text += "=" + std::string(note.value);
-      if (note.key == "at") {
-        at_ = text;
-      } else if (note.key != "signal" && note.key != "mb") {
-        user_notes_ += text;
-      }
-    }
-    if (!s_.line_.remark.empty()) {
-      remark_ = " " + std::string(s_.line_.remark);
-    }
-  }
-
-  // Reads to come keep data alive, the user's names apart.
-  void count_uses() {
-    for (const GradientLine& line : program_.lines) {
-      for (const GradientOperand& o : line.operands) {
-        if (o.kind == GradientOperand::Kind::kHandle) ++uses_[o.id];
-        if (o.kind == GradientOperand::Kind::kForward) {
-          s_.ledger_.tape.add_read(o.id);
-        }
-      }
-    }
-    // A second target with the same gradient copies it.
-    for (size_t t = 0; t < targets_.names.size(); ++t) {
-      if (program_.targets[t] != kNil && first_target(t) != t) {
-        ++uses_[program_.targets[t]];
-      }
-    }
-  }
-
-  size_t first_target(size_t t) const {
-    size_t first = 0;
-    while (program_.targets[first] != program_.targets[t]) ++first;
-    return first;
-  }
-
-  void consume() {
-    Lost why;
-    why.kind = Lost::Kind::kConsumed;
-    why.at = origin_;
-    for (const NodeId n : program_.history) {
-      if (s_.ledger_.tape.node(n).op != nullptr) s_.ledger_.tape.forget(n, why);
-    }
-    s_.ledger_.write_idle_frees(out_);
-  }
-
-  const std::string& name_of(const GradientOperand& o) const {
-    if (o.kind == GradientOperand::Kind::kText) return o.text;
-    const ValueId v =
-        o.kind == GradientOperand::Kind::kHandle ? values_[o.id] : o.id;
-    return s_.ledger_.symbols[s_.ledger_.tape.value(v).name].text;
-  }
-
-  // The target whose gradient the handle is, or -1.
-  int target_of(Handle h) const {
-    for (size_t t = 0; t < program_.targets.size(); ++t) {
-      if (program_.targets[t] == h) return static_cast<int>(t);
-    }
-    return -1;
-  }
-
-  void write(const GradientLine& line) {
-    std::string tail = line.op->name;
-    for (const GradientOperand& o : line.operands) tail += " " + name_of(o);
-    for (const auto& [key, value] : line.keys) tail += " " + key + "=" + value;
-    std::vector<ValueId> results = define(line, tail);
-    std::string before;
-    std::string head;
-    std::string notes = line.notes + " #bwd";
-    for (size_t r = 0; r < results.size(); ++r) {
-      const Handle h = line.results[r];
-      values_[h] = results[r];
-      for (uint32_t u = 0; u < uses_[h]; ++u)
-        s_.ledger_.tape.add_read(results[r]);
-      const int target = target_of(h);
-      if (target >= 0) {
-        const auto t = static_cast<size_t>(target);
-        s_.ledger_.bind(targets_.names[t], results[r], origin_, before);
-        notes += " #grad=" + target_text(t) + std::exchange(user_notes_, {});
-      } else {
-        s_.ledger_.hold_internal(results[r], origin_);
-      }
-      head +=
-          s_.ledger_.symbols[s_.ledger_.tape.value(results[r]).name].text + " ";
-    }
-    out_ += before + head + "= " + tail + notes + at_;
-    if (notes.find(" #grad=") != std::string::npos) {
-      out_ += std::exchange(remark_, {});
-    }
-    out_ += "\n";
-    finish_reads(line);
-  }
-
-  std::string target_text(size_t t) const {
-    return std::string(s_.line_.operands[t + 1].text);
-  }
-
-  // The line's values: with history only when the gradient is to have one.
-  std::vector<ValueId> define(const GradientLine& line,
-                              const std::string& tail) {
-    std::vector<ValueId> results;
-    if (targets_.retain) return define_recorded(line, tail);
-    for (const Handle h : line.results) {
-      const TypeId type = program_.handle_types[h];
-      results.push_back(s_.ledger_.tape.add_leaf(
-          type, is_float(s_.ledger_.types[type].dtype), origin_));
-    }
-    return results;
-  }
-
-  std::vector<ValueId> define_recorded(const GradientLine& line,
-                                       const std::string& tail) {
-    std::string text;
-    for (size_t r = 0; r < line.results.size(); ++r) text += "r ";
-    text += "= " + tail;
-    Line parsed;
-    GT_CHECK(parse_line(text, parsed).ok());
-    std::vector<const Type*> types;
-    s_.operand_values_.clear();
-    for (const GradientOperand& o : line.operands) {
-      ValueId v = kNil;
-      if (o.kind == GradientOperand::Kind::kHandle) v = values_[o.id];
-      if (o.kind == GradientOperand::Kind::kForward) v = o.id;
-      s_.operand_values_.push_back(v);
-      types.push_back(v == kNil
-                          ? nullptr
-                          : &s_.ledger_.types[s_.ledger_.tape.value(v).type]);
-    }
-    Call call;
-    GT_CHECK(gt::bind(parsed, types, call).ok());
-    std::swap(s_.line_, parsed);
-    s_.record(call, origin_);
-    std::swap(s_.line_, parsed);
-    return s_.result_values_;
-  }
-
-  void finish_reads(const GradientLine& line) {
-    for (const GradientOperand& o : line.operands) {
-      if (o.kind == GradientOperand::Kind::kText) continue;
-      s_.ledger_.tape.drop_read(
-          o.kind == GradientOperand::Kind::kHandle ? values_[o.id] : o.id);
-    }
-    s_.ledger_.write_idle_frees(out_);
-  }
-
-  // A gradient under a second name, or of a target that was not reached.
-  void write_rest(size_t t) {
-    const Handle h = program_.targets[t];
-    if (h != kNil && first_target(t) == t) return;
-    const Value& target = s_.ledger_.tape.value(targets_.values[t]);
-    const TypeId type = target.type;
-    std::string text = "zeros " + to_string(s_.ledger_.types[type]);
-    if (h == kNil) {
-      s_.warn("grad: the loss does not depend on " + target_text(t) +
-                  "; its gradient is zeros",
-              origin_);
-    } else {
-      text = "copy " +
-             s_.ledger_.symbols[s_.ledger_.tape.value(values_[h]).name].text;
-    }
-    std::string before;
-    const ValueId v = s_.ledger_.tape.add_leaf(type, true, origin_);
-    s_.ledger_.bind(targets_.names[t], v, origin_, before);
-    out_ += before + s_.ledger_.symbols[targets_.names[t]].text + " = " + text +
-            " #bwd #grad=" + target_text(t) + std::exchange(user_notes_, {}) +
-            at_ + std::exchange(remark_, {}) + "\n";
-    if (h != kNil) s_.ledger_.tape.drop_read(values_[h]);
-    s_.ledger_.write_idle_frees(out_);
-  }
-
-  Session& s_;
-  const GradientProgram& program_;
-  const Targets& targets_;
-  Origin origin_;
-  std::string& out_;
-  std::vector<ValueId> values_;  // by handle
-  std::vector<uint32_t> uses_;   // by handle
-  std::string user_notes_, remark_, at_;
-};
 
 void Session::grad(Origin origin, std::string& out) {
   if (Status s = check_results(); !s.ok()) {
     return reject(s.error(), origin, out);
   }
-  if (!resolve(origin, out)) return;
   Targets targets;
-  if (Status s = grad_targets(targets); !s.ok()) {
+  if (Status s = grad_form(targets); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  before_.clear();
+  mesh_ = nullptr;
+  where_ = {};
+  reads_.clear();
+  joined_.clear();
+  if (is_placed(line_)) {
+    if (Status s = grad_ranks(); !s.ok()) return reject(s.error(), origin, out);
+    if (!resolve_pieces(origin, out)) return;
+    operand_values_.assign(line_.operands.size(), kNil);
+  } else if (!resolve(origin, out)) {
+    return;
+  }
+  if (Status s = grad_targets(targets, origin); !s.ok()) {
+    settle_joined(origin);
     return reject(s.error(), origin, out);
   }
   LostTarget lost;
-  const GradientProgram program =
-      reverse(ledger_.tape, ledger_.types, targets.loss, targets.values, lost);
-  Status possible = ok_status();
+  const GradientProgram program = reverse(
+      ledger_.tape, ledger_.types, ledger_.mesh_ids,
+      {targets.loss, where_.operands.empty() ? Ranks{} : where_.operands[0],
+       ledger_.mesh_ids.id(mesh_), targets.values},
+      lost);
+  Status possible = program.possible;
   if (lost.value != kNil) {
     possible = explain_lost(lost);
+  } else if (!possible.ok()) {
+    possible = Error{"grad: " + possible.error().message, line_.op_column};
   } else {
     for (size_t t = 0; possible.ok() && t < targets.values.size(); ++t) {
       if (program.targets[t] == kNil) possible = check_rebound(targets, t);
     }
   }
   if (possible.ok()) possible = check_held(program);
-  if (!possible.ok()) return reject(possible.error(), origin, out);
+  if (!possible.ok()) {
+    settle_joined(origin);
+    return reject(possible.error(), origin, out);
+  }
   if (options_.tape) {
     std::vector<NodeId> nodes(program.history.rbegin(), program.history.rend());
     tape_text_ += "# history behind " +
-                  ledger_.symbols[operand_symbols_[0]].text + " at " +
-                  place_of(origin) + ": " + std::to_string(nodes.size()) +
-                  " lines\n";
+                  with_ranks(line_.operands[0].text, line_.operands[0].ranks) +
+                  " at " + place_of(origin) + ": " +
+                  std::to_string(nodes.size()) + " lines\n";
     print_tape(nodes, tape_text_);
   }
-  for (const Name& r : line_.results) {
-    targets.names.push_back(ledger_.symbols.intern(r.text));
-  }
-  GradientWriter(*this, program, targets, origin, out).run();
+  write_gradient(program, targets, origin, out);
+  settle_joined(origin);
   limit_history(origin);
 }
 
-Status Session::grad_targets(Targets& targets) {
-  const auto usage = [this](uint32_t column, const std::string& message) {
-    return Error{"grad: " + message, column};
-  };
+// The loss and the targets may live on different ranks; each gradient lives
+// where its target does.
+Status Session::grad_ranks() {
+  if (Status s = check_mixed(line_); !s.ok()) return s;
+  where_ = {};
+  for (const Operand& o : line_.operands) {
+    where_.operands.emplace_back();
+    if (o.kind != Operand::Kind::kName) continue;
+    where_.operands.back() = parse_ranks(o.ranks).value();
+  }
+  if (!where_.operands.empty()) where_.ranks = where_.operands[0];
+  mesh_ = ledger_.meshes.of(line_);
+  for (size_t r = 0; r < line_.results.size(); ++r) {
+    if (r + 1 >= where_.operands.size()) break;
+    const Name& name = line_.results[r];
+    if (ascending(parse_ranks(name.ranks).value()) ==
+        ascending(where_.operands[r + 1])) {
+      continue;
+    }
+    const Operand& target = line_.operands[r + 1];
+    return Error{"grad: the gradient of " +
+                     with_ranks(target.text, target.ranks) +
+                     " lives where that does; write " +
+                     with_ranks(name.text, target.ranks),
+                 name.column};
+  }
+  return ok_status();
+}
+
+Status Session::grad_form(Targets& targets) const {
   if (line_.operands.size() < 2 ||
       line_.results.size() != line_.operands.size() - 1) {
-    return usage(line_.op_column,
-                 "takes a loss and one target for each result; usage: g1 g2 = "
-                 "grad loss w1 w2");
+    return Error{
+        "grad: takes a loss and one target for each result; usage: g1 g2 = "
+        "grad loss w1 w2",
+        line_.op_column};
   }
   for (const Key& key : line_.keys) {
     if (key.key != "retain" || (key.value != "0" && key.value != "1")) {
-      return usage(key.column, "takes no key but retain=0 or retain=1");
+      return Error{"grad: takes no key but retain=0 or retain=1", key.column};
     }
     targets.retain = key.value == "1";
   }
+  for (const Operand& o : line_.operands) {
+    if (o.kind == Operand::Kind::kName) continue;
+    return Error{"grad: '" + std::string(o.text) + "' is not a name", o.column};
+  }
+  return ok_status();
+}
+
+Status Session::grad_targets(Targets& targets, Origin origin) {
   for (size_t i = 0; i < line_.operands.size(); ++i) {
-    const Operand& o = line_.operands[i];
-    if (operand_values_[i] == kNil) {
-      return usage(o.column, "'" + std::string(o.text) + "' is not a name");
-    }
-    const std::string what =
-        std::string(o.text) + " " + to_string(*operand_types_[i]);
-    if (!is_float(operand_types_[i]->dtype)) {
-      return usage(o.column, what + " holds no floats");
-    }
-    if (i > 0) {
-      targets.values.push_back(operand_values_[i]);
-    } else if (!operand_types_[i]->shape.empty()) {
-      return usage(o.column,
-                   "loss " + what + " must be a scalar; take its sum or mean");
+    GradientTarget target;
+    if (reads_.empty()) {
+      target.parts.push_back({operand_values_[i], {}});
     } else {
-      targets.loss = operand_values_[i];
+      for (const Ledger::PieceRead& read : reads_[i].pieces) {
+        target.parts.push_back(
+            {ledger_.symbols[read.symbol].value, read.ranks});
+        target.ranks = together(target.ranks, read.ranks);
+      }
+    }
+    if (Status s = check_target(i, target); !s.ok()) return s;
+    if (i > 0) targets.values.push_back(std::move(target));
+  }
+  if (!reads_.empty()) {
+    // Of several values the loss is put together; targets stay what they are.
+    std::vector<Ledger::PieceReads> all(reads_.size());
+    all[0] = reads_[0];
+    std::swap(all, reads_);
+    const Status joined = join_operands(origin);
+    if (!joined.ok()) return joined;
+    std::swap(all, reads_);
+    reads_.resize(1);
+    targets.loss = operand_values_[0];
+    return check_loss(line_.operands[0], targets.loss);
+  }
+  targets.loss = operand_values_[0];
+  return ok_status();
+}
+
+Status Session::check_target(size_t operand,
+                             const GradientTarget& target) const {
+  const Operand& o = line_.operands[operand];
+  for (const ValueOnRanks& part : target.parts) {
+    const TypeId type = ledger_.tape.value(part.value).type;
+    const std::string what =
+        with_ranks(o.text, o.ranks) + " " + ledger_.types.describe(type);
+    if (!is_float(ledger_.types[type].dtype)) {
+      return Error{"grad: " + what + " holds no floats", o.column};
+    }
+    if (operand > 0) continue;
+    for (const int64_t rank : part.ranks.empty() ? Ranks{0} : part.ranks) {
+      if (ledger_.types.on(type, rank).shape.empty()) continue;
+      return Error{
+          "grad: loss " + what + " must be a scalar; take its sum or mean",
+          o.column};
     }
   }
   return ok_status();
@@ -314,6 +192,14 @@ Status Session::explain_lost(const LostTarget& lost) const {
 // was computed from what the name held before.
 Status Session::check_rebound(const Targets& targets, size_t target) const {
   const Operand& operand = line_.operands[target + 1];
+  const Ranks& ranks = targets.values[target].ranks;
+  const auto is_target = [&](const Lost& lost) {
+    const std::string_view name = ledger_.lost_name(lost);
+    if (without_ranks(name) != operand.text) return false;
+    if (ranks.empty()) return name == operand.text;
+    const auto had = parse_ranks(name.substr(operand.text.size() + 1));
+    return had.ok() && !common(ranks, had.value()).empty();
+  };
   std::unordered_set<ValueId> seen;
   std::vector<ValueId> open = {targets.loss};
   while (!open.empty()) {
@@ -322,14 +208,16 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
     if (!seen.insert(id).second) continue;
     const Value& v = ledger_.tape.value(id);
     const Lost* rebound = nullptr;
-    if (v.gone.kind != Lost::Kind::kNot &&
-        ledger_.lost_name(v.gone) == operand.text) {
+    if (v.gone.kind != Lost::Kind::kNot && is_target(v.gone)) {
       rebound = &v.gone;
     }
     // The name that went last stands for all that led here. It is not the
     // target's unless that was bound since.
-    const uint64_t bound = ledger_.tape.value(targets.values[target]).serial;
-    const bool since = ledger_.lost_name(v.lost) == operand.text
+    uint64_t bound = 0;
+    for (const ValueOnRanks& part : targets.values[target].parts) {
+      bound = std::max(bound, ledger_.tape.value(part.value).serial);
+    }
+    const bool since = is_target(v.lost)
                            ? bound > v.serial
                            : bound > ledger_.tape.value(targets.loss).serial;
     if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil && since) {
@@ -339,7 +227,7 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
       return Error{
           "grad: " + std::string(ledger_.lost_name(*rebound)) +
               " was bound again at " + place_of(rebound->at) + ", since " +
-              ledger_.symbols[ledger_.tape.value(targets.loss).name].text +
+              with_ranks(line_.operands[0].text, line_.operands[0].ranks) +
               " was computed at " +
               place_of(ledger_.tape.value(targets.loss).origin) +
               "; take grad before that",
@@ -353,13 +241,23 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
   return ok_status();
 }
 
+// Whether the name that holds a value holds it on the ranks where it is read.
+bool Session::holds_ranks(const GradientOperand& operand,
+                          const std::string& ranks) const {
+  if (ranks.empty()) return true;
+  const Value& v = ledger_.tape.value(operand.id);
+  const Symbol& s = ledger_.symbols[v.alias != kNil ? v.alias : v.name];
+  const std::string& wanted = operand.ranks.empty() ? ranks : operand.ranks;
+  return includes(s.ranks, ascending(parse_ranks(wanted).value()));
+}
+
 // In a stream that was emitted before, no alias keeps what a name let go.
 Status Session::check_held(const GradientProgram& program) const {
   for (const GradientLine& line : program.lines) {
     for (const GradientOperand& o : line.operands) {
       if (o.kind != GradientOperand::Kind::kForward) continue;
       const Value& v = ledger_.tape.value(o.id);
-      if (v.name != kNil) continue;
+      if (v.name != kNil && holds_ranks(o, line.ranks)) continue;
       return Error{"grad: needs the value that " +
                        std::string(ledger_.lost_name(v.gone)) + " had at " +
                        place_of(v.origin) + ", let go at " +
@@ -377,12 +275,12 @@ void Session::print_tape(std::span<const NodeId> nodes,
     const Node& n = ledger_.tape.node(id);
     std::string type;
     for (const ValueId r : n.results()) {
-      if (r != kNil)
-        type = to_string(ledger_.types[ledger_.tape.value(r).type]);
+      if (r != kNil) type = ledger_.types.describe(ledger_.tape.value(r).type);
     }
     std::string reads;
     for (const ValueId v : n.needed()) {
-      const SymbolId name = ledger_.tape.value(v).name;
+      const Value& read = ledger_.tape.value(v);
+      const SymbolId name = read.alias != kNil ? read.alias : read.name;
       reads +=
           " " + (name == kNil ? std::string("?") : ledger_.symbols[name].text);
     }

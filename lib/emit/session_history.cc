@@ -1,4 +1,6 @@
 // What the tape is told of a line, and how long it may grow.
+#include <algorithm>
+
 #include "emit/session.h"
 #include "grad/reads.h"
 
@@ -8,12 +10,16 @@ namespace {
 // The instruction with "r" and "x" for its names: what the history needs of it,
 // the same for every line of a pattern.
 void append_without_names(const Line& line, std::string& out) {
-  for (size_t r = 0; r < line.results.size(); ++r) out += "r ";
+  for (const Name& r : line.results) out += with_ranks("r", r.ranks) + " ";
   out += "= ";
   out += line.op;
   for (const Operand& o : line.operands) {
     out += ' ';
-    out += o.kind == Operand::Kind::kName ? "x" : o.text;
+    if (o.kind == Operand::Kind::kName) {
+      out += with_ranks("x", o.ranks);
+    } else {
+      out += o.text;
+    }
   }
   for (const Key& key : line.keys) {
     out += ' ';
@@ -54,16 +60,45 @@ void Session::find_needed(const Call& call) {
   }
 }
 
+// Results that the user left out and that the gradient of a history to come
+// reads: they get names of ours.
+bool Session::add_results(const Call& call) {
+  added_.clear();
+  const Op& op = *call.op;
+  size_t wanted = call.result_count;
+  if (ledger_.emitted || wanted >= op.results.size()) return false;
+  const auto& reads = gradient_reads(op);
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const int32_t operand = call.arguments[i].operand;
+    if (operand < 0) continue;
+    const ValueId v = operand_values_[static_cast<size_t>(operand)];
+    if (v == kNil || !ledger_.tape.reachable(v)) continue;
+    for (const uint32_t r :
+         reads[op.parameter_of(i, call.arguments.size())].results) {
+      if (op.results[r].optional) wanted = std::max<size_t>(wanted, r + 1);
+    }
+  }
+  while (line_.results.size() < wanted) {
+    added_.push_back(ledger_.fresh_name());
+    line_.results.push_back({added_.back(), line_.results[0].ranks, 0});
+  }
+  return !added_.empty();
+}
+
 // Values of the line's results: with history where the op has a gradient.
 void Session::record(const Call& call, Origin origin) {
   result_types_.clear();
   differentiable_.clear();
-  bool floats = false;
   for (const Type& type : call.results) {
     result_types_.push_back(ledger_.types.id(type));
     differentiable_.push_back(is_float(type.dtype) ? 1 : 0);
-    floats = floats || is_float(type.dtype);
   }
+  record_typed(call, origin);
+}
+
+void Session::record_typed(const Call& call, Origin origin) {
+  const bool floats = std::find(differentiable_.begin(), differentiable_.end(),
+                                1) != differentiable_.end();
   if (!floats || !call.op->has_gradient()) {
     result_values_.clear();
     for (size_t r = 0; r < result_types_.size(); ++r) {
@@ -78,6 +113,9 @@ void Session::record(const Call& call, Origin origin) {
   find_needed(call);
   NodeText node;
   append_without_names(line_, node.line);
+  if (TypeIds::is_placed(result_types_[0])) {
+    node.mesh = ledger_.mesh_ids.id(mesh_);
+  }
   if (options_.tape) append_instruction(node.shown, line_);
   for (const Note& note : line_.notes) {
     if (note.key != "signal" && note.key != "mb") continue;

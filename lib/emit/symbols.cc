@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "base/hash.h"
+#include "stream/ranks.h"
 
 namespace gt {
 
@@ -65,10 +67,36 @@ void Symbols::collect() {
     if (s.is_bound() || s.text.empty()) continue;
     s.text.clear();
     s.message.clear();
+    s.ranks.clear();
     ++s.generation;
     free_.push_back(id);
   }
   rebuild(slots_.size());
+}
+
+const std::vector<SymbolId>& Symbols::pieces(std::string_view name) const {
+  static const std::vector<SymbolId> kNone;
+  if (pieces_.empty()) return kNone;
+  const auto it = pieces_.find(name);
+  return it == pieces_.end() ? kNone : it->second;
+}
+
+SymbolId Symbols::intern_piece(std::string_view name, Ranks ranks) {
+  const SymbolId id = intern(with_ranks(name, to_string(ranks)));
+  symbols_[id].ranks = std::move(ranks);
+  auto it = pieces_.find(name);
+  if (it == pieces_.end()) it = pieces_.emplace(name, 0).first;
+  if (std::find(it->second.begin(), it->second.end(), id) == it->second.end()) {
+    it->second.push_back(id);
+  }
+  return id;
+}
+
+void Symbols::drop_piece(SymbolId id) {
+  const auto it = pieces_.find(without_ranks(symbols_[id].text));
+  if (it == pieces_.end()) return;
+  std::erase(it->second, id);
+  if (it->second.empty()) pieces_.erase(it);
 }
 
 std::vector<std::string_view> Symbols::bound_names() const {
@@ -77,6 +105,16 @@ std::vector<std::string_view> Symbols::bound_names() const {
     if (s.is_bound() && !is_internal_name(s.text)) names.push_back(s.text);
   }
   return names;
+}
+
+std::string with_ranks(std::string_view name, std::string_view ranks) {
+  std::string out(name);
+  if (!ranks.empty()) out.append(1, '@').append(ranks);
+  return out;
+}
+
+std::string_view without_ranks(std::string_view name) {
+  return name.substr(0, name.find('@'));
 }
 
 bool is_internal_name(std::string_view name) {

@@ -1,6 +1,7 @@
 // Names of one stream: what each is bound to.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,13 +11,14 @@
 namespace gt {
 
 struct Symbol {
-  std::string text;
+  std::string text;  // with its ranks, "x@0-3"
   uint64_t hash = 0;
   ValueId value = kNil;     // kNil: unbound, or failed
   uint32_t generation = 0;  // grows when the slot gets another name
   bool failed = false;      // bound to a fail value
   Origin bound;             // where it was bound
   std::string message;      // of a failed one
+  Ranks ranks;              // ascending; none of an unplaced one
   bool is_bound() const { return value != kNil || failed; }
 };
 
@@ -35,6 +37,13 @@ class Symbols {
   const Symbol& operator[](SymbolId id) const { return symbols_[id]; }
   const std::vector<Symbol>& all() const { return symbols_; }
 
+  // Registers are (name, rank). The bound symbols of a name with ranks, which
+  // have no rank in common.
+  const std::vector<SymbolId>& pieces(std::string_view name) const;
+  // By value: the ranks of another symbol move when there is a new one.
+  SymbolId intern_piece(std::string_view name, Ranks ranks);
+  void drop_piece(SymbolId id);
+
   // Bound names that users may mean.
   std::vector<std::string_view> bound_names() const;
 
@@ -46,8 +55,13 @@ class Symbols {
   std::vector<Symbol> symbols_;
   std::vector<SymbolId> free_;
   std::vector<SymbolId> slots_;  // a power of two of them; kNil is empty
+  std::map<std::string, std::vector<SymbolId>, std::less<>> pieces_;
   size_t unbound_ = 0;
 };
+
+// "x@0-3", and back.
+std::string with_ranks(std::string_view name, std::string_view ranks);
+std::string_view without_ranks(std::string_view name);
 
 // "_e0" is ours, and "c1/_e0" within name space c1.
 bool is_internal_name(std::string_view name);

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <unordered_map>
 
 #include "exec/draft.h"
-#include "exec/npy_file.h"
+#include "exec/load.h"
 #include "ops/table.h"
 #include "ops/text.h"
 #include "stream/line.h"
@@ -56,11 +57,25 @@ class Builder {
     }
     std::vector<Value> results;
     if (Status s = emit(call, arguments, results, 0); !s.ok()) return s;
-    for (const Value& value : results) {
-      draft_.results.push_back(value.root);
-      recipe_.results.push_back({kNoValue, context_.types.intern(value.type)});
+    finish(results);
+    return ok_status();
+  }
+
+  Status build_group(const std::vector<Type>& pieces,
+                     const std::vector<std::string>& lines, size_t count) {
+    std::unordered_map<std::string, Value> names;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      names["a" + std::to_string(i)] = add_root(
+          {Root::Kind::kArgument, static_cast<int32_t>(i), pieces[i], ""});
     }
-    plan_blocks(std::move(draft_), context_.types, recipe_);
+    for (const std::string& text : lines) {
+      if (Status s = build_line(text, names); !s.ok()) return s;
+    }
+    std::vector<Value> results;
+    for (size_t i = 0; i < count; ++i) {
+      results.push_back(names.at("r" + std::to_string(i)));
+    }
+    finish(results);
     return ok_status();
   }
 
@@ -86,6 +101,30 @@ class Builder {
     return add_root({Root::Kind::kConstant,
                      static_cast<int32_t>(recipe_.constants.size()) - 1, a.type,
                      std::string(a.text)});
+  }
+
+  void finish(const std::vector<Value>& results) {
+    for (const Value& value : results) {
+      draft_.results.push_back(value.root);
+      recipe_.results.push_back({kNoValue, context_.types.intern(value.type)});
+    }
+    plan_blocks(std::move(draft_), context_.types, recipe_);
+  }
+
+  // A line of one result, its operands being names or what the op writes out.
+  Status build_line(const std::string& text,
+                    std::unordered_map<std::string, Value>& names) {
+    Line line;
+    if (Status s = parse_line(text, line); !s.ok()) return s;
+    Inner inner{text, {}};
+    for (const Operand& operand : line.operands) {
+      const auto it = names.find(std::string(operand.text));
+      inner.values.push_back(it == names.end() ? Value{} : it->second);
+    }
+    std::vector<Value> made;
+    if (Status s = emit_inner(inner, made, 0); !s.ok()) return s;
+    names[std::string(line.results[0].text)] = made[0];
+    return ok_status();
   }
 
   // Adds the steps of `call` on these arguments; its results are appended.
@@ -115,24 +154,16 @@ class Builder {
 
   std::unique_ptr<Kernel> prepare(const Call& call) {
     if (call.op->name == "load" && context_.backend.has_data()) {
-      return make_load_kernel(call, context_.files);
+      return make_load_kernel(call, context_.saves);
     }
     return context_.backend.prepare(call);
   }
 
   void add_cost(const Call& call) {
-    double bytes = 0;
-    for (const Argument& a : call.arguments) {
-      if (a.role != Role::kTensor || a.absent || a.literal) continue;
-      bytes += static_cast<double>(a.type.bytes());
-    }
-    for (const Type& type : call.results) {
-      bytes += static_cast<double>(type.bytes());
-    }
     const double operations = flops(call);
     recipe_.flops += operations;
     const double cost =
-        kStepCost + operations / kFlopsPerNano + bytes / kBytesPerNano;
+        kStepCost + operations / kFlopsPerNano + bytes(call) / kBytesPerNano;
     recipe_.cost += static_cast<uint64_t>(std::min(cost, 1e15));
   }
 
@@ -267,8 +298,26 @@ Result<std::unique_ptr<Recipe>> build_recipe(const Call& call,
                                              const BuilderContext& context) {
   auto recipe = std::make_unique<Recipe>();
   recipe->op = call.op;
+  recipe->line_bytes = bytes(call);
+  recipe->line_flops = flops(call);
   recipe->arguments = static_cast<uint32_t>(call.arguments.size());
   const Status s = Builder(context, *recipe).build(call);
+  if (!s.ok()) return s.error();
+  return recipe;
+}
+
+Result<std::unique_ptr<Recipe>> build_group_recipe(
+    const Op& op, const std::vector<Type>& pieces,
+    const std::vector<std::string>& lines, size_t results,
+    const BuilderContext& context) {
+  auto recipe = std::make_unique<Recipe>();
+  recipe->op = &op;
+  recipe->arguments = static_cast<uint32_t>(pieces.size());
+  for (const Type& type : pieces) {
+    recipe->line_bytes += static_cast<double>(type.bytes());
+  }
+  const Status s =
+      Builder(context, *recipe).build_group(pieces, lines, results);
   if (!s.ok()) return s.error();
   return recipe;
 }

@@ -3,23 +3,32 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "exec/backend.h"
 #include "exec/recipe.h"
 
 namespace gt {
 
-class Files;
+class Saves;
 
 struct BuilderContext {
   Backend& backend;
   TypeTable& types;
-  const Files& files;
+  Saves& saves;
 };
 
 // Errors are about what the backend lacks, never about the call.
 Result<std::unique_ptr<Recipe>> build_recipe(const Call& call,
                                              const BuilderContext& context);
+
+// The recipe of what an op does between ranks, as lib/spmd writes it: lines
+// over the pieces a0, a1, ... that give r0, r1, ...
+Result<std::unique_ptr<Recipe>> build_group_recipe(
+    const Op& op, const std::vector<Type>& pieces,
+    const std::vector<std::string>& lines, size_t results,
+    const BuilderContext& context);
 
 }  // namespace gt

@@ -36,19 +36,25 @@ std::string print_label(const Line& line) {
     if (std::string name = unquote(*as); is_name(name)) return name;
   }
   for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kName) return std::string(operand.text);
+    if (operand.kind == Operand::Kind::kName) {
+      return full_name(operand.text, operand.ranks);
+    }
   }
   return "print";  // of nothing that has a name
 }
 
+std::string full_name(std::string_view text, std::string_view ranks) {
+  std::string name(text);
+  if (!ranks.empty()) {
+    name += '@';
+    name += ranks;
+  }
+  return name;
+}
+
 // What a worker on its own does not do, whatever the op.
 Status Decoder::check_form(const Line& line) const {
-  const Error ranks{"ranks are not supported by this gt-work", 0};
-  for (const Name& name : line.results) {
-    if (!name.ranks.empty()) return Error{ranks.message, name.column};
-  }
   for (const Operand& operand : line.operands) {
-    if (!operand.ranks.empty()) return Error{ranks.message, operand.column};
     if (operand.kind == Operand::Kind::kGlob) {
       return Error{std::string(line.op) + ": " + std::string(operand.text) +
                        " stands for many names; run this through gt-emit",
@@ -62,19 +68,23 @@ Status Decoder::check_form(const Line& line) const {
   return ok_status();
 }
 
+const Register* Decoder::find_register(const Operand& operand) const {
+  if (operand.ranks.empty()) return registers_.find(operand.text);
+  return registers_.find(full_name(operand.text, operand.ranks));
+}
+
 Status Decoder::find_operands(const Line& line, Fault& poison) {
   found_.clear();
   operand_types_.clear();
   for (const Operand& operand : line.operands) {
     const Register* r = nullptr;
     if (operand.kind == Operand::Kind::kName) {
-      r = registers_.find(operand.text);
+      r = find_register(operand);
       if (r == nullptr) {
-        return Error{
-            std::string(line.op) + ": unknown name '" +
-                std::string(operand.text) + "'" +
-                did_you_mean(operand.text, registers_.some_live_names()),
-            operand.column};
+        const std::string name = full_name(operand.text, operand.ranks);
+        return Error{std::string(line.op) + ": unknown name '" + name + "'" +
+                         did_you_mean(name, registers_.some_live_names()),
+                     operand.column};
       }
       if (r->has_failed() && poison == nullptr) {
         poison = registers_.failure_of(registers_.id_of(*r));
@@ -157,7 +167,9 @@ Status Decoder::decode_output(const Line& line, LineEntry& entry) {
 
 Status Decoder::decode_run(const Line& line, LineEntry& entry, Decoding& out) {
   if (Status s = gt::bind(line, operand_types_, call_); !s.ok()) return s;
-  auto recipe = recipes_.obtain(call_, out.evicted);
+  std::unique_ptr<Recipe> evicted;
+  auto recipe = recipes_.obtain(call_, evicted);
+  if (evicted != nullptr) out.evicted.push_back(std::move(evicted));
   if (!recipe.ok()) return Error{recipe.error().message, line.op_column};
   entry.recipe = recipe.value();
   for (const Argument& a : call_.arguments) {
@@ -175,9 +187,21 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry, Decoding& out) {
   return ok_status();
 }
 
+Status Decoder::decode_group(const Op& op, const std::vector<Type>& pieces,
+                             const std::vector<std::string>& lines,
+                             size_t results, LineEntry& entry, Decoding& out) {
+  std::unique_ptr<Recipe> evicted;
+  auto recipe = recipes_.obtain_group(op, pieces, lines, results, evicted);
+  if (evicted != nullptr) out.evicted.push_back(std::move(evicted));
+  if (!recipe.ok()) return Error{op.name + ": " + recipe.error().message, 0};
+  entry.recipe = recipe.value();
+  add_in_place(entry);
+  return ok_status();
+}
+
 void Decoder::add_results(const Line& line, LineEntry& entry) {
   for (const Name& name : line.results) {
-    const RegisterId id = registers_.obtain(name.text);
+    const RegisterId id = registers_.obtain(full_name(name.text, name.ranks));
     entry.results.push_back({id, registers_[id].stamp.generation});
   }
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "exec/line_entry.h"
 #include "exec/recipe_table.h"
@@ -12,10 +13,12 @@
 namespace gt {
 
 struct Decoding {
-  std::unique_ptr<LineEntry> entry;  // null: rejected, or poisoned
-  Fault poison;                      // an operand failed before
-  Error error;                       // why it is rejected
-  std::unique_ptr<Recipe> evicted;   // to be deleted in queue order
+  std::unique_ptr<LineEntry> entry;     // null: rejected, or poisoned
+  Fault poison;                         // an operand failed before
+  Error error;                          // why it is rejected
+  std::unique_ptr<LineEntry> rejected;  // what was made of it before
+  // To be deleted in queue order.
+  std::vector<std::unique_ptr<Recipe>> evicted;
 };
 
 class Decoder {
@@ -23,8 +26,12 @@ class Decoder {
   Decoder(Registers& registers, TypeTable& types, RecipeTable& recipes)
       : registers_(registers), types_(types), recipes_(recipes) {}
 
-  // `text` is the line's without its notes.
+  // `text` is the line's without its notes. A name has no ranks, or one.
   Decoding decode(const Line& line, std::string_view text);
+  // Kernels for the pieces of a group, as the recipe of the line's op.
+  Status decode_group(const Op& op, const std::vector<Type>& pieces,
+                      const std::vector<std::string>& lines, size_t results,
+                      LineEntry& entry, Decoding& out);
   // Returns the memory that a very long line took.
   void forget_line();
 
@@ -33,6 +40,7 @@ class Decoder {
   Status find_operands(const Line& line, Fault& poison);
   Status decode_run(const Line& line, LineEntry& entry, Decoding& out);
   Status decode_output(const Line& line, LineEntry& entry);
+  const Register* find_register(const Operand& operand) const;
   LineOperand operand_of(const Register& r) const;
   void add_results(const Line& line, LineEntry& entry);
   void add_in_place(LineEntry& entry) const;
@@ -46,6 +54,9 @@ class Decoder {
   std::vector<const Type*> operand_types_;
   Call call_;
 };
+
+// "x", or "x@2" of a name with ranks.
+std::string full_name(std::string_view text, std::string_view ranks);
 
 // What a print of the line is called: as=, its operand, or "print" when it is
 // malformed, since each print gives a line.

@@ -34,27 +34,51 @@ size_t op_column(std::string_view text) {
 
 }  // namespace
 
-Executor::Executor(Backend& backend, Writer& out, Sink messages, bool fail_fast)
+Executor::Executor(Backend& backend, Saves& saves, Writer& out, Sink messages,
+                   bool fail_fast, Trace* trace)
     : backend_(backend),
+      saves_(saves),
       out_(out),
       messages_(std::move(messages)),
-      fail_fast_(fail_fast) {}
+      fail_fast_(fail_fast),
+      trace_(trace) {}
 
 void Executor::run(uint64_t* record) {
   auto* head = reinterpret_cast<RecordHead*>(record);
   if (head->kind == kTaskRecord) {
-    run_task(*reinterpret_cast<TaskRecord*>(record));
-    return;
+    auto& task = *reinterpret_cast<TaskRecord*>(record);
+    return trace_ == nullptr ? run_task(task) : run_traced(task);
   }
   const std::unique_ptr<Job> job(reinterpret_cast<JobRecord*>(record)->job);
   job->run(*this);
+  if (trace_ != nullptr) trace_->pause();
+}
+
+void Executor::run_traced(TaskRecord& task) {
+  const Recipe& recipe = *task.recipe;
+  const size_t values =
+      recipe.arguments + recipe.blocks.size() + recipe.literals;
+  trace_->begin();
+  run_task(task);
+  trace_->end(*static_cast<const TraceText*>(task.values()[values]),
+              task.head.line);
 }
 
 void Executor::idle() {
+  settle_saves();
   has_output_ = false;
   held_cost_ = 0;
   out_.flush();
   check_output();
+  if (trace_ != nullptr) trace_->pause();
+}
+
+void Executor::settle_saves() {
+  if (!saves_.waiting()) return;
+  for (const Saves::Failure& failure : saves_.settle()) {
+    report(failure.where, {"save: " + failure.why, 0}, failure.line,
+           Exit::kFailed);
+  }
 }
 
 void Executor::check_output() {
@@ -84,9 +108,14 @@ void Executor::run_task(TaskRecord& task) {
     set_faults(out, failure(task, s.error()));
 }
 
+// Saves that wait are written once what follows them has taken as long as that
+// will, so that it never takes more than half of the time.
 void Executor::hold_output(uint64_t cost) {
   held_cost_ += cost;
-  if (held_cost_ >= kMostHeld) idle();
+  if (held_cost_ < kMostHeld) return;
+  if (held_cost_ >= saves_.settle_cost()) return idle();
+  out_.flush();
+  check_output();
 }
 
 void Executor::run_steps(TaskRecord& task) {

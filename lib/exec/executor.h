@@ -14,23 +14,19 @@
 #include <vector>
 
 #include "base/exit.h"
-#include "base/message.h"
 #include "base/writer.h"
 #include "exec/backend.h"
 #include "exec/queue.h"
 #include "exec/recipe.h"
+#include "exec/saves.h"
+#include "exec/trace.h"
+#include "exec/where.h"
 
 namespace gt {
 
-// Where a line stands; `file` outlives the queue.
-struct Where {
-  const std::string* file = nullptr;
-  uint64_t line = 0;
-  Place place() const { return {*file, line}; }
-};
-
 // A recipe to run. `values` are the addresses of its arguments and blocks, as
-// its steps number them; literals follow, and the arguments point to them.
+// its steps number them; literals follow, and the arguments point to them. With
+// a trace, a pointer to the line's TraceText stands last.
 struct TaskRecord {
   RecordHead head;
   const std::string* file;
@@ -69,7 +65,9 @@ class Executor final : public Queue::Handler {
   // Takes a whole message, its newline included.
   using Sink = std::function<void(std::string_view)>;
 
-  Executor(Backend& backend, Writer& out, Sink messages, bool fail_fast);
+  // `trace` is null unless what runs is to be recorded.
+  Executor(Backend& backend, Saves& saves, Writer& out, Sink messages,
+           bool fail_fast, Trace* trace);
 
   void run(uint64_t* record) override;
   void idle() override;
@@ -83,10 +81,12 @@ class Executor final : public Queue::Handler {
   const Fault* fault_of(const void* data) const;
   void forget(const void* data);  // the memory goes back
   Backend& backend() { return backend_; }
+  Saves& saves() { return saves_; }
+  Trace* trace() { return trace_; }
   Writer& out() { return out_; }
   std::vector<char>& scratch() { return scratch_; }
-  // A print was written: it leaves when the queue is idle, or before much more
-  // is computed.
+  // A print was written, or a save waits for others: it leaves when the queue
+  // is idle, or before much more is computed.
   void wrote() { has_output_ = true; }
 
   // Nothing more is to be done: --fail-fast, or standard output is lost. Any
@@ -99,6 +99,8 @@ class Executor final : public Queue::Handler {
  private:
   // Work of that cost comes next.
   void hold_output(uint64_t cost);
+  void settle_saves();
+  void run_traced(TaskRecord& task);
   void run_steps(TaskRecord& task);
   void run_step(TaskRecord& task, const RecipeStep& step);
   void run_simple_careful(TaskRecord& task);
@@ -107,9 +109,11 @@ class Executor final : public Queue::Handler {
   void set_faults(std::span<void* const> out, const Fault& fault);
 
   Backend& backend_;
+  Saves& saves_;
   Writer& out_;
   Sink messages_;
   bool fail_fast_;
+  Trace* trace_;
   // The enqueuing thread reads it for every line, so it has a cache line of its
   // own.
   alignas(64) std::atomic<bool> stopped_{false};

@@ -8,7 +8,6 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 
 namespace gt {
@@ -123,28 +122,6 @@ Result<Files::Target> Files::target(const std::string& path) const {
     return Error{path + ": is not a regular file"};
   }
   return target;
-}
-
-namespace {
-
-std::string normal_path(const std::string& path) {
-  return std::filesystem::path(path).lexically_normal().string();
-}
-
-}  // namespace
-
-void Files::set_failed(const std::string& path, const std::string& why) {
-  if (why.empty()) {
-    failed_.erase(normal_path(path));
-  } else {
-    failed_[normal_path(path)] = why;
-  }
-}
-
-const std::string* Files::failure_of(const std::string& path) const {
-  if (failed_.empty()) return nullptr;
-  const auto it = failed_.find(normal_path(path));
-  return it == failed_.end() ? nullptr : &it->second;
 }
 
 }  // namespace gt

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,13 +45,6 @@ class Files {
   };
   Result<Target> target(const std::string& path) const;
 
-  // A path orders like a name, so a save that failed makes the loads after it
-  // fail, not find what was there before. "" takes that back. Of the queue's
-  // thread alone.
-  void set_failed(const std::string& path, const std::string& why);
-  // Why the last save to the path failed, or null.
-  const std::string* failure_of(const std::string& path) const;
-
  private:
   struct Root {
     std::string path;  // resolved; "/" or without a slash at its end
@@ -65,7 +57,6 @@ class Files {
   const Root* root_of(const std::string& resolved) const;
 
   std::vector<Root> roots_;
-  std::unordered_map<std::string, std::string> failed_;  // by normal path
 };
 
 }  // namespace gt

@@ -1,6 +1,5 @@
 #include "exec/jobs.h"
 
-#include "exec/npy_file.h"
 #include "exec/value_text.h"
 
 namespace gt {
@@ -65,24 +64,24 @@ class PrintFailureJob final : public Job {
 
 class SaveJob final : public Job {
  public:
-  SaveJob(const Where& origin, std::string line, Files& files, std::string path,
+  SaveJob(const Where& origin, std::string line, std::string path,
           const Type& type, const void* data)
       : origin_(origin),
         line_(std::move(line)),
-        files_(files),
         path_(std::move(path)),
         type_(type),
         data_(data) {}
   void run(Executor& executor) override {
     if (executor.stopped()) return;
     if (const Fault* fault = executor.fault_of(data_)) {
-      return files_.set_failed(path_, **fault);
+      return executor.saves().fail(path_, **fault);
     }
     if (!executor.backend().has_data()) return;
     const void* data =
         executor.backend().read(data_, type_.bytes(), executor.scratch());
-    const Status s = save_npy(files_, path_, type_, data);
-    files_.set_failed(path_, s.ok() ? "" : s.error().message);
+    const Status s =
+        executor.saves().save(path_, type_, data, {origin_, line_, ""});
+    executor.wrote();
     if (s.ok()) return;
     executor.report(origin_, {"save: " + s.error().message, 0}, line_,
                     Exit::kFailed);
@@ -91,7 +90,6 @@ class SaveJob final : public Job {
  private:
   Where origin_;
   std::string line_;
-  Files& files_;
   std::string path_;
   Type type_;
   const void* data_;
@@ -118,12 +116,26 @@ class FlushJob final : public Job {
 class TaskJob final : public Job {
  public:
   explicit TaskJob(std::vector<uint64_t> words) : words_(std::move(words)) {}
-  void run(Executor& executor) override {
-    executor.run_task(*reinterpret_cast<TaskRecord*>(words_.data()));
-  }
+  void run(Executor& executor) override { executor.run(words_.data()); }
 
  private:
   std::vector<uint64_t> words_;
+};
+
+class TracedJob final : public Job {
+ public:
+  TracedJob(std::unique_ptr<Job> job, const TraceText* text, uint64_t line)
+      : job_(std::move(job)), text_(text), line_(line) {}
+  void run(Executor& executor) override {
+    executor.trace()->begin();
+    if (job_ != nullptr) job_->run(executor);
+    executor.trace()->end(*text_, line_);
+  }
+
+ private:
+  std::unique_ptr<Job> job_;
+  const TraceText* text_;
+  uint64_t line_;
 };
 
 }  // namespace
@@ -144,10 +156,10 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
 }
 
 std::unique_ptr<Job> save_job(const Where& origin, std::string line,
-                              Files& files, std::string path, const Type& type,
+                              std::string path, const Type& type,
                               const void* data) {
-  return std::make_unique<SaveJob>(origin, std::move(line), files,
-                                   std::move(path), type, data);
+  return std::make_unique<SaveJob>(origin, std::move(line), std::move(path),
+                                   type, data);
 }
 
 std::unique_ptr<Job> release_job(void* data, size_t bytes) {
@@ -158,6 +170,11 @@ std::unique_ptr<Job> flush_job() { return std::make_unique<FlushJob>(); }
 
 std::unique_ptr<Job> task_job(std::vector<uint64_t> words) {
   return std::make_unique<TaskJob>(std::move(words));
+}
+
+std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
+                                uint64_t line) {
+  return std::make_unique<TracedJob>(std::move(job), text, line);
 }
 
 }  // namespace gt

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exec/executor.h"
-#include "exec/files.h"
 
 namespace gt {
 
@@ -18,7 +17,7 @@ std::unique_ptr<Job> print_job(std::string name, const Type& type,
                                const void* data);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
 std::unique_ptr<Job> save_job(const Where& origin, std::string line,
-                              Files& files, std::string path, const Type& type,
+                              std::string path, const Type& type,
                               const void* data);
 // Memory that goes back to the backend.
 std::unique_ptr<Job> release_job(void* data, size_t bytes);
@@ -26,6 +25,10 @@ std::unique_ptr<Job> release_job(void* data, size_t bytes);
 std::unique_ptr<Job> flush_job();
 // A task too great for the ring; `words` are its record.
 std::unique_ptr<Job> task_job(std::vector<uint64_t> words);
+
+// `job`, or nothing if it is null, with a row in the trace.
+std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
+                                uint64_t line);
 
 // Deletes what tasks before it may still use.
 template <typename T>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,17 @@ struct LineResult {
 };
 
 struct LineEntry {
-  enum class Action : uint8_t { kRun, kPrint, kSave, kFree, kFail };
+  // kParts: a placed line, each part being what one rank or one group does.
+  // kPrint and kSave with a recipe: of what it puts together.
+  enum class Action : uint8_t {
+    kRun,
+    kPrint,
+    kSave,
+    kFree,
+    kFail,
+    kPrintFailure,
+    kParts
+  };
 
   std::string text;  // without notes
   Action action = Action::kRun;
@@ -34,13 +45,19 @@ struct LineEntry {
   std::vector<LineOperand> operands;  // of kRun: by the recipe's argument
   std::vector<LineResult> results;
   std::vector<int32_t> in_place;  // by block: the operand that may lend memory
-  std::string label;  // what print says, save's path, or fail's message
+  std::string label;    // what print says, save's path, or fail's message
+  std::string message;  // of kPrintFailure
+
+  std::vector<std::unique_ptr<LineEntry>> parts;
+  uint64_t mesh_version = 0;  // of kParts: the meshes that it was made under
+  bool is_lasting = true;     // false: a part failed, so it holds only now
 
   // The notes that were last seen with the text, which are well-formed, and
   // where they say that the line stands; no file if they do not.
   std::string notes;
   Where at;
   size_t at_digits = 0;  // where the line's number begins in notes; 0: nowhere
+  std::unique_ptr<TraceText> traced;  // with a trace, once it has run
 };
 
 }  // namespace gt

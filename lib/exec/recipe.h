@@ -53,6 +53,9 @@ struct Recipe {
   bool is_exact = false;
   uint64_t cost = 0;  // nanoseconds, roughly
   double flops = 0;
+  // Of the line as the op table counts it, whatever its steps; for a trace.
+  double line_bytes = 0;
+  double line_flops = 0;
   std::vector<Block> blocks;
   std::vector<RecipeResult> results;
   std::vector<RecipeStep> steps;

@@ -42,18 +42,44 @@ void RecipeTable::write_key(const Call& call) {
   }
 }
 
-// A kernel may want scratch memory for sizes that no machine has.
-Result<std::unique_ptr<Recipe>> RecipeTable::build(const Call& call) {
-  try {
-    return build_recipe(call, context_);
-  } catch (const std::exception& e) {
-    return Error{call.op->name + ": cannot be prepared: " + e.what()};
-  }
-}
-
 Result<Recipe*> RecipeTable::obtain(const Call& call,
                                     std::unique_ptr<Recipe>& evicted) {
   write_key(call);
+  // A kernel may want scratch memory for sizes that no machine has.
+  const auto build = [&]() -> Built {
+    try {
+      return build_recipe(call, context_);
+    } catch (const std::exception& e) {
+      return Error{call.op->name + ": cannot be prepared: " + e.what()};
+    }
+  };
+  return obtain_keyed(build, evicted);
+}
+
+Result<Recipe*> RecipeTable::obtain_group(const Op& op,
+                                          const std::vector<Type>& pieces,
+                                          const std::vector<std::string>& lines,
+                                          size_t results,
+                                          std::unique_ptr<Recipe>& evicted) {
+  key_.clear();
+  append_bytes(key_, op.id);
+  key_ += 'G';
+  for (const Type& type : pieces) {
+    append_bytes(key_, context_.types.intern(type));
+  }
+  for (const std::string& line : lines) append_text(key_, line);
+  const auto build = [&]() -> Built {
+    try {
+      return build_group_recipe(op, pieces, lines, results, context_);
+    } catch (const std::exception& e) {
+      return Error{std::string("cannot be prepared: ") + e.what()};
+    }
+  };
+  return obtain_keyed(build, evicted);
+}
+
+Result<Recipe*> RecipeTable::obtain_keyed(const std::function<Built()>& build,
+                                          std::unique_ptr<Recipe>& evicted) {
   const uint64_t hash = hash_bytes(key_);
   if (keeps_) {
     if (Recipe* known = recipes_.find(hash, key_)) {
@@ -61,7 +87,7 @@ Result<Recipe*> RecipeTable::obtain(const Call& call,
       return known;
     }
   }
-  auto built = build(call);
+  auto built = build();
   if (!built.ok()) return built.error();
   Recipe* recipe = built.value().release();
   recipe->references = 1;

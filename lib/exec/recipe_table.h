@@ -2,8 +2,10 @@
 // and numbers alone prepare nothing.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "exec/builder.h"
 #include "exec/cache.h"
@@ -19,6 +21,12 @@ class RecipeTable {
   // make room for it is left in `evicted`, if nothing refers to it any more.
   Result<Recipe*> obtain(const Call& call, std::unique_ptr<Recipe>& evicted);
 
+  // The same of lines over a group's pieces (builder.h).
+  Result<Recipe*> obtain_group(const Op& op, const std::vector<Type>& pieces,
+                               const std::vector<std::string>& lines,
+                               size_t results,
+                               std::unique_ptr<Recipe>& evicted);
+
   // Ends the caller's reference; returns the recipe if it was the last.
   static std::unique_ptr<Recipe> release(Recipe* recipe);
 
@@ -30,7 +38,10 @@ class RecipeTable {
   static constexpr size_t kMaxKey = 4096;
 
   void write_key(const Call& call);
-  Result<std::unique_ptr<Recipe>> build(const Call& call);
+  using Built = Result<std::unique_ptr<Recipe>>;
+  // `build` makes the recipe of key_ if the table has none.
+  Result<Recipe*> obtain_keyed(const std::function<Built()>& build,
+                               std::unique_ptr<Recipe>& evicted);
 
   BuilderContext context_;
   Cache<Recipe> recipes_;

@@ -1,6 +1,7 @@
 // The fast path: a line that was seen before, to the queue.
 #include "exec/worker.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/hash.h"
@@ -24,16 +25,19 @@ uint64_t cost_of_text(const Type& type) {
 Worker::Worker(Backend& backend, Files files, Writer& out,
                Executor::Sink messages, const WorkerOptions& options)
     : backend_(backend),
-      files_(std::move(files)),
-      executor_(backend, out, std::move(messages), options.fail_fast),
+      saves_(std::move(files)),
+      executor_(backend, saves_, out, std::move(messages), options.fail_fast,
+                options.trace),
       queue_(executor_),
       pool_(backend, *this, options.memory),
       registers_(pool_),
-      recipes_({backend_, types_, files_}, options.caches),
+      recipes_({backend_, types_, saves_}, options.caches),
       decoder_(registers_, types_, recipes_),
+      placed_decoder_(decoder_, registers_, types_),
       lines_(options.caches ? kLineSets : 1),
       seen_(options.caches ? kSeen : 0),
-      caches_(options.caches) {}
+      caches_(options.caches),
+      trace_(options.trace) {}
 
 Worker::~Worker() {
   queue_.drain();
@@ -80,12 +84,19 @@ bool Worker::run_cached(const Split& parts, uint64_t hash, Where origin) {
       return false;
     }
     if (entry->at.file != nullptr) origin = entry->at;
+  } else if (trace_ != nullptr && !entry->notes.empty()) {
+    take_notes(*entry, {}, {});
   }
   act(*entry, origin);
   return true;
 }
 
 bool Worker::is_valid(const LineEntry& entry) const {
+  if (entry.action == Action::kParts) {
+    return entry.mesh_version == meshes_.version() &&
+           std::all_of(entry.parts.begin(), entry.parts.end(),
+                       [this](const auto& part) { return is_valid(*part); });
+  }
   for (const LineResult& result : entry.results) {
     if (registers_[result.id].stamp.generation != result.generation) {
       return false;
@@ -109,7 +120,7 @@ bool Worker::is_valid(const LineEntry& entry) const {
   return true;
 }
 
-void Worker::act(const LineEntry& entry, Where origin) {
+void Worker::act(LineEntry& entry, Where origin) {
   switch (entry.action) {
     case Action::kRun:
       return run(entry, origin);
@@ -119,23 +130,63 @@ void Worker::act(const LineEntry& entry, Where origin) {
     case Action::kFail:
       return fail_results(entry,
                           std::make_shared<const std::string>(entry.label));
+    case Action::kPrintFailure:
+      return enqueue_job(print_failure_job(entry.label, entry.message),
+                         kJobCost);
+    case Action::kParts:
+      for (const auto& part : entry.parts) act(*part, origin);
+      return;
     case Action::kPrint:
     case Action::kSave:
-      break;
+      return entry.recipe == nullptr ? output(entry, origin)
+                                     : output_made(entry, origin);
   }
-  const Register& r = registers_[entry.operands[0].id];
-  const Type& type = types_[r.stamp.type].type;
-  const void* data = r.buffer->data;
-  enqueue_job(
-      entry.action == Action::kPrint
-          ? print_job(entry.label, type, data)
-          : save_job(origin, entry.text, files_, entry.label, type, data),
-      cost_of_text(type));
 }
 
-void Worker::run(const LineEntry& entry, const Where& origin) {
-  if (!take_blocks(entry, origin)) return;
+void Worker::output(LineEntry& entry, const Where& origin) {
+  const Register& r = registers_[entry.operands[0].id];
+  output_value(entry, origin, types_[r.stamp.type].type, r.buffer->data);
+}
+
+void Worker::output_value(LineEntry& entry, const Where& origin,
+                          const Type& type, const void* data) {
+  const bool prints = entry.action == Action::kPrint;
+  std::unique_ptr<Job> job =
+      prints ? print_job(entry.label, type, data)
+             : save_job(origin, entry.text, entry.label, type, data);
+  if (trace_ != nullptr) {
+    job = traced(std::move(job), entry, origin,
+                 static_cast<double>(type.bytes()));
+  }
+  enqueue_job(std::move(job), cost_of_text(type));
+}
+
+// print and save of what the entry's recipe puts together.
+void Worker::output_made(LineEntry& entry, const Where& origin) {
+  if (!take_blocks(entry, origin)) {
+    if (entry.action != Action::kPrint) return;
+    const std::string why = to_string(origin.place()) + ": out of memory";
+    return enqueue_job(print_failure_job(entry.label, why), kJobCost);
+  }
   if (!entry.recipe->steps.empty()) enqueue(entry, origin);
+  const RecipeResult& result = entry.recipe->results[0];
+  const auto value = static_cast<size_t>(result.value);
+  const size_t arguments = entry.recipe->arguments;
+  const Buffer* buffer = value < arguments
+                             ? registers_[entry.operands[value].id].buffer
+                             : blocks_[value - arguments];
+  output_value(entry, origin, types_[result.type].type, buffer->data);
+  for (Buffer* block : blocks_) pool_.drop(block);
+}
+
+void Worker::run(LineEntry& entry, const Where& origin) {
+  if (!take_blocks(entry, origin)) return;
+  const Recipe& recipe = *entry.recipe;
+  if (!recipe.steps.empty()) {
+    enqueue(entry, origin);
+  } else if (trace_ != nullptr) {  // another name of a value
+    enqueue_job(traced(nullptr, entry, origin, recipe.line_bytes), 0);
+  }
   bind_results(entry);
 }
 
@@ -162,10 +213,15 @@ bool Worker::take_blocks(const LineEntry& entry, const Where& origin) {
   return true;
 }
 
-void Worker::enqueue(const LineEntry& entry, const Where& origin) {
+void Worker::enqueue(LineEntry& entry, const Where& origin) {
   const Recipe& recipe = *entry.recipe;
   const size_t values = recipe.arguments + blocks_.size();
-  const size_t words = kTaskWords + values + recipe.literals;
+  const size_t words =
+      kTaskWords + values + recipe.literals + (trace_ != nullptr ? 1 : 0);
+  const TraceText* text =
+      trace_ == nullptr
+          ? nullptr
+          : trace_text(entry, origin, recipe.line_bytes, recipe.line_flops);
   std::vector<uint64_t> big;  // of what does not fit into the ring
   if (words > Queue::kMaxRecord) big.resize(words);
   uint64_t* record = big.empty() ? queue_.reserve(words) : big.data();
@@ -191,6 +247,9 @@ void Worker::enqueue(const LineEntry& entry, const Where& origin) {
     }
   }
   for (const Buffer* buffer : blocks_) *to++ = buffer->data;
+  if (trace_ != nullptr) {
+    *literal = reinterpret_cast<uint64_t>(text);
+  }
   ++stats_.tasks;
   stats_.flops += recipe.flops;
   if (big.empty()) {

@@ -13,6 +13,7 @@
 #include "exec/decoder.h"
 #include "exec/executor.h"
 #include "exec/files.h"
+#include "exec/placed_decoder.h"
 #include "exec/pool.h"
 #include "exec/queue.h"
 #include "exec/recipe_table.h"
@@ -24,7 +25,8 @@ namespace gt {
 struct WorkerOptions {
   size_t memory = 0;  // bytes that values may take; 0: no limit
   bool fail_fast = false;
-  bool caches = true;  // off: every line is decoded anew
+  bool caches = true;      // off: every line is decoded anew
+  Trace* trace = nullptr;  // outlives the worker
 };
 
 struct WorkerStats {
@@ -78,14 +80,17 @@ class Worker final : private Pool::Owner {
   bool run_cached(const Split& parts, uint64_t hash, Where origin);
   bool check_notes(LineEntry& entry, std::string_view notes);
   static bool has_moved(LineEntry& entry, std::string_view notes);
-  static void take_notes(LineEntry& entry, std::string_view notes, Where at);
+  void take_notes(LineEntry& entry, std::string_view notes, Where at);
   bool is_valid(const LineEntry& entry) const;
   void decode(std::string_view whole, const Split& parts, uint64_t hash,
               Where origin);
   void decode_line(std::string_view whole, const Split& parts, uint64_t hash,
                    Where origin);
+  void declare(const Line& line, std::string_view text, const Where& origin);
   void keep(std::unique_ptr<LineEntry> entry, uint64_t hash);
   void dispose(std::unique_ptr<LineEntry> entry);
+  static void release_recipes(LineEntry& entry,
+                              std::vector<std::unique_ptr<Recipe>>& unused);
   bool seen_before(uint64_t hash);
   Where origin_at(const Line& line);
   void reset_tables();
@@ -93,10 +98,14 @@ class Worker final : private Pool::Owner {
 
   void take_comment(std::string_view text, const std::string* file,
                     uint64_t number);
-  void act(const LineEntry& entry, Where origin);
-  void run(const LineEntry& entry, const Where& origin);
+  void act(LineEntry& entry, Where origin);
+  void run(LineEntry& entry, const Where& origin);
+  void output(LineEntry& entry, const Where& origin);
+  void output_made(LineEntry& entry, const Where& origin);
+  void output_value(LineEntry& entry, const Where& origin, const Type& type,
+                    const void* data);
   bool take_blocks(const LineEntry& entry, const Where& origin);
-  void enqueue(const LineEntry& entry, const Where& origin);
+  void enqueue(LineEntry& entry, const Where& origin);
   void bind_results(const LineEntry& entry);
   void out_of_memory(const LineEntry& entry, const Where& origin,
                      const Block& block);
@@ -104,12 +113,16 @@ class Worker final : private Pool::Owner {
   void reject_line(const Line& line, const Error& error, std::string_view text,
                    const Where& origin);
   void enqueue_job(std::unique_ptr<Job> job, uint64_t cost);
+  const TraceText* trace_text(LineEntry& entry, const Where& origin,
+                              double bytes, double flops);
+  std::unique_ptr<Job> traced(std::unique_ptr<Job> job, LineEntry& entry,
+                              const Where& origin, double bytes);
 
   void release_later(void* data, size_t bytes) override;
   void drain() override;
 
   Backend& backend_;
-  Files files_;
+  Saves saves_;
   Executor executor_;
   Queue queue_;
   Pool pool_;
@@ -117,9 +130,12 @@ class Worker final : private Pool::Owner {
   Registers registers_;
   RecipeTable recipes_;
   Decoder decoder_;
+  PlacedDecoder placed_decoder_;
+  Meshes meshes_;
   Lines lines_;
   std::vector<uint16_t> seen_;
   bool caches_;
+  Trace* trace_;
   std::unordered_set<std::string> at_files_;
   Marks marks_;
   Line line_;

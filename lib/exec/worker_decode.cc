@@ -50,12 +50,19 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
   }
   const Where at = origin_at(line_);
   if (at.file != nullptr) origin = at;
-  Decoding decoding = decoder_.decode(line_, parts.text);
-  if (decoding.evicted != nullptr) {
-    enqueue_job(dispose_job(std::move(decoding.evicted)), kJobCost);
+  if (Meshes::is_declaration(line_.op)) return declare(line_, whole, origin);
+  const bool placed = is_placed(line_);
+  Decoding decoding =
+      placed ? placed_decoder_.decode(line_, parts.text, meshes_.of(line_))
+             : decoder_.decode(line_, parts.text);
+  for (auto& recipe : decoding.evicted) {
+    enqueue_job(dispose_job(std::move(recipe)), kJobCost);
   }
+  if (decoding.rejected != nullptr) dispose(std::move(decoding.rejected));
   if (decoding.entry != nullptr) {
     take_notes(*decoding.entry, parts.notes, at);
+    decoding.entry->mesh_version = meshes_.version();
+    for (const auto& part : decoding.entry->parts) part->notes = parts.notes;
     act(*decoding.entry, origin);
     return keep(std::move(decoding.entry), hash);
   }
@@ -71,11 +78,17 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
   }
 }
 
+void Worker::declare(const Line& line, std::string_view text,
+                     const Where& origin) {
+  const Status s = meshes_.take(line);
+  if (!s.ok()) reject_line(line, s.error(), text, origin);
+}
+
 // A line is kept when it comes for the second time, so that lines that never
 // come again neither fill the table nor push others out.
 void Worker::keep(std::unique_ptr<LineEntry> entry, uint64_t hash) {
-  const bool wanted =
-      caches_ && entry->text.size() <= kMaxCachedLine && seen_before(hash);
+  const bool wanted = caches_ && entry->is_lasting &&
+                      entry->text.size() <= kMaxCachedLine && seen_before(hash);
   if (!wanted) return dispose(std::move(entry));
   auto old = lines_.insert(hash, std::move(entry));
   if (old != nullptr) dispose(std::move(old));
@@ -91,10 +104,22 @@ bool Worker::seen_before(uint64_t hash) {
 
 // Tasks on the queue still refer to the entry's text and recipe.
 void Worker::dispose(std::unique_ptr<LineEntry> entry) {
-  std::unique_ptr<Recipe> recipe;
-  if (entry->recipe != nullptr) recipe = RecipeTable::release(entry->recipe);
+  std::vector<std::unique_ptr<Recipe>> unused;
+  release_recipes(*entry, unused);
   enqueue_job(dispose_job(std::move(entry)), 0);
-  if (recipe != nullptr) enqueue_job(dispose_job(std::move(recipe)), 0);
+  for (auto& recipe : unused) enqueue_job(dispose_job(std::move(recipe)), 0);
+}
+
+// Ends the entry's references; the recipes that nobody else refers to are
+// added to `unused`.
+void Worker::release_recipes(LineEntry& entry,
+                             std::vector<std::unique_ptr<Recipe>>& unused) {
+  if (entry.recipe != nullptr) {
+    if (auto recipe = RecipeTable::release(entry.recipe)) {
+      unused.push_back(std::move(recipe));
+    }
+  }
+  for (const auto& part : entry.parts) release_recipes(*part, unused);
 }
 
 // Notes other than those the entry was last seen with: are they well-formed?
@@ -113,6 +138,9 @@ void Worker::take_notes(LineEntry& entry, std::string_view notes, Where at) {
   entry.notes = notes;
   entry.at = at;
   entry.at_digits = 0;
+  if (entry.traced != nullptr) {  // it names the signal
+    enqueue_job(dispose_job(std::move(entry.traced)), 0);
+  }
   const size_t colon = notes.rfind(':');
   if (at.file == nullptr || at.line == 0 || colon == std::string_view::npos) {
     return;
@@ -176,7 +204,8 @@ void Worker::reset_tables() {
 // The queue is drained.
 void Worker::forget_lines() {
   lines_.for_each([](LineEntry* entry) {
-    if (entry->recipe != nullptr) (void)RecipeTable::release(entry->recipe);
+    std::vector<std::unique_ptr<Recipe>> unused;
+    release_recipes(*entry, unused);
     delete entry;
   });
   lines_.forget();
@@ -188,11 +217,13 @@ void Worker::reject_line(const Line& line, const Error& error,
               kJobCost);
   const auto fault = std::make_shared<const std::string>(
       to_string(origin.place()) + ": " + error.message);
-  for (const Name& name : line.results) {
-    registers_.fail(registers_.obtain(name.text), fault);
+  for (const std::string& name : bound_names(line)) {
+    registers_.fail(registers_.obtain(name), fault);
   }
   if (line.op != "print") return;
-  enqueue_job(print_failure_job(print_label(line), *fault), kJobCost);
+  for (const std::string& label : print_labels(line)) {
+    enqueue_job(print_failure_job(label, *fault), kJobCost);
+  }
 }
 
 void Worker::take_comment(std::string_view text, const std::string* file,

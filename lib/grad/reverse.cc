@@ -1,347 +1,346 @@
 #include "grad/reverse.h"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
+#include "grad/history.h"
+#include "grad/node_gradient.h"
 #include "ops/table.h"
-#include "ops/text.h"
+#include "spmd/placed.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
 
 class Reverse {
  public:
-  Reverse(const Tape& tape, TypeIds& types) : tape_(tape), types_(types) {}
+  Reverse(const Tape& tape, TypeIds& types, const MeshIds& meshes,
+          const GradientQuestion& question)
+      : tape_(tape),
+        types_(types),
+        meshes_(meshes),
+        question_(question),
+        history_(find_history(tape, question.loss, question.targets)),
+        lines_(tape, types, meshes, program_),
+        gradients_(tape, lines_),
+        pass_{tape_, history_, lines_, gradients_} {}
 
-  GradientProgram run(ValueId loss, const std::vector<ValueId>& targets,
-                      LostTarget& lost) {
-    targets_.insert(targets.begin(), targets.end());
-    collect_history(loss);
-    mark_wanted(targets);
-    if (find_lost(loss, targets, lost)) return {};
-    if (wanted_.count(loss) > 0) {
-      gradient_[loss] = emit("ones", {}, {text(type_text(loss))}, {});
-      for (const NodeId node : program_.history) visit(node);
+  GradientProgram run() {
+    if (history_.wanted.count(question_.loss) > 0) {
+      seed();
+      for (const NodeId node : history_.nodes) visit(node);
     }
-    for (const ValueId target : targets) {
-      const auto it = gradient_.find(target);
-      program_.targets.push_back(it == gradient_.end() ? kNil : it->second);
+    lines_.set_notes({});
+    for (const GradientTarget& target : question_.targets) {
+      program_.targets.push_back(gradient_of(target));
     }
+    program_.history = std::move(history_.nodes);
     return std::move(program_);
   }
 
  private:
-  // All nodes behind the loss, newest first.
-  void collect_history(ValueId loss) {
-    std::unordered_set<NodeId> seen;
-    std::vector<ValueId> open = {loss};
-    while (!open.empty()) {
-      const NodeId node = tape_.value(open.back()).producer;
-      reached_.insert(open.back());
-      open.pop_back();
-      if (node == kNil || !seen.insert(node).second) continue;
-      program_.history.push_back(node);
-      for (const ValueId v : tape_.node(node).operands()) {
-        if (v != kNil) open.push_back(v);
-      }
+  // The loss is one number on each of its ranks, and right only if it is P or I
+  // on every axis; the gradient of an I is an I.
+  void seed() {
+    const TypeId type = tape_.value(question_.loss).type;
+    const LinePlace place{question_.ranks, question_.mesh};
+    const Ranks ranks = ascending(place.ranks);
+    LocalType claim;
+    for (const LocalType::Axis& a :
+         restricted(lines_.letters(type), ranks).axes) {
+      if (a.letter == 'I') claim.set({"", a.size, a.stride}, 'I');
     }
-    std::sort(program_.history.begin(), program_.history.end(),
-              [this](NodeId a, NodeId b) {
-                return tape_.node(a).serial > tape_.node(b).serial;
-              });
+    const Handle one =
+        lines_.add("ones", {GradientLines::text(to_string(types_[type]))}, {},
+                   place, claim);
+    gradients_.add(question_.loss, GradientLines::handle(one), ranks,
+                   place.mesh);
   }
 
-  // Values from which a target can be reached, targets included.
-  void mark_wanted(const std::vector<ValueId>& targets) {
-    for (const ValueId t : targets) {
-      if (reached_.count(t) > 0) wanted_.insert(t);
-    }
-    const auto& history = program_.history;
-    for (auto it = history.rbegin(); it != history.rend(); ++it) {
-      const Node& n = tape_.node(*it);
-      const bool wanted = std::any_of(
-          n.operands().begin(), n.operands().end(),
-          [this](ValueId v) { return v != kNil && wanted_.count(v) > 0; });
-      if (!wanted) continue;
-      for (const ValueId r : n.results()) {
-        if (r != kNil && tape_.value(r).differentiable) wanted_.insert(r);
+  Handle gradient_of(const GradientTarget& target) {
+    std::vector<HandleOnRanks> found;
+    Ranks rest = target.ranks;
+    for (const ValueOnRanks& part : target.parts) {
+      if (target.ranks.empty() && gradients_.has(part.value)) {
+        return gradients_.parts(part.value)[0].handle;
       }
-    }
-  }
-
-  // A lost history can only have read values that are older than its result.
-  // Behind a target nothing matters to that target.
-  bool find_lost(ValueId loss, const std::vector<ValueId>& targets,
-                 LostTarget& lost) {
-    for (size_t t = 0; t < targets.size(); ++t) {
-      const uint64_t serial = tape_.value(targets[t]).serial;
-      std::unordered_set<ValueId> seen;
-      std::vector<ValueId> open = {loss};
-      while (!open.empty()) {
-        const ValueId id = open.back();
-        open.pop_back();
-        if (id == targets[t] || !seen.insert(id).second) continue;
-        const Value& v = tape_.value(id);
-        if (v.serial < serial) continue;
-        if (v.producer == kNil) {
-          if (!v.lost.hides_targets()) continue;
-          lost = {id, t};
-          return true;
-        }
-        for (const ValueId operand : tape_.node(v.producer).operands()) {
-          if (operand != kNil) open.push_back(operand);
+      for (const HandleOnRanks& g : gradients_.parts(part.value)) {
+        const Ranks both = common(g.ranks, part.ranks);
+        if (both.empty()) continue;
+        rest = without(rest, both);
+        const auto same = std::find_if(
+            found.begin(), found.end(),
+            [&](const HandleOnRanks& f) { return f.handle == g.handle; });
+        if (same == found.end()) {
+          found.push_back({g.handle, both});
+        } else {
+          same->ranks = together(same->ranks, both);
         }
       }
     }
-    return false;
-  }
-
-  static GradientOperand text(std::string t) {
-    return {GradientOperand::Kind::kText, 0, std::move(t)};
-  }
-  static GradientOperand handle(Handle h) {
-    return {GradientOperand::Kind::kHandle, h, {}};
-  }
-  std::string type_text(ValueId v) const {
-    return to_string(types_[tape_.value(v).type]);
-  }
-
-  using Keys = std::vector<std::pair<std::string, std::string>>;
-
-  // Appends a line, its result types by the table's own rules.
-  std::vector<Handle> emit_all(const Op* op, size_t results,
-                               std::vector<GradientOperand> operands,
-                               Keys keys) {
-    std::string line;
-    for (size_t r = 0; r < results; ++r) line += "r ";
-    line += (results > 0 ? "= " : "") + op->name;
-    std::vector<const Type*> types;
-    for (const GradientOperand& o : operands) {
-      line += o.kind == GradientOperand::Kind::kText ? " " + o.text : " x";
-      types.push_back(type_of(o));
+    if (found.empty()) return kNil;
+    const Handle first = found[0].handle;
+    if (found.size() == 1 && rest.empty() &&
+        types_.ranks(program_.handle_types[first]) == target.ranks) {
+      return first;
     }
-    for (const auto& [key, value] : keys) line += " " + key + "=" + value;
-    const Status parsed = parse_line(line, scratch_line_);
-    GT_CHECK(parsed.ok());
-    const Status bound = bind(scratch_line_, types, scratch_call_);
-    if (!bound.ok()) {
-      check_failed(__FILE__, __LINE__,
-                   (line + ": " + bound.error().message).c_str());
-    }
-    GradientLine out{op, {}, std::move(operands), std::move(keys), notes_};
-    for (const Type& type : scratch_call_.results) {
-      out.results.push_back(static_cast<Handle>(program_.handle_types.size()));
-      program_.handle_types.push_back(types_.id(type));
-    }
-    program_.lines.push_back(out);
-    return program_.lines.back().results;
-  }
-
-  Handle emit(std::string_view op, std::vector<GradientOperand> before,
-              std::vector<GradientOperand> operands, Keys keys) {
-    before.insert(before.end(), operands.begin(), operands.end());
-    return emit_all(find_op(op), 1, std::move(before), std::move(keys))[0];
-  }
-
-  const Type* type_of(const GradientOperand& o) const {
-    switch (o.kind) {
-      case GradientOperand::Kind::kHandle:
-        return &types_[program_.handle_types[o.id]];
-      case GradientOperand::Kind::kForward:
-        return &types_[tape_.value(o.id).type];
-      case GradientOperand::Kind::kText:
-        break;
-    }
-    return nullptr;
+    const auto zero = [&](int64_t rank) {
+      for (const ValueOnRanks& part : target.parts) {
+        if (includes(part.ranks, {rank})) {
+          return types_.on(tape_.value(part.value).type, rank);
+        }
+      }
+      return Type{};
+    };
+    return lines_.join(found, rest, zero, {}, {target.ranks, question_.mesh});
   }
 
   void visit(NodeId id) {
     const Node& n = tape_.node(id);
-    const bool has_gradient = std::any_of(
-        n.results().begin(), n.results().end(),
-        [this](ValueId r) { return r != kNil && gradient_.count(r) > 0; });
-    if (!has_gradient) return;
-    notes_ = n.text->notes;
-    bind_node(n);
-    const std::vector<Step> steps = gradient_steps(call_);
-    write_steps(n, steps, select(n, steps));
+    reached_.clear();
     for (const ValueId r : n.results()) {
-      if (r != kNil && !is_target(r)) gradient_.erase(r);
+      reached_.push_back(r != kNil && gradients_.has(r));
     }
-    notes_.clear();
+    if (std::find(reached_.begin(), reached_.end(), true) == reached_.end() ||
+        !program_.possible.ok()) {
+      return;
+    }
+    lines_.set_notes(n.text->notes);
+    gradients_.begin_node();
+    GT_CHECK(parse_line(n.text->line, line_).ok());
+    if (is_placed(line_)) {
+      visit_placed(n);
+    } else {
+      visit_unplaced(n);
+    }
+    for (const ValueId r : n.results()) {
+      if (r != kNil && history_.targets.count(r) == 0) gradients_.erase(r);
+    }
   }
 
-  bool is_target(ValueId v) const { return targets_.count(v) > 0; }
-
   // The node's call again, from its text and the operands' types.
-  void bind_node(const Node& n) {
-    const Status parsed = parse_line(n.text->line, line_);
-    GT_CHECK(parsed.ok());
+  void visit_unplaced(const Node& n) {
     std::vector<const Type*> types;
     for (const ValueId v : n.operands()) {
       types.push_back(v == kNil ? nullptr : &types_[tape_.value(v).type]);
     }
-    const Status bound = bind(line_, types, call_);
-    GT_CHECK(bound.ok());
+    GT_CHECK(gt::bind(line_, types, call_).ok());
+    NodeGradient(pass_, n, call_, {})
+        .write({{{}, gradient_steps(call_, &reached_), call_.results}});
   }
 
-  ValueId operand_value(const Node& n, uint32_t argument) const {
-    const int32_t operand = call_.arguments[argument].operand;
-    return operand < 0 ? kNil : n.operands()[static_cast<size_t>(operand)];
+  // ---- nodes on ranks
+  // --------------------------------------------------------
+
+  void visit_placed(const Node& n) {
+    if (n.op == &pieces_op()) return visit_pieces(n);
+    auto found = line_ranks(line_);
+    GT_CHECK(found.ok());
+    where_ = std::move(found.value());
+    if (!crosses_ranks(line_, where_)) return visit_local(n);
+    if (line_.op == "copy") return visit_copy(n);
+    const std::vector<const Type*> none(line_.operands.size(), nullptr);
+    GT_CHECK(bind_form(line_, none, call_).ok());
+    if (refuse_reduction(n)) return;
+    NodeGradient(pass_, n, call_, {where_.ranks, n.text->mesh})
+        .write(crossing_groups(n));
   }
 
-  bool is_wanted(const Node& n, const Ref& ref) const {
-    if (ref.kind != Ref::Kind::kOperandGrad) return false;
-    const ValueId v = operand_value(n, ref.index);
-    return v != kNil && wanted_.count(v) > 0 && tape_.value(v).differentiable;
+  bool is_wanted(ValueId v) const {
+    return v != kNil && history_.wanted.count(v) > 0 &&
+           tape_.value(v).differentiable;
   }
 
-  // Steps that lead to a wanted gradient.
-  std::vector<bool> select(const Node& n, const std::vector<Step>& steps) {
-    std::vector<bool> chosen(steps.size(), false);
-    std::vector<Ref> needed;
-    for (size_t s = steps.size(); s > 0; --s) {
-      const Step& step = steps[s - 1];
-      for (const Ref& r : step.results) {
-        if (is_wanted(n, r) ||
-            std::find(needed.begin(), needed.end(), r) != needed.end()) {
-          chosen[s - 1] = true;
-        }
-      }
-      if (!chosen[s - 1]) continue;
-      for (const StepOperand& o : step.operands) {
-        if (o.is_ref) needed.push_back(o.ref);
+  // A P means a sum: of what is combined otherwise no gradient is known, and
+  // none at all would be zeros that nobody asked for.
+  bool refuse_reduction(const Node& n) {
+    if (call_.op->key_index("op") < 0 || call_.key("op") == "sum" ||
+        !is_wanted(n.operands()[0])) {
+      return false;
+    }
+    const std::string how(call_.key("op"));
+    lines_.fail(n.op->name + " op=" + how + " has no gradient; " +
+                (how == "mean" ? "write op=sum and div, or detach its operand"
+                               : "detach its operand if none is meant"));
+    return true;
+  }
+
+  // What was put together comes apart.
+  void visit_pieces(const Node& n) {
+    const std::vector<HandleOnRanks> parts = gradients_.parts(n.results()[0]);
+    for (size_t i = 0; i < n.operands().size(); ++i) {
+      const ValueId v = n.operands()[i];
+      if (!is_wanted(v)) continue;
+      const Ranks ranks = parse_ranks(line_.operands[i].ranks).value();
+      for (const HandleOnRanks& part : parts) {
+        const Ranks both = common(part.ranks, ranks);
+        if (both.empty()) continue;
+        gradients_.add(v, GradientLines::handle(part.handle), both,
+                       n.text->mesh);
       }
     }
-    return chosen;
   }
 
-  void write_steps(const Node& n, const std::vector<Step>& steps,
-                   const std::vector<bool>& chosen) {
-    std::unordered_map<uint32_t, GradientOperand> temps;
-    for (size_t s = 0; s < steps.size(); ++s) {
-      if (!chosen[s]) continue;
-      const Step& step = steps[s];
-      std::vector<GradientOperand> operands;
-      for (const StepOperand& o : step.operands) {
-        operands.push_back(o.is_ref ? resolve(n, o.ref, temps) : text(o.text));
+  // Back from set to set, or the sum of all to the one they came from.
+  void visit_copy(const Node& n) {
+    const ValueId v = n.operands()[0];
+    if (!is_wanted(v)) return;
+    const std::vector<int64_t>& from = where_.operands[0];
+    const std::vector<int64_t>& to = where_.ranks;
+    const LinePlace there{to, n.text->mesh};
+    const LinePlace here{from, n.text->mesh};
+    GradientOperand dy =
+        GradientLines::handle(gradients_.read(n.results()[0], there));
+    dy.ranks = to_string(to);
+    if (from.size() < to.size()) {
+      const auto at = std::find(to.begin(), to.end(), from[0]);
+      GradientLines::Keys root;
+      if (at != to.end() && at != to.begin()) {
+        root = {{"root", std::to_string(at - to.begin())}};
       }
-      // A copy says that two gradients are one.
-      if (step.op->name == "copy") {
-        define(n, step.results[0], operands[0], temps);
+      dy = GradientLines::handle(lines_.add("reduce", {dy}, root, there));
+      if (at != to.end()) return gradients_.add(v, dy, from, here.mesh);
+      dy.ranks = std::to_string(to[0]);
+    }
+    const Handle dx = lines_.add("copy", {dy}, {}, here);
+    gradients_.add(v, GradientLines::handle(dx), ascending(from), here.mesh);
+  }
+
+  // A group of ranks for each group of the collective: rows may need the sizes
+  // of its pieces. Groups whose text comes out alike share their lines.
+  std::vector<StepGroup> crossing_groups(const Node& n) {
+    std::vector<StepGroup> steps;
+    const auto grid = grid_of(line_, meshes_[n.text->mesh], where_.ranks);
+    GT_CHECK(grid.ok());
+    const auto groups = grid.value().groups(unquote(call_.key("over")));
+    GT_CHECK(groups.ok());
+    const TypeId type = tape_.value(n.operands()[0]).type;
+    for (const std::vector<uint32_t>& members : groups.value()) {
+      call_.pieces.clear();
+      std::vector<int64_t> ranks;
+      for (const uint32_t p : members) {
+        ranks.push_back(where_.ranks[p]);
+        call_.pieces.push_back(types_.on(type, where_.ranks[p]));
+      }
+      steps.push_back({std::move(ranks), gradient_steps(call_, &reached_), {}});
+    }
+    return steps;
+  }
+
+  // Each rank by itself; with split= all of them, since it speaks of the set.
+  void visit_local(const Node& n) {
+    const auto grid = grid_of(line_, meshes_[n.text->mesh], where_.ranks);
+    GT_CHECK(grid.ok());
+    const auto plan = local_plan(line_, grid.value());
+    GT_CHECK(plan.ok());
+    Ranks covered;
+    for (const ValueId r : n.results()) {
+      if (r != kNil) covered = together(covered, gradients_.ranks(r));
+    }
+    const bool all = plan.value().has_split;
+    LinePlace place{{}, n.text->mesh};
+    std::vector<StepGroup> groups;
+    std::vector<std::vector<Step>> wholes;
+    std::vector<std::pair<uint32_t, std::vector<const Type*>>> classes;
+    for (size_t p = 0; p < where_.ranks.size(); ++p) {
+      const int64_t rank = where_.ranks[p];
+      if (!all && !std::binary_search(covered.begin(), covered.end(), rank)) {
         continue;
       }
-      const std::vector<Handle> results = emit_all(
-          step.op, step.results.size(), std::move(operands), step.keys);
-      for (size_t r = 0; r < results.size(); ++r) {
-        define(n, step.results[r], handle(results[r]), temps);
+      place.ranks.push_back(rank);
+      const uint32_t variant = plan.value().variant_of[p];
+      std::vector<const Type*> types;
+      for (const ValueId v : n.operands()) {
+        types.push_back(v == kNil ? nullptr
+                                  : &types_.on(tape_.value(v).type, rank));
+      }
+      const size_t c = class_of(classes, variant, types);
+      if (c == groups.size()) {
+        classes.emplace_back(variant, types);
+        groups.push_back(
+            make_group(plan.value(), variant, types, wholes.emplace_back()));
+      }
+      groups[c].ranks.push_back(rank);
+    }
+    if (all) say_split(groups, wholes);
+    NodeGradient(pass_, n, call_, place).write(std::move(groups));
+  }
+
+  static size_t class_of(
+      const std::vector<std::pair<uint32_t, std::vector<const Type*>>>& classes,
+      uint32_t variant, const std::vector<const Type*>& types) {
+    for (size_t c = 0; c < classes.size(); ++c) {
+      const bool same =
+          classes[c].first == variant &&
+          std::equal(types.begin(), types.end(), classes[c].second.begin(),
+                     [](const Type* a, const Type* b) {
+                       return a == b ||
+                              (a != nullptr && b != nullptr && *a == *b);
+                     });
+      if (same) return c;
+    }
+    return classes.size();
+  }
+
+  StepGroup make_group(const LocalPlan& plan, uint32_t variant,
+                       const std::vector<const Type*>& types,
+                       std::vector<Step>& whole) {
+    GT_CHECK(bind_local(plan, variant, types, call_).ok());
+    StepGroup group{{}, gradient_steps(call_, &reached_), call_.results};
+    if (!plan.has_split) return group;
+    for (const std::string_view name : {"split", "shape", "part"}) {
+      const int key = call_.op->key_index(name);
+      const std::string_view* value = line_.key(name);
+      if (key < 0 || call_.op->keys[static_cast<size_t>(key)].required)
+        continue;
+      call_.key_values[static_cast<size_t>(key)] =
+          value == nullptr ? std::string_view{} : *value;
+    }
+    whole = gradient_steps(call_, &reached_);
+    return group;
+  }
+
+  // The gradient lines are placed as well: where a step takes split=, it says
+  // that and the whole's shape as the forward line did, for all ranks in one,
+  // and not which part of it each rank has.
+  static void say_split(std::vector<StepGroup>& groups,
+                        const std::vector<std::vector<Step>>& wholes) {
+    for (size_t s = 0; s < wholes[0].size(); ++s) {
+      const auto& keys = wholes[0][s].keys;
+      const bool splits = std::any_of(keys.begin(), keys.end(), [](auto& key) {
+        return key.first == "split";
+      });
+      const bool alike = std::all_of(
+          wholes.begin(), wholes.end(), [&](const std::vector<Step>& whole) {
+            return whole.size() == wholes[0].size() && whole[s].keys == keys;
+          });
+      if (!splits || !alike) continue;
+      for (StepGroup& group : groups) {
+        if (s < group.steps.size()) group.steps[s].keys = keys;
       }
     }
   }
-
-  GradientOperand resolve(
-      const Node& n, const Ref& ref,
-      const std::unordered_map<uint32_t, GradientOperand>& temps) {
-    switch (ref.kind) {
-      case Ref::Kind::kTemp:
-        return temps.at(ref.index);
-      case Ref::Kind::kOperand:
-        return {
-            GradientOperand::Kind::kForward, operand_value(n, ref.index), {}};
-      case Ref::Kind::kResult:
-        return {GradientOperand::Kind::kForward, n.results()[ref.index], {}};
-      case Ref::Kind::kResultGrad:
-        return handle(result_gradient(n, ref.index));
-      case Ref::Kind::kOperandGrad:
-        return temps.at(ref.index + kOperandGradBase);
-    }
-    return {};
-  }
-
-  // A result that the loss does not use has gradient zero.
-  Handle result_gradient(const Node& n, uint32_t result) {
-    const ValueId v = n.results()[result];
-    if (v != kNil) {
-      if (const auto it = gradient_.find(v); it != gradient_.end()) {
-        return it->second;
-      }
-    }
-    return emit("zeros", {}, {text(to_string(call_.results[result]))}, {});
-  }
-
-  void define(const Node& n, const Ref& ref, const GradientOperand& value,
-              std::unordered_map<uint32_t, GradientOperand>& temps) {
-    if (ref.kind == Ref::Kind::kTemp) {
-      temps[ref.index] = value;
-      return;
-    }
-    GT_CHECK(ref.kind == Ref::Kind::kOperandGrad);
-    temps[ref.index + kOperandGradBase] = value;
-    if (is_wanted(n, ref)) contribute(operand_value(n, ref.index), value);
-  }
-
-  void contribute(ValueId v, const GradientOperand& value) {
-    const Handle h = fit(value, types_[tape_.value(v).type]);
-    const auto [it, first] = gradient_.try_emplace(v, h);
-    if (!first) it->second = emit("add", {handle(it->second)}, {handle(h)}, {});
-  }
-
-  // The contribution in the value's own shape and dtype.
-  Handle fit(GradientOperand value, const Type& wanted) {
-    Type type = *type_of(value);
-    if (type.shape != wanted.shape) {
-      const std::string axes = summed_axes(type.shape, wanted.shape);
-      if (!axes.empty()) {
-        value = handle(emit("sum", {value}, {}, {{"axis", axes}}));
-        type = *type_of(value);
-      }
-      if (type.shape != wanted.shape) {
-        const std::string shape = to_string(wanted.shape);
-        value = handle(emit("reshape", {value}, {},
-                            {{"shape", shape.empty() ? "\"\"" : shape}}));
-      }
-    }
-    if (type.dtype != wanted.dtype) {
-      value = handle(emit("cast", {value},
-                          {text(std::string(to_string(wanted.dtype)))}, {}));
-    }
-    if (value.kind == GradientOperand::Kind::kHandle) return value.id;
-    return emit("copy", {value}, {}, {});
-  }
-
-  // Dimensions that broadcasting added or stretched.
-  static std::string summed_axes(const Shape& from, const Shape& to) {
-    std::string axes;
-    const size_t lead = from.size() - std::min(from.size(), to.size());
-    for (size_t i = 0; i < from.size(); ++i) {
-      const bool added = i < lead;
-      const bool stretched = !added && to[i - lead] == 1 && from[i] != 1;
-      if (!added && !stretched) continue;
-      axes += (axes.empty() ? "" : ",") + std::to_string(i);
-    }
-    return axes;
-  }
-
-  static constexpr uint32_t kOperandGradBase = 1U << 16;
 
   const Tape& tape_;
   TypeIds& types_;
+  const MeshIds& meshes_;
+  const GradientQuestion& question_;
   GradientProgram program_;
-  std::unordered_set<ValueId> reached_;
-  std::unordered_set<ValueId> wanted_;
-  std::unordered_set<ValueId> targets_;
-  std::unordered_map<ValueId, Handle> gradient_;
-  std::string notes_;
-  Line line_, scratch_line_;
-  Call call_, scratch_call_;
+  History history_;
+  GradientLines lines_;
+  Contributions gradients_;
+  const Pass pass_;
+  Line line_;
+  LineRanks where_;
+  Call call_;
+  std::vector<bool> reached_;  // the node's results that have a gradient
 };
 
 }  // namespace
 
-GradientProgram reverse(const Tape& tape, TypeIds& types, ValueId loss,
-                        const std::vector<ValueId>& targets, LostTarget& lost) {
-  return Reverse(tape, types).run(loss, targets, lost);
+GradientProgram reverse(const Tape& tape, TypeIds& types, const MeshIds& meshes,
+                        const GradientQuestion& question, LostTarget& lost) {
+  if (find_lost(tape, question.loss, question.targets, lost)) return {};
+  return Reverse(tape, types, meshes, question).run();
 }
 
 }  // namespace gt

@@ -1,9 +1,19 @@
 #include "grad/tape.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace gt {
+
+const Op& pieces_op() {
+  static const Op op = [] {
+    Op pieces;
+    pieces.name = "pieces";
+    return pieces;
+  }();
+  return op;
+}
 
 ValueId Tape::new_value() {
   ValueId id;
@@ -76,10 +86,13 @@ void Tape::record(const Recorded& line, std::vector<ValueId>& results) {
   }
   results.clear();
   const Lost inherited = live == 0 && lost != nullptr ? *lost : Lost{};
+  const Hidden hidden =
+      inherited.hides_targets() ? merge_hidden(line.operands) : Hidden{};
   for (size_t i = 0; i < line.result_types.size(); ++i) {
     const ValueId r = add_leaf(line.result_types[i],
                                line.result_differentiable[i] != 0, line.origin);
     values_[r].lost = inherited;
+    values_[r].hidden = hidden;
     results.push_back(r);
   }
   if (live == 0) return;
@@ -117,9 +130,17 @@ void Tape::hold(ValueId value, SymbolId name, bool internal) {
 
 void Tape::let_go(ValueId value, const Lost& why) {
   const bool was = reachable(value);
-  values_[value].name = kNil;
-  values_[value].internal = false;
+  Value& v = values_[value];
+  v.name = v.alias;
+  v.internal = v.alias != kNil;
+  v.alias = kNil;
   if (was && !reachable(value)) unreached_.push_back({value, why});
+  maybe_dead_.push_back(value);
+  settle();
+}
+
+void Tape::let_be(ValueId value) {
+  values_[value].fresh = false;
   maybe_dead_.push_back(value);
   settle();
 }
@@ -136,6 +157,78 @@ std::vector<ValueId> Tape::take_idle() {
   idle_.clear();
   for (const ValueId id : idle) values_[id].listed = false;
   return idle;
+}
+
+void Tape::consume(std::span<const NodeId> nodes, const Lost& why) {
+  const Shared<HiddenTable> table = find_hidden(nodes);
+  for (size_t i = 0; table && i < nodes.size(); ++i) {
+    for (const ValueId r : nodes_[nodes[i]].results()) {
+      if (r != kNil) values_[r].hidden = {table, static_cast<uint32_t>(i)};
+    }
+  }
+  for (const NodeId node : nodes) remove(node, &why);
+  settle();
+}
+
+// Row i is of nodes[i]. None when that would be a large table.
+Shared<HiddenTable> Tape::find_hidden(std::span<const NodeId> nodes) const {
+  constexpr size_t kMaxWords = size_t{1} << 20;
+  HiddenTable table;
+  std::unordered_map<NodeId, size_t> rows;
+  const auto is_target = [this](const Value& v) {
+    return v.differentiable && v.name != kNil && !v.internal;
+  };
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    rows[nodes[i]] = i;
+    for (const ValueId id : nodes_[nodes[i]].operands()) {
+      if (id == kNil) continue;
+      const Value& v = values_[id];
+      if (is_target(v)) table.serials.push_back(v.serial);
+      if (!v.hidden.table) continue;
+      const std::vector<uint64_t>& more = v.hidden.table->serials;
+      if (table.serials.size() + more.size() > kMaxWords) return {};
+      table.serials.insert(table.serials.end(), more.begin(), more.end());
+    }
+  }
+  std::sort(table.serials.begin(), table.serials.end());
+  table.serials.erase(std::unique(table.serials.begin(), table.serials.end()),
+                      table.serials.end());
+  table.words = table.serials.size() / 64 + 1;
+  if (table.words * nodes.size() > kMaxWords) return {};
+  table.bits.resize(table.words * nodes.size());
+  for (size_t i = nodes.size(); i > 0; --i) {
+    const size_t row = i - 1;
+    for (const ValueId id : nodes_[nodes[row]].operands()) {
+      if (id == kNil) continue;
+      const Value& v = values_[id];
+      if (is_target(v)) table.set(row, table.bit_of(v.serial));
+      if (v.producer != kNil) {
+        table.add_row(row, rows.at(v.producer));
+      } else if (v.lost.hides_targets() && !v.hidden.table) {
+        table.set(row, 0);
+      } else if (v.lost.hides_targets()) {
+        if (v.hidden.table->at(v.hidden.row, 0)) table.set(row, 0);
+        for (const uint64_t serial : v.hidden.table->serials) {
+          if (v.hidden.may_be(serial)) table.set(row, table.bit_of(serial));
+        }
+      }
+    }
+  }
+  return Shared<HiddenTable>(std::move(table));
+}
+
+// What stands behind operands of which several have lost their history is not
+// known, unless it is one.
+Hidden Tape::merge_hidden(std::span<const ValueId> operands) const {
+  const Hidden* found = nullptr;
+  for (const ValueId id : operands) {
+    if (id == kNil || !values_[id].lost.hides_targets()) continue;
+    const Hidden& hidden = values_[id].hidden;
+    if (!hidden.table) return {};
+    if (found != nullptr && !found->is_same(hidden)) return {};
+    found = &hidden;
+  }
+  return found == nullptr ? Hidden{} : *found;
 }
 
 void Tape::forget(NodeId node, const Lost& why) {
@@ -171,7 +264,12 @@ void Tape::remove(NodeId id, const Lost* why) {
     Value& v = values_[r];
     const bool was = reachable(r);
     v.producer = kNil;
-    if (why != nullptr && v.lost.kind == Lost::Kind::kNot) v.lost = *why;
+    if (why != nullptr && v.lost.kind == Lost::Kind::kNot) {
+      v.lost = *why;
+      if (why->hides_targets() && !v.hidden.table) {
+        v.hidden = merge_hidden(n.operands());
+      }
+    }
     if (was && !reachable(r)) {
       unreached_.push_back({r, why != nullptr ? *why : Lost{}});
     }
@@ -213,6 +311,11 @@ void Tape::settle() {
 // two alive; another result of that node may.
 void Tape::consider(ValueId id) {
   Value& v = values_[id];
+  const bool ours = v.alias != kNil || (v.internal && v.name != kNil);
+  if (v.alive && !v.fresh && ours && v.reads + v.pending == 0 && !v.listed) {
+    idle_.push_back(id);
+    v.listed = true;
+  }
   if (!v.alive || v.fresh || !v.uses.empty() || v.pending != 0) return;
   if (v.name != kNil && !v.internal) return;
   if (v.producer != kNil && !v.unwanted) {
@@ -220,20 +323,17 @@ void Tape::consider(ValueId id) {
     const NodeId producer = v.producer;
     if (--nodes_[producer].live_results == 0) remove(producer, nullptr);
   }
-  if (v.reads != 0) return;
-  if (v.internal) {
-    if (!v.listed) idle_.push_back(id);
-    v.listed = true;
-    return;
-  }
+  if (v.reads != 0 || v.internal) return;
   if (v.producer != kNil) {
     for (ValueId& r : nodes_[v.producer].results()) {
       if (r == id) r = kNil;
     }
   }
   v.producer = kNil;
+  v.alias = kNil;
   v.alive = v.unwanted = false;
   v.lost = v.gone = Lost{};
+  v.hidden = Hidden{};
   free_values_.push_back(id);
 }
 

@@ -23,15 +23,15 @@
 #include "base/shared.h"
 #include "base/slab.h"
 #include "base/small_vector.h"
+#include "grad/hidden.h"
+#include "grad/type_ids.h"
 #include "ops/op.h"
-#include "stream/type.h"
 
 namespace gt {
 
 using ValueId = uint32_t;
 using NodeId = uint32_t;
 using SymbolId = uint32_t;
-using TypeId = uint32_t;
 inline constexpr uint32_t kNil = UINT32_MAX;
 
 // Why the history behind a value is not there.
@@ -57,6 +57,8 @@ struct Use {
 struct Value {
   TypeId type = 0;
   SymbolId name = kNil;
+  // Our own name beside the user's, which holds the data on some ranks only.
+  SymbolId alias = kNil;
   NodeId producer = kNil;
   uint32_t reads = 0;           // nodes whose gradient reads the data
   uint32_t pending = 0;         // lines yet to be written that read it
@@ -69,7 +71,8 @@ struct Value {
   uint64_t serial = 0;
   Origin origin;
   Lost lost;
-  Lost gone;  // the user's name it had, and where that was bound again
+  Lost gone;      // the user's name it had, and where that was bound again
+  Hidden hidden;  // by a lost history: the targets behind
   SmallVector<Use, 2> uses;
 };
 
@@ -79,7 +82,12 @@ struct NodeText {
   std::string line;
   std::string shown;  // with its names, for people; may be ""
   std::string notes;  // " #signal=... #mb=..."
+  MeshId mesh = 0;    // of a placed line
 };
+
+// The pseudo-op of a value whose pieces several values hold: "r@0-3 = pieces
+// x@0-1 x@2-3" on the tape, nothing in the stream.
+const Op& pieces_op();
 
 struct Node {
   const Op* op = nullptr;
@@ -153,18 +161,27 @@ class Tape {
   // The holder's name is bound to something else or freed. `why` goes to the
   // histories that end by it.
   void let_go(ValueId value, const Lost& why);
+  // The user's name means it on fewer ranks from here, under another symbol.
+  void rename(ValueId value, SymbolId name) { values_[value].name = name; }
+  // A name of ours holds the data beside the user's name, until it is idle.
+  void hold_alias(ValueId value, SymbolId name) { values_[value].alias = name; }
+  void drop_alias(ValueId value) { values_[value].alias = kNil; }
+  // A value that no name is going to hold.
+  void let_be(ValueId value);
 
   // Pending lines that read the data.
   void add_read(ValueId value) { ++values_[value].pending; }
   void drop_read(ValueId value);
 
-  // Forgets nodes: `grad` consumed them, or the history is too long.
+  // Forgets nodes: `grad` consumed them (all of a history, newest first), or
+  // the history is too long.
+  void consume(std::span<const NodeId> nodes, const Lost& why);
   void forget(NodeId node, const Lost& why);
   NodeId oldest() const { return oldest_; }
   size_t node_count() const { return node_count_; }
 
-  // Internally held values whose data nobody needs any more, since the last
-  // call; one may stand there twice.
+  // Values that a name of ours holds and whose data nobody needs any more,
+  // since the last call; one may stand there twice.
   std::vector<ValueId> take_idle();
 
   const Value& value(ValueId id) const { return values_[id]; }
@@ -188,6 +205,8 @@ class Tape {
   void link(NodeId node);
   void unlink(NodeId node);
   void remove(NodeId node, const Lost* why);
+  Shared<HiddenTable> find_hidden(std::span<const NodeId> nodes) const;
+  Hidden merge_hidden(std::span<const ValueId> operands) const;
   void detach_operand(NodeId node, uint32_t slot);
   void settle();
   void consider(ValueId value);

@@ -3,7 +3,9 @@
 
 #include "base/message.h"
 #include "ops/call.h"
+#include "ops/part.h"
 #include "ops/table.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
@@ -195,12 +197,14 @@ std::string expected_of(const KeyRow& row, std::string_view value) {
     }
     case Kind::kIntegers: {
       const std::string list = unquote(value);
-      return parse_shape(list, true).ok() ? ""
-                                          : "integers with commas, as 2,-1";
+      return parse_integers(list, true).ok() ? ""
+                                             : "integers with commas, as 2,-1";
     }
     case Kind::kWord:
       return is_word_of(value, row.words) ? ""
                                           : "one of " + std::string(row.words);
+    case Kind::kPart:
+      return parse_part(value) ? "" : "START/WHOLE, as 64,0/128,10";
     case Kind::kText:
       return "";
   }
@@ -211,6 +215,7 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
   call.key_values.assign(op.keys.size(), std::string_view{});
   for (const Key& key : line.keys) {
     const int index = op.key_index(key.key);
+    if (index < 0 && op.row->free_keys) continue;
     if (index < 0) {
       std::vector<std::string_view> known;
       for (const KeyParameter& k : op.keys) known.push_back(k.row->name);
@@ -239,9 +244,25 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
   return ok_status();
 }
 
+// How a whole is cut has a meaning only for the ranks that hold its pieces.
+Status check_placed_keys(const Line& line, const Op& op) {
+  if (is_placed(line)) return ok_status();
+  for (const Key& key : line.keys) {
+    const int index = op.key_index(key.key);
+    if (index < 0) continue;
+    const KeyParameter& known = op.keys[static_cast<size_t>(index)];
+    const bool own = key.key == "shape" && known.required;
+    if (own || (key.key != "split" && key.key != "shape")) continue;
+    return at(key.column, op.name + ": " + std::string(key.key) +
+                              "= needs a placed name such as x@0-3");
+  }
+  return ok_status();
+}
+
 }  // namespace
 
-Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
+Status bind_form(const Line& line, std::span<const Type* const> types,
+                 Call& call) {
   const Op* op = find_op(line.op);
   if (op == nullptr) {
     return at(line.op_column, "unknown op '" + excerpt(line.op) + "'" +
@@ -254,10 +275,15 @@ Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
   if (Status s = check_arity(line, *op); !s.ok()) return s;
   if (Status s = bind_operands(line, types, *op, call); !s.ok()) return s;
   if (Status s = bind_keys(line, *op, call); !s.ok()) return s;
+  return check_placed_keys(line, *op);
+}
+
+Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
+  if (Status s = bind_form(line, types, call); !s.ok()) return s;
   Status inferred = infer(call);
   if (inferred.ok()) return inferred;
   Error error = inferred.error();
-  error.message = op->name + ": " + error.message;
+  error.message = call.op->name + ": " + error.message;
   if (error.column == 0) error.column = line.op_column;
   return error;
 }

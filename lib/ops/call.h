@@ -34,6 +34,9 @@ class Call {
   std::vector<std::string_view> key_values;  // as op->keys; "" when absent
   std::vector<Type> results;
   size_t result_count = 0;  // as written: [optional] and a... vary
+  // Of an op that crosses ranks, for its gradient text: types of the operand in
+  // a group's order.
+  std::vector<Type> pieces;
 
   const Type& type(size_t i) const { return arguments[i].type; }
   bool given(size_t i) const { return !arguments[i].absent; }
@@ -52,9 +55,13 @@ class Call {
 
 // Fills `call` from a parsed line. `types[i]` is the type of operand i where it
 // is a name, else null; every name must have one. Checks arity, kinds, keys,
-// dtypes and shapes. The error's column points into the line. Keys that every
-// op may carry (split, shape of placed lines) come with the placed ops.
+// dtypes and shapes. The error's column points into the line.
 Status bind(const Line& line, std::span<const Type* const> types, Call& call);
+
+// The same without shapes: operands and keys are what the signature says. All
+// that an op which crosses ranks has to check before its pieces are known.
+Status bind_form(const Line& line, std::span<const Type* const> types,
+                 Call& call);
 
 // The same from parts that are already known to be well-formed (a row's own
 // text): arguments and key values are set, result types follow.
@@ -73,5 +80,7 @@ int64_t normal_axis(int64_t axis, size_t rank);
 
 // Arithmetic of one call, for scheduling and summaries.
 double flops(const Call& call);
+// Bytes of its tensor operands and results.
+double bytes(const Call& call);
 
 }  // namespace gt

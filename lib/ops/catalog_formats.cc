@@ -89,6 +89,8 @@ const char* kind_word(KeyRow::Kind kind) {
       return "integers";
     case Kind::kWord:
       return "word";
+    case Kind::kPart:
+      return "part";
     case Kind::kText:
       return "text";
   }

@@ -173,6 +173,7 @@ constexpr Row kRows[] = {
      .internal = true},
     {.signature = "y = cast x dtype",
      .index = kOne,
+     .linear = "0",  // of floats
      .gradient = "dx = cast dy {x.dtype}",
      .types = types_cast,
      .sense = "x in another dtype.",

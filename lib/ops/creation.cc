@@ -1,5 +1,6 @@
 // Values out of nothing: literals, fills, random numbers, files.
 #include "ops/families.h"
+#include "ops/part.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -30,8 +31,11 @@ Status types_tensor(Call& call) {
     if (Status s = check_value(call, i, type.dtype); !s.ok()) return s;
   }
   call.results.push_back(type);
-  return need(static_cast<int64_t>(values) == type.elements(),
-              to_string(type) + " takes " + std::to_string(type.elements()) +
+  const auto part = part_of(call);
+  if (!part.ok()) return part.error();
+  const Type whole{type.dtype, part.value().whole};
+  return need(static_cast<int64_t>(values) == whole.elements(),
+              to_string(whole) + " takes " + std::to_string(whole.elements()) +
                   " values, got " + std::to_string(values));
 }
 
@@ -61,17 +65,12 @@ Status types_eye(Call& call) {
               to_string(call.type(0)) + " must have two dimensions");
 }
 
-Status check_seed(const Call& call) {
-  if (call.given(1)) return need_integer(call, 1);
-  return Error{"seed is missing; run this through gt-emit, or give one"};
-}
-
 Status types_random(Call& call) {
   call.results.push_back(call.type(0));
   if (!is_float(call.type(0).dtype)) {
     return Error{to_string(call.type(0)) + " must hold floats"};
   }
-  return check_seed(call);
+  return need_seed(call, 1);
 }
 
 Status types_randperm(Call& call) {
@@ -81,13 +80,16 @@ Status types_randperm(Call& call) {
     return Error{to_string(type) +
                  " must have one dimension and hold integers"};
   }
-  if (type.dtype == Dtype::kU8 && type.elements() > 256) {
+  const auto part = part_of(call);
+  if (!part.ok()) return part.error();
+  if (type.dtype == Dtype::kU8 && part.value().whole[0] > 256) {
     return Error{to_string(type) + " cannot hold indices above 255"};
   }
-  return check_seed(call);
+  return need_seed(call, 1);
 }
 
 Status types_load(Call& call) {
+  if (Status s = need_one_tensor(call, 0); !s.ok()) return s;
   if (!call.given(1)) {
     return Error{
         "type is missing; run this through gt-emit, which reads it "
@@ -98,20 +100,21 @@ Status types_load(Call& call) {
 }
 
 constexpr Row kRows[] = {
-    {.signature = "y = tensor type [number...]",
+    {.signature = "y = tensor type [number...] [split=] [part=]",
      .index = "->...",
      .types = types_tensor,
      .flops = 0,
      .sense = "A tensor written out, its values in row-major order.",
      .details = "Exactly as many numbers as the type holds; none for an empty "
                 "one. Values of integer types must be integers that fit, those "
-                "of bool 0, 1, true or false. Errors: too many or too few "
+                "of bool 0, 1, true or false. Under part= the numbers are "
+                "those of the whole. Errors: too many or too few "
                 "values; a value that the dtype does not hold.",
      .source = "torch.tensor",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "print x\n"
                 "=> x = tensor f32[2,2] 1 2 3 4"},
-    {.signature = "y = full type value",
+    {.signature = "y = full type value [split=] [part=]",
      .index = "->...",
      .types = types_full,
      .flops = 0,
@@ -122,9 +125,9 @@ constexpr Row kRows[] = {
      .example = "x = full i32[3] 7\n"
                 "print x\n"
                 "=> x = tensor i32[3] 7 7 7"},
-    {.signature = "y = zeros type",
+    {.signature = "y = zeros type [split=] [part=]",
      .index = "->...",
-     .expansion = "y = full type 0",
+     .expansion = "y = full type 0 part={part}",
      .types = types_full,
      .flops = 0,
      .sense = "A tensor of zeros.",
@@ -133,9 +136,9 @@ constexpr Row kRows[] = {
      .example = "x = zeros f32[3]\n"
                 "print x\n"
                 "=> x = tensor f32[3] 0 0 0"},
-    {.signature = "y = ones type",
+    {.signature = "y = ones type [split=] [part=]",
      .index = "->...",
-     .expansion = "y = full type 1",
+     .expansion = "y = full type 1 part={part}",
      .types = types_full,
      .flops = 0,
      .sense = "A tensor of ones.",
@@ -144,7 +147,7 @@ constexpr Row kRows[] = {
      .example = "x = ones bool[2]\n"
                 "print x\n"
                 "=> x = tensor bool[2] 1 1"},
-    {.signature = "y = arange type [start] [step]",
+    {.signature = "y = arange type [start] [step] [split=] [part=]",
      .index = ",->k",
      .types = types_arange,
      .sense = "start, start + step, start + 2 step and so on.",
@@ -157,7 +160,7 @@ constexpr Row kRows[] = {
      .example = "x = arange i64[4] 1 2\n"
                 "print x\n"
                 "=> x = tensor i64[4] 1 3 5 7"},
-    {.signature = "y = eye type",
+    {.signature = "y = eye type [split=] [part=]",
      .index = "->mn",
      .types = types_eye,
      .flops = 0,
@@ -168,7 +171,7 @@ constexpr Row kRows[] = {
      .example = "x = eye f32[2,3]\n"
                 "print x\n"
                 "=> x = tensor f32[2,3] 1 0 0 0 1 0"},
-    {.signature = "y = randn type [seed] scale=1",
+    {.signature = "y = randn type [seed] scale=1 [split=] [part=]",
      .index = "->...",
      .types = types_random,
      .flops = 20,
@@ -186,7 +189,7 @@ constexpr Row kRows[] = {
                 "b = lt a 0.1\n"
                 "print b\n"
                 "=> b = tensor bool[] 1"},
-    {.signature = "y = rand type [seed]",
+    {.signature = "y = rand type [seed] [split=] [part=]",
      .index = "->...",
      .types = types_random,
      .flops = 10,
@@ -200,7 +203,7 @@ constexpr Row kRows[] = {
                 "b = lt m 1\n"
                 "print b\n"
                 "=> b = tensor bool[] 1"},
-    {.signature = "y = randperm type [seed]",
+    {.signature = "y = randperm type [seed] [split=] [part=]",
      .index = "->k!",
      .types = types_randperm,
      .flops = 10,
@@ -214,18 +217,23 @@ constexpr Row kRows[] = {
                 "y = sum x\n"
                 "print y\n"
                 "=> y = tensor i64[] 10"},
-    {.signature = "y = load path [type] [row]",
+    {.signature = "y = load path [type] [row] [split=] [part=]",
      .index = "->...",
      .types = types_load,
      .flops = 0,
-     .sense = "A tensor read from a .npy file.",
-     .details = "The path is a string. gt-emit adds a type that is absent; one "
+     .sense = "A tensor read from a .npy or a safetensors file.",
+     .details = "The path is a string: that of a .npy file, or "
+                "\"m.safetensors:NAME\", the tensor NAME of the file "
+                "m.safetensors. gt-emit adds a type that is absent; one "
                 "that is given must have the file's dtype and trailing sizes. "
                 "row, a number or the name of an integer scalar, is the first "
                 "row taken along axis 0, 0 if absent; rows beyond the file's "
-                "end are a failure. A load sees the save of its path before "
-                "it. Errors: no such file, another type.",
-     .source = "NumPy's npy format, version 1",
+                "end are a failure. Only what is taken is read. Under "
+                "part= the type is that of the block, taken from the WHOLE "
+                "that begins at the row. A load sees the save of its path "
+                "before it. Errors: no such file or tensor, another type, "
+                "a dtype that gt does not have.",
+     .source = "NumPy's npy format, versions 1 to 3; the safetensors format",
      .example = "x = arange f32[3]\n"
                 "save x \"load-example.npy\"\n"
                 "y = load \"load-example.npy\" f32[2] 1\n"

@@ -16,13 +16,18 @@ extern const Family kProducts;
 extern const Family kLayout;
 extern const Family kIndexing;
 extern const Family kNetworks;
+extern const Family kNorms;
+extern const Family kAttention;
+extern const Family kPositions;
 extern const Family kOptimizers;
+extern const Family kRanks;
 extern const Family kOutput;
 
 inline constexpr const Family* kFamilies[] = {
-    &kCreation,   &kPointwise,  &kComparisons, &kActivations, &kReductions,
-    &kStatistics, &kOrdering,   &kProducts,    &kLayout,      &kIndexing,
-    &kNetworks,   &kOptimizers, &kOutput,
+    &kCreation,   &kPointwise, &kComparisons, &kActivations, &kReductions,
+    &kStatistics, &kOrdering,  &kProducts,    &kLayout,      &kIndexing,
+    &kNetworks,   &kNorms,     &kAttention,   &kPositions,   &kOptimizers,
+    &kRanks,      &kOutput,
 };
 
 }  // namespace gt

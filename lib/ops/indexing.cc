@@ -168,9 +168,11 @@ Status types_embedding_grad(Call& call) {
   return ok_status();
 }
 
-// {table_rows}: how many rows the table has.
+// {table_rows}: how many rows the table has; the whole one, if shape= says.
 std::string embedding_word(const Call& call, std::string_view name, size_t) {
   if (name != "table_rows") return "";
+  const std::vector<int64_t> whole = call.integers("shape");
+  if (!whole.empty()) return std::to_string(whole[0]);
   return std::to_string(call.type(0).shape[0]);
 }
 
@@ -259,37 +261,42 @@ constexpr Row kRows[] = {
                 "a b = split x\n"
                 "print b\n"
                 "=> b = tensor f32[2] 3 4"},
-    {.signature = "y = gather x index axis=0",
+    {.signature = "y = gather x index axis=0 [split=] [shape=] [part=]",
      .linear = "0",
      .accepts = "any,int",
      .gradient = R"(
        z = zeros {x.type}
-       dx = scatter_add z index dy axis={axis})",
+       dx = scatter_add z index dy keys...)",
      .types = types_gather,
      .flops = 0,
      .sense = "Elements of x picked along an axis.",
      .details = "y[i,j] = x[index[i,j],j] for axis=0, and so on; y is shaped "
                 "as index. Errors: other numbers of dimensions; index larger "
                 "than x in another axis; an index below 0 or beyond x fails "
-                "when it is met.",
+                "when it is met. part= speaks of x: indices are those of the "
+                "whole, and an element that is elsewhere reads as 0.",
      .source = "torch.gather",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "i = tensor i64[1,2] 1 0\n"
                 "y = gather x i\n"
                 "print y\n"
-                "=> y = tensor f32[1,2] 3 2"},
-    {.signature = "y = scatter_add x index src axis=0",
+                "=> y = tensor f32[1,2] 3 2",
+     .part_operand = 0},
+    {.signature = "y = scatter_add x index src axis=0 [split=] [shape=] "
+                  "[part=]",
      .linear = "02",
      .accepts = "any,int,any",
      .gradient = R"(
        dx = copy dy
-       dsrc = gather dy index axis={axis})",
+       dsrc = gather dy index keys...)",
      .types = types_scatter_add,
      .sense = "x with elements of src added where index says.",
      .details = "x[index[i,j],j] += src[i,j] for axis=0, and so on, in "
                 "row-major order. Errors: index and src of different shapes, x "
                 "and src of different dtypes; index larger than x in another "
-                "axis; an index below 0 or beyond x fails when it is met.",
+                "axis; an index below 0 or beyond x fails when it is met. "
+                "part= speaks of x: indices are those of the whole, and what "
+                "would be added elsewhere is dropped.",
      .source = "torch.Tensor.scatter_add",
      .example = "x = zeros f32[3]\n"
                 "i = tensor i64[3] 0 2 2\n"
@@ -297,28 +304,30 @@ constexpr Row kRows[] = {
                 "y = scatter_add x i s\n"
                 "print y\n"
                 "=> y = tensor f32[3] 1 0 5"},
-    {.signature = "y = embedding table ids",
+    {.signature = "y = embedding table ids [split=] [shape=] [part=]",
      .index = "vd,...->...d",
      .linear = "0",
      .accepts = "float,int",
-     .gradient = "dtable = embedding_grad dy ids rows={table_rows}",
+     .gradient = "dtable = embedding_grad dy ids rows={table_rows} keys...",
      .placeholder = embedding_word,
      .flops = 0,
      .sense = "The row of the table for each id.",
      .details = "table [v,d] and ids [...] give [...,d]. Errors: the table is "
                 "no matrix of floats; an id below 0 or beyond the table fails "
-                "when it is met.",
+                "when it is met. part= speaks of the table: ids are those of "
+                "the whole, and a row that is elsewhere reads as 0.",
      .source = "torch.nn.functional.embedding",
      .example = "t = tensor f32[3,2] 1 2 3 4 5 6\n"
                 "i = tensor i64[2] 2 0\n"
                 "y = embedding t i\n"
                 "print y\n"
-                "=> y = tensor f32[2,2] 5 6 1 2"},
-    {.signature = "z = embedding_grad g ids rows=",
+                "=> y = tensor f32[2,2] 5 6 1 2",
+     .part_operand = 0},
+    {.signature = "z = embedding_grad g ids rows= [split=] [shape=] [part=]",
      .index = "...d,...->vd",
      .linear = "0",
      .accepts = "float,int",
-     .gradient = "dg = embedding dz ids",
+     .gradient = "dg = embedding dz ids keys...",
      .types = types_embedding_grad,
      .sense = "A table of rows= rows: row i is the sum of g where ids is i.",
      .details = "Sums are taken in the order of ids.",

@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "ops/call.h"
+#include "ops/part.h"
 
 namespace gt {
 namespace {
@@ -297,6 +298,9 @@ Status infer(Call& call) {
   const Status s = types != nullptr ? types(call) : infer_by_terms(call);
   if (!s.ok()) return s;
   GT_CHECK(call.results.size() == call.result_count);
+  if (call.has_key("part")) {
+    if (const auto part = part_of(call); !part.ok()) return part.error();
+  }
   for (const Type& type : call.results) {
     if (const Status fits = check_size(type); !fits.ok()) return fits;
   }
@@ -320,9 +324,8 @@ double Call::number(std::string_view name) const {
 }
 
 std::vector<int64_t> Call::integers(std::string_view name) const {
-  const auto shape = parse_shape(unquote(key(name)), true);
-  if (!shape.ok()) return {};
-  return {shape.value().begin(), shape.value().end()};
+  const auto list = parse_integers(unquote(key(name)), true);
+  return list.ok() ? list.value() : std::vector<int64_t>{};
 }
 
 std::string Call::describe(size_t i) const {
@@ -344,6 +347,18 @@ double flops(const Call& call) {
     if (size >= 0) n *= static_cast<double>(size);
   }
   return n * call.op->row->flops;
+}
+
+double bytes(const Call& call) {
+  double sum = 0;
+  for (const Argument& a : call.arguments) {
+    if (a.role != Role::kTensor || a.absent || a.literal) continue;
+    sum += static_cast<double>(a.type.bytes());
+  }
+  for (const Type& type : call.results) {
+    sum += static_cast<double>(type.bytes());
+  }
+  return sum;
 }
 
 }  // namespace gt

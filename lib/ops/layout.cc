@@ -12,6 +12,12 @@ Status result(Call& call, const Shape& shape) {
   return ok_status();
 }
 
+Status check_rank(size_t rank) {
+  return need(rank <= Shape::kMaxRank, "the result would have more than " +
+                                           std::to_string(Shape::kMaxRank) +
+                                           " dimensions");
+}
+
 Status types_reshape(Call& call) {
   Shape shape;
   int64_t known = 1;
@@ -19,6 +25,7 @@ Status types_reshape(Call& call) {
   const std::string wanted =
       " cannot take shape " + std::string(call.key("shape"));
   const int64_t elements = call.type(0).elements();
+  if (Status s = check_rank(call.integers("shape").size()); !s.ok()) return s;
   for (const int64_t size : call.integers("shape")) {
     if (size < -1 || (size == -1 && open != SIZE_MAX)) {
       return Error{
@@ -61,12 +68,8 @@ Status types_squeeze(Call& call) {
 Status types_unsqueeze(Call& call) {
   const std::vector<int64_t> axes = call.integers("axis");
   const size_t rank = call.type(0).shape.size() + axes.size();
-  if (axes.empty() || rank > Shape::kMaxRank) {
-    return Error{axes.empty()
-                     ? "key axis must name a dimension"
-                     : "the result would have more than " +
-                           std::to_string(Shape::kMaxRank) + " dimensions"};
-  }
+  if (axes.empty()) return Error{"key axis must name a dimension"};
+  if (Status s = check_rank(rank); !s.ok()) return s;
   std::vector<int64_t> places;
   for (const int64_t axis : axes) {
     const int64_t place = normal_axis(axis, rank);
@@ -116,6 +119,7 @@ Status types_expand(Call& call) {
                     std::string(call.key("shape")) +
                     ": only sizes of 1 and new leading ones can grow"};
   if (sizes.size() < from.size()) return error;
+  if (Status s = check_rank(sizes.size()); !s.ok()) return s;
   const size_t lead = sizes.size() - from.size();
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool keep = sizes[i] == -1 && i >= lead;
@@ -169,7 +173,7 @@ std::string pad_word(const Call& call, std::string_view name, size_t) {
 }
 
 constexpr Row kRows[] = {
-    {.signature = "y = reshape x shape=",
+    {.signature = "y = reshape x shape= [split=]",
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
      .types = types_reshape,
@@ -229,7 +233,7 @@ constexpr Row kRows[] = {
                 "y = transpose x\n"
                 "print y\n"
                 "=> y = tensor f32[3,2] 1 4 2 5 3 6"},
-    {.signature = "y = expand x shape=",
+    {.signature = "y = expand x shape= [split=]",
      .linear = "0",
      .gradient = "dx = copy dy",
      .types = types_expand,
@@ -255,6 +259,7 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[3] 3 2 1"},
     {.signature = "y = pad x width= value=0",
+     .linear = "0",  // of zeros; the join knows other values
      .gradient = "dx = pad dy width={opposite}",
      .types = types_pad,
      .placeholder = pad_word,

@@ -64,6 +64,12 @@ struct Row {
   bool alias = false;
   // Not for users: rows that exist as some gradient's one line.
   bool internal = false;
+  // The operand that keys part=, split= and shape= speak of; -1: result 0.
+  int part_operand = -1;
+  // Moves values between ranks: only lines with ranks may use it.
+  bool crosses = false;
+  // Any key is taken: mesh and axis, whose keys are the user's own names.
+  bool free_keys = false;
 };
 
 // Rows that belong together: one file, one Family.
@@ -98,6 +104,7 @@ struct KeyRow {
     kNumber,
     kIntegers,
     kWord,
+    kPart,  // START/WHOLE, see part.h
     kText
   };
   const char* name;

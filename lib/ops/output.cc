@@ -28,12 +28,14 @@ Status types_print(Call& call) {
   return ok_status();
 }
 
+Status types_save(Call& call) { return need_one_tensor(call, 1); }
+
 Status types_grad(Call&) {
   return Error{"run this through gt-emit, which writes the gradient's lines"};
 }
 
 constexpr Row kRows[] = {
-    {.signature = "print x [as=]",
+    {.signature = "print x [as=] [split=] [shape=]",
      .types = types_print,
      .flops = 0,
      .sense = "The value as one line on the last stage's standard output.",
@@ -44,18 +46,27 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2] 1 0.1\n"
                 "print x as=y\n"
                 "=> y = tensor f32[2] 1 0.1"},
-    {.signature = "save x path",
-     .types = types_none,
+    {.signature = "save x path [split=] [shape=]",
+     .types = types_save,
      .flops = 0,
-     .sense = "The value as a .npy file.",
+     .sense = "The value as a .npy file, or as a tensor in a safetensors file.",
      .details = "The file is whole or not there: it is written beside the path "
-                "and renamed. Errors: a path that cannot be written.",
-     .source = "NumPy's npy format, version 1",
+                "and renamed. \"m.safetensors:NAME\" adds the tensor NAME to "
+                "the file m.safetensors, or replaces it there. Saves to one "
+                "such file are written together: when one of them is loaded "
+                "or saved again, when no more input is there, and before much "
+                "more is computed. Errors: a path that cannot be written; a "
+                "file there that is no safetensors file.",
+     .source = "NumPy's npy format, version 1; the safetensors format",
      .example = "x = tensor f32[2] 1 2\n"
                 "save x \"save-example.npy\"\n"
                 "y = load \"save-example.npy\"\n"
                 "print y\n"
-                "=> y = tensor f32[2] 1 2"},
+                "save x \"save-example.safetensors:blocks.0.w\"\n"
+                "z = load \"save-example.safetensors:blocks.0.w\"\n"
+                "print z\n"
+                "=> y = tensor f32[2] 1 2\n"
+                "=> z = tensor f32[2] 1 2"},
     {.signature = "free x...",
      .types = types_none,
      .flops = 0,

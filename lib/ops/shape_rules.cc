@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "stream/line.h"
+#include "stream/stored.h"
+
 namespace gt {
 namespace {
 
@@ -146,6 +149,10 @@ Result<std::vector<int64_t>> transpose_order(const Call& call) {
     }
     return order;
   }
+  if (!parse_shape(unquote(call.key("axes")), true).ok()) {
+    return Error{"key axes must be integers with commas, as 1,0, got " +
+                 std::string(call.key("axes"))};
+  }
   order = call.integers("axes");
   std::vector<bool> seen(rank, false);
   for (int64_t& axis : order) {
@@ -259,10 +266,22 @@ Status need_scalar(const Call& call, size_t i) {
               call.describe(i) + " must be a scalar or a number");
 }
 
+Status need_one_tensor(const Call& call, size_t i) {
+  const StoredPath path = split_path(unquote(call.arguments[i].text));
+  return need(!path.in_safetensors || !path.tensor.empty(),
+              path.file + " holds tensors by name; say which, as \"" +
+                  path.file + ":NAME\"");
+}
+
 Status need_integer(const Call& call, size_t i) {
   if (Status s = need_scalar(call, i); !s.ok()) return s;
   return need(is_integer(call.type(i).dtype),
               call.describe(i) + " must be an integer");
+}
+
+Status need_seed(const Call& call, size_t i) {
+  if (call.given(i)) return need_integer(call, i);
+  return Error{"seed is missing; run this through gt-emit, or give one"};
 }
 
 Status need_same_type(const Call& call, size_t i, size_t j) {
@@ -302,6 +321,10 @@ Status need_elements(const Call& call) {
                  std::to_string(axis)};
   }
   return ok_status();
+}
+
+Dtype wide_dtype(Dtype dtype) {
+  return dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32;
 }
 
 Status types_as_first(Call& call) {

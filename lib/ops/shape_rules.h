@@ -59,6 +59,10 @@ Status need_name(const Call& call, size_t i);
 // The operand is a scalar, or a number; and holds an integer.
 Status need_scalar(const Call& call, size_t i);
 Status need_integer(const Call& call, size_t i);
+// Operand i is a path that names one tensor.
+Status need_one_tensor(const Call& call, size_t i);
+// Argument i, if there is one, is an integer seed.
+Status need_seed(const Call& call, size_t i);
 // Operands i and j have one type.
 Status need_same_type(const Call& call, size_t i, size_t j);
 
@@ -72,6 +76,9 @@ std::string reduction_word(const Call& call, std::string_view name,
 Status types_reduced(Call& call, Dtype dtype);
 // Operand 0 has an element for each result: there is no largest of nothing.
 Status need_elements(const Call& call);
+
+// What a row computes in when sums must not lose digits: f64 of f64, else f32.
+Dtype wide_dtype(Dtype dtype);
 
 // Type functions that several families use: result 0 is like operand 0; there
 // are no results.

@@ -13,8 +13,9 @@ constexpr size_t kNoEach = SIZE_MAX;
 
 class Instance {
  public:
-  Instance(const Call& call, bool gradient)
-      : call_(call), op_(*call.op), gradient_(gradient) {}
+  Instance(const Call& call, bool gradient,
+           const std::vector<bool>* reached = nullptr)
+      : call_(call), op_(*call.op), gradient_(gradient), reached_(reached) {}
 
   std::vector<Step> run(const std::vector<TextLine>& lines) {
     for (const TextLine& line : lines) {
@@ -46,7 +47,14 @@ class Instance {
     Step step;
     step.op = find_op(line.op);
     GT_CHECK(step.op != nullptr);
-    for (const std::string& word : line.operands) add_operand(word, step);
+    bool own_keys = false;
+    for (const std::string& word : line.operands) {
+      if (word == "keys...") {
+        own_keys = true;
+      } else {
+        add_operand(word, step);
+      }
+    }
     if (line.op == "copy" && !find(line.results[0])) {
       set_temp(line.results[0], step.operands[0]);
       return;
@@ -56,6 +64,7 @@ class Instance {
       step.results.push_back(ref ? *ref : new_temp(name));
     }
     for (const auto& [key, value] : line.keys) add_key(key, value, step);
+    if (own_keys) add_own_keys(step);
     steps_.push_back(std::move(step));
   }
 
@@ -67,6 +76,14 @@ class Instance {
     const auto i = static_cast<size_t>(index);
     if (text == step.op->keys[i].fallback) return;
     step.keys.emplace_back(key, std::move(text));
+  }
+
+  void add_own_keys(Step& step) {
+    for (const KeyParameter& key : op_.keys) {
+      const std::string name = key.row->name;
+      if (step.op->key_index(name) < 0 || !call_.has_key(name)) continue;
+      add_key(name, std::string(call_.key(name)), step);
+    }
   }
 
   void add_operand(const std::string& word, Step& step) {
@@ -187,10 +204,15 @@ class Instance {
     return (value == guard.substr(equals + 1)) != differs;
   }
 
-  // An operand, a result or a key.
+  // An operand, a result, a result's gradient or a key.
   bool is_given(std::string_view name) const {
     if (const auto i = operand(name)) return !call_.arguments[*i].absent;
     if (result(name)) return true;
+    if (gradient_ && name.starts_with('d')) {
+      if (const auto i = result(name.substr(1))) {
+        return reached_ == nullptr || (*reached_)[*i];
+      }
+    }
     return call_.has_key(name);
   }
 
@@ -238,6 +260,7 @@ class Instance {
   const Call& call_;
   const Op& op_;
   bool gradient_;
+  const std::vector<bool>* reached_;
   size_t each_ = kNoEach;
   std::unordered_map<std::string, StepOperand> temps_;
   uint32_t temp_count_ = 0;
@@ -246,8 +269,9 @@ class Instance {
 
 }  // namespace
 
-std::vector<Step> gradient_steps(const Call& call) {
-  return Instance(call, true).run(call.op->gradient);
+std::vector<Step> gradient_steps(const Call& call,
+                                 const std::vector<bool>* reached) {
+  return Instance(call, true, reached).run(call.op->gradient);
 }
 
 std::vector<Step> expansion_steps(const Call& call) {

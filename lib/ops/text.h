@@ -5,6 +5,7 @@
 // brackets, all of which must hold:
 //   [b] [!b]         the optional operand was given, or not
 //   [P=V] [P!=V]     placeholder P has, or has not, the text V
+//   [dy] [!dy]       in a gradient: the loss depends on result y, or not
 //   [each]           once for each element of the variadic operand or result
 // {P} in an operand or a key's value is replaced:
 //   {axis}           a key's value, its default included
@@ -12,7 +13,8 @@
 // or what the row's own placeholder function knows. "a..." as an operand stands
 // for all elements of a variadic, or of a temporary that an [each] line set. A
 // name that is an operand and a result is the operand; "=w" is the result. A
-// key whose value is the default, or empty, is left out.
+// key whose value is the default, or empty, is left out. "keys..." stands for
+// the call's own keys, as far as the line's op takes them.
 //
 // A temporary is set once; "t = copy u" says that t is u and makes no step. Nor
 // need "dx = copy t" in a gradient become a line: dx is t. A gradient line's
@@ -46,7 +48,9 @@ struct Step {
 
 // In order of execution. An operand ref whose argument is a number literal is
 // written as that number, and an absent optional one is left out.
-std::vector<Step> gradient_steps(const Call& call);
+// `reached` says of each result whether the loss depends on it; absent: on all.
+std::vector<Step> gradient_steps(const Call& call,
+                                 const std::vector<bool>* reached = nullptr);
 std::vector<Step> expansion_steps(const Call& call);
 
 }  // namespace gt

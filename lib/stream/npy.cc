@@ -37,7 +37,7 @@ Error malformed(const std::string& what) {
 // The header's dictionary, a Python literal of three known keys.
 class DictParser {
  public:
-  DictParser(std::string_view text, NpyHeader& header)
+  DictParser(std::string_view text, StoredTensor& header)
       : text_(text), header_(header) {}
 
   Status parse() {
@@ -152,7 +152,7 @@ class DictParser {
   }
 
   std::string_view text_;
-  NpyHeader& header_;
+  StoredTensor& header_;
   size_t at_ = 0;
 };
 
@@ -166,7 +166,7 @@ size_t little_endian(std::string_view bytes) {
 
 }  // namespace
 
-Result<NpyHeader> parse_npy_header(std::string_view bytes) {
+Result<StoredTensor> parse_npy_header(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) return Error{"is not a .npy file"};
   const Error cut{"is cut short within its header"};
   if (bytes.size() < 10) return cut;
@@ -178,20 +178,19 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes) {
   const size_t prefix = major == 1 ? 10 : 12;
   if (bytes.size() < prefix) return cut;
   const size_t length = little_endian(bytes.substr(8, prefix - 8));
-  if (length > NpyHeader::kMaxBytes - prefix) {
+  if (length > kMaxNpyHeader - prefix) {
     return Error{"has a header of " + std::to_string(length) +
-                 " bytes, over the limit of " +
-                 std::to_string(NpyHeader::kMaxBytes)};
+                 " bytes, over the limit of " + std::to_string(kMaxNpyHeader)};
   }
   if (bytes.size() < prefix + length) return cut;
-  NpyHeader header;
+  StoredTensor header;
   header.data_offset = prefix + length;
   const Status s = DictParser(bytes.substr(prefix, length), header).parse();
   if (!s.ok()) return s.error();
   return header;
 }
 
-Result<NpyHeader> read_npy_header(int fd) {
+Result<StoredTensor> read_npy_header(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Error{std::strerror(errno)};
   if (!S_ISREG(info.st_mode)) return Error{"is not a regular file"};
@@ -205,9 +204,9 @@ Result<NpyHeader> read_npy_header(int fd) {
     if (n == 0) break;
     have += static_cast<size_t>(n);
     if (have < bytes.size()) continue;
-    if (bytes.size() >= NpyHeader::kMaxBytes) break;
+    if (bytes.size() >= kMaxNpyHeader) break;
     if (parse_npy_header(bytes).ok()) break;
-    bytes.resize(NpyHeader::kMaxBytes);
+    bytes.resize(kMaxNpyHeader);
   }
   auto header = parse_npy_header(std::string_view(bytes).substr(0, have));
   if (!header.ok()) return header;
@@ -220,16 +219,6 @@ Result<NpyHeader> read_npy_header(int fd) {
                  std::to_string(wanted) + " bytes after the header, it has " +
                  std::to_string(rest)};
   }
-  return header;
-}
-
-Result<NpyHeader> read_npy_header(const std::string& path) {
-  // Not to hang on a FIFO; only regular files are read.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
-  auto header = read_npy_header(fd);
-  ::close(fd);
-  if (!header.ok()) return Error{path + " " + header.error().message};
   return header;
 }
 

@@ -10,13 +10,15 @@ namespace {
 
 bool read_rank(const char*& p, const char* end, int64_t& value) {
   const auto [next, error] = std::from_chars(p, end, value);
-  if (error != std::errc{} || value < 0 || value > kMaxRank) return false;
+  if (error != std::errc{} || value < 0) return false;
   p = next;
   return true;
 }
 
-// One of "3", "0-7", "0-6:2", appended to `ranks`.
-bool read_run(const char*& p, const char* end, std::vector<int64_t>& ranks) {
+// One of "3", "0-7", "0-6:2", appended to `ranks`. `largest` is the largest
+// number in it; nothing is appended when it is above kMaxRank.
+bool read_run(const char*& p, const char* end, std::vector<int64_t>& ranks,
+              int64_t& largest) {
   int64_t first = 0;
   int64_t step = 1;
   if (!read_rank(p, end, first)) return false;
@@ -27,6 +29,8 @@ bool read_run(const char*& p, const char* end, std::vector<int64_t>& ranks) {
       return false;
     }
   }
+  largest = std::max(last, step);
+  if (largest > kMaxRank) return true;
   for (int64_t rank = first; rank <= last; rank += step) {
     ranks.push_back(rank);
   }
@@ -44,7 +48,12 @@ Result<std::vector<int64_t>> parse_ranks(std::string_view text) {
   const char* p = text.data();
   const char* end = p + text.size();
   for (;;) {
-    if (!read_run(p, end, ranks)) return error();
+    int64_t largest = 0;
+    if (!read_run(p, end, ranks, largest)) return error();
+    if (largest > kMaxRank) {
+      return Error{"rank " + std::to_string(largest) + " is above " +
+                   std::to_string(kMaxRank) + ", the last there is"};
+    }
     if (ranks.size() > static_cast<size_t>(kMaxRank) + 1) return error();
     if (p == end) break;
     if (*p++ != ',') return error();
@@ -78,6 +87,16 @@ std::string to_string(const std::vector<int64_t>& ranks) {
     i = last + 1;
   }
   return out;
+}
+
+bool is_placed(const Line& line) {
+  for (const Name& name : line.results) {
+    if (!name.ranks.empty()) return true;
+  }
+  for (const Operand& operand : line.operands) {
+    if (!operand.ranks.empty()) return true;
+  }
+  return false;
 }
 
 }  // namespace gt

@@ -7,15 +7,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stream/line.h"
 
 namespace gt {
 
-inline constexpr int64_t kMaxRank = (int64_t{1} << 20) - 1;
+// A short name can stand for that many, so it bounds what a line costs.
+inline constexpr int64_t kMaxRank = (int64_t{1} << 16) - 1;
 
 // Errors: not a rank set, a rank above kMaxRank, a rank named twice.
 Result<std::vector<int64_t>> parse_ranks(std::string_view text);
 
 // The canonical spelling: runs of a common step joined, the rest by commas.
 std::string to_string(const std::vector<int64_t>& ranks);
+
+bool is_placed(const Line& line);  // some name has ranks
 
 }  // namespace gt

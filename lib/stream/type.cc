@@ -67,8 +67,8 @@ std::string to_string(const Type& type) {
   return std::string(to_string(type.dtype)) + "[" + to_string(type.shape) + "]";
 }
 
-Result<Shape> parse_shape(std::string_view text, bool signs) {
-  Shape shape;
+Result<std::vector<int64_t>> parse_integers(std::string_view text, bool signs) {
+  std::vector<int64_t> list;
   const char* p = text.data();
   const char* end = p + text.size();
   while (p < end) {
@@ -85,14 +85,20 @@ Result<Shape> parse_shape(std::string_view text, bool signs) {
     if (d < 0 && !signs) {
       return Error{"size " + std::to_string(d) + " is negative"};
     }
-    if (shape.size() == Shape::kMaxRank) {
-      return Error{"more than " + std::to_string(Shape::kMaxRank) +
-                   " dimensions"};
-    }
-    shape.push_back(d);
+    list.push_back(d);
     p = next == end ? end : next + 1;
   }
-  return shape;
+  return list;
+}
+
+Result<Shape> parse_shape(std::string_view text, bool signs) {
+  const auto list = parse_integers(text, signs);
+  if (!list.ok()) return list.error();
+  if (list.value().size() > Shape::kMaxRank) {
+    return Error{"more than " + std::to_string(Shape::kMaxRank) +
+                 " dimensions"};
+  }
+  return Shape(std::span<const int64_t>(list.value()));
 }
 
 Status check_size(const Type& type) {

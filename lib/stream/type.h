@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -89,6 +90,8 @@ std::string to_string(const Type& type);    // "f32[128,64]"
 // "f32[128,64]". Errors: unknown dtype, a negative size, more than kMaxRank
 // dimensions, or more than 2^60 bytes.
 Result<Type> parse_type(std::string_view text);
+// A list of any length, "1,0,-2"; `signs` as below.
+Result<std::vector<int64_t>> parse_integers(std::string_view text, bool signs);
 // "128,64"; negative entries are allowed when `signs` is set.
 Result<Shape> parse_shape(std::string_view text, bool signs);
 // Whether the type's bytes fit in 2^60, so that later products cannot wrap.

@@ -3,59 +3,14 @@
 import argparse
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-BIN = os.environ["GT_BIN"]
-EMIT = os.path.join(BIN, "gt-emit")
-WORK = os.path.join(BIN, "gt-work")
-PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer.py")
-
-
-def run(command, **kwargs):
-    return subprocess.run(command, check=True, **kwargs)
-
-
-def seconds(command, **kwargs):
-    start = time.perf_counter()
-    run(command, **kwargs)
-    return time.perf_counter() - start
-
-
-def shell_seconds(command):
-    return seconds(["bash", "-c", "set -o pipefail; " + command])
-
-
-def peer(*args):
-    """Seconds per step of PyTorch, as tests/bench/peer.py measures them."""
-    out = run([os.environ["GT_BENCH_PYTHON"], PEER, *map(str, args)],
-              stdout=subprocess.PIPE, text=True).stdout
-    return float(out.split()[-1])
-
-
-class Report:
-    def __init__(self, rounds):
-        self.rounds = rounds
-        self.missed = 0
-
-    def pair(self, name, measure, must, aim, less=False):
-        """measure() gives (ours, the peer's, their ratio)."""
-        results = [measure() for _ in range(self.rounds)]
-        ratios = sorted(r[2] for r in results)
-        median = statistics.median(ratios)
-        ours = statistics.median(r[0] for r in results)
-        theirs = statistics.median(r[1] for r in results)
-        good = median <= must if less else median >= must
-        aimed = median <= aim if less else median >= aim
-        self.missed += not good
-        sign = "<=" if less else ">="
-        word = "aim" if aimed else "ok" if good else "MISSED"
-        print(f"{name:34} {ours:12.5g} {theirs:12.5g} {median:8.3f} "
-              f"[{ratios[0]:.3f}, {ratios[-1]:.3f}]  must {sign} {must} "
-              f"aim {sign} {aim}: {word}", flush=True)
+import networks
+from measure import (EMIT, LOG, WORK, Report, peak_kib, peer, per_step, run,
+                     shell_seconds)
 
 
 def count_lines(path):
@@ -120,17 +75,6 @@ def chain(report, folder):
         return ours, theirs, ours / theirs
 
     report.pair("chained 4x4 adds, s/op : PyTorch", measure, 0.5, 0.15, True)
-
-
-def per_step(init, step, threads, few, many):
-    """Seconds of one step: the difference of a long and a short run."""
-
-    def total(rounds):
-        text = init + step * rounds + "print probe\n"
-        return seconds([WORK, "--threads", str(threads)], input=text,
-                       text=True, stdout=subprocess.DEVNULL)
-
-    return (total(few + many) - total(few)) / many
 
 
 def matmul(report, folder):
@@ -204,16 +148,6 @@ def mlp(report, folder):
                     1.5)
 
 
-def peak_kib(command):
-    """Peak resident size of a command, in KiB."""
-    pid = os.fork()
-    if pid == 0:
-        os.execvp("bash", ["bash", "-c", command])
-    _, status, usage = os.wait4(pid, 0)
-    assert status == 0, command
-    return usage.ru_maxrss
-
-
 def memory(report, folder):
     step = "".join(line for line in open("examples/digits.gt")
                    if not line.startswith("#"))
@@ -238,8 +172,52 @@ def memory(report, folder):
                     True)
 
 
+def trace(report, folder):
+    """The MLP's steps, small ones, with and without --trace."""
+    program = f"{folder}/trace.gt"
+    out = run([EMIT, "--no-at"], input=MLP_INIT + MLP_STEP * 1000 + "print l\n",
+              stdout=subprocess.PIPE, text=True).stdout
+    open(program, "w").write(out)
+
+    def total(options):
+        return shell_seconds(f"{WORK} --threads 1 {options} {program} "
+                             ">/dev/null")
+
+    def measure():
+        on, off = total(f"--trace {folder}/trace"), total("")
+        return on, off, on / off
+
+    report.pair("MLP steps with --trace, s : without", measure, 1.03, 1.01,
+                True)
+
+
+def log(report, folder):
+    """gt-log -o beside tee, both to a file and to nowhere."""
+    stream, copy = folder + "/log.gt", folder + "/log.out"
+    steps = "".join(line for line in open("examples/digits.gt")
+                    if not line.startswith("#"))
+    open(folder + "/log.in", "w").write(
+        open("examples/digits-init.gt").read() + steps * 50_000)
+    shell_seconds(f"{EMIT} --no-at < {folder}/log.in > {stream} 2>/dev/null")
+    lines = count_lines(stream)
+    shell_seconds(f"{LOG} -o {folder}/log {stream} | cmp - {stream}")
+
+    def measure():
+        ours = lines / shell_seconds(
+            f"{LOG} -o {folder}/log < {stream} >/dev/null")
+        theirs = lines / shell_seconds(f"tee {copy} < {stream} >/dev/null")
+        return ours, theirs, ours / theirs
+
+    report.pair("gt-log -o, lines/s : tee", measure, 0.3, 0.8)
+
+
 BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new, "chain": chain,
-           "matmul": matmul, "mlp": mlp, "memory": memory}
+           "matmul": matmul, "mlp": mlp, "memory": memory,
+           "transformer": networks.transformer,
+           "transformer-memory": networks.transformer_memory,
+           "attention": networks.attention,
+           "attention-memory": networks.attention_memory, "trace": trace,
+           "log": log}
 
 
 def main():

@@ -51,5 +51,33 @@ def mlp(threads, rounds):
     return timed(step, int(rounds))
 
 
+def attention(folder, threads, rounds):
+    """Forward and backward, of heads side by side as gt has them."""
+    import numpy
+    torch.set_num_threads(int(threads))
+    heads, depth = 8, 64
+    q, k, v, g = (torch.from_numpy(numpy.load(f"{folder}/{name}.npy"))
+                  for name in "qkvg")
+
+    def split(x):
+        return x.view(1, -1, heads, depth).transpose(1, 2)
+
+    for x in q, k, v:
+        x.requires_grad_()
+
+    def forward():
+        return torch.nn.functional.scaled_dot_product_attention(
+            split(q), split(k), split(v), is_causal=True)
+
+    with torch.no_grad():
+        ahead = timed(forward, int(rounds))
+    o = forward()
+    back = timed(lambda: torch.autograd.grad(
+        o, (q, k, v), split(g), retain_graph=True), int(rounds))
+    values = o, *torch.autograd.grad(o, (q, k, v), split(g))
+    return " ".join(str(x) for x in [*(x.norm().item() for x in values), ahead,
+                                     back])
+
+
 if __name__ == "__main__":
     print(globals()[sys.argv[1]](*sys.argv[2:]))

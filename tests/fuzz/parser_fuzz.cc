@@ -1,9 +1,13 @@
 // Any bytes parse or are refused with a column in the line; what parses prints
 // to a form that parses to itself; and an op that it names binds or refuses,
-// whatever the types of its operands.
+// whatever the types of its operands. The lines that stand for a call that
+// binds, or compute its gradient, bind too.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -26,9 +30,113 @@ const gt::Type& type_for(std::string_view name) {
       {Dtype::kI64, {}},      {Dtype::kBf16, {3}},
       {Dtype::kBool, {1, 3}}, {Dtype::kI32, {2}},
       {Dtype::kF32, {0, 3}},  {Dtype::kF16, {1, 1, 1, 1, 1, 1, 1, 2}},
+      {Dtype::kF32, {2, 4}},  {Dtype::kBf16, {2, 5, 4}},
+      {Dtype::kI64, {2, 3}},
   };
   return kTypes[static_cast<unsigned char>(name[0]) % std::size(kTypes)];
 }
+
+// Steps may make tensors larger than the call's own, so of sizes near the limit
+// nothing is promised.
+bool fits(const gt::Call& call) {
+  for (const gt::Type& type : call.results) {
+    if (type.bytes() > size_t{1} << 40) return false;
+  }
+  return true;
+}
+
+// Types of what a call's steps name.
+class Steps {
+ public:
+  explicit Steps(const gt::Call& call) : call_(call) {}
+
+  void expansion() { run(gt::expansion_steps(call_)); }
+
+  // Those that float operands' gradients need, as gt-emit picks them.
+  void gradient() {
+    std::vector<gt::Step> steps = gt::gradient_steps(call_);
+    std::vector<gt::Ref> needed;
+    for (size_t i = 0; i < call_.arguments.size(); ++i) {
+      const gt::Argument& a = call_.arguments[i];
+      const bool tensor =
+          a.role == gt::Role::kTensor && !a.absent && !a.literal;
+      if (!tensor || !gt::is_float(a.type.dtype)) continue;
+      needed.push_back({gt::Ref::Kind::kOperandGrad, static_cast<uint32_t>(i)});
+    }
+    std::vector<gt::Step> kept;
+    for (size_t s = steps.size(); s > 0; --s) {
+      const gt::Step& step = steps[s - 1];
+      const bool wanted = std::any_of(
+          step.results.begin(), step.results.end(), [&](const gt::Ref& r) {
+            return std::find(needed.begin(), needed.end(), r) != needed.end();
+          });
+      if (!wanted) continue;
+      for (const gt::StepOperand& o : step.operands) {
+        if (o.is_ref) needed.push_back(o.ref);
+      }
+      kept.insert(kept.begin(), step);
+    }
+    run(kept);
+  }
+
+ private:
+  void run(const std::vector<gt::Step>& steps) {
+    for (const gt::Step& step : steps) {
+      std::string text;
+      std::vector<const gt::Type*> types;
+      for (size_t r = 0; r < step.results.size(); ++r) {
+        text += "r" + std::to_string(r) + " ";
+      }
+      text += "= " + step.op->name;
+      for (const gt::StepOperand& o : step.operands) {
+        text += o.is_ref ? " x" : " " + o.text;
+        types.push_back(o.is_ref ? type_of(o.ref) : nullptr);
+      }
+      for (const auto& [key, value] : step.keys)
+        text += " " + key + "=" + value;
+      gt::Line line;
+      gt::Call call;
+      check(gt::parse_line(text, line).ok());
+      if (!gt::bind(line, types, call).ok()) {
+        std::fprintf(stderr, "%s: %s\n", call_.op->name.c_str(), text.c_str());
+        std::abort();
+      }
+      for (size_t r = 0; r < step.results.size(); ++r) {
+        set(step.results[r], call.results[r]);
+      }
+    }
+  }
+
+  const gt::Type* type_of(const gt::Ref& ref) {
+    switch (ref.kind) {
+      case gt::Ref::Kind::kOperand:
+        return &call_.arguments[ref.index].type;
+      case gt::Ref::Kind::kResultGrad:
+        return &call_.results[ref.index];
+      case gt::Ref::Kind::kResult:
+        return &call_.results[ref.index];
+      case gt::Ref::Kind::kOperandGrad:
+      case gt::Ref::Kind::kTemp:
+        break;
+    }
+    for (const auto& [known, type] : made_) {
+      if (known == ref) return &type;
+    }
+    std::abort();
+  }
+
+  // An expansion's results are the call's.
+  void set(const gt::Ref& ref, const gt::Type& type) {
+    if (ref.kind == gt::Ref::Kind::kResult) {
+      check(type == call_.results[ref.index]);
+    } else {
+      made_.emplace_back(ref, type);
+    }
+  }
+
+  const gt::Call& call_;
+  std::deque<std::pair<gt::Ref, gt::Type>> made_;
+};
 
 void bind_as_written(const gt::Line& line) {
   std::vector<const gt::Type*> types;
@@ -38,8 +146,10 @@ void bind_as_written(const gt::Line& line) {
   }
   gt::Call call;
   if (!gt::bind(line, types, call).ok()) return;
-  gt::gradient_steps(call);
-  gt::expansion_steps(call);
+  if (fits(call)) {
+    Steps(call).gradient();
+    Steps(call).expansion();
+  }
   gt::flops(call);
 }
 

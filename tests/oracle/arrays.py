@@ -118,7 +118,7 @@ def index_reduction_cases():
                     continue
                 yield from make(op, f"y = {op} x{key(axis)}",
                                 lambda x, f=function, a=axis: f(x, a),
-                                {"x": shape}, NUMBERS, "normal", 0)
+                                {"x": shape}, NUMBERS + HALVES, "normal", 0)
         yield from make(op, f"y = {op} x axis=1 keepdims=1",
                         lambda x, f=function: f(x, 1, True), {"x": (3, 4)},
                         FLOATS, "normal", 0)
@@ -131,7 +131,7 @@ def index_reduction_cases():
         for axis in (0, -1):
             yield from make("cumsum", f"y = cumsum x axis={axis}",
                             lambda x, a=axis: torch.cumsum(x, a),
-                            {"x": shape}, ALL, "normal", 2)
+                            {"x": shape}, ALL + HALVES, "normal", 2)
 
 
 def ordering_cases():
@@ -143,11 +143,11 @@ def ordering_cases():
                     def sort(x, a=axis, d=bool(down)):
                         return torch.sort(x, dim=a, descending=d, stable=True)
                     yield from make("sort", f"v i = sort x{tail}", sort,
-                                    {"x": shape}, NUMBERS, kind,
+                                    {"x": shape}, NUMBERS + HALVES, kind,
                                     2 if kind == "normal" else 1)
                     yield from make("argsort", f"i = argsort x{tail}",
                                     lambda x, f=sort: f(x)[1], {"x": shape},
-                                    NUMBERS, kind, 0)
+                                    NUMBERS + HALVES, kind, 0)
             for size in (0, 1, shape[axis]):
                 if size > shape[axis]:
                     continue
@@ -156,7 +156,7 @@ def ordering_cases():
                     lambda x, a=axis, s=size: tuple(
                         t.narrow(a, 0, s) for t in torch.sort(
                             x, dim=a, descending=True, stable=True)),
-                    {"x": shape}, NUMBERS, "normal", 2)
+                    {"x": shape}, NUMBERS + HALVES, "normal", 2)
     yield from make("sort", "v i = sort x",
                     lambda x: torch.sort(x, stable=True), {"x": (3, 9)},
                     FLOATS, "special", 0)
@@ -239,7 +239,7 @@ def joining_cases():
                        ((4,), (3,), 0)):
         yield from make("concat", f"y = concat a b a axis={axis}",
                         lambda a, b, d=axis: torch.cat((a, b, a), d),
-                        {"a": a, "b": b}, ALL, "normal", 2)
+                        {"a": a, "b": b}, ALL + HALVES, "normal", 2)
     yield from make("concat", "y = concat a b", lambda a, b: torch.cat(
         (a.to(torch.result_type(a, b)), b.to(torch.result_type(a, b)))),
                     {"a": (2,), "b": (3,)}, FLOATS + ("i64",),
@@ -250,7 +250,7 @@ def joining_cases():
                         ((2, 3), 1)):
         yield from make("stack", f"y = stack a b axis={axis}",
                         lambda a, b, d=axis: torch.stack((a, b), d),
-                        {"a": shape, "b": shape}, ALL, "normal", 2)
+                        {"a": shape, "b": shape}, ALL + HALVES, "normal", 2)
     table = [
         ("a b = split x", lambda x: torch.tensor_split(x, 2), (4, 3)),
         ("a b c = split x axis=-1", lambda x: torch.tensor_split(x, 3, -1),
@@ -263,8 +263,8 @@ def joining_cases():
         ("a = split x", lambda x: (x.clone(),), (2,)),
     ]
     for line, function, shape in table:
-        yield from make("split", line, function, {"x": shape}, ALL, "normal",
-                        2)
+        yield from make("split", line, function, {"x": shape}, ALL + HALVES,
+                        "normal", 2)
 
 
 def gather_cases(rng):
@@ -272,7 +272,7 @@ def gather_cases(rng):
                                ((5, 3), (2, 2), -1), ((6,), (9,), 0),
                                ((6,), (0,), 0), ((2, 3, 4), (1, 3, 6), 2),
                                ((2, 3, 4), (2, 5, 4), -2)):
-        for dtype in ALL:
+        for dtype in ALL + HALVES:
             x = values(rng, "normal" if dtype in FLOATS else "bool", shape,
                        dtype)
             i = torch.tensor(rng.integers(0, shape[axis], index))
@@ -285,6 +285,12 @@ def gather_cases(rng):
                        {"x": x, "i": i}, ["x"] if order else [], order,
                        name="gather " + name)
             if dtype == "bool":
+                src = values(rng, "bool", index, "bool")
+                yield Case("scatter_add", f"y = scatter_add x i s axis={axis}",
+                           lambda x, i, s, d=axis: torch.scatter_add(
+                               x.long(), d, i, s.long()).bool(),
+                           {"x": x, "i": i, "s": src},
+                           name="scatter_add " + name)
                 continue
             yield Case("scatter_add", f"y = scatter_add x i s axis={axis}",
                        lambda x, i, s, d=axis: torch.scatter_add(x, d, i, s),
@@ -308,6 +314,61 @@ def gather_cases(rng):
                     lambda t, ids: F.embedding(ids.long(), t),
                     {"t": (5, 3), "ids": (4,)}, HALVES,
                     {"ids": ("bool", "u8")}, 0)
+
+
+def block_cases():
+    """Lookups in rows or columns of a whole that part= states."""
+    def inside(i, start, size):
+        return (i >= start) & (i < start + size), (i - start).clamp(
+            0, max(size - 1, 0))
+
+    for start, size, whole in ((0, 2, 5), (2, 2, 5), (1, 4, 5), (4, 1, 5),
+                               (3, 0, 5)):
+        def embedding(t, i, start=start, size=size):
+            here, row = inside(i, start, size)
+            if size == 0:
+                return torch.zeros(*i.shape, 3, dtype=t.dtype)
+            return F.embedding(row, t) * here.unsqueeze(-1)
+
+        def table_grad(g, i, start=start, size=size, whole=whole):
+            flat = g.reshape(-1, 3)
+            full = torch.zeros(whole, 3, dtype=g.dtype)
+            return full.index_add(0, i.reshape(-1), flat)[start:start + size]
+
+        part = f" part={start},0/{whole},3"
+        kinds = {"i": ("index", whole)}
+        yield from make("embedding", f"y = embedding t i{part}", embedding,
+                        {"t": (size, 3), "i": (2, 4)}, FLOATS + HALVES, kinds,
+                        2)
+        yield from make(
+            "embedding_grad", f"z = embedding_grad g i rows={size}{part}",
+            table_grad, {"g": (2, 4, 3), "i": (2, 4)}, FLOATS, kinds, 2)
+        for axis in (0, 1):
+            shape = (size, 3) if axis == 0 else (3, size)
+            index = (6, 3) if axis == 0 else (3, 6)
+            places = f"{start},0/{whole},3" if axis == 0 else (
+                f"0,{start}/3,{whole}")
+
+            def gather(x, i, a=axis, start=start, size=size):
+                here, at = inside(i, start, size)
+                if size == 0:
+                    return torch.zeros(i.shape, dtype=x.dtype)
+                return torch.gather(x, a, at) * here
+
+            def scatter_add(x, i, s, a=axis, start=start, size=size):
+                here, at = inside(i, start, size)
+                if size == 0:
+                    return x.clone()
+                return torch.scatter_add(x, a, at, s * here)
+
+            yield from make("gather",
+                            f"y = gather x i axis={axis} part={places}",
+                            gather, {"x": shape, "i": index},
+                            FLOATS + HALVES + ("i64",), kinds, 2)
+            yield from make("scatter_add",
+                            f"y = scatter_add x i s axis={axis} part={places}",
+                            scatter_add, {"x": shape, "i": index, "s": index},
+                            FLOATS + ("i64",), kinds, 2)
 
 
 def gradient_op_cases():
@@ -342,4 +403,5 @@ def cases():
     yield from slice_cases()
     yield from joining_cases()
     yield from gather_cases(rng)
+    yield from block_cases()
     yield from gradient_op_cases()

@@ -128,6 +128,17 @@ def file_cases(rng, folder):
         yield constant("load", f'y = load "{path}" {dtype}[2,2] 3', rows[3:5])
         yield constant("load", f'y = load "{path}" {dtype}[4,2] i', rows[1:5],
                        inputs={"i": torch.tensor(1)})
+    for order in "CF":
+        for name, start, sizes, row in (
+                ("rows", (1, 0), (2, 5), 0), ("columns", (0, 2), (4, 2), 1),
+                ("both", (2, 1), (2, 3), 2), ("none", (1, 1), (0, 3), 0)):
+            x = values(rng, "int", (6, 5), "f64")
+            path = f"{folder}/part-{name}-{order}.npy"
+            numpy.save(path, numpy.array(x.numpy(), order=order))
+            b = tuple(slice(s, s + n) for s, n in zip(start, sizes))
+            yield constant(
+                "load", f'y = load "{path}" f64[{sizes[0]},{sizes[1]}] {row} '
+                f"part={start[0]},{start[1]}/4,5", x[row:row + 4][b])
     x = torch.arange(6.0).reshape(2, 3)
     numpy.save(f"{folder}/fortran.npy", numpy.asfortranarray(x.numpy()))
     yield constant("load", f'y = load "{folder}/fortran.npy"', x)

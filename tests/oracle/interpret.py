@@ -4,6 +4,7 @@ import re
 import torch
 
 import creation
+import layers
 from gt import DTYPES
 
 PLACE = re.compile(r"gt-emit: <stdin>:(\d+): (grad: [^\n]*)")
@@ -19,6 +20,7 @@ TWO = {
     "maximum": torch.maximum, "minimum": torch.minimum, "lt": torch.lt,
     "ge": torch.ge, "eq": torch.eq, "ne": torch.ne, "matmul": torch.matmul,
 }
+NORMS = {"layer_norm": layers.layer_norm, "rms_norm": layers.rms_norm}
 OVER = {
     "sum": torch.sum, "mean": torch.mean, "prod": torch.prod,
     "cumsum": lambda x, axis, keep: torch.cumsum(x, axis),
@@ -56,7 +58,12 @@ class Interpreter:
         elif "grad" in words:
             self.grad(number, words)
         else:
-            self.names[words[0]] = self.value(words[2], words[3:])
+            at = words.index("=")
+            value = self.value(words[at + 1], words[at + 2:])
+            if isinstance(value, tuple):
+                self.names.update(zip(words, value))
+            else:
+                self.names.update((name, value) for name in words[:at])
 
     def leaf(self, tensor):
         """A value of its own, which may be a target."""
@@ -72,6 +79,10 @@ class Interpreter:
         if any(isinstance(v, Failed) for v in values):
             return Failed()
         x = values[0]
+        if op == "dropout":
+            seed = int(operands[2]) if len(operands) > 2 else self.seed
+            self.seed += len(operands) == 2
+            return layers.dropout(float(operands[1]), seed)(x)
         if op in ("detach", "sgd"):
             return self.leaf(x if op == "detach"
                              else x - float(values[2]) * values[1])
@@ -94,6 +105,15 @@ class Interpreter:
             return x.permute(*range(x.dim() - 1, -1, -1))
         if op == "reshape":
             return x.reshape(-1)
+        if op in NORMS:
+            return NORMS[op](float(keys["eps"]))(*values)
+        if op == "attention":
+            whole = layers.Attention(int(keys.get("heads", 0)),
+                                     "causal" in keys)
+            return whole.run(*values)
+        if op == "rope":
+            start = int(values[1]) if len(values) > 1 else 0
+            return layers.rope(start, interleaved="interleaved" in keys)(x)
         if op == "flip":
             return x.flip(tuple(range(x.dim())))
         raise ValueError(f"no such op here: {op}")

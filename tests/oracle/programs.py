@@ -10,6 +10,7 @@ FLOATS = ("f32", "f64")
 ONE = ("neg", "sin", "tanh", "sigmoid", "relu", "abs", "erf", "copy",
        "detach", "sign", "cos")
 TWO = ("add", "sub", "mul", "maximum", "minimum")
+NORMS = ("layer_norm", "rms_norm")
 ASK = ("lt", "ge", "eq", "ne")
 
 
@@ -184,11 +185,47 @@ class Program:
         op = self.rng.choice(["softmax", "log_softmax"])
         return (f"{op} {x} axis=-1", *self.types[x])
 
+    def norm(self):
+        x = self.pick(floats=True)
+        if not x or self.types[x][1][-1:] in ((), (1,)):
+            return None  # of one element, the sign is that of a rounding
+        dtype, shape = self.types[x]
+        w = self.pick(shape=shape[-1:])
+        if w and self.types[w][0] == dtype:
+            return f"{self.rng.choice(NORMS)} {x} {w} eps=0.5", dtype, shape
+        return f"{self.rng.choice(NORMS)} {x} eps=0.5", dtype, shape
+
+    def attention(self):
+        q, k = self.pick(floats=True), self.pick(floats=True)
+        if not q or self.types[q][0] != self.types[k][0]:
+            return None
+        dtype, shape = self.types[q]
+        other = self.types[k][1]
+        if len(shape) < 2 or len(other) != 2 or shape[-1] != other[-1]:
+            return None
+        keys = self.rng.choice(["", " causal=1"])
+        if shape[-1] % 2 == 0:
+            keys += self.rng.choice(["", " heads=2"])
+        return f"attention {q} {k} {k}{keys}", dtype, shape
+
+    def random(self):
+        x = self.pick(floats=True)
+        seed = self.rng.choice(["", " 5"])
+        return x and (f"dropout {x} 0.25{seed}", *self.types[x])
+
+    def rope(self):
+        x = self.pick(floats=True)
+        if not x or len(self.types[x][1]) < 2 or self.types[x][1][-1] % 2:
+            return None
+        tail = self.rng.choice(["", " 3", " interleaved=1"])
+        return (f"rope {x}{tail}", *self.types[x])
+
     def compute(self, name=None, wanted=None):
         """A line; with a name, one of the type that the name has."""
         makers = [self.unary, self.unary, self.binary, self.binary,
                   self.literal, self.integer, self.ask, self.choose,
-                  self.reduce, self.product, self.layout, self.softmax]
+                  self.reduce, self.product, self.layout, self.softmax,
+                  self.norm, self.attention, self.random, self.rope]
         for _ in range(40):
             made = self.rng.choice(makers)()
             if not made or (wanted and made[1:] != wanted):
@@ -196,9 +233,20 @@ class Program:
             if size(made[2]) > 200:
                 continue
             name = name or self.name()
+            results = name
+            if (made[0].startswith("attention") and name != "lse"
+                    and self.rng.random() < 0.5):
+                self.statistics(made)
+                results += " lse"
             self.bind(name, made[1], made[2])
-            return self.add(f"{name} = {made[0]}")
+            return self.add(f"{results} = {made[0]}")
         return None
+
+    def statistics(self, made):
+        """The type of attention's second result."""
+        wide = "f64" if made[1] == "f64" else "f32"
+        heads = (2,) if "heads" in made[0] else ()
+        self.bind("lse", wide, made[2][:-2] + heads + made[2][-2:-1])
 
     # ---- blocks --------------------------------------------------------------
 

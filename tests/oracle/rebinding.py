@@ -194,7 +194,7 @@ def momentum_training():
     adamw = torch.optim.AdamW([b], 0.05)
     for step in range(6):
         lines += ["xb = slice x i axis=0 size=4",
-                  "yb = slice y i axis=0 size=4", "xb = detach xb",
+                  "yb = slice y i axis=0 size=4",
                   "i = add i 4", "i = mod i 12", "t = add t 1"]
         rows = slice(step % 3 * 4, step % 3 * 4 + 4)
         for name, p, optimizer, update in (

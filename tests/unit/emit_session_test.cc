@@ -182,5 +182,47 @@ TEST(EmitSession, AFailedNameThatIsBoundAgainIsWell) {
   EXPECT_EQ(fed.feed("z = neg y"), "z = neg y\n");
 }
 
+// ---- what a grad consumed
+// ------------------------------------------------------
+
+// Two losses go through xb, which was computed from a named tensor.
+constexpr char kBatch[] =
+    "v = ones f32[2]\nw = ones f32[2]\nx = ones f32[2]\nxb = mul x 2\n"
+    "h = mul xb w\nl = sum h\ng = grad l w\n";
+
+TEST(EmitSession, ASecondLossMayGoThroughWhatWasConsumedBesideItsTarget) {
+  FedSession fed;
+  fed.feed(kBatch);
+  fed.feed("k = mul xb v\nm = sum k\ng = grad m v");
+  EXPECT_EQ(fed.said, "");
+  fed.feed("k = mul h v\nm = sum k\ng = grad m v");
+  EXPECT_EQ(fed.said, "");
+}
+
+TEST(EmitSession, ATargetBehindWhatWasConsumedIsAnError) {
+  for (const char* target : {"w", "x", "xb"}) {
+    FedSession fed;
+    fed.feed(kBatch);
+    fed.feed("k = mul h v\nm = sum k\ng = grad m " + std::string(target));
+    EXPECT_NE(fed.said.find("the history of h, computed at p:5, was consumed "
+                            "by the grad at p:7"),
+              std::string::npos)
+        << target << fed.said;
+  }
+}
+
+TEST(EmitSession, WhatWasConsumedStaysKnownThroughASecondGrad) {
+  FedSession fed;
+  fed.feed(kBatch);
+  // What is behind h is now behind k.
+  fed.feed("k = mul h v\nm = sum k\ng = grad m v\nn = sum k\n");
+  fed.said.clear();
+  fed.feed("g = grad n w");
+  EXPECT_NE(fed.said.find("cannot reach w"), std::string::npos) << fed.said;
+  fed.said.clear();
+  fed.feed("u = ones f32[2]\np = mul k u\nn = sum p\ng = grad n u");
+  EXPECT_EQ(fed.said, "");
+}
+
 }  // namespace
 }  // namespace gt

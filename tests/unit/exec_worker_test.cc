@@ -51,6 +51,17 @@ TEST(Worker, PrintsInProgramOrder) {
   EXPECT_EQ(r.status, Exit::kDone);
 }
 
+TEST(Worker, ArangeOfIntegersIsExactAndWraps) {
+  const Outcome r = run_text(
+      "x = arange i64[2] 9007199254740993\nprint x\n"
+      "x = arange i32[2] 2147483647\nprint x\n"
+      "x = arange u8[2] -1\nprint x\nx = arange u8[2] 255 1\nprint x\n");
+  EXPECT_EQ(r.out,
+            "x = tensor i64[2] 9007199254740993 9007199254740994\n"
+            "x = tensor i32[2] 2147483647 -2147483648\n"
+            "x = tensor u8[2] 255 0\nx = tensor u8[2] 255 0\n");
+}
+
 TEST(Worker, DecodesARepeatedLineTwiceAtMost) {
   const Outcome r =
       run_text("x = tensor f32[] 0\n" +
@@ -277,17 +288,19 @@ TEST(Worker, EveryPrintGivesALine) {
             "print = fail \"t:3: print: expected a tensor's name, got number "
             "3\"\n"
             "print = fail \"t:4: print: takes 1 operand, got 0; usage: print x "
-            "[as=]\"\n"
+            "[as=] [split=] [shape=]\"\n"
             "x = fail \"t:5: print: takes 1 operand, got 2; usage: print x "
-            "[as=]\"\n"
-            "y = fail \"t:6: print: no key 'z'; usage: print x [as=]\"\n");
+            "[as=] [split=] [shape=]\"\n"
+            "y = fail \"t:6: print: no key 'z'; usage: print x "
+            "[as=] [split=] [shape=]\"\n");
 }
 
 TEST(Worker, SaysWhatItDoesNotDo) {
   const Outcome r =
       run_text("x = tensor f32[] 1\ny@0-1 = copy x\ng = grad x x\nfree a*\n");
-  EXPECT_NE(r.messages.find("ranks are not supported by this gt-work"),
-            std::string::npos);
+  EXPECT_NE(
+      r.messages.find("'x' has no ranks, but other names of the line have"),
+      std::string::npos);
   EXPECT_NE(r.messages.find("run this through gt-emit"), std::string::npos);
 }
 

@@ -6,6 +6,7 @@
 
 #include "exec/philox.h"
 #include "kernels_harness.h"
+#include "ops/families.h"
 #include "ops/table.h"
 
 namespace gt {
@@ -133,6 +134,7 @@ constexpr KernelCase kCases[] = {
     {"y = all x", "x $T[$M,$N]", "all", 0, false},
     {"y = var x axis=-1", "x $T[$M,7]", "float", 12, kNorm},
     {"y = norm x axis=0", "x $T[$M,$N]", "float", 6, kNorm},
+    {"y = norm x", "x $T[$M,$N,$K]", "float", 6, kNorm},
     {"y = norm x ord=1", "x $T[$M,$N]", "float", 6, kNorm},
     {"y = norm x ord=inf", "x $T[$M,$N]", "float", 0, false},
     {"y = argmax x axis=-1", "x $T[$M,$N]", "all", 0, false},
@@ -140,6 +142,7 @@ constexpr KernelCase kCases[] = {
     {"y = argmin x", "x $T[$M,$N]", "all", 0, false},
     {"y = cumsum x axis=0", "x $T[$M,$N]", "all", 0, false},
     {"y = cumsum x axis=-1", "x $T[$M,$N]", "number", 0, false},
+    {"y = cumsum x axis=1", "x $T[$M,$N,$K]", "number", 0, false},
     {"i = argsort x axis=-1", "x $T[$M,$N]", "all", 0, false},
     {"i = argsort x axis=0 descending=1", "x $T[$M,$N]", "all", 0, false},
     {"v i = sort x axis=0", "x $T[$M,$N]", "all", 0, false},
@@ -185,8 +188,84 @@ constexpr KernelCase kCases[] = {
     {"y = flip x", "x $T[$M,$N]", "all", 0, false},
     {"y = pad x width=1,2,0,3 value=1", "x $T[$M,$N]", "all", 0, false},
     {"y = gather x i axis=1", "x $T[$M,9] i i64[$M,$N]<9", "all", 0, false},
+    {"y = pad x width=-1,2,1,-1,0,0", "x $T[4,$M,$N]", "all", 0, false},
+    {"y = gather x i axis=0", "x $T[7,5,$N] i u8[$M,3,$N]<7", "all", 0, false},
+    {"y = gather x i axis=-1 part=0,3/4,9", "x $T[4,5] i i64[3,$M]<9", "all", 0,
+     false},
+    {"y = gather x i axis=1", "x $T[0,9] i i64[0,4]", "f32", 0, false},
+    {"y = gather x i axis=0", "x $T[9] i i64[$M]<9", "all", 0, false},
     {"y = scatter_add x i s axis=0", "x $T[5,$N] i i32[$M,$N]<5 s $T[$M,$N]",
-     "number", 0, false},
+     "number", 8, kNorm},
+    {"y = scatter_add x i s axis=2",
+     "x $T[4,$M,6] i i64[3,$M,$N]<6 s "
+     "$T[3,$M,$N]",
+     "number", 8, kNorm},
+    {"y = scatter_add x i s axis=1 part=0,2/4,9",
+     "x $T[4,5] i i64[3,$M]<9 s $T[3,$M]", "number", 8, kNorm},
+    // norms
+    {"y = layer_norm x", "x $T[$M,$N]", "float", 16, kNorm},
+    {"y = layer_norm x w b", "x $T[$M,$K,33] w $T[33] b $T[33]", "float", 16,
+     kNorm},
+    {"y = layer_norm x w eps=0.1", "x $T[$M,7] w $T[7]", "float", 16, kNorm},
+    {"gx gw gb = layer_norm_grad g x w", "g $T[$M,33] x $T[$M,33] w $T[33]",
+     "float", 32, kNorm},
+    {"gx gw = layer_norm_grad g x w eps=0.1",
+     "g $T[2,$M,7] x $T[2,$M,7] w $T[7]", "float", 32, kNorm},
+    {"gx = layer_norm_grad g x", "g $T[$M,9] x $T[$M,9]", "float", 32, kNorm},
+    {"gx gw gb = layer_norm_grad g x w", "g $T[700,65] x $T[700,65] w $T[65]",
+     "f32 f64", 64, kNorm},
+    {"y = rms_norm x", "x $T[$M,$N]", "float", 16, kNorm},
+    {"y = rms_norm x w", "x $T[$M,$K,33] w $T[33]", "float", 16, kNorm},
+    {"gx gw = rms_norm_grad g x w", "g $T[$M,33] x $T[$M,33] w $T[33]", "float",
+     32, kNorm},
+    {"gx = rms_norm_grad g x eps=0.1", "g $T[2,$M,7] x $T[2,$M,7]", "float", 32,
+     kNorm},
+    // attention
+    {"o = attention q k v", "q $T[$M,8] k $T[$N,8] v $T[$N,5]", "float", 32,
+     kNorm},
+    {"o l = attention q k v", "q $T[2,$M,8] k $T[2,$N,8] v $T[2,$N,8]", "float",
+     16, kNorm},
+    {"o l = attention q k v causal=1 heads=3",
+     "q $T[2,$M,12] k $T[2,$N,12] v $T[2,$N,12]", "float", 32, kNorm},
+    {"o l = attention q k v causal=1 heads=2 part=0,3,0/1,40,32",
+     "q $T[1,20,32] k $T[1,37,32] v $T[1,37,32]", "float", 32, kNorm},
+    {"o = attention q k v causal=1 scale=0.3",
+     "q $T[3,70,32] k $T[1,70,32] v $T[3,70,32]", "float", 32, kNorm},
+    {"o l = attention q k v causal=1", "q $T[400,24] k $T[400,24] v $T[400,40]",
+     "f32 f64", 64, kNorm},
+    {"gq gk gv = attention_grad q k v o l g causal=1 scale=0.1",
+     "q $T[400,24] k $T[400,24] v $T[400,40] o $T[400,40] l $L[400]>0 "
+     "g $T[400,40]",
+     "f32 f64", 64, kNorm},
+    {"gq gk gv = attention_grad q k v o l g causal=1 scale=0.1",
+     "q $T[3,1,70,16] k $T[2,70,16] v $T[1,2,70,8] o $T[3,2,70,8] "
+     "l $L[3,2,70]>0 g $T[3,2,70,8]",
+     "f32 f64", 64, kNorm},
+    {"gq gk gv = attention_grad q k v o l g scale=0.1",
+     "q $T[2,$M,8] k $T[2,$N,8] v $T[2,$N,5] o $T[2,$M,5] l $L[2,$M]>0 "
+     "g $T[2,$M,5]",
+     "float", 64, kNorm},
+    {"gq gk gv = attention_grad q k v o l g causal=1 heads=2 scale=0.1 "
+     "part=2,0,3,0/9,1,80,64",
+     "q $T[2,1,70,32] k $T[2,1,75,32] v $T[2,1,75,64] o $T[2,1,70,64] "
+     "l $L[2,1,2,70]>0 g $T[2,1,70,64]",
+     "float", 64, kNorm},
+    {"gq gk gv = attention_grad q k v o l g e scale=0.1",
+     "q $T[$M,8] k $T[$N,8] v $T[$N,5] o $T[$M,5] l $L[$M]>0 g $T[$M,5] "
+     "e $L[$M]",
+     "float", 64, kNorm},
+    {"y = split_heads x heads=3", "x $T[2,$M,12]", "float", 0, false},
+    {"y = merge_heads x heads=3", "x $T[2,3,$M,4]", "float", 0, false},
+    // positions
+    {"y = dropout x 0.3 7", "x $T[$M,$N]", "float", 2, false},
+    {"y = dropout x p s", "x $T[3001] p f32[]<1 s i64[]", "float", 2, false},
+    {"y = dropout x 0.6 7 part=3,1/99,35", "x $T[5,33]", "float", 2, false},
+    {"y = rope x", "x $T[2,$M,8]", "float", 4, kNorm},
+    {"y = rope x 5 heads=2 base=100", "x $T[$M,12]", "float", 4, kNorm},
+    {"y = rope x s interleaved=1 part=0,3,0/9,99,8", "x $T[2,$M,8] s i64[]",
+     "float", 4, kNorm},
+    {"y = rope_grad x s heads=2", "x $T[2,$M,12] s i32[]", "float", 4, kNorm},
+    {"y = rope_grad x interleaved=1", "x $T[2,$M,12]", "float", 4, kNorm},
     // networks
     {"y = softmax x", "x $T[$M,$N]", "float", 8, kNorm},
     {"y = softmax x axis=0", "x $T[$M,$N]", "float", 8, kNorm},
@@ -221,13 +300,14 @@ constexpr KernelCase kCases[] = {
     {"w m v = adamw w g m v 1 lr decay=0 eps=1e-3",
      "w $T[$M] g $T[$M] m $T[$M] v $T[$M]>0 lr f64[]>0", "f32 f64", 40, kNorm},
     {"a b = clip a b 1", "a $T[$M,$N] b $T[$M]", "float", 8, kNorm},
+    {"a b = clip a b s", "a $T[99,98] b $T[] s f32[]>0", "f32 f64", 8, kNorm},
 };
 
 // What is not a kernel's business.
 bool is_left_to_others(const Op& op) {
   static const std::set<std::string, std::less<>> names = {
       "load", "print", "save", "free", "fail", "grad"};
-  return names.contains(op.name);
+  return names.contains(op.name) || op.family == &kRanks;
 }
 
 constexpr int64_t kSizes[] = {1, 2, 3, 5, 8, 16, 17, 33, 40};

@@ -40,7 +40,8 @@ bool same_bits(const Tensor& a, const Tensor& b);
 // the largest |wanted| there is. Infinite where only one is finite.
 double distance(const Tensor& y, const Tensor& wanted, bool norm);
 
-// A case's text: "$T" is the dtype under test, other "$X" are sizes.
+// A case's text: "$T" is the dtype under test, "$L" that of sums of it (f64 of
+// f64, else f32), other "$X" are sizes.
 struct Names {
   std::string dtype;
   std::map<char, int64_t> sizes;

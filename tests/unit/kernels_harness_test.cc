@@ -247,7 +247,13 @@ std::string fill_in(std::string_view text, const Names& names) {
       continue;
     }
     const char name = text[++i];
-    out += name == 'T' ? names.dtype : std::to_string(names.sizes.at(name));
+    if (name == 'T') {
+      out += names.dtype;
+    } else if (name == 'L') {
+      out += names.dtype == "f64" ? "f64" : "f32";
+    } else {
+      out += std::to_string(names.sizes.at(name));
+    }
   }
   return out;
 }

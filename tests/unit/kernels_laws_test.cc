@@ -2,6 +2,7 @@
 // element's place nor on the number of threads, results over operands, errors.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "exec/ref/ref.h"
@@ -117,6 +118,39 @@ TEST_P(KernelLaws, BitsDoNotDependOnPlaceOrLength) {
             same_bits(alone.value()[0], piece(all.value()[0], first, n)))
             << line << " of " << dtype << " from " << first << ", " << n;
       }
+    }
+  }
+}
+
+// Rows [first, first + n) of a matrix.
+Tensor rows_of(const Tensor& whole, int64_t first, int64_t n) {
+  Tensor part(Type{whole.type.dtype, {n, whole.type.shape[1]}});
+  const size_t row = whole.type.bytes() / whole.type.shape[0];
+  std::memcpy(part.data.data(), whole.data.data() + first * row, n * row);
+  return part;
+}
+
+// A block of queries, as part= gives it to a rank, is that block of the whole.
+TEST_P(KernelLaws, AttentionOfSomeQueriesIsTheirsInTheWhole) {
+  const auto cpu = backend_for_test("cpu", {1, GetParam()});
+  for (const char* dtype : {"f32", "f64"}) {
+    const Names names = names_for(dtype, 190, 12, 1);
+    Tensors x = random_tensors("q $T[$M,$N] k $T[$M,$N] v $T[$M,$N]", names, 3);
+    const auto all = evaluate(*cpu, "o l = attention q k v causal=1", x);
+    ASSERT_TRUE(all.ok());
+    const Tensor q = x["q"];
+    for (const auto& [first, n] :
+         {std::pair<int64_t, int64_t>{0, 1}, {7, 90}, {64, 64}, {101, 89}}) {
+      x["q"] = rows_of(q, first, n);
+      const auto some = evaluate(*cpu,
+                                 "o l = attention q k v causal=1 part=" +
+                                     std::to_string(first) + ",0/190,12",
+                                 x);
+      ASSERT_TRUE(some.ok());
+      EXPECT_TRUE(same_bits(some.value()[0], rows_of(all.value()[0], first, n)))
+          << dtype << " from " << first;
+      EXPECT_TRUE(same_bits(some.value()[1], piece(all.value()[1], first, n)))
+          << dtype << " from " << first;
     }
   }
 }
@@ -237,7 +271,36 @@ TEST(KernelEdges, IntegersWrapAndCastsSaturate) {
     EXPECT_EQ(print("y = argmax x", "x = tensor f32[4] 1 nan 5 nan"), "1");
     EXPECT_EQ(print("i = argsort x", "x = tensor f32[4] 1 nan -5 1"),
               "2 0 3 1");
+    EXPECT_EQ(
+        print("i = argsort x descending=1", "x = tensor f32[4] 0 nan -0 1"),
+        "1 3 0 2");
+    EXPECT_EQ(print("i = argsort x", "x = tensor i64[3] 1 -1 0"), "1 2 0");
     EXPECT_EQ(print("y = max x", "x = tensor f32[3] 1 2 -inf"), "2");
+  }
+}
+
+// What is not finite stays where it belongs, across blocks of keys too.
+TEST(KernelEdges, AttentionTakesInfinitiesAndNans) {
+  for (const std::string& isa : isas_for_test()) {
+    const auto cpu = backend_for_test("cpu", {1, isa});
+    const auto ref = backend_for_test("ref", {1, ""});
+    const Names names = names_for("f32", 150, 4, 1);
+    for (const double value : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+      Tensors x =
+          random_tensors("q $T[$M,$N]>0 k $T[$M,$N]>0 v $T[$M,$N]", names, 3);
+      // Of -inf, all keys of the first block; else one of the last.
+      const int64_t begin = value == -HUGE_VAL ? 0 : 140 * 4;
+      const int64_t end = value == -HUGE_VAL ? 70 * 4 : 141 * 4;
+      for (int64_t i = begin; i < end; ++i) x["k"].set(i, value);
+      for (const char* line :
+           {"o = attention q k v", "o = attention q k v causal=1"}) {
+        const auto y = evaluate(*cpu, line, x);
+        const auto w = evaluate(*ref, line, x);
+        ASSERT_TRUE(y.ok() && w.ok());
+        EXPECT_LE(distance(y.value()[0], w.value()[0], true), 64)
+            << line << " with " << value << " on " << isa;
+      }
+    }
   }
 }
 

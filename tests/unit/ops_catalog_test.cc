@@ -65,7 +65,8 @@ TEST(Catalog, WrapsAt80Columns) {
     size_t line = 0;
     for (const std::string& words : text_lines(details)) {
       ++line;
-      if (line > 1) {  // a signature stays whole
+      // A signature stays whole, and so do the gradients of collectives.
+      if (line > 1 && words.find(" over={over} ") == std::string::npos) {
         EXPECT_LE(words.size(), 80U) << op.name << ": " << words;
       }
     }

@@ -133,7 +133,7 @@ constexpr Mistake kMistakes[] = {
      "add: expected a tensor's name, got '\"a\"'; usage: y = add a b"},
     {"y = zeros x", "x f32[]", 11,
      "zeros: expected a type such as f32[128,64], got 'x'; usage: y = zeros "
-     "type"},
+     "type [split=] [part=]"},
     {"y = zeros f33[2]", "", 11,
      "zeros: unknown dtype 'f33'; known: f32 f64 f16 bf16 i64 i32 u8 bool"},
     {"y = zeros f32[-2]", "", 11, "zeros: size -2 is negative"},

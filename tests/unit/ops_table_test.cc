@@ -86,6 +86,7 @@ TEST(Table, OpsWithoutAGradientCannotNeedOne) {
                                                "output"};
   for (const Op& op : all_ops()) {
     if (op.has_gradient() || families.contains(op.family->name)) continue;
+    if (op.row->types != nullptr && op.operands.empty()) continue;  // mesh
     const std::string_view dtype = op.row->dtype;
     EXPECT_TRUE(dtype == "bool" || dtype == "i64" || op.name == "detach")
         << op.name;
@@ -96,7 +97,10 @@ TEST(Table, OpsWithoutAGradientCannotNeedOne) {
 TEST(Table, PrimitivesAreTheKnownOnes) {
   std::string primitives;
   for (const Op& op : all_ops()) {
-    if (!op.is_primitive() || op.row->alias || op.family == &kOutput) continue;
+    if (!op.is_primitive() || op.row->alias || op.family == &kOutput ||
+        op.family == &kRanks) {
+      continue;
+    }
     primitives += op.name + " ";
   }
   EXPECT_EQ(primitives,
@@ -128,7 +132,9 @@ class RowText {
         EXPECT_GE(op->key_index(key), 0)
             << op_.name << ": " << line.op << " has no key " << key;
       }
-      for (const std::string& word : line.operands) check_operand(word);
+      for (const std::string& word : line.operands) {
+        if (word != "keys...") check_operand(word);
+      }
       for (const std::string& word : line.results) check_result(word);
     }
     if (!gradient_ && !lines_.empty()) check_results_are_set();
@@ -194,11 +200,13 @@ TEST(Table, RowTextNamesOnlyWhatIsThere) {
 TEST(Table, EveryOperandOfADifferentiableOpHasALine) {
   // Conditions, indices and what is constant almost everywhere.
   const std::set<std::string> constant = {
-      "where c",        "gather index",       "scatter_add index",
-      "embedding ids",  "embedding_grad ids", "cross_entropy target",
-      "maximum_grad a", "maximum_grad b",     "clamp_grad x",
-      "clamp_grad lo",  "clamp_grad hi",      "relu_grad y",
-      "max_grad x",     "max_grad y",         "cross_entropy_grad target"};
+      "where c", "gather index", "scatter_add index", "embedding ids",
+      "embedding_grad ids", "cross_entropy target", "maximum_grad a",
+      "maximum_grad b", "clamp_grad x", "clamp_grad lo", "clamp_grad hi",
+      "relu_grad y", "max_grad x", "max_grad y", "cross_entropy_grad target",
+      "dropout p", "dropout seed", "rope start", "rope_grad start",
+      // Functions of q, k and v, whose gradients say it all.
+      "attention_grad o", "attention_grad lse"};
   for (const Op& op : all_ops()) {
     if (!op.has_gradient()) continue;
     for (const Parameter& p : op.operands) {
@@ -206,7 +214,8 @@ TEST(Table, EveryOperandOfADifferentiableOpHasALine) {
         continue;
       const bool has = std::any_of(
           op.gradient.begin(), op.gradient.end(), [&](const TextLine& line) {
-            return line.results.size() == 1 && line.results[0] == "d" + p.name;
+            return std::find(line.results.begin(), line.results.end(),
+                             "d" + p.name) != line.results.end();
           });
       EXPECT_TRUE(has) << op.name << " " << p.name;
     }

@@ -252,6 +252,28 @@ TEST(Text, SlicesGoBackByPadWhereTheyCan) {
             "g0 = scatter_add t3 t2 h0 axis=1\n");
 }
 
+TEST(Text, KeysArePassedOnAsFarAsTheLineTakesThem) {
+  EXPECT_EQ(gradient("y = dropout x 0.1 7 part=1,0/4,3", "x f32[2,3]"),
+            "g0 = dropout h0 0.1 7 part=1,0/4,3\n");
+  EXPECT_EQ(gradient("y = embedding t i part=5,0/9,2", "t f32[4,2] i i64[3]"),
+            "g0 = embedding_grad h0 o1 rows=4 part=5,0/9,2\n");
+  EXPECT_EQ(gradient("y = rope x s heads=2 base=10000", "x f32[3,4] s i64[]"),
+            "g0 = rope_grad h0 o1 heads=2\n");
+}
+
+TEST(Text, AttentionIsComputedAgainWhereItsLseWasNotKept) {
+  constexpr const char* kTypes = "q f32[3,4] k f32[3,4] v f32[3,4]";
+  EXPECT_EQ(gradient("o = attention q k v causal=1", kTypes),
+            "t0 t1 = attention o0 o1 o2 causal=1\n"
+            "g0 g1 g2 = attention_grad o0 o1 o2 t0 t1 h0 causal=1\n");
+  EXPECT_EQ(gradient("o lse = attention q k v heads=2", kTypes),
+            "g0 g1 g2 = attention_grad o0 o1 o2 r0 r1 h0 h1 heads=2\n");
+  Bound bound("o lse = attention q k v heads=2", parse_types(kTypes));
+  const std::vector<bool> only_o = {true, false};
+  EXPECT_EQ(text_of(gradient_steps(bound.call(), &only_o)),
+            "g0 g1 g2 = attention_grad o0 o1 o2 r0 r1 h0 heads=2\n");
+}
+
 TEST(Text, FusedGradientsAreOneLine) {
   EXPECT_EQ(gradient("y = relu x", "x f32[2]"), "g0 = relu_grad h0 r0\n");
   EXPECT_EQ(gradient("y = cross_entropy x t", "x f32[2,3] t i64[2]"),

@@ -30,6 +30,12 @@ struct KernelRow {
 std::span<const KernelRow> pointwise_kernels();
 std::span<const KernelRow> reduction_kernels();
 std::span<const KernelRow> network_kernels();
+std::span<const KernelRow> attention_kernels();
+std::span<const KernelRow> norm_kernels();
+std::span<const KernelRow> position_kernels();
+std::span<const KernelRow> clip_kernels();
+std::span<const KernelRow> index_kernels();
+std::span<const KernelRow> order_kernels();
 std::span<const KernelRow> optimizer_kernels();
 std::span<const KernelRow> product_kernels();
 std::span<const KernelRow> layout_kernels();
@@ -50,6 +56,12 @@ inline const FloatLoops<float>& loops_for(const Context& context) {
 template <>
 inline const FloatLoops<double>& loops_for(const Context& context) {
   return context.loops->f64;
+}
+
+// The dtype of T: what a kernel over T computes in.
+template <typename T>
+constexpr Dtype dtype_of() {
+  return sizeof(T) == sizeof(double) ? Dtype::kF64 : Dtype::kF32;
 }
 
 }  // namespace cpu

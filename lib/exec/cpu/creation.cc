@@ -5,6 +5,7 @@
 #include "exec/cpu/cpu.h"
 #include "exec/cpu/parallel.h"
 #include "exec/element.h"
+#include "exec/part_runs.h"
 #include "exec/philox.h"
 
 namespace gt::cpu {
@@ -59,11 +60,13 @@ class Full final : public Kernel {
 
 constexpr int64_t kPart = 512;  // elements made at a time; even
 
-// rand and randn: element i is made of Philox's word i, or pair i / 2.
+// rand and randn: an element is made of Philox's word, or half a pair, with its
+// index in the whole.
 class Random final : public Kernel {
  public:
   Random(const Call& call, const Context& context)
       : to_(call.results[0]),
+        runs_(call),
         seed_(call.type(1).dtype),
         normal_(call.op->name == "randn"),
         scale_(normal_ ? call.number("scale") : 1),
@@ -76,46 +79,59 @@ class Random final : public Kernel {
     const int64_t least = kWorthAThread / (normal_ ? 32 : 8);
     in_parallel(threads_, to_.elements(), least,
                 [&](int64_t begin, int64_t end) {
-                  for (int64_t i = begin; i < end; i += kPart) {
-                    const int64_t n = std::min(kPart, end - i);
-                    normal_ ? normals(seed, i, n, out[0])
-                            : uniforms(seed, i, n, out[0]);
-                  }
+                  runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
+                    for (int64_t k = 0; k < n; k += kPart) {
+                      const int64_t part = std::min(kPart, n - k);
+                      normal_ ? normals(seed, g + k, part, out[0], i + k)
+                              : uniforms(seed, g + k, part, out[0], i + k);
+                    }
+                  });
                 });
     return ok_status();
   }
 
  private:
-  void normals(uint64_t seed, int64_t first, int64_t n, void* out) const {
-    double z[kPart];
-    loops_.normals(seed, static_cast<uint64_t>(first) / 2, z, n + n % 2);
+  // Elements g.. of the whole, which are `at`.. of the result. What is made
+  // begins at an even one.
+  void normals(uint64_t seed, int64_t g, int64_t n, void* out,
+               int64_t at) const {
+    double made[kPart + 2];
+    const int64_t odd = g % 2;
+    loops_.normals(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
+    const double* z = made + odd;
     if (to_.dtype == Dtype::kF32) {
-      auto* y = static_cast<float*>(out) + first;
+      auto* y = static_cast<float*>(out) + at;
       for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(z[i] * scale_);
       return;
     }
     for (int64_t i = 0; i < n; ++i) {
-      store_real(to_.dtype, out, first + i, z[i] * scale_);
+      store_real(to_.dtype, out, at + i, z[i] * scale_);
     }
   }
 
-  void uniforms(uint64_t seed, int64_t first, int64_t n, void* out) const {
-    uint64_t words[kPart];
-    loops_.words(seed, static_cast<uint64_t>(first) / 2, words, n + n % 2);
+  void uniforms(uint64_t seed, int64_t g, int64_t n, void* out,
+                int64_t at) const {
+    uint64_t made[kPart + 2];
+    const int64_t odd = g % 2;
+    loops_.words(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
+    const uint64_t* words = made + odd;
     const int digits = philox::digits_of(to_.dtype);
     if (to_.dtype == Dtype::kF32) {
-      auto* y = static_cast<float*>(out) + first;
+      auto* y = static_cast<float*>(out) + at;
       for (int64_t i = 0; i < n; ++i) {
         y[i] = static_cast<float>(philox::uniform(words[i], 24));
       }
       return;
     }
     for (int64_t i = 0; i < n; ++i) {
-      store_real(to_.dtype, out, first + i, philox::uniform(words[i], digits));
+      store_real(to_.dtype, out, at + i, philox::uniform(words[i], digits));
     }
   }
 
+  static int64_t even(int64_t n) { return n + n % 2; }
+
   Type to_;
+  PartRuns runs_;
   Dtype seed_;
   bool normal_;
   double scale_;

@@ -7,6 +7,7 @@
 #include "exec/cpu/cpu.h"
 #include "exec/cpu/parallel.h"
 #include "exec/element.h"
+#include "exec/part_runs.h"
 
 namespace gt::cpu {
 namespace {
@@ -80,9 +81,78 @@ std::unique_ptr<Kernel> cpu_concat(const Call& call, const Context& context) {
   return std::make_unique<Concat>(call, context);
 }
 
-Error out_of_range(int64_t index, int64_t rows) {
-  return Error{"index " + std::to_string(index) + " is out of range for " +
-               std::to_string(rows) + " row" + (rows == 1 ? "" : "s")};
+// x with a margin of one value, or cropped.
+template <typename T>
+class Pad final : public Kernel {
+ public:
+  Pad(const Call& call, const Context& context)
+      : to_(call.results[0]),
+        kept_(call.type(0).shape),
+        threads_(context.threads) {
+    const Number value = *parse_number(call.key("value"));
+    if (value.kind == Number::Kind::kFloat) {
+      store_real(to_.dtype, &value_, 0, value.real);
+    } else {
+      store_int(to_.dtype, &value_, 0, value.integer);
+    }
+    Strides from = strides_of(kept_);
+    const Strides into = strides_of(to_.shape);
+    const std::vector<int64_t> width = call.integers("width");
+    for (size_t d = 0; d < kept_.size(); ++d) {
+      const int64_t before = width[2 * d];
+      kept_[d] +=
+          std::min<int64_t>(before, 0) + std::min<int64_t>(width[2 * d + 1], 0);
+      from_ -= std::min<int64_t>(before, 0) * from[d];
+      into_ += std::max<int64_t>(before, 0) * into[d];
+    }
+    if (!kept_.empty()) row_ = kept_.back();
+    for (size_t d = 0; d + 1 < kept_.size(); ++d) outer_.push_back(kept_[d]);
+    strides_ = {from, into};
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(in[0]) + from_;
+    auto* y = static_cast<T*>(out[0]);
+    constexpr int64_t kLeast = kWorthAThread / static_cast<int64_t>(sizeof(T));
+    in_parallel(threads_, to_.elements(), kLeast,
+                [&](int64_t begin, int64_t end) {
+                  std::fill(y + begin, y + end, value_);
+                });
+    if (kept_.elements() == 0) return ok_status();
+    y += into_;
+    in_parallel(threads_, outer_.elements(), kLeast / row_ + 1,
+                [&](int64_t begin, int64_t end) {
+                  Walk<2> walk(outer_, strides_);
+                  walk.seek(begin);
+                  for (int64_t r = begin; r < end; ++r, walk.next()) {
+                    std::copy_n(x + walk[0], row_, y + walk[1]);
+                  }
+                });
+    return ok_status();
+  }
+
+ private:
+  Type to_;
+  Shape kept_, outer_;
+  std::array<Strides, 2> strides_;
+  int64_t row_ = 1;
+  T value_{};
+  int64_t from_ = 0, into_ = 0;
+  int threads_;
+};
+
+std::unique_ptr<Kernel> cpu_pad(const Call& call, const Context& context) {
+  switch (size_of(call.type(0).dtype)) {
+    case 1:
+      return make<Pad<uint8_t>>(call, context);
+    case 2:
+      return make<Pad<uint16_t>>(call, context);
+    case 4:
+      return make<Pad<uint32_t>>(call, context);
+    default:
+      return make<Pad<uint64_t>>(call, context);
+  }
 }
 
 // embedding: y[..,d] = table[ids[..],d].
@@ -91,8 +161,9 @@ class Embedding final : public Kernel {
   Embedding(const Call& call, const Context& context)
       : ids_(call.type(1)),
         n_(ids_.elements()),
-        rows_(call.type(0).shape[0]),
-        bytes_(rows_ == 0 ? 0 : call.type(0).bytes() / rows_),
+        rows_(window_of(call, 0)),
+        bytes_(static_cast<size_t>(call.type(0).shape[1]) *
+               size_of(call.type(0).dtype)),
         threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
@@ -101,13 +172,18 @@ class Embedding final : public Kernel {
     auto* to = static_cast<char*>(out[0]);
     for (int64_t i = 0; i < n_; ++i) {
       const int64_t row = load_int(ids_.dtype, in[1], i);
-      if (row < 0 || row >= rows_) return out_of_range(row, rows_);
+      if (!rows_.names(row)) return out_of_range(row, rows_);
     }
     const int64_t least = kWorthAThread / static_cast<int64_t>(bytes_ + 8);
     in_parallel(threads_, n_, least, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = load_int(ids_.dtype, in[1], i);
-        std::memcpy(to + i * bytes_, table + row * bytes_, bytes_);
+        if (rows_.holds(row)) {
+          std::memcpy(to + i * bytes_, table + (row - rows_.start) * bytes_,
+                      bytes_);
+        } else {
+          std::memset(to + i * bytes_, 0, bytes_);
+        }
       }
     });
     return ok_status();
@@ -115,7 +191,8 @@ class Embedding final : public Kernel {
 
  private:
   Type ids_;
-  int64_t n_, rows_;
+  int64_t n_;
+  Window rows_;
   size_t bytes_;
   int threads_;
 };
@@ -129,18 +206,19 @@ class EmbeddingGrad final : public Kernel {
       : add_(loops_for<T>(context).add_to),
         ids_(call.type(1)),
         to_(call.results[0]),
+        rows_(window_of(call, 0)),
         width_(to_.shape.back()),
         threads_(context.threads) {}
 
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const int64_t rows = to_.shape[0];
     const int64_t n = ids_.elements();
     index_.resize(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
       const int64_t row = load_int(ids_.dtype, in[1], i);
-      if (row < 0 || row >= rows) return out_of_range(row, rows);
-      index_[static_cast<size_t>(i)] = row;
+      if (!rows_.names(row)) return out_of_range(row, rows_);
+      index_[static_cast<size_t>(i)] =
+          rows_.holds(row) ? row - rows_.start : -1;
     }
     std::memset(out[0], 0, to_.bytes());
     const auto* dy = static_cast<const T*>(in[0]);
@@ -149,8 +227,10 @@ class EmbeddingGrad final : public Kernel {
     in_parallel(threads_, width_, std::max<int64_t>(least, 64),
                 [&](int64_t begin, int64_t end) {
                   for (int64_t i = 0; i < n; ++i) {
-                    add_(y + index_[static_cast<size_t>(i)] * width_ + begin,
-                         dy + i * width_ + begin, end - begin);
+                    const int64_t row = index_[static_cast<size_t>(i)];
+                    if (row < 0) continue;
+                    add_(y + row * width_ + begin, dy + i * width_ + begin,
+                         end - begin);
                   }
                 });
     return ok_status();
@@ -159,9 +239,10 @@ class EmbeddingGrad final : public Kernel {
  private:
   void (*add_)(T*, const T*, int64_t);
   Type ids_, to_;
+  Window rows_;
   int64_t width_;
   int threads_;
-  std::vector<int64_t> index_;
+  std::vector<int64_t> index_;  // -1: the row is elsewhere
 };
 
 std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
@@ -174,13 +255,10 @@ std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
 }
 
 constexpr KernelRow kRows[] = {
-    {"transpose", make<Viewed>},
-    {"expand", make<Viewed>},
-    {"slice", make<Viewed>},
-    {"flip", make<Viewed>},
-    {"concat", cpu_concat},
-    {"embedding", make<Embedding>},
-    {"embedding_grad", cpu_embedding_grad},
+    {"transpose", make<Viewed>},    {"expand", make<Viewed>},
+    {"slice", make<Viewed>},        {"flip", make<Viewed>},
+    {"concat", cpu_concat},         {"pad", cpu_pad},
+    {"embedding", make<Embedding>}, {"embedding_grad", cpu_embedding_grad},
 };
 
 }  // namespace

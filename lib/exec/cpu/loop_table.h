@@ -2,10 +2,14 @@
 // include this.
 #pragma once
 
+#include "exec/cpu/attention_grad_loops.h"
+#include "exec/cpu/attention_loops.h"
 #include "exec/cpu/gemm_loops.h"
 #include "exec/cpu/half_loops.h"
 #include "exec/cpu/network_loops.h"
+#include "exec/cpu/norm_loops.h"
 #include "exec/cpu/pointwise_loops.h"
+#include "exec/cpu/position_loops.h"
 #include "exec/cpu/random_loops.h"
 
 namespace gt::cpu::GT_ISA {
@@ -21,10 +25,21 @@ constexpr FloatLoops<T> kFloatLoops = {
     .log_softmax_grad = log_softmax_grad<T>,
     .exp_sum = exp_sum<T>,
     .softmax_scaled = softmax_scaled<T>,
+    .square_sum = square_sum<T>,
     .square_distance = square_distance<T>,
     .sgd = sgd<T>,
     .adamw = adamw<T>,
+    .scale = scale<T>,
     .add_to = add_to<T>,
+    .layer_norm = norm<true, T>,
+    .rms_norm = norm<false, T>,
+    .layer_norm_grad = norm_grad<true, T>,
+    .rms_norm_grad = norm_grad<false, T>,
+    .rope = rope<T>,
+    .rope_interleaved = rope_interleaved<T>,
+    .dropout = dropout<T>,
+    .attention = attention<T>,
+    .attention_grad = attention_grad<T>,
     .gemm = gemm<T>,
 };
 

@@ -51,6 +51,41 @@ struct GemmOperand {
   int64_t row, column;
 };
 
+// Queries of one head that are computed together, and keys.
+inline constexpr int64_t kAttentionQueries = 64;
+inline constexpr int64_t kAttentionKeys = 64;
+
+// Up to kAttentionQueries queries of one head and all of its keys. Rows of a
+// tensor are `_row` elements apart.
+template <typename T>
+struct AttentionBlock {
+  const T *q, *k, *v;
+  int64_t q_row, k_row, v_row;
+  int64_t queries, keys;
+  int64_t depth, width;  // of q and k, of v and o
+  bool causal;
+  int64_t first;  // then query i sees the keys up to first + i
+  T scale;
+  T* o;
+  int64_t o_row;
+  T* lse;      // may be null
+  T* scratch;  // of attention_scratch() elements, aligned to 64 bytes
+};
+
+// The same backwards, for keys [begin, end). What is null is not made. gk and
+// gv begin with the row of key `begin` and are added to; their rows are whole
+// packs wide.
+template <typename T>
+struct AttentionGradBlock {
+  AttentionBlock<T> forward;  // o and lse are read
+  const T* go;
+  int64_t go_row;
+  const T* glse;  // may be null
+  T *gq, *gk, *gv;
+  int64_t gq_row, gk_row, gv_row;
+  int64_t begin, end;
+};
+
 template <typename T>
 struct FloatLoops {
   const ReduceRow<T>* reductions;
@@ -65,17 +100,50 @@ struct FloatLoops {
   // z = softmax(x) * scale, given exp_sum's parts.
   void (*softmax_scaled)(const T* x, T* z, int64_t n, T largest, double sum,
                          T scale);
+  double (*square_sum)(const T* x, int64_t n);
   double (*square_distance)(const T* x, const T* y, int64_t n);
   // w - lr * g; with v: v = momentum * v + g, w - lr * v.
   void (*sgd)(const T* w, const T* g, const T* v, T* w_out, T* v_out, int64_t n,
               T lr, T momentum);
   void (*adamw)(const T* const* wgmv, T* const* wmv_out, int64_t n,
                 const AdamwFactors& factors);
+  void (*scale)(const T* x, T* y, int64_t n, T factor);
   void (*add_to)(T* y, const T* x, int64_t n);  // y += x
+  // Rows of n normalised, w and b may be null; and backwards, where gw and gb,
+  // which are added to, may be null.
+  void (*layer_norm)(const T* x, const T* w, const T* b, T* y, int64_t n,
+                     double eps);
+  void (*rms_norm)(const T* x, const T* w, const T* b, T* y, int64_t n,
+                   double eps);
+  void (*layer_norm_grad)(const T* g, const T* x, const T* w, T* gx, T* gw,
+                          T* gb, int64_t n, double eps);
+  void (*rms_norm_grad)(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
+                        int64_t n, double eps);
+  // A row of heads turned by each pair's angle.
+  void (*rope)(const T* x, T* y, const T* cosine, const T* sine, int64_t heads,
+               int64_t pairs);
+  void (*rope_interleaved)(const T* x, T* y, const T* cosine, const T* sine,
+                           int64_t heads, int64_t pairs);
+  // Elements of the whole from `first` on: x / keep, or 0 where the 24 bits of
+  // the element's uniform number are below `least`.
+  void (*dropout)(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
+                  uint64_t least, T keep);
+  void (*attention)(const AttentionBlock<T>& block);
+  void (*attention_grad)(const AttentionGradBlock<T>& block);
   // c[m,n] = a[m,k] b[k,n] (+ bias[n] unless it is null).
   void (*gemm)(const GemmOperand<T>& a, const GemmOperand<T>& b, const T* bias,
                T* c, int64_t m, int64_t n, int64_t k);
 };
+
+// Elements of scratch that a block needs.
+constexpr int64_t attention_scratch(int64_t depth, int64_t width) {
+  return (depth + width + kAttentionKeys) * kAttentionQueries;
+}
+constexpr int64_t attention_grad_scratch(int64_t depth, int64_t width) {
+  constexpr int64_t kMost = 15;  // lanes to a whole pack
+  return (3 * depth + 2 * width + 2 * kMost + 2 * kAttentionKeys) *
+         kAttentionQueries;
+}
 
 struct Loops {
   const char* isa;

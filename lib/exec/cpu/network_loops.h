@@ -101,27 +101,54 @@ double reduce_row(const T* x, int64_t n) {
   });
 }
 
-// Down the rows for a few columns at a time, in registers; every kBlock rows
-// the sums move on to double.
+// Down the rows for kN packs of columns at a time, in registers; every kBlock
+// rows the sums move on to double.
+template <typename Join, typename T, int64_t kN>
+inline void reduce_strip(const T* x, int64_t rows, int64_t width,
+                         int64_t columns, double* total) {
+  constexpr int64_t kBlock = 128;
+  const int64_t last = columns - (kN - 1) * kWidth<T>;
+  const auto lanes = [&](int64_t j) { return j + 1 < kN ? kWidth<T> : last; };
+  for (int64_t first = 0; first < rows; first += kBlock) {
+    const int64_t end = first + kBlock < rows ? first + kBlock : rows;
+    Pack<T> sum[kN];
+    for (auto& s : sum) s = splat(static_cast<T>(Join::kNone));
+    for (int64_t r = first; r < end; ++r) {
+      for (int64_t j = 0; j < kN; ++j) {
+        const T* from = x + r * width + j * kWidth<T>;
+        const bool whole = j + 1 < kN || last == kWidth<T>;
+        sum[j] = Join::join(sum[j], whole ? load(from) : load_part(from, last));
+      }
+    }
+    for (int64_t j = 0; j < kN; ++j) {
+      for (int64_t i = 0; i < lanes(j); ++i) {
+        double& to = total[j * kWidth<T> + i];
+        to = join_doubles<Join>(to, static_cast<double>(sum[j][i]));
+      }
+    }
+  }
+}
+
 template <typename Join, typename T>
 void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
                     double* total) {
-  constexpr int64_t kBlock = 128;
+  constexpr int64_t kPacks = 4;
   for (int64_t c = 0; c < columns; ++c) total[c] = Join::kNone;
-  for (int64_t c = 0; c < columns; c += kWidth<T>) {
-    const int64_t left = columns - c < kWidth<T> ? columns - c : kWidth<T>;
-    for (int64_t first = 0; first < rows; first += kBlock) {
-      const int64_t last = first + kBlock < rows ? first + kBlock : rows;
-      Pack<T> sum = splat(static_cast<T>(Join::kNone));
-      for (int64_t r = first; r < last; ++r) {
-        const T* from = x + r * width + c;
-        sum = Join::join(
-            sum, left == kWidth<T> ? load(from) : load_part(from, left));
-      }
-      for (int64_t i = 0; i < left; ++i) {
-        total[c + i] =
-            join_doubles<Join>(total[c + i], static_cast<double>(sum[i]));
-      }
+  for (int64_t c = 0; c < columns; c += kPacks * kWidth<T>) {
+    const int64_t left = columns - c;
+    const int64_t packs = (left + kWidth<T> - 1) / kWidth<T>;
+    const auto strip = [&](auto reduce, int64_t n) {
+      reduce(x + c, rows, width, left < n * kWidth<T> ? left : n * kWidth<T>,
+             total + c);
+    };
+    if (packs >= 4) {
+      strip(reduce_strip<Join, T, 4>, 4);
+    } else if (packs == 3) {
+      strip(reduce_strip<Join, T, 3>, 3);
+    } else if (packs == 2) {
+      strip(reduce_strip<Join, T, 2>, 2);
+    } else {
+      strip(reduce_strip<Join, T, 1>, 1);
     }
   }
 }
@@ -217,6 +244,15 @@ void log_softmax_grad(const T* g, const T* y, T* z, int64_t n) {
 }
 
 template <typename T>
+double square_sum(const T* x, int64_t n) {
+  return join_row<Sum, T>(n, [x](int64_t i, int64_t left) {
+    const Pack<T> d =
+        left == kWidth<T> ? load(x + i) : load_rest<Sum, T>(x + i, left);
+    return d * d;
+  });
+}
+
+template <typename T>
 double square_distance(const T* x, const T* y, int64_t n) {
   return join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
     Pack<T> d;
@@ -260,6 +296,14 @@ void adamw(const T* const* wgmv, T* const* wmv_out, int64_t n,
     put<T>(wmv_out[1], i, m, left);
     put<T>(wmv_out[2], i, v, left);
     put<T>(wmv_out[0], i, get(wgmv[0] + i, left) * keep - step, left);
+  });
+}
+
+template <typename T>
+void scale(const T* x, T* y, int64_t n, T factor) {
+  const Pack<T> f = splat(factor);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(y, i, get(x + i, left) * f, left);
   });
 }
 

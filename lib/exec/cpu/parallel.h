@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace gt::cpu {
@@ -41,6 +42,29 @@ void each_in_parallel(int threads, int64_t units, int64_t cost_of_one,
   }
 #pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static)
   for (int64_t u = 0; u < units; ++u) part(u);
+}
+
+// How many workers the next one takes, for their scratch memory.
+inline int64_t workers_for(int threads, int64_t units, int64_t cost_of_one) {
+  const int64_t most =
+      units * std::max<int64_t>(cost_of_one, 1) / kWorthAThread;
+  return std::max<int64_t>(1, std::min({int64_t{threads}, most, units}));
+}
+
+// Calls part(unit, worker) for units of differing cost, each by the worker that
+// is free first; a worker does one at a time.
+template <typename Part>
+void shared_by_workers(int64_t workers, int64_t units, const Part& part) {
+  if (workers <= 1) {
+    for (int64_t u = 0; u < units; ++u) part(u, int64_t{0});
+    return;
+  }
+  std::atomic<int64_t> next{0};
+#pragma omp parallel for num_threads(static_cast <int>(workers)) \
+    schedule(static, 1)
+  for (int64_t w = 0; w < workers; ++w) {
+    for (int64_t u = next++; u < units; u = next++) part(u, w);
+  }
 }
 
 }  // namespace gt::cpu

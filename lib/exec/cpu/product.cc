@@ -99,27 +99,6 @@ class OwnProduct {
   std::array<Strides, 2> steps_;
 };
 
-// Operands brought to the dtype that is computed in.
-class Converted {
- public:
-  Converted(const Type& type, Dtype to, const Loops& loops)
-      : n_(type.elements()), convert_(converter(type.dtype, to, loops)) {
-    if (convert_ != nullptr) {
-      data_.resize(static_cast<size_t>(n_) * size_of(to));
-    }
-  }
-  const void* get(const void* data) {
-    if (data_.empty()) return data;
-    convert_(data, data_.data(), n_);
-    return data_.data();
-  }
-
- private:
-  int64_t n_;
-  Convert convert_;
-  std::vector<char> data_;
-};
-
 class FloatProduct final : public Kernel {
  public:
   FloatProduct(const Call& call, const Context& context)
@@ -143,10 +122,7 @@ class FloatProduct final : public Kernel {
     for (const Argument& a : call.arguments) {
       if (!a.absent) operands_.emplace_back(a.type, compute_, *context.loops);
     }
-    store_ = converter(compute_, to_.dtype, *context.loops);
-    if (store_ != nullptr) {
-      made_.resize(static_cast<size_t>(to_.elements()) * size_of(compute_));
-    }
+    result_ = std::make_unique<Returned>(to_, compute_, *context.loops);
   }
 
   Status run(std::span<const void* const> in,
@@ -154,7 +130,7 @@ class FloatProduct final : public Kernel {
     const void* x[3] = {nullptr, nullptr, nullptr};
     for (size_t k = 0; k < operands_.size(); ++k)
       x[k] = operands_[k].get(in[k]);
-    void* y = made_.empty() ? out[0] : made_.data();
+    void* y = result_->place(out[0]);
     if (dnnl_ != nullptr) {
       dnnl_->run(x[0], x[1], x[2], y);
     } else if (f32_ != nullptr) {
@@ -162,7 +138,7 @@ class FloatProduct final : public Kernel {
     } else {
       run_own(*f64_, x, y);
     }
-    if (!made_.empty()) store_(y, out[0], to_.elements());
+    result_->store(out[0]);
     return ok_status();
   }
 
@@ -180,8 +156,7 @@ class FloatProduct final : public Kernel {
   std::unique_ptr<OwnProduct<float>> f32_;
   std::unique_ptr<OwnProduct<double>> f64_;
   std::vector<Converted> operands_;
-  Convert store_ = nullptr;
-  std::vector<char> made_;
+  std::unique_ptr<Returned> result_;
 };
 
 // In wrapping arithmetic of T; a row of the result at a time.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "exec/element.h"
+#include "exec/part_runs.h"
 #include "exec/philox.h"
 #include "exec/ref/ref.h"
 
@@ -16,6 +17,9 @@ struct Scalar {
       : index(i), dtype(call.arguments[i].type.dtype) {}
   size_t index;
   Dtype dtype;
+  bool is_real(std::span<const void* const> in) const {
+    return in[index] != nullptr && is_float(dtype);
+  }
   double real(std::span<const void* const> in, double fallback) const {
     return in[index] == nullptr ? fallback : load_real(dtype, in[index], 0);
   }
@@ -26,18 +30,20 @@ struct Scalar {
 
 class Creation : public Kernel {
  public:
-  explicit Creation(const Call& call) : type_(call.results[0]) {}
+  explicit Creation(const Call& call) : type_(call.results[0]), runs_(call) {}
 
  protected:
   const Type type_;
+  const PartRuns runs_;
 };
 
 class Tensor final : public Creation {
  public:
   explicit Tensor(const Call& call) : Creation(call) {
-    for (const Argument& a : call.arguments) {
-      if (a.role == Role::kNumber && !a.absent) numbers_.push_back(a.number);
-    }
+    // The numbers of the whole follow the type.
+    each_of_part(runs_, [&](int64_t, int64_t g) {
+      numbers_.push_back(call.arguments[static_cast<size_t>(g) + 1].number);
+    });
   }
   Status run(std::span<const void* const> /*in*/,
              std::span<void* const> out) override {
@@ -78,26 +84,26 @@ class Full final : public Creation {
   Scalar value_;
 };
 
-// start + i * step: an element depends on its index alone.
+// start + i * step: an element depends on its index in the whole alone.
 class Arange final : public Creation {
  public:
   explicit Arange(const Call& call)
       : Creation(call), start_(call, 1), step_(call, 2) {}
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const bool real = is_float(type_.dtype) || is_float(start_.dtype) ||
-                      is_float(step_.dtype);
-    for (int64_t i = 0; i < type_.elements(); ++i) {
+    const bool real =
+        is_float(type_.dtype) || start_.is_real(in) || step_.is_real(in);
+    each_of_part(runs_, [&](int64_t i, int64_t g) {
       if (real) {
         store_real(
             type_.dtype, out[0], i,
-            start_.real(in, 0) + static_cast<double>(i) * step_.real(in, 1));
+            start_.real(in, 0) + static_cast<double>(g) * step_.real(in, 1));
       } else {
         store_int(
             type_.dtype, out[0], i,
-            wrap_add(start_.integer(in, 0), wrap_mul(i, step_.integer(in, 1))));
+            wrap_add(start_.integer(in, 0), wrap_mul(g, step_.integer(in, 1))));
       }
-    }
+    });
     return ok_status();
   }
 
@@ -108,16 +114,19 @@ class Arange final : public Creation {
 
 class Eye final : public Creation {
  public:
-  using Creation::Creation;
+  explicit Eye(const Call& call)
+      : Creation(call), columns_(part_of(call).value().whole[1]) {}
   Status run(std::span<const void* const> /*in*/,
              std::span<void* const> out) override {
-    const int64_t columns = type_.shape.empty() ? 1 : type_.shape.back();
-    for (int64_t i = 0; i < type_.elements(); ++i) {
-      const bool diagonal = i / columns == i % columns;
+    each_of_part(runs_, [&](int64_t i, int64_t g) {
+      const bool diagonal = g / columns_ == g % columns_;
       store_int(type_.dtype, out[0], i, diagonal ? 1 : 0);
-    }
+    });
     return ok_status();
   }
+
+ private:
+  int64_t columns_;
 };
 
 class Rand final : public Creation {
@@ -127,10 +136,10 @@ class Rand final : public Creation {
              std::span<void* const> out) override {
     const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
     const int digits = philox::digits_of(type_.dtype);
-    for (int64_t i = 0; i < type_.elements(); ++i) {
-      const uint64_t word = philox::word(seed, static_cast<uint64_t>(i));
+    each_of_part(runs_, [&](int64_t i, int64_t g) {
+      const uint64_t word = philox::word(seed, static_cast<uint64_t>(g));
       store_real(type_.dtype, out[0], i, philox::uniform(word, digits));
-    }
+    });
     return ok_status();
   }
 
@@ -145,11 +154,11 @@ class Randn final : public Creation {
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
-    for (int64_t i = 0; i < type_.elements(); ++i) {
-      const auto block = static_cast<uint64_t>(i) / 2;
+    each_of_part(runs_, [&](int64_t i, int64_t g) {
+      const auto block = static_cast<uint64_t>(g) / 2;
       const philox::Circle z = philox::normal(philox::pair(seed, block));
-      store_real(type_.dtype, out[0], i, (i % 2 == 0 ? z.cos : z.sin) * scale_);
-    }
+      store_real(type_.dtype, out[0], i, (g % 2 == 0 ? z.cos : z.sin) * scale_);
+    });
     return ok_status();
   }
 
@@ -158,26 +167,28 @@ class Randn final : public Creation {
   double scale_;
 };
 
-// The indices in the order of their random words.
+// The indices of the whole in the order of their random words.
 class Randperm final : public Creation {
  public:
-  explicit Randperm(const Call& call) : Creation(call), seed_(call, 1) {}
+  explicit Randperm(const Call& call)
+      : Creation(call), seed_(call, 1), whole_(window_of(call, 0).whole) {}
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const auto seed = static_cast<uint64_t>(seed_.integer(in, 0));
     std::vector<std::pair<uint64_t, int64_t>> order;
-    for (int64_t i = 0; i < type_.elements(); ++i) {
+    for (int64_t i = 0; i < whole_; ++i) {
       order.emplace_back(philox::word(seed, static_cast<uint64_t>(i)), i);
     }
     std::sort(order.begin(), order.end());
-    for (size_t i = 0; i < order.size(); ++i) {
-      store_int(type_.dtype, out[0], static_cast<int64_t>(i), order[i].second);
-    }
+    each_of_part(runs_, [&](int64_t i, int64_t g) {
+      store_int(type_.dtype, out[0], i, order[static_cast<size_t>(g)].second);
+    });
     return ok_status();
   }
 
  private:
   Scalar seed_;
+  int64_t whole_;
 };
 
 template <typename K>

@@ -1,20 +1,16 @@
-// Ops that read or write where a tensor of indices says. An index must lie in
-// [0, rows).
+// Ops that read or write where a tensor of indices says. An index must name a
+// row of the whole; those of a row that part= puts elsewhere read 0 and write
+// nothing.
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "exec/element.h"
+#include "exec/part_runs.h"
 #include "exec/ref/ref.h"
 #include "exec/view.h"
 
 namespace gt::ref {
 namespace {
-
-Error out_of_range(int64_t index, int64_t rows) {
-  return Error{"index " + std::to_string(index) + " is out of range for " +
-               std::to_string(rows) + " row" + (rows == 1 ? "" : "s")};
-}
 
 // Sums that are rounded once, when all has been added.
 class Totals {
@@ -55,14 +51,15 @@ class Indexed : public Kernel {
       : x_(call.type(0)),
         index_(call.type(1)),
         axis_(single_axis(call, 0)),
-        rows_(x_.shape.empty() ? 1 : x_.shape[axis_]),
+        rows_(window_of(call, axis_)),
         step_(strides_of(x_.shape)[axis_]) {
     if (x_.shape.empty()) step_ = 1;
   }
 
  protected:
-  // Calls use(i, at): element i of the index reads or writes x's element at.
-  // walk[0] goes over x without the axis, walk[1] over `other`.
+  // Calls use(i, at, from): element i of the index reads or writes x's element
+  // `at`, -1 if that is elsewhere. walk[0] goes over x without the axis,
+  // walk[1] over `other`.
   template <typename Use>
   Status each(const void* index, const Shape& other, const Use& use) const {
     Strides rest = strides_of(x_.shape);
@@ -71,15 +68,16 @@ class Indexed : public Kernel {
     const int64_t n = index_.elements();
     for (int64_t i = 0; i < n; ++i, walk.next()) {
       const int64_t row = load_int(index_.dtype, index, i);
-      if (row < 0 || row >= rows_) return out_of_range(row, rows_);
-      use(i, walk[0] + row * step_, walk[1]);
+      if (!rows_.names(row)) return out_of_range(row, rows_);
+      const bool here = rows_.holds(row);
+      use(i, here ? walk[0] + (row - rows_.start) * step_ : -1, walk[1]);
     }
     return ok_status();
   }
 
   const Type x_, index_;
   const size_t axis_;
-  const int64_t rows_;
+  const Window rows_;
   int64_t step_;
 };
 
@@ -92,8 +90,12 @@ class Gather final : public Indexed {
     const auto* from = static_cast<const char*>(in[0]);
     auto* to = static_cast<char*>(out[0]);
     return each(in[1], index_.shape, [&](int64_t i, int64_t at, int64_t) {
-      std::memcpy(to + i * static_cast<int64_t>(size),
-                  from + at * static_cast<int64_t>(size), size);
+      char* y = to + i * static_cast<int64_t>(size);
+      if (at < 0) {
+        std::memset(y, 0, size);
+      } else {
+        std::memcpy(y, from + at * static_cast<int64_t>(size), size);
+      }
     });
   }
 };
@@ -110,7 +112,7 @@ class ScatterAdd final : public Indexed {
     }
     const Status s =
         each(in[1], src_.shape, [&](int64_t, int64_t at, int64_t from) {
-          totals.add(at, src_.dtype, in[2], from);
+          if (at >= 0) totals.add(at, src_.dtype, in[2], from);
         });
     if (s.ok()) totals.store(out[0]);
     return s;
@@ -124,42 +126,49 @@ class ScatterAdd final : public Indexed {
 class Embedding final : public Kernel {
  public:
   explicit Embedding(const Call& call)
-      : table_(call.type(0)), ids_(call.type(1)) {}
+      : table_(call.type(0)), ids_(call.type(1)), rows_(window_of(call, 0)) {}
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const int64_t rows = table_.shape[0];
-    const size_t bytes =
-        rows == 0 ? 0 : table_.bytes() / static_cast<size_t>(rows);
+    const int64_t bytes =
+        table_.shape[1] * static_cast<int64_t>(size_of(table_.dtype));
     for (int64_t i = 0; i < ids_.elements(); ++i) {
       const int64_t row = load_int(ids_.dtype, in[1], i);
-      if (row < 0 || row >= rows) return out_of_range(row, rows);
-      std::memcpy(
-          static_cast<char*>(out[0]) + i * static_cast<int64_t>(bytes),
-          static_cast<const char*>(in[0]) + row * static_cast<int64_t>(bytes),
-          bytes);
+      if (!rows_.names(row)) return out_of_range(row, rows_);
+      char* y = static_cast<char*>(out[0]) + i * bytes;
+      if (rows_.holds(row)) {
+        const auto* table = static_cast<const char*>(in[0]);
+        std::memcpy(y, table + (row - rows_.start) * bytes,
+                    static_cast<size_t>(bytes));
+      } else {
+        std::memset(y, 0, static_cast<size_t>(bytes));
+      }
     }
     return ok_status();
   }
 
  private:
   Type table_, ids_;
+  Window rows_;
 };
 
 // embedding_grad: dtable = 0, then dtable[ids[..],d] += dy[..,d].
 class EmbeddingGrad final : public Kernel {
  public:
   explicit EmbeddingGrad(const Call& call)
-      : dy_(call.type(0)), ids_(call.type(1)), to_(call.results[0]) {}
+      : dy_(call.type(0)),
+        ids_(call.type(1)),
+        to_(call.results[0]),
+        rows_(window_of(call, 0)) {}
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
-    const int64_t rows = to_.shape[0];
     const int64_t width = to_.shape.back();
     Totals totals(to_);
     for (int64_t i = 0; i < ids_.elements(); ++i) {
       const int64_t row = load_int(ids_.dtype, in[1], i);
-      if (row < 0 || row >= rows) return out_of_range(row, rows);
-      for (int64_t j = 0; j < width; ++j) {
-        totals.add(row * width + j, dy_.dtype, in[0], i * width + j);
+      if (!rows_.names(row)) return out_of_range(row, rows_);
+      const int64_t at = (row - rows_.start) * width;
+      for (int64_t j = 0; rows_.holds(row) && j < width; ++j) {
+        totals.add(at + j, dy_.dtype, in[0], i * width + j);
       }
     }
     totals.store(out[0]);
@@ -168,6 +177,7 @@ class EmbeddingGrad final : public Kernel {
 
  private:
   Type dy_, ids_, to_;
+  Window rows_;
 };
 
 template <typename K>

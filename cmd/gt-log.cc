@@ -1,0 +1,266 @@
+// gt-log: a stream in; the same stream, some of its lines, or a report out.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "log/filter.h"
+#include "log/report.h"
+#include "log/tee.h"
+#include "program.h"
+
+namespace {
+
+constexpr const char* kFooter =
+    R"(Reads FILE... in order ('-' or none: standard input): streams, logs made by
+-o, traces made by gt-work --trace, and for --plot results. Without options it
+passes a stream on.
+Exit status: 0 done; 1 nothing was printed under a name to plot; 2 usage or
+local I/O; 3 a log or trace that is none; 4 the stream was cut short; the
+largest of these and of the stages before. See gt-log(1), gt-log(5).
+
+Examples:
+  gt-emit model.gt | gt-log -o model.log | gt-work
+  gt-emit model.gt | gt-log --op matmul --name 'w*'
+  gt-emit model.gt | gt-log --summary
+  gt-emit model.gt | gt-work | gt-log --plot loss > loss.svg)";
+
+struct Options {
+  std::vector<std::string> files;
+  std::string log;
+  gt::SelectOptions select;
+  bool summary = false;
+  bool tsv = false;
+  bool dot = false;
+  std::string timeline;
+  std::string from, to;
+  std::string title;
+  bool text = false;
+  gt::ReportOptions report;
+};
+
+CLI::Option* add_list(CLI::App& app, const char* name,
+                      std::vector<std::string>& to, const char* type,
+                      const char* help) {
+  return app.add_option(name, to, help)
+      ->type_name(type)
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_filters(CLI::App& app, gt::SelectOptions& select) {
+  add_list(app, "--op", select.ops, "GLOB,...", "lines of these ops");
+  add_list(app, "--name", select.names, "GLOB,...",
+           "lines that define or read such a name");
+  add_list(app, "--signal", select.signals, "GLOB,...",
+           "lines with such a #signal");
+  add_list(app, "--rank", select.ranks, "SET",
+           "lines on one of these ranks, as 0-3");
+  add_list(app, "--client", select.clients, "GLOB,...",
+           "lines of these clients");
+  app.add_flag("-v", select.invert, "all lines but those");
+}
+
+void add_reports(CLI::App& app, Options& options) {
+  CLI::Option* summary = app.add_flag(
+      "--summary", options.summary,
+      "lines, bytes, flops and, of a trace, time by op and signal");
+  app.add_flag("--tsv", options.tsv, "the summary with tabs, numbers in full")
+      ->needs(summary);
+  app.add_flag("--dot", options.dot, "the program as a graph for Graphviz");
+  CLI::Option* timeline =
+      app.add_option("--timeline", options.timeline,
+                     "a trace as a picture (svg) or for Perfetto (chrome)")
+          ->type_name("svg|chrome")
+          ->check(CLI::IsMember({"svg", "chrome"}));
+  app.add_option("--from", options.from,
+                 "the timeline's beginning, as 1.5 or 20ms")
+      ->type_name("TIME")
+      ->needs(timeline);
+  app.add_option("--to", options.to, "the timeline's end")
+      ->type_name("TIME")
+      ->needs(timeline);
+  CLI::Option* plot =
+      app.add_option("--plot", options.report.plot,
+                     "printed numbers over steps, as a picture; on a terminal "
+                     "as characters")
+          ->type_name("NAME,...");
+  app.add_flag("--text", options.text, "the plot as characters")->needs(plot);
+  app.add_flag("--ascii", options.report.plot_look.ascii,
+               "the plot as characters that every terminal has")
+      ->needs(plot);
+  app.add_flag("--log-scale", options.report.plot_look.log_scale,
+               "the plot's values by their logarithms")
+      ->needs(plot);
+  app.add_option("--title", options.title, "what to write over a picture");
+}
+
+void add_options(CLI::App& app, Options& options) {
+  app.footer(kFooter);
+  app.add_option("FILE", options.files, "what to read, '-' for standard input");
+  app.add_option("-o", options.log,
+                 "pass the stream on and write a log of it to FILE")
+      ->type_name("FILE");
+  add_filters(app, options.select);
+  add_reports(app, options);
+}
+
+// "1.5", seconds, or "20ms".
+bool parse_time(const std::string& text, uint64_t& nanoseconds) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || !(value >= 0)) return false;
+  const std::string unit(next, end);
+  const double factor = unit.empty() || unit == "s" ? 1e9
+                        : unit == "ms"              ? 1e6
+                        : unit == "us"              ? 1e3
+                        : unit == "ns"              ? 1
+                                                    : 0;
+  if (factor == 0 || value * factor > 1e18) return false;
+  nanoseconds = static_cast<uint64_t>(value * factor);
+  return true;
+}
+
+// Whether the terminal takes more than ASCII, by the locale's name.
+bool has_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return std::strstr(value, "UTF-8") != nullptr ||
+           std::strstr(value, "utf8") != nullptr;
+  }
+  return false;
+}
+
+void fit_to_terminal(gt::TextPlotOptions& look) {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return;
+  if (size.ws_col > 0) look.columns = size.ws_col;
+  // With room for axes, names and the prompt.
+  if (size.ws_row > 0) look.rows = std::clamp(size.ws_row - 6, 6, 24);
+}
+
+// The report asked for; "" or why there is none.
+std::string choose_report(const CLI::App& app, Options& options) {
+  using Kind = gt::ReportOptions::Kind;
+  gt::ReportOptions& report = options.report;
+  std::string jobs;
+  for (const char* name :
+       {"-o", "--summary", "--dot", "--timeline", "--plot"}) {
+    if (app.count(name) == 0) continue;
+    if (!jobs.empty()) {
+      return jobs + " and " + name + " are two jobs; run gt-log once for each";
+    }
+    jobs = name;
+  }
+  if (jobs == "-o" && options.log.empty()) return "-o: '' is no file's name";
+  if (jobs == "--plot" &&
+      report.plot.find_first_not_of(',') == report.plot.npos) {
+    return "--plot: '" + report.plot + "' names nothing";
+  }
+  if (options.select.any() && (jobs == "-o" || jobs == "--plot")) {
+    return jobs + " and filters are two jobs; put one gt-log after another";
+  }
+  if (options.select.invert && !options.select.any()) {
+    return "-v needs a filter such as --op";
+  }
+  if (!options.title.empty() && jobs != "--timeline" && jobs != "--plot") {
+    return "--title needs --timeline or --plot";
+  }
+  if (options.summary) {
+    report.kind = options.tsv ? Kind::kSummaryTsv : Kind::kSummary;
+  } else if (options.dot) {
+    report.kind = Kind::kDot;
+  } else if (!options.timeline.empty()) {
+    report.kind =
+        options.timeline == "svg" ? Kind::kTimelineSvg : Kind::kTimelineChrome;
+    report.timeline.title = options.title;
+    if (!options.from.empty() &&
+        !parse_time(options.from, report.timeline.from)) {
+      return "--from: '" + options.from + "' is not a time such as 1.5 or 20ms";
+    }
+    if (!options.to.empty() && !parse_time(options.to, report.timeline.to)) {
+      return "--to: '" + options.to + "' is not a time such as 1.5 or 20ms";
+    }
+    if (report.timeline.from >= report.timeline.to) {
+      return "--to is not after --from";
+    }
+  } else if (app.count("--plot") > 0) {
+    const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+    gt::TextPlotOptions& look = report.plot_look;
+    const bool text = terminal || options.text || look.ascii;
+    report.kind = text ? Kind::kPlotText : Kind::kPlotSvg;
+    look.title = options.title;
+    look.ascii = look.ascii || !has_utf8();
+    const char* no_color = std::getenv("NO_COLOR");
+    look.color = terminal && (no_color == nullptr || *no_color == '\0');
+    if (terminal) fit_to_terminal(look);
+  }
+  return "";
+}
+
+// What the next stage reads is a stream, unless a report was wanted.
+bool wants_report(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    for (const std::string_view name :
+         {"--summary", "--dot", "--timeline", "--plot"}) {
+      if (word.starts_with(name)) return true;
+    }
+  }
+  return false;
+}
+
+int usage(const std::string& message, bool marks) {
+  if (marks) gt::write_empty_stream(gt::Exit::kUsage);
+  gt::say("gt-log: " + message + "; try gt-log --help\n");
+  return static_cast<int>(gt::Exit::kUsage);
+}
+
+int tee(const Options& options) {
+  int log = -1;
+  if (!options.log.empty()) {
+    if (gt::is_read(options.log, options.files)) {
+      return usage("-o: " + options.log + " is what is to be read", true);
+    }
+    log = ::open(options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                 0666);
+    if (log < 0) {
+      return usage("-o: " + options.log + ": " + std::strerror(errno), true);
+    }
+  }
+  gt::Tee tee(STDOUT_FILENO, log, options.log, gt::say);
+  return static_cast<int>(tee.run(options.files));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gt::guard_process();
+  CLI::App app{"Record, filter, summarise or draw a stream.", "gt-log"};
+  Options options;
+  add_options(app, options);
+  int status = 0;
+  const bool marks = !wants_report(argc, argv);
+  if (!gt::parse_options(app, argc, argv, status)) {
+    if (status != 0 && marks) gt::write_empty_stream(gt::Exit::kUsage);
+    return status;
+  }
+  const std::string wrong = choose_report(app, options);
+  if (!wrong.empty()) return usage(wrong, marks);
+  const auto selection = gt::Selection::make(options.select);
+  if (!selection.ok()) return usage(selection.error().message, marks);
+  const bool reports = options.report.kind != gt::ReportOptions::Kind::kNone;
+  if (!reports && !options.select.any()) return tee(options);
+  gt::Writer out(STDOUT_FILENO);
+  const gt::Exit done =
+      reports ? gt::report(options.files, options.report,
+                           options.select.any() ? &selection.value() : nullptr,
+                           out, gt::say)
+              : gt::filter(options.files, selection.value(), out, gt::say);
+  return gt::finish("gt-log", out, done);
+}

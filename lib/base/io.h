@@ -1,0 +1,16 @@
+// Reads and writes that wait: interruptions, and descriptors that are shared
+// with a program that made them non-blocking, are not errors.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace gt {
+
+// Bytes read, 0 at the end; -1: errno says why.
+long read_some(int fd, char* to, size_t size);
+
+// 0, or the errno of what went wrong.
+int write_all(int fd, std::string_view bytes);
+
+}  // namespace gt

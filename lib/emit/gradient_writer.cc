@@ -1,0 +1,414 @@
+// How the lines of a gradient are written: names, notes, aliases and frees.
+#include <algorithm>
+
+#include "emit/gradient_mesh.h"
+#include "emit/session.h"
+#include "ops/table.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+// Writes a gradient program with names: targets under the user's, the rest
+// under our own, each freed right after its last use.
+class Session::GradientWriter {
+ public:
+  GradientWriter(Session& session, const GradientProgram& program,
+                 const Targets& targets, Origin origin, std::string& out)
+      : s_(session),
+        ledger_(session.ledger_),
+        program_(program),
+        targets_(targets),
+        origin_(origin),
+        out_(out),
+        values_(program.handle_types.size(), kNil),
+        uses_(program.handle_types.size(), 0),
+        into_(program.handle_types.size(), kNil),
+        names_(program.handle_types.size()) {}
+
+  void run() {
+    take_notes();
+    count_uses();
+    find_parts();
+    if (!targets_.retain) consume();
+    for (const GradientLine& line : program_.lines) {
+      if (line.op == &pieces_op()) {
+        write_pieces(line);
+      } else {
+        write(line);
+      }
+    }
+    for (size_t t = 0; t < targets_.values.size(); ++t) write_rest(t);
+  }
+
+ private:
+  using Kind = GradientOperand::Kind;
+
+  // The line's own notes and remark go with the first target's gradient.
+  void take_notes() {
+    at_ = s_.at_note(origin_);
+    for (const Note& note : s_.line_.notes) {
+      std::string text = " #" + std::string(note.key);
+      if (!note.value.empty()) text += "=" + std::string(note.value);
+      if (note.key == "at") {
+        at_ = text;
+      } else if (note.key != "signal" && note.key != "mb") {
+        user_notes_ += text;
+      }
+    }
+    if (!s_.line_.remark.empty()) {
+      remark_ = " " + std::string(s_.line_.remark);
+    }
+  }
+
+  // Reads to come keep data alive, the user's names apart.
+  void count_uses() {
+    for (const GradientLine& line : program_.lines) {
+      for (const GradientOperand& o : line.operands) {
+        if (o.kind == Kind::kHandle) ++uses_[o.id];
+        if (o.kind == Kind::kForward) ledger_.tape.add_read(o.id);
+      }
+    }
+    // A second target with the same gradient copies it.
+    for (size_t t = 0; t < targets_.values.size(); ++t) {
+      if (program_.targets[t] != kNil && first_target(t) != t) {
+        ++uses_[program_.targets[t]];
+      }
+    }
+  }
+
+  // A gradient that is read as a part of another one alone needs no name of its
+  // own: it is that one on its ranks.
+  void find_parts() {
+    for (const GradientLine& line : program_.lines) {
+      if (line.op != &pieces_op()) continue;
+      for (const GradientOperand& o : line.operands) {
+        if (o.kind != Kind::kHandle || uses_[o.id] != 1) continue;
+        if (target_of(o.id) >= 0) continue;
+        const TypeId type = program_.handle_types[o.id];
+        if (to_string(ledger_.types.ranks(type)) == o.ranks) {
+          into_[o.id] = line.results[0];
+        }
+      }
+    }
+  }
+
+  size_t first_target(size_t t) const {
+    size_t first = 0;
+    while (program_.targets[first] != program_.targets[t]) ++first;
+    return first;
+  }
+
+  void consume() {
+    Lost why;
+    why.kind = Lost::Kind::kConsumed;
+    why.at = origin_;
+    ledger_.tape.consume(program_.history, why);
+    ledger_.write_idle_frees(out_);
+  }
+
+  std::string name_of(const GradientOperand& o,
+                      const std::string& ranks) const {
+    if (o.kind == Kind::kText) return o.text;
+    const ValueId v = o.kind == Kind::kHandle ? values_[o.id] : o.id;
+    return ledger_.name_of(v, o.ranks.empty() ? ranks : o.ranks);
+  }
+
+  // The target whose gradient the handle is, or -1.
+  int target_of(Handle h) const {
+    for (size_t t = 0; t < program_.targets.size(); ++t) {
+      if (program_.targets[t] == h) return static_cast<int>(t);
+    }
+    return -1;
+  }
+
+  Handle whole_of(Handle h) const {
+    while (into_[h] != kNil) h = into_[h];
+    return h;
+  }
+
+  // Gives a result its name; what must stand before the line goes to `before`.
+  std::string name_result(Handle h, std::string& before) {
+    const ValueId v = values_[h];
+    const Handle whole = whole_of(h);
+    const Ranks& ranks = ledger_.types.ranks(program_.handle_types[h]);
+    if (const int target = target_of(whole); target >= 0) {
+      const Name& name = s_.line_.results[static_cast<size_t>(target)];
+      if (name.ranks.empty()) {
+        ledger_.bind(ledger_.symbols.intern(name.text), v, origin_, before);
+        return std::string(name.text);
+      }
+      ledger_.bind_piece(name.text, ranks, v, false, origin_, before);
+      return std::string(name.text);
+    }
+    std::string& name = names_[whole];
+    if (name.empty()) name = ledger_.fresh_name();
+    if (ranks.empty()) {
+      ledger_.hold_internal(v, name, origin_);
+    } else {
+      ledger_.bind_piece(name, ranks, v, true, origin_, before);
+    }
+    return name;
+  }
+
+  // "" for what is no target's; else its note, and the user's own once.
+  std::string target_notes(Handle h) {
+    const int target = target_of(whole_of(h));
+    if (target < 0) return "";
+    return " #grad=" + target_text(static_cast<size_t>(target)) +
+           std::exchange(user_notes_, {});
+  }
+
+  std::string target_text(size_t t) const {
+    return std::string(s_.line_.operands[t + 1].text);
+  }
+
+  void end_line(const std::string& notes) {
+    out_ += notes + at_;
+    if (notes.find(" #grad=") != std::string::npos) {
+      out_ += std::exchange(remark_, {});
+    }
+    out_ += "\n";
+  }
+
+  void write(const GradientLine& line) {
+    std::string tail = line.op->name;
+    for (const GradientOperand& o : line.operands) {
+      tail += " " + name_of(o, line.ranks);
+    }
+    for (const auto& [key, value] : line.keys) {
+      tail += " " + key + "=" + portable_value(ledger_, line, key, value);
+    }
+    define(line, tail);
+    std::string before, head, first;
+    std::string notes =
+        line.notes + " #bwd" + type_notes(ledger_.mesh_ids[line.mesh], line);
+    for (const Handle h : line.results) {
+      for (uint32_t u = 0; u < uses_[h]; ++u) {
+        ledger_.tape.add_read(values_[h]);
+      }
+      const std::string name = name_result(h, before);
+      if (first.empty()) first = name;
+      notes += target_notes(h);
+      head += with_ranks(name, line.ranks) + " ";
+    }
+    const std::string end = enter_mesh(ledger_, line, first, before);
+    out_ += before + head + "= " + tail;
+    end_line(notes);
+    out_ += end;
+    finish_reads(line);
+    // Nobody asked for it.
+    for (const Handle h : line.results) {
+      if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
+    }
+    ledger_.write_idle_frees(out_);
+  }
+
+  // One name for what several hold, rank by rank.
+  void write_pieces(const GradientLine& line) {
+    const Handle h = line.results[0];
+    std::vector<std::pair<std::string, std::string>> parts;  // ranks, tail
+    std::vector<ValueId> values;
+    std::string text = "r@" + line.ranks + " = pieces";
+    for (const GradientOperand& o : line.operands) {
+      const bool own = o.kind == Kind::kHandle && into_[o.id] == h;
+      if (o.kind == Kind::kHandle) {
+        values.push_back(values_[o.id]);
+        text += " x@" + o.ranks;
+      }
+      if (own) continue;
+      parts.emplace_back(o.ranks, o.kind == Kind::kText
+                                      ? o.text
+                                      : "copy " + name_of(o, line.ranks));
+    }
+    define_pieces(line, text, values);
+    for (uint32_t u = 0; u < uses_[h]; ++u) ledger_.tape.add_read(values_[h]);
+    finish_reads(line);
+    std::string before;
+    const std::string name = name_result(h, before);
+    const std::string notes = line.notes + " #bwd";
+    out_ += before;
+    for (const auto& [ranks, tail] : parts) {
+      const bool zeros = tail.starts_with("zeros");
+      out_ += with_ranks(name, ranks) + " = " + tail;
+      end_line(notes +
+               (zeros ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
+               target_notes(h));
+    }
+    if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
+    ledger_.write_idle_frees(out_);
+  }
+
+  // ---- values ---------------------------------------------------------------
+
+  // The line's values: with history only when the gradient is to have one.
+  void define(const GradientLine& line, const std::string& tail) {
+    if (targets_.retain) return define_recorded(line, tail);
+    for (const Handle h : line.results) values_[h] = leaf(h);
+  }
+
+  ValueId leaf(Handle h) {
+    const TypeId type = program_.handle_types[h];
+    return ledger_.tape.add_leaf(type, is_float(ledger_.types[type].dtype),
+                                 origin_);
+  }
+
+  void define_pieces(const GradientLine& line, const std::string& text,
+                     const std::vector<ValueId>& values) {
+    const Handle h = line.results[0];
+    if (!targets_.retain || values.empty()) {
+      values_[h] = leaf(h);
+      return;
+    }
+    NodeText node;
+    node.line = text;
+    node.mesh = line.mesh;
+    if (s_.options_.tape) node.shown = text;
+    const std::vector<TypeId> types = {program_.handle_types[h]};
+    const std::vector<uint8_t> floats = {1};
+    std::vector<ValueId> results;
+    ledger_.tape.record({&pieces_op(),
+                         Shared<NodeText>(std::move(node)),
+                         values,
+                         types,
+                         floats,
+                         {},
+                         {},
+                         origin_},
+                        results);
+    values_[h] = results[0];
+  }
+
+  void define_recorded(const GradientLine& line, const std::string& tail) {
+    const std::string at = line.ranks.empty() ? "" : "@" + line.ranks;
+    std::string text;
+    for (size_t r = 0; r < line.results.size(); ++r) text += "r" + at + " ";
+    text += "= " + tail;
+    Line parsed;
+    GT_CHECK(parse_line(text, parsed).ok());
+    std::vector<const Type*> types;
+    s_.operand_values_.clear();
+    for (const GradientOperand& o : line.operands) {
+      ValueId v = kNil;
+      if (o.kind == Kind::kHandle) v = values_[o.id];
+      if (o.kind == Kind::kForward) v = o.id;
+      s_.operand_values_.push_back(v);
+      types.push_back(v == kNil ? nullptr
+                                : &ledger_.types[ledger_.tape.value(v).type]);
+    }
+    Call call;
+    GT_CHECK(bind_form(parsed, types, call).ok());
+    s_.result_types_.clear();
+    s_.differentiable_.clear();
+    for (const Handle h : line.results) {
+      const TypeId type = program_.handle_types[h];
+      s_.result_types_.push_back(type);
+      s_.differentiable_.push_back(is_float(ledger_.types[type].dtype) ? 1 : 0);
+    }
+    const Mesh* mesh = std::exchange(s_.mesh_, ledger_.mesh_ids[line.mesh]);
+    std::swap(s_.line_, parsed);
+    s_.record_typed(call, origin_);
+    std::swap(s_.line_, parsed);
+    s_.mesh_ = mesh;
+    for (size_t r = 0; r < line.results.size(); ++r) {
+      values_[line.results[r]] = s_.result_values_[r];
+    }
+  }
+
+  void finish_reads(const GradientLine& line) {
+    for (const GradientOperand& o : line.operands) {
+      if (o.kind == Kind::kText) continue;
+      ledger_.tape.drop_read(o.kind == Kind::kHandle ? values_[o.id] : o.id);
+    }
+  }
+
+  // A gradient under a second name, or of a target that was not reached.
+  void write_rest(size_t t) {
+    const Handle h = program_.targets[t];
+    if (h != kNil && first_target(t) == t) return;
+    const Name& name = s_.line_.results[t];
+    if (h == kNil) {
+      s_.warn("grad: the loss does not depend on " + target_text(t) +
+                  "; its gradient is zeros",
+              origin_);
+      return write_zeros(t);
+    }
+    const TypeId type = program_.handle_types[h];
+    const std::string text = "copy " + ledger_.name_of(values_[h], name.ranks);
+    write_as(name, ledger_.tape.add_leaf(type, true, origin_),
+             {{std::string(name.ranks), text}}, t);
+    ledger_.tape.drop_read(values_[h]);
+    ledger_.write_idle_frees(out_);
+  }
+
+  void write_zeros(size_t t) {
+    const Name& name = s_.line_.results[t];
+    const GradientTarget& target = targets_.values[t];
+    const auto type_of = [&](const ValueOnRanks& part) {
+      return ledger_.tape.value(part.value).type;
+    };
+    if (target.ranks.empty()) {
+      const TypeId type = type_of(target.parts[0]);
+      return write_as(name, ledger_.tape.add_leaf(type, true, origin_),
+                      {{"", "zeros " + to_string(ledger_.types[type])}}, t);
+    }
+    // A line for each type that its pieces have.
+    PlacedType all{target.ranks, {}, {}};
+    std::vector<std::pair<std::string, std::string>> lines;
+    for (const int64_t rank : target.ranks) {
+      for (const ValueOnRanks& part : target.parts) {
+        if (!includes(part.ranks, {rank})) continue;
+        all.types.push_back(ledger_.types.on(type_of(part), rank));
+      }
+    }
+    for (Ranks left = target.ranks; !left.empty();) {
+      const Type type = all.on(left[0]);
+      Ranks same;
+      for (const int64_t rank : left) {
+        if (all.on(rank) == type) same.push_back(rank);
+      }
+      lines.emplace_back(to_string(same), "zeros " + to_string(type));
+      left = without(left, same);
+    }
+    const TypeId type = ledger_.types.id(std::move(all));
+    write_as(name, ledger_.tape.add_leaf(type, true, origin_), lines, t);
+  }
+
+  void write_as(const Name& name, ValueId v,
+                const std::vector<std::pair<std::string, std::string>>& lines,
+                size_t t) {
+    std::string before;
+    if (name.ranks.empty()) {
+      ledger_.bind(ledger_.symbols.intern(name.text), v, origin_, before);
+    } else {
+      const Ranks ranks = ledger_.types.ranks(ledger_.tape.value(v).type);
+      ledger_.bind_piece(name.text, ranks, v, false, origin_, before);
+    }
+    out_ += before;
+    for (const auto& [ranks, text] : lines) {
+      out_ += with_ranks(name.text, ranks) + " = " + text;
+      end_line(" #bwd #grad=" + target_text(t) +
+               std::exchange(user_notes_, {}));
+    }
+    ledger_.write_idle_frees(out_);
+  }
+
+  Session& s_;
+  Ledger& ledger_;
+  const GradientProgram& program_;
+  const Targets& targets_;
+  Origin origin_;
+  std::string& out_;
+  std::vector<ValueId> values_;     // by handle
+  std::vector<uint32_t> uses_;      // by handle
+  std::vector<Handle> into_;        // by handle: what it is a part of; or kNil
+  std::vector<std::string> names_;  // by handle, of ours
+  std::string user_notes_, remark_, at_;
+};
+
+void Session::write_gradient(const GradientProgram& program,
+                             const Targets& targets, Origin origin,
+                             std::string& out) {
+  GradientWriter(*this, program, targets, origin, out).run();
+}
+
+}  // namespace gt

@@ -1,0 +1,308 @@
+// Lines with ranks: what they read, check and define.
+#include <algorithm>
+
+#include "emit/session.h"
+#include "ops/table.h"
+#include "stream/ranks.h"
+#include "stream/stored.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kSeedName = "_eseed";
+
+bool is_output(std::string_view op) { return op == "print" || op == "save"; }
+
+}  // namespace
+
+void Session::placed(Origin origin, std::string& out) {
+  ledger_.drop_types();
+  auto where = line_ranks(line_);
+  if (!where.ok()) return reject(where.error(), origin, out);
+  where_ = std::move(where.value());
+  mesh_ = ledger_.meshes.of(line_);
+  if (is_output(line_.op)) return placed_output(origin, out);
+  placed_plain(origin, out);
+}
+
+// ---- operands
+// ----------------------------------------------------------------
+
+Error Session::unknown_piece(const Operand& operand,
+                             const Ranks& missing) const {
+  const std::string name(operand.text);
+  std::string message = std::string(line_.op) + ": '" + name +
+                        "' has no piece on rank" +
+                        (missing.size() > 1 ? "s " : " ") + to_string(missing);
+  const std::vector<SymbolId>& pieces = ledger_.symbols.pieces(name);
+  if (!pieces.empty()) {
+    Ranks known;
+    for (const SymbolId id : pieces) {
+      known = together(known, ledger_.symbols[id].ranks);
+    }
+    message += "; it lives on " + with_ranks(name, to_string(known));
+  } else if (const SymbolId id = ledger_.symbols.find(name);
+             id != kNil && ledger_.symbols[id].is_bound()) {
+    message += "; there is '" + name + "', without ranks";
+  } else {
+    message = std::string(line_.op) + ": unknown name '" +
+              with_ranks(name, operand.ranks) + "'" +
+              did_you_mean(with_ranks(name, operand.ranks),
+                           ledger_.symbols.bound_names());
+  }
+  return Error{message, operand.column};
+}
+
+// Looks up the pieces that the line reads; false when it failed, and was
+// answered.
+bool Session::resolve_pieces(Origin origin, std::string& out) {
+  reads_.assign(line_.operands.size(), {});
+  const Symbol* failed = nullptr;
+  for (size_t i = 0; i < line_.operands.size(); ++i) {
+    const Operand& o = line_.operands[i];
+    if (o.kind != Operand::Kind::kName) continue;
+    const bool own = line_.op == "copy" || line_.op == "grad";
+    reads_[i] = ledger_.find_pieces(
+        o.text, ascending(own ? where_.operands[i] : where_.ranks));
+    if (!reads_[i].missing.empty()) {
+      reject(unknown_piece(o, reads_[i].missing), origin, out);
+      return false;
+    }
+    for (const Ledger::PieceRead& read : reads_[i].pieces) {
+      if (ledger_.symbols[read.symbol].failed) {
+        failed = &ledger_.symbols[read.symbol];
+      }
+    }
+  }
+  if (failed == nullptr) return true;
+  if (line_.results.empty()) {
+    write_line(origin, out);
+  } else {
+    const std::string message = failed->message;
+    fail_results(message, origin, out);
+  }
+  return false;
+}
+
+const Type* Session::piece_type(size_t operand, int64_t rank) const {
+  for (const Ledger::PieceRead& read : reads_[operand].pieces) {
+    if (!std::binary_search(read.ranks.begin(), read.ranks.end(), rank)) {
+      continue;
+    }
+    const ValueId value = ledger_.symbols[read.symbol].value;
+    return &ledger_.types.on(ledger_.tape.value(value).type, rank);
+  }
+  return nullptr;
+}
+
+std::vector<LocalType> Session::operand_letters() const {
+  std::vector<LocalType> letters;
+  for (const Ledger::PieceReads& reads : reads_) {
+    std::vector<TypedPart> parts;
+    for (const Ledger::PieceRead& read : reads.pieces) {
+      const ValueId value = ledger_.symbols[read.symbol].value;
+      parts.push_back(
+          {&ledger_.types.placed(ledger_.tape.value(value).type).letters,
+           &read.ranks});
+    }
+    letters.push_back(parts.size() == 1
+                          ? restricted(*parts[0].type, *parts[0].ranks)
+                          : join_parts(mesh_, parts));
+  }
+  return letters;
+}
+
+// ---- computing lines
+// -----------------------------------------------------------
+
+void Session::placed_plain(Origin origin, std::string& out) {
+  if (Status s = check_results(); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  before_.clear();
+  completion_.clear();
+  added_.clear();
+  if (Status s = complete_placed(out); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  // An unknown op is said before an unknown name.
+  operand_types_.assign(line_.operands.size(), nullptr);
+  if (Status s = bind_form(line_, operand_types_, call_); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  if (!resolve_pieces(origin, out)) return;
+  if (Status s = join_operands(origin); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  if (add_results(call_)) {
+    GT_CHECK(bind_form(line_, operand_types_, call_).ok());
+  }
+  const PieceType pieces = [this](size_t operand, int64_t rank) {
+    return piece_type(operand, rank);
+  };
+  const auto types = infer_placed(line_, where_, mesh_, pieces);
+  if (!types.ok()) {
+    settle_joined(origin);
+    for (const std::string& name : added_) ledger_.give_back(name);
+    line_.results.resize(line_.results.size() - added_.size());
+    return reject(types.error(), origin, out);
+  }
+  const std::vector<LocalType> letters = operand_letters();
+  std::vector<const LocalType*> known;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    known.push_back(reads_[i].pieces.empty() ? nullptr : &letters[i]);
+  }
+  std::vector<Finding> findings;  // gt-check says them
+  const LocalType made =
+      infer_type({line_, where_, mesh_, known, pieces}, findings);
+  line_out_.clear();
+  write_line(origin, line_out_);
+  result_types_.clear();
+  differentiable_.clear();
+  for (const std::vector<Type>& by_position : types.value()) {
+    PlacedType type = placed_type(where_.ranks, by_position, made);
+    differentiable_.push_back(is_float(type.types[0].dtype) ? 1 : 0);
+    result_types_.push_back(ledger_.types.id(std::move(type)));
+  }
+  record_typed(call_, origin);
+  settle_joined(origin);
+  bind_results(origin);
+  out += before_;
+  out += line_out_;
+  ledger_.write_idle_frees(out);
+  count_seed(origin, out);
+  limit_history(origin);
+}
+
+// ---- print and save
+// --------------------------------------------------------------
+
+void Session::placed_output(Origin origin, std::string& out) {
+  operand_types_.assign(line_.operands.size(), nullptr);
+  if (Status s = bind_form(line_, operand_types_, call_); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  const auto grid = grid_of(line_, mesh_, where_.ranks);
+  if (!grid.ok()) return reject(grid.error(), origin, out);
+  if (!resolve_pieces(origin, out)) return;
+  std::vector<Type> printed;
+  if (line_.key("split") != nullptr) {
+    const auto whole =
+        assembly(line_, grid.value(), [this](size_t operand, int64_t rank) {
+          return piece_type(operand, rank);
+        });
+    if (!whole.ok()) return reject(whole.error(), origin, out);
+    printed.push_back(whole.value().whole);
+  } else {
+    for (const int64_t rank : where_.ranks) {
+      printed.push_back(*piece_type(0, rank));
+    }
+  }
+  Line local = line_;
+  std::erase_if(local.keys, [](const Key& key) {
+    return key.key == "split" || key.key == "shape";
+  });
+  for (const Type& type : printed) {
+    operand_types_[0] = &type;
+    if (Status s = gt::bind(local, operand_types_, call_); !s.ok()) {
+      return reject(s.error(), origin, out);
+    }
+  }
+  write_line(origin, out);
+  if (line_.op == "save") note_placed_save(printed);
+}
+
+// Of several ranks without split= each has its own file.
+void Session::note_placed_save(const std::vector<Type>& saved) {
+  const std::string path = unquote(line_.operands[1].text);
+  if (saved.size() == 1) {
+    saved_[normal_path(path)] = saved[0];
+    return;
+  }
+  for (size_t p = 0; p < saved.size(); ++p) {
+    saved_[normal_path(path_of_rank(path, std::to_string(where_.ranks[p])))] =
+        saved[p];
+  }
+}
+
+// ---- what the user may leave out
+// ---------------------------------------------------
+
+// The register of seeds counts the uses of the whole program, whatever ranks
+// they are on: each rank that used one has it, and all count on together.
+Status Session::complete_placed(std::string& out) {
+  const Op* op = find_op(line_.op);
+  if (op == nullptr) return ok_status();
+  if (op->name == "load") {
+    const size_t before = line_.operands.size();
+    const Status s = complete_load();
+    if (line_.operands.size() > before) {
+      where_.operands.insert(where_.operands.begin() + 1, Ranks{});
+    }
+    return s;
+  }
+  const size_t at = line_.operands.size();
+  if (at >= op->operands.size() || op->operands[at].name != "seed" ||
+      line_.results.empty()) {
+    return ok_status();
+  }
+  const Ranks wanted = ascending(where_.ranks);
+  const auto reads = ledger_.find_pieces(kSeedName, wanted);
+  if (!reads.missing.empty()) {
+    const std::vector<SymbolId> known = ledger_.symbols.pieces(kSeedName);
+    const std::string there = to_string(reads.missing);
+    if (known.empty()) {
+      out += with_ranks(kSeedName, there) + " = tensor i64[] " +
+             std::to_string(options_.seed) + "\n";
+    } else {
+      const int64_t from = ledger_.symbols[known[0]].ranks[0];
+      out += with_ranks(kSeedName, there) + " = copy " +
+             with_ranks(kSeedName, std::to_string(from)) + "\n";
+    }
+    Ranks all = reads.missing;
+    for (const SymbolId id : known) {
+      all = together(all, ledger_.symbols[id].ranks);
+    }
+    keep_seed(all, out);
+  }
+  completion_ = kSeedName;
+  added_ranks_ = to_string(where_.ranks);
+  line_.operands.push_back(
+      {Operand::Kind::kName, 0, completion_, added_ranks_});
+  where_.operands.push_back(where_.ranks);
+  return ok_status();
+}
+
+void Session::keep_seed(const Ranks& ranks, std::string& out) {
+  PlacedType type{ranks, {{Dtype::kI64, {}}}, {}};
+  if (mesh_ != nullptr) {
+    for (const MeshAxis* axis : axes_within(*mesh_, ranks)) {
+      type.letters.set(*axis, 'R');
+    }
+  }
+  const ValueId v =
+      ledger_.tape.add_leaf(ledger_.types.id(std::move(type)), false, {});
+  for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
+    let_go_seed(ledger_.symbols[id].value);
+  }
+  ledger_.tape.add_read(v);  // the register stays
+  ledger_.bind_piece(kSeedName, ranks, v, true, {}, out);
+}
+
+void Session::count_seed(Origin origin, std::string& out) {
+  if (completion_.empty() || call_.op->name == "load") return;
+  Ranks all;
+  std::string before;
+  for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
+    all = together(all, ledger_.symbols[id].ranks);
+    let_go_seed(ledger_.symbols[id].value);
+  }
+  // A gradient may need this one.
+  ledger_.release_piece(kSeedName, all, origin, before);
+  out += before;
+  const std::string name = with_ranks(kSeedName, to_string(all));
+  out += name + " = add " + name + " 1" + at_note(origin) + "\n";
+  keep_seed(all, out);
+}
+
+}  // namespace gt

@@ -1,0 +1,114 @@
+// Whether a loss may be differentiated: the implicit seed of one on every rank
+// is right for a sum over the ranks (P) and for one number that all compute (I)
+// alone.
+#include <algorithm>
+
+#include "emit/session.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+const LocalType& letters_of(const Ledger& ledger, ValueId value) {
+  return ledger.types.placed(ledger.tape.value(value).type).letters;
+}
+
+}  // namespace
+
+Status Session::check_loss(const Operand& loss, ValueId value) const {
+  if (mesh_ == nullptr) return ok_status();
+  const auto ranks = parse_ranks(loss.ranks);
+  const auto grid = Grid::make(mesh_, ranks.value());
+  if (!grid.ok()) {
+    return Error{"grad: " + grid.error().message, loss.column};
+  }
+  const LocalType letters = letters_of(ledger_, value);
+  for (const MeshAxis* axis : axes_within(*mesh_, ranks.value())) {
+    const char letter = letters.on(*axis);
+    if (letter == 'I' || letter == 'P') continue;
+    std::string message = "grad: the loss " + std::string(loss.text) + " ";
+    if (letter == kUntyped) {
+      message += "has no known type on axis " + axis->name +
+                 explain_untyped(value, *axis) + "; it must be I or P there";
+    } else {
+      message += std::string("is ") + letter + " on axis " + axis->name +
+                 ", and must be I (one number, computed on each rank) or P (a "
+                 "sum over the ranks)";
+    }
+    return Error{message + remedy(loss, value, *axis, letter) + " [loss]",
+                 loss.column};
+  }
+  return ok_status();
+}
+
+// Where a type was lost: the first line behind the loss that broke a rule.
+std::string Session::explain_untyped(ValueId loss, const MeshAxis& axis) const {
+  std::vector<ValueId> open = {loss};
+  std::vector<ValueId> seen;
+  while (!open.empty()) {
+    const ValueId id = open.back();
+    open.pop_back();
+    if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+    seen.push_back(id);
+    const Value& v = ledger_.tape.value(id);
+    if (v.producer == kNil) {
+      return ": nothing says what is made at " + place_of(v.origin);
+    }
+    const Node& n = ledger_.tape.node(v.producer);
+    Line line;
+    GT_CHECK(parse_line(n.text->line, line).ok());
+    std::string found;
+    bool known = true;
+    for (size_t i = 0; i < n.operands().size(); ++i) {
+      const ValueId operand = n.operands()[i];
+      if (operand == kNil) continue;
+      const char letter = letters_of(ledger_, operand).on(axis);
+      if (letter == kUntyped) {
+        known = false;
+        open.push_back(operand);
+      }
+      found += (found.empty() ? "" : " and ") + std::string(1, letter);
+    }
+    if (known) {
+      return ": " + n.op->name + " at " + place_of(n.origin) + " reads " +
+             found;
+    }
+  }
+  return "";
+}
+
+std::string Session::remedy(const Operand& loss, ValueId value,
+                            const MeshAxis& axis, char letter) const {
+  const std::string name = with_ranks(loss.text, loss.ranks);
+  const std::string fixed =
+      with_ranks(std::string(loss.text) + "1", loss.ranks);
+  if (letter == 'V') {
+    return "; fix: " + fixed + " = reinterpret " + name + " over=" + axis.name +
+           " src=V dst=P, and take the gradient of that";
+  }
+  if (letter == kUntyped) {
+    return ": claim it with #type=" + axis.name + ":P (or I) where it is made";
+  }
+  // R: the line that made it so may make it I as well, or be left out.
+  const NodeId producer = ledger_.tape.value(value).producer;
+  if (producer != kNil && ledger_.tape.node(producer).op->row != nullptr &&
+      ledger_.tape.node(producer).op->row->crosses) {
+    const Node& n = ledger_.tape.node(producer);
+    const SymbolId operand = ledger_.tape.value(n.operands()[0]).name;
+    const std::string x =
+        operand == kNil
+            ? std::string("x")
+            : std::string(without_ranks(ledger_.symbols[operand].text));
+    if (n.op->name == "all_reduce") {
+      return "; fix: " + name + " = all_reduce " + with_ranks(x, loss.ranks) +
+             " over=" + axis.name +
+             " src=P dst=I, or skip the reduction and take the gradient of " +
+             x;
+    }
+  }
+  return "; fix: reduce to I instead (dst=I) or skip the reduction; where all "
+         "ranks compute the same from the same, claim #type=" +
+         axis.name + ":I where its data are made";
+}
+
+}  // namespace gt

@@ -1,0 +1,185 @@
+#include "exec/safetensors_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace gt {
+namespace {
+
+constexpr size_t kChunk = size_t{1} << 20;  // bytes copied at a time
+constexpr double kBytesPerNano = 1;
+
+// The file that is there: its descriptor, none if there is none.
+Result<Fd> open_old(const Files& files, const std::string& path) {
+  auto target = files.target(path);
+  if (!target.ok()) return target.error();
+  Fd fd(::openat(target.value().directory.get(), target.value().name.c_str(),
+                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.ok() && errno != ENOENT) {
+    return Error{path + ": " + std::strerror(errno)};
+  }
+  return fd;
+}
+
+Result<SafetensorsHeader> read_old(const Fd& fd, const std::string& path) {
+  if (!fd.ok()) return SafetensorsHeader{};
+  auto header = read_safetensors(fd.get());
+  if (header.ok()) return header;
+  return Error{path + " " + header.error().message +
+               "; save to another path, or remove it"};
+}
+
+// Of programs that add to files of one directory, one at a time: else what one
+// adds is lost in what another has read before. The file itself cannot be
+// locked, since another one takes its place. Ends with the descriptor.
+Result<Fd> lock_directory(const Fd& directory, const std::string& path) {
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  constexpr auto kPatience = std::chrono::seconds(60);
+  Fd lock(::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto start = std::chrono::steady_clock::now();
+  while (lock.ok() && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    // Some file systems have no locks.
+    if (errno != EWOULDBLOCK && errno != EINTR) break;
+    if (std::chrono::steady_clock::now() - start > kPatience) {
+      return Error{path +
+                   ": another program has locked its directory for over a "
+                   "minute; lsof +D says which"};
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  return lock;
+}
+
+Status copy_bytes(int from, size_t offset, size_t bytes, int to) {
+  std::string chunk;
+  auto at = static_cast<off_t>(offset);
+  while (bytes > 0) {
+    ssize_t n = chunk.empty()
+                    ? ::copy_file_range(from, &at, to, nullptr, bytes, 0)
+                    : -1;
+    if (n < 0 && chunk.empty() && errno == EINTR) continue;
+    if (n < 0) {  // not between these file systems; by hand
+      chunk.resize(kChunk);
+      n = ::pread(from, chunk.data(), std::min(bytes, kChunk), at);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Error{std::strerror(errno)};
+      const Status s = write_all(to, chunk.data(), static_cast<size_t>(n));
+      if (!s.ok()) return s;
+      at += n;
+    }
+    if (n == 0) return Error{"is cut short"};
+    bytes -= static_cast<size_t>(n);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SafetensorsUpdate>> SafetensorsUpdate::make(
+    const Files& files, const std::string& file) {
+  const auto old = open_old(files, file);
+  if (!old.ok()) return old.error();
+  const auto header = read_old(old.value(), file);
+  if (!header.ok()) return header.error();
+  auto target = files.target(file);
+  if (!target.ok()) return target.error();
+  std::unique_ptr<SafetensorsUpdate> update(
+      new SafetensorsUpdate(file, std::move(target.value())));
+  if (update->spool_.fd() < 0) {
+    return update->error(std::strerror(update->spool_.errno_value()));
+  }
+  update->spool_.hide();
+  for (const SafetensorsEntry& entry : header.value().tensors) {
+    update->old_bytes_ = std::max(update->old_bytes_, entry.end);
+  }
+  return update;
+}
+
+bool SafetensorsUpdate::has(std::string_view tensor) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [tensor](const auto& e) { return e.name == tensor; });
+}
+
+Status SafetensorsUpdate::add(const std::string& tensor, const Type& type,
+                              const void* data) {
+  if (Status s = check_tensor_name(tensor); !s.ok()) {
+    return error(s.error().message);
+  }
+  const size_t bytes = type.bytes();
+  if (::lseek(spool_.fd(), static_cast<off_t>(spooled_), SEEK_SET) < 0) {
+    return error(std::strerror(errno));
+  }
+  if (Status s = write_all(spool_.fd(), data, bytes); !s.ok()) {
+    return error(s.error().message);
+  }
+  entries_.push_back(safetensors_entry(tensor, type));
+  entries_.back().begin = spooled_;
+  spooled_ += bytes;
+  entries_.back().end = spooled_;
+  cost_ = static_cast<uint64_t>(
+      static_cast<double>(bytes + std::exchange(old_bytes_, 0)) /
+      kBytesPerNano);
+  return ok_status();
+}
+
+Status SafetensorsUpdate::commit(const Files& files) {
+  auto target = files.target(file_);
+  if (!target.ok()) return target.error();
+  const auto lock = lock_directory(target.value().directory, file_);
+  if (!lock.ok()) return lock.error();
+  Replacement to(std::move(target.value()));
+  if (to.fd() < 0) return error(std::strerror(to.errno_value()));
+  to.copy_mode();
+  if (Status s = write(to, files); !s.ok()) return s;
+  const Status s = to.commit();
+  return s.ok() ? s : error(s.error().message);
+}
+
+Status SafetensorsUpdate::write(Replacement& to, const Files& files) {
+  const auto old = open_old(files, file_);
+  if (!old.ok()) return old.error();
+  auto header = read_old(old.value(), file_);
+  if (!header.ok()) return header.error();
+  std::vector<Piece> pieces;
+  for (const SafetensorsEntry& entry : entries_) {
+    pieces.push_back({entry, spool_.fd(), entry.begin});
+  }
+  for (const SafetensorsEntry& entry : header.value().tensors) {
+    if (has(entry.name)) continue;
+    pieces.push_back(
+        {entry, old.value().get(), header.value().data_offset + entry.begin});
+  }
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+    return comes_before(a.entry, b.entry);
+  });
+  header.value().tensors.clear();
+  size_t at = 0;
+  for (const Piece& piece : pieces) {
+    header.value().tensors.push_back(piece.entry);
+    SafetensorsEntry& entry = header.value().tensors.back();
+    entry.end = at + (entry.end - entry.begin);
+    entry.begin = std::exchange(at, entry.end);
+  }
+  const std::string text = safetensors_header(header.value());
+  if (text.size() > kMaxSafetensorsHeader) {
+    return error("its header would be over the limit of " +
+                 std::to_string(kMaxSafetensorsHeader) + " bytes");
+  }
+  Status s = write_all(to.fd(), text.data(), text.size());
+  for (const Piece& piece : pieces) {
+    if (!s.ok()) break;
+    s = copy_bytes(piece.fd, piece.offset, piece.entry.end - piece.entry.begin,
+                   to.fd());
+  }
+  return s.ok() ? s : error(s.error().message);
+}
+
+}  // namespace gt

@@ -1,0 +1,148 @@
+#include "exec/trace.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/io.h"
+#include "stream/rows.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kMaxText = 4096;
+constexpr size_t kMaxWord = 256;  // a file's name, a signal, a rank set
+
+// Any byte may stand in a file's name.
+std::string word_of(std::string_view text) {
+  std::string out(text.substr(0, kMaxWord));
+  for (char& c : out) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  return out.empty() ? "-" : out;
+}
+
+// A long line, which holds a literal's numbers, is cut between two of them.
+std::string text_within(std::string_view text) {
+  if (text.size() <= kMaxText) return std::string(text);
+  const size_t blank = text.rfind(' ', kMaxText);
+  return std::string(text.substr(0, blank)) + " # ...";
+}
+
+std::string_view ranks_of(const Line& line) {
+  for (const Name& name : line.results) {
+    if (!name.ranks.empty()) return name.ranks;
+  }
+  for (const Operand& operand : line.operands) {
+    if (!operand.ranks.empty()) return operand.ranks;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trace>> Trace::open(const std::string& path) {
+  const int fd =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
+  return std::unique_ptr<Trace>(new Trace(fd));
+}
+
+Trace::Trace(int fd) : fd_(fd), filling_(kBuffer), full_(kBuffer) {
+  std::memcpy(filling_.data(), kTraceHeader.data(), kTraceHeader.size());
+  size_ = kTraceHeader.size();
+  filling_[size_++] = '\n';
+  thread_ = std::thread([this] { write_buffers(); });
+}
+
+Trace::~Trace() {
+  finish();
+  ::close(fd_);
+}
+
+std::unique_ptr<TraceText> Trace::text_of(const Line& line,
+                                          std::string_view text,
+                                          const std::string* file, double bytes,
+                                          double flops) {
+  TraceRow row;
+  const std::string rank = word_of(ranks_of(line));
+  const std::string_view* signal = line.note("signal");
+  const std::string noted = word_of(signal != nullptr ? *signal : "");
+  const std::string shown = text_within(text);
+  row.queue = "compute";
+  row.rank = rank;
+  row.op = line.op;
+  row.bytes = static_cast<uint64_t>(bytes);
+  row.flops = flops;
+  row.signal = noted;
+  row.text = shown;
+  auto out = std::make_unique<TraceText>();
+  out->file = file;
+  append_head(out->head, row);
+  out->head += word_of(*file) + ":";
+  append_tail(out->tail, row);
+  return out;
+}
+
+void Trace::end(const TraceText& text, uint64_t line) {
+  end_ = std::max(ticks_.nanos(), start_);
+  goes_on_ = true;
+  const size_t most =
+      3 * (kMaxDigits + 1) + text.head.size() + text.tail.size();
+  if (size_ + most > kBuffer) hand_over();
+  char* to = filling_.data() + size_;
+  to = put_digits(to, start_);
+  *to++ = '\t';
+  to = put_digits(to, end_);
+  *to++ = '\t';
+  std::memcpy(to, text.head.data(), text.head.size());
+  to = put_digits(to + text.head.size(), line);
+  std::memcpy(to, text.tail.data(), text.tail.size());
+  to += text.tail.size();
+  size_ = static_cast<size_t>(to - filling_.data());
+}
+
+// Waits while the buffer before is still being written.
+void Trace::hand_over() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return full_size_ == 0; });
+  std::swap(filling_, full_);
+  full_size_ = size_;
+  lock.unlock();
+  changed_.notify_all();
+  size_ = 0;
+  ticks_.adjust();
+}
+
+int Trace::finish() {
+  if (thread_.joinable()) {
+    hand_over();
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  return errno_;
+}
+
+void Trace::write_buffers() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return full_size_ > 0 || is_ending_; });
+    if (full_size_ == 0) return;
+    lock.unlock();
+    const int error = write_all(fd_, {full_.data(), full_size_});
+    lock.lock();
+    if (errno_ == 0) errno_ = error;
+    full_size_ = 0;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace gt

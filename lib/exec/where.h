@@ -1,0 +1,17 @@
+// Where a line stands.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/message.h"
+
+namespace gt {
+
+struct Where {
+  const std::string* file = nullptr;  // outlives the queue
+  uint64_t line = 0;
+  Place place() const { return {*file, line}; }
+};
+
+}  // namespace gt

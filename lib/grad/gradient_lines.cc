@@ -1,0 +1,207 @@
+#include "grad/gradient_lines.h"
+
+#include <algorithm>
+
+#include "ops/table.h"
+#include "spmd/placed.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+using Kind = GradientOperand::Kind;
+
+// The line with "r" and "x" for its names.
+std::string text_of(const GradientLine& line, size_t results) {
+  const std::string at = line.ranks.empty() ? "" : "@" + line.ranks;
+  std::string text;
+  for (size_t r = 0; r < results; ++r) text += "r" + at + " ";
+  text += (results > 0 ? "= " : "") + line.op->name;
+  for (const GradientOperand& o : line.operands) {
+    if (o.kind == Kind::kText) {
+      text += " " + o.text;
+    } else {
+      text += " x" + (o.ranks.empty() ? at : "@" + o.ranks);
+    }
+  }
+  for (const auto& [key, value] : line.keys) text += " " + key + "=" + value;
+  return text;
+}
+
+}  // namespace
+
+void GradientLines::fail(std::string message) {
+  if (program_.possible.ok()) program_.possible = Error{std::move(message)};
+}
+
+Handle GradientLines::new_handle(TypeId type) {
+  program_.handle_types.push_back(type);
+  line_of_.push_back(program_.lines.size());
+  is_read_.push_back(false);
+  return static_cast<Handle>(program_.handle_types.size() - 1);
+}
+
+void GradientLines::append(GradientLine line) {
+  for (const GradientOperand& o : line.operands) {
+    if (o.kind == Kind::kHandle) is_read_[o.id] = true;
+  }
+  program_.lines.push_back(std::move(line));
+}
+
+TypeId GradientLines::type_id(const GradientOperand& operand) const {
+  return operand.kind == Kind::kHandle ? program_.handle_types[operand.id]
+                                       : tape_.value(operand.id).type;
+}
+
+const LocalType& GradientLines::letters(TypeId type) const {
+  static const LocalType kNone;
+  return TypeIds::is_placed(type) ? types_.placed(type).letters : kNone;
+}
+
+Status GradientLines::infer_unplaced(const GradientLine& line, size_t results) {
+  const std::string text = text_of(line, results);
+  if (Status s = parse_line(text, scratch_line_); !s.ok()) return s;
+  std::vector<const Type*> types;
+  for (const GradientOperand& o : line.operands) {
+    types.push_back(o.kind == Kind::kText ? nullptr : &types_[type_id(o)]);
+  }
+  if (Status s = gt::bind(scratch_line_, types, scratch_call_); !s.ok())
+    return s;
+  for (const Type& type : scratch_call_.results) {
+    made_.push_back(types_.id(type));
+  }
+  return ok_status();
+}
+
+Status GradientLines::infer_on_ranks(const GradientLine& line, size_t results,
+                                     const LinePlace& place) {
+  const std::string text = text_of(line, results);
+  if (Status s = parse_line(text, scratch_line_); !s.ok()) return s;
+  const auto where = line_ranks(scratch_line_);
+  if (!where.ok()) return where.error();
+  const PieceType pieces = [&](size_t operand, int64_t rank) {
+    return &type(line.operands[operand], rank);
+  };
+  const Mesh* mesh = meshes_[place.mesh];
+  const auto types = infer_placed(scratch_line_, where.value(), mesh, pieces);
+  if (!types.ok()) return types.error();
+  std::vector<const LocalType*> operands;
+  for (const GradientOperand& o : line.operands) {
+    operands.push_back(o.kind == Kind::kText ? nullptr : &letters(type_id(o)));
+  }
+  std::vector<Finding> findings;
+  LocalType made = infer_type(
+      {scratch_line_, where.value(), mesh, operands, pieces}, findings);
+  for (const LocalType::Axis& a : line.claim.axes) {
+    made.set({"", a.size, a.stride}, a.letter);
+  }
+  for (const std::vector<Type>& by_position : types.value()) {
+    made_.push_back(
+        types_.id(placed_type(where.value().ranks, by_position, made)));
+  }
+  return ok_status();
+}
+
+std::vector<Handle> GradientLines::add(const Op* op, size_t results,
+                                       std::vector<GradientOperand> operands,
+                                       Keys keys, const LinePlace& place,
+                                       LocalType claim) {
+  GradientLine line{op,
+                    {},
+                    std::move(operands),
+                    std::move(keys),
+                    notes_,
+                    to_string(place.ranks),
+                    place.mesh,
+                    std::move(claim),
+                    {}};
+  made_.clear();
+  const Status s = place.ranks.empty() ? infer_unplaced(line, results)
+                                       : infer_on_ranks(line, results, place);
+  if (!s.ok()) {
+    if (place.ranks.empty()) {
+      check_failed(__FILE__, __LINE__,
+                   (text_of(line, results) + ": " + s.error().message).c_str());
+    }
+    fail(s.error().message);
+    made_.assign(results,
+                 types_.id(PlacedType{ascending(place.ranks), {Type{}}, {}}));
+  }
+  for (const TypeId type : made_) line.results.push_back(new_handle(type));
+  append(std::move(line));
+  return program_.lines.back().results;
+}
+
+Handle GradientLines::add(std::string_view op,
+                          std::vector<GradientOperand> operands, Keys keys,
+                          const LinePlace& place, LocalType claim) {
+  return add(find_op(op), 1, std::move(operands), std::move(keys), place,
+             std::move(claim))[0];
+}
+
+Handle GradientLines::join(const std::vector<HandleOnRanks>& parts,
+                           const Ranks& rest, const TypeOnRank& zero,
+                           const LocalType& claim, const LinePlace& place) {
+  std::vector<int64_t> ranks;
+  std::vector<Type> types;
+  GradientLine line{&pieces_op(),           {},         {},    {}, notes_,
+                    to_string(place.ranks), place.mesh, claim, {}};
+  std::vector<TypedPart> typed;
+  for (const HandleOnRanks& part : parts) {
+    GradientOperand operand = handle(part.handle);
+    operand.ranks = to_string(part.ranks);
+    for (const int64_t rank : part.ranks) {
+      ranks.push_back(rank);
+      types.push_back(type(operand, rank));
+    }
+    typed.push_back({&letters(type_id(operand)), &part.ranks});
+    line.operands.push_back(std::move(operand));
+  }
+  if (!rest.empty()) typed.push_back({&claim, &rest});
+  for (Ranks left = rest; !left.empty();) {
+    const Type first = zero(left[0]);
+    Ranks same;
+    for (const int64_t rank : left) {
+      if (zero(rank) == first) same.push_back(rank);
+    }
+    ranks.insert(ranks.end(), same.begin(), same.end());
+    types.insert(types.end(), same.size(), first);
+    GradientOperand operand = text("zeros " + to_string(first));
+    operand.ranks = to_string(same);
+    line.operands.push_back(std::move(operand));
+    left = without(left, same);
+  }
+  const Handle h = new_handle(types_.id(
+      placed_type(ranks, types, join_parts(meshes_[place.mesh], typed))));
+  line.results = {h};
+  append(std::move(line));
+  return h;
+}
+
+Handle GradientLines::zeros(const TypeOnRank& type, const LocalType& claim,
+                            const LinePlace& place) {
+  const Ranks ranks = ascending(place.ranks);
+  const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
+    return type(rank) == type(ranks[0]);
+  });
+  if (!alike) return join({}, ranks, type, claim, place);
+  const Type only = type(ranks.empty() ? 0 : ranks[0]);
+  return add("zeros", {text(to_string(only))}, {}, place, claim);
+}
+
+Handle GradientLines::owe(Handle h, const LocalType& partial, bool fresh,
+                          const LinePlace& place) {
+  const GradientLine& line = program_.lines[line_of_[h]];
+  if (!fresh || line.op == &pieces_op() || line.results.size() > 1) {
+    h = add("copy", {handle(h)}, {}, place);
+  }
+  program_.lines[line_of_[h]].partial = partial;
+  PlacedType type = types_.placed(program_.handle_types[h]);
+  for (const LocalType::Axis& a : partial.axes) {
+    type.letters.set({"", a.size, a.stride}, 'P');
+  }
+  program_.handle_types[h] = types_.id(std::move(type));
+  return h;
+}
+
+}  // namespace gt

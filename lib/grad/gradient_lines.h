@@ -1,0 +1,100 @@
+// The lines of a gradient program as they are made: what each gives follows
+// from the op table, as for any line of a program.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grad/reverse.h"
+#include "ops/call.h"
+
+namespace gt {
+
+// Where lines run.
+struct LinePlace {
+  std::vector<int64_t> ranks;  // in their order; none: unplaced
+  MeshId mesh = 0;
+};
+
+// A gradient, or a part of one, on some ranks (ascending; none: unplaced).
+struct HandleOnRanks {
+  Handle handle;
+  Ranks ranks;
+};
+
+class GradientLines {
+ public:
+  using Keys = std::vector<std::pair<std::string, std::string>>;
+  using TypeOnRank = std::function<Type(int64_t rank)>;
+
+  GradientLines(const Tape& tape, TypeIds& types, const MeshIds& meshes,
+                GradientProgram& program)
+      : tape_(tape), types_(types), meshes_(meshes), program_(program) {}
+
+  static GradientOperand text(std::string t) {
+    return {GradientOperand::Kind::kText, 0, std::move(t), {}};
+  }
+  static GradientOperand handle(Handle h) {
+    return {GradientOperand::Kind::kHandle, h, {}, {}};
+  }
+  static GradientOperand forward(ValueId v) {
+    return {GradientOperand::Kind::kForward, v, {}, {}};
+  }
+
+  // #signal and #mb of the lines to come.
+  void set_notes(std::string notes) { notes_ = std::move(notes); }
+
+  // Appends a line. An operand's own ranks, if it has any, are kept.
+  std::vector<Handle> add(const Op* op, size_t results,
+                          std::vector<GradientOperand> operands, Keys keys,
+                          const LinePlace& place, LocalType claim = {});
+  Handle add(std::string_view op, std::vector<GradientOperand> operands,
+             Keys keys, const LinePlace& place, LocalType claim = {});
+  // One gradient of those on their ranks, and zeros on the `rest`.
+  Handle join(const std::vector<HandleOnRanks>& parts, const Ranks& rest,
+              const TypeOnRank& zero, const LocalType& claim,
+              const LinePlace& place);
+  Handle zeros(const TypeOnRank& type, const LocalType& claim,
+               const LinePlace& place);
+
+  TypeId type_id(const GradientOperand& operand) const;
+  const Type& type(const GradientOperand& operand, int64_t rank) const {
+    return types_.on(type_id(operand), rank);
+  }
+  const LocalType& letters(TypeId type) const;
+  const TypeIds& types() const { return types_; }
+  const Mesh* mesh(MeshId id) const { return meshes_[id]; }
+
+  // Says that a gradient is a sum that is owed on some axes. Its line says so,
+  // or, unless that is fresh and read by nobody else, a line of its own.
+  Handle owe(Handle handle, const LocalType& partial, bool fresh,
+             const LinePlace& place);
+  size_t line_of(Handle handle) const { return line_of_[handle]; }
+  bool is_read(Handle handle) const { return is_read_[handle]; }
+  size_t count() const { return program_.lines.size(); }
+
+  // Something that cannot be said in lines; the first such thing counts.
+  void fail(std::string message);
+
+ private:
+  Handle new_handle(TypeId type);
+  void append(GradientLine line);
+  Status infer_unplaced(const GradientLine& line, size_t results);
+  Status infer_on_ranks(const GradientLine& line, size_t results,
+                        const LinePlace& place);
+
+  const Tape& tape_;
+  TypeIds& types_;
+  const MeshIds& meshes_;
+  GradientProgram& program_;
+  std::string notes_;
+  std::vector<size_t> line_of_;  // by handle
+  std::vector<bool> is_read_;    // by handle
+  std::vector<TypeId> made_;     // types of the line at hand
+  Line scratch_line_;
+  Call scratch_call_;
+};
+
+}  // namespace gt

@@ -1,0 +1,244 @@
+#include "grad/node_gradient.h"
+
+#include <algorithm>
+
+#include "ops/table.h"
+#include "stream/line.h"
+
+namespace gt {
+namespace {
+
+std::pair<int, uint32_t> key_of(const Ref& ref) {
+  return {static_cast<int>(ref.kind), ref.index};
+}
+
+bool have_one_structure(const std::vector<Step>& a,
+                        const std::vector<Step>& b) {
+  const auto same = [](const Step& x, const Step& y) {
+    return x.op == y.op && x.results == y.results &&
+           std::equal(x.operands.begin(), x.operands.end(), y.operands.begin(),
+                      y.operands.end(),
+                      [](const StepOperand& p, const StepOperand& q) {
+                        return p.is_ref == q.is_ref && p.ref == q.ref;
+                      });
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+bool have_one_text(const Step& a, const Step& b) {
+  return a.keys == b.keys &&
+         std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(),
+                    [](const StepOperand& p, const StepOperand& q) {
+                      return p.text == q.text;
+                    });
+}
+
+bool makes_constant(const Step& step) {
+  return std::none_of(step.operands.begin(), step.operands.end(),
+                      [](const StepOperand& o) { return o.is_ref; });
+}
+
+}  // namespace
+
+void NodeGradient::write(std::vector<StepGroup> groups) {
+  groups_ = std::move(groups);
+  std::vector<Same> structures;
+  for (const StepGroup& group : groups_) {
+    const auto it = std::find_if(
+        structures.begin(), structures.end(), [&](const Same& same) {
+          return have_one_structure(same[0]->steps, group.steps);
+        });
+    if (it == structures.end()) {
+      structures.push_back({&group});
+    } else {
+      it->push_back(&group);
+    }
+  }
+  for (const Same& same : structures) write_same(same);
+  for (const Contribution& c : contributions_) {
+    pass_.gradients.add(c.value, c.part.operand, c.part.ranks, place_.mesh);
+  }
+}
+
+void NodeGradient::write_same(const Same& groups) {
+  std::vector<bool> chosen;
+  if (!select(groups[0]->steps, chosen)) return;
+  for (size_t s = 0; s < chosen.size(); ++s) {
+    if (chosen[s]) write_step(groups, s);
+  }
+}
+
+// Steps that lead to a wanted gradient.
+bool NodeGradient::select(const std::vector<Step>& steps,
+                          std::vector<bool>& chosen) {
+  chosen.assign(steps.size(), false);
+  std::vector<Ref> needed;
+  for (size_t s = steps.size(); s > 0; --s) {
+    const Step& step = steps[s - 1];
+    chosen[s - 1] = std::any_of(
+        step.results.begin(), step.results.end(), [&](const Ref& r) {
+          return is_wanted(r) ||
+                 std::find(needed.begin(), needed.end(), r) != needed.end();
+        });
+    if (!chosen[s - 1]) continue;
+    for (const StepOperand& o : step.operands) {
+      if (o.is_ref) {
+        needed.push_back(o.ref);
+      } else if (is_name(o.text)) {
+        // A stream that was emitted before gets no result added.
+        pass_.lines.fail("the gradient of " + node_.op->name +
+                         " needs its result " + o.text +
+                         ", which the line left out");
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+LinePlace NodeGradient::place_on(const Ranks& ranks) const {
+  LinePlace place{{}, place_.mesh};
+  for (const int64_t rank : place_.ranks) {
+    if (std::binary_search(ranks.begin(), ranks.end(), rank)) {
+      place.ranks.push_back(rank);
+    }
+  }
+  return place;
+}
+
+// One line for all groups whose text is the same.
+void NodeGradient::write_step(const Same& groups, size_t s) {
+  std::vector<bool> done(groups.size(), false);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (done[i]) continue;
+    const Step& step = groups[i]->steps[s];
+    Ranks ranks;
+    for (size_t j = i; j < groups.size(); ++j) {
+      if (done[j] || !have_one_text(step, groups[j]->steps[s])) continue;
+      done[j] = true;
+      ranks = together(ranks, ascending(groups[j]->ranks));
+    }
+    write_step(step, place_on(ranks));
+  }
+}
+
+void NodeGradient::write_step(const Step& step, const LinePlace& place) {
+  const Ranks ranks = ascending(place.ranks);
+  std::vector<GradientOperand> operands;
+  for (const StepOperand& o : step.operands) {
+    operands.push_back(o.is_ref ? read(o.ref, place)
+                                : GradientLines::text(o.text));
+  }
+  // A copy says that two gradients are one.
+  if (step.op->name == "copy") {
+    return define(step.results[0], {operands[0], ranks});
+  }
+  LocalType claim;
+  if (makes_constant(step) && !place.ranks.empty()) claim = claim_of(*step.op);
+  const std::vector<Handle> results =
+      pass_.lines.add(step.op, step.results.size(), std::move(operands),
+                      step.keys, place, std::move(claim));
+  for (size_t r = 0; r < results.size(); ++r) {
+    define(step.results[r], {GradientLines::handle(results[r]), ranks});
+  }
+}
+
+// A constant is R on every axis, but what it is joined with may be something
+// else there: any constant is I as well, and zeros are a P.
+LocalType NodeGradient::claim_of(const Op& constant) {
+  LocalType claim;
+  for (uint32_t r = 0; r < node_.results().size(); ++r) {
+    const ValueId v = node_.results()[r];
+    if (v == kNil || !pass_.gradients.has(v)) continue;
+    const Handle h = result_gradient(r);
+    for (const LocalType::Axis& a :
+         pass_.lines.letters(pass_.lines.type_id(GradientLines::handle(h)))
+             .axes) {
+      if (a.letter == 'I' || (a.letter == 'P' && constant.name == "zeros")) {
+        claim.set({"", a.size, a.stride}, a.letter);
+      }
+    }
+    break;
+  }
+  return claim;
+}
+
+void NodeGradient::define(const Ref& ref, Value value) {
+  if (is_wanted(ref)) {
+    const ValueId v = operand_value(ref.index);
+    // Letters of a placed line may depend on who else reads it, so these wait.
+    if (place_.ranks.empty()) {
+      pass_.gradients.add(v, value.operand, {}, 0);
+    } else {
+      contributions_.push_back({v, value});
+    }
+  }
+  values_[key_of(ref)].push_back(std::move(value));
+}
+
+GradientOperand NodeGradient::read(const Ref& ref, const LinePlace& place) {
+  switch (ref.kind) {
+    case Ref::Kind::kOperand:
+      return GradientLines::forward(operand_value(ref.index));
+    case Ref::Kind::kResult:
+      return GradientLines::forward(node_.results()[ref.index]);
+    case Ref::Kind::kResultGrad:
+      return GradientLines::handle(result_gradient(ref.index));
+    default:
+      break;
+  }
+  std::vector<Value>& values = values_.at(key_of(ref));
+  if (place.ranks.empty()) return values[0].operand;
+  const Ranks wanted = ascending(place.ranks);
+  std::vector<HandleOnRanks> parts;
+  for (const Value& value : values) {
+    if (includes(value.ranks, wanted)) return value.operand;
+    const Ranks both = common(value.ranks, wanted);
+    if (both.empty()) continue;
+    GT_CHECK(value.operand.kind == GradientOperand::Kind::kHandle);
+    parts.push_back({value.operand.id, both});
+  }
+  const Handle h = pass_.lines.join(parts, {}, {}, {}, place);
+  values.push_back({GradientLines::handle(h), wanted});
+  return values.back().operand;
+}
+
+// A result that the loss does not use has gradient zero.
+Handle NodeGradient::result_gradient(uint32_t result) {
+  const auto it = result_gradients_.find(result);
+  if (it != result_gradients_.end()) return it->second;
+  const ValueId v = node_.results()[result];
+  Handle h;
+  if (v != kNil && pass_.gradients.has(v)) {
+    h = pass_.gradients.read(v, place_);
+  } else {
+    std::map<int64_t, const StepGroup*> group_of;
+    for (const StepGroup& group : groups_) {
+      for (const int64_t rank : group.ranks) group_of[rank] = &group;
+    }
+    const auto type = [&](int64_t rank) {
+      const StepGroup& group =
+          place_.ranks.empty() ? groups_[0] : *group_of.at(rank);
+      return group.results[result];
+    };
+    LocalType claim;
+    if (!place_.ranks.empty()) claim = claim_of(*find_op("zeros"));
+    h = pass_.lines.zeros(type, claim, place_);
+  }
+  result_gradients_[result] = h;
+  return h;
+}
+
+ValueId NodeGradient::operand_value(uint32_t argument) const {
+  const int32_t operand = call_.arguments[argument].operand;
+  return operand < 0 ? kNil : node_.operands()[static_cast<size_t>(operand)];
+}
+
+bool NodeGradient::is_wanted(const Ref& ref) const {
+  if (ref.kind != Ref::Kind::kOperandGrad) return false;
+  const ValueId v = operand_value(ref.index);
+  return v != kNil && pass_.history.wanted.count(v) > 0 &&
+         pass_.tape.value(v).differentiable;
+}
+
+}  // namespace gt

@@ -1,0 +1,32 @@
+#include "log/axis.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gt {
+
+std::vector<double> ticks(double low, double high, int count, int& digits) {
+  digits = 0;
+  const double span = high - low;
+  if (!(span > 0) || !std::isfinite(span)) return {low};
+  const double rough = span / std::max(count, 1);
+  const double power = std::floor(std::log10(rough));
+  double step = std::pow(10.0, power);
+  for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
+    if (factor * step >= rough * 0.999) {
+      step *= factor;
+      break;
+    }
+  }
+  digits = std::clamp(static_cast<int>(-std::floor(std::log10(step * 1.001))),
+                      0, 20);
+  std::vector<double> out;
+  const double first = std::ceil(low / step - 1e-9);
+  for (double k = first; k * step <= high + step * 1e-9; ++k) {
+    out.push_back(k * step);
+    if (out.size() > 1000) break;
+  }
+  return out;
+}
+
+}  // namespace gt

@@ -1,0 +1,196 @@
+// The trace event format of Chrome, which Perfetto opens: an object with
+// "traceEvents". Events are in order of their times, those of one thread nest
+// (here they never overlap), and flows are pairs of "s" within the slice that
+// makes a value and "f" at the start of one that reads it.
+#include <algorithm>
+
+#include "log/escape.h"
+#include "log/timeline.h"
+#include "log/units.h"
+#include "stream/rows.h"
+
+namespace gt {
+namespace {
+
+using Event = Timeline::Event;
+
+// Microseconds with three digits after the point, exactly.
+void append_micros(std::string& out, uint64_t nanoseconds) {
+  char digits[kMaxDigits + 4];
+  char* end = put_digits(digits, nanoseconds / 1000);
+  put_digits(end, nanoseconds % 1000 + 1000);  // the 1 becomes the point
+  *end = '.';
+  out.append(digits, end + 4);
+}
+
+void append_field(std::string& out, const char* name, uint64_t value) {
+  char digits[kMaxDigits];
+  out += name;
+  out.append(digits, put_digits(digits, value));
+}
+
+class ChromeWriter {
+ public:
+  ChromeWriter(const Timeline& timeline, Writer& out)
+      : timeline_(timeline), out_(out) {
+    for (uint32_t i = 0; i < timeline.words(); ++i) {
+      words_.push_back("\"" + json_text(timeline.word(i)) + "\"");
+    }
+  }
+
+  void write() {
+    out_.write("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
+    name_lanes();
+    sort_flows();
+    for (uint32_t i = 0; i < timeline_.events().size() && out_.ok(); ++i) {
+      const Event& event = timeline_.events()[i];
+      flow_starts_before(event.start);
+      slice(event);
+      flow_ends(i);
+    }
+    flow_starts_before(UINT64_MAX);
+    out_.write("\n]}\n");
+  }
+
+ private:
+  // Ranks are processes and queues are threads.
+  uint64_t process_of(const Timeline::Lane& lane) const {
+    uint64_t process = 1;
+    for (size_t i = 1; &timeline_.lanes()[i - 1] != &lane; ++i) {
+      process += timeline_.lanes()[i].rank != timeline_.lanes()[i - 1].rank;
+    }
+    return process;
+  }
+
+  void begin() {
+    text_ = first_ ? "\n" : ",\n";
+    first_ = false;
+  }
+  void end() { out_.write(text_); }
+
+  void metadata(const char* what, const std::string& args, size_t lane) {
+    begin();
+    text_ += std::string("{\"ph\": \"M\", \"name\": \"") + what + "\"";
+    place(lane);
+    text_ += ", \"args\": {" + args + "}}";
+    end();
+  }
+
+  void place(size_t lane) {
+    append_field(text_, ", \"pid\": ", processes_[lane]);
+    append_field(text_, ", \"tid\": ", lane + 1);
+  }
+
+  void name_lanes() {
+    for (const Timeline::Lane& lane : timeline_.lanes()) {
+      processes_.push_back(process_of(lane));
+    }
+    for (size_t i = 0; i < timeline_.lanes().size(); ++i) {
+      const Timeline::Lane& lane = timeline_.lanes()[i];
+      if (i == 0 || processes_[i] != processes_[i - 1]) {
+        const std::string name =
+            lane.rank == "-" ? "gt-work" : "rank " + json_text(lane.rank);
+        metadata("process_name", "\"name\": \"" + name + "\"", i);
+        metadata("process_sort_index",
+                 "\"sort_index\": " + std::to_string(processes_[i]), i);
+      }
+      metadata("thread_name", "\"name\": \"" + json_text(lane.queue) + "\"", i);
+      metadata("thread_sort_index", "\"sort_index\": " + std::to_string(i + 1),
+               i);
+    }
+  }
+
+  void slice(const Event& event) {
+    begin();
+    text_ += "{\"ph\": \"X\", \"name\": " + words_[event.op];
+    text_ += ", \"cat\": ";
+    text_ += timeline_.word(event.signal).empty() ? "\"instruction\""
+                                                  : words_[event.signal];
+    text_ += ", \"ts\": ";
+    append_micros(text_, event.start);
+    text_ += ", \"dur\": ";
+    append_micros(text_, event.length());
+    place(event.lane);
+    text_ += ", \"args\": {\"instruction\": " + words_[event.text] +
+             ", \"at\": " + words_[event.at];
+    append_field(text_, ", \"bytes\": ", event.bytes);
+    text_ += ", \"flops\": " + decimal(event.flops, 0) + "}}";
+    end();
+  }
+
+  // A flow leaves in the middle of its maker, which must not be empty: at its
+  // end, another slice may have begun.
+  uint64_t leaves(const Timeline::Flow& flow) const {
+    const Event& from = timeline_.events()[flow.from];
+    return from.start + from.length() / 2;
+  }
+
+  void sort_flows() {
+    const auto& flows = timeline_.flows();
+    for (uint32_t i = 0; i < flows.size(); ++i) {
+      const Event& to = timeline_.events()[flows[i].to];
+      if (timeline_.events()[flows[i].from].length() == 0 || to.length() == 0 ||
+          leaves(flows[i]) > to.start) {
+        continue;
+      }
+      starts_.push_back(i);
+      ends_.push_back(i);
+    }
+    std::sort(starts_.begin(), starts_.end(), [&](uint32_t a, uint32_t b) {
+      return std::pair(leaves(flows[a]), a) < std::pair(leaves(flows[b]), b);
+    });
+    std::stable_sort(ends_.begin(), ends_.end(), [&](uint32_t a, uint32_t b) {
+      return flows[a].to < flows[b].to;
+    });
+  }
+
+  void flow_event(char phase, uint32_t flow, uint64_t time, size_t lane) {
+    begin();
+    text_ += "{\"ph\": \"";
+    text_ += phase;
+    text_ += "\", \"name\": \"value\", \"cat\": \"value\"";
+    append_field(text_, ", \"id\": ", flow + 1);
+    text_ += ", \"ts\": ";
+    append_micros(text_, time);
+    place(lane);
+    text_ += phase == 'f' ? ", \"bp\": \"e\"}" : "}";
+    end();
+  }
+
+  void flow_starts_before(uint64_t time) {
+    for (; next_start_ < starts_.size(); ++next_start_) {
+      const Timeline::Flow& flow = timeline_.flows()[starts_[next_start_]];
+      const uint64_t leaving = leaves(flow);
+      if (leaving >= time) return;
+      flow_event('s', starts_[next_start_], leaving,
+                 timeline_.events()[flow.from].lane);
+    }
+  }
+
+  void flow_ends(uint32_t event) {
+    for (; next_end_ < ends_.size(); ++next_end_) {
+      const Timeline::Flow& flow = timeline_.flows()[ends_[next_end_]];
+      if (flow.to != event) return;
+      const Event& to = timeline_.events()[event];
+      flow_event('f', ends_[next_end_], to.start, to.lane);
+    }
+  }
+
+  const Timeline& timeline_;
+  Writer& out_;
+  std::vector<std::string> words_;   // quoted
+  std::vector<uint64_t> processes_;  // by lane
+  std::vector<uint32_t> starts_, ends_;
+  size_t next_start_ = 0;
+  size_t next_end_ = 0;
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+void write_chrome_trace(const Timeline& timeline, Writer& out) {
+  ChromeWriter(timeline, out).write();
+}
+
+}  // namespace gt

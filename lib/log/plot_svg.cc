@@ -1,0 +1,240 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "log/colors.h"
+#include "log/escape.h"
+#include "log/plot.h"
+
+namespace gt {
+namespace {
+
+constexpr double kWidth = 760;
+constexpr double kHeight = 420;
+constexpr double kLeft = 72;
+constexpr double kRight = 24;
+constexpr double kTop = 58;
+constexpr double kBottom = 46;
+constexpr size_t kDots = 80;  // so many steps have each a dot
+
+std::string number_text(double value) { return fmt::format("{:.5g}", value); }
+
+class Picture {
+ public:
+  Picture(const std::vector<Series>& series, const PlotOptions& options)
+      : series_(series), options_(options), scale_(series, options.log_scale) {}
+
+  std::string draw() {
+    out_ = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
+        "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+        "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        kWidth, kHeight);
+    axes();
+    for (size_t i = 0; i < series_.size(); ++i) line(i);
+    for (size_t i = 0; i < series_.size(); ++i) marks(series_[i], color_of(i));
+    legend();
+    return out_ + "</svg>\n";
+  }
+
+ private:
+  double x_of(double step) const {
+    return kLeft + scale_.x(step) * (kWidth - kLeft - kRight);
+  }
+  static double y_at(double y) {
+    return kTop + (1 - y) * (kHeight - kTop - kBottom);
+  }
+  double y_of(double value) const { return y_at(scale_.y(value)); }
+
+  void axes() {
+    for (const PlotScale::Tick& tick : scale_.y_ticks(6)) {
+      out_ += fmt::format(
+          "<line x1=\"{:.0f}\" y1=\"{:.1f}\" x2=\"{:.0f}\" y2=\"{:.1f}\" "
+          "stroke=\"#e4e7eb\"/>\n"
+          "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\" "
+          "fill=\"#52606d\">{}</text>\n",
+          kLeft, y_at(tick.at), kWidth - kRight, y_at(tick.at), kLeft - 8,
+          y_at(tick.at) + 4, tick.label);
+    }
+    const double bottom = kHeight - kBottom;
+    for (const PlotScale::Tick& tick : scale_.x_ticks(8)) {
+      const double x = kLeft + tick.at * (kWidth - kLeft - kRight);
+      out_ += fmt::format(
+          "<line x1=\"{0:.1f}\" y1=\"{1:.0f}\" x2=\"{0:.1f}\" y2=\"{2:.0f}\" "
+          "stroke=\"#9aa5b1\"/>\n"
+          "<text x=\"{0:.1f}\" y=\"{3:.0f}\" text-anchor=\"middle\" "
+          "fill=\"#52606d\">{4}</text>\n",
+          x, bottom, bottom + 4, bottom + 17, tick.label);
+    }
+    out_ += fmt::format(
+        "<line x1=\"{0:.0f}\" y1=\"{1:.0f}\" x2=\"{2:.0f}\" y2=\"{1:.0f}\" "
+        "stroke=\"#9aa5b1\"/>\n"
+        "<text x=\"{3:.0f}\" y=\"{4:.0f}\" text-anchor=\"middle\" "
+        "fill=\"#52606d\">step</text>\n",
+        kLeft, bottom, kWidth - kRight, (kLeft + kWidth - kRight) / 2,
+        kHeight - 10);
+  }
+
+  void line(size_t i) {
+    const Series& series = series_[i];
+    const std::vector<Bin>& bins = series.bins();
+    const bool many = series.is_joined() || series.prints() > 4 * kDots;
+    if (many) range(i);
+    std::string points;
+    size_t count = 0;
+    double single_x = 0;
+    double single_y = 0;
+    const auto end_run = [&] {
+      if (count == 1) {
+        out_ += dot(single_x, single_y, color_of(i), "");
+      } else if (count > 1) {
+        out_ += fmt::format(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" "
+            "stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n",
+            points, color_of(i));
+      }
+      points.clear();
+      count = 0;
+    };
+    for (const Bin& bin : bins) {
+      const double y = bin.empty() ? NAN : y_of(bin.mean());
+      if (std::isnan(y)) {
+        if (bin.breaks || !bin.empty()) end_run();
+        continue;
+      }
+      single_x = x_of(series.middle(bin));
+      single_y = y;
+      points += fmt::format("{}{:.1f},{:.1f}", count == 0 ? "" : " ", single_x,
+                            single_y);
+      ++count;
+    }
+    end_run();
+    if (!many && series.prints() <= kDots) dots(i);
+  }
+
+  // Each step by itself, with its value as a tooltip.
+  void dots(size_t i) {
+    const Series& series = series_[i];
+    for (const Bin& bin : series.bins()) {
+      if (bin.empty() || std::isnan(y_of(bin.sum))) continue;
+      out_ +=
+          dot(x_of(static_cast<double>(bin.step)), y_of(bin.sum), color_of(i),
+              fmt::format("{} {}: {}", xml_text(series.name()), bin.step,
+                          number_text(bin.sum)));
+    }
+  }
+
+  static std::string dot(double x, double y, const char* color,
+                         const std::string& title) {
+    return fmt::format(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.4\" fill=\"{}\">{}"
+        "</circle>\n",
+        x, y, color, title.empty() ? "" : "<title>" + title + "</title>");
+  }
+
+  // From the least to the greatest of neighbouring steps, as a pale band.
+  void range(size_t i) {
+    const Series& series = series_[i];
+    const std::vector<Bin>& bins = series.bins();
+    // About two pixels each.
+    const size_t group = std::max<size_t>(bins.size() / 330, 1);
+    std::string upper;
+    std::string lower;
+    for (size_t b = 0; b < bins.size(); b += group) {
+      double low = INFINITY;
+      double high = -INFINITY;
+      double x = NAN;
+      for (size_t k = b; k < std::min(b + group, bins.size()); ++k) {
+        if (bins[k].empty()) continue;
+        if (std::isnan(x)) x = x_of(series.middle(bins[k]));
+        low = std::min(low, bins[k].low);
+        high = std::max(high, bins[k].high);
+      }
+      const double top = y_of(high);
+      double bottom = y_of(low);
+      if (std::isnan(bottom)) bottom = y_at(0);  // below a logarithm's axis
+      if (low > high || std::isnan(top)) continue;
+      upper += fmt::format("{:.1f},{:.1f} ", x, top);
+      lower = fmt::format("{:.1f},{:.1f} ", x, bottom) + lower;
+    }
+    if (upper.empty()) return;
+    out_ += fmt::format(
+        "<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.18\"/>\n", upper,
+        lower, color_of(i));
+  }
+
+  void marks(const Series& series, const char* color) {
+    for (const Mark& mark : series.marks()) {
+      const double x = x_of(static_cast<double>(mark.step));
+      const bool up = mark.kind == Mark::Kind::kInf;
+      const double y = up ? kTop : kHeight - kBottom;
+      const bool infinite = up || mark.kind == Mark::Kind::kMinusInf;
+      const double toward = up ? 8 : -8;
+      out_ += fmt::format(
+          "<path d=\"{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.6\">"
+          "<title>{} {}: {}</title></path>\n",
+          infinite ? fmt::format("M{:.1f} {:.1f}l4 {:.0f}h-8z", x, y, toward)
+                   : fmt::format("M{:.1f} {:.1f}l6 6m0 -6l-6 6", x - 3, y - 9),
+          infinite ? color : "none",
+          mark.kind == Mark::Kind::kFail ? "#c81e1e" : color,
+          xml_text(series.name()), mark.step, word_of(mark.kind));
+    }
+  }
+
+  void legend() {
+    std::string names;
+    for (const Series& series : series_) {
+      names += (names.empty() ? "" : ", ") + series.name();
+    }
+    out_ += fmt::format(
+        "<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" font-weight=\"bold\" "
+        "fill=\"#1f2933\">{}</text>\n",
+        kLeft, xml_text(options_.title.empty() ? names : options_.title));
+    double x = kLeft;
+    for (size_t i = 0; i < series_.size(); ++i) {
+      const std::string text = legend_text(series_[i]);
+      out_ += fmt::format(
+          "<line x1=\"{:.0f}\" y1=\"40\" x2=\"{:.0f}\" y2=\"40\" "
+          "stroke=\"{}\" stroke-width=\"3\"/>\n"
+          "<text x=\"{:.0f}\" y=\"44\" fill=\"#1f2933\">{}</text>\n",
+          x, x + 16, color_of(i), x + 21, xml_text(text));
+      x += 21 + 6.6 * static_cast<double>(text.size()) + 18;
+    }
+  }
+
+  static std::string legend_text(const Series& series) {
+    std::string out = series.name();
+    if (series.low() <= series.high()) {
+      out += " " + number_text(series.last()) + " at the end";
+    }
+    for (const Mark::Kind kind : {Mark::Kind::kNan, Mark::Kind::kInf,
+                                  Mark::Kind::kMinusInf, Mark::Kind::kFail}) {
+      const auto count =
+          std::count_if(series.marks().begin(), series.marks().end(),
+                        [kind](const Mark& m) { return m.kind == kind; });
+      if (count > 0) {
+        out += ", " + std::to_string(count) + " " + word_of(kind);
+      }
+    }
+    if (series.unmarked() > 0) {
+      out += ", " + std::to_string(series.unmarked()) + " more of these";
+    }
+    return out;
+  }
+
+  const std::vector<Series>& series_;
+  const PlotOptions& options_;
+  PlotScale scale_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string plot_svg(const std::vector<Series>& series,
+                     const PlotOptions& options) {
+  return Picture(series, options).draw();
+}
+
+}  // namespace gt

@@ -1,0 +1,264 @@
+// A plot for a terminal: braille, which has eight dots a character, or ASCII.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "log/plot.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kAsciiMarks = "*+ox#@";
+// Of the terminal's own colours, those that are legible on black and white.
+constexpr const char* kTerminalColors[] = {"\x1b[34m", "\x1b[33m", "\x1b[32m",
+                                           "\x1b[35m", "\x1b[36m", "\x1b[31m"};
+constexpr const char* kPlain = "\x1b[0m";
+
+char letter_of(Mark::Kind kind) {
+  switch (kind) {
+    case Mark::Kind::kNan:
+      return 'n';
+    case Mark::Kind::kInf:
+      return '+';
+    case Mark::Kind::kMinusInf:
+      return '-';
+    case Mark::Kind::kFail:
+      return 'F';
+  }
+  return '?';
+}
+
+// Dots in a grid, 2 by 4 of them a character in braille, one in ASCII.
+class Canvas {
+ public:
+  Canvas(size_t columns, size_t rows, bool ascii)
+      : ascii_(ascii),
+        columns_(columns),
+        rows_(rows),
+        width_(ascii ? columns : 2 * columns),
+        height_(ascii ? rows : 4 * rows),
+        cells_(columns * rows, 0),
+        owners_(columns * rows, 0) {}
+
+  // From (x0, y0) to (x1, y1), each 0 to 1 from the left and from below.
+  void line(double x0, double y0, double x1, double y1, size_t owner) {
+    const long c0 = column_of(x0);
+    const long c1 = column_of(x1);
+    const long r0 = row_of(y0);
+    const long r1 = row_of(y1);
+    const long n = std::max({std::abs(c1 - c0), std::abs(r1 - r0), 1L});
+    for (long i = 0; i <= n; ++i) {
+      const double t = static_cast<double>(i) / static_cast<double>(n);
+      dot(std::lround(static_cast<double>(c0) +
+                      t * static_cast<double>(c1 - c0)),
+          std::lround(static_cast<double>(r0) +
+                      t * static_cast<double>(r1 - r0)),
+          owner);
+    }
+  }
+
+  void append_row(std::string& out, size_t row, bool color) const {
+    const char* last = kPlain;
+    size_t blanks = 0;
+    for (size_t c = 0; c < columns_; ++c) {
+      const uint8_t cell = cells_[row * columns_ + c];
+      const size_t owner = owners_[row * columns_ + c];
+      if (cell == 0) {
+        ++blanks;
+        continue;
+      }
+      out.append(blanks, ' ');
+      blanks = 0;
+      const char* wanted = kTerminalColors[owner % std::size(kTerminalColors)];
+      if (color && wanted != last) out += last = wanted;
+      if (ascii_) {
+        out += kAsciiMarks[owner % kAsciiMarks.size()];
+      } else {  // U+2800 and the dots
+        out += '\xe2';
+        out += static_cast<char>(0xa0 | (cell >> 6));
+        out += static_cast<char>(0x80 | (cell & 0x3f));
+      }
+    }
+    if (color && last != kPlain) out += kPlain;
+  }
+
+ private:
+  long column_of(double x) const {
+    return std::lround(x * static_cast<double>(width_ - 1));
+  }
+  long row_of(double y) const {
+    return std::lround((1 - y) * static_cast<double>(height_ - 1));
+  }
+  void dot(long column, long row, size_t owner) {
+    const auto c = static_cast<size_t>(column);
+    const auto r = static_cast<size_t>(row);
+    // Braille numbers its dots by columns, but the fourth row came later.
+    static constexpr uint8_t kDots[4][2] = {
+        {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    const size_t cell = ascii_ ? r * columns_ + c : r / 4 * columns_ + c / 2;
+    cells_[cell] |= ascii_ ? 1 : kDots[r % 4][c % 2];
+    owners_[cell] = owner;
+  }
+
+  bool ascii_;
+  size_t columns_, rows_;
+  size_t width_, height_;
+  std::vector<uint8_t> cells_;
+  std::vector<size_t> owners_;
+};
+
+class TextPlot {
+ public:
+  TextPlot(const std::vector<Series>& series, const TextPlotOptions& options)
+      : series_(series),
+        options_(options),
+        scale_(series, options.log_scale),
+        rows_(std::max<size_t>(options.rows, 4)) {
+    ticks_ = scale_.y_ticks(static_cast<int>(rows_ / 4));
+    for (const PlotScale::Tick& tick : ticks_) {
+      gutter_ = std::max(gutter_, tick.label.size());
+    }
+    columns_ = std::max<size_t>(options.columns, gutter_ + 12) - gutter_ - 2;
+  }
+
+  std::string draw() {
+    Canvas canvas(columns_, rows_, options_.ascii);
+    for (size_t i = 0; i < series_.size(); ++i) put(canvas, i);
+    if (!options_.title.empty()) out_ += options_.title + "\n";
+    legend();
+    for (size_t row = 0; row < rows_; ++row) {
+      frame(row);
+      canvas.append_row(out_, row, options_.color);
+      out_ += '\n';
+    }
+    axis();
+    marks();
+    return out_;
+  }
+
+ private:
+  void put(Canvas& canvas, size_t i) const {
+    double last_x = 0;
+    double last_y = NAN;
+    for (const Bin& bin : series_[i].bins()) {
+      const double y = bin.empty() ? NAN : scale_.y(bin.mean());
+      if (std::isnan(y)) {
+        if (bin.breaks || !bin.empty()) last_y = NAN;
+        continue;
+      }
+      const double x = scale_.x(series_[i].middle(bin));
+      const bool joined = !std::isnan(last_y);
+      canvas.line(joined ? last_x : x, joined ? last_y : y, x, y, i);
+      last_x = x;
+      last_y = y;
+    }
+  }
+
+  void legend() {
+    for (size_t i = 0; i < series_.size(); ++i) {
+      out_ += i == 0 ? "" : "   ";
+      if (series_.size() > 1 || options_.color) {
+        if (options_.color) {
+          out_ += kTerminalColors[i % std::size(kTerminalColors)];
+        }
+        out_ += options_.ascii
+                    ? std::string(1, kAsciiMarks[i % kAsciiMarks.size()])
+                    : "\xe2\x94\x81\xe2\x94\x81";
+        out_ += options_.color ? std::string(kPlain) + " " : " ";
+      }
+      out_ += series_[i].name();
+      if (series_[i].low() > series_[i].high()) continue;
+      out_ += fmt::format(" {:.5g}", series_[i].last());
+    }
+    out_ += '\n';
+  }
+
+  // A row's label, where it has a tick, and the axis.
+  void frame(size_t row) {
+    const auto height = static_cast<double>(rows_ - 1);
+    std::string label;
+    for (const PlotScale::Tick& tick : ticks_) {
+      if (std::lround((1 - tick.at) * height) == static_cast<long>(row)) {
+        label = tick.label;
+      }
+    }
+    out_ += std::string(gutter_ - label.size(), ' ') + label + ' ';
+    if (options_.ascii) {
+      out_ += label.empty() ? '|' : '+';
+    } else {
+      out_ += label.empty() ? "\xe2\x94\x82" : "\xe2\x94\xa4";
+    }
+  }
+
+  void axis() {
+    out_ += std::string(gutter_ + 1, ' ');
+    std::vector<bool> has_tick(columns_);
+    std::string labels(columns_ + 12, ' ');
+    size_t free_from = 0;
+    for (const PlotScale::Tick& tick :
+         scale_.x_ticks(static_cast<int>(columns_ / 12))) {
+      const auto at = static_cast<size_t>(
+          std::lround(tick.at * static_cast<double>(columns_ - 1)));
+      const size_t half = tick.label.size() / 2;
+      const size_t begin = at < half ? 0 : at - half;
+      if (begin < free_from) continue;
+      has_tick[at] = true;
+      labels.replace(begin, tick.label.size(), tick.label);
+      free_from = begin + tick.label.size() + 1;
+    }
+    out_ += options_.ascii ? "+" : "\xe2\x94\x94";
+    for (const bool tick : has_tick) {
+      if (options_.ascii) {
+        out_ += tick ? '+' : '-';
+      } else {
+        out_ += tick ? "\xe2\x94\xb4" : "\xe2\x94\x80";
+      }
+    }
+    labels.erase(labels.find_last_not_of(' ') + 1);
+    out_ += '\n' + std::string(gutter_ + 2, ' ') + labels + '\n';
+  }
+
+  // Steps without a place, in a row of their own.
+  void marks() {
+    std::string row(columns_, ' ');
+    std::string letters;
+    std::string told;
+    for (const Series& series : series_) {
+      for (const Mark& mark : series.marks()) {
+        const auto at = static_cast<size_t>(
+            std::lround(scale_.x(static_cast<double>(mark.step)) *
+                        static_cast<double>(columns_ - 1)));
+        const char letter = letter_of(mark.kind);
+        if (row[at] == ' ') row[at] = letter;
+        if (letters.find(letter) == std::string::npos) {
+          letters += letter;
+          told += std::string(told.empty() ? "" : ", ") + letter + " " +
+                  word_of(mark.kind);
+        }
+      }
+    }
+    if (told.empty()) return;
+    row.erase(row.find_last_not_of(' ') + 1);
+    out_ += std::string(gutter_ + 2, ' ') + row + '\n' +
+            std::string(gutter_ + 2, ' ') + "(" + told + ")\n";
+  }
+
+  const std::vector<Series>& series_;
+  const TextPlotOptions& options_;
+  PlotScale scale_;
+  size_t rows_;
+  size_t columns_ = 0;
+  size_t gutter_ = 0;
+  std::vector<PlotScale::Tick> ticks_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string plot_text(const std::vector<Series>& series,
+                      const TextPlotOptions& options) {
+  return TextPlot(series, options).draw();
+}
+
+}  // namespace gt

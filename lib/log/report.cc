@@ -1,0 +1,130 @@
+#include "log/report.h"
+
+#include "log/graph.h"
+#include "log/series.h"
+#include "log/summary.h"
+
+namespace gt {
+namespace {
+
+using Kind = ReportOptions::Kind;
+
+class Reporter {
+ public:
+  Reporter(const std::vector<std::string>& paths, const ReportOptions& options,
+           const Selection* selection, Writer& out, const Say& say)
+      : options_(options),
+        selection_(selection),
+        out_(out),
+        say_(say),
+        input_(paths, say, nullptr) {}
+
+  Exit run() {
+    switch (options_.kind) {
+      case Kind::kNone:
+        break;
+      case Kind::kSummary:
+      case Kind::kSummaryTsv:
+        summary();
+        break;
+      case Kind::kDot:
+        dot();
+        break;
+      case Kind::kTimelineSvg:
+      case Kind::kTimelineChrome:
+        timeline();
+        break;
+      case Kind::kPlotSvg:
+      case Kind::kPlotText:
+        plot();
+    }
+    return worst(input_.status(), status_);
+  }
+
+ private:
+  bool next_instruction() {
+    while (out_.ok() && input_.next()) {
+      if (input_.kind() == Input::Kind::kInstruction) return true;
+    }
+    return false;
+  }
+
+  void summary() {
+    Summary summary(selection_);
+    while (next_instruction()) summary.take(input_);
+    out_.write(options_.kind == Kind::kSummaryTsv ? summary.tsv()
+                                                  : summary.text());
+  }
+
+  void dot() {
+    Graph graph(selection_, out_);
+    while (next_instruction()) graph.take(input_);
+    graph.finish();
+  }
+
+  void timeline() {
+    Timeline timeline(selection_, options_.timeline);
+    bool told = false;
+    while (next_instruction()) {
+      if (input_.form() == Input::Form::kTrace) {
+        timeline.take(input_);
+      } else if (!told) {
+        input_.complain("not a trace; gt-work --trace FILE makes one",
+                        Exit::kRejected);
+        told = true;
+      }
+    }
+    timeline.finish();
+    if (timeline.left_out() > 0) {
+      say_("gt-log: " + std::to_string(timeline.left_out()) +
+           " rows beyond the first " + std::to_string(Timeline::kMaxEvents) +
+           " are left out; --from and --to choose others\n");
+    }
+    if (options_.kind == Kind::kTimelineSvg) {
+      out_.write(timeline_svg(timeline));
+    } else {
+      write_chrome_trace(timeline, out_);
+    }
+  }
+
+  void plot() {
+    SeriesSet series(options_.plot);
+    while (next_instruction()) series.take(input_);
+    bool any = false;
+    for (const Series& one : series.all()) {
+      any = any || one.steps() > 0;
+      if (one.steps() > 0) continue;
+      say_("gt-log: --plot: no '" + one.name() + "' in the results" +
+           those_there_are(series) + "\n");
+      status_ = Exit::kFailed;
+    }
+    if (!any) return;
+    out_.write(options_.kind == Kind::kPlotSvg
+                   ? plot_svg(series.all(), options_.plot_look)
+                   : plot_text(series.all(), options_.plot_look));
+  }
+
+  static std::string those_there_are(const SeriesSet& series) {
+    std::string out;
+    for (const std::string& name : series.others()) {
+      out += (out.empty() ? "; there are " : ", ") + name;
+    }
+    return out;
+  }
+
+  const ReportOptions& options_;
+  const Selection* selection_;
+  Writer& out_;
+  const Say& say_;
+  Input input_;
+  Exit status_ = Exit::kDone;
+};
+
+}  // namespace
+
+Exit report(const std::vector<std::string>& paths, const ReportOptions& options,
+            const Selection* selection, Writer& out, const Say& say) {
+  return Reporter(paths, options, selection, out, say).run();
+}
+
+}  // namespace gt

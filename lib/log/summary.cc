@@ -1,0 +1,170 @@
+#include "log/summary.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "log/units.h"
+
+namespace gt {
+namespace {
+
+using Cells = std::vector<std::string>;
+
+// The first column to the left, the others to the right.
+void append_columns(std::string& out, const std::vector<Cells>& rows) {
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const Cells& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  for (const Cells& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(widths[i] - row[i].size(), ' ');
+      out += i == 0 ? row[i] + pad : "  " + pad + row[i];
+    }
+    out += '\n';
+  }
+}
+
+// A name as it stands in a table: quoted if a tab, say, would spoil that.
+std::string cell(std::string_view name) {
+  const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  return plain ? std::string(name) : quote(name);
+}
+
+std::string whole(double value) { return decimal(value, 0); }
+
+}  // namespace
+
+void Summary::take(const Input& input) {
+  Total one{1, 0, 0, 0, 0};
+  if (input.form() == Input::Form::kTrace) {
+    const TraceRow& row = input.trace_row();
+    if (selection_ != nullptr &&
+        !selection_->matches(subject_of(input, line_, signal_))) {
+      return;
+    }
+    timed_ = true;
+    one.bytes = static_cast<double>(row.bytes);
+    one.flops = row.flops;
+    one.nanoseconds = static_cast<double>(row.end - row.start);
+    if (row.signal == "-") return add(row.op, "", one);
+    return add(row.op,
+               row.signal.starts_with('"') ? unquote(row.signal) : row.signal,
+               one);
+  }
+  const Priced& priced = typing_.take(input.text());
+  if (selection_ != nullptr &&
+      !selection_->matches(subject_of(input, line_, signal_))) {
+    return;
+  }
+  one.untyped = priced.typed ? 0 : 1;
+  one.bytes = priced.bytes;
+  one.flops = priced.flops;
+  add(priced.op, priced.signal, one);
+}
+
+void Summary::add(std::string_view op, std::string_view signal,
+                  const Total& one) {
+  add_to(ops_, op.empty() ? "(none)" : op, one);
+  add_to(signals_, signal.empty() ? "-" : signal, one);
+  all_.lines += one.lines;
+  all_.untyped += one.untyped;
+  all_.bytes += one.bytes;
+  all_.flops += one.flops;
+  all_.nanoseconds += one.nanoseconds;
+}
+
+void Summary::add_to(Totals& totals, std::string_view name, const Total& one) {
+  auto it = totals.find(name);
+  if (it == totals.end()) {
+    // Garbage may have any number of ops.
+    if (totals.size() >= kMaxRows) name = "(others)";
+    it = totals.try_emplace(std::string(name)).first;
+  }
+  Total& total = it->second;
+  total.lines += one.lines;
+  total.untyped += one.untyped;
+  total.bytes += one.bytes;
+  total.flops += one.flops;
+  total.nanoseconds += one.nanoseconds;
+}
+
+Summary::Rows Summary::sorted(const Totals& totals) const {
+  Rows rows(totals.begin(), totals.end());
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    const auto key = [](const auto& row) {
+      const Total& t = row.second;
+      return std::tuple(-t.nanoseconds, -t.flops, -t.bytes,
+                        -static_cast<double>(t.lines), row.first);
+    };
+    return key(a) < key(b);
+  });
+  return rows;
+}
+
+void Summary::append_table(std::string& out, const char* what,
+                           const Totals& totals, bool with_total) const {
+  std::vector<Cells> table = {{what, "lines", "bytes", "flops"}};
+  if (timed_) {
+    table[0].insert(table[0].end(), {"time", "share", "flops/s"});
+  }
+  if (all_.untyped > 0) table[0].push_back("untyped");
+  Rows rows = sorted(totals);
+  if (with_total) rows.emplace_back("total", all_);
+  for (const auto& [name, total] : rows) {
+    Cells cells = {cell(name), std::to_string(total.lines),
+                   bytes_text(total.bytes), count_text(total.flops)};
+    if (timed_) {
+      const double share =
+          100 * total.nanoseconds / std::max(all_.nanoseconds, 1.0);
+      cells.push_back(time_text(total.nanoseconds));
+      cells.push_back(decimal(share, 1) + " %");
+      cells.push_back(total.flops == 0 || total.nanoseconds == 0
+                          ? "-"
+                          : count_text(total.flops / total.nanoseconds * 1e9));
+    }
+    if (all_.untyped > 0) {
+      cells.push_back(total.untyped == 0 ? "-" : std::to_string(total.untyped));
+    }
+    table.push_back(std::move(cells));
+  }
+  append_columns(out, table);
+}
+
+std::string Summary::text() const {
+  std::string out;
+  append_table(out, "op", ops_, true);
+  const bool noted = signals_.size() > 1 || !signals_.contains("-");
+  if (noted && all_.lines > 0) {
+    out += '\n';
+    append_table(out, "signal", signals_, false);
+  }
+  if (all_.untyped > 0) {
+    out += "\nuntyped: " + std::to_string(all_.untyped) +
+           (all_.untyped == 1 ? " line" : " lines") +
+           " whose sizes do not follow from the text; gt-emit completes it\n";
+  }
+  return out;
+}
+
+std::string Summary::tsv() const {
+  std::string out = "by\tname\tlines\tuntyped\tbytes\tflops\tnanoseconds\n";
+  const auto append = [&](const char* what, const Totals& totals) {
+    for (const auto& [name, total] : sorted(totals)) {
+      out += std::string(what) + "\t" + cell(name) + "\t" +
+             std::to_string(total.lines) + "\t" +
+             std::to_string(total.untyped) + "\t" + whole(total.bytes) + "\t" +
+             whole(total.flops) + "\t" +
+             (timed_ ? whole(total.nanoseconds) : "-") + "\n";
+    }
+  };
+  append("op", ops_);
+  append("signal", signals_);
+  return out;
+}
+
+}  // namespace gt

@@ -1,0 +1,287 @@
+#include "log/tee.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "base/io.h"
+#include "base/message.h"
+#include "stream/rows.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kEnd = "#end";
+
+bool may_be_end(std::string_view line) {
+  return line.starts_with(kEnd) || kEnd.starts_with(line);
+}
+
+// "1763654400.123456"
+size_t put_time(char* to) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  char* at = put_digits(to, static_cast<uint64_t>(now.tv_sec));
+  // A one in front, which the point takes the place of, keeps the zeros.
+  char* end =
+      put_digits(at, static_cast<uint64_t>(now.tv_nsec / 1000 + 1'000'000));
+  *at = '.';
+  return static_cast<size_t>(end - to);
+}
+
+bool is_instruction(std::string_view line) {
+  if (!line.empty() && line[0] > '#') return true;
+  const size_t first = line.find_first_not_of(" \t\r");
+  return first != std::string_view::npos && line[first] != '#';
+}
+
+}  // namespace
+
+Tee::Tee(int out, int log, std::string log_name, Say say)
+    : out_(out),
+      log_(log),
+      log_name_(std::move(log_name)),
+      say_(std::move(say)) {
+  for (Chunk& chunk : chunks_) chunk.bytes.resize(kChunk);
+  rows_.resize(kRows);
+  std::memcpy(rows_.data(), kLogHeader.data(), kLogHeader.size());
+  rows_size_ = kLogHeader.size();
+  rows_[rows_size_++] = '\n';
+  write_log();
+  thread_ = std::thread([this] { log_chunks(); });
+}
+
+Tee::~Tee() { finish(); }
+
+// ---- the reading thread -----------------------------------------------------
+
+Exit Tee::run(const std::vector<std::string>& paths) {
+  if (paths.empty()) read(STDIN_FILENO, "<stdin>");
+  for (const std::string& path : paths) {
+    if (stopped_) break;
+    if (path == "-") {
+      read(STDIN_FILENO, "<stdin>");
+      continue;
+    }
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      fail(path, errno);
+      continue;
+    }
+    read(fd, path);
+    ::close(fd);
+  }
+  return finish();
+}
+
+void Tee::fail(const std::string& name, int error) {
+  say_(format_error("gt-log", {name, 0}, {std::strerror(error), 0}, ""));
+  status_ = worst(status_, Exit::kUsage);
+}
+
+void Tee::read(int fd, const std::string& name) {
+  while (!stopped_) {
+    Chunk& chunk = empty_chunk();
+    const long n = read_some(fd, chunk.bytes.data(), kChunk);
+    if (n < 0) fail(name, errno);
+    if (n <= 0) break;
+    chunk.size = static_cast<size_t>(n);
+    chunk.time_size = put_time(chunk.time);
+    hand_over();
+    pass({chunk.bytes.data(), chunk.size});
+  }
+  end_input(name);
+}
+
+Tee::Chunk& Tee::empty_chunk() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return filled_ < kChunks; });
+  return chunks_[(first_ + filled_) % kChunks];
+}
+
+void Tee::hand_over() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++filled_;
+  }
+  changed_.notify_all();
+}
+
+void Tee::wait_for_log() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return filled_ == 0; });
+}
+
+// Writes all but what may be an end mark, which is the last line or its
+// beginning.
+void Tee::pass(std::string_view bytes) {
+  if (!held_.empty()) {  // its line goes on
+    const size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+    held_ += bytes.substr(0, end);
+    bytes.remove_prefix(end);
+    if (held_.back() == '\n' || !may_be_end(held_)) pass_held();
+  }
+  if (bytes.empty()) return;
+  const size_t before = bytes.size() == 1 ? std::string_view::npos
+                                          : bytes.rfind('\n', bytes.size() - 2);
+  const size_t last = before == std::string_view::npos ? 0 : before + 1;
+  if ((last == 0 && !at_line_start_) || !may_be_end(bytes.substr(last))) {
+    return write_out(bytes);
+  }
+  write_out(bytes.substr(0, last));
+  held_ = bytes.substr(last);
+  if (held_.back() == '\n') pass_held();
+}
+
+// An end mark leaves once all before it is logged, with a larger status if that
+// failed.
+void Tee::pass_held() {
+  if (held_.empty()) return;
+  if (held_.starts_with(kEnd)) {
+    wait_for_log();
+    Marks end;
+    const size_t size = held_.find_last_not_of("\r\n") + 1;
+    const Exit own = worst(status_, errno_ != 0 ? Exit::kUsage : Exit::kDone);
+    if (own != Exit::kDone && end.take(std::string_view(held_).substr(
+                                  0, size)) == Marks::Mark::kEnd) {
+      held_.replace(0, size, end_mark(worst(end.status(), own)));
+    }
+  }
+  write_out(held_);
+  held_.clear();
+}
+
+void Tee::write_out(std::string_view bytes) {
+  if (stopped_ || bytes.empty()) return;
+  at_line_start_ = bytes.back() == '\n';
+  const int error = write_all(out_, bytes);
+  if (error == 0) return;
+  say_(std::string("gt-log: cannot write standard output: ") +
+       std::strerror(error) + "\n");
+  status_ = worst(status_, Exit::kUsage);
+  stopped_ = true;
+}
+
+void Tee::end_input(const std::string& name) {
+  wait_for_log();
+  if (!part_.empty()) {  // the input ended without LF
+    Chunk now;
+    now.time_size = put_time(now.time);
+    log_line(now, part_, part_.size());
+    part_.clear();
+    write_log();
+  }
+  pass_held();
+  at_line_start_ = true;
+  if (marks_.cut_short() && !stopped_) {
+    say_(format_error("gt-log", {name, 0}, {cut_short_message(line_), 0}, ""));
+    status_ = worst(status_, Exit::kLost);
+  }
+  read_status_ = worst(read_status_, marks_.status());
+  marks_ = Marks();
+}
+
+Exit Tee::finish() {
+  if (thread_.joinable()) {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+    if (errno_ != 0) status_ = worst(status_, Exit::kUsage);
+  }
+  return worst(status_, read_status_);
+}
+
+// ---- the logging thread -----------------------------------------------------
+
+void Tee::log_chunks() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return filled_ > 0 || is_ending_; });
+    if (filled_ == 0) return;
+    const Chunk& chunk = chunks_[first_];
+    lock.unlock();
+    log_chunk(chunk);
+    lock.lock();
+    first_ = (first_ + 1) % kChunks;
+    --filled_;
+    changed_.notify_all();
+  }
+}
+
+void Tee::log_chunk(const Chunk& chunk) {
+  const char* at = chunk.bytes.data();
+  const char* const end = at + chunk.size;
+  while (at < end) {
+    const void* lf = std::memchr(at, '\n', static_cast<size_t>(end - at));
+    if (lf == nullptr) {
+      if (part_.size() <= kMaxLine) part_.append(at, end);
+      break;
+    }
+    const char* const next = static_cast<const char*>(lf) + 1;
+    const auto size = static_cast<size_t>(next - at);
+    if (part_.empty()) {
+      log_line(chunk, {at, size - 1}, size);
+    } else {
+      part_.append(at, size - 1);
+      log_line(chunk, part_, part_.size() + 1);
+      part_.clear();
+    }
+    at = next;
+  }
+  write_log();
+}
+
+void Tee::log_line(const Chunk& chunk, std::string_view line, size_t bytes) {
+  constexpr std::string_view kIssue = "\tissue\t-\t-\t";
+  constexpr std::string_view kComment = "\tcomment\t-\t-\t";
+  ++line_;
+  const bool issue = is_instruction(line);
+  if (line.starts_with('#')) {
+    marks_.take(line.substr(0, line.find_last_not_of('\r') + 1));
+  }
+  if (line.size() > kMaxLine) line = "# a line of more than 64 MiB";
+  const std::string_view event = issue ? kIssue : kComment;
+  const size_t most =
+      chunk.time_size + event.size() + line.size() + 2 * kMaxDigits + 3;
+  if (rows_size_ + most > rows_.size()) {
+    write_log();
+    if (most > rows_.size()) rows_.resize(most);
+  }
+  char* to = rows_.data() + rows_size_;
+  const auto put = [&to](std::string_view text) {
+    std::memcpy(to, text.data(), text.size());
+    to += text.size();
+  };
+  put({chunk.time, chunk.time_size});
+  *to++ = '\t';
+  to = put_digits(to, line_);
+  put(event);
+  to = put_digits(to, bytes);
+  *to++ = '\t';
+  put(line);
+  *to++ = '\n';
+  rows_size_ = static_cast<size_t>(to - rows_.data());
+}
+
+// The stream matters more than its log, so it goes on without.
+void Tee::write_log() {
+  if (errno_ == 0 && log_ >= 0) {
+    errno_ = write_all(log_, {rows_.data(), rows_size_});
+    if (errno_ != 0) {
+      say_("gt-log: " + log_name_ + ": " + std::strerror(errno_) + "\n");
+    }
+  }
+  rows_size_ = 0;
+  if (rows_.size() > kRows) {
+    rows_.resize(kRows);
+    rows_.shrink_to_fit();
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,220 @@
+#include "log/timeline.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+#include "ops/table.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+// A row of more ranks than that has a lane of its own.
+constexpr size_t kMaxSeats = 256;
+
+// Numbered ranks in order of their numbers, then the rest by name.
+std::tuple<bool, uint64_t, std::string_view> order_of(std::string_view rank) {
+  uint64_t number = 0;
+  const char* end = rank.data() + rank.size();
+  const bool numbered =
+      std::from_chars(rank.data(), end, number).ec == std::errc{};
+  return {!numbered, number, rank};
+}
+
+// Where an operand comes from for one rank of a line: that rank, or, of a copy
+// from elsewhere, the rank in its place, or the one there is.
+std::string source_rank(std::string_view set, const std::string& rank,
+                        size_t place, size_t ranks) {
+  if (set.empty() || set == rank) return rank;
+  const auto parsed = parse_ranks(set);
+  if (!parsed.ok()) return rank;
+  const std::vector<int64_t>& all = parsed.value();
+  for (const int64_t one : all) {
+    if (std::to_string(one) == rank) return rank;
+  }
+  return std::to_string(all.size() == ranks ? all[place] : all[0]);
+}
+
+template <typename T>
+using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<T>>;
+
+bool is_alias(std::string_view op) {
+  const Op* row = find_op(op);
+  return row != nullptr && row->row->alias;
+}
+
+}  // namespace
+
+uint32_t Timeline::intern(std::string_view word) {
+  if (const auto it = ids_.find(word); it != ids_.end()) return it->second;
+  const auto id = static_cast<uint32_t>(words_.size());
+  words_.push_back(&ids_.emplace(word, id).first->first);
+  return id;
+}
+
+uint32_t Timeline::lane_of(const Seat& seat, std::string_view queue) {
+  std::string key = seat.rank + "\t" + std::string(queue);
+  const auto [it, fresh] = lane_ids_.try_emplace(
+      std::move(key), static_cast<uint32_t>(lanes_.size()));
+  if (fresh) lanes_.push_back({seat.rank, std::string(queue), 0, {}});
+  return it->second;
+}
+
+void Timeline::take(const Input& input) {
+  const TraceRow& row = input.trace_row();
+  if (row.end < options_.from || row.start > options_.to) return;
+  const Subject subject = subject_of(input, line_, signal_);
+  if (selection_ != nullptr && !selection_->matches(subject)) return;
+  const auto ranks = parse_ranks(row.rank);
+  if (!ranks.ok() || ranks.value().size() > kMaxSeats) {
+    return take_seat(row, {std::string(row.rank), 0, 1}, subject);
+  }
+  for (size_t i = 0; i < ranks.value().size(); ++i) {
+    take_seat(row, {std::to_string(ranks.value()[i]), i, ranks.value().size()},
+              subject);
+  }
+}
+
+void Timeline::take_seat(const TraceRow& row, const Seat& seat,
+                         const Subject& subject) {
+  if (row.start == row.end && is_alias(row.op)) {
+    if (subject.line != nullptr) find_flows(seat, kNobody);
+    return;
+  }
+  if (events_.size() >= kMaxEvents) {
+    left_out_ += seat.place == 0 ? 1 : 0;
+    return;
+  }
+  rows_ += seat.place == 0 ? 1 : 0;
+  Event event{};
+  event.start = row.start;
+  event.end = row.end;
+  event.flops = row.flops;
+  event.bytes = row.bytes;
+  event.lane = lane_of(seat, row.queue);
+  event.op = intern(row.op);
+  event.signal = intern(subject.signal);
+  event.at = intern(row.at);
+  event.text = intern(row.text);
+  events_.push_back(event);
+  if (subject.line != nullptr) {
+    find_flows(seat, static_cast<uint32_t>(events_.size() - 1));
+  }
+}
+
+const std::string& Timeline::key_of(std::string_view name,
+                                    std::string_view rank) {
+  key_ = name;
+  key_ += '@';
+  key_ += rank;
+  return key_;
+}
+
+// From those who made the operands. The results are this event's, or, of
+// another name for a value, what the operand was.
+void Timeline::find_flows(const Seat& seat, uint32_t event) {
+  uint32_t maker = event;
+  for (const Operand& operand : line_.operands) {
+    if (operand.kind != Operand::Kind::kName) continue;
+    const auto it =
+        makers_.find(key_of(operand.text, source_rank(operand.ranks, seat.rank,
+                                                      seat.place, seat.ranks)));
+    if (it == makers_.end()) continue;
+    if (event == kNobody) {
+      maker = it->second;
+    } else if (flows_.size() < kMaxFlows) {
+      flows_.push_back({it->second, event});
+    }
+  }
+  if (makers_.size() > kMaxFlows) makers_.clear();
+  for (const Name& name : line_.results) {
+    const std::string& key = key_of(name.text, seat.rank);
+    const auto it = makers_.find(key);
+    if (maker == kNobody) {
+      if (it != makers_.end()) makers_.erase(it);
+    } else if (it != makers_.end()) {
+      it->second = maker;
+    } else {
+      makers_.emplace(key, maker);
+    }
+  }
+}
+
+void Timeline::finish() {
+  sort_events();
+  sort_lanes();
+  begin_ = events_.empty() ? 0 : events_.front().start;
+  end_ = begin_;
+  for (const Event& event : events_) end_ = std::max(end_, event.end);
+  if (options_.from > 0) begin_ = options_.from;
+  if (options_.to != UINT64_MAX) end_ = options_.to;
+}
+
+// Queues write in order, but not one after another.
+void Timeline::sort_events() {
+  std::vector<uint32_t> order(events_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+    return events_[a].start < events_[b].start;
+  });
+  std::vector<uint32_t> place(order.size());
+  std::vector<Event> sorted;
+  sorted.reserve(order.size());
+  for (uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    sorted.push_back(events_[order[i]]);
+  }
+  events_ = std::move(sorted);
+  for (Flow& flow : flows_) flow = {place[flow.from], place[flow.to]};
+  // A value cannot be read before it is made, whatever the file says.
+  std::erase_if(flows_, [this](const Flow& flow) {
+    return flow.from >= flow.to ||
+           events_[flow.from].start > events_[flow.to].start;
+  });
+}
+
+// Gives events to lanes, and what overlaps in one to further lanes of its own.
+void Timeline::sort_lanes() {
+  std::vector<uint32_t> order(lanes_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+    return std::tuple(order_of(lanes_[a].rank), lanes_[a].queue) <
+           std::tuple(order_of(lanes_[b].rank), lanes_[b].queue);
+  });
+  std::vector<std::vector<uint32_t>> members(lanes_.size());
+  for (uint32_t i = 0; i < events_.size(); ++i) {
+    members[events_[i].lane].push_back(i);
+  }
+  std::vector<Lane> sorted;
+  for (const uint32_t old : order) {
+    const size_t first = sorted.size();
+    MinHeap<std::pair<uint64_t, size_t>> taken;  // until when, and which lane
+    MinHeap<size_t> free;
+    for (const uint32_t i : members[old]) {
+      while (!taken.empty() && taken.top().first <= events_[i].start) {
+        free.push(taken.top().second);
+        taken.pop();
+      }
+      const size_t lane = free.empty() ? sorted.size() : free.top();
+      if (!free.empty()) free.pop();
+      taken.emplace(events_[i].end, lane);
+      if (lane == sorted.size()) {
+        sorted.push_back({lanes_[old].rank, lanes_[old].queue, 0, {}});
+        if (lane > first) {
+          sorted.back().queue += " " + std::to_string(lane - first + 1);
+        }
+      }
+      sorted[lane].events.push_back(i);
+      sorted[lane].busy += std::min(events_[i].end, options_.to) -
+                           std::max(events_[i].start, options_.from);
+      events_[i].lane = static_cast<uint32_t>(lane);
+    }
+  }
+  lanes_ = std::move(sorted);
+}
+
+}  // namespace gt

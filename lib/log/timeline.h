@@ -1,0 +1,111 @@
+// gt-log --timeline: a trace in lanes, one for each rank and queue, and its
+// drawing as SVG and as Chrome's trace JSON, which Perfetto opens. A row of
+// several ranks stands in the lanes of all of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/writer.h"
+#include "log/input.h"
+#include "log/select.h"
+
+namespace gt {
+
+struct TimelineOptions {
+  // Nanoseconds of the trace to draw.
+  uint64_t from = 0;
+  uint64_t to = UINT64_MAX;
+  std::string title;
+};
+
+class Timeline {
+ public:
+  // Pictures of more are of use to nobody; the rest is left out, and said.
+  static constexpr size_t kMaxEvents = 1'000'000;
+
+  struct Lane {
+    std::string rank;   // "-": nobody placed it
+    std::string queue;  // "compute"; "compute 2" for what overlaps
+    uint64_t busy = 0;
+    std::vector<uint32_t> events;  // by start, never overlapping
+  };
+  struct Event {
+    uint64_t start, end;
+    double flops;
+    uint64_t bytes;
+    uint32_t lane;
+    uint32_t op, signal, at, text;  // of words()
+    uint64_t length() const { return end - start; }
+  };
+  // A value on its way from the event that made it to one that reads it.
+  struct Flow {
+    uint32_t from, to;
+  };
+
+  Timeline(const Selection* selection, TimelineOptions options)
+      : selection_(selection), options_(std::move(options)) {}
+
+  // Takes the row of a trace at hand.
+  void take(const Input& input);
+  // After the last one: sorts events and lanes, and finds what they span.
+  void finish();
+
+  const TimelineOptions& options() const { return options_; }
+  const std::vector<Lane>& lanes() const { return lanes_; }
+  const std::vector<Event>& events() const { return events_; }  // by start
+  const std::vector<Flow>& flows() const { return flows_; }
+  const std::string& word(uint32_t id) const { return *words_[id]; }
+  size_t words() const { return words_.size(); }
+  size_t rows() const { return rows_; }  // drawn
+  uint64_t begin() const { return begin_; }
+  uint64_t end() const { return end_; }
+  size_t left_out() const { return left_out_; }
+
+ private:
+  static constexpr uint32_t kNobody = UINT32_MAX;
+  static constexpr size_t kMaxFlows = 4 * kMaxEvents;
+
+  // One rank of a row's set: "3", or "-".
+  struct Seat {
+    std::string rank;
+    size_t place;  // in the set
+    size_t ranks;  // how many these are
+  };
+
+  uint32_t intern(std::string_view word);
+  uint32_t lane_of(const Seat& seat, std::string_view queue);
+  void take_seat(const TraceRow& row, const Seat& seat, const Subject& subject);
+  void find_flows(const Seat& seat, uint32_t event);
+  const std::string& key_of(std::string_view name, std::string_view rank);
+  void sort_events();
+  void sort_lanes();
+
+  const Selection* selection_;
+  TimelineOptions options_;
+  std::vector<Lane> lanes_;
+  std::unordered_map<std::string, uint32_t> lane_ids_;
+  std::vector<Event> events_;
+  std::vector<Flow> flows_;
+  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> ids_;
+  std::vector<const std::string*> words_;
+  // By name and rank: the event that made the value.
+  std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> makers_;
+  uint64_t begin_ = 0;
+  uint64_t end_ = 0;
+  size_t rows_ = 0;
+  size_t left_out_ = 0;
+  Line line_;
+  std::string signal_;
+  std::string key_;
+};
+
+// One picture as a whole.
+std::string timeline_svg(const Timeline& timeline);
+void write_chrome_trace(const Timeline& timeline, Writer& out);
+
+}  // namespace gt

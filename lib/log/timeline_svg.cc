@@ -1,0 +1,362 @@
+// A timeline as one SVG picture: a lane for each rank and queue, time to the
+// right. What is narrower than a pixel is drawn together with its neighbours,
+// so the picture's size does not grow with the trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "log/axis.h"
+#include "log/colors.h"
+#include "log/escape.h"
+#include "log/timeline.h"
+#include "log/units.h"
+
+namespace gt {
+namespace {
+
+using Event = Timeline::Event;
+
+constexpr double kWidth = 1200;
+constexpr double kRight = 20;
+constexpr double kTop = 64;
+constexpr double kBand = 13;  // under a lane: the signals
+constexpr double kGap = 10;
+constexpr double kNarrow = 1;     // pixels
+constexpr double kLetter = 6.2;   // width of one, about
+constexpr size_t kMaxRows = 400;  // lanes drawn
+
+// Events drawn as one box.
+struct Box {
+  uint64_t start = 0;
+  uint64_t end = 0;
+  std::vector<uint32_t> events;
+};
+
+class Picture {
+ public:
+  explicit Picture(const Timeline& timeline) : timeline_(timeline) {
+    size_t longest = 0;
+    for (const Timeline::Lane& lane : timeline.lanes()) {
+      longest = std::max(longest, lane_name(lane).size());
+    }
+    left_ =
+        std::clamp(24 + kLetter * static_cast<double>(longest), 60.0, 220.0);
+    scale_ =
+        (kWidth - left_ - kRight) / static_cast<double>(std::max<uint64_t>(
+                                        timeline.end() - timeline.begin(), 1));
+    choose_colors();
+  }
+
+  std::string draw() {
+    lanes_ = std::min(timeline_.lanes().size(), kMaxRows);
+    lane_ = lanes_ <= 4 ? 44 : 28;
+    band_ = std::any_of(timeline_.events().begin(), timeline_.events().end(),
+                        [this](const Event& event) {
+                          return !timeline_.word(event.signal).empty();
+                        })
+                ? kBand
+                : 0;
+    const double bottom = kTop + static_cast<double>(lanes_) * pitch();
+    std::string body = axis(bottom);
+    for (size_t i = 0; i < lanes_; ++i) body += lane(i);
+    body += legend(bottom + 34);
+    height_ = legend_end_ + 14;
+    return fmt::format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
+               "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+               "font-family=\"Helvetica, Arial, sans-serif\" "
+               "font-size=\"11\">\n"
+               "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+               kWidth, height_) +
+           title() + body + "</svg>\n";
+  }
+
+ private:
+  double pitch() const { return lane_ + band_ + kGap; }
+  double x_of(uint64_t time) const {
+    const auto since = static_cast<double>(
+        std::clamp(time, timeline_.begin(), timeline_.end()) -
+        timeline_.begin());
+    return left_ + since * scale_;
+  }
+
+  static std::string lane_name(const Timeline::Lane& lane) {
+    return lane.rank == "-" ? lane.queue
+                            : "rank " + lane.rank + " " + lane.queue;
+  }
+
+  // The ops that took longest have colours of their own.
+  void choose_colors() {
+    time_by_op_.resize(timeline_.words());
+    for (const Event& event : timeline_.events()) {
+      time_by_op_[event.op] += event.length();
+      total_ += event.length();
+    }
+    std::vector<uint32_t> order;
+    for (uint32_t op = 0; op < time_by_op_.size(); ++op) {
+      if (time_by_op_[op] > 0) order.push_back(op);
+    }
+    std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+      return std::pair(time_by_op_[b], timeline_.word(a)) <
+             std::pair(time_by_op_[a], timeline_.word(b));
+    });
+    colors_.assign(timeline_.words(), kOtherColor);
+    for (size_t i = 0; i < order.size() && i < std::size(kColors); ++i) {
+      colors_[order[i]] = kColors[i];
+      legend_.push_back(order[i]);
+    }
+    others_ = order.size() - legend_.size();
+  }
+
+  // "12 us" as a picture has it.
+  static std::string micro(std::string text) {
+    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "\xc2\xb5");
+    return text;
+  }
+
+  std::string title() const {
+    const auto span = static_cast<double>(timeline_.end() - timeline_.begin());
+    const std::string& given = timeline_.options().title;
+    std::string out = fmt::format(
+        "<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" font-weight=\"bold\" "
+        "fill=\"#1f2933\">{}</text>\n",
+        left_, xml_text(given.empty() ? "What ran and when" : given));
+    std::string note = fmt::format("{} instructions in {}", timeline_.rows(),
+                                   micro(time_text(span)));
+    const auto add_left_out = [&note](size_t count, const char* what) {
+      if (count > 0) note += fmt::format("; {} {} left out", count, what);
+    };
+    add_left_out(timeline_.left_out(), "more are");
+    add_left_out(timeline_.lanes().size() - lanes_, "more lanes are");
+    out +=
+        fmt::format("<text x=\"{:.0f}\" y=\"42\" fill=\"#52606d\">{}</text>\n",
+                    left_, note);
+    return out;
+  }
+
+  std::string axis(double bottom) const {
+    const auto begin = static_cast<double>(timeline_.begin());
+    const auto end = static_cast<double>(timeline_.end());
+    const double unit = end - begin < 2e3   ? 1
+                        : end - begin < 2e6 ? 1e3
+                        : end - begin < 2e9 ? 1e6
+                                            : 1e9;
+    const char* name = unit == 1     ? "ns"
+                       : unit == 1e3 ? "\xc2\xb5s"
+                       : unit == 1e6 ? "ms"
+                                     : "s";
+    int digits = 0;
+    std::string out;
+    for (const double tick : ticks(begin / unit, end / unit, 10, digits)) {
+      const double x = left_ + (tick * unit - begin) * scale_;
+      out += fmt::format(
+          "<line x1=\"{0:.1f}\" y1=\"{1:.0f}\" x2=\"{0:.1f}\" y2=\"{2:.0f}\" "
+          "stroke=\"#e4e7eb\"/>\n"
+          "<text x=\"{0:.1f}\" y=\"{3:.0f}\" text-anchor=\"middle\" "
+          "fill=\"#52606d\">{4:.{5}f} {6}</text>\n",
+          x, kTop - 6, bottom, bottom + 14, tick, digits, name);
+    }
+    return out;
+  }
+
+  std::string lane(size_t i) const {
+    const Timeline::Lane& lane = timeline_.lanes()[i];
+    const double y = kTop + static_cast<double>(i) * pitch();
+    const auto span = static_cast<double>(timeline_.end() - timeline_.begin());
+    std::string out = fmt::format(
+        "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\" "
+        "fill=\"#1f2933\">{}</text>\n"
+        "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\" font-size=\"9\" "
+        "fill=\"#7b8794\">{} % busy</text>\n",
+        left_ - 8, y + lane_ / 2 - 1, xml_text(lane_name(lane)), left_ - 8,
+        y + lane_ / 2 + 10,
+        decimal(span > 0 ? 100 * static_cast<double>(lane.busy) / span : 0, 0));
+    out += fmt::format(
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" "
+        "fill=\"#f5f7fa\"/>\n",
+        left_, y, kWidth - left_ - kRight, lane_);
+    Box box;
+    for (const uint32_t e : lane.events) {
+      const Event& event = timeline_.events()[e];
+      const bool narrow =
+          static_cast<double>(event.length()) * scale_ < kNarrow;
+      // A box takes narrow events until it is a pixel wide.
+      const bool fits =
+          !box.events.empty() && narrow &&
+          static_cast<double>(event.end - box.start) * scale_ < 2 * kNarrow;
+      if (!fits) {
+        append_box(out, box, y);
+        box = Box{event.start, event.end, {}};
+      }
+      box.end = event.end;
+      box.events.push_back(e);
+      if (!narrow) {
+        append_box(out, box, y);
+        box = Box{};
+      }
+    }
+    append_box(out, box, y);
+    append_signals(out, lane, y + lane_ + 2);
+    return out;
+  }
+
+  // Runs of one signal, where they are wide enough to be seen.
+  void append_signals(std::string& out, const Timeline::Lane& lane,
+                      double y) const {
+    for (size_t i = 0; i < lane.events.size();) {
+      const Event& first = timeline_.events()[lane.events[i]];
+      uint64_t end = first.end;
+      for (++i; i < lane.events.size(); ++i) {
+        const Event& next = timeline_.events()[lane.events[i]];
+        if (next.signal != first.signal) break;
+        end = next.end;
+      }
+      const std::string& name = timeline_.word(first.signal);
+      const double x = x_of(first.start);
+      const double width = x_of(end) - x;
+      if (name.empty() || width < 2) continue;
+      out += fmt::format(
+          "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
+          "fill=\"#dde5ee\" stroke=\"#ffffff\" stroke-width=\"0.5\"><title>{}"
+          "</title></rect>\n",
+          x, y, width, kBand - 3, xml_text(name));
+      if (width < 5.2 * static_cast<double>(name.size()) + 4) continue;
+      out += fmt::format(
+          "<text x=\"{:.2f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
+          "font-size=\"9\" fill=\"#3e4c59\" pointer-events=\"none\">{}"
+          "</text>\n",
+          x + width / 2, y + 8, xml_text(name));
+    }
+  }
+
+  void append_box(std::string& out, const Box& box, double y) const {
+    if (box.events.empty()) return;
+    const double x = x_of(box.start);
+    const double width = std::max(x_of(box.end) - x, 0.4);
+    const Event& first = timeline_.events()[box.events.front()];
+    uint64_t busy = 0;
+    const uint32_t op = busiest_op(box, busy);
+    // Idle time within a box shows as paleness.
+    const double share = box.end > box.start
+                             ? static_cast<double>(busy) /
+                                   static_cast<double>(box.end - box.start)
+                             : 1;
+    out += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
+        "fill=\"{}\"{}{}><title>{}</title></rect>\n",
+        x, y, width, lane_, colors_[op],
+        share < 0.95
+            ? fmt::format(" fill-opacity=\"{:.2f}\"", std::max(share, 0.25))
+            : "",
+        width > 3 ? " stroke=\"#ffffff\" stroke-width=\"0.5\"" : "",
+        box.events.size() == 1 ? tooltip(first) : tooltip(box, op));
+    const std::string& name = timeline_.word(op);
+    if (box.events.size() > 1 ||
+        width < kLetter * static_cast<double>(name.size()) + 6) {
+      return;
+    }
+    out += fmt::format(
+        "<text x=\"{:.2f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
+        "fill=\"#ffffff\" pointer-events=\"none\">{}</text>\n",
+        x + width / 2, y + lane_ / 2 + 4, xml_text(name));
+  }
+
+  uint32_t busiest_op(const Box& box, uint64_t& busy) const {
+    std::vector<std::pair<uint32_t, uint64_t>> times;
+    for (const uint32_t e : box.events) {
+      const Event& event = timeline_.events()[e];
+      busy += event.length();
+      const auto it =
+          std::find_if(times.begin(), times.end(),
+                       [&](const auto& t) { return t.first == event.op; });
+      if (it == times.end()) {
+        times.emplace_back(event.op, event.length());
+      } else {
+        it->second += event.length();
+      }
+    }
+    return std::max_element(
+               times.begin(), times.end(),
+               [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+  }
+
+  std::string tooltip(const Event& event) const {
+    std::string out = timeline_.word(event.text) + "\n" +
+                      micro(time_text(static_cast<double>(event.length()))) +
+                      " from " +
+                      micro(time_text(static_cast<double>(event.start))) +
+                      "; " + bytes_text(static_cast<double>(event.bytes));
+    if (event.flops > 0) out += ", " + count_text(event.flops) + " flops";
+    if (!timeline_.word(event.signal).empty()) {
+      out += "\nsignal " + timeline_.word(event.signal);
+    }
+    return xml_text(out + "\n" + timeline_.word(event.at));
+  }
+
+  std::string tooltip(const Box& box, uint32_t op) const {
+    return xml_text(std::to_string(box.events.size()) + " instructions in " +
+                    micro(time_text(static_cast<double>(box.end - box.start))) +
+                    ", most of it " + timeline_.word(op));
+  }
+
+  std::string legend(double top) {
+    std::string out;
+    double x = left_;
+    double y = top;
+    const auto entry = [&](const char* color, const std::string& text) {
+      const double width = 32 + kLetter * static_cast<double>(text.size());
+      if (x + width > kWidth - kRight && x > left_) {
+        x = left_;
+        y += 18;
+      }
+      out += fmt::format(
+          "<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"10\" height=\"10\" "
+          "fill=\"{}\"/>\n<text x=\"{:.0f}\" y=\"{:.0f}\" fill=\"#1f2933\">{}"
+          "</text>\n",
+          x, y, color, x + 14, y + 9, xml_text(text));
+      x += width;
+    };
+    uint64_t shown = 0;
+    for (const uint32_t op : legend_) {
+      shown += time_by_op_[op];
+      entry(colors_[op], timeline_.word(op) + " " + percent(time_by_op_[op]));
+    }
+    if (others_ > 0) {
+      entry(kOtherColor,
+            std::to_string(others_) + " other ops " + percent(total_ - shown));
+    }
+    legend_end_ = y + 12;
+    return out;
+  }
+
+  std::string percent(uint64_t time) const {
+    const double share = 100 * static_cast<double>(time) /
+                         static_cast<double>(std::max<uint64_t>(total_, 1));
+    return (share < 0.1 ? "<0.1" : decimal(share, share < 10 ? 1 : 0)) + " %";
+  }
+
+  const Timeline& timeline_;
+  double left_ = 0;
+  double scale_ = 0;  // pixels a nanosecond
+  double height_ = 0;
+  double legend_end_ = 0;
+  double lane_ = 0;  // heights
+  double band_ = 0;
+  size_t lanes_ = 0;
+  std::vector<uint64_t> time_by_op_;  // by word
+  std::vector<const char*> colors_;   // by word
+  std::vector<uint32_t> legend_;
+  size_t others_ = 0;
+  uint64_t total_ = 0;
+};
+
+}  // namespace
+
+std::string timeline_svg(const Timeline& timeline) {
+  return Picture(timeline).draw();
+}
+
+}  // namespace gt

@@ -1,0 +1,284 @@
+// Normalisation over the last dimension. In the texts below n is the normalised
+// x and r what it was multiplied by: n = (x - mean x) r, or n = x r.
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+// gx gw gb of g x [w].
+Status types_norm_grad(Call& call) {
+  const Shape& x = call.type(1).shape;
+  if (x.empty()) {
+    return Error{call.describe(1) + " must have at least 1 dimension"};
+  }
+  if (!(call.type(0).shape == x)) {
+    return Error{call.describe(0) + " and " + call.describe(1) +
+                 " must have one shape"};
+  }
+  const Shape last{x.back()};
+  if (call.given(2) && !(call.type(2).shape == last)) {
+    return Error{call.describe(2) + " must have the shape [" + to_string(last) +
+                 "]"};
+  }
+  const Dtype dtype = promote(call.arguments);
+  call.results.push_back({dtype, x});
+  for (size_t i = 1; i < call.result_count; ++i) {
+    call.results.push_back({dtype, last});
+  }
+  return need(call.result_count == 1 || call.given(2),
+              "without w there is only gx");
+}
+
+// {half}: whether the work is done in f32 and rounded; {lead}: the axes but the
+// last, {flat}: there are none.
+std::string norm_word(const Call& call, std::string_view name, size_t) {
+  if (name == "half") {
+    const Dtype dtype = call.results[0].dtype;
+    return wide_dtype(dtype) == dtype ? "0" : "1";
+  }
+  const size_t rank = call.results[0].shape.size();
+  if (name == "flat") return rank == 1 ? "1" : "0";
+  if (name != "lead") return "";
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i + 1 < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  return list_text(axes);
+}
+
+constexpr Row kRows[] = {
+    {.signature = "y = layer_norm x [w] [b] eps=1e-5",
+     .index = "...c!,c!,c!->...c",
+     .accepts = "float",
+     .gradient = R"(
+       [!w] dx = layer_norm_grad dy x eps={eps}
+       [w !b] dx dw = layer_norm_grad dy x w eps={eps}
+       [b] dx dw db = layer_norm_grad dy x w eps={eps})",
+     .expansion = R"(
+       [half=1] c = cast x f32
+       [half=0] c = copy x
+       m = mean c axis=-1 keepdims=1
+       e = sub c m
+       q = mul e e
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul e r
+       [w] s = mul n w
+       [!w] s = copy n
+       [b] t = add s b
+       [!b] t = copy s
+       [half=1] y = cast t {y.dtype}
+       [half=0] y = copy t)",
+     .placeholder = norm_word,
+     .flops = 8,
+     .sense = "The last dimension shifted to mean 0 and scaled to variance 1, "
+              "then times w, plus b.",
+     .details = "x [...,c], w [c] and b [c]; the variance is that of all c "
+                "elements, eps is added to it. f16 and bf16 are computed in "
+                "f32. Errors: sizes differ; integers.",
+     .source = "torch.nn.functional.layer_norm; Ba et al., Layer "
+               "normalization, 2016",
+     .example = "x = tensor f32[4] 1 3 1 3\n"
+                "y = layer_norm x eps=0\n"
+                "print y\n"
+                "=> y = tensor f32[4] -1 1 -1 1"},
+    {.signature = "gx [gw] [gb] = layer_norm_grad g x [w] eps=1e-5",
+     .index = "...c!,...c!,c!->...c,c,c",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       m = mean x axis=-1 keepdims=1
+       e = sub x m
+       q = mul e e
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul e r
+       [w] h = mul g w
+       [!w] h = copy g
+       a = mul dgx n
+       am = mean a axis=-1 keepdims=1
+       an = mul n am
+       a0 = mean dgx axis=-1 keepdims=1
+       a1 = sub dgx a0
+       a2 = sub a1 an
+       p = mul a2 r
+       [w] s = mul p w
+       [!w] s = copy p
+       [dgw] sw = mul n dgw
+       [dgw] t = add s sw
+       [!dgw] t = copy s
+       [dgb] dg = add t dgb
+       [!dgb] dg = copy t
+       [w] dw = mul p g
+       b = mul h n
+       bm = mean b axis=-1 keepdims=1
+       bn = mul n bm
+       b0 = mean h axis=-1 keepdims=1
+       b1 = sub h b0
+       b2 = sub b1 bn
+       f0 = mul dgx bm
+       f1 = mul h am
+       f2 = add f0 f1
+       f3 = mul f2 r
+       [dgw] f4 = mul g dgw
+       [dgw] f = sub f4 f3
+       [!dgw] f = neg f3
+       k0 = mul f n
+       k1 = mean k0 axis=-1 keepdims=1
+       k2 = mul dgx b2
+       k3 = mean k2 axis=-1 keepdims=1
+       k4 = mul k3 r
+       k5 = add k1 k4
+       k6 = mul n k5
+       k7 = sub f k6
+       k8 = mul k7 r
+       k9 = mean k8 axis=-1 keepdims=1
+       dx = sub k8 k9)",
+     .expansion = R"(
+       [half=1] c = cast x f32
+       [half=0] c = copy x
+       [half=1] d = cast g f32
+       [half=0] d = copy g
+       m = mean c axis=-1 keepdims=1
+       e = sub c m
+       q = mul e e
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul e r
+       [w] h = mul d w
+       [!w] h = copy d
+       b = mul h n
+       bm = mean b axis=-1 keepdims=1
+       bn = mul n bm
+       b0 = mean h axis=-1 keepdims=1
+       b1 = sub h b0
+       b2 = sub b1 bn
+       z = mul b2 r
+       [half=1] gx = cast z {gx.dtype}
+       [half=0] gx = copy z
+       [gw] k = mul d n
+       [gw flat=0] s = sum k axis={lead}
+       [gw flat=1] s = copy k
+       [gw half=1] gw = cast s {gx.dtype}
+       [gw half=0] gw = copy s
+       [gb flat=0] t = sum d axis={lead}
+       [gb flat=1] t = copy d
+       [gb] gb = cast t {gx.dtype})",
+     .types = types_norm_grad,
+     .placeholder = norm_word,
+     .flops = 16,
+     .sense = "Gradients of layer_norm.",
+     .source = "PyTorch's native_layer_norm_backward",
+     .internal = true},
+    {.signature = "y = rms_norm x [w] eps=1e-5",
+     .index = "...c!,c!->...c",
+     .accepts = "float",
+     .gradient = R"(
+       [!w] dx = rms_norm_grad dy x eps={eps}
+       [w] dx dw = rms_norm_grad dy x w eps={eps})",
+     .expansion = R"(
+       [half=1] c = cast x f32
+       [half=0] c = copy x
+       q = mul c c
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul c r
+       [w] t = mul n w
+       [!w] t = copy n
+       [half=1] y = cast t {y.dtype}
+       [half=0] y = copy t)",
+     .placeholder = norm_word,
+     .flops = 5,
+     .sense = "The last dimension scaled to mean square 1, then times w.",
+     .details = "x [...,c] and w [c]; eps is added to the mean square. f16 and "
+                "bf16 are computed in f32. Errors: sizes differ; integers.",
+     .source = "torch.nn.functional.rms_norm; Zhang and Sennrich, Root mean "
+               "square layer normalization, 2019",
+     .example = "x = tensor f32[4] 2 -2 2 2\n"
+                "y = rms_norm x eps=0\n"
+                "print y\n"
+                "=> y = tensor f32[4] 1 -1 1 1"},
+    {.signature = "gx [gw] = rms_norm_grad g x [w] eps=1e-5",
+     .index = "...c!,...c!,c!->...c,c",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       q = mul x x
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul x r
+       [w] h = mul g w
+       [!w] h = copy g
+       a = mul dgx n
+       am = mean a axis=-1 keepdims=1
+       an = mul n am
+       a2 = sub dgx an
+       p = mul a2 r
+       [w] s = mul p w
+       [!w] s = copy p
+       [dgw] sw = mul n dgw
+       [dgw] dg = add s sw
+       [!dgw] dg = copy s
+       [w] dw = mul p g
+       b = mul h n
+       bm = mean b axis=-1 keepdims=1
+       bn = mul n bm
+       b2 = sub h bn
+       f0 = mul dgx bm
+       f1 = mul h am
+       f2 = add f0 f1
+       f3 = mul f2 r
+       [dgw] f4 = mul g dgw
+       [dgw] f = sub f4 f3
+       [!dgw] f = neg f3
+       k0 = mul f n
+       k1 = mean k0 axis=-1 keepdims=1
+       k2 = mul dgx b2
+       k3 = mean k2 axis=-1 keepdims=1
+       k4 = mul k3 r
+       k5 = add k1 k4
+       k6 = mul n k5
+       k7 = sub f k6
+       dx = mul k7 r)",
+     .expansion = R"(
+       [half=1] c = cast x f32
+       [half=0] c = copy x
+       [half=1] d = cast g f32
+       [half=0] d = copy g
+       q = mul c c
+       v = mean q axis=-1 keepdims=1
+       u = add v {eps}
+       r = rsqrt u
+       n = mul c r
+       [w] h = mul d w
+       [!w] h = copy d
+       b = mul h n
+       bm = mean b axis=-1 keepdims=1
+       bn = mul n bm
+       b2 = sub h bn
+       z = mul b2 r
+       [half=1] gx = cast z {gx.dtype}
+       [half=0] gx = copy z
+       [gw] k = mul d n
+       [gw flat=0] s = sum k axis={lead}
+       [gw flat=1] s = copy k
+       [gw half=1] gw = cast s {gx.dtype}
+       [gw half=0] gw = copy s)",
+     .types = types_norm_grad,
+     .placeholder = norm_word,
+     .flops = 10,
+     .sense = "Gradients of rms_norm.",
+     .source = "The chain rule",
+     .internal = true},
+};
+
+}  // namespace
+
+constinit const Family kNorms{"norms", "Normalisation over the last dimension.",
+                              kRows};
+
+}  // namespace gt

@@ -1,0 +1,98 @@
+// A whole from the pieces that ranks hold, for print and save.
+#include <algorithm>
+
+#include "base/message.h"
+#include "spmd/placed.h"
+
+namespace gt {
+namespace {
+
+Error error_at(const Line& line, const std::string& message) {
+  return Error{std::string(line.op) + ": " + message, line.op_column};
+}
+
+// Puts regions together, one dimension after the other.
+class Assembler {
+ public:
+  Assembler(const std::vector<Region>& regions, GroupProgram& program)
+      : regions_(regions), program_(program) {}
+
+  std::string build(std::vector<size_t> pieces, size_t dim) {
+    if (dim == regions_[0].start.size()) return "a" + std::to_string(pieces[0]);
+    std::sort(pieces.begin(), pieces.end(), [&](size_t a, size_t b) {
+      const Region& x = regions_[a];
+      const Region& y = regions_[b];
+      return std::pair(x.start[dim], x.count[dim]) <
+             std::pair(y.start[dim], y.count[dim]);
+    });
+    std::string parts;
+    std::string only;
+    size_t count = 0;
+    for (size_t i = 0; i < pieces.size();) {
+      std::vector<size_t> same;
+      const Region& first = regions_[pieces[i]];
+      for (; i < pieces.size() &&
+             regions_[pieces[i]].start[dim] == first.start[dim] &&
+             regions_[pieces[i]].count[dim] == first.count[dim];
+           ++i) {
+        same.push_back(pieces[i]);
+      }
+      // An empty part adds nothing, unless there is no other.
+      const bool last = i == pieces.size();
+      if (first.count[dim] == 0 && !(last && count == 0)) continue;
+      only = build(std::move(same), dim + 1);
+      parts += " " + only;
+      ++count;
+    }
+    if (count == 1) return only;
+    std::string name = "t" + std::to_string(next_++);
+    program_.lines.push_back(name + " = concat" + parts +
+                             " axis=" + std::to_string(dim));
+    return name;
+  }
+
+ private:
+  const std::vector<Region>& regions_;
+  GroupProgram& program_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+Result<Assembly> assembly(const Line& line, const Grid& grid,
+                          const PieceType& types) {
+  Assembly out;
+  std::vector<Shape> shapes;
+  out.sources = grid.ranks();
+  for (const int64_t rank : grid.ranks()) {
+    out.pieces.push_back(*types(0, rank));
+    shapes.push_back(out.pieces.back().shape);
+    if (out.pieces.back().dtype == out.pieces[0].dtype) continue;
+    return error_at(line, "the pieces hold different dtypes");
+  }
+  const std::string_view* text = line.key("split");
+  const auto split = parse_split(unquote(*text));
+  if (!split.ok()) return error_at(line, split.error().message);
+  const auto whole = whole_of(split.value(), shapes, grid);
+  if (!whole.ok()) return error_at(line, whole.error().message);
+  if (const std::string_view* shape = line.key("shape")) {
+    const auto stated = parse_shape(unquote(*shape), false);
+    if (!stated.ok() || !(stated.value() == whole.value())) {
+      return error_at(line, "shape=" + excerpt(*shape) +
+                                ", but the pieces make [" +
+                                to_string(whole.value()) + "]");
+    }
+  }
+  const auto regions = cut(split.value(), whole.value(), grid);
+  GT_CHECK(regions.ok());
+  std::vector<size_t> all;
+  for (size_t i = 0; i < grid.size(); ++i) all.push_back(i);
+  const std::string name =
+      Assembler(regions.value(), out.program).build(std::move(all), 0);
+  out.program.lines.push_back("r0 = copy " + name);
+  out.program.results = 1;
+  out.whole = {out.pieces[0].dtype, whole.value()};
+  return out;
+}
+
+}  // namespace gt

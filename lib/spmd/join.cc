@@ -1,0 +1,271 @@
+#include "spmd/join.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ops/text.h"
+
+namespace gt {
+namespace {
+
+bool has(std::span<const char> letters, char letter) {
+  return std::find(letters.begin(), letters.end(), letter) != letters.end();
+}
+
+// One set of Row::linear against the arguments that are P: whether it holds all
+// of them, and whether its other members are P, too.
+struct Cover {
+  bool holds_all = true;
+  bool is_whole = true;
+};
+Cover cover(const Call& call, std::span<const char> letters,
+            std::string_view set) {
+  Cover out;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const size_t p = call.op->parameter_of(i, letters.size());
+    const bool member =
+        p < 10 && set.find(static_cast<char>('0' + p)) != set.npos;
+    const bool partial = letters[i] == 'P';
+    if (partial && !member) out.holds_all = false;
+    if (!partial && member && letters[i] != kNoLetter) out.is_whole = false;
+  }
+  return out;
+}
+
+std::vector<std::string_view> linear_sets(const Op& op) {
+  std::vector<std::string_view> sets;
+  std::string_view text = op.row->linear;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) sets.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return sets;
+}
+
+// A margin of anything but zeros is added once per rank.
+bool adds_constant(const Call& call) {
+  return call.op->name == "pad" && call.number("value") != 0;
+}
+
+// Rounded summands do not make the rounded sum.
+bool rounds(const Call& call) {
+  if (call.op->name != "cast") return false;
+  const Dtype to = call.arguments[1].type.dtype;
+  return !is_float(to);
+}
+
+Joined join_sums(const Call& call, std::span<const char> letters);
+
+// Of an op without a linear set: what its expansion makes of the letters.
+class Trace {
+ public:
+  explicit Trace(std::span<const char> letters) : letters_(letters) {}
+
+  Joined run(const Call& call) {
+    for (const Step& step : expansion_steps(call)) {
+      const Joined made = take(step);
+      if (made.kind != nullptr) return made;
+      for (const Ref& ref : step.results) made_[key(ref)] = made.letter;
+    }
+    Joined out{0, nullptr};
+    for (uint32_t r = 0; r < call.result_count; ++r) {
+      const auto it = made_.find(key({Ref::Kind::kResult, r}));
+      const char letter = it == made_.end() ? kUntyped : it->second;
+      out.letter = out.letter == 0 || out.letter == letter ? letter : kUntyped;
+    }
+    return out;
+  }
+
+ private:
+  static std::pair<int, uint32_t> key(const Ref& ref) {
+    return {static_cast<int>(ref.kind), ref.index};
+  }
+
+  char letter_of(const Ref& ref) const {
+    if (ref.kind == Ref::Kind::kOperand) return letters_[ref.index];
+    const auto it = made_.find(key(ref));
+    return it == made_.end() ? kUntyped : it->second;
+  }
+
+  Joined take(const Step& step) {
+    std::string text;
+    for (size_t r = 0; r < step.results.size(); ++r) text += "r ";
+    text += "= " + step.op->name;
+    for (const StepOperand& o : step.operands) {
+      text += o.is_ref ? " x" : " " + o.text;
+    }
+    for (const auto& [name, value] : step.keys)
+      text += " " + name + "=" + value;
+    Line line;
+    Call call;
+    GT_CHECK(parse_line(text, line).ok());
+    const std::vector<const Type*> none(line.operands.size(), nullptr);
+    GT_CHECK(bind_form(line, none, call).ok());
+    std::vector<char> letters;
+    for (const Argument& a : call.arguments) {
+      const bool is_ref = a.operand >= 0 &&
+                          step.operands[static_cast<size_t>(a.operand)].is_ref;
+      letters.push_back(
+          is_ref ? letter_of(step.operands[static_cast<size_t>(a.operand)].ref)
+          : a.literal && a.number.real != 0 ? kLiteralLetter
+                                            : kNoLetter);
+    }
+    return join(call, letters);
+  }
+
+  std::span<const char> letters_;
+  std::map<std::pair<int, uint32_t>, char> made_;
+};
+
+// P with P, R and numbers.
+Joined join_sums(const Call& call, std::span<const char> letters) {
+  if (rounds(call)) return {kUntyped, "part-nonlin"};
+  const std::vector<std::string_view> sets = linear_sets(*call.op);
+  if (sets.empty() || adds_constant(call)) {
+    if (sets.empty() && !call.op->is_primitive() && !call.results.empty()) {
+      return Trace(letters).run(call);
+    }
+    return {kUntyped, sets.empty() ? "part-nonlin" : "part-affine"};
+  }
+  bool held = false;
+  std::string all;
+  for (const std::string_view set : sets) {
+    const Cover c = cover(call, letters, set);
+    if (c.holds_all && c.is_whole) return {'P', nullptr};
+    held = held || c.holds_all;
+    all += set;
+  }
+  if (held) return {kUntyped, "part-affine"};
+  const bool each = cover(call, letters, all).holds_all;
+  return {kUntyped, each ? "part-multi" : "part-nonlin"};
+}
+
+}  // namespace
+
+char dual(char letter) {
+  return letter == 'R' ? 'P' : letter == 'P' ? 'R' : letter;
+}
+
+Joined join(const Call& call, std::span<const char> letters) {
+  if (has(letters, kUntyped)) return {kUntyped, nullptr};
+  if (call.op->name == "div" && letters.size() > 1 && letters[1] == 'P') {
+    return {kUntyped, "part-divisor"};
+  }
+  const bool partial = has(letters, 'P');
+  const bool varying = has(letters, 'V');
+  if (has(letters, 'I')) {
+    if (partial || varying || has(letters, 'R')) return {kUntyped, "inv-mix"};
+    return {'I', nullptr};
+  }
+  if (partial && varying) return {kUntyped, "part-vary"};
+  if (partial) return join_sums(call, letters);
+  return {varying ? 'V' : 'R', nullptr};
+}
+
+// ---- types by axis ----------------------------------------------------------
+
+char LocalType::on(const MeshAxis& axis) const {
+  for (const Axis& a : axes) {
+    if (a.size == axis.size && a.stride == axis.stride) return a.letter;
+  }
+  return kUntyped;
+}
+
+void LocalType::set(const MeshAxis& axis, char letter) {
+  const auto at = std::find_if(axes.begin(), axes.end(), [&](const Axis& a) {
+    return a.stride <= axis.stride;
+  });
+  const bool known =
+      at != axes.end() && at->stride == axis.stride && at->size == axis.size;
+  if (known && letter == kUntyped) {
+    axes.erase(at);
+  } else if (known) {
+    at->letter = letter;
+  } else if (letter != kUntyped) {
+    axes.insert(at, {axis.size, axis.stride, letter});
+  }
+}
+
+std::string describe(const LocalType& type, const Mesh& mesh) {
+  std::string out;
+  for (const MeshAxis& axis : mesh.axes()) {
+    const char letter = type.on(axis);
+    if (letter == kUntyped) continue;
+    out += (out.empty() ? "" : ",") + axis.name + ":" + letter;
+  }
+  return out;
+}
+
+namespace {
+
+int64_t coordinate(int64_t size, int64_t stride, int64_t rank) {
+  return rank / stride % size;
+}
+
+bool differ_along(int64_t size, int64_t stride,
+                  const std::vector<int64_t>& ranks) {
+  return std::any_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
+    return coordinate(size, stride, rank) != coordinate(size, stride, ranks[0]);
+  });
+}
+
+// Whether the ranks that differ along the axis alone all belong to one part.
+bool are_groups_whole(const MeshAxis& axis, std::span<const TypedPart> parts) {
+  std::map<int64_t, size_t> owner;
+  for (size_t p = 0; p < parts.size(); ++p) {
+    for (const int64_t rank : *parts[p].ranks) {
+      const int64_t rest =
+          rank - coordinate(axis.size, axis.stride, rank) * axis.stride;
+      if (owner.try_emplace(rest, p).first->second != p) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<const MeshAxis*> axes_within(const Mesh& mesh,
+                                         const std::vector<int64_t>& ranks) {
+  std::vector<const MeshAxis*> axes;
+  for (const MeshAxis& axis : mesh.axes()) {
+    if (differ_along(axis.size, axis.stride, ranks)) axes.push_back(&axis);
+  }
+  return axes;
+}
+
+LocalType restricted(const LocalType& type, const std::vector<int64_t>& ranks) {
+  LocalType out;
+  for (const LocalType::Axis& a : type.axes) {
+    if (differ_along(a.size, a.stride, ranks)) out.axes.push_back(a);
+  }
+  return out;
+}
+
+LocalType join_parts(const Mesh* mesh, std::span<const TypedPart> parts) {
+  LocalType out;
+  if (mesh == nullptr || parts.empty()) return out;
+  std::vector<int64_t> all;
+  for (const TypedPart& part : parts) {
+    all.insert(all.end(), part.ranks->begin(), part.ranks->end());
+  }
+  for (const MeshAxis* axis : axes_within(*mesh, all)) {
+    std::string letters;
+    for (const TypedPart& part : parts) {
+      if (differ_along(axis->size, axis->stride, *part.ranks)) {
+        letters += part.type->on(*axis);
+      }
+    }
+    const bool alike = std::all_of(letters.begin(), letters.end(),
+                                   [&](char c) { return c == letters[0]; });
+    const bool apart = !are_groups_whole(*axis, parts);
+    if (!apart && alike && !letters.empty()) {
+      out.set(*axis, letters[0]);
+    } else if (letters.find_first_of("PI?") == std::string::npos) {
+      out.set(*axis, 'V');
+    }
+  }
+  return out;
+}
+
+}  // namespace gt

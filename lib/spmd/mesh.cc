@@ -1,0 +1,318 @@
+#include "spmd/mesh.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/message.h"
+
+namespace gt {
+namespace {
+
+std::vector<std::string_view> split_at(std::string_view text, char mark) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t at = std::min(text.find(mark), text.size());
+    parts.push_back(text.substr(0, at));
+    if (at == text.size()) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+// What stands before the first '/' of a name.
+std::string_view prefix_of(std::string_view name) {
+  const size_t slash = name.find('/');
+  return slash == std::string_view::npos ? std::string_view{}
+                                         : name.substr(0, slash);
+}
+
+std::string_view first_name(const Line& line) {
+  if (!line.results.empty()) return line.results[0].text;
+  for (const Operand& operand : line.operands) {
+    if (operand.kind == Operand::Kind::kName) return operand.text;
+  }
+  return {};
+}
+
+Error usage(const Line& line, std::string_view wanted) {
+  return Error{std::string(line.op) + ": usage: " + std::string(wanted),
+               line.op_column};
+}
+
+}  // namespace
+
+int64_t Mesh::size() const {
+  int64_t n = 1;
+  for (const MeshAxis& axis : axes_) n *= axis.size;
+  return n;
+}
+
+std::string Mesh::describe() const {
+  std::string out;
+  for (const MeshAxis& axis : axes_) {
+    out +=
+        (out.empty() ? "" : " ") + axis.name + "=" + std::to_string(axis.size);
+  }
+  return out;
+}
+
+std::string Mesh::describe_all() const {
+  std::string out = describe();
+  for (const Flattened& f : flattened_) {
+    out += " " + f.name + "=";
+    for (const std::string& part : f.parts) {
+      out += (&part == f.parts.data() ? "" : "*") + part;
+    }
+  }
+  return out;
+}
+
+Result<std::vector<const MeshAxis*>> Mesh::resolve(
+    std::string_view over) const {
+  std::vector<const MeshAxis*> found;
+  const auto add = [&](std::string_view name) {
+    for (const MeshAxis& axis : axes_) {
+      if (axis.name != name) continue;
+      if (std::find(found.begin(), found.end(), &axis) != found.end()) {
+        return Status(Error{"axis " + std::string(name) + " is named twice"});
+      }
+      found.push_back(&axis);
+      return ok_status();
+    }
+    std::vector<std::string_view> known;
+    for (const MeshAxis& axis : axes_) known.push_back(axis.name);
+    for (const Flattened& f : flattened_) known.push_back(f.name);
+    return Status(Error{"no axis '" + excerpt(name) + "' in mesh " +
+                        describe() + did_you_mean(name, known)});
+  };
+  for (const std::string_view name : split_at(over, '+')) {
+    const auto flat =
+        std::find_if(flattened_.begin(), flattened_.end(),
+                     [&](const Flattened& f) { return f.name == name; });
+    if (flat == flattened_.end()) {
+      if (Status s = add(name); !s.ok()) return s.error();
+      continue;
+    }
+    for (const std::string& part : flat->parts) {
+      if (Status s = add(part); !s.ok()) return s.error();
+    }
+  }
+  return found;
+}
+
+Meshes::Space* Meshes::find(std::string_view name) {
+  for (Space& space : spaces_) {
+    if (space.name == name) return &space;
+  }
+  return nullptr;
+}
+
+const Meshes::Space* Meshes::find(std::string_view name) const {
+  for (const Space& space : spaces_) {
+    if (space.name == name) return &space;
+  }
+  return nullptr;
+}
+
+const Mesh* Meshes::of(const Line& line) const { return of(first_name(line)); }
+
+const Mesh* Meshes::of(std::string_view name) const {
+  if (spaces_.empty()) return nullptr;
+  const Space* space = find(space_of(name));
+  return space == nullptr || space->open.empty() ? nullptr
+                                                 : &space->open.back();
+}
+
+// A name such as act/h has a slash, but belongs to no declared space.
+std::string_view Meshes::space_of(std::string_view name) const {
+  const Space* space = find(prefix_of(name));
+  return space == nullptr ? std::string_view{} : space->name;
+}
+
+std::string Meshes::describe() const {
+  std::string out;
+  for (const Space& space : spaces_) {
+    for (const Mesh& mesh : space.open) {
+      out += "mesh " + mesh.describe_all() + " space=" + space.name + "\n";
+    }
+  }
+  return out;
+}
+
+Status Meshes::take(const Line& line) {
+  std::string name;
+  if (const std::string_view* space = line.key("space")) {
+    name = unquote(*space);
+  }
+  if (!line.results.empty() || !line.operands.empty()) {
+    return usage(line, line.op == "mesh" ? "mesh axis=size... [space=name]"
+                       : line.op == "axis"
+                           ? "axis name=axis*axis... [space=name]"
+                           : "endmesh [space=name]");
+  }
+  if (line.op == "mesh") return declare_mesh(line, name);
+  Space* space = find(name);
+  if (space == nullptr || space->open.empty()) {
+    return Error{std::string(line.op) + ": no mesh stands here" +
+                     (name.empty() ? "" : " in name space " + name),
+                 line.op_column};
+  }
+  if (line.op == "axis") return declare_axis(line, *space);
+  for (const Key& key : line.keys) {
+    if (key.key != "space") return usage(line, "endmesh [space=name]");
+  }
+  space->open.pop_back();
+  ++version_;
+  return ok_status();
+}
+
+Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
+  Mesh mesh;
+  int64_t ranks = 1;
+  for (const Key& key : line.keys) {
+    if (key.key == "space") continue;
+    const auto size = parse_number(key.value);
+    if (!size || size->kind != Number::Kind::kInteger || size->integer < 1 ||
+        size->integer > Mesh::kMaxSize) {
+      return Error{"mesh: axis " + std::string(key.key) +
+                       " needs a size of at least 1, got " + excerpt(key.value),
+                   key.column};
+    }
+    ranks *= size->integer;
+    if (ranks > Mesh::kMaxSize || mesh.axes_.size() == Mesh::kMaxAxes) {
+      return Error{"mesh: more than " + std::to_string(Mesh::kMaxSize) +
+                       " ranks or " + std::to_string(Mesh::kMaxAxes) + " axes",
+                   key.column};
+    }
+    mesh.axes_.push_back({std::string(key.key), size->integer, 1});
+  }
+  if (mesh.axes_.empty()) return usage(line, "mesh axis=size... [space=name]");
+  int64_t stride = 1;
+  for (size_t i = mesh.axes_.size(); i > 0; --i) {
+    mesh.axes_[i - 1].stride = stride;
+    stride *= mesh.axes_[i - 1].size;
+  }
+  Space* space = find(space_name);
+  if (space == nullptr) {
+    spaces_.push_back({space_name, {}});
+    space = &spaces_.back();
+  }
+  // A loop that declares its mesh each round changes nothing.
+  if (!space->open.empty() &&
+      space->open.back().describe() == mesh.describe()) {
+    return ok_status();
+  }
+  if (space->open.size() == kMaxDepth) space->open.erase(space->open.begin());
+  space->open.push_back(std::move(mesh));
+  ++version_;
+  return ok_status();
+}
+
+Status Meshes::declare_axis(const Line& line, Space& space) {
+  Mesh& mesh = space.open.back();
+  for (const Key& key : line.keys) {
+    if (key.key == "space") continue;
+    Mesh::Flattened flat{std::string(key.key), {}};
+    std::string over;
+    const std::string product = unquote(key.value);
+    for (const std::string_view part : split_at(product, '*')) {
+      flat.parts.emplace_back(part);
+      over += (over.empty() ? "" : "+") + std::string(part);
+    }
+    for (const MeshAxis& axis : mesh.axes_) {
+      if (axis.name == flat.name) {
+        return Error{"axis: the mesh has an axis " + flat.name + " already",
+                     key.column};
+      }
+    }
+    const auto parts = mesh.resolve(over);
+    if (!parts.ok()) {
+      return Error{"axis: " + parts.error().message, key.column};
+    }
+    flat.parts.clear();
+    for (const MeshAxis* axis : parts.value()) flat.parts.push_back(axis->name);
+    auto& all = mesh.flattened_;
+    const auto same = std::find_if(
+        all.begin(), all.end(),
+        [&](const Mesh::Flattened& f) { return f.name == flat.name; });
+    if (same != all.end()) {
+      if (same->parts == flat.parts) continue;
+      *same = flat;
+    } else {
+      all.push_back(flat);
+    }
+    ++version_;
+  }
+  return line.keys.empty() ? Status(usage(line, "axis name=axis*axis..."))
+                           : ok_status();
+}
+
+Result<Grid> Grid::make(const Mesh* mesh, std::vector<int64_t> ranks) {
+  Grid grid;
+  grid.mesh_ = mesh;
+  grid.ranks_ = std::move(ranks);
+  if (mesh == nullptr) return grid;
+  for (const int64_t rank : grid.ranks_) {
+    if (rank < mesh->size()) continue;
+    return Error{"rank " + std::to_string(rank) + " is outside mesh " +
+                 mesh->describe() + ", whose ranks are 0 to " +
+                 std::to_string(mesh->size() - 1)};
+  }
+  return grid;
+}
+
+Result<Grid::Along> Grid::along(std::string_view over) const {
+  if (mesh_ == nullptr) {
+    return Error{"axis '" + excerpt(over) +
+                 "' has no mesh; declare one before, as in: mesh dp=2 tp=2"};
+  }
+  const auto axes = mesh_->resolve(over);
+  if (!axes.ok()) return axes.error();
+  std::map<std::vector<int64_t>, uint32_t> places;
+  std::vector<std::vector<int64_t>> keys;
+  for (size_t p = 0; p < ranks_.size(); ++p) {
+    std::vector<int64_t>& key = keys.emplace_back();
+    for (const MeshAxis* axis : axes.value())
+      key.push_back(coordinate(*axis, p));
+    places.emplace(key, 0);
+  }
+  Along out;
+  out.count = 0;
+  for (auto& [key, place] : places) place = out.count++;
+  for (const auto& key : keys) out.index.push_back(places.at(key));
+  return out;
+}
+
+Result<std::vector<std::vector<uint32_t>>> Grid::groups(
+    std::string_view over) const {
+  std::vector<std::vector<uint32_t>> groups;
+  if (over.empty()) {
+    std::vector<uint32_t>& all = groups.emplace_back();
+    for (uint32_t p = 0; p < ranks_.size(); ++p) all.push_back(p);
+    return groups;
+  }
+  const auto place = along(over);
+  if (!place.ok()) return place.error();
+  const auto axes = mesh_->resolve(over);
+  // Ranks of a group have all other coordinates in common.
+  std::map<int64_t, std::vector<uint32_t>> by_rest;
+  for (uint32_t p = 0; p < ranks_.size(); ++p) {
+    int64_t rest = ranks_[p];
+    for (const MeshAxis* axis : axes.value()) {
+      rest -= coordinate(*axis, p) * axis->stride;
+    }
+    by_rest[rest].push_back(p);
+  }
+  for (auto& [rest, members] : by_rest) {
+    std::sort(members.begin(), members.end(), [&](uint32_t a, uint32_t b) {
+      return place.value().index[a] < place.value().index[b];
+    });
+    if (members.size() != place.value().count) {
+      return Error{"the ranks are no whole groups over " + std::string(over) +
+                   " of mesh " + mesh_->describe()};
+    }
+    groups.push_back(std::move(members));
+  }
+  return groups;
+}
+
+}  // namespace gt

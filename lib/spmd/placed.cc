@@ -1,0 +1,413 @@
+#include "spmd/placed.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/message.h"
+#include "ops/part.h"
+#include "ops/shape_rules.h"
+#include "ops/table.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+Error at(uint32_t column, const Line& line, const std::string& message) {
+  return Error{std::string(line.op) + ": " + message, column};
+}
+
+Error at_op(const Line& line, const std::string& message) {
+  return at(line.op_column, line, message);
+}
+
+bool is_name(const Operand& o) { return o.kind == Operand::Kind::kName; }
+
+bool is_subset(const std::vector<int64_t>& part,
+               const std::vector<int64_t>& all) {
+  if (part == all) return true;
+  const std::unordered_set<int64_t> known(all.begin(), all.end());
+  return std::all_of(part.begin(), part.end(),
+                     [&](int64_t r) { return known.count(r) > 0; });
+}
+
+Result<std::vector<int64_t>> ranks_of(const Line& line, std::string_view text,
+                                      uint32_t column) {
+  auto ranks = parse_ranks(text);
+  if (!ranks.ok()) return at(column, line, ranks.error().message);
+  return ranks;
+}
+
+// Whether the op states the whole sizes with a shape= of its own.
+bool has_own_shape(const Op& op) {
+  const int key = op.key_index("shape");
+  return key >= 0 && op.keys[static_cast<size_t>(key)].required;
+}
+
+// Where split= finds the whole's sizes.
+struct Whole {
+  Shape shape;
+  int operand = -1;  // a type among the operands
+  int key = -1;      // shape= among the keys
+  Dtype dtype = Dtype::kF32;
+};
+
+int key_at(const Line& line, std::string_view name) {
+  for (size_t i = 0; i < line.keys.size(); ++i) {
+    if (line.keys[i].key == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Result<Whole> find_whole(const Line& line) {
+  Whole whole;
+  for (size_t i = 0; i < line.operands.size(); ++i) {
+    if (line.operands[i].kind != Operand::Kind::kType) continue;
+    const auto type = parse_type(line.operands[i].text);
+    if (!type.ok()) {
+      return at(line.operands[i].column, line, type.error().message);
+    }
+    whole.operand = static_cast<int>(i);
+    whole.shape = type.value().shape;
+    whole.dtype = type.value().dtype;
+    return whole;
+  }
+  whole.key = key_at(line, "shape");
+  if (whole.key < 0) {
+    return at_op(line, "split= needs shape=, the sizes of the whole");
+  }
+  const Key& key = line.keys[static_cast<size_t>(whole.key)];
+  const auto shape = parse_shape(unquote(key.value), true);
+  if (!shape.ok()) return at(key.column, line, shape.error().message);
+  for (const int64_t size : shape.value()) {
+    if (size >= 0) continue;
+    return at(key.column, line,
+              "shape= beside split= states the sizes of the whole, none of "
+              "them -1");
+  }
+  whole.shape = shape.value();
+  return whole;
+}
+
+void drop_key(Line& line, std::string_view name) {
+  const int i = key_at(line, name);
+  if (i >= 0) line.keys.erase(line.keys.begin() + i);
+}
+
+LocalLine make_variant(const Line& line, const Op& op, const Whole& whole,
+                       const Region& region) {
+  LocalLine local(line, region);
+  const auto keep = [&](std::string text) {
+    local.text.push_back(std::move(text));
+    return std::string_view(local.text.back());
+  };
+  drop_key(local.line, "split");
+  if (whole.operand >= 0) {
+    local.line.operands[static_cast<size_t>(whole.operand)].text =
+        keep(to_string(Type{whole.dtype, region.count}));
+  } else if (has_own_shape(op)) {
+    local.line.keys[static_cast<size_t>(key_at(local.line, "shape"))].value =
+        keep(list_text(region.count));
+  } else {
+    drop_key(local.line, "shape");
+  }
+  // As shape= is, rows= is the whole's beside split=.
+  if (const int rows = key_at(local.line, "rows"); rows >= 0) {
+    local.line.keys[static_cast<size_t>(rows)].value =
+        keep(std::to_string(region.count.empty() ? 0 : region.count[0]));
+  }
+  if (op.key_index("part") >= 0 && !(region.count == whole.shape)) {
+    local.line.keys.push_back(
+        {"part", keep(to_string(region.start) + "/" + to_string(whole.shape)),
+         line.op_column});
+  }
+  return local;
+}
+
+std::string piece(size_t i) { return "a" + std::to_string(i); }
+
+}  // namespace
+
+Status check_mixed(const Line& line) {
+  for (const Name& name : line.results) {
+    if (!name.ranks.empty()) continue;
+    return at(name.column, line,
+              "'" + std::string(name.text) +
+                  "' has no ranks, but other names of the line have; write " +
+                  std::string(name.text) + "@ and the ranks");
+  }
+  for (const Operand& operand : line.operands) {
+    if (!is_name(operand) || !operand.ranks.empty()) continue;
+    return at(operand.column, line,
+              "'" + std::string(operand.text) +
+                  "' has no ranks, but other names of the line have; write " +
+                  std::string(operand.text) + "@ and the ranks");
+  }
+  return ok_status();
+}
+
+Result<LineRanks> line_ranks(const Line& line) {
+  if (Status s = check_mixed(line); !s.ok()) return s.error();
+  LineRanks where;
+  const Name* first = line.results.empty() ? nullptr : &line.results[0];
+  for (const Name& name : line.results) {
+    auto ranks = ranks_of(line, name.ranks, name.column);
+    if (!ranks.ok()) return ranks.error();
+    if (&name == first) where.ranks = ranks.value();
+    if (ranks.value() == where.ranks) continue;
+    return at(name.column, line,
+              "results live on ranks " + std::string(first->ranks) + " and " +
+                  std::string(name.ranks) + "; a line has one set");
+  }
+  bool known = first != nullptr;
+  for (const Operand& operand : line.operands) {
+    where.operands.emplace_back();
+    if (!is_name(operand)) continue;
+    auto ranks = ranks_of(line, operand.ranks, operand.column);
+    if (!ranks.ok()) return ranks.error();
+    where.operands.back() = ranks.value();
+    if (!known || (line.op == "free" && first == nullptr)) {
+      if (!known) where.ranks = ranks.value();
+      known = true;
+      continue;
+    }
+    if (line.op == "copy" || is_subset(where.ranks, ranks.value())) continue;
+    return at(operand.column, line,
+              "'" + std::string(operand.text) + "' is wanted on ranks " +
+                  to_string(where.ranks) +
+                  ", where the line runs, but read "
+                  "on " +
+                  std::string(operand.ranks) + "; copy it there first");
+  }
+  return where;
+}
+
+Result<Grid> grid_of(const Line& line, const Mesh* mesh,
+                     const std::vector<int64_t>& ranks) {
+  const bool names_axes =
+      key_at(line, "split") >= 0 || key_at(line, "over") >= 0;
+  auto grid = Grid::make(names_axes ? mesh : nullptr, ranks);
+  return grid.ok() ? grid : at_op(line, grid.error().message);
+}
+
+Result<LocalPlan> local_plan(const Line& line, const Grid& grid) {
+  LocalPlan plan;
+  const std::string_view* split_text = line.key("split");
+  const Op* op = find_op(line.op);
+  const bool splits =
+      split_text != nullptr && op != nullptr && op->key_index("split") >= 0;
+  if (!splits) {
+    if (op != nullptr && split_text == nullptr &&
+        line.key("shape") != nullptr && op->key_index("split") >= 0 &&
+        !has_own_shape(*op)) {
+      return at_op(line, "shape= states the whole that split= cuts; give both");
+    }
+    plan.variants.emplace_back(line, Region{});
+    plan.variant_of.assign(grid.size(), 0);
+    return plan;
+  }
+  plan.has_split = true;
+  const auto split = parse_split(unquote(*split_text));
+  if (!split.ok()) return at_op(line, split.error().message);
+  const auto whole = find_whole(line);
+  if (!whole.ok()) return whole.error();
+  const auto regions = cut(split.value(), whole.value().shape, grid);
+  if (!regions.ok()) return at_op(line, regions.error().message);
+  for (const Region& region : regions.value()) {
+    const auto same =
+        std::find_if(plan.variants.begin(), plan.variants.end(),
+                     [&](const LocalLine& v) { return v.region == region; });
+    plan.variant_of.push_back(
+        static_cast<uint32_t>(same - plan.variants.begin()));
+    if (same != plan.variants.end()) continue;
+    plan.variants.push_back(make_variant(line, *op, whole.value(), region));
+  }
+  return plan;
+}
+
+Status check_region(const Line& line, const LocalLine& variant,
+                    const Shape& piece) {
+  if (piece == variant.region.count) return ok_status();
+  return at_op(line, "split= gives a rank [" + to_string(variant.region.count) +
+                         "] of the whole, but its piece is [" +
+                         to_string(piece) + "]");
+}
+
+Status bind_local(const LocalPlan& plan, uint32_t variant,
+                  std::span<const Type* const> types, Call& call) {
+  const LocalLine& local = plan.variants[variant];
+  if (Status s = gt::bind(local.line, types, call); !s.ok()) return s;
+  if (!plan.has_split) return ok_status();
+  return check_region(local.line, local, part_block(call));
+}
+
+bool crosses_ranks(const Line& line, const LineRanks& where) {
+  if (line.op == "copy") {
+    return !where.operands.empty() && !where.operands[0].empty() &&
+           where.operands[0] != where.ranks;
+  }
+  const Op* op = find_op(line.op);
+  return op != nullptr && op->row->crosses;
+}
+
+namespace {
+
+Result<std::vector<Group>> copy_plan(const Line& line, const LineRanks& where,
+                                     const PieceType& types) {
+  Group group;
+  group.sources = where.operands[0];
+  group.targets = where.ranks;
+  const size_t from = group.sources.size();
+  const size_t to = group.targets.size();
+  if (line.operands.size() != 1 || line.results.size() != 1 ||
+      !line.keys.empty()) {
+    return at_op(line, "usage: y@2-3 = copy x@0-1");
+  }
+  if (from != to && from != 1) {
+    return at_op(line, "copies set to set of one size, or one to many; got " +
+                           std::to_string(from) + " ranks to " +
+                           std::to_string(to));
+  }
+  for (const int64_t rank : group.sources) {
+    group.pieces.push_back(*types(0, rank));
+  }
+  for (size_t i = 0; i < to; ++i) {
+    group.program.lines.push_back("r" + std::to_string(i) + " = copy " +
+                                  piece(from == 1 ? 0 : i));
+  }
+  group.program.results = to;
+  return std::vector<Group>{std::move(group)};
+}
+
+// The members' sizes that split= and shape= state; empty without them.
+Result<std::vector<Region>> stated_regions(const Line& line, const Grid& grid) {
+  const std::string_view* text = line.key("split");
+  if (text == nullptr) return std::vector<Region>{};
+  const auto split = parse_split(unquote(*text));
+  if (!split.ok()) return at_op(line, split.error().message);
+  const auto whole = find_whole(line);
+  if (!whole.ok()) return whole.error();
+  auto regions = cut(split.value(), whole.value().shape, grid);
+  if (!regions.ok()) return at_op(line, regions.error().message);
+  return regions;
+}
+
+}  // namespace
+
+Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
+                                      const Grid& grid,
+                                      const PieceType& types) {
+  if (line.operands.size() != 1 || !is_name(line.operands[0]) ||
+      line.results.size() != 1) {
+    return at_op(line, std::string("takes one name and gives one; usage: ") +
+                           find_op(line.op)->row->signature);
+  }
+  if (line.op == "copy") return copy_plan(line, where, types);
+  std::vector<const Type*> none(line.operands.size(), nullptr);
+  Call call;
+  if (Status s = bind_form(line, none, call); !s.ok()) return s.error();
+  if (!is_name(line.operands[0])) {
+    return at(line.operands[0].column, line,
+              "expected a tensor's name, got '" +
+                  excerpt(line.operands[0].text) +
+                  "'; usage: " + call.op->row->signature);
+  }
+  const std::string_view over = call.key("over");
+  const auto members = grid.groups(unquote(over));
+  if (!members.ok()) return at_op(line, members.error().message);
+  const auto regions = stated_regions(line, grid);
+  if (!regions.ok()) return regions.error();
+  std::vector<Group> groups;
+  for (const auto& positions : members.value()) {
+    Group& group = groups.emplace_back();
+    GroupShapes shapes;
+    for (const uint32_t p : positions) {
+      const int64_t rank = grid.ranks()[p];
+      group.sources.push_back(rank);
+      shapes.pieces.push_back(*types(0, rank));
+      if (!regions.value().empty()) {
+        shapes.stated.push_back(regions.value()[p].count);
+      }
+    }
+    group.targets = group.sources;
+    for (const Type& type : shapes.pieces) {
+      if (type.dtype == shapes.pieces[0].dtype) continue;
+      return at_op(line, "the pieces hold different dtypes");
+    }
+    auto program = collective_program(call, shapes);
+    if (!program.ok()) return at_op(line, program.error().message);
+    group.program = std::move(program.value());
+    group.pieces = std::move(shapes.pieces);
+  }
+  return groups;
+}
+
+namespace {
+
+Result<std::vector<std::vector<Type>>> infer_crossing(const Line& line,
+                                                      const LineRanks& where,
+                                                      const Grid& grid,
+                                                      const PieceType& types) {
+  const auto groups = group_plan(line, where, grid, types);
+  if (!groups.ok()) return groups.error();
+  std::vector<Type> results(where.ranks.size());
+  std::unordered_map<int64_t, size_t> position;
+  for (size_t p = 0; p < where.ranks.size(); ++p) position[where.ranks[p]] = p;
+  for (const Group& group : groups.value()) {
+    const auto made = program_types(group.program, group.pieces);
+    if (!made.ok()) return at_op(line, made.error().message);
+    for (size_t i = 0; i < group.targets.size(); ++i) {
+      results[position.at(group.targets[i])] = made.value()[i];
+    }
+  }
+  return std::vector<std::vector<Type>>{std::move(results)};
+}
+
+bool same_types(const std::vector<const Type*>& a,
+                const std::vector<const Type*>& b) {
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(), [](const Type* x, const Type* y) {
+        return x == y || (x != nullptr && y != nullptr && *x == *y);
+      });
+}
+
+}  // namespace
+
+Result<std::vector<std::vector<Type>>> infer_placed(const Line& line,
+                                                    const LineRanks& where,
+                                                    const Mesh* mesh,
+                                                    const PieceType& types) {
+  const auto grid = grid_of(line, mesh, where.ranks);
+  if (!grid.ok()) return grid.error();
+  if (crosses_ranks(line, where)) {
+    return infer_crossing(line, where, grid.value(), types);
+  }
+  const auto plan = local_plan(line, grid.value());
+  if (!plan.ok()) return plan.error();
+  std::vector<std::vector<Type>> results(line.results.size());
+  Call call;
+  std::vector<const Type*> operands, last;
+  uint32_t last_variant = UINT32_MAX;
+  for (size_t p = 0; p < where.ranks.size(); ++p) {
+    operands.clear();
+    for (size_t o = 0; o < line.operands.size(); ++o) {
+      operands.push_back(is_name(line.operands[o]) ? types(o, where.ranks[p])
+                                                   : nullptr);
+    }
+    const uint32_t variant = plan.value().variant_of[p];
+    if (variant != last_variant || !same_types(operands, last)) {
+      if (Status s = bind_local(plan.value(), variant, operands, call);
+          !s.ok()) {
+        return s.error();
+      }
+      last_variant = variant;
+      last = operands;
+    }
+    for (size_t r = 0; r < results.size(); ++r) {
+      results[r].push_back(call.results[r]);
+    }
+  }
+  return results;
+}
+
+}  // namespace gt

@@ -1,0 +1,109 @@
+// A line with ranks: where it runs, and what it is on each of its ranks.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ops/call.h"
+#include "spmd/collective.h"
+#include "spmd/mesh.h"
+#include "spmd/split.h"
+#include "stream/line.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+// Error: names without ranks beside names with them.
+Status check_mixed(const Line& line);
+
+// Where a line runs, and where each of its operands lives (of names; else
+// empty). Errors: placed and unplaced names on one line, results on different
+// sets, operands that do not live where the line runs. A copy may have its
+// operand elsewhere.
+struct LineRanks {
+  std::vector<int64_t> ranks;
+  std::vector<std::vector<int64_t>> operands;
+};
+Result<LineRanks> line_ranks(const Line& line);
+
+// Where the line runs, within its mesh (null: none). Only a line that names
+// axes needs its ranks to be of the mesh: values that came before it, on more
+// ranks, can still be read, copied and freed.
+Result<Grid> grid_of(const Line& line, const Mesh* mesh,
+                     const std::vector<int64_t>& ranks);
+
+// The type of the piece of an operand (a name) on a rank; null if there is
+// none, which callers have checked.
+using PieceType = std::function<const Type*(size_t operand, int64_t rank)>;
+
+// A computing line as some of its ranks run it: split= and whole sizes are
+// replaced by local sizes and part=. Its names still have all their ranks.
+struct LocalLine {
+  LocalLine(Line l, Region r) : line(std::move(l)), region(r) {}
+  LocalLine(const LocalLine&) = delete;  // the views would dangle
+  LocalLine(LocalLine&&) = default;
+
+  Line line;  // views into the placed line and into `text`
+  std::deque<std::string> text;
+  Region region;  // what split= speaks of; only when there is one
+};
+
+struct LocalPlan {
+  LocalPlan() = default;
+  LocalPlan(const LocalPlan&) = delete;
+  LocalPlan(LocalPlan&&) = default;
+
+  bool has_split = false;
+  std::deque<LocalLine> variants;
+  std::vector<uint32_t> variant_of;  // by position in the line's ranks
+};
+
+// Of a line that does not cross ranks and is no print, save or free.
+Result<LocalPlan> local_plan(const Line& line, const Grid& grid);
+
+// Checks that the piece is what split= says.
+Status check_region(const Line& line, const LocalLine& variant,
+                    const Shape& piece);
+
+// Binds a variant for one rank, and checks that the piece is what split= says.
+Status bind_local(const LocalPlan& plan, uint32_t variant,
+                  std::span<const Type* const> types, Call& call);
+
+// Whether the line's op moves values between ranks: the collectives, and a
+// copy whose operand lives elsewhere.
+bool crosses_ranks(const Line& line, const LineRanks& where);
+
+// One group of a line that crosses ranks.
+struct Group {
+  std::vector<int64_t> sources;  // ranks of the operand's pieces a0, a1, ...
+  std::vector<int64_t> targets;  // ranks of the results r0, r1, ...
+  std::vector<Type> pieces;      // types of the operand's
+  GroupProgram program;
+};
+Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
+                                      const Grid& grid, const PieceType& types);
+
+// The whole that print or save with split= puts together from its operand's
+// pieces.
+struct Assembly {
+  std::vector<int64_t> sources;
+  std::vector<Type> pieces;
+  GroupProgram program;
+  Type whole;
+};
+Result<Assembly> assembly(const Line& line, const Grid& grid,
+                          const PieceType& types);
+
+// Types of a line's results, by result and then by position in its ranks. Not
+// of print, save, free, fail and grad.
+Result<std::vector<std::vector<Type>>> infer_placed(const Line& line,
+                                                    const LineRanks& where,
+                                                    const Mesh* mesh,
+                                                    const PieceType& types);
+
+}  // namespace gt

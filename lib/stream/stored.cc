@@ -1,0 +1,83 @@
+#include "stream/stored.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/message.h"
+#include "stream/npy.h"
+#include "stream/safetensors.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kSuffix = ".safetensors";
+
+Result<StoredTensor> read_one_of(int fd, const StoredPath& path) {
+  const auto header = read_safetensors(fd);
+  if (!header.ok()) return header.error();
+  if (!path.tensor.empty()) return header.value().stored(path.tensor);
+  std::string message =
+      "holds tensors by name; say which, as \"" + path.file + ":NAME\"";
+  size_t shown = 0;
+  for (const SafetensorsEntry& entry : header.value().tensors) {
+    message += (shown == 0 ? "; it has " : ", ");
+    message += shown == 4 ? "..." : excerpt(entry.name);
+    if (++shown > 4) break;
+  }
+  return Error{std::move(message)};
+}
+
+}  // namespace
+
+StoredPath split_path(std::string_view path) {
+  const std::string mark = std::string(kSuffix) + ":";
+  const size_t at = path.rfind(mark);
+  if (at != std::string_view::npos) {
+    const size_t colon = at + kSuffix.size();
+    return {std::string(path.substr(0, colon)),
+            std::string(path.substr(colon + 1)), true};
+  }
+  return {std::string(path), "", path.ends_with(kSuffix)};
+}
+
+std::string normal_path(std::string_view path) {
+  const StoredPath parts = split_path(path);
+  std::string out =
+      std::filesystem::path(parts.file).lexically_normal().string();
+  if (!parts.tensor.empty()) out += ":" + parts.tensor;
+  return out;
+}
+
+std::string path_of_rank(const std::string& path, std::string_view rank) {
+  if (path.find(".safetensors:") != std::string::npos) {
+    return path + "@" + std::string(rank);
+  }
+  const size_t slash = path.rfind('/');
+  const size_t dot = path.rfind('.');
+  const bool has_dot = dot != std::string::npos && dot != 0 &&
+                       (slash == std::string::npos || dot > slash + 1);
+  std::string out = path;
+  return out.insert(has_dot ? dot : path.size(), "@" + std::string(rank));
+}
+
+Result<StoredTensor> read_stored(int fd, const StoredPath& path) {
+  auto stored =
+      path.in_safetensors ? read_one_of(fd, path) : read_npy_header(fd);
+  if (!stored.ok()) return Error{path.file + " " + stored.error().message};
+  return stored;
+}
+
+Result<StoredTensor> read_stored(const StoredPath& path) {
+  // Not to hang on a FIFO; only regular files are read.
+  const int fd = ::open(path.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return Error{path.file + ": " + std::strerror(errno)};
+  auto stored = read_stored(fd, path);
+  ::close(fd);
+  return stored;
+}
+
+}  // namespace gt

@@ -1,0 +1,90 @@
+// Any bytes are a stream, a log, a trace or results: gt-log passes them on as
+// they came, its filters change nothing of what they passed once, and every
+// report comes to an end.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "log/filter.h"
+#include "log/report.h"
+#include "log/tee.h"
+
+namespace {
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view text = {})
+      : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    const auto size = static_cast<ssize_t>(text.size());
+    if (::pwrite(fd_, text.data(), text.size(), 0) != size) std::abort();
+  }
+  ~MemoryFile() { ::close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int fd() const { return fd_; }
+  std::vector<std::string> paths() const {
+    return {"/proc/self/fd/" + std::to_string(fd_)};
+  }
+  std::string text() const {
+    std::string out(static_cast<size_t>(::lseek(fd_, 0, SEEK_END)), '\0');
+    if (::pread(fd_, out.data(), out.size(), 0) < 0) std::abort();
+    return out;
+  }
+
+ private:
+  int fd_;
+};
+
+void say(std::string_view /*message*/) {}
+
+std::string filtered(const gt::Selection& selection, std::string_view text) {
+  const MemoryFile in(text);
+  const MemoryFile out;
+  gt::Writer writer(out.fd());
+  gt::filter(in.paths(), selection, writer, say);
+  writer.flush();
+  return out.text();
+}
+
+void check_tee(const MemoryFile& in, std::string_view text) {
+  const MemoryFile out;
+  const MemoryFile log;
+  gt::Tee tee(out.fd(), log.fd(), "log", say);
+  tee.run(in.paths());
+  if (out.text() != text) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const MemoryFile in(text);
+  if (size % 16 == 0) check_tee(in, text);  // it starts a thread
+
+  gt::SelectOptions select;
+  select.ops = {"a*,matmul,*d"};
+  select.ranks = {"0,2"};
+  select.invert = size % 2 == 0;
+  const gt::Selection selection = gt::Selection::make(select).value();
+  const std::string once = filtered(selection, text);
+  if (filtered(selection, once) != once) std::abort();
+
+  gt::ReportOptions options;
+  options.plot = "l,x";
+  options.plot_look.ascii = size % 3 == 0;
+  options.plot_look.log_scale = size % 5 == 0;
+  for (int kind = 1;
+       kind <= static_cast<int>(gt::ReportOptions::Kind::kPlotText); ++kind) {
+    options.kind = static_cast<gt::ReportOptions::Kind>(kind);
+    const MemoryFile out;
+    gt::Writer writer(out.fd());
+    gt::report(in.paths(), options, size % 7 == 0 ? &selection : nullptr,
+               writer, say);
+  }
+  return 0;
+}

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# gt-cmp: are two streams of results the same?
+
+load helper
+
+# same STATUS A B [OPTION...]: compares two texts, \n being an end of line.
+same() {
+  local status=$1 a=$2 b=$3
+  shift 3
+  run "-$status" --separate-stderr gt-cmp "$@" <(printf '%b\n' "$a") \
+    <(printf '%b\n' "$b")
+  [ -z "$output" ]
+}
+
+@test "equal streams, and a file beside itself" {
+  same 0 'x = tensor f32[2] 1 2\ny = tensor bool[] 1' \
+    'x = tensor f32[2] 1 2\ny = tensor bool[] 1'
+  [ -z "$stderr" ]
+  printf 'x = tensor f32[] 1\ny = tensor f32[] 2\n' >r
+  gt-cmp r r
+  gt-cmp "$PWD/r" "$PWD/r"
+  cp r copy
+  gt-cmp r - <copy
+  gt-cmp -- - r <copy
+}
+
+@test "values are near, or not" {
+  same 0 'x = tensor f32[2] 1 -2e10' 'x = tensor f32[2] 1.00001 -2.00001e10'
+  same 1 'x = tensor f32[3] 1 2 3' 'x = tensor f32[3] 1 2.001 4'
+  [ "$stderr" = 'gt-cmp: line 1: x: f32[3] [1]: 2 and 2.001; 2 of 3 values differ, by at most 1' ]
+  same 0 'x = tensor f32[3] 1 2 3' 'x = tensor f32[3] 1 2.001 4' --rtol 0.25
+  same 0 'x = tensor f32[3] 1 2 3' 'x = tensor f32[3] 1 2.001 4' --atol=1 --rtol=0
+  same 1 'x = tensor f32[3] 1 2 3' 'x = tensor f32[3] 1 2.001 4' --atol .5 --rtol 0
+  same 1 'x = tensor f32[] 0' 'x = tensor f32[] 1e-7'
+  same 0 'x = tensor f32[] 0' 'x = tensor f32[] 1e-9'
+  same 1 'x = tensor f32[] 0' 'x = tensor f32[] 1e-9' --exact
+}
+
+@test "the place is told by the shape" {
+  same 1 'x = tensor f32[2,3] 1 2 3 4 5 6' 'x = tensor f32[2,3] 1 2 3 4 5 7'
+  [[ $stderr == *'f32[2,3] [1,2]: 6 and 7;'* ]]
+  same 1 'x = tensor f32[] 6' 'x = tensor f32[] 7'
+  [ "$stderr" = 'gt-cmp: line 1: x: f32[]: 6 and 7, by at most 1' ]
+}
+
+@test "nan, infinities, zeros, spellings" {
+  same 0 'x = tensor f32[4] nan inf -inf 0' 'x = tensor f32[4] nan inf -inf -0' --exact
+  # What is no number is not 0.
+  for pair in 'nan 1' '1 nan' 'inf -inf' 'inf 1' '1e308 inf' 'NaN 0' '0 -nan' \
+    '0 Infinity' 'true 0' '0 x'; do
+    same 1 "x = tensor f64[] ${pair% *}" "x = tensor f64[] ${pair#* }" --atol 1e300
+  done
+  same 0 'x = tensor f32[2] 1 0.1' 'x = tensor f32[2] 1.0 1e-1' --exact
+}
+
+@test "integers and bool are exact, however large" {
+  same 1 'x = tensor i64[] 9007199254740993' 'x = tensor i64[] 9007199254740992' --atol 5
+  same 0 'x = tensor i64[] 9223372036854775807' 'x = tensor i64[] 9223372036854775807'
+  same 1 'x = tensor bool[2] 1 0' 'x = tensor bool[2] 1 1' --rtol 9
+}
+
+@test "doubles of one value are the same, of neighbouring values are not" {
+  same 0 'x = tensor f64[] 0.1' 'x = tensor f64[] 0.1000000000000000055511151231257827' --exact
+  same 1 'x = tensor f64[] 0.1' 'x = tensor f64[] 0.10000000000000002' --exact
+}
+
+@test "names, types, lengths" {
+  same 1 'x = tensor f32[] 1\ny = tensor f32[] 1' 'y = tensor f32[] 1\nx = tensor f32[] 1'
+  [ "$stderr" = 'gt-cmp: line 1: x: the second has y here; what follows is not compared' ]
+  same 1 'x = tensor f32[] 1' 'x = tensor f64[] 1'
+  [ "$stderr" = 'gt-cmp: line 1: x: types f32[] and f64[]' ]
+  same 1 'x = tensor f32[2] 1 2' 'x = tensor f32[2] 1'
+  [ "$stderr" = 'gt-cmp: line 1: x: f32[2]: 2 values and 1' ]
+  same 1 'x = tensor f32[] 1\ny@0 = tensor f32[] 1' 'x = tensor f32[] 1'
+  [ "$stderr" = 'gt-cmp: the first has more results, y@0 at line 2 the first of them' ]
+  same 1 'x = tensor f32[] 1' 'x = tensor f32[] 1\nx = tensor f32[] 2'
+}
+
+@test "nothing at all is a difference" {
+  same 1 '' ''
+  [ "$stderr" = 'gt-cmp: there are no results' ]
+  same 1 '' '# x\n' --allow-fail
+  same 1 '' 'x = tensor f32[] 1'
+}
+
+@test "a fail is a difference, unless both are allowed one" {
+  same 1 'x = fail "a:1: no"' 'x = fail "a:1: no"'
+  [ "$stderr" = 'gt-cmp: line 1: x: fails in both: "a:1: no"' ]
+  same 0 'x = fail "a:1: no"' 'x = fail "b:7: no"' --allow-fail
+  same 1 'x = fail "a:1: no"' 'x = tensor f32[] 1' --allow-fail
+  [ "$stderr" = 'gt-cmp: line 1: x: fail and tensor f32[]' ]
+}
+
+@test "comments, empty lines and ends of line do not count" {
+  same 0 '# a\nx = tensor f32[2] 1 2\r\n\n' 'x = tensor f32[2] 1 2'
+}
+
+@test "ten differences are told, all are counted" {
+  for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $i"; done >a
+  for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $((i + 1))"; done >b
+  run -1 --separate-stderr gt-cmp a b
+  [ "${#stderr_lines[@]}" -eq 11 ]
+  [ "${stderr_lines[10]}" = 'gt-cmp: 12 differences, 10 of them told' ]
+}
+
+@test "what is no result, or not there, is status 2" {
+  same 2 'x = tensor f32[] 1\ny = add x 1' 'x = tensor f32[] 1'
+  [[ $stderr == *': not a result: y = add x 1' ]]
+  echo 'x = tensor f32[] 1' >a
+  run -2 --separate-stderr gt-cmp a none
+  [ "$stderr" = 'gt-cmp: none: No such file' ]
+  run -2 gt-cmp a .
+  run -2 gt-cmp a
+  run -2 gt-cmp a a a
+  run -2 gt-cmp - -
+  run -2 gt-cmp --rtol -1 a a
+  run -2 gt-cmp --atol
+  run -2 --separate-stderr gt-cmp --nonsense a a
+  [ "$stderr" = "gt-cmp: unknown argument '--nonsense'; see gt-cmp --help" ]
+}
+
+@test "long lines" {
+  # shellcheck disable=SC2046
+  { printf 'x = tensor f32[200000]'; printf ' %s' $(seq 200000); echo; } >a
+  sed 's/ 150000 / 150009 /' a >b
+  gt-cmp a a
+  run -1 --separate-stderr gt-cmp a b
+  [[ $stderr == *'[149999]: 150000 and 150009; 1 of 200000 values'* ]]
+}
+
+@test "two backends agree on a program" {
+  printf '%s\n' 'x = randn f32[8,8] 1' 'y = softmax x' 'print y' 'l = sum y' \
+    'print l' >p.gt
+  gt-cmp <(gt-emit p.gt | gt-work) <(gt-emit p.gt | gt-work --backend ref)
+  gt-cmp --exact <(gt-work p.gt) <(sed 's/ #.*//' p.gt | gt-work)
+}
+
+@test "--help and --version" {
+  run -0 gt-cmp --help
+  for word in --rtol --atol --exact --allow-fail 'Exit status'; do
+    [[ $output == *"$word"* ]]
+  done
+  run -0 gt-cmp --version
+  [[ $output == gt-cmp\ [0-9]* ]]
+}

@@ -1,0 +1,236 @@
+#!/usr/bin/env bats
+# Programs placed by hand against the same ones without ranks, forward and
+# backward. Values are small integers, so that every sum is exact.
+
+load helper
+
+# integers NAME SIZES SEED [KEYS]: lines that make NAME (name and ranks) the
+# same whole, however it is cut.
+integers() {
+  echo "$1 = rand f32[$2] $3 ${4:-}"
+  echo "$1 = mul $1 5"
+  echo "$1 = cast $1 i64"
+  echo "$1 = add $1 -2"
+  echo "$1 = cast $1 f32"
+}
+
+# run_program FILE: what it prints; FILE.s is the stream.
+run_program() {
+  gt-emit --no-at "$1" >"$1.s"
+  gt-work "$1.s"
+}
+
+# agree: the programs whole and placed print the same.
+agree() {
+  run -0 "$GT_ROOT/scripts/gt-cmp" --exact <(run_program whole) <(run_program placed)
+  # What is emitted is a program that stays what it is.
+  gt-emit placed.s | diff placed.s -
+}
+
+# The two-layer block, with an input and weights that are asked for.
+whole_block() {
+  integers x 4,6 1
+  integers u 6,8 2
+  integers d 8,3 3
+  cat <<'END'
+h = matmul x u
+h = relu h
+o = matmul h d
+q = mul o o
+l = sum q
+gx gu gd = grad l x u d
+print l
+print gx
+print gu
+print gd
+END
+}
+
+@test "a column-parallel and a row-parallel product make a block" {
+  whole_block >whole
+  {
+    echo 'mesh tp=4'
+    integers x@0-3 4,6 1 | sed '1s/$/ #type=tp:I/'
+    integers u@0-3 6,8 2 split=tp:1
+    integers d@0-3 8,3 3 split=tp:0
+    cat <<'END'
+c@0-3 = convert x@0-3 over=tp src=I dst=R
+h@0-3 = matmul c@0-3 u@0-3
+h@0-3 = relu h@0-3
+o@0-3 = matmul h@0-3 d@0-3 #partial=tp
+o@0-3 = all_reduce o@0-3 over=tp dst=I
+q@0-3 = mul o@0-3 o@0-3
+l@0-3 = sum q@0-3
+gx@0-3 gu@0-3 gd@0-3 = grad l@0-3 x@0-3 u@0-3 d@0-3
+print l@2 as=l
+print gx@3 as=gx
+print gu@0-3 split=tp:1
+print gd@0-3 split=tp:0
+END
+  } >placed
+  agree
+}
+
+@test "rows are cut over data-parallel ranks, whose gradients are summed" {
+  whole_block >whole
+  {
+    echo 'mesh dp=3' # of four rows the first rank has two
+    integers x@0-2 4,6 1 split=dp:0
+    integers u@0-2 6,8 2
+    integers d@0-2 8,3 3
+    cat <<'END'
+h@0-2 = matmul x@0-2 u@0-2
+h@0-2 = relu h@0-2
+o@0-2 = matmul h@0-2 d@0-2
+q@0-2 = mul o@0-2 o@0-2
+l@0-2 = sum q@0-2 #partial=dp
+gx@0-2 gu@0-2 gd@0-2 = grad l@0-2 x@0-2 u@0-2 d@0-2
+gu@0-2 = all_reduce gu@0-2 over=dp
+gd@0-2 = all_reduce gd@0-2 over=dp
+l@0-2 = all_reduce l@0-2 over=dp
+print l@1 as=l
+print gx@0-2 split=dp:0
+print gu@2 as=gu
+print gd@0 as=gd
+END
+  } >placed
+  agree
+}
+
+@test "rows are gathered before a block and scattered after it, two ways" {
+  whole_block >whole
+  {
+    echo 'mesh dp=2 tp=2'
+    integers x@0-3 4,6 1 split=dp:0,tp:0
+    integers u@0-3 6,8 2 split=tp:1
+    integers d@0-3 8,3 3 split=tp:0
+    cat <<'END'
+r@0-3 = all_gather x@0-3 over=tp src=S0
+h@0-3 = matmul r@0-3 u@0-3
+h@0-3 = relu h@0-3
+o@0-3 = matmul h@0-3 d@0-3 #partial=tp
+o@0-3 = reduce_scatter o@0-3 over=tp dst=S0
+q@0-3 = mul o@0-3 o@0-3
+l@0-3 = sum q@0-3 #partial=dp+tp
+gx@0-3 gu@0-3 gd@0-3 = grad l@0-3 x@0-3 u@0-3 d@0-3
+gu@0-3 = all_reduce gu@0-3 over=dp
+gd@0-3 = all_reduce gd@0-3 over=dp
+l@0-3 = all_reduce l@0-3 over=dp+tp
+print l@3 as=l
+print gx@0-3 split=dp:0,tp:0
+print gu@0-1 split=tp:1
+print gd@2-3 split=tp:0
+END
+  } >placed
+  agree
+}
+
+@test "a table cut by rows is looked up by whole indices" {
+  table() { # its ranks, keys of its line, keys of the lookup
+    integers "t$1" 7,3 1 "$2"
+    echo "i$1 = tensor i64[5] 6 0 2 6 3"
+    echo "e$1 = embedding t$1 i$1$3"
+  }
+  {
+    table '' '' ''
+    cat <<'END'
+q = mul e e
+l = sum q
+g = grad l t
+print l
+print g
+END
+  } >whole
+  {
+    echo 'mesh tp=3'
+    table @0-2 split=tp:0 ' split=tp:0 shape=7,3'
+    cat <<'END'
+e@0-2 = all_reduce e@0-2 over=tp dst=I
+q@0-2 = mul e@0-2 e@0-2
+l@0-2 = sum q@0-2
+g@0-2 = grad l@0-2 t@0-2
+print l@0 as=l
+print g@0-2 split=tp:0
+END
+  } >placed
+  agree
+  grep -q '^g@0-2 = embedding_grad .* rows=7 split=tp:0 shape=7,3 ' placed.s
+}
+
+@test "stages on their own ranks hand over by copy" {
+  whole_block >whole
+  {
+    integers x@0 4,6 1
+    integers u@0 6,8 2
+    integers d@1 8,3 3
+    cat <<'END'
+h@0 = matmul x@0 u@0
+h@0 = relu h@0
+a@1 = copy h@0
+o@1 = matmul a@1 d@1
+q@1 = mul o@1 o@1
+l@1 = sum q@1
+gx@0 gu@0 gd@1 = grad l@1 x@0 u@0 d@1
+print l@1 as=l
+print gx@0 as=gx
+print gu@0 as=gu
+print gd@1 as=gd
+END
+  } >placed
+  agree
+}
+
+@test "a step of training is replayed, and a seed that is left out counts on" {
+  {
+    echo 'mesh dp=2'
+    integers w@0-1 4 1
+  } >init
+  cat >step <<'END'
+x@0-1 = rand f32[6,4] split=dp:0
+x@0-1 = mul x@0-1 3
+x@0-1 = cast x@0-1 i64
+x@0-1 = cast x@0-1 f32
+y@0-1 = mul x@0-1 w@0-1
+l@0-1 = sum y@0-1 #partial=dp
+g@0-1 = grad l@0-1 w@0-1
+g@0-1 = all_reduce g@0-1 over=dp
+w@0-1 = sgd w@0-1 g@0-1 1
+END
+  echo 'print w@1 as=w' >end
+  gt-emit --no-at init --repeat 50 step end >stream
+  gt-emit --no-at --no-replay init --repeat 50 step end | cmp - stream
+  sed 's/@0-1//g; s/@1 / /; s/ split=dp:0//; s/ over=dp//
+    /^mesh/d; /all_reduce/d' init >plain-init
+  sed 's/@0-1//g; s/ split=dp:0//; /all_reduce/d' step >plain-step
+  run -0 "$GT_ROOT/scripts/gt-cmp" --exact <(gt-work stream) \
+    <(gt-emit plain-init --repeat 50 plain-step -e 'print w' | gt-work)
+}
+
+@test "a loss that is refused says what mends it, and that mends it" {
+  {
+    echo 'mesh dp=2'
+    integers w@0-1 4 1
+    integers x@0-1 6,4 2 split=dp:0
+    echo 'y@0-1 = mul x@0-1 w@0-1'
+    echo 'l@0-1 = sum y@0-1'
+    echo 'g@0-1 = grad l@0-1 w@0-1'
+  } >p.gt
+  run -3 --separate-stderr gt-emit p.gt
+  [[ $stderr == "gt-emit: p.gt:14: grad: the loss l is V on axis dp, "* ]]
+  fix=${stderr#*fix: }
+  fix=${fix%%, and take*}
+  [ "$fix" = 'l1@0-1 = reinterpret l@0-1 over=dp src=V dst=P' ]
+  sed -i -e '$d' p.gt
+  echo "$fix" >>p.gt
+  run -0 gt-emit p.gt -e 'g@0-1 = grad l1@0-1 w@0-1'
+}
+
+@test "a number where a collective wants a name is said by every program" {
+  printf '%s\n' 'mesh dp=2' 'y@0-1 = all_reduce 1 over=dp' 'print y@0' >p.gt
+  for program in gt-emit gt-work; do
+    run -3 --separate-stderr "$program" p.gt
+    [[ $stderr == *':2: all_reduce: takes one name and gives one; usage: '* ]]
+  done
+  run -0 gt-log --summary --tsv p.gt
+  [[ $output == *$'op\tall_reduce\t1\t1\t'* ]]
+}

@@ -1,0 +1,368 @@
+// Programs with ranks: names, what is added, gradients as text.
+#include "emit_harness.h"
+
+namespace gt {
+namespace {
+
+// The lines from `mark` on.
+std::string from(const std::string& text, const std::string& mark) {
+  const size_t at = text.find(mark);
+  return at == std::string::npos ? "no " + mark + " in\n" + text
+                                 : text.substr(at);
+}
+
+TEST(EmitPlaced, LinesPassAsTheyAre) {
+  FedSession fed;
+  for (const char* line : {
+           "mesh dp=2 tp=2",
+           "axis world=dp*tp",
+           "x@0-3 = randn f32[4,6] 1 split=dp:0,tp:1",
+           "y@0-3 = all_reduce x@0-3 over=world",
+           "z@1 = neg y@1",
+           "y@0,2 = copy y@2,0",
+           "print y@0-3 split=dp:0",
+           "free x@0-1 y@0-3 z@1",
+           "endmesh",
+       }) {
+    EXPECT_EQ(fed.feed(line), std::string(line) + "\n");
+  }
+  EXPECT_EQ(fed.said, "");
+}
+
+TEST(EmitPlaced, NamesWithRanksAreOthersThanThoseWithout) {
+  FedSession fed;
+  fed.feed("x = ones f32[2]\nx@0-1 = ones f32[3]");
+  EXPECT_EQ(fed.feed("y = add x 1"), "y = add x 1\n");
+  EXPECT_EQ(fed.feed("z@0-1 = add x@0-1 x"),
+            "z@0-1 = fail \"p:4: add: 'x' has no ranks, but other names of the "
+            "line have; write x@ and the ranks\"\n");
+  EXPECT_EQ(fed.feed("free *"), "free x y\nfree x@0-1 z@0-1\n");
+}
+
+TEST(EmitPlaced, APieceThatIsNotThereIsNamed) {
+  FedSession fed;
+  fed.feed("x@0-1 = ones f32[2]\nx@4 = ones f32[2]\ny = ones f32[2]");
+  EXPECT_EQ(fed.feed("z@0-4 = neg x@0-4"),
+            "z@0-4 = fail \"p:4: neg: 'x' has no piece on ranks 2-3; it lives "
+            "on x@0-1,4\"\n");
+  EXPECT_EQ(fed.feed("z@0 = neg y@0"),
+            "z@0 = fail \"p:5: neg: 'y' has no piece on rank 0; there is 'y', "
+            "without ranks\"\n");
+  // An operand may live on more ranks than the line runs on.
+  EXPECT_EQ(fed.feed("z@1 = neg x@0-1"), "z@1 = neg x@0-1\n");
+  fed.feed("x@1 = ones i64[2]");
+  EXPECT_EQ(fed.feed("z@0-1 = neg x@0-1"),
+            "z@0-1 = fail \"p:8: neg: the pieces of 'x' hold f32 on rank 0 and "
+            "i64 on rank 1\"\n");
+}
+
+TEST(EmitPlaced, AFailureSpreadsAndPrintsOnEachRank) {
+  FedSession fed;
+  fed.feed("x@0-3 = fail \"no\"\nx@1 = ones f32[2]");
+  EXPECT_EQ(fed.feed("y@0-1 = neg x@0-1"), "y@0-1 = fail \"no\"\n");
+  EXPECT_EQ(fed.feed("y@1 = neg x@1"), "y@1 = neg x@1\n");
+  EXPECT_EQ(fed.feed("print y@0-1"), "print y@0-1\n");
+  EXPECT_EQ(fed.feed("print q@0-1"),
+            "q@0-1 = fail \"p:6: print: unknown name 'q@0-1'\"\nprint "
+            "q@0-1\nfree q@0-1\n");
+  EXPECT_EQ(fed.feed("print x@1 split=tp:0"),
+            "_e0 = fail \"p:7: print: axis 'tp' has no mesh; declare one "
+            "before, as in: mesh dp=2 tp=2\"\nprint _e0 as=x\nfree _e0\n");
+}
+
+TEST(EmitPlaced, RanksOutsideTheMeshFailWhereAxesAreNamed) {
+  FedSession fed;
+  fed.feed("mesh tp=2");
+  EXPECT_EQ(fed.feed("x@1-2 = ones f32[2] split=tp:0"),
+            "x@1-2 = fail \"p:2: ones: rank 2 is outside mesh tp=2, whose "
+            "ranks are 0 to 1\"\n");
+  EXPECT_EQ(fed.feed("print x@1-2 split=tp:0"),
+            "_e0 = fail \"p:3: print: rank 2 is outside mesh tp=2, whose ranks "
+            "are 0 to 1\"\nprint _e0 as=x\nfree _e0\n");
+  EXPECT_EQ(fed.feed("free x@1-2"), "free x@1-2\n");
+}
+
+TEST(EmitPlaced, WhatCrossesRanksIsATensor) {
+  FedSession fed;
+  EXPECT_EQ(fed.feed("x@0-1 = broadcast 1"),
+            "x@0-1 = fail \"p:1: broadcast: expected a tensor's name, got '1'; "
+            "usage: y = broadcast x [over=] root=0\"\n");
+}
+
+TEST(EmitPlaced, APartBoundAgainLeavesTheRest) {
+  FedSession fed;
+  fed.feed("x@0-3 = ones f32[2]\ny@0-3 = mul x@0-3 x@0-3");
+  EXPECT_EQ(fed.feed("x@0-1 = ones f32[2]"),
+            "_e0@0-3 = copy x@0-3\nx@0-1 = ones f32[2]\n");
+  EXPECT_EQ(fed.feed("free x@3"), "free x@3\n");
+  EXPECT_EQ(fed.feed("free y@0-3"), "free y@0-3\nfree _e0@0-3\n");
+  EXPECT_EQ(fed.feed("z@0-2 = neg x@0-2"), "z@0-2 = neg x@0-2\n");
+}
+
+TEST(EmitPlaced, WhatIsPutTogetherHasANameIfAHistoryNeedsItsData) {
+  FedSession fed;
+  fed.feed("x@0 = ones f32[2]\nx@1 = ones f32[2]");
+  EXPECT_EQ(fed.feed("y@0-1 = neg x@0-1"), "y@0-1 = neg x@0-1\n");
+  EXPECT_EQ(fed.feed("y@0-1 = mul x@0-1 x@0-1"),
+            "_e0@0-1 = copy x@0-1\ny@0-1 = mul x@0-1 x@0-1\n");
+  EXPECT_EQ(fed.feed("z@0-1 = exp x@0-1"), "z@0-1 = exp x@0-1\n");
+  EXPECT_EQ(fed.feed("q@0-1 = mul y@0-1 x@0-1"), "q@0-1 = mul y@0-1 x@0-1\n");
+  EXPECT_EQ(fed.feed("free y@0-1 q@0-1"),
+            "_e1@0-1 = copy y@0-1\nfree y@0-1 q@0-1\nfree _e1@0-1 _e0@0-1\n");
+}
+
+TEST(EmitPlaced, ASeedCountsTheUsesOfAllRanks) {
+  FedSession fed;
+  EXPECT_EQ(fed.feed("x@0-1 = randn f32[2]"),
+            "_eseed@0-1 = tensor i64[] 0\nx@0-1 = randn f32[2] _eseed@0-1\n"
+            "_eseed@0-1 = add _eseed@0-1 1\n");
+  EXPECT_EQ(fed.feed("y@1-2 = randn f32[2]"),
+            "_eseed@2 = copy _eseed@0\ny@1-2 = randn f32[2] _eseed@1-2\n"
+            "_eseed@0-2 = add _eseed@0-2 1\n");
+  EXPECT_EQ(fed.feed("x@0 = randn f32[2]"),
+            "x@0 = randn f32[2] _eseed@0\n_eseed@0-2 = add _eseed@0-2 1\n");
+}
+
+TEST(EmitPlaced, AGradientHasTheSeedOfItsForwardLine) {
+  FedSession fed;
+  fed.feed("mesh tp=2\nx@0-1 = ones f32[2] #type=I\n");
+  EXPECT_EQ(fed.feed("y@0-1 = dropout x@0-1 0.5"),
+            "_eseed@0-1 = tensor i64[] 0\n"
+            "y@0-1 = dropout x@0-1 0.5 _eseed@0-1\n"
+            "_e0@0-1 = copy _eseed@0-1\n"
+            "_eseed@0-1 = add _eseed@0-1 1\n");
+  fed.feed("l@0-1 = sum y@0-1");
+  // The seed is R, and leaves an I what it is.
+  EXPECT_EQ(from(fed.feed("g@0-1 = grad l@0-1 x@0-1"), "g@0-1"),
+            "g@0-1 = dropout _e2@0-1 0.5 _e0@0-1 #bwd #grad=x\n"
+            "free _e2@0-1 _e0@0-1\n");
+  EXPECT_EQ(fed.said, "");
+}
+
+TEST(EmitPlaced, SeedsOfAnEmittedStreamAreCountedOn) {
+  for (const std::string at : {"", "@0-1"}) {
+    FedSession fed;
+    fed.session.set_emitted(true);
+    fed.feed("_eseed" + at + " = tensor i64[] 5");
+    fed.session.set_emitted(false);
+    const std::string seed = "_eseed" + at;
+    EXPECT_EQ(fed.feed("x" + at + " = rand f32[1]"),
+              "x" + at + " = rand f32[1] " + seed + "\n" + seed + " = add " +
+                  seed + " 1\n");
+  }
+}
+
+TEST(EmitPlaced, AReductionThatIsNoSumHasNoGradient) {
+  FedSession fed;
+  fed.feed(
+      "mesh dp=2\nx@0-1 = ones f32[2] #type=I\ns@0-1 = sum x@0-1\n"
+      "m@0-1 = all_reduce s@0-1 op=mean src=V dst=I\n"
+      "l@0-1 = add m@0-1 s@0-1");
+  EXPECT_EQ(fed.feed("g@0-1 = grad l@0-1 x@0-1"),
+            "g@0-1 = fail \"p:6: grad: all_reduce op=mean has no gradient; "
+            "write op=sum and div, or detach its operand\"\n");
+  fed.feed(
+      "d@0-1 = detach s@0-1\nm@0-1 = all_reduce d@0-1 op=mean src=V "
+      "dst=I\nl@0-1 = add m@0-1 s@0-1");
+  EXPECT_EQ(from(fed.feed("g@0-1 = grad l@0-1 x@0-1"), "g@0-1"),
+            "g@0-1 = expand _e0@0-1 shape=2 #bwd #grad=x\nfree _e0@0-1\n");
+}
+
+TEST(EmitPlaced, AReductionToOneHasOneDtype) {
+  FedSession fed;
+  fed.feed("x@0-1 = ones bf16[2]\ny@0-1 = reduce x@0-1 acc=f32");
+  EXPECT_EQ(fed.feed("z@0-1 = neg y@0-1"), "z@0-1 = neg y@0-1\n");
+  EXPECT_EQ(fed.said, "");
+}
+
+// What is added beside the lines of a smaller mesh speaks of more ranks.
+TEST(EmitPlaced, ValuesOutliveTheirMesh) {
+  FedSession fed;
+  fed.feed(
+      "mesh dp=4\nx@0-3 = randn f32[4] split=dp:0\n"
+      "y@0-3 = mul x@0-3 x@0-3\nmesh dp=2");
+  EXPECT_EQ(fed.feed("x@0-1 = randn f32[4] split=dp:0"),
+            "_e0@0-3 = copy x@0-3\n"
+            "x@0-1 = randn f32[4] _eseed@0-1 split=dp:0\n"
+            "_eseed@0-3 = add _eseed@0-3 1\n");
+  EXPECT_EQ(fed.feed("z@2-3 = neg y@2-3"), "z@2-3 = neg y@2-3\n");
+  EXPECT_EQ(fed.feed("print y@0-3"), "print y@0-3\n");
+  EXPECT_EQ(fed.feed("free y@0-3 z@2-3"), "free y@0-3 z@2-3\nfree _e0@0-3\n");
+  EXPECT_EQ(fed.said, "");
+  const std::string stream =
+      "mesh dp=4\n_e0@0-3 = tensor i64[] 5\nmesh dp=2\n"
+      "_e1@0-3 = add _e0@0-3 1\nfree _e0@0-3\nprint _e1@3 as=y\n";
+  fed.session.set_emitted(true);
+  EXPECT_EQ(fed.feed(stream), "print _e1@3 as=y\n");
+  EXPECT_EQ(fed.said, "");
+}
+
+TEST(EmitPlaced, GradientLinesRunWhereTheirForwardLinesDid) {
+  FedSession fed;
+  fed.feed("w@0-3 = ones f32[2]\ny@0-3 = exp w@0-3\nl@0-1 = sum y@0-1 #mb=1\n");
+  EXPECT_EQ(fed.feed("g@0-3 = grad l@0-1 w@0-3"),
+            "_e0@0-1 = ones f32[] #bwd\n"
+            "_e1@0-1 = expand _e0@0-1 shape=2 #mb=1 #bwd\n"
+            "free _e0@0-1\n"
+            "g@0-1 = mul _e1@0-1 y@0-1 #bwd #grad=w\n"
+            "free _e1@0-1\n"
+            "g@2-3 = zeros f32[2] #bwd #grad=w\n");
+}
+
+TEST(EmitPlaced, UnevenPiecesHaveALineForEachText) {
+  FedSession fed;
+  fed.feed(
+      "mesh tp=3\nw@0-2 = ones f32[5] split=tp:0\ns@0-2 = sum w@0-2 "
+      "#partial=tp");
+  EXPECT_EQ(fed.feed("g@0-2 = grad s@0-2 w@0-2"),
+            "_e0@0-2 = ones f32[] #bwd\n"
+            "g@0-1 = expand _e0@0-1 shape=2 #bwd #grad=w\n"
+            "g@2 = expand _e0@2 shape=1 #bwd #grad=w\n"
+            "free _e0@0-2\n");
+}
+
+TEST(EmitPlaced, ACopyGoesBackAndFromManyAsASum) {
+  FedSession fed;
+  fed.feed("x@0-1 = ones f32[]\ny@2-3 = copy x@1,0");
+  EXPECT_EQ(fed.feed("g@0-1 = grad y@2-3 x@0-1"),
+            "_e0@2-3 = ones f32[] #bwd\n"
+            "g@1,0 = copy _e0@2-3 #bwd #grad=x\n"
+            "free _e0@2-3\n");
+}
+
+TEST(EmitPlaced, ACopyToManyGoesBackAsASum) {
+  FedSession fed;
+  fed.feed("x@0 = ones f32[]\ny@2-3 = copy x@0");
+  EXPECT_EQ(fed.feed("g@0 = grad y@2-3 x@0"),
+            "_e0@2-3 = ones f32[] #bwd\n"
+            "_e1@2-3 = reduce _e0@2-3 #bwd\n"
+            "free _e0@2-3\n"
+            "g@0 = copy _e1@2 #bwd #grad=x\n"
+            "free _e1@2-3\n");
+  FedSession inside;
+  inside.feed("x@1 = ones f32[]\ny@0-2 = copy x@1");
+  EXPECT_EQ(inside.feed("g@1 = grad y@0-2 x@1"),
+            "_e0@0-2 = ones f32[] #bwd\n"
+            "_e1@0-2 = reduce _e0@0-2 root=1 #bwd\n"
+            "free _e0@0-2\n"
+            "g@1 = copy _e1@1 #bwd #grad=x\n"
+            "free _e1@0-2\n");
+}
+
+TEST(EmitPlaced, SplitIsPassedOn) {
+  FedSession fed;
+  fed.feed(
+      "mesh dp=2\nx@0-1 = rand f32[3] 1 split=dp:0\n"
+      "y@0-1 = dropout x@0-1 0.5 7 split=dp:0 shape=3\n"
+      "l@0-1 = sum y@0-1 #partial=dp");
+  EXPECT_EQ(from(fed.feed("g@0-1 = grad l@0-1 x@0-1"), "g@"),
+            "g@0-1 = dropout _e1@0-1 0.5 7 split=dp:0 shape=3 #bwd #grad=x\n"
+            "free _e1@0-1\n");
+}
+
+TEST(EmitPlaced, AMeshThatIsGoneStandsForItsLine) {
+  FedSession fed;
+  fed.feed(
+      "mesh dp=2 tp=2\naxis world=dp*tp\nx@0-3 = ones f32[] #type=V\n"
+      "y@0-3 = all_reduce x@0-3 over=world src=V dst=I\nendmesh\n");
+  EXPECT_EQ(fed.feed("g@0-3 = grad y@0-3 x@0-3"),
+            "_e0@0-3 = ones f32[] #bwd\n"
+            "mesh dp=2 tp=2\n"
+            "_e1@0-3 = convert _e0@0-3 over=dp+tp src=I dst=R #bwd\n"
+            "endmesh\n"
+            "free _e0@0-3\n"
+            "mesh dp=2 tp=2\n"
+            "g@0-3 = reinterpret _e1@0-3 over=dp+tp src=R dst=V expert=1 #bwd "
+            "#grad=x\n"
+            "endmesh\n"
+            "free _e1@0-3\n");
+}
+
+TEST(EmitPlaced, TheSumThatAReplicatedValueIsOwedIsNoted) {
+  FedSession fed;
+  fed.feed(
+      "mesh dp=2\nx@0-1 = ones f32[4] split=dp:0\nw@0-1 = ones f32[]\n"
+      "y@0-1 = mul x@0-1 w@0-1\nl@0-1 = sum y@0-1 #partial=dp");
+  EXPECT_EQ(from(fed.feed("g@0-1 = grad l@0-1 w@0-1"), "g@"),
+            "g@0-1 = sum _e0@0-1 axis=0 #bwd #partial=dp #grad=w\n"
+            "free _e0@0-1\n");
+}
+
+// ---- the loss
+// ----------------------------------------------------------------
+
+std::string refusal(const std::string& loss) {
+  FedSession fed;
+  fed.feed("mesh dp=2\nx@0-1 = ones f32[] split=\"\"\n");
+  fed.feed("mesh dp=2\nw@0-1 = ones f32[]\nx@0-1 = ones f32[2] split=dp:0\n" +
+           loss);
+  fed.said.clear();
+  fed.feed("g@0-1 = grad l@0-1 w@0-1");
+  return fed.said.substr(0, fed.said.find('\n'));
+}
+
+TEST(EmitPlaced, ALossThatIsNoSumAndNotOneNumberIsRefused) {
+  EXPECT_EQ(
+      refusal("y@0-1 = mul x@0-1 w@0-1\nl@0-1 = sum y@0-1"),
+      "gt-emit: p:8: grad: the loss l is V on axis dp, and must be I (one "
+      "number, computed on each rank) or P (a sum over the ranks); fix: "
+      "l1@0-1 = reinterpret l@0-1 over=dp src=V dst=P, and take the "
+      "gradient of that [loss]");
+  EXPECT_EQ(
+      refusal("p@0-1 = mul w@0-1 2 #type=dp:P\n"
+              "q@0-1 = reinterpret w@0-1 over=dp src=R dst=P expert=1\n"
+              "l@0-1 = all_reduce q@0-1 over=dp"),
+      "gt-emit: p:9: grad: the loss l is R on axis dp, and must be I (one "
+      "number, computed on each rank) or P (a sum over the ranks); fix: "
+      "l@0-1 = all_reduce q@0-1 over=dp src=P dst=I, or skip the "
+      "reduction and take the gradient of q [loss]");
+  EXPECT_EQ(refusal("i@0-1 = ones f32[] #type=dp:I\nl@0-1 = mul w@0-1 i@0-1"),
+            "gt-emit: p:8: grad: the loss l has no known type on axis dp: mul "
+            "at p:7 reads R and I; it must be I or P there: claim it with "
+            "#type=dp:P (or I) where it is made [loss]");
+}
+
+TEST(EmitPlaced, ALossIsRightAsASumOrAsOneNumber) {
+  FedSession fed;
+  fed.feed(
+      "mesh dp=2 tp=2\nw@0-3 = ones f32[] #type=tp:I\n"
+      "x@0-3 = ones f32[2] split=dp:0 #type=tp:I\ny@0-3 = mul w@0-3 x@0-3\n"
+      "l@0-3 = sum y@0-3 #partial=dp");
+  EXPECT_EQ(from(fed.feed("g@0-3 = grad l@0-3 w@0-3"), "_e0").substr(0, 41),
+            "_e0@0-3 = ones f32[] #bwd #type=tp:I\n_e1@");
+  EXPECT_EQ(fed.said, "");
+  // Along an axis on which its ranks do not differ it is what it is.
+  fed.feed("m@1,3 = mul w@1,3 2 #type=dp:P\n");
+  fed.feed("s@2 = mul w@2 2\nh@0-3 = grad s@2 w@0-3");
+  EXPECT_EQ(fed.said, "");
+}
+
+// ---- results that a gradient wants
+// ---------------------------------------------
+
+TEST(EmitSession, AResultThatTheGradientReadsIsAdded) {
+  FedSession fed;
+  fed.feed("q = ones f32[2,3]\nk = ones f32[2,3]\n");
+  EXPECT_EQ(fed.feed("o = attention q k k"), "o _e0 = attention q k k\n");
+  EXPECT_EQ(fed.feed("p s = attention q k k"), "p s = attention q k k\n");
+  EXPECT_EQ(fed.feed("o = neg q"), "o = neg q\nfree _e0\n");
+  fed.feed("q = detach q\nl = sum p");
+  EXPECT_EQ(from(fed.feed("g = grad l k"), "_e1 _e3 _e4 ="),
+            "_e1 _e3 _e4 = attention_grad _e0 k k p s _e2 #bwd\n"
+            "free _e0 _e2 _e1\n"
+            "g = add _e3 _e4 #bwd #grad=k\nfree _e3 _e4\n");
+}
+
+TEST(EmitSession, AStreamThatWasEmittedGetsNoResultAdded) {
+  FedSession fed;
+  fed.session.set_emitted(true);
+  fed.feed("q = ones f32[2,3]");
+  EXPECT_EQ(fed.feed("o = attention q q q"), "o = attention q q q\n");
+  fed.feed("l = sum o");
+  EXPECT_NE(fed.feed("g = grad l q").find("_e0 _e2 = attention q q q #bwd\n"),
+            std::string::npos)
+      << "computed again";
+}
+
+}  // namespace
+}  // namespace gt
