@@ -297,8 +297,7 @@ Result<std::vector<Region>> stated_regions(const Line& line, const Grid& grid) {
 Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
                                       const Grid& grid,
                                       const PieceType& types) {
-  if (line.operands.size() != 1 || !is_name(line.operands[0]) ||
-      line.results.size() != 1) {
+  if (line.operands.size() != 1 || line.results.size() != 1) {
     return at_op(line, std::string("takes one name and gives one; usage: ") +
                            find_op(line.op)->row->signature);
   }
