@@ -31,27 +31,6 @@ uint64_t bits_of(const Number& number) {
 
 }  // namespace
 
-std::string print_label(const Line& line) {
-  if (const std::string_view* as = line.key("as")) {
-    if (std::string name = unquote(*as); is_name(name)) return name;
-  }
-  for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kName) {
-      return full_name(operand.text, operand.ranks);
-    }
-  }
-  return "print";  // of nothing that has a name
-}
-
-std::string full_name(std::string_view text, std::string_view ranks) {
-  std::string name(text);
-  if (!ranks.empty()) {
-    name += '@';
-    name += ranks;
-  }
-  return name;
-}
-
 // What a worker on its own does not do, whatever the op.
 Status Decoder::check_form(const Line& line) const {
   for (const Operand& operand : line.operands) {

@@ -8,6 +8,7 @@
 
 #include "exec/line_entry.h"
 #include "exec/recipe_table.h"
+#include "spmd/labels.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -54,12 +55,5 @@ class Decoder {
   std::vector<const Type*> operand_types_;
   Call call_;
 };
-
-// "x", or "x@2" of a name with ranks.
-std::string full_name(std::string_view text, std::string_view ranks);
-
-// What a print of the line is called: as=, its operand, or "print" when it is
-// malformed, since each print gives a line.
-std::string print_label(const Line& line);
 
 }  // namespace gt

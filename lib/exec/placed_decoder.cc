@@ -51,37 +51,6 @@ bool is_output(const Line& line) {
 
 }  // namespace
 
-std::vector<std::string> bound_names(const Line& line) {
-  std::vector<std::string> names;
-  for (const Name& name : line.results) {
-    if (name.ranks.empty()) {
-      names.emplace_back(name.text);
-      continue;
-    }
-    const auto ranks = parse_ranks(name.ranks);
-    if (!ranks.ok()) continue;
-    for (const int64_t rank : ranks.value()) {
-      names.push_back(full_name(name.text, std::to_string(rank)));
-    }
-  }
-  return names;
-}
-
-std::vector<std::string> print_labels(const Line& line) {
-  const Operand* operand = first_name(line);
-  if (operand == nullptr || operand->ranks.empty()) return {print_label(line)};
-  const std::string_view* as = line.key("as");
-  const std::string name(as != nullptr ? *as : operand->text);
-  const auto ranks = parse_ranks(operand->ranks);
-  if (has_split(line) || !ranks.ok()) return {name};
-  if (as != nullptr && ranks.value().size() == 1) return {name};
-  std::vector<std::string> labels;
-  for (const int64_t rank : ranks.value()) {
-    labels.push_back(full_name(name, std::to_string(rank)));
-  }
-  return labels;
-}
-
 Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
                                const Mesh* mesh) {
   Decoding out;

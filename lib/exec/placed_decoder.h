@@ -42,12 +42,4 @@ class PlacedDecoder {
   const TypeTable& types_;
 };
 
-// The names that a placed line binds, "x@0" and so on; as many as can be told
-// of a line that is wrong.
-std::vector<std::string> bound_names(const Line& line);
-
-// What the failure of a placed print is called, a name for each line that it
-// owes its reader.
-std::vector<std::string> print_labels(const Line& line);
-
 }  // namespace gt

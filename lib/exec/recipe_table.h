@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/cache.h"
 #include "exec/builder.h"
-#include "exec/cache.h"
 
 namespace gt {
 

@@ -13,8 +13,6 @@ namespace {
 using Action = LineEntry::Action;
 using Kind = LineOperand::Kind;
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 constexpr uint64_t kJobCost = 500;  // nanoseconds
 uint64_t cost_of_text(const Type& type) {
   return kJobCost + static_cast<uint64_t>(type.elements()) * 50;
@@ -44,27 +42,10 @@ Worker::~Worker() {
   forget_lines();
 }
 
-// No string holds a '#', so the first one begins the notes.
-Worker::Split Worker::split(std::string_view text) {
-  Split out{text, {}, true};
-  const void* mark = std::memchr(text.data(), '#', text.size());
-  if (mark != nullptr) {
-    const auto at =
-        static_cast<size_t>(static_cast<const char*>(mark) - text.data());
-    out.is_clean = at == 0 || is_blank(text[at - 1]);
-    out.text = text.substr(0, at);
-    out.notes = text.substr(at);
-  }
-  while (!out.text.empty() && is_blank(out.text.back())) {
-    out.text.remove_suffix(1);
-  }
-  return out;
-}
-
 void Worker::line(std::string_view text, const std::string* file,
                   uint64_t number) {
   if (text.empty()) return;
-  const Split parts = split(text);
+  const Split parts = split_notes(text);
   if (parts.text.empty()) {
     if (!parts.notes.empty()) take_comment(parts.notes, file, number);
     return;

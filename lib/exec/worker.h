@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "exec/cache.h"
+#include "base/cache.h"
 #include "exec/decoder.h"
 #include "exec/executor.h"
 #include "exec/files.h"
@@ -19,6 +19,7 @@
 #include "exec/recipe_table.h"
 #include "exec/registers.h"
 #include "stream/marks.h"
+#include "stream/notes.h"
 
 namespace gt {
 
@@ -69,13 +70,7 @@ class Worker final : private Pool::Owner {
   static constexpr size_t kMaxTypes = size_t{1} << 14;
   static constexpr size_t kMaxFiles = 4096;
 
-  // A line split at its notes.
-  struct Split {
-    std::string_view text;
-    std::string_view notes;
-    bool is_clean = true;  // false: the notes do not begin after a blank
-  };
-  static Split split(std::string_view text);
+  using Split = NotedText;
 
   bool run_cached(const Split& parts, uint64_t hash, Where origin);
   bool check_notes(LineEntry& entry, std::string_view notes);

@@ -1,4 +1,4 @@
-#include "exec/cache.h"
+#include "base/cache.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,69 @@
+#include "spmd/labels.h"
+
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+const Operand* first_name(const Line& line) {
+  for (const Operand& operand : line.operands) {
+    if (operand.kind == Operand::Kind::kName) return &operand;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string print_label(const Line& line) {
+  if (const std::string_view* as = line.key("as")) {
+    if (std::string name = unquote(*as); is_name(name)) return name;
+  }
+  for (const Operand& operand : line.operands) {
+    if (operand.kind == Operand::Kind::kName) {
+      return full_name(operand.text, operand.ranks);
+    }
+  }
+  return "print";  // of nothing that has a name
+}
+
+std::string full_name(std::string_view text, std::string_view ranks) {
+  std::string name(text);
+  if (!ranks.empty()) {
+    name += '@';
+    name += ranks;
+  }
+  return name;
+}
+
+std::vector<std::string> bound_names(const Line& line) {
+  std::vector<std::string> names;
+  for (const Name& name : line.results) {
+    if (name.ranks.empty()) {
+      names.emplace_back(name.text);
+      continue;
+    }
+    const auto ranks = parse_ranks(name.ranks);
+    if (!ranks.ok()) continue;
+    for (const int64_t rank : ranks.value()) {
+      names.push_back(full_name(name.text, std::to_string(rank)));
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> print_labels(const Line& line) {
+  const Operand* operand = first_name(line);
+  if (operand == nullptr || operand->ranks.empty()) return {print_label(line)};
+  const std::string_view* as = line.key("as");
+  const std::string name(as != nullptr ? *as : operand->text);
+  const auto ranks = parse_ranks(operand->ranks);
+  if (line.key("split") != nullptr || !ranks.ok()) return {name};
+  if (as != nullptr && ranks.value().size() == 1) return {name};
+  std::vector<std::string> labels;
+  for (const int64_t rank : ranks.value()) {
+    labels.push_back(full_name(name, std::to_string(rank)));
+  }
+  return labels;
+}
+
+}  // namespace gt

@@ -1,0 +1,27 @@
+// What the values of a line are called: registers, and lines of results.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stream/line.h"
+
+namespace gt {
+
+// "x", or "x@2" of a name with ranks.
+std::string full_name(std::string_view text, std::string_view ranks);
+
+// What a print of the line is called: as=, its operand, or "print" when it is
+// malformed, since each print gives a line.
+std::string print_label(const Line& line);
+
+// The names that a placed line binds, "x@0" and so on; as many as can be told
+// of a line that is wrong.
+std::vector<std::string> bound_names(const Line& line);
+
+// What the failure of a placed print is called, a name for each line that it
+// owes its reader.
+std::vector<std::string> print_labels(const Line& line);
+
+}  // namespace gt
