@@ -8,6 +8,8 @@
 // "#+A B" before an instruction adds A to seq and B to line first (B may be
 // negative: gt-route's own lines have no place in the input). So a body says
 // the same text wherever it stands, and blocks can be sent as their hash.
+// Other lines that begin with '#' control the worker and take no number, but
+// for "#fence".
 //
 // Source of the pattern: the ZeroMQ Guide, chapter 4 (Paranoid Pirate).
 #pragma once
@@ -24,16 +26,23 @@ namespace gt {
 
 inline constexpr int kWireVersion = 1;
 // Nothing longer is sent, and nothing longer is taken from a peer; a longer
-// line or result goes in several messages, all but the last with more=1.
+// line or result goes in several messages of one verb, all but the last with
+// more=1 and nothing between them: their bodies together are the body, and the
+// first one's fields are the fields (lib/net/joiner.h).
 inline constexpr size_t kMaxMessage = size_t{1} << 20;
+inline constexpr size_t kMaxHeader = 4096;  // its newline included
+inline constexpr size_t kMaxBody = kMaxMessage - kMaxHeader;
+inline constexpr size_t kMaxFields = 32;
 
 // From a worker.
 //   hello    version= table= name= rank= host= pid= data= token= threads= isa=
 //            backend= epoch=: it attaches; the first message it sends
 //   results  result lines, in program order of this worker
 //   report   seq= line= status=: a failure for people, one message in the body
-//   done     seq= bytes= wait=: finished up to seq; bytes of lines taken in all;
-//            the body says what it waits for, if anything (words for people)
+//   done     seq= bytes= wait=: finished up to seq; bytes of the lines, block
+//            and hot messages (frames, headers included) it has room for again,
+//            in all since it attached; the body says what it waits for, if
+//            anything (words for people)
 //   bye      status=: drained after `end`; or why it leaves (body)
 // From gt-route.
 //   welcome  worker= workers= epoch= session= file= : attached; the body lists
@@ -41,7 +50,7 @@ inline constexpr size_t kMaxMessage = size_t{1} << 20;
 //   refuse   the body says why
 //   lines    seq= line=
 //   block    id= seq= line=: as lines, and the body is kept under id
-//   hot      id= seq= line=: the body that was kept under id
+//   hot      id= seq= line=: the body that was kept under id; has none itself
 //   forget   id=
 //   beat     nothing: gt-route lives
 //   end      no more lines: run all, then say bye
@@ -63,12 +72,16 @@ enum class Verb : uint8_t {
   kAbort
 };
 
-// A header's fields; views into the message. Values have no blanks: what may
-// hold some is quoted as strings of the stream are.
+// The word that a header begins with.
+std::string_view name_of(Verb verb);
+
+// A header's fields but for size=; views into the message. A value is a word
+// (no blank, quote, '#' or control byte) or quoted as strings of the stream
+// are.
 struct Message {
   struct Field {
-    std::string_view key;
-    std::string_view value;
+    std::string_view key;    // of a-z and _
+    std::string_view value;  // as written
   };
   Verb verb = Verb::kBeat;
   std::vector<Field> fields;
@@ -77,25 +90,33 @@ struct Message {
   const std::string_view* find(std::string_view key) const;
 };
 
-// Errors: no header, an unknown verb, a malformed field, a body that is not as
-// long as size= says. Believes nothing.
+// Errors: no header, an unknown verb, a malformed field or one that is there
+// twice, too many of them, a body that is not as long as size= says, bytes
+// beyond kMaxMessage. Believes nothing.
 Result<Message> parse_message(std::string_view bytes);
 // A number that must be there; error: it is not, or is none.
 Result<uint64_t> number(const Message& message, std::string_view key);
+// A field without its quotes; "" when it is not there.
+std::string text(const Message& message, std::string_view key);
 
-// Writes a message. `size=` is written by it, last.
+// Writes a message. `size=` is written by it, last. Header and body shall keep
+// to kMaxHeader and kMaxBody.
 class MessageWriter {
  public:
   explicit MessageWriter(Verb verb);
   MessageWriter& field(std::string_view key, std::string_view value);
   MessageWriter& field(std::string_view key, uint64_t value);
-  std::string finish(std::string_view body = {}) &&;
+  std::string finish(std::string_view body = {});
 
  private:
   std::string text_;
 };
 
-// Walks the instructions of a body with their numbers.
+// Whether a line of a body has a number of its own.
+bool takes_number(std::string_view line);
+
+// Walks the lines of a body with their numbers. A line that takes none has
+// those of the line after it.
 class NumberedLines {
  public:
   NumberedLines(std::string_view body, uint64_t seq, int64_t line)
@@ -106,7 +127,7 @@ class NumberedLines {
     int64_t line = 0;
     bool is_whole = true;  // false: the body ended before its newline
   };
-  // False at the end. Error: a mark that is none.
+  // False at the end. Error: a mark that is none, or that leaves 64 bits.
   Result<bool> next(Item& item);
 
  private:
@@ -115,16 +136,17 @@ class NumberedLines {
   int64_t line_;
 };
 
-// Collects instructions for one worker into a body.
+// Collects lines for one worker into a body.
 class BodyWriter {
  public:
-  // The mark is written if the numbers are not the next ones.
+  // One line, without its newline. The mark is written if the numbers are not
+  // the next ones; those of a line that takes none are not looked at.
   void add(uint64_t seq, int64_t line, std::string_view text);
   bool empty() const { return body_.empty(); }
   size_t size() const { return body_.size(); }
   uint64_t first_seq() const { return first_seq_; }
   int64_t first_line() const { return first_line_; }
-  uint64_t last_seq() const { return next_seq_ - 1; }
+  uint64_t last_seq() const { return next_seq_ - 1; }  // if one had a number
   std::string take();
 
  private:
@@ -133,6 +155,7 @@ class BodyWriter {
   int64_t first_line_ = 0;
   uint64_t next_seq_ = 0;
   int64_t next_line_ = 0;
+  bool has_number_ = false;
 };
 
 }  // namespace gt

@@ -1,0 +1,252 @@
+#include "net/wire.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "base/message.h"
+#include "stream/line.h"
+
+namespace gt {
+namespace {
+
+constexpr std::array<std::string_view, 14> kVerbs = {
+    "hello", "results", "report", "done",   "bye",  "welcome", "refuse",
+    "lines", "block",   "hot",    "forget", "beat", "end",     "abort"};
+
+constexpr std::string_view kFence = "#fence";
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7f;
+}
+
+bool is_word(std::string_view value) {
+  return !value.empty() && std::ranges::none_of(value, [](char c) {
+    return c == ' ' || c == '"' || c == '#' || is_control(c);
+  });
+}
+
+bool is_key(std::string_view key) {
+  return !key.empty() && std::ranges::all_of(key, [](char c) {
+    return (c >= 'a' && c <= 'z') || c == '_';
+  });
+}
+
+// Bytes of the quoted string that `rest` begins with, 0 if it is none.
+size_t quoted_length(std::string_view rest) {
+  for (size_t i = 1; i < rest.size();) {
+    if (rest[i] == '"') return i + 1;
+    if (rest[i] == '#' || is_control(rest[i])) return 0;
+    const bool escaped = rest[i] == '\\';
+    const size_t length = escaped ? escape_length(rest.substr(i)) : 1;
+    if (length == 0) return 0;
+    i += length;
+  }
+  return 0;
+}
+
+template <typename T>
+bool read_number(std::string_view text, T& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value);
+  return code == std::errc{} && stop == end;
+}
+
+// Takes " key=value" off the front of `rest`.
+Result<Message::Field> take_field(std::string_view& rest) {
+  const auto error = [&rest] {
+    return Error{"'" + excerpt(rest) + "' where a field key=value is expected"};
+  };
+  const size_t equal = rest.find('=');
+  if (rest.empty() || rest[0] != ' ' || equal == std::string_view::npos) {
+    return error();
+  }
+  Message::Field field{rest.substr(1, equal - 1), rest.substr(equal + 1)};
+  const bool is_quoted = field.value.starts_with('"');
+  const size_t length =
+      is_quoted ? quoted_length(field.value)
+                : std::min(field.value.find(' '), field.value.size());
+  field.value = field.value.substr(0, length);
+  if (!is_key(field.key) || length == 0) return error();
+  if (!is_quoted && !is_word(field.value)) return error();
+  rest.remove_prefix(equal + 1 + length);
+  return field;
+}
+
+Status take_fields(std::string_view rest, Message& message) {
+  while (!rest.empty()) {
+    const auto field = take_field(rest);
+    if (!field.ok()) return field.error();
+    if (message.find(field.value().key) != nullptr) {
+      return Error{"field " + std::string(field.value().key) + "= twice"};
+    }
+    if (message.fields.size() > kMaxFields) {
+      return Error{"more than " + std::to_string(kMaxFields) + " fields"};
+    }
+    message.fields.push_back(field.value());
+  }
+  return ok_status();
+}
+
+// The last field states the body's size and is taken off.
+Status check_size(Message& message) {
+  uint64_t size = 0;
+  if (message.fields.empty() || message.fields.back().key != "size" ||
+      !read_number(message.fields.back().value, size)) {
+    return Error{"no size= at the header's end"};
+  }
+  message.fields.pop_back();
+  if (size == message.body.size()) return ok_status();
+  return Error{"size=" + std::to_string(size) + ", but the body has " +
+               std::to_string(message.body.size()) + " bytes"};
+}
+
+}  // namespace
+
+std::string_view name_of(Verb verb) {
+  return kVerbs[static_cast<size_t>(verb)];
+}
+
+const std::string_view* Message::find(std::string_view key) const {
+  for (const Field& field : fields) {
+    if (field.key == key) return &field.value;
+  }
+  return nullptr;
+}
+
+Result<Message> parse_message(std::string_view bytes) {
+  if (bytes.size() > kMaxMessage) {
+    return Error{"a message of " + std::to_string(bytes.size()) +
+                 " bytes; the most is " + std::to_string(kMaxMessage)};
+  }
+  const size_t newline = bytes.substr(0, kMaxHeader).find('\n');
+  if (newline == std::string_view::npos) return Error{"no header line"};
+  const std::string_view header = bytes.substr(0, newline);
+  const std::string_view word = header.substr(0, header.find(' '));
+  const auto* verb = std::ranges::find(kVerbs, word);
+  if (verb == kVerbs.end()) {
+    return Error{"'" + excerpt(word) + "' is not what a message begins with"};
+  }
+  Message message;
+  message.verb = static_cast<Verb>(verb - kVerbs.begin());
+  message.body = bytes.substr(newline + 1);
+  Status status = take_fields(header.substr(word.size()), message);
+  if (status.ok()) status = check_size(message);
+  if (!status.ok()) {
+    return Error{std::string(word) + ": " + status.error().message};
+  }
+  return message;
+}
+
+Result<uint64_t> number(const Message& message, std::string_view key) {
+  const std::string_view* value = message.find(key);
+  uint64_t parsed = 0;
+  const std::string verb(name_of(message.verb));
+  if (value == nullptr) return Error{verb + ": no " + std::string(key) + "="};
+  if (read_number(*value, parsed)) return parsed;
+  return Error{verb + ": " + std::string(key) + "=" + excerpt(*value) +
+               " is not a number"};
+}
+
+std::string text(const Message& message, std::string_view key) {
+  const std::string_view* value = message.find(key);
+  return value == nullptr ? std::string() : unquote(*value);
+}
+
+MessageWriter::MessageWriter(Verb verb) : text_(name_of(verb)) {}
+
+MessageWriter& MessageWriter::field(std::string_view key,
+                                    std::string_view value) {
+  text_.append(" ").append(key).append("=");
+  text_ += is_word(value) ? std::string(value) : quote(value);
+  return *this;
+}
+
+MessageWriter& MessageWriter::field(std::string_view key, uint64_t value) {
+  return field(key, std::to_string(value));
+}
+
+std::string MessageWriter::finish(std::string_view body) {
+  field("size", body.size());
+  text_ += '\n';
+  GT_CHECK(text_.size() <= kMaxHeader && body.size() <= kMaxBody);
+  return std::move(text_.append(body));
+}
+
+bool takes_number(std::string_view line) {
+  return !line.starts_with('#') || line.substr(0, line.find(' ')) == kFence;
+}
+
+namespace {
+
+// "#+A B" as what it adds.
+bool read_mark(std::string_view mark, uint64_t& seq, int64_t& line) {
+  mark.remove_prefix(2);
+  const size_t blank = mark.find(' ');
+  uint64_t add_seq = 0;
+  int64_t add_line = 0;
+  return blank != std::string_view::npos &&
+         read_number(mark.substr(0, blank), add_seq) &&
+         read_number(mark.substr(blank + 1), add_line) &&
+         !__builtin_add_overflow(seq, add_seq, &seq) &&
+         !__builtin_add_overflow(line, add_line, &line);
+}
+
+// Lines may be any number that a peer sends: they wrap.
+int64_t next_of(int64_t line) {
+  return static_cast<int64_t>(static_cast<uint64_t>(line) + 1);
+}
+int64_t difference(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) -
+                              static_cast<uint64_t>(b));
+}
+
+}  // namespace
+
+Result<bool> NumberedLines::next(Item& item) {
+  while (!rest_.empty()) {
+    const size_t newline = rest_.find('\n');
+    item.is_whole = newline != std::string_view::npos;
+    item.text = rest_.substr(0, newline);
+    rest_.remove_prefix(item.text.size() + (item.is_whole ? 1 : 0));
+    if (item.text.starts_with("#+")) {
+      if (read_mark(item.text, seq_, line_)) continue;
+      return Error{"'" + excerpt(item.text) + "' is not a mark #+SEQ LINE"};
+    }
+    item.seq = seq_;
+    item.line = line_;
+    if (takes_number(item.text)) {
+      ++seq_;
+      line_ = next_of(line_);
+    }
+    return true;
+  }
+  return false;
+}
+
+void BodyWriter::add(uint64_t seq, int64_t line, std::string_view text) {
+  if (takes_number(text)) {
+    if (!has_number_) {
+      first_seq_ = seq;
+      first_line_ = line;
+    } else if (seq != next_seq_ || line != next_line_) {
+      GT_CHECK(seq >= next_seq_);
+      body_.append("#+").append(std::to_string(seq - next_seq_)).append(" ");
+      body_.append(std::to_string(difference(line, next_line_))).append("\n");
+    }
+    has_number_ = true;
+    next_seq_ = seq + 1;
+    next_line_ = next_of(line);
+  }
+  body_.append(text).append("\n");
+}
+
+std::string BodyWriter::take() {
+  std::string body = std::move(body_);
+  *this = BodyWriter();
+  return body;
+}
+
+}  // namespace gt

@@ -1,0 +1,78 @@
+// Any bytes are a message or are refused; a message is the same when it is
+// written again, and so are the numbered lines of its body.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/wire.h"
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_written_again(const gt::Message& message) {
+  gt::MessageWriter writer(message.verb);
+  for (const auto& field : message.fields) {
+    writer.field(field.key, gt::text(message, field.key));
+  }
+  const std::string bytes = writer.finish(message.body);
+  const auto again = gt::parse_message(bytes);
+  check(again.ok() && again.value().verb == message.verb);
+  check(again.value().body == message.body);
+  check(again.value().fields.size() == message.fields.size());
+  for (const auto& field : message.fields) {
+    check(gt::text(again.value(), field.key) == gt::text(message, field.key));
+  }
+}
+
+struct Numbered {
+  std::string text;
+  uint64_t seq;
+  int64_t line;
+};
+
+// False if a mark is none.
+bool numbered(std::string_view body, uint64_t seq, int64_t line,
+              std::vector<Numbered>& out) {
+  gt::NumberedLines lines(body, seq, line);
+  gt::NumberedLines::Item item;
+  for (;;) {
+    const auto more = lines.next(item);
+    if (!more.ok()) return false;
+    if (!more.value()) return true;
+    out.push_back({std::string(item.text), item.seq, item.line});
+  }
+}
+
+void check_lines(std::string_view body) {
+  std::vector<Numbered> lines;
+  if (!numbered(body, 1, 1, lines)) return;
+  gt::BodyWriter writer;
+  for (const auto& line : lines) writer.add(line.seq, line.line, line.text);
+  const uint64_t seq = writer.first_seq();
+  const int64_t line = writer.first_line();
+  std::vector<Numbered> again;
+  check(numbered(writer.take(), seq, line, again));
+  check(again.size() == lines.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    check(again[i].text == lines[i].text);
+    if (!gt::takes_number(lines[i].text)) continue;
+    check(again[i].seq == lines[i].seq && again[i].line == lines[i].line);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto message = gt::parse_message(bytes);
+  check_lines(message.ok() ? message.value().body : bytes);
+  if (!message.ok()) return 0;
+  (void)gt::number(message.value(), "seq").ok();
+  check_written_again(message.value());
+  return 0;
+}
