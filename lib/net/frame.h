@@ -1,0 +1,38 @@
+// Bytes of one ZeroMQ frame. Copies share the bytes, so one text goes to many
+// peers; a frame is used from one thread, its bytes may be freed on another.
+#pragma once
+
+#include <zmq.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gt {
+
+class Frame {
+ public:
+  Frame() { zmq_msg_init(&message_); }
+  explicit Frame(std::string text);  // takes the text over, no copy
+  // Bytes that stay where they are: `keep` is let go once they were sent to
+  // all, on a thread of ZeroMQ's.
+  Frame(const void* data, size_t size, std::shared_ptr<const void> keep);
+  Frame(const Frame& other) : Frame() { *this = other; }
+  Frame(Frame&& other) noexcept : Frame() { *this = std::move(other); }
+  Frame& operator=(const Frame& other);
+  Frame& operator=(Frame&& other) noexcept;
+  ~Frame() { zmq_msg_close(&message_); }
+
+  // Of a short frame they are in the frame itself and move with it.
+  std::string_view bytes() const {
+    return {static_cast<const char*>(zmq_msg_data(&message_)), size()};
+  }
+  size_t size() const { return zmq_msg_size(&message_); }
+  zmq_msg_t* raw() { return &message_; }
+
+ private:
+  mutable zmq_msg_t message_;
+};
+
+}  // namespace gt

@@ -1,0 +1,106 @@
+// The connections between the workers of a session, for tensor bytes and what
+// is said about them. Made all at once after `welcome`, never in the middle of
+// a step. Used from one thread, which sleeps in a Poller on pollable() and
+// monitor().
+//
+// Each worker binds one endpoint and connects to that of every other: what it
+// sends goes over its own connection, what it gets comes over theirs, each
+// opened by a hello with the session's token. Bytes of strangers are counted
+// and dropped. A connection is not made twice: if one breaks, its worker is
+// lost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "net/frame.h"
+#include "net/links.h"
+#include "net/socket.h"
+
+namespace gt {
+
+inline constexpr size_t kMaxPeerBody = size_t{1} << 20;  // bytes a message
+
+struct PeerAddress {
+  uint32_t worker = 0;
+  std::string endpoint;
+};
+
+struct PeerMessage {
+  // kLost: `worker` is gone, after its last message; `header` says how.
+  enum class Kind : uint8_t { kMessage, kLost };
+  Kind kind = Kind::kMessage;
+  uint32_t worker = 0;
+  std::string header;
+  Frame body;
+};
+
+class Peers {
+ public:
+  // Binds. `near` is the endpoint by which the worker reaches gt-route: peers
+  // reach it by a Unix socket if that is one, else over tcp at the address from
+  // which it reaches gt-route.
+  static Result<std::unique_ptr<Peers>> make(Context& context,
+                                             const std::string& near);
+  // For the `data=` of hello.
+  const std::string& endpoint() const { return endpoint_; }
+
+  // Begins to connect, once; `others` are all workers but `self`. Messages may
+  // be sent once ready() says so.
+  Status connect(uint32_t self, const std::string& session,
+                 const std::vector<PeerAddress>& others);
+  // Whether every other worker is connected, both ways. Goes on in receive().
+  bool ready() const { return is_connected_ && pending_ == 0; }
+  // The workers that ready() waits for.
+  std::vector<uint32_t> missing() const;
+
+  // Sends a header (text, at most kMaxHeader bytes) and a body that is not
+  // copied: its bytes stay unchanged until `keep` is let go, which happens on a
+  // thread of ZeroMQ's. Never waits: what a peer does not read yet is queued
+  // without limit, so the protocol above bounds it. False: the worker is lost.
+  bool send(uint32_t worker, std::string_view header,
+            const void* body = nullptr, size_t bytes = 0,
+            std::shared_ptr<const void> keep = nullptr);
+  // The next message; false when nothing is there now.
+  bool receive(PeerMessage& message);
+
+  // Ready for input when receive() may have something; so is the monitor. Not
+  // before connect(), when nothing is received.
+  void* pollable() const { return router_.raw(); }
+  void* monitor() const { return links_.raw(); }
+  uint64_t strangers() const { return strangers_; }  // messages dropped
+
+ private:
+  struct Peer {
+    bool is_known = false;      // its hello came, over `id`
+    bool has_answered = false;  // it got ours
+    bool is_lost = false;
+    std::string id;
+  };
+
+  explicit Peers(Context& context);
+  bool take(Incoming& in, PeerMessage& message);
+  void take_control(Incoming& in);
+  void take_hello(const Incoming& in, uint32_t worker);
+  void count_pending();
+  bool next_lost(PeerMessage& message);
+
+  Router router_;
+  Links links_;
+  std::string endpoint_;
+  bool is_connected_ = false;
+  uint32_t self_ = 0;
+  std::string session_;
+  size_t pending_ = 0;
+  uint64_t strangers_ = 0;
+  std::unordered_map<uint32_t, Peer> peers_;
+  std::unordered_map<std::string, uint32_t> workers_;  // by incoming id
+};
+
+}  // namespace gt

@@ -1,0 +1,50 @@
+// Waits for sockets, descriptors and other threads together. (A ZeroMQ socket's
+// own descriptor tells only that something changed, once; zmq_poll asks the
+// socket, so that nothing is overlooked.)
+#pragma once
+
+#include <poll.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <zmq.h>
+
+namespace gt {
+
+// From any thread, to one that waits. Owns an eventfd.
+class Wake {
+ public:
+  Wake();
+  Wake(const Wake&) = delete;
+  Wake& operator=(const Wake&) = delete;
+  ~Wake();
+  void signal();  // also from a signal handler
+  void clear();
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class Poller {
+ public:
+  void clear() { items_.clear(); }
+  // The index to ask ready() with. `socket` is Socket::raw() or the like.
+  size_t add_socket(void* socket, bool for_output = false);
+  size_t add_fd(int fd, bool for_output = false);
+  // Until one is ready or a signal came, at most so many milliseconds; -1: no
+  // limit.
+  void wait(int64_t limit_ms);
+  // Ready, or closed at the other end.
+  bool ready(size_t index) const { return items_[index].revents != 0; }
+
+ private:
+  std::vector<zmq_pollitem_t> items_;
+};
+
+// Milliseconds of a clock that only goes forward.
+int64_t now_ms();
+
+}  // namespace gt

@@ -1,0 +1,233 @@
+#include "net/socket.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace gt {
+namespace {
+
+constexpr int kMaxSockets = 8192;
+constexpr int kBacklog = 1024;
+
+void raise_open_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // what cannot be had is not needed yet
+}
+
+Error failed(const char* what, const std::string& endpoint) {
+  return Error{std::string(what) + " " + endpoint + ": " + zmq_strerror(errno)};
+}
+
+}  // namespace
+
+Context::Context(int io_threads) : context_(zmq_ctx_new()) {
+  GT_CHECK(context_ != nullptr);
+  raise_open_files();
+  GT_CHECK(zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads) == 0);
+  GT_CHECK(zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, kMaxSockets) == 0);
+  GT_CHECK(zmq_ctx_set(context_, ZMQ_BLOCKY, 0) == 0);
+}
+
+Context::~Context() {
+  while (zmq_ctx_term(context_) != 0 && errno == EINTR) {
+  }
+}
+
+Socket::Socket(Context& context, int type, const LinkOptions& options)
+    : socket_(zmq_socket(context.raw(), type)) {
+  GT_CHECK(socket_ != nullptr);
+  const auto most = static_cast<int64_t>(options.max_message);
+  GT_CHECK(options.max_message > 0);
+  GT_CHECK(zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most, sizeof most) == 0);
+  // A local socket's name can be read by all users; only our own may come.
+  const uid_t self = ::geteuid();
+  GT_CHECK(zmq_setsockopt(socket_, ZMQ_IPC_FILTER_UID, &self, sizeof self) ==
+           0);
+  set(ZMQ_LINGER, 0);
+  set(ZMQ_SNDHWM, options.send_queue);
+  set(ZMQ_RCVHWM, options.receive_queue);
+  set(ZMQ_BACKLOG, kBacklog);
+  set(ZMQ_IPV6, 1);
+  set(ZMQ_TCP_KEEPALIVE, 1);
+  set(ZMQ_TCP_KEEPALIVE_IDLE, 30);
+  set(ZMQ_TCP_KEEPALIVE_INTVL, 10);
+  set(ZMQ_HANDSHAKE_IVL, options.handshake_ms);
+  set(ZMQ_CONNECT_TIMEOUT, options.connect_ms);
+  set(ZMQ_RECONNECT_IVL, options.reconnect_ms);
+  set(ZMQ_RECONNECT_IVL_MAX, options.reconnect_most_ms);
+  set(ZMQ_HEARTBEAT_IVL, options.heartbeat_ms);
+  set(ZMQ_HEARTBEAT_TIMEOUT, options.lost_ms);
+  set(ZMQ_HEARTBEAT_TTL, options.lost_ms);
+}
+
+Socket::~Socket() { zmq_close(socket_); }
+
+void Socket::set(int option, int value) {
+  GT_CHECK(zmq_setsockopt(socket_, option, &value, sizeof value) == 0);
+}
+
+void Socket::linger(int milliseconds) { set(ZMQ_LINGER, milliseconds); }
+
+Result<std::string> Socket::bind(const std::string& endpoint) {
+  if (zmq_bind(socket_, endpoint.c_str()) != 0) {
+    return failed("cannot listen at", endpoint);
+  }
+  char bound[512];
+  size_t size = sizeof bound;
+  if (zmq_getsockopt(socket_, ZMQ_LAST_ENDPOINT, bound, &size) != 0) {
+    return failed("cannot listen at", endpoint);
+  }
+  return std::string(bound, size - 1);
+}
+
+Status Socket::connect(const std::string& endpoint) {
+  if (zmq_connect(socket_, endpoint.c_str()) == 0) return ok_status();
+  return failed("cannot connect to", endpoint);
+}
+
+bool Socket::receive_frame(Frame& frame) {
+  while (zmq_msg_recv(frame.raw(), socket_, ZMQ_DONTWAIT) < 0) {
+    if (errno == EAGAIN) return false;
+    GT_CHECK(errno == EINTR);
+  }
+  return true;
+}
+
+bool Socket::has_more() const {
+  int more = 0;
+  size_t size = sizeof more;
+  GT_CHECK(zmq_getsockopt(socket_, ZMQ_RCVMORE, &more, &size) == 0);
+  return more != 0;
+}
+
+Sent Socket::send_frame(Frame& frame, bool more) {
+  const int flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0);
+  while (zmq_msg_send(frame.raw(), socket_, flags) < 0) {
+    if (errno == EAGAIN) return Sent::kWouldBlock;
+    if (errno == EHOSTUNREACH) return Sent::kUnknownPeer;
+    GT_CHECK(errno == EINTR);
+  }
+  return Sent::kSent;
+}
+
+Router::Router(Context& context, const LinkOptions& options)
+    : Socket(context, ZMQ_ROUTER, options) {
+  set(ZMQ_ROUTER_MANDATORY, 1);
+}
+
+Status Router::connect_as(const std::string& peer,
+                          const std::string& endpoint) {
+  GT_CHECK(zmq_setsockopt(socket_, ZMQ_CONNECT_ROUTING_ID, peer.data(),
+                          peer.size()) == 0);
+  return connect(endpoint);
+}
+
+Sent Router::send_to(std::string_view peer) {
+  Frame id{std::string(peer)};
+  return send_frame(id, true);
+}
+
+Sent Router::send(std::string_view peer, Frame frame) {
+  const Sent sent = send_to(peer);
+  return sent == Sent::kSent ? send_frame(frame, false) : sent;
+}
+
+Sent Router::send(std::string_view peer, Frame first, Frame second) {
+  Sent sent = send_to(peer);
+  if (sent == Sent::kSent) sent = send_frame(first, true);
+  return sent == Sent::kSent ? send_frame(second, false) : sent;
+}
+
+bool Router::receive(Incoming& in) {
+  Frame frame;
+  if (!receive_frame(frame)) return false;
+  in.peer = frame.bytes();
+  in.fd = -1;
+  // A message is there whole or not at all.
+  for (in.count = 0; has_more(); ++in.count) {
+    GT_CHECK(receive_frame(frame));
+    if (in.count == 0) in.fd = zmq_msg_get(frame.raw(), ZMQ_SRCFD);
+    if (in.count < Incoming::kMaxParts) {
+      in.parts[in.count] = std::move(frame);
+    }
+  }
+  return true;
+}
+
+Dealer::Dealer(Context& context, const LinkOptions& options)
+    : Socket(context, ZMQ_DEALER, options) {
+  set(ZMQ_IMMEDIATE, 1);
+}
+
+Sent Dealer::send(Frame frame) { return send_frame(frame, false); }
+
+bool Dealer::receive(Frame& frame) {
+  if (!receive_frame(frame)) return false;
+  while (has_more()) {
+    Frame part;
+    GT_CHECK(receive_frame(part));
+    frame = Frame();
+    if (!has_more()) break;
+  }
+  return true;
+}
+
+LinkMonitor::LinkMonitor(Context& context, const Socket& socket)
+    : watched_(socket.raw()), pair_(zmq_socket(context.raw(), ZMQ_PAIR)) {
+  static std::atomic<uint64_t> count{0};
+  const std::string name = "inproc://gt-monitor-" + std::to_string(++count);
+  constexpr int kEvents =
+      ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
+      ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+      ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+  GT_CHECK(pair_ != nullptr);
+  const int unbounded = 0;
+  GT_CHECK(zmq_setsockopt(pair_, ZMQ_RCVHWM, &unbounded, sizeof unbounded) ==
+           0);
+  GT_CHECK(zmq_socket_monitor(watched_, name.c_str(), kEvents) == 0);
+  GT_CHECK(zmq_connect(pair_, name.c_str()) == 0);
+}
+
+LinkMonitor::~LinkMonitor() {
+  zmq_socket_monitor(watched_, nullptr, 0);
+  zmq_close(pair_);
+}
+
+namespace {
+
+LinkEvent read_event(std::string_view bytes) {
+  uint16_t what = 0;
+  int32_t value = 0;
+  GT_CHECK(bytes.size() == sizeof what + sizeof value);
+  std::memcpy(&what, bytes.data(), sizeof what);
+  std::memcpy(&value, bytes.data() + sizeof what, sizeof value);
+  switch (what) {
+    case ZMQ_EVENT_DISCONNECTED:
+      return {LinkEvent::Kind::kDown, value};
+    case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
+      return {LinkEvent::Kind::kUp, -1};
+    default:
+      return {LinkEvent::Kind::kRejected, -1};
+  }
+}
+
+}  // namespace
+
+bool LinkMonitor::next(LinkEvent& event) {
+  Frame frame;
+  Frame endpoint;
+  if (zmq_msg_recv(frame.raw(), pair_, ZMQ_DONTWAIT) < 0) return false;
+  // The endpoint follows; it says nothing that fd does not.
+  GT_CHECK(zmq_msg_recv(endpoint.raw(), pair_, ZMQ_DONTWAIT) >= 0);
+  event = read_event(frame.bytes());
+  return true;
+}
+
+}  // namespace gt

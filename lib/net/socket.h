@@ -1,0 +1,134 @@
+// ZeroMQ sockets as gt uses them: never blocking, nothing lost in silence.
+// A socket is used from one thread.
+//
+// What libzmq 4.3.4 does unless told otherwise, and what is set here: a ROUTER
+// drops what a peer has no room for and what is for nobody (ROUTER_MANDATORY);
+// a stopped peer is never noticed (HEARTBEAT); a peer that says nothing holds
+// its connection (HANDSHAKE_IVL); a closed context waits for ever (BLOCKY,
+// LINGER); a DEALER keeps for the next connection what was for the last one
+// (IMMEDIATE); a monitor that nobody reads stops all sockets (its RCVHWM).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/frame.h"
+
+namespace gt {
+
+// One a process. Raises the soft limit of open files to the hard one.
+class Context {
+ public:
+  explicit Context(int io_threads = 1);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();  // after all its sockets; waits while they linger
+  void* raw() const { return context_; }
+
+ private:
+  void* context_;
+};
+
+struct LinkOptions {
+  size_t max_message = 0;  // bytes of a frame that is taken; no default
+  int send_queue = 1000;   // messages a peer; 0: unbounded
+  int receive_queue = 64;  // messages a peer, bounds what strangers cost
+  int heartbeat_ms = 500;  // ZMTP's own, beside gt's beats
+  int lost_ms = 1500;      // silence after which a link is closed
+  int handshake_ms = 3000;
+  int connect_ms = 3000;   // one try
+  int reconnect_ms = 100;  // then twice that, up to ...
+  int reconnect_most_ms = 2000;
+};
+
+enum class Sent : uint8_t {
+  kSent,
+  kWouldBlock,   // try again when the socket is ready for output
+  kUnknownPeer,  // never was, or is gone
+};
+
+class Socket {
+ public:
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  ~Socket();
+
+  // The endpoint as bound: the port that "tcp://127.0.0.1:*" was given.
+  Result<std::string> bind(const std::string& endpoint);
+  Status connect(const std::string& endpoint);
+  // How long closing waits for what is not sent yet; 0 at first.
+  void linger(int milliseconds);
+  void* raw() const { return socket_; }
+
+ protected:
+  Socket(Context& context, int type, const LinkOptions& options);
+  void set(int option, int value);
+  bool receive_frame(Frame& frame);
+  bool has_more() const;
+  Sent send_frame(Frame& frame, bool more);
+
+  void* socket_;
+};
+
+// What a ROUTER got. `fd` is the connection's, as LinkEvent's.
+struct Incoming {
+  static constexpr size_t kMaxParts = 2;
+  std::string peer;
+  Frame parts[kMaxParts];
+  size_t count = 0;  // of parts as sent; those beyond kMaxParts are dropped
+  int fd = -1;
+};
+
+class Router : public Socket {
+ public:
+  Router(Context& context, const LinkOptions& options);
+  // A connection of its own, to which `peer` is then the name. Messages may be
+  // sent at once.
+  Status connect_as(const std::string& peer, const std::string& endpoint);
+  Sent send(std::string_view peer, Frame frame);
+  Sent send(std::string_view peer, Frame first, Frame second);
+  bool receive(Incoming& in);  // false: nothing there
+
+ private:
+  Sent send_to(std::string_view peer);
+};
+
+class Dealer : public Socket {
+ public:
+  Dealer(Context& context, const LinkOptions& options);
+  // kWouldBlock also while there is no connection.
+  Sent send(Frame frame);
+  bool receive(Frame& frame);  // false: nothing there; "" had many parts
+};
+
+// What happens to the connections of a socket. That of a connection's end comes
+// when all its messages are there to be received, and before its fd can be
+// another's.
+struct LinkEvent {
+  enum class Kind : uint8_t {
+    kUp,  // a handshake is done
+    kDown,
+    kRejected,  // what came was no handshake
+  };
+  Kind kind = Kind::kUp;
+  int fd = -1;  // of kDown
+};
+
+class LinkMonitor {
+ public:
+  LinkMonitor(Context& context, const Socket& socket);
+  LinkMonitor(const LinkMonitor&) = delete;
+  LinkMonitor& operator=(const LinkMonitor&) = delete;
+  ~LinkMonitor();               // before the socket
+  bool next(LinkEvent& event);  // false: nothing there
+  void* raw() const { return pair_; }
+
+ private:
+  void* watched_;
+  void* pair_;
+};
+
+}  // namespace gt
