@@ -119,9 +119,10 @@ int main(int argc, char** argv) {
   gt::Writer writer(STDOUT_FILENO);
   gt::Exit done = gt::Exit::kDone;
   {
+    const auto say_report = [](const gt::Report& r) { gt::say(r.text); };
     gt::Worker worker(*backend.value(), std::move(files.value()), writer,
-                      gt::say, options.worker);
-    done = gt::run_session(worker, options.files, gt::say);
+                      say_report, options.worker);
+    done = gt::run_session(worker, options.files, say_report);
     if (options.verbose > 0) say_stats(worker.stats());
   }
   if (const int error = trace == nullptr ? 0 : trace->finish(); error != 0) {

@@ -1,10 +1,16 @@
 #include "base/writer.h"
 
+#include <utility>
+
 #include "base/io.h"
 
 namespace gt {
 
-Writer::Writer(int fd) : fd_(fd), buffer_(kCapacity, '\0') {}
+Writer::Writer(int fd)
+    : Writer(
+          [fd](std::string_view bytes) { return gt::write_all(fd, bytes); }) {}
+
+Writer::Writer(Sink sink) : sink_(std::move(sink)), buffer_(kCapacity, '\0') {}
 
 void Writer::flush() {
   write_all({buffer_.data(), size_});
@@ -18,7 +24,7 @@ void Writer::write_slow(std::string_view bytes) {
 }
 
 void Writer::write_all(std::string_view bytes) {
-  if (errno_ == 0) errno_ = gt::write_all(fd_, bytes);
+  if (errno_ == 0 && !bytes.empty()) errno_ = sink_(bytes);
 }
 
 }  // namespace gt

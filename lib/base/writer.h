@@ -1,8 +1,10 @@
-// Buffered bytes to a file descriptor. Keeps the first error; after it, all
-// writing is a no-op, so callers check once per batch.
+// Buffered bytes to a file descriptor, or to whoever takes them. Keeps the
+// first error; after it, all writing is a no-op, so callers check once per
+// batch.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -10,7 +12,11 @@ namespace gt {
 
 class Writer {
  public:
+  // Takes bytes whole; 0, or the errno of what went wrong.
+  using Sink = std::function<int(std::string_view)>;
+
   explicit Writer(int fd);
+  explicit Writer(Sink sink);
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
@@ -33,7 +39,7 @@ class Writer {
   void write_slow(std::string_view bytes);
   void write_all(std::string_view bytes);
 
-  int fd_;
+  Sink sink_;
   std::string buffer_;
   size_t size_ = 0;
   int errno_ = 0;

@@ -34,12 +34,12 @@ size_t op_column(std::string_view text) {
 
 }  // namespace
 
-Executor::Executor(Backend& backend, Saves& saves, Writer& out, Sink messages,
-                   bool fail_fast, Trace* trace)
+Executor::Executor(Backend& backend, Saves& saves, Writer& out,
+                   ReportSink reports, bool fail_fast, Trace* trace)
     : backend_(backend),
       saves_(saves),
       out_(out),
-      messages_(std::move(messages)),
+      reports_(std::move(reports)),
       fail_fast_(fail_fast),
       trace_(trace) {}
 
@@ -86,8 +86,10 @@ void Executor::check_output() {
   output_lost_ = true;
   status_ = worst(status_, Exit::kUsage);
   stopped_.store(true, std::memory_order_relaxed);
-  messages_(std::string("gt-work: cannot write standard output: ") +
-            std::strerror(out_.errno_value()) + "\n");
+  reports_({{},
+            Exit::kUsage,
+            std::string("gt-work: cannot write standard output: ") +
+                std::strerror(out_.errno_value()) + "\n"});
 }
 
 void Executor::run_task(TaskRecord& task) {
@@ -189,8 +191,9 @@ void Executor::report(const Where& origin, const Error& error,
   if (reported_.size() == kMaxReported) reported_.clear();
   if (!reported_.insert(place).second) return;
   const size_t column = error.column != 0 ? error.column : op_column(line);
-  messages_(
-      format_error("gt-work", origin.place(), {error.message, column}, line));
+  reports_(
+      {origin.place(), status,
+       format_error("gt-work", origin.place(), {error.message, column}, line)});
 }
 
 }  // namespace gt

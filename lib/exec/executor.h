@@ -18,6 +18,7 @@
 #include "exec/backend.h"
 #include "exec/queue.h"
 #include "exec/recipe.h"
+#include "exec/report.h"
 #include "exec/saves.h"
 #include "exec/trace.h"
 #include "exec/where.h"
@@ -62,11 +63,8 @@ using Fault = std::shared_ptr<const std::string>;
 
 class Executor final : public Queue::Handler {
  public:
-  // Takes a whole message, its newline included.
-  using Sink = std::function<void(std::string_view)>;
-
   // `trace` is null unless what runs is to be recorded.
-  Executor(Backend& backend, Saves& saves, Writer& out, Sink messages,
+  Executor(Backend& backend, Saves& saves, Writer& out, ReportSink reports,
            bool fail_fast, Trace* trace);
 
   void run(uint64_t* record) override;
@@ -111,7 +109,7 @@ class Executor final : public Queue::Handler {
   Backend& backend_;
   Saves& saves_;
   Writer& out_;
-  Sink messages_;
+  ReportSink reports_;
   bool fail_fast_;
   Trace* trace_;
   // The enqueuing thread reads it for every line, so it has a cache line of its

@@ -15,8 +15,8 @@ namespace {
 
 class Session {
  public:
-  Session(Worker& worker, const Executor::Sink& messages)
-      : worker_(worker), messages_(messages) {}
+  Session(Worker& worker, const ReportSink& reports)
+      : worker_(worker), reports_(reports) {}
 
   void read(const std::string& path) {
     const bool is_stdin = path == "-";
@@ -31,9 +31,7 @@ class Session {
     status_ = worst(status_, worker_.finish());
     // Of what --fail-fast left unread nothing is known.
     if (worker_.marks().cut_short() && !worker_.stopped()) {
-      messages_(format_error("gt-work", {*file_, 0},
-                             {cut_short_message(line_), 0}, ""));
-      status_ = worst(status_, Exit::kLost);
+      report(cut_short_message(line_), Exit::kLost);
     }
     return worst(status_, worker_.marks().status());
   }
@@ -63,12 +61,17 @@ class Session {
 
   void fail(const std::string& why) {
     worker_.idle();
-    messages_(format_error("gt-work", {*file_, 0}, {why, 0}, ""));
-    status_ = worst(status_, Exit::kUsage);
+    report(why, Exit::kUsage);
+  }
+
+  void report(const std::string& why, Exit status) {
+    const Place place{*file_, 0};
+    reports_({place, status, format_error("gt-work", place, {why, 0}, "")});
+    status_ = worst(status_, status);
   }
 
   Worker& worker_;
-  const Executor::Sink& messages_;
+  const ReportSink& reports_;
   std::deque<std::string> names_;  // the worker refers to them
   const std::string* file_ = nullptr;
   uint64_t line_ = 0;
@@ -78,8 +81,8 @@ class Session {
 }  // namespace
 
 Exit run_session(Worker& worker, const std::vector<std::string>& paths,
-                 const Executor::Sink& messages) {
-  Session session(worker, messages);
+                 const ReportSink& reports) {
+  Session session(worker, reports);
   for (const std::string& path : paths) session.read(path);
   return session.finish();
 }

@@ -13,6 +13,6 @@ namespace gt {
 // then waits for it. Returns the largest status: of the lines, of the streams'
 // own ends, of a stream cut short, of a file that cannot be read.
 Exit run_session(Worker& worker, const std::vector<std::string>& paths,
-                 const Executor::Sink& messages);
+                 const ReportSink& reports);
 
 }  // namespace gt

@@ -20,11 +20,11 @@ uint64_t cost_of_text(const Type& type) {
 
 }  // namespace
 
-Worker::Worker(Backend& backend, Files files, Writer& out,
-               Executor::Sink messages, const WorkerOptions& options)
+Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
+               const WorkerOptions& options)
     : backend_(backend),
       saves_(std::move(files)),
-      executor_(backend, saves_, out, std::move(messages), options.fail_fast,
+      executor_(backend, saves_, out, std::move(reports), options.fail_fast,
                 options.trace),
       queue_(executor_),
       pool_(backend, *this, options.memory),

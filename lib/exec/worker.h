@@ -40,9 +40,9 @@ struct WorkerStats {
 
 class Worker final : private Pool::Owner {
  public:
-  // Results go to `out`, which is the worker's alone; messages to `messages`.
+  // Results go to `out`, which is the worker's alone; failures to `reports`.
   // Both are used from the queue's thread until finish() or destruction.
-  Worker(Backend& backend, Files files, Writer& out, Executor::Sink messages,
+  Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
          const WorkerOptions& options);
   ~Worker() override;
 

@@ -32,7 +32,8 @@ Outcome run(gt::Backend& backend, std::string_view text, bool caches) {
     options.caches = caches;
     gt::Worker worker(
         backend, kFiles, writer,
-        [&outcome](std::string_view m) { outcome.messages += m; }, options);
+        [&outcome](const gt::Report& r) { outcome.messages += r.text; },
+        options);
     uint64_t number = 0;
     while (!text.empty()) {
       const size_t end = std::min(text.find('\n'), text.size());

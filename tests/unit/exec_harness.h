@@ -51,7 +51,7 @@ inline Outcome run_text(Backend& backend, const std::string& text,
     EXPECT_TRUE(files.ok());
     Worker worker(
         backend, files.value(), writer,
-        [&outcome](std::string_view m) { outcome.messages += m; }, options);
+        [&outcome](const Report& r) { outcome.messages += r.text; }, options);
     uint64_t number = 0;
     for (size_t at = 0; at < text.size() && !worker.stopped();) {
       const size_t end = std::min(text.find('\n', at), text.size());
