@@ -18,8 +18,8 @@ class Assembler {
       : regions_(regions), program_(program) {}
 
   std::string build(std::vector<size_t> pieces, size_t dim) {
-    if (dim == regions_[0].start.size()) return "a" + std::to_string(pieces[0]);
-    std::sort(pieces.begin(), pieces.end(), [&](size_t a, size_t b) {
+    if (dim == regions_[0].start.size()) return use(pieces[0]);
+    std::stable_sort(pieces.begin(), pieces.end(), [&](size_t a, size_t b) {
       const Region& x = regions_[a];
       const Region& y = regions_[b];
       return std::pair(x.start[dim], x.count[dim]) <
@@ -51,23 +51,33 @@ class Assembler {
     return name;
   }
 
+  // The pieces that are a0, a1, ...
+  const std::vector<size_t>& used() const { return used_; }
+
  private:
+  std::string use(size_t piece) {
+    used_.push_back(piece);
+    return "a" + std::to_string(used_.size() - 1);
+  }
+
   const std::vector<Region>& regions_;
   GroupProgram& program_;
+  std::vector<size_t> used_;
   size_t next_ = 0;
 };
 
 }  // namespace
 
 Result<Assembly> assembly(const Line& line, const Grid& grid,
-                          const PieceType& types) {
+                          const PieceType& types,
+                          const std::function<bool(int64_t)>& prefers) {
   Assembly out;
   std::vector<Shape> shapes;
-  out.sources = grid.ranks();
+  const Dtype dtype = types(0, grid.ranks()[0])->dtype;
   for (const int64_t rank : grid.ranks()) {
-    out.pieces.push_back(*types(0, rank));
-    shapes.push_back(out.pieces.back().shape);
-    if (out.pieces.back().dtype == out.pieces[0].dtype) continue;
+    const Type& piece = *types(0, rank);
+    shapes.push_back(piece.shape);
+    if (piece.dtype == dtype) continue;
     return error_at(line, "the pieces hold different dtypes");
   }
   const std::string_view* text = line.key("split");
@@ -87,11 +97,20 @@ Result<Assembly> assembly(const Line& line, const Grid& grid,
   GT_CHECK(regions.ok());
   std::vector<size_t> all;
   for (size_t i = 0; i < grid.size(); ++i) all.push_back(i);
-  const std::string name =
-      Assembler(regions.value(), out.program).build(std::move(all), 0);
+  if (prefers) {
+    std::stable_partition(all.begin(), all.end(),
+                          [&](size_t i) { return prefers(grid.ranks()[i]); });
+  }
+  Assembler assembler(regions.value(), out.program);
+  const std::string name = assembler.build(std::move(all), 0);
   out.program.lines.push_back("r0 = copy " + name);
   out.program.results = 1;
-  out.whole = {out.pieces[0].dtype, whole.value()};
+  for (const size_t i : assembler.used()) {
+    out.sources.push_back(grid.ranks()[i]);
+    out.pieces.push_back({dtype, shapes[i]});
+  }
+  out.target = grid.ranks()[0];
+  out.whole = {dtype, whole.value()};
   return out;
 }
 

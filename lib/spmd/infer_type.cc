@@ -3,7 +3,7 @@
 
 #include "base/message.h"
 #include "ops/table.h"
-#include "spmd/collective.h"
+#include "spmd/group_form.h"
 #include "spmd/join.h"
 
 namespace gt {

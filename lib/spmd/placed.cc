@@ -8,20 +8,11 @@
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "ops/table.h"
+#include "spmd/stated.h"
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
-
-Error at(uint32_t column, const Line& line, const std::string& message) {
-  return Error{std::string(line.op) + ": " + message, column};
-}
-
-Error at_op(const Line& line, const std::string& message) {
-  return at(line.op_column, line, message);
-}
-
-bool is_name(const Operand& o) { return o.kind == Operand::Kind::kName; }
 
 bool is_subset(const std::vector<int64_t>& part,
                const std::vector<int64_t>& all) {
@@ -42,51 +33,6 @@ Result<std::vector<int64_t>> ranks_of(const Line& line, std::string_view text,
 bool has_own_shape(const Op& op) {
   const int key = op.key_index("shape");
   return key >= 0 && op.keys[static_cast<size_t>(key)].required;
-}
-
-// Where split= finds the whole's sizes.
-struct Whole {
-  Shape shape;
-  int operand = -1;  // a type among the operands
-  int key = -1;      // shape= among the keys
-  Dtype dtype = Dtype::kF32;
-};
-
-int key_at(const Line& line, std::string_view name) {
-  for (size_t i = 0; i < line.keys.size(); ++i) {
-    if (line.keys[i].key == name) return static_cast<int>(i);
-  }
-  return -1;
-}
-
-Result<Whole> find_whole(const Line& line) {
-  Whole whole;
-  for (size_t i = 0; i < line.operands.size(); ++i) {
-    if (line.operands[i].kind != Operand::Kind::kType) continue;
-    const auto type = parse_type(line.operands[i].text);
-    if (!type.ok()) {
-      return at(line.operands[i].column, line, type.error().message);
-    }
-    whole.operand = static_cast<int>(i);
-    whole.shape = type.value().shape;
-    whole.dtype = type.value().dtype;
-    return whole;
-  }
-  whole.key = key_at(line, "shape");
-  if (whole.key < 0) {
-    return at_op(line, "split= needs shape=, the sizes of the whole");
-  }
-  const Key& key = line.keys[static_cast<size_t>(whole.key)];
-  const auto shape = parse_shape(unquote(key.value), true);
-  if (!shape.ok()) return at(key.column, line, shape.error().message);
-  for (const int64_t size : shape.value()) {
-    if (size >= 0) continue;
-    return at(key.column, line,
-              "shape= beside split= states the sizes of the whole, none of "
-              "them -1");
-  }
-  whole.shape = shape.value();
-  return whole;
 }
 
 void drop_key(Line& line, std::string_view name) {
@@ -123,8 +69,6 @@ LocalLine make_variant(const Line& line, const Op& op, const Whole& whole,
   }
   return local;
 }
-
-std::string piece(size_t i) { return "a" + std::to_string(i); }
 
 }  // namespace
 
@@ -239,106 +183,6 @@ Status bind_local(const LocalPlan& plan, uint32_t variant,
   if (Status s = gt::bind(local.line, types, call); !s.ok()) return s;
   if (!plan.has_split) return ok_status();
   return check_region(local.line, local, part_block(call));
-}
-
-bool crosses_ranks(const Line& line, const LineRanks& where) {
-  if (line.op == "copy") {
-    return !where.operands.empty() && !where.operands[0].empty() &&
-           where.operands[0] != where.ranks;
-  }
-  const Op* op = find_op(line.op);
-  return op != nullptr && op->row->crosses;
-}
-
-namespace {
-
-Result<std::vector<Group>> copy_plan(const Line& line, const LineRanks& where,
-                                     const PieceType& types) {
-  Group group;
-  group.sources = where.operands[0];
-  group.targets = where.ranks;
-  const size_t from = group.sources.size();
-  const size_t to = group.targets.size();
-  if (line.operands.size() != 1 || line.results.size() != 1 ||
-      !line.keys.empty()) {
-    return at_op(line, "usage: y@2-3 = copy x@0-1");
-  }
-  if (from != to && from != 1) {
-    return at_op(line, "copies set to set of one size, or one to many; got " +
-                           std::to_string(from) + " ranks to " +
-                           std::to_string(to));
-  }
-  for (const int64_t rank : group.sources) {
-    group.pieces.push_back(*types(0, rank));
-  }
-  for (size_t i = 0; i < to; ++i) {
-    group.program.lines.push_back("r" + std::to_string(i) + " = copy " +
-                                  piece(from == 1 ? 0 : i));
-  }
-  group.program.results = to;
-  return std::vector<Group>{std::move(group)};
-}
-
-// The members' sizes that split= and shape= state; empty without them.
-Result<std::vector<Region>> stated_regions(const Line& line, const Grid& grid) {
-  const std::string_view* text = line.key("split");
-  if (text == nullptr) return std::vector<Region>{};
-  const auto split = parse_split(unquote(*text));
-  if (!split.ok()) return at_op(line, split.error().message);
-  const auto whole = find_whole(line);
-  if (!whole.ok()) return whole.error();
-  auto regions = cut(split.value(), whole.value().shape, grid);
-  if (!regions.ok()) return at_op(line, regions.error().message);
-  return regions;
-}
-
-}  // namespace
-
-Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
-                                      const Grid& grid,
-                                      const PieceType& types) {
-  if (line.operands.size() != 1 || line.results.size() != 1) {
-    return at_op(line, std::string("takes one name and gives one; usage: ") +
-                           find_op(line.op)->row->signature);
-  }
-  if (line.op == "copy") return copy_plan(line, where, types);
-  std::vector<const Type*> none(line.operands.size(), nullptr);
-  Call call;
-  if (Status s = bind_form(line, none, call); !s.ok()) return s.error();
-  if (!is_name(line.operands[0])) {
-    return at(line.operands[0].column, line,
-              "expected a tensor's name, got '" +
-                  excerpt(line.operands[0].text) +
-                  "'; usage: " + call.op->row->signature);
-  }
-  const std::string_view over = call.key("over");
-  const auto members = grid.groups(unquote(over));
-  if (!members.ok()) return at_op(line, members.error().message);
-  const auto regions = stated_regions(line, grid);
-  if (!regions.ok()) return regions.error();
-  std::vector<Group> groups;
-  for (const auto& positions : members.value()) {
-    Group& group = groups.emplace_back();
-    GroupShapes shapes;
-    for (const uint32_t p : positions) {
-      const int64_t rank = grid.ranks()[p];
-      group.sources.push_back(rank);
-      shapes.pieces.push_back(*types(0, rank));
-      if (!regions.value().empty()) {
-        shapes.stated.push_back(regions.value()[p].count);
-      }
-    }
-    group.targets = group.sources;
-    for (const Type& type : shapes.pieces) {
-      if (type.dtype == shapes.pieces[0].dtype) continue;
-      return at_op(line, "the pieces hold different dtypes");
-    }
-    auto program = collective_program(call, shapes);
-    if (!program.ok()) return at_op(line, program.error().message);
-    group.program = std::move(program.value());
-    group.pieces = std::move(shapes.pieces);
-  }
-  return groups;
 }
 
 namespace {

@@ -88,16 +88,19 @@ struct Group {
 Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
                                       const Grid& grid, const PieceType& types);
 
-// The whole that print or save with split= puts together from its operand's
-// pieces.
+// The whole that print or save with split= puts together, on the first rank of
+// its set. Sources are the ranks that it reads: of pieces that several ranks
+// hold, one, which `prefers` if there is a choice.
 struct Assembly {
+  int64_t target = 0;
   std::vector<int64_t> sources;
   std::vector<Type> pieces;
   GroupProgram program;
   Type whole;
 };
 Result<Assembly> assembly(const Line& line, const Grid& grid,
-                          const PieceType& types);
+                          const PieceType& types,
+                          const std::function<bool(int64_t)>& prefers = {});
 
 // Types of a line's results, by result and then by position in its ranks. Not
 // of print, save, free, fail and grad.

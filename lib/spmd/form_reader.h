@@ -1,0 +1,85 @@
+// Reads one group's form (group_form.h): an object a group. Which ends an op
+// connects, how sizes are cut and what converts have a file each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spmd/group_form.h"
+
+namespace gt {
+
+class FormReader {
+ public:
+  FormReader(const Call& call, const GroupShapes& group)
+      : call_(call), group_(group), n_(group.pieces.size()) {}
+  Result<GroupForm> read();
+
+ private:
+  using Kind = GroupForm::Kind;
+
+  const Type& type() const { return group_.pieces[0]; }
+  size_t rank() const { return type().shape.size(); }
+  Status is(Kind kind) {
+    form_.kind = kind;
+    return ok_status();
+  }
+  // Errors: pieces of several types; these may differ in one dimension.
+  Status need_alike() const;
+  Status need_alike_but(size_t dim) const;
+
+  // form.cc: the ops by their ends.
+  Status by_op();
+  Status by_ends();
+  Status combined();
+  Status read_dtype(const char* key, std::optional<Dtype>& dtype) const;
+  Status all_reduce();
+  Status with_root(Kind kind);
+  Status redistribute();
+  Error no_such_ends(const std::string& wanted) const {
+    return Error{"src=" + std::string(call_.key("src")) +
+                 " dst=" + std::string(call_.key("dst")) + ": takes " + wanted};
+  }
+  static bool is_one_of(char letter, std::string_view letters) {
+    return letters.find(letter) != std::string_view::npos;
+  }
+
+  // form_sizes.cc: what is gathered, cut and exchanged, and where.
+  static Result<size_t> dimension(int64_t dim, size_t dims);
+  // The dimension that V stacks or takes apart.
+  Result<size_t> stacked(const char* key, size_t dims) const;
+  Status read_slices(const char* key);
+  Status all_gather();
+  Status gather_slices(Kind kind);
+  Status gather_chunks(Kind kind);
+  // Pieces of different sizes must be so on purpose.
+  Status check_gathered(size_t d) const;
+  // split_sizes=2+3+1; empty without the key.
+  Result<std::vector<int64_t>> listed_sizes() const;
+  static Result<std::vector<int64_t>> parse_sizes(std::string_view text);
+  // How long each member's chunk of dimension d is, of `size`.
+  Result<std::vector<int64_t>> chunks(size_t d, int64_t size) const;
+  Status scatter(Kind kind);
+  Status reduce_scatter();
+  Status all_to_all();
+  Status exchange_slices();
+  // S0 to S0: split_sizes=1+2,0+3 says how many rows each rank sends to each.
+  Status exchange_rows(size_t d);
+
+  // form_convert.cc: another type on the axis without communication.
+  bool is_expert() const { return call_.flag("expert"); }
+  Error gated() const;
+  Error undefined(const std::string& instead) const;
+  Status convert();
+  Status convert_known();
+  Status reinterpret();
+
+  const Call& call_;
+  const GroupShapes& group_;
+  const size_t n_;
+  End src_, dst_;
+  GroupForm form_;
+};
+
+}  // namespace gt

@@ -1,0 +1,157 @@
+#include "spmd/group_form.h"
+
+#include <charconv>
+
+#include "base/message.h"
+#include "spmd/form_reader.h"
+
+namespace gt {
+
+Region GroupForm::part(const Shape& shape, size_t from, size_t to) const {
+  const auto& at = row_cuts.empty() ? cuts : row_cuts[from];
+  Region region;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    region.start.push_back(d == dim ? at[to] : 0);
+    region.count.push_back(d == dim ? at[to + 1] - at[to] : shape[d]);
+  }
+  return region;
+}
+
+Result<GroupForm> FormReader::read() {
+  if (Status s = by_op(); !s.ok()) return s.error();
+  return std::move(form_);
+}
+
+Status FormReader::by_op() {
+  const std::string& op = call_.op->name;
+  if (op == "all_reduce") return all_reduce();
+  if (op == "reduce") {
+    if (Status s = with_root(Kind::kReduce); !s.ok()) return s;
+    return combined();
+  }
+  if (op == "broadcast") return with_root(Kind::kRoot);
+  if (op == "remesh") return is(Kind::kSame);
+  return by_ends();
+}
+
+Status FormReader::need_alike() const {
+  for (size_t i = 1; i < n_; ++i) {
+    if (group_.pieces[i] == type()) continue;
+    return Error{"the pieces must have one type; found " + to_string(type()) +
+                 " and " + to_string(group_.pieces[i])};
+  }
+  return ok_status();
+}
+
+Status FormReader::need_alike_but(size_t dim) const {
+  for (const Type& piece : group_.pieces) {
+    Type same = piece;
+    if (piece.shape.size() == rank()) same.shape[dim] = type().shape[dim];
+    if (same == type()) continue;
+    return Error{"the pieces may differ in dimension " + std::to_string(dim) +
+                 " alone; found " + to_string(type()) + " and " +
+                 to_string(piece)};
+  }
+  return ok_status();
+}
+
+Status FormReader::read_dtype(const char* key,
+                              std::optional<Dtype>& dtype) const {
+  const std::string_view text = call_.key(key);
+  if (text.empty()) return ok_status();
+  dtype = parse_dtype(text);
+  if (dtype.has_value()) return ok_status();
+  return Error{std::string(key) + "=" + excerpt(text) + " is no dtype"};
+}
+
+Status FormReader::combined() {
+  if (Status s = need_alike(); !s.ok()) return s;
+  const std::string_view how = call_.key("op");
+  form_.is_mean = how == "mean";
+  if (form_.is_mean && !is_float(type().dtype)) {
+    return Error{"op=mean needs floats, got " + to_string(type())};
+  }
+  form_.combine = how == "max"    ? "maximum"
+                  : how == "min"  ? "minimum"
+                  : how == "prod" ? "mul"
+                                  : "add";
+  if (Status s = read_dtype("acc", form_.acc); !s.ok()) return s;
+  return read_dtype("out", form_.out);
+}
+
+Status FormReader::all_reduce() {
+  const auto src = parse_end(call_.key("src"));
+  const auto dst = parse_end(call_.key("dst"));
+  if (!src.ok()) return src.error();
+  if (!dst.ok()) return dst.error();
+  if (!is_one_of(src.value().letter, "PV") ||
+      !is_one_of(dst.value().letter, "RI")) {
+    return no_such_ends("P or V to R or I");
+  }
+  form_.kind = Kind::kSum;
+  return combined();
+}
+
+Status FormReader::with_root(Kind kind) {
+  const int64_t r = call_.integer("root");
+  if (r < 0 || r >= static_cast<int64_t>(n_)) {
+    return Error{"root=" + std::to_string(r) + " is no index in a group of " +
+                 std::to_string(n_)};
+  }
+  form_.root = static_cast<size_t>(r);
+  return is(kind);
+}
+
+Status FormReader::by_ends() {
+  const auto src = parse_end(call_.key("src"));
+  const auto dst = parse_end(call_.key("dst"));
+  if (!src.ok()) return src.error();
+  if (!dst.ok()) return dst.error();
+  src_ = src.value();
+  dst_ = dst.value();
+  const std::string& op = call_.op->name;
+  if (op == "all_gather") return all_gather();
+  if (op == "reduce_scatter") return reduce_scatter();
+  if (op == "all_to_all") return all_to_all();
+  if (op == "convert") return convert();
+  if (op == "reinterpret") return reinterpret();
+  if (op == "retype") return is(Kind::kSame);
+  return redistribute();
+}
+
+Status FormReader::redistribute() {
+  const char from = src_.letter;
+  const char to = dst_.letter;
+  if (from == to && (from != 'S' || src_.dim == dst_.dim)) {
+    return is(Kind::kSame);
+  }
+  if (is_one_of(from, "VS") && is_one_of(to, "RI")) return all_gather();
+  if (from == 'P' && is_one_of(to, "RI")) {
+    form_.kind = Kind::kSum;
+    return combined();
+  }
+  if (from == 'P' && is_one_of(to, "VS")) return reduce_scatter();
+  if (from == 'S' && to == 'S') return all_to_all();
+  if (from == 'V' && to == 'S') return no_such_ends("a V whose dim is known");
+  return convert_known();
+}
+
+Result<End> parse_end(std::string_view text) {
+  if (text.size() == 1 &&
+      std::string_view("RIVP").find(text[0]) != std::string_view::npos) {
+    return End{text[0], 0};
+  }
+  End end{'S', 0};
+  if (text.size() > 1 && text[0] == 'S') {
+    const char* last = text.data() + text.size();
+    const auto [next, error] = std::from_chars(text.data() + 1, last, end.dim);
+    if (error == std::errc{} && next == last) return end;
+  }
+  return Error{"'" + excerpt(text) + "' is none of R, I, V, P, S0, S1, S-1"};
+}
+
+Result<GroupForm> group_form(const Call& call, const GroupShapes& group) {
+  return FormReader(call, group).read();
+}
+
+}  // namespace gt

@@ -1,0 +1,659 @@
+// What members of a group compute by themselves is what the group's program
+// computes, bit for bit, whatever is where.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "exec_harness.h"
+#include "spmd/exchange_plan.h"
+#include "stream/line.h"
+
+namespace gt {
+namespace {
+
+// A line over ranks 0 to n-1, and what its pieces hold.
+struct Case {
+  size_t ranks = 1;
+  std::string mesh;  // "" or "mesh tp=3"
+  std::string line;  // "all_reduce x@0-2 over=tp"
+  std::vector<Type> pieces;
+};
+
+// A program of prints. Numbers are printed so that they tell all bits.
+class Printed {
+ public:
+  std::string text;  // instructions
+  void add(const std::string& line) { text += line + "\n"; }
+  std::vector<std::string> run() const {
+    const Outcome outcome = run_text(text);
+    EXPECT_EQ(outcome.messages, "") << text;
+    std::vector<std::string> lines;
+    for (size_t at = 0; at < outcome.out.size();) {
+      const size_t end = outcome.out.find('\n', at);
+      lines.push_back(outcome.out.substr(at, end - at));
+      at = end + 1;
+    }
+    return lines;
+  }
+};
+
+std::string random_value(const Type& type, std::mt19937& random) {
+  std::string text = "tensor " + to_string(type);
+  std::uniform_real_distribution<double> real(-2, 2);
+  for (int64_t i = 0; i < type.elements(); ++i) {
+    if (type.dtype == Dtype::kBool) {
+      text += random() % 2 == 0 ? " 0" : " 1";
+    } else if (is_float(type.dtype)) {
+      text += " " + std::to_string(real(random));
+    } else {
+      text += " " + std::to_string(random() % 7);
+    }
+  }
+  return text;
+}
+
+// A program's line with its names spelled anew: a0 and so on by the list, the
+// result as given, the others with a prefix.
+std::string rename(const std::string& line,
+                   const std::vector<std::string>& arguments,
+                   const std::string& result, const std::string& prefix) {
+  std::string out;
+  for (size_t at = 0; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    const std::string word = line.substr(at, end - at);
+    const bool is_name =
+        word.size() > 1 &&
+        word.find_first_not_of("0123456789", 1) == std::string::npos;
+    out += out.empty() ? "" : " ";
+    if (is_name && word[0] == 'a') {
+      out += arguments.at(std::stoul(word.substr(1)));
+    } else if (is_name && word[0] == 't') {
+      out += prefix + word;
+    } else {
+      out += word == "r0" ? result : word;
+    }
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string slice_of(const std::string& value, const Region& region) {
+  std::string out = "slice " + value;
+  for (size_t d = 0; d < region.start.size(); ++d) {
+    out += " " + std::to_string(region.start[d]) + ":" +
+           std::to_string(region.start[d] + region.count[d]);
+  }
+  return region.start.size() == 0 ? "copy " + value : out;
+}
+
+struct Placed {
+  Line line;
+  LineRanks where;
+  Meshes meshes;
+  Line mesh_line;
+};
+
+class Exchange {
+ public:
+  explicit Exchange(const Case& c) : case_(c) {
+    if (!c.mesh.empty()) {
+      EXPECT_TRUE(parse_line(case_.mesh, placed_.mesh_line).ok());
+      EXPECT_TRUE(placed_.meshes.take(placed_.mesh_line).ok());
+    }
+    EXPECT_TRUE(parse_line(case_.line, placed_.line).ok()) << case_.line;
+    auto where = line_ranks(placed_.line);
+    EXPECT_TRUE(where.ok()) << case_.line;
+    placed_.where = where.value();
+  }
+
+  Grid grid() const {
+    auto g = grid_of(placed_.line, placed_.meshes.of(placed_.line),
+                     placed_.where.ranks);
+    EXPECT_TRUE(g.ok()) << case_.line;
+    return g.value();
+  }
+  PieceType types() const {
+    return [this](size_t, int64_t rank) {
+      return &case_.pieces[static_cast<size_t>(rank)];
+    };
+  }
+  Result<std::vector<ExchangePlan>> plans(const ExchangeOptions& options) {
+    return exchange_plans(placed_.line, placed_.where, grid(), types(),
+                          options);
+  }
+  std::vector<Type> types_by_rank() {
+    const auto made = infer_placed(placed_.line, placed_.where,
+                                   placed_.meshes.of(placed_.line), types());
+    EXPECT_TRUE(made.ok()) << case_.line << ": " << made.error().message;
+    return made.ok() ? made.value()[0] : std::vector<Type>{};
+  }
+  const LineRanks& where() const { return placed_.where; }
+  const Line& line() const { return placed_.line; }
+
+ private:
+  const Case& case_;
+  Placed placed_;
+};
+
+// Writes what the targets of a plan do as lines of one program, over values
+// called x0, x1, ...; the names of the last step's outputs.
+std::vector<std::string> write_plan(const ExchangePlan& plan, Printed& out) {
+  std::vector<std::string> values;
+  for (const int64_t rank : plan.sources()) {
+    values.push_back("x" + std::to_string(rank));
+  }
+  for (size_t s = 0; s < plan.steps(); ++s) {
+    std::vector<std::string> outputs;
+    for (size_t t = 0; t < plan.step(s).target_homes.size(); ++t) {
+      const std::string prefix = "g" + std::to_string(plan.group()) + "_" +
+                                 std::to_string(s) + "_" + std::to_string(t) +
+                                 "_";
+      const ExchangeTask task = plan.task(s, t);
+      std::vector<std::string> arguments;
+      for (const ExchangeRead& read : task.reads) {
+        std::string from = values.at(read.source);
+        if (plan.step(s).is_flat) {
+          out.add(prefix + "flat = reshape " + from + " shape=-1");
+          from = prefix + "flat";
+        }
+        arguments.push_back(prefix + "a" + std::to_string(arguments.size()));
+        out.add(arguments.back() + " = " + slice_of(from, read.region));
+      }
+      outputs.push_back(prefix + "r");
+      for (const std::string& line : task.program.lines) {
+        out.add(rename(line, arguments, outputs.back(), prefix));
+      }
+    }
+    values = outputs;
+  }
+  return values;
+}
+
+// reads() and readers() are inverse; types are what programs give.
+void check_plan(const ExchangePlan& plan) {
+  for (size_t s = 0; s < plan.steps(); ++s) {
+    const ExchangeStep& step = plan.step(s);
+    std::vector<std::vector<uint32_t>> readers(step.exports.size());
+    for (size_t t = 0; t < step.target_homes.size(); ++t) {
+      const ExchangeTask task = plan.task(s, t);
+      ASSERT_EQ(task.reads.size(), task.arguments.size());
+      for (const ExchangeRead& read : task.reads) {
+        readers[read.source].push_back(static_cast<uint32_t>(t));
+        const Shape& whole = step.exports[read.source].shape;
+        ASSERT_EQ(read.region.count.size(), whole.size());
+        for (size_t d = 0; d < whole.size(); ++d) {
+          EXPECT_GE(read.region.start[d], 0);
+          EXPECT_GT(read.region.count[d], 0);
+          EXPECT_LE(read.region.start[d] + read.region.count[d], whole[d]);
+        }
+      }
+      const auto types = program_types(task.program, task.arguments);
+      ASSERT_TRUE(types.ok()) << types.error().message;
+      ASSERT_EQ(types.value().size(), 1U);
+      EXPECT_EQ(types.value()[0], task.output)
+          << to_string(types.value()[0]) << " " << to_string(task.output);
+      EXPECT_EQ(task.output, plan.output(s, t));
+      if (s + 1 < plan.steps()) {
+        const Type& next = plan.step(s + 1).exports[t];
+        EXPECT_EQ(next.elements(), task.output.elements());
+        EXPECT_EQ(next.dtype, task.output.dtype);
+      }
+    }
+    for (size_t i = 0; i < readers.size(); ++i) {
+      EXPECT_EQ(plan.readers(s, i), readers[i]) << "source " << i;
+    }
+  }
+}
+
+void check(const Case& c, const ExchangeOptions& options, std::mt19937& random,
+           size_t& most_steps) {
+  SCOPED_TRACE(c.mesh + " / " + c.line);
+  Exchange exchange(c);
+  Printed group;
+  Printed alone;
+  for (size_t r = 0; r < c.pieces.size(); ++r) {
+    const std::string value = random_value(c.pieces[r], random);
+    group.add("x@" + std::to_string(r) + " = " + value);
+    alone.add("x" + std::to_string(r) + " = " + value);
+  }
+  if (!c.mesh.empty()) group.add(c.mesh);
+  group.add(c.line);
+  const auto& targets = exchange.where().ranks;
+
+  const auto plans = exchange.plans(options);
+  ASSERT_TRUE(plans.ok()) << plans.error().message;
+  const std::vector<Type> types = exchange.types_by_rank();
+  std::vector<std::string> of_rank(targets.size());
+  for (size_t g = 0; g < plans.value().size(); ++g) {
+    const ExchangePlan& plan = plans.value()[g];
+    EXPECT_EQ(plan.group(), g);
+    check_plan(plan);
+    most_steps = std::max(most_steps, plan.steps());
+    const auto values = write_plan(plan, alone);
+    const size_t last = plan.steps() - 1;
+    for (size_t t = 0; t < values.size(); ++t) {
+      for (const int64_t rank : plan.results(t)) {
+        const auto p = static_cast<size_t>(
+            std::find(targets.begin(), targets.end(), rank) - targets.begin());
+        ASSERT_LT(p, targets.size());
+        EXPECT_EQ(of_rank[p], "");
+        of_rank[p] = values[t];
+        EXPECT_EQ(plan.output(last, t), types[p]);
+        if (options.home) {
+          EXPECT_EQ(plan.step(last).target_homes[t], options.home(rank));
+        }
+      }
+    }
+  }
+  for (size_t p = 0; p < targets.size(); ++p) {
+    ASSERT_NE(of_rank[p], "") << "rank " << targets[p];
+    const std::string rank = std::to_string(targets[p]);
+    alone.add("print " + of_rank[p] + " as=y" + rank);
+    group.add("print y@" + rank + " as=y" + rank);
+  }
+  EXPECT_EQ(alone.run(), group.run());
+}
+
+// ---- random cases -----------------------------------------------------------
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  int64_t below(int64_t n) { return static_cast<int64_t>(random_() % n); }
+  std::mt19937& random() { return random_; }
+
+  Shape shape(size_t dims) {
+    Shape s;
+    for (size_t d = 0; d < dims; ++d) s.push_back(below(5));
+    return s;
+  }
+  Dtype dtype() {
+    constexpr Dtype kAll[] = {Dtype::kF32,  Dtype::kF64, Dtype::kF16,
+                              Dtype::kBf16, Dtype::kI64, Dtype::kI32,
+                              Dtype::kU8,   Dtype::kBool};
+    return kAll[below(8)];
+  }
+  Dtype float_dtype() {
+    constexpr Dtype kAll[] = {Dtype::kF32, Dtype::kBf16, Dtype::kF16};
+    return kAll[below(3)];
+  }
+
+  // Ranks in a mesh of one or two axes; a group is along tp.
+  Case grid() {
+    Case c;
+    members_ = 1 + below(9);
+    outer_ = below(3) == 0 ? 2 : 1;
+    c.ranks = static_cast<size_t>(members_ * outer_);
+    c.mesh = outer_ == 1 ? "mesh tp=" + std::to_string(members_)
+                         : "mesh dp=2 tp=" + std::to_string(members_);
+    return c;
+  }
+  std::string set(const Case& c) const {
+    return c.ranks == 1 ? "0" : "0-" + std::to_string(c.ranks - 1);
+  }
+  void alike(Case& c, const Type& type) { c.pieces.assign(c.ranks, type); }
+  std::string begin(const Case& c, const std::string& op) const {
+    return "y@" + set(c) + " = " + op + " x@" + set(c) + " over=tp";
+  }
+
+  std::string sum_keys(bool& is_float_only) {
+    constexpr const char* kHow[] = {"sum", "mean", "max", "min", "prod"};
+    const std::string how = kHow[below(5)];
+    std::string keys = " op=" + how;
+    is_float_only = how == "mean";
+    if (below(3) == 0) keys += " acc=f32", is_float_only = true;
+    if (below(3) == 0) keys += " out=bf16", is_float_only = true;
+    return keys;
+  }
+
+  Case reduction(const std::string& op) {
+    Case c = grid();
+    bool floats = false;
+    const std::string keys = sum_keys(floats);
+    Type type{floats ? float_dtype() : dtype(),
+              shape(static_cast<size_t>(below(4)))};
+    if (type.dtype == Dtype::kBool && keys.find("prod") != std::string::npos) {
+      type.dtype = Dtype::kI64;
+    }
+    alike(c, type);
+    c.line = begin(c, op) + keys;
+    if (op == "reduce") c.line += " root=" + std::to_string(below(members_));
+    return c;
+  }
+
+  Case scatter(const std::string& op) {
+    Case c = grid();
+    const size_t dims = 1 + static_cast<size_t>(below(3));
+    Type type{float_dtype(), shape(dims)};
+    const auto d = static_cast<size_t>(below(static_cast<int64_t>(dims)));
+    const std::string text = std::to_string(d);
+    bool floats = false;
+    const std::string sum = op == "reduce_scatter" ? sum_keys(floats) : "";
+    const std::string src = op == "convert" ? " src=R" : " src=P";
+    switch (below(3)) {
+      case 0:  // slices
+        type.shape[d] = members_;
+        c.line = begin(c, op) + src + " dst=V scatter_dim=" + text;
+        break;
+      case 1:  // uneven, as split= cuts
+        c.line = begin(c, op) + src + " dst=S" + text + " split=tp:" + text +
+                 " shape=" + to_string(type.shape);
+        break;
+      default:
+        type.shape[d] = 0;
+        c.line = begin(c, op) + src + " dst=S" + text +
+                 " split_sizes=" + sizes(type.shape[d]);
+    }
+    c.line += sum;
+    alike(c, type);
+    return c;
+  }
+
+  Case gather(const std::string& op) {
+    Case c = grid();
+    const size_t dims = 1 + static_cast<size_t>(below(3));
+    Type type{dtype(), shape(dims)};
+    const auto d = static_cast<size_t>(below(static_cast<int64_t>(dims)));
+    const std::string dst = op == "convert" ? " dst=P expert=1"
+                            : below(2) == 0 ? " dst=R"
+                                            : " dst=I";
+    alike(c, type);
+    if (below(2) == 0) {
+      c.line = begin(c, op) + " src=V" + dst + " gather_dim=" +
+               std::to_string(below(static_cast<int64_t>(dims) + 1));
+      return c;
+    }
+    int64_t all = 0;
+    const std::string list = sizes(all);
+    std::vector<int64_t> each = last_sizes_;
+    for (size_t r = 0; r < c.ranks; ++r) {
+      c.pieces[r].shape[d] = each[r % static_cast<size_t>(members_)];
+    }
+    c.line = begin(c, op) + " src=S" + std::to_string(d) + dst +
+             " split_sizes=" + list;
+    return c;
+  }
+
+  Case exchange(const std::string& op) {
+    Case c = grid();
+    const size_t dims = 2 + static_cast<size_t>(below(2));
+    Type type{dtype(), shape(dims)};
+    const int64_t from = below(static_cast<int64_t>(dims));
+    const int64_t to = below(static_cast<int64_t>(dims));
+    alike(c, type);
+    if (op == "all_to_all" && below(3) == 0) {
+      type.shape[static_cast<size_t>(from)] = members_;
+      alike(c, type);
+      c.line = begin(c, op) + " src=V dst=V split_dim=" + std::to_string(from) +
+               " concat_dim=" + std::to_string(to);
+      return c;
+    }
+    c.line = begin(c, op) + " src=S" + std::to_string(from) + " dst=S" +
+             std::to_string(to);
+    if (from != to) {
+      int64_t all = 0;
+      const std::string list = sizes(all);
+      for (Type& piece : c.pieces) {
+        piece.shape[static_cast<size_t>(to)] = all;
+        piece.shape[static_cast<size_t>(from)] = below(4);
+      }
+      c.line += " split_sizes=" + list;
+      return c;
+    }
+    if (op == "redistribute") return c;
+    std::string rows;
+    for (int64_t i = 0; i < members_; ++i) {
+      int64_t all = 0;
+      rows += (i == 0 ? "" : ",") + sizes(all);
+      for (int64_t o = 0; o < outer_; ++o) {
+        c.pieces[static_cast<size_t>(o * members_ + i)]
+            .shape[static_cast<size_t>(from)] = all;
+      }
+    }
+    c.line += " split_sizes=" + rows;
+    return c;
+  }
+
+  Case simple(const std::string& line) {
+    Case c = grid();
+    alike(c, {float_dtype(), shape(static_cast<size_t>(below(4)))});
+    const size_t blank = line.find(' ');
+    c.line = begin(c, line.substr(0, blank)) +
+             (blank == std::string::npos ? "" : line.substr(blank));
+    if (line == "broadcast")
+      c.line += " root=" + std::to_string(below(members_));
+    return c;
+  }
+
+  Case copy() {
+    Case c;
+    const int64_t from = below(2) == 0 ? 1 : 1 + below(6);
+    const int64_t to = from == 1 ? 1 + below(6) : from;
+    c.ranks = static_cast<size_t>(from);
+    for (int64_t i = 0; i < from; ++i) {
+      c.pieces.push_back({dtype(), shape(static_cast<size_t>(below(4)))});
+    }
+    c.line = "y@" + std::to_string(from) + "-" + std::to_string(from + to - 1) +
+             " = copy x@0-" + std::to_string(from - 1);
+    return c;
+  }
+
+  Case any() {
+    constexpr const char* kSimple[] = {"broadcast",
+                                       "convert src=I dst=R",
+                                       "convert src=R dst=P",
+                                       "convert src=I dst=P expert=1",
+                                       "reinterpret src=V dst=P",
+                                       "retype src=V dst=R",
+                                       "redistribute src=P dst=R",
+                                       "redistribute src=P dst=P",
+                                       "redistribute src=R dst=P"};
+    switch (below(11)) {
+      case 0:
+      case 1:
+        return reduction("all_reduce");
+      case 2:
+        return reduction("reduce");
+      case 3:
+        return scatter("reduce_scatter");
+      case 4:
+        return scatter("convert");
+      case 5:
+        return gather("all_gather");
+      case 6:
+        return gather("convert");
+      case 7:
+        return exchange("all_to_all");
+      case 8:
+        return exchange("redistribute");
+      case 9:
+        return copy();
+      default:
+        return simple(kSimple[below(std::size(kSimple))]);
+    }
+  }
+
+  // Everyone alone; ranks in blocks; ranks dealt out; all in one place.
+  HomeOf homes() {
+    const auto workers = static_cast<int64_t>(1 + below(4));
+    switch (below(4)) {
+      case 0:
+        return {};
+      case 1:
+        return [workers](int64_t rank) {
+          return static_cast<uint32_t>(rank / workers);
+        };
+      case 2:
+        return [workers](int64_t rank) {
+          return static_cast<uint32_t>(rank % workers);
+        };
+      default:
+        return [](int64_t) { return 7U; };
+    }
+  }
+
+ private:
+  // A part for each member, and their sum.
+  std::string sizes(int64_t& all) {
+    std::string out;
+    last_sizes_.clear();
+    for (int64_t i = 0; i < members_; ++i) {
+      last_sizes_.push_back(below(4));
+      all += last_sizes_.back();
+      out += (i == 0 ? "" : "+") + std::to_string(last_sizes_.back());
+    }
+    return out;
+  }
+
+  std::mt19937 random_;
+  int64_t members_ = 1;
+  int64_t outer_ = 1;
+  std::vector<int64_t> last_sizes_;
+};
+
+TEST(SpmdExchange, MembersAloneGiveTheGroupsBits) {
+  Generator generate(testing::UnitTest::GetInstance()->random_seed());
+  size_t most_steps = 0;
+  for (int i = 0; i < 400 && !testing::Test::HasFailure(); ++i) {
+    const Case c = generate.any();
+    ExchangeOptions options;
+    options.home = generate.homes();
+    if (generate.below(2) == 0) options.direct_bytes = 0;
+    check(c, options, generate.random(), most_steps);
+  }
+  EXPECT_EQ(most_steps, 3U) << "combine, sum and join never met";
+}
+
+// The line's only group.
+ExchangePlan only_plan(const Case& c, const ExchangeOptions& options = {}) {
+  auto plans = Exchange(c).plans(options);
+  GT_CHECK(plans.ok() && plans.value().size() == 1);
+  return std::move(plans.value()[0]);
+}
+
+TEST(SpmdExchange, AnExchangeCostsWhatIsAskedFor) {
+  constexpr size_t kRanks = 1024;
+  Case c;
+  c.line = "y@0-1023 = all_to_all x@0-1023 src=S0 dst=S1";
+  c.pieces.assign(kRanks, {Dtype::kF32, {2, 2048}});
+  ExchangeOptions options;
+  options.home = [](int64_t rank) { return static_cast<uint32_t>(rank / 4); };
+  options.here = 5;
+  const ExchangePlan plan = only_plan(c, options);
+  ASSERT_EQ(plan.steps(), 1U);
+  size_t lines = 0;
+  for (size_t t = 20; t < 24; ++t) {
+    ASSERT_EQ(plan.step(0).target_homes[t], 5U);
+    const ExchangeTask task = plan.task(0, t);
+    lines += task.program.lines.size();
+    ASSERT_EQ(task.reads.size(), kRanks);
+    EXPECT_EQ(task.reads[7].region.count, (Shape{2, 2}));
+  }
+  EXPECT_LE(lines, 4 * (kRanks + 1));
+}
+
+TEST(SpmdExchange, GroupsWithoutARankHereAreLeftOut) {
+  Case c;
+  c.mesh = "mesh dp=3 tp=2";
+  c.line = "y@0-5 = all_reduce x@0-5 over=tp";
+  c.pieces.assign(6, {Dtype::kF32, {1}});
+  ExchangeOptions options;
+  options.home = [](int64_t rank) { return static_cast<uint32_t>(rank % 3); };
+  options.here = 1;  // ranks 1 and 4: the first group and the last
+  const auto plans = Exchange(c).plans(options);
+  ASSERT_TRUE(plans.ok());
+  ASSERT_EQ(plans.value().size(), 2U);
+  EXPECT_EQ(plans.value()[0].group(), 0U);
+  EXPECT_EQ(plans.value()[1].group(), 2U);
+  EXPECT_EQ(plans.value()[1].sources(), (std::vector<int64_t>{4, 5}));
+}
+
+TEST(SpmdExchange, AHomeCombinesItsSubtreeFirst) {
+  Case c;
+  c.line = "y@0-4 = all_reduce x@0-4";
+  c.pieces.assign(5, {Dtype::kBf16, {3}});
+  c.line += " acc=f32";
+  ExchangeOptions options;  // the tree is ((0 1) 2) (3 4)
+  options.home = [](int64_t rank) { return rank < 2 ? 0U : 1U; };
+  const ExchangePlan plan = only_plan(c, options);
+  ASSERT_EQ(plan.steps(), 2U);
+  EXPECT_EQ(plan.step(0).target_homes, (std::vector<uint32_t>{0, 1, 1}));
+  EXPECT_EQ(plan.task(0, 1).program.lines,
+            (std::vector<std::string>{"r0 = copy a0"}));
+  EXPECT_EQ(to_string(plan.step(1).exports[0]), "f32[3]");
+  EXPECT_EQ(to_string(plan.step(1).exports[1]), "bf16[3]");
+  EXPECT_EQ(plan.results(1), (std::vector<int64_t>{2, 3, 4}));
+  EXPECT_EQ(plan.task(1, 0).program.lines,
+            (std::vector<std::string>{"t0 = cast a1 f32", "t1 = add a0 t0",
+                                      "t2 = add t1 a2", "r0 = copy t2"}));
+}
+
+TEST(SpmdExchange, ALargeSumGoesByChunks) {
+  Case c;
+  c.line = "y@0-2 = all_reduce x@0-2 op=mean";
+  c.pieces.assign(3, {Dtype::kF32, {2, 5000}});
+  const ExchangePlan plan = only_plan(c);
+  ASSERT_EQ(plan.steps(), 2U);
+  EXPECT_TRUE(plan.step(0).is_flat);
+  EXPECT_EQ(to_string(plan.step(0).exports[0]), "f32[10000]");
+  EXPECT_EQ(to_string(plan.step(1).exports[0]), "f32[3334]");
+  EXPECT_EQ(to_string(plan.step(1).exports[2]), "f32[3333]");
+  EXPECT_EQ(plan.reads(0, 2)[1].region, (Region{Shape{6667}, Shape{3333}}));
+  c.pieces.assign(3, {Dtype::kF32, {2, 50}});
+  EXPECT_EQ(only_plan(c).steps(), 1U);
+}
+
+TEST(SpmdExchange, ErrorsAreTheGroupsOwn) {
+  Case c;
+  c.line = "y@0-2 = reduce_scatter x@0-2 dst=S0";
+  c.pieces.assign(3, {Dtype::kF32, {4}});
+  const auto plans = Exchange(c).plans({});
+  ASSERT_FALSE(plans.ok());
+  EXPECT_EQ(plans.error().message,
+            "reduce_scatter: size 4 of dimension 0 is no multiple of 3 ranks; "
+            "say how to cut it with split= and shape=, or with split_sizes=");
+}
+
+// ---- what print and save put together ---------------------------------------
+
+TEST(SpmdExchange, AWholeIsPutTogetherOnTheFirstRank) {
+  Case c;
+  c.mesh = "mesh dp=2 tp=2";
+  c.line = "print y@0-3 split=tp:0";
+  c.pieces = {{Dtype::kF32, {2}}, {Dtype::kF32, {1}}};
+  c.pieces.insert(c.pieces.end(), {c.pieces[0], c.pieces[1]});
+  const Exchange exchange(c);
+  ExchangeOptions options;
+  options.home = [](int64_t rank) { return rank == 1 ? 1U : 0U; };
+  auto whole = assembly(exchange.line(), exchange.grid(), exchange.types(),
+                        [&](int64_t rank) { return options.home(rank) == 0; });
+  ASSERT_TRUE(whole.ok());
+  const ExchangePlan plan(std::move(whole.value()), options);
+  EXPECT_EQ(plan.sources(), (std::vector<int64_t>{0, 3}));  // not 1: elsewhere
+  EXPECT_EQ(plan.step(0).target_homes, (std::vector<uint32_t>{0}));
+  EXPECT_TRUE(plan.results(0).empty());
+  EXPECT_EQ(to_string(plan.output(0, 0)), "f32[3]");
+  EXPECT_EQ(
+      plan.task(0, 0).program.lines,
+      (std::vector<std::string>{"t0 = concat a0 a1 axis=0", "r0 = copy t0"}));
+  check_plan(plan);
+}
+
+TEST(SpmdExchange, AnEmptyWholeReadsNothing) {
+  Case c;
+  c.mesh = "mesh tp=2";
+  c.line = "print y@0-1 split=tp:0";
+  c.pieces.assign(2, {Dtype::kI64, {0, 3}});
+  const Exchange exchange(c);
+  auto whole = assembly(exchange.line(), exchange.grid(), exchange.types());
+  ASSERT_TRUE(whole.ok());
+  const ExchangePlan plan(std::move(whole.value()), {});
+  EXPECT_TRUE(plan.reads(0, 0).empty());
+  EXPECT_EQ(plan.task(0, 0).program.lines,
+            (std::vector<std::string>{"r0 = zeros i64[0,3]"}));
+}
+
+}  // namespace
+}  // namespace gt
