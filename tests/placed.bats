@@ -229,7 +229,7 @@ END
   printf '%s\n' 'mesh dp=2' 'y@0-1 = all_reduce 1 over=dp' 'print y@0' >p.gt
   for program in gt-emit gt-work; do
     run -3 --separate-stderr "$program" p.gt
-    [[ $stderr == *':2: all_reduce: takes one name and gives one; usage: '* ]]
+    [[ $stderr == *':2: all_reduce: '*'one name'*'; usage: y = all_reduce '* || $stderr == *':2: all_reduce: '*"tensor's name"*'; usage: y = all_reduce '* ]]
   done
   run -0 gt-log --summary --tsv p.gt
   [[ $output == *$'op\tall_reduce\t1\t1\t'* ]]
