@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emit/gradient_mesh.h"
+#include "emit/gradient_notes.h"
 #include "emit/session.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
@@ -20,13 +21,13 @@ class Session::GradientWriter {
         targets_(targets),
         origin_(origin),
         out_(out),
+        notes_(session.line_, session.at_note(origin)),
         values_(program.handle_types.size(), kNil),
         uses_(program.handle_types.size(), 0),
         into_(program.handle_types.size(), kNil),
         names_(program.handle_types.size()) {}
 
   void run() {
-    take_notes();
     count_uses();
     find_parts();
     if (!targets_.retain) consume();
@@ -42,23 +43,6 @@ class Session::GradientWriter {
 
  private:
   using Kind = GradientOperand::Kind;
-
-  // The line's own notes and remark go with the first target's gradient.
-  void take_notes() {
-    at_ = s_.at_note(origin_);
-    for (const Note& note : s_.line_.notes) {
-      std::string text = " #" + std::string(note.key);
-      if (!note.value.empty()) text += "=" + std::string(note.value);
-      if (note.key == "at") {
-        at_ = text;
-      } else if (note.key != "signal" && note.key != "mb") {
-        user_notes_ += text;
-      }
-    }
-    if (!s_.line_.remark.empty()) {
-      remark_ = " " + std::string(s_.line_.remark);
-    }
-  }
 
   // Reads to come keep data alive, the user's names apart.
   void count_uses() {
@@ -154,20 +138,11 @@ class Session::GradientWriter {
   std::string target_notes(Handle h) {
     const int target = target_of(whole_of(h));
     if (target < 0) return "";
-    return " #grad=" + target_text(static_cast<size_t>(target)) +
-           std::exchange(user_notes_, {});
+    return " #grad=" + target_text(static_cast<size_t>(target)) + notes_.take();
   }
 
   std::string target_text(size_t t) const {
     return std::string(s_.line_.operands[t + 1].text);
-  }
-
-  void end_line(const std::string& notes) {
-    out_ += notes + at_;
-    if (notes.find(" #grad=") != std::string::npos) {
-      out_ += std::exchange(remark_, {});
-    }
-    out_ += "\n";
   }
 
   void write(const GradientLine& line) {
@@ -193,7 +168,7 @@ class Session::GradientWriter {
     }
     const std::string end = enter_mesh(ledger_, line, first, before);
     out_ += before + head + "= " + tail;
-    end_line(notes);
+    notes_.end_line(notes, out_);
     out_ += end;
     finish_reads(line);
     // Nobody asked for it.
@@ -230,9 +205,10 @@ class Session::GradientWriter {
     for (const auto& [ranks, tail] : parts) {
       const bool zeros = tail.starts_with("zeros");
       out_ += with_ranks(name, ranks) + " = " + tail;
-      end_line(notes +
-               (zeros ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
-               target_notes(h));
+      notes_.end_line(
+          notes + (zeros ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
+              target_notes(h),
+          out_);
     }
     if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
     ledger_.write_idle_frees(out_);
@@ -386,8 +362,7 @@ class Session::GradientWriter {
     out_ += before;
     for (const auto& [ranks, text] : lines) {
       out_ += with_ranks(name.text, ranks) + " = " + text;
-      end_line(" #bwd #grad=" + target_text(t) +
-               std::exchange(user_notes_, {}));
+      notes_.end_line(" #bwd #grad=" + target_text(t) + notes_.take(), out_);
     }
     ledger_.write_idle_frees(out_);
   }
@@ -398,11 +373,11 @@ class Session::GradientWriter {
   const Targets& targets_;
   Origin origin_;
   std::string& out_;
+  GradientNotes notes_;
   std::vector<ValueId> values_;     // by handle
   std::vector<uint32_t> uses_;      // by handle
   std::vector<Handle> into_;        // by handle: what it is a part of; or kNil
   std::vector<std::string> names_;  // by handle, of ours
-  std::string user_notes_, remark_, at_;
 };
 
 void Session::write_gradient(const GradientProgram& program,

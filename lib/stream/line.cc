@@ -323,12 +323,6 @@ class Parser {
   Error error_;
 };
 
-void append_ranks(std::string& out, std::string_view ranks) {
-  if (ranks.empty()) return;
-  out += '@';
-  out += ranks;
-}
-
 }  // namespace
 
 Status parse_line(std::string_view text, Line& line) {
@@ -347,50 +341,6 @@ const std::string_view* Line::key(std::string_view name) const {
     if (k.key == name) return &k.value;
   }
   return nullptr;
-}
-
-void append_instruction(std::string& out, const Line& line) {
-  for (const Name& name : line.results) {
-    out += name.text;
-    append_ranks(out, name.ranks);
-    out += ' ';
-  }
-  if (!line.results.empty()) out += "= ";
-  out += line.op;
-  for (const Operand& operand : line.operands) {
-    out += ' ';
-    out += operand.text;
-    append_ranks(out, operand.ranks);
-  }
-  for (const Key& key : line.keys) {
-    out += ' ';
-    out += key.key;
-    out += '=';
-    out += key.value;
-  }
-}
-
-void append_notes(std::string& out, const Line& line) {
-  for (const Note& note : line.notes) {
-    out += " #";
-    out += note.key;
-    if (note.value.empty()) continue;
-    out += '=';
-    out += note.value;
-  }
-  if (line.remark.empty()) return;
-  out += ' ';
-  out += line.remark;
-}
-
-void append_line(std::string& out, const Line& line) {
-  if (line.kind == Line::Kind::kComment) {
-    out += line.remark;
-    return;
-  }
-  if (line.kind == Line::Kind::kBlank) return;
-  append_instruction(out, line);
-  append_notes(out, line);
 }
 
 bool is_name(std::string_view text) {
