@@ -234,3 +234,10 @@ END
   run -0 gt-log --summary --tsv p.gt
   [[ $output == *$'op\tall_reduce\t1\t1\t'* ]]
 }
+
+@test "seeds left out with and without ranks differ" {
+  printf '%s\n' 'w = randn f32[2]' 'v@0-1 = randn f32[2]' 'u@2 = randn f32[2]' \
+    'w2 = randn f32[2]' 'print w' 'print v@0' 'print u@2' 'print w2' >p
+  run -0 run_program p
+  [ "$(printf '%s\n' "${lines[@]}" | sed 's/.*= //' | sort -u | wc -l)" -eq 4 ]
+}

@@ -13,7 +13,6 @@ namespace {
 
 constexpr size_t kMemos = 4096;  // a power of two
 constexpr size_t kMemoText = 512;
-constexpr std::string_view kSeedName = "_eseed";
 
 bool has_internal_name(const Line& line, uint32_t& column,
                        std::string_view& name) {
@@ -228,43 +227,10 @@ Status Session::complete(std::string& out) {
   if (at >= op->operands.size() || op->operands[at].name != "seed") {
     return ok_status();
   }
-  SymbolId seed = ledger_.symbols.find(kSeedName);
-  if (seed == kNil || !ledger_.symbols[seed].is_bound()) {
-    out += std::string(kSeedName) + " = tensor i64[] " +
-           std::to_string(options_.seed) + "\n";
-    hold_seed(ledger_.symbols.intern(kSeedName), {});
-  }
+  begin_seeds(out);
   completion_ = kSeedName;
   line_.operands.push_back({Operand::Kind::kName, 0, completion_, {}});
   return ok_status();
-}
-
-void Session::hold_seed(SymbolId seed, Origin origin) {
-  const ValueId v =
-      ledger_.tape.add_leaf(ledger_.types.id({Dtype::kI64, {}}), false, origin);
-  ledger_.tape.hold(v, seed, true);
-  ledger_.tape.add_read(v);  // the register stays
-  ledger_.symbols[seed].value = v;
-}
-
-// A register that came in with a stream is held by no read of ours.
-void Session::let_go_seed(ValueId seed) {
-  if (!ledger_.tape.value(seed).internal) return;
-  ledger_.tape.mutable_value(seed).internal = false;
-  ledger_.tape.drop_read(seed);
-}
-
-// The next use differs. A gradient may need this one's: as when a user binds a
-// name again, an alias keeps it.
-void Session::advance_seed(Origin origin, std::string& out) {
-  const SymbolId seed = ledger_.symbols.find(kSeedName);
-  let_go_seed(ledger_.symbols[seed].value);
-  std::string before;
-  ledger_.release(seed, origin, before);
-  out += before;
-  out += std::string(kSeedName) + " = add " + std::string(kSeedName) + " 1" +
-         at_note(origin) + "\n";
-  hold_seed(seed, origin);
 }
 
 Status Session::complete_load() {

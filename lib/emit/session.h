@@ -118,14 +118,12 @@ class Session {
   bool resolve_pieces(Origin origin, std::string& out);
   Error unknown_piece(const Operand& operand, const Ranks& missing) const;
   Status complete_placed(std::string& out);
-  void count_seed(Origin origin, std::string& out);
   const Type* piece_type(size_t operand, int64_t rank) const;
   std::vector<LocalType> operand_letters() const;
   Status join_operands(Origin origin);
   ValueId join_operand(size_t operand, Origin origin);
   void settle_joined(Origin origin);
   void note_placed_save(const std::vector<Type>& saved);
-  void keep_seed(const Ranks& ranks, std::string& out);
 
   // Looks operands up; false when the line failed (and was answered).
   bool resolve(Origin origin, std::string& out);
@@ -133,10 +131,18 @@ class Session {
   Status check_results() const;
   Status complete(std::string& out);
   Status complete_load();
+  void note_saved();
+
+  // Seeds that are left out.
+  static constexpr std::string_view kSeedName = "_eseed";
+  std::string first_seed(bool is_second) const;
+  void begin_seeds(std::string& out);
   void hold_seed(SymbolId seed, Origin origin);
   void let_go_seed(ValueId seed);
   void advance_seed(Origin origin, std::string& out);
-  void note_saved();
+  void begin_placed_seeds(std::string& out);
+  void keep_seed(const Ranks& ranks, std::string& out);
+  void count_seed(Origin origin, std::string& out);
 
   // Failure.
   void reject(const Error& error, Origin origin, std::string& out);

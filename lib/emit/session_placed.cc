@@ -9,8 +9,6 @@
 namespace gt {
 namespace {
 
-constexpr std::string_view kSeedName = "_eseed";
-
 bool is_output(std::string_view op) { return op == "print" || op == "save"; }
 
 }  // namespace
@@ -228,8 +226,6 @@ void Session::note_placed_save(const std::vector<Type>& saved) {
 // ---- what the user may leave out
 // ---------------------------------------------------
 
-// The register of seeds counts the uses of the whole program, whatever ranks
-// they are on: each rank that used one has it, and all count on together.
 Status Session::complete_placed(std::string& out) {
   const Op* op = find_op(line_.op);
   if (op == nullptr) return ok_status();
@@ -246,63 +242,13 @@ Status Session::complete_placed(std::string& out) {
       line_.results.empty()) {
     return ok_status();
   }
-  const Ranks wanted = ascending(where_.ranks);
-  const auto reads = ledger_.find_pieces(kSeedName, wanted);
-  if (!reads.missing.empty()) {
-    const std::vector<SymbolId> known = ledger_.symbols.pieces(kSeedName);
-    const std::string there = to_string(reads.missing);
-    if (known.empty()) {
-      out += with_ranks(kSeedName, there) + " = tensor i64[] " +
-             std::to_string(options_.seed) + "\n";
-    } else {
-      const int64_t from = ledger_.symbols[known[0]].ranks[0];
-      out += with_ranks(kSeedName, there) + " = copy " +
-             with_ranks(kSeedName, std::to_string(from)) + "\n";
-    }
-    Ranks all = reads.missing;
-    for (const SymbolId id : known) {
-      all = together(all, ledger_.symbols[id].ranks);
-    }
-    keep_seed(all, out);
-  }
+  begin_placed_seeds(out);
   completion_ = kSeedName;
   added_ranks_ = to_string(where_.ranks);
   line_.operands.push_back(
       {Operand::Kind::kName, 0, completion_, added_ranks_});
   where_.operands.push_back(where_.ranks);
   return ok_status();
-}
-
-void Session::keep_seed(const Ranks& ranks, std::string& out) {
-  PlacedType type{ranks, {{Dtype::kI64, {}}}, {}};
-  if (mesh_ != nullptr) {
-    for (const MeshAxis* axis : axes_within(*mesh_, ranks)) {
-      type.letters.set(*axis, 'R');
-    }
-  }
-  const ValueId v =
-      ledger_.tape.add_leaf(ledger_.types.id(std::move(type)), false, {});
-  for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
-    let_go_seed(ledger_.symbols[id].value);
-  }
-  ledger_.tape.add_read(v);  // the register stays
-  ledger_.bind_piece(kSeedName, ranks, v, true, {}, out);
-}
-
-void Session::count_seed(Origin origin, std::string& out) {
-  if (completion_.empty() || call_.op->name == "load") return;
-  Ranks all;
-  std::string before;
-  for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
-    all = together(all, ledger_.symbols[id].ranks);
-    let_go_seed(ledger_.symbols[id].value);
-  }
-  // A gradient may need this one.
-  ledger_.release_piece(kSeedName, all, origin, before);
-  out += before;
-  const std::string name = with_ranks(kSeedName, to_string(all));
-  out += name + " = add " + name + " 1" + at_note(origin) + "\n";
-  keep_seed(all, out);
 }
 
 }  // namespace gt

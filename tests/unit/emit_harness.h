@@ -50,6 +50,13 @@ class FedSession {
   size_t line_ = 0;
 };
 
+// The lines from `mark` on.
+inline std::string from(const std::string& text, const std::string& mark) {
+  const size_t at = text.find(mark);
+  return at == std::string::npos ? "no " + mark + " in\n" + text
+                                 : text.substr(at);
+}
+
 // The stream of a job, without a file of its own on disk.
 inline std::string stream_of(const EmitJob& job, Exit* status = nullptr) {
   const int fd = ::memfd_create("stream", MFD_CLOEXEC);

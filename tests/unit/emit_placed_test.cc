@@ -4,13 +4,6 @@
 namespace gt {
 namespace {
 
-// The lines from `mark` on.
-std::string from(const std::string& text, const std::string& mark) {
-  const size_t at = text.find(mark);
-  return at == std::string::npos ? "no " + mark + " in\n" + text
-                                 : text.substr(at);
-}
-
 TEST(EmitPlaced, LinesPassAsTheyAre) {
   FedSession fed;
   for (const char* line : {
@@ -109,47 +102,6 @@ TEST(EmitPlaced, WhatIsPutTogetherHasANameIfAHistoryNeedsItsData) {
   EXPECT_EQ(fed.feed("q@0-1 = mul y@0-1 x@0-1"), "q@0-1 = mul y@0-1 x@0-1\n");
   EXPECT_EQ(fed.feed("free y@0-1 q@0-1"),
             "_e1@0-1 = copy y@0-1\nfree y@0-1 q@0-1\nfree _e1@0-1 _e0@0-1\n");
-}
-
-TEST(EmitPlaced, ASeedCountsTheUsesOfAllRanks) {
-  FedSession fed;
-  EXPECT_EQ(fed.feed("x@0-1 = randn f32[2]"),
-            "_eseed@0-1 = tensor i64[] 0\nx@0-1 = randn f32[2] _eseed@0-1\n"
-            "_eseed@0-1 = add _eseed@0-1 1\n");
-  EXPECT_EQ(fed.feed("y@1-2 = randn f32[2]"),
-            "_eseed@2 = copy _eseed@0\ny@1-2 = randn f32[2] _eseed@1-2\n"
-            "_eseed@0-2 = add _eseed@0-2 1\n");
-  EXPECT_EQ(fed.feed("x@0 = randn f32[2]"),
-            "x@0 = randn f32[2] _eseed@0\n_eseed@0-2 = add _eseed@0-2 1\n");
-}
-
-TEST(EmitPlaced, AGradientHasTheSeedOfItsForwardLine) {
-  FedSession fed;
-  fed.feed("mesh tp=2\nx@0-1 = ones f32[2] #type=I\n");
-  EXPECT_EQ(fed.feed("y@0-1 = dropout x@0-1 0.5"),
-            "_eseed@0-1 = tensor i64[] 0\n"
-            "y@0-1 = dropout x@0-1 0.5 _eseed@0-1\n"
-            "_e0@0-1 = copy _eseed@0-1\n"
-            "_eseed@0-1 = add _eseed@0-1 1\n");
-  fed.feed("l@0-1 = sum y@0-1");
-  // The seed is R, and leaves an I what it is.
-  EXPECT_EQ(from(fed.feed("g@0-1 = grad l@0-1 x@0-1"), "g@0-1"),
-            "g@0-1 = dropout _e2@0-1 0.5 _e0@0-1 #bwd #grad=x\n"
-            "free _e2@0-1 _e0@0-1\n");
-  EXPECT_EQ(fed.said, "");
-}
-
-TEST(EmitPlaced, SeedsOfAnEmittedStreamAreCountedOn) {
-  for (const std::string at : {"", "@0-1"}) {
-    FedSession fed;
-    fed.session.set_emitted(true);
-    fed.feed("_eseed" + at + " = tensor i64[] 5");
-    fed.session.set_emitted(false);
-    const std::string seed = "_eseed" + at;
-    EXPECT_EQ(fed.feed("x" + at + " = rand f32[1]"),
-              "x" + at + " = rand f32[1] " + seed + "\n" + seed + " = add " +
-                  seed + " 1\n");
-  }
 }
 
 TEST(EmitPlaced, AReductionThatIsNoSumHasNoGradient) {

@@ -1,0 +1,114 @@
+// The registers that stand in for the seeds that a program leaves out.
+#include "emit/session.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+// Lines without ranks count in one register, lines with ranks in another, since
+// no line reads both. The second of them begins half the range of an i64 away,
+// so that no two uses meet; the first at --seed, so that a program has the
+// numbers of one that is placed as a whole.
+std::string Session::first_seed(bool is_second) const {
+  constexpr uint64_t kFar = uint64_t{1} << 62;
+  const uint64_t first =
+      static_cast<uint64_t>(options_.seed) ^ (is_second ? kFar : 0);
+  return std::to_string(static_cast<int64_t>(first));
+}
+
+// ---- without ranks ---------------------------------------------------------
+
+void Session::begin_seeds(std::string& out) {
+  const SymbolId seed = ledger_.symbols.find(kSeedName);
+  if (seed != kNil && ledger_.symbols[seed].is_bound()) return;
+  const bool is_second = !ledger_.symbols.pieces(kSeedName).empty();
+  out += std::string(kSeedName) + " = tensor i64[] " + first_seed(is_second) +
+         "\n";
+  hold_seed(ledger_.symbols.intern(kSeedName), {});
+}
+
+void Session::hold_seed(SymbolId seed, Origin origin) {
+  const ValueId v =
+      ledger_.tape.add_leaf(ledger_.types.id({Dtype::kI64, {}}), false, origin);
+  ledger_.tape.hold(v, seed, true);
+  ledger_.tape.add_read(v);  // the register stays
+  ledger_.symbols[seed].value = v;
+}
+
+// A register that came in with a stream is held by no read of ours.
+void Session::let_go_seed(ValueId seed) {
+  if (!ledger_.tape.value(seed).internal) return;
+  ledger_.tape.mutable_value(seed).internal = false;
+  ledger_.tape.drop_read(seed);
+}
+
+// The next use differs. A gradient may need this one's: as when a user binds a
+// name again, an alias keeps it.
+void Session::advance_seed(Origin origin, std::string& out) {
+  const SymbolId seed = ledger_.symbols.find(kSeedName);
+  let_go_seed(ledger_.symbols[seed].value);
+  std::string before;
+  ledger_.release(seed, origin, before);
+  out += before;
+  out += std::string(kSeedName) + " = add " + std::string(kSeedName) + " 1" +
+         at_note(origin) + "\n";
+  hold_seed(seed, origin);
+}
+
+// ---- with ranks ------------------------------------------------------------
+
+// The register counts the uses of the whole program, whatever ranks they are
+// on: each rank that used one has it, and all count on together.
+void Session::begin_placed_seeds(std::string& out) {
+  const Ranks wanted = ascending(where_.ranks);
+  const auto reads = ledger_.find_pieces(kSeedName, wanted);
+  if (reads.missing.empty()) return;
+  const std::vector<SymbolId> known = ledger_.symbols.pieces(kSeedName);
+  out += with_ranks(kSeedName, to_string(reads.missing));
+  if (known.empty()) {
+    const SymbolId plain = ledger_.symbols.find(kSeedName);
+    const bool is_second = plain != kNil && ledger_.symbols[plain].is_bound();
+    out += " = tensor i64[] " + first_seed(is_second) + "\n";
+  } else {
+    const int64_t from = ledger_.symbols[known[0]].ranks[0];
+    out += " = copy " + with_ranks(kSeedName, std::to_string(from)) + "\n";
+  }
+  Ranks all = reads.missing;
+  for (const SymbolId id : known) {
+    all = together(all, ledger_.symbols[id].ranks);
+  }
+  keep_seed(all, out);
+}
+
+void Session::keep_seed(const Ranks& ranks, std::string& out) {
+  PlacedType type{ranks, {{Dtype::kI64, {}}}, {}};
+  if (mesh_ != nullptr) {
+    for (const MeshAxis* axis : axes_within(*mesh_, ranks)) {
+      type.letters.set(*axis, 'R');
+    }
+  }
+  const ValueId v =
+      ledger_.tape.add_leaf(ledger_.types.id(std::move(type)), false, {});
+  for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
+    let_go_seed(ledger_.symbols[id].value);
+  }
+  ledger_.tape.add_read(v);  // the register stays
+  ledger_.bind_piece(kSeedName, ranks, v, true, {}, out);
+}
+
+void Session::count_seed(Origin origin, std::string& out) {
+  if (completion_.empty() || call_.op->name == "load") return;
+  Ranks all;
+  std::string before;
+  for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
+    all = together(all, ledger_.symbols[id].ranks);
+    let_go_seed(ledger_.symbols[id].value);
+  }
+  // A gradient may need this one.
+  ledger_.release_piece(kSeedName, all, origin, before);
+  out += before;
+  const std::string name = with_ranks(kSeedName, to_string(all));
+  out += name + " = add " + name + " 1" + at_note(origin) + "\n";
+  keep_seed(all, out);
+}
+
+}  // namespace gt
