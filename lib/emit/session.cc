@@ -243,7 +243,7 @@ Status Session::complete_load() {
       it != saved_.end()) {
     completion_ = to_string(it->second);
   } else {
-    const auto header = read_stored(split_path(path));
+    const auto header = read_stored(split_path(path), headers_);
     if (!header.ok()) {
       return Error{"load: " + header.error().message, line_.operands[0].column};
     }

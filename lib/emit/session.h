@@ -24,6 +24,7 @@
 #include "spmd/placed.h"
 #include "stream/line.h"
 #include "stream/pattern.h"
+#include "stream/safetensors_cache.h"
 
 namespace gt {
 
@@ -201,6 +202,7 @@ class Session {
   std::vector<File> files_;
   Ledger ledger_;
   std::unordered_map<std::string, Type> saved_;  // types by path
+  SafetensorsCache headers_;
   bool warned_history_ = false;
   Exit status_ = Exit::kDone;
   size_t messages_ = 0;

@@ -30,7 +30,7 @@ class LoadKernel final : public Kernel {
     }
     const auto fd = saves_.files().open(parts.file);
     if (!fd.ok()) return fd.error();
-    const auto stored = read_stored(fd.value().get(), parts);
+    const auto stored = read_stored(fd.value().get(), parts, saves_.headers());
     if (!stored.ok()) return stored.error();
     const Status s = read_block(fd.value().get(), stored.value(), type_,
                                 row(in), part_, out[0]);

@@ -16,6 +16,7 @@
 #include "exec/files.h"
 #include "exec/safetensors_file.h"
 #include "exec/where.h"
+#include "stream/safetensors_cache.h"
 #include "stream/type.h"
 
 namespace gt {
@@ -24,6 +25,8 @@ class Saves {
  public:
   explicit Saves(Files files) : files_(std::move(files)) {}
   const Files& files() const { return files_; }
+  // Of the files that loads read.
+  SafetensorsCache& headers() { return headers_; }
 
   // A line that saves, and why it failed.
   struct Failure {
@@ -63,6 +66,7 @@ class Saves {
   void settle_one(size_t i);
 
   Files files_;
+  SafetensorsCache headers_;
   std::unordered_map<std::string, std::string> failed_;  // by normal path
   std::vector<Waiting> waiting_;
   std::vector<Failure> failures_;

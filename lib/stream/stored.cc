@@ -9,21 +9,22 @@
 
 #include "base/message.h"
 #include "stream/npy.h"
-#include "stream/safetensors.h"
+#include "stream/safetensors_cache.h"
 
 namespace gt {
 namespace {
 
 constexpr std::string_view kSuffix = ".safetensors";
 
-Result<StoredTensor> read_one_of(int fd, const StoredPath& path) {
-  const auto header = read_safetensors(fd);
+Result<StoredTensor> read_one_of(int fd, const StoredPath& path,
+                                 SafetensorsCache& headers) {
+  const auto header = headers.read(fd);
   if (!header.ok()) return header.error();
-  if (!path.tensor.empty()) return header.value().stored(path.tensor);
+  if (!path.tensor.empty()) return header.value()->stored(path.tensor);
   std::string message =
       "holds tensors by name; say which, as \"" + path.file + ":NAME\"";
   size_t shown = 0;
-  for (const SafetensorsEntry& entry : header.value().tensors) {
+  for (const SafetensorsEntry& entry : header.value()->tensors) {
     message += (shown == 0 ? "; it has " : ", ");
     message += shown == 4 ? "..." : excerpt(entry.name);
     if (++shown > 4) break;
@@ -64,18 +65,20 @@ std::string path_of_rank(const std::string& path, std::string_view rank) {
   return out.insert(has_dot ? dot : path.size(), "@" + std::string(rank));
 }
 
-Result<StoredTensor> read_stored(int fd, const StoredPath& path) {
-  auto stored =
-      path.in_safetensors ? read_one_of(fd, path) : read_npy_header(fd);
+Result<StoredTensor> read_stored(int fd, const StoredPath& path,
+                                 SafetensorsCache& headers) {
+  auto stored = path.in_safetensors ? read_one_of(fd, path, headers)
+                                    : read_npy_header(fd);
   if (!stored.ok()) return Error{path.file + " " + stored.error().message};
   return stored;
 }
 
-Result<StoredTensor> read_stored(const StoredPath& path) {
+Result<StoredTensor> read_stored(const StoredPath& path,
+                                 SafetensorsCache& headers) {
   // Not to hang on a FIFO; only regular files are read.
   const int fd = ::open(path.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Error{path.file + ": " + std::strerror(errno)};
-  auto stored = read_stored(fd, path);
+  auto stored = read_stored(fd, path, headers);
   ::close(fd);
   return stored;
 }

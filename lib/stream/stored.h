@@ -35,10 +35,14 @@ struct StoredTensor {
   size_t data_offset = 0;  // bytes from the start of the file
 };
 
+class SafetensorsCache;
+
 // From an open regular file, which is known to hold all of the tensor's bytes.
 // Leaves the file's position alone. The error's message begins with the file.
-Result<StoredTensor> read_stored(int fd, const StoredPath& path);
+Result<StoredTensor> read_stored(int fd, const StoredPath& path,
+                                 SafetensorsCache& headers);
 // The same by path.
-Result<StoredTensor> read_stored(const StoredPath& path);
+Result<StoredTensor> read_stored(const StoredPath& path,
+                                 SafetensorsCache& headers);
 
 }  // namespace gt
