@@ -75,3 +75,30 @@ for op in json.load(open("ops.json"))["ops"]:
   gt-emit --ops=fish >complete
   ! command -v fish >/dev/null || fish -n complete
 }
+
+@test "a number beyond an integer's range bounds nothing in clamp" {
+  # As torch.clamp: of uint8 0 and 200, and of int32 -7 and 7.
+  cat >p <<'END'
+x = tensor u8[2] 0 200
+a = clamp x -1 300
+b = clamp x -1 5
+c = clamp x 5 300
+y = tensor i32[2] -7 7
+d = clamp y -1099511627776 1099511627776
+print a
+print b
+print c
+print d
+END
+  for backend in ref cpu; do
+    run -0 bash -c "gt-emit p | GT_BACKEND=$backend gt-work"
+    lines_are 'a = tensor u8[2] 0 200
+b = tensor u8[2] 0 5
+c = tensor u8[2] 5 200
+d = tensor i32[2] -7 7'
+  done
+  run -3 gt-emit -e 'x = ones u8[2]' -e 'y = clamp x 300 400'
+  [[ $output == *"number 300 is over what u8 holds, 0 to 255"* ]]
+  run -3 gt-emit -e 'x = ones u8[2]' -e 'y = clamp x -2 -1'
+  [[ $output == *"number -1 is under what u8 holds"* ]]
+}

@@ -1,4 +1,6 @@
 // Comparisons, logic, choice and conversion, element by element.
+#include <cstdint>
+
 #include "ops/families.h"
 #include "ops/shape_rules.h"
 
@@ -7,6 +9,46 @@ namespace {
 
 Status types_cast(Call& call) {
   call.results.push_back({call.type(1).dtype, call.type(0).shape});
+  return ok_status();
+}
+
+// What an integer dtype holds, the least and the greatest.
+struct Span {
+  int64_t least, greatest;
+  std::string_view least_text, greatest_text;
+};
+Span span_of(Dtype dtype) {
+  if (dtype == Dtype::kU8) return {0, 255, "0", "255"};
+  if (dtype == Dtype::kI32) {
+    return {INT32_MIN, INT32_MAX, "-2147483648", "2147483647"};
+  }
+  return {INT64_MIN, INT64_MAX, "", ""};  // every literal
+}
+
+// A bound that the dtype does not hold bounds nothing, or would leave nothing:
+// the literal must not wrap to another one.
+Status types_clamp(Call& call) {
+  if (Status s = infer_by_terms(call); !s.ok()) return s;
+  const Dtype dtype = call.results[0].dtype;
+  if (is_float(dtype)) return ok_status();
+  const Span span = span_of(dtype);
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    Argument& a = call.arguments[i];
+    if (!a.literal) continue;
+    const int64_t value = a.number.integer;
+    const bool low = value < span.least;
+    if (!low && value <= span.greatest) continue;
+    if (low == (i == 2)) {
+      return Error{call.describe(i) + " is " + (low ? "under" : "over") +
+                   " what " + std::string(to_string(dtype)) + " holds, " +
+                   std::string(span.least_text) + " to " +
+                   std::string(span.greatest_text) +
+                   "; cast x to a dtype that holds it"};
+    }
+    a.number.integer = low ? span.least : span.greatest;
+    a.number.real = static_cast<double>(a.number.integer);
+    a.text = low ? span.least_text : span.greatest_text;
+  }
   return ok_status();
 }
 
@@ -146,10 +188,13 @@ constexpr Row kRows[] = {
      .expansion = R"(
        t = maximum x lo
        y = minimum t hi)",
+     .types = types_clamp,
      .flops = 2,
      .sense = "x, but at least lo and at most hi.",
      .details = "hi where lo is larger; nan stays nan. The gradient at a bound "
-                "is that of x.",
+                "is that of x. A number beyond what an integer dtype holds "
+                "bounds nothing. Errors: lo over, or hi under, all that the "
+                "dtype holds.",
      .source = "torch.clamp",
      .example = "x = tensor f32[3] -5 0.5 5\n"
                 "y = clamp x -1 1\n"

@@ -216,6 +216,8 @@ Dtype result_dtype(const Call& call) {
   return joined;
 }
 
+}  // namespace
+
 Status infer_by_terms(Call& call) {
   Binding b;
   if (const Status s = match_terms(call, b); !s.ok()) return s;
@@ -239,8 +241,6 @@ Status infer_by_terms(Call& call) {
   }
   return ok_status();
 }
-
-}  // namespace
 
 Dtype promote(Dtype a, Dtype b) {
   if (a == b) return a;

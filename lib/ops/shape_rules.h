@@ -52,6 +52,10 @@ std::string list_text(const Shape& shape);
 // Shortest digits of a double, "inf" and "nan" included.
 std::string number_text(double value);
 
+// Result types by the op's index rule alone, as infer() gives them to ops
+// without a function of their own.
+Status infer_by_terms(Call& call);
+
 // "" when true, else the message: type functions return it as an Error.
 Status need(bool condition, std::string message);
 // The operand is a tensor's name, no number.
