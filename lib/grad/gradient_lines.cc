@@ -119,13 +119,12 @@ std::vector<Handle> GradientLines::add(const Op* op, size_t results,
   const Status s = place.ranks.empty() ? infer_unplaced(line, results)
                                        : infer_on_ranks(line, results, place);
   if (!s.ok()) {
-    if (place.ranks.empty()) {
-      check_failed(__FILE__, __LINE__,
-                   (text_of(line, results) + ": " + s.error().message).c_str());
-    }
+    // As of what is too large to be said, in between.
     fail(s.error().message);
-    made_.assign(results,
-                 types_.id(PlacedType{ascending(place.ranks), {Type{}}, {}}));
+    made_.assign(results, place.ranks.empty()
+                              ? types_.id(Type{})
+                              : types_.id(PlacedType{
+                                    ascending(place.ranks), {Type{}}, {}}));
   }
   for (const TypeId type : made_) line.results.push_back(new_handle(type));
   append(std::move(line));

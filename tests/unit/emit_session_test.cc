@@ -224,5 +224,20 @@ TEST(EmitSession, WhatWasConsumedStaysKnownThroughASecondGrad) {
   EXPECT_EQ(fed.said, "");
 }
 
+// A gradient's own lines can be too large where the program's are not.
+TEST(EmitSession, AGradientThatIsTooLargeFailsItsLineAlone) {
+  FedSession fed;
+  fed.feed(
+      "q = zeros f32[1000000000,1]\no = attention q q q\ns = sum o\n"
+      "g = grad s q retain=1\nt = sum g");
+  EXPECT_EQ(fed.said, "");
+  EXPECT_TRUE(fed.feed("h = grad t q").starts_with("h = fail "));
+  EXPECT_NE(fed.said.find("p:6: grad: matmul: f32[1000000000,1000000000] is "
+                          "too large: over 2^60 bytes"),
+            std::string::npos)
+      << fed.said;
+  EXPECT_EQ(fed.feed("u = sum q"), "u = sum q\n");
+}
+
 }  // namespace
 }  // namespace gt
