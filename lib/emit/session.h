@@ -153,7 +153,6 @@ class Session {
                    std::string& out);
   void output_failure(const std::string& message, Origin origin,
                       std::string& out);
-  bool are_in_mesh(const Operand& operand) const;
   void report(const Error& error, Origin origin);
   void warn(const std::string& message, Origin origin);
 
@@ -186,7 +185,8 @@ class Session {
                    const std::string& ranks) const;
   Status check_target(size_t operand, const GradientTarget& target) const;
   Status check_loss(const Operand& loss, ValueId value) const;
-  std::string explain_untyped(ValueId loss, const MeshAxis& axis) const;
+  struct Untyped;
+  Untyped find_untyped(ValueId loss, const MeshAxis& axis) const;
   std::string remedy(const Operand& loss, ValueId value, const MeshAxis& axis,
                      char letter) const;
   Status explain_lost(const LostTarget& lost) const;

@@ -72,13 +72,6 @@ void Session::bind_failed(const Name& name, const std::string& message,
   s.bound = origin;
 }
 
-bool Session::are_in_mesh(const Operand& operand) const {
-  if (operand.ranks.empty()) return true;
-  return Grid::make(ledger_.meshes.of(operand.text),
-                    parse_ranks(operand.ranks).value())
-      .ok();
-}
-
 // A print that cannot be done prints why, so that its reader does not wait; a
 // save saves a failure, so that a load after it does not find an older file.
 void Session::output_failure(const std::string& message, Origin origin,
@@ -89,8 +82,8 @@ void Session::output_failure(const std::string& message, Origin origin,
   for (const Operand& o : line_.operands) {
     if (o.kind == Operand::Kind::kName && name == "print") {
       name = o.text;
-      // A line for each rank; or one for the whole, or where there is none.
-      if (line_.key("split") == nullptr && are_in_mesh(o)) ranks = o.ranks;
+      // A line for each rank, or one for the whole.
+      if (line_.key("split") == nullptr) ranks = o.ranks;
     }
     if (o.kind == Operand::Kind::kString) path = o.text;
   }

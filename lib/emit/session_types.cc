@@ -15,6 +15,70 @@ const LocalType& letters_of(const Ledger& ledger, ValueId value) {
 
 }  // namespace
 
+// Where a type was lost: the first line behind the loss that broke a rule.
+struct Session::Untyped {
+  std::string why;
+  std::string letters;  // that the line reads
+};
+
+Session::Untyped Session::find_untyped(ValueId loss,
+                                       const MeshAxis& axis) const {
+  std::vector<ValueId> open = {loss};
+  std::vector<ValueId> seen;
+  while (!open.empty()) {
+    const ValueId id = open.back();
+    open.pop_back();
+    if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+    seen.push_back(id);
+    const Value& v = ledger_.tape.value(id);
+    if (v.producer == kNil) {
+      return {": nothing says what is made at " + place_of(v.origin), ""};
+    }
+    const Node& n = ledger_.tape.node(v.producer);
+    Line line;
+    GT_CHECK(parse_line(n.text->line, line).ok());
+    std::string found, letters;
+    bool known = true;
+    for (size_t i = 0; i < n.operands().size(); ++i) {
+      const ValueId operand = n.operands()[i];
+      if (operand == kNil) continue;
+      const char letter = letters_of(ledger_, operand).on(axis);
+      if (letter == kUntyped) {
+        known = false;
+        open.push_back(operand);
+      }
+      letters += letter;
+      found += (found.empty() ? "" : " and ") + std::string(1, letter);
+    }
+    if (known) {
+      return {
+          ": " + n.op->name + " at " + place_of(n.origin) + " reads " + found,
+          letters};
+    }
+  }
+  return {};
+}
+
+namespace {
+
+// What makes a loss of a line that reads these.
+std::string remedy_of_mix(const std::string& letters, const MeshAxis& axis) {
+  const auto reads = [&](char c) { return letters.find(c) != letters.npos; };
+  if (reads('I') && reads('R') && !reads('P') && !reads('V')) {
+    return ": where all ranks compute the same from the same, claim #type=" +
+           axis.name +
+           ":I where the R is made; else convert the I (src=I dst=R) and "
+           "reduce what comes of it (all_reduce dst=I)";
+  }
+  if (reads('I') && reads('P') && !reads('V')) {
+    return ": convert the I (src=I dst=P expert=1), or all_reduce the P "
+           "(dst=I)";
+  }
+  return ": claim it with #type=" + axis.name + ":P (or I) where it is made";
+}
+
+}  // namespace
+
 Status Session::check_loss(const Operand& loss, ValueId value) const {
   if (mesh_ == nullptr) return ok_status();
   const auto ranks = parse_ranks(loss.ranks);
@@ -28,53 +92,19 @@ Status Session::check_loss(const Operand& loss, ValueId value) const {
     if (letter == 'I' || letter == 'P') continue;
     std::string message = "grad: the loss " + std::string(loss.text) + " ";
     if (letter == kUntyped) {
-      message += "has no known type on axis " + axis->name +
-                 explain_untyped(value, *axis) + "; it must be I or P there";
+      const Untyped untyped = find_untyped(value, *axis);
+      message += "has no known type on axis " + axis->name + untyped.why +
+                 "; it must be I or P there" +
+                 remedy_of_mix(untyped.letters, *axis);
     } else {
       message += std::string("is ") + letter + " on axis " + axis->name +
                  ", and must be I (one number, computed on each rank) or P (a "
-                 "sum over the ranks)";
+                 "sum over the ranks)" +
+                 remedy(loss, value, *axis, letter);
     }
-    return Error{message + remedy(loss, value, *axis, letter) + " [loss]",
-                 loss.column};
+    return Error{message + " [loss]", loss.column};
   }
   return ok_status();
-}
-
-// Where a type was lost: the first line behind the loss that broke a rule.
-std::string Session::explain_untyped(ValueId loss, const MeshAxis& axis) const {
-  std::vector<ValueId> open = {loss};
-  std::vector<ValueId> seen;
-  while (!open.empty()) {
-    const ValueId id = open.back();
-    open.pop_back();
-    if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
-    seen.push_back(id);
-    const Value& v = ledger_.tape.value(id);
-    if (v.producer == kNil) {
-      return ": nothing says what is made at " + place_of(v.origin);
-    }
-    const Node& n = ledger_.tape.node(v.producer);
-    Line line;
-    GT_CHECK(parse_line(n.text->line, line).ok());
-    std::string found;
-    bool known = true;
-    for (size_t i = 0; i < n.operands().size(); ++i) {
-      const ValueId operand = n.operands()[i];
-      if (operand == kNil) continue;
-      const char letter = letters_of(ledger_, operand).on(axis);
-      if (letter == kUntyped) {
-        known = false;
-        open.push_back(operand);
-      }
-      found += (found.empty() ? "" : " and ") + std::string(1, letter);
-    }
-    if (known) {
-      return ": " + n.op->name + " at " + place_of(n.origin) + " reads " +
-             found;
-    }
-  }
-  return "";
 }
 
 std::string Session::remedy(const Operand& loss, ValueId value,
@@ -86,9 +116,6 @@ std::string Session::remedy(const Operand& loss, ValueId value,
     return "; fix: " + fixed + " = reinterpret " + name + " over=" + axis.name +
            " src=V dst=P, and take the gradient of that";
   }
-  if (letter == kUntyped) {
-    return ": claim it with #type=" + axis.name + ":P (or I) where it is made";
-  }
   // R: the line that made it so may make it I as well, or be left out.
   const NodeId producer = ledger_.tape.value(value).producer;
   if (producer != kNil && ledger_.tape.node(producer).op->row != nullptr &&
@@ -99,6 +126,11 @@ std::string Session::remedy(const Operand& loss, ValueId value,
         operand == kNil
             ? std::string("x")
             : std::string(without_ranks(ledger_.symbols[operand].text));
+    if (letters_of(ledger_, n.operands()[0]).on(axis) == 'R') {
+      return "; fix: skip the reduction, since " + x +
+             " is the same on all ranks already, and claim #type=" + axis.name +
+             ":I where its data are made";
+    }
     if (n.op->name == "all_reduce") {
       return "; fix: " + name + " = all_reduce " + with_ranks(x, loss.ranks) +
              " over=" + axis.name +

@@ -32,6 +32,8 @@ class FormReader {
   // form.cc: the ops by their ends.
   Status by_op();
   Status by_ends();
+  // The ends' dims are there, and no other key contradicts them.
+  Status check_ends() const;
   Status combined();
   Status read_dtype(const char* key, std::optional<Dtype>& dtype) const;
   Status all_reduce();

@@ -1,6 +1,7 @@
 #include "spmd/group_form.h"
 
 #include <charconv>
+#include <utility>
 
 #include "base/message.h"
 #include "spmd/form_reader.h"
@@ -109,6 +110,7 @@ Status FormReader::by_ends() {
   if (!dst.ok()) return dst.error();
   src_ = src.value();
   dst_ = dst.value();
+  if (Status s = check_ends(); !s.ok()) return s;
   const std::string& op = call_.op->name;
   if (op == "all_gather") return all_gather();
   if (op == "reduce_scatter") return reduce_scatter();
@@ -119,10 +121,40 @@ Status FormReader::by_ends() {
   return redistribute();
 }
 
+Status FormReader::check_ends() const {
+  for (const End& end : {src_, dst_}) {
+    if (end.letter != 'S') continue;
+    if (const auto d = dimension(end.dim, rank()); !d.ok()) return d.error();
+  }
+  const std::string ends = "src=" + std::string(call_.key("src")) +
+                           " dst=" + std::string(call_.key("dst"));
+  if (call_.has_key("split_sizes") && src_.letter != 'S' &&
+      dst_.letter != 'S') {
+    return Error{"split_sizes= are lengths along a dimension, and " + ends +
+                 " names none; say which, as S0 in place of V"};
+  }
+  const std::pair<const char*, const End*> keys[] = {{"gather_dim", &src_},
+                                                     {"concat_dim", &src_},
+                                                     {"scatter_dim", &dst_},
+                                                     {"split_dim", &dst_}};
+  for (const auto& [key, end] : keys) {
+    if (!call_.has_key(key) || end->letter != 'S' ||
+        normal_axis(call_.integer(key), rank()) ==
+            normal_axis(end->dim, rank())) {
+      continue;
+    }
+    return Error{std::string(key) + "=" + std::string(call_.key(key)) +
+                 " contradicts " + ends + "; leave it out"};
+  }
+  return ok_status();
+}
+
 Status FormReader::redistribute() {
   const char from = src_.letter;
   const char to = dst_.letter;
-  if (from == to && (from != 'S' || src_.dim == dst_.dim)) {
+  const bool is_one_dim =
+      normal_axis(src_.dim, rank()) == normal_axis(dst_.dim, rank());
+  if (from == to && (from != 'S' || is_one_dim)) {
     return is(Kind::kSame);
   }
   if (is_one_of(from, "VS") && is_one_of(to, "RI")) return all_gather();

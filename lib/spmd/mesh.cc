@@ -131,8 +131,9 @@ std::string_view Meshes::space_of(std::string_view name) const {
 std::string Meshes::describe() const {
   std::string out;
   for (const Space& space : spaces_) {
-    for (const Mesh& mesh : space.open) {
-      out += "mesh " + mesh.describe_all() + " space=" + space.name + "\n";
+    for (size_t i = 0; i < space.open.size(); ++i) {
+      out += "mesh " + space.open[i].describe_all() + " space=" + space.name +
+             " " + std::to_string(space.depth[i]) + "\n";
     }
   }
   return out;
@@ -160,7 +161,9 @@ Status Meshes::take(const Line& line) {
   for (const Key& key : line.keys) {
     if (key.key != "space") return usage(line, "endmesh [space=name]");
   }
+  if (--space->depth.back() > 0) return ok_status();
   space->open.pop_back();
+  space->depth.pop_back();
   ++version_;
   return ok_status();
 }
@@ -193,16 +196,21 @@ Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
   }
   Space* space = find(space_name);
   if (space == nullptr) {
-    spaces_.push_back({space_name, {}});
+    spaces_.push_back({space_name, {}, {}});
     space = &spaces_.back();
   }
-  // A loop that declares its mesh each round changes nothing.
+  // A loop that declares its mesh each round soon changes nothing.
   if (!space->open.empty() &&
       space->open.back().describe() == mesh.describe()) {
+    space->depth.back() = std::min(space->depth.back() + 1, kMaxDepth);
     return ok_status();
   }
-  if (space->open.size() == kMaxDepth) space->open.erase(space->open.begin());
+  if (space->open.size() == kMaxDepth) {
+    space->open.erase(space->open.begin());
+    space->depth.erase(space->depth.begin());
+  }
   space->open.push_back(std::move(mesh));
+  space->depth.push_back(1);
   ++version_;
   return ok_status();
 }

@@ -70,6 +70,8 @@ class Meshes {
   struct Space {
     std::string name;
     std::vector<Mesh> open;  // innermost last
+    // As many of an open mesh stand within each other, from 1 to kMaxDepth.
+    std::vector<size_t> depth;
   };
   Status declare_mesh(const Line& line, const std::string& space);
   Status declare_axis(const Line& line, Space& space);

@@ -270,8 +270,14 @@ TEST(EmitPlaced, ALossThatIsNoSumAndNotOneNumberIsRefused) {
       "reduction and take the gradient of q [loss]");
   EXPECT_EQ(refusal("i@0-1 = ones f32[] #type=dp:I\nl@0-1 = mul w@0-1 i@0-1"),
             "gt-emit: p:8: grad: the loss l has no known type on axis dp: mul "
-            "at p:7 reads R and I; it must be I or P there: claim it with "
-            "#type=dp:P (or I) where it is made [loss]");
+            "at p:7 reads R and I; it must be I or P there: where all ranks "
+            "compute the same from the same, claim #type=dp:I where the R is "
+            "made; else convert the I (src=I dst=R) and reduce what comes of "
+            "it (all_reduce dst=I) [loss]");
+  EXPECT_TRUE(refusal("l@0-1 = all_reduce w@0-1 over=dp")
+                  .ends_with("; fix: skip the reduction, since w is the same "
+                             "on all ranks already, and claim #type=dp:I where "
+                             "its data are made [loss]"));
 }
 
 TEST(EmitPlaced, ALossIsRightAsASumOrAsOneNumber) {
@@ -314,6 +320,14 @@ TEST(EmitSession, AStreamThatWasEmittedGetsNoResultAdded) {
   EXPECT_NE(fed.feed("g = grad l q").find("_e0 _e2 = attention q q q #bwd\n"),
             std::string::npos)
       << "computed again";
+}
+
+// As gt-work says it of a line that it reads itself.
+TEST(EmitPlaced, APrintThatFailsPrintsALineForEachRank) {
+  FedSession fed;
+  fed.feed("mesh dp=2\nx@0-1 = ones f32[2]");
+  EXPECT_TRUE(fed.feed("print x@0-4 as=u")
+                  .ends_with("print _e0@0-4 as=u\nfree _e0@0-4\n"));
 }
 
 }  // namespace

@@ -98,6 +98,34 @@ TEST(Grid, GroupsAreInCoordinateOrder) {
   EXPECT_EQ(grid.value().groups("").value(), (Groups{{0, 1, 2, 3}}));
 }
 
+TEST(Meshes, EqualOnesNest) {
+  Meshes meshes;
+  const std::string_view name = "x";
+  for (const char* line :
+       {"mesh tp=2", "mesh tp=2", "mesh dp=3", "mesh dp=3"}) {
+    ASSERT_TRUE(take(meshes, line).ok());
+  }
+  for (const char* left : {"dp=3", "tp=2", "tp=2"}) {
+    ASSERT_TRUE(take(meshes, "endmesh").ok());
+    ASSERT_NE(meshes.of(name), nullptr);
+    EXPECT_EQ(meshes.of(name)->describe(), left);
+  }
+  ASSERT_TRUE(take(meshes, "endmesh").ok());
+  EXPECT_EQ(meshes.of(name), nullptr);
+  EXPECT_FALSE(take(meshes, "endmesh").ok());
+}
+
+// A loop that declares its mesh each round comes back to one state.
+TEST(Meshes, DeclaredInALoopSettle) {
+  Meshes meshes;
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(take(meshes, "mesh tp=2").ok());
+  const std::string state = meshes.describe();
+  const uint64_t version = meshes.version();
+  ASSERT_TRUE(take(meshes, "mesh tp=2").ok());
+  EXPECT_EQ(meshes.describe(), state);
+  EXPECT_EQ(meshes.version(), version);
+}
+
 TEST(Grid, ARankSetRestrictsTheMesh) {
   Meshes meshes;
   ASSERT_TRUE(take(meshes, "mesh pp=2 dp=2").ok());
