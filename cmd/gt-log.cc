@@ -197,7 +197,9 @@ std::string choose_report(const CLI::App& app, Options& options) {
     look.title = options.title;
     look.ascii = look.ascii || !has_utf8();
     const char* no_color = std::getenv("NO_COLOR");
-    look.color = terminal && (no_color == nullptr || *no_color == '\0');
+    const char* kind = std::getenv("TERM");
+    look.color = terminal && (no_color == nullptr || *no_color == '\0') &&
+                 (kind == nullptr || std::strcmp(kind, "dumb") != 0);
     if (terminal) fit_to_terminal(look);
   }
   return "";

@@ -153,6 +153,8 @@ END
   [[ $output != *$'\x1b['* ]]
   run -0 script -qec 'env -u NO_COLOR gt-log --plot l r' /dev/null
   [[ $output == *$'\x1b[34m'* ]]
+  run -0 script -qec 'env -u NO_COLOR TERM=dumb gt-log --plot l r' /dev/null
+  [[ $output != *$'\x1b['* ]]
 }
 
 @test "--plot of what is not there, and of a tensor" {
@@ -174,6 +176,13 @@ END
   for values in 'nan' 'inf -inf' '1 1 1' '0' '1e308 -1e308' '-1 -2' '1e-300 2e-300'; do
     for value in $values; do echo "l = tensor f64[] $value"; done >r
     for look in '' --text '--log-scale' '--log-scale --text'; do
+      if [[ $look == --log* && $values =~ ^(nan|inf -inf|0|-1 -2)$ ]]; then
+        # shellcheck disable=SC2086
+        run -1 --separate-stderr gt-log --plot l $look r
+        [ -z "$output" ]
+        [ "$stderr" = "gt-log: --log-scale: 'l' has no finite value above 0" ]
+        continue
+      fi
       # shellcheck disable=SC2086
       gt-log --plot l $look r >out
       [ -s out ]

@@ -57,6 +57,17 @@ is_xml() {
   cmp out in
 }
 
+@test "a line that is too long to log has its bytes counted" {
+  { head -c 70000000 /dev/zero | tr '\0' x; printf '\ny = add x 1\n'; } |
+    gt-log -o t.log | cksum >passed
+  { head -c 70000000 /dev/zero | tr '\0' x; printf '\ny = add x 1\n'; } |
+    cksum | cmp - passed
+  run -0 cut -f6- t.log
+  lines_are $'bytes\t# instruction
+70000001\t# a line of more than 64 MiB
+12\ty = add x 1'
+}
+
 @test "a long stream passes whole, whatever the pieces it comes in" {
   make_stream
   for ((i = 0; i < 3000; i++)); do cat model.s; done >long.s

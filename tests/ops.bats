@@ -102,3 +102,16 @@ d = tensor i32[2] -7 7'
   run -3 gt-emit -e 'x = ones u8[2]' -e 'y = clamp x -2 -1'
   [[ $output == *"number -1 is under what u8 holds"* ]]
 }
+
+@test "rope refuses a base that has no powers" {
+  for base in 0 -1 inf nan; do
+    run -3 gt-emit -e 'x = ones f32[2,2]' -e "y = rope x base=$base"
+    [[ $output == *"base=$base must be above 0 and finite"* ]]
+  done
+}
+
+@test "a part of a whole that is too large is refused as such" {
+  run -3 gt-emit -e 'y = zeros f32[2] part=0/1000000000000000000'
+  [[ $output == *"part=0/1000000000000000000: the whole is too large"* ]]
+  [[ $output != *f64* ]]
+}

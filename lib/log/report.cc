@@ -1,5 +1,7 @@
 #include "log/report.h"
 
+#include <cmath>
+
 #include "log/graph.h"
 #include "log/series.h"
 #include "log/summary.h"
@@ -98,10 +100,26 @@ class Reporter {
            those_there_are(series) + "\n");
       status_ = Exit::kFailed;
     }
+    if (options_.plot_look.log_scale) any = has_logarithms(series);
     if (!any) return;
     out_.write(options_.kind == Kind::kPlotSvg
                    ? plot_svg(series.all(), options_.plot_look)
                    : plot_text(series.all(), options_.plot_look));
+  }
+
+  // Whether anything is left to draw.
+  bool has_logarithms(const SeriesSet& series) {
+    bool any = false;
+    for (const Series& one : series.all()) {
+      if (one.steps() == 0) continue;
+      const bool some = std::isfinite(one.least_positive());
+      any = any || some;
+      if (some) continue;
+      say_("gt-log: --log-scale: '" + one.name() +
+           "' has no finite value above 0\n");
+      status_ = Exit::kFailed;
+    }
+    return any;
   }
 
   static std::string those_there_are(const SeriesSet& series) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "base/io.h"
 #include "base/message.h"
@@ -170,7 +171,7 @@ void Tee::end_input(const std::string& name) {
   if (!part_.empty()) {  // the input ended without LF
     Chunk now;
     now.time_size = put_time(now.time);
-    log_line(now, part_, part_.size());
+    log_line(now, part_, std::exchange(part_bytes_, 0));
     part_.clear();
     write_log();
   }
@@ -221,6 +222,7 @@ void Tee::log_chunk(const Chunk& chunk) {
     const void* lf = std::memchr(at, '\n', static_cast<size_t>(end - at));
     if (lf == nullptr) {
       if (part_.size() <= kMaxLine) part_.append(at, end);
+      part_bytes_ += static_cast<size_t>(end - at);
       break;
     }
     const char* const next = static_cast<const char*>(lf) + 1;
@@ -228,8 +230,8 @@ void Tee::log_chunk(const Chunk& chunk) {
     if (part_.empty()) {
       log_line(chunk, {at, size - 1}, size);
     } else {
-      part_.append(at, size - 1);
-      log_line(chunk, part_, part_.size() + 1);
+      if (part_.size() <= kMaxLine) part_.append(at, size - 1);
+      log_line(chunk, part_, std::exchange(part_bytes_, 0) + size);
       part_.clear();
     }
     at = next;

@@ -86,7 +86,8 @@ class Tee {
   // Of the logging thread; of the other while no chunk is filled.
   Marks marks_;
   uint64_t line_ = 0;
-  std::string part_;  // of a line whose end is still to come
+  std::string part_;       // of a line whose end is still to come
+  size_t part_bytes_ = 0;  // as read: part_ holds no more than a line may have
   std::vector<char> rows_;
   size_t rows_size_ = 0;
   int errno_ = 0;

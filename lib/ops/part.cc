@@ -39,8 +39,10 @@ Result<Part> part_of(const Call& call) {
                  to_string(block) +
                  "]: where it begins, '/', and the sizes of the whole"};
   }
-  const Status fits = check_size({Dtype::kF64, part->whole});
-  if (!fits.ok()) return fits.error();
+  if (!check_size({Dtype::kF64, part->whole}).ok()) {
+    return Error{"part=" + std::string(text) +
+                 ": the whole is too large: over 2^57 elements"};
+  }
   for (size_t i = 0; i < block.size(); ++i) {
     if (block[i] <= part->whole[i] &&
         part->start[i] <= part->whole[i] - block[i]) {

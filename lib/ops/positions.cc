@@ -1,4 +1,6 @@
 // What else a transformer is made of: rotary positions, dropout.
+#include <cmath>
+
 #include "ops/families.h"
 #include "ops/part.h"
 #include "ops/shape_rules.h"
@@ -33,6 +35,11 @@ Status types_rope(Call& call) {
     return Error{"heads=" + std::string(call.key("heads")) +
                  " must divide the last dimension of " + call.describe(0) +
                  " into even parts"};
+  }
+  const double base = call.number("base");
+  if (!(base > 0) || std::isinf(base)) {
+    return Error{"base=" + std::string(call.key("base")) +
+                 " must be above 0 and finite; 10000 is usual"};
   }
   return call.given(1) ? need_integer(call, 1) : ok_status();
 }
@@ -158,7 +165,8 @@ constexpr Row kRows[] = {
                 "is an integer or the name of an integer scalar, 0 if absent; "
                 "under part= rows count from where the block begins. Angles "
                 "are computed in f64. Errors: fewer than 2 dimensions; heads "
-                "that do not divide them into even parts; integers.",
+                "that do not divide them into even parts; integers; a base "
+                "that is not above 0.",
      .source = "Su et al., RoFormer, 2021; pairs as in Llama of the "
                "transformers library",
      .example = "x = tensor f32[2,2] 1 0 1 0\n"
