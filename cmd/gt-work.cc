@@ -1,11 +1,14 @@
 // gt-work: a stream in, its results out.
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "exec/session.h"
+#include "interrupt.h"
 #include "program.h"
 
 namespace {
@@ -80,6 +83,37 @@ int usage(const std::string& message) {
   return static_cast<int>(gt::Exit::kUsage);
 }
 
+// Helper threads look out for work for a moment before they sleep. By default
+// libgomp's do for milliseconds, in which they take the core from the thread
+// that has the work wherever other programs run too: two threads were ten times
+// slower than one. A thousand looks, some 30 us, cost nothing measurable on
+// idle cores, fewer do. libgomp reads this before main, so the program starts
+// once more.
+void limit_spinning(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr ||
+      std::getenv("GOMP_SPINCOUNT") != nullptr ||
+      ::setenv("GOMP_SPINCOUNT", "1000", 0) != 0) {
+    return;
+  }
+  ::execv("/proc/self/exe", argv);  // or goes on as it is
+}
+
+// 0, or the status to exit with.
+int open_trace(Options& options, std::unique_ptr<gt::Trace>& trace) {
+  if (options.trace == "-") {
+    return usage(
+        "--trace: standard output is the stream of results; name a file");
+  }
+  if (gt::is_read(options.trace, options.files)) {
+    return usage("--trace: " + options.trace + " is what is to be read");
+  }
+  auto opened = gt::Trace::open(options.trace);
+  if (!opened.ok()) return usage("--trace: " + opened.error().message);
+  trace = std::move(opened.value());
+  options.worker.trace = trace.get();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,23 +132,20 @@ int main(int argc, char** argv) {
   if (options.threads == 0) {
     options.threads = std::max(1U, std::thread::hardware_concurrency());
   }
+  if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
+  std::unique_ptr<gt::Trace> trace;
+  std::optional<gt::Interrupt> interrupt;
+  if (app.count("--trace") > 0) {
+    interrupt.emplace();  // before the threads of the trace and the backend
+    if (const int bad = open_trace(options, trace); bad != 0) return bad;
+    interrupt->watch([&trace] { trace->salvage(); });
+  }
   const auto backend =
       gt::make_backend(options.backend, {options.threads, options.isa});
   if (!backend.ok()) return usage(backend.error().message);
   auto files = gt::Files::make(options.roots);
   if (!files.ok()) return usage("--root: " + files.error().message);
-
-  std::unique_ptr<gt::Trace> trace;
-  if (app.count("--trace") > 0) {
-    if (gt::is_read(options.trace, options.files)) {
-      return usage("--trace: " + options.trace + " is what is to be read");
-    }
-    auto opened = gt::Trace::open(options.trace);
-    if (!opened.ok()) return usage("--trace: " + opened.error().message);
-    trace = std::move(opened.value());
-    options.worker.trace = trace.get();
-  }
 
   gt::Writer writer(STDOUT_FILENO);
   gt::Exit done = gt::Exit::kDone;

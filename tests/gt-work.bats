@@ -327,7 +327,59 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
   run -0 awk -F '\t' 'NR > 1 {if ($1 < e || $2 < $1) exit 1; e = $2}' t.trace
 }
 
+@test "helper threads spin little, unless the user says how much" {
+  # environment NAME=VALUE...: GOMP_SPINCOUNT as gt-work has it while it runs.
+  environment() {
+    rm -f in out
+    mkfifo in
+    env -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY "$@" in >out &
+    local worker=$! i
+    exec 9>in
+    printf 'x = ones f32[]\nprint x\n' >&9
+    for ((i = 0; i < 100; i++)); do
+      [ ! -s out ] || break
+      sleep 0.1
+    done
+    tr '\0' '\n' <"/proc/$worker/environ" | grep -E '^(GOMP_SPIN|OMP_WAIT)' || true
+    exec 9>&-
+    wait "$worker"
+  }
+  run -0 environment gt-work --threads 2
+  lines_are GOMP_SPINCOUNT=1000
+  run -0 environment gt-work --threads 1
+  lines_are ''
+  run -0 environment OMP_WAIT_POLICY=active gt-work --threads 2
+  lines_are OMP_WAIT_POLICY=active
+  run -0 environment GOMP_SPINCOUNT=7 gt-work --threads 2
+  lines_are GOMP_SPINCOUNT=7
+}
+
+@test "a trace that is interrupted has what ran" {
+  for signal in INT TERM; do
+    mkfifo "in$signal"
+    # Of its own process group, where SIGINT is not ignored.
+    setsid env --default-signal=INT gt-work --trace t.trace "in$signal" >out &
+    worker=$!
+    exec 9>"in$signal"
+    printf '%s\n' 'x = ones f32[2,3]' 'y = sum x' 'print y' >&9
+    for ((i = 0; i < 100; i++)); do
+      [ ! -s out ] || break
+      sleep 0.1
+    done
+    kill -s "$signal" "$worker"
+    local status=0
+    wait "$worker" || status=$?
+    [ "$status" -eq 130 ]
+    exec 9>&-
+    run -0 cut -f6 t.trace
+    lines_are $'op\nones\nsum\nprint'
+  done
+}
+
 @test "a trace that cannot be written is status 2" {
+  run -2 --separate-stderr work --trace - <<< 'x = ones f32[]'
+  [[ $stderr == *'standard output is the stream of results; name a file'* ]]
+  [ ! -e ./- ]
   run -2 --separate-stderr work --trace none/t <<< 'x = ones f32[]'
   [[ $stderr == 'gt-work: --trace: none/t: No such file or directory;'* ]]
   run -2 --separate-stderr work --trace /dev/full \

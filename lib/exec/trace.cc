@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "base/io.h"
@@ -54,8 +55,8 @@ Result<std::unique_ptr<Trace>> Trace::open(const std::string& path) {
 
 Trace::Trace(int fd) : fd_(fd), filling_(kBuffer), full_(kBuffer) {
   std::memcpy(filling_.data(), kTraceHeader.data(), kTraceHeader.size());
-  size_ = kTraceHeader.size();
-  filling_[size_++] = '\n';
+  filling_[kTraceHeader.size()] = '\n';
+  size_ = kTraceHeader.size() + 1;
   thread_ = std::thread([this] { write_buffers(); });
 }
 
@@ -103,18 +104,21 @@ void Trace::end(const TraceText& text, uint64_t line) {
   to = put_digits(to + text.head.size(), line);
   std::memcpy(to, text.tail.data(), text.tail.size());
   to += text.tail.size();
-  size_ = static_cast<size_t>(to - filling_.data());
+  size_.store(static_cast<size_t>(to - filling_.data()),
+              std::memory_order_release);
 }
 
 // Waits while the buffer before is still being written.
 void Trace::hand_over() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return full_size_ == 0; });
-  std::swap(filling_, full_);
-  full_size_ = size_;
+  if (!is_salvaged_) {
+    std::swap(filling_, full_);
+    full_size_ = size_;
+  }
+  size_ = 0;
   lock.unlock();
   changed_.notify_all();
-  size_ = 0;
   ticks_.adjust();
 }
 
@@ -129,6 +133,17 @@ int Trace::finish() {
     thread_.join();
   }
   return errno_;
+}
+
+void Trace::salvage() {
+  constexpr auto kPatience = std::chrono::seconds(5);  // with a slow disk
+  std::unique_lock lock(mutex_);
+  if (!changed_.wait_for(lock, kPatience, [this] { return full_size_ == 0; }) ||
+      is_ending_) {
+    return;
+  }
+  write_all(fd_, {filling_.data(), size_.load(std::memory_order_acquire)});
+  is_salvaged_ = true;
 }
 
 void Trace::write_buffers() {

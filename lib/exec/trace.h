@@ -6,6 +6,7 @@
 // that is slow to write holds the queue up rather than fill memory.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -52,6 +53,10 @@ class Trace {
   // Writes all; 0, or the errno of what went wrong. After the queue's end.
   int finish();
 
+  // Writes the rows that are whole so far, for a process that is about to end:
+  // what is recorded later is dropped. Any thread.
+  void salvage();
+
  private:
   static constexpr size_t kBuffer = size_t{1} << 20;
 
@@ -64,14 +69,15 @@ class Trace {
   uint64_t start_ = 0;  // nanoseconds
   uint64_t end_ = 0;    // of the last instruction
   bool goes_on_ = false;
-  std::vector<char> filling_;
-  size_t size_ = 0;
+  std::vector<char> filling_;     // swapped with full_ under mutex_
+  std::atomic<size_t> size_ = 0;  // of whole rows; the queue's thread sets it
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<char> full_;  // guarded by mutex_, as is the rest
   size_t full_size_ = 0;    // 0: there is nothing to write
   bool is_ending_ = false;
+  bool is_salvaged_ = false;
   int errno_ = 0;
   std::thread thread_;
 };
