@@ -12,7 +12,7 @@ namespace gt {
 namespace {
 
 constexpr int kMaxSockets = 8192;
-constexpr int kBacklog = 1024;
+constexpr int kBacklog = 4096;  // connections that wait to be accepted
 
 void raise_open_files() {
   rlimit limit{};
@@ -62,6 +62,7 @@ Socket::Socket(Context& context, int type, const LinkOptions& options)
   set(ZMQ_CONNECT_TIMEOUT, options.connect_ms);
   set(ZMQ_RECONNECT_IVL, options.reconnect_ms);
   set(ZMQ_RECONNECT_IVL_MAX, options.reconnect_most_ms);
+  if (options.heartbeat_ms == 0) return;
   set(ZMQ_HEARTBEAT_IVL, options.heartbeat_ms);
   set(ZMQ_HEARTBEAT_TIMEOUT, options.lost_ms);
   set(ZMQ_HEARTBEAT_TTL, options.lost_ms);

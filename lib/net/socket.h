@@ -36,9 +36,10 @@ struct LinkOptions {
   size_t max_message = 0;  // bytes of a frame that is taken; no default
   int send_queue = 1000;   // messages a peer; 0: unbounded
   int receive_queue = 64;  // messages a peer, bounds what strangers cost
-  int heartbeat_ms = 500;  // ZMTP's own, beside gt's beats
-  int lost_ms = 1500;      // silence after which a link is closed
-  int handshake_ms = 3000;
+  int heartbeat_ms = 0;  // ZMTP's own, beside gt's beats; 0: none. One end's do
+  int lost_ms = 1500;    // silence after which they end a connection
+  // Counts from the connection, which may wait to be accepted among thousands.
+  int handshake_ms = 15000;
   int connect_ms = 3000;   // one try
   int reconnect_ms = 100;  // then twice that, up to ...
   int reconnect_most_ms = 2000;

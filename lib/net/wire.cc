@@ -64,14 +64,10 @@ Result<Message::Field> take_field(std::string_view& rest) {
     return error();
   }
   Message::Field field{rest.substr(1, equal - 1), rest.substr(equal + 1)};
-  const bool is_quoted = field.value.starts_with('"');
-  const size_t length =
-      is_quoted ? quoted_length(field.value)
-                : std::min(field.value.find(' '), field.value.size());
-  field.value = field.value.substr(0, length);
-  if (!is_key(field.key) || length == 0) return error();
-  if (!is_quoted && !is_word(field.value)) return error();
-  rest.remove_prefix(equal + 1 + length);
+  std::string_view after = field.value;
+  field.value = take_value(after);
+  if (!is_key(field.key) || field.value.empty()) return error();
+  rest = after;
   return field;
 }
 
@@ -116,6 +112,26 @@ const std::string_view* Message::find(std::string_view key) const {
   return nullptr;
 }
 
+std::string_view take_value(std::string_view& rest) {
+  const bool is_quoted = rest.starts_with('"');
+  const size_t length =
+      is_quoted ? quoted_length(rest) : std::min(rest.find(' '), rest.size());
+  const std::string_view value = rest.substr(0, length);
+  if (!is_quoted && !is_word(value)) return {};
+  rest.remove_prefix(length);
+  return value;
+}
+
+std::string value_text(std::string_view text) {
+  return is_word(text) ? std::string(text) : quote(text);
+}
+
+bool uses_credit(std::string_view bytes) {
+  const std::string_view word = bytes.substr(0, bytes.find(' '));
+  return word == name_of(Verb::kLines) || word == name_of(Verb::kBlock) ||
+         word == name_of(Verb::kHot);
+}
+
 Result<Message> parse_message(std::string_view bytes) {
   if (bytes.size() > kMaxMessage) {
     return Error{"a message of " + std::to_string(bytes.size()) +
@@ -155,12 +171,11 @@ std::string text(const Message& message, std::string_view key) {
   return value == nullptr ? std::string() : unquote(*value);
 }
 
-MessageWriter::MessageWriter(Verb verb) : text_(name_of(verb)) {}
+MessageWriter::MessageWriter(Verb verb) : verb_(verb), text_(name_of(verb)) {}
 
 MessageWriter& MessageWriter::field(std::string_view key,
                                     std::string_view value) {
-  text_.append(" ").append(key).append("=");
-  text_ += is_word(value) ? std::string(value) : quote(value);
+  text_.append(" ").append(key).append("=").append(value_text(value));
   return *this;
 }
 
@@ -173,6 +188,17 @@ std::string MessageWriter::finish(std::string_view body) {
   text_ += '\n';
   GT_CHECK(text_.size() <= kMaxHeader && body.size() <= kMaxBody);
   return std::move(text_.append(body));
+}
+
+std::vector<std::string> MessageWriter::finish_all(std::string_view body) {
+  std::vector<std::string> out;
+  while (body.size() > kMaxBody) {
+    out.push_back(field("more", 1).finish(body.substr(0, kMaxBody)));
+    body.remove_prefix(kMaxBody);
+    text_ = name_of(verb_);
+  }
+  out.push_back(finish(body));
+  return out;
 }
 
 bool takes_number(std::string_view line) {

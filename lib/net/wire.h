@@ -41,8 +41,8 @@ inline constexpr size_t kMaxFields = 32;
 //   report   seq= line= status=: a failure for people, one message in the body
 //   done     seq= bytes= wait=: finished up to seq; bytes of the lines, block
 //            and hot messages (frames, headers included) it has room for again,
-//            in all since it attached; the body says what it waits for, if
-//            anything (words for people)
+//            in all since it attached; it waits since so many ms, and the body
+//            says for what (words for people)
 //   bye      status=: drained after `end`; or why it leaves (body)
 // From gt-route.
 //   welcome  worker= workers= epoch= session= file= : attached; the body lists
@@ -90,6 +90,12 @@ struct Message {
   const std::string_view* find(std::string_view key) const;
 };
 
+// A word or a quoted string at the front of `rest`, taken off, as written; ""
+// if there is none.
+std::string_view take_value(std::string_view& rest);
+// As a field's value is written: quoted unless it is a word.
+std::string value_text(std::string_view text);
+
 // Errors: no header, an unknown verb, a malformed field or one that is there
 // twice, too many of them, a body that is not as long as size= says, bytes
 // beyond kMaxMessage. Believes nothing.
@@ -99,6 +105,9 @@ Result<uint64_t> number(const Message& message, std::string_view key);
 // A field without its quotes; "" when it is not there.
 std::string text(const Message& message, std::string_view key);
 
+// Whether messages like this one count against the credit of a worker.
+bool uses_credit(std::string_view bytes);
+
 // Writes a message. `size=` is written by it, last. Header and body shall keep
 // to kMaxHeader and kMaxBody.
 class MessageWriter {
@@ -107,8 +116,11 @@ class MessageWriter {
   MessageWriter& field(std::string_view key, std::string_view value);
   MessageWriter& field(std::string_view key, uint64_t value);
   std::string finish(std::string_view body = {});
+  // In as many messages as it takes; all but the last with more=1.
+  std::vector<std::string> finish_all(std::string_view body);
 
  private:
+  Verb verb_;
   std::string text_;
 };
 

@@ -1,0 +1,86 @@
+#include "net/host.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gt {
+namespace {
+
+// Received in one step, so that a flood does not keep the loop from the rest.
+constexpr int kAtOnce = 1000;
+
+// An attached worker's queue has room for all that credit allows, and for the
+// beats besides; a stranger's refusals fill theirs and are dropped.
+LinkOptions link_options(const Timing& timing) {
+  LinkOptions link;
+  link.max_message = kMaxMessage;
+  link.send_queue = static_cast<int>(HostState::kMaxOnWay) + 1024;
+  link.heartbeat_ms = static_cast<int>(timing.beat);
+  link.lost_ms = static_cast<int>(timing.lost);
+  return link;
+}
+
+}  // namespace
+
+Host::Host(Context& context, HostOptions options)
+    : router_(context, link_options(options.timing)),
+      links_(context, router_),
+      state_(std::move(options), now_ms()) {}
+
+Result<std::unique_ptr<Host>> Host::make(Context& context,
+                                         const std::string& endpoint,
+                                         HostOptions options) {
+  std::unique_ptr<Host> host(new Host(context, std::move(options)));
+  const auto bound = host->router_.bind(endpoint);
+  if (!bound.ok()) return bound.error();
+  host->endpoint_ = bound.value();
+  return host;
+}
+
+void Host::add_to(Poller& poller) const {
+  poller.add_socket(router_.raw());
+  poller.add_socket(links_.raw());
+}
+
+int64_t Host::wait_ms() const {
+  if (!all_read_) return 0;
+  return std::max<int64_t>(0, state_.next_tick() - now_ms());
+}
+
+void Host::step() {
+  links_.watch();
+  int received = 0;
+  while (received < kAtOnce && receive()) ++received;
+  all_read_ = received < kAtOnce;
+  std::string peer;
+  while (all_read_ && links_.next_ended(peer)) state_.link_ended(peer);
+  state_.tick(now_ms(), all_read_);
+  flush();
+}
+
+bool Host::receive() {
+  Incoming in;
+  if (!router_.receive(in)) return false;
+  const bool known = state_.knows(in.peer);
+  // Of a message in many frames, which no worker sends, nothing is read.
+  Frame frame = in.count == 1 ? std::move(in.parts[0]) : Frame();
+  state_.receive(in.peer, std::move(frame), now_ms());
+  if (!known && state_.knows(in.peer)) links_.claim(in.fd, in.peer);
+  return true;
+}
+
+void Host::send(uint32_t worker, const Frame& frame) {
+  state_.send(worker, frame);
+  flush();
+}
+
+void Host::flush() {
+  HostState::Outgoing out;
+  while (state_.next(out)) {
+    const Sent sent = router_.send(out.peer, std::move(out.frame));
+    // A connection that is gone is told by its end, after its last messages.
+    if (sent == Sent::kWouldBlock) state_.undelivered(out.peer);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,59 @@
+// gt-route's end of the connections to its workers: HostState on a ROUTER.
+// For the loop of one thread:
+//
+//     host.add_to(poller);
+//     poller.wait(host.wait_ms());
+//     host.step();
+//     while (host.next(event)) ...
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/host_state.h"
+#include "net/links.h"
+#include "net/poller.h"
+#include "net/socket.h"
+
+namespace gt {
+
+class Host {
+ public:
+  // Listens at the endpoint; local_endpoint() for workers on this host.
+  static Result<std::unique_ptr<Host>> make(Context& context,
+                                            const std::string& endpoint,
+                                            HostOptions options);
+  // As workers connect to it, the port filled in.
+  const std::string& endpoint() const { return endpoint_; }
+
+  void add_to(Poller& poller) const;
+  int64_t wait_ms() const;  // until step() has something to do, at most
+  // Receives what is there, up to a bound, and sends what time demands.
+  void step();
+  bool next(HostEvent& event) { return state_.next(event); }
+
+  // As HostState's; what send() takes leaves at once.
+  bool can_send(uint32_t worker, size_t bytes) const {
+    return state_.can_send(worker, bytes);
+  }
+  void send(uint32_t worker, const Frame& frame);
+
+  const HostState& state() const { return state_; }
+  // Connections that were no ZeroMQ.
+  uint64_t rejected() const { return links_.rejected(); }
+  // Lets the last messages leave when the host goes, for at most so long.
+  void linger(int milliseconds) { router_.linger(milliseconds); }
+
+ private:
+  Host(Context& context, HostOptions options);
+  bool receive();
+  void flush();
+
+  Router router_;
+  Links links_;
+  HostState state_;
+  std::string endpoint_;
+  bool all_read_ = true;
+};
+
+}  // namespace gt

@@ -1,0 +1,375 @@
+#include "net/host_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/message.h"
+#include "net/endpoint.h"
+
+namespace gt {
+namespace {
+
+constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
+constexpr size_t kMaxFile = 512;          // bytes of the input's name
+
+std::string seconds(int64_t ms) {
+  const int64_t tenths = ms / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+}  // namespace
+
+HostState::HostState(HostOptions options, int64_t now)
+    : options_(std::move(options)),
+      workers_(options_.workers),
+      next_beat_(now + options_.timing.beat),
+      judged_(now),
+      refused_at_(now - kRefusalsApart) {
+  GT_CHECK(options_.workers > 0 && options_.workers <= kMaxWorkers);
+  GT_CHECK(options_.window >= kMaxMessage);
+}
+
+bool HostState::next(HostEvent& event) {
+  if (events_.empty()) return false;
+  event = std::move(events_.front());
+  events_.pop_front();
+  return true;
+}
+
+bool HostState::next(Outgoing& out) {
+  if (outgoing_.empty()) return false;
+  out = std::move(outgoing_.front());
+  outgoing_.pop_front();
+  return true;
+}
+
+void HostState::put(const std::string& peer, Frame frame) {
+  outgoing_.push_back({peer, std::move(frame)});
+}
+
+void HostState::emit(HostEvent::Kind kind, uint32_t worker, std::string why,
+                     Letter letter) {
+  events_.push_back({kind, worker, std::move(why), std::move(letter)});
+}
+
+std::string HostState::who_is_here() const {
+  std::vector<const Peer*> here;
+  for (const auto& [id, peer] : peers_) here.push_back(&peer);
+  std::ranges::sort(here, {}, &Peer::order);
+  std::string out = std::to_string(here.size()) + " of " +
+                    std::to_string(options_.workers) + " workers are here";
+  for (size_t i = 0; i < here.size(); ++i) {
+    out += i == 0 ? " (" : "; ";
+    out += excerpt(here[i]->info.name) + " on " + excerpt(here[i]->info.host) +
+           ", pid " + std::to_string(here[i]->info.pid);
+  }
+  return out + (here.empty() ? "" : ")");
+}
+
+// ---- what comes -------------------------------------------------------------
+
+void HostState::receive(const std::string& peer, Frame frame, int64_t now) {
+  const auto known = peers_.find(peer);
+  if (known == peers_.end()) {
+    if (!fenced_.contains(peer)) return take_hello(peer, frame, now);
+    ++stale_;
+    return;
+  }
+  listen(known->second, now);
+  auto letter = known->second.joiner.take(std::move(frame));
+  if (!letter.ok()) {
+    return lose(peer, "what came is no message: " + letter.error().message,
+                true);
+  }
+  if (letter.value().has_value()) {
+    take(peer, known->second, std::move(*letter.value()));
+  }
+}
+
+void HostState::listen(Peer& peer, int64_t now) {
+  peer.heard = now;
+  if (peer.worker == kNoWorker) return;
+  WorkerState& state = workers_[peer.worker].status.state;
+  if (state != WorkerState::kSuspect) return;
+  state = WorkerState::kAttached;
+  emit(HostEvent::Kind::kResumed, peer.worker);
+}
+
+void HostState::take(const std::string& peer, Peer& from, Letter letter) {
+  const uint32_t number = from.worker;
+  const Verb verb = letter.message.verb;
+  const bool is_beat = verb == Verb::kDone;
+  if (number == kNoWorker && is_beat) return;
+  if (number == kNoWorker) {
+    return lose(peer, std::string(name_of(verb)) + " before it was attached",
+                true);
+  }
+  Worker& worker = workers_[number];
+  if (is_beat) {
+    const Status status = take_done(worker, letter.message);
+    if (!status.ok()) return lose(peer, status.error().message, true);
+  }
+  if (is_beat || verb == Verb::kResults || verb == Verb::kReport) {
+    return emit(HostEvent::Kind::kMessage, number, {}, std::move(letter));
+  }
+  if (verb != Verb::kBye) {
+    return lose(peer, "a worker says no " + std::string(name_of(verb)), true);
+  }
+  worker.status.state = WorkerState::kLeft;
+  peers_.erase(peer);
+  emit(HostEvent::Kind::kLeft, number, {}, std::move(letter));
+}
+
+Status HostState::take_done(Worker& worker, const Message& done) {
+  WorkerStatus& status = worker.status;
+  const auto seq = number(done, "seq");
+  const auto bytes = number(done, "bytes");
+  const auto waits = number(done, "wait");
+  for (const auto* value : {&seq, &bytes, &waits}) {
+    if (!value->ok()) return value->error();
+  }
+  if (bytes.value() < status.taken || bytes.value() > status.sent) {
+    return Error{"done: bytes=" + std::to_string(bytes.value()) + ", but " +
+                 std::to_string(status.sent) + " were sent and " +
+                 std::to_string(status.taken) + " done before"};
+  }
+  status.done_seq = std::max(status.done_seq, seq.value());
+  status.taken = bytes.value();
+  status.waits_ms = waits.value();
+  status.waits_for = done.body;
+  while (!worker.ends.empty() && worker.ends.front() <= status.taken) {
+    worker.ends.pop_front();
+  }
+  return ok_status();
+}
+
+void HostState::link_ended(const std::string& peer) {
+  fenced_.erase(peer);
+  if (knows(peer)) lose(peer, "its connection ended", false);
+}
+
+void HostState::undelivered(const std::string& peer) {
+  if (knows(peer)) lose(peer, "what is for it cannot be delivered", false);
+}
+
+void HostState::lose(const std::string& peer, const std::string& why,
+                     bool tell) {
+  const Peer from = std::move(peers_.at(peer));
+  const uint32_t number = from.worker;
+  const std::string id = peer;  // may be the map's own key
+  peers_.erase(id);
+  std::string text = describe(number, from.info) + " is lost: " + why;
+  if (number == kNoWorker) {
+    text = excerpt(from.info.name) + " on " + excerpt(from.info.host) +
+           " is lost before all workers were here: " + why;
+  } else {
+    Worker& worker = workers_[number];
+    worker.status.state = WorkerState::kLost;
+    worker.ends.clear();
+    if (tell) fenced_[id] = number;
+  }
+  if (tell) put(id, Frame(MessageWriter(Verb::kAbort).finish(text)));
+  emit(HostEvent::Kind::kLost, number, std::move(text));
+}
+
+// ---- hello ------------------------------------------------------------------
+
+void HostState::take_hello(const std::string& peer, const Frame& frame,
+                           int64_t now) {
+  const auto hello = parse_message(frame.bytes());
+  if (!hello.ok() || hello.value().verb != Verb::kHello) {
+    ++ignored_;
+    return;
+  }
+  Status status = check_hello(hello.value());
+  if (!status.ok()) return refuse(peer, status.error().message, now);
+  const auto info = read_info(hello.value());
+  if (!info.ok()) return refuse(peer, info.error().message, now);
+  status = check_place(info.value());
+  if (!status.ok()) return refuse(peer, status.error().message, now);
+  Peer& taken = peers_[peer];
+  taken.info = info.value();
+  taken.heard = now;
+  taken.order = hellos_++;
+  if (is_numbered_) return attach(peer, lost_place(taken.info));
+  if (peers_.size() == options_.workers) number_all();
+}
+
+// Of another version nothing but this is understood.
+Status HostState::check_hello(const Message& hello) const {
+  const std::string who =
+      excerpt(text(hello, "name")) + " on " + excerpt(text(hello, "host"));
+  const auto version = number(hello, "version");
+  if (!version.ok()) return version.error();
+  if (version.value() != kWireVersion) {
+    return Error{who + " speaks version " + std::to_string(version.value()) +
+                 " of the wire, gt-route " + std::to_string(kWireVersion) +
+                 "; install the same gt on both"};
+  }
+  if (!options_.token.empty() &&
+      !same_token(text(hello, "token"), options_.token)) {
+    return Error{who + " has not the token of this session"};
+  }
+  const std::string table = text(hello, "table");
+  if (table == options_.table) return ok_status();
+  return Error{who + " has op table " + excerpt(table) + ", gt-route " +
+               options_.table + "; install the same gt on both"};
+}
+
+// Whether there is a place, under this name and at the rank it wants.
+Status HostState::check_place(const WorkerInfo& info) const {
+  const std::string who = excerpt(info.name) + " on " + excerpt(info.host);
+  for (const auto& [id, peer] : peers_) {
+    if (peer.info.name == info.name) {
+      return Error{who + ": a worker of this name is here, pid " +
+                   std::to_string(peer.info.pid) + " on " +
+                   excerpt(peer.info.host)};
+    }
+    if (info.rank.has_value() && !is_numbered_ && peer.info.rank == info.rank) {
+      return Error{who + ": rank " + std::to_string(*info.rank) +
+                   " is taken by " + excerpt(peer.info.name) + " on " +
+                   excerpt(peer.info.host)};
+    }
+  }
+  if (info.rank.has_value() && *info.rank >= options_.workers) {
+    return Error{who + ": rank " + std::to_string(*info.rank) +
+                 " of a session of " + std::to_string(options_.workers) +
+                 " workers"};
+  }
+  if (!is_numbered_ || lost_place(info) != kNoWorker) return ok_status();
+  return Error{who + ": all " + std::to_string(options_.workers) +
+               " workers were here before it"};
+}
+
+// The number of a lost worker that this one may take: the rank it wants, else
+// that of its name, else the first.
+uint32_t HostState::lost_place(const WorkerInfo& info) const {
+  uint32_t place = kNoWorker;
+  for (uint32_t i = 0; i < workers_.size(); ++i) {
+    const WorkerStatus& status = workers_[i].status;
+    if (status.state != WorkerState::kLost) continue;
+    if (info.rank.has_value() && *info.rank != i) continue;
+    if (status.info.name == info.name) return i;
+    if (place == kNoWorker) place = i;
+  }
+  return place;
+}
+
+void HostState::refuse(const std::string& peer, const std::string& why,
+                       int64_t now) {
+  ++refused_;
+  put(peer, Frame(MessageWriter(Verb::kRefuse).finish(why)));
+  if (now - refused_at_ < kRefusalsApart) return;
+  refused_at_ = now;
+  emit(HostEvent::Kind::kRefused, kNoWorker, why);
+}
+
+void HostState::number_all() {
+  std::vector<const std::string*> places(workers_.size());
+  std::vector<std::pair<uint64_t, const std::string*>> others;
+  for (const auto& [id, peer] : peers_) {
+    if (peer.info.rank.has_value()) {
+      places[*peer.info.rank] = &id;
+    } else {
+      others.emplace_back(peer.order, &id);
+    }
+  }
+  std::ranges::sort(others);
+  size_t next = 0;
+  for (const std::string*& place : places) {
+    if (place == nullptr) place = others[next++].second;
+  }
+  is_numbered_ = true;
+  // All are known before the first is told of the others.
+  for (uint32_t i = 0; i < places.size(); ++i) {
+    workers_[i].status.info = peers_.at(*places[i]).info;
+  }
+  for (uint32_t i = 0; i < places.size(); ++i) attach(*places[i], i);
+}
+
+void HostState::attach(const std::string& peer, uint32_t number) {
+  Peer& from = peers_.at(peer);
+  from.worker = number;
+  Worker& worker = workers_[number];
+  fenced_.erase(worker.peer);
+  const uint64_t epoch = worker.status.epoch + 1;
+  worker = Worker();
+  worker.peer = peer;
+  worker.status.state = WorkerState::kAttached;
+  worker.status.info = from.info;
+  worker.status.epoch = epoch;
+  welcome(peer, number);
+  emit(HostEvent::Kind::kAttached, number);
+}
+
+void HostState::welcome(const std::string& peer, uint32_t number) {
+  MessageWriter message(Verb::kWelcome);
+  message.field("worker", uint64_t{number});
+  message.field("workers", uint64_t{options_.workers});
+  message.field("epoch", workers_[number].status.epoch);
+  message.field("session", options_.session)
+      .field("file", options_.file.substr(0, kMaxFile));
+  std::string body;
+  for (uint32_t i = 0; i < workers_.size(); ++i) {
+    append_entry(body, i, workers_[i].status.info);
+  }
+  for (auto& part : message.finish_all(body)) put(peer, Frame(std::move(part)));
+}
+
+// ---- what goes --------------------------------------------------------------
+
+bool HostState::is_attached(uint32_t number) const {
+  const WorkerState state = workers_[number].status.state;
+  return state == WorkerState::kAttached || state == WorkerState::kSuspect;
+}
+
+bool HostState::can_send(uint32_t number, size_t bytes) const {
+  const Worker& worker = workers_[number];
+  const uint64_t on_way = worker.status.sent - worker.status.taken;
+  return is_attached(number) && worker.ends.size() < kMaxOnWay &&
+         on_way + bytes <= options_.window;
+}
+
+void HostState::send(uint32_t number, const Frame& frame) {
+  if (!is_attached(number)) return;
+  Worker& worker = workers_[number];
+  if (uses_credit(frame.bytes())) {
+    worker.status.sent += frame.size();
+    worker.ends.push_back(worker.status.sent);
+  }
+  put(worker.peer, frame);
+}
+
+// ---- time -------------------------------------------------------------------
+
+void HostState::tick(int64_t now, bool all_read) {
+  if (all_read) judge(now);
+  if (now < next_beat_) return;
+  next_beat_ = now + options_.timing.beat;
+  const Frame beat(MessageWriter(Verb::kBeat).finish());
+  for (const auto& [id, peer] : peers_) put(id, beat);
+}
+
+void HostState::judge(int64_t now) {
+  const int64_t slept = now - std::exchange(judged_, now);
+  const int64_t excused = slept > 3 * options_.timing.beat / 2 ? slept : 0;
+  std::vector<std::string> silent;
+  for (auto& [id, peer] : peers_) {
+    peer.heard = std::min(peer.heard + excused, now);
+    const int64_t silence = now - peer.heard;
+    if (silence >= options_.timing.lost) {
+      silent.push_back(id);
+    } else if (silence >= options_.timing.suspect && peer.worker != kNoWorker) {
+      WorkerState& state = workers_[peer.worker].status.state;
+      if (state == WorkerState::kSuspect) continue;
+      state = WorkerState::kSuspect;
+      emit(HostEvent::Kind::kSuspect, peer.worker);
+    }
+  }
+  for (const std::string& id : silent) {
+    lose(id, "nothing was heard of it for " + seconds(options_.timing.lost),
+         true);
+  }
+}
+
+}  // namespace gt

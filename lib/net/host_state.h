@@ -1,0 +1,165 @@
+// What gt-route knows of its workers, and what it says to them to know it: who
+// said hello, who is attached, alive, has room for more. Knows no socket and no
+// clock: time is passed in, in milliseconds, and what is to be sent is handed
+// out.
+//
+// A worker is numbered when all have said hello: by the rank it wants, the
+// others by the order of their hellos. A worker is a connection: one that is
+// lost and comes back says hello again, gets the number with a new epoch and an
+// empty slate, and what its old connection still brings is dropped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "net/joiner.h"
+#include "net/roster.h"
+
+namespace gt {
+
+inline constexpr uint32_t kNoWorker = UINT32_MAX;
+
+// Milliseconds.
+struct Timing {
+  int64_t beat = 500;
+  int64_t suspect = 1000;  // nothing heard for so long
+  int64_t lost = 1500;
+};
+
+struct HostOptions {
+  uint32_t workers = 1;
+  std::string table;    // digest of the op table that workers must have
+  std::string token;    // what a hello must bring; "" for any
+  std::string session;  // what admits workers to each other
+  std::string file;     // the input, for their messages
+  size_t window = size_t{4} << 20;  // bytes that a worker may have on its way
+  Timing timing;
+};
+
+enum class WorkerState : uint8_t { kAbsent, kAttached, kSuspect, kLost, kLeft };
+
+struct HostEvent {
+  enum class Kind : uint8_t {
+    kAttached,
+    kMessage,  // results, report, done
+    kSuspect,  // its beats are late
+    kResumed,  // they came after all
+    kLost,     // why; kNoWorker: it had said hello, others are still waited for
+    kLeft,     // its bye, in letter
+    kRefused,  // why; of those that come close together, one
+  };
+  Kind kind = Kind::kMessage;
+  uint32_t worker = kNoWorker;
+  std::string why;  // for people, names the worker
+  Letter letter;
+};
+
+struct WorkerStatus {
+  WorkerState state = WorkerState::kAbsent;
+  WorkerInfo info;
+  uint64_t epoch = 0;  // 1 when it first attaches
+  uint64_t done_seq = 0;
+  std::string waits_for;  // what its last done said, and since when in ms
+  uint64_t waits_ms = 0;
+  uint64_t sent = 0;  // bytes of lines, and those that it took
+  uint64_t taken = 0;
+};
+
+class HostState {
+ public:
+  struct Outgoing {
+    std::string peer;
+    Frame frame;
+  };
+  // Messages that a worker may have on its way, whatever their size.
+  static constexpr size_t kMaxOnWay = 4096;
+
+  HostState(HostOptions options, int64_t now);
+
+  // From the socket. `peer` is the connection's name.
+  void receive(const std::string& peer, Frame frame, int64_t now);
+  void link_ended(const std::string& peer);
+  void undelivered(
+      const std::string& peer);  // its queue is full, or it is gone
+  // Sends beats. `all_read`: nothing is left to be received, so that a silence
+  // is one. Time that we slept ourselves is no silence of theirs.
+  void tick(int64_t now, bool all_read);
+  int64_t next_tick() const { return next_beat_; }
+
+  bool next(HostEvent& event);
+  bool next(Outgoing& out);
+
+  bool is_complete() const { return is_numbered_; }
+  // "2 of 4 workers are here (w0 on node7, pid 12; ...)".
+  std::string who_is_here() const;
+  const WorkerStatus& worker(uint32_t number) const {
+    return workers_[number].status;
+  }
+  // Whether the connection is one that we listen to.
+  bool knows(const std::string& peer) const { return peers_.contains(peer); }
+
+  // Whether an attached worker has room for a message of so many bytes.
+  bool can_send(uint32_t worker, size_t bytes) const;
+  // To an attached worker; to others it is dropped. Lines, blocks and hot
+  // messages take credit, which can_send() shall have granted.
+  void send(uint32_t worker, const Frame& frame);
+
+  uint64_t ignored() const { return ignored_; }  // messages before a hello
+  uint64_t stale() const { return stale_; }      // of workers that are lost
+  uint64_t refused() const { return refused_; }  // hellos
+
+ private:
+  // A connection that said a hello that was taken.
+  struct Peer {
+    WorkerInfo info;
+    int64_t heard = 0;
+    uint64_t order = 0;  // of hellos
+    uint32_t worker = kNoWorker;
+    Joiner joiner;
+  };
+  struct Worker {
+    WorkerStatus status;
+    std::string peer;           // its connection, also once it is lost
+    std::deque<uint64_t> ends;  // of the messages on the way, in bytes sent
+  };
+
+  bool is_attached(uint32_t worker) const;
+  void take_hello(const std::string& peer, const Frame& frame, int64_t now);
+  Status check_hello(const Message& hello) const;
+  Status check_place(const WorkerInfo& info) const;
+  void refuse(const std::string& peer, const std::string& why, int64_t now);
+  uint32_t lost_place(const WorkerInfo& info) const;
+  void number_all();
+  void attach(const std::string& peer, uint32_t number);
+  void welcome(const std::string& peer, uint32_t number);
+  void take(const std::string& peer, Peer& from, Letter letter);
+  Status take_done(Worker& worker, const Message& done);
+  void lose(const std::string& peer, const std::string& why, bool tell);
+  void listen(Peer& peer, int64_t now);
+  void judge(int64_t now);
+  void put(const std::string& peer, Frame frame);
+  void emit(HostEvent::Kind kind, uint32_t worker, std::string why = {},
+            Letter letter = {});
+
+  HostOptions options_;
+  std::unordered_map<std::string, Peer> peers_;
+  std::unordered_map<std::string, uint32_t> fenced_;  // of lost workers
+  std::vector<Worker> workers_;
+  std::deque<HostEvent> events_;
+  std::deque<Outgoing> outgoing_;
+  bool is_numbered_ = false;
+  uint64_t hellos_ = 0;
+  int64_t next_beat_;
+  int64_t judged_;
+  int64_t refused_at_;
+  uint64_t ignored_ = 0;
+  uint64_t stale_ = 0;
+  uint64_t refused_ = 0;
+};
+
+}  // namespace gt

@@ -1,0 +1,53 @@
+// A worker's end of its connection to gt-route: MemberState on a DEALER. For
+// the loop of one thread, as Host is.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/member_state.h"
+#include "net/poller.h"
+#include "net/socket.h"
+
+namespace gt {
+
+class Member {
+ public:
+  // Begins to connect. Error: the endpoint is none, or a name is too long.
+  static Result<std::unique_ptr<Member>> make(Context& context,
+                                              const std::string& endpoint,
+                                              MemberOptions options);
+
+  void add_to(Poller& poller) const;
+  int64_t wait_ms() const;
+  void step();
+  bool next(MemberEvent& event) { return state_.next(event); }
+
+  const MemberState& state() const { return state_; }
+  // As MemberState's; what they say leaves at once, or as soon as it can.
+  void give_back(size_t bytes);
+  void done(uint64_t seq, uint64_t wait_ms = 0,
+            std::string_view waits_for = {});
+  // Whether gt-route reads as fast as we write; if not, wait until step().
+  bool can_send() const { return unsent_bytes_ < kMaxUnsent; }
+  void send(Frame frame);  // results, report, bye
+  // Lets the last messages leave when the member goes, for at most so long.
+  void linger(int milliseconds) { dealer_.linger(milliseconds); }
+
+ private:
+  static constexpr size_t kMaxUnsent = size_t{4} << 20;
+
+  Member(Context& context, MemberOptions options);
+  void receive();
+  void link_down();
+  void flush();
+
+  Dealer dealer_;
+  LinkMonitor monitor_;
+  MemberState state_;
+  std::deque<Frame> unsent_;
+  size_t unsent_bytes_ = 0;
+  bool all_read_ = true;
+};
+
+}  // namespace gt

@@ -1,0 +1,211 @@
+#include "net/member_state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/message.h"
+
+namespace gt {
+namespace {
+
+// Room is told without waiting for a beat once it is so much.
+constexpr uint64_t kMuch = uint64_t{256} << 10;
+
+std::string seconds(int64_t ms) {
+  const int64_t tenths = ms / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+}  // namespace
+
+MemberState::MemberState(MemberOptions options, int64_t now)
+    : options_(std::move(options)),
+      began_(now),
+      heard_(now),
+      judged_(now),
+      next_beat_(now + options_.timing.beat) {}
+
+bool MemberState::next(MemberEvent& event) {
+  if (events_.empty()) return false;
+  event = std::move(events_.front());
+  events_.pop_front();
+  return true;
+}
+
+bool MemberState::next(Frame& out) {
+  if (outgoing_.empty()) return false;
+  out = std::move(outgoing_.front());
+  outgoing_.pop_front();
+  return true;
+}
+
+void MemberState::finish(MemberEvent::Kind kind, std::string why) {
+  if (is_over()) return;
+  state_ = State::kOver;
+  events_.push_back({kind, std::move(why), {}});
+}
+
+// ---- the connection ---------------------------------------------------------
+
+void MemberState::link_up(int64_t now) {
+  if (state_ != State::kConnecting) return;
+  state_ = State::kHello;
+  heard_ = now;
+  say_hello();
+}
+
+void MemberState::link_down() {
+  if (is_attached()) {
+    finish(MemberEvent::Kind::kLost,
+           "gt-route at " + options_.host + " is lost: the connection ended");
+  }
+  // Before it was attached nothing is lost: another connection is tried.
+  if (state_ != State::kHello) return;
+  state_ = State::kConnecting;
+  outgoing_.clear();
+}
+
+void MemberState::say_hello() {
+  MessageWriter hello(Verb::kHello);
+  hello.field("version", uint64_t{kWireVersion});
+  hello.field("table", options_.table).field("token", options_.token);
+  hello.field("epoch", options_.epoch);
+  add_info(hello, options_.info);
+  outgoing_.push_back(Frame(hello.finish()));
+}
+
+// ---- what comes -------------------------------------------------------------
+
+void MemberState::receive(Frame frame, int64_t now) {
+  if (is_over() || state_ == State::kConnecting) return;
+  heard_ = now;
+  const size_t bytes = uses_credit(frame.bytes()) ? frame.size() : 0;
+  auto letter = joiner_.take(std::move(frame));
+  if (!letter.ok()) {
+    return finish(MemberEvent::Kind::kLost,
+                  "what came from " + options_.host +
+                      " is no message of gt-route: " + letter.error().message);
+  }
+  // A part that waits for the others is bounded by itself.
+  if (!letter.value().has_value()) return give_back(bytes);
+  letter.value()->bytes = bytes;
+  take(std::move(*letter.value()));
+}
+
+void MemberState::take(Letter letter) {
+  using Kind = MemberEvent::Kind;
+  const Verb verb = letter.message.verb;
+  const std::string body(letter.message.body);
+  switch (verb) {
+    case Verb::kBeat:
+      return;
+    case Verb::kRefuse:
+      return finish(Kind::kRefused, body);
+    case Verb::kAbort:
+      return finish(Kind::kAborted, body);
+    case Verb::kWelcome:
+      if (state_ == State::kHello) return take_welcome(letter.message);
+      break;
+    case Verb::kEnd:
+      if (is_attached()) return events_.push_back({Kind::kEnd, {}, {}});
+      break;
+    case Verb::kLines:
+    case Verb::kBlock:
+    case Verb::kHot:
+    case Verb::kForget:
+      if (!is_attached()) break;
+      return events_.push_back({Kind::kMessage, {}, std::move(letter)});
+    default:
+      break;
+  }
+  finish(Kind::kLost, "gt-route at " + options_.host + " said " +
+                          std::string(name_of(verb)) +
+                          (is_attached() ? " to a worker that is attached"
+                                         : " before welcome"));
+}
+
+void MemberState::take_welcome(const Message& message) {
+  const auto worker = number(message, "worker");
+  const auto workers = number(message, "workers");
+  const auto epoch = number(message, "epoch");
+  auto roster = parse_roster(message.body);
+  Status status = ok_status();
+  for (const auto* value : {&worker, &workers, &epoch}) {
+    if (!value->ok()) status = value->error();
+  }
+  if (!roster.ok()) status = roster.error();
+  if (status.ok() &&
+      (workers.value() > kMaxWorkers || worker.value() >= workers.value() ||
+       roster.value().size() != workers.value())) {
+    status = Error{"worker=" + std::to_string(worker.value()) +
+                   " workers=" + std::to_string(workers.value()) + " with " +
+                   std::to_string(roster.value().size()) + " in the list"};
+  }
+  if (!status.ok()) {
+    return finish(MemberEvent::Kind::kLost,
+                  "gt-route at " + options_.host +
+                      ": welcome: " + status.error().message);
+  }
+  welcome_ = {static_cast<uint32_t>(worker.value()),
+              static_cast<uint32_t>(workers.value()),
+              epoch.value(),
+              text(message, "session"),
+              text(message, "file"),
+              std::move(roster.value())};
+  state_ = State::kAttached;
+  events_.push_back({MemberEvent::Kind::kAttached, {}, {}});
+}
+
+// ---- what goes --------------------------------------------------------------
+
+void MemberState::give_back(size_t bytes) {
+  taken_ += bytes;
+  if (taken_ - told_ >= kMuch) say_done();
+}
+
+void MemberState::done(uint64_t seq, uint64_t wait_ms,
+                       std::string_view waits_for) {
+  done_seq_ = seq;
+  wait_ms_ = wait_ms;
+  waits_for_ = waits_for.substr(0, kMaxHeader);
+  say_done();
+}
+
+void MemberState::say_done() {
+  if (state_ != State::kAttached && state_ != State::kHello) return;
+  told_ = taken_;
+  MessageWriter done(Verb::kDone);
+  done.field("seq", done_seq_).field("bytes", taken_).field("wait", wait_ms_);
+  outgoing_.push_back(Frame(done.finish(waits_for_)));
+}
+
+void MemberState::send(Frame frame) {
+  if (is_attached()) outgoing_.push_back(std::move(frame));
+}
+
+// ---- time -------------------------------------------------------------------
+
+void MemberState::tick(int64_t now, bool all_read) {
+  if (is_over()) return;
+  if (now >= next_beat_) {
+    next_beat_ = now + options_.timing.beat;
+    say_done();
+  }
+  if (!all_read) return;
+  const int64_t slept = now - std::exchange(judged_, now);
+  const int64_t excused = slept > 3 * options_.timing.beat / 2 ? slept : 0;
+  heard_ = std::min(heard_ + excused, now);
+  if (state_ == State::kConnecting) {
+    if (now - began_ < options_.connect_limit) return;
+    return finish(MemberEvent::Kind::kLost,
+                  "no gt-route at " + options_.host + " within " +
+                      seconds(options_.connect_limit));
+  }
+  if (now - heard_ < options_.timing.lost) return;
+  finish(MemberEvent::Kind::kLost,
+         "gt-route at " + options_.host +
+             " is lost: nothing was heard of it for " +
+             seconds(options_.timing.lost));
+}
+
+}  // namespace gt

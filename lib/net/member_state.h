@@ -1,0 +1,105 @@
+// A worker's side of its connection to gt-route: says hello, beats, tells what
+// is done, hands over what comes. Knows no socket and no clock: time is passed
+// in, in milliseconds, and what is to be sent is handed out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/host_state.h"
+#include "net/joiner.h"
+#include "net/roster.h"
+
+namespace gt {
+
+struct MemberOptions {
+  WorkerInfo info;
+  std::string table;  // digest of the op table
+  std::string token;
+  uint64_t epoch = 0;  // the one it had, if it was attached before
+  std::string host;    // gt-route's endpoint, for messages
+  Timing timing;
+  int64_t connect_limit = 30000;  // ms until a connection is made
+};
+
+struct Welcome {
+  uint32_t worker = 0;
+  uint32_t workers = 0;
+  uint64_t epoch = 0;
+  std::string session;
+  std::string file;
+  std::vector<RosterEntry> roster;  // by worker, oneself included
+};
+
+struct MemberEvent {
+  enum class Kind : uint8_t {
+    kAttached,  // see welcome()
+    kMessage,   // lines, block, hot, forget
+    kEnd,       // no more lines: finish, say bye
+    kRefused,   // and all below: it is over, `why` is for people
+    kAborted,
+    kLost,
+  };
+  Kind kind = Kind::kMessage;
+  std::string why;
+  Letter letter;
+};
+
+class MemberState {
+ public:
+  MemberState(MemberOptions options, int64_t now);
+
+  void link_up(int64_t now);
+  void link_down();
+  void receive(Frame frame, int64_t now);
+  // Beats, and finds that gt-route is silent. Time that we slept ourselves is
+  // no silence of its.
+  void tick(int64_t now, bool all_read);
+  int64_t next_tick() const { return next_beat_; }
+
+  bool next(MemberEvent& event);
+  bool next(Frame& out);
+
+  bool is_attached() const { return state_ == State::kAttached; }
+  bool is_over() const { return state_ == State::kOver; }
+  const Welcome& welcome() const { return welcome_; }
+
+  // Room for so many bytes more of lines (Letter::bytes); told with the next
+  // done, at once when it is much.
+  void give_back(size_t bytes);
+  // Finished up to seq; leaves now, and again at every beat.
+  void done(uint64_t seq, uint64_t wait_ms = 0,
+            std::string_view waits_for = {});
+  void send(Frame frame);  // results, report, bye
+
+ private:
+  enum class State : uint8_t { kConnecting, kHello, kAttached, kOver };
+
+  void take(Letter letter);
+  void take_welcome(const Message& message);
+  void say_hello();
+  void say_done();
+  void finish(MemberEvent::Kind kind, std::string why);
+
+  MemberOptions options_;
+  State state_ = State::kConnecting;
+  Welcome welcome_;
+  Joiner joiner_;
+  std::deque<MemberEvent> events_;
+  std::deque<Frame> outgoing_;
+  int64_t began_;
+  int64_t heard_;
+  int64_t judged_;
+  int64_t next_beat_;
+  uint64_t done_seq_ = 0;
+  uint64_t taken_ = 0;
+  uint64_t told_ = 0;  // of taken_
+  uint64_t wait_ms_ = 0;
+  std::string waits_for_;
+};
+
+}  // namespace gt

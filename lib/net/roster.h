@@ -1,0 +1,51 @@
+// Who works in a session: what a hello says of a worker, and the list of all
+// that a welcome brings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "net/wire.h"
+
+namespace gt {
+
+// The most that a name, host or endpoint may have, in bytes.
+inline constexpr size_t kMaxName = 128;
+// The most workers of a session.
+inline constexpr uint32_t kMaxWorkers = 65536;
+
+struct WorkerInfo {
+  std::string name;              // as people call it; its own in the session
+  std::optional<uint32_t> rank;  // the number it wants
+  std::string host;
+  std::string data;  // the endpoint for its peers; may be ""
+  uint64_t pid = 0;
+  uint64_t threads = 0;
+  std::string isa;
+  std::string backend;
+};
+
+// "worker 3 (w3 on node7, pid 4711)"
+std::string describe(uint32_t worker, const WorkerInfo& info);
+
+void add_info(MessageWriter& hello, const WorkerInfo& info);
+// Error: a field is missing or too long.
+Result<WorkerInfo> read_info(const Message& hello);
+
+struct RosterEntry {
+  uint32_t worker = 0;
+  std::string name;
+  std::string host;
+  std::string data;
+  uint64_t pid = 0;
+};
+
+// A welcome's body: "3 w3 node7 ipc://@gt-12ab 4711", a line each.
+void append_entry(std::string& body, uint32_t worker, const WorkerInfo& info);
+Result<std::vector<RosterEntry>> parse_roster(std::string_view body);
+
+}  // namespace gt

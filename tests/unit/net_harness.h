@@ -1,0 +1,94 @@
+// A host and its members on real sockets, in one loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/endpoint.h"
+#include "net/host.h"
+#include "net/member.h"
+
+namespace gt {
+
+class NetHarness {
+ public:
+  static constexpr int64_t kPatience = 60000;  // ms, that a slow machine takes
+
+  explicit NetHarness(uint32_t workers, const std::string& endpoint) {
+    HostOptions options;
+    options.workers = workers;
+    options.table = "T";
+    options.token = "t";
+    options.session = "S";
+    // A loaded machine, or one under a sanitizer, is not a dead one.
+    options.timing.suspect = options.timing.lost = kPatience;
+    host_ = std::move(Host::make(context_, endpoint, options).value());
+  }
+
+  MemberOptions options(const std::string& name) const {
+    MemberOptions options;
+    options.info.name = name;
+    options.info.host = "h";
+    options.info.pid = 1;
+    options.table = "T";
+    options.token = "t";
+    options.timing = {500, kPatience, kPatience};
+    return options;
+  }
+  Member& join(const std::string& name) { return join(options(name)); }
+  Member& join(const MemberOptions& options) {
+    auto made = Member::make(context_, host_->endpoint(), options);
+    GT_CHECK(made.ok());
+    members_.push_back(std::move(made.value()));
+    return *members_.back();
+  }
+
+  // Turns until `done`; false if that took too long. Events are kept.
+  bool run(const std::function<bool()>& done) {
+    const int64_t end = now_ms() + kPatience;
+    while (!done()) {
+      if (now_ms() > end) return false;
+      turn(20);
+    }
+    return true;
+  }
+  void turn(int64_t limit_ms) {
+    Poller poller;
+    host_->add_to(poller);
+    for (const auto& member : members_) member->add_to(poller);
+    poller.wait(limit_ms);
+    host_->step();
+    HostEvent event;
+    while (host_->next(event)) host_events_.push_back(std::move(event));
+    for (const auto& member : members_) member->step();
+  }
+  bool run_until_attached() {
+    return run([this] {
+      for (const auto& member : members_) {
+        if (!member->state().is_attached()) return false;
+      }
+      return host_->state().is_complete();
+    });
+  }
+  size_t count(HostEvent::Kind kind) const {
+    size_t n = 0;
+    for (const HostEvent& event : host_events_) n += event.kind == kind;
+    return n;
+  }
+
+  Context context_;
+  std::unique_ptr<Host> host_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<HostEvent> host_events_;
+};
+
+// The next event of the member but for messages' sake nothing is skipped.
+inline MemberEvent next_event(NetHarness& net, Member& member) {
+  MemberEvent event;
+  net.run([&] { return member.next(event); });
+  return event;
+}
+
+}  // namespace gt

@@ -1,0 +1,215 @@
+// A worker's side of its connection, by the messages and the time alone.
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "net/member_state.h"
+
+namespace gt {
+namespace {
+
+using Kind = MemberEvent::Kind;
+
+constexpr const char* kWelcome =
+    "welcome worker=1 workers=2 epoch=3 session=S file=a.gt size=20\n"
+    "0 a h e 1\n1 b h e 2\n";
+
+class MemberStateTest : public testing::Test {
+ protected:
+  MemberStateTest() {
+    MemberOptions options;
+    options.info.name = "b";
+    options.info.host = "h";
+    options.info.pid = 2;
+    options.table = "T";
+    options.token = "t";
+    options.host = "ipc://@route";
+    options.connect_limit = 2000;
+    member_.emplace(options, now_);
+  }
+  void say(std::string bytes) {
+    member_->receive(Frame(std::move(bytes)), now_);
+  }
+  void pass(int64_t ms) {
+    now_ += ms;
+    member_->tick(now_, true);
+  }
+  std::vector<std::string> sent() {
+    std::vector<std::string> out;
+    Frame frame;
+    while (member_->next(frame)) out.emplace_back(frame.bytes());
+    return out;
+  }
+  MemberEvent event() {
+    MemberEvent event;
+    EXPECT_TRUE(member_->next(event));
+    return event;
+  }
+  bool no_event() {
+    MemberEvent event;
+    return !member_->next(event);
+  }
+  void attach() {
+    member_->link_up(now_);
+    EXPECT_EQ(sent().size(), 1u);
+    say(kWelcome);
+    EXPECT_EQ(event().kind, Kind::kAttached);
+  }
+
+  int64_t now_ = 9000;
+  std::optional<MemberState> member_;
+};
+
+TEST_F(MemberStateTest, SaysHelloOnceThereIsAConnection) {
+  EXPECT_TRUE(sent().empty());
+  member_->link_up(now_);
+  EXPECT_EQ(sent(),
+            std::vector<std::string>{
+                "hello version=1 table=T token=t epoch=0 name=b host=h pid=2 "
+                "data=\"\" threads=0 isa=\"\" backend=\"\" size=0\n"});
+}
+
+TEST_F(MemberStateTest, IsAttachedByAWelcome) {
+  attach();
+  const Welcome& welcome = member_->welcome();
+  EXPECT_EQ(welcome.worker, 1u);
+  EXPECT_EQ(welcome.workers, 2u);
+  EXPECT_EQ(welcome.epoch, 3u);
+  EXPECT_EQ(welcome.session, "S");
+  EXPECT_EQ(welcome.file, "a.gt");
+  ASSERT_EQ(welcome.roster.size(), 2u);
+  EXPECT_EQ(welcome.roster[1].name, "b");
+  EXPECT_EQ(welcome.roster[1].pid, 2u);
+}
+
+TEST_F(MemberStateTest, AWelcomeThatDoesNotAddUpIsNone) {
+  for (const char* bytes :
+       {"welcome worker=2 workers=2 epoch=1 size=20\n0 a h e 1\n1 b h e 2\n",
+        "welcome worker=0 workers=2 epoch=1 size=10\n0 a h e 1\n",
+        "welcome worker=0 workers=1 epoch=1 size=8\n0 a h e\n",
+        "welcome worker=0 workers=1 size=10\n0 a h e 1\n"}) {
+    MemberOptions options;
+    options.host = "E";
+    MemberState member(options, now_);
+    member.link_up(now_);
+    member.receive(Frame(std::string(bytes)), now_);
+    MemberEvent e;
+    ASSERT_TRUE(member.next(e));
+    EXPECT_EQ(e.kind, Kind::kLost) << bytes;
+    EXPECT_TRUE(e.why.starts_with("gt-route at E: welcome: ")) << e.why;
+  }
+}
+
+TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {
+  attach();
+  say("lines seq=5 line=2 size=2\nx\n");
+  const MemberEvent e = event();
+  EXPECT_EQ(e.kind, Kind::kMessage);
+  EXPECT_EQ(e.letter.message.body, "x\n");
+  EXPECT_EQ(e.letter.bytes, 28u);
+  member_->give_back(e.letter.bytes);
+  EXPECT_TRUE(sent().empty());
+  member_->done(5, 20, "waits for b");
+  const std::string done = "done seq=5 bytes=28 wait=20 size=11\nwaits for b";
+  EXPECT_EQ(sent(), std::vector<std::string>{done});
+  pass(500);
+  EXPECT_EQ(sent(), std::vector<std::string>{done});
+  say("forget id=3 size=0\n");
+  EXPECT_EQ(event().letter.bytes, 0u);
+  say("end size=0\n");
+  EXPECT_EQ(event().kind, Kind::kEnd);
+}
+
+TEST_F(MemberStateTest, RoomIsToldAtOnceWhenItIsMuch) {
+  attach();
+  member_->give_back(size_t{255} << 10);
+  EXPECT_TRUE(sent().empty());
+  member_->give_back(1024);
+  EXPECT_EQ(sent(), std::vector<std::string>{
+                        "done seq=0 bytes=262144 wait=0 size=0\n"});
+}
+
+TEST_F(MemberStateTest, PartsOfALongLineTakeNoRoomFromTheRest) {
+  attach();
+  MessageWriter writer(Verb::kLines);
+  writer.field("seq", 1).field("line", 1);
+  const auto parts = writer.finish_all(std::string(2 * kMaxBody, 'x'));
+  ASSERT_EQ(parts.size(), 2u);
+  say(parts[0]);
+  EXPECT_TRUE(no_event());
+  EXPECT_EQ(sent()[0], "done seq=0 bytes=" + std::to_string(parts[0].size()) +
+                           " wait=0 size=0\n");
+  say(parts[1]);
+  const MemberEvent e = event();
+  EXPECT_EQ(e.letter.message.body.size(), 2 * kMaxBody);
+  EXPECT_EQ(e.letter.bytes, parts[1].size());
+}
+
+TEST_F(MemberStateTest, IsRefusedOrAbortedInTheWordsOfGtRoute) {
+  member_->link_up(now_);
+  say("refuse size=3\nwhy");
+  MemberEvent e = event();
+  EXPECT_EQ(e.kind, Kind::kRefused);
+  EXPECT_EQ(e.why, "why");
+  EXPECT_TRUE(member_->is_over());
+}
+
+TEST_F(MemberStateTest, GarbageFromGtRouteIsTheEnd) {
+  for (const char* bytes :
+       {"x", "results size=0\n", "welcome size=0\n", "hello size=0\n"}) {
+    MemberOptions options;
+    options.host = "E";
+    MemberState member(options, now_);
+    member.link_up(now_);
+    member.receive(
+        Frame(std::string(
+            "welcome worker=0 workers=1 epoch=1 size=10\n0 a h e 1\n")),
+        now_);
+    MemberEvent e;
+    ASSERT_TRUE(member.next(e));
+    ASSERT_EQ(e.kind, Kind::kAttached) << e.why;
+    member.receive(Frame(std::string(bytes)), now_);
+    ASSERT_TRUE(member.next(e));
+    EXPECT_EQ(e.kind, Kind::kLost) << bytes;
+  }
+}
+
+TEST_F(MemberStateTest, WithoutGtRouteItEndsInTime) {
+  pass(1900);
+  EXPECT_TRUE(no_event());
+  pass(100);
+  EXPECT_EQ(event().why, "no gt-route at ipc://@route within 2.0 s");
+}
+
+TEST_F(MemberStateTest, WhileOthersAreWaitedForBeatsKeepItThere) {
+  member_->link_up(now_);
+  for (int i = 0; i < 100; ++i) {
+    say("beat size=0\n");
+    pass(500);
+  }
+  EXPECT_TRUE(no_event());
+  for (int i = 0; i < 2; ++i) pass(500);
+  EXPECT_EQ(event().why,
+            "gt-route at ipc://@route is lost: nothing was heard of it for "
+            "1.5 s");
+}
+
+TEST_F(MemberStateTest, OurOwnSleepIsNotItsSilence) {
+  attach();
+  pass(60000);
+  EXPECT_TRUE(no_event());
+}
+
+TEST_F(MemberStateTest, AConnectionThatEndsIsLostOnlyOnceAttached) {
+  member_->link_up(now_);
+  member_->link_down();
+  EXPECT_TRUE(no_event());
+  EXPECT_TRUE(sent().empty());  // the hello was for that connection
+  attach();
+  member_->link_down();
+  EXPECT_EQ(event().why,
+            "gt-route at ipc://@route is lost: the connection ended");
+}
+
+}  // namespace
+}  // namespace gt
