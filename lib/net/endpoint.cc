@@ -77,6 +77,12 @@ std::string local_endpoint() { return "ipc://@gt-" + random_token(); }
 
 bool is_tcp(std::string_view endpoint) { return endpoint.starts_with(kTcp); }
 
+bool is_ipv4(std::string_view endpoint) {
+  in_addr four{};
+  return is_tcp(endpoint) &&
+         ::inet_pton(AF_INET, split(endpoint).host.c_str(), &four) == 1;
+}
+
 bool is_loopback(std::string_view endpoint) {
   if (!is_tcp(endpoint)) return true;
   const std::string host = split(endpoint).host;
@@ -86,7 +92,8 @@ bool is_loopback(std::string_view endpoint) {
     return (ntohl(four.s_addr) >> 24) == 127;
   }
   if (::inet_pton(AF_INET6, host.c_str(), &six) == 1) {
-    return IN6_IS_ADDR_LOOPBACK(&six);
+    return IN6_IS_ADDR_LOOPBACK(&six) ||
+           (IN6_IS_ADDR_V4MAPPED(&six) && six.s6_addr[12] == 127);
   }
   return host == "localhost" || host == "lo";
 }

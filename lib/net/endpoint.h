@@ -17,6 +17,7 @@ bool same_token(std::string_view a, std::string_view b);
 // abstract Unix socket, "ipc://@gt-...".
 std::string local_endpoint();
 bool is_tcp(std::string_view endpoint);
+bool is_ipv4(std::string_view endpoint);  // tcp, an address of four numbers
 // A tcp endpoint that only this host can reach; a Unix socket always is.
 bool is_loopback(std::string_view endpoint);
 

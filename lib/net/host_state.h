@@ -29,6 +29,7 @@ struct Timing {
   int64_t beat = 500;
   int64_t suspect = 1000;  // nothing heard for so long
   int64_t lost = 1500;
+  int64_t handshake = 15000;  // a connection without one is closed
 };
 
 struct HostOptions {

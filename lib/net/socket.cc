@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "net/endpoint.h"
+
 namespace gt {
 namespace {
 
@@ -54,7 +56,6 @@ Socket::Socket(Context& context, int type, const LinkOptions& options)
   set(ZMQ_SNDHWM, options.send_queue);
   set(ZMQ_RCVHWM, options.receive_queue);
   set(ZMQ_BACKLOG, kBacklog);
-  set(ZMQ_IPV6, 1);
   set(ZMQ_TCP_KEEPALIVE, 1);
   set(ZMQ_TCP_KEEPALIVE_IDLE, 30);
   set(ZMQ_TCP_KEEPALIVE_INTVL, 10);
@@ -77,6 +78,7 @@ void Socket::set(int option, int value) {
 void Socket::linger(int milliseconds) { set(ZMQ_LINGER, milliseconds); }
 
 Result<std::string> Socket::bind(const std::string& endpoint) {
+  set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
   if (zmq_bind(socket_, endpoint.c_str()) != 0) {
     return failed("cannot listen at", endpoint);
   }
@@ -89,6 +91,7 @@ Result<std::string> Socket::bind(const std::string& endpoint) {
 }
 
 Status Socket::connect(const std::string& endpoint) {
+  set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
   if (zmq_connect(socket_, endpoint.c_str()) == 0) return ok_status();
   return failed("cannot connect to", endpoint);
 }

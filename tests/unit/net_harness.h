@@ -16,8 +16,10 @@ class NetHarness {
  public:
   static constexpr int64_t kPatience = 60000;  // ms, that a slow machine takes
 
-  explicit NetHarness(uint32_t workers, const std::string& endpoint) {
+  NetHarness(uint32_t workers, const std::string& endpoint,
+             int64_t handshake = 15000) {
     HostOptions options;
+    options.timing.handshake = handshake;
     options.workers = workers;
     options.table = "T";
     options.token = "t";
@@ -34,12 +36,12 @@ class NetHarness {
     options.info.pid = 1;
     options.table = "T";
     options.token = "t";
-    options.timing = {500, kPatience, kPatience};
+    options.timing.suspect = options.timing.lost = kPatience;
     return options;
   }
   Member& join(const std::string& name) { return join(options(name)); }
   Member& join(const MemberOptions& options) {
-    auto made = Member::make(context_, host_->endpoint(), options);
+    auto made = Member::make(members_context_, host_->endpoint(), options);
     GT_CHECK(made.ok());
     members_.push_back(std::move(made.value()));
     return *members_.back();
@@ -79,12 +81,13 @@ class NetHarness {
   }
 
   Context context_;
+  Context members_context_;  // as in a process of their own
   std::unique_ptr<Host> host_;
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<HostEvent> host_events_;
 };
 
-// The next event of the member but for messages' sake nothing is skipped.
+// The next event of the member.
 inline MemberEvent next_event(NetHarness& net, Member& member) {
   MemberEvent event;
   net.run([&] { return member.next(event); });
