@@ -9,6 +9,7 @@
 #include "log/filter.h"
 #include "log/report.h"
 #include "log/tee.h"
+#include "log/why.h"
 #include "program.h"
 
 namespace {
@@ -25,7 +26,18 @@ Examples:
   gt-emit model.gt | gt-log -o model.log | gt-work
   gt-emit model.gt | gt-log --op matmul --name 'w*'
   gt-emit model.gt | gt-log --summary
-  gt-emit model.gt | gt-work | gt-log --plot loss > loss.svg)";
+  gt-emit model.gt | gt-work | gt-log --plot loss > loss.svg
+  gt-log why run.log)";
+
+constexpr const char* kWhyFooter =
+    R"(Reads FILE, the log that gt-route --log writes, also while it is written ('-':
+standard input). A line says of each worker what it is at; the last one, whom
+the run waits for in the end.
+Exit status: 0 something is stalled, for a second or more; 1 nothing is;
+2 usage or local I/O; 3 not such a log. See gt-log(1), gt-log(5).
+
+Example:
+  gt-log why run.log)";
 
 struct Options {
   std::vector<std::string> files;
@@ -120,7 +132,7 @@ bool parse_time(const std::string& text, uint64_t& nanoseconds) {
                         : unit == "us"              ? 1e3
                         : unit == "ns"              ? 1
                                                     : 0;
-  if (factor == 0 || value * factor > 1e18) return false;
+  if (factor == 0 || value * factor > 9e18) return false;
   nanoseconds = static_cast<uint64_t>(value * factor);
   return true;
 }
@@ -239,10 +251,34 @@ int tee(const Options& options) {
   return static_cast<int>(tee.run(options.files));
 }
 
+// gt-log why FILE
+int why(int argc, char** argv) {
+  CLI::App app{"Say what a run waits for.", "gt-log why"};
+  app.footer(kWhyFooter);
+  std::string file, now;
+  app.add_option("FILE", file, "the log of a run")->required();
+  app.add_option("--now", now,
+                 "as of this time, in seconds since 1970; else the clock's")
+      ->type_name("TIME");
+  int status = 0;
+  if (!gt::parse_options(app, argc, argv, status)) return status;
+  uint64_t nanoseconds = 0;
+  if (!now.empty() && (!parse_time(now, nanoseconds) || nanoseconds == 0)) {
+    return usage("--now: '" + now + "' is not a time such as 1763654400.5",
+                 false);
+  }
+  gt::Writer out(STDOUT_FILENO);
+  const gt::Exit done = gt::why(file, nanoseconds, out, gt::say);
+  return gt::finish("gt-log", out, done);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   gt::guard_process();
+  if (argc > 1 && std::string_view(argv[1]) == "why") {
+    return why(argc - 1, argv + 1);
+  }
   CLI::App app{"Record, filter, summarise or draw a stream.", "gt-log"};
   Options options;
   add_options(app, options);

@@ -88,8 +88,8 @@ class ChromeWriter {
     for (size_t i = 0; i < timeline_.lanes().size(); ++i) {
       const Timeline::Lane& lane = timeline_.lanes()[i];
       if (i == 0 || processes_[i] != processes_[i - 1]) {
-        const std::string name =
-            lane.rank == "-" ? "gt-work" : "rank " + json_text(lane.rank);
+        const std::string owner = timeline_.owner(lane);
+        const std::string name = owner.empty() ? "gt-work" : json_text(owner);
         metadata("process_name", "\"name\": \"" + name + "\"", i);
         metadata("process_sort_index",
                  "\"sort_index\": " + std::to_string(processes_[i]), i);
@@ -119,10 +119,12 @@ class ChromeWriter {
   }
 
   // A flow leaves in the middle of its maker, which must not be empty: at its
-  // end, another slice may have begun.
+  // end, another slice may have begun. A transfer may begin before that.
   uint64_t leaves(const Timeline::Flow& flow) const {
     const Event& from = timeline_.events()[flow.from];
-    return from.start + from.length() / 2;
+    const uint64_t middle = from.start + from.length() / 2;
+    if (!timeline_.is_run()) return middle;
+    return std::min(middle, timeline_.events()[flow.to].start);
   }
 
   void sort_flows() {

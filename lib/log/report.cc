@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "log/graph.h"
+#include "log/run_summary.h"
 #include "log/series.h"
 #include "log/summary.h"
 
@@ -51,11 +52,21 @@ class Reporter {
     return false;
   }
 
+  bool is_log_row() const {
+    return input_.form() == Input::Form::kLog &&
+           input_.kind() != Input::Kind::kHeader;
+  }
+
   void summary() {
     Summary summary(selection_);
-    while (next_instruction()) summary.take(input_);
-    out_.write(options_.kind == Kind::kSummaryTsv ? summary.tsv()
-                                                  : summary.text());
+    RunSummary run;
+    while (out_.ok() && input_.next()) {
+      if (is_log_row() && selection_ == nullptr) run.take(input_.log_row());
+      if (input_.kind() == Input::Kind::kInstruction) summary.take(input_);
+    }
+    const bool tsv = options_.kind == Kind::kSummaryTsv;
+    out_.write(tsv ? summary.tsv() : summary.text());
+    if (run.is_run()) out_.write(tsv ? run.tsv() : run.text());
   }
 
   void dot() {
@@ -66,14 +77,21 @@ class Reporter {
 
   void timeline() {
     Timeline timeline(selection_, options_.timeline);
-    bool told = false;
-    while (next_instruction()) {
+    bool is_other = false;
+    while (out_.ok() && input_.next()) {
+      if (is_log_row()) timeline.take(input_.log_row());
+      if (timeline.is_run() && selection_ != nullptr) {
+        input_.complain("filters choose lines of a trace, not of a run's log",
+                        Exit::kUsage);
+        return;
+      }
+      if (input_.kind() != Input::Kind::kInstruction) continue;
       if (input_.form() == Input::Form::kTrace) {
         timeline.take(input_);
-      } else if (!told) {
+      } else if (!is_other && !(is_log_row() && timeline.is_run())) {
         input_.complain("not a trace; gt-work --trace FILE makes one",
                         Exit::kRejected);
-        told = true;
+        is_other = true;
       }
     }
     timeline.finish();

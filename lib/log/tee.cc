@@ -5,12 +5,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "base/io.h"
 #include "base/message.h"
-#include "stream/rows.h"
 
 namespace gt {
 namespace {
@@ -19,18 +17,6 @@ constexpr std::string_view kEnd = "#end";
 
 bool may_be_end(std::string_view line) {
   return line.starts_with(kEnd) || kEnd.starts_with(line);
-}
-
-// "1763654400.123456"
-size_t put_time(char* to) {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  char* at = put_digits(to, static_cast<uint64_t>(now.tv_sec));
-  // A one in front, which the point takes the place of, keeps the zeros.
-  char* end =
-      put_digits(at, static_cast<uint64_t>(now.tv_nsec / 1000 + 1'000'000));
-  *at = '.';
-  return static_cast<size_t>(end - to);
 }
 
 bool is_instruction(std::string_view line) {
@@ -43,14 +29,10 @@ bool is_instruction(std::string_view line) {
 
 Tee::Tee(int out, int log, std::string log_name, Say say)
     : out_(out),
-      log_(log),
       log_name_(std::move(log_name)),
-      say_(std::move(say)) {
+      say_(std::move(say)),
+      rows_(log) {
   for (Chunk& chunk : chunks_) chunk.bytes.resize(kChunk);
-  rows_.resize(kRows);
-  std::memcpy(rows_.data(), kLogHeader.data(), kLogHeader.size());
-  rows_size_ = kLogHeader.size();
-  rows_[rows_size_++] = '\n';
   write_log();
   thread_ = std::thread([this] { log_chunks(); });
 }
@@ -90,7 +72,7 @@ void Tee::read(int fd, const std::string& name) {
     if (n < 0) fail(name, errno);
     if (n <= 0) break;
     chunk.size = static_cast<size_t>(n);
-    chunk.time_size = put_time(chunk.time);
+    chunk.time = LogTime::now();
     hand_over();
     pass({chunk.bytes.data(), chunk.size});
   }
@@ -145,7 +127,7 @@ void Tee::pass_held() {
     wait_for_log();
     Marks end;
     const size_t size = held_.find_last_not_of("\r\n") + 1;
-    const Exit own = worst(status_, errno_ != 0 ? Exit::kUsage : Exit::kDone);
+    const Exit own = worst(status_, is_log_lost_ ? Exit::kUsage : Exit::kDone);
     if (own != Exit::kDone && end.take(std::string_view(held_).substr(
                                   0, size)) == Marks::Mark::kEnd) {
       held_.replace(0, size, end_mark(worst(end.status(), own)));
@@ -169,9 +151,7 @@ void Tee::write_out(std::string_view bytes) {
 void Tee::end_input(const std::string& name) {
   wait_for_log();
   if (!part_.empty()) {  // the input ended without LF
-    Chunk now;
-    now.time_size = put_time(now.time);
-    log_line(now, part_, std::exchange(part_bytes_, 0));
+    log_line(LogTime::now(), part_, std::exchange(part_bytes_, 0));
     part_.clear();
     write_log();
   }
@@ -193,7 +173,7 @@ Exit Tee::finish() {
     }
     changed_.notify_all();
     thread_.join();
-    if (errno_ != 0) status_ = worst(status_, Exit::kUsage);
+    if (is_log_lost_) status_ = worst(status_, Exit::kUsage);
   }
   return worst(status_, read_status_);
 }
@@ -228,10 +208,10 @@ void Tee::log_chunk(const Chunk& chunk) {
     const char* const next = static_cast<const char*>(lf) + 1;
     const auto size = static_cast<size_t>(next - at);
     if (part_.empty()) {
-      log_line(chunk, {at, size - 1}, size);
+      log_line(chunk.time, {at, size - 1}, size);
     } else {
       if (part_.size() <= kMaxLine) part_.append(at, size - 1);
-      log_line(chunk, part_, std::exchange(part_bytes_, 0) + size);
+      log_line(chunk.time, part_, std::exchange(part_bytes_, 0) + size);
       part_.clear();
     }
     at = next;
@@ -239,51 +219,23 @@ void Tee::log_chunk(const Chunk& chunk) {
   write_log();
 }
 
-void Tee::log_line(const Chunk& chunk, std::string_view line, size_t bytes) {
-  constexpr std::string_view kIssue = "\tissue\t-\t-\t";
-  constexpr std::string_view kComment = "\tcomment\t-\t-\t";
+void Tee::log_line(const LogTime& time, std::string_view line, size_t bytes) {
   ++line_;
   const bool issue = is_instruction(line);
   if (line.starts_with('#')) {
     marks_.take(line.substr(0, line.find_last_not_of('\r') + 1));
   }
   if (line.size() > kMaxLine) line = "# a line of more than 64 MiB";
-  const std::string_view event = issue ? kIssue : kComment;
-  const size_t most =
-      chunk.time_size + event.size() + line.size() + 2 * kMaxDigits + 3;
-  if (rows_size_ + most > rows_.size()) {
-    write_log();
-    if (most > rows_.size()) rows_.resize(most);
-  }
-  char* to = rows_.data() + rows_size_;
-  const auto put = [&to](std::string_view text) {
-    std::memcpy(to, text.data(), text.size());
-    to += text.size();
-  };
-  put({chunk.time, chunk.time_size});
-  *to++ = '\t';
-  to = put_digits(to, line_);
-  put(event);
-  to = put_digits(to, bytes);
-  *to++ = '\t';
-  put(line);
-  *to++ = '\n';
-  rows_size_ = static_cast<size_t>(to - rows_.data());
+  rows_.add(time, line_, issue ? "issue" : "comment", "-", "-", bytes, line);
 }
 
 // The stream matters more than its log, so it goes on without.
 void Tee::write_log() {
-  if (errno_ == 0 && log_ >= 0) {
-    errno_ = write_all(log_, {rows_.data(), rows_size_});
-    if (errno_ != 0) {
-      say_("gt-log: " + log_name_ + ": " + std::strerror(errno_) + "\n");
-    }
-  }
-  rows_size_ = 0;
-  if (rows_.size() > kRows) {
-    rows_.resize(kRows);
-    rows_.shrink_to_fit();
-  }
+  rows_.flush();
+  if (rows_.errno_value() == 0 || is_log_lost_) return;
+  is_log_lost_ = true;
+  say_("gt-log: " + log_name_ + ": " + std::strerror(rows_.errno_value()) +
+       "\n");
 }
 
 }  // namespace gt

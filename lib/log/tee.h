@@ -17,6 +17,7 @@
 
 #include "base/exit.h"
 #include "log/input.h"
+#include "stream/log_rows.h"
 #include "stream/marks.h"
 
 namespace gt {
@@ -37,13 +38,11 @@ class Tee {
   static constexpr size_t kChunk = size_t{256} << 10;
   static constexpr size_t kChunks = 4;
   static constexpr size_t kMaxLine = size_t{64} << 20;
-  static constexpr size_t kRows = size_t{1} << 20;
 
   struct Chunk {
     std::vector<char> bytes;
     size_t size = 0;
-    char time[32];
-    size_t time_size = 0;
+    LogTime time;
   };
 
   // Of the reading thread.
@@ -61,11 +60,10 @@ class Tee {
   // Of the logging thread.
   void log_chunks();
   void log_chunk(const Chunk& chunk);
-  void log_line(const Chunk& chunk, std::string_view line, size_t bytes);
+  void log_line(const LogTime& time, std::string_view line, size_t bytes);
   void write_log();
 
   int out_;
-  int log_;
   std::string log_name_;
   Say say_;
   bool stopped_ = false;
@@ -88,9 +86,8 @@ class Tee {
   uint64_t line_ = 0;
   std::string part_;       // of a line whose end is still to come
   size_t part_bytes_ = 0;  // as read: part_ holds no more than a line may have
-  std::vector<char> rows_;
-  size_t rows_size_ = 0;
-  int errno_ = 0;
+  LogRows rows_;
+  bool is_log_lost_ = false;  // and said
 
   std::thread thread_;
 };

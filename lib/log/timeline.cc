@@ -66,7 +66,7 @@ uint32_t Timeline::lane_of(const Seat& seat, std::string_view queue) {
 
 void Timeline::take(const Input& input) {
   const TraceRow& row = input.trace_row();
-  if (row.end < options_.from || row.start > options_.to) return;
+  if (is_outside(row.start, row.end)) return;
   const Subject subject = subject_of(input, line_, signal_);
   if (selection_ != nullptr && !selection_->matches(subject)) return;
   const auto ranks = parse_ranks(row.rank);

@@ -1,9 +1,11 @@
-// gt-log --timeline: a trace in lanes, one for each rank and queue, and its
-// drawing as SVG and as Chrome's trace JSON, which Perfetto opens. A row of
-// several ranks stands in the lanes of all of them.
+// gt-log --timeline: a trace in lanes, one for each rank and queue, or the log
+// of a run, one for each worker and queue; and its drawing as SVG and as
+// Chrome's trace JSON, which Perfetto opens. A row of several ranks stands in
+// the lanes of all of them.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +14,7 @@
 #include "base/hash.h"
 #include "base/writer.h"
 #include "log/input.h"
+#include "log/run_log.h"
 #include "log/select.h"
 
 namespace gt {
@@ -29,7 +32,7 @@ class Timeline {
   static constexpr size_t kMaxEvents = 1'000'000;
 
   struct Lane {
-    std::string rank;   // "-": nobody placed it
+    std::string rank;   // or worker; "-": nobody placed it
     std::string queue;  // "compute"; "compute 2" for what overlaps
     uint64_t busy = 0;
     std::vector<uint32_t> events;  // by start, never overlapping
@@ -52,6 +55,8 @@ class Timeline {
 
   // Takes the row of a trace at hand.
   void take(const Input& input);
+  // Takes a row of the log of a run.
+  void take(const LogRow& row);
   // After the last one: sorts events and lanes, and finds what they span.
   void finish();
 
@@ -59,6 +64,13 @@ class Timeline {
   const std::vector<Lane>& lanes() const { return lanes_; }
   const std::vector<Event>& events() const { return events_; }  // by start
   const std::vector<Flow>& flows() const { return flows_; }
+  // Whether lanes are of workers, and flows are transfers between them.
+  bool is_run() const { return log_.is_run(); }
+  // "rank 3", "worker 0"; "" of what nobody placed.
+  std::string owner(const Lane& lane) const {
+    if (lane.rank == "-") return "";
+    return (is_run() ? "worker " : "rank ") + lane.rank;
+  }
   const std::string& word(uint32_t id) const { return *words_[id]; }
   size_t words() const { return words_.size(); }
   size_t rows() const { return rows_; }  // drawn
@@ -77,6 +89,13 @@ class Timeline {
     size_t ranks;  // how many these are
   };
 
+  bool is_outside(uint64_t start, uint64_t end) const {
+    return end < options_.from || start > options_.to;
+  }
+  void take_span(const RunLog::Span& span);
+  void take_transfer(const RunLog::Transfer& transfer);
+  uint32_t add_event(uint64_t worker, std::string_view queue, uint64_t start,
+                     uint64_t end);
   uint32_t intern(std::string_view word);
   uint32_t lane_of(const Seat& seat, std::string_view queue);
   void take_seat(const TraceRow& row, const Seat& seat, const Subject& subject);
@@ -95,6 +114,8 @@ class Timeline {
   std::vector<const std::string*> words_;
   // By name and rank: the event that made the value.
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> makers_;
+  RunLog log_;
+  std::map<uint64_t, uint32_t> latest_;  // by worker: its last span of compute
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
   size_t rows_ = 0;

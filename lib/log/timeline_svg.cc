@@ -23,9 +23,10 @@ constexpr double kRight = 20;
 constexpr double kTop = 64;
 constexpr double kBand = 13;  // under a lane: the signals
 constexpr double kGap = 10;
-constexpr double kNarrow = 1;     // pixels
-constexpr double kLetter = 6.2;   // width of one, about
-constexpr size_t kMaxRows = 400;  // lanes drawn
+constexpr size_t kMaxTransfers = 2000;  // more are a grey field
+constexpr double kNarrow = 1;           // pixels
+constexpr double kLetter = 6.2;         // width of one, about
+constexpr size_t kMaxRows = 400;        // lanes drawn
 
 // Events drawn as one box.
 struct Box {
@@ -61,6 +62,7 @@ class Picture {
     const double bottom = kTop + static_cast<double>(lanes_) * pitch();
     std::string body = axis(bottom);
     for (size_t i = 0; i < lanes_; ++i) body += lane(i);
+    if (timeline_.is_run()) body += transfers();
     body += legend(bottom + 34);
     height_ = legend_end_ + 14;
     return fmt::format(
@@ -82,9 +84,9 @@ class Picture {
     return left_ + since * scale_;
   }
 
-  static std::string lane_name(const Timeline::Lane& lane) {
-    return lane.rank == "-" ? lane.queue
-                            : "rank " + lane.rank + " " + lane.queue;
+  std::string lane_name(const Timeline::Lane& lane) const {
+    const std::string owner = timeline_.owner(lane);
+    return owner.empty() ? lane.queue : owner + " " + lane.queue;
   }
 
   // The ops that took longest have colours of their own.
@@ -199,6 +201,29 @@ class Picture {
     }
     append_box(out, box, y);
     append_signals(out, lane, y + lane_ + 2);
+    return out;
+  }
+
+  double middle(size_t lane) const {
+    return kTop + static_cast<double>(lane) * pitch() + lane_ / 2;
+  }
+
+  // From the worker that made a value to the one that reads it.
+  std::string transfers() const {
+    std::string out;
+    size_t drawn = 0;
+    for (const Timeline::Flow& flow : timeline_.flows()) {
+      const Event& from = timeline_.events()[flow.from];
+      const Event& to = timeline_.events()[flow.to];
+      if (from.lane >= lanes_ || to.lane >= lanes_) continue;
+      if (++drawn > kMaxTransfers) break;
+      out += fmt::format(
+          "<line x1=\"{:.2f}\" y1=\"{:.1f}\" x2=\"{:.2f}\" y2=\"{:.1f}\" "
+          "stroke=\"#1f2933\" stroke-opacity=\"0.5\"><title>{}</title>"
+          "</line>\n",
+          x_of(std::min(from.end, to.start)), middle(from.lane), x_of(to.start),
+          middle(to.lane), tooltip(to));
+    }
     return out;
   }
 
