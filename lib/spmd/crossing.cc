@@ -119,9 +119,9 @@ Result<std::vector<Crossing>> crossings(const Line& line,
 }
 
 Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
-                                      const Grid& grid,
-                                      const PieceType& types) {
-  auto crossing = crossings(line, where, grid, types, {});
+                                      const Grid& grid, const PieceType& types,
+                                      const RankFilter& wanted) {
+  auto crossing = crossings(line, where, grid, types, wanted);
   if (!crossing.ok()) return crossing.error();
   std::vector<Group> groups;
   for (Crossing& c : crossing.value()) {

@@ -35,7 +35,8 @@ std::string full_name(std::string_view text, std::string_view ranks) {
   return name;
 }
 
-std::vector<std::string> bound_names(const Line& line) {
+std::vector<std::string> bound_names(
+    const Line& line, const std::function<bool(int64_t rank)>& wanted) {
   std::vector<std::string> names;
   for (const Name& name : line.results) {
     if (name.ranks.empty()) {
@@ -45,22 +46,29 @@ std::vector<std::string> bound_names(const Line& line) {
     const auto ranks = parse_ranks(name.ranks);
     if (!ranks.ok()) continue;
     for (const int64_t rank : ranks.value()) {
+      if (wanted && !wanted(rank)) continue;
       names.push_back(full_name(name.text, std::to_string(rank)));
     }
   }
   return names;
 }
 
-std::vector<std::string> print_labels(const Line& line) {
+std::vector<std::string> print_labels(
+    const Line& line, const std::function<bool(int64_t rank)>& wanted) {
   const Operand* operand = first_name(line);
   if (operand == nullptr || operand->ranks.empty()) return {print_label(line)};
   const std::string_view* as = line.key("as");
   const std::string name(as != nullptr ? *as : operand->text);
   const auto ranks = parse_ranks(operand->ranks);
-  if (line.key("split") != nullptr || !ranks.ok()) return {name};
-  if (as != nullptr && ranks.value().size() == 1) return {name};
+  if (!ranks.ok()) return {name};
+  if (line.key("split") != nullptr ||
+      (as != nullptr && ranks.value().size() == 1)) {
+    if (wanted && !wanted(ranks.value()[0])) return {};
+    return {name};
+  }
   std::vector<std::string> labels;
   for (const int64_t rank : ranks.value()) {
+    if (wanted && !wanted(rank)) continue;
     labels.push_back(full_name(name, std::to_string(rank)));
   }
   return labels;

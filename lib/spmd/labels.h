@@ -1,6 +1,8 @@
 // What the values of a line are called: registers, and lines of results.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +19,13 @@ std::string full_name(std::string_view text, std::string_view ranks);
 std::string print_label(const Line& line);
 
 // The names that a placed line binds, "x@0" and so on; as many as can be told
-// of a line that is wrong.
-std::vector<std::string> bound_names(const Line& line);
+// of a line that is wrong. Of wanted ranks only (empty: all are wanted).
+std::vector<std::string> bound_names(
+    const Line& line, const std::function<bool(int64_t rank)>& wanted = {});
 
 // What the failure of a placed print is called, a name for each line that it
-// owes its reader.
-std::vector<std::string> print_labels(const Line& line);
+// owes its reader; likewise. What is put together is printed by the first rank.
+std::vector<std::string> print_labels(
+    const Line& line, const std::function<bool(int64_t rank)>& wanted = {});
 
 }  // namespace gt

@@ -85,8 +85,11 @@ struct Group {
   std::vector<Type> pieces;      // types of the operand's
   GroupProgram program;
 };
-Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
-                                      const Grid& grid, const PieceType& types);
+// Groups without a wanted rank are left out (empty: all are wanted), and their
+// types are not asked for.
+Result<std::vector<Group>> group_plan(
+    const Line& line, const LineRanks& where, const Grid& grid,
+    const PieceType& types, const std::function<bool(int64_t)>& wanted = {});
 
 // The whole that print or save with split= puts together, on the first rank of
 // its set. Sources are the ranks that it reads: of pieces that several ranks
