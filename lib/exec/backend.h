@@ -18,6 +18,8 @@
 
 namespace gt {
 
+class Arena;
+
 class Backend {
  public:
   Backend() = default;
@@ -48,8 +50,9 @@ class Backend {
 };
 
 struct BackendOptions {
-  int threads = 1;       // of compute, at least 1
-  std::string_view isa;  // "": the best there is; else as --isa takes it
+  int threads = 1;         // of compute, at least 1
+  std::string_view isa;    // "": the best there is; else as --isa takes it
+  Arena* arena = nullptr;  // where values live; null: memory of the process
 };
 
 // "ref", "cpu" or "null". Errors: no such backend, an isa that is unknown or

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "exec/arena.h"
+
 namespace gt {
 namespace {
 
@@ -24,5 +26,14 @@ void* allocate_aligned(size_t bytes) {
 }
 
 void release_aligned(void* data) { std::free(data); }
+
+void* allocate_aligned(size_t bytes, Arena* arena) {
+  return arena == nullptr ? allocate_aligned(bytes) : arena->allocate(bytes);
+}
+
+void release_aligned(void* data, size_t bytes, Arena* arena) {
+  if (arena == nullptr) return release_aligned(data);
+  arena->release(data, bytes);
+}
 
 }  // namespace gt

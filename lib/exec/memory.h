@@ -5,8 +5,14 @@
 
 namespace gt {
 
+class Arena;
+
 // Null when there is none. 0 bytes give a valid address too.
 void* allocate_aligned(size_t bytes);
 void release_aligned(void* data);
+
+// The same from an arena, if there is one.
+void* allocate_aligned(size_t bytes, Arena* arena);
+void release_aligned(void* data, size_t bytes, Arena* arena);
 
 }  // namespace gt

@@ -72,7 +72,8 @@ Result<const Loops*> loops_of(std::string_view isa) {
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(const Context& context) : context_(context) {}
+  CpuBackend(const Context& context, Arena* arena)
+      : context_(context), arena_(arena) {}
   std::string_view name() const override { return "cpu"; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
     if (const auto it = table().find(call.op->name); it != table().end()) {
@@ -80,11 +81,16 @@ class CpuBackend final : public Backend {
     }
     return ref::kernel_of(call);
   }
-  void* allocate(size_t bytes) override { return allocate_aligned(bytes); }
-  void release(void* data, size_t /*bytes*/) override { release_aligned(data); }
+  void* allocate(size_t bytes) override {
+    return allocate_aligned(bytes, arena_);
+  }
+  void release(void* data, size_t bytes) override {
+    release_aligned(data, bytes, arena_);
+  }
 
  private:
   Context context_;
+  Arena* arena_;
 };
 
 }  // namespace
@@ -95,7 +101,7 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(
   const auto loops = cpu::loops_of(options.isa);
   if (!loops.ok()) return loops.error();
   return std::unique_ptr<Backend>(std::make_unique<cpu::CpuBackend>(
-      cpu::Context{options.threads, loops.value()}));
+      cpu::Context{options.threads, loops.value()}, options.arena));
 }
 
 }  // namespace gt

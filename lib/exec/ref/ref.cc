@@ -29,12 +29,20 @@ const Table& table() {
 
 class RefBackend final : public Backend {
  public:
+  explicit RefBackend(Arena* arena) : arena_(arena) {}
   std::string_view name() const override { return "ref"; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
     return kernel_of(call);
   }
-  void* allocate(size_t bytes) override { return allocate_aligned(bytes); }
-  void release(void* data, size_t /*bytes*/) override { release_aligned(data); }
+  void* allocate(size_t bytes) override {
+    return allocate_aligned(bytes, arena_);
+  }
+  void release(void* data, size_t bytes) override {
+    release_aligned(data, bytes, arena_);
+  }
+
+ private:
+  Arena* arena_;
 };
 
 }  // namespace
@@ -46,8 +54,8 @@ std::unique_ptr<Kernel> kernel_of(const Call& call) {
 
 }  // namespace ref
 
-std::unique_ptr<Backend> make_ref_backend(const BackendOptions& /*options*/) {
-  return std::make_unique<ref::RefBackend>();
+std::unique_ptr<Backend> make_ref_backend(const BackendOptions& options) {
+  return std::make_unique<ref::RefBackend>(options.arena);
 }
 
 }  // namespace gt
