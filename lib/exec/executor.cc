@@ -15,8 +15,14 @@ constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
 // So many reported lines are remembered; then it starts afresh.
 constexpr size_t kMaxReported = size_t{1} << 16;
 
-// A kernel that finds no scratch memory, or whose library gives up, fails like
-// one that finds bad data.
+// The column of the op, where the caret belongs when no operand is to blame.
+size_t op_column(std::string_view text) {
+  Line line;
+  return parse_line(text, line).ok() ? line.op_column : 0;
+}
+
+}  // namespace
+
 Status run_kernel(Kernel& kernel, std::span<const void* const> in,
                   std::span<void* const> out) {
   try {
@@ -25,14 +31,6 @@ Status run_kernel(Kernel& kernel, std::span<const void* const> in,
     return Error{e.what()};
   }
 }
-
-// The column of the op, where the caret belongs when no operand is to blame.
-size_t op_column(std::string_view text) {
-  Line line;
-  return parse_line(text, line).ok() ? line.op_column : 0;
-}
-
-}  // namespace
 
 Executor::Executor(Backend& backend, Saves& saves, Writer& out,
                    ReportSink reports, bool fail_fast, Trace* trace)

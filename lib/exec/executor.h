@@ -61,6 +61,11 @@ enum RecordKind : uint8_t { kTaskRecord = 1, kJobRecord = 2 };
 // A failure that spreads; what a print of a poisoned value says.
 using Fault = std::shared_ptr<const std::string>;
 
+// A kernel that finds no scratch memory, or whose library gives up, fails like
+// one that finds bad data.
+Status run_kernel(Kernel& kernel, std::span<const void* const> in,
+                  std::span<void* const> out);
+
 class Executor final : public Queue::Handler {
  public:
   // `trace` is null unless what runs is to be recorded.
@@ -77,7 +82,8 @@ class Executor final : public Queue::Handler {
 
   // The failure that `data` holds, or null.
   const Fault* fault_of(const void* data) const;
-  void forget(const void* data);  // the memory goes back
+  void forget(const void* data);  // the memory goes back, or holds a value
+  void poison(const void* data, const Fault& fault) { faults_[data] = fault; }
   Backend& backend() { return backend_; }
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }

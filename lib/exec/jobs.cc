@@ -113,6 +113,15 @@ class FlushJob final : public Job {
   void run(Executor& executor) override { executor.idle(); }
 };
 
+class CallJob final : public Job {
+ public:
+  explicit CallJob(std::function<void()> call) : call_(std::move(call)) {}
+  void run(Executor& /*executor*/) override { call_(); }
+
+ private:
+  std::function<void()> call_;
+};
+
 class TaskJob final : public Job {
  public:
   explicit TaskJob(std::vector<uint64_t> words) : words_(std::move(words)) {}
@@ -167,6 +176,10 @@ std::unique_ptr<Job> release_job(void* data, size_t bytes) {
 }
 
 std::unique_ptr<Job> flush_job() { return std::make_unique<FlushJob>(); }
+
+std::unique_ptr<Job> call_job(std::function<void()> call) {
+  return std::make_unique<CallJob>(std::move(call));
+}
 
 std::unique_ptr<Job> task_job(std::vector<uint64_t> words) {
   return std::make_unique<TaskJob>(std::move(words));

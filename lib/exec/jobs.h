@@ -1,6 +1,7 @@
 // What a queue runs besides recipes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ std::unique_ptr<Job> save_job(const Where& origin, std::string line,
 std::unique_ptr<Job> release_job(void* data, size_t bytes);
 // Results leave; a lost standard output is noticed.
 std::unique_ptr<Job> flush_job();
+// Calls it on the queue's thread.
+std::unique_ptr<Job> call_job(std::function<void()> call);
 // A task too great for the ring; `words` are its record.
 std::unique_ptr<Job> task_job(std::vector<uint64_t> words);
 

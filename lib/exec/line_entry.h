@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/comm/exchange.h"
 #include "exec/executor.h"
 #include "exec/recipe.h"
 #include "exec/registers.h"
@@ -26,9 +27,20 @@ struct LineResult {
   uint32_t generation = 0;
 };
 
+// Of a part that is an exchange with other workers. The entry's operands are
+// what it shows, by export; its results what it makes, by target.
+struct LineExchange {
+  std::shared_ptr<const comm::Exchange> exchange;
+  std::vector<std::string> faults;  // by export: why there is none, or ""
+  // By result of the entry: the target of the last step that makes it. Of print
+  // and save there is a type alone.
+  std::vector<uint32_t> targets;
+  std::vector<TypeId> types;
+};
+
 struct LineEntry {
   // kParts: a placed line, each part being what one rank or one group does.
-  // kPrint and kSave with a recipe: of what it puts together.
+  // kPrint and kSave with a recipe, or a crossing: of what it puts together.
   enum class Action : uint8_t {
     kRun,
     kPrint,
@@ -36,6 +48,7 @@ struct LineEntry {
     kFree,
     kFail,
     kPrintFailure,
+    kExchange,
     kParts
   };
 
@@ -48,9 +61,12 @@ struct LineEntry {
   std::string label;    // what print says, save's path, or fail's message
   std::string message;  // of kPrintFailure
 
+  std::unique_ptr<LineExchange> crossing;
   std::vector<std::unique_ptr<LineEntry>> parts;
-  uint64_t mesh_version = 0;  // of kParts: the meshes that it was made under
+  uint64_t mesh_version = 0;  // of kParts: the meshes and hosts it is made for
   bool is_lasting = true;     // false: a part failed, so it holds only now
+
+  std::string exchange_notes;  // those that it depends on, with other workers
 
   // The notes that were last seen with the text, which are well-formed, and
   // where they say that the line stands; no file if they do not.

@@ -70,18 +70,61 @@ Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
   if (!where.ok()) return where.error();
   const auto grid = grid_of(line, mesh, where.value().ranks);
   if (!grid.ok()) return grid.error();
+  if (Status s = check_hosted(line, where.value()); !s.ok()) return s;
+  const bool crosses = crosses_ranks(line, where.value());
+  const bool assembles = is_output(line) && has_split(line);
+  if ((crosses || assembles) && !is_all_mine(line, where.value())) {
+    return crosses ? decode_crossing(line, where.value(), grid.value(), out)
+                   : decode_gathering(line, grid.value(), out);
+  }
   // An unknown op is said before an unknown name.
   if (find_op(line.op) != nullptr) {
     if (Status s = find_pieces(line, where.value()); !s.ok()) return s;
   }
   if (line.op == "free") return decode_free(line, where.value(), out);
-  if (is_output(line) && has_split(line)) {
-    return decode_assembly(line, grid.value(), out);
-  }
-  if (crosses_ranks(line, where.value())) {
-    return decode_groups(line, where.value(), grid.value(), out);
-  }
+  if (assembles) return decode_assembly(line, grid.value(), out);
+  if (crosses) return decode_groups(line, where.value(), grid.value(), out);
   return decode_ranks(line, grid.value(), out);
+}
+
+bool PlacedDecoder::is_mine(const Line& line, int64_t rank) const {
+  return hosting_ == nullptr || hosting_->is_mine(space_name(line), rank);
+}
+
+bool PlacedDecoder::are_mine(const Line& line,
+                             const std::vector<int64_t>& ranks) const {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [&](int64_t r) { return is_mine(line, r); });
+}
+
+// Of the ranks that the line's values are on or go to.
+bool PlacedDecoder::is_all_mine(const Line& line,
+                                const LineRanks& where) const {
+  if (hosting_ == nullptr) return true;
+  return are_mine(line, where.ranks) &&
+         (line.op != "copy" || are_mine(line, where.operands[0]));
+}
+
+unsigned PlacedDecoder::worker_of(const Line& line, int64_t rank) const {
+  return hosting_->worker_of(space_name(line), rank).value_or(0);
+}
+
+Status PlacedDecoder::check_hosted(const Line& line,
+                                   const LineRanks& where) const {
+  if (hosting_ == nullptr) return ok_status();
+  std::vector<const std::vector<int64_t>*> sets{&where.ranks};
+  if (line.op == "free" || line.op == "copy") {
+    for (const auto& ranks : where.operands) sets.push_back(&ranks);
+  }
+  for (const auto* ranks : sets) {
+    for (const int64_t rank : *ranks) {
+      if (hosting_->worker_of(space_name(line), rank)) continue;
+      return Error{std::string(line.op) + ": no worker plays rank " +
+                       std::to_string(rank) + "; a #ranks line must say who",
+                   line.op_column};
+    }
+  }
+  return ok_status();
 }
 
 const Register* PlacedDecoder::piece(const Operand& operand,
@@ -96,7 +139,7 @@ Status PlacedDecoder::find_pieces(const Line& line,
     const Operand& operand = line.operands[o];
     if (operand.kind != Operand::Kind::kName) continue;
     for (const int64_t rank : everywhere ? where.operands[o] : where.ranks) {
-      if (piece(operand, rank) != nullptr) continue;
+      if (!is_mine(line, rank) || piece(operand, rank) != nullptr) continue;
       const std::string name = full_name(operand.text, std::to_string(rank));
       return Error{std::string(line.op) + ": unknown name '" + name + "'" +
                        did_you_mean(name, registers_.some_live_names()),
@@ -132,6 +175,7 @@ Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
   part->action = Action::kFree;
   for (size_t o = 0; o < line.operands.size(); ++o) {
     for (const int64_t rank : where.operands[o]) {
+      if (!is_mine(line, rank)) continue;
       const Register* r = piece(line.operands[o], rank);
       part->operands.push_back(
           {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0});
@@ -163,6 +207,17 @@ void PlacedDecoder::add_failure(const Line& local, const Fault& fault,
   whole.parts.push_back(std::move(part));
 }
 
+void PlacedDecoder::fail_ranks(const Line& line,
+                               const std::vector<int64_t>& ranks,
+                               const Fault& fault, LineEntry& whole) {
+  for (const int64_t rank : ranks) {
+    const std::string text = std::to_string(rank);
+    Line local = line;
+    set_rank(text, local);
+    add_failure(local, fault, whole);
+  }
+}
+
 Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
                                   Decoding& out) {
   const std::string text = text_of(local);
@@ -186,6 +241,7 @@ Status PlacedDecoder::decode_ranks(const Line& line, const Grid& grid,
   const auto plan = local_plan(line, grid);
   if (!plan.ok()) return plan.error();
   for (size_t p = 0; p < grid.size(); ++p) {
+    if (!is_mine(line, grid.ranks()[p])) continue;
     const std::string rank = std::to_string(grid.ranks()[p]);
     const LocalLine& variant =
         plan.value().variants[plan.value().variant_of[p]];
@@ -220,35 +276,37 @@ Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
   const Fault fault =
       failure_in(*operand, line.op == "copy" ? where.operands[o] : where.ranks);
   if (fault != nullptr) {
-    for (const int64_t rank : where.ranks) {
-      const std::string text = std::to_string(rank);
-      Line local = line;
-      set_rank(text, local);
-      add_failure(local, fault, *out.entry);
-    }
+    fail_ranks(line, where.ranks, fault, *out.entry);
     return ok_status();
   }
   const auto groups = group_plan(line, where, grid, piece_types(line));
   if (!groups.ok()) return groups.error();
   for (const Group& group : groups.value()) {
-    auto part = std::make_unique<LineEntry>();
-    part->text = text_of(line);
-    for (const int64_t rank : group.sources) {
-      const Register* r = piece(*operand, rank);
-      part->operands.push_back(
-          {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0});
-    }
-    for (const int64_t rank : group.targets) {
-      const RegisterId id = registers_.obtain(
-          full_name(line.results[0].text, std::to_string(rank)));
-      part->results.push_back({id, registers_[id].stamp.generation});
-    }
-    Status s = decoder_.decode_group(*find_op(line.op), group.pieces,
-                                     group.program.lines, group.program.results,
-                                     *part, out);
-    if (!s.ok()) return Error{s.error().message, line.op_column};
-    out.entry->parts.push_back(std::move(part));
+    if (Status s = add_group(line, group, out); !s.ok()) return s;
   }
+  return ok_status();
+}
+
+// A group whose ranks are all played here.
+Status PlacedDecoder::add_group(const Line& line, const Group& group,
+                                Decoding& out) {
+  auto part = std::make_unique<LineEntry>();
+  part->text = text_of(line);
+  for (const int64_t rank : group.sources) {
+    const Register* r = piece(*first_name(line), rank);
+    part->operands.push_back(
+        {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0});
+  }
+  for (const int64_t rank : group.targets) {
+    const RegisterId id = registers_.obtain(
+        full_name(line.results[0].text, std::to_string(rank)));
+    part->results.push_back({id, registers_[id].stamp.generation});
+  }
+  Status s = decoder_.decode_group(*find_op(line.op), group.pieces,
+                                   group.program.lines, group.program.results,
+                                   *part, out);
+  if (!s.ok()) return Error{s.error().message, line.op_column};
+  out.entry->parts.push_back(std::move(part));
   return ok_status();
 }
 

@@ -13,9 +13,15 @@
 
 namespace gt {
 
+namespace comm {
+struct ExchangeRun;
+}
+
 struct Buffer {
   void* data = nullptr;
   Buffer* next = nullptr;  // in a free list
+  // The exchange whose result it is, while compute has not waited for that.
+  comm::ExchangeRun* pending = nullptr;
   uint32_t references = 0;
   uint32_t size_class = 0;
 };

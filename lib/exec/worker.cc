@@ -37,13 +37,9 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       caches_(options.caches),
       trace_(options.trace) {}
 
-Worker::~Worker() {
-  queue_.drain();
-  forget_lines();
-}
-
 void Worker::line(std::string_view text, const std::string* file,
-                  uint64_t number) {
+                  uint64_t number, uint64_t seq) {
+  seq_ = seq;
   if (text.empty()) return;
   const Split parts = split_notes(text);
   if (parts.text.empty()) {
@@ -65,6 +61,8 @@ bool Worker::run_cached(const Split& parts, uint64_t hash, Where origin) {
       return false;
     }
     if (entry->at.file != nullptr) origin = entry->at;
+  } else if (!entry->exchange_notes.empty()) {
+    return false;
   } else if (trace_ != nullptr && !entry->notes.empty()) {
     take_notes(*entry, {}, {});
   }
@@ -74,7 +72,7 @@ bool Worker::run_cached(const Split& parts, uint64_t hash, Where origin) {
 
 bool Worker::is_valid(const LineEntry& entry) const {
   if (entry.action == Action::kParts) {
-    return entry.mesh_version == meshes_.version() &&
+    return entry.mesh_version == placement_version() &&
            std::all_of(entry.parts.begin(), entry.parts.end(),
                        [this](const auto& part) { return is_valid(*part); });
   }
@@ -114,17 +112,22 @@ void Worker::act(LineEntry& entry, Where origin) {
     case Action::kPrintFailure:
       return enqueue_job(print_failure_job(entry.label, entry.message),
                          kJobCost);
+    case Action::kExchange:
+      (void)begin(entry, origin);
+      return;
     case Action::kParts:
       for (const auto& part : entry.parts) act(*part, origin);
       return;
     case Action::kPrint:
     case Action::kSave:
-      return entry.recipe == nullptr ? output(entry, origin)
-                                     : output_made(entry, origin);
+      return entry.crossing != nullptr ? output_exchanged(entry, origin)
+             : entry.recipe != nullptr ? output_made(entry, origin)
+                                       : output(entry, origin);
   }
 }
 
 void Worker::output(LineEntry& entry, const Where& origin) {
+  if (unadopted_ > 0) adopt_operands(entry);
   const Register& r = registers_[entry.operands[0].id];
   output_value(entry, origin, types_[r.stamp.type].type, r.buffer->data);
 }
@@ -149,6 +152,7 @@ void Worker::output_made(LineEntry& entry, const Where& origin) {
     const std::string why = to_string(origin.place()) + ": out of memory";
     return enqueue_job(print_failure_job(entry.label, why), kJobCost);
   }
+  if (unadopted_ > 0) adopt_operands(entry);
   if (!entry.recipe->steps.empty()) enqueue(entry, origin);
   const RecipeResult& result = entry.recipe->results[0];
   const auto value = static_cast<size_t>(result.value);
@@ -164,6 +168,7 @@ void Worker::run(LineEntry& entry, const Where& origin) {
   if (!take_blocks(entry, origin)) return;
   const Recipe& recipe = *entry.recipe;
   if (!recipe.steps.empty()) {
+    if (unadopted_ > 0) adopt_operands(entry);
     enqueue(entry, origin);
   } else if (trace_ != nullptr) {  // another name of a value
     enqueue_job(traced(nullptr, entry, origin, recipe.line_bytes), 0);
@@ -183,7 +188,7 @@ bool Worker::take_blocks(const LineEntry& entry, const Where& origin) {
       buffer = registers_[entry.operands[lender].id].buffer;
       if (buffer->references != 1) buffer = nullptr;
     }
-    if (buffer == nullptr) buffer = pool_.allocate(blocks[b].size_class);
+    if (buffer == nullptr) buffer = allocate(blocks[b].size_class);
     if (buffer == nullptr) {
       out_of_memory(entry, origin, blocks[b]);
       return false;
@@ -273,7 +278,12 @@ void Worker::release_later(void* data, size_t bytes) {
 
 void Worker::drain() { queue_.drain(); }
 
+void Worker::after_lines(std::function<void()> call) {
+  enqueue_job(call_job(std::move(call)), kJobCost);
+}
+
 Exit Worker::finish() {
+  reap_all();
   enqueue_job(flush_job(), kJobCost);
   queue_.drain();
   return executor_.status();

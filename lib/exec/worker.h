@@ -1,6 +1,10 @@
 // A worker: takes lines, decodes them, and keeps a queue busy with them. All
 // calls come from one thread, which never waits for values. Results and
 // messages come from the queue's thread, in program order.
+//
+// One of several workers is told which ranks it plays, and exchanges values
+// with the others (comm/engine.h). Its results and messages are those of its
+// own ranks.
 #pragma once
 
 #include <memory>
@@ -10,6 +14,7 @@
 #include <vector>
 
 #include "base/cache.h"
+#include "exec/comm/engine.h"
 #include "exec/decoder.h"
 #include "exec/executor.h"
 #include "exec/files.h"
@@ -38,6 +43,19 @@ struct WorkerStats {
   size_t peak_bytes = 0;
 };
 
+// What makes a worker one of several. Everything outlives it.
+struct Attachment {
+  unsigned self;  // below `workers`
+  unsigned workers;
+  comm::Link& link;
+  // Kernels of the communication thread: a second backend, of one thread.
+  Backend& backend;
+  Arena* arena = nullptr;          // that both backends take memory from
+  std::vector<std::string> names;  // of the workers, for messages
+  // Without any sign of another worker; then it counts as lost.
+  std::chrono::milliseconds patience{60'000};
+};
+
 class Worker final : private Pool::Owner {
  public:
   // Results go to `out`, which is the worker's alone; failures to `reports`.
@@ -46,14 +64,26 @@ class Worker final : private Pool::Owner {
          const WorkerOptions& options);
   ~Worker() override;
 
+  // Makes it one of several workers, before its first line. Returns once it has
+  // heard from all others; error: from whom not.
+  Status attach(const Attachment& attachment);
+
   // One line without its newline, whatever it holds. `file` as the user named
-  // it; it outlives the worker.
-  void line(std::string_view text, const std::string* file, uint64_t number);
+  // it; it outlives the worker. `seq` numbers the instructions that all workers
+  // get, ascending; a worker on its own has no use for it.
+  void line(std::string_view text, const std::string* file, uint64_t number,
+            uint64_t seq = 0);
   // A line that was too long to read.
   void reject(std::string_view beginning, std::string message,
               const std::string* file, uint64_t number);
   // Input is idle: what was enqueued must run.
-  void idle() { queue_.kick(); }
+  void idle();
+  // Calls it on the queue's thread once all lines so far have run.
+  void after_lines(std::function<void()> call);
+  // Any thread: what it waits for of other workers, for people, or "". Waits
+  // end, and what waited fails for that reason.
+  std::string waiting() const;
+  void abort(const std::string& why);
   // No more lines are wanted.
   bool stopped() const { return executor_.stopped(); }
   // Waits for all that was enqueued; the largest status of the lines.
@@ -81,6 +111,7 @@ class Worker final : private Pool::Owner {
               Where origin);
   void decode_line(std::string_view whole, const Split& parts, uint64_t hash,
                    Where origin);
+  bool is_transfer(const Line& line) const;
   void declare(const Line& line, std::string_view text, const Where& origin);
   void keep(std::unique_ptr<LineEntry> entry, uint64_t hash);
   void dispose(std::unique_ptr<LineEntry> entry);
@@ -104,6 +135,8 @@ class Worker final : private Pool::Owner {
   void bind_results(const LineEntry& entry);
   void out_of_memory(const LineEntry& entry, const Where& origin,
                      const Block& block);
+  Fault no_memory(const std::string& op, const Type& type, size_t bytes,
+                  const std::string& text, const Where& origin);
   void fail_results(const LineEntry& entry, const Fault& fault);
   void reject_line(const Line& line, const Error& error, std::string_view text,
                    const Where& origin);
@@ -112,6 +145,40 @@ class Worker final : private Pool::Owner {
                               double bytes, double flops);
   std::unique_ptr<Job> traced(std::unique_ptr<Job> job, LineEntry& entry,
                               const Where& origin, double bytes);
+
+  // worker_exchange.cc: with other workers.
+  struct Attached {
+    Attached(const comm::EngineOptions& options, const BuilderContext& context)
+        : hosting(options.self, options.workers),
+          programs(context),
+          engine(options) {}
+    Hosting hosting;
+    comm::Programs programs;
+    comm::Engine engine;
+    size_t outstanding = 0;  // exchanges that were not taken back
+  };
+  void take_control(std::string_view text, const Where& origin);
+  Status take_fence(std::string_view words, const Where& origin);
+  // Which ranks of the line it plays; empty: all.
+  std::function<bool(int64_t)> own_ranks(const Line& line) const;
+  uint64_t placement_version() const;
+  void output_exchanged(LineEntry& entry, const Where& origin);
+  std::shared_ptr<comm::ExchangeRun> begin(LineEntry& entry,
+                                           const Where& origin);
+  void show(const LineEntry& entry, comm::ExchangeRun& op);
+  void make_room(const LineEntry& entry, comm::ExchangeRun& op);
+  Buffer* hold_target(const comm::Target& target, comm::ExchangeRun& op,
+                      comm::ExchangeRun::Made& made);
+  Buffer* hold(uint32_t size_class, comm::ExchangeRun& op);
+  void bind_made(const LineEntry& entry, comm::ExchangeRun& op);
+  static Fault known_fault(const comm::ExchangeRun& op, size_t target);
+  void start(const std::shared_ptr<comm::ExchangeRun>& op);
+  void adopt(comm::ExchangeRun& op);
+  void adopt_operands(const LineEntry& entry);
+  Buffer* allocate(uint32_t size_class);
+  void reap();
+  bool wait_and_reap();
+  void reap_all();
 
   void release_later(void* data, size_t bytes) override;
   void drain() override;
@@ -138,6 +205,9 @@ class Worker final : private Pool::Owner {
   std::vector<Buffer*> blocks_;
   std::vector<Buffer*> new_values_;
   WorkerStats stats_;
+  std::unique_ptr<Attached> attached_;
+  size_t unadopted_ = 0;  // exchanges that compute has not waited for
+  uint64_t seq_ = 0;
 };
 
 }  // namespace gt

@@ -51,17 +51,21 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
   const Where at = origin_at(line_);
   if (at.file != nullptr) origin = at;
   if (Meshes::is_declaration(line_.op)) return declare(line_, whole, origin);
-  const bool placed = is_placed(line_);
   Decoding decoding =
-      placed ? placed_decoder_.decode(line_, parts.text, meshes_.of(line_))
-             : decoder_.decode(line_, parts.text);
+      is_placed(line_)
+          ? placed_decoder_.decode(line_, parts.text, meshes_.of(line_))
+      : is_transfer(line_) ? placed_decoder_.decode_transfer(line_, parts.text)
+                           : decoder_.decode(line_, parts.text);
   for (auto& recipe : decoding.evicted) {
     enqueue_job(dispose_job(std::move(recipe)), kJobCost);
   }
   if (decoding.rejected != nullptr) dispose(std::move(decoding.rejected));
   if (decoding.entry != nullptr) {
     take_notes(*decoding.entry, parts.notes, at);
-    decoding.entry->mesh_version = meshes_.version();
+    decoding.entry->mesh_version = placement_version();
+    if (attached_ != nullptr) {
+      decoding.entry->exchange_notes = exchange_notes(line_);
+    }
     for (const auto& part : decoding.entry->parts) part->notes = parts.notes;
     act(*decoding.entry, origin);
     return keep(std::move(decoding.entry), hash);
@@ -76,6 +80,12 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
     enqueue_job(print_failure_job(print_label(line_), *decoding.poison),
                 kJobCost);
   }
+}
+
+// A value that goes to another worker; on a worker of its own a copy.
+bool Worker::is_transfer(const Line& line) const {
+  return attached_ != nullptr && line.op == "copy" &&
+         line.note("from") != nullptr;
 }
 
 void Worker::declare(const Line& line, std::string_view text,
@@ -127,7 +137,8 @@ bool Worker::check_notes(LineEntry& entry, std::string_view notes) {
   if (has_moved(entry, notes)) return true;
   text_ = "x ";
   text_ += notes;
-  if (!parse_line(text_, line_).ok() || at_files_.size() > kMaxFiles) {
+  if (!parse_line(text_, line_).ok() || at_files_.size() > kMaxFiles ||
+      (attached_ != nullptr && exchange_notes(line_) != entry.exchange_notes)) {
     return false;
   }
   take_notes(entry, notes, origin_at(line_));
@@ -194,6 +205,7 @@ Where Worker::origin_at(const Line& line) {
 
 // Tables that only grow start afresh; the program does not notice.
 void Worker::reset_tables() {
+  reap_all();
   queue_.drain();
   forget_lines();
   recipes_.clear();
@@ -217,17 +229,18 @@ void Worker::reject_line(const Line& line, const Error& error,
               kJobCost);
   const auto fault = std::make_shared<const std::string>(
       to_string(origin.place()) + ": " + error.message);
-  for (const std::string& name : bound_names(line)) {
+  for (const std::string& name : bound_names(line, own_ranks(line))) {
     registers_.fail(registers_.obtain(name), fault);
   }
   if (line.op != "print") return;
-  for (const std::string& label : print_labels(line)) {
+  for (const std::string& label : print_labels(line, own_ranks(line))) {
     enqueue_job(print_failure_job(label, *fault), kJobCost);
   }
 }
 
 void Worker::take_comment(std::string_view text, const std::string* file,
                           uint64_t number) {
+  if (attached_ != nullptr) take_control(text, {file, number});
   if (marks_.take(text) != Marks::Mark::kBadVersion) return;
   reject(text, "a stream of this version cannot be read; gt 1 is known", file,
          number);
@@ -243,16 +256,22 @@ void Worker::out_of_memory(const LineEntry& entry, const Where& origin,
                            const Block& block) {
   for (Buffer* buffer : blocks_) pool_.drop(buffer);
   blocks_.clear();
-  std::string message =
-      entry.recipe->op->name +
-      ": out of memory: " + to_string(types_[block.type].type) + " needs " +
-      size_text(class_bytes(block.size_class)) + ", " + size_text(pool_.used());
+  fail_results(entry,
+               no_memory(entry.recipe->op->name, types_[block.type].type,
+                         class_bytes(block.size_class), entry.text, origin));
+}
+
+// Says so; what depends on it gets the fault.
+Fault Worker::no_memory(const std::string& op, const Type& type, size_t bytes,
+                        const std::string& text, const Where& origin) {
+  std::string message = op + ": out of memory: " + to_string(type) + " needs " +
+                        size_text(bytes) + ", " + size_text(pool_.used());
   message += pool_.limit() == 0 ? " in use"
                                 : " of " + size_text(pool_.limit()) + " in use";
   const Error error{std::move(message), 0};
-  enqueue_job(report_job(origin, error, entry.text, Exit::kFailed), kJobCost);
-  fail_results(entry, std::make_shared<const std::string>(
-                          to_string(origin.place()) + ": " + error.message));
+  enqueue_job(report_job(origin, error, text, Exit::kFailed), kJobCost);
+  return std::make_shared<const std::string>(to_string(origin.place()) + ": " +
+                                             error.message);
 }
 
 void Worker::fail_results(const LineEntry& entry, const Fault& fault) {

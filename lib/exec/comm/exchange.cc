@@ -1,0 +1,153 @@
+#include "exec/comm/exchange.h"
+
+#include <algorithm>
+
+#include "ops/op.h"
+
+namespace gt::comm {
+namespace {
+
+void add_once(unsigned worker, std::vector<unsigned>& to) {
+  if (std::find(to.begin(), to.end(), worker) == to.end()) {
+    to.push_back(worker);
+  }
+}
+
+Input make_input(uint32_t source, unsigned worker, const Type& of,
+                 const gt::Region& region) {
+  Input input;
+  input.source = source;
+  input.worker = worker;
+  input.of = of;
+  input.start = region.start;
+  input.count = region.count;
+  input.region = Runs(of, region.start, region.count);
+  input.is_whole = region.count == of.shape;
+  return input;
+}
+
+// Finds this worker's own exports among the inputs.
+void link_own(unsigned self, Part& part) {
+  for (Target& target : part.targets) {
+    for (Input& input : target.inputs) {
+      if (input.worker != self) continue;
+      size_t e = 0;
+      while (part.exports[e].source != input.source) ++e;
+      input.own = static_cast<int32_t>(e);
+    }
+  }
+}
+
+// A program that is a copy needs no recipe: its bytes go straight to their
+// place.
+Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
+                   const GroupProgram& program, Programs& programs,
+                   Target& target) {
+  auto recipe = programs.obtain(op, arguments, program);
+  if (!recipe.ok()) return recipe.error();
+  const bool is_alias = recipe.value()->results[0].value <
+                        static_cast<int32_t>(recipe.value()->arguments);
+  if (!is_alias) {
+    target.program = std::move(recipe.value());
+    return ok_status();
+  }
+  const auto a = static_cast<size_t>(recipe.value()->results[0].value);
+  target.inputs = {target.inputs[a]};
+  return ok_status();
+}
+
+template <typename T>
+void append_bytes(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+}  // namespace
+
+std::string Exchange::name_of(size_t step, uint32_t source) const {
+  if (ranks.empty()) return what;
+  return (step == 0 ? "piece of rank " : "part of rank ") +
+         std::to_string(ranks[source]);
+}
+
+Result<std::shared_ptr<const Recipe>> Programs::obtain(
+    const gt::Op& op, const std::vector<Type>& arguments,
+    const GroupProgram& program) {
+  std::string key;
+  append_bytes(key, op.id);
+  for (const Type& type : arguments) key += to_string(type) + ";";
+  for (const std::string& line : program.lines) key += line + "\n";
+  std::weak_ptr<const Recipe>& known = known_[key];
+  if (auto recipe = known.lock()) return recipe;
+  auto built = build_group_recipe(op, arguments, program.lines, 1, context_);
+  if (!built.ok()) return Error{op.name + ": " + built.error().message};
+  std::shared_ptr<const Recipe> recipe = std::move(built.value());
+  known = recipe;
+  if (known_.size() > kMost) {
+    std::erase_if(known_, [](const auto& e) { return e.second.expired(); });
+  }
+  return recipe;
+}
+
+Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
+                                                const gt::Op& op, unsigned self,
+                                                Programs& programs) {
+  auto exchange = std::make_shared<Exchange>();
+  exchange->group = plan.group();
+  exchange->ranks = plan.sources();
+  for (size_t s = 0; s < plan.steps(); ++s) {
+    const ExchangeStep& step = plan.step(s);
+    Part& part = exchange->parts.emplace_back();
+    for (uint32_t i = 0; i < step.exports.size(); ++i) {
+      if (step.source_homes[i] != self) continue;
+      Export shown{i, step.exports[i], {}};
+      for (const uint32_t reader : plan.readers(s, i)) {
+        const unsigned worker = step.target_homes[reader];
+        if (worker != self) add_once(worker, shown.readers);
+      }
+      part.exports.push_back(std::move(shown));
+    }
+    for (uint32_t t = 0; t < step.target_homes.size(); ++t) {
+      if (step.target_homes[t] != self) continue;
+      const ExchangeTask task = plan.task(s, t);
+      Target target{t, {}, nullptr, task.output};
+      for (const ExchangeRead& read : task.reads) {
+        target.inputs.push_back(
+            make_input(read.source, step.source_homes[read.source],
+                       step.exports[read.source], read.region));
+      }
+      Status made =
+          set_program(op, task.arguments, task.program, programs, target);
+      if (!made.ok()) return made.error();
+      part.targets.push_back(std::move(target));
+    }
+    link_own(self, part);
+  }
+  return exchange;
+}
+
+std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
+                                        unsigned self) {
+  auto exchange = std::make_shared<Exchange>();
+  exchange->what = transfer.what;
+  Part& part = exchange->parts.emplace_back();
+  if (transfer.from == self) {
+    Export shown{0, transfer.type, {}};
+    for (const unsigned reader : transfer.to) {
+      if (reader != self) add_once(reader, shown.readers);
+    }
+    part.exports.push_back(std::move(shown));
+  }
+  if (std::find(transfer.to.begin(), transfer.to.end(), self) ==
+      transfer.to.end()) {
+    return exchange;
+  }
+  Target target{0, {}, nullptr, transfer.type};
+  gt::Region whole{{}, transfer.type.shape};
+  for (size_t d = 0; d < whole.count.size(); ++d) whole.start.push_back(0);
+  target.inputs.push_back(make_input(0, transfer.from, transfer.type, whole));
+  part.targets.push_back(std::move(target));
+  link_own(self, part);
+  return exchange;
+}
+
+}  // namespace gt::comm

@@ -1,0 +1,61 @@
+// One run of an exchange. It goes from thread to thread, and each writes its
+// own part of it: decoding makes it, compute adds the failures of its operands
+// and starts it, communication runs it, compute or decoding read how it went.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exec/comm/exchange.h"
+#include "exec/executor.h"
+#include "exec/pool.h"
+#include "exec/where.h"
+
+namespace gt::comm {
+
+struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
+  // A value of this worker's that the first step shows.
+  struct Shown {
+    const void* data = nullptr;
+    Fault fault;
+    // It is the result of an exchange before that compute has not waited for.
+    std::shared_ptr<const ExchangeRun> from;
+    uint32_t from_target = 0;
+  };
+  // A value that a target makes.
+  struct Made {
+    void* output = nullptr;
+    std::vector<void*> blocks;  // of its program
+    std::vector<void*> packs;   // by input: where it is put together, or null
+    bool is_shared = false;     // the output is the operand: nothing to do
+    Fault fault;
+  };
+
+  std::shared_ptr<const Exchange> exchange;
+  uint64_t seq = 0;
+  Where where;
+  std::vector<Shown> shown;             // by export of the first step
+  std::vector<std::vector<Made>> made;  // by step and target
+
+  // Of the decoding thread.
+  std::vector<Buffer*> held;      // all memory that it uses
+  std::vector<Buffer*> operands;  // by export of the first step; null: failed
+  // By target of the last step; null: an operand, or none.
+  std::vector<Buffer*> results;
+  bool is_adopted = false;  // compute waits for it, or did
+
+  // Of the communication thread; others read them once it is done.
+  uint32_t unreleased = 0;     // other workers that have not read an export
+  std::optional<Error> error;  // what went wrong here, to be reported
+
+  std::atomic<bool> is_done{false};  // the results are there
+
+  const Fault& result_fault(size_t target) const {
+    return made.back()[target].fault;
+  }
+};
+
+}  // namespace gt::comm

@@ -1,0 +1,67 @@
+#include "exec/comm/jobs.h"
+
+namespace gt::comm {
+namespace {
+
+// Compute has come to the exchange: it knows the operands' failures.
+class StartJob final : public Job {
+ public:
+  StartJob(Engine& engine, std::shared_ptr<ExchangeRun> op)
+      : engine_(engine), op_(std::move(op)) {}
+  void run(Executor& executor) override {
+    for (ExchangeRun::Shown& shown : op_->shown) {
+      if (shown.fault != nullptr || shown.from != nullptr) continue;
+      if (const Fault* fault = executor.fault_of(shown.data)) {
+        shown.fault = *fault;
+      } else if (executor.stopped()) {
+        shown.fault = std::make_shared<const std::string>(
+            "the worker stopped after a failure");
+      }
+    }
+    engine_.start(std::move(op_));
+  }
+
+ private:
+  Engine& engine_;
+  std::shared_ptr<ExchangeRun> op_;
+};
+
+// Compute goes on with the results, or their failures.
+class AdoptJob final : public Job {
+ public:
+  explicit AdoptJob(std::shared_ptr<ExchangeRun> op,
+                    std::vector<const void*> results)
+      : op_(std::move(op)), results_(std::move(results)) {}
+  void run(Executor& executor) override {
+    Engine::wait(*op_);
+    for (size_t t = 0; t < results_.size(); ++t) {
+      if (results_[t] == nullptr) continue;
+      if (const Fault& fault = op_->result_fault(t)) {
+        executor.poison(results_[t], fault);
+      } else {
+        executor.forget(results_[t]);
+      }
+    }
+    if (!op_->error) return;
+    executor.report(op_->where, *op_->error, op_->exchange->text,
+                    Exit::kFailed);
+  }
+
+ private:
+  std::shared_ptr<ExchangeRun> op_;
+  std::vector<const void*> results_;  // by target of the last step; or null
+};
+
+}  // namespace
+
+std::unique_ptr<Job> start_job(Engine& engine,
+                               std::shared_ptr<ExchangeRun> run) {
+  return std::make_unique<StartJob>(engine, std::move(run));
+}
+
+std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
+                               std::vector<const void*> results) {
+  return std::make_unique<AdoptJob>(std::move(run), std::move(results));
+}
+
+}  // namespace gt::comm

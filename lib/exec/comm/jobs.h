@@ -1,0 +1,22 @@
+// Where the compute queue and the communication queue meet.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/comm/engine.h"
+#include "exec/executor.h"
+
+namespace gt::comm {
+
+// Compute has come to the exchange: it knows how its operands fared, and starts
+// it.
+std::unique_ptr<Job> start_job(Engine& engine,
+                               std::shared_ptr<ExchangeRun> run);
+
+// Compute waits for the exchange, and goes on with its results or their
+// failures. `results`: by target of the last step; null where there is none.
+std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
+                               std::vector<const void*> results);
+
+}  // namespace gt::comm

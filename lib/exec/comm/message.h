@@ -1,0 +1,76 @@
+// What workers say to each other while values cross. A header in text, then,
+// of some, bytes:
+//
+//   hello PID FD SIZE TOKEN               where my values' memory can be mapped
+//   ready SEQ GROUP STEP SOURCE TYPE AT   an export is there, at that offset of
+//                                         the memory; "-": it is to be fetched
+//   fail SEQ GROUP STEP SOURCE            it failed; the body says why
+//   released SEQ GROUP STEP SOURCE        I have read it
+//   get ID SEQ GROUP STEP SOURCE FIRST BYTES START COUNT
+//                                         send me bytes of a region, row-major
+//   data ID                               the body holds them
+//   ask                                   are you there?
+//   here                                  I am
+//
+// SIZE 0: there is no such memory. START and COUNT are lists as "0,4", "-" for
+// those of a scalar.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "exec/arena.h"
+#include "stream/type.h"
+
+namespace gt::comm {
+
+// Names an export, among all that ever cross.
+struct Tag {
+  uint64_t seq = 0;
+  uint32_t group = 0;   // of the instruction
+  uint32_t step = 0;    // of the group's plan
+  uint32_t source = 0;  // of the step
+  friend auto operator<=>(const Tag&, const Tag&) = default;
+};
+
+using Token = ArenaToken;
+
+inline constexpr uint64_t kNowhere = UINT64_MAX;  // of `at`
+// Bytes of a data message, at most; what a get may ask for.
+inline constexpr size_t kMaxData = size_t{256} << 10;
+
+struct PeerMessage {
+  enum class Kind : uint8_t {
+    kHello,
+    kReady,
+    kFail,
+    kReleased,
+    kGet,
+    kData,
+    kAsk,
+    kHere
+  };
+  Kind kind = Kind::kHere;
+  Tag tag;                 // ready, fail, released, get
+  Type type;               // ready
+  uint64_t at = kNowhere;  // ready
+  uint64_t id = 0;         // get, data
+  uint64_t first = 0;      // get: a byte of the region
+  uint64_t bytes = 0;      // get
+  Shape start;             // get
+  Shape count;             // get
+  uint64_t pid = 0;        // hello
+  uint64_t fd = 0;         // hello
+  uint64_t size = 0;       // hello
+  Token token{};           // hello
+  std::string_view body;   // of what was parsed; fail, data
+};
+
+// Any bytes. Errors say what is wrong with them.
+Result<PeerMessage> parse_peer_message(std::string_view bytes);
+std::string to_text(const PeerMessage& message);
+
+}  // namespace gt::comm

@@ -1,0 +1,76 @@
+#include "exec/comm/peer_link.h"
+
+#include <memory>
+
+namespace gt::comm {
+
+PeerLink::PeerLink(Peers& peers, unsigned self, std::string session,
+                   std::vector<PeerAddress> others)
+    : peers_(peers),
+      self_(self),
+      session_(std::move(session)),
+      others_(std::move(others)) {}
+
+void PeerLink::connect() {
+  if (is_connecting_) return;
+  is_connecting_ = true;
+  connected_ = peers_.connect(self_, session_, others_);
+}
+
+Status PeerLink::send(unsigned worker, std::string message) {
+  connect();
+  if (!connected_.ok()) return connected_;
+  if (!peers_.ready() || !unsent_.empty()) {
+    unsent_.push_back({worker, std::move(message)});
+    return ok_status();
+  }
+  return send_now(worker, std::move(message));
+}
+
+// The header's newline ends it, and the body is sent from where it is.
+Status PeerLink::send_now(unsigned worker, std::string message) {
+  const auto text = std::make_shared<const std::string>(std::move(message));
+  const size_t header = text->find('\n') + 1;
+  const std::string_view whole(*text);
+  if (peers_.send(worker, whole.substr(0, header), text->data() + header,
+                  text->size() - header, text)) {
+    return ok_status();
+  }
+  return Error{"it is gone"};
+}
+
+// A worker that is lost says so by itself.
+void PeerLink::send_unsent() {
+  if (unsent_.empty() || !peers_.ready()) return;
+  for (Unsent& unsent : std::exchange(unsent_, {})) {
+    (void)send_now(unsent.worker, std::move(unsent.message));
+  }
+}
+
+bool PeerLink::next(Incoming& message) {
+  PeerMessage got;
+  const bool has_more = peers_.receive(got);
+  send_unsent();
+  if (!has_more) return false;
+  message.from = got.worker;
+  message.is_lost = got.kind == PeerMessage::Kind::kLost;
+  message.bytes = std::move(got.header);
+  message.bytes += got.body.bytes();
+  return true;
+}
+
+bool PeerLink::receive(Incoming& message, std::chrono::milliseconds most) {
+  connect();
+  if (connected_.ok() && next(message)) return true;
+  poller_.clear();
+  if (connected_.ok()) {
+    poller_.add_socket(peers_.pollable());
+    poller_.add_socket(peers_.monitor());
+  }
+  const size_t woken = poller_.add_fd(wake_.fd());
+  poller_.wait(most.count());
+  if (poller_.ready(woken)) wake_.clear();
+  return connected_.ok() && next(message);
+}
+
+}  // namespace gt::comm

@@ -1,0 +1,46 @@
+// The link over sockets (net/peers.h).
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "exec/comm/link.h"
+#include "net/peers.h"
+#include "net/poller.h"
+
+namespace gt::comm {
+
+class PeerLink final : public Link {
+ public:
+  // Connects `peers`, which is this link's alone from now on, once its thread
+  // first calls. `others` are all workers but `self`.
+  PeerLink(Peers& peers, unsigned self, std::string session,
+           std::vector<PeerAddress> others);
+
+  Status send(unsigned worker, std::string message) override;
+  bool receive(Incoming& message, std::chrono::milliseconds most) override;
+  void wake() override { wake_.signal(); }
+
+ private:
+  struct Unsent {
+    unsigned worker;
+    std::string message;
+  };
+  void connect();
+  void send_unsent();
+  Status send_now(unsigned worker, std::string message);
+  bool next(Incoming& message);
+
+  Peers& peers_;
+  unsigned self_;
+  std::string session_;
+  std::vector<PeerAddress> others_;
+  bool is_connecting_ = false;
+  Status connected_ = ok_status();
+  std::deque<Unsent> unsent_;  // until all are connected
+  Wake wake_;
+  Poller poller_;
+};
+
+}  // namespace gt::comm

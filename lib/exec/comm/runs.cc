@@ -1,0 +1,73 @@
+#include "exec/comm/runs.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gt::comm {
+
+bool Runs::fits(const Type& of, const Shape& start, const Shape& count) {
+  const Shape& whole = of.shape;
+  if (start.size() != whole.size() || count.size() != whole.size()) {
+    return false;
+  }
+  for (size_t d = 0; d < whole.size(); ++d) {
+    if (start[d] < 0 || count[d] < 0 || start[d] > whole[d] ||
+        count[d] > whole[d] - start[d]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A run takes all inner dimensions that are whole, and one that is not.
+Runs::Runs(const Type& of, const Shape& start, const Shape& count) {
+  size_t stride = size_of(of.dtype);
+  run_ = stride;
+  bool is_whole = true;
+  size_t d = of.shape.size();
+  std::array<size_t, Shape::kMaxRank> strides{};
+  for (; d-- > 0;) {
+    strides[d] = stride;
+    offset_ += static_cast<size_t>(start[d]) * stride;
+    stride *= static_cast<size_t>(of.shape[d]);
+  }
+  runs_ = 1;
+  for (size_t i = of.shape.size(); i-- > 0;) {
+    if (is_whole || count[i] == 1) {
+      // A dimension of one element joins whatever lies within it.
+      if (is_whole) run_ *= static_cast<size_t>(count[i]);
+      is_whole = is_whole && count[i] == of.shape[i];
+      continue;
+    }
+    outer_.insert(0, count[i]);
+    for (size_t k = outer_.size(); k-- > 1;) strides_[k] = strides_[k - 1];
+    strides_[0] = strides[i];
+    runs_ *= static_cast<size_t>(count[i]);
+  }
+  if (run_ == 0 || runs_ == 0) run_ = runs_ = 0;
+}
+
+size_t Runs::offset_of_run(size_t run) const {
+  size_t at = offset_;
+  for (size_t d = outer_.size(); d-- > 0;) {
+    const auto size = static_cast<size_t>(outer_[d]);
+    at += run % size * strides_[d];
+    run /= size;
+  }
+  return at;
+}
+
+void Runs::pack(const void* from, size_t first, size_t size, void* to) const {
+  const char* base = static_cast<const char*>(from);
+  char* out = static_cast<char*>(to);
+  while (size > 0) {
+    const size_t within = first % run_;
+    const size_t n = std::min(size, run_ - within);
+    std::memcpy(out, base + offset_of_run(first / run_) + within, n);
+    out += n;
+    first += n;
+    size -= n;
+  }
+}
+
+}  // namespace gt::comm

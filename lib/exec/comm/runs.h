@@ -1,0 +1,39 @@
+// A rectangular part of a row-major value, as runs of bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream/type.h"
+
+namespace gt::comm {
+
+class Runs {
+ public:
+  Runs() = default;
+  // `count` elements from `start` of a value of that type, by dimension. The
+  // region lies within it (fits()).
+  Runs(const Type& of, const Shape& start, const Shape& count);
+  static bool fits(const Type& of, const Shape& start, const Shape& count);
+
+  size_t bytes() const { return run_ * runs_; }
+  // One run, which begins that many bytes into the value.
+  bool is_contiguous() const { return runs_ <= 1; }
+  size_t offset() const { return offset_; }
+
+  // Bytes `first` to `first + size` of the region in row-major order, `from`
+  // being the whole value's address.
+  void pack(const void* from, size_t first, size_t size, void* to) const;
+
+ private:
+  size_t offset_of_run(size_t run) const;
+
+  size_t offset_ = 0;  // of the first run
+  size_t run_ = 0;     // bytes
+  size_t runs_ = 0;
+  Shape outer_;                                    // counts; product is runs_
+  std::array<size_t, Shape::kMaxRank> strides_{};  // of outer_, in bytes
+};
+
+}  // namespace gt::comm

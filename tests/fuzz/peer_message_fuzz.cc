@@ -1,0 +1,18 @@
+// What workers say to each other, from any bytes: what is read is written the
+// same again.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "exec/comm/message.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const auto message = gt::comm::parse_peer_message(bytes);
+  if (!message.ok()) return 0;
+  const std::string text = gt::comm::to_text(message.value());
+  const auto again = gt::comm::parse_peer_message(text);
+  if (!again.ok() || gt::comm::to_text(again.value()) != text) std::abort();
+  return 0;
+}
