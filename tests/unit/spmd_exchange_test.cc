@@ -199,8 +199,8 @@ void check_plan(const ExchangePlan& plan) {
   }
 }
 
-void check(const Case& c, const ExchangeOptions& options, std::mt19937& random,
-           size_t& most_steps) {
+void check(const Case& c, const ExchangeOptions& options,
+           std::mt19937& random) {
   SCOPED_TRACE(c.mesh + " / " + c.line);
   Exchange exchange(c);
   Printed group;
