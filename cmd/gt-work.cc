@@ -1,12 +1,15 @@
 // gt-work: a stream in, its results out.
 #include <unistd.h>
 
+#include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
 
+#include "exec/remote_session.h"
 #include "exec/session.h"
 #include "interrupt.h"
 #include "program.h"
@@ -17,15 +20,17 @@ constexpr const char* kFooter =
     R"(Runs FILE... in order ('-' or none: standard input) and writes the results
 of its prints, in program order.
 Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
-was rejected; 4 the stream was cut short; the largest of these and of the
-stages before. See gt-work(1), gt-stream(5), gt-ops(7).
+was rejected; 4 the stream was cut short, or with --connect gt-route or a peer
+was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
 
-Environment: GT_BACKEND (--backend), GT_VERBOSE (-v).
+Environment: GT_BACKEND (--backend), GT_VERBOSE (-v), RANK or SLURM_PROCID
+(--rank).
 
 Examples:
   gt-emit model.gt | gt-work
   gt-emit model.gt | gt-work --backend ref --root data --memory 2G
-  printf 'x = tensor f32[2] 1 2\nprint x\n' | gt-work)";
+  printf 'x = tensor f32[2] 1 2\nprint x\n' | gt-work
+  gt-work --connect tcp://head:5550 --root /data)";
 
 struct Options {
   std::vector<std::string> files{"-"};
@@ -37,6 +42,10 @@ struct Options {
   int threads = 0;
   bool no_cache = false;
   int verbose = 0;
+  std::string connect;
+  std::string name;
+  std::string rank;
+  double timeout = 60;
   gt::WorkerOptions worker;
 };
 
@@ -63,6 +72,19 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--trace", options.trace,
                  "write what ran and when to FILE, see gt-log(5)")
       ->type_name("FILE");
+  app.add_option("--connect", options.connect,
+                 "work for the gt-route at ENDPOINT, as tcp://host:5550")
+      ->type_name("ENDPOINT");
+  app.add_option("--rank", options.rank,
+                 "with --connect: the number among the workers (RANK or "
+                 "SLURM_PROCID, else as gt-route gives it)")
+      ->type_name("N");
+  app.add_option("--name", options.name,
+                 "with --connect: what messages call it (the host's name)");
+  app.add_option("--timeout", options.timeout,
+                 "with --connect: seconds without a sign from gt-route or a "
+                 "peer (60)")
+      ->check(CLI::Range(0.1, 1e6));
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");
   app.add_flag("--no-cache", options.no_cache, "decode every line anew");
@@ -114,6 +136,62 @@ int open_trace(Options& options, std::unique_ptr<gt::Trace>& trace) {
   return 0;
 }
 
+gt::Exit finish_trace(const Options& options, gt::Trace* trace,
+                      gt::Exit status) {
+  const int error = trace == nullptr ? 0 : trace->finish();
+  if (error == 0) return status;
+  gt::say("gt-work: --trace: " + options.trace + ": " + std::strerror(error) +
+          "\n");
+  return gt::worst(status, gt::Exit::kUsage);
+}
+
+// Which worker of all a launcher has started this process as: --rank, or what
+// torchrun and Slurm say.
+bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
+  std::string text = options.rank;
+  for (const char* name : {"RANK", "SLURM_PROCID"}) {
+    const char* value = text.empty() ? std::getenv(name) : nullptr;
+    if (value != nullptr) text = value;
+  }
+  if (text.empty()) return true;
+  uint32_t n = 0;
+  const char* end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, n);
+  if (error != std::errc{} || next != end) return false;
+  rank = n;
+  return true;
+}
+
+// Works for a gt-route. The parent of a local worker admits it by a token.
+int work_remotely(Options& options) {
+  gt::RemoteOptions remote;
+  remote.endpoint = options.connect;
+  remote.name = options.name;
+  if (!wanted_rank(options, remote.rank)) {
+    return usage("--rank (RANK, SLURM_PROCID): expected a number from 0 on");
+  }
+  if (const char* token = std::getenv("GT_TOKEN")) remote.token = token;
+  remote.patience =
+      std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
+  remote.threads = options.threads;
+  remote.isa = options.isa;
+  remote.backend = options.backend;
+  // A worker of others opens only what its operator names.
+  gt::Files files;
+  if (!remote.token.empty() || !options.roots.empty()) {
+    auto made = gt::Files::make(options.roots);
+    if (!made.ok()) return usage("--root: " + made.error().message);
+    files = std::move(made.value());
+  }
+  std::unique_ptr<gt::Trace> trace;
+  if (!options.trace.empty()) {
+    if (const int bad = open_trace(options, trace); bad != 0) return bad;
+  }
+  const gt::Exit done =
+      gt::run_remote_session(remote, std::move(files), options.worker, gt::say);
+  return static_cast<int>(finish_trace(options, trace.get(), done));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -134,6 +212,7 @@ int main(int argc, char** argv) {
   }
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
+  if (!options.connect.empty()) return work_remotely(options);
   std::unique_ptr<gt::Trace> trace;
   std::optional<gt::Interrupt> interrupt;
   if (app.count("--trace") > 0) {
@@ -156,10 +235,5 @@ int main(int argc, char** argv) {
     done = gt::run_session(worker, options.files, say_report);
     if (options.verbose > 0) say_stats(worker.stats());
   }
-  if (const int error = trace == nullptr ? 0 : trace->finish(); error != 0) {
-    gt::say("gt-work: --trace: " + options.trace + ": " + std::strerror(error) +
-            "\n");
-    done = gt::worst(done, gt::Exit::kUsage);
-  }
-  return static_cast<int>(done);
+  return static_cast<int>(finish_trace(options, trace.get(), done));
 }

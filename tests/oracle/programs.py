@@ -130,8 +130,12 @@ class Program:
 
     def ask(self):
         a = self.pick()
-        return a and (f"{self.rng.choice(ASK)} {a} 0", "bool",
-                      self.types[a][1])
+        if not a:
+            return None
+        # Of a float near what it is asked about, rounding would answer.
+        than = "0.0371" if self.types[a][0] in FLOATS else "0"
+        return (f"{self.rng.choice(ASK)} {a} {than}", "bool",
+                self.types[a][1])
 
     def choose(self):
         c, a = self.pick(), self.pick(floats=True)
@@ -236,8 +240,11 @@ class Program:
             results = name
             if (made[0].startswith("attention") and name != "lse"
                     and self.rng.random() < 0.5):
-                self.statistics(made)
-                results += " lse"
+                lse = self.statistics(made)
+                # In a loop it has its type back at the end of the round.
+                if wanted is None or self.types.get("lse", lse) == lse:
+                    self.bind("lse", *lse)
+                    results += " lse"
             self.bind(name, made[1], made[2])
             return self.add(f"{results} = {made[0]}")
         return None
@@ -246,7 +253,7 @@ class Program:
         """The type of attention's second result."""
         wide = "f64" if made[1] == "f64" else "f32"
         heads = (2,) if "heads" in made[0] else ()
-        self.bind("lse", wide, made[2][:-2] + heads + made[2][-2:-1])
+        return wide, made[2][:-2] + heads + made[2][-2:-1]
 
     # ---- blocks --------------------------------------------------------------
 

@@ -1,0 +1,77 @@
+// Between the thread that talks to gt-route and those that compute.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace gt {
+
+// A queue of messages by bytes. Whoever pushes sleeps while it is full, so
+// results that nobody reads hold up those who make them, not memory.
+template <typename T>
+class Mailbox {
+ public:
+  explicit Mailbox(size_t most_bytes) : most_(most_bytes) {}
+
+  // One item is always taken, however large. False once it is closed.
+  bool push(T item, size_t bytes) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [this] { return closed_ || bytes_ < most_; });
+    if (closed_) return false;
+    bytes_ += bytes;
+    items_.emplace_back(std::move(item), bytes);
+    lock.unlock();
+    filled_.notify_one();
+    return true;
+  }
+
+  // False: nothing came in time, or it is closed and empty. A limit of zero
+  // does not wait.
+  bool pop(T& item, std::chrono::milliseconds most) {
+    std::unique_lock lock(mutex_);
+    const auto is_ready = [this] { return closed_ || !items_.empty(); };
+    if (most.count() > 0) filled_.wait_for(lock, most, is_ready);
+    return take(item);
+  }
+  // Without a limit: until something comes or it is closed.
+  bool pop(T& item) {
+    std::unique_lock lock(mutex_);
+    filled_.wait(lock, [this] { return closed_ || !items_.empty(); });
+    return take(item);
+  }
+
+  // Nothing more comes; what is there can still be taken.
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    filled_.notify_all();
+    room_.notify_all();
+  }
+
+ private:
+  bool take(T& item) {
+    if (items_.empty()) return false;
+    item = std::move(items_.front().first);
+    bytes_ -= items_.front().second;
+    items_.pop_front();
+    room_.notify_all();
+    return true;
+  }
+
+  const size_t most_;
+  std::mutex mutex_;
+  std::condition_variable filled_;
+  std::condition_variable room_;
+  std::deque<std::pair<T, size_t>> items_;
+  size_t bytes_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace gt
