@@ -137,8 +137,11 @@ Arena::Gap Arena::join(size_t begin, size_t end) {
   return {begin, end};
 }
 
-// The pages of a gap that were in use until now, in part or as a whole.
+// The pages of a gap that were in use until now, in part or as a whole. Small
+// blocks keep theirs for the next: to drop a part of a huge page and fault it
+// in again takes longer than to fill it.
 void Arena::give_back(Gap gap, size_t begin, size_t end) {
+  if (end - begin < kHugePage) return;
   const size_t from =
       std::max(round_up(gap.begin, kPage), begin / kPage * kPage);
   const size_t to = std::min(gap.end / kPage * kPage, round_up(end, kPage));
