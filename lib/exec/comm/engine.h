@@ -193,7 +193,6 @@ class Engine {
   std::optional<Waits> waits_;
   std::optional<Status> connected_;
   std::string aborted_;
-  bool memory_waits_ = false;
   std::atomic<bool> is_aborted_{false};
   std::atomic<bool> is_ending_{false};
   std::thread thread_;
