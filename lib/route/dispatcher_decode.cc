@@ -1,0 +1,354 @@
+// The slow path: a line that was not seen before, or whose types changed.
+#include <algorithm>
+#include <charconv>
+
+#include "base/hash.h"
+#include "ops/table.h"
+#include "route/dispatcher.h"
+#include "spmd/labels.h"
+#include "stream/ranks.h"
+#include "stream/stored.h"
+
+namespace gt {
+namespace {
+
+using Action = Route::Action;
+
+// As lib/exec estimates a line, in nanoseconds.
+constexpr double kLineCost = 100;
+constexpr double kFlopsPerNano = 20;
+constexpr double kBytesPerNano = 10;
+constexpr double kMostCost = 1e12;
+constexpr uint64_t kPrintedBytes = 12;  // of an element, roughly
+
+uint64_t cost_of(const Call& call) {
+  return static_cast<uint64_t>(std::min(
+      kLineCost + flops(call) / kFlopsPerNano + bytes(call) / kBytesPerNano,
+      kMostCost));
+}
+
+bool is_ours(std::string_view note) {
+  return note == "from" || note == "to" || note == "pieces";
+}
+
+}  // namespace
+
+void Dispatcher::decode(std::string_view text, const NotedText& parts,
+                        uint64_t hash) {
+  constexpr size_t kLongLine = size_t{1} << 20;
+  decode_parsed(text, parts, hash);
+  if (text.size() < kLongLine) return;
+  // What a literal of millions of numbers took is not kept.
+  line_ = Line{};
+  call_ = Call{};
+  operand_types_ = {};
+  found_ = {};
+}
+
+void Dispatcher::decode_parsed(std::string_view text, const NotedText& parts,
+                               uint64_t hash) {
+  ++decoded_;
+  if (types_.size() > kMaxTypes) reset_tables();
+  homes_.begin_line();
+  if (Status s = parse_line(text, line_); !s.ok()) {
+    return reject_line(s.error(), text);
+  }
+  if (has_our_notes()) {
+    std::erase_if(line_.notes,
+                  [](const Note& note) { return is_ours(note.key); });
+    std::string again;  // line_ points into `text`
+    append_line(again, line_);
+    return decode_parsed(again, split_notes(again), hash_bytes(again));
+  }
+  if (Meshes::is_declaration(line_.op)) return declare(text);
+  auto route = std::make_unique<Route>();
+  route->text = parts.text;
+  route->notes = parts.notes;
+  route->is_placed = is_placed(line_);
+  const Status s =
+      route->is_placed ? route_placed(*route) : route_plain(*route);
+  if (!s.ok()) return reject_line(s.error(), text);
+  route->mesh_version = meshes_.version();
+  if (route->failure == nullptr) {
+    act(*route, parts);
+    return keep(std::move(route), hash);
+  }
+  // A failure holds only now, and its line may be another than was read.
+  if (route->text == parts.text) {
+    act(*route, parts);
+  } else if (!route->text.empty()) {
+    act(*route, {route->text, {}, true});
+  }
+}
+
+// Notes of ours in what comes in, from a log: they told of other workers.
+bool Dispatcher::has_our_notes() const {
+  return std::any_of(line_.notes.begin(), line_.notes.end(),
+                     [](const Note& note) { return is_ours(note.key); });
+}
+
+// Tables that only grow start afresh; the program does not notice.
+void Dispatcher::reset_tables() {
+  routes_.for_each([](Route* route) { delete route; });
+  routes_.forget();
+  homes_.renumber_types(types_);
+}
+
+// A line is kept when it comes for the second time, so that lines that never
+// come again neither fill the table nor push others out.
+void Dispatcher::keep(std::unique_ptr<Route> route, uint64_t hash) {
+  if (!caches_ || route->text.size() > kMaxCachedLine) return;
+  if (seen_before(hash)) routes_.insert(hash, std::move(route));
+}
+
+bool Dispatcher::seen_before(uint64_t hash) {
+  uint16_t& print = seen_[hash & (kSeen - 1)];
+  const auto mine = static_cast<uint16_t>((hash >> 32) | 1);
+  const bool seen = print == mine;
+  print = mine;
+  return seen;
+}
+
+// Meshes are told to all, and so is where a mesh's ranks are played.
+void Dispatcher::declare(std::string_view text) {
+  std::string space;
+  if (const std::string_view* key = line_.key("space")) space = unquote(*key);
+  const std::string first = space.empty() ? "x" : space + "/x";
+  const bool is_new = meshes_.space_of(first) != space;
+  if (Status s = meshes_.take(line_); !s.ok()) {
+    return reject_line(s.error(), text);
+  }
+  issue(everyone_, text);
+  if (line_.op != "mesh") return;
+  if (is_new && homes_.has_pieces_under(space + "/")) {
+    tell(everyone_, ranks_.inherit(space, ""));
+  }
+  const int64_t size = meshes_.of(first)->size();
+  Ranks all(static_cast<size_t>(size));
+  for (int64_t rank = 0; rank < size; ++rank) {
+    all[static_cast<size_t>(rank)] = rank;
+  }
+  tell(everyone_, ranks_.assign(space, all, size));
+}
+
+// ---- unplaced lines ---------------------------------------------------------
+
+// What no worker does, whatever the op.
+Status Dispatcher::check_form() const {
+  for (const Operand& operand : line_.operands) {
+    if (operand.kind == Operand::Kind::kGlob) {
+      return Error{std::string(line_.op) + ": " + std::string(operand.text) +
+                       " stands for many names; run this through gt-emit",
+                   operand.column};
+    }
+  }
+  if (line_.op == "grad") {
+    return Error{"grad: run this through gt-emit, which writes the gradients",
+                 line_.op_column};
+  }
+  return ok_status();
+}
+
+Status Dispatcher::find_operands(FailureText& poison) {
+  found_.clear();
+  operand_types_.clear();
+  for (const Operand& operand : line_.operands) {
+    HomeId id = kNoHome;
+    if (operand.kind == Operand::Kind::kName) {
+      id = homes_.find(operand.text);
+      if (id == kNoHome) {
+        return Error{std::string(line_.op) + ": unknown name '" +
+                         std::string(operand.text) + "'" +
+                         did_you_mean(operand.text, homes_.some_live_names()),
+                     operand.column};
+      }
+      if (poison == nullptr) poison = homes_.failure_of(id);
+    }
+    found_.push_back(id);
+    operand_types_.push_back(id == kNoHome || homes_[id].has_failed()
+                                 ? nullptr
+                                 : &types_[homes_[id].stamp.type]);
+  }
+  return ok_status();
+}
+
+void Dispatcher::add_operand(Route& route, HomeId id) const {
+  for (const RouteOperand& known : route.operands) {
+    if (known.id == id) return;
+  }
+  const Home& home = homes_[id];
+  const bool has_bytes = !home.ranks && !home.has_failed();
+  route.operands.push_back(
+      {id, home.stamp, has_bytes ? types_[home.stamp.type].bytes() : 0});
+}
+
+void Dispatcher::add_result(Route& route, HomeId id, TypeNumbers::Id type) {
+  const bool has_bytes = !homes_[id].ranks && type != TypeNumbers::kFailed;
+  route.results.push_back({id, homes_[id].stamp.generation, type,
+                           has_bytes ? types_[type].bytes() : 0});
+}
+
+Status Dispatcher::route_plain(Route& route) {
+  if (Status s = check_form(); !s.ok()) return s;
+  if (line_.op == "fail") return route_fail(route);
+  FailureText poison;
+  // An unknown op is said before an unknown name.
+  if (find_op(line_.op) != nullptr) {
+    if (Status s = find_operands(poison); !s.ok()) return s;
+  }
+  const bool is_output = line_.op == "print" || line_.op == "save";
+  if (poison != nullptr && !is_output && line_.op != "free") {
+    route_poisoned(route, std::move(poison));
+    return ok_status();
+  }
+  if (is_output) return route_output(route);
+  if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) return s;
+  for (const HomeId id : found_) {
+    if (id != kNoHome) add_operand(route, id);
+  }
+  if (line_.op == "free") {
+    route.action = Action::kFree;
+    return ok_status();
+  }
+  route.cost = cost_of(call_);
+  for (size_t r = 0; r < line_.results.size(); ++r) {
+    add_result(route, homes_.obtain(line_.results[r].text),
+               types_.intern(call_.results[r]));
+  }
+  if (line_.op == "load") {
+    const StoredPath path = split_path(unquote(line_.operands[0].text));
+    route.paths.push_back({normal_path(path.file), false, {}});
+  }
+  return ok_status();
+}
+
+Status Dispatcher::route_output(Route& route) {
+  route.action = Action::kOutput;
+  const HomeId id = found_.empty() ? kNoHome : found_[0];
+  const bool failed = id != kNoHome && homes_[id].has_failed();
+  if (!failed) {
+    if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) return s;
+    route.cost = cost_of(call_);
+  }
+  if (id == kNoHome) {
+    return Error{std::string(line_.op) + ": expected a tensor's name",
+                 line_.op_column};
+  }
+  add_operand(route, id);
+  if (line_.op == "print") {
+    const std::string_view* as = line_.key("as");
+    if (as != nullptr && !is_name(unquote(*as))) {
+      return Error{"print: as=" + std::string(*as) + " is not a name",
+                   line_.keys[0].column};
+    }
+    route.owed.push_back({0, print_label(line_) + "\n"});
+    route.owed_bytes =
+        kPrintedBytes * (failed ? 1 : types_[homes_[id].stamp.type].elements());
+  } else if (line_.operands.size() > 1) {
+    const StoredPath path = split_path(unquote(line_.operands[1].text));
+    route.paths.push_back({normal_path(path.file), true, {}});
+  }
+  return ok_status();
+}
+
+// `x y = fail "..."` in the stream.
+Status Dispatcher::route_fail(Route& route) {
+  if (line_.operands.size() != 1 ||
+      line_.operands[0].kind != Operand::Kind::kString || !line_.keys.empty() ||
+      line_.results.empty()) {
+    const std::vector<const Type*> none(line_.operands.size(), nullptr);
+    if (Status s = gt::bind(line_, none, call_); !s.ok()) return s;
+    return Error{"fail: usage: y... = fail message", line_.op_column};
+  }
+  route.action = Action::kFail;
+  route.failure =
+      std::make_shared<const std::string>(unquote(line_.operands[0].text));
+  for (const Name& name : line_.results) {
+    add_result(route, homes_.obtain(name.text), TypeNumbers::kFailed);
+  }
+  return ok_status();
+}
+
+// An operand failed, so the results are that failure; nobody computes.
+void Dispatcher::route_poisoned(Route& route, FailureText poison) {
+  route.action = Action::kFail;
+  route.text.clear();
+  for (const Name& name : line_.results) {
+    route.text.append(name.text).append(" ");
+    add_result(route, homes_.obtain(name.text), TypeNumbers::kFailed);
+  }
+  if (!route.text.empty()) route.text += "= fail " + quote(*poison);
+  route.failure = std::move(poison);
+}
+
+// ---- failure ----------------------------------------------------------------
+
+void Dispatcher::reject(std::string_view beginning, const std::string& message,
+                        uint64_t number) {
+  number_ = number;
+  line_ = Line{};
+  reject_line({message, 0}, beginning);
+}
+
+// #at=model.gt:7, where gt-emit read the line; else where we did.
+Place Dispatcher::place_of_line() {
+  const std::string_view* note = line_.note("at");
+  if (note == nullptr) return {file_, number_};
+  at_file_ = unquote(*note);
+  const size_t colon = at_file_.rfind(':');
+  size_t number = 0;
+  if (colon != std::string::npos) {
+    const char* end = at_file_.data() + at_file_.size();
+    const auto [next, error] =
+        std::from_chars(at_file_.data() + colon + 1, end, number);
+    if (error == std::errc{} && next == end) {
+      at_file_.resize(colon);
+    } else {
+      number = 0;
+    }
+  }
+  return {at_file_, number};
+}
+
+void Dispatcher::say_once(const Error& error, std::string_view text) {
+  const Place place = place_of_line();
+  if (reported_.size() == kMaxReported) reported_.clear();
+  if (!reported_.insert(to_string(place)).second) return;
+  messages_(format_error("gt-route", place, error, text));
+}
+
+// Said once for its place; results are failures, and a print is answered.
+void Dispatcher::reject_line(const Error& error, std::string_view text) {
+  say_once(error, text);
+  status_ = worst(status_, Exit::kRejected);
+  const auto why = std::make_shared<const std::string>(
+      to_string(place_of_line()) + ": " + error.message);
+  const Line line = line_;  // its names are bound one by one
+  for (const Name& name : line.results) fail_name(name, why);
+  if (line.op != "print") return;
+  for (const std::string& label : print_labels(line)) {
+    results_.add(label + " = fail " + quote(*why));
+  }
+}
+
+void Dispatcher::fail_name(const Name& name, const FailureText& why) {
+  Route route;
+  route.action = Action::kFail;
+  route.failure = why;
+  route.text = full_name(name.text, name.ranks) + " = fail " + quote(*why);
+  if (name.ranks.empty()) {
+    add_result(route, homes_.obtain(name.text), TypeNumbers::kFailed);
+  } else {
+    const auto ranks = parse_ranks(name.ranks);
+    if (!ranks.ok()) return;
+    route.is_placed = true;
+    space_ = meshes_.space_of(name.text);
+    mesh_ = meshes_.of(name.text);
+    if (!place_ranks(ranks.value(), route).ok()) return;
+    add_result(route, homes_.obtain_piece(name.text, ascending(ranks.value())),
+               TypeNumbers::kFailed);
+  }
+  act(route, {route.text, {}, true});
+}
+
+}  // namespace gt

@@ -1,0 +1,197 @@
+#include "route/homes.h"
+
+#include <algorithm>
+
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+std::string_view base_of(std::string_view name) {
+  return name.substr(0, name.find('@'));
+}
+
+}  // namespace
+
+HomeId Homes::find(std::string_view name) const {
+  const auto it = by_name_.find(name);
+  if (it == by_name_.end() || !homes_[it->second].is_live()) return kNoHome;
+  return it->second;
+}
+
+const std::vector<HomeId>& Homes::pieces(std::string_view base) const {
+  static const std::vector<HomeId> kNothing;
+  const auto it = pieces_.find(base);
+  return it == pieces_.end() ? kNothing : it->second;
+}
+
+TypeNumbers::Id Homes::piece_of(const Home& home, int64_t rank,
+                                const TypeNumbers& types) {
+  const Ranks& ranks = *home.ranks;
+  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
+  if (at == ranks.end() || *at != rank) return TypeNumbers::kNone;
+  return types.piece(home.stamp.type, static_cast<size_t>(at - ranks.begin()));
+}
+
+TypeNumbers::Id Homes::piece(std::string_view base, int64_t rank,
+                             const TypeNumbers& types) const {
+  for (const HomeId id : pieces(base)) {
+    const auto type = piece_of(homes_[id], rank, types);
+    if (type != TypeNumbers::kNone) return type;
+  }
+  return TypeNumbers::kNone;
+}
+
+HomeId Homes::obtain(std::string_view name) { return obtain_named(name); }
+
+HomeId Homes::obtain_piece(std::string_view base, const Ranks& ranks) {
+  const HomeId id = obtain_named(std::string(base) + "@" + to_string(ranks));
+  if (!homes_[id].ranks) homes_[id].ranks = Shared<Ranks>(ranks);
+  return id;
+}
+
+HomeId Homes::obtain_named(std::string_view name) {
+  const auto it = by_name_.find(name);
+  const HomeId id = it != by_name_.end() ? it->second : take_number(name);
+  obtained_[id] = line_;
+  return id;
+}
+
+// A number that no live name has: one long dead, or a new one.
+HomeId Homes::take_number(std::string_view name) {
+  HomeId id = static_cast<HomeId>(homes_.size());
+  while (dead_.size() > kKeptDead) {
+    const HomeId oldest = dead_.front();
+    dead_.pop_front();
+    if (obtained_[oldest] == line_) {
+      dead_.push_back(oldest);
+      break;
+    }
+    is_in_dead_[oldest] = false;
+    if (homes_[oldest].is_live()) continue;
+    by_name_.erase(by_name_.find(*names_[oldest]));
+    ++homes_[oldest].stamp.generation;
+    homes_[oldest].ranks.reset();
+    id = oldest;
+    break;
+  }
+  if (id == homes_.size()) {
+    homes_.emplace_back();
+    names_.push_back(nullptr);
+    is_in_dead_.push_back(false);
+    obtained_.push_back(0);
+  }
+  names_[id] = &by_name_.emplace(std::string(name), id).first->first;
+  return id;
+}
+
+void Homes::claim(HomeId id, TypeNumbers::Id type, TypeNumbers& types) {
+  const std::string_view base = base_of(*names_[id]);
+  carve(base, *homes_[id].ranks, types);
+  homes_[id].stamp.type = type;
+  const auto it = pieces_.find(base);
+  if (it == pieces_.end()) {
+    pieces_.emplace(std::string(base), std::vector<HomeId>{id});
+  } else {
+    it->second.push_back(id);
+  }
+}
+
+void Homes::fail(HomeId id, FailureText why, TypeNumbers& types) {
+  bind(id, TypeNumbers::kFailed, types);
+  failures_[id] = std::move(why);
+}
+
+FailureText Homes::failure_of(HomeId id) const {
+  if (failures_.empty()) return nullptr;
+  const auto it = failures_.find(id);
+  return it == failures_.end() ? nullptr : it->second;
+}
+
+void Homes::release(HomeId id) {
+  Home& home = homes_[id];
+  failures_.erase(id);
+  home.holders.clear();
+  if (home.ranks && home.is_live()) {
+    const auto it = pieces_.find(base_of(*names_[id]));
+    std::erase(it->second, id);
+    if (it->second.empty()) pieces_.erase(it);
+  }
+  home.stamp.type = TypeNumbers::kNone;
+  if (is_in_dead_[id]) return;
+  is_in_dead_[id] = true;
+  dead_.push_back(id);
+}
+
+void Homes::carve(std::string_view base, const Ranks& ranks,
+                  TypeNumbers& types) {
+  const std::vector<HomeId> live = pieces(base);
+  for (const HomeId id : live) {
+    const Shared<Ranks> all = homes_[id].ranks;
+    const Ranks rest = without(*all, ranks);
+    if (rest.size() == all->size()) continue;
+    std::vector<TypeNumbers::Id> left;
+    for (const int64_t rank : rest) {
+      left.push_back(piece_of(homes_[id], rank, types));
+    }
+    const FailureText why = failure_of(id);
+    release(id);
+    if (rest.empty()) continue;
+    const HomeId other = obtain_piece(base, rest);
+    claim(other, types.intern(left), types);
+    if (why != nullptr) failures_[other] = why;
+  }
+}
+
+HomeId Homes::separate(std::string_view base, const Ranks& ranks,
+                       TypeNumbers& types) {
+  const HomeId id = obtain_piece(base, ranks);
+  if (homes_[id].is_live()) return id;
+  std::vector<TypeNumbers::Id> own;
+  for (const int64_t rank : ranks) own.push_back(piece(base, rank, types));
+  FailureText why;
+  for (const HomeId other : pieces(base)) {
+    if (why == nullptr) why = failure_of(other);
+  }
+  claim(id, types.intern(own), types);
+  if (why != nullptr) failures_[id] = why;
+  return id;
+}
+
+bool Homes::has_pieces_under(std::string_view prefix) const {
+  return std::any_of(pieces_.begin(), pieces_.end(), [&](const auto& entry) {
+    return std::string_view(entry.first).starts_with(prefix);
+  });
+}
+
+void Homes::renumber_types(TypeNumbers& types) {
+  const TypeNumbers old = std::exchange(types, TypeNumbers());
+  std::unordered_map<TypeNumbers::Id, TypeNumbers::Id> known = {
+      {TypeNumbers::kNone, TypeNumbers::kNone},
+      {TypeNumbers::kFailed, TypeNumbers::kFailed}};
+  const auto renumber = [&](TypeNumbers::Id id) {
+    const auto [it, fresh] = known.try_emplace(id);
+    if (fresh) it->second = types.intern(old[id]);
+    return it->second;
+  };
+  for (Home& home : homes_) {
+    if (!home.is_live()) continue;
+    const size_t count = home.ranks ? home.ranks->size() : 1;
+    std::vector<TypeNumbers::Id> pieces;
+    for (size_t i = 0; i < count; ++i) {
+      pieces.push_back(renumber(old.piece(home.stamp.type, i)));
+    }
+    home.stamp.type = types.intern(pieces);
+  }
+}
+
+std::vector<std::string_view> Homes::some_live_names() const {
+  constexpr size_t kMost = 2000;
+  std::vector<std::string_view> names;
+  for (HomeId id = 0; id < homes_.size() && names.size() < kMost; ++id) {
+    if (homes_[id].is_live()) names.emplace_back(*names_[id]);
+  }
+  return names;
+}
+
+}  // namespace gt

@@ -1,0 +1,23 @@
+#include "route/loads.h"
+
+namespace gt {
+
+void Loads::done(uint32_t worker, uint64_t seq) {
+  Worker& w = workers_[worker];
+  while (!w.marks.empty() && w.marks.front().seq <= seq) {
+    w.finished = w.marks.front().issued;
+    w.marks.pop_front();
+  }
+}
+
+uint32_t Loads::least() const {
+  uint32_t best = 0;
+  for (uint32_t w = 1; w < workers_.size(); ++w) {
+    const uint64_t mine = outstanding(w);
+    const uint64_t other = outstanding(best);
+    if (mine < other || (mine == other && held(w) < held(best))) best = w;
+  }
+  return best;
+}
+
+}  // namespace gt

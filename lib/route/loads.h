@@ -1,0 +1,56 @@
+// How much work each worker has been given, and how much of that it has done.
+// Work is in nanoseconds, as estimated from the op table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace gt {
+
+class Loads {
+ public:
+  explicit Loads(size_t workers) : workers_(workers) {}
+
+  size_t size() const { return workers_.size(); }
+  void add(uint32_t worker, uint64_t cost) { workers_[worker].issued += cost; }
+  // All that was added until now is done once the worker has finished `seq`.
+  void mark(uint32_t worker, uint64_t seq) {
+    workers_[worker].marks.push_back({seq, workers_[worker].issued});
+  }
+  void done(uint32_t worker, uint64_t seq);
+
+  uint64_t issued(uint32_t worker) const { return workers_[worker].issued; }
+  uint64_t outstanding(uint32_t worker) const {
+    return workers_[worker].issued - workers_[worker].finished;
+  }
+  // Of what had been issued by then.
+  uint64_t remaining(uint32_t worker, uint64_t issued) const {
+    const uint64_t finished = workers_[worker].finished;
+    return issued > finished ? issued - finished : 0;
+  }
+  // Values that a worker holds, for ties.
+  void hold(uint32_t worker, uint64_t bytes) { workers_[worker].held += bytes; }
+  void let_go(uint32_t worker, uint64_t bytes) {
+    workers_[worker].held -= bytes;
+  }
+  uint64_t held(uint32_t worker) const { return workers_[worker].held; }
+  // The worker with the least to do; of several the one that holds least.
+  uint32_t least() const;
+
+ private:
+  struct Mark {
+    uint64_t seq;
+    uint64_t issued;
+  };
+  struct Worker {
+    uint64_t issued = 0;
+    uint64_t finished = 0;
+    uint64_t held = 0;
+    std::deque<Mark> marks;
+  };
+  std::vector<Worker> workers_;
+};
+
+}  // namespace gt

@@ -1,0 +1,53 @@
+#include "route/path_order.h"
+
+namespace gt {
+
+PathOrder::File& PathOrder::file(std::string_view name) {
+  const auto known = files_.find(name);
+  if (known != files_.end()) return known->second;
+  if (names_.size() == kMostFiles) {
+    const auto oldest = files_.find(names_.front());
+    for (size_t w = 0; w < workers_; ++w) {
+      if (oldest->second.writers[w]) rest_.writers[w] = true;
+      if (oldest->second.readers[w]) rest_.readers[w] = true;
+    }
+    files_.erase(oldest);
+    names_.pop_front();
+  }
+  names_.emplace_back(name);
+  // A file that was forgotten may be any of the rest.
+  return files_.emplace(name, rest_).first->second;
+}
+
+void PathOrder::read(std::string_view name,
+                     const std::vector<uint32_t>& workers,
+                     std::vector<Fence>& fences) {
+  File& f = file(name);
+  for (uint32_t from = 0; from < workers_; ++from) {
+    if (!f.writers[from]) continue;
+    Fence fence{from, {}};
+    for (const uint32_t w : workers) {
+      if (w != from && !f.synced[w]) fence.to.push_back(w);
+    }
+    if (!fence.to.empty()) fences.push_back(std::move(fence));
+  }
+  for (const uint32_t w : workers) {
+    f.synced[w] = true;
+    f.readers[w] = true;
+  }
+}
+
+void PathOrder::write(std::string_view name, uint32_t worker,
+                      std::vector<Fence>& fences) {
+  File& f = file(name);
+  for (uint32_t from = 0; from < workers_; ++from) {
+    const bool wrote = f.writers[from] && !f.synced[worker];
+    if (from != worker && (wrote || f.readers[from])) {
+      fences.push_back({from, {worker}});
+    }
+  }
+  f = File(workers_);
+  f.writers[worker] = f.synced[worker] = true;
+}
+
+}  // namespace gt

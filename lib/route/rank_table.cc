@@ -1,0 +1,93 @@
+#include "route/rank_table.h"
+
+#include <algorithm>
+
+#include "base/result.h"
+
+namespace gt {
+namespace {
+
+// Runs of neighbours with one worker. `ranks` ascend.
+std::string describe(std::string_view space, const Ranks& ranks,
+                     const std::vector<uint32_t>& worker_of) {
+  if (ranks.empty()) return "";
+  std::string out = "#ranks ";
+  out += space.empty() ? "-" : space;
+  for (size_t i = 0; i < ranks.size();) {
+    const uint32_t worker = worker_of[static_cast<size_t>(ranks[i])];
+    size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1 &&
+           worker_of[static_cast<size_t>(ranks[end])] == worker) {
+      ++end;
+    }
+    out += " " + std::to_string(ranks[i]) + "-" +
+           std::to_string(ranks[end - 1]) + "=" + std::to_string(worker);
+    i = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+RankTable::Space& RankTable::obtain(std::string_view name) {
+  for (Space& space : spaces_) {
+    if (space.name == name) return space;
+  }
+  return spaces_.emplace_back(Space{std::string(name), {}});
+}
+
+const RankTable::Space* RankTable::find(std::string_view name) const {
+  for (const Space& space : spaces_) {
+    if (space.name == name) return &space;
+  }
+  return nullptr;
+}
+
+std::string RankTable::assign(std::string_view space, const Ranks& ranks,
+                              int64_t mesh_size) {
+  std::vector<uint32_t>& worker_of = obtain(space).worker_of;
+  Ranks fresh;
+  for (const int64_t rank : ranks) {
+    const auto at = static_cast<size_t>(rank);
+    if (at >= worker_of.size()) worker_of.resize(at + 1, kNobody);
+    if (worker_of[at] != kNobody) continue;
+    worker_of[at] = static_cast<uint32_t>(
+        rank < mesh_size ? rank * workers_ / mesh_size : rank % workers_);
+    fresh.push_back(rank);
+  }
+  return describe(space, ascending(std::move(fresh)), worker_of);
+}
+
+std::string RankTable::inherit(std::string_view space, std::string_view from) {
+  std::vector<uint32_t> all = obtain(from).worker_of;
+  Ranks known;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] != kNobody) known.push_back(static_cast<int64_t>(rank));
+  }
+  Space& to = obtain(space);
+  to.worker_of = std::move(all);
+  return describe(space, known, to.worker_of);
+}
+
+uint32_t RankTable::worker(std::string_view space, int64_t rank) const {
+  const Space* found = find(space);
+  GT_CHECK(found != nullptr);
+  return found->worker_of[static_cast<size_t>(rank)];
+}
+
+std::vector<uint32_t> RankTable::hosts(std::string_view space,
+                                       const Ranks& ranks) const {
+  const Space* found = find(space);
+  GT_CHECK(found != nullptr);
+  std::vector<bool> is_host(workers_);
+  for (const int64_t rank : ranks) {
+    is_host[found->worker_of[static_cast<size_t>(rank)]] = true;
+  }
+  std::vector<uint32_t> out;
+  for (uint32_t w = 0; w < workers_; ++w) {
+    if (is_host[w]) out.push_back(w);
+  }
+  return out;
+}
+
+}  // namespace gt

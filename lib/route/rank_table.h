@@ -1,0 +1,44 @@
+// Which worker plays which rank of which name space. What was once said holds
+// for the whole run, since registers stay where they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spmd/rank_set.h"
+
+namespace gt {
+
+class RankTable {
+ public:
+  explicit RankTable(uint32_t workers) : workers_(workers) {}
+
+  // Gives the ranks that have none a worker: in a mesh of that many ranks in
+  // contiguous blocks, else one after the other. Returns what is to be said to
+  // the workers, "#ranks SPACE FIRST-LAST=WORKER ...", or "".
+  std::string assign(std::string_view space, const Ranks& ranks,
+                     int64_t mesh_size);
+  // A new name space has the ranks of another, whose registers it takes over.
+  std::string inherit(std::string_view space, std::string_view from);
+
+  // Of a rank that was assigned.
+  uint32_t worker(std::string_view space, int64_t rank) const;
+  // The workers of some ranks, ascending.
+  std::vector<uint32_t> hosts(std::string_view space, const Ranks& ranks) const;
+
+ private:
+  static constexpr uint32_t kNobody = UINT32_MAX;
+  struct Space {
+    std::string name;
+    std::vector<uint32_t> worker_of;
+  };
+  Space& obtain(std::string_view name);
+  const Space* find(std::string_view name) const;
+
+  uint32_t workers_;
+  std::vector<Space> spaces_;
+};
+
+}  // namespace gt

@@ -1,0 +1,60 @@
+// Results in program order: which worker owes the next lines, and what has come
+// from each before its turn.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gt {
+
+class ResultOrder {
+ public:
+  explicit ResultOrder(size_t workers) : workers_(workers) {}
+
+  // The worker will send a line for each of these names, each ended by a
+  // newline; `bytes` is about how long they are.
+  void owe(uint32_t worker, std::string_view names, uint64_t bytes);
+  // A line that needs nobody; without its newline.
+  void add(std::string_view line);
+
+  // Lines from a worker; the last may be cut, and goes on with the next call.
+  // False: it sends more than it owes.
+  bool take(uint32_t worker, std::string_view bytes);
+  // Appends what is due now, up to about `most` bytes at a time.
+  void emit(std::string& out, size_t most);
+  // What is owed and has not come will not come.
+  void fail(const std::string& why);
+
+  bool empty() const { return runs_.empty(); }
+  // The worker that the next line is waited for from; -1: nobody.
+  int64_t waits_for() const;
+  // Bytes that are owed or wait for their turn, roughly.
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  static constexpr int64_t kNobody = -1;
+  static constexpr size_t kLongRun = 4096;
+
+  struct Run {
+    int64_t worker = kNobody;
+    std::string names;  // one a line; of kNobody the lines themselves
+    size_t begin = 0;   // in names: what is still owed
+    uint64_t bytes = 0;
+  };
+  struct Worker {
+    std::string text;   // that came
+    size_t begin = 0;   // what of it has not gone out
+    uint64_t owed = 0;  // lines
+  };
+  bool emit_run(Run& run, std::string& out, size_t most);
+
+  std::vector<Worker> workers_;
+  std::deque<Run> runs_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace gt

@@ -1,0 +1,63 @@
+// A line of the stream as it is dispatched. Valid while the stamps of its
+// registers hold: a repeated line costs a look-up and a copy of its text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "route/homes.h"
+
+namespace gt {
+
+struct RouteOperand {
+  HomeId id = kNoHome;
+  HomeStamp stamp;  // when the line was decoded
+  uint64_t bytes = 0;
+};
+
+struct RouteResult {
+  HomeId id = kNoHome;
+  uint32_t generation = 0;
+  TypeNumbers::Id type = TypeNumbers::kNone;
+  uint64_t bytes = 0;
+};
+
+// A file that the line touches: a placed line on those workers, an unplaced one
+// where it runs.
+struct RoutePath {
+  std::string file;
+  bool writes = false;
+  std::vector<uint32_t> workers;
+};
+
+// Lines of results that one worker owes.
+struct RouteOwed {
+  uint32_t worker = 0;  // of an unplaced line: where it runs
+  std::string names;    // each ended by a newline
+};
+
+struct Route {
+  enum class Action : uint8_t { kRun, kOutput, kFree, kFail };
+
+  std::string text;  // without notes
+  Action action = Action::kRun;
+  bool is_placed = false;
+  std::vector<RouteOperand> operands;  // each register once
+  std::vector<RouteResult> results;
+  std::vector<RoutePath> paths;
+  std::vector<RouteOwed> owed;  // of a print
+  uint64_t owed_bytes = 0;
+  uint64_t cost = 0;    // nanoseconds on each worker, roughly
+  FailureText failure;  // of kFail
+
+  // Of a placed line.
+  std::vector<uint32_t> workers;
+  std::string pieces;         // " #pieces=...", or ""
+  uint64_t mesh_version = 0;  // the meshes that it was made under
+
+  std::string notes;  // that it was last seen with, which are well-formed
+};
+
+}  // namespace gt

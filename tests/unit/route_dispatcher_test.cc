@@ -1,0 +1,300 @@
+#include "route_harness.h"
+
+namespace gt {
+namespace {
+
+TEST(RouteDispatcher, ALoneWorkerTakesAll) {
+  RouteHarness route(1);
+  const std::string program =
+      "x = randn f32[4,4] 7\n"
+      "y = add x x #signal=a/b  # a remark\n"
+      "print y\n"
+      "free x y\n";
+  route.feed("#gt 1\n# a comment\n\n" + program + "#end 0\n");
+  EXPECT_EQ(route.text(0), program);
+  EXPECT_EQ(route.messages(), "");
+  EXPECT_EQ(route.sent(0)[0].text, "#file \"p.gt\"");
+  EXPECT_EQ(route.sent(0)[1].seq, 1U);
+  EXPECT_EQ(route.sent(0)[1].line, 4);
+  EXPECT_FALSE(route.dispatcher().marks().cut_short());
+}
+
+TEST(RouteDispatcher, ARepeatedLineIsDecodedTwiceAtMost) {
+  RouteHarness route(2);
+  route.feed("x = zeros f32[4,4]\n");
+  for (int i = 0; i < 1000; ++i) {
+    route.feed("x = add x 1 #at=p.gt:" + std::to_string(i) + "\n");
+  }
+  EXPECT_LE(route.dispatcher().decoded(), 4U);
+  EXPECT_EQ(route.sent(0).size() + route.sent(1).size(), 1002U);
+  EXPECT_EQ(route.sent(0).back().text, "x = add x 1 #at=p.gt:999");
+}
+
+TEST(RouteDispatcher, IndependentChainsSpreadAndEachStays) {
+  RouteHarness route(4);
+  std::string program;
+  for (int chain = 0; chain < 8; ++chain) {
+    program += "c" + std::to_string(chain) + " = zeros f32[64,64]\n";
+  }
+  for (int round = 0; round < 50; ++round) {
+    for (int chain = 0; chain < 8; ++chain) {
+      const std::string name = "c" + std::to_string(chain);
+      program += name + " = matmul " + name + " " + name + "\n";
+    }
+  }
+  route.feed(program);
+  for (uint32_t w = 0; w < 4; ++w) {
+    EXPECT_EQ(route.text(w).find("copy"), std::string::npos);
+    EXPECT_EQ(route.sent(w).size(), 1 + 2 * 51U) << w;  // with its #file
+  }
+}
+
+TEST(RouteDispatcher, AMissingOperandIsCopiedOnce) {
+  RouteHarness route(2);
+  route.feed(
+      "a = zeros f32[512]\n"
+      "b = zeros f32[512,512]\n"
+      "c = mul b 2\n"
+      "d = add b a\n"
+      "e = add c a\n"
+      "free a\n");
+  EXPECT_EQ(route.text(0),
+            "a = zeros f32[512]\n"
+            "a = copy a #from=0 #to=1 #pieces=f32[512]\n"
+            "free a\n");
+  EXPECT_NE(route.text(1).find("a = copy a #from=0 #to=1 #pieces=f32[512]\n"
+                               "d = add b a\n"),
+            std::string::npos);
+  EXPECT_EQ(route.text(1).find("copy"), route.text(1).rfind("copy"));
+  EXPECT_NE(route.text(1).find("free a\n"), std::string::npos);
+}
+
+TEST(RouteDispatcher, ABoundNameLeavesNoCopyBehind) {
+  RouteHarness route(2);
+  route.feed(
+      "a = zeros f32[512]\n"
+      "b = zeros f32[512,512]\n"
+      "d = add b a\n"
+      "a = sum d axis=0\n"
+      "print a\n");
+  EXPECT_EQ(route.text(0),
+            "a = zeros f32[512]\n"
+            "a = copy a #from=0 #to=1 #pieces=f32[512]\n"
+            "free a\n");
+  EXPECT_NE(route.text(1).find("a = sum d axis=0\nprint a\n"),
+            std::string::npos);
+}
+
+TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
+  RouteHarness route(2);
+  route.feed(
+      "x = zeros f32[2,3]\n"
+      "y = matmul x x\n"
+      "z = add y 1\n"
+      "print z\n"
+      "print nosuch\n"
+      "w = matmull x x\n"
+      "v = load \"a.npy\"\n"
+      "g = grad x x\n"
+      "free x*\n");
+  EXPECT_EQ(route.dispatcher().status(), Exit::kRejected);
+  EXPECT_NE(route.messages().find("gt-route: p.gt:2: matmul: "),
+            std::string::npos);
+  EXPECT_NE(route.messages().find("p.gt:5: print: unknown name 'nosuch'"),
+            std::string::npos);
+  EXPECT_NE(
+      route.messages().find("unknown op 'matmull'; did you mean 'matmul'?"),
+      std::string::npos);
+  EXPECT_NE(route.messages().find("p.gt:7: load: type is missing; run this "
+                                  "through gt-emit"),
+            std::string::npos);
+  EXPECT_NE(route.messages().find("p.gt:8: grad: run this through gt-emit"),
+            std::string::npos);
+  EXPECT_NE(route.messages().find("p.gt:9: free: x* stands for many names"),
+            std::string::npos);
+  const std::string all = route.text(0) + route.text(1);
+  EXPECT_NE(all.find("y = fail \"p.gt:2: matmul: "), std::string::npos);
+  EXPECT_NE(all.find("z = fail \"p.gt:2: matmul: "), std::string::npos);
+  // The print of z is a worker's matter; that of a name unknown is ours, and
+  // waits for its turn.
+  const uint32_t printer =
+      route.text(0).find("print z") != std::string::npos ? 0 : 1;
+  EXPECT_EQ(route.results(), "");
+  EXPECT_TRUE(route.dispatcher().results().take(printer, "z = fail \"\"\n"));
+  EXPECT_EQ(route.results(),
+            "z = fail \"\"\n"
+            "nosuch = fail \"p.gt:5: print: unknown name 'nosuch'\"\n");
+}
+
+TEST(RouteDispatcher, AnErrorIsSaidOnceForItsPlace) {
+  RouteHarness route(1);
+  for (int i = 0; i < 3; ++i) route.feed("x = neg q #at=model.gt:7\n");
+  EXPECT_EQ(route.messages(),
+            "gt-route: model.gt:7: neg: unknown name 'q'\n"
+            "  x = neg q #at=model.gt:7\n"
+            "          ^\n");
+}
+
+TEST(RouteDispatcher, APathOrdersLikeAName) {
+  RouteHarness route(2);
+  route.feed(
+      "a = zeros f32[512,512]\n"
+      "b = zeros f32[512,512]\n"
+      "save a \"t/x.npy\"\n"
+      "b = neg b\n"
+      "b = neg b\n"
+      "save b \"./t/x.npy\"\n"
+      "save b \"t/y.npy\"\n");
+  EXPECT_EQ(route.all(0).substr(route.all(0).find("save")),
+            "save a \"t/x.npy\"\n#fence 0 1\n");
+  EXPECT_EQ(route.all(1).substr(route.all(1).find("#fence")),
+            "#fence 0 1\nsave b \"./t/x.npy\"\nsave b \"t/y.npy\"\n");
+}
+
+TEST(RouteDispatcher, NotesOfOursInTheInputAreDropped) {
+  RouteHarness route(1);
+  route.feed(
+      "x = zeros f32[4]\n"
+      "x = copy x #mb=1\n"
+      "x = copy x #mb=2\n"
+      "x = copy x #from=0 #to=1 #pieces=f32[4] #mb=3\n"
+      "x = copy x #signal=a #mb=4\n");
+  EXPECT_EQ(route.text(0),
+            "x = zeros f32[4]\nx = copy x #mb=1\nx = copy x #mb=2\n"
+            "x = copy x #mb=3\nx = copy x #signal=a #mb=4\n");
+}
+
+TEST(RouteDispatcher, MemoryIsFlatOverNewNames) {
+  RouteHarness route(2);
+  std::string program;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string n = "n" + std::to_string(i);
+    program += n + " = zeros f32[4]\nfree " + n + "\n";
+    program += n + "@0-3 = zeros f32[4]\nfree " + n + "@0-3\n";
+  }
+  route.feed(program);
+  EXPECT_EQ(route.messages(), "");
+}
+
+// ---- lines with ranks -------------------------------------------------------
+
+TEST(RoutePlaced, RanksAreSpreadInBlocksAndAllAreTold) {
+  RouteHarness route(2);
+  route.feed(
+      "mesh dp=2 tp=2\n"
+      "x@0-3 = randn f32[4,6] 1 split=dp:0\n"
+      "y@0-1 = neg x@0-1\n"
+      "z@2-3 = neg x@2-3\n");
+  const std::string start =
+      "#file \"p.gt\"\nmesh dp=2 tp=2\n#ranks - 0-1=0 2-3=1\n"
+      "x@0-3 = randn f32[4,6] 1 split=dp:0\n";
+  EXPECT_EQ(route.all(0), start + "y@0-1 = neg x@0-1\n");
+  EXPECT_EQ(route.all(1), start + "z@2-3 = neg x@2-3\n");
+  EXPECT_EQ(route.messages(), "");
+}
+
+TEST(RoutePlaced, LinesAcrossWorkersSayTheTypesOfPieces) {
+  RouteHarness route(2);
+  route.feed(
+      "mesh tp=4\n"
+      "x@0-3 = randn f32[6,8] 1 split=tp:0\n"
+      "y@2-3 = copy x@0-1 #at=a.gt:7\n"
+      "w@0-3 = all_gather x@0-3 src=S0 split=tp:0 shape=6,8\n"
+      "v@0-1 = all_reduce w@0-1\n"
+      "print x@0-3 split=tp:0 shape=6,8\n");
+  EXPECT_EQ(route.messages(), "");
+  const std::string tail =
+      "y@2-3 = copy x@0-1 #pieces=f32[2,8] #at=a.gt:7\n"
+      "w@0-3 = all_gather x@0-3 src=S0 split=tp:0 shape=6,8 "
+      "#pieces=f32[2,8];f32[2,8];f32[1,8];f32[1,8]\n";
+  const std::string print =
+      "print x@0-3 split=tp:0 shape=6,8 "
+      "#pieces=f32[2,8];f32[2,8];f32[1,8];f32[1,8]\n";
+  EXPECT_TRUE(
+      route.text(0).ends_with(tail + "v@0-1 = all_reduce w@0-1\n" + print))
+      << route.text(0);
+  EXPECT_TRUE(route.text(1).ends_with(tail + print)) << route.text(1);
+  EXPECT_EQ(route.dispatcher().results().waits_for(), 0);
+}
+
+TEST(RoutePlaced, PrintsComeInRankOrder) {
+  RouteHarness route(2);
+  route.feed(
+      "x@0-3 = zeros f32[1]\n"  // no mesh: 0 and 2 are worker 0's
+      "print x@0-3\n");
+  ResultOrder& results = route.dispatcher().results();
+  EXPECT_TRUE(results.take(1, "x@1\nx@3\n"));
+  EXPECT_EQ(route.results(), "");
+  EXPECT_TRUE(results.take(0, "x@0\nx"));
+  EXPECT_EQ(route.results(), "x@0\nx@1\n");
+  EXPECT_TRUE(results.take(0, "@2\n"));
+  EXPECT_EQ(route.results(), "x@2\nx@3\n");
+  EXPECT_TRUE(results.empty());
+  EXPECT_EQ(results.bytes(), 0U);
+  EXPECT_FALSE(results.take(0, "y\n"));
+}
+
+TEST(RoutePlaced, RegistersAreNamesAndRanks) {
+  RouteHarness route(2);
+  route.feed(
+      "x@0-3 = zeros f32[4]\n"
+      "x@0-1 = zeros f32[2]\n"
+      "y@0-3 = neg x@0-3\n"  // pieces of two sizes
+      "z@0,2 = add x@0,2 1\n"
+      "free x@1-2\n"
+      "a@0,3 = neg x@0,3\n"
+      "b@0-3 = neg x@0-3\n");
+  EXPECT_EQ(route.messages(),
+            "gt-route: p.gt:7: neg: unknown name 'x@1'; did you mean "
+            "'x@3'?\n"
+            "  b@0-3 = neg x@0-3\n"
+            "              ^\n");
+}
+
+TEST(RoutePlaced, AFailureOfARankSpreadsToItsRank) {
+  RouteHarness route(2);
+  route.feed(
+      "x@0-3 = zeros f32[4]\n"
+      "x@1 = fail \"no such thing\"\n"
+      "y@0-3 = neg x@0-3\n"
+      "z@0-3 = all_reduce y@0-3\n"
+      "u@0-1 = copy y@2-3\n"
+      "v@1 = neg y@1\n");
+  EXPECT_EQ(route.messages(), "");
+  const std::string both = route.text(0) + route.text(1);
+  EXPECT_NE(both.find("z@0-3 = fail \"no such thing\""), std::string::npos);
+  EXPECT_NE(both.find("u@0-1 = copy y@2-3"), std::string::npos);
+  EXPECT_NE(both.find("v@1 = fail \"no such thing\""), std::string::npos);
+  EXPECT_NE(route.text(0).find("y@0-3 = neg x@0-3\n"), std::string::npos);
+}
+
+TEST(RoutePlaced, ANameSpaceHasRanksOfItsOwn) {
+  RouteHarness route(4);
+  route.feed(
+      "mesh tp=2\n"
+      "x@0-1 = zeros f32[4]\n"
+      "mesh dp=4 space=c1\n"
+      "c1/x@0-1 = zeros f32[4]\n");
+  EXPECT_NE(route.all(3).find("#ranks - 0-0=0 1-1=2\n"), std::string::npos);
+  EXPECT_NE(route.all(3).find("#ranks c1 0-0=0 1-1=1 2-2=2 3-3=3\n"),
+            std::string::npos);
+  EXPECT_EQ(route.text(1).find("\nx@0-1"), std::string::npos);
+  EXPECT_NE(route.text(1).find("c1/x@0-1"), std::string::npos);
+}
+
+TEST(RoutePlaced, ALoopOfPlacedLinesIsKept) {
+  RouteHarness route(4);
+  route.feed("mesh dp=8\nw@0-7 = zeros f32[4]\n");
+  for (int i = 0; i < 100; ++i) {
+    route.feed(
+        "g@0-7 = ones f32[4]\n"
+        "g@0-7 = all_reduce g@0-7 over=dp\n"
+        "w@0-7 = sgd w@0-7 g@0-7 0.1\n"
+        "free g@0-7\n");
+  }
+  EXPECT_EQ(route.messages(), "");
+  EXPECT_LE(route.dispatcher().decoded(), 16U);
+}
+
+}  // namespace
+}  // namespace gt
