@@ -252,7 +252,6 @@ void RemoteSession::send_done() {
 
 void RemoteSession::talk() {
   for (;;) {
-    wait();
     if (g_signal.load() != 0 && !is_draining_) {
       is_draining_ = true;
       inbox_.push({{}, true}, 0);
@@ -265,6 +264,7 @@ void RemoteSession::talk() {
     send_done();
     send_out();
     if (is_last && member_->can_send()) return;
+    wait();  // last, since lines may have come right behind the welcome
   }
 }
 

@@ -61,6 +61,11 @@ void Dispatcher::line(std::string_view text, uint64_t number) {
   number_ = number;
   const NotedText parts = split_notes(text);
   if (parts.text.empty()) {
+    if (issues_ && !parts.notes.empty()) {
+      const std::vector<uint32_t> nobody;
+      issues_(
+          {next_seq_ - 1, number, parts.notes, &nobody, Issue::Kind::kComment});
+    }
     if (!parts.notes.empty() &&
         marks_.take(parts.notes) == Marks::Mark::kBadVersion) {
       reject(text, "a stream of this version cannot be read; gt 1 is known",

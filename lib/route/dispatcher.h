@@ -48,7 +48,8 @@ struct Issue {
   enum class Kind : uint8_t {
     kInstruction,  // of the program, or a copy of ours: replaying them is the
                    // program again
-    kControl       // for some worker alone: a fence, a stale copy's free
+    kControl,      // for some worker alone: a fence, a stale copy's free
+    kComment       // that came in; it has no number, `seq` is the last
   };
   uint64_t seq = 0;
   uint64_t line = 0;

@@ -1,0 +1,178 @@
+// gt-route: a stream in, its results out, by many workers.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "net/endpoint.h"
+#include "program.h"
+#include "route/router.h"
+
+namespace {
+
+constexpr const char* kFooter =
+    R"(Reads FILE... in order ('-' or none: standard input), dispatches the lines to
+workers and writes the results of their prints, in program order. Lines with
+ranks go to the workers that play them; others are placed where they would be
+done first, and values are copied where they are missing.
+Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
+was rejected; 4 a worker was lost or did not come, or the stream was cut short;
+130 interrupted; the largest of these and of the stages before. See gt-route(1).
+
+Environment: GT_BACKEND (--backend), GT_INSTRUCTION_LOG (--log),
+GT_VERBOSE (-v).
+
+Examples:
+  gt-emit model.gt | gt-route -n 2
+  gt-emit model.gt | gt-route --bind tcp://127.0.0.1:5560 --workers 2)";
+
+constexpr uint32_t kMostWorkers = 65536;
+
+struct Options {
+  gt::RouterOptions router;
+  uint32_t local = 1;
+  uint32_t workers = 0;
+  std::string backend, isa, memory;
+  std::vector<std::string> roots;
+  std::string log;
+  int threads = 0;
+  bool insecure = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.footer(kFooter);
+  app.add_option("FILE", options.router.files,
+                 "streams, '-' for standard input");
+  app.add_option("-n", options.local, "start N workers on this host (1)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, kMostWorkers));
+  app.add_option("--bind", options.router.bind,
+                 "wait for workers at this endpoint instead, as "
+                 "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
+      ->type_name("ENDPOINT");
+  app.add_option("--workers", options.workers, "how many workers to wait for")
+      ->type_name("N")
+      ->check(CLI::Range(1U, kMostWorkers));
+  app.add_option("--threads", options.threads,
+                 "threads of each started worker (its share of the cores)")
+      ->check(CLI::Range(1, 4096));
+  app.add_option("--backend", options.backend,
+                 "backend of started workers: cpu, ref or null");
+  app.add_option("--isa", options.isa, "instruction set of started workers");
+  app.add_option("--memory", options.memory,
+                 "bytes that values may take in each started worker");
+  app.add_option("--root", options.roots,
+                 "started workers load and save below this directory only; may "
+                 "be repeated (all that you may)")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--log", options.log,
+                 "write what is dispatched to whom to FILE, see gt-log(5)")
+      ->type_name("FILE")
+      ->envname("GT_INSTRUCTION_LOG");
+  app.add_option("--timeout", options.router.timeout,
+                 "seconds until all workers must be there (60)")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--fail-fast", options.router.fail_fast,
+               "read no more after the first failure");
+  app.add_flag("--insecure", options.insecure,
+               "let anyone who reaches a tcp endpoint attach as a worker");
+  app.add_flag("-v", options.router.verbose,
+               "say who attaches, and at the end what was done")
+      ->envname("GT_VERBOSE");
+}
+
+int usage(const std::string& message) {
+  gt::say("gt-route: " + message + "; try gt-route --help\n");
+  return static_cast<int>(gt::Exit::kUsage);
+}
+
+std::string wrong_combination(const CLI::App& app, const Options& options) {
+  const bool binds = app.count("--bind") > 0;
+  if (binds && app.count("-n") > 0) {
+    return "-n starts workers and --bind waits for others; give one of them";
+  }
+  if (binds != (app.count("--workers") > 0)) {
+    return binds ? "--bind needs --workers, how many to wait for"
+                 : "--workers needs --bind, where they attach";
+  }
+  for (const char* name :
+       {"--threads", "--backend", "--isa", "--memory", "--root"}) {
+    if (binds && app.count(name) > 0) {
+      return std::string(name) +
+             " is for workers that gt-route starts; give it to gt-work";
+    }
+  }
+  if (binds && gt::is_tcp(options.router.bind) &&
+      !gt::is_loopback(options.router.bind) && !options.insecure) {
+    return "--bind " + options.router.bind +
+           ": anyone who reaches it could attach; bind tcp://127.0.0.1:PORT, "
+           "or say --insecure";
+  }
+  size_t bytes = 0;
+  if (app.count("--memory") > 0 &&
+      (!gt::parse_size(options.memory, bytes) || bytes == 0)) {
+    return "--memory: '" + options.memory +
+           "' is not a size such as 512M or 2G";
+  }
+  return "";
+}
+
+// What started workers are to be told.
+std::vector<std::string> worker_arguments(const CLI::App& app,
+                                          const Options& options) {
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const int share = std::max(1, static_cast<int>(cores / options.local));
+  std::vector<std::string> out = {
+      "--threads",
+      std::to_string(options.threads > 0 ? options.threads : share)};
+  const auto pass = [&](const char* name, const std::string& value) {
+    if (app.count(name) == 0) return;
+    out.emplace_back(name);
+    out.push_back(value);
+  };
+  pass("--backend", options.backend);
+  pass("--isa", options.isa);
+  pass("--memory", options.memory);
+  for (const std::string& root : options.roots) pass("--root", root);
+  // A worker that is connected opens what --root names alone; those that we
+  // start may do what their user may.
+  if (options.roots.empty()) {
+    out.emplace_back("--root");
+    out.emplace_back("/");
+  }
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gt::guard_process();
+  CLI::App app{"Dispatch a stream to workers.", "gt-route"};
+  Options options;
+  add_options(app, options);
+  int status = 0;
+  if (!gt::parse_options(app, argc, argv, status)) return status;
+  const std::string wrong = wrong_combination(app, options);
+  if (!wrong.empty()) return usage(wrong);
+  const bool binds = !options.router.bind.empty();
+  options.router.workers = binds ? options.workers : options.local;
+  if (!binds) {
+    options.router.worker_arguments = worker_arguments(app, options);
+  }
+  if (!options.log.empty()) {
+    if (gt::is_read(options.log, options.router.files)) {
+      return usage("--log: " + options.log + " is what is to be read");
+    }
+    options.router.log_fd = ::open(
+        options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (options.router.log_fd < 0) {
+      return usage("--log: " + options.log + ": " + std::strerror(errno));
+    }
+  }
+  return static_cast<int>(gt::run_router(options.router, gt::say));
+}

@@ -1,0 +1,23 @@
+// SIGINT and SIGTERM as something to wait for and to read.
+#pragma once
+
+#include <csignal>
+
+namespace gt {
+
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  int fd() const { return fd_; }
+  bool take() const;  // one came
+
+ private:
+  sigset_t set_;
+  int fd_ = -1;
+};
+
+}  // namespace gt

@@ -1,0 +1,132 @@
+#include "route/local_workers.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "net/poller.h"
+
+namespace gt {
+namespace {
+
+constexpr int kNotFound = 127;
+
+// The gt-work beside this program, else that of PATH.
+std::string program() {
+  char path[4096];
+  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
+  if (n > 0 && static_cast<size_t>(n) < sizeof path) {
+    std::string beside(path, static_cast<size_t>(n));
+    beside.resize(beside.rfind('/') + 1);
+    beside += "gt-work";
+    if (::access(beside.c_str(), X_OK) == 0) return beside;
+  }
+  return "gt-work";
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+// In the child, where only what is safe in a signal handler may be called.
+[[noreturn]] void become(pid_t parent, char* const* arguments,
+                         char* const* environment) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kNotFound);  // it has gone meanwhile
+  ::signal(SIGINT, SIG_IGN);  // a terminal's is for gt-route, which drains
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int null = ::open("/dev/null", O_RDONLY);
+  if (null >= 0) ::dup2(null, STDIN_FILENO);
+  const int sink = ::open("/dev/null", O_WRONLY);
+  if (sink >= 0) ::dup2(sink, STDOUT_FILENO);
+  if (null > STDERR_FILENO) ::close(null);
+  if (sink > STDERR_FILENO) ::close(sink);
+  ::execvpe(arguments[0], arguments, environment);
+  ::_exit(kNotFound);
+}
+
+}  // namespace
+
+LocalWorkers::~LocalWorkers() {
+  kill_all();
+  wait_all(-1);
+}
+
+Status LocalWorkers::start(uint32_t count, const LocalWorkerOptions& options) {
+  std::vector<std::string> variables;
+  for (char** v = environ; *v != nullptr; ++v) {
+    if (std::strncmp(*v, "GT_TOKEN=", 9) != 0) variables.emplace_back(*v);
+  }
+  variables.push_back("GT_TOKEN=" + options.token);
+  const std::vector<char*> environment = pointers(variables);
+  const std::string path = program();
+  const pid_t parent = ::getpid();
+  for (uint32_t w = 0; w < count; ++w) {
+    const std::string number = std::to_string(w);
+    std::vector<std::string> words = {
+        path,   "--connect", options.endpoint,  "--rank",
+        number, "--name",    "worker-" + number};
+    words.insert(words.end(), options.arguments.begin(),
+                 options.arguments.end());
+    const std::vector<char*> arguments = pointers(words);
+    const pid_t pid = ::fork();
+    if (pid < 0) {
+      return Error{"cannot start worker " + number + ": " +
+                   std::strerror(errno)};
+    }
+    if (pid == 0) become(parent, arguments.data(), environment.data());
+    const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    workers_.push_back({pid, pidfd});
+  }
+  return ok_status();
+}
+
+std::string LocalWorkers::take_end(size_t worker) {
+  Worker& w = workers_[worker];
+  int status = 0;
+  if (w.pid > 0 && ::waitpid(w.pid, &status, 0) == w.pid) w.pid = -1;
+  if (w.pidfd >= 0) ::close(w.pidfd);
+  w.pidfd = -1;
+  if (WIFSIGNALED(status)) {
+    return "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+           ::strsignal(WTERMSIG(status)) + ")";
+  }
+  if (WEXITSTATUS(status) == kNotFound) return "could not start gt-work";
+  return "exited with status " + std::to_string(WEXITSTATUS(status));
+}
+
+void LocalWorkers::kill_all() {
+  for (const Worker& w : workers_) {
+    if (w.pid > 0) ::kill(w.pid, SIGKILL);
+  }
+}
+
+void LocalWorkers::wait_all(int milliseconds) {
+  const int64_t end = now_ms() + milliseconds;
+  for (size_t w = 0; w < workers_.size(); ++w) {
+    if (workers_[w].pid <= 0) continue;
+    if (milliseconds >= 0 && workers_[w].pidfd >= 0) {
+      pollfd p{workers_[w].pidfd, POLLIN, 0};
+      const int64_t left = end - now_ms();
+      ::poll(&p, 1, left > 0 ? static_cast<int>(left) : 0);
+      if (p.revents == 0) ::kill(workers_[w].pid, SIGKILL);
+    }
+    take_end(w);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,244 @@
+#include "route/router.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/message.h"
+#include "net/endpoint.h"
+#include "ops/table.h"
+#include "route/router_loop.h"
+
+namespace gt {
+namespace {
+
+// Lines that wait for a worker's credit, before no more input is read.
+constexpr size_t kMostUnsent = size_t{1} << 20;
+// Results that are owed, or wait for their turn.
+constexpr uint64_t kMostResults = uint64_t{64} << 20;
+constexpr size_t kMostOut = size_t{256} << 10;  // at a time
+// A pipe that can be written to takes so many bytes at once.
+constexpr size_t kPipeBytes = 4096;
+// Between two looks at everything else.
+constexpr int kLinesAtOnce = 4096;
+constexpr int64_t kLogPatience = 500;  // milliseconds
+constexpr int kEndPatience = 2000;
+
+}  // namespace
+
+Exit run_router(const RouterOptions& options,
+                const std::function<void(std::string_view)>& say) {
+  return RouterLoop(options, say).run();
+}
+
+RouterLoop::RouterLoop(const RouterOptions& options, Dispatcher::Sink say)
+    : options_(options),
+      say_(std::move(say)),
+      log_(options.log_fd),
+      input_(options.files),
+      workers_(options.workers) {
+  DispatcherOptions dispatch;
+  dispatch.workers = options.workers;
+  dispatch.fail_fast = options.fail_fast;
+  Dispatcher::IssueSink issues;
+  if (log_.is_on()) issues = [this](const Issue& i) { log_.issue(i); };
+  dispatcher_ = std::make_unique<Dispatcher>(dispatch, say_, std::move(issues));
+}
+
+Exit RouterLoop::run() {
+  if (Status s = begin(); !s.ok()) {
+    say_("gt-route: " + s.error().message + "\n");
+    return Exit::kUsage;
+  }
+  while (!is_over()) {
+    wait();
+    log_.tick();
+    host_->step();
+    take_events();
+    take_ends();
+    take_signals();
+    read_input();
+    send_bodies();
+    write_results();
+  }
+  return end();
+}
+
+Status RouterLoop::begin() {
+  HostOptions host;
+  host.workers = options_.workers;
+  host.table = std::to_string(table_digest());
+  host.session = random_token();
+  host.file = options_.files.empty() ? "" : options_.files[0];
+  const bool is_local = options_.bind.empty();
+  if (is_local) host.token = random_token();
+  const std::string token = host.token;
+  auto made = Host::make(context_, is_local ? local_endpoint() : options_.bind,
+                         std::move(host));
+  if (!made.ok()) return made.error();
+  host_ = std::move(made.value());
+  deadline_ = now_ms() + int64_t{options_.timeout} * 1000;
+  if (is_local) {
+    return local_.start(options_.workers,
+                        {host_->endpoint(), token, options_.worker_arguments});
+  }
+  say_("gt-route: waits for " + std::to_string(options_.workers) +
+       " workers at " + host_->endpoint() + "\n");
+  return ok_status();
+}
+
+bool RouterLoop::all_left() const {
+  for (const Worker& w : workers_) {
+    if (!w.left) return false;
+  }
+  return true;
+}
+
+bool RouterLoop::is_over() const {
+  if (killed_) return true;
+  const bool written = out_.empty() && dispatcher_->results().empty();
+  return written && (is_lost_ || all_left());
+}
+
+bool RouterLoop::wants_input() const {
+  if (input_ended_ || !host_->state().is_complete()) return false;
+  if (dispatcher_->results().bytes() > kMostResults) return false;
+  for (uint32_t w = 0; w < workers_.size(); ++w) {
+    if (workers_[w].unsent_bytes + dispatcher_->outbox().size(w) >
+        kMostUnsent) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void RouterLoop::wait() {
+  poller_.clear();
+  host_->add_to(poller_);
+  poller_.add_fd(interrupts_.fd());
+  const bool reads = wants_input();
+  if (reads && input_idle_) poller_.add_fd(input_.fd());
+  if (!out_.empty()) poller_.add_fd(STDOUT_FILENO, true);
+  for (size_t w = 0; w < local_.size(); ++w) {
+    if (local_.fd(w) >= 0) poller_.add_fd(local_.fd(w));
+  }
+  int64_t limit = host_->wait_ms();
+  if (log_.is_on()) {
+    if (input_idle_ || now_ms() >= next_flush_) {
+      log_.flush();
+      next_flush_ = now_ms() + kLogPatience;
+    }
+  }
+  if (!host_->state().is_complete()) {
+    limit = std::min(limit, std::max<int64_t>(0, deadline_ - now_ms()));
+  }
+  poller_.wait(reads && !input_idle_ ? 0 : limit);
+  if (!host_->state().is_complete() && now_ms() >= deadline_) {
+    lose("waited " + std::to_string(options_.timeout) + " s for all workers; " +
+         host_->state().who_is_here());
+  }
+}
+
+void RouterLoop::read_input() {
+  input_idle_ = false;
+  std::string_view line;
+  for (int n = 0; n < kLinesAtOnce; ++n) {
+    if ((n & 63) == 0 && !wants_input()) return;
+    switch (input_.next(line)) {
+      case RouteInput::Item::kLine:
+        dispatcher_->line(line, input_.number());
+        if (dispatcher_->stopped()) return end_input();
+        break;
+      case RouteInput::Item::kTooLong:
+        dispatcher_->reject(line,
+                            "the line is over " +
+                                std::to_string(Reader::kMaxLine >> 20) + " MiB",
+                            input_.number());
+        break;
+      case RouteInput::Item::kFile:
+        dispatcher_->set_file(input_.name());
+        break;
+      case RouteInput::Item::kNothing:
+        input_idle_ = true;
+        return;
+      case RouteInput::Item::kError:
+        status_ = worst(status_, Exit::kUsage);
+        say_(format_error("gt-route", {input_.name(), 0}, {input_.why(), 0},
+                          ""));
+        break;
+      case RouteInput::Item::kEnd:
+        return end_input();
+    }
+  }
+}
+
+void RouterLoop::end_input() {
+  input_ended_ = true;
+  if (!dispatcher_->marks().cut_short() || dispatcher_->stopped()) return;
+  say_(format_error("gt-route", {input_.name(), 0},
+                    {cut_short_message(input_.number()), 0}, ""));
+  status_ = worst(status_, Exit::kLost);
+}
+
+// The first drains, the second ends all at once.
+void RouterLoop::take_signals() {
+  while (interrupts_.take()) {
+    killed_ = killed_ || is_interrupted_;
+    is_interrupted_ = true;
+    input_ended_ = true;
+    status_ = worst(status_, Exit::kInterrupted);
+  }
+  // Nothing was begun, so there is nothing to drain.
+  if (is_interrupted_ && !host_->state().is_complete()) killed_ = true;
+}
+
+// Only as much as our reader takes without making us wait.
+void RouterLoop::write_results() {
+  for (;;) {
+    if (out_.empty()) dispatcher_->results().emit(out_, kMostOut);
+    if (out_.empty()) return;
+    pollfd p{STDOUT_FILENO, POLLOUT, 0};
+    if (::poll(&p, 1, 0) <= 0) return;
+    const ssize_t n = ::write(STDOUT_FILENO, out_.data() + written_,
+                              std::min(out_.size() - written_, kPipeBytes));
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (n < 0) return lose_output(std::strerror(errno));
+    written_ += static_cast<size_t>(n);
+    if (written_ < out_.size()) continue;
+    out_.clear();
+    written_ = 0;
+  }
+}
+
+void RouterLoop::lose_output(const char* why) {
+  out_.clear();
+  written_ = 0;
+  killed_ = true;
+  status_ = worst(status_, Exit::kUsage);
+  say_(std::string("gt-route: cannot write standard output: ") + why + "\n");
+}
+
+Exit RouterLoop::end() {
+  if (killed_ || is_lost_) local_.kill_all();
+  host_->linger(kEndPatience);
+  local_.wait_all(kEndPatience);
+  if (options_.verbose > 0) {
+    say_("gt-route: " + std::to_string(dispatcher_->lines()) + " lines, " +
+         std::to_string(dispatcher_->decoded()) + " decoded, " +
+         std::to_string(dispatcher_->seq() - 1) + " issued\n");
+  }
+  status_ = worst(status_, dispatcher_->status());
+  status_ = worst(status_, dispatcher_->marks().status());
+  log_.end(status_);
+  if (log_.errno_value() != 0) {
+    say_(std::string("gt-route: --log: ") + std::strerror(log_.errno_value()) +
+         "\n");
+    status_ = worst(status_, Exit::kUsage);
+  }
+  return status_;
+}
+
+}  // namespace gt

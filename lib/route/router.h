@@ -1,0 +1,31 @@
+// gt-route: one thread that reads the stream, talks to the workers and writes
+// the results. It waits for all of them together and for none alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit.h"
+
+namespace gt {
+
+struct RouterOptions {
+  std::vector<std::string> files{"-"};
+  uint32_t workers = 1;
+  std::string bind;  // where workers attach; "": those that we start
+  std::vector<std::string> worker_arguments;  // of those that we start
+  int timeout = 60;  // seconds until all workers must be there
+  int log_fd = -1;   // where to write the log of the run
+  bool fail_fast = false;
+  int verbose = 0;
+};
+
+// The largest status of lines, workers and the stages before; results go to
+// standard output. `say` gets whole messages.
+Exit run_router(const RouterOptions& options,
+                const std::function<void(std::string_view)>& say);
+
+}  // namespace gt

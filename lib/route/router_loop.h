@@ -1,0 +1,100 @@
+// What gt-route does between two waits; see router.h.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "net/host.h"
+#include "net/poller.h"
+#include "route/dispatcher.h"
+#include "route/input.h"
+#include "route/interrupts.h"
+#include "route/local_workers.h"
+#include "route/router.h"
+#include "route/run_log.h"
+
+namespace gt {
+
+class RouterLoop {
+ public:
+  RouterLoop(const RouterOptions& options, Dispatcher::Sink say);
+  Exit run();
+
+ private:
+  static constexpr size_t kMostReported = size_t{1} << 16;
+
+  // What a worker has been sent and has not finished, so that a loss can be
+  // placed.
+  struct Batch {
+    uint64_t first = 0;  // seq
+    uint64_t last = 0;
+    std::string file;
+    Frame frame;
+  };
+  struct Worker {
+    std::deque<Frame> unsent;
+    size_t unsent_bytes = 0;
+    std::deque<Batch> on_way;
+    bool told_end = false;
+    bool left = false;
+    std::string ended;     // of a child: how
+    int64_t ended_at = 0;  // when its last words must have come
+  };
+
+  Status begin();
+  bool all_left() const;
+  bool is_over() const;
+  bool wants_input() const;
+  void wait();
+  void read_input();
+  void end_input();
+  void take_signals();
+  void write_results();
+  void lose_output(const char* why);
+  Exit end();
+
+  // Workers.
+  void take_events();
+  void say_progress(const HostEvent& event);
+  std::string describe(uint32_t worker) const;
+  void take_message(uint32_t worker, const Message& message);
+  void take_report(uint32_t worker, const Message& message);
+  void take_bye(uint32_t worker, const Message& message);
+  void take_ends();
+  void lose_worker(uint32_t worker, const std::string& why);
+  void lose(const std::string& why);
+  std::string where_was(uint32_t worker) const;
+  void send_bodies();
+  void send_body(uint32_t w);
+  void send_unsent(uint32_t w);
+
+  const RouterOptions& options_;
+  Dispatcher::Sink say_;
+  Interrupts interrupts_;
+  Context context_;
+  std::unique_ptr<Host> host_;
+  LocalWorkers local_;
+  RunLog log_;
+  RouteInput input_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+  std::vector<Worker> workers_;
+  Poller poller_;
+  std::string out_;
+  size_t written_ = 0;  // of out_
+  std::unordered_set<std::string> reported_;
+  int64_t deadline_ = 0;    // until all workers are there
+  int64_t next_flush_ = 0;  // of the log
+  Exit status_ = Exit::kDone;
+  bool input_idle_ = false;
+  bool input_ended_ = false;
+  bool is_lost_ = false;
+  bool is_interrupted_ = false;
+  bool killed_ = false;
+};
+
+}  // namespace gt

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# gt-route as a user meets it: options, statuses, results by several workers.
+
+load helper
+
+# wrong MESSAGE ARGUMENT...: bad usage, said so.
+wrong() {
+  local message=$1
+  shift
+  run -2 --separate-stderr gt-route "$@" < /dev/null
+  [ -z "$output" ]
+  [ "$stderr" = "gt-route: $message; try gt-route --help" ]
+}
+
+@test "options that do not go together are bad usage" {
+  wrong '-n starts workers and --bind waits for others; give one of them' \
+    -n 2 --bind ipc://@gt-test --workers 2
+  wrong '--bind needs --workers, how many to wait for' --bind ipc://@gt-test
+  wrong '--workers needs --bind, where they attach' --workers 2
+  wrong '--root is for workers that gt-route starts; give it to gt-work' \
+    --bind ipc://@gt-test --workers 2 --root .
+  wrong "--memory: '3x' is not a size such as 512M or 2G" --memory 3x
+}
+
+@test "an endpoint that anyone reaches needs --insecure" {
+  wrong '--bind tcp://*:5560: anyone who reaches it could attach; bind tcp://127.0.0.1:PORT, or say --insecure' \
+    --bind 'tcp://*:5560' --workers 1
+}
+
+@test "workers that do not come are waited for so long, and named" {
+  run -4 --separate-stderr gt-route --bind ipc://@gt-test-$$ --workers 2 \
+    --timeout 1 <<< 'x = ones f32[2]'
+  [ -z "$output" ]
+  [[ $stderr == *'gt-route: waits for 2 workers at ipc://@gt-test-'* ]]
+  [[ $stderr == *'gt-route: waited 1 s for all workers; 0 of 2 workers are here'* ]]
+}
+
+# same_results FILE: by one gt-work and by one, two and four workers.
+same_results() {
+  local n
+  gt-work --threads 1 "$1" > one.txt
+  for n in 1 2 4; do
+    gt-route -n "$n" --threads 1 "$1" > "$n.txt"
+    cmp one.txt "$n.txt"
+  done
+}
+
+@test "results are those of one gt-work, bit for bit" {
+  {
+    printf '%s\n' 'a = randn f32[64,64] 1' 'b = randn f32[64,64] 2' \
+      'c = zeros f32[256,256]'
+    for ((i = 0; i < 20; i++)); do
+      printf '%s\n' 'a = matmul a b' 'a = tanh a' 'b = add b a' 's = sum b' \
+        'print s' 'c = add c s' 'save c "c.npy"' 'd = load "c.npy" f32[256,256]' \
+        'c = mul d 0.5' 'free d'
+    done
+    echo 'print c as=last'
+  } > p.gt
+  same_results p.gt
+}
+
+@test "ranks are played by several workers, collectives included" {
+  printf '%s\n' 'mesh dp=2 tp=2' 'x@0-3 = randn f32[7,6] 3 split=dp:0,tp:1' \
+    's@0-3 = sum x@0-3' 's@0-3 = all_reduce s@0-3 over=tp' 'print s@0-3' \
+    'y@2-3 = copy x@0-1' 'print y@2-3' \
+    'print x@0-3 split=dp:0,tp:1 shape=7,6' 'free x@0-3 y@2-3 s@0-3' > p.gt
+  same_results p.gt
+}
+
+@test "a failure is said once, spreads, and nothing else is affected" {
+  printf '%s\n' 'x = ones f32[4]' 'n = tensor i64[] 0' 'q = floordiv 7 n' \
+    'r = add q 1' 'y = matmul x nosuch' 'z = add y 1' 'print r' 'print z' \
+    's = sum x' 'print s' > p.gt
+  run -3 --separate-stderr gt-route -n 2 p.gt
+  lines_are 'r = fail "p.gt:3: floordiv: integer division by zero"
+z = fail "p.gt:5: matmul: unknown name '"'nosuch'"'"
+s = tensor f32[] 4'
+  [ "$(grep -c p.gt:3: <<< "$stderr")" = 1 ]
+  [ "$(grep -c p.gt:5: <<< "$stderr")" = 1 ]
+}
+
+@test "an answer comes without closing the pipe" {
+  coproc ROUTE { gt-route -n 2 3>&-; }
+  local pid=$ROUTE_PID in=${ROUTE[1]} out=${ROUTE[0]} i line
+  for i in 1 2 3; do
+    echo "x$i = tensor f32[] $i" >&"$in"
+    echo "print x$i" >&"$in"
+    read -r -t 10 line <&"$out"
+    [ "$line" = "x$i = tensor f32[] $i" ]
+  done
+  exec {in}>&-
+  wait "$pid"
+}
+
+@test "the status of the stream before counts, and one that is cut short" {
+  run -3 gt-route <<< $'#gt 1\n#end 3'
+  run -4 --separate-stderr gt-route <<< '#gt 1'
+  [ "$stderr" = 'gt-route: <stdin>: stream cut short after line 1' ]
+}
+
+@test "a worker that is killed ends the run, and its results still come" {
+  local to worker status=0
+  mkfifo in
+  exec {to}<> in
+  spawn gt-route -n 2 in > out.txt 2> err.txt
+  printf '%s\n' 'x = tensor f32[] 1' 'print x' >&"$to"
+  within 20 bash -c 'until [ -s out.txt ]; do sleep 0.05; done'
+  worker=$(cut -d ' ' -f 1 "/proc/${spawned[0]}/task/${spawned[0]}/children")
+  kill -KILL "$worker"
+  wait "${spawned[0]}" || status=$?
+  exec {to}>&-
+  [ "$status" = 4 ]
+  grep -q '^gt-route: worker 0 .*; it had done all it was sent$' err.txt
+  [ "$(wc -l < err.txt)" = 1 ]
+}
+
+@test "the log replays to the same results" {
+  printf '%s\n' 'a = ones f32[512]' 'b = ones f32[512,512]' 'c = add b a' \
+    'a = sum c axis=0' 'print a' 's = sum a' 'print s' 'free a b c' > p.gt
+  gt-route -n 2 --log log.tsv p.gt > out.txt
+  cut -f 7- log.tsv | gt-work > again.txt
+  cmp out.txt again.txt
+  [ "$(cut -f 3 log.tsv | grep -c issue)" -ge 8 ]
+  [ "$(tail -n 1 log.tsv | cut -f 3,7)" = $'end\t# status=0' ]
+}
