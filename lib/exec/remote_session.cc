@@ -29,7 +29,7 @@ constexpr int64_t kTell = 500;  // milliseconds
 // How long the last messages may take to leave.
 constexpr int kLinger = 2000;  // milliseconds
 // How long what computes may take to notice that gt-route is gone.
-constexpr milliseconds kGrace{1000};
+constexpr milliseconds kGrace{300};
 
 // SIGTERM and SIGINT, told to the thread that waits.
 std::atomic<int> g_signal{0};
@@ -122,6 +122,7 @@ class RemoteSession {
   std::atomic<uint64_t> done_seq_{0};
   std::atomic<uint64_t> done_bytes_{0};
   std::atomic<bool> has_left_{false};
+  std::atomic<bool> is_over_{false};  // nothing more is to be decoded
   std::mutex worker_mutex_;
   Worker* worker_ = nullptr;  // while there is one
   Exit status_ = Exit::kDone;
@@ -133,6 +134,8 @@ class RemoteSession {
   uint64_t told_seq_ = 0;
   uint64_t told_bytes_ = 0;
   int64_t told_at_ = 0;
+
+  bool has_told_loss_ = false;  // of the queue's thread
 
   // Of the thread that decodes.
   std::deque<std::string> files_;
@@ -199,6 +202,7 @@ bool RemoteSession::await_welcome() {
 void RemoteSession::stop(std::string why) {
   if (!lost_.empty()) return;
   lost_ = std::move(why);
+  is_over_.store(true);
   inbox_.close();
   outbox_.close();
   const std::lock_guard lock(worker_mutex_);
@@ -307,6 +311,10 @@ Exit RemoteSession::run(Files files) {
 // ---- decoding ---------------------------------------------------------------
 
 void RemoteSession::send_report(const Report& report) {
+  // After the first loss of a peer, others are consequences.
+  if (report.status == Exit::kLost && std::exchange(has_told_loss_, true)) {
+    return;
+  }
   MessageWriter message(Verb::kReport);
   message.field("at", to_string(report.place));
   message.field("line", static_cast<uint64_t>(report.place.line));
@@ -355,7 +363,7 @@ void RemoteSession::take_body(Worker& worker, const Letter& letter) {
   NumberedLines lines(body_of(letter.message), seq.ok() ? seq.value() : 0,
                       line.ok() ? static_cast<int64_t>(line.value()) : 0);
   NumberedLines::Item item;
-  for (;;) {
+  while (!is_over_.load(std::memory_order_relaxed)) {
     const auto more = lines.next(item);
     if (!more.ok() || !more.value()) break;
     take_line(worker, item);
@@ -379,7 +387,7 @@ void RemoteSession::work_on(Worker& worker) {
       worker.idle();
       if (!inbox_.pop(in)) return;
     }
-    if (in.is_end) return;
+    if (in.is_end || is_over_.load()) return;
     take_body(worker, in.letter);
   }
 }

@@ -16,8 +16,6 @@ LinkOptions link_options(const Timing& timing) {
   link.max_message = kMaxMessage;
   link.send_queue = static_cast<int>(HostState::kMaxOnWay) + 1024;
   link.handshake_ms = static_cast<int>(timing.handshake);
-  link.heartbeat_ms = static_cast<int>(timing.beat);
-  link.lost_ms = static_cast<int>(timing.lost);
   return link;
 }
 

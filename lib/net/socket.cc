@@ -63,10 +63,6 @@ Socket::Socket(Context& context, int type, const LinkOptions& options)
   set(ZMQ_CONNECT_TIMEOUT, options.connect_ms);
   set(ZMQ_RECONNECT_IVL, options.reconnect_ms);
   set(ZMQ_RECONNECT_IVL_MAX, options.reconnect_most_ms);
-  if (options.heartbeat_ms == 0) return;
-  set(ZMQ_HEARTBEAT_IVL, options.heartbeat_ms);
-  set(ZMQ_HEARTBEAT_TIMEOUT, options.lost_ms);
-  set(ZMQ_HEARTBEAT_TTL, options.lost_ms);
 }
 
 Socket::~Socket() { zmq_close(socket_); }

@@ -3,10 +3,12 @@
 //
 // What libzmq 4.3.4 does unless told otherwise, and what is set here: a ROUTER
 // drops what a peer has no room for and what is for nobody (ROUTER_MANDATORY);
-// a stopped peer is never noticed (HEARTBEAT); a peer that says nothing holds
-// its connection (HANDSHAKE_IVL); a closed context waits for ever (BLOCKY,
-// LINGER); a DEALER keeps for the next connection what was for the last one
-// (IMMEDIATE); a monitor that nobody reads stops all sockets (its RCVHWM).
+// a peer that says nothing holds its connection (HANDSHAKE_IVL); a closed
+// context waits for ever (BLOCKY, LINGER); a DEALER keeps for the next
+// connection what was for the last one (IMMEDIATE); a monitor that nobody reads
+// stops all sockets (its RCVHWM). A stopped peer is never noticed: gt beats
+// itself, since with ZMTP's heartbeats a connection that ends while its queue
+// is full ends the process ("Assertion failed: !_io_error").
 #pragma once
 
 #include <cstddef>
@@ -36,8 +38,6 @@ struct LinkOptions {
   size_t max_message = 0;  // bytes of a frame that is taken; no default
   int send_queue = 1000;   // messages a peer; 0: unbounded
   int receive_queue = 64;  // messages a peer, bounds what strangers cost
-  int heartbeat_ms = 0;  // ZMTP's own, beside gt's beats; 0: none. One end's do
-  int lost_ms = 1500;    // silence after which they end a connection
   // Counts from the connection, which may wait to be accepted among thousands.
   int handshake_ms = 15000;
   int connect_ms = 3000;   // one try

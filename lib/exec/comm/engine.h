@@ -174,7 +174,8 @@ class Engine {
   Fault fetch(ExchangeRun& op, const Tag& tag, const Input& input, void* to);
   void say_read(const ExchangeRun& op, size_t step);
   void forget_stale(const ExchangeRun& op);
-  static Fault fail(ExchangeRun& op, const std::string& why);
+  static Fault fail(ExchangeRun& op, const std::string& why,
+                    Exit status = Exit::kFailed);
 
   EngineOptions options_;
 

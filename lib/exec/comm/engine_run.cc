@@ -149,7 +149,8 @@ const void* Engine::read(ExchangeRun& op, size_t step, const Input& input,
                            is_ready);
   if (lost != nullptr) {
     fault = fail(
-        op, *lost + "; it has the " + op.exchange->name_of(step, input.source));
+        op, *lost + "; it has the " + op.exchange->name_of(step, input.source),
+        Exit::kLost);
     return nullptr;
   }
   const Ready& ready = all.at(tag);
@@ -192,7 +193,7 @@ const void* Engine::read_mapped(ExchangeRun& op, const Input& input,
     lose(input.worker,
          name_of(input.worker) + " sent a message that cannot be: offset " +
              std::to_string(ready.at) + " is not within its memory");
-    fault = fail(op, *peers_[input.worker].lost);
+    fault = fail(op, *peers_[input.worker].lost, Exit::kLost);
     return nullptr;
   }
   const Runs& region = input.region;
@@ -231,7 +232,7 @@ Fault Engine::fetch(ExchangeRun& op, const Tag& tag, const Input& input,
                  [&] { return chunks_.size() < before; });
   }
   chunks_.clear();
-  return fail(op, *lost);
+  return fail(op, *lost, Exit::kLost);
 }
 
 // Each export once, however many targets of ours have read it.
@@ -261,9 +262,12 @@ void Engine::forget_stale(const ExchangeRun& op) {
 }
 
 // Compute reports it at its place.
-Fault Engine::fail(ExchangeRun& op, const std::string& why) {
+Fault Engine::fail(ExchangeRun& op, const std::string& why, Exit status) {
   const std::string message = op.exchange->op + ": " + why;
-  if (!op.error) op.error = Error{message, 0};
+  if (!op.error) {
+    op.error = Error{message, 0};
+    op.status = status;
+  }
   return std::make_shared<const std::string>(to_string(op.where.place()) +
                                              ": " + message);
 }

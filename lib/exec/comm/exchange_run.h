@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/exit.h"
 #include "exec/comm/exchange.h"
 #include "exec/executor.h"
 #include "exec/pool.h"
@@ -48,8 +49,9 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   bool is_adopted = false;  // compute waits for it, or did
 
   // Of the communication thread; others read them once it is done.
-  uint32_t unreleased = 0;     // other workers that have not read an export
-  std::optional<Error> error;  // what went wrong here, to be reported
+  uint32_t unreleased = 0;      // other workers that have not read an export
+  std::optional<Error> error;   // what went wrong here, to be reported
+  Exit status = Exit::kFailed;  // of the error
 
   std::atomic<bool> is_done{false};  // the results are there
 

@@ -43,8 +43,7 @@ class AdoptJob final : public Job {
       }
     }
     if (!op_->error) return;
-    executor.report(op_->where, *op_->error, op_->exchange->text,
-                    Exit::kFailed);
+    executor.report(op_->where, *op_->error, op_->exchange->text, op_->status);
   }
 
  private:
