@@ -95,14 +95,13 @@ void MemberState::receive(Frame frame, int64_t now) {
 void MemberState::take(Letter letter) {
   using Kind = MemberEvent::Kind;
   const Verb verb = letter.message.verb;
-  const std::string body(letter.message.body);
   switch (verb) {
     case Verb::kBeat:
       return;
     case Verb::kRefuse:
-      return finish(Kind::kRefused, body);
+      return finish(Kind::kRefused, std::string(letter.message.body));
     case Verb::kAbort:
-      return finish(Kind::kAborted, body);
+      return finish(Kind::kAborted, std::string(letter.message.body));
     case Verb::kWelcome:
       if (state_ == State::kHello) return take_welcome(letter.message);
       break;

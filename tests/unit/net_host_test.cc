@@ -109,6 +109,7 @@ TEST_P(HostTest, AWrongTokenIsRefusedInWords) {
 
 // What credit does not allow is not sent; nothing that is sent is dropped.
 TEST_P(HostTest, AWorkerThatReadsSlowlyLosesNothing) {
+  GT_SKIP_BULK();
   NetHarness net(2, endpoint());
   Member& slow = net.join("slow");
   Member& quick = net.join("quick");
@@ -152,6 +153,7 @@ TEST_P(HostTest, AWorkerThatReadsSlowlyLosesNothing) {
 }
 
 TEST_P(HostTest, ALineOfManyMegabytesArrivesWhole) {
+  GT_SKIP_BULK();
   NetHarness net(1, endpoint());
   Member& a = net.join("a");
   ASSERT_TRUE(net.run_until_attached());
@@ -176,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Links, HostTest, testing::Values("ipc", "tcp"),
 
 // Two descriptors at least for each of them.
 TEST(Host, AThousandWorkersAttachInOneProcess) {
+  GT_SKIP_BULK();
   constexpr uint32_t kWorkers = 1024;
   NetHarness net(kWorkers, local_endpoint());
   for (uint32_t i = 0; i < kWorkers; ++i) {
