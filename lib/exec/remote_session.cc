@@ -2,28 +2,17 @@
 
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <csignal>
-#include <deque>
-#include <mutex>
-#include <thread>
-#include <unordered_map>
 
-#include "exec/comm/peer_link.h"
-#include "exec/mailbox.h"
-#include "net/endpoint.h"
-#include "net/member.h"
-#include "net/peers.h"
+#include "exec/remote_session_state.h"
 #include "ops/table.h"
-#include "stream/line.h"
 
 namespace gt {
 namespace {
 
 using std::chrono::milliseconds;
 
-// Results that wait to be sent; who makes more sleeps.
-constexpr size_t kMostWaiting = size_t{16} << 20;
 // How often what a worker waits for is told anew.
 constexpr int64_t kTell = 500;  // milliseconds
 // How long the last messages may take to leave.
@@ -40,112 +29,21 @@ void on_signal(int signal) {
   if (Wake* wake = g_wake.load()) wake->signal();
 }
 
-class SignalGuard {
- public:
-  SignalGuard(Wake& wake, bool is_local) {
-    g_wake.store(&wake);
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    sigaction(SIGTERM, &action, nullptr);
-    // A terminal's SIGINT reaches a local worker's parent too, which decides.
-    if (is_local) action.sa_handler = SIG_IGN;
-    sigaction(SIGINT, &action, nullptr);
-  }
-  SignalGuard(const SignalGuard&) = delete;
-  ~SignalGuard() { g_wake.store(nullptr); }
-};
+}  // namespace
 
-// For the thread that decodes: a message with lines, or the end of them.
-struct Inbound {
-  Letter letter;
-  bool is_end = false;
-};
-
-std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
-  std::vector<PeerAddress> others;
-  for (const RosterEntry& entry : welcome.roster) {
-    if (entry.worker == welcome.worker) continue;
-    others.push_back({entry.worker, entry.data});
-  }
-  return others;
+SignalGuard::SignalGuard(Wake& wake, bool is_local) {
+  g_wake.store(&wake);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  // A terminal's SIGINT reaches a local worker's parent too, which decides.
+  if (is_local) action.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &action, nullptr);
 }
 
-class RemoteSession {
- public:
-  RemoteSession(const RemoteOptions& options, const WorkerOptions& worker,
-                const std::function<void(std::string_view)>& say)
-      : options_(options),
-        worker_options_(worker),
-        say_(say),
-        guard_(wake_, !options.token.empty()) {}
+SignalGuard::~SignalGuard() { g_wake.store(nullptr); }
 
-  Exit run(Files files);
-
- private:
-  // ---- the thread that talks to gt-route
-  Status join();
-  bool await_welcome();
-  void wait();
-  void talk();
-  bool take(MemberEvent& event);
-  void send_out();
-  void send_done();
-  void stop(std::string why);
-  Exit end(std::thread& decoder);
-
-  // ---- the thread that decodes
-  void work(Files files);
-  Status meet_peers(Worker& worker, comm::Link& link, Backend& backend,
-                    Arena* arena);
-  void work_on(Worker& worker);
-  void take_body(Worker& worker, const Letter& letter);
-  std::string_view body_of(const Message& message);
-  void take_line(Worker& worker, const NumberedLines::Item& item);
-  void note_done(Worker& worker);
-  void show(Worker* worker);
-  void send_report(const Report& report);
-  int send_results(std::string_view bytes);
-  void leave(Exit status, std::string_view why);
-
-  const RemoteOptions& options_;
-  const WorkerOptions& worker_options_;
-  const std::function<void(std::string_view)>& say_;
-  Wake wake_;
-  SignalGuard guard_;
-  Context context_;
-  std::unique_ptr<Peers> peers_;
-  std::unique_ptr<Member> member_;
-  Poller poller_;
-
-  Mailbox<Inbound> inbox_{SIZE_MAX};  // credits bound it
-  Mailbox<std::string> outbox_{kMostWaiting};
-  std::atomic<uint64_t> done_seq_{0};
-  std::atomic<uint64_t> done_bytes_{0};
-  std::atomic<bool> has_left_{false};
-  std::atomic<bool> is_over_{false};  // nothing more is to be decoded
-  std::mutex worker_mutex_;
-  Worker* worker_ = nullptr;  // while there is one
-  Exit status_ = Exit::kDone;
-
-  // Of the thread that talks.
-  std::string lost_;  // why it is over
-  Exit lost_status_ = Exit::kLost;
-  bool is_draining_ = false;
-  uint64_t told_seq_ = 0;
-  uint64_t told_bytes_ = 0;
-  int64_t told_at_ = 0;
-
-  bool has_told_loss_ = false;  // of the queue's thread
-
-  // Of the thread that decodes.
-  std::deque<std::string> files_;
-  std::unordered_map<std::string, std::string> blocks_;
-  uint64_t last_seq_ = 0;
-  uint64_t taken_bytes_ = 0;
-};
-
-// ---- talking ----------------------------------------------------------------
-
+bool SignalGuard::is_told() { return g_signal.load() != 0; }
 Status RemoteSession::join() {
   auto peers = Peers::make(context_, options_.endpoint);
   if (!peers.ok()) return peers.error();
@@ -186,7 +84,7 @@ bool RemoteSession::await_welcome() {
   while (!member_->state().is_attached()) {
     told_at_ = now_ms();
     wait();
-    if (g_signal.load() != 0) {
+    if (SignalGuard::is_told()) {
       lost_ = "ended by a signal before it was attached";
       lost_status_ = Exit::kInterrupted;
       return false;
@@ -256,7 +154,7 @@ void RemoteSession::send_done() {
 
 void RemoteSession::talk() {
   for (;;) {
-    if (g_signal.load() != 0 && !is_draining_) {
+    if (SignalGuard::is_told() && !is_draining_) {
       is_draining_ = true;
       inbox_.push({{}, true}, 0);
     }
@@ -307,155 +205,6 @@ Exit RemoteSession::run(Files files) {
   talk();
   return end(decoder);
 }
-
-// ---- decoding ---------------------------------------------------------------
-
-void RemoteSession::send_report(const Report& report) {
-  // After the first loss of a peer, others are consequences.
-  if (report.status == Exit::kLost && std::exchange(has_told_loss_, true)) {
-    return;
-  }
-  MessageWriter message(Verb::kReport);
-  message.field("at", to_string(report.place));
-  message.field("line", static_cast<uint64_t>(report.place.line));
-  message.field("status", static_cast<uint64_t>(report.status));
-  outbox_.push(message.finish(report.text), report.text.size());
-  wake_.signal();
-}
-
-int RemoteSession::send_results(std::string_view bytes) {
-  for (std::string& part : MessageWriter(Verb::kResults).finish_all(bytes)) {
-    const size_t size = part.size();
-    wake_.signal();  // before it may sleep
-    outbox_.push(std::move(part), size);
-  }
-  wake_.signal();
-  return 0;
-}
-
-void RemoteSession::take_line(Worker& worker, const NumberedLines::Item& item) {
-  constexpr std::string_view kFile = "#file ";
-  if (item.text.starts_with(kFile)) {
-    files_.push_back(unquote(item.text.substr(kFile.size())));
-    return;
-  }
-  last_seq_ = item.seq;
-  worker.line(item.text, &files_.back(), static_cast<uint64_t>(item.line),
-              item.seq);
-}
-
-// The lines of a message; a block is kept under its id, and found by it.
-std::string_view RemoteSession::body_of(const Message& message) {
-  if (message.verb == Verb::kLines) return message.body;
-  const std::string id = text(message, "id");
-  if (message.verb == Verb::kForget) {
-    blocks_.erase(id);
-    return {};
-  }
-  if (message.verb == Verb::kBlock) blocks_[id] = message.body;
-  const auto it = blocks_.find(id);
-  return it == blocks_.end() ? std::string_view() : it->second;
-}
-
-void RemoteSession::take_body(Worker& worker, const Letter& letter) {
-  const auto seq = number(letter.message, "seq");
-  const auto line = number(letter.message, "line");
-  NumberedLines lines(body_of(letter.message), seq.ok() ? seq.value() : 0,
-                      line.ok() ? static_cast<int64_t>(line.value()) : 0);
-  NumberedLines::Item item;
-  while (!is_over_.load(std::memory_order_relaxed)) {
-    const auto more = lines.next(item);
-    if (!more.ok() || !more.value()) break;
-    take_line(worker, item);
-  }
-  taken_bytes_ += letter.bytes;
-  note_done(worker);
-}
-
-void RemoteSession::note_done(Worker& worker) {
-  worker.after_lines([this, seq = last_seq_, bytes = taken_bytes_] {
-    done_seq_.store(seq);
-    done_bytes_.store(bytes);
-    wake_.signal();
-  });
-}
-
-void RemoteSession::work_on(Worker& worker) {
-  Inbound in;
-  for (;;) {
-    if (!inbox_.pop(in, milliseconds(0))) {
-      worker.idle();
-      if (!inbox_.pop(in)) return;
-    }
-    if (in.is_end || is_over_.load()) return;
-    take_body(worker, in.letter);
-  }
-}
-
-Status RemoteSession::meet_peers(Worker& worker, comm::Link& link,
-                                 Backend& backend, Arena* arena) {
-  const Welcome& welcome = member_->state().welcome();
-  if (welcome.workers == 1) return ok_status();
-  Attachment attachment{welcome.worker,   welcome.workers, link,
-                        backend,          arena,           {},
-                        options_.patience};
-  attachment.names.resize(welcome.workers);
-  for (const RosterEntry& entry : welcome.roster) {
-    if (entry.worker < welcome.workers) {
-      attachment.names[entry.worker] = entry.name;
-    }
-  }
-  return worker.attach(attachment);
-}
-
-void RemoteSession::show(Worker* worker) {
-  const std::lock_guard lock(worker_mutex_);
-  worker_ = worker;
-}
-
-void RemoteSession::leave(Exit status, std::string_view why) {
-  MessageWriter bye(Verb::kBye);
-  bye.field("status", static_cast<uint64_t>(status));
-  outbox_.push(bye.finish(why), why.size());
-  status_ = status;
-  has_left_.store(true);
-  wake_.signal();
-}
-
-void RemoteSession::work(Files files) {
-  const Welcome& welcome = member_->state().welcome();
-  std::unique_ptr<Arena> arena;
-  if (welcome.workers > 1) {
-    auto made = Arena::make();
-    if (made.ok()) arena = std::move(made.value());
-  }
-  const auto compute = make_backend(
-      options_.backend, {options_.threads, options_.isa, arena.get()});
-  const auto exchange =
-      make_backend(options_.backend, {1, options_.isa, arena.get()});
-  for (const auto* made : {&compute, &exchange}) {
-    if (!made->ok()) return leave(Exit::kUsage, made->error().message);
-  }
-  files_.push_back(welcome.file);
-  Writer out([this](std::string_view bytes) { return send_results(bytes); });
-  comm::PeerLink link(*peers_, welcome.worker, welcome.session,
-                      addresses_of(welcome));
-  Worker worker(
-      *compute.value(), std::move(files), out,
-      [this](const Report& report) { send_report(report); }, worker_options_);
-  show(&worker);
-  if (Status s = meet_peers(worker, link, *exchange.value(), arena.get());
-      !s.ok()) {
-    show(nullptr);
-    return leave(Exit::kLost, s.error().message);
-  }
-  work_on(worker);
-  const Exit status = worker.finish();
-  show(nullptr);
-  leave(status, is_draining_ ? "ended by a signal" : "");
-}
-
-}  // namespace
 
 Exit run_remote_session(const RemoteOptions& options, Files files,
                         const WorkerOptions& worker,

@@ -1,0 +1,169 @@
+// The thread that decodes what gt-route sends.
+#include <utility>
+
+#include "exec/comm/peer_link.h"
+#include "exec/remote_session_state.h"
+#include "stream/line.h"
+
+namespace gt {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
+  std::vector<PeerAddress> others;
+  for (const RosterEntry& entry : welcome.roster) {
+    if (entry.worker == welcome.worker) continue;
+    others.push_back({entry.worker, entry.data});
+  }
+  return others;
+}
+
+}  // namespace
+
+void RemoteSession::send_report(const Report& report) {
+  // After the first loss of a peer, others are consequences.
+  if (report.status == Exit::kLost && std::exchange(has_told_loss_, true)) {
+    return;
+  }
+  MessageWriter message(Verb::kReport);
+  message.field("at", to_string(report.place));
+  message.field("line", static_cast<uint64_t>(report.place.line));
+  message.field("status", static_cast<uint64_t>(report.status));
+  outbox_.push(message.finish(report.text), report.text.size());
+  wake_.signal();
+}
+
+int RemoteSession::send_results(std::string_view bytes) {
+  for (std::string& part : MessageWriter(Verb::kResults).finish_all(bytes)) {
+    const size_t size = part.size();
+    wake_.signal();  // before it may sleep
+    outbox_.push(std::move(part), size);
+  }
+  wake_.signal();
+  return 0;
+}
+
+void RemoteSession::take_line(Worker& worker, const NumberedLines::Item& item) {
+  constexpr std::string_view kFile = "#file ";
+  if (item.text.starts_with(kFile)) {
+    files_.push_back(unquote(item.text.substr(kFile.size())));
+    return;
+  }
+  last_seq_ = item.seq;
+  worker.line(item.text, &files_.back(), static_cast<uint64_t>(item.line),
+              item.seq);
+}
+
+// The lines of a message; a block is kept under its id, and found by it.
+std::string_view RemoteSession::body_of(const Message& message) {
+  if (message.verb == Verb::kLines) return message.body;
+  const std::string id = text(message, "id");
+  if (message.verb == Verb::kForget) {
+    blocks_.erase(id);
+    return {};
+  }
+  if (message.verb == Verb::kBlock) blocks_[id] = message.body;
+  const auto it = blocks_.find(id);
+  return it == blocks_.end() ? std::string_view() : it->second;
+}
+
+void RemoteSession::take_body(Worker& worker, const Letter& letter) {
+  const auto seq = number(letter.message, "seq");
+  const auto line = number(letter.message, "line");
+  NumberedLines lines(body_of(letter.message), seq.ok() ? seq.value() : 0,
+                      line.ok() ? static_cast<int64_t>(line.value()) : 0);
+  NumberedLines::Item item;
+  while (!is_over_.load(std::memory_order_relaxed)) {
+    const auto more = lines.next(item);
+    if (!more.ok() || !more.value()) break;
+    take_line(worker, item);
+  }
+  taken_bytes_ += letter.bytes;
+  note_done(worker);
+}
+
+void RemoteSession::note_done(Worker& worker) {
+  worker.after_lines([this, seq = last_seq_, bytes = taken_bytes_] {
+    done_seq_.store(seq);
+    done_bytes_.store(bytes);
+    wake_.signal();
+  });
+}
+
+void RemoteSession::work_on(Worker& worker) {
+  Inbound in;
+  for (;;) {
+    if (!inbox_.pop(in, milliseconds(0))) {
+      worker.idle();
+      if (!inbox_.pop(in)) return;
+    }
+    if (in.is_end || is_over_.load()) return;
+    take_body(worker, in.letter);
+  }
+}
+
+Status RemoteSession::meet_peers(Worker& worker, comm::Link& link,
+                                 Backend& backend, Arena* arena) {
+  const Welcome& welcome = member_->state().welcome();
+  if (welcome.workers == 1) return ok_status();
+  Attachment attachment{welcome.worker,   welcome.workers, link,
+                        backend,          arena,           {},
+                        options_.patience};
+  attachment.names.resize(welcome.workers);
+  for (const RosterEntry& entry : welcome.roster) {
+    if (entry.worker < welcome.workers) {
+      attachment.names[entry.worker] = entry.name;
+    }
+  }
+  return worker.attach(attachment);
+}
+
+void RemoteSession::show(Worker* worker) {
+  const std::lock_guard lock(worker_mutex_);
+  worker_ = worker;
+}
+
+void RemoteSession::leave(Exit status, std::string_view why) {
+  MessageWriter bye(Verb::kBye);
+  bye.field("status", static_cast<uint64_t>(status));
+  outbox_.push(bye.finish(why), why.size());
+  status_ = status;
+  has_left_.store(true);
+  wake_.signal();
+}
+
+void RemoteSession::work(Files files) {
+  const Welcome& welcome = member_->state().welcome();
+  std::unique_ptr<Arena> arena;
+  if (welcome.workers > 1) {
+    auto made = Arena::make();
+    if (made.ok()) arena = std::move(made.value());
+  }
+  const auto compute = make_backend(
+      options_.backend, {options_.threads, options_.isa, arena.get()});
+  const auto exchange =
+      make_backend(options_.backend, {1, options_.isa, arena.get()});
+  for (const auto* made : {&compute, &exchange}) {
+    if (!made->ok()) return leave(Exit::kUsage, made->error().message);
+  }
+  files_.push_back(welcome.file);
+  Writer out([this](std::string_view bytes) { return send_results(bytes); });
+  comm::PeerLink link(*peers_, welcome.worker, welcome.session,
+                      addresses_of(welcome));
+  Worker worker(
+      *compute.value(), std::move(files), out,
+      [this](const Report& report) { send_report(report); }, worker_options_);
+  show(&worker);
+  if (Status s = meet_peers(worker, link, *exchange.value(), arena.get());
+      !s.ok()) {
+    show(nullptr);
+    return leave(Exit::kLost, s.error().message);
+  }
+  work_on(worker);
+  const Exit status = worker.finish();
+  show(nullptr);
+  leave(status, is_draining_ ? "ended by a signal" : "");
+}
+
+}  // namespace gt
