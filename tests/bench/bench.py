@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 
+import many
 import networks
 from measure import (EMIT, LOG, WORK, Report, peak_kib, peer, per_step, run,
                      shell_seconds)
@@ -54,17 +55,10 @@ def emit_new(report, folder):
                       0.5)
 
 
-def chain_program(path, ops):
-    with open(path, "w") as f:
-        f.write("x = zeros f32[4,4]\ny = full f32[4,4] 1\n")
-        block = "x = add x y\n" * 1000 + "print x\n"
-        f.write(block * (ops // 1000))
-
-
 def chain(report, folder):
     path, out = folder + "/chain.gt", folder + "/chain.out"
     ops = 1_000_000
-    chain_program(path, ops)
+    many.chain_program(path, ops)
 
     def measure():
         ours = shell_seconds(
@@ -217,7 +211,7 @@ BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new, "chain": chain,
            "transformer-memory": networks.transformer_memory,
            "attention": networks.attention,
            "attention-memory": networks.attention_memory, "trace": trace,
-           "log": log}
+           "log": log, **many.BENCHES}
 
 
 def main():

@@ -1,9 +1,13 @@
 """What gt is measured against: PyTorch, eager. Prints seconds per step."""
 
+import os
+import socket
 import sys
 import time
 
 import torch
+import torch.distributed
+import torch.multiprocessing
 
 
 def timed(step, rounds):
@@ -77,6 +81,89 @@ def attention(folder, threads, rounds):
     values = o, *torch.autograd.grad(o, (q, k, v), split(g))
     return " ".join(str(x) for x in [*(x.norm().item() for x in values), ahead,
                                      back])
+
+
+def gt2_chain(clone, rounds):
+    """bwasti/gt2: its own server and worker, started by itself."""
+    sys.path.insert(0, clone)
+    import gt  # pylint: disable=import-outside-toplevel
+    y, x = gt.ones(4, 4), gt.zeros(4, 4)
+    for _ in range(20):
+        x = x + y
+    x.data.numpy()
+    start = time.perf_counter()
+    for _ in range(int(rounds)):
+        x = x + y
+    total = float(x.data.numpy().sum())
+    took = (time.perf_counter() - start) / int(rounds)
+    assert total == 16 * (20 + int(rounds)), total
+    return took
+
+
+def memcpy(size, rounds):
+    source = torch.ones(int(size) // 4)
+    target = torch.empty_like(source)
+    torch.set_num_threads(1)
+    return timed(lambda: target.copy_(source), int(rounds))
+
+
+def gloo_rank(rank, n, rounds, port, results):
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    x = torch.ones(n)
+    took = timed(lambda: torch.distributed.all_reduce(x), rounds)
+    torch.distributed.barrier()
+    if rank == 0:
+        results.put(took)
+
+
+def gloo(n, rounds):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    spawn = torch.multiprocessing.get_context("spawn")
+    results = spawn.SimpleQueue()
+    ranks = [spawn.Process(target=gloo_rank,
+                           args=(r, int(n), int(rounds), port, results))
+             for r in range(2)]
+    for rank in ranks:
+        rank.start()
+    took = results.get()
+    for rank in ranks:
+        rank.join()
+        assert rank.exitcode == 0
+    return took
+
+
+def zmq_echo(address):
+    import zmq  # pylint: disable=import-outside-toplevel
+    router = zmq.Context().socket(zmq.ROUTER)
+    router.bind(address)
+    while True:
+        who, text = router.recv_multipart()
+        if text == b"end":
+            return
+        router.send_multipart([who, text])
+
+
+def zmq_round_trip(rounds):
+    import zmq  # pylint: disable=import-outside-toplevel
+    address = f"ipc://@gt-bench-{os.getpid()}"
+    echo = torch.multiprocessing.get_context("spawn").Process(
+        target=zmq_echo, args=(address,))
+    echo.start()
+    dealer = zmq.Context().socket(zmq.DEALER)
+    dealer.connect(address)
+
+    def once():
+        dealer.send(b"x" * 64)
+        dealer.recv()
+
+    took = timed(once, int(rounds))
+    dealer.send(b"end")
+    echo.join()
+    return took
 
 
 if __name__ == "__main__":

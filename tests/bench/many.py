@@ -1,0 +1,208 @@
+"""Rows of scripts/bench about gt-route: many workers beside one, and beside
+what else carries values between processes."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from measure import BIN, EMIT, WORK, peer, peer_values, run, shell_seconds
+
+ROUTE = os.path.join(BIN, "gt-route")
+
+
+def chain_program(path, ops):
+    with open(path, "w") as f:
+        f.write("x = zeros f32[4,4]\ny = full f32[4,4] 1\n")
+        block = "x = add x y\n" * 1000 + "print x\n"
+        f.write(block * (ops // 1000))
+
+
+def chain_seconds(folder, ops):
+    """Seconds an op of a chain through gt-emit, gt-route and two workers."""
+    path, out = folder + "/chain.gt", folder + "/chain.out"
+    chain_program(path, ops)
+    took = shell_seconds(f"{EMIT} < {path} 2>/dev/null | "
+                         f"{ROUTE} -n 2 --threads 1 > {out}")
+    values = [float(line.split()[4]) for line in open(out)]
+    assert values == [1000 * (i + 1) for i in range(ops // 1000)]
+    return took / ops
+
+
+def chain(report, folder):
+    def measure():
+        ours = chain_seconds(folder, 1_000_000)
+        theirs = peer("chain", 200_000)
+        return ours, theirs, ours / theirs
+
+    report.pair("chain through gt-route, s/op : PyTorch", measure, 1, 0.3,
+                True)
+
+
+def chain_gt2(report, folder):
+    """bwasti/gt2, if GT_BENCH_GT2 names a clone of it."""
+    clone = os.environ.get("GT_BENCH_GT2")
+    if not clone:
+        print("chain : bwasti/gt2           skipped: GT_BENCH_GT2 names no "
+              "clone of it")
+        return
+
+    def measure():
+        ours = 1 / chain_seconds(folder, 1_000_000)
+        theirs = 1 / peer("gt2_chain", clone, 300)
+        return ours, theirs, ours / theirs
+
+    report.pair("chain through gt-route, op/s : gt2", measure, 300, 1000)
+
+
+def steps_seconds(command, init, step, few, many):
+    """Seconds of a step: the difference of a long and a short run."""
+
+    def total(rounds):
+        text = init + step * rounds + "print probe\n"
+        start = time.perf_counter()
+        run(command, input=text, text=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - start
+
+    return (total(few + many) - total(few)) / many
+
+
+def one_worker(report, folder):
+    """The digits and the transformer through gt-route -n 1 and gt-work."""
+    digits = "".join(line for line in open("examples/digits.gt")
+                     if not line.startswith("#"))
+    inputs = {
+        "digits": open("examples/digits-init.gt").read() + digits * 3000
+        + "print loss\n",
+        "transformer": run(
+            ["examples/transformer", "steps=30", "rounds=1", "sample=0"],
+            stdout=subprocess.PIPE, text=True).stdout,
+    }
+    for name, text in inputs.items():
+        path = f"{folder}/{name}.s"
+        with open(path, "w") as out:
+            run([EMIT, "--no-at"], input=text, text=True, stdout=out)
+
+        def measure(path=path):
+            a = shell_seconds(f"{ROUTE} -n 1 --threads 1 {path} > {path}.a")
+            b = shell_seconds(f"{WORK} --threads 1 {path} > {path}.b")
+            run(["cmp", f"{path}.a", f"{path}.b"])
+            return a, b, a / b
+
+        report.pair(f"{name} through gt-route -n 1 : gt-work", measure, 1.05,
+                    1.01, True)
+
+
+def copy(report, folder):
+    """1 GiB from one local worker to another."""
+    del folder
+    n = 1 << 28
+    init = (f"x@0 = full f32[{n}] 1\nprobe@1 = zeros f32[]\n"
+            "probe = zeros f32[]\n")
+    step = "y@1 = copy x@0\nprobe@1 = slice y@1 0\nprint probe@1\n"
+
+    def measure():
+        took = steps_seconds([ROUTE, "-n", "2", "--threads", "1"], init, step,
+                             2, 4)
+        theirs = peer("memcpy", 4 * n, 5)
+        return 4 * n / took / 1e9, 4 * n / theirs / 1e9, theirs / took
+
+    report.pair("copy of 1 GiB, GB/s : memcpy", measure, 0.3, 0.7)
+
+
+def all_reduce(report, folder):
+    del folder
+    n = 1 << 24
+    init = (f"x@0-1 = full f32[{n}] 1\nprobe = zeros f32[]\n")
+    step = "y@0-1 = all_reduce x@0-1\np@0-1 = slice y@0-1 0\nprint p@0-1\n"
+
+    def measure():
+        ours = steps_seconds([ROUTE, "-n", "2", "--threads", "1"], init, step,
+                             5, 20)
+        theirs = peer_values("gloo", n, 10)[-1]
+        return ours, theirs, theirs / ours
+
+    report.pair("all_reduce of 64 MiB, gloo s : ours", measure, 3, 10)
+
+
+def round_trip(report, folder):
+    """A print through the running pipeline, beside libzmq's own round trip."""
+    del folder
+    rounds = 300
+
+    def ours():
+        emit = subprocess.Popen([EMIT, "--no-at"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE)
+        route = subprocess.Popen([ROUTE, "-n", "1", "--threads", "1"],
+                                 stdin=emit.stdout, stdout=subprocess.PIPE)
+        emit.stdout.close()
+        emit.stdin.write(b"x = ones f32[]\n")
+
+        def once():
+            emit.stdin.write(b"print x\n")
+            emit.stdin.flush()
+            assert route.stdout.readline() == b"x = tensor f32[] 1\n"
+
+        for _ in range(20):
+            once()
+        start = time.perf_counter()
+        for _ in range(rounds):
+            once()
+        took = (time.perf_counter() - start) / rounds
+        emit.stdin.close()
+        assert route.wait() == 0 and emit.wait() == 0
+        return took
+
+    def measure():
+        a, b = ours(), peer("zmq_round_trip", rounds)
+        return a, b, a / b
+
+    report.pair("round trip of a print, s : libzmq's", measure, 5, 2, True)
+
+
+def cpu_seconds(pids):
+    ticks = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def idle(report, folder):
+    """CPU time of nine processes that have nothing to do, over a minute."""
+    del folder
+
+    def measure():
+        with tempfile.TemporaryFile() as out:
+            route = subprocess.Popen([ROUTE, "-n", "8", "--threads", "1"],
+                                     stdin=subprocess.PIPE, stdout=out)
+            route.stdin.write(b"x = ones f32[]\nprint x\n")
+            route.stdin.flush()
+            while os.fstat(out.fileno()).st_size == 0:
+                time.sleep(0.01)
+            children = open(f"/proc/{route.pid}/task/{route.pid}/children")
+            pids = [route.pid, *map(int, children.read().split())]
+            assert len(pids) == 9, pids
+            before, start = cpu_seconds(pids), time.perf_counter()
+            time.sleep(60)
+            used = cpu_seconds(pids) - before
+            took = time.perf_counter() - start
+            route.stdin.close()
+            assert route.wait() == 0
+        return used, took, used / took
+
+    rounds, report.rounds = report.rounds, 1
+    report.pair("CPU s of an idle cluster of nine : s", measure, 0.01, 0.001,
+                True)
+    report.rounds = rounds
+
+
+BENCHES = {"route-chain": chain, "route-gt2": chain_gt2,
+           "route-one": one_worker, "route-copy": copy,
+           "route-all-reduce": all_reduce, "route-trip": round_trip,
+           "route-idle": idle}
+
+if __name__ == "__main__":
+    sys.exit("run scripts/bench")
