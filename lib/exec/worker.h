@@ -156,7 +156,16 @@ class Worker final : private Pool::Owner {
     comm::Programs programs;
     comm::Engine engine;
     size_t outstanding = 0;  // exchanges that were not taken back
+    size_t held = 0;         // bytes of theirs
+    bool is_full() const {
+      return outstanding >= comm::Engine::kMostOps ||
+             (outstanding > 1 && held > kMostHeld);
+    }
   };
+  // Memory that exchanges use is not used again before they end, so decoding
+  // runs ahead of them only so far.
+  static constexpr size_t kMostHeld = size_t{256} << 20;
+  static size_t bytes_held(const comm::ExchangeRun& op);
   void take_control(std::string_view text, const Where& origin);
   Status take_fence(std::string_view words, const Where& origin);
   // Which ranks of the line it plays; empty: all.

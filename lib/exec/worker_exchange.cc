@@ -299,6 +299,7 @@ void Worker::start(const std::shared_ptr<ExchangeRun>& op) {
   }
   ++unadopted_;
   ++attached_->outstanding;
+  attached_->held += bytes_held(*op);
   enqueue_job(comm::start_job(attached_->engine, op), Queue::kWakeCost);
 }
 
@@ -345,10 +346,17 @@ void Worker::reap() {
       --unadopted_;
     }
     adopt(*op);
+    attached_->held -= bytes_held(*op);
     for (Buffer* buffer : op->held) pool_.drop(buffer);
     --attached_->outstanding;
   }
-  while (attached_->outstanding >= comm::Engine::kMostOps) wait_and_reap();
+  while (attached_->is_full()) wait_and_reap();
+}
+
+size_t Worker::bytes_held(const ExchangeRun& op) {
+  size_t bytes = 0;
+  for (const Buffer* buffer : op.held) bytes += class_bytes(buffer->size_class);
+  return bytes;
 }
 
 // False when there is nothing to wait for.

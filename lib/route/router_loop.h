@@ -16,7 +16,7 @@
 #include "route/interrupts.h"
 #include "route/local_workers.h"
 #include "route/router.h"
-#include "route/run_log.h"
+#include "route/run_recorder.h"
 
 namespace gt {
 
@@ -79,7 +79,7 @@ class RouterLoop {
   Context context_;
   std::unique_ptr<Host> host_;
   LocalWorkers local_;
-  RunLog log_;
+  RunRecorder log_;
   RouteInput input_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::vector<Worker> workers_;

@@ -166,7 +166,7 @@ TEST(CommOverlap, ComputeRunsOnUntilItNeedsTheResult) {
     return from == 1 && bytes.starts_with("ready");
   });
   const std::string name = "t";
-  Member members[2] = {{hub, 0, two_workers()}, {hub, 1, two_workers()}};
+  TeamMember members[2] = {{hub, 0, two_workers()}, {hub, 1, two_workers()}};
   std::thread other([&] {
     ASSERT_TRUE(members[1].attach().ok());
     members[1].worker().line("#ranks - 0=0 1=1", &name, 0);
@@ -213,7 +213,7 @@ class Liar : public testing::Test {
                        std::chrono::milliseconds patience = kPatience) {
     TeamOptions options = two_workers();
     options.patience = patience;
-    Member member(hub_, 0, options);
+    TeamMember member(hub_, 0, options);
     std::thread other([&] {
       comm::Incoming in;
       while (!is_over_) {
@@ -351,14 +351,14 @@ TEST_F(Liar, SilenceHasALimit) {
 TEST_F(Liar, WhoNeverGreetsIsNamed) {
   TeamOptions options = two_workers();
   options.patience = std::chrono::milliseconds(50);
-  Member member(hub_, 0, options);
+  TeamMember member(hub_, 0, options);
   const Status attached = member.attach();
   ASSERT_FALSE(attached.ok());
   EXPECT_EQ(attached.error().message, "no sign of worker 1 for 0.1 s");
 }
 
 TEST_F(Liar, AnAbortEndsAllWaits) {
-  Member member(hub_, 0, two_workers());
+  TeamMember member(hub_, 0, two_workers());
   say(kHello);
   ASSERT_TRUE(member.attach().ok());
   const std::string name = "t";

@@ -124,9 +124,9 @@ struct TeamOptions {
 };
 
 // One of several workers, and what it says.
-class Member {
+class TeamMember {
  public:
-  Member(Hub& hub, unsigned self, const TeamOptions& options)
+  TeamMember(Hub& hub, unsigned self, const TeamOptions& options)
       : link_(hub, self), writer_(file_.fd()) {
     if (options.shares) {
       auto arena = Arena::make(size_t{64} << 20);
@@ -204,7 +204,7 @@ inline std::vector<Outcome> run_team(const std::string& text,
   std::vector<std::thread> threads;
   for (unsigned w = 0; w < options.workers; ++w) {
     threads.emplace_back([&, w] {
-      Member member(hub, w, options);
+      TeamMember member(hub, w, options);
       const Status attached = member.attach();
       EXPECT_TRUE(attached.ok()) << attached.error().message;
       if (!attached.ok()) return;

@@ -12,7 +12,7 @@
 
 namespace gt {
 
-struct Sent {
+struct SentBody {
   uint64_t seq = 0;
   int64_t line = 0;
   std::string text;
@@ -44,21 +44,21 @@ class RouteHarness {
     collect();
   }
   // What the worker was sent until now, numbers checked.
-  const std::vector<Sent>& sent(uint32_t worker) { return sent_[worker]; }
+  const std::vector<SentBody>& sent(uint32_t worker) { return sent_[worker]; }
   // Instructions alone, one a line.
   std::string text(uint32_t worker) const {
     std::string out;
-    for (const Sent& line : sent_[worker]) {
+    for (const SentBody& line : sent_[worker]) {
       if (line.text[0] != '#') out += line.text + "\n";
     }
     return out;
   }
   std::string all(uint32_t worker) const {
     std::string out;
-    for (const Sent& line : sent_[worker]) out += line.text + "\n";
+    for (const SentBody& line : sent_[worker]) out += line.text + "\n";
     return out;
   }
-  const std::vector<Sent>& issued() const { return issued_; }
+  const std::vector<SentBody>& issued() const { return issued_; }
   const std::string& messages() const { return messages_; }
   std::string results() {
     std::string out;
@@ -85,9 +85,9 @@ class RouteHarness {
 
   uint32_t workers_;
   std::string messages_;
-  std::vector<Sent> issued_;
+  std::vector<SentBody> issued_;
   Dispatcher dispatcher_;
-  std::vector<std::vector<Sent>> sent_;
+  std::vector<std::vector<SentBody>> sent_;
   uint64_t number_ = 0;
 };
 

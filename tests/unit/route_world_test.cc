@@ -63,10 +63,10 @@ class World {
 
   // All that was sent, in the order of its numbers.
   void play(RouteHarness& route) {
-    std::map<uint64_t, std::vector<std::pair<uint32_t, const Sent*>>> all;
+    std::map<uint64_t, std::vector<std::pair<uint32_t, const SentBody*>>> all;
     for (uint32_t w = 0; w < workers_.size(); ++w) {
       uint64_t last = 0;
-      for (const Sent& line : route.sent(w)) {
+      for (const SentBody& line : route.sent(w)) {
         if (line.text.starts_with("#ranks")) {
           take_ranks(line.text);
           continue;
@@ -110,7 +110,7 @@ class World {
            worker_of_.at(std::stol(name.substr(at + 1))) == worker;
   }
 
-  void step(const std::vector<std::pair<uint32_t, const Sent*>>& lines,
+  void step(const std::vector<std::pair<uint32_t, const SentBody*>>& lines,
             const std::string& issued) {
     for (const auto& [worker, sent] : lines) {
       ASSERT_EQ(sent->text, issued);

@@ -1,4 +1,4 @@
-#include "route/run_log.h"
+#include "route/run_recorder.h"
 
 #include "stream/ranks.h"
 
@@ -37,7 +37,7 @@ std::string_view worker_named(std::string_view words) {
 
 }  // namespace
 
-void RunLog::issue(const Issue& issue) {
+void RunRecorder::issue(const Issue& issue) {
   if (!is_on_) return;
   last_ = issue.seq;
   if (peers_of_ != *issue.workers) {
@@ -56,13 +56,14 @@ void RunLog::issue(const Issue& issue) {
             text);
 }
 
-void RunLog::add(uint64_t seq, std::string_view event, uint32_t worker,
-                 uint64_t bytes, const LogComment& comment) {
+void RunRecorder::add(uint64_t seq, std::string_view event, uint32_t worker,
+                      uint64_t bytes, const LogComment& comment) {
   const std::string peer = worker == UINT32_MAX ? "-" : std::to_string(worker);
   rows_.add(now_, seq, event, peer, "-", bytes, comment.text());
 }
 
-void RunLog::attach(uint32_t worker, const WorkerInfo& info, uint64_t epoch) {
+void RunRecorder::attach(uint32_t worker, const WorkerInfo& info,
+                         uint64_t epoch) {
   if (!is_on_) return;
   LogComment comment;
   comment.word("name", info.name).word("host", info.host);
@@ -71,15 +72,15 @@ void RunLog::attach(uint32_t worker, const WorkerInfo& info, uint64_t epoch) {
   add(last_, "attach", worker, 0, comment.word("epoch", epoch));
 }
 
-void RunLog::send(uint32_t worker, uint64_t first, uint64_t last,
-                  size_t bytes) {
+void RunRecorder::send(uint32_t worker, uint64_t first, uint64_t last,
+                       size_t bytes) {
   if (!is_on_) return;
   add(last, "send", worker, bytes,
       LogComment().word("first", first).word("as", "text"));
 }
 
-void RunLog::done(uint32_t worker, uint64_t seq, uint64_t waits_ms,
-                  std::string_view waits_for) {
+void RunRecorder::done(uint32_t worker, uint64_t seq, uint64_t waits_ms,
+                       std::string_view waits_for) {
   if (!is_on_) return;
   if (done_.size() <= worker) done_.resize(worker + 1);
   if (done_[worker] != seq) add(seq, "done", worker, 0, LogComment());
@@ -92,25 +93,25 @@ void RunLog::done(uint32_t worker, uint64_t seq, uint64_t waits_ms,
   add(seq + 1, "wait", worker, 0, comment.words(waits_for));
 }
 
-void RunLog::report(uint32_t worker, uint64_t seq, uint64_t status,
-                    std::string_view text) {
+void RunRecorder::report(uint32_t worker, uint64_t seq, uint64_t status,
+                         std::string_view text) {
   if (!is_on_) return;
   add(seq, "report", worker, 0,
       LogComment().word("status", status).error(first_line(text)));
 }
 
-void RunLog::lost(uint32_t worker, uint64_t seq, std::string_view why) {
+void RunRecorder::lost(uint32_t worker, uint64_t seq, std::string_view why) {
   if (!is_on_) return;
   add(seq, "lost", worker, 0,
       LogComment().word("status", uint64_t{4}).error(first_line(why)));
 }
 
-void RunLog::bye(uint32_t worker, uint64_t seq, uint64_t status) {
+void RunRecorder::bye(uint32_t worker, uint64_t seq, uint64_t status) {
   if (!is_on_) return;
   add(seq, "bye", worker, 0, LogComment().word("status", status));
 }
 
-void RunLog::end(Exit status) {
+void RunRecorder::end(Exit status) {
   if (!is_on_) return;
   add(last_, "end", UINT32_MAX, 0,
       LogComment().word("status", static_cast<uint64_t>(status)));

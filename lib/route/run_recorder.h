@@ -14,10 +14,10 @@
 
 namespace gt {
 
-class RunLog {
+class RunRecorder {
  public:
-  RunLog() : rows_(-1) {}
-  explicit RunLog(int fd) : rows_(fd), is_on_(fd >= 0) {}
+  RunRecorder() : rows_(-1) {}
+  explicit RunRecorder(int fd) : rows_(fd), is_on_(fd >= 0) {}
 
   bool is_on() const { return is_on_; }
   // Rows until the next call have this time.
