@@ -1,7 +1,6 @@
 // gt-work: a stream in, its results out.
 #include <unistd.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/text.h"
 #include "exec/remote_session.h"
 #include "exec/session.h"
 #include "interrupt.h"
@@ -155,9 +155,7 @@ bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
   }
   if (text.empty()) return true;
   uint32_t n = 0;
-  const char* end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, n);
-  if (error != std::errc{} || next != end) return false;
+  if (!gt::read_number(text, n)) return false;
   rank = n;
   return true;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace gt {
 namespace {
@@ -24,6 +25,21 @@ long read_some(int fd, char* to, size_t size) {
     const ssize_t n = ::read(fd, to, size);
     if (n >= 0 || !passes(fd, POLLIN)) return n;
   }
+}
+
+Status read_at(int fd, size_t offset, void* to, size_t size,
+               const char* where) {
+  auto* bytes = static_cast<char*>(to);
+  while (size > 0) {
+    const ssize_t n = ::pread(fd, bytes, size, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Error{std::strerror(errno)};
+    if (n == 0) return Error{std::string("is cut short") + where};
+    bytes += n;
+    offset += static_cast<size_t>(n);
+    size -= static_cast<size_t>(n);
+  }
+  return ok_status();
 }
 
 int write_all(int fd, std::string_view bytes) {

@@ -5,10 +5,16 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace gt {
 
 // Bytes read, 0 at the end; -1: errno says why.
 long read_some(int fd, char* to, size_t size);
+
+// All bytes from there on. Errors: what went wrong; "is cut short", and where.
+Status read_at(int fd, size_t offset, void* to, size_t size,
+               const char* where = "");
 
 // 0, or the errno of what went wrong.
 int write_all(int fd, std::string_view bytes);

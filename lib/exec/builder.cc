@@ -19,8 +19,6 @@ constexpr char kMark = '\x01';
 
 // Rough speeds of one core, to tell a matmul from an add.
 constexpr double kStepCost = 40;  // nanoseconds
-constexpr double kFlopsPerNano = 20;
-constexpr double kBytesPerNano = 10;
 
 // The 8 bytes that a kernel reads for a literal of this weak dtype.
 uint64_t bits_of(const Number& number) {
@@ -162,8 +160,7 @@ class Builder {
   void add_cost(const Call& call) {
     const double operations = flops(call);
     recipe_.flops += operations;
-    const double cost =
-        kStepCost + operations / kFlopsPerNano + bytes(call) / kBytesPerNano;
+    const double cost = kStepCost + estimate(operations, bytes(call));
     recipe_.cost += static_cast<uint64_t>(std::min(cost, 1e15));
   }
 

@@ -32,21 +32,6 @@ uint64_t bits_of(const Number& number) {
 }  // namespace
 
 // What a worker on its own does not do, whatever the op.
-Status Decoder::check_form(const Line& line) const {
-  for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kGlob) {
-      return Error{std::string(line.op) + ": " + std::string(operand.text) +
-                       " stands for many names; run this through gt-emit",
-                   operand.column};
-    }
-  }
-  if (line.op == "grad") {
-    return Error{"grad: run this through gt-emit, which writes the gradients",
-                 line.op_column};
-  }
-  return ok_status();
-}
-
 const Register* Decoder::find_register(const Operand& operand) const {
   if (operand.ranks.empty()) return registers_.find(operand.text);
   return registers_.find(full_name(operand.text, operand.ranks));
@@ -82,7 +67,7 @@ Decoding Decoder::decode(const Line& line, std::string_view text) {
   auto entry = std::make_unique<LineEntry>();
   entry->text = text;
   entry->action = action_of(line.op);
-  Status s = check_form(line);
+  Status s = check_emitted(line);
   // An unknown op is said before an unknown name.
   if (s.ok() && find_op(line.op) != nullptr) {
     s = find_operands(line, out.poison);

@@ -37,7 +37,6 @@ class Decoder {
   void forget_line();
 
  private:
-  Status check_form(const Line& line) const;
   Status find_operands(const Line& line, Fault& poison);
   Status decode_run(const Line& line, LineEntry& entry, Decoding& out);
   Status decode_output(const Line& line, LineEntry& entry);

@@ -1,36 +1,23 @@
 #include "exec/hosting.h"
 
-#include <charconv>
-
 #include "base/message.h"
+#include "base/text.h"
+#include "spmd/labels.h"
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
 
-bool read_number(std::string_view text, int64_t& number) {
-  const char* end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && next == end && number >= 0;
-}
-
-std::string_view next_word(std::string_view& text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return text = {};
-  const size_t end = std::min(text.find_first_of(" \t", begin), text.size());
-  const std::string_view word = text.substr(begin, end - begin);
-  text.remove_prefix(end);
-  return word;
+bool read_count(std::string_view text, int64_t& number) {
+  return read_number(text, number) && number >= 0;
 }
 
 }  // namespace
 
 std::string_view space_name(const Line& line) {
   if (!line.results.empty()) return line.results[0].text;
-  for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kName) return operand.text;
-  }
-  return {};
+  const Operand* operand = first_name(line);
+  return operand == nullptr ? std::string_view{} : operand->text;
 }
 
 Result<Hosting::Block> Hosting::parse_block(std::string_view text) const {
@@ -42,13 +29,13 @@ Result<Hosting::Block> Hosting::parse_block(std::string_view text) const {
   const size_t dash = ranks.find('-');
   Block block;
   int64_t worker = 0;
-  if (!read_number(ranks.substr(0, dash), block.first) ||
-      !read_number(text.substr(equals + 1), worker)) {
+  if (!read_count(ranks.substr(0, dash), block.first) ||
+      !read_count(text.substr(equals + 1), worker)) {
     return wrong;
   }
   block.last = block.first;
   if (dash != std::string_view::npos &&
-      !read_number(ranks.substr(dash + 1), block.last)) {
+      !read_count(ranks.substr(dash + 1), block.last)) {
     return wrong;
   }
   if (block.last < block.first || block.last > kMaxRank) return wrong;
@@ -61,11 +48,11 @@ Result<Hosting::Block> Hosting::parse_block(std::string_view text) const {
 }
 
 Status Hosting::take(std::string_view words) {
-  const std::string_view word = next_word(words);
+  const std::string_view word = take_word(words);
   if (word.empty()) return Error{"#ranks: usage: #ranks SPACE RANKS=WORKER..."};
   const std::string name(word == "-" ? std::string_view{} : word);
   std::vector<Block> blocks;
-  for (auto text = next_word(words); !text.empty(); text = next_word(words)) {
+  for (auto text = take_word(words); !text.empty(); text = take_word(words)) {
     const auto block = parse_block(text);
     if (!block.ok()) return block.error();
     blocks.push_back(block.value());

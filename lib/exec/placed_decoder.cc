@@ -36,13 +36,6 @@ std::string text_of(const Line& line) {
   return text;
 }
 
-const Operand* first_name(const Line& line) {
-  for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kName) return &operand;
-  }
-  return nullptr;
-}
-
 bool has_split(const Line& line) { return line.key("split") != nullptr; }
 
 bool is_output(const Line& line) {

@@ -3,12 +3,14 @@
 // line is decoded as an exchange even when a piece of ours is missing or of
 // another type: the others wait for it, so they are told why it will not come.
 #include <algorithm>
-#include <charconv>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "exec/placed_decoder.h"
 #include "ops/table.h"
 #include "spmd/exchange_plan.h"
+#include "spmd/labels.h"
+#include "spmd/stated.h"
 
 namespace gt {
 namespace {
@@ -16,17 +18,6 @@ namespace {
 using Action = LineEntry::Action;
 
 constexpr const char* kNotes[] = {"pieces", "from", "to"};
-
-Error at_op(const Line& line, const std::string& message) {
-  return Error{std::string(line.op) + ": " + message, line.op_column};
-}
-
-const Operand* first_name(const Line& line) {
-  for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kName) return &operand;
-  }
-  return nullptr;
-}
 
 // #pieces=TYPE of all pieces, or #pieces=TYPE;TYPE... of each.
 Result<std::vector<Type>> types_of_note(const Line& line, size_t pieces) {
@@ -76,10 +67,8 @@ Result<std::vector<unsigned>> workers_of_note(const Line& line,
   std::vector<unsigned> out;
   for (;;) {
     const std::string_view word = rest.substr(0, rest.find(','));
-    const char* end = word.data() + word.size();
     unsigned number = 0;
-    const auto [next, error] = std::from_chars(word.data(), end, number);
-    if (error != std::errc{} || next != end || number >= workers) {
+    if (!read_number(word, number) || number >= workers) {
       return at_op(line, "#" + std::string(key) + "=" + excerpt(rest) +
                              " names no worker among " +
                              std::to_string(workers));

@@ -3,44 +3,18 @@
 namespace gt {
 
 const Register* Registers::find(std::string_view name) const {
-  const auto it = by_name_.find(name);
-  if (it == by_name_.end()) return nullptr;
-  const Register& r = registers_[it->second];
-  return r.is_live() ? &r : nullptr;
+  const RegisterId id = names_.find(name);
+  if (id == NameNumbers::kNone || !registers_[id].is_live()) return nullptr;
+  return &registers_[id];
 }
 
+// A number that never becomes live is not given back, so callers obtain before
+// they bind.
 RegisterId Registers::obtain(std::string_view name) {
-  const auto it = by_name_.find(name);
-  const RegisterId id = it != by_name_.end() ? it->second : take_number(name);
-  obtained_[id] = line_;
-  return id;
-}
-
-// A number that no live name has: one long dead, or a new one. A number that
-// never becomes live is not given back, so callers obtain before they bind.
-RegisterId Registers::take_number(std::string_view name) {
-  RegisterId id = static_cast<RegisterId>(registers_.size());
-  while (dead_.size() > kKeptDead) {
-    const RegisterId oldest = dead_.front();
-    dead_.pop_front();
-    if (obtained_[oldest] == line_) {
-      dead_.push_back(oldest);
-      break;
-    }
-    is_in_dead_[oldest] = false;
-    if (registers_[oldest].is_live()) continue;
-    by_name_.erase(by_name_.find(*names_[oldest]));
-    ++registers_[oldest].stamp.generation;
-    id = oldest;
-    break;
-  }
-  if (id == registers_.size()) {
-    registers_.emplace_back();
-    names_.push_back(nullptr);
-    is_in_dead_.push_back(false);
-    obtained_.push_back(0);
-  }
-  names_[id] = &by_name_.emplace(std::string(name), id).first->first;
+  const auto [id, is_other] = names_.obtain(
+      name, [this](RegisterId known) { return registers_[known].is_live(); });
+  if (id == registers_.size()) registers_.emplace_back();
+  if (is_other) ++registers_[id].stamp.generation;
   return id;
 }
 
@@ -57,9 +31,7 @@ const std::shared_ptr<const std::string>& Registers::failure_of(
 
 void Registers::release(RegisterId id) {
   bind(id, nullptr, kNoType);
-  if (is_in_dead_[id]) return;
-  is_in_dead_[id] = true;
-  dead_.push_back(id);
+  names_.release(id);
 }
 
 void Registers::renumber_types(TypeTable& types) {
@@ -74,14 +46,8 @@ void Registers::renumber_types(TypeTable& types) {
 }
 
 std::vector<std::string_view> Registers::some_live_names() const {
-  constexpr size_t kMost = 2000;
-  std::vector<std::string_view> names;
-  for (RegisterId id = 0; id < registers_.size(); ++id) {
-    if (!registers_[id].is_live()) continue;
-    names.push_back(*names_[id]);
-    if (names.size() == kMost) break;
-  }
-  return names;
+  return some_names(names_,
+                    [this](RegisterId id) { return registers_[id].is_live(); });
 }
 
 }  // namespace gt

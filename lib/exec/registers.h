@@ -4,14 +4,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "base/hash.h"
+#include "base/name_numbers.h"
 #include "exec/pool.h"
 #include "exec/type_table.h"
 
@@ -47,9 +46,9 @@ class Registers {
   }
   // The register of a name, live or not; made when there is none. All that are
   // obtained since begin_line() keep their names until the next.
-  void begin_line() { ++line_; }
+  void begin_line() { names_.begin_line(); }
   RegisterId obtain(std::string_view name);
-  std::string_view name_of(RegisterId id) const { return *names_[id]; }
+  std::string_view name_of(RegisterId id) const { return names_.name_of(id); }
 
   // Binds to a buffer, of which the caller has taken a reference for it.
   void bind(RegisterId id, Buffer* buffer, TypeId type) {
@@ -73,21 +72,10 @@ class Registers {
   size_t size() const { return registers_.size(); }
 
  private:
-  // So many dead numbers are kept, since a loop binds the same names again.
-  static constexpr size_t kKeptDead = 4096;
-
-  RegisterId take_number(std::string_view name);
-
   Pool& pool_;
   std::vector<Register> registers_;
-  std::vector<const std::string*> names_;  // keys of by_name_
-  std::unordered_map<std::string, RegisterId, TextHash, std::equal_to<>>
-      by_name_;
+  NameNumbers names_;
   std::unordered_map<RegisterId, std::shared_ptr<const std::string>> failures_;
-  std::deque<RegisterId> dead_;  // oldest first; some live again
-  std::vector<bool> is_in_dead_;
-  std::vector<uint64_t> obtained_;  // the line that last did, by register
-  uint64_t line_ = 0;
 };
 
 }  // namespace gt

@@ -103,12 +103,11 @@ void RemoteSession::work_on(Worker& worker) {
   }
 }
 
-Status RemoteSession::meet_peers(Worker& worker, comm::Link& link,
-                                 Backend& backend, Arena* arena) {
+Attachment RemoteSession::attachment(const Resources& resources) const {
   const Welcome& welcome = member_->state().welcome();
-  if (welcome.workers == 1) return ok_status();
-  Attachment attachment{welcome.worker,   welcome.workers, link,
-                        backend,          arena,           {},
+  Attachment attachment{welcome.worker,        welcome.workers,
+                        *resources.link,       *resources.backend,
+                        resources.arena.get(), {},
                         options_.patience};
   attachment.names.resize(welcome.workers);
   for (const RosterEntry& entry : welcome.roster) {
@@ -116,7 +115,27 @@ Status RemoteSession::meet_peers(Worker& worker, comm::Link& link,
       attachment.names[entry.worker] = entry.name;
     }
   }
-  return worker.attach(attachment);
+  return attachment;
+}
+
+// Without an arena values are fetched.
+Status RemoteSession::prepare(Resources& resources) {
+  const Welcome& welcome = member_->state().welcome();
+  if (welcome.workers > 1) {
+    auto arena = Arena::make();
+    if (arena.ok()) resources.arena = std::move(arena.value());
+    auto backend = make_backend(options_.backend,
+                                {1, options_.isa, resources.arena.get()});
+    if (!backend.ok()) return backend.error();
+    resources.backend = std::move(backend.value());
+    resources.link = std::make_unique<comm::PeerLink>(
+        *peers_, welcome.worker, welcome.session, addresses_of(welcome));
+  }
+  auto compute = make_backend(options_.backend, {options_.threads, options_.isa,
+                                                 resources.arena.get()});
+  if (!compute.ok()) return compute.error();
+  resources.compute = std::move(compute.value());
+  return ok_status();
 }
 
 void RemoteSession::show(Worker* worker) {
@@ -134,36 +153,24 @@ void RemoteSession::leave(Exit status, std::string_view why) {
 }
 
 void RemoteSession::work(Files files) {
-  const Welcome& welcome = member_->state().welcome();
-  std::unique_ptr<Arena> arena;
-  if (welcome.workers > 1) {
-    auto made = Arena::make();
-    if (made.ok()) arena = std::move(made.value());
+  Resources resources;
+  if (Status s = prepare(resources); !s.ok()) {
+    return leave(Exit::kUsage, s.error().message);
   }
-  const auto compute = make_backend(
-      options_.backend, {options_.threads, options_.isa, arena.get()});
-  const auto exchange =
-      make_backend(options_.backend, {1, options_.isa, arena.get()});
-  for (const auto* made : {&compute, &exchange}) {
-    if (!made->ok()) return leave(Exit::kUsage, made->error().message);
-  }
-  files_.push_back(welcome.file);
+  files_.push_back(member_->state().welcome().file);
   Writer out([this](std::string_view bytes) { return send_results(bytes); });
-  comm::PeerLink link(*peers_, welcome.worker, welcome.session,
-                      addresses_of(welcome));
   Worker worker(
-      *compute.value(), std::move(files), out,
+      *resources.compute, std::move(files), out,
       [this](const Report& report) { send_report(report); }, worker_options_);
+  if (resources.link != nullptr) worker.attach(attachment(resources));
   show(&worker);
-  if (Status s = meet_peers(worker, link, *exchange.value(), arena.get());
-      !s.ok()) {
-    show(nullptr);
-    return leave(Exit::kLost, s.error().message);
-  }
-  work_on(worker);
-  const Exit status = worker.finish();
+  const Status met = worker.meet();
+  if (met.ok()) work_on(worker);
+  const Exit status = met.ok() ? worker.finish() : Exit::kLost;
   show(nullptr);
-  leave(status, is_draining_ ? "ended by a signal" : "");
+  leave(status, !met.ok()      ? met.error().message
+                : is_draining_ ? "ended by a signal"
+                               : "");
 }
 
 }  // namespace gt

@@ -140,13 +140,13 @@ void RemoteSession::send_done() {
   const int64_t now = now_ms();
   const bool is_new = bytes != told_bytes_ || seq != told_seq_;
   if (!is_new && now - told_at_ < kTell) return;
-  std::string waits;
+  comm::Waiting waits;
   {
     const std::lock_guard lock(worker_mutex_);
     if (worker_ != nullptr) waits = worker_->waiting();
   }
   member_->give_back(bytes - told_bytes_);
-  member_->done(seq, 0, waits);
+  member_->done(seq, static_cast<uint64_t>(waits.ms), waits.what);
   told_seq_ = seq;
   told_bytes_ = bytes;
   told_at_ = now;

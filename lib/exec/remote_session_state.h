@@ -64,8 +64,15 @@ class RemoteSession {
 
   // ---- the thread that decodes
   void work(Files files);
-  Status meet_peers(Worker& worker, comm::Link& link, Backend& backend,
-                    Arena* arena);
+  // What the worker computes with, and what makes it one of several.
+  struct Resources {
+    std::unique_ptr<Arena> arena;
+    std::unique_ptr<Backend> compute;
+    std::unique_ptr<Backend> backend;  // of the communication thread
+    std::unique_ptr<comm::Link> link;
+  };
+  Status prepare(Resources& resources);
+  Attachment attachment(const Resources& resources) const;
   void work_on(Worker& worker);
   void take_body(Worker& worker, const Letter& letter);
   std::string_view body_of(const Message& message);
@@ -99,7 +106,7 @@ class RemoteSession {
   // Of the thread that talks.
   std::string lost_;  // why it is over
   Exit lost_status_ = Exit::kLost;
-  bool is_draining_ = false;
+  std::atomic<bool> is_draining_{false};
   uint64_t told_seq_ = 0;
   uint64_t told_bytes_ = 0;
   int64_t told_at_ = 0;

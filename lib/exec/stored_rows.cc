@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/io.h"
 #include "exec/part_runs.h"
 #include "exec/view.h"
 
@@ -14,20 +15,6 @@ namespace gt {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 20;  // bytes read at a time
-
-Status read_at(int fd, size_t offset, void* out, size_t bytes) {
-  auto* to = static_cast<char*>(out);
-  while (bytes > 0) {
-    const ssize_t n = ::pread(fd, to, bytes, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error{std::strerror(errno)};
-    if (n == 0) return Error{"is cut short"};
-    to += n;
-    offset += static_cast<size_t>(n);
-    bytes -= static_cast<size_t>(n);
-  }
-  return ok_status();
-}
 
 // The block's bytes, in the order that they have in the file. Runs that lie
 // near each other are read as one, with what lies between them.

@@ -5,7 +5,6 @@
 #include <deque>
 #include <unordered_map>
 
-#include "base/hash.h"
 #include "exec/pool.h"
 #include "stream/type.h"
 
@@ -44,14 +43,7 @@ class TypeTable {
   }
 
  private:
-  struct Hash {
-    size_t operator()(const Type& type) const {
-      return hash_bytes({reinterpret_cast<const char*>(type.shape.begin()),
-                         type.shape.size() * sizeof(int64_t)}) ^
-             static_cast<size_t>(type.dtype);
-    }
-  };
-  std::unordered_map<Type, TypeId, Hash> ids_;
+  std::unordered_map<Type, TypeId, TypeHash> ids_;
   std::deque<TypeEntry> entries_;
 };
 

@@ -33,7 +33,7 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       decoder_(registers_, types_, recipes_),
       placed_decoder_(decoder_, registers_, types_),
       lines_(options.caches ? kLineSets : 1),
-      seen_(options.caches ? kSeen : 0),
+      seen_(options.caches),
       caches_(options.caches),
       trace_(options.trace) {}
 

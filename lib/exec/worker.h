@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/cache.h"
+#include "base/seen.h"
 #include "exec/comm/engine.h"
 #include "exec/decoder.h"
 #include "exec/executor.h"
@@ -64,9 +65,10 @@ class Worker final : private Pool::Owner {
          const WorkerOptions& options);
   ~Worker() override;
 
-  // Makes it one of several workers, before its first line. Returns once it has
-  // heard from all others; error: from whom not.
-  Status attach(const Attachment& attachment);
+  // Makes it one of several workers, before its first line; then waits until it
+  // has heard from all others. Error: from whom not.
+  void attach(const Attachment& attachment);
+  Status meet();
 
   // One line without its newline, whatever it holds. `file` as the user named
   // it; it outlives the worker. `seq` numbers the instructions that all workers
@@ -80,9 +82,9 @@ class Worker final : private Pool::Owner {
   void idle();
   // Calls it on the queue's thread once all lines so far have run.
   void after_lines(std::function<void()> call);
-  // Any thread: what it waits for of other workers, for people, or "". Waits
-  // end, and what waited fails for that reason.
-  std::string waiting() const;
+  // Any thread, once attached: what it waits for of other workers. Waits end,
+  // and what waited fails for that reason.
+  comm::Waiting waiting() const;
   void abort(const std::string& why);
   // No more lines are wanted.
   bool stopped() const { return executor_.stopped(); }
@@ -95,7 +97,6 @@ class Worker final : private Pool::Owner {
  private:
   using Lines = Cache<LineEntry>;
   static constexpr size_t kLineSets = size_t{1} << 14;
-  static constexpr size_t kSeen = size_t{1} << 16;
   static constexpr size_t kMaxCachedLine = 4096;
   static constexpr size_t kMaxTypes = size_t{1} << 14;
   static constexpr size_t kMaxFiles = 4096;
@@ -117,7 +118,6 @@ class Worker final : private Pool::Owner {
   void dispose(std::unique_ptr<LineEntry> entry);
   static void release_recipes(LineEntry& entry,
                               std::vector<std::unique_ptr<Recipe>>& unused);
-  bool seen_before(uint64_t hash);
   Where origin_at(const Line& line);
   void reset_tables();
   void forget_lines();
@@ -204,7 +204,7 @@ class Worker final : private Pool::Owner {
   PlacedDecoder placed_decoder_;
   Meshes meshes_;
   Lines lines_;
-  std::vector<uint16_t> seen_;
+  Seen seen_;
   bool caches_;
   Trace* trace_;
   std::unordered_set<std::string> at_files_;

@@ -1,8 +1,8 @@
 // The slow path: a line that was not seen before, or whose types changed.
-#include <charconv>
 #include <cstring>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "exec/jobs.h"
 #include "exec/worker.h"
 
@@ -98,18 +98,11 @@ void Worker::declare(const Line& line, std::string_view text,
 // come again neither fill the table nor push others out.
 void Worker::keep(std::unique_ptr<LineEntry> entry, uint64_t hash) {
   const bool wanted = caches_ && entry->is_lasting &&
-                      entry->text.size() <= kMaxCachedLine && seen_before(hash);
+                      entry->text.size() <= kMaxCachedLine &&
+                      seen_.before(hash);
   if (!wanted) return dispose(std::move(entry));
   auto old = lines_.insert(hash, std::move(entry));
   if (old != nullptr) dispose(std::move(old));
-}
-
-bool Worker::seen_before(uint64_t hash) {
-  uint16_t& print = seen_[hash & (kSeen - 1)];
-  const auto mine = static_cast<uint16_t>((hash >> 32) | 1);
-  const bool seen = print == mine;
-  print = mine;
-  return seen;
 }
 
 // Tasks on the queue still refer to the entry's text and recipe.
@@ -174,9 +167,7 @@ bool Worker::has_moved(LineEntry& entry, std::string_view notes) {
     return false;
   }
   uint64_t number = 0;
-  const char* end = notes.data() + notes.size();
-  const auto [next, error] = std::from_chars(notes.data() + begin, end, number);
-  if (error != std::errc{} || next != end) return false;
+  if (!read_number(notes.substr(begin), number)) return false;
   entry.at.line = number;
   entry.notes = notes;
   return true;
@@ -186,21 +177,8 @@ bool Worker::has_moved(LineEntry& entry, std::string_view notes) {
 Where Worker::origin_at(const Line& line) {
   const std::string_view* note = line.note("at");
   if (note == nullptr) return {};
-  std::string at = unquote(*note);
-  Where origin;
-  const size_t colon = at.rfind(':');
-  if (colon != std::string::npos) {
-    const char* end = at.data() + at.size();
-    const auto [next, error] =
-        std::from_chars(at.data() + colon + 1, end, origin.line);
-    if (error == std::errc{} && next == end) {
-      at.resize(colon);
-    } else {
-      origin.line = 0;
-    }
-  }
-  origin.file = &*at_files_.insert(std::move(at)).first;
-  return origin;
+  NotedPlace place = parse_place(*note);
+  return {&*at_files_.insert(std::move(place.file)).first, place.line};
 }
 
 // Tables that only grow start afresh; the program does not notice.

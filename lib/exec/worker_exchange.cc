@@ -5,8 +5,8 @@
 // makes compute wait. All memory of an exchange is referenced until it was
 // taken back here (reap), which needs all others to have read it.
 #include <algorithm>
-#include <charconv>
 
+#include "base/text.h"
 #include "exec/comm/jobs.h"
 #include "exec/jobs.h"
 #include "exec/worker.h"
@@ -20,12 +20,7 @@ using comm::ExchangeRun;
 constexpr uint64_t kJobCost = 500;  // nanoseconds
 
 std::string_view next_word(std::string_view& text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return text = {};
-  const size_t end = std::min(text.find_first_of(" \t,", begin), text.size());
-  const std::string_view word = text.substr(begin, end - begin);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return word;
+  return take_word(text, " \t,");
 }
 
 }  // namespace
@@ -37,7 +32,7 @@ Worker::~Worker() {
   forget_lines();
 }
 
-Status Worker::attach(const Attachment& attachment) {
+void Worker::attach(const Attachment& attachment) {
   const comm::EngineOptions options{attachment.self,     attachment.workers,
                                     &attachment.link,    attachment.arena,
                                     backend_.has_data(), attachment.names,
@@ -45,7 +40,10 @@ Status Worker::attach(const Attachment& attachment) {
   attached_ = std::make_unique<Attached>(
       options, BuilderContext{attachment.backend, types_, saves_});
   placed_decoder_.join(attached_->hosting, attached_->programs);
-  return attached_->engine.connect();
+}
+
+Status Worker::meet() {
+  return attached_ == nullptr ? ok_status() : attached_->engine.connect();
 }
 
 void Worker::idle() {
@@ -53,8 +51,8 @@ void Worker::idle() {
   queue_.kick();
 }
 
-std::string Worker::waiting() const {
-  return attached_ == nullptr ? "" : attached_->engine.waiting();
+comm::Waiting Worker::waiting() const {
+  return attached_ == nullptr ? comm::Waiting{} : attached_->engine.waiting();
 }
 
 void Worker::abort(const std::string& why) {
@@ -92,11 +90,8 @@ void Worker::take_control(std::string_view text, const Where& origin) {
 Status Worker::take_fence(std::string_view words, const Where& origin) {
   std::vector<unsigned> workers;
   for (auto word = next_word(words); !word.empty(); word = next_word(words)) {
-    const char* end = word.data() + word.size();
     unsigned number = 0;
-    const auto [next, error] = std::from_chars(word.data(), end, number);
-    if (error != std::errc{} || next != end ||
-        number >= attached_->hosting.workers()) {
+    if (!read_number(word, number) || number >= attached_->hosting.workers()) {
       return Error{"#fence: '" + std::string(word) + "' is no worker"};
     }
     workers.push_back(number);

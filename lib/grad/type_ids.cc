@@ -29,11 +29,11 @@ PlacedType placed_type(const std::vector<int64_t>& ranks,
   return type;
 }
 
-size_t TypeIds::Hash::operator()(const PlacedType& type) const {
+size_t TypeIds::hash_of(const PlacedType& type) {
   size_t h = type.ranks.size();
   const auto mix = [&h](size_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15U; };
   for (const int64_t rank : type.ranks) mix(static_cast<size_t>(rank));
-  for (const Type& t : type.types) mix((*this)(t));
+  for (const Type& t : type.types) mix(TypeHash()(t));
   for (const LocalType::Axis& a : type.letters.axes) {
     mix(static_cast<size_t>(a.stride) * 256 + static_cast<size_t>(a.letter));
   }
@@ -47,7 +47,7 @@ TypeId TypeIds::id(PlacedType type) {
                   [&](const Type& t) { return t == type.types[0]; });
   if (alike) type.types = std::vector<Type>(1, type.types[0]);
   type.ranks.shrink_to_fit();
-  const size_t hash = Hash()(type);
+  const size_t hash = hash_of(type);
   const auto [begin, end] = placed_ids_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     if (placed(it->second) == type) return it->second;

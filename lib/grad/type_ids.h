@@ -65,22 +65,13 @@ class TypeIds {
  private:
   static constexpr TypeId kPlaced = TypeId{1} << 31;
 
-  struct Hash {
-    size_t operator()(const Type& type) const {
-      size_t h = static_cast<size_t>(type.dtype) + 1;
-      for (const int64_t d : type.shape) {
-        h = (h ^ static_cast<size_t>(d)) * 0x9e3779b97f4a7c15U;
-      }
-      return h ^ (h >> 32);
-    }
-    size_t operator()(const PlacedType& type) const;
-  };
+  static size_t hash_of(const PlacedType& type);
   static constexpr size_t kLimit = size_t{1} << 22;
   static size_t weight_of(const PlacedType& type) {
     return type.ranks.size() + type.types.size() * 10;
   }
 
-  std::unordered_map<Type, TypeId, Hash> ids_;
+  std::unordered_map<Type, TypeId, TypeHash> ids_;
   std::deque<Type> types_;                              // references stay valid
   std::unordered_multimap<size_t, TypeId> placed_ids_;  // by hash
   std::deque<PlacedType> placed_;

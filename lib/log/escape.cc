@@ -1,6 +1,7 @@
 #include "log/escape.h"
 
 #include <cstdint>
+#include <initializer_list>
 
 namespace gt {
 namespace {
@@ -29,14 +30,24 @@ size_t character(std::string_view text) {
                                                                        : size;
 }
 
-// `escape` gives what stands for an ASCII byte, or "" if it stands for itself.
-template <typename Escape>
-std::string escaped(std::string_view text, Escape escape) {
+struct Escape {
+  char byte;
+  std::string_view instead;
+};
+
+std::string escaped(std::string_view text,
+                    std::initializer_list<Escape> escapes) {
+  const auto instead_of = [escapes](char byte) -> std::string_view {
+    for (const Escape& e : escapes) {
+      if (e.byte == byte) return e.instead;
+    }
+    return {};
+  };
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
     const size_t size = character(text);
-    const std::string_view instead = escape(text[0]);
+    const std::string_view instead = instead_of(text[0]);
     if (!instead.empty()) {
       out += instead;
     } else if (size == 0) {
@@ -51,60 +62,24 @@ std::string escaped(std::string_view text, Escape escape) {
 
 }  // namespace
 
-std::string utf8_text(std::string_view text) {
-  return escaped(text, [](char) { return std::string_view{}; });
-}
+std::string utf8_text(std::string_view text) { return escaped(text, {}); }
 
 std::string xml_text(std::string_view text) {
-  return escaped(text, [](char c) -> std::string_view {
-    switch (c) {
-      case '&':
-        return "&amp;";
-      case '<':
-        return "&lt;";
-      case '>':
-        return "&gt;";
-      case '"':
-        return "&quot;";
-      case '\n':
-        return "\n";
-      default:
-        return {};
-    }
-  });
+  return escaped(text, {{'&', "&amp;"},
+                        {'<', "&lt;"},
+                        {'>', "&gt;"},
+                        {'"', "&quot;"},
+                        {'\n', "\n"}});
 }
 
 std::string json_text(std::string_view text) {
-  return escaped(text, [](char c) -> std::string_view {
-    switch (c) {
-      case '"':
-        return "\\\"";
-      case '\\':
-        return "\\\\";
-      case '\n':
-        return "\\n";
-      default:
-        return {};
-    }
-  });
+  return escaped(text, {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}});
 }
 
+// Graphviz reads entities in labels.
 std::string dot_text(std::string_view text) {
-  return escaped(text, [](char c) -> std::string_view {
-    switch (c) {
-      case '"':
-        return "\\\"";
-      case '\\':
-        return "\\\\";
-      case '\n':
-        return "\\n";
-      // Graphviz reads entities in labels.
-      case '&':
-        return "&amp;";
-      default:
-        return {};
-    }
-  });
+  return escaped(
+      text, {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}, {'&', "&amp;"}});
 }
 
 }  // namespace gt

@@ -1,19 +1,10 @@
 #include "log/run_log.h"
 
+#include "base/text.h"
+
 #include <algorithm>
-#include <charconv>
 
 namespace gt {
-namespace {
-
-bool read_number(std::string_view text, uint64_t& number) {
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && at == end;
-}
-
-}  // namespace
-
 RunLog::Event RunLog::take(const LogRow& row) {
   uint64_t seq = 0;
   uint64_t worker = 0;

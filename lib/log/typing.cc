@@ -26,7 +26,10 @@ const Priced& Typing::take(std::string_view text) {
     limit();
     entry_ = Entry{};
     price(text, entry_);
-    if (text.size() <= kMaxText && !entry_.once && seen_before(text)) {
+    // A line is kept when it comes for the second time: those that never come
+    // again would cost more to keep than to price.
+    if (text.size() <= kMaxText && !entry_.once &&
+        seen_.before(hash_bytes(text))) {
       known_.insert_or_assign(std::string(text), entry_);
     }
   }
@@ -36,17 +39,6 @@ const Priced& Typing::take(std::string_view text) {
     use.slot->type = use.type;
   }
   return entry->priced;
-}
-
-// A line is kept when it comes for the second time: those that never come again
-// would cost more to keep than to price.
-bool Typing::seen_before(std::string_view text) {
-  const uint64_t hash = hash_bytes(text);
-  uint16_t& print = seen_[hash & (kSeen - 1)];
-  const auto mine = static_cast<uint16_t>((hash >> 32) | 1);
-  const bool seen = print == mine;
-  print = mine;
-  return seen;
 }
 
 bool Typing::holds(const Entry& entry) {

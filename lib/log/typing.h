@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/seen.h"
 #include "ops/call.h"
 #include "spmd/mesh.h"
 #include "spmd/placed.h"
@@ -45,7 +46,6 @@ class Typing {
   static constexpr size_t kMaxKnown = size_t{1} << 16;
   static constexpr size_t kDead = size_t{1}
                                   << 14;  // names kept for their slots
-  static constexpr size_t kSeen = size_t{1} << 16;
   static constexpr size_t kMaxText = 1024;
 
   struct Slot {
@@ -75,7 +75,6 @@ class Typing {
   };
 
   static bool holds(const Entry& entry);
-  bool seen_before(std::string_view text);
   void price(std::string_view text, Entry& entry);
   void price_op(Entry& entry);
   void price_placed(Entry& entry);
@@ -94,7 +93,7 @@ class Typing {
   std::unordered_map<std::string, Slot, TextHash, std::equal_to<>> slots_;
   size_t live_ = 0;  // slots with a type
   std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> known_;
-  std::vector<uint16_t> seen_ = std::vector<uint16_t>(kSeen);
+  Seen seen_;
   std::unordered_map<Type, TypeId, TypeHash> type_ids_;
   std::vector<const Type*> types_{nullptr};  // by id, in type_ids_
   Meshes meshes_;

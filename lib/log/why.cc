@@ -5,24 +5,18 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <set>
 
 #include "base/message.h"
 #include "base/reader.h"
+#include "base/text.h"
 #include "log/units.h"
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
-
-bool read_number(std::string_view text, uint64_t& number) {
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc{} && at == end;
-}
 
 // The notes of an instruction begin at the first "#" after a blank.
 std::string_view without_notes(std::string_view text) {

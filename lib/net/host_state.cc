@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "net/endpoint.h"
 
 namespace gt {
@@ -11,11 +12,6 @@ namespace {
 
 constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
 constexpr size_t kMaxFile = 512;          // bytes of the input's name
-
-std::string seconds(int64_t ms) {
-  const int64_t tenths = ms / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-}
 
 }  // namespace
 
@@ -367,7 +363,8 @@ void HostState::judge(int64_t now) {
     }
   }
   for (const std::string& id : silent) {
-    lose(id, "nothing was heard of it for " + seconds(options_.timing.lost),
+    lose(id,
+         "nothing was heard of it for " + seconds_text(options_.timing.lost),
          true);
   }
 }

@@ -4,17 +4,13 @@
 #include <utility>
 
 #include "base/message.h"
+#include "base/text.h"
 
 namespace gt {
 namespace {
 
 // Room is told without waiting for a beat once it is so much.
 constexpr uint64_t kMuch = uint64_t{256} << 10;
-
-std::string seconds(int64_t ms) {
-  const int64_t tenths = ms / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-}
 
 }  // namespace
 
@@ -198,13 +194,13 @@ void MemberState::tick(int64_t now, bool all_read) {
     if (now - began_ < options_.connect_limit) return;
     return finish(MemberEvent::Kind::kLost,
                   "no gt-route at " + options_.host + " within " +
-                      seconds(options_.connect_limit));
+                      seconds_text(options_.connect_limit));
   }
   if (now - heard_ < options_.timing.lost) return;
   finish(MemberEvent::Kind::kLost,
          "gt-route at " + options_.host +
              " is lost: nothing was heard of it for " +
-             seconds(options_.timing.lost));
+             seconds_text(options_.timing.lost));
 }
 
 }  // namespace gt

@@ -1,18 +1,11 @@
 #include "net/roster.h"
 
-#include <charconv>
-
 #include "base/message.h"
+#include "base/text.h"
 #include "stream/line.h"
 
 namespace gt {
 namespace {
-
-bool read_number(std::string_view text, uint64_t& value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value);
-  return code == std::errc{} && stop == end && !text.empty();
-}
 
 Status read_name(const Message& hello, std::string_view key,
                  std::string& value) {

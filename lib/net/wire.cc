@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -45,13 +45,6 @@ size_t quoted_length(std::string_view rest) {
     i += length;
   }
   return 0;
-}
-
-template <typename T>
-bool read_number(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, code] = std::from_chars(text.data(), end, value);
-  return code == std::errc{} && stop == end;
 }
 
 // Takes " key=value" off the front of `rest`.

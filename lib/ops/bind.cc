@@ -261,6 +261,19 @@ Status check_placed_keys(const Line& line, const Op& op) {
 
 }  // namespace
 
+Status check_emitted(const Line& line) {
+  for (const Operand& operand : line.operands) {
+    if (operand.kind != Operand::Kind::kGlob) continue;
+    return at(operand.column, std::string(line.op) + ": " +
+                                  std::string(operand.text) +
+                                  " stands for many names; run this through "
+                                  "gt-emit");
+  }
+  if (line.op != "grad") return ok_status();
+  return at(line.op_column,
+            "grad: run this through gt-emit, which writes the gradients");
+}
+
 Status bind_form(const Line& line, std::span<const Type* const> types,
                  Call& call) {
   const Op* op = find_op(line.op);

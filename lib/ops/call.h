@@ -58,6 +58,9 @@ class Call {
 // dtypes and shapes. The error's column points into the line.
 Status bind(const Line& line, std::span<const Type* const> types, Call& call);
 
+// What only gt-emit expands, and nobody runs: grad, and globs.
+Status check_emitted(const Line& line);
+
 // The same without shapes: operands and keys are what the signature says. All
 // that an op which crosses ranks has to check before its pieces are known.
 Status bind_form(const Line& line, std::span<const Type* const> types,
@@ -82,5 +85,10 @@ int64_t normal_axis(int64_t axis, size_t rank);
 double flops(const Call& call);
 // Bytes of its tensor operands and results.
 double bytes(const Call& call);
+// Nanoseconds that so much takes one core, roughly: what comes first is wanted,
+// not when.
+inline double estimate(double flops, double bytes) {
+  return flops / 20 + bytes / 10;
+}
 
 }  // namespace gt

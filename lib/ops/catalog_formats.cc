@@ -4,30 +4,10 @@
 #include "ops/catalog.h"
 #include "ops/families.h"
 #include "ops/table.h"
+#include "stream/json.h"
 
 namespace gt {
 namespace {
-
-std::string json_string(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 // Puts commas between members or elements; the text is JSON already.
 class JsonList {
@@ -38,10 +18,10 @@ class JsonList {
     out_ += json;
   }
   void add(const char* key, const std::string& json) {
-    add(json_string(key) + ": " + json);
+    add(json_quote(key) + ": " + json);
   }
   void add_text(const char* key, std::string_view text) {
-    add(key, json_string(text));
+    add(key, json_quote(text));
   }
   void add_flag(const char* key, bool value) {
     if (value) add(key, "true");
@@ -124,7 +104,7 @@ std::string keys_json(const Op& op) {
 
 std::string lines_json(const char* text) {
   JsonList list = array();
-  for (const std::string& line : text_lines(text)) list.add(json_string(line));
+  for (const std::string& line : text_lines(text)) list.add(json_quote(line));
   return list.text();
 }
 

@@ -47,7 +47,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sink messages,
       results_(options.workers),
       outbox_(options.workers),
       routes_(options.caches ? kRouteSets : 1),
-      seen_(options.caches ? kSeen : 0) {
+      seen_(options.caches) {
   for (uint32_t w = 0; w < options.workers; ++w) everyone_.push_back(w);
 }
 

@@ -22,6 +22,7 @@
 #include "base/cache.h"
 #include "base/exit.h"
 #include "base/message.h"
+#include "base/seen.h"
 #include "ops/call.h"
 #include "route/homes.h"
 #include "route/loads.h"
@@ -95,7 +96,6 @@ class Dispatcher {
  private:
   using Routes = Cache<Route>;
   static constexpr size_t kRouteSets = size_t{1} << 14;
-  static constexpr size_t kSeen = size_t{1} << 16;
   static constexpr size_t kMaxCachedLine = 4096;
   static constexpr size_t kMaxTypes = size_t{1} << 14;
   static constexpr size_t kMaxReported = size_t{1} << 16;
@@ -129,9 +129,7 @@ class Dispatcher {
   bool has_our_notes() const;
   void reset_tables();
   void keep(std::unique_ptr<Route> route, uint64_t hash);
-  bool seen_before(uint64_t hash);
   void declare(std::string_view text);
-  Status check_form() const;
   Status route_plain(Route& route);
   Status find_operands(FailureText& poison);
   Status route_output(Route& route);
@@ -187,12 +185,12 @@ class Dispatcher {
   Outbox outbox_;
   Marks marks_;
   Routes routes_;
-  std::vector<uint16_t> seen_;
+  Seen seen_;
   std::unordered_set<std::string> reported_;
 
   // Scratch of the line at hand.
   Line line_;
-  std::string at_file_;
+  NotedPlace at_;
   std::string text_;
   Call call_;
   std::vector<HomeId> found_;  // by operand

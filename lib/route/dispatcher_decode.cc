@@ -1,9 +1,9 @@
 // The slow path: a line that was not seen before, or whose types changed.
 #include <algorithm>
-#include <charconv>
 
 #include "base/hash.h"
 #include "ops/table.h"
+#include "route/costs.h"
 #include "route/dispatcher.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
@@ -13,19 +13,6 @@ namespace gt {
 namespace {
 
 using Action = Route::Action;
-
-// As lib/exec estimates a line, in nanoseconds.
-constexpr double kLineCost = 100;
-constexpr double kFlopsPerNano = 20;
-constexpr double kBytesPerNano = 10;
-constexpr double kMostCost = 1e12;
-constexpr uint64_t kPrintedBytes = 12;  // of an element, roughly
-
-uint64_t cost_of(const Call& call) {
-  return static_cast<uint64_t>(std::min(
-      kLineCost + flops(call) / kFlopsPerNano + bytes(call) / kBytesPerNano,
-      kMostCost));
-}
 
 bool is_ours(std::string_view note) {
   return note == "from" || note == "to" || note == "pieces";
@@ -98,15 +85,7 @@ void Dispatcher::reset_tables() {
 // come again neither fill the table nor push others out.
 void Dispatcher::keep(std::unique_ptr<Route> route, uint64_t hash) {
   if (!caches_ || route->text.size() > kMaxCachedLine) return;
-  if (seen_before(hash)) routes_.insert(hash, std::move(route));
-}
-
-bool Dispatcher::seen_before(uint64_t hash) {
-  uint16_t& print = seen_[hash & (kSeen - 1)];
-  const auto mine = static_cast<uint16_t>((hash >> 32) | 1);
-  const bool seen = print == mine;
-  print = mine;
-  return seen;
+  if (seen_.before(hash)) routes_.insert(hash, std::move(route));
 }
 
 // Meshes are told to all, and so is where a mesh's ranks are played.
@@ -132,22 +111,6 @@ void Dispatcher::declare(std::string_view text) {
 }
 
 // ---- unplaced lines ---------------------------------------------------------
-
-// What no worker does, whatever the op.
-Status Dispatcher::check_form() const {
-  for (const Operand& operand : line_.operands) {
-    if (operand.kind == Operand::Kind::kGlob) {
-      return Error{std::string(line_.op) + ": " + std::string(operand.text) +
-                       " stands for many names; run this through gt-emit",
-                   operand.column};
-    }
-  }
-  if (line_.op == "grad") {
-    return Error{"grad: run this through gt-emit, which writes the gradients",
-                 line_.op_column};
-  }
-  return ok_status();
-}
 
 Status Dispatcher::find_operands(FailureText& poison) {
   found_.clear();
@@ -189,7 +152,7 @@ void Dispatcher::add_result(Route& route, HomeId id, TypeNumbers::Id type) {
 }
 
 Status Dispatcher::route_plain(Route& route) {
-  if (Status s = check_form(); !s.ok()) return s;
+  if (Status s = check_emitted(line_); !s.ok()) return s;
   if (line_.op == "fail") return route_fail(route);
   FailureText poison;
   // An unknown op is said before an unknown name.
@@ -210,7 +173,7 @@ Status Dispatcher::route_plain(Route& route) {
     route.action = Action::kFree;
     return ok_status();
   }
-  route.cost = cost_of(call_);
+  route.cost = line_cost(call_);
   for (size_t r = 0; r < line_.results.size(); ++r) {
     add_result(route, homes_.obtain(line_.results[r].text),
                types_.intern(call_.results[r]));
@@ -228,7 +191,7 @@ Status Dispatcher::route_output(Route& route) {
   const bool failed = id != kNoHome && homes_[id].has_failed();
   if (!failed) {
     if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) return s;
-    route.cost = cost_of(call_);
+    route.cost = line_cost(call_);
   }
   if (id == kNoHome) {
     return Error{std::string(line_.op) + ": expected a tensor's name",
@@ -290,24 +253,12 @@ void Dispatcher::reject(std::string_view beginning, const std::string& message,
   reject_line({message, 0}, beginning);
 }
 
-// #at=model.gt:7, where gt-emit read the line; else where we did.
+// Where gt-emit read the line; else where we did.
 Place Dispatcher::place_of_line() {
   const std::string_view* note = line_.note("at");
   if (note == nullptr) return {file_, number_};
-  at_file_ = unquote(*note);
-  const size_t colon = at_file_.rfind(':');
-  size_t number = 0;
-  if (colon != std::string::npos) {
-    const char* end = at_file_.data() + at_file_.size();
-    const auto [next, error] =
-        std::from_chars(at_file_.data() + colon + 1, end, number);
-    if (error == std::errc{} && next == end) {
-      at_file_.resize(colon);
-    } else {
-      number = 0;
-    }
-  }
-  return {at_file_, number};
+  at_ = parse_place(*note);
+  return {at_.file, at_.line};
 }
 
 void Dispatcher::say_once(const Error& error, std::string_view text) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/table.h"
+#include "route/costs.h"
 #include "route/dispatcher.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
@@ -12,12 +13,6 @@ namespace {
 
 using Action = Route::Action;
 using Id = TypeNumbers::Id;
-
-constexpr double kLineCost = 100;
-constexpr double kFlopsPerNano = 20;
-constexpr double kBytesPerNano = 10;
-constexpr double kMostCost = 1e12;
-constexpr uint64_t kPrintedBytes = 12;  // of an element, roughly
 
 bool is_name_operand(const Operand& operand) {
   return operand.kind == Operand::Kind::kName;
@@ -30,7 +25,7 @@ std::string stored_file(const Operand& operand) {
 }  // namespace
 
 Status Dispatcher::route_placed(Route& route) {
-  if (Status s = check_form(); !s.ok()) return s;
+  if (Status s = check_emitted(line_); !s.ok()) return s;
   auto where = line_ranks(line_);
   if (!where.ok()) return where.error();
   where_ = std::move(where.value());
@@ -374,12 +369,9 @@ uint64_t Dispatcher::cost_of_rank(const Grid& grid) {
            .ok()) {
     return 0;
   }
-  const double one =
-      kLineCost + flops(call_) / kFlopsPerNano + bytes(call_) / kBytesPerNano;
   const auto ranks = static_cast<double>(where_.ranks.size());
   const auto hosts = static_cast<double>(loads_.size());
-  return static_cast<uint64_t>(
-      std::min(one * std::max(1.0, ranks / hosts), kMostCost));
+  return line_cost(call_, std::max(1.0, ranks / hosts));
 }
 
 }  // namespace gt

@@ -14,9 +14,8 @@ std::string_view base_of(std::string_view name) {
 }  // namespace
 
 HomeId Homes::find(std::string_view name) const {
-  const auto it = by_name_.find(name);
-  if (it == by_name_.end() || !homes_[it->second].is_live()) return kNoHome;
-  return it->second;
+  const HomeId id = names_.find(name);
+  return id == kNoHome || !homes_[id].is_live() ? kNoHome : id;
 }
 
 const std::vector<HomeId>& Homes::pieces(std::string_view base) const {
@@ -42,51 +41,25 @@ TypeNumbers::Id Homes::piece(std::string_view base, int64_t rank,
   return TypeNumbers::kNone;
 }
 
-HomeId Homes::obtain(std::string_view name) { return obtain_named(name); }
+HomeId Homes::obtain(std::string_view name) {
+  const auto [id, is_other] = names_.obtain(
+      name, [this](HomeId known) { return homes_[known].is_live(); });
+  if (id == homes_.size()) homes_.emplace_back();
+  if (is_other) {
+    ++homes_[id].stamp.generation;
+    homes_[id].ranks.reset();
+  }
+  return id;
+}
 
 HomeId Homes::obtain_piece(std::string_view base, const Ranks& ranks) {
-  const HomeId id = obtain_named(std::string(base) + "@" + to_string(ranks));
+  const HomeId id = obtain(std::string(base) + "@" + to_string(ranks));
   if (!homes_[id].ranks) homes_[id].ranks = Shared<Ranks>(ranks);
   return id;
 }
 
-HomeId Homes::obtain_named(std::string_view name) {
-  const auto it = by_name_.find(name);
-  const HomeId id = it != by_name_.end() ? it->second : take_number(name);
-  obtained_[id] = line_;
-  return id;
-}
-
-// A number that no live name has: one long dead, or a new one.
-HomeId Homes::take_number(std::string_view name) {
-  HomeId id = static_cast<HomeId>(homes_.size());
-  while (dead_.size() > kKeptDead) {
-    const HomeId oldest = dead_.front();
-    dead_.pop_front();
-    if (obtained_[oldest] == line_) {
-      dead_.push_back(oldest);
-      break;
-    }
-    is_in_dead_[oldest] = false;
-    if (homes_[oldest].is_live()) continue;
-    by_name_.erase(by_name_.find(*names_[oldest]));
-    ++homes_[oldest].stamp.generation;
-    homes_[oldest].ranks.reset();
-    id = oldest;
-    break;
-  }
-  if (id == homes_.size()) {
-    homes_.emplace_back();
-    names_.push_back(nullptr);
-    is_in_dead_.push_back(false);
-    obtained_.push_back(0);
-  }
-  names_[id] = &by_name_.emplace(std::string(name), id).first->first;
-  return id;
-}
-
 void Homes::claim(HomeId id, TypeNumbers::Id type, TypeNumbers& types) {
-  const std::string_view base = base_of(*names_[id]);
+  const std::string_view base = base_of(names_.name_of(id));
   carve(base, *homes_[id].ranks, types);
   homes_[id].stamp.type = type;
   const auto it = pieces_.find(base);
@@ -113,14 +86,12 @@ void Homes::release(HomeId id) {
   failures_.erase(id);
   home.holders.clear();
   if (home.ranks && home.is_live()) {
-    const auto it = pieces_.find(base_of(*names_[id]));
+    const auto it = pieces_.find(base_of(names_.name_of(id)));
     std::erase(it->second, id);
     if (it->second.empty()) pieces_.erase(it);
   }
   home.stamp.type = TypeNumbers::kNone;
-  if (is_in_dead_[id]) return;
-  is_in_dead_[id] = true;
-  dead_.push_back(id);
+  names_.release(id);
 }
 
 void Homes::carve(std::string_view base, const Ranks& ranks,
@@ -186,12 +157,7 @@ void Homes::renumber_types(TypeNumbers& types) {
 }
 
 std::vector<std::string_view> Homes::some_live_names() const {
-  constexpr size_t kMost = 2000;
-  std::vector<std::string_view> names;
-  for (HomeId id = 0; id < homes_.size() && names.size() < kMost; ++id) {
-    if (homes_[id].is_live()) names.emplace_back(*names_[id]);
-  }
-  return names;
+  return some_names(names_, [this](HomeId id) { return homes_[id].is_live(); });
 }
 
 }  // namespace gt

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/name_numbers.h"
 #include "base/shared.h"
 #include "base/small_vector.h"
 #include "route/type_numbers.h"
@@ -56,7 +56,7 @@ class Homes {
  public:
   Home& operator[](HomeId id) { return homes_[id]; }
   const Home& operator[](HomeId id) const { return homes_[id]; }
-  std::string_view name_of(HomeId id) const { return *names_[id]; }
+  std::string_view name_of(HomeId id) const { return names_.name_of(id); }
 
   // A live unplaced name, or kNoHome.
   HomeId find(std::string_view name) const;
@@ -70,10 +70,10 @@ class Homes {
 
   // The register of a name, live or not. All that are obtained since
   // begin_line() keep their names until the next.
-  void begin_line() { ++line_; }
+  void begin_line() { names_.begin_line(); }
   HomeId obtain(std::string_view name);
   HomeId obtain_piece(std::string_view base, const Ranks& ranks);
-  void keep(HomeId id) { obtained_[id] = line_; }  // as if just obtained
+  void keep(HomeId id) { names_.keep(id); }  // as if just obtained
 
   // Binds a register; of a placed one, the others of its name give up its
   // ranks.
@@ -109,24 +109,14 @@ class Homes {
   size_t size() const { return homes_.size(); }
 
  private:
-  // So many dead numbers are kept, since a loop binds the same names again.
-  static constexpr size_t kKeptDead = 4096;
-
-  HomeId obtain_named(std::string_view name);
-  HomeId take_number(std::string_view name);
   void claim(HomeId id, TypeNumbers::Id type, TypeNumbers& types);
 
   std::vector<Home> homes_;
-  std::vector<const std::string*> names_;  // keys of by_name_
-  std::unordered_map<std::string, HomeId, TextHash, std::equal_to<>> by_name_;
+  NameNumbers names_;
   std::unordered_map<std::string, std::vector<HomeId>, TextHash,
                      std::equal_to<>>
       pieces_;  // by name without ranks
   std::unordered_map<HomeId, FailureText> failures_;
-  std::deque<HomeId> dead_;  // oldest first; some live again
-  std::vector<bool> is_in_dead_;
-  std::vector<uint64_t> obtained_;  // the line that last did, by register
-  uint64_t line_ = 0;
 };
 
 }  // namespace gt

@@ -5,18 +5,16 @@
 namespace gt {
 namespace {
 
-template <typename T>
-std::string bytes_of(const T* data, size_t count) {
-  return {reinterpret_cast<const char*>(data), count * sizeof(T)};
+std::string bytes_of(const std::vector<TypeNumbers::Id>& ids) {
+  return {reinterpret_cast<const char*>(ids.data()),
+          ids.size() * sizeof ids[0]};
 }
 
 }  // namespace
 
 TypeNumbers::Id TypeNumbers::intern(const Type& type) {
-  std::string key = bytes_of(type.shape.begin(), type.shape.size());
-  key += static_cast<char>(type.dtype);
   const auto [it, fresh] =
-      ids_.try_emplace(std::move(key), static_cast<Id>(types_.size()));
+      ids_.try_emplace(type, static_cast<Id>(types_.size()));
   if (fresh) types_.push_back(type);
   return it->second;
 }
@@ -26,9 +24,8 @@ TypeNumbers::Id TypeNumbers::intern(const std::vector<Id>& pieces) {
                   [&](Id id) { return id == pieces[0]; })) {
     return pieces[0];
   }
-  const auto [it, fresh] =
-      list_ids_.try_emplace(bytes_of(pieces.data(), pieces.size()),
-                            static_cast<Id>(lists_.size()) | kList);
+  const auto [it, fresh] = list_ids_.try_emplace(
+      bytes_of(pieces), static_cast<Id>(lists_.size()) | kList);
   if (fresh) lists_.push_back(pieces);
   return it->second;
 }

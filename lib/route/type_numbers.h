@@ -38,7 +38,7 @@ class TypeNumbers {
   static constexpr Id kList = Id{1} << 31;
   static bool is_list(Id id) { return (id & kList) != 0; }
 
-  std::unordered_map<std::string, Id, TextHash, std::equal_to<>> ids_;
+  std::unordered_map<Type, Id, TypeHash> ids_;
   std::deque<Type> types_;
   std::unordered_map<std::string, Id, TextHash, std::equal_to<>> list_ids_;
   std::vector<std::vector<Id>> lists_;

@@ -1,9 +1,9 @@
 #include "spmd/group_form.h"
 
-#include <charconv>
 #include <utility>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "spmd/form_reader.h"
 
 namespace gt {
@@ -174,11 +174,7 @@ Result<End> parse_end(std::string_view text) {
     return End{text[0], 0};
   }
   End end{'S', 0};
-  if (text.size() > 1 && text[0] == 'S') {
-    const char* last = text.data() + text.size();
-    const auto [next, error] = std::from_chars(text.data() + 1, last, end.dim);
-    if (error == std::errc{} && next == last) return end;
-  }
+  if (text.starts_with('S') && read_number(text.substr(1), end.dim)) return end;
   return Error{"'" + excerpt(text) + "' is none of R, I, V, P, S0, S1, S-1"};
 }
 

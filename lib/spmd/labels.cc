@@ -3,7 +3,6 @@
 #include "stream/ranks.h"
 
 namespace gt {
-namespace {
 
 const Operand* first_name(const Line& line) {
   for (const Operand& operand : line.operands) {
@@ -12,16 +11,12 @@ const Operand* first_name(const Line& line) {
   return nullptr;
 }
 
-}  // namespace
-
 std::string print_label(const Line& line) {
   if (const std::string_view* as = line.key("as")) {
     if (std::string name = unquote(*as); is_name(name)) return name;
   }
-  for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kName) {
-      return full_name(operand.text, operand.ranks);
-    }
+  if (const Operand* operand = first_name(line)) {
+    return full_name(operand->text, operand->ranks);
   }
   return "print";  // of nothing that has a name
 }

@@ -11,6 +11,9 @@
 
 namespace gt {
 
+// The first operand that is a name; null without one.
+const Operand* first_name(const Line& line);
+
 // "x", or "x@2" of a name with ranks.
 std::string full_name(std::string_view text, std::string_view ranks);
 

@@ -1,19 +1,13 @@
 #include "spmd/split.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "ops/call.h"
 
 namespace gt {
 namespace {
-
-bool read_integer(std::string_view text, int64_t& value) {
-  const char* end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc{} && next == end && !text.empty();
-}
 
 // The axis names of an entry, one by one, so that "dp,dp+tp" is seen.
 Status check_axes(const std::vector<SplitEntry>& split, const Grid& grid) {
@@ -47,9 +41,9 @@ Result<std::vector<SplitEntry>> parse_split(std::string_view text) {
     entry.axis = word.substr(0, colon);
     const std::string_view rest = word.substr(colon + 1);
     const size_t star = std::min(rest.find('*'), rest.size());
-    if (!read_integer(rest.substr(0, star), entry.dim)) return error();
+    if (!read_number(rest.substr(0, star), entry.dim)) return error();
     if (star < rest.size() &&
-        (!read_integer(rest.substr(star + 1), entry.unit) || entry.unit < 1)) {
+        (!read_number(rest.substr(star + 1), entry.unit) || entry.unit < 1)) {
       return error();
     }
     split.push_back(std::move(entry));

@@ -154,6 +154,8 @@ std::string json_quote(std::string_view text) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
+    } else if (c == '\n') {
+      out += "\\n";
     } else if (byte < 0x20) {
       out += "\\u00";
       out += kHex[byte >> 4];

@@ -1,8 +1,8 @@
 #include "stream/log_words.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/text.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -10,9 +10,7 @@ namespace {
 
 std::optional<uint64_t> parse_digits(std::string_view text) {
   uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || at != end) return std::nullopt;
+  if (!read_number(text, value)) return std::nullopt;
   return value;
 }
 

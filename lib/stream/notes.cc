@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "base/text.h"
+#include "stream/line.h"
+
 namespace gt {
 namespace {
 
@@ -24,6 +27,18 @@ NotedText split_notes(std::string_view line) {
     out.text.remove_suffix(1);
   }
   return out;
+}
+
+NotedPlace parse_place(std::string_view note) {
+  NotedPlace place{unquote(note), 0};
+  const size_t colon = place.file.rfind(':');
+  if (colon == std::string::npos) return place;
+  if (read_number(std::string_view(place.file).substr(colon + 1), place.line)) {
+    place.file.resize(colon);
+  } else {
+    place.line = 0;
+  }
+  return place;
 }
 
 }  // namespace gt

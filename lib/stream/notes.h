@@ -1,6 +1,8 @@
 // A line split at its notes, without a parse.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace gt {
@@ -12,5 +14,12 @@ struct NotedText {
 };
 
 NotedText split_notes(std::string_view line);
+
+// What #at= says: "model.gt:7", where gt-emit read the line. Line 0: none.
+struct NotedPlace {
+  std::string file;
+  uint64_t line = 0;
+};
+NotedPlace parse_place(std::string_view note);  // the value, as written
 
 }  // namespace gt

@@ -1,8 +1,9 @@
 #include "stream/rows.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 
 namespace gt {
@@ -30,9 +31,7 @@ class Columns {
   T number() {
     const std::string_view column = next();
     T value{};
-    const char* end = column.data() + column.size();
-    const auto [at, error] = std::from_chars(column.data(), end, value);
-    ok_ = ok_ && error == std::errc{} && at == end;
+    ok_ = read_number(column, value) && ok_;
     return value;
   }
   std::string_view rest() const { return rest_; }

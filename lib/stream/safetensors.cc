@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/io.h"
 #include "base/message.h"
 #include "stream/json.h"
 
@@ -19,6 +20,7 @@ constexpr size_t kPrefix = 8;  // the header's length, little-endian
 constexpr size_t kMostSuggestions = 10'000;
 constexpr size_t kMaxBytes = size_t{1} << 60;
 constexpr std::string_view kMetadata = "__metadata__";
+constexpr const char* kWithin = " within its header";
 
 struct DtypeName {
   std::string_view name;
@@ -218,19 +220,6 @@ Status check_places(const SafetensorsHeader& header, size_t bytes) {
                " bytes after the header, it has " + std::to_string(bytes)};
 }
 
-Status read_exactly(int fd, size_t offset, char* to, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t n = ::pread(fd, to, bytes, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error{std::strerror(errno)};
-    if (n == 0) return Error{"is cut short within its header"};
-    to += n;
-    offset += static_cast<size_t>(n);
-    bytes -= static_cast<size_t>(n);
-  }
-  return ok_status();
-}
-
 }  // namespace
 
 const SafetensorsEntry* SafetensorsHeader::find(std::string_view name) const {
@@ -296,7 +285,7 @@ Result<SafetensorsHeader> read_safetensors(int fd) {
   const auto size = static_cast<size_t>(info.st_size);
   if (size < kPrefix) return Error{"is not a safetensors file: too short"};
   std::array<char, kPrefix> prefix{};
-  Status s = read_exactly(fd, 0, prefix.data(), kPrefix);
+  Status s = read_at(fd, 0, prefix.data(), kPrefix, kWithin);
   if (!s.ok()) return s.error();
   size_t length = 0;
   for (size_t i = kPrefix; i-- > 0;) {
@@ -307,9 +296,10 @@ Result<SafetensorsHeader> read_safetensors(int fd) {
                  std::to_string(length) + " bytes, over the limit of " +
                  std::to_string(kMaxSafetensorsHeader)};
   }
-  if (length > size - kPrefix) return Error{"is cut short within its header"};
+  if (length > size - kPrefix)
+    return Error{std::string("is cut short") + kWithin};
   std::string json(length, '\0');
-  s = read_exactly(fd, kPrefix, json.data(), length);
+  s = read_at(fd, kPrefix, json.data(), length, kWithin);
   if (!s.ok()) return s.error();
   return parse_safetensors(json, size - kPrefix - length);
 }

@@ -84,6 +84,16 @@ struct Type {
   friend bool operator==(const Type& a, const Type& b) = default;
 };
 
+struct TypeHash {
+  size_t operator()(const Type& type) const {
+    size_t h = static_cast<size_t>(type.dtype) + 1;
+    for (const int64_t d : type.shape) {
+      h = (h ^ static_cast<size_t>(d)) * 0x9e3779b97f4a7c15U;
+    }
+    return h ^ (h >> 32);
+  }
+};
+
 std::string to_string(const Shape& shape);  // "128,64"
 std::string to_string(const Type& type);    // "f32[128,64]"
 

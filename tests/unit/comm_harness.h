@@ -144,13 +144,14 @@ class TeamMember {
   }
 
   Status attach() {
-    return worker_->attach({self_,
-                            options_.workers,
-                            link_,
-                            *exchanges_,
-                            arena_.get(),
-                            {},
-                            options_.patience});
+    worker_->attach({self_,
+                     options_.workers,
+                     link_,
+                     *exchanges_,
+                     arena_.get(),
+                     {},
+                     options_.patience});
+    return worker_->meet();
   }
   Worker& worker() { return *worker_; }
   Outcome finish() {

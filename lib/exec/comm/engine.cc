@@ -3,11 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+#include "base/text.h"
 
 namespace gt::comm {
 namespace {
@@ -17,13 +18,6 @@ using std::chrono::milliseconds;
 
 // Without a sign for so long, a worker is asked for one.
 constexpr milliseconds kAskAfter{1000};
-
-std::string seconds_text(std::chrono::steady_clock::duration time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f s",
-                std::chrono::duration<double>(time).count());
-  return text;
-}
 
 Fault fault_of(const std::string& why) {
   return std::make_shared<const std::string>(why);
@@ -75,13 +69,14 @@ void Engine::wait_finished() {
   changed_.wait(lock, [this] { return !finished_.empty(); });
 }
 
-std::string Engine::waiting() const {
+Waiting Engine::waiting() const {
   const std::lock_guard lock(mutex_);
-  if (!waits_) return "";
+  if (!waits_) return {};
   std::string text;
   if (waits_->line != 0) text = "line " + std::to_string(waits_->line) + ": ";
-  return text + waits_->what + ", " +
-         seconds_text(Clock::now() - waits_->since);
+  const auto since = Clock::now() - waits_->since;
+  return {text + waits_->what,
+          std::chrono::duration_cast<milliseconds>(since).count()};
 }
 
 void Engine::abort(const std::string& why) {
@@ -215,7 +210,7 @@ void Engine::check_sign(unsigned worker, Clock::time_point since) {
   const Clock::time_point last = std::max(peer.sign, since);
   if (now - last > options_.patience) {
     return lose(worker, "no sign of " + name_of(worker) + " for " +
-                            seconds_text(options_.patience));
+                            seconds_text(options_.patience.count()));
   }
   if (now - std::max(last, peer.asked) < interval()) return;
   peer.asked = now;

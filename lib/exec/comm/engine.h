@@ -19,7 +19,7 @@
 // workers together has nothing to wait for. While it waits, the thread answers
 // all that other workers ask, so a fetch needs no turn in the queue. What no
 // queue bounds is bounded by the decoding thread, which waits for exchanges of
-// earlier lines before it goes on (kMostOps).
+// earlier lines before it goes on (kMostOps, and Worker::kMostHeld bytes).
 //
 // A wait has no limit while the other worker gives signs of life, for which it
 // is asked; without any sign for `patience` it counts as lost, and all that
@@ -59,6 +59,12 @@ struct EngineOptions {
   std::chrono::milliseconds patience{60'000};
 };
 
+// "line 8123: piece of rank 3 from worker 1", and for how long; "" of nothing.
+struct Waiting {
+  std::string what;
+  int64_t ms = 0;
+};
+
 class Engine {
  public:
   static constexpr size_t kMostOps = 1024;
@@ -85,8 +91,7 @@ class Engine {
   std::vector<std::shared_ptr<ExchangeRun>> take_finished();
   void wait_finished();  // sleeps until there is one
 
-  // Any thread. "line 8123: piece of rank 3 from worker 1, 4.1 s", or "".
-  std::string waiting() const;
+  Waiting waiting() const;  // any thread
   // Any thread: all waits end, and what waited fails for that reason.
   void abort(const std::string& why);
 

@@ -1,9 +1,9 @@
 #include "exec/comm/message.h"
 
-#include <charconv>
 #include <vector>
 
 #include "base/message.h"
+#include "base/text.h"
 
 namespace gt::comm {
 namespace {
@@ -37,16 +37,11 @@ Words split(std::string_view header) {
   return words;
 }
 
-template <typename T>
-bool read(std::string_view word, T& number) {
-  const char* end = word.data() + word.size();
-  const auto [next, error] = std::from_chars(word.data(), end, number);
-  return error == std::errc{} && next == end;
-}
-
 bool read_tag(const Words& words, size_t at, Tag& tag) {
-  return read(words[at], tag.seq) && read(words[at + 1], tag.group) &&
-         read(words[at + 2], tag.step) && read(words[at + 3], tag.source);
+  return read_number(words[at], tag.seq) &&
+         read_number(words[at + 1], tag.group) &&
+         read_number(words[at + 2], tag.step) &&
+         read_number(words[at + 3], tag.source);
 }
 
 bool read_sizes(std::string_view word, Shape& shape) {
@@ -77,20 +72,20 @@ bool read_ready(const Words& words, PeerMessage& m) {
   const auto type = parse_type(words[5]);
   if (!type.ok() || !read_tag(words, 1, m.tag)) return false;
   m.type = type.value();
-  return words[6] == "-" || (read(words[6], m.at) && m.at != kNowhere);
+  return words[6] == "-" || (read_number(words[6], m.at) && m.at != kNowhere);
 }
 
 bool read_get(const Words& words, PeerMessage& m) {
-  return read(words[1], m.id) && read_tag(words, 2, m.tag) &&
-         read(words[6], m.first) && read(words[7], m.bytes) &&
+  return read_number(words[1], m.id) && read_tag(words, 2, m.tag) &&
+         read_number(words[6], m.first) && read_number(words[7], m.bytes) &&
          read_sizes(words[8], m.start) && read_sizes(words[9], m.count);
 }
 
 bool read_fields(const Words& words, PeerMessage& m) {
   switch (m.kind) {
     case Kind::kHello:
-      return read(words[1], m.pid) && read(words[2], m.fd) &&
-             read(words[3], m.size) && read_token(words[4], m.token);
+      return read_number(words[1], m.pid) && read_number(words[2], m.fd) &&
+             read_number(words[3], m.size) && read_token(words[4], m.token);
     case Kind::kReady:
       return read_ready(words, m);
     case Kind::kFail:
@@ -99,7 +94,7 @@ bool read_fields(const Words& words, PeerMessage& m) {
     case Kind::kGet:
       return read_get(words, m);
     case Kind::kData:
-      return read(words[1], m.id);
+      return read_number(words[1], m.id);
     case Kind::kAsk:
     case Kind::kHere:
       return true;

@@ -1,0 +1,37 @@
+// Small readings and writings of text.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gt {
+
+// Reads a decimal number that is all of the text; false if it is none, or too
+// large for the type. Spellings are from_chars's.
+template <typename Number>
+bool read_number(std::string_view text, Number& value) {
+  const char* end = text.data() + text.size();
+  const auto [next, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && next == end;
+}
+
+// Takes the first word off `rest`; "" when there is none.
+inline std::string_view take_word(std::string_view& rest,
+                                  std::string_view between = " \t") {
+  const size_t begin = rest.find_first_not_of(between);
+  if (begin == std::string_view::npos) return rest = {};
+  const std::string_view from = rest.substr(begin);
+  const std::string_view word = from.substr(0, from.find_first_of(between));
+  rest = from.substr(word.size());
+  return word;
+}
+
+// "1.5 s"
+inline std::string seconds_text(int64_t milliseconds) {
+  const int64_t tenths = (milliseconds + 50) / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+}  // namespace gt
