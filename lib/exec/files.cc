@@ -57,11 +57,12 @@ Result<Files> Files::make(const std::vector<std::string>& roots) {
   for (const std::string& path :
        roots.empty() ? std::vector<std::string>{"/"} : roots) {
     const auto resolved = real_path(path);
-    const int fd =
-        resolved ? ::open(resolved->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)
-                 : -1;
-    if (fd < 0) return io_error(path, errno);
-    files.roots_.push_back({*resolved, fd});
+    Fd directory(resolved ? ::open(resolved->c_str(),
+                                   O_PATH | O_DIRECTORY | O_CLOEXEC)
+                          : -1);
+    if (!directory.ok()) return io_error(path, errno);
+    files.roots_.push_back(
+        {*resolved, std::make_shared<const Fd>(std::move(directory))});
   }
   return files;
 }
@@ -83,7 +84,7 @@ Result<Fd> Files::open_directory(const std::string& resolved,
   if (root == nullptr) {
     return Error{path + ": outside the directories that --root allows"};
   }
-  Fd at(::fcntl(root->fd, F_DUPFD_CLOEXEC, 0));
+  Fd at(::fcntl(root->directory->get(), F_DUPFD_CLOEXEC, 0));
   size_t begin = root->path == "/" ? 1 : root->path.size() + 1;
   const size_t last = resolved.rfind('/');
   while (at.ok() && begin <= last) {

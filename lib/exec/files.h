@@ -2,6 +2,7 @@
 // the directories that --root names, wherever symbolic links lead.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,8 +31,7 @@ class Fd {
 
 class Files {
  public:
-  // No roots: the whole file system. The descriptors of the roots stay open
-  // as long as the program runs.
+  // No roots: the whole file system.
   static Result<Files> make(const std::vector<std::string>& roots);
 
   // Open for reading. Errors name the path.
@@ -48,7 +48,7 @@ class Files {
  private:
   struct Root {
     std::string path;  // resolved; "/" or without a slash at its end
-    int fd = -1;
+    std::shared_ptr<const Fd> directory;  // that copies of Files share
   };
   // The directory of a resolved path, walked to without following links, so
   // that no one can swap one in meanwhile.
