@@ -18,4 +18,9 @@ inline uint64_t line_cost(const Call& call, double times = 1) {
   return static_cast<uint64_t>(std::min(one * times, kMost));
 }
 
+// What a copy between two workers takes, in nanoseconds: waking the reader, and
+// its bytes.
+inline constexpr uint64_t kCopyCost = 50'000;
+inline uint64_t copy_cost(uint64_t bytes) { return kCopyCost + bytes / 2; }
+
 }  // namespace gt

@@ -10,15 +10,6 @@ namespace {
 
 using Action = Route::Action;
 
-// What a copy between two workers takes, in nanoseconds: waking the reader, and
-// its bytes.
-constexpr uint64_t kCopyCost = 50'000;
-constexpr uint64_t kCopyBytesPerNano = 2;
-
-uint64_t copy_cost(uint64_t bytes) {
-  return kCopyCost + bytes / kCopyBytesPerNano;
-}
-
 bool has_same(const Home& a, const Home& b) {
   return a.holders.size() == b.holders.size() &&
          std::all_of(a.holders.begin(), a.holders.end(),
@@ -40,6 +31,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sink messages,
       issues_(std::move(issues)),
       fail_fast_(options.fail_fast),
       caches_(options.caches),
+      source_{std::make_shared<const std::string>(), 1, 0},
       told_file_(options.workers),
       loads_(options.workers),
       paths_(options.workers),
@@ -52,13 +44,13 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sink messages,
 }
 
 void Dispatcher::set_file(std::string_view name) {
-  file_ = name;
-  ++file_number_;
+  source_.file = std::make_shared<const std::string>(name);
+  source_.file_number = ++files_;
 }
 
 void Dispatcher::line(std::string_view text, uint64_t number) {
   if (text.empty()) return;
-  number_ = number;
+  source_.line = number;
   const NotedText parts = split_notes(text);
   if (parts.text.empty()) {
     if (issues_ && !parts.notes.empty()) {
@@ -133,75 +125,17 @@ void Dispatcher::act(const Route& route, const NotedText& parts) {
 // ---- unplaced lines ---------------------------------------------------------
 
 void Dispatcher::run(const Route& route, std::string_view text) {
+  if (route.makes && hold(route, text)) return;
   const uint32_t worker = place(route);
   for (const RouteOperand& operand : route.operands) bring(operand, worker);
+  for (const RouteResult& result : route.results) {
+    if (homes_[result.id].held != 0) issue_held(result.id, worker);
+  }
   here_.assign(1, worker);
   fence(route.paths, here_);
   issue(here_, text);
   loads_.add(worker, route.cost);
   bind_on(worker, route);
-}
-
-// A chain stays where its data is: nobody else could start it before the last
-// of its operands is there, since that is what is asked of its worker last.
-uint32_t Dispatcher::place(const Route& route) const {
-  if (loads_.size() == 1) return 0;
-  if (route.operands.empty()) return loads_.least();
-  const uint32_t worker = homes_[route.operands[0].id].holders[0];
-  uint64_t start = 0;
-  for (const RouteOperand& operand : route.operands) {
-    const Home& home = homes_[operand.id];
-    if (home.holders[0] != worker) return choose(route);
-    start = std::max(start, loads_.remaining(worker, home.ready));
-  }
-  return loads_.outstanding(worker) <= start + kCopyCost ? worker
-                                                         : choose(route);
-}
-
-// When the worker could have done the line, from now on.
-uint64_t Dispatcher::finish_on(uint32_t worker, const Route& route) const {
-  uint64_t start = loads_.outstanding(worker);
-  for (const RouteOperand& operand : route.operands) {
-    const Home& home = homes_[operand.id];
-    if (home.is_on(worker)) continue;
-    const uint64_t made = loads_.remaining(home.holders[0], home.ready);
-    start = std::max(start, made + copy_cost(operand.bytes));
-  }
-  return start + route.cost;
-}
-
-// Of those that have an operand, and the one that has least to do, the worker
-// that is done first.
-uint32_t Dispatcher::choose(const Route& route) const {
-  uint32_t best = loads_.least();
-  uint64_t best_finish = finish_on(best, route);
-  for (const RouteOperand& operand : route.operands) {
-    for (const uint32_t worker : homes_[operand.id].holders) {
-      if (worker == best) continue;
-      const uint64_t finish = finish_on(worker, route);
-      if (finish > best_finish) continue;  // of two alike, where data is
-      best = worker;
-      best_finish = finish;
-    }
-  }
-  return best;
-}
-
-// Copies a value to the worker, if it lacks it.
-void Dispatcher::bring(const RouteOperand& operand, uint32_t worker) {
-  Home& home = homes_[operand.id];
-  if (home.is_on(worker)) return;
-  const uint32_t from = home.holders[0];
-  const std::string_view name = homes_.name_of(operand.id);
-  text_.assign(name);
-  text_.append(" = copy ").append(name);
-  text_.append(" #from=").append(std::to_string(from));
-  text_.append(" #to=").append(std::to_string(worker));
-  text_.append(" #pieces=").append(to_string(types_[home.stamp.type]));
-  issue({from, worker}, text_);
-  loads_.add(worker, operand.bytes / kCopyBytesPerNano);
-  loads_.hold(worker, operand.bytes);
-  home.holders.push_back(worker);
 }
 
 // The values that a register had go from the counts of their workers.
@@ -215,33 +149,45 @@ void Dispatcher::bind_on(uint32_t worker, const Route& route) {
   for (const RouteResult& result : route.results) {
     Home& home = homes_[result.id];
     const bool stays = home.holders.size() == 1 && home.holders[0] == worker;
-    if (!stays || home.stamp.type != result.type) {
+    if (stays && home.stamp.type == result.type) {
+      home.ready = loads_.issued(worker);
+    } else {
       release_on(home);
-      stale_.clear();
-      for (const uint32_t holder : home.holders) {
-        if (holder != worker) stale_.push_back(holder);
-      }
-      home.holders.clear();
-      home.holders.push_back(worker);
-      loads_.hold(worker, result.bytes);
+      settle(result.id, worker, result.bytes);
     }
     if (route.action == Action::kFail) {
       homes_.fail(result.id, route.failure, types_);
     } else {
       homes_.bind(result.id, result.type, types_);
     }
-    home.ready = loads_.issued(worker);
-    if (stays || stale_.empty()) continue;
-    // Elsewhere lie copies of what the name stood for. In the log this is no
-    // instruction: replayed by one worker it would free the new value.
-    text_.assign("free ").append(homes_.name_of(result.id));
-    issue(stale_, text_, Issue::Kind::kControl);
   }
+}
+
+// The register's value is on this worker, and nowhere else.
+void Dispatcher::settle(HomeId id, uint32_t worker, uint64_t bytes) {
+  Home& home = homes_[id];
+  stale_.clear();
+  for (const uint32_t holder : home.holders) {
+    if (holder != worker) stale_.push_back(holder);
+  }
+  home.holders.clear();
+  home.holders.push_back(worker);
+  home.ready = loads_.issued(worker);
+  loads_.hold(worker, bytes);
+  if (stale_.empty()) return;
+  std::sort(stale_.begin(), stale_.end());
+  // Elsewhere lie copies of what the name stood for. In the log this is no
+  // instruction: replayed by one worker it would free the new value.
+  text_.assign("free ").append(homes_.name_of(id));
+  issue(stale_, text_, Issue::Kind::kControl);
 }
 
 // print and save, where the value is.
 void Dispatcher::output(const Route& route, std::string_view text) {
-  here_.assign(1, homes_[route.operands[0].id].holders[0]);
+  issue_readers(route.paths);
+  const HomeId id = route.operands[0].id;
+  if (homes_[id].held != 0) issue_held(id, place_alone(id));
+  here_.assign(1, homes_[id].holders[0]);
   fence(route.paths, here_);
   issue(here_, text);
   loads_.add(here_[0], route.cost);
@@ -249,6 +195,11 @@ void Dispatcher::output(const Route& route, std::string_view text) {
 }
 
 void Dispatcher::free(const Route& route, const NotedText& parts) {
+  for (const RouteOperand& operand : route.operands) {
+    if (homes_[operand.id].held != 0) {
+      issue_held(operand.id, place_alone(operand.id));
+    }
+  }
   const Home& first = homes_[route.operands[0].id];
   const bool alike = std::all_of(
       route.operands.begin(), route.operands.end(),
@@ -272,6 +223,7 @@ void Dispatcher::free(const Route& route, const NotedText& parts) {
 // ---- placed lines -----------------------------------------------------------
 
 void Dispatcher::act_placed(const Route& route, const NotedText& parts) {
+  issue_readers(route.paths);
   text_.assign(parts.text);
   text_.append(route.pieces);
   if (!parts.notes.empty()) text_.append(" ").append(parts.notes);
@@ -334,12 +286,12 @@ void Dispatcher::owe(const Route& route, const std::vector<uint32_t>* here) {
 void Dispatcher::issue(const std::vector<uint32_t>& workers,
                        std::string_view text, Issue::Kind kind) {
   const uint64_t seq = next_seq_++;
-  const auto line = static_cast<int64_t>(number_);
+  const auto line = static_cast<int64_t>(source_.line);
   for (const uint32_t w : workers) {
-    if (told_file_[w] != file_number_) tell_file(w);
+    if (told_file_[w] != source_.file_number) tell_file(w);
     outbox_.add(w, seq, line, text);
   }
-  if (issues_) issues_({seq, number_, text, &workers, kind});
+  if (issues_) issues_({seq, source_.line, text, &workers, kind});
 }
 
 // What needs no number.
@@ -347,15 +299,15 @@ void Dispatcher::tell(const std::vector<uint32_t>& workers,
                       std::string_view text) {
   if (text.empty()) return;
   for (const uint32_t w : workers) {
-    outbox_.add(w, next_seq_, static_cast<int64_t>(number_), text);
+    outbox_.add(w, next_seq_, static_cast<int64_t>(source_.line), text);
   }
 }
 
 void Dispatcher::tell_file(uint32_t worker) {
-  told_file_[worker] = file_number_;
-  if (file_.empty()) return;
-  outbox_.add(worker, next_seq_, static_cast<int64_t>(number_),
-              "#file " + quote(file_));
+  told_file_[worker] = source_.file_number;
+  if (file().empty()) return;
+  outbox_.add(worker, next_seq_, static_cast<int64_t>(source_.line),
+              "#file " + quote(file()));
 }
 
 Outbox::Batch Dispatcher::take(uint32_t worker) {

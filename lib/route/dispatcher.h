@@ -6,9 +6,10 @@
 // earliest unfinished one can always run, and nothing waits in a circle.
 //
 // Placed lines go to the workers that play their ranks. An unplaced line goes
-// to one worker: where it would be done first, by where the bytes of its
-// operands are and by what the workers still have to do. Values are copied
-// where they are missing, as lines of our own.
+// to one worker, see place(): where its operands are, unless the work that
+// waits there pays for their copies elsewhere. What makes a value from nothing
+// waits until the value is read, and goes where that is. Values are copied, or
+// made again, where they are missing, as lines of our own.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "base/message.h"
 #include "base/seen.h"
 #include "ops/call.h"
+#include "route/held_lines.h"
 #include "route/homes.h"
 #include "route/loads.h"
 #include "route/outbox.h"
@@ -70,12 +72,15 @@ class Dispatcher {
 
   // Later lines are of that file, as the user named it.
   void set_file(std::string_view name);
-  const std::string& file() const { return file_; }
+  const std::string& file() const { return *source_.file; }
   // One line without its newline, whatever it holds.
   void line(std::string_view text, uint64_t number);
   // A line that cannot be read, too long for example.
   void reject(std::string_view beginning, const std::string& message,
               uint64_t number);
+
+  // No more lines come: those that wait for a reader need wait no more.
+  void flush();
 
   // A worker has finished all up to `seq`.
   void done(uint32_t worker, uint64_t seq) { loads_.done(worker, seq); }
@@ -108,14 +113,27 @@ class Dispatcher {
   void output(const Route& route, std::string_view text);
   void free(const Route& route, const NotedText& parts);
   void act_placed(const Route& route, const NotedText& parts);
-  uint32_t place(const Route& route) const;
-  uint32_t choose(const Route& route) const;
-  uint64_t finish_on(uint32_t worker, const Route& route) const;
+  bool hold(const Route& route, std::string_view text);
+  void issue_held(HomeId id, uint32_t worker);
+  void issue_readers(const std::vector<RoutePath>& paths);
   void bring(const RouteOperand& operand, uint32_t worker);
+  void copy(const RouteOperand& operand, uint32_t worker);
+  void make_again(const Recipe& recipe, uint32_t worker);
   void bind_on(uint32_t worker, const Route& route);
+  void settle(HomeId id, uint32_t worker, uint64_t bytes);
   void fence(const std::vector<RoutePath>& paths,
              const std::vector<uint32_t>& here);
   void owe(const Route& route, const std::vector<uint32_t>* here);
+
+  // Where an unplaced line runs.
+  uint32_t place(const Route& route);
+  uint32_t place_new(const Route& route) const;
+  uint32_t place_alone(HomeId id) const;
+  uint32_t choose(const Route& route);
+  uint32_t nearest(const Route& route) const;
+  uint64_t missing_on(uint32_t worker, const Route& route) const;
+  uint64_t finish_on(uint32_t worker, const Route& route) const;
+
   void issue(const std::vector<uint32_t>& workers, std::string_view text,
              Issue::Kind kind = Issue::Kind::kInstruction);
   void tell(const std::vector<uint32_t>& workers, std::string_view text);
@@ -166,10 +184,9 @@ class Dispatcher {
   bool fail_fast_;
   bool caches_;
   std::vector<uint32_t> everyone_;
-  std::string file_;
-  uint32_t file_number_ = 1;
+  Source source_;  // of the line at hand
+  uint32_t files_ = 1;
   std::vector<uint32_t> told_file_;  // by worker: the number that it knows of
-  uint64_t number_ = 0;              // of the line at hand
   uint64_t next_seq_ = 1;
   Exit status_ = Exit::kDone;
   uint64_t lines_ = 0;
@@ -177,6 +194,7 @@ class Dispatcher {
 
   TypeNumbers types_;
   Homes homes_;
+  HeldLines held_;
   Loads loads_;
   PathOrder paths_;
   RankTable ranks_;
@@ -198,6 +216,7 @@ class Dispatcher {
   std::vector<Fence> fences_;
   std::vector<uint32_t> here_;
   std::vector<uint32_t> stale_;
+  std::vector<uint32_t> near_;
   LineRanks where_;
   const Mesh* mesh_ = nullptr;
   std::string_view space_;

@@ -182,6 +182,7 @@ Status Dispatcher::route_plain(Route& route) {
     const StoredPath path = split_path(unquote(line_.operands[0].text));
     route.paths.push_back({normal_path(path.file), false, {}});
   }
+  route.makes = route.operands.empty() && route.results.size() == 1;
   return ok_status();
 }
 
@@ -248,7 +249,7 @@ void Dispatcher::route_poisoned(Route& route, FailureText poison) {
 
 void Dispatcher::reject(std::string_view beginning, const std::string& message,
                         uint64_t number) {
-  number_ = number;
+  source_.line = number;
   line_ = Line{};
   reject_line({message, 0}, beginning);
 }
@@ -256,7 +257,7 @@ void Dispatcher::reject(std::string_view beginning, const std::string& message,
 // Where gt-emit read the line; else where we did.
 Place Dispatcher::place_of_line() {
   const std::string_view* note = line_.note("at");
-  if (note == nullptr) return {file_, number_};
+  if (note == nullptr) return {file(), source_.line};
   at_ = parse_place(*note);
   return {at_.file, at_.line};
 }

@@ -48,6 +48,7 @@ HomeId Homes::obtain(std::string_view name) {
   if (is_other) {
     ++homes_[id].stamp.generation;
     homes_[id].ranks.reset();
+    homes_[id].wanted_by = 0;
   }
   return id;
 }
@@ -85,6 +86,7 @@ void Homes::release(HomeId id) {
   Home& home = homes_[id];
   failures_.erase(id);
   home.holders.clear();
+  home.recipe.reset();
   if (home.ranks && home.is_live()) {
     const auto it = pieces_.find(base_of(names_.name_of(id)));
     std::erase(it->second, id);

@@ -25,10 +25,24 @@ namespace gt {
 using HomeId = uint32_t;
 inline constexpr HomeId kNoHome = UINT32_MAX;
 
+// Where a line stood in the input.
+struct Source {
+  std::shared_ptr<const std::string> file;
+  uint32_t file_number = 1;  // of the run
+  uint64_t line = 0;
+};
+
 struct HomeStamp {
   TypeNumbers::Id type = TypeNumbers::kNone;
   uint32_t generation = 0;  // grows when the number gets another name
   friend bool operator==(const HomeStamp&, const HomeStamp&) = default;
+};
+
+// A line that makes the same value wherever and whenever it runs.
+struct Recipe {
+  std::string text;
+  uint64_t cost = 0;
+  Source source;
 };
 
 struct Home {
@@ -37,7 +51,17 @@ struct Home {
   // made it; and the work that this one had been given when it was bound.
   SmallVector<uint32_t, 4> holders;
   uint64_t ready = 0;
-  Shared<Ranks> ranks;  // of a placed one: ascending
+  // Not 0: the line that makes its value waits, see held_lines.h, and the
+  // holders are those of the value before.
+  uint64_t held = 0;
+  // The worker that read it last, plus 1. It outlives the value, so that the
+  // next one of that name is made where it will be wanted.
+  uint32_t wanted_by = 0;
+  // Work on it that was done where it is, though it would have been done sooner
+  // elsewhere, see place().
+  uint64_t waited = 0;
+  Shared<Recipe> recipe;  // of a value that may as well be made again
+  Shared<Ranks> ranks;    // of a placed one: ascending
 
   bool is_live() const { return stamp.type != TypeNumbers::kNone; }
   bool has_failed() const { return stamp.type == TypeNumbers::kFailed; }
@@ -80,6 +104,8 @@ class Homes {
   void bind(HomeId id, TypeNumbers::Id type, TypeNumbers& types) {
     Home& home = homes_[id];
     if (!failures_.empty()) failures_.erase(id);
+    if (home.recipe) home.recipe.reset();
+    home.waited = 0;
     if (home.is_live() || !home.ranks) {
       home.stamp.type = type;
     } else {

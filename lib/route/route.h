@@ -44,6 +44,7 @@ struct Route {
   std::string text;  // without notes
   Action action = Action::kRun;
   bool is_placed = false;
+  bool makes = false;  // unplaced: one value, from nothing or from a file
   std::vector<RouteOperand> operands;  // each register once
   std::vector<RouteResult> results;
   std::vector<RoutePath> paths;

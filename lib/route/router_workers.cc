@@ -161,6 +161,7 @@ std::string RouterLoop::where_was(uint32_t worker) const {
 // Full bodies leave; when no input is to be had, all do.
 void RouterLoop::send_bodies() {
   if (is_lost_ || !host_->state().is_complete()) return;
+  if (input_ended_) dispatcher_->flush();
   const bool idle = input_idle_ || input_ended_ || !wants_input();
   const std::vector<uint32_t> due = dispatcher_->outbox().take_due();
   if (idle) {

@@ -17,6 +17,7 @@ struct SentBody {
   int64_t line = 0;
   std::string text;
   bool has_number = false;
+  std::vector<uint32_t> workers;  // of what was issued: those concerned
 };
 
 class RouteHarness {
@@ -27,8 +28,12 @@ class RouteHarness {
             {workers, false, true},
             [this](std::string_view m) { messages_ += m; },
             [this](const Issue& issue) {
+              if (issue.kind == Issue::Kind::kInstruction) {
+                instructions_.append(issue.text).append("\n");
+              }
               issued_.push_back({issue.seq, static_cast<int64_t>(issue.line),
-                                 std::string(issue.text), true});
+                                 std::string(issue.text), true,
+                                 *issue.workers});
             }),
         sent_(workers) {
     dispatcher_.set_file("p.gt");
@@ -59,6 +64,8 @@ class RouteHarness {
     return out;
   }
   const std::vector<SentBody>& issued() const { return issued_; }
+  // As the log's last column has them.
+  const std::string& instructions() const { return instructions_; }
   const std::string& messages() const { return messages_; }
   std::string results() {
     std::string out;
@@ -77,14 +84,18 @@ class RouteHarness {
         const auto more = lines.next(item);
         ASSERT_TRUE(more.ok()) << more.error().message;
         if (!more.value()) break;
-        sent_[w].push_back({item.seq, item.line, std::string(item.text),
-                            takes_number(item.text)});
+        sent_[w].push_back({item.seq,
+                            item.line,
+                            std::string(item.text),
+                            takes_number(item.text),
+                            {}});
       }
     }
   }
 
   uint32_t workers_;
   std::string messages_;
+  std::string instructions_;
   std::vector<SentBody> issued_;
   Dispatcher dispatcher_;
   std::vector<std::vector<SentBody>> sent_;

@@ -1,162 +1,11 @@
 // Random programs, dispatched to workers that are played here: what a worker
 // reads is there, and is what the program says.
-#include <map>
-#include <random>
 #include <set>
 
-#include "route_harness.h"
-#include "stream/ranks.h"
+#include "route_world.h"
 
 namespace gt {
 namespace {
-
-// Where each register was bound last, by line of the program.
-using Bound = std::map<std::string, int64_t>;
-
-std::vector<std::string> registers(std::string_view text,
-                                   std::string_view ranks) {
-  if (ranks.empty()) return {std::string(text)};
-  std::vector<std::string> out;
-  const auto parsed = parse_ranks(ranks);
-  for (const int64_t rank : parsed.value()) {
-    out.push_back(std::string(text) + "@" + std::to_string(rank));
-  }
-  return out;
-}
-
-std::vector<std::string> operands_of(const Line& line) {
-  std::vector<std::string> out;
-  for (const Operand& o : line.operands) {
-    if (o.kind != Operand::Kind::kName) continue;
-    for (auto& name : registers(o.text, o.ranks)) out.push_back(name);
-  }
-  return out;
-}
-
-void apply(const Line& line, int64_t at, Bound& bound) {
-  if (line.op == "free") {
-    for (const auto& name : operands_of(line)) bound.erase(name);
-  }
-  for (const Name& r : line.results) {
-    for (const auto& name : registers(r.text, r.ranks)) bound[name] = at;
-  }
-}
-
-class World {
- public:
-  explicit World(uint32_t workers) : workers_(workers) {}
-
-  // The registers before each line of the program.
-  void read(const std::string& program) {
-    Bound bound;
-    int64_t number = 0;
-    for (size_t at = 0; at < program.size();) {
-      const size_t end = program.find('\n', at);
-      before_[++number] = bound;
-      Line line;
-      const std::string text = program.substr(at, end - at);
-      ASSERT_TRUE(parse_line(text, line).ok());
-      apply(line, number, bound);
-      at = end + 1;
-    }
-  }
-
-  // All that was sent, in the order of its numbers.
-  void play(RouteHarness& route) {
-    std::map<uint64_t, std::vector<std::pair<uint32_t, const SentBody*>>> all;
-    for (uint32_t w = 0; w < workers_.size(); ++w) {
-      uint64_t last = 0;
-      for (const SentBody& line : route.sent(w)) {
-        if (line.text.starts_with("#ranks")) {
-          take_ranks(line.text);
-          continue;
-        }
-        if (!line.has_number) continue;
-        ASSERT_GT(line.seq, last);  // a projection of one order
-        last = line.seq;
-        all[line.seq].emplace_back(w, &line);
-      }
-    }
-    ASSERT_EQ(all.size(), route.issued().size());
-    uint64_t next = 1;
-    for (const auto& [seq, lines] : all) {
-      ASSERT_EQ(seq, next++);
-      step(lines, route.issued()[seq - 1].text);
-    }
-  }
-
-  size_t held() const {
-    size_t n = 0;
-    for (const Bound& bound : workers_) n += bound.size();
-    return n;
-  }
-  size_t copies = 0;
-
- private:
-  void take_ranks(const std::string& text) {
-    for (size_t at = text.find(' ', 7); at != std::string::npos;
-         at = text.find(' ', at + 1)) {
-      long first = 0, last = 0;
-      unsigned worker = 0;
-      ASSERT_EQ(
-          std::sscanf(text.c_str() + at, " %ld-%ld=%u", &first, &last, &worker),
-          3);
-      for (long r = first; r <= last; ++r) worker_of_[r] = worker;
-    }
-  }
-  bool plays(uint32_t worker, const std::string& name) const {
-    const size_t at = name.find('@');
-    return at == std::string::npos ||
-           worker_of_.at(std::stol(name.substr(at + 1))) == worker;
-  }
-
-  void step(const std::vector<std::pair<uint32_t, const SentBody*>>& lines,
-            const std::string& issued) {
-    for (const auto& [worker, sent] : lines) {
-      ASSERT_EQ(sent->text, issued);
-      if (issued[0] == '#') continue;
-      Line line;
-      ASSERT_TRUE(parse_line(sent->text, line).ok());
-      Bound& mine = workers_[worker];
-      if (const std::string_view* from = line.note("from")) {
-        copy(line, worker, std::stoul(std::string(*from)));
-        continue;
-      }
-      const bool crosses = line.op == "copy" || line.op == "all_reduce";
-      for (const auto& name : operands_of(line)) {
-        if (!plays(worker, name)) {
-          ASSERT_TRUE(crosses || sent->text.find('@') != std::string::npos);
-          continue;
-        }
-        ASSERT_TRUE(mine.count(name)) << name << " in " << sent->text;
-        if (line.op == "free") continue;
-        ASSERT_EQ(mine[name], before_[sent->line].at(name)) << sent->text;
-      }
-      Bound all;
-      apply(line, sent->line, all);
-      if (line.op == "free") {
-        for (const auto& name : operands_of(line)) mine.erase(name);
-      }
-      for (const auto& [name, at] : all) {
-        if (plays(worker, name)) mine[name] = at;
-      }
-    }
-  }
-
-  // The one that has it sends it, the other takes it.
-  void copy(const Line& line, uint32_t worker, size_t from) {
-    const std::string name(line.operands[0].text);
-    ASSERT_TRUE(workers_[from].count(name));
-    if (worker == from) return;
-    ASSERT_FALSE(workers_[worker].count(name)) << "copied twice: " << name;
-    workers_[worker][name] = workers_[from][name];
-    ++copies;
-  }
-
-  std::vector<Bound> workers_;
-  std::map<int64_t, Bound> before_;
-  std::map<long, uint32_t> worker_of_;
-};
 
 class Programs {
  public:
@@ -239,11 +88,117 @@ TEST(RouteWorld, EveryWorkerReadsWhatTheProgramSays) {
     }
     ASSERT_EQ(route.messages(), "");
     world.play(route);
+    if (!HasFatalFailure()) world.run(route, random);
     if (HasFatalFailure()) return;
     EXPECT_EQ(world.held(), 0U);  // no copy is left behind
     copies += world.copies;
   }
   EXPECT_GT(copies, 100U);
+}
+
+// Registers on ranks 0 to 7, and some on none.
+class PlacedPrograms {
+ public:
+  explicit PlacedPrograms(uint32_t seed) : random_(seed) {}
+  std::string make(size_t lines) {
+    if (below(2) == 0) text_ += "mesh dp=4 tp=2\n";
+    for (size_t i = 0; i < lines; ++i) add();
+    for (const auto& [name, ranks] : live_) {
+      if (!ranks.empty()) text_ += "free " + at(name, ranks) + "\n";
+    }
+    return text_;
+  }
+
+ private:
+  using Set = std::set<int64_t>;
+  size_t below(size_t n) { return random_() % n; }
+  static std::string at(const std::string& name, const Set& ranks) {
+    const std::vector<int64_t> list(ranks.begin(), ranks.end());
+    return name + "@" + to_string(list);
+  }
+  Set some(const Set& of) {
+    Set out;
+    for (const int64_t rank : of) {
+      if (below(2) == 0) out.insert(rank);
+    }
+    return out.empty() ? of : out;
+  }
+  void bind(const std::string& name, const Set& ranks, const std::string& how) {
+    text_ += at(name, ranks) + " = " + how + "\n";
+    live_[name].insert(ranks.begin(), ranks.end());
+  }
+  void add() {
+    static const Set kAll = {0, 1, 2, 3, 4, 5, 6, 7};
+    const std::string x(1, static_cast<char>('p' + below(4)));
+    const std::string y(1, static_cast<char>('p' + below(4)));
+    const Set live = live_[x];
+    const std::string file = "\"f" + std::to_string(below(2)) + ".npy\"";
+    if (live.empty()) return bind(x, some(kAll), "zeros f32[4]");
+    const Set set = some(live);
+    const std::string operand = at(x, set);
+    switch (below(10)) {
+      case 0:
+        return bind(y, some(kAll), "randn f32[4] 1");
+      case 1:
+        return bind(y, some(kAll), "load " + file + " f32[4]");
+      case 2:
+        return bind(y, set, "neg " + operand);
+      case 3:
+        return bind(y, set, "all_reduce " + operand);
+      case 4: {
+        Set to;
+        while (to.size() < set.size()) to.insert(int64_t(below(8)));
+        return bind(y, to, "copy " + operand);
+      }
+      case 5:
+        text_ += "print " + operand + "\n";
+        return;
+      case 6:
+        text_ += "save " + operand + " " + file + "\n";
+        return;
+      case 7:
+        text_ += "free " + operand + "\n";
+        for (const int64_t rank : set) live_[x].erase(rank);
+        return;
+      case 8:  // without ranks, among them
+        text_ += "u = load " + file + " f32[4]\nu = add u 1\nsave u " + file +
+                 "\nfree u\n";
+        return;
+      default: {
+        const Set other = live_[y];
+        Set both;
+        for (const int64_t rank : set) {
+          if (other.count(rank) > 0) both.insert(rank);
+        }
+        if (both.empty()) return;
+        bind(y, both, "add " + at(x, both) + " " + at(y, both));
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  std::map<std::string, Set> live_;
+  std::string text_;
+};
+
+// The argument of design.md, section 3: what a worker is sent is the part that
+// concerns it of one total order, so nothing waits in a circle.
+TEST(RouteWorld, QueuesAreProjectionsOfTheStream) {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const uint32_t workers = 1 + seed % 5;
+    RouteHarness route(workers);
+    World world(workers);
+    const std::string program = PlacedPrograms(seed).make(300);
+    world.read(program);
+    route.feed(program);
+    ASSERT_EQ(route.messages(), "");
+    world.play(route);
+    std::mt19937 random(seed);
+    if (!HasFatalFailure()) world.run(route, random);
+    if (HasFatalFailure()) return;
+    EXPECT_EQ(world.held(), 0U);
+  }
 }
 
 TEST(RouteWorld, PlacedProgramsToo) {
