@@ -79,6 +79,21 @@ s = tensor f32[] 4'
   [ "$(grep -c p.gt:5: <<< "$stderr")" = 1 ]
 }
 
+@test "a load by another worker knows of the save that failed" {
+  printf '%s\n' 'mesh dp=2' 'x@0 = tensor i64[2] 1 2' 'save x@0 "f.npy"' \
+    'n@0 = tensor i64[] 0' 'q@0 = floordiv x@0 n@0' 'save q@0 "f.npy"' \
+    'y@1 = load "f.npy" i64[2]' 'print y@1' 'save x@0 "f.npy"' \
+    'y@1 = load "f.npy" i64[2]' 'print y@1' 'save q@0 "s.safetensors:a"' \
+    'save x@0 "s.safetensors:b"' 'y@1 = load "s.safetensors:a" i64[2]' \
+    'print y@1' 'y@1 = load "s.safetensors:b" i64[2]' 'print y@1' > p.gt
+  run -1 --separate-stderr gt-work p.gt
+  local alone=$output
+  run -1 --separate-stderr gt-route -n 2 p.gt
+  [ "$output" = "$alone" ]
+  [[ $output == *'y@1 = fail "p.gt:7: load: f.npy was not saved: p.gt:5: floordiv: '* ]]
+  [[ $output == *'y@1 = tensor i64[2] 1 2'* ]]
+}
+
 @test "an answer comes without closing the pipe" {
   coproc ROUTE { gt-route -n 2 3>&-; }
   local pid=$ROUTE_PID in=${ROUTE[1]} out=${ROUTE[0]} i line

@@ -1,9 +1,16 @@
 #include "exec/saves.h"
 
+#include <algorithm>
+
 #include "exec/npy_file.h"
 #include "stream/stored.h"
 
 namespace gt {
+namespace {
+
+constexpr char kEnd = '\0';
+
+}  // namespace
 
 Status Saves::save(const std::string& path, const Type& type, const void* data,
                    const Failure& line) {
@@ -26,6 +33,32 @@ const std::string* Saves::failure_of(const std::string& path) const {
   if (failed_.empty()) return nullptr;
   const auto it = failed_.find(normal_path(path));
   return it == failed_.end() ? nullptr : &it->second;
+}
+
+// A path and a reason each, ended by a zero byte.
+std::string Saves::failures_in(const std::string& file) const {
+  std::string out;
+  for (const auto& [path, why] : failed_) {
+    if (split_path(path).file != file) continue;
+    out.append(path).append(1, kEnd).append(why).append(1, kEnd);
+  }
+  return out;
+}
+
+void Saves::take_failures(const std::string& file, std::string_view failures) {
+  std::erase_if(failed_, [&file](const auto& failed) {
+    return split_path(failed.first).file == file;
+  });
+  const auto next = [&failures] {
+    const size_t end = std::min(failures.find(kEnd), failures.size());
+    const std::string_view word = failures.substr(0, end);
+    failures.remove_prefix(std::min(end + 1, failures.size()));
+    return std::string(word);
+  };
+  while (!failures.empty()) {
+    std::string path = next();
+    failed_[std::move(path)] = next();
+  }
 }
 
 Status Saves::save_to(const StoredPath& path, const Type& type,

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -42,6 +43,11 @@ class Saves {
   void fail(const std::string& path, const std::string& why);
   // Why the last save to the path failed, or null.
   const std::string* failure_of(const std::string& path) const;
+
+  // What failed in a file, so that another worker knows it: its loads wait for
+  // our saves. It takes that in place of what it knew.
+  std::string failures_in(const std::string& file) const;
+  void take_failures(const std::string& file, std::string_view failures);
 
   // Writes what waits for this file.
   void settle(const std::string& file);

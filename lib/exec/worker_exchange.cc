@@ -86,9 +86,13 @@ void Worker::take_control(std::string_view text, const Where& origin) {
       kJobCost);
 }
 
-// "#fence FROM TO,...": what follows on TO waits until FROM has come so far.
+// "#fence FROM TO,... FILE": what follows on TO waits until FROM has come so
+// far, and knows what failed in the file.
 Status Worker::take_fence(std::string_view words, const Where& origin) {
   std::vector<unsigned> workers;
+  const size_t quoted = std::min(words.find('"'), words.size());
+  const std::string file = unquote(words.substr(quoted));
+  words = words.substr(0, quoted);
   for (auto word = next_word(words); !word.empty(); word = next_word(words)) {
     unsigned number = 0;
     if (!read_number(word, number) || number >= attached_->hosting.workers()) {
@@ -96,7 +100,7 @@ Status Worker::take_fence(std::string_view words, const Where& origin) {
     }
     workers.push_back(number);
   }
-  if (workers.size() < 2) return Error{"usage: #fence FROM TO,..."};
+  if (workers.size() < 2) return Error{"usage: #fence FROM TO,... FILE"};
   comm::Transfer transfer;
   transfer.from = workers[0];
   transfer.to.assign(workers.begin() + 1, workers.end());
@@ -107,6 +111,7 @@ Status Worker::take_fence(std::string_view words, const Where& origin) {
   exchange->op = "fence";
   LineEntry entry;
   entry.text = "";
+  entry.label = file;
   entry.crossing = std::make_unique<LineExchange>();
   const comm::Part& part = exchange->parts[0];
   if (!part.exports.empty()) {
@@ -117,7 +122,9 @@ Status Worker::take_fence(std::string_view words, const Where& origin) {
   const bool waits = !part.targets.empty();
   entry.crossing->exchange = std::move(exchange);
   const auto op = begin(entry, origin);
-  if (waits) adopt(*op);
+  if (!waits) return ok_status();
+  adopt(*op);
+  if (!file.empty()) enqueue_job(comm::take_saves_job(op, file), kJobCost);
   return ok_status();
 }
 
@@ -167,6 +174,10 @@ void Worker::show(const LineEntry& entry, ExchangeRun& op) {
       continue;
     }
     if (operand.kind == LineOperand::Kind::kNone) {  // of a fence
+      if (!entry.label.empty()) {
+        enqueue_job(comm::tell_saves_job(op.shared_from_this(), entry.label),
+                    kJobCost);
+      }
       op.operands.push_back(nullptr);
       continue;
     }

@@ -270,6 +270,7 @@ void Dispatcher::fence(const std::vector<RoutePath>& paths,
     for (const uint32_t to : f.to) {
       text += (to == f.to[0] ? " " : ",") + std::to_string(to);
     }
+    text += " " + quote(f.file);
     all.push_back(f.from);
     std::sort(all.begin(), all.end());
     issue(all, text, Issue::Kind::kControl);

@@ -97,6 +97,10 @@ class Dispatcher {
   uint64_t lines() const { return lines_; }
   uint64_t decoded() const { return decoded_; }
   uint64_t seq() const { return next_seq_; }
+  // Registers, types and lines that it has room for: what its memory grows by.
+  size_t kept() const {
+    return homes_.size() + types_.size() + held_.size() + paths_.size();
+  }
 
  private:
   using Routes = Cache<Route>;

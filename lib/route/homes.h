@@ -132,7 +132,7 @@ class Homes {
   void renumber_types(TypeNumbers& types);
   // Names for a spelling suggestion: not all, when there are very many.
   std::vector<std::string_view> some_live_names() const;
-  size_t size() const { return homes_.size(); }
+  size_t size() const { return homes_.size() + pieces_.size(); }
 
  private:
   void claim(HomeId id, TypeNumbers::Id type, TypeNumbers& types);

@@ -17,6 +17,7 @@ namespace gt {
 struct Fence {
   uint32_t from = 0;
   std::vector<uint32_t> to;
+  std::string file;  // for which it is: they then know what failed in it
 };
 
 class PathOrder {
@@ -29,6 +30,7 @@ class PathOrder {
             std::vector<Fence>& fences);
   void write(std::string_view file, uint32_t worker,
              std::vector<Fence>& fences);
+  size_t size() const { return files_.size(); }
 
  private:
   // So many files are told apart; the rest count as one.

@@ -160,6 +160,26 @@ TEST(CommTransfer, AFenceOrdersFiles) {
   std::filesystem::remove(path);
 }
 
+// What failed in the file is known behind the fence, and nothing else is.
+TEST(CommTransfer, AFenceTellsWhatWasNotSaved) {
+  const std::string path = testing::TempDir() + "gt-fence-told.npy";
+  const std::string quoted = "\"" + path + "\"";
+  const auto outcomes = run_team(
+      "x@0 = tensor i64[] 0\nsave x@0 " + quoted + "\nq@0 = floordiv 7 x@0\n" +
+          "save q@0 " + quoted + "\n#fence 0 1 \"/other.npy\"\n" +
+          "a@1 = load " + quoted + " i64[]\nprint a@1\n#fence 0 1 " + quoted +
+          "\nb@1 = load " + quoted + " i64[]\nprint b@1\n#fence 1 0 " + quoted +
+          "\nsave x@0 " + quoted + "\n#fence 0 1 " + quoted + "\nc@1 = load " +
+          quoted + " i64[]\nprint c@1\n",
+      two_workers());
+  EXPECT_NE(outcomes[1].out.find(
+                " was not saved: t:3: floordiv: integer division by zero\""),
+            std::string::npos);
+  EXPECT_TRUE(outcomes[1].out.starts_with("a@1 = tensor i64[] 0\nb@1 = fail "));
+  EXPECT_TRUE(outcomes[1].out.ends_with("c@1 = tensor i64[] 0\n"));
+  std::filesystem::remove(path);
+}
+
 // Compute goes on while an exchange waits for the other worker, until a line
 // needs its result.
 TEST(CommOverlap, ComputeRunsOnUntilItNeedsTheResult) {

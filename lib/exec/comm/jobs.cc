@@ -51,7 +51,52 @@ class AdoptJob final : public Job {
   std::vector<const void*> results_;  // by target of the last step; or null
 };
 
+// So that it is told from other failures, as the loss of a peer.
+constexpr char kSaves = '\1';
+
+class TellSavesJob final : public Job {
+ public:
+  TellSavesJob(std::shared_ptr<ExchangeRun> op, std::string file)
+      : op_(std::move(op)), file_(std::move(file)) {}
+  void run(Executor& executor) override {
+    const std::string failures = executor.saves().failures_in(file_);
+    if (failures.empty()) return;
+    op_->shown[0].fault =
+        std::make_shared<const std::string>(kSaves + failures);
+  }
+
+ private:
+  std::shared_ptr<ExchangeRun> op_;
+  std::string file_;
+};
+
+class TakeSavesJob final : public Job {
+ public:
+  TakeSavesJob(std::shared_ptr<ExchangeRun> op, std::string file)
+      : op_(std::move(op)), file_(std::move(file)) {}
+  void run(Executor& executor) override {
+    const Fault& fault = op_->result_fault(0);
+    if (fault == nullptr) return executor.saves().take_failures(file_, {});
+    if (!fault->starts_with(kSaves)) return;
+    executor.saves().take_failures(file_, std::string_view(*fault).substr(1));
+  }
+
+ private:
+  std::shared_ptr<ExchangeRun> op_;
+  std::string file_;
+};
+
 }  // namespace
+
+std::unique_ptr<Job> tell_saves_job(std::shared_ptr<ExchangeRun> run,
+                                    std::string file) {
+  return std::make_unique<TellSavesJob>(std::move(run), std::move(file));
+}
+
+std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
+                                    std::string file) {
+  return std::make_unique<TakeSavesJob>(std::move(run), std::move(file));
+}
 
 std::unique_ptr<Job> start_job(Engine& engine,
                                std::shared_ptr<ExchangeRun> run) {

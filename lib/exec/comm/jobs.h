@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "exec/comm/engine.h"
@@ -18,5 +19,12 @@ std::unique_ptr<Job> start_job(Engine& engine,
 // failures. `results`: by target of the last step; null where there is none.
 std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
                                std::vector<const void*> results);
+
+// Of a fence for a file: its value, which has no bytes, fails with what failed
+// in the file, and the other takes that.
+std::unique_ptr<Job> tell_saves_job(std::shared_ptr<ExchangeRun> run,
+                                    std::string file);
+std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
+                                    std::string file);
 
 }  // namespace gt::comm
