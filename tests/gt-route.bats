@@ -35,6 +35,44 @@ wrong() {
   [[ $stderr == *'gt-route: waited 1 s for all workers; 0 of 2 workers are here'* ]]
 }
 
+# await PATTERN FILE: until a line of it is there.
+await() {
+  within 20 bash -c 'until grep -q "$0" "$1"; do sleep 0.05; done' "$1" "$2"
+}
+
+@test "those that are missing are named" {
+  local at=ipc://@gt-test-$$-missing
+  spawn gt-work --connect "$at" --rank 2 --name two
+  run -4 --separate-stderr gt-route --bind "$at" --workers 4 --timeout 2 \
+    <<< 'x = ones f32[2]'
+  [[ $stderr == *'gt-route: 1 of 4 workers are here; waits for rank 0-1,3'* ]]
+  [[ $stderr == *'waited 2 s for all workers; 1 of 4 workers are here (two on '*'; missing: rank 0-1,3'* ]]
+}
+
+@test "workers come before gt-route, die and stop while others are waited for" {
+  local at=ipc://@gt-test-$$-attach route status=0
+  echo 'x = ones f32[2]' > p.gt
+  echo 'print x' >> p.gt
+  spawn gt-work --connect "$at" --rank 1 --name first
+  local first=$!
+  spawn gt-route --bind "$at" --workers 2 p.gt > out.txt 2> err.txt
+  route=$!
+  await '1 of 2 workers are here; waits for rank 0' err.txt
+  kill -KILL "$first"
+  await 'first on .* is lost before all workers were here' err.txt
+  spawn gt-work --connect "$at" --rank 1 --name second
+  local second=$!
+  within 20 bash -c 'until (($(grep -c "1 of 2" err.txt) == 2)); do sleep 0.05; done'
+  kill -STOP "$second"
+  await 'second on .* is lost before all workers were here: nothing' err.txt
+  kill -CONT "$second"
+  spawn gt-work --connect "$at" --rank 0 --name third
+  wait "$route" || status=$?
+  [ "$status" = 0 ]
+  [ "$(cat out.txt)" = 'x = tensor f32[2] 1 1' ]
+  wait "$second"
+}
+
 # same_results FILE: by one gt-work and by one, two and four workers.
 same_results() {
   local n

@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "base/text.h"
 #include "net/endpoint.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
@@ -60,6 +61,24 @@ std::string HostState::who_is_here() const {
            ", pid " + std::to_string(here[i]->info.pid);
   }
   return out + (here.empty() ? "" : ")");
+}
+
+std::string HostState::who_is_missing() const {
+  std::vector<bool> is_here(options_.workers);
+  size_t known = 0;
+  for (const auto& [id, peer] : peers_) {
+    if (!peer.info.rank.has_value()) continue;
+    is_here[*peer.info.rank] = true;
+    ++known;
+  }
+  if (known == 0 || known < peers_.size()) {
+    return std::to_string(options_.workers - peers_.size()) + " more";
+  }
+  std::vector<int64_t> missing;
+  for (uint32_t i = 0; i < options_.workers; ++i) {
+    if (!is_here[i]) missing.push_back(i);
+  }
+  return "rank " + to_string(missing);
 }
 
 // ---- what comes -------------------------------------------------------------

@@ -96,8 +96,11 @@ class HostState {
   bool next(Outgoing& out);
 
   bool is_complete() const { return is_numbered_; }
+  size_t here() const { return peers_.size(); }
   // "2 of 4 workers are here (w0 on node7, pid 12; ...)".
   std::string who_is_here() const;
+  // "rank 1,3", if all that are here said which they are, else "2 more".
+  std::string who_is_missing() const;
   const WorkerStatus& worker(uint32_t number) const {
     return workers_[number].status;
   }

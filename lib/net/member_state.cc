@@ -16,7 +16,7 @@ constexpr uint64_t kMuch = uint64_t{256} << 10;
 
 MemberState::MemberState(MemberOptions options, int64_t now)
     : options_(std::move(options)),
-      began_(now),
+      sign_(now),
       heard_(now),
       judged_(now),
       next_beat_(now + options_.timing.beat) {}
@@ -47,6 +47,7 @@ void MemberState::link_up(int64_t now) {
   if (state_ != State::kConnecting) return;
   state_ = State::kHello;
   heard_ = now;
+  sign_ = now;
   say_hello();
 }
 
@@ -58,10 +59,20 @@ void MemberState::link_down() {
   // Before it was attached nothing is lost: another connection is tried.
   if (state_ != State::kHello) return;
   state_ = State::kConnecting;
+  hello_at_ = 0;
   outgoing_.clear();
 }
 
+// We were silent for too long, and are forgotten. Not all at the same time.
+void MemberState::say_hello_again(int64_t now) {
+  constexpr int64_t kMostBackOff = 2000;  // milliseconds
+  const auto jitter = static_cast<int64_t>(options_.info.pid);
+  hello_at_ = now + back_off_ + jitter % back_off_;
+  back_off_ = std::min(2 * back_off_, kMostBackOff);
+}
+
 void MemberState::say_hello() {
+  hello_at_ = 0;
   MessageWriter hello(Verb::kHello);
   hello.field("version", uint64_t{kWireVersion});
   hello.field("table", options_.table).field("token", options_.token);
@@ -75,6 +86,7 @@ void MemberState::say_hello() {
 void MemberState::receive(Frame frame, int64_t now) {
   if (is_over() || state_ == State::kConnecting) return;
   heard_ = now;
+  if (!is_attached()) sign_ = now;
   const size_t bytes = uses_credit(frame.bytes()) ? frame.size() : 0;
   auto letter = joiner_.take(std::move(frame));
   if (!letter.ok()) {
@@ -97,6 +109,7 @@ void MemberState::take(Letter letter) {
     case Verb::kRefuse:
       return finish(Kind::kRefused, std::string(letter.message.body));
     case Verb::kAbort:
+      if (!is_attached()) return say_hello_again(heard_);
       return finish(Kind::kAborted, std::string(letter.message.body));
     case Verb::kWelcome:
       if (state_ == State::kHello) return take_welcome(letter.message);
@@ -190,8 +203,9 @@ void MemberState::tick(int64_t now, bool all_read) {
   const int64_t slept = now - std::exchange(judged_, now);
   const int64_t excused = slept > 3 * options_.timing.beat / 2 ? slept : 0;
   heard_ = std::min(heard_ + excused, now);
-  if (state_ == State::kConnecting) {
-    if (now - began_ < options_.connect_limit) return;
+  if (!is_attached()) {
+    if (hello_at_ != 0 && now >= hello_at_) say_hello();
+    if (now - sign_ < options_.connect_limit) return;
     return finish(MemberEvent::Kind::kLost,
                   "no gt-route at " + options_.host + " within " +
                       seconds_text(options_.connect_limit));

@@ -1,6 +1,8 @@
 // A worker's side of its connection to gt-route: says hello, beats, tells what
-// is done, hands over what comes. Knows no socket and no clock: time is passed
-// in, in milliseconds, and what is to be sent is handed out.
+// is done, hands over what comes. Until it is welcome it has nothing to lose,
+// so it tries again whatever happens, less and less often. Knows no socket and
+// no clock: time is passed in, in milliseconds, and what is to be sent is
+// handed out.
 #pragma once
 
 #include <cstddef>
@@ -82,6 +84,7 @@ class MemberState {
   void take(Letter letter);
   void take_welcome(const Message& message);
   void say_hello();
+  void say_hello_again(int64_t now);
   void say_done();
   void finish(MemberEvent::Kind kind, std::string why);
 
@@ -91,10 +94,12 @@ class MemberState {
   Joiner joiner_;
   std::deque<MemberEvent> events_;
   std::deque<Frame> outgoing_;
-  int64_t began_;
+  int64_t sign_;  // of gt-route, until it welcomes us
   int64_t heard_;
   int64_t judged_;
   int64_t next_beat_;
+  int64_t hello_at_ = 0;  // not 0: we were given up, and try again then
+  int64_t back_off_ = 100;
   uint64_t done_seq_ = 0;
   uint64_t taken_ = 0;
   uint64_t told_ = 0;  // of taken_

@@ -57,6 +57,7 @@ Exit RouterLoop::run() {
     wait();
     log_.tick();
     host_->step();
+    say_who_is_here();
     take_events();
     take_ends();
     take_signals();
@@ -138,7 +139,8 @@ void RouterLoop::wait() {
   poller_.wait(reads && !input_idle_ ? 0 : limit);
   if (!host_->state().is_complete() && now_ms() >= deadline_) {
     lose("waited " + std::to_string(options_.timeout) + " s for all workers; " +
-         host_->state().who_is_here());
+         host_->state().who_is_here() +
+         "; missing: " + host_->state().who_is_missing());
   }
 }
 

@@ -61,6 +61,7 @@ class RouterLoop {
   // Workers.
   void take_events();
   void say_progress(const HostEvent& event);
+  void say_who_is_here();
   std::string describe(uint32_t worker) const;
   void take_message(uint32_t worker, const Message& message);
   void take_report(uint32_t worker, const Message& message);
@@ -87,7 +88,9 @@ class RouterLoop {
   std::string out_;
   size_t written_ = 0;  // of out_
   std::unordered_set<std::string> reported_;
-  int64_t deadline_ = 0;    // until all workers are there
+  int64_t deadline_ = 0;  // until all workers are there
+  size_t told_here_ = 0;  // workers, until all are there
+  int64_t next_told_ = 0;
   int64_t next_flush_ = 0;  // of the log
   Exit status_ = Exit::kDone;
   bool input_idle_ = false;

@@ -1,5 +1,6 @@
 // gt-route and its workers: what they say, what they are sent, how they end.
 #include <poll.h>
+#include <unistd.h>
 
 #include "base/message.h"
 #include "route/router_loop.h"
@@ -39,6 +40,25 @@ void RouterLoop::say_progress(const HostEvent& event) {
                      : event.kind == HostEvent::Kind::kSuspect ? " says nothing"
                                                                : " goes on";
   say_("gt-route: " + describe(event.worker) + what + "\n");
+}
+
+// While others are waited for: on a terminal one line that changes, else now
+// and then a line.
+void RouterLoop::say_who_is_here() {
+  constexpr int64_t kApart = 3000;  // milliseconds
+  static const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
+  const HostState& host = host_->state();
+  if (options_.bind.empty() || told_here_ == options_.workers) return;
+  const size_t here = host.is_complete() ? options_.workers : host.here();
+  if (here == told_here_ || (!is_terminal && now_ms() < next_told_)) return;
+  told_here_ = here;
+  next_told_ = now_ms() + kApart;
+  const bool is_all = here == options_.workers;
+  std::string text = "gt-route: " + std::to_string(here) + " of " +
+                     std::to_string(options_.workers) + " workers are here";
+  if (!is_all) text += "; waits for " + host.who_is_missing();
+  if (is_terminal) text = "\r\x1b[K" + text;
+  say_(text + (is_terminal && !is_all ? "" : "\n"));
 }
 
 std::string RouterLoop::describe(uint32_t worker) const {
@@ -113,7 +133,12 @@ void RouterLoop::take_ends() {
 
 void RouterLoop::lose_worker(uint32_t worker, const std::string& why) {
   if (is_lost_) return;
-  if (worker == kNoWorker) return lose(why);
+  if (worker == kNoWorker) {
+    // Nothing was begun with it: it may come back, or another may come.
+    if (host_->state().is_complete()) return lose(why);
+    told_here_ = host_->state().here();
+    return say_("gt-route: " + why + "\n");
+  }
   log_.lost(worker, host_->state().worker(worker).done_seq, why);
   const std::string& ended = workers_[worker].ended;
   lose((ended.empty() ? why : ended) + where_was(worker));

@@ -118,6 +118,7 @@ TEST_F(HostStateTest, AllAreWelcomeOnceAllAreHere) {
   EXPECT_FALSE(host_->is_complete());
   EXPECT_EQ(host_->who_is_here(),
             "2 of 3 workers are here (first on h, pid 7; second on h, pid 7)");
+  EXPECT_EQ(host_->who_is_missing(), "1 more");
   say("c", hello(info_of("third")));
   EXPECT_TRUE(host_->is_complete());
   EXPECT_EQ(sent(), (std::vector<std::string>{"a: welcome", "b: welcome",
@@ -378,6 +379,35 @@ TEST_F(HostStateTest, TheEndOfAConnectionIsTheEndOfItsWorker) {
   EXPECT_EQ(e.kind, Kind::kLost);
   EXPECT_EQ(e.why, "worker 1 (w1 on h, pid 7) is lost: its connection ended");
   EXPECT_TRUE(sent().empty());
+}
+
+TEST_F(HostStateTest, RanksThatAreMissingAreNamed) {
+  start(6);
+  EXPECT_EQ(host_->who_is_missing(), "6 more");
+  for (const uint32_t rank : {2U, 0U}) {
+    WorkerInfo info = info_of("w" + std::to_string(rank));
+    info.rank = rank;
+    say(info.name, hello(info));
+  }
+  EXPECT_EQ(host_->here(), 2u);
+  EXPECT_EQ(host_->who_is_missing(), "rank 1,3-5");
+}
+
+// What the connection of before still brings is dropped and counted.
+TEST_F(HostStateTest, OneThatWasGivenUpWhileOthersAreWaitedForComesBack) {
+  start(2);
+  say("a", hello(info_of("w0")));
+  for (int i = 0; i < 3; ++i) pass(500);
+  EXPECT_EQ(event().kind, Kind::kLost);
+  EXPECT_EQ(sent()[0], "a: abort");
+  EXPECT_EQ(host_->here(), 0u);
+  say("a", "done seq=0 bytes=0 wait=0 size=0\n");
+  say("a", "results size=2\nx\n");
+  EXPECT_EQ(host_->ignored(), 2u);
+  say("a", hello(info_of("w0")));
+  say("b", hello(info_of("w1")));
+  EXPECT_TRUE(host_->is_complete());
+  EXPECT_EQ(host_->worker(0).epoch, 1u);
 }
 
 TEST_F(HostStateTest, OneThatGoesWhileOthersAreWaitedForMakesRoom) {

@@ -189,9 +189,50 @@ TEST_F(MemberStateTest, WhileOthersAreWaitedForBeatsKeepItThere) {
   }
   EXPECT_TRUE(no_event());
   for (int i = 0; i < 2; ++i) pass(500);
+  EXPECT_TRUE(no_event());  // nothing is lost yet
+  pass(500);
+  EXPECT_EQ(event().why, "no gt-route at ipc://@route within 2.0 s");
+}
+
+TEST_F(MemberStateTest, SilenceOfGtRouteIsItsLossOnceAttached) {
+  attach();
+  for (int i = 0; i < 2; ++i) pass(500);
+  EXPECT_TRUE(no_event());
+  pass(500);
   EXPECT_EQ(event().why,
             "gt-route at ipc://@route is lost: nothing was heard of it for "
             "1.5 s");
+}
+
+// Stopped for a while among others that are waited for, and given up: it comes
+// again, each time after longer.
+TEST_F(MemberStateTest, GivenUpBeforeItIsWelcomeItSaysHelloAgain) {
+  member_->link_up(now_);
+  EXPECT_EQ(sent().size(), 1u);
+  int64_t last = 0;
+  for (int i = 0; i < 8; ++i) {
+    say("abort size=4\ngone");
+    const int64_t from = now_;
+    std::vector<std::string> hellos;
+    while (hellos.empty() && now_ < from + 5000) {
+      pass(10);
+      say("beat size=0\n");
+      hellos = sent();
+      std::erase_if(hellos, [](const std::string& bytes) {
+        return !bytes.starts_with("hello ");
+      });
+    }
+    EXPECT_EQ(hellos.size(), 1u);
+    EXPECT_GE(now_ - from, last);
+    last = now_ - from;
+  }
+  EXPECT_GE(last, 2000);
+  EXPECT_LT(last, 4000);
+  EXPECT_TRUE(no_event());
+  say(kWelcome);
+  EXPECT_EQ(event().kind, Kind::kAttached);
+  say("abort size=4\ngone");  // now it is meant
+  EXPECT_EQ(event().kind, Kind::kAborted);
 }
 
 TEST_F(MemberStateTest, OurOwnSleepIsNotItsSilence) {

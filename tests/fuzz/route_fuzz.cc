@@ -1,0 +1,112 @@
+// Any bytes as a stream for three workers: what is issued is numbered without a
+// gap, each worker is sent lines that it can read, in that order, and those
+// that were seen before go where they would go if they were new.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/wire.h"
+#include "route/dispatcher.h"
+
+namespace {
+
+constexpr uint32_t kWorkers = 3;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+class Run {
+ public:
+  explicit Run(bool caches)
+      : dispatcher_(
+            {kWorkers, false, caches}, [](std::string_view) {},
+            [this](const gt::Issue& issue) { take(issue); }) {}
+
+  // The second time, all lines have been seen.
+  void feed(std::string_view bytes) {
+    dispatcher_.set_file("a.gt");
+    for (size_t at = 0; at < bytes.size();) {
+      const size_t end = std::min(bytes.find('\n', at), bytes.size());
+      dispatcher_.line(bytes.substr(at, end - at), ++number_);
+      at = end + 1;
+      const uint32_t worker = number_ % 5;
+      if (worker < kWorkers) collect(worker);
+    }
+  }
+  void end() {
+    dispatcher_.flush();
+    for (uint32_t w = 0; w < kWorkers; ++w) collect(w);
+    dispatcher_.results().fail("the end");
+    std::string out;
+    dispatcher_.results().emit(out, SIZE_MAX);
+    check(dispatcher_.results().empty());
+    // A line has at most a few names, for up to 4,096 ranks.
+    check(dispatcher_.kept() < 100'000);
+  }
+  const std::string& issued() const { return issued_; }
+
+ private:
+  void take(const gt::Issue& issue) {
+    if (issue.kind == gt::Issue::Kind::kComment) return;
+    check(issue.seq == ++last_);
+    check(!issue.workers->empty());
+    check(std::is_sorted(issue.workers->begin(), issue.workers->end()));
+    issued_.append(issue.text).append("\n");
+    for (const uint32_t w : *issue.workers) {
+      issued_ += static_cast<char>('0' + w);
+      owed_[w].push_back({issue.seq, std::string(issue.text)});
+    }
+  }
+
+  void collect(uint32_t worker) {
+    if (dispatcher_.outbox().empty(worker)) return;
+    const gt::Outbox::Batch batch = dispatcher_.take(worker);
+    gt::NumberedLines lines(batch.body, batch.seq, batch.line);
+    gt::NumberedLines::Item item;
+    std::vector<Owed>& owed = owed_[worker];
+    size_t next = 0;
+    for (;;) {
+      const auto more = lines.next(item);
+      check(more.ok());
+      if (!more.value()) break;
+      if (!gt::takes_number(item.text)) continue;
+      check(next < owed.size());
+      check(owed[next].seq == item.seq && owed[next].text == item.text);
+      ++next;
+      check(item.line >= 0 && static_cast<uint64_t>(item.line) <= number_);
+      if (item.text[0] != '#') check(gt::parse_line(item.text, line_).ok());
+    }
+    check(next == owed.size());
+    owed.clear();
+    dispatcher_.done(worker, batch.last);
+  }
+
+  struct Owed {
+    uint64_t seq;
+    std::string text;
+  };
+  std::vector<Owed> owed_[kWorkers];
+  std::string issued_;
+  uint64_t last_ = 0;
+  uint64_t number_ = 0;
+  gt::Line line_;
+  gt::Dispatcher dispatcher_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  Run kept(true);
+  Run anew(false);
+  for (Run* run : {&kept, &anew}) {
+    for (int i = 0; i < 3; ++i) run->feed(bytes);
+    run->end();
+  }
+  check(kept.issued() == anew.issued());
+  return 0;
+}
