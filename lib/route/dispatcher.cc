@@ -38,7 +38,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sink messages,
       ranks_(options.workers),
       results_(options.workers),
       outbox_(options.workers),
-      routes_(options.caches ? kRouteSets : 1),
+      routes_(options.caches ? options.cache_sets : 1),
       seen_(options.caches) {
   for (uint32_t w = 0; w < options.workers; ++w) everyone_.push_back(w);
 }

@@ -44,6 +44,7 @@ struct DispatcherOptions {
   uint32_t workers = 1;
   bool fail_fast = false;
   bool caches = true;  // off: every line is decoded anew
+  size_t cache_sets = size_t{1} << 14;
 };
 
 // What was numbered, for the log.
@@ -104,7 +105,6 @@ class Dispatcher {
 
  private:
   using Routes = Cache<Route>;
-  static constexpr size_t kRouteSets = size_t{1} << 14;
   static constexpr size_t kMaxCachedLine = 4096;
   static constexpr size_t kMaxTypes = size_t{1} << 14;
   static constexpr size_t kMaxReported = size_t{1} << 16;

@@ -279,17 +279,18 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
   const bool is_output = line_.op == "print" || line_.op == "save";
   const bool all_failed =
       std::all_of(failed.begin(), failed.end(), [](bool f) { return f; });
-  if (why != nullptr && all_failed && !is_output) {
+  const bool is_known = find_op(line_.op) != nullptr;
+  if (why != nullptr && all_failed && !is_output && is_known) {
     route.text.clear();
     for (const Name& name : line_.results) {
       route.text += full_name(name.text, name.ranks) + " ";
     }
-    route.text += "= fail " + quote(*why);
+    if (!route.text.empty()) route.text += "= fail " + quote(*why);
     fail_pieces(route, std::move(why));
     return ok_status();
   }
   std::vector<std::vector<Type>> types(line_.results.size());
-  if (!all_failed || why == nullptr) {
+  if (!all_failed || why == nullptr || !is_known) {
     auto made = infer_placed(line_, where_, mesh_, piece_types(true));
     if (!made.ok()) return made.error();
     types = std::move(made.value());

@@ -23,7 +23,7 @@ class Run {
  public:
   explicit Run(bool caches)
       : dispatcher_(
-            {kWorkers, false, caches}, [](std::string_view) {},
+            {kWorkers, false, caches, 64}, [](std::string_view) {},
             [this](const gt::Issue& issue) { take(issue); }) {}
 
   // The second time, all lines have been seen.

@@ -279,6 +279,17 @@ TEST(RoutePlaced, AFailureOfARankSpreadsToItsRank) {
   EXPECT_NE(route.text(0).find("y@0-3 = neg x@0-3\n"), std::string::npos);
 }
 
+// Found by fuzzing: a line without results was made a "= fail ...".
+TEST(RoutePlaced, ALineWithoutResultsThatReadsAFailureIsNoFailure) {
+  RouteHarness route(2);
+  route.feed(
+      "x@0-1 = fail \"no\"\n"
+      "pzint x@0-1\n"
+      "neg x@0-1\n");
+  EXPECT_EQ(route.issued().size(), 1U);
+  EXPECT_NE(route.messages().find("unknown op 'pzint'"), std::string::npos);
+}
+
 TEST(RoutePlaced, ANameSpaceHasRanksOfItsOwn) {
   RouteHarness route(4);
   route.feed(
