@@ -7,6 +7,8 @@ import sys
 import tempfile
 import time
 
+import numpy
+
 from measure import BIN, EMIT, WORK, peer, peer_values, run, shell_seconds
 
 ROUTE = os.path.join(BIN, "gt-route")
@@ -68,26 +70,45 @@ def steps_seconds(command, init, step, few, many):
     return (total(few + many) - total(few)) / many
 
 
-def one_worker(report, folder):
-    """The digits and the transformer through gt-route -n 1 and gt-work."""
-    digits = "".join(line for line in open("examples/digits.gt")
-                     if not line.startswith("#"))
-    inputs = {
-        "digits": open("examples/digits-init.gt").read() + digits * 3000
-        + "print loss\n",
-        "transformer": run(
-            ["examples/transformer", "steps=30", "rounds=1", "sample=0"],
-            stdout=subprocess.PIPE, text=True).stdout,
-    }
-    for name, text in inputs.items():
-        path = f"{folder}/{name}.s"
-        with open(path, "w") as out:
-            run([EMIT, "--no-at"], input=text, text=True, stdout=out)
+def digits_program(steps):
+    step = "".join(line for line in open("examples/digits.gt")
+                   if not line.startswith("#"))
+    return (open("examples/digits-init.gt").read() + step * steps
+            + "print loss\n")
 
-        def measure(path=path):
-            a = shell_seconds(f"{ROUTE} -n 1 --threads 1 {path} > {path}.a")
-            b = shell_seconds(f"{WORK} --threads 1 {path} > {path}.b")
-            run(["cmp", f"{path}.a", f"{path}.b"])
+
+def transformer_program(text, steps):
+    return run(["examples/transformer", f"text={text}", f"steps={steps}",
+                "rounds=1", "sample=0"], stdout=subprocess.PIPE,
+               text=True).stdout
+
+
+def one_worker(report, folder):
+    """A step of the digits and of the transformer, through gt-route -n 1 and
+    through gt-work: the difference of a long and a short run, so that starting
+    a worker is not in it."""
+    text = folder + "/text.npy"
+    with open("share/novel/pride-and-prejudice.txt", "rb") as novel:
+        numpy.save(text, numpy.frombuffer(novel.read(), numpy.uint8))
+    programs = {"digits": (digits_program, 1000, 9000),
+                "transformer": (lambda n: transformer_program(text, n), 5, 40)}
+    for name, (program, few, many) in programs.items():
+        path = f"{folder}/{name}"
+        for steps in few, few + many:
+            with open(f"{path}.{steps}", "w") as out:
+                run([EMIT, "--no-at"], input=program(steps), text=True,
+                    stdout=out)
+
+        def measure(path=path, few=few, many=many):
+            def total(command, steps):
+                return shell_seconds(f"{command} --threads 1 {path}.{steps} "
+                                     f"> {path}.{command.split('/')[-1][:7]}")
+
+            def step(command):
+                return (total(command, few + many) - total(command, few)) / many
+
+            a, b = step(f"{ROUTE} -n 1"), step(WORK)
+            run(["cmp", f"{path}.gt-rout", f"{path}.gt-work"])
             return a, b, a / b
 
         report.pair(f"{name} through gt-route -n 1 : gt-work", measure, 1.05,
