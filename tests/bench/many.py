@@ -1,5 +1,14 @@
 """Rows of scripts/bench about gt-route: many workers beside one, and beside
-what else carries values between processes."""
+what else carries values between processes.
+
+How the ratios are taken. Ours and the peer's side of a ratio run one after the
+other, each alone, and a row is the median over rounds; where the machine is
+busy, run the bench with `nice -n -15`. Time of a step (copy, all_reduce, digits
+and transformer) is the difference of a long and a short run, so it is that of
+warm memory: a first touch of a page costs more than ten times a copy here, and
+peers are measured warm too (measure.py, peer.py: timed). Time of an op of the
+chains is that of the whole run, starts of processes included.
+"""
 
 import os
 import subprocess
