@@ -6,7 +6,7 @@ usage: faults.py COUNT SEED
 Each trial runs gt-emit | gt-route -n N and sends SIGKILL or SIGSTOP to a worker,
 to gt-route or to gt-emit. Whatever dies: the pipeline ends in time, with the
 right status and one error that names worker and line; what was printed before
-is right; no process and no socket is left behind.
+is right; no process, no file and no socket is left behind.
 """
 
 import os
@@ -68,6 +68,22 @@ def is_gone(pid):
 def sockets():
     with open("/proc/net/unix") as table:
         return {line.split()[-1] for line in table if "@gt-" in line}
+
+
+# Where shared memory and temporary files would lie.
+def files():
+    found = set()
+    for folder in ("/dev/shm", tempfile.gettempdir(), os.getcwd()):
+        if os.path.isdir(folder):
+            found |= {os.path.join(folder, name) for name in os.listdir(folder)}
+    return found
+
+
+# What gt leaves: others may use these folders as well.
+def left_behind(sockets_before, files_before):
+    new = files() - files_before
+    return sorted(sockets() - sockets_before) + sorted(
+        name for name in new if "gt" in os.path.basename(name).lower())
 
 
 class Trial:
@@ -208,19 +224,23 @@ class Trial:
 
 def main():
     count, seed = int(sys.argv[1]), int(sys.argv[2])
-    before = sockets()
     failed = 0
+    took = []
     for i in range(count):
-        with tempfile.TemporaryDirectory() as folder:
+        before = sockets(), files()
+        with tempfile.TemporaryDirectory(prefix="faults") as folder:
             trial = Trial(random.Random(seed + i), folder)
-            if not trial.run():
-                failed += 1
-                print(f"seed {seed + i}: {trial}: {'; '.join(trial.problems)}")
-    left = sockets() - before
-    if left:
-        failed += 1
-        print("sockets are left behind:", *sorted(left))
-    print(f"{count + 1 - failed} passed, {failed} failed")
+            trial.run()
+        left = left_behind(*before)
+        trial.expect(not left, "left behind: " + " ".join(left))
+        if trial.problems:
+            failed += 1
+            print(f"seed {seed + i}: {trial}: {'; '.join(trial.problems)}")
+        if trial.victim == "worker":
+            took.append(trial.took)
+    if took:
+        print(f"a worker: the run ended {max(took):.1f} s after, at most")
+    print(f"{count - failed} passed, {failed} failed")
     return failed != 0
 
 
