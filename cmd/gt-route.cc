@@ -6,6 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include "base/text.h"
+#include "launched.h"
 #include "net/endpoint.h"
 #include "program.h"
 #include "route/router.h"
@@ -22,7 +24,8 @@ was rejected; 4 a worker was lost or did not come, or the stream was cut short;
 130 interrupted; the largest of these and of the stages before. See gt-route(1).
 
 Environment: GT_BACKEND (--backend), GT_INSTRUCTION_LOG (--log),
-GT_VERBOSE (-v).
+GT_VERBOSE (-v); with --bind, what torchrun or Slurm say: WORLD_SIZE or
+SLURM_NTASKS (--workers).
 
 Examples:
   gt-emit model.gt | gt-route -n 2
@@ -52,7 +55,8 @@ void add_options(CLI::App& app, Options& options) {
                  "wait for workers at this endpoint instead, as "
                  "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
       ->type_name("ENDPOINT");
-  app.add_option("--workers", options.workers, "how many workers to wait for")
+  app.add_option("--workers", options.workers,
+                 "how many workers to wait for (WORLD_SIZE or SLURM_NTASKS)")
       ->type_name("N")
       ->check(CLI::Range(1U, kMostWorkers));
   app.add_option("--threads", options.threads,
@@ -96,9 +100,11 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   if (binds && app.count("-n") > 0) {
     return "-n starts workers and --bind waits for others; give one of them";
   }
-  if (binds != (app.count("--workers") > 0)) {
-    return binds ? "--bind needs --workers, how many to wait for"
-                 : "--workers needs --bind, where they attach";
+  if (!binds && app.count("--workers") > 0) {
+    return "--workers needs --bind, where they attach";
+  }
+  if (binds && (options.workers == 0 || options.workers > kMostWorkers)) {
+    return "--bind needs --workers, how many to wait for";
   }
   for (const char* name :
        {"--threads", "--backend", "--isa", "--memory", "--root"}) {
@@ -157,6 +163,9 @@ int main(int argc, char** argv) {
   add_options(app, options);
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) return status;
+  if (app.count("--workers") == 0) {
+    (void)gt::read_number(gt::launched::processes(), options.workers);
+  }
   const std::string wrong = wrong_combination(app, options);
   if (!wrong.empty()) return usage(wrong);
   const bool binds = !options.router.bind.empty();

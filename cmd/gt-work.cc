@@ -12,6 +12,7 @@
 #include "exec/remote_session.h"
 #include "exec/session.h"
 #include "interrupt.h"
+#include "launched.h"
 #include "program.h"
 
 namespace {
@@ -23,8 +24,9 @@ Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
 was rejected; 4 the stream was cut short, or with --connect gt-route or a peer
 was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
 
-Environment: GT_BACKEND (--backend), GT_VERBOSE (-v), RANK or SLURM_PROCID
-(--rank).
+Environment: GT_BACKEND (--backend), GT_VERBOSE (-v); with --connect, what
+torchrun or Slurm say: RANK or SLURM_PROCID (--rank), LOCAL_RANK or
+SLURM_LOCALID (--name), LOCAL_WORLD_SIZE or SLURM_NTASKS_PER_NODE (--threads).
 
 Examples:
   gt-emit model.gt | gt-work
@@ -145,14 +147,11 @@ gt::Exit finish_trace(const Options& options, gt::Trace* trace,
   return gt::worst(status, gt::Exit::kUsage);
 }
 
-// Which worker of all a launcher has started this process as: --rank, or what
-// torchrun and Slurm say.
+// Which worker of all a launcher has started this process as, if --rank does
+// not say.
 bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
-  std::string text = options.rank;
-  for (const char* name : {"RANK", "SLURM_PROCID"}) {
-    const char* value = text.empty() ? std::getenv(name) : nullptr;
-    if (value != nullptr) text = value;
-  }
+  const std::string text =
+      options.rank.empty() ? gt::launched::rank() : options.rank;
   if (text.empty()) return true;
   uint32_t n = 0;
   if (!gt::read_number(text, n)) return false;
@@ -160,11 +159,32 @@ bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
   return true;
 }
 
+// The host's name tells one of several workers there from nobody: which it is
+// there follows, if a launcher has said so.
+std::string worker_name(const Options& options) {
+  const std::string local = gt::launched::local_rank();
+  if (!options.name.empty() || local.empty()) return options.name;
+  char host[256] = "";
+  (void)::gethostname(host, sizeof host - 1);
+  return std::string(host) + "/" + local;
+}
+
+// All cores, or its share of them.
+int default_threads(const Options& options) {
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  unsigned processes = 0;
+  if (options.connect.empty() ||
+      !gt::read_number(gt::launched::local_processes(), processes)) {
+    return static_cast<int>(cores);
+  }
+  return static_cast<int>(std::max(1U, cores / std::max(1U, processes)));
+}
+
 // Works for a gt-route. The parent of a local worker admits it by a token.
 int work_remotely(Options& options) {
   gt::RemoteOptions remote;
   remote.endpoint = options.connect;
-  remote.name = options.name;
+  remote.name = worker_name(options);
   if (!wanted_rank(options, remote.rank)) {
     return usage("--rank (RANK, SLURM_PROCID): expected a number from 0 on");
   }
@@ -205,9 +225,7 @@ int main(int argc, char** argv) {
     return usage("--memory: '" + options.memory +
                  "' is not a size such as 512M or 2G");
   }
-  if (options.threads == 0) {
-    options.threads = std::max(1U, std::thread::hardware_concurrency());
-  }
+  if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
   if (!options.connect.empty()) return work_remotely(options);

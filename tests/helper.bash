@@ -15,6 +15,8 @@ export NO_COLOR=1
 # scripts last: some are called as programs of the system are.
 export PATH=$GT_BIN:$PATH:$GT_ROOT/scripts
 unset GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND GT_VERBOSE
+unset RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE SLURM_PROCID SLURM_NTASKS \
+  SLURM_LOCALID SLURM_NTASKS_PER_NODE
 
 setup() {
   spawned=()
