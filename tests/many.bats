@@ -185,3 +185,104 @@ END
   run -0 awk -F '\t' 'NR > 1 && $3 != "issue" && $7 !~ /^#/ { print }' log
   lines_are ''
 }
+
+# value_of KEY: of each row on stdin, the number behind the key.
+value_of() {
+  sed -n "s/.*[ #]$1=\\([0-9.]*\\).*/\\1/p"
+}
+
+@test "a log tells what ran when, what crossed and what was printed" {
+  {
+    echo 'mesh tp=2'
+    echo 'x@0-1 = randn f32[64,64] 1 split=tp:0'
+    echo 'y@0-1 = matmul x@0-1 x@0-1 ta=1'
+    echo 'y@0-1 = all_reduce y@0-1'
+    echo 's@0-1 = sum y@0-1'
+    echo 'print s@0-1'
+  } >p.gt
+  gt-emit p.gt >p
+  through 2 --log log p >out
+  # Each worker read half of the other's sums, and the half that it made.
+  run -0 awk -F '\t' '$3 == "transfer" { print $4, $6, $7 }' log
+  [ "${#lines[@]}" = 2 ]
+  [[ $output == *'0 16384 # from=1 '*' name=y@0-1'* ]]
+  [[ $output == *'1 16384 # from=0 '*' name=y@0-1'* ]]
+  # A line for each result, with the seq of its print.
+  seq=$(awk -F '\t' '$3 == "issue" && $7 ~ /^print/ { print $2 }' log)
+  run -0 awk -F '\t' '$3 == "result" { print $2, $4, $6, $7 }' log
+  lines_are "$(awk -v seq="$seq" '{
+    print seq, NR - 1, length($0) + 1, "# name=" $1 }' out)"
+  # Each queue's times are in order, and before the row was written.
+  for queue in compute comm; do
+    grep "queue=$queue" log >rows
+    for worker in 0 1; do
+      awk -F '\t' -v w=$worker '$4 == w' rows >own
+      [ -s own ]
+      paste <(value_of begin <own) <(value_of end <own) <(cut -f1 own) |
+        awk '$1 < last || $2 < $1 || $3 + 0.001 < $2 { exit 1 } { last = $2 }'
+    done
+  done
+  run -0 gt-log --timeline svg log
+  [ "$(grep -o '>worker [0-9] [a-z]*<' <<<"$output" | sort -u | tr '\n' ' ')" = \
+    '>worker 0 comm< >worker 0 compute< >worker 1 comm< >worker 1 compute< ' ]
+  [ "$(grep -c '^<line.*stroke="#1f2933"' <<<"$output")" = 2 ]
+}
+
+@test "an attached worker's trace has what it computed and what it exchanged" {
+  printf '%s\n' 'mesh tp=2' 'x@0-1 = rand f32[6] 1 split=tp:0' \
+    'y@0-1 = all_reduce x@0-1' 'z@0-1 = exp y@0-1' 'print z@0' >p.gt
+  gt-emit p.gt >p
+  spawn gt-route --bind ipc://@gt-trace-$$ --workers 2 p >out 2>err
+  route=$!
+  for w in 0 1; do
+    spawn gt-work --connect ipc://@gt-trace-$$ --name w$w --rank $w \
+      --threads 1 --trace trace.$w
+  done
+  wait
+  cmp <(gt-work --threads 1 p) out
+  for w in 0 1; do
+    run -0 awk -F '\t' 'NR > 1 { print $3, $5, $6, $7 }' trace.$w
+    [[ $output == *'comm p.gt:3 all_reduce 24'* ]]
+    [[ $output == *'compute p.gt:4 exp 24'* ]]
+    # In each queue one after the other.
+    awk -F '\t' 'NR > 1 && ($1 < last[$3] || $2 < $1) { exit 1 }
+      { last[$3] = $2 }' trace.$w
+    run -0 gt-log --timeline svg trace.$w
+    [[ $output == *'>rank 0 comm<'* ]]
+  done
+}
+
+# attached LOG: number, name and threads of the workers that attached.
+attached() {
+  awk -F '\t' '$3 == "attach" { print $4, $7 }' "$1" |
+    sed 's/ #.* name=\([^ ]*\) .* threads=\([0-9]*\) .*/ \1 \2/' | sort
+}
+
+@test "torchrun's and Slurm's variables say who is which of how many" {
+  printf 'x = ones f32[1]\nprint x\n' >p
+  local host
+  host=$(uname -n)
+  spawn env WORLD_SIZE=2 gt-route --bind ipc://@gt-torchrun-$$ --log log p
+  for rank in 1 0; do
+    spawn env RANK=$rank LOCAL_RANK=$rank LOCAL_WORLD_SIZE=100000 WORLD_SIZE=2 \
+      SLURM_PROCID=7 gt-work --connect ipc://@gt-torchrun-$$
+  done
+  wait
+  run -0 attached log
+  lines_are "0 $host/0 1
+1 $host/1 1"
+  # Options go before variables, and torchrun's before Slurm's.
+  spawn env SLURM_NTASKS=2 gt-route --bind ipc://@gt-slurm-$$ --log log p
+  spawn env SLURM_PROCID=1 SLURM_LOCALID=1 SLURM_NTASKS_PER_NODE=100000 \
+    gt-work --connect ipc://@gt-slurm-$$
+  spawn env SLURM_PROCID=1 SLURM_LOCALID=1 \
+    gt-work --connect ipc://@gt-slurm-$$ --rank 0 --name n --threads 3
+  wait
+  run -0 attached log
+  lines_are "0 n 3
+1 $host/1 1"
+  # Workers that gt-route starts are its own, whoever started it.
+  run -0 env RANK=1 WORLD_SIZE=9 LOCAL_RANK=1 gt-route -n 2 p
+  run -2 --separate-stderr env RANK=x gt-work --connect ipc://@gt-none-$$
+  [[ $stderr == *'expected a number from 0 on'* ]]
+}

@@ -45,8 +45,11 @@ void Executor::run(uint64_t* record) {
   auto* head = reinterpret_cast<RecordHead*>(record);
   if (head->kind == kTaskRecord) {
     auto& task = *reinterpret_cast<TaskRecord*>(record);
+    at_.store(task.seq, std::memory_order_relaxed);
     return trace_ == nullptr ? run_task(task) : run_traced(task);
   }
+  at_.store(reinterpret_cast<JobRecord*>(record)->seq,
+            std::memory_order_relaxed);
   const std::unique_ptr<Job> job(reinterpret_cast<JobRecord*>(record)->job);
   job->run(*this);
   if (trace_ != nullptr) trace_->pause();

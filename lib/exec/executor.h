@@ -34,6 +34,7 @@ struct TaskRecord {
   const Recipe* recipe;
   const char* text;  // the line, for a message
   uint64_t text_size;
+  uint64_t seq;  // as JobRecord's
 
   void** values() { return reinterpret_cast<void**>(this + 1); }
   Where origin() const { return {file, head.line}; }
@@ -50,9 +51,11 @@ class Job {
   virtual void run(Executor& executor) = 0;
 };
 
+// `seq` is the number of the instruction among those of all workers.
 struct JobRecord {
   RecordHead head;
   Job* job;
+  uint64_t seq;
 };
 inline constexpr size_t kJobWords = sizeof(JobRecord) / sizeof(uint64_t);
 
@@ -96,6 +99,9 @@ class Executor final : public Queue::Handler {
   // Nothing more is to be done: --fail-fast, or standard output is lost. Any
   // thread may ask.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  // Any thread: the instruction that the queue has come to; all before it have
+  // run.
+  uint64_t at() const { return at_.load(std::memory_order_relaxed); }
   // To be asked once the queue is drained.
   Exit status() const { return status_; }
   void check_output();
@@ -121,7 +127,8 @@ class Executor final : public Queue::Handler {
   // The enqueuing thread reads it for every line, so it has a cache line of its
   // own.
   alignas(64) std::atomic<bool> stopped_{false};
-  alignas(64) bool output_lost_ = false;
+  alignas(64) std::atomic<uint64_t> at_{0};
+  bool output_lost_ = false;
   bool has_output_ = false;  // not flushed
   uint64_t held_cost_ = 0;   // of what ran since it was written
   Exit status_ = Exit::kDone;

@@ -73,7 +73,7 @@ struct LineEntry {
   std::string notes;
   Where at;
   size_t at_digits = 0;  // where the line's number begins in notes; 0: nowhere
-  std::unique_ptr<TraceText> traced;  // with a trace, once it has run
+  std::shared_ptr<const TraceText> traced;  // with a trace, once it has run
 };
 
 }  // namespace gt

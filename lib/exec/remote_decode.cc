@@ -27,6 +27,10 @@ void RemoteSession::send_report(const Report& report) {
     return;
   }
   MessageWriter message(Verb::kReport);
+  {
+    const std::lock_guard lock(worker_mutex_);
+    if (worker_ != nullptr) message.field("seq", worker_->at());
+  }
   message.field("at", to_string(report.place));
   message.field("line", static_cast<uint64_t>(report.place.line));
   message.field("status", static_cast<uint64_t>(report.status));
@@ -50,6 +54,7 @@ void RemoteSession::take_line(Worker& worker, const NumberedLines::Item& item) {
     files_.push_back(unquote(item.text.substr(kFile.size())));
     return;
   }
+  if (first_seq_ == 0) first_seq_ = item.seq;
   last_seq_ = item.seq;
   worker.line(item.text, &files_.back(), static_cast<uint64_t>(item.line),
               item.seq);
@@ -74,6 +79,7 @@ void RemoteSession::take_body(Worker& worker, const Letter& letter) {
   NumberedLines lines(body_of(letter.message), seq.ok() ? seq.value() : 0,
                       line.ok() ? static_cast<int64_t>(line.value()) : 0);
   NumberedLines::Item item;
+  note_begin(worker);
   while (!is_over_.load(std::memory_order_relaxed)) {
     const auto more = lines.next(item);
     if (!more.ok() || !more.value()) break;
@@ -83,12 +89,19 @@ void RemoteSession::take_body(Worker& worker, const Letter& letter) {
   note_done(worker);
 }
 
+void RemoteSession::note_begin(Worker& worker) {
+  first_seq_ = 0;
+  if (ran_->is_logged()) worker.after_lines([this] { ran_->begin_batch(); });
+}
+
 void RemoteSession::note_done(Worker& worker) {
-  worker.after_lines([this, seq = last_seq_, bytes = taken_bytes_] {
-    done_seq_.store(seq);
-    done_bytes_.store(bytes);
-    wake_.signal();
-  });
+  worker.after_lines(
+      [this, first = first_seq_, seq = last_seq_, bytes = taken_bytes_] {
+        if (ran_->is_logged() && first != 0) ran_->end_batch(first, seq);
+        done_seq_.store(seq);
+        done_bytes_.store(bytes);
+        wake_.signal();
+      });
 }
 
 void RemoteSession::work_on(Worker& worker) {
@@ -103,12 +116,13 @@ void RemoteSession::work_on(Worker& worker) {
   }
 }
 
-Attachment RemoteSession::attachment(const Resources& resources) const {
+Attachment RemoteSession::attachment(const Resources& resources) {
   const Welcome& welcome = member_->state().welcome();
-  Attachment attachment{welcome.worker,        welcome.workers,
-                        *resources.link,       *resources.backend,
-                        resources.arena.get(), {},
-                        options_.patience};
+  Attachment attachment{
+      welcome.worker,        welcome.workers,
+      *resources.link,       *resources.backend,
+      resources.arena.get(), {},
+      options_.patience,     ran_->is_wanted() ? &*ran_ : nullptr};
   attachment.names.resize(welcome.workers);
   for (const RosterEntry& entry : welcome.roster) {
     if (entry.worker < welcome.workers) {

@@ -141,15 +141,34 @@ void RemoteSession::send_done() {
   const bool is_new = bytes != told_bytes_ || seq != told_seq_;
   if (!is_new && now - told_at_ < kTell) return;
   comm::Waiting waits;
+  uint64_t at = 0;
   {
     const std::lock_guard lock(worker_mutex_);
-    if (worker_ != nullptr) waits = worker_->waiting();
+    if (worker_ != nullptr) {
+      waits = worker_->waiting();
+      // Within a message that has not been finished.
+      at = std::max<uint64_t>(worker_->at(), 1) - 1;
+    }
   }
+  send_ran();
   member_->give_back(bytes - told_bytes_);
-  member_->done(seq, static_cast<uint64_t>(waits.ms), waits.what);
+  member_->done(std::max(seq, at), static_cast<uint64_t>(waits.ms), waits.what,
+                waits.seq);
   told_seq_ = seq;
   told_bytes_ = bytes;
   told_at_ = now;
+}
+
+// Before the `done` that says that they have run.
+void RemoteSession::send_ran() {
+  constexpr size_t kMost = kMaxBody / 2;
+  const std::string rows = ran_->take();
+  for (std::string_view rest = rows; !rest.empty();) {
+    const size_t size =
+        rest.size() <= kMost ? rest.size() : rest.rfind('\n', kMost) + 1;
+    member_->ran(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
 }
 
 void RemoteSession::talk() {
@@ -164,6 +183,7 @@ void RemoteSession::talk() {
     }
     const bool is_last = has_left_.load();
     send_done();
+    if (is_last) send_ran();  // of what compute has no use for
     send_out();
     if (is_last && member_->can_send()) return;
     wait();  // last, since lines may have come right behind the welcome
@@ -201,6 +221,7 @@ Exit RemoteSession::run(Files files) {
     say_("gt-work: " + lost_ + "\n");
     return lost_status_;
   }
+  ran_.emplace(member_->state().is_logged(), worker_options_.trace);
   std::thread decoder([&] { work(std::move(files)); });
   talk();
   return end(decoder);

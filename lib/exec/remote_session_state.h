@@ -13,6 +13,7 @@
 
 #include "exec/comm/link.h"
 #include "exec/mailbox.h"
+#include "exec/ran_log.h"
 #include "exec/remote_session.h"
 #include "net/member.h"
 #include "net/peers.h"
@@ -59,6 +60,7 @@ class RemoteSession {
   bool take(MemberEvent& event);
   void send_out();
   void send_done();
+  void send_ran();
   void stop(std::string why);
   Exit end(std::thread& decoder);
 
@@ -72,11 +74,12 @@ class RemoteSession {
     std::unique_ptr<comm::Link> link;
   };
   Status prepare(Resources& resources);
-  Attachment attachment(const Resources& resources) const;
+  Attachment attachment(const Resources& resources);
   void work_on(Worker& worker);
   void take_body(Worker& worker, const Letter& letter);
   std::string_view body_of(const Message& message);
   void take_line(Worker& worker, const NumberedLines::Item& item);
+  void note_begin(Worker& worker);
   void note_done(Worker& worker);
   void show(Worker* worker);
   void send_report(const Report& report);
@@ -99,6 +102,7 @@ class RemoteSession {
   std::atomic<uint64_t> done_bytes_{0};
   std::atomic<bool> has_left_{false};
   std::atomic<bool> is_over_{false};  // nothing more is to be decoded
+  std::optional<RanLog> ran_;         // once attached
   std::mutex worker_mutex_;
   Worker* worker_ = nullptr;  // while there is one
   Exit status_ = Exit::kDone;
@@ -116,6 +120,7 @@ class RemoteSession {
   // Of the thread that decodes.
   std::deque<std::string> files_;
   std::unordered_map<std::string, std::string> blocks_;
+  uint64_t first_seq_ = 0;  // of the message at hand
   uint64_t last_seq_ = 0;
   uint64_t taken_bytes_ = 0;
 };

@@ -26,6 +26,10 @@ class Ticks {
   }
 
   uint64_t nanos() const { return nanos_at(ticks()); }
+  // A time of the system's steady clock as one of these; any thread.
+  uint64_t since_start(uint64_t steady) const {
+    return steady > start_nanos_ ? steady - start_nanos_ : 0;
+  }
 
   // Corrects what drift there is; no time asked for later is before one asked
   // for until now.

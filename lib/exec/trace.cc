@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "base/io.h"
 #include "stream/rows.h"
@@ -68,13 +69,13 @@ Trace::~Trace() {
 std::unique_ptr<TraceText> Trace::text_of(const Line& line,
                                           std::string_view text,
                                           const std::string* file, double bytes,
-                                          double flops) {
+                                          double flops, const char* queue) {
   TraceRow row;
   const std::string rank = word_of(ranks_of(line));
   const std::string_view* signal = line.note("signal");
   const std::string noted = word_of(signal != nullptr ? *signal : "");
   const std::string shown = text_within(text);
-  row.queue = "compute";
+  row.queue = queue;
   row.rank = rank;
   row.op = line.op;
   row.bytes = static_cast<uint64_t>(bytes);
@@ -83,6 +84,7 @@ std::unique_ptr<TraceText> Trace::text_of(const Line& line,
   row.text = shown;
   auto out = std::make_unique<TraceText>();
   out->file = file;
+  out->queue = queue;
   append_head(out->head, row);
   out->head += word_of(*file) + ":";
   append_tail(out->tail, row);
@@ -106,6 +108,20 @@ void Trace::end(const TraceText& text, uint64_t line) {
   to += text.tail.size();
   size_.store(static_cast<size_t>(to - filling_.data()),
               std::memory_order_release);
+}
+
+void Trace::add(const TraceText& text, uint64_t line, uint64_t start,
+                uint64_t end) {
+  std::string row = std::to_string(ticks_.since_start(start)) + '\t' +
+                    std::to_string(ticks_.since_start(end)) + '\t' + text.head +
+                    std::to_string(line) + text.tail;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return added_.size() < kBuffer; });
+  if (is_salvaged_ || is_ending_) return;
+  added_ += row;
+  if (!is_due()) return;
+  lock.unlock();
+  changed_.notify_all();
 }
 
 // Waits while the buffer before is still being written.
@@ -143,16 +159,19 @@ void Trace::salvage() {
     return;
   }
   write_all(fd_, {filling_.data(), size_.load(std::memory_order_acquire)});
+  write_all(fd_, added_);
   is_salvaged_ = true;
 }
 
 void Trace::write_buffers() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return full_size_ > 0 || is_ending_; });
-    if (full_size_ == 0) return;
+    changed_.wait(lock, [this] { return is_due() || is_ending_; });
+    if (full_size_ == 0 && added_.empty()) return;
+    const std::string added = std::exchange(added_, {});
     lock.unlock();
-    const int error = write_all(fd_, {full_.data(), full_size_});
+    int error = write_all(fd_, {full_.data(), full_size_});
+    if (error == 0) error = write_all(fd_, added);
     lock.lock();
     if (errno_ == 0) errno_ = error;
     full_size_ = 0;

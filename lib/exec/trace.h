@@ -25,6 +25,7 @@ namespace gt {
 // A row but for its times and its line's number.
 struct TraceText {
   const std::string* file = nullptr;  // that it was made for
+  const char* queue = nullptr;        // and the queue
   std::string head;                   // from the queue to "model.gt:"
   std::string tail;                   // from the op to the end
 };
@@ -41,7 +42,8 @@ class Trace {
   static std::unique_ptr<TraceText> text_of(const Line& line,
                                             std::string_view text,
                                             const std::string* file,
-                                            double bytes, double flops);
+                                            double bytes, double flops,
+                                            const char* queue = "compute");
 
   // Of the queue's thread. An instruction begins, at the end of the one before
   // unless something else came between; it ended.
@@ -49,6 +51,10 @@ class Trace {
   void end(const TraceText& text, uint64_t line);
   // What comes next is no instruction, or nothing.
   void pause() { goes_on_ = false; }
+
+  // Of another queue, of any thread: what ran there, by the steady clock. Waits
+  // while much of what was added before is being written.
+  void add(const TraceText& text, uint64_t line, uint64_t start, uint64_t end);
 
   // Writes all; 0, or the errno of what went wrong. After the queue's end.
   int finish();
@@ -63,6 +69,7 @@ class Trace {
   explicit Trace(int fd);
   void hand_over();
   void write_buffers();
+  bool is_due() const { return full_size_ > 0 || added_.size() >= kBuffer / 2; }
 
   int fd_;
   Ticks ticks_;
@@ -76,6 +83,7 @@ class Trace {
   std::condition_variable changed_;
   std::vector<char> full_;  // guarded by mutex_, as is the rest
   size_t full_size_ = 0;    // 0: there is nothing to write
+  std::string added_;       // rows of other queues
   bool is_ending_ = false;
   bool is_salvaged_ = false;
   int errno_ = 0;

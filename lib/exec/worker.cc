@@ -217,6 +217,7 @@ void Worker::enqueue(LineEntry& entry, const Where& origin) {
   task->recipe = &recipe;
   task->text = entry.text.data();
   task->text_size = entry.text.size();
+  task->seq = seq_;
   void** to = task->values();
   uint64_t* literal = record + kTaskWords + values;
   for (const LineOperand& operand : entry.operands) {
@@ -269,6 +270,7 @@ void Worker::enqueue_job(std::unique_ptr<Job> job, uint64_t cost) {
   auto* to = reinterpret_cast<JobRecord*>(record);
   to->head = head_of(kJobWords, kJobRecord, 0);
   to->job = job.release();
+  to->seq = seq_;
   queue_.commit(kJobWords, cost);
 }
 

@@ -55,6 +55,7 @@ struct Attachment {
   std::vector<std::string> names;  // of the workers, for messages
   // Without any sign of another worker; then it counts as lost.
   std::chrono::milliseconds patience{60'000};
+  comm::Watch* watch = nullptr;  // is told of exchanges
 };
 
 class Worker final : private Pool::Owner {
@@ -85,6 +86,9 @@ class Worker final : private Pool::Owner {
   // Any thread, once attached: what it waits for of other workers. Waits end,
   // and what waited fails for that reason.
   comm::Waiting waiting() const;
+  // Any thread: the instruction (`seq`) that compute has come to, all before it
+  // being done.
+  uint64_t at() const { return executor_.at(); }
   void abort(const std::string& why);
   // No more lines are wanted.
   bool stopped() const { return executor_.stopped(); }
@@ -142,7 +146,10 @@ class Worker final : private Pool::Owner {
                    const Where& origin);
   void enqueue_job(std::unique_ptr<Job> job, uint64_t cost);
   const TraceText* trace_text(LineEntry& entry, const Where& origin,
-                              double bytes, double flops);
+                              double bytes, double flops,
+                              const char* queue = "compute");
+  void dispose_text(std::shared_ptr<const TraceText> text);
+  void trace_exchange(LineEntry& entry, comm::ExchangeRun& op);
   std::unique_ptr<Job> traced(std::unique_ptr<Job> job, LineEntry& entry,
                               const Where& origin, double bytes);
 

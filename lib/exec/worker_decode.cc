@@ -143,7 +143,7 @@ void Worker::take_notes(LineEntry& entry, std::string_view notes, Where at) {
   entry.at = at;
   entry.at_digits = 0;
   if (entry.traced != nullptr) {  // it names the signal
-    enqueue_job(dispose_job(std::move(entry.traced)), 0);
+    dispose_text(std::move(entry.traced));
   }
   const size_t colon = notes.rfind(':');
   if (at.file == nullptr || at.line == 0 || colon == std::string_view::npos) {

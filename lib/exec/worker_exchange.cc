@@ -36,7 +36,7 @@ void Worker::attach(const Attachment& attachment) {
   const comm::EngineOptions options{attachment.self,     attachment.workers,
                                     &attachment.link,    attachment.arena,
                                     backend_.has_data(), attachment.names,
-                                    attachment.patience};
+                                    attachment.patience, attachment.watch};
   attached_ = std::make_unique<Attached>(
       options, BuilderContext{attachment.backend, types_, saves_});
   placed_decoder_.join(attached_->hosting, attached_->programs);
@@ -151,6 +151,7 @@ std::shared_ptr<ExchangeRun> Worker::begin(LineEntry& entry,
   op->exchange = entry.crossing->exchange;
   op->seq = seq_;
   op->where = origin;
+  trace_exchange(entry, *op);
   show(entry, *op);
   make_room(entry, *op);
   bind_made(entry, *op);

@@ -51,7 +51,10 @@ bool RunLog::take_span(uint64_t worker, uint64_t seq, uint64_t time) {
   const std::string_view word = words_.find("queue");
   queue_ = word.empty() ? "compute" : word;
   Queue& queue = of.queues[queue_];
-  if (seq <= queue.last) return false;
+  const auto begin = words_.time("begin");
+  const auto end = words_.time("end");
+  // Of a collective's groups each is one of the same instruction.
+  if (seq < queue.last || (seq == queue.last && !begin)) return false;
   span_.worker = worker;
   span_.queue = queue_;
   span_.first = words_.number("first").value_or(queue.last + 1);
@@ -62,8 +65,6 @@ bool RunLog::take_span(uint64_t worker, uint64_t seq, uint64_t time) {
       std::find_if(of.sends.begin(), of.sends.end(),
                    [&](const auto& send) { return send.first > queue.last; });
   const uint64_t could = sent == of.sends.end() ? 0 : sent->second;
-  const auto begin = words_.time("begin");
-  const auto end = words_.time("end");
   span_.end = end ? since_start(*end) : time;
   span_.start = std::min(
       begin ? since_start(*begin) : std::max(queue.end, could), span_.end);

@@ -145,6 +145,7 @@ void Timeline::find_flows(const Seat& seat, uint32_t event) {
 }
 
 void Timeline::finish() {
+  draw_transfers();
   sort_events();
   sort_lanes();
   begin_ = events_.empty() ? 0 : events_.front().start;

@@ -89,11 +89,24 @@ class Timeline {
     size_t ranks;  // how many these are
   };
 
+  // Of the log of a run; `text` is of words().
+  struct Transfer {
+    uint64_t from, to, start, end, seq, bytes;
+    uint32_t text;
+  };
+  // What a worker's comm queue ran.
+  struct Exchanged {
+    uint64_t worker, seq;
+    uint32_t event;
+  };
+
   bool is_outside(uint64_t start, uint64_t end) const {
     return end < options_.from || start > options_.to;
   }
   void take_span(const RunLog::Span& span);
   void take_transfer(const RunLog::Transfer& transfer);
+  void draw_transfers();
+  void draw_transfer(const Transfer& transfer);
   uint32_t add_event(uint64_t worker, std::string_view queue, uint64_t start,
                      uint64_t end);
   uint32_t intern(std::string_view word);
@@ -115,7 +128,10 @@ class Timeline {
   // By name and rank: the event that made the value.
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> makers_;
   RunLog log_;
-  std::map<uint64_t, uint32_t> latest_;  // by worker: its last span of compute
+  // By worker, in order: its spans of compute.
+  std::map<uint64_t, std::vector<uint32_t>> computed_;
+  std::vector<Exchanged> exchanged_;
+  std::vector<Transfer> transfers_;
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
   size_t rows_ = 0;

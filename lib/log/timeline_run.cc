@@ -1,6 +1,10 @@
 // The log of a run as a timeline.
 #include "log/timeline.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace gt {
 
 void Timeline::take(const LogRow& row) {
@@ -45,25 +49,58 @@ void Timeline::take_span(const RunLog::Span& span) {
   std::string text = std::to_string(span.last) + ": " + std::string(span.text);
   if (!single) text = std::to_string(span.first) + " to " + text;
   event.text = intern(text);
-  if (span.queue == "compute") latest_[span.worker] = id;
+  if (span.queue == "compute") computed_[span.worker].push_back(id);
+  if (span.queue == "comm") {
+    exchanged_.push_back({span.worker, span.last, id});
+  }
 }
 
-// It stands with who reads; the arrow comes from what the other ran last.
+// Drawn when all spans are known: a reader may tell before its source does.
 void Timeline::take_transfer(const RunLog::Transfer& transfer) {
-  const uint32_t id =
-      add_event(transfer.to, "comm", transfer.start, transfer.end);
-  if (id == kNobody) return;
-  Event& event = events_[id];
-  event.op = intern("transfer");
-  event.bytes = transfer.bytes;
-  event.text =
+  if (transfers_.size() >= kMaxEvents) {
+    ++left_out_;
+    return;
+  }
+  const uint32_t text =
       intern("from worker " + std::to_string(transfer.from) + " for " +
              std::to_string(transfer.seq) + ": " + std::string(transfer.text));
-  const auto maker = latest_.find(transfer.from);
-  if (maker == latest_.end() || flows_.size() >= kMaxFlows) return;
-  if (events_[maker->second].start <= transfer.start) {
-    flows_.push_back({maker->second, id});
+  transfers_.push_back({transfer.from, transfer.to, transfer.start,
+                        transfer.end, transfer.seq, transfer.bytes, text});
+}
+
+void Timeline::draw_transfers() {
+  std::ranges::sort(exchanged_, {}, [](const Exchanged& e) {
+    return std::pair(e.worker, e.seq);
+  });
+  for (const Transfer& transfer : transfers_) draw_transfer(transfer);
+}
+
+// It stands with who reads, as what its comm queue ran, if that was said; the
+// arrow comes from what the other computed last.
+void Timeline::draw_transfer(const Transfer& transfer) {
+  uint32_t id = kNobody;
+  const auto [first, last] = std::ranges::equal_range(
+      exchanged_, std::pair(transfer.to, transfer.seq), {},
+      [](const Exchanged& e) { return std::pair(e.worker, e.seq); });
+  for (auto it = first; it != last; ++it) {
+    const Event& event = events_[it->event];
+    if (event.start <= transfer.start && transfer.end <= event.end) {
+      id = it->event;
+    }
   }
+  if (id == kNobody) {
+    id = add_event(transfer.to, "comm", transfer.start, transfer.end);
+    if (id == kNobody) return;
+    events_[id].op = intern("transfer");
+    events_[id].text = transfer.text;
+  }
+  events_[id].bytes += transfer.bytes;
+  const std::vector<uint32_t>& makers = computed_[transfer.from];
+  const auto after = std::ranges::upper_bound(
+      makers, transfer.start, {},
+      [this](uint32_t event) { return events_[event].start; });
+  if (after == makers.begin() || flows_.size() >= kMaxFlows) return;
+  flows_.push_back({*std::prev(after), id});
 }
 
 }  // namespace gt

@@ -61,6 +61,9 @@ void Why::take(const LogRow& row) {
     if (ended_.empty()) ended_ = "0";
     return;
   }
+  if (row.event == "wait" && row.peer == "-") {
+    return take_wait(seq, *time, full_);
+  }
   Worker* worker = worker_of(row.peer);
   if (worker == nullptr) return;
   if (row.event == "attach") {
@@ -72,10 +75,10 @@ void Why::take(const LogRow& row) {
   } else if (row.event == "send") {
     worker->sent = std::max(worker->sent, seq);
     worker->unread.push_back({seq, *time});
-  } else if (row.event == "done") {
+  } else if (row.event == "done" || row.event == "progress") {
     take_done(seq, *time, *worker);
   } else if (row.event == "wait") {
-    take_wait(seq, *time, *worker);
+    take_wait(seq, *time, worker->wait);
   } else if (row.event == "lost") {
     worker->is_lost = true;
     worker->lost = words_.words();
@@ -86,6 +89,7 @@ void Why::take(const LogRow& row) {
 }
 
 void Why::take_issue(uint64_t seq, const LogRow& row) {
+  full_ = {};  // it has read on
   const std::string_view text = without_notes(row.text);
   issues_.push_back({seq, std::string(row.peer),
                      std::string(text.substr(0, kMaxText)), note_at(row.text)});
@@ -94,7 +98,8 @@ void Why::take_issue(uint64_t seq, const LogRow& row) {
 }
 
 void Why::take_done(uint64_t seq, uint64_t time, Worker& worker) {
-  worker.moved = time;
+  const bool is_new = words_.find("queue") == "comm" || seq > worker.done;
+  if (is_new) worker.moved = time;
   if (worker.wait.seq <= seq) worker.wait = {};
   if (words_.find("queue") == "comm") return;  // compute says what is finished
   worker.done = std::max(worker.done, seq);
@@ -103,11 +108,11 @@ void Why::take_done(uint64_t seq, uint64_t time, Worker& worker) {
   }
 }
 
-void Why::take_wait(uint64_t seq, uint64_t time, Worker& worker) {
-  worker.wait.seq = seq;
-  worker.wait.since = words_.time("since").value_or(time);
-  worker.wait.whom = words_.find("for");
-  worker.wait.words = words_.words();
+void Why::take_wait(uint64_t seq, uint64_t time, Wait& wait) {
+  wait.seq = seq;
+  wait.since = words_.time("since").value_or(time);
+  wait.whom = words_.find("for");
+  wait.words = words_.words();
 }
 
 // Lines that every worker is past, and the oldest of very many.
@@ -213,6 +218,16 @@ Why::State Why::state_of(uint64_t number, const Worker& worker,
   return state;
 }
 
+// "" unless it reads no more.
+std::string Why::dispatcher(uint64_t now) const {
+  if (full_.since == 0) return "";
+  uint64_t worker = 0;
+  return "gt-route: reads no more for " + ago(now, full_.since) + ", since " +
+         (read_number(full_.whom, worker) ? title(worker) + " has no room"
+                                          : full_.whom + ": " + full_.words) +
+         "\n";
+}
+
 // From who waits longest to whom that one waits for, and so on.
 std::string Why::verdict(const std::map<uint64_t, State>& states,
                          uint64_t now) const {
@@ -249,14 +264,18 @@ Why::Answer Why::answer(uint64_t now) const {
     answer.text = "the run is over, status " + ended_ + "\n";
     return answer;
   }
-  if (now > last_ + kSilent && last_ != 0) {
+  const bool is_busy = std::ranges::any_of(workers_, [](const auto& one) {
+    return !one.second.unread.empty() && !one.second.is_lost;
+  });
+  if (now > last_ + kSilent && is_busy) {
     answer.text = "nothing was written to the log for " + ago(now, last_) +
                   ": the dispatcher is stopped or gone; when it last wrote:\n";
     answer.is_stalled = true;
   }
   if (answer.is_stalled || now < last_) now = last_;
   std::map<uint64_t, State> states;
-  bool is_behind = false;
+  bool is_behind = full_.since != 0 && now >= full_.since + kStalled;
+  answer.text += dispatcher(now);
   for (const auto& [number, worker] : workers_) {
     const State state = state_of(number, worker, now);
     answer.text += title(number) + ": " + state.text + "\n";
@@ -264,7 +283,7 @@ Why::Answer Why::answer(uint64_t now) const {
         is_behind || (state.since != 0 && now >= state.since + kStalled);
     states.emplace(number, state);
   }
-  if (is_behind) answer.text += verdict(states, now) + "\n";
+  if (is_behind && !states.empty()) answer.text += verdict(states, now) + "\n";
   if (workers_.empty()) answer.text += "no worker is attached\n";
   answer.is_stalled = answer.is_stalled || is_behind;
   return answer;

@@ -76,7 +76,7 @@ class Why {
   Worker* worker_of(std::string_view peer);
   void take_issue(uint64_t seq, const LogRow& row);
   void take_done(uint64_t seq, uint64_t time, Worker& worker);
-  void take_wait(uint64_t seq, uint64_t time, Worker& worker);
+  void take_wait(uint64_t seq, uint64_t time, Wait& wait);
   void forget_finished();
   // The first line that the worker got after what it has done.
   const Issue* next_of(uint64_t number, const Worker& worker) const;
@@ -86,10 +86,12 @@ class Why {
   State state_of(uint64_t number, const Worker& worker, uint64_t now) const;
   std::string verdict(const std::map<uint64_t, State>& states,
                       uint64_t now) const;
+  std::string dispatcher(uint64_t now) const;
   std::string title(uint64_t number) const;
 
   std::map<uint64_t, Worker> workers_;  // by number
   std::deque<Issue> issues_;            // by seq
+  Wait full_;                           // the dispatcher reads no more
   size_t next_sweep_ = 1024;            // so many issues, and some are dropped
   uint64_t last_ = 0;                   // time of the last row
   std::string ended_;                   // status of the run; "": it goes on

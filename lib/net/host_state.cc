@@ -124,7 +124,8 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
     const Status status = take_done(worker, letter.message);
     if (!status.ok()) return lose(peer, status.error().message, true);
   }
-  if (is_beat || verb == Verb::kResults || verb == Verb::kReport) {
+  if (is_beat || verb == Verb::kResults || verb == Verb::kReport ||
+      verb == Verb::kRan) {
     return emit(HostEvent::Kind::kMessage, number, {}, std::move(letter));
   }
   if (verb != Verb::kBye) {
@@ -151,6 +152,8 @@ Status HostState::take_done(Worker& worker, const Message& done) {
   status.done_seq = std::max(status.done_seq, seq.value());
   status.taken = bytes.value();
   status.waits_ms = waits.value();
+  const auto at = number(done, "at");  // may be absent
+  status.waits_at = at.ok() ? at.value() : 0;
   status.waits_for = done.body;
   while (!worker.ends.empty() && worker.ends.front() <= status.taken) {
     worker.ends.pop_front();
@@ -324,6 +327,7 @@ void HostState::welcome(const std::string& peer, uint32_t number) {
   message.field("epoch", workers_[number].status.epoch);
   message.field("session", options_.session)
       .field("file", options_.file.substr(0, kMaxFile));
+  if (options_.clock) message.field("time", options_.clock());
   std::string body;
   for (uint32_t i = 0; i < workers_.size(); ++i) {
     append_entry(body, i, workers_[i].status.info);
@@ -361,7 +365,9 @@ void HostState::tick(int64_t now, bool all_read) {
   if (all_read) judge(now);
   if (now < next_beat_) return;
   next_beat_ = now + options_.timing.beat;
-  const Frame beat(MessageWriter(Verb::kBeat).finish());
+  MessageWriter message(Verb::kBeat);
+  if (options_.clock) message.field("time", options_.clock());
+  const Frame beat(message.finish());
   for (const auto& [id, peer] : peers_) put(id, beat);
 }
 

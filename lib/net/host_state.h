@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,6 +39,9 @@ struct HostOptions {
   std::string token;    // what a hello must bring; "" for any
   std::string session;  // what admits workers to each other
   std::string file;     // the input, for their messages
+  // Microseconds since 1970, by which workers are to tell what ran when; empty:
+  // nobody wants to know.
+  std::function<uint64_t()> clock;
   size_t window = size_t{4} << 20;  // bytes that a worker may have on its way
   Timing timing;
 };
@@ -47,7 +51,7 @@ enum class WorkerState : uint8_t { kAbsent, kAttached, kSuspect, kLost, kLeft };
 struct HostEvent {
   enum class Kind : uint8_t {
     kAttached,
-    kMessage,  // results, report, done
+    kMessage,  // results, report, done, ran
     kSuspect,  // its beats are late
     kResumed,  // they came after all
     kLost,     // why; kNoWorker: it had said hello, others are still waited for
@@ -67,7 +71,8 @@ struct WorkerStatus {
   uint64_t done_seq = 0;
   std::string waits_for;  // what its last done said, and since when in ms
   uint64_t waits_ms = 0;
-  uint64_t sent = 0;  // bytes of lines, and those that it took
+  uint64_t waits_at = 0;  // instruction; 0: the one after done_seq
+  uint64_t sent = 0;      // bytes of lines, and those that it took
   uint64_t taken = 0;
 };
 

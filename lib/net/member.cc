@@ -89,8 +89,14 @@ void Member::give_back(size_t bytes) {
   flush();
 }
 
-void Member::done(uint64_t seq, uint64_t wait_ms, std::string_view waits_for) {
-  state_.done(seq, wait_ms, waits_for);
+void Member::done(uint64_t seq, uint64_t wait_ms, std::string_view waits_for,
+                  uint64_t waits_at) {
+  state_.done(seq, wait_ms, waits_for, waits_at);
+  flush();
+}
+
+void Member::ran(std::string_view body) {
+  state_.ran(body);
   flush();
 }
 

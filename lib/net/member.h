@@ -26,8 +26,9 @@ class Member {
   const MemberState& state() const { return state_; }
   // As MemberState's; what they say leaves at once, or as soon as it can.
   void give_back(size_t bytes);
-  void done(uint64_t seq, uint64_t wait_ms = 0,
-            std::string_view waits_for = {});
+  void done(uint64_t seq, uint64_t wait_ms = 0, std::string_view waits_for = {},
+            uint64_t waits_at = 0);
+  void ran(std::string_view body);
   // Whether gt-route reads as fast as we write; if not, wait until step().
   bool can_send() const { return unsent_bytes_ < kMaxUnsent; }
   void send(Frame frame);  // results, report, bye

@@ -11,6 +11,8 @@ namespace {
 
 // Room is told without waiting for a beat once it is so much.
 constexpr uint64_t kMuch = uint64_t{256} << 10;
+// Clocks drift: a time that was told is good for so many beats.
+constexpr int kGoodTimes = 120;
 
 }  // namespace
 
@@ -105,7 +107,7 @@ void MemberState::take(Letter letter) {
   const Verb verb = letter.message.verb;
   switch (verb) {
     case Verb::kBeat:
-      return;
+      return take_time(letter.message);
     case Verb::kRefuse:
       return finish(Kind::kRefused, std::string(letter.message.body));
     case Verb::kAbort:
@@ -161,6 +163,7 @@ void MemberState::take_welcome(const Message& message) {
               text(message, "file"),
               std::move(roster.value())};
   state_ = State::kAttached;
+  take_time(message);
   events_.push_back({MemberEvent::Kind::kAttached, {}, {}});
 }
 
@@ -172,9 +175,10 @@ void MemberState::give_back(size_t bytes) {
 }
 
 void MemberState::done(uint64_t seq, uint64_t wait_ms,
-                       std::string_view waits_for) {
+                       std::string_view waits_for, uint64_t waits_at) {
   done_seq_ = seq;
   wait_ms_ = wait_ms;
+  wait_at_ = waits_at;
   waits_for_ = waits_for.substr(0, kMaxHeader);
   say_done();
 }
@@ -184,7 +188,26 @@ void MemberState::say_done() {
   told_ = taken_;
   MessageWriter done(Verb::kDone);
   done.field("seq", done_seq_).field("bytes", taken_).field("wait", wait_ms_);
+  if (wait_at_ != 0) done.field("at", wait_at_);
   outgoing_.push_back(Frame(done.finish(waits_for_)));
+}
+
+void MemberState::take_time(const Message& message) {
+  const auto told = number(message, "time");
+  if (!told.ok()) return;
+  const ToldTime time{told.value(), options_.clock()};
+  const bool is_old = ++times_ > kGoodTimes;
+  if (is_logged() && !is_old && !time.is_better_than(told_time_)) return;
+  told_time_ = time;
+  times_ = 0;
+}
+
+void MemberState::ran(std::string_view body) {
+  if (!is_attached() || !is_logged()) return;
+  MessageWriter message(Verb::kRan);
+  message.field("time", options_.clock());
+  message.field("told", told_time_.told).field("heard", told_time_.heard);
+  outgoing_.push_back(Frame(message.finish(body)));
 }
 
 void MemberState::send(Frame frame) {

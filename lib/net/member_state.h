@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "net/host_state.h"
 #include "net/joiner.h"
+#include "net/ran.h"
 #include "net/roster.h"
 
 namespace gt {
@@ -26,6 +28,7 @@ struct MemberOptions {
   std::string host;    // gt-route's endpoint, for messages
   Timing timing;
   int64_t connect_limit = 30000;  // ms until a connection is made
+  std::function<uint64_t()> clock = wall_clock;  // microseconds since 1970
 };
 
 struct Welcome {
@@ -74,8 +77,11 @@ class MemberState {
   // done, at once when it is much.
   void give_back(size_t bytes);
   // Finished up to seq; leaves now, and again at every beat.
-  void done(uint64_t seq, uint64_t wait_ms = 0,
-            std::string_view waits_for = {});
+  void done(uint64_t seq, uint64_t wait_ms = 0, std::string_view waits_for = {},
+            uint64_t waits_at = 0);
+  // Whether gt-route wants to be told what ran; tells it (ran.h).
+  bool is_logged() const { return told_time_.told != 0; }
+  void ran(std::string_view body);
   void send(Frame frame);  // results, report, bye
 
  private:
@@ -86,6 +92,7 @@ class MemberState {
   void say_hello();
   void say_hello_again(int64_t now);
   void say_done();
+  void take_time(const Message& message);
   void finish(MemberEvent::Kind kind, std::string why);
 
   MemberOptions options_;
@@ -104,6 +111,9 @@ class MemberState {
   uint64_t taken_ = 0;
   uint64_t told_ = 0;  // of taken_
   uint64_t wait_ms_ = 0;
+  uint64_t wait_at_ = 0;
+  ToldTime told_time_;  // the best of the last minute
+  int times_ = 0;       // since then
   std::string waits_for_;
 };
 

@@ -11,9 +11,9 @@
 namespace gt {
 namespace {
 
-constexpr std::array<std::string_view, 14> kVerbs = {
-    "hello", "results", "report", "done",   "bye",  "welcome", "refuse",
-    "lines", "block",   "hot",    "forget", "beat", "end",     "abort"};
+constexpr std::array<std::string_view, 15> kVerbs = {
+    "hello", "results", "report", "done",   "ran",  "bye", "welcome", "refuse",
+    "lines", "block",   "hot",    "forget", "beat", "end", "abort"};
 
 constexpr std::string_view kFence = "#fence";
 

@@ -42,17 +42,19 @@ inline constexpr size_t kMaxFields = 32;
 //   done     seq= bytes= wait=: finished up to seq; bytes of the lines, block
 //            and hot messages (frames, headers included) it has room for again,
 //            in all since it attached; it waits since so many ms, and the body
-//            says for what (words for people)
+//            says for what (words for people), at= at which instruction
+//   ran      time= told= heard=: what ran when, see ran.h; if welcome had time=
 //   bye      status=: drained after `end`; or why it leaves (body)
 // From gt-route.
-//   welcome  worker= workers= epoch= session= file= : attached; the body lists
-//            the workers, one a line: number, name, host, data endpoint, pid
+//   welcome  worker= workers= epoch= session= file= [time=]: attached; the body
+//            lists the workers, one a line: number, name, host, data endpoint,
+//            pid
 //   refuse   the body says why
 //   lines    seq= line=
 //   block    id= seq= line=: as lines, and the body is kept under id
 //   hot      id= seq= line=: the body that was kept under id; has none itself
 //   forget   id=
-//   beat     nothing: gt-route lives
+//   beat     [time=]: gt-route lives
 //   end      no more lines: run all, then say bye
 //   abort    the body says why: leave at once
 enum class Verb : uint8_t {
@@ -60,6 +62,7 @@ enum class Verb : uint8_t {
   kResults,
   kReport,
   kDone,
+  kRan,
   kBye,
   kWelcome,
   kRefuse,

@@ -280,7 +280,7 @@ void Dispatcher::fence(const std::vector<RoutePath>& paths,
 void Dispatcher::owe(const Route& route, const std::vector<uint32_t>* here) {
   for (const RouteOwed& owed : route.owed) {
     results_.owe(here == nullptr ? owed.worker : (*here)[0], owed.names,
-                 route.owed_bytes);
+                 route.owed_bytes, next_seq_ - 1);
   }
 }
 

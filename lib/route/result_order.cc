@@ -13,11 +13,13 @@ uint64_t lines_in(std::string_view text) {
 
 }  // namespace
 
-void ResultOrder::owe(uint32_t worker, std::string_view names, uint64_t bytes) {
+void ResultOrder::owe(uint32_t worker, std::string_view names, uint64_t bytes,
+                      uint64_t seq) {
   if (runs_.empty() || runs_.back().worker != worker ||
       runs_.back().names.size() > kLongRun) {
     runs_.emplace_back().worker = worker;
   }
+  runs_.back().seqs.emplace_back(runs_.back().names.size(), seq);
   runs_.back().names += names;
   runs_.back().bytes += bytes;
   bytes_ += bytes;
@@ -42,17 +44,38 @@ bool ResultOrder::take(uint32_t worker, std::string_view bytes) {
   return true;
 }
 
+// Of the print that the next line is for.
+uint64_t ResultOrder::seq_of(Run& run) {
+  while (run.seq_at + 1 < run.seqs.size() &&
+         run.seqs[run.seq_at + 1].first <= run.begin) {
+    ++run.seq_at;
+  }
+  return run.seqs[run.seq_at].second;
+}
+
 // True: the run is over.
-bool ResultOrder::emit_run(Run& run, std::string& out, size_t most) {
+bool ResultOrder::emit_run(Run& run, std::string& out, size_t most,
+                           const Sink& sink) {
   if (run.worker == kNobody) {
     out.append(run.names, run.begin);
+    while (sink && run.begin < run.names.size()) {
+      const size_t end = run.names.find('\n', run.begin) + 1;
+      sink(kNobody, 0,
+           std::string_view(run.names).substr(run.begin, end - run.begin));
+      run.begin = end;
+    }
     return true;
   }
   Worker& w = workers_[static_cast<size_t>(run.worker)];
   while (run.begin < run.names.size() && out.size() < most) {
     const size_t end = w.text.find('\n', w.begin);
     if (end == std::string::npos) break;
-    out.append(w.text, w.begin, end + 1 - w.begin);
+    const size_t size = end + 1 - w.begin;
+    out.append(w.text, w.begin, size);
+    if (sink) {
+      sink(run.worker, seq_of(run),
+           std::string_view(w.text).substr(w.begin, size));
+    }
     w.begin = end + 1;
     run.begin = run.names.find('\n', run.begin) + 1;
   }
@@ -67,9 +90,9 @@ bool ResultOrder::emit_run(Run& run, std::string& out, size_t most) {
   return run.begin == run.names.size();
 }
 
-void ResultOrder::emit(std::string& out, size_t most) {
+void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
   while (!runs_.empty() && out.size() < most) {
-    if (!emit_run(runs_.front(), out, most)) return;
+    if (!emit_run(runs_.front(), out, most, sink)) return;
     bytes_ -= runs_.front().bytes;
     runs_.pop_front();
   }
@@ -85,7 +108,7 @@ void ResultOrder::fail(const std::string& why) {
       continue;
     }
     // What came before its turn is still good.
-    emit_run(run, done, SIZE_MAX);
+    emit_run(run, done, SIZE_MAX, {});
     while (run.begin < run.names.size()) {
       const size_t end = run.names.find('\n', run.begin);
       done.append(run.names, run.begin, end - run.begin).append(failure);

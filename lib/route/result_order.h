@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gt {
@@ -15,17 +17,22 @@ class ResultOrder {
  public:
   explicit ResultOrder(size_t workers) : workers_(workers) {}
 
+  // Of a line that leaves: its worker, or -1, its print's seq, and itself.
+  using Sink = std::function<void(int64_t, uint64_t, std::string_view)>;
+
   // The worker will send a line for each of these names, each ended by a
-  // newline; `bytes` is about how long they are.
-  void owe(uint32_t worker, std::string_view names, uint64_t bytes);
+  // newline, for the print `seq`; `bytes` is about how long they are.
+  void owe(uint32_t worker, std::string_view names, uint64_t bytes,
+           uint64_t seq);
   // A line that needs nobody; without its newline.
   void add(std::string_view line);
 
   // Lines from a worker; the last may be cut, and goes on with the next call.
   // False: it sends more than it owes.
   bool take(uint32_t worker, std::string_view bytes);
-  // Appends what is due now, up to about `most` bytes at a time.
-  void emit(std::string& out, size_t most);
+  // Appends what is due now, up to about `most` bytes at a time. `sink` may be
+  // empty.
+  void emit(std::string& out, size_t most, const Sink& sink = {});
   // What is owed and has not come will not come.
   void fail(const std::string& why);
 
@@ -44,13 +51,17 @@ class ResultOrder {
     std::string names;  // one a line; of kNobody the lines themselves
     size_t begin = 0;   // in names: what is still owed
     uint64_t bytes = 0;
+    // Where in `names` the lines of a print begin, and its seq.
+    std::vector<std::pair<size_t, uint64_t>> seqs;
+    size_t seq_at = 0;  // in seqs
   };
   struct Worker {
     std::string text;   // that came
     size_t begin = 0;   // what of it has not gone out
     uint64_t owed = 0;  // lines
   };
-  bool emit_run(Run& run, std::string& out, size_t most);
+  bool emit_run(Run& run, std::string& out, size_t most, const Sink& sink);
+  static uint64_t seq_of(Run& run);
 
   std::vector<Worker> workers_;
   std::deque<Run> runs_;

@@ -44,7 +44,12 @@ RouterLoop::RouterLoop(const RouterOptions& options, Dispatcher::Sink say)
   dispatch.workers = options.workers;
   dispatch.fail_fast = options.fail_fast;
   Dispatcher::IssueSink issues;
-  if (log_.is_on()) issues = [this](const Issue& i) { log_.issue(i); };
+  if (log_.is_on()) {
+    issues = [this](const Issue& i) { log_.issue(i); };
+    results_ = [this](int64_t worker, uint64_t seq, std::string_view line) {
+      log_.result(static_cast<uint32_t>(worker), seq, line);
+    };
+  }
   dispatcher_ = std::make_unique<Dispatcher>(dispatch, say_, std::move(issues));
 }
 
@@ -74,6 +79,7 @@ Status RouterLoop::begin() {
   host.table = std::to_string(table_digest());
   host.session = random_token();
   host.file = options_.files.empty() ? "" : options_.files[0];
+  if (log_.is_on()) host.clock = wall_clock;
   const bool is_local = options_.bind.empty();
   if (is_local) host.token = random_token();
   const std::string token = host.token;
@@ -105,15 +111,33 @@ bool RouterLoop::is_over() const {
 }
 
 bool RouterLoop::wants_input() const {
-  if (input_ended_ || !host_->state().is_complete()) return false;
-  if (dispatcher_->results().bytes() > kMostResults) return false;
+  return !input_ended_ && host_->state().is_complete() && !who_is_full();
+}
+
+// A worker that has no room for what waits for it; kNoWorker: results are not
+// read. Until then no more is read.
+std::optional<uint32_t> RouterLoop::who_is_full() const {
+  if (dispatcher_->results().bytes() > kMostResults) return kNoWorker;
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     if (workers_[w].unsent_bytes + dispatcher_->outbox().size(w) >
         kMostUnsent) {
-      return false;
+      return w;
     }
   }
-  return true;
+  return std::nullopt;
+}
+
+// When it lasts, the log says so.
+void RouterLoop::note_full() {
+  const auto who = who_is_full();
+  const int64_t now = now_ms();
+  if (!who) {
+    full_since_ = 0;
+  } else if (full_since_ == 0) {
+    full_since_ = now;
+  } else if (now - full_since_ >= kLogPatience && now >= next_flush_) {
+    log_.full(*who, now - full_since_);
+  }
 }
 
 void RouterLoop::wait() {
@@ -128,6 +152,7 @@ void RouterLoop::wait() {
   }
   int64_t limit = host_->wait_ms();
   if (log_.is_on()) {
+    note_full();
     if (input_idle_ || now_ms() >= next_flush_) {
       log_.flush();
       next_flush_ = now_ms() + kLogPatience;
@@ -200,7 +225,7 @@ void RouterLoop::take_signals() {
 // Only as much as our reader takes without making us wait.
 void RouterLoop::write_results() {
   for (;;) {
-    if (out_.empty()) dispatcher_->results().emit(out_, kMostOut);
+    if (out_.empty()) dispatcher_->results().emit(out_, kMostOut, results_);
     if (out_.empty()) return;
     pollfd p{STDOUT_FILENO, POLLOUT, 0};
     if (::poll(&p, 1, 0) <= 0) return;

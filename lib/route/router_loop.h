@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -50,6 +51,8 @@ class RouterLoop {
   bool all_left() const;
   bool is_over() const;
   bool wants_input() const;
+  std::optional<uint32_t> who_is_full() const;
+  void note_full();
   void wait();
   void read_input();
   void end_input();
@@ -81,6 +84,7 @@ class RouterLoop {
   std::unique_ptr<Host> host_;
   LocalWorkers local_;
   RunRecorder log_;
+  ResultOrder::Sink results_;  // with a log
   RouteInput input_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::vector<Worker> workers_;
@@ -92,6 +96,7 @@ class RouterLoop {
   size_t told_here_ = 0;  // workers, until all are there
   int64_t next_told_ = 0;
   int64_t next_flush_ = 0;  // of the log
+  int64_t full_since_ = 0;  // 0: it is not
   Exit status_ = Exit::kDone;
   bool input_idle_ = false;
   bool input_ended_ = false;

@@ -73,12 +73,15 @@ void RouterLoop::take_message(uint32_t worker, const Message& message) {
   } else if (message.verb == Verb::kDone) {
     const uint64_t seq = host_->state().worker(worker).done_seq;
     dispatcher_->done(worker, seq);
-    const WorkerStatus& now = host_->state().worker(worker);
-    log_.done(worker, seq, now.waits_ms, now.waits_for);
+    log_.done(worker, host_->state().worker(worker));
     std::deque<Batch>& on_way = workers_[worker].on_way;
     while (!on_way.empty() && on_way.front().last <= seq) on_way.pop_front();
   } else if (message.verb == Verb::kReport) {
     take_report(worker, message);
+  } else if (message.verb == Verb::kRan) {
+    const Status taken = log_.ran(worker, message);
+    if (taken.ok()) return;
+    lose_worker(worker, describe(worker) + " said " + taken.error().message);
   }
 }
 
@@ -92,7 +95,9 @@ void RouterLoop::take_report(uint32_t worker, const Message& message) {
   if (reported_.size() > kMostReported) reported_.clear();
   const std::string at = text(message, "at");
   if (!at.empty() && !reported_.insert(at).second) return;
-  log_.report(worker, host_->state().worker(worker).done_seq,
+  const auto seq = number(message, "seq");
+  log_.report(worker,
+              seq.ok() ? seq.value() : host_->state().worker(worker).done_seq,
               status.ok() ? status.value() : 1, message.body);
   say_(message.body);
 }

@@ -1,9 +1,16 @@
 #include "route/run_recorder.h"
 
+#include <algorithm>
+#include <cstdio>
+
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
+
+// Microseconds; who has not moved for so long is told of again, so that a log
+// that is silent is one that nobody writes.
+constexpr uint64_t kSilence = 1'000'000;
 
 // The first line of a message for people.
 std::string_view first_line(std::string_view text) {
@@ -17,12 +24,13 @@ std::string_view client_of(std::string_view text) {
   return end < text.size() && text[end] == '/' ? text.substr(0, end) : "-";
 }
 
-// "worker 1's" time of what began so many milliseconds ago.
-std::string seconds_before(std::string_view now, uint64_t ms) {
+// Microseconds since 1970 as the log spells them.
+std::string time_text(uint64_t micros) {
   char text[48];
-  const double seconds =
-      std::stod(std::string(now)) - static_cast<double>(ms) / 1000;
-  const int n = std::snprintf(text, sizeof text, "%.6f", seconds);
+  const int n =
+      std::snprintf(text, sizeof text, "%llu.%06llu",
+                    static_cast<unsigned long long>(micros / 1000000),
+                    static_cast<unsigned long long>(micros % 1000000));
   return {text, static_cast<size_t>(n)};
 }
 
@@ -47,7 +55,9 @@ void RunRecorder::issue(const Issue& issue) {
     if (peers_.empty()) peers_ = "-";
   }
   if (issue.kind == Issue::Kind::kInstruction) {
-    return rows_.add(now_, issue.seq, "issue", peers_, client_of(issue.text),
+    const std::string_view client = client_of(issue.text);
+    note_client(issue.seq, client);
+    return rows_.add(now_, issue.seq, "issue", peers_, client,
                      issue.text.size() + 1, issue.text);
   }
   std::string text(issue.text);
@@ -57,9 +67,10 @@ void RunRecorder::issue(const Issue& issue) {
 }
 
 void RunRecorder::add(uint64_t seq, std::string_view event, uint32_t worker,
-                      uint64_t bytes, const LogComment& comment) {
+                      uint64_t bytes, const LogComment& comment,
+                      std::string_view client) {
   const std::string peer = worker == UINT32_MAX ? "-" : std::to_string(worker);
-  rows_.add(now_, seq, event, peer, "-", bytes, comment.text());
+  rows_.add(now_, seq, event, peer, client, bytes, comment.text());
 }
 
 void RunRecorder::attach(uint32_t worker, const WorkerInfo& info,
@@ -75,29 +86,109 @@ void RunRecorder::attach(uint32_t worker, const WorkerInfo& info,
 void RunRecorder::send(uint32_t worker, uint64_t first, uint64_t last,
                        size_t bytes) {
   if (!is_on_) return;
+  worker_of(worker).sent = last;
   add(last, "send", worker, bytes,
       LogComment().word("first", first).word("as", "text"));
 }
 
-void RunRecorder::done(uint32_t worker, uint64_t seq, uint64_t waits_ms,
-                       std::string_view waits_for) {
+RunRecorder::Worker& RunRecorder::worker_of(uint32_t worker) {
+  if (workers_.size() <= worker) workers_.resize(worker + 1);
+  return workers_[worker];
+}
+
+// Rows of `ran` have said what messages were finished; what is new here is how
+// far it has come within one.
+void RunRecorder::done(uint32_t worker, const WorkerStatus& status) {
   if (!is_on_) return;
-  if (done_.size() <= worker) done_.resize(worker + 1);
-  if (done_[worker] != seq) add(seq, "done", worker, 0, LogComment());
-  done_[worker] = seq;
-  if (waits_for.empty()) return;
+  Worker& of = worker_of(worker);
+  const uint64_t now = wall_clock();
+  const bool is_behind = of.done < of.sent && now - of.told >= kSilence;
+  if (status.done_seq > of.done || is_behind) {
+    add(status.done_seq, "progress", worker, 0, LogComment());
+    of.done = std::max(of.done, status.done_seq);
+    of.told = now;
+  }
+  if (status.waits_for.empty()) return;
   LogComment comment;
-  comment.word("since", seconds_before(now_, waits_ms));
-  const std::string_view peer = worker_named(waits_for);
+  comment.word("since", time_text(wall_clock() - status.waits_ms * 1000));
+  const std::string_view peer = worker_named(status.waits_for);
   if (!peer.empty()) comment.word("for", peer);
-  add(seq + 1, "wait", worker, 0, comment.words(waits_for));
+  const uint64_t at =
+      status.waits_at == 0 ? status.done_seq + 1 : status.waits_at;
+  add(at, "wait", worker, 0, comment.words(status.waits_for), client_at(at));
+}
+
+void RunRecorder::full(uint32_t worker, int64_t since_ms) {
+  const bool is_reader = worker == kNoWorker;
+  LogComment comment;
+  comment.word("since", time_text(wall_clock() -
+                                  static_cast<uint64_t>(since_ms) * 1000));
+  comment.word("for", is_reader ? "reader" : std::to_string(worker));
+  comment.words(is_reader ? "results are not read" : "it has no room for more");
+  add(last_, "wait", UINT32_MAX, 0, comment);
+}
+
+Status RunRecorder::ran(uint32_t worker, const Message& message) {
+  if (!is_on_) return ok_status();
+  const auto time = number(message, "time");
+  const auto told = number(message, "told");
+  const auto heard = number(message, "heard");
+  for (const auto* value : {&time, &told, &heard}) {
+    if (!value->ok()) return value->error();
+  }
+  const auto rows = parse_ran(message.body);
+  if (!rows.ok()) return rows.error();
+  ClockOffset& clock = worker_of(worker).clock;
+  clock.take(time.value(), wall_clock(), {told.value(), heard.value()});
+  for (const RanRow& row : rows.value()) add_ran(worker, row, clock.value());
+  return ok_status();
+}
+
+void RunRecorder::add_ran(uint32_t worker, const RanRow& row, int64_t offset) {
+  const auto shift = static_cast<uint64_t>(offset);
+  const std::string begin = time_text(row.begin + shift);
+  const std::string end = time_text(row.end + shift);
+  LogComment comment;
+  if (row.kind == RanRow::Kind::kTransfer) {
+    comment.word("from", row.from).word("begin", begin).word("end", end);
+    if (!row.name.empty()) comment.word("name", row.name);
+    return add(row.last, "transfer", worker, row.bytes, comment,
+               client_at(row.last));
+  }
+  const bool is_compute = row.kind == RanRow::Kind::kCompute;
+  comment.word("queue", is_compute ? "compute" : "comm");
+  comment.word("first", row.first).word("begin", begin).word("end", end);
+  if (is_compute) {
+    worker_of(worker).done = row.last;
+    worker_of(worker).told = wall_clock();
+  }
+  add(row.last, "done", worker, 0, comment);
+}
+
+void RunRecorder::result(uint32_t worker, uint64_t seq, std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(' '));
+  add(seq, "result", worker, line.size(), LogComment().word("name", name),
+      client_at(seq));
+}
+
+// A client's instructions, until those of another come.
+void RunRecorder::note_client(uint64_t seq, std::string_view client) {
+  if (!turns_.empty() && turns_.back().client == client) return;
+  turns_.push_back({seq, std::string(client)});
+  if (turns_.size() > kMaxTurns) turns_.pop_front();
+}
+
+std::string_view RunRecorder::client_at(uint64_t seq) const {
+  auto turn = std::ranges::upper_bound(turns_, seq, {}, &Turn::first);
+  return turn == turns_.begin() ? "-" : std::string_view((--turn)->client);
 }
 
 void RunRecorder::report(uint32_t worker, uint64_t seq, uint64_t status,
                          std::string_view text) {
   if (!is_on_) return;
   add(seq, "report", worker, 0,
-      LogComment().word("status", status).error(first_line(text)));
+      LogComment().word("status", status).error(first_line(text)),
+      client_at(seq));
 }
 
 void RunRecorder::lost(uint32_t worker, uint64_t seq, std::string_view why) {

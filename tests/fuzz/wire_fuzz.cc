@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "net/ran.h"
 #include "net/wire.h"
 
 namespace {
@@ -65,12 +66,22 @@ void check_lines(std::string_view body) {
   }
 }
 
+void check_ran(std::string_view body) {
+  const auto rows = gt::parse_ran(body);
+  if (!rows.ok()) return;
+  std::string written;
+  for (const gt::RanRow& row : rows.value()) gt::append_ran(written, row);
+  const auto again = gt::parse_ran(written);
+  check(again.ok() && again.value().size() == rows.value().size());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto message = gt::parse_message(bytes);
   check_lines(message.ok() ? message.value().body : bytes);
+  check_ran(message.ok() ? message.value().body : bytes);
   if (!message.ok()) return 0;
   (void)gt::number(message.value(), "seq").ok();
   check_written_again(message.value());

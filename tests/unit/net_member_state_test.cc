@@ -25,6 +25,7 @@ class MemberStateTest : public testing::Test {
     options.token = "t";
     options.host = "ipc://@route";
     options.connect_limit = 2000;
+    options.clock = [this] { return clock_; };
     member_.emplace(options, now_);
   }
   void say(std::string bytes) {
@@ -57,6 +58,7 @@ class MemberStateTest : public testing::Test {
   }
 
   int64_t now_ = 9000;
+  uint64_t clock_ = 5'000'000;
   std::optional<MemberState> member_;
 };
 
@@ -98,6 +100,24 @@ TEST_F(MemberStateTest, AWelcomeThatDoesNotAddUpIsNone) {
     EXPECT_EQ(e.kind, Kind::kLost) << bytes;
     EXPECT_TRUE(e.why.starts_with("gt-route at E: welcome: ")) << e.why;
   }
+}
+
+TEST_F(MemberStateTest, TellsWhatRanIfThereIsALog) {
+  attach();
+  member_->ran("comm 1 1 2 3\n");  // nobody wants to know
+  EXPECT_TRUE(sent().empty());
+  // The second time was on its way for less, so it is the better one.
+  say("beat time=4999000 size=0\n");
+  EXPECT_TRUE(member_->is_logged());
+  clock_ = 6'000'000;
+  say("beat time=5999900 size=0\n");
+  clock_ = 7'000'000;
+  say("beat time=6990000 size=0\n");
+  clock_ = 7'000'500;
+  member_->ran("comm 1 1 2 3\n");
+  EXPECT_EQ(sent(), std::vector<std::string>{
+                        "ran time=7000500 told=5999900 heard=6000000 size=13\n"
+                        "comm 1 1 2 3\n"});
 }
 
 TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {

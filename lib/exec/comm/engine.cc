@@ -76,7 +76,7 @@ Waiting Engine::waiting() const {
   if (waits_->line != 0) text = "line " + std::to_string(waits_->line) + ": ";
   const auto since = Clock::now() - waits_->since;
   return {text + waits_->what,
-          std::chrono::duration_cast<milliseconds>(since).count()};
+          std::chrono::duration_cast<milliseconds>(since).count(), waits_->seq};
 }
 
 void Engine::abort(const std::string& why) {
@@ -122,7 +122,7 @@ void Engine::greet() {
   Status connected = ok_status();
   for (unsigned w = 0; w < options_.workers && connected.ok(); ++w) {
     if (w == options_.self) continue;
-    const Fault fault = await(w, 0, "to hear from " + name_of(w),
+    const Fault fault = await(w, nullptr, "to hear from " + name_of(w),
                               [this, w] { return peers_[w].is_greeted; });
     if (fault != nullptr) connected = Error{*fault};
   }
@@ -169,13 +169,15 @@ void Engine::sleep() {
   }
 }
 
-Fault Engine::await(unsigned worker, uint64_t line, const std::string& what,
+Fault Engine::await(unsigned worker, const ExchangeRun* op,
+                    const std::string& what,
                     const std::function<bool()>& done) {
   if (done()) return nullptr;
   const Clock::time_point since = Clock::now();
   {
     const std::lock_guard lock(mutex_);
-    waits_ = Waits{line, what, since};
+    waits_ = op == nullptr ? Waits{0, 0, what, since}
+                           : Waits{op->where.line, op->seq, what, since};
   }
   Fault fault;
   while (!done() && fault == nullptr) {

@@ -49,6 +49,24 @@
 
 namespace gt::comm {
 
+// What a run read of another worker, and when: from the moment that it was
+// there until it was used. Times are nanoseconds of the steady clock.
+struct Transferred {
+  unsigned from = 0;
+  uint64_t bytes = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// Is told, on the communication thread, what ran and when. It began when the
+// first that it reads of others was there.
+class Watch {
+ public:
+  virtual ~Watch() = default;
+  virtual void ran(const ExchangeRun& op, uint64_t begin, uint64_t end,
+                   const std::vector<Transferred>& read) = 0;
+};
+
 struct EngineOptions {
   unsigned self = 0;
   unsigned workers = 1;
@@ -57,12 +75,14 @@ struct EngineOptions {
   bool has_data = true;            // false: values hold nothing (null)
   std::vector<std::string> names;  // of workers; may be empty
   std::chrono::milliseconds patience{60'000};
+  Watch* watch = nullptr;  // outlives the engine
 };
 
 // "line 8123: piece of rank 3 from worker 1", and for how long; "" of nothing.
 struct Waiting {
   std::string what;
   int64_t ms = 0;
+  uint64_t seq = 0;  // of the instruction
 };
 
 class Engine {
@@ -128,6 +148,7 @@ class Engine {
   };
   struct Waits {
     uint64_t line = 0;
+    uint64_t seq = 0;
     std::string what;
     Clock::time_point since;
   };
@@ -140,7 +161,7 @@ class Engine {
   void hand_back(const OpPtr& op);
   void sleep();
   // Answers others until done() holds; else why it never will.
-  Fault await(unsigned worker, uint64_t line, const std::string& what,
+  Fault await(unsigned worker, const ExchangeRun* op, const std::string& what,
               const std::function<bool()>& done);
   void pump(std::chrono::milliseconds most);
   void check_sign(unsigned worker, Clock::time_point since);
@@ -179,6 +200,9 @@ class Engine {
   Fault fetch(ExchangeRun& op, const Tag& tag, const Input& input, void* to);
   void say_read(const ExchangeRun& op, size_t step);
   void forget_stale(const ExchangeRun& op);
+  void note_arrival(const Input& input, bool is_wanted);
+  void note_use(const Target& target);
+  void tell(const ExchangeRun& op);
   static Fault fail(ExchangeRun& op, const std::string& why,
                     Exit status = Exit::kFailed);
 
@@ -191,6 +215,10 @@ class Engine {
   uint64_t last_id_ = 0;
   std::pair<uint64_t, uint32_t> passed_{0, 0};  // seq and group of the last op
   bool has_passed_ = false;
+  // Of the op that runs, if somebody watches.
+  uint64_t began_ = 0;
+  bool has_arrived_ = false;
+  std::vector<Transferred> read_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

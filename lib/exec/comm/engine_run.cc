@@ -1,6 +1,7 @@
 // One exchange, step by step.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "exec/comm/engine.h"
 
@@ -29,9 +30,15 @@ Value value_of(const ExchangeRun& op, size_t step, size_t own) {
   return {shown.data, shown.fault};
 }
 
+uint64_t steady_nanos() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
 }  // namespace
 
 void Engine::run(const OpPtr& op) {
+  if (options_.watch != nullptr) began_ = steady_nanos();
   for (ExchangeRun::Shown& shown : op->shown) {
     if (shown.from == nullptr) continue;
     if (shown.fault == nullptr) {
@@ -46,7 +53,38 @@ void Engine::run(const OpPtr& op) {
     say_read(*op, s);
   }
   forget_stale(*op);
+  if (options_.watch != nullptr) tell(*op);
   finish(op);
+}
+
+// What one exchange reads of a worker is one transfer, from the first that is
+// there to the last that is used.
+void Engine::note_arrival(const Input& input, bool is_wanted) {
+  const uint64_t now = steady_nanos();
+  if (!std::exchange(has_arrived_, true)) began_ = now;
+  const uint64_t bytes = input.region.bytes();
+  if (!is_wanted || !options_.has_data || bytes == 0) return;
+  const auto known = std::ranges::find(read_, input.worker, &Transferred::from);
+  if (known != read_.end()) {
+    known->bytes += bytes;
+  } else {
+    read_.push_back({input.worker, bytes, now, now});
+  }
+}
+
+void Engine::note_use(const Target& target) {
+  const uint64_t now = steady_nanos();
+  for (const Input& input : target.inputs) {
+    if (input.own >= 0) continue;
+    const auto one = std::ranges::find(read_, input.worker, &Transferred::from);
+    if (one != read_.end()) one->end = now;
+  }
+}
+
+void Engine::tell(const ExchangeRun& op) {
+  options_.watch->ran(op, began_, steady_nanos(), read_);
+  has_arrived_ = false;
+  read_.clear();
 }
 
 void Engine::show(const OpPtr& op, size_t step) {
@@ -103,6 +141,7 @@ void Engine::make(ExchangeRun& op, size_t step, size_t t) {
   } else if (!arguments.empty() && arguments[0] != made.output) {
     std::memcpy(made.output, arguments[0], target.inputs[0].region.bytes());
   }
+  if (options_.watch != nullptr) note_use(target);
 }
 
 void Engine::run_program(ExchangeRun& op, const Target& target,
@@ -143,7 +182,7 @@ const void* Engine::read(ExchangeRun& op, size_t step, const Input& input,
   const Tag tag = tag_of(op, step, input.source);
   std::map<Tag, Ready>& all = peers_[input.worker].ready;
   const auto is_ready = [&] { return all.count(tag) > 0; };
-  const Fault lost = await(input.worker, op.where.line,
+  const Fault lost = await(input.worker, &op,
                            op.exchange->name_of(step, input.source) + " from " +
                                name_of(input.worker),
                            is_ready);
@@ -161,6 +200,7 @@ const void* Engine::read(ExchangeRun& op, size_t step, const Input& input,
                          " where " + to_string(input.of) + " was expected");
     return nullptr;
   }
+  if (options_.watch != nullptr) note_arrival(input, is_wanted);
   if (!is_wanted || !options_.has_data) return nullptr;
   if (ready.at != kNowhere && peers_[input.worker].memory != nullptr) {
     return read_mapped(op, input, ready, pack, fault);
@@ -228,8 +268,8 @@ Fault Engine::fetch(ExchangeRun& op, const Tag& tag, const Input& input,
     }
     if (chunks_.empty()) return nullptr;
     const size_t before = chunks_.size();
-    lost = await(input.worker, op.where.line, what,
-                 [&] { return chunks_.size() < before; });
+    lost =
+        await(input.worker, &op, what, [&] { return chunks_.size() < before; });
   }
   chunks_.clear();
   return fail(op, *lost, Exit::kLost);

@@ -38,8 +38,9 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   std::shared_ptr<const Exchange> exchange;
   uint64_t seq = 0;
   Where where;
-  std::vector<Shown> shown;             // by export of the first step
-  std::vector<std::vector<Made>> made;  // by step and target
+  std::shared_ptr<const TraceText> traced;  // with a trace
+  std::vector<Shown> shown;                 // by export of the first step
+  std::vector<std::vector<Made>> made;      // by step and target
 
   // Of the decoding thread.
   std::vector<Buffer*> held;      // all memory that it uses

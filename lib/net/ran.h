@@ -1,0 +1,65 @@
+// What a worker ran and when, as it tells gt-route for the log of a run: the
+// body of a `ran` message, a row a line, times in microseconds since 1970 by
+// the worker's clock:
+//
+//     compute FIRST LAST BEGIN END
+//     comm SEQ SEQ BEGIN END
+//     transfer SEQ FROM BYTES BEGIN END NAME
+//
+// and how far that clock is from gt-route's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace gt {
+
+// Microseconds since 1970.
+uint64_t wall_clock();
+
+struct RanRow {
+  enum class Kind : uint8_t { kCompute, kComm, kTransfer };
+  Kind kind = Kind::kCompute;
+  uint64_t first = 0;  // instructions; of a transfer both are its own
+  uint64_t last = 0;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+  uint32_t from = 0;  // of a transfer: the worker, what it read, the value
+  uint64_t bytes = 0;
+  std::string name;
+};
+
+void append_ran(std::string& body, const RanRow& row);
+// Error: a line that is none.
+Result<std::vector<RanRow>> parse_ran(std::string_view body);
+
+// When one was told a time, by the clocks of both.
+struct ToldTime {
+  uint64_t told = 0;
+  uint64_t heard = 0;
+  // What was on its way for less time says more; later when they are alike.
+  bool is_better_than(const ToldTime& other) const {
+    return static_cast<int64_t>(told - heard) >=
+           static_cast<int64_t>(other.told - other.heard);
+  }
+};
+
+// What is to be added to another's clock. Nothing arrives before it was sent:
+// each message bounds it from one side. Clocks that may agree are taken to, as
+// on one host; else the middle is.
+class ClockOffset {
+ public:
+  // It sent a message at `sent`, here at `received`, and had heard a time.
+  void take(uint64_t sent, uint64_t received, const ToldTime& heard);
+  int64_t value() const;
+
+ private:
+  int64_t least_ = INT64_MIN;
+  int64_t most_ = INT64_MAX;
+};
+
+}  // namespace gt

@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# Runs that stand still, are slow, or are followed as they go: what their logs
+# say of them. Nothing here is timed: a state is waited for.
+
+load helper
+
+# until_said PATTERN: asks gt-log why of the log until a line of it is as the
+# pattern, and keeps the answer in `said`.
+until_said() {
+  local tries
+  for ((tries = 0; tries < 300; tries++)); do
+    said=$(gt-log why log 2>/dev/null) || true
+    # shellcheck disable=SC2053 # a pattern
+    while IFS= read -r line; do
+      [[ $line == $1 ]] && return
+    done <<<"$said"
+    sleep 0.1
+  done
+  echo "not said: $1"
+  echo "$said"
+  return 1
+}
+
+@test "why names the worker, the line, the peer and how long, of a real stall" {
+  {
+    echo 'mesh tp=2'
+    echo 'x@0-1 = ones f32[3000,3000]'
+    echo 's@0-1 = sum x@0-1'
+    echo 'y@1 = matmul x@1 x@1'
+    echo 's@1 = sum y@1'
+    echo 's@0-1 = all_reduce s@0-1'
+    echo 'print s@0'
+  } >p.gt
+  gt-emit p.gt >p
+  spawn gt-route -n 2 --backend ref --threads 1 --log log p
+  until_said 'the run waits for worker 1 (*), which is * s at p.gt:4: y@1 = matmul x@1 x@1 (*'
+  echo "$said"
+  grep -qE '^worker 0 \(.*\): waits [0-9.]+ s for worker 1 \(.*\) at p.gt:6: s@0-1 = all_reduce s@0-1 \(.*from worker 1.*\)$' <<<"$said"
+  grep -qE '^worker 1 \(.*\): is [0-9.]+ s at p.gt:4: y@1 = matmul x@1 x@1 \(2 more lines\)$' <<<"$said"
+}
+
+@test "a worker that is lost is placed at its line, not at its message's first" {
+  {
+    echo 'x = ones f32[3000,3000]'
+    for ((i = 0; i < 50; i++)); do echo "a$i = add $i 1"; done
+    echo 'y = matmul x x'
+    echo 's = sum y'
+    echo 'print s'
+  } >p.gt
+  gt-emit p.gt >p
+  spawn gt-route -n 1 --backend ref --threads 1 --log log p >out 2>err
+  route=$!
+  until_said 'worker 0 (*): is * s at p.gt:52: y = matmul x x (*'
+  kill -KILL "$(cut -d ' ' -f 1 "/proc/$route/task/$route/children")"
+  status=0
+  wait "$route" || status=$?
+  [ "$status" = 4 ]
+  grep -q 'it was at p:[0-9]*: y = matmul x x #at=p.gt:52$' err
+}
+
+@test "what a slow worker has no room for: why says for whom gt-route waits" {
+  {
+    echo 'x = ones f32[900,900]'
+    for ((i = 0; i < 200; i++)); do echo 'y = matmul x x'; done
+    # More than it has room for, and more than waits for it.
+    yes 'y = add x 1 # 0123456789012345678901234567890123456789' | head -n 250000
+  } >p.gt
+  spawn gt-route -n 1 --backend ref --threads 1 --log log p.gt
+  until_said 'gt-route: reads no more for * s, since worker 0 (*) has no room'
+  grep -qE '^worker 0 \(.*\): is [0-9.]+ s at (p.gt:[0-9]+|instruction [0-9]+): y = matmul x x \([0-9]+ more lines\)$' <<<"$said"
+}
+
+@test "a slow worker: nothing is dropped, and gt-route's memory stays bounded" {
+  skip_if_sanitized 'memory'
+  local n=1200000 hold route most
+  mkfifo in
+  exec {hold}<>in
+  spawn bash -c "exec gt-route -n 1 --backend ref --threads 1 in >out $hold>&-"
+  route=$!
+  {
+    echo 'x = ones f32[900,900]'
+    for ((i = 0; i < 3; i++)); do echo 'y = matmul x x'; done
+    echo 'n = tensor i64[] 0'
+    yes "n = add n 1 #note=$(printf '%070d' 0)" | head -n $n # 100 MB
+    echo 'print n'
+  } >in
+  within 120 bash -c 'until [ -s out ]; do sleep 0.1; done'
+  [ "$(cat out)" = "n = tensor i64[] $n" ]
+  most=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$route/status")
+  echo "at most $most KiB"
+  exec {hold}>&-
+  wait "$route"
+  ((most < 48 << 10))
+}
