@@ -26,7 +26,7 @@ was lost; the largest of these and of the stages before. See gt-work(1), gt-stre
 
 Environment: GT_BACKEND (--backend), GT_VERBOSE (-v); with --connect, what
 torchrun or Slurm say: RANK or SLURM_PROCID (--rank), LOCAL_RANK or
-SLURM_LOCALID (--name), LOCAL_WORLD_SIZE or SLURM_NTASKS_PER_NODE (--threads).
+SLURM_LOCALID (--name), LOCAL_WORLD_SIZE or SLURM_TASKS_PER_NODE (--threads).
 
 Examples:
   gt-emit model.gt | gt-work

@@ -22,8 +22,10 @@ inline std::string processes() {
 inline std::string local_rank() {
   return first_of("LOCAL_RANK", "SLURM_LOCALID");
 }
+// Slurm's "2(x3),1" is of several hosts: that of the first counts.
 inline std::string local_processes() {
-  return first_of("LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE");
+  const std::string all = first_of("LOCAL_WORLD_SIZE", "SLURM_TASKS_PER_NODE");
+  return all.substr(0, all.find_first_not_of("0123456789"));
 }
 
 }  // namespace gt::launched

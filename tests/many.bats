@@ -13,12 +13,12 @@ through() {
 
 # same FILE: a stream prints the same bits through gt-work and through gt-route.
 same() {
-  local n
-  gt-work --threads 1 "$1" >expected
+  local n expected=$BATS_TEST_TMPDIR/expected got=$BATS_TEST_TMPDIR/got
+  gt-work --threads 1 "$1" >"$expected"
   for n in 1 2 4; do
-    through "$n" "$1" >got || return
-    "$GT_ROOT/scripts/gt-cmp" --exact expected got || return
-    cmp expected got || return
+    through "$n" "$1" >"$got" || return
+    "$GT_ROOT/scripts/gt-cmp" --exact "$expected" "$got" || return
+    cmp "$expected" "$got" || return
   done
 }
 
@@ -72,24 +72,56 @@ END
   lines_are 4
 }
 
-@test "the digits, plain and on two ranks" {
+# rounds N FILE LINE...: the file N times, each time followed by the lines.
+rounds() {
+  local i
+  for ((i = 0; i < $1; i++)); do
+    cat "$2"
+    printf '%s\n' "${@:3}"
+  done
+}
+
+@test "the examples print the same bits" {
+  local out=$BATS_TEST_TMPDIR
   cd "$GT_ROOT"
+  gt-emit examples/quickstart.gt >"$out/p"
+  same "$out/p"
+  gt-emit examples/tape.gt >"$out/p"
+  same "$out/p"
+  {
+    cat examples/linear-init.gt
+    rounds 20 examples/linear.gt 'print loss'
+    printf 'print %s\n' w b
+  } | gt-emit >"$out/p"
+  same "$out/p"
   {
     cat examples/digits-init.gt
-    for _ in 1 2 3 4 5; do cat examples/digits.gt; echo 'print loss'; done
+    rounds 5 examples/digits.gt 'print loss'
     cat examples/digits-test.gt
-  } | gt-emit >"$BATS_TEST_TMPDIR/p"
+  } | gt-emit >"$out/p"
+  same "$out/p"
   {
     cat examples/digits-tp2-init.gt
-    for _ in 1 2 3 4 5; do cat examples/digits-tp2.gt; echo 'print loss@0'; done
+    rounds 5 examples/digits-tp2.gt 'print loss@0'
     cat examples/digits-tp2-test.gt
-  } | gt-emit >"$BATS_TEST_TMPDIR/q"
-  gt-work --threads 1 "$BATS_TEST_TMPDIR/p" >"$BATS_TEST_TMPDIR/p1"
-  gt-work --threads 1 "$BATS_TEST_TMPDIR/q" >"$BATS_TEST_TMPDIR/q1"
-  for n in 1 2 3; do
-    through "$n" "$BATS_TEST_TMPDIR/p" | cmp - "$BATS_TEST_TMPDIR/p1"
-    through "$n" "$BATS_TEST_TMPDIR/q" | cmp - "$BATS_TEST_TMPDIR/q1"
-  done
+  } | gt-emit >"$out/p"
+  same "$out/p"
+}
+
+@test "the transformer prints the same bits" {
+  # A text of bytes 0 to 96, as .npy, for a model of a few hundred weights.
+  {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (2000,), }"
+    for ((i = 0; i < 2000; i++)); do
+      # shellcheck disable=SC2059 # the format is the byte
+      printf "\\x$(printf %02x $((i * i % 97)))"
+    done
+  } >text.npy
+  "$GT_EXAMPLES/transformer" layers=1 width=16 heads=2 context=8 batch=2 \
+    length=2000 held=200 steps=3 warmup=1 rounds=1 sample=2 | gt-emit >p
+  same p
+  [ "$(wc -l <expected)" -ge 4 ]
 }
 
 @test "collectives between workers, more ranks than workers, uneven parts" {
@@ -273,7 +305,7 @@ attached() {
 1 $host/1 1"
   # Options go before variables, and torchrun's before Slurm's.
   spawn env SLURM_NTASKS=2 gt-route --bind ipc://@gt-slurm-$$ --log log p
-  spawn env SLURM_PROCID=1 SLURM_LOCALID=1 SLURM_NTASKS_PER_NODE=100000 \
+  spawn env SLURM_PROCID=1 SLURM_LOCALID=1 "SLURM_TASKS_PER_NODE=100000(x2)" \
     gt-work --connect ipc://@gt-slurm-$$
   spawn env SLURM_PROCID=1 SLURM_LOCALID=1 \
     gt-work --connect ipc://@gt-slurm-$$ --rank 0 --name n --threads 3
