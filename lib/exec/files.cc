@@ -57,9 +57,9 @@ Result<Files> Files::make(const std::vector<std::string>& roots) {
   for (const std::string& path :
        roots.empty() ? std::vector<std::string>{"/"} : roots) {
     const auto resolved = real_path(path);
-    Fd directory(resolved ? ::open(resolved->c_str(),
-                                   O_PATH | O_DIRECTORY | O_CLOEXEC)
-                          : -1);
+    Fd directory(
+        resolved ? ::open(resolved->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)
+                 : -1);
     if (!directory.ok()) return io_error(path, errno);
     files.roots_.push_back(
         {*resolved, std::make_shared<const Fd>(std::move(directory))});
