@@ -42,6 +42,7 @@ struct Options {
   std::string log;
   int threads = 0;
   bool insecure = false;
+  bool no_hot = false;
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -83,6 +84,8 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1'000'000));
   app.add_flag("--fail-fast", options.router.fail_fast,
                "read no more after the first failure");
+  app.add_flag("--no-hot", options.no_hot,
+               "send every line, also of blocks that were sent before");
   app.add_flag("--insecure", options.insecure,
                "let anyone who reaches a tcp endpoint attach as a worker");
   app.add_flag("-v", options.router.verbose,
@@ -169,6 +172,7 @@ int main(int argc, char** argv) {
   const std::string wrong = wrong_combination(app, options);
   if (!wrong.empty()) return usage(wrong);
   const bool binds = !options.router.bind.empty();
+  options.router.hot = !options.no_hot;
   options.router.workers = binds ? options.workers : options.local;
   if (!binds) {
     options.router.worker_arguments = worker_arguments(app, options);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "exec/light_members.h"
 #include "exec/remote_session.h"
 #include "exec/session.h"
 #include "interrupt.h"
@@ -47,6 +48,7 @@ struct Options {
   std::string connect;
   std::string name;
   std::string rank;
+  uint32_t workers = 0;
   double timeout = 60;
   gt::WorkerOptions worker;
 };
@@ -83,6 +85,11 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("N");
   app.add_option("--name", options.name,
                  "with --connect: what messages call it (the host's name)");
+  app.add_option("--workers", options.workers,
+                 "with --connect --backend null: be so many workers, that "
+                 "check what they are sent and compute nothing")
+      ->type_name("N")
+      ->check(CLI::Range(1U, gt::kMostLightMembers));
   app.add_option("--timeout", options.timeout,
                  "with --connect: seconds without a sign from gt-route or a "
                  "peer (60)")
@@ -194,6 +201,10 @@ int work_remotely(Options& options) {
   remote.threads = options.threads;
   remote.isa = options.isa;
   remote.backend = options.backend;
+  if (options.workers > 0) {
+    return static_cast<int>(
+        gt::run_light_members(remote, options.workers, gt::say));
+  }
   // A worker of others opens only what its operator names.
   gt::Files files;
   if (!remote.token.empty() || !options.roots.empty()) {
@@ -228,6 +239,10 @@ int main(int argc, char** argv) {
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
+  if (options.workers > 0 &&
+      (options.connect.empty() || options.backend != "null")) {
+    return usage("--workers is for --connect with --backend null");
+  }
   if (!options.connect.empty()) return work_remotely(options);
   std::unique_ptr<gt::Trace> trace;
   std::optional<gt::Interrupt> interrupt;

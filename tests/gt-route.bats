@@ -176,3 +176,66 @@ s = tensor f32[] 4'
   [ "$(cut -f 3 log.tsv | grep -c issue)" -ge 8 ]
   [ "$(tail -n 1 log.tsv | cut -f 3,7)" = $'end\t# status=0' ]
 }
+
+# light N ENDPOINT: N workers in one process that check what they are sent.
+light() {
+  spawn gt-work --connect "$2" --backend null --workers "$1" --name w
+}
+
+# loop ROUNDS RANKS: a training loop's text, a line of which changes.
+loop() {
+  local i k
+  echo "mesh tp=$2"
+  echo "x@0-$(($2 - 1)) = zeros f32[4,4]"
+  for ((i = 0; i < $1; i++)); do
+    for ((k = 0; k < 40; k++)); do
+      echo "y$k@0-$(($2 - 1)) = add x@0-$(($2 - 1)) $k"
+      echo "free y$k@0-$(($2 - 1))"
+    done
+    echo "x@0 = add x@0 $i"
+    echo "print x@0-1"
+  done
+}
+
+@test "64 workers in a process check every number and answer prints" {
+  local endpoint=ipc://@gt-light-$$ hot
+  loop 60 64 > p.gt
+  for hot in '' --no-hot; do
+    light 64 "$endpoint"
+    # shellcheck disable=SC2086
+    within 60 gt-route --bind "$endpoint" --workers 64 --log log $hot p.gt > out
+    wait "$!"
+    [ "$(wc -l < out)" = 120 ]
+    [ "$(head -n 2 out | cut -d ' ' -f 1-3)" = $'x@0 = fail\nx@1 = fail' ]
+    [ "$(awk -F '\t' '$3 == "send" && $7 ~ /as=hot/' log | wc -l)" -gt 64 ] ||
+      [ -n "$hot" ]
+    [ -z "$hot" ] || [ "$(grep -c 'as=hot\|as=block' log)" = 0 ]
+    [ "$(grep -c $'\tbye\t.*status=0' log)" = 64 ]
+  done
+}
+
+@test "--workers is for those that compute nothing" {
+  run -2 --separate-stderr gt-work --workers 4 < /dev/null
+  [ "$stderr" = 'gt-work: --workers is for --connect with --backend null; try gt-work --help' ]
+  run -2 gt-work --workers 4 --connect ipc://@gt-none --backend ref
+}
+
+@test "blocks that were sent before go by their number, and change nothing" {
+  cd "$GT_ROOT"
+  local t=$BATS_TEST_TMPDIR
+  {
+    cat examples/digits-init.gt
+    for _ in 1 2 3 4 5 6 7 8; do cat examples/digits.gt; done
+    echo 'print loss'
+    cat examples/digits-test.gt
+  } | gt-emit > "$t/p"
+  gt-route -n 2 --threads 1 --log "$t/log" "$t/p" > "$t/hot"
+  gt-route -n 2 --threads 1 --no-hot --log "$t/text.log" "$t/p" > "$t/text"
+  cmp "$t/hot" "$t/text"
+  gt-work --threads 1 "$t/p" | cmp - "$t/hot"
+  grep -q 'as=block' "$t/log"
+  grep -q '#hot=1' "$t/log"
+  [ "$(grep -c '#hot=\|as=block\|as=hot' "$t/text.log")" = 0 ]
+  # The log holds full text.
+  cut -f 7- "$t/log" | gt-work --threads 1 | cmp - "$t/hot"
+}

@@ -55,38 +55,68 @@ void RemoteSession::take_line(Worker& worker, const NumberedLines::Item& item) {
     return;
   }
   if (first_seq_ == 0) first_seq_ = item.seq;
-  last_seq_ = item.seq;
+  if (takes_number(item.text)) last_seq_ = item.seq;
   worker.line(item.text, &files_.back(), static_cast<uint64_t>(item.line),
               item.seq);
 }
 
 // The lines of a message; a block is kept under its id, and found by it.
-std::string_view RemoteSession::body_of(const Message& message) {
+Result<std::string_view> RemoteSession::body_of(const Message& message) {
   if (message.verb == Verb::kLines) return message.body;
   const std::string id = text(message, "id");
-  if (message.verb == Verb::kForget) {
-    blocks_.erase(id);
-    return {};
+  if (message.verb == Verb::kBlock) {
+    blocks_bytes_ += message.body.size();
+    if (blocks_bytes_ > kMostBlocks) return Error{"block: too much to be kept"};
+    blocks_[id] = message.body;
   }
-  if (message.verb == Verb::kBlock) blocks_[id] = message.body;
   const auto it = blocks_.find(id);
-  return it == blocks_.end() ? std::string_view() : it->second;
+  if (it == blocks_.end()) {
+    return Error{std::string(name_of(message.verb)) +
+                 ": no block has id=" + excerpt(id)};
+  }
+  return std::string_view(it->second);
 }
 
-void RemoteSession::take_body(Worker& worker, const Letter& letter) {
-  const auto seq = number(letter.message, "seq");
-  const auto line = number(letter.message, "line");
-  NumberedLines lines(body_of(letter.message), seq.ok() ? seq.value() : 0,
-                      line.ok() ? static_cast<int64_t>(line.value()) : 0);
-  NumberedLines::Item item;
-  note_begin(worker);
-  while (!is_over_.load(std::memory_order_relaxed)) {
-    const auto more = lines.next(item);
-    if (!more.ok() || !more.value()) break;
-    take_line(worker, item);
+Status RemoteSession::forget(const Message& message) {
+  const auto it = blocks_.find(text(message, "id"));
+  if (it == blocks_.end()) return Error{"forget: there is no such block"};
+  blocks_bytes_ -= it->second.size();
+  blocks_.erase(it);
+  return ok_status();
+}
+
+// Error: what came is not what gt-route says.
+Status RemoteSession::take_body(Worker& worker, const Letter& letter) {
+  if (letter.message.verb == Verb::kForget) return forget(letter.message);
+  const auto header = lines_header(letter.message, last_seq_);
+  if (!header.ok()) return header.error();
+  const auto body = body_of(letter.message);
+  if (!body.ok()) return body.error();
+  LinesHeader at = header.value();
+  for (uint64_t round = 0; round < header.value().times; ++round) {
+    if (round > 0) note_done(worker);
+    note_begin(worker);
+    Status status = take_round(worker, body.value(), at.seq, at.line);
+    if (!status.ok()) return status;
+    at.seq += at.seq_by;
+    at.line += static_cast<int64_t>(at.line_by);
   }
   taken_bytes_ += letter.bytes;
   note_done(worker);
+  return ok_status();
+}
+
+Status RemoteSession::take_round(Worker& worker, std::string_view body,
+                                 uint64_t seq, int64_t line) {
+  NumberedLines lines(body, seq, line);
+  NumberedLines::Item item;
+  while (!is_over_.load(std::memory_order_relaxed)) {
+    const auto more = lines.next(item);
+    if (!more.ok()) return more.error();
+    if (!more.value()) break;
+    take_line(worker, item);
+  }
+  return ok_status();
 }
 
 void RemoteSession::note_begin(Worker& worker) {
@@ -104,15 +134,20 @@ void RemoteSession::note_done(Worker& worker) {
       });
 }
 
-void RemoteSession::work_on(Worker& worker) {
+// Until the end, or what is no message that gt-route sends.
+Status RemoteSession::work_on(Worker& worker) {
   Inbound in;
   for (;;) {
     if (!inbox_.pop(in, milliseconds(0))) {
       worker.idle();
-      if (!inbox_.pop(in)) return;
+      if (!inbox_.pop(in)) return ok_status();
     }
-    if (in.is_end || is_over_.load()) return;
-    take_body(worker, in.letter);
+    if (is_over_.load()) return ok_status();
+    if (in.is_end) {
+      return is_draining_ ? ok_status()
+                          : check_end(in.letter.message, last_seq_);
+    }
+    if (Status s = take_body(worker, in.letter); !s.ok()) return s;
   }
 }
 
@@ -178,13 +213,13 @@ void RemoteSession::work(Files files) {
       [this](const Report& report) { send_report(report); }, worker_options_);
   if (resources.link != nullptr) worker.attach(attachment(resources));
   show(&worker);
-  const Status met = worker.meet();
-  if (met.ok()) work_on(worker);
-  const Exit status = met.ok() ? worker.finish() : Exit::kLost;
+  Status status = worker.meet();
+  if (status.ok()) status = work_on(worker);
+  const Exit done = status.ok() ? worker.finish() : Exit::kLost;
   show(nullptr);
-  leave(status, !met.ok()      ? met.error().message
-                : is_draining_ ? "ended by a signal"
-                               : "");
+  leave(done, !status.ok()   ? status.error().message
+              : is_draining_ ? "ended by a signal"
+                             : "");
 }
 
 }  // namespace gt

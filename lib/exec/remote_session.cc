@@ -116,7 +116,7 @@ bool RemoteSession::take(MemberEvent& event) {
       if (!is_draining_) inbox_.push({std::move(event.letter), false}, 0);
       return true;
     case MemberEvent::Kind::kEnd:
-      inbox_.push({{}, true}, 0);
+      inbox_.push({std::move(event.letter), true}, 0);
       return true;
     case MemberEvent::Kind::kRefused:
     case MemberEvent::Kind::kAborted:

@@ -51,6 +51,8 @@ class RemoteSession {
  private:
   // Results that wait to be sent; who makes more sleeps.
   static constexpr size_t kMostWaiting = size_t{16} << 20;
+  // Blocks that gt-route has us keep; it has us keep much less.
+  static constexpr size_t kMostBlocks = size_t{64} << 20;
 
   // ---- the thread that talks to gt-route
   Status join();
@@ -75,9 +77,12 @@ class RemoteSession {
   };
   Status prepare(Resources& resources);
   Attachment attachment(const Resources& resources);
-  void work_on(Worker& worker);
-  void take_body(Worker& worker, const Letter& letter);
-  std::string_view body_of(const Message& message);
+  Status work_on(Worker& worker);
+  Status take_body(Worker& worker, const Letter& letter);
+  Status take_round(Worker& worker, std::string_view body, uint64_t seq,
+                    int64_t line);
+  Result<std::string_view> body_of(const Message& message);
+  Status forget(const Message& message);
   void take_line(Worker& worker, const NumberedLines::Item& item);
   void note_begin(Worker& worker);
   void note_done(Worker& worker);
@@ -121,6 +126,7 @@ class RemoteSession {
   std::deque<std::string> files_;
   std::unordered_map<std::string, std::string> blocks_;
   uint64_t first_seq_ = 0;  // of the message at hand
+  size_t blocks_bytes_ = 0;
   uint64_t last_seq_ = 0;
   uint64_t taken_bytes_ = 0;
 };

@@ -328,8 +328,10 @@ void HostState::welcome(const std::string& peer, uint32_t number) {
   message.field("session", options_.session)
       .field("file", options_.file.substr(0, kMaxFile));
   if (options_.clock) message.field("time", options_.clock());
+  // Who cannot be reached by the others needs no list of them.
+  const bool has_peers = !workers_[number].status.info.data.empty();
   std::string body;
-  for (uint32_t i = 0; i < workers_.size(); ++i) {
+  for (uint32_t i = 0; has_peers && i < workers_.size(); ++i) {
     append_entry(body, i, workers_[i].status.info);
   }
   for (auto& part : message.finish_all(body)) put(peer, Frame(std::move(part)));

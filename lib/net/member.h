@@ -19,6 +19,7 @@ class Member {
                                               MemberOptions options);
 
   void add_to(Poller& poller) const;
+  void add_to(ManyPoller& poller, uint32_t key) const;
   int64_t wait_ms() const;
   void step();
   bool next(MemberEvent& event) { return state_.next(event); }

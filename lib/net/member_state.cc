@@ -117,8 +117,8 @@ void MemberState::take(Letter letter) {
       if (state_ == State::kHello) return take_welcome(letter.message);
       break;
     case Verb::kEnd:
-      if (is_attached()) return events_.push_back({Kind::kEnd, {}, {}});
-      break;
+      if (!is_attached()) break;
+      return events_.push_back({Kind::kEnd, {}, std::move(letter)});
     case Verb::kLines:
     case Verb::kBlock:
     case Verb::kHot:
@@ -146,7 +146,8 @@ void MemberState::take_welcome(const Message& message) {
   if (!roster.ok()) status = roster.error();
   if (status.ok() &&
       (workers.value() > kMaxWorkers || worker.value() >= workers.value() ||
-       roster.value().size() != workers.value())) {
+       (!(options_.info.data.empty() && roster.value().empty()) &&
+        roster.value().size() != workers.value()))) {
     status = Error{"worker=" + std::to_string(worker.value()) +
                    " workers=" + std::to_string(workers.value()) + " with " +
                    std::to_string(roster.value().size()) + " in the list"};

@@ -44,6 +44,25 @@ class Poller {
   std::vector<zmq_pollitem_t> items_;
 };
 
+// Waits for very many sockets; what a wait costs depends on those to which
+// something happened. ZeroMQ tells of it once: whoever is named must receive
+// until nothing is left, and look again whenever it sent.
+class ManyPoller {
+ public:
+  ManyPoller();
+  ManyPoller(const ManyPoller&) = delete;
+  ManyPoller& operator=(const ManyPoller&) = delete;
+  ~ManyPoller();
+  void add_socket(void* socket, uint32_t key);
+  void add_fd(int fd, uint32_t key);
+  // The keys of some to which something happened.
+  const std::vector<uint32_t>& wait(int64_t limit_ms);
+
+ private:
+  int epoll_;
+  std::vector<uint32_t> keys_;
+};
+
 // Milliseconds of a clock that only goes forward.
 int64_t now_ms();
 

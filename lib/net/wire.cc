@@ -164,6 +164,65 @@ std::string text(const Message& message, std::string_view key) {
   return value == nullptr ? std::string() : unquote(*value);
 }
 
+namespace {
+
+Status check_after(const Message& message, uint64_t last) {
+  const auto after = number(message, "after");
+  if (!after.ok()) return after.error();
+  if (after.value() == last) return ok_status();
+  return Error{std::string(name_of(message.verb)) + " follows on seq " +
+               std::to_string(after.value()) + ", but " + std::to_string(last) +
+               " came last: a message is missing"};
+}
+
+// Of a field that may be absent.
+Status read_if_there(const Message& message, std::string_view key,
+                     uint64_t& value) {
+  if (message.find(key) == nullptr) return ok_status();
+  const auto read = number(message, key);
+  if (!read.ok()) return read.error();
+  value = read.value();
+  return ok_status();
+}
+
+// Whether the numbers of all rounds are numbers.
+bool fits(const LinesHeader& header) {
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  if (header.times == 0) return false;
+  const auto ends = [&header](uint64_t first, uint64_t by) {
+    uint64_t last = 0;
+    return !__builtin_mul_overflow(header.times - 1, by, &last) &&
+           !__builtin_add_overflow(first, last, &last) && last < kMost;
+  };
+  return ends(header.seq, header.seq_by) &&
+         ends(static_cast<uint64_t>(header.line), header.line_by);
+}
+
+}  // namespace
+
+Result<LinesHeader> lines_header(const Message& message, uint64_t last) {
+  if (Status s = check_after(message, last); !s.ok()) return s.error();
+  LinesHeader header;
+  header.after = last;
+  const auto seq = number(message, "seq");
+  if (!seq.ok()) return seq.error();
+  header.seq = seq.value();
+  const auto line = number(message, "line");
+  if (!line.ok()) return line.error();
+  header.line = static_cast<int64_t>(line.value());
+  Status status = read_if_there(message, "times", header.times);
+  if (status.ok()) status = read_if_there(message, "seq_by", header.seq_by);
+  if (status.ok()) status = read_if_there(message, "line_by", header.line_by);
+  if (!status.ok()) return status.error();
+  if (fits(header)) return header;
+  return Error{std::string(name_of(message.verb)) +
+               ": its numbers are no numbers of lines"};
+}
+
+Status check_end(const Message& end, uint64_t last) {
+  return check_after(end, last);
+}
+
 MessageWriter::MessageWriter(Verb verb) : verb_(verb), text_(name_of(verb)) {}
 
 MessageWriter& MessageWriter::field(std::string_view key,
@@ -266,6 +325,18 @@ std::string BodyWriter::take() {
   std::string body = std::move(body_);
   *this = BodyWriter();
   return body;
+}
+
+void BodyWriter::drop_front(size_t at, uint64_t seq, int64_t line) {
+  body_.erase(0, at);
+  first_seq_ = seq;
+  first_line_ = line;
+}
+
+void BodyWriter::clear() {
+  std::string body = take();
+  body.clear();
+  body_ = std::move(body);
 }
 
 }  // namespace gt

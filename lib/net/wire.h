@@ -50,12 +50,12 @@ inline constexpr size_t kMaxFields = 32;
 //            lists the workers, one a line: number, name, host, data endpoint,
 //            pid
 //   refuse   the body says why
-//   lines    seq= line=
-//   block    id= seq= line=: as lines, and the body is kept under id
-//   hot      id= seq= line=: the body that was kept under id; has none itself
+//   lines    seq= line= after=; see LinesHeader
+//   block    id= and as lines; the body is kept under id
+//   hot      id= and as lines: the body that was kept under id; has none itself
 //   forget   id=
 //   beat     [time=]: gt-route lives
-//   end      no more lines: run all, then say bye
+//   end      after=: no more lines: run all, then say bye
 //   abort    the body says why: leave at once
 enum class Verb : uint8_t {
   kHello,
@@ -107,6 +107,22 @@ Result<Message> parse_message(std::string_view bytes);
 Result<uint64_t> number(const Message& message, std::string_view key);
 // A field without its quotes; "" when it is not there.
 std::string text(const Message& message, std::string_view key);
+
+// What the header of a message with lines says of them.
+struct LinesHeader {
+  uint64_t seq = 0;  // of the first that has a number; 0: none has
+  int64_t line = 0;
+  uint64_t after = 0;   // the seq that this worker was sent last, so that it
+                        // notices when something is missing; 0: none
+  uint64_t times = 1;   // the body runs so often ...
+  uint64_t seq_by = 0;  // ... and each time its numbers have grown by these
+  uint64_t line_by = 0;
+};
+// Error: a number is missing or none, or they leave 64 bits; what is missing
+// since `last`, the seq that came last.
+Result<LinesHeader> lines_header(const Message& message, uint64_t last);
+// Error: what is missing before the end.
+Status check_end(const Message& end, uint64_t last);
 
 // Whether messages like this one count against the credit of a worker.
 bool uses_credit(std::string_view bytes);
@@ -162,7 +178,11 @@ class BodyWriter {
   uint64_t first_seq() const { return first_seq_; }
   int64_t first_line() const { return first_line_; }
   uint64_t last_seq() const { return next_seq_ - 1; }  // if one had a number
+  std::string_view text() const { return body_; }
   std::string take();
+  void clear();  // keeps the memory
+  // Forgets what stands before `at`, where a line with these numbers begins.
+  void drop_front(size_t at, uint64_t seq, int64_t line);
 
  private:
   std::string body_;

@@ -31,8 +31,8 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sink messages,
       issues_(std::move(issues)),
       fail_fast_(options.fail_fast),
       caches_(options.caches),
+      hot_(options.hot),
       source_{std::make_shared<const std::string>(), 1, 0},
-      told_file_(options.workers),
       loads_(options.workers),
       paths_(options.workers),
       ranks_(options.workers),
@@ -66,7 +66,31 @@ void Dispatcher::line(std::string_view text, uint64_t number) {
     return;
   }
   ++lines_;
-  const uint64_t hash = caches_ ? hash_bytes(parts.text) : 0;
+  const uint64_t hash = caches_ || hot_ ? hash_bytes(parts.text) : 0;
+  if (!hot_) return dispatch(text, parts, hash);
+  const BlockFinder::Step step = finder_.next(hash);
+  if (step.breaks) outbox_.drop_block();
+  if (step.begins == 0) {
+    dispatch(text, parts, hash);
+  } else {
+    outbox_.begin_block();
+    dispatch_marked(parts, hash, step.begins);
+  }
+  if (step.ends) outbox_.end_block();
+}
+
+// The first line of a block that came before says so.
+void Dispatcher::dispatch_marked(const NotedText& parts, uint64_t hash,
+                                 uint32_t block) {
+  const bool is_marked = parts.notes.find("#hot=") != std::string_view::npos;
+  marked_.assign(parts.text);
+  if (!is_marked) marked_.append(" #hot=").append(std::to_string(block));
+  if (!parts.notes.empty()) marked_.append(" ").append(parts.notes);
+  dispatch(marked_, split_notes(marked_), hash);
+}
+
+void Dispatcher::dispatch(std::string_view text, const NotedText& parts,
+                          uint64_t hash) {
   if (caches_ && parts.is_clean) {
     Route* route = routes_.find(hash, parts.text);
     if (route != nullptr && is_valid(*route) &&
@@ -229,9 +253,7 @@ void Dispatcher::act_placed(const Route& route, const NotedText& parts) {
   if (!parts.notes.empty()) text_.append(" ").append(parts.notes);
   fence(route.paths, route.workers);
   issue(route.workers, text_);
-  if (loads_.size() > 1) {
-    for (const uint32_t w : route.workers) loads_.add(w, route.cost);
-  }
+  loads_.add(route.workers, route.cost);
   if (route.action == Action::kOutput) return owe(route, nullptr);
   if (route.action == Action::kFree) {
     for (const RouteOperand& o : route.operands) homes_.release(o.id);
@@ -287,11 +309,8 @@ void Dispatcher::owe(const Route& route, const std::vector<uint32_t>* here) {
 void Dispatcher::issue(const std::vector<uint32_t>& workers,
                        std::string_view text, Issue::Kind kind) {
   const uint64_t seq = next_seq_++;
-  const auto line = static_cast<int64_t>(source_.line);
-  for (const uint32_t w : workers) {
-    if (told_file_[w] != source_.file_number) tell_file(w);
-    outbox_.add(w, seq, line, text);
-  }
+  if (told_file_ != source_.file_number) tell_file();
+  outbox_.add(workers, seq, static_cast<int64_t>(source_.line), text);
   if (issues_) issues_({seq, source_.line, text, &workers, kind});
 }
 
@@ -299,22 +318,21 @@ void Dispatcher::issue(const std::vector<uint32_t>& workers,
 void Dispatcher::tell(const std::vector<uint32_t>& workers,
                       std::string_view text) {
   if (text.empty()) return;
-  for (const uint32_t w : workers) {
-    outbox_.add(w, next_seq_, static_cast<int64_t>(source_.line), text);
+  outbox_.add(workers, next_seq_, static_cast<int64_t>(source_.line), text);
+}
+
+void Dispatcher::tell_file() {
+  told_file_ = source_.file_number;
+  outbox_.drop_block();  // places go back
+  if (!file().empty()) tell(everyone_, "#file " + quote(file()));
+}
+
+std::vector<Outbox::Batch> Dispatcher::take(Outbox::Take which) {
+  std::vector<Outbox::Batch> out = outbox_.take(which);
+  for (const Outbox::Batch& batch : out) {
+    for (const uint32_t w : batch.workers) loads_.mark(w, batch.last);
   }
-}
-
-void Dispatcher::tell_file(uint32_t worker) {
-  told_file_[worker] = source_.file_number;
-  if (file().empty()) return;
-  outbox_.add(worker, next_seq_, static_cast<int64_t>(source_.line),
-              "#file " + quote(file()));
-}
-
-Outbox::Batch Dispatcher::take(uint32_t worker) {
-  Outbox::Batch batch = outbox_.take(worker);
-  loads_.mark(worker, batch.last);
-  return batch;
+  return out;
 }
 
 }  // namespace gt

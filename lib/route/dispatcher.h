@@ -25,6 +25,7 @@
 #include "base/message.h"
 #include "base/seen.h"
 #include "ops/call.h"
+#include "route/block_finder.h"
 #include "route/held_lines.h"
 #include "route/homes.h"
 #include "route/loads.h"
@@ -45,6 +46,7 @@ struct DispatcherOptions {
   bool fail_fast = false;
   bool caches = true;  // off: every line is decoded anew
   size_t cache_sets = size_t{1} << 14;
+  bool hot = true;  // blocks that come again are found
 };
 
 // What was numbered, for the log.
@@ -86,9 +88,11 @@ class Dispatcher {
   // A worker has finished all up to `seq`.
   void done(uint32_t worker, uint64_t seq) { loads_.done(worker, seq); }
 
-  Outbox& outbox() { return outbox_; }
-  // A worker's body leaves.
-  Outbox::Batch take(uint32_t worker);
+  const Outbox& outbox() const { return outbox_; }
+  // Bodies that leave.
+  std::vector<Outbox::Batch> take(Outbox::Take which);
+  // Blocks that workers shall not keep any longer.
+  std::vector<uint64_t> take_forgotten() { return outbox_.take_forgotten(); }
   ResultOrder& results() { return results_; }
   const Loads& loads() const { return loads_; }
   Marks& marks() { return marks_; }
@@ -110,6 +114,8 @@ class Dispatcher {
   static constexpr size_t kMaxReported = size_t{1} << 16;
 
   // The fast path.
+  void dispatch(std::string_view text, const NotedText& parts, uint64_t hash);
+  void dispatch_marked(const NotedText& parts, uint64_t hash, uint32_t block);
   bool is_valid(const Route& route) const;
   bool check_notes(Route& route, std::string_view notes);
   void act(const Route& route, const NotedText& parts);
@@ -141,7 +147,7 @@ class Dispatcher {
   void issue(const std::vector<uint32_t>& workers, std::string_view text,
              Issue::Kind kind = Issue::Kind::kInstruction);
   void tell(const std::vector<uint32_t>& workers, std::string_view text);
-  void tell_file(uint32_t worker);
+  void tell_file();
   void release_on(const Home& home);
 
   // The slow path.
@@ -187,10 +193,11 @@ class Dispatcher {
   IssueSink issues_;
   bool fail_fast_;
   bool caches_;
+  bool hot_;
   std::vector<uint32_t> everyone_;
   Source source_;  // of the line at hand
   uint32_t files_ = 1;
-  std::vector<uint32_t> told_file_;  // by worker: the number that it knows of
+  uint32_t told_file_ = 0;  // the number of that which workers know of
   uint64_t next_seq_ = 1;
   Exit status_ = Exit::kDone;
   uint64_t lines_ = 0;
@@ -205,6 +212,7 @@ class Dispatcher {
   Meshes meshes_;
   ResultOrder results_;
   Outbox outbox_;
+  BlockFinder finder_;
   Marks marks_;
   Routes routes_;
   Seen seen_;
@@ -214,6 +222,7 @@ class Dispatcher {
   Line line_;
   NotedPlace at_;
   std::string text_;
+  std::string marked_;
   Call call_;
   std::vector<HomeId> found_;  // by operand
   std::vector<const Type*> operand_types_;

@@ -2,6 +2,14 @@
 
 namespace gt {
 
+void Loads::add(const std::vector<uint32_t>& workers, uint64_t cost) {
+  if (workers.size() == workers_.size()) {
+    by_all_ += cost;
+    return;
+  }
+  for (const uint32_t w : workers) add(w, cost);
+}
+
 void Loads::done(uint32_t worker, uint64_t seq) {
   Worker& w = workers_[worker];
   while (!w.marks.empty() && w.marks.front().seq <= seq) {

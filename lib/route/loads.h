@@ -15,15 +15,19 @@ class Loads {
 
   size_t size() const { return workers_.size(); }
   void add(uint32_t worker, uint64_t cost) { workers_[worker].issued += cost; }
+  // To each of them.
+  void add(const std::vector<uint32_t>& workers, uint64_t cost);
   // All that was added until now is done once the worker has finished `seq`.
   void mark(uint32_t worker, uint64_t seq) {
-    workers_[worker].marks.push_back({seq, workers_[worker].issued});
+    workers_[worker].marks.push_back({seq, issued(worker)});
   }
   void done(uint32_t worker, uint64_t seq);
 
-  uint64_t issued(uint32_t worker) const { return workers_[worker].issued; }
+  uint64_t issued(uint32_t worker) const {
+    return workers_[worker].issued + by_all_;
+  }
   uint64_t outstanding(uint32_t worker) const {
-    return workers_[worker].issued - workers_[worker].finished;
+    return issued(worker) - workers_[worker].finished;
   }
   // Of what had been issued by then.
   uint64_t remaining(uint32_t worker, uint64_t issued) const {
@@ -51,6 +55,7 @@ class Loads {
     std::deque<Mark> marks;
   };
   std::vector<Worker> workers_;
+  uint64_t by_all_ = 0;  // issued, to each
 };
 
 }  // namespace gt

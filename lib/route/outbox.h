@@ -1,60 +1,115 @@
-// Instructions on their way to workers, a body for each.
+// Instructions on their way to workers. Workers that were given the same lines
+// since their bodies left last share one body, which is written and kept once:
+// the workers are parted into classes (partition refinement). At first there is
+// one class; lines for some of its workers only split it; classes come together
+// again when their bodies have left. So a line to a thousand workers costs what
+// a line to one does.
+//
+// What a body holds between two borders may be a block that came before: then
+// it is kept as one more round of that block.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "net/wire.h"
+#include "route/block_table.h"
+#include "route/body.h"
 
 namespace gt {
 
 class Outbox {
  public:
-  // A body is due once it has so many bytes.
+  // A body is due once it has so many bytes of text, not while it may be a
+  // block unless it is very long, and when its blocks stand for very much.
   static constexpr size_t kFullBody = size_t{48} << 10;
+  static constexpr size_t kMostHeld = size_t{512} << 10;
+  static constexpr size_t kMostRounds = size_t{1} << 20;
 
-  explicit Outbox(size_t workers) : bodies_(workers), is_due_(workers) {}
+  explicit Outbox(uint32_t workers);
 
-  void add(uint32_t worker, uint64_t seq, int64_t line, std::string_view text) {
-    BodyWriter& body = bodies_[worker];
-    body.add(seq, line, text);
-    if (body.size() >= kFullBody && !is_due_[worker]) set_due(worker);
-  }
-
-  bool empty(uint32_t worker) const { return bodies_[worker].empty(); }
-  size_t size(uint32_t worker) const { return bodies_[worker].size(); }
-  // Workers whose bodies became full since the last call.
-  std::vector<uint32_t> take_due() {
-    for (const uint32_t worker : due_) is_due_[worker] = false;
-    return std::exchange(due_, {});
-  }
-  bool has_due() const { return !due_.empty(); }
+  // A worker stands in `workers` once.
+  void add(const std::vector<uint32_t>& workers, uint64_t seq, int64_t line,
+           std::string_view text);
 
   struct Batch {
-    uint64_t seq = 0;
-    int64_t line = 0;
-    uint64_t last = 0;  // seq
-    std::string body;
+    std::vector<uint32_t> workers;
+    std::vector<Part> parts;
+    uint64_t last = 0;  // seq; 0: nothing in it has a number
   };
-  Batch take(uint32_t worker) {
-    BodyWriter& body = bodies_[worker];
-    Batch batch{body.first_seq(), body.first_line(), body.last_seq(), {}};
-    if (batch.seq == 0) batch.last = 0;  // nothing in it has a number
-    batch.body = body.take();
-    return batch;
+  enum class Take : uint8_t {
+    kFull,     // bodies that became full
+    kSettled,  // all but lines that may be a block's
+    kAll,
+  };
+  std::vector<Batch> take(Take which);
+
+  // The next line may be the first of a block ...
+  void begin_block();
+  // ... that the last line ended ...
+  void end_block();
+  // ... or is not after all.
+  void drop_block();
+  // Blocks that nobody shall keep any longer.
+  std::vector<uint64_t> take_forgotten() { return blocks_.take_forgotten(); }
+
+  bool empty() const { return pending_ == 0; }
+  // Bytes of the text that waits for that worker.
+  size_t size(uint32_t worker) const {
+    return classes_[places_[worker].in].body.bytes();
   }
+  // How the workers are parted now.
+  size_t classes() const { return classes_.size() - unused_.size(); }
 
  private:
-  void set_due(uint32_t worker) {
-    is_due_[worker] = true;
-    due_.push_back(worker);
-  }
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kMaxSets = 4096;
 
-  std::vector<BodyWriter> bodies_;
-  std::vector<bool> is_due_;
+  struct Class {
+    std::vector<uint32_t> workers;
+    Body body;
+    uint64_t block = 0;  // the last that it got a line of
+    bool is_due = false;
+    // Scratch of refine().
+    uint32_t wanted = 0;    // of its workers
+    uint32_t part = kNone;  // where those go
+  };
+  struct Place {
+    uint32_t in = 0;     // a class
+    uint32_t index = 0;  // among its workers
+  };
+  // A set that lines went to, and the classes that it was then.
+  struct Set {
+    std::vector<uint32_t> workers;
+    std::vector<uint32_t> classes;
+    uint64_t partition = 0;
+  };
+
+  const std::vector<uint32_t>& classes_of(const std::vector<uint32_t>& workers);
+  void refine(const std::vector<uint32_t>& workers,
+              std::vector<uint32_t>& classes);
+  uint32_t obtain_class();
+  void move(uint32_t worker, uint32_t to);
+  void open_block(uint32_t id);
+  void check_due(uint32_t id);
+  void take(uint32_t id, bool all, std::vector<Batch>& out);
+  void join_idle(uint32_t id);
+
+  std::vector<Class> classes_;
+  std::vector<uint32_t> unused_;  // of classes_
+  std::vector<Place> places_;     // by worker
+  uint32_t idle_ = 0;             // the class for which nothing waits, or kNone
+  size_t pending_ = 0;            // classes for which something does
   std::vector<uint32_t> due_;
+  uint64_t partition_ = 1;                  // grows when classes_ are others
+  std::unordered_map<uint64_t, Set> sets_;  // by hash of their workers
+
+  BlockTable blocks_;
+  uint64_t blocks_begun_ = 0;
+  uint64_t block_ = 0;             // that may be coming; 0: none
+  std::vector<uint32_t> touched_;  // classes that got lines of it
 };
 
 }  // namespace gt

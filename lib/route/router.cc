@@ -43,6 +43,7 @@ RouterLoop::RouterLoop(const RouterOptions& options, Dispatcher::Sink say)
   DispatcherOptions dispatch;
   dispatch.workers = options.workers;
   dispatch.fail_fast = options.fail_fast;
+  dispatch.hot = options.hot;
   Dispatcher::IssueSink issues;
   if (log_.is_on()) {
     issues = [this](const Issue& i) { log_.issue(i); };

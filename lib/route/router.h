@@ -20,6 +20,7 @@ struct RouterOptions {
   int timeout = 60;  // seconds until all workers must be there
   int log_fd = -1;   // where to write the log of the run
   bool fail_fast = false;
+  bool hot = true;  // a block that a worker was sent before goes as its number
   int verbose = 0;
 };
 

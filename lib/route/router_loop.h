@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -29,18 +30,25 @@ class RouterLoop {
  private:
   static constexpr size_t kMostReported = size_t{1} << 16;
 
-  // What a worker has been sent and has not finished, so that a loss can be
-  // placed.
-  struct Batch {
+  // What some workers have been sent and have not all finished, so that a loss
+  // can be placed.
+  struct Sent {
+    Outbox::Batch batch;
+    std::string file;
+  };
+  struct Unsent {
+    Frame frame;
+    Verb verb = Verb::kLines;
     uint64_t first = 0;  // seq
     uint64_t last = 0;
-    std::string file;
-    Frame frame;
+    size_t cost = 0;  // bytes of the text that it stands for
   };
   struct Worker {
-    std::deque<Frame> unsent;
+    std::deque<Unsent> unsent;
     size_t unsent_bytes = 0;
-    std::deque<Batch> on_way;
+    std::deque<std::shared_ptr<const Sent>> on_way;
+    size_t on_way_bytes = 0;  // costs of what was sent
+    uint64_t last_seq = 0;    // of what was put on its way
     bool told_end = false;
     bool left = false;
     std::string ended;     // of a child: how
@@ -73,8 +81,13 @@ class RouterLoop {
   void lose_worker(uint32_t worker, const std::string& why);
   void lose(const std::string& why);
   std::string where_was(uint32_t worker) const;
+  static std::string find_after(const Part& part, uint64_t done,
+                                const std::string& file);
   void send_bodies();
-  void send_body(uint32_t w);
+  void queue_batch(Outbox::Batch batch);
+  void queue_part(const Part& part, const std::vector<uint32_t>& workers);
+  void queue_forget(uint64_t id);
+  void take_done(uint32_t w, uint64_t seq);
   void send_unsent(uint32_t w);
 
   const RouterOptions& options_;
@@ -88,6 +101,8 @@ class RouterLoop {
   RouteInput input_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::vector<Worker> workers_;
+  // By id of a block: which workers keep it.
+  std::unordered_map<uint64_t, std::vector<bool>> keepers_;
   Poller poller_;
   std::string out_;
   size_t written_ = 0;  // of out_

@@ -1,4 +1,4 @@
-// gt-route and its workers: what they say, what they are sent, how they end.
+// gt-route and its workers: what they say, and how they end.
 #include <poll.h>
 #include <unistd.h>
 
@@ -72,10 +72,8 @@ void RouterLoop::take_message(uint32_t worker, const Message& message) {
     }
   } else if (message.verb == Verb::kDone) {
     const uint64_t seq = host_->state().worker(worker).done_seq;
-    dispatcher_->done(worker, seq);
+    take_done(worker, seq);
     log_.done(worker, host_->state().worker(worker));
-    std::deque<Batch>& on_way = workers_[worker].on_way;
-    while (!on_way.empty() && on_way.front().last <= seq) on_way.pop_front();
   } else if (message.verb == Verb::kReport) {
     take_report(worker, message);
   } else if (message.verb == Verb::kRan) {
@@ -162,78 +160,6 @@ void RouterLoop::lose(const std::string& why) {
     workers_[w].unsent.clear();
     host_->send(w, frame);
   }
-}
-
-// "; it was at p.gt:8: y = matmul x w", the first line that it had not done.
-std::string RouterLoop::where_was(uint32_t worker) const {
-  const uint64_t done = host_->state().worker(worker).done_seq;
-  for (const Batch& batch : workers_[worker].on_way) {
-    if (batch.last <= done) continue;
-    const auto message = parse_message(batch.frame.bytes());
-    if (!message.ok()) break;
-    const auto seq = number(message.value(), "seq");
-    const auto line = number(message.value(), "line");
-    NumberedLines lines(message.value().body, seq.ok() ? seq.value() : 0,
-                        line.ok() ? static_cast<int64_t>(line.value()) : 0);
-    NumberedLines::Item item;
-    for (;;) {
-      const auto more = lines.next(item);
-      if (!more.ok() || !more.value()) break;
-      if (item.seq <= done || item.text.starts_with('#')) continue;
-      return "; it was at " +
-             to_string({batch.file, static_cast<size_t>(item.line)}) + ": " +
-             excerpt(item.text);
-    }
-  }
-  return "; it had done all it was sent";
-}
-
-// Full bodies leave; when no input is to be had, all do.
-void RouterLoop::send_bodies() {
-  if (is_lost_ || !host_->state().is_complete()) return;
-  if (input_ended_) dispatcher_->flush();
-  const bool idle = input_idle_ || input_ended_ || !wants_input();
-  const std::vector<uint32_t> due = dispatcher_->outbox().take_due();
-  if (idle) {
-    for (uint32_t w = 0; w < workers_.size(); ++w) send_body(w);
-  } else {
-    for (const uint32_t w : due) send_body(w);
-  }
-  for (uint32_t w = 0; w < workers_.size(); ++w) send_unsent(w);
-}
-
-void RouterLoop::send_body(uint32_t w) {
-  Worker& worker = workers_[w];
-  if (dispatcher_->outbox().empty(w) || !worker.unsent.empty()) return;
-  const Outbox::Batch batch = dispatcher_->take(w);
-  MessageWriter message(Verb::kLines);
-  message.field("seq", batch.seq)
-      .field("line", static_cast<uint64_t>(batch.line));
-  for (std::string& part : message.finish_all(batch.body)) {
-    Frame frame(std::move(part));
-    worker.unsent_bytes += frame.size();
-    worker.on_way.push_back(
-        {batch.seq, batch.last, dispatcher_->file(), frame});
-    worker.unsent.push_back(std::move(frame));
-  }
-}
-
-void RouterLoop::send_unsent(uint32_t w) {
-  Worker& worker = workers_[w];
-  while (!worker.unsent.empty()) {
-    const Frame& frame = worker.unsent.front();
-    if (!host_->can_send(w, frame.size())) return;
-    const Batch& sent = worker.on_way.back();
-    log_.send(w, sent.first, sent.last, frame.size());
-    worker.unsent_bytes -= frame.size();
-    host_->send(w, frame);
-    worker.unsent.pop_front();
-  }
-  if (!input_ended_ || worker.told_end || !dispatcher_->outbox().empty(w)) {
-    return;
-  }
-  worker.told_end = true;
-  host_->send(w, Frame(MessageWriter(Verb::kEnd).finish()));
 }
 
 }  // namespace gt

@@ -24,6 +24,10 @@ std::string_view client_of(std::string_view text) {
   return end < text.size() && text[end] == '/' ? text.substr(0, end) : "-";
 }
 
+std::string_view sent_as(Verb verb) {
+  return verb == Verb::kLines ? "text" : name_of(verb);
+}
+
 // Microseconds since 1970 as the log spells them.
 std::string time_text(uint64_t micros) {
   char text[48];
@@ -84,11 +88,11 @@ void RunRecorder::attach(uint32_t worker, const WorkerInfo& info,
 }
 
 void RunRecorder::send(uint32_t worker, uint64_t first, uint64_t last,
-                       size_t bytes) {
+                       size_t bytes, Verb verb) {
   if (!is_on_) return;
   worker_of(worker).sent = last;
   add(last, "send", worker, bytes,
-      LogComment().word("first", first).word("as", "text"));
+      LogComment().word("first", first).word("as", sent_as(verb)));
 }
 
 RunRecorder::Worker& RunRecorder::worker_of(uint32_t worker) {

@@ -32,7 +32,8 @@ class RunRecorder {
 
   void issue(const Issue& issue);
   void attach(uint32_t worker, const WorkerInfo& info, uint64_t epoch);
-  void send(uint32_t worker, uint64_t first, uint64_t last, size_t bytes);
+  void send(uint32_t worker, uint64_t first, uint64_t last, size_t bytes,
+            Verb verb);
   // What its `done` said.
   void done(uint32_t worker, const WorkerStatus& status);
   // A `ran` of its. Error: it is none.

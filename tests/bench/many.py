@@ -229,10 +229,71 @@ def idle(report, folder):
     report.rounds = rounds
 
 
+def light_seconds(folder, workers, path, *options):
+    """Seconds of a program by so many workers of one process that compute
+    nothing, once they are attached: gt-route opens its input then."""
+    endpoint = f"ipc://@gt-bench-{os.getpid()}-{time.monotonic_ns()}"
+    fifo = f"{folder}/start"
+    os.mkfifo(fifo)
+    work = subprocess.Popen([WORK, "--connect", endpoint, "--backend", "null",
+                             "--workers", str(workers)])
+    route = subprocess.Popen(
+        [ROUTE, "--bind", endpoint, "--workers", str(workers), *options, fifo,
+         path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    with open(fifo, "w"):
+        start = time.perf_counter()
+    out = route.stdout.read()
+    assert route.wait() == 0 and work.wait() == 0
+    took = time.perf_counter() - start
+    assert out.count(b"\n") == 1, out
+    os.unlink(fifo)
+    return took
+
+
+def deliveries(report, folder):
+    """Lines to all of 1,024 workers and to all of 8, as text."""
+
+    def rate(workers, lines):
+        path, ranks = f"{folder}/deliveries.gt", f"@0-{workers - 1}"
+        with open(path, "w") as f:
+            f.write(f"mesh tp={workers}\nx{ranks} = zeros f32[4,4]\n")
+            f.writelines(f"x{ranks} = add x{ranks} {i % 1000}\n"
+                         for i in range(lines))
+            f.write("print x@0\n")
+        return lines * workers / light_seconds(folder, workers, path,
+                                               "--no-hot")
+
+    def measure():
+        many, few = rate(1024, 40_000), rate(8, 2_000_000)
+        return many, few, many / few
+
+    report.pair("deliveries/s to 1,024 workers : 8", measure, 0.5, 0.9)
+
+
+def hot(report, folder):
+    """A block of 1,000 lines to 64 workers, again and again."""
+    path, rounds = f"{folder}/hot.gt", 1000
+    names = [f"x{i}@0-63" for i in range(1000)]
+    block = "".join(f"{name} = add {name} 1\n" for name in names)
+    with open(path, "w") as f:
+        f.write("mesh tp=64\n")
+        f.writelines(f"{name} = zeros f32[4,4]\n" for name in names)
+        f.write(block * rounds)
+        f.write("print x0@0\n")
+
+    def measure():
+        a = light_seconds(folder, 64, path) / rounds
+        b = light_seconds(folder, 64, path, "--no-hot") / rounds
+        return b, a, b / a
+
+    report.pair("blocks to 64 workers, text s : hash s", measure, 5, 50)
+
+
 BENCHES = {"route-chain": chain, "route-gt2": chain_gt2,
            "route-one": one_worker, "route-copy": copy,
            "route-all-reduce": all_reduce, "route-trip": round_trip,
-           "route-idle": idle}
+           "route-idle": idle, "route-deliveries": deliveries,
+           "route-hot": hot}
 
 if __name__ == "__main__":
     sys.exit("run scripts/bench")

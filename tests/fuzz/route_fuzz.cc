@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,13 +34,13 @@ class Run {
       const size_t end = std::min(bytes.find('\n', at), bytes.size());
       dispatcher_.line(bytes.substr(at, end - at), ++number_);
       at = end + 1;
-      const uint32_t worker = number_ % 5;
-      if (worker < kWorkers) collect(worker);
+      if (number_ % 5 < 3) collect(static_cast<gt::Outbox::Take>(number_ % 5));
     }
   }
   void end() {
     dispatcher_.flush();
-    for (uint32_t w = 0; w < kWorkers; ++w) collect(w);
+    collect(gt::Outbox::Take::kAll);
+    for (const auto& owed : owed_) check(owed.empty());
     dispatcher_.results().fail("the end");
     std::string out;
     dispatcher_.results().emit(out, SIZE_MAX);
@@ -50,6 +51,11 @@ class Run {
   const std::string& issued() const { return issued_; }
 
  private:
+  struct Owed {
+    uint64_t seq;
+    std::string text;
+  };
+
   void take(const gt::Issue& issue) {
     if (issue.kind == gt::Issue::Kind::kComment) return;
     check(issue.seq == ++last_);
@@ -62,34 +68,38 @@ class Run {
     }
   }
 
-  void collect(uint32_t worker) {
-    if (dispatcher_.outbox().empty(worker)) return;
-    const gt::Outbox::Batch batch = dispatcher_.take(worker);
-    gt::NumberedLines lines(batch.body, batch.seq, batch.line);
+  void collect(gt::Outbox::Take which) {
+    for (const gt::Outbox::Batch& batch : dispatcher_.take(which)) {
+      for (const uint32_t w : batch.workers) {
+        for (const gt::Part& part : batch.parts) read(part, owed_[w]);
+        dispatcher_.done(w, batch.last);
+      }
+    }
+  }
+  void read(const gt::Part& part, std::deque<Owed>& owed) {
+    for (uint64_t round = 0; round < part.times; ++round) {
+      gt::NumberedLines lines(
+          part.text(), part.seq + round * part.seq_by,
+          part.line + static_cast<int64_t>(round) * part.line_by);
+      read(lines, owed);
+    }
+  }
+  void read(gt::NumberedLines& lines, std::deque<Owed>& owed) {
     gt::NumberedLines::Item item;
-    std::vector<Owed>& owed = owed_[worker];
-    size_t next = 0;
     for (;;) {
       const auto more = lines.next(item);
       check(more.ok());
       if (!more.value()) break;
       if (!gt::takes_number(item.text)) continue;
-      check(next < owed.size());
-      check(owed[next].seq == item.seq && owed[next].text == item.text);
-      ++next;
+      check(!owed.empty());
+      check(owed[0].seq == item.seq && owed[0].text == item.text);
+      owed.pop_front();
       check(item.line >= 0 && static_cast<uint64_t>(item.line) <= number_);
       if (item.text[0] != '#') check(gt::parse_line(item.text, line_).ok());
     }
-    check(next == owed.size());
-    owed.clear();
-    dispatcher_.done(worker, batch.last);
   }
 
-  struct Owed {
-    uint64_t seq;
-    std::string text;
-  };
-  std::vector<Owed> owed_[kWorkers];
+  std::deque<Owed> owed_[kWorkers];
   std::string issued_;
   uint64_t last_ = 0;
   uint64_t number_ = 0;

@@ -26,7 +26,7 @@ TEST(RouteDispatcher, ARepeatedLineIsDecodedTwiceAtMost) {
     route.feed("x = add x 1 #at=p.gt:" + std::to_string(i) + "\n");
   }
   EXPECT_LE(route.dispatcher().decoded(), 4U);
-  EXPECT_EQ(route.sent(0).size() + route.sent(1).size(), 1002U);
+  EXPECT_EQ(route.sent(0).size() + route.sent(1).size(), 1003U);
   EXPECT_EQ(route.sent(0).back().text, "x = add x 1 #at=p.gt:999");
 }
 

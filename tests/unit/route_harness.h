@@ -22,10 +22,9 @@ struct SentBody {
 
 class RouteHarness {
  public:
-  explicit RouteHarness(uint32_t workers)
-      : workers_(workers),
-        dispatcher_(
-            {workers, false, true},
+  explicit RouteHarness(uint32_t workers, bool hot = true)
+      : dispatcher_(
+            {workers, false, true, size_t{1} << 14, hot},
             [this](std::string_view m) { messages_ += m; },
             [this](const Issue& issue) {
               if (issue.kind == Issue::Kind::kInstruction) {
@@ -40,14 +39,23 @@ class RouteHarness {
   }
 
   Dispatcher& dispatcher() { return dispatcher_; }
-  void feed(std::string_view program) {
+  void feed(std::string_view program, bool collects = true) {
     while (!program.empty()) {
       const size_t end = std::min(program.find('\n'), program.size());
       dispatcher_.line(program.substr(0, end), ++number_);
       program.remove_prefix(std::min(end + 1, program.size()));
     }
-    collect();
+    if (collects) collect();
   }
+  // As if that was sent now.
+  void collect(Outbox::Take which = Outbox::Take::kAll) {
+    for (const Outbox::Batch& batch : dispatcher_.take(which)) {
+      for (const Part& part : batch.parts) blocks_ += part.block != nullptr;
+      for (const uint32_t w : batch.workers) read(batch, sent_[w]);
+    }
+  }
+  // Parts that were blocks.
+  size_t blocks() const { return blocks_; }
   // What the worker was sent until now, numbers checked.
   const std::vector<SentBody>& sent(uint32_t worker) { return sent_[worker]; }
   // Instructions alone, one a line.
@@ -74,32 +82,37 @@ class RouteHarness {
   }
 
  private:
-  void collect() {
-    for (uint32_t w = 0; w < workers_; ++w) {
-      if (dispatcher_.outbox().empty(w)) continue;
-      const Outbox::Batch batch = dispatcher_.take(w);
-      NumberedLines lines(batch.body, batch.seq, batch.line);
-      NumberedLines::Item item;
-      for (;;) {
-        const auto more = lines.next(item);
-        ASSERT_TRUE(more.ok()) << more.error().message;
-        if (!more.value()) break;
-        sent_[w].push_back({item.seq,
-                            item.line,
-                            std::string(item.text),
-                            takes_number(item.text),
-                            {}});
+  static void read(const Outbox::Batch& batch, std::vector<SentBody>& out) {
+    for (const Part& part : batch.parts) {
+      for (uint64_t round = 0; round < part.times; ++round) {
+        read(part.text(), part.seq + round * part.seq_by,
+             part.line + static_cast<int64_t>(round) * part.line_by, out);
       }
     }
   }
+  static void read(std::string_view text, uint64_t seq, int64_t line,
+                   std::vector<SentBody>& out) {
+    NumberedLines lines(text, seq, line);
+    NumberedLines::Item item;
+    for (;;) {
+      const auto more = lines.next(item);
+      ASSERT_TRUE(more.ok()) << more.error().message;
+      if (!more.value()) break;
+      out.push_back({item.seq,
+                     item.line,
+                     std::string(item.text),
+                     takes_number(item.text),
+                     {}});
+    }
+  }
 
-  uint32_t workers_;
   std::string messages_;
   std::string instructions_;
   std::vector<SentBody> issued_;
   Dispatcher dispatcher_;
   std::vector<std::vector<SentBody>> sent_;
   uint64_t number_ = 0;
+  size_t blocks_ = 0;
 };
 
 }  // namespace gt

@@ -11,6 +11,7 @@ complete -c gt-route -l root -r -d 'started workers load and save below this dir
 complete -c gt-route -l log -r -d 'write what is dispatched to whom to FILE, see gt-log(5)'
 complete -c gt-route -l timeout -r -d 'seconds until all workers must be there (60)'
 complete -c gt-route -l fail-fast -d 'read no more after the first failure'
+complete -c gt-route -l no-hot -d 'send every line, also of blocks that were sent before'
 complete -c gt-route -l insecure -d 'let anyone who reaches a tcp endpoint attach as a worker'
 complete -c gt-route -s v -d 'say who attaches, and at the end what was done'
 complete -c gt-route -l version -d 'Display program version information and exit'

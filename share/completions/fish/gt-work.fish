@@ -9,6 +9,7 @@ complete -c gt-work -l trace -r -d 'write what ran and when to FILE, see gt-log(
 complete -c gt-work -l connect -r -d 'work for the gt-route at ENDPOINT, as tcp://host:5550'
 complete -c gt-work -l rank -r -d 'with --connect: the number among the workers (RANK or SLURM_PROCID, else as gt-route gives it)'
 complete -c gt-work -l name -r -d 'with --connect: what messages call it (the host’s name)'
+complete -c gt-work -l workers -r -d 'with --connect --backend null: be so many workers, that check what they are sent and compute nothing'
 complete -c gt-work -l timeout -r -d 'with --connect: seconds without a sign from gt-route or a peer (60)'
 complete -c gt-work -l fail-fast -d 'stop at the first failure'
 complete -c gt-work -l no-cache -d 'decode every line anew'

@@ -1,0 +1,72 @@
+// Whether the lines that a worker is sent go on where they ended, number by
+// number: for many workers in one process, that mostly get the same bodies.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "net/wire.h"
+
+namespace gt {
+
+// A body that was read once: what it says holds wherever it stands, since its
+// numbers count from its first line.
+struct ReadBody {
+  std::string text;
+  uint64_t numbered = 0;  // lines that have a number
+  uint64_t seq_span = 0;  // from the first number to behind the last
+  int64_t least = 0;      // of its lines' places
+  // Those that ask for something: prints, and lines for the worker itself.
+  std::vector<std::string_view> asking;
+};
+
+// Error: a mark that is none, a control line that is unknown, a last line
+// without its end.
+Result<std::shared_ptr<const ReadBody>> read_body(std::string_view text);
+
+// Bodies that were read lately, by their bytes.
+class BodyPool {
+ public:
+  Result<std::shared_ptr<const ReadBody>> read(std::string_view text);
+
+ private:
+  static constexpr size_t kMostBytes = size_t{64} << 20;
+  std::unordered_map<uint64_t, std::shared_ptr<const ReadBody>> bodies_;
+  size_t bytes_ = 0;
+};
+
+// Of one worker.
+class LineCheck {
+ public:
+  using Heed = std::function<Status(std::string_view line)>;
+
+  // `heed` gets the lines that ask for something, in order.
+  LineCheck(BodyPool& pool, Heed heed) : pool_(&pool), heed_(std::move(heed)) {}
+
+  // lines, block, hot, forget or end. Error: what is wrong with its numbers.
+  Status take(const Message& message);
+
+  uint64_t last_seq() const { return last_seq_; }
+  uint64_t lines() const { return lines_; }  // that had a number
+  size_t blocks() const { return blocks_.size(); }
+
+ private:
+  using Body = std::shared_ptr<const ReadBody>;
+  Result<Body> body_of(const Message& message);
+  Status forget(const std::string& id);
+  Status follow(const LinesHeader& header, const ReadBody& body);
+  Status heed(const LinesHeader& header, const ReadBody& body) const;
+
+  BodyPool* pool_;
+  Heed heed_;
+  std::unordered_map<std::string, Body> blocks_;
+  uint64_t last_seq_ = 0;
+  uint64_t lines_ = 0;
+};
+
+}  // namespace gt

@@ -1,0 +1,64 @@
+#include "route/block_finder.h"
+
+#include <utility>
+
+namespace gt {
+namespace {
+
+constexpr uint32_t kPlaces = 1U << 16;
+
+// Lines of the block for a loop of `period`: whole rounds.
+uint32_t length_for(uint32_t period) {
+  constexpr uint32_t kLeast = BlockFinder::kLeast;
+  return period >= kLeast ? period : (kLeast + period - 1) / period * period;
+}
+
+}  // namespace
+
+BlockFinder::BlockFinder() : lines_(kMost), places_(kPlaces) {}
+
+void BlockFinder::learn(uint64_t hash) {
+  if (run_ > 0 && lines_[(next_ - period_) % kMost] == hash) {
+    ++run_;
+  } else {
+    end_run();
+    const uint32_t back = next_ - places_[hash % kPlaces];
+    if (back > 0 && back < kMost && lines_[(next_ - back) % kMost] == hash) {
+      period_ = back;
+      run_ = 1;
+    }
+  }
+  places_[hash % kPlaces] = next_;
+  lines_[next_ % kMost] = hash;
+  ++next_;
+  if (run_ == 0 || run_ < length_for(period_)) return;
+  add_block(next_, run_);
+  run_ = 0;
+}
+
+// What came again has ended; if it was long it is a block, as the part of a
+// loop's body between two lines that change.
+void BlockFinder::end_run() {
+  const uint32_t lines = std::exchange(run_, 0);
+  if (lines >= kLeast) add_block(next_, lines);
+}
+
+void BlockFinder::add_block(uint32_t end, uint32_t lines) {
+  if (known_lines_ + lines > kMostLines) {
+    known_.clear();
+    firsts_.reset();
+    known_lines_ = 0;
+  }
+  const uint64_t first = lines_[(end - lines) % kMost];
+  Block& block = known_[first];
+  known_lines_ -= block.hashes.size();
+  block.id = ++last_id_;
+  block.hashes.clear();
+  for (uint32_t i = end - lines; i != end; ++i) {
+    block.hashes.push_back(lines_[i % kMost]);
+  }
+  known_lines_ += lines;
+  firsts_.set(first % kFirsts);
+}
+
+}  // namespace gt

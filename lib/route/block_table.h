@@ -1,0 +1,78 @@
+// Blocks of text that workers have been sent before and keep, found by their
+// bytes. Bounded: of those that were not used for longest workers are told to
+// forget.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace gt {
+
+struct Block {
+  uint64_t id = 0;
+  std::string text;
+  mutable bool is_kept = true;  // false: workers have been told to forget it
+};
+
+class BlockTable {
+ public:
+  static constexpr size_t kMostBytes = size_t{4} << 20;
+
+  explicit BlockTable(size_t most_bytes = kMostBytes) : most_(most_bytes) {}
+
+  // The block of that text, known or new. The hash only finds it: the text is
+  // compared.
+  std::shared_ptr<const Block> obtain(std::string_view text) {
+    const uint64_t hash = hash_bytes(text);
+    const auto known = places_.find(hash);
+    if (known != places_.end()) {
+      if ((*known->second)->text == text) {
+        blocks_.splice(blocks_.begin(), blocks_, known->second);
+        return blocks_.front();
+      }
+      forget(known->second);
+    }
+    bytes_ += text.size();
+    blocks_.push_front(std::make_shared<const Block>(
+        Block{++last_id_, std::string(text), true}));
+    places_[hash] = blocks_.begin();
+    while (bytes_ > most_ && blocks_.size() > 1) {
+      forget(std::prev(blocks_.end()));
+    }
+    return blocks_.front();
+  }
+
+  // Ids of blocks that are no longer here, since the last call.
+  std::vector<uint64_t> take_forgotten() {
+    return std::exchange(forgotten_, {});
+  }
+  size_t bytes() const { return bytes_; }
+  size_t size() const { return blocks_.size(); }
+
+ private:
+  using Blocks = std::list<std::shared_ptr<const Block>>;  // last used first
+  void forget(Blocks::iterator block) {
+    bytes_ -= (*block)->text.size();
+    (*block)->is_kept = false;
+    forgotten_.push_back((*block)->id);
+    places_.erase(hash_bytes((*block)->text));
+    blocks_.erase(block);
+  }
+
+  size_t most_;
+  size_t bytes_ = 0;
+  uint64_t last_id_ = 0;
+  Blocks blocks_;
+  std::unordered_map<uint64_t, Blocks::iterator> places_;  // by hash
+  std::vector<uint64_t> forgotten_;
+};
+
+}  // namespace gt

@@ -1,0 +1,184 @@
+// gt-route: what waits to be sent to workers, and what is on its way.
+#include <algorithm>
+#include <utility>
+
+#include "base/message.h"
+#include "route/router_loop.h"
+
+namespace gt {
+namespace {
+
+// Bytes of text that a worker has not finished; of blocks, of the text that
+// they stand for, so that no worker falls further behind for being sent less.
+constexpr size_t kMostOnWay = size_t{4} << 20;
+
+// A message of a part in frames.
+std::vector<Frame> frames_of(const Part& part, Verb verb, uint64_t after) {
+  MessageWriter message(verb);
+  if (verb != Verb::kLines) message.field("id", part.block->id);
+  message.field("seq", part.seq)
+      .field("line", static_cast<uint64_t>(part.line))
+      .field("after", after);
+  if (part.times > 1) {
+    message.field("times", part.times)
+        .field("seq_by", part.seq_by)
+        .field("line_by", static_cast<uint64_t>(part.line_by));
+  }
+  std::vector<Frame> out;
+  const std::string_view body =
+      verb == Verb::kHot ? std::string_view() : part.text();
+  for (std::string& frame : message.finish_all(body)) {
+    out.emplace_back(std::move(frame));
+  }
+  return out;
+}
+
+}  // namespace
+
+// Full bodies leave. When no input is to be had, all do; when it is not wanted,
+// all but lines that may be a block's: those before them make room.
+void RouterLoop::send_bodies() {
+  if (is_lost_ || !host_->state().is_complete()) return;
+  if (input_ended_) dispatcher_->flush();
+  const auto which = input_idle_ || input_ended_ ? Outbox::Take::kAll
+                     : wants_input()             ? Outbox::Take::kFull
+                                                 : Outbox::Take::kSettled;
+  for (Outbox::Batch& batch : dispatcher_->take(which)) {
+    queue_batch(std::move(batch));
+  }
+  for (const uint64_t id : dispatcher_->take_forgotten()) queue_forget(id);
+  for (uint32_t w = 0; w < workers_.size(); ++w) send_unsent(w);
+}
+
+void RouterLoop::queue_batch(Outbox::Batch batch) {
+  const auto sent =
+      std::make_shared<const Sent>(Sent{std::move(batch), dispatcher_->file()});
+  for (const Part& part : sent->batch.parts) {
+    queue_part(part, sent->batch.workers);
+  }
+  for (const uint32_t w : sent->batch.workers) {
+    workers_[w].on_way.push_back(sent);
+  }
+}
+
+// The same frames for all workers that were sent the same before.
+void RouterLoop::queue_part(const Part& part,
+                            const std::vector<uint32_t>& workers) {
+  struct Made {
+    uint64_t after;
+    Verb verb;
+    std::vector<Frame> frames;
+  };
+  std::vector<Made> all;
+  std::vector<bool>* keeps = nullptr;
+  if (part.block != nullptr && part.block->is_kept) {
+    keeps = &keepers_[part.block->id];
+    keeps->resize(workers_.size());
+  }
+  for (const uint32_t w : workers) {
+    Worker& worker = workers_[w];
+    Verb verb = Verb::kLines;
+    if (keeps != nullptr) verb = (*keeps)[w] ? Verb::kHot : Verb::kBlock;
+    const uint64_t after = std::exchange(
+        worker.last_seq, part.seq == 0 ? worker.last_seq : part.last);
+    auto made = std::find_if(all.begin(), all.end(), [&](const Made& m) {
+      return m.after == after && m.verb == verb;
+    });
+    if (made == all.end()) {
+      all.push_back({after, verb, frames_of(part, verb, after)});
+      made = all.end() - 1;
+    }
+    if (keeps != nullptr) (*keeps)[w] = true;
+    size_t cost = part.bytes();
+    for (const Frame& frame : made->frames) {
+      worker.unsent_bytes += cost;
+      worker.unsent.push_back({frame, verb, part.seq, part.last, cost});
+      cost = 0;
+    }
+  }
+}
+
+void RouterLoop::queue_forget(uint64_t id) {
+  const auto keepers = keepers_.extract(id);
+  if (keepers.empty()) return;
+  MessageWriter message(Verb::kForget);
+  const Frame frame(message.field("id", id).finish());
+  for (uint32_t w = 0; w < workers_.size(); ++w) {
+    if (!keepers.mapped()[w]) continue;
+    workers_[w].unsent.push_back({frame, Verb::kForget, 0, 0, 0});
+  }
+}
+
+void RouterLoop::send_unsent(uint32_t w) {
+  Worker& worker = workers_[w];
+  while (!worker.unsent.empty()) {
+    const Unsent& next = worker.unsent.front();
+    if (!host_->can_send(w, next.frame.size())) return;
+    if (worker.on_way_bytes > 0 &&
+        worker.on_way_bytes + next.cost > kMostOnWay) {
+      return;
+    }
+    if (next.verb != Verb::kForget) {
+      log_.send(w, next.first, next.last, next.frame.size(), next.verb);
+    }
+    worker.unsent_bytes -= next.cost;
+    worker.on_way_bytes += next.cost;
+    host_->send(w, next.frame);
+    worker.unsent.pop_front();
+  }
+  if (!input_ended_ || worker.told_end || dispatcher_->outbox().size(w) > 0) {
+    return;
+  }
+  worker.told_end = true;
+  MessageWriter end(Verb::kEnd);
+  host_->send(w, Frame(end.field("after", worker.last_seq).finish()));
+}
+
+// The worker has finished all up to `seq`.
+void RouterLoop::take_done(uint32_t w, uint64_t seq) {
+  dispatcher_->done(w, seq);
+  Worker& worker = workers_[w];
+  while (!worker.on_way.empty() && worker.on_way.front()->batch.last <= seq) {
+    for (const Part& part : worker.on_way.front()->batch.parts) {
+      worker.on_way_bytes -= std::min(worker.on_way_bytes, part.bytes());
+    }
+    worker.on_way.pop_front();
+  }
+}
+
+// "; it was at p.gt:8: y = matmul x w", the first line that it had not done.
+std::string RouterLoop::where_was(uint32_t worker) const {
+  const uint64_t done = host_->state().worker(worker).done_seq;
+  for (const auto& sent : workers_[worker].on_way) {
+    for (const Part& part : sent->batch.parts) {
+      std::string found = find_after(part, done, sent->file);
+      if (!found.empty()) return found;
+    }
+  }
+  return "; it had done all it was sent";
+}
+
+std::string RouterLoop::find_after(const Part& part, uint64_t done,
+                                   const std::string& file) {
+  if (part.last <= done) return "";
+  uint64_t round = 0;
+  if (part.times > 1 && done > part.seq) {
+    round = std::min(part.times - 1, (done - part.seq) / part.seq_by);
+  }
+  for (; round < part.times; ++round) {
+    NumberedLines lines(part.text(), part.seq + round * part.seq_by,
+                        part.line + static_cast<int64_t>(round) * part.line_by);
+    NumberedLines::Item item;
+    for (;;) {
+      const auto more = lines.next(item);
+      if (!more.ok() || !more.value()) break;
+      if (item.seq <= done || item.text.starts_with('#')) continue;
+      return "; it was at " +
+             to_string({file, static_cast<size_t>(item.line)}) + ": " +
+             excerpt(item.text);
+    }
+  }
+  return "";
+}
+
+}  // namespace gt
