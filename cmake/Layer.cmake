@@ -10,6 +10,11 @@ function(gt_layer name)
   list(FILTER sources EXCLUDE REGEX "/cuda/|_test\\.cc$")
   if(sources)
     add_library(${target} STATIC ${sources})
+    # Files of rows and of kernels name their tables and helpers alike, so each
+    # is compiled by itself.
+    list(FILTER sources INCLUDE REGEX "/lib/ops/|/exec/(cpu|ref)/")
+    set_source_files_properties(${sources} PROPERTIES
+      SKIP_UNITY_BUILD_INCLUSION ON)
     target_link_libraries(${target} PUBLIC gt_flags ${ARGN})
   else()
     add_library(${target} INTERFACE)

@@ -17,6 +17,8 @@ bool read_number(std::string_view text, Number& value) {
   return error == std::errc{} && next == end;
 }
 
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
 // Takes the first word off `rest`; "" when there is none.
 inline std::string_view take_word(std::string_view& rest,
                                   std::string_view between = " \t") {

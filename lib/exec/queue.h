@@ -22,6 +22,9 @@ struct Event {
   uint64_t ticket = 0;
 };
 
+// Of a record that computes nothing, in nanoseconds.
+constexpr uint64_t kJobCost = 500;
+
 // The first word of every record.
 struct RecordHead {
   uint64_t words : 16;  // with this one; 0: skip to the start of the ring

@@ -13,14 +13,14 @@
 namespace gt {
 namespace {
 
-constexpr size_t kChunk = size_t{1} << 20;  // bytes written at a time
+constexpr size_t kWriteChunk = size_t{1} << 20;  // bytes written at a time
 
 }  // namespace
 
 Status write_all(int fd, const void* data, size_t bytes) {
   const auto* from = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t n = ::write(fd, from, std::min(bytes, kChunk));
+    const ssize_t n = ::write(fd, from, std::min(bytes, kWriteChunk));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return Error{std::strerror(errno)};
     from += n;

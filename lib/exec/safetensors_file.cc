@@ -14,7 +14,7 @@
 namespace gt {
 namespace {
 
-constexpr size_t kChunk = size_t{1} << 20;  // bytes copied at a time
+constexpr size_t kCopyChunk = size_t{1} << 20;  // bytes copied at a time
 constexpr double kBytesPerNano = 1;
 
 // The file that is there: its descriptor, none if there is none.
@@ -67,8 +67,8 @@ Status copy_bytes(int from, size_t offset, size_t bytes, int to) {
                     : -1;
     if (n < 0 && chunk.empty() && errno == EINTR) continue;
     if (n < 0) {  // not between these file systems; by hand
-      chunk.resize(kChunk);
-      n = ::pread(from, chunk.data(), std::min(bytes, kChunk), at);
+      chunk.resize(kCopyChunk);
+      n = ::pread(from, chunk.data(), std::min(bytes, kCopyChunk), at);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return Error{std::strerror(errno)};
       const Status s = write_all(to, chunk.data(), static_cast<size_t>(n));

@@ -14,7 +14,7 @@
 namespace gt {
 namespace {
 
-constexpr size_t kChunk = size_t{1} << 20;  // bytes read at a time
+constexpr size_t kReadChunk = size_t{1} << 20;  // bytes read at a time
 
 // The block's bytes, in the order that they have in the file. Runs that lie
 // near each other are read as one, with what lies between them.
@@ -31,7 +31,7 @@ class BlockReader {
         elements_(block.elements()) {}
 
   // Elements read at a time where they need a place in between.
-  int64_t at_once() const { return static_cast<int64_t>(kChunk) / item_; }
+  int64_t at_once() const { return static_cast<int64_t>(kReadChunk) / item_; }
   int64_t elements() const { return elements_; }
 
   // Elements [first, last) of the block.

@@ -9,7 +9,7 @@
 namespace gt {
 namespace {
 
-constexpr size_t kChunk = size_t{64} << 10;
+constexpr size_t kTextChunk = size_t{64} << 10;
 
 template <typename T>
 T element(const void* data, int64_t i) {
@@ -60,7 +60,7 @@ void write_tensor(Writer& out, std::string_view name, const Type& type,
     } else {
       append_element(text, type.dtype, data, i);
     }
-    if (text.size() < kChunk) continue;
+    if (text.size() < kTextChunk) continue;
     out.write(text);
     text.clear();
   }

@@ -13,7 +13,6 @@ namespace {
 using Action = LineEntry::Action;
 using Kind = LineOperand::Kind;
 
-constexpr uint64_t kJobCost = 500;  // nanoseconds
 uint64_t cost_of_text(const Type& type) {
   return kJobCost + static_cast<uint64_t>(type.elements()) * 50;
 }

@@ -9,7 +9,6 @@
 namespace gt {
 namespace {
 
-constexpr uint64_t kJobCost = 500;  // nanoseconds
 constexpr size_t kLongLine = size_t{1} << 20;
 
 // "1.5 GiB", exact for what is small.

@@ -175,7 +175,7 @@ Shared<HiddenTable> Tape::find_hidden(std::span<const NodeId> nodes) const {
   constexpr size_t kMaxWords = size_t{1} << 20;
   HiddenTable table;
   std::unordered_map<NodeId, size_t> rows;
-  const auto is_target = [this](const Value& v) {
+  const auto is_target = [](const Value& v) {
     return v.differentiable && v.name != kNil && !v.internal;
   };
   for (size_t i = 0; i < nodes.size(); ++i) {

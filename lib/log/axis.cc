@@ -18,8 +18,9 @@ std::vector<double> ticks(double low, double high, int count, int& digits) {
       break;
     }
   }
-  digits = std::clamp(static_cast<int>(-std::floor(std::log10(step * 1.001))),
-                      0, 20);
+  if (!(step > 0)) return {low};  // a span that no step divides
+  digits = static_cast<int>(
+      std::clamp(-std::floor(std::log10(step * 1.001)), 0.0, 20.0));
   std::vector<double> out;
   const double first = std::ceil(low / step - 1e-9);
   for (double k = first; k * step <= high + step * 1e-9; ++k) {

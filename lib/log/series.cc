@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "stream/number.h"
 #include "stream/type.h"
 
@@ -9,15 +10,6 @@ namespace gt {
 namespace {
 
 constexpr size_t kMaxOthers = 8;
-
-// The next word of `text`, which loses it.
-std::string_view take_word(std::string_view& text) {
-  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  const size_t end = std::min(text.find_first_of(" \t", begin), text.size());
-  const std::string_view word = text.substr(begin, end - begin);
-  text.remove_prefix(end);
-  return word;
-}
 
 void join(Bin& to, const Bin& from) {
   to.low = std::min(to.low, from.low);

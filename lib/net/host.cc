@@ -6,9 +6,6 @@
 namespace gt {
 namespace {
 
-// Received in one step, so that a flood does not keep the loop from the rest.
-constexpr int kAtOnce = 1000;
-
 // An attached worker's queue has room for all that credit allows, and for the
 // beats besides; a stranger's refusals fill theirs and are dropped.
 LinkOptions link_options(const Timing& timing) {

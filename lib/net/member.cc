@@ -6,8 +6,6 @@
 namespace gt {
 namespace {
 
-constexpr int kAtOnce = 1000;  // received in one step
-
 LinkOptions link_options() {
   LinkOptions link;
   link.max_message = kMaxMessage;

@@ -75,7 +75,7 @@ bool Peers::send(uint32_t worker, std::string_view header, const void* body,
                       Frame(body, bytes, std::move(keep))) == Sent::kSent;
 }
 
-bool Peers::receive(PeerMessage& message) {
+bool Peers::receive(PeerEvent& message) {
   if (!is_connected_) return false;
   // A link's end is looked for first: what came before it is then received.
   links_.watch();
@@ -87,12 +87,12 @@ bool Peers::receive(PeerMessage& message) {
 }
 
 // All that a connection brought has been received when its end is told.
-bool Peers::next_lost(PeerMessage& message) {
+bool Peers::next_lost(PeerEvent& message) {
   std::string id;
   while (links_.next_ended(id)) {
     const auto known = workers_.find(id);
     if (known == workers_.end()) continue;
-    message.kind = PeerMessage::Kind::kLost;
+    message.kind = PeerEvent::Kind::kLost;
     message.worker = known->second;
     message.header = "its connection ended";
     message.body = Frame();
@@ -103,7 +103,7 @@ bool Peers::next_lost(PeerMessage& message) {
   return false;
 }
 
-bool Peers::take(Incoming& in, PeerMessage& message) {
+bool Peers::take(Incoming& in, PeerEvent& message) {
   const auto known = workers_.find(in.peer);
   if (in.count == 1) {
     take_control(in);
@@ -114,7 +114,7 @@ bool Peers::take(Incoming& in, PeerMessage& message) {
     ++strangers_;
     return false;
   }
-  message.kind = PeerMessage::Kind::kMessage;
+  message.kind = PeerEvent::Kind::kMessage;
   message.worker = known->second;
   message.header = in.parts[0].bytes();
   message.body = std::move(in.parts[1]);

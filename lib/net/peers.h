@@ -32,7 +32,7 @@ struct PeerAddress {
   std::string endpoint;
 };
 
-struct PeerMessage {
+struct PeerEvent {
   // kLost: `worker` is gone, after its last message; `header` says how.
   enum class Kind : uint8_t { kMessage, kLost };
   Kind kind = Kind::kMessage;
@@ -68,7 +68,7 @@ class Peers {
             const void* body = nullptr, size_t bytes = 0,
             std::shared_ptr<const void> keep = nullptr);
   // The next message; false when nothing is there now.
-  bool receive(PeerMessage& message);
+  bool receive(PeerEvent& message);
 
   // Ready for input when receive() may have something; so is the monitor. Not
   // before connect(), when nothing is received.
@@ -85,11 +85,11 @@ class Peers {
   };
 
   explicit Peers(Context& context);
-  bool take(Incoming& in, PeerMessage& message);
+  bool take(Incoming& in, PeerEvent& message);
   void take_control(Incoming& in);
   void take_hello(const Incoming& in, uint32_t worker);
   void count_pending();
-  bool next_lost(PeerMessage& message);
+  bool next_lost(PeerEvent& message);
 
   Router router_;
   Links links_;

@@ -74,6 +74,9 @@ class Socket {
   void* socket_;
 };
 
+// Messages received in one step, so that a flood keeps the loop from nothing.
+constexpr int kAtOnce = 1000;
+
 // What a ROUTER got. `fd` is the connection's, as LinkEvent's.
 struct Incoming {
   static constexpr size_t kMaxParts = 2;

@@ -197,7 +197,7 @@ Status match_terms(const Call& call, Binding& b) {
 }
 
 // Type of the operand with the result's name, if there is one.
-const Type* operand_named(const Call& call, const std::string& name) {
+const Type* type_of_operand(const Call& call, const std::string& name) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const size_t p = call.op->parameter_of(i, call.arguments.size());
     if (call.op->operands[p].name == name) return &call.arguments[i].type;
@@ -223,7 +223,7 @@ Status infer_by_terms(Call& call) {
   if (const Status s = match_terms(call, b); !s.ok()) return s;
   for (size_t r = 0; r < call.result_count; ++r) {
     const size_t p = call.op->result_parameter_of(r, call.result_count);
-    if (const Type* same = operand_named(call, call.op->results[p].name)) {
+    if (const Type* same = type_of_operand(call, call.op->results[p].name)) {
       call.results.push_back(*same);
       continue;
     }

@@ -90,7 +90,7 @@ size_t operand_named(const Call& call, std::string_view name) {
     const size_t p = call.op->parameter_of(i, call.arguments.size());
     if (call.op->operands[p].name == name) return i;
   }
-  GT_CHECK(!"an operand of that name");
+  GT_CHECK(false && "an operand of that name");
   return 0;
 }
 

@@ -25,7 +25,7 @@ std::string_view prefix_of(std::string_view name) {
                                          : name.substr(0, slash);
 }
 
-std::string_view first_name(const Line& line) {
+std::string_view first_value_name(const Line& line) {
   if (!line.results.empty()) return line.results[0].text;
   for (const Operand& operand : line.operands) {
     if (operand.kind == Operand::Kind::kName) return operand.text;
@@ -113,7 +113,7 @@ const Meshes::Space* Meshes::find(std::string_view name) const {
   return nullptr;
 }
 
-const Mesh* Meshes::of(const Line& line) const { return of(first_name(line)); }
+const Mesh* Meshes::of(const Line& line) const { return of(first_value_name(line)); }
 
 const Mesh* Meshes::of(std::string_view name) const {
   if (spaces_.empty()) return nullptr;

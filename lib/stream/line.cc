@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -30,7 +31,6 @@ constexpr std::array<uint8_t, 256> make_classes() {
 constexpr auto kClasses = make_classes();
 
 uint8_t class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 size_t ident_length(std::string_view text) {
   if (text.empty() || (class_of(text[0]) & kIdentFirst) == 0) return 0;

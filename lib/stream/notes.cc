@@ -6,12 +6,6 @@
 #include "stream/line.h"
 
 namespace gt {
-namespace {
-
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-}  // namespace
-
 // No string holds a '#', so the first one begins the notes.
 NotedText split_notes(std::string_view line) {
   NotedText out{line, {}, true};

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kPrefix = 8;  // the header's length, little-endian
 constexpr size_t kMostSuggestions = 10'000;
-constexpr size_t kMaxBytes = size_t{1} << 60;
+constexpr size_t kMaxTensorBytes = size_t{1} << 60;
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr const char* kWithin = " within its header";
 
@@ -253,7 +253,7 @@ Result<StoredTensor> SafetensorsHeader::stored(std::string_view name) const {
   StoredTensor out;
   out.type.dtype = *dtype->dtype;
   for (const uint64_t size : entry->sizes) {
-    if (size > kMaxBytes) return Error{tensor + "with too great a shape"};
+    if (size > kMaxTensorBytes) return Error{tensor + "with too great a shape"};
     out.type.shape.push_back(static_cast<int64_t>(size));
   }
   if (Status s = check_size(out.type); !s.ok()) return s.error();

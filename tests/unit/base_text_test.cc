@@ -35,7 +35,7 @@ class Pipe {
 };
 
 // Lines of `bytes`, written in pieces of `piece`; too long ones as "LONG:...".
-std::vector<std::string> lines_of(const std::string& bytes, size_t piece) {
+std::vector<std::string> lines_written(const std::string& bytes, size_t piece) {
   Pipe pipe;
   std::thread writer([&] {
     for (size_t at = 0; at < bytes.size(); at += piece) {
@@ -66,20 +66,20 @@ std::vector<std::string> lines_of(const std::string& bytes, size_t piece) {
 TEST(Reader, SplitsAtLineFeeds) {
   using Lines = std::vector<std::string>;
   for (const size_t piece : {1U, 2U, 3U, 100U}) {
-    EXPECT_EQ(lines_of("a\nb\n", piece), (Lines{"a", "b"}));
-    EXPECT_EQ(lines_of("a\r\n\r\nb\r", piece), (Lines{"a", "", "b"}));
-    EXPECT_EQ(lines_of("a\rb\n", piece), (Lines{"a\rb"}));
-    EXPECT_EQ(lines_of("", piece), Lines{});
-    EXPECT_EQ(lines_of("\n", piece), (Lines{""}));
-    EXPECT_EQ(lines_of("no end", piece), (Lines{"no end"}));
-    EXPECT_EQ(lines_of(std::string("a\0b\n", 4), piece),
+    EXPECT_EQ(lines_written("a\nb\n", piece), (Lines{"a", "b"}));
+    EXPECT_EQ(lines_written("a\r\n\r\nb\r", piece), (Lines{"a", "", "b"}));
+    EXPECT_EQ(lines_written("a\rb\n", piece), (Lines{"a\rb"}));
+    EXPECT_EQ(lines_written("", piece), Lines{});
+    EXPECT_EQ(lines_written("\n", piece), (Lines{""}));
+    EXPECT_EQ(lines_written("no end", piece), (Lines{"no end"}));
+    EXPECT_EQ(lines_written(std::string("a\0b\n", 4), piece),
               (Lines{std::string("a\0b", 3)}));
   }
 }
 
 TEST(Reader, GrowsForLongLines) {
   const std::string line(3 << 20, 'x');
-  const auto lines = lines_of("a\n" + line + "\nb\n", 1 << 16);
+  const auto lines = lines_written("a\n" + line + "\nb\n", 1 << 16);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[1], line);
   EXPECT_EQ(lines[2], "b");
@@ -89,14 +89,14 @@ TEST(Reader, SkipsLinesBeyondTheLimitWhereverReadsEnd) {
   const std::string head(80, 'x');
   for (const size_t extra : {1U, 10U, 5000000U}) {
     const std::string line(Reader::kMaxLine + extra, 'x');
-    const auto lines = lines_of("a\n" + line + "\nb\n" + line, 1 << 20);
+    const auto lines = lines_written("a\n" + line + "\nb\n" + line, 1 << 20);
     ASSERT_EQ(lines.size(), 4U);
     EXPECT_EQ(lines[1], "LONG:" + head);
     EXPECT_EQ(lines[2], "b");
     EXPECT_EQ(lines[3], "LONG:" + head);
   }
   const std::string line(Reader::kMaxLine, 'x');
-  EXPECT_EQ(lines_of(line + "\n", 1 << 20).at(0).size(), Reader::kMaxLine);
+  EXPECT_EQ(lines_written(line + "\n", 1 << 20).at(0).size(), Reader::kMaxLine);
 }
 
 TEST(Reader, SaysWhenItWouldBlock) {

@@ -9,7 +9,7 @@
 namespace gt {
 namespace {
 
-constexpr int kRanks = 6;  // mesh dp=2 tp=3: two groups of three
+constexpr int kMeshSize = 6;  // mesh dp=2 tp=3: two groups of three
 constexpr int kGroup = 3;
 
 using Pieces = std::vector<std::vector<double>>;  // by rank
@@ -47,7 +47,7 @@ class Adjoint {
     const auto y = run(head() + "print y@0-5\n");
     if (::testing::Test::HasFatalFailure()) return;
     std::string program = head();
-    for (int r = 0; r < kRanks; ++r) {
+    for (int r = 0; r < kMeshSize; ++r) {
       program += at("dy", r) + " = " +
                  value(types_["y@" + std::to_string(r)], dual_is_one(), r, 3) +
                  "\n";
@@ -63,7 +63,7 @@ class Adjoint {
               pair(all["x"], all["g"], move_.src))
         << program;
     if (move_.src == 'I' || move_.src == 'P') {
-      for (int r = 0; r < kRanks; ++r) {
+      for (int r = 0; r < kMeshSize; ++r) {
         EXPECT_EQ(all["g"][r], all["g"][r / kGroup * kGroup]) << program;
       }
     }
@@ -85,7 +85,7 @@ class Adjoint {
   std::string head() const {
     std::string text = "mesh dp=2 tp=3\n";
     const bool same = move_.src == 'R' || move_.src == 'I';
-    for (int r = 0; r < kRanks; ++r) {
+    for (int r = 0; r < kMeshSize; ++r) {
       const std::string type = "f32[" + shape_on(move_.shapes, r % 3) + "]";
       text += at("x", r) + " = " + value(type, same, r, 0) + "\n";
     }

@@ -8,7 +8,7 @@
 namespace gt {
 namespace {
 
-using Kind = MemberEvent::Kind;
+using MemberKind = MemberEvent::Kind;
 
 constexpr const char* kWelcome =
     "welcome worker=1 workers=2 epoch=3 session=S file=a.gt size=20\n"
@@ -54,7 +54,7 @@ class MemberStateTest : public testing::Test {
     member_->link_up(now_);
     EXPECT_EQ(sent().size(), 1u);
     say(kWelcome);
-    EXPECT_EQ(event().kind, Kind::kAttached);
+    EXPECT_EQ(event().kind, MemberKind::kAttached);
   }
 
   int64_t now_ = 9000;
@@ -97,7 +97,7 @@ TEST_F(MemberStateTest, AWelcomeThatDoesNotAddUpIsNone) {
     member.receive(Frame(std::string(bytes)), now_);
     MemberEvent e;
     ASSERT_TRUE(member.next(e));
-    EXPECT_EQ(e.kind, Kind::kLost) << bytes;
+    EXPECT_EQ(e.kind, MemberKind::kLost) << bytes;
     EXPECT_TRUE(e.why.starts_with("gt-route at E: welcome: ")) << e.why;
   }
 }
@@ -124,7 +124,7 @@ TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {
   attach();
   say("lines seq=5 line=2 size=2\nx\n");
   const MemberEvent e = event();
-  EXPECT_EQ(e.kind, Kind::kMessage);
+  EXPECT_EQ(e.kind, MemberKind::kMessage);
   EXPECT_EQ(e.letter.message.body, "x\n");
   EXPECT_EQ(e.letter.bytes, 28u);
   member_->give_back(e.letter.bytes);
@@ -137,7 +137,7 @@ TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {
   say("forget id=3 size=0\n");
   EXPECT_EQ(event().letter.bytes, 0u);
   say("end size=0\n");
-  EXPECT_EQ(event().kind, Kind::kEnd);
+  EXPECT_EQ(event().kind, MemberKind::kEnd);
 }
 
 TEST_F(MemberStateTest, RoomIsToldAtOnceWhenItIsMuch) {
@@ -169,7 +169,7 @@ TEST_F(MemberStateTest, IsRefusedOrAbortedInTheWordsOfGtRoute) {
   member_->link_up(now_);
   say("refuse size=3\nwhy");
   MemberEvent e = event();
-  EXPECT_EQ(e.kind, Kind::kRefused);
+  EXPECT_EQ(e.kind, MemberKind::kRefused);
   EXPECT_EQ(e.why, "why");
   EXPECT_TRUE(member_->is_over());
 }
@@ -187,10 +187,10 @@ TEST_F(MemberStateTest, GarbageFromGtRouteIsTheEnd) {
         now_);
     MemberEvent e;
     ASSERT_TRUE(member.next(e));
-    ASSERT_EQ(e.kind, Kind::kAttached) << e.why;
+    ASSERT_EQ(e.kind, MemberKind::kAttached) << e.why;
     member.receive(Frame(std::string(bytes)), now_);
     ASSERT_TRUE(member.next(e));
-    EXPECT_EQ(e.kind, Kind::kLost) << bytes;
+    EXPECT_EQ(e.kind, MemberKind::kLost) << bytes;
   }
 }
 

@@ -17,7 +17,7 @@ constexpr int64_t kPatience = 20000;  // ms, that a loaded machine may take
 
 // Receives at each until `done`; false if that took too long.
 bool run(const std::vector<std::unique_ptr<Peers>>& all,
-         std::vector<std::vector<PeerMessage>>& got,
+         std::vector<std::vector<PeerEvent>>& got,
          const std::function<bool()>& done) {
   got.resize(all.size());
   const int64_t end = now_ms() + kPatience;
@@ -30,7 +30,7 @@ bool run(const std::vector<std::unique_ptr<Peers>>& all,
     }
     poller.wait(100);
     for (size_t i = 0; i < all.size(); ++i) {
-      PeerMessage message;
+      PeerEvent message;
       while (all[i]->receive(message)) got[i].push_back(std::move(message));
     }
   }
@@ -67,7 +67,7 @@ class PeersTest : public testing::TestWithParam<const char*> {
 
   Context context_;
   std::vector<std::unique_ptr<Peers>> all_;
-  std::vector<std::vector<PeerMessage>> got_;
+  std::vector<std::vector<PeerEvent>> got_;
 };
 
 TEST_P(PeersTest, EveryWorkerHearsEveryOther) {
@@ -88,7 +88,7 @@ TEST_P(PeersTest, EveryWorkerHearsEveryOther) {
     return true;
   }));
   for (uint32_t to = 0; to < 4; ++to) {
-    for (const PeerMessage& message : got_[to]) {
+    for (const PeerEvent& message : got_[to]) {
       EXPECT_EQ(message.header, "tag " + std::to_string(message.worker));
       EXPECT_EQ(message.body.size(), 0u);
     }
@@ -125,7 +125,7 @@ TEST_P(PeersTest, AWorkerThatIsGoneIsLostAfterItsLastMessage) {
   ASSERT_TRUE(run(all_, got_,
                   [&] { return got_[0].size() == 2 && got_[1].size() == 1; }));
   EXPECT_EQ(got_[0][0].header, "last");
-  EXPECT_EQ(got_[0][1].kind, PeerMessage::Kind::kLost);
+  EXPECT_EQ(got_[0][1].kind, PeerEvent::Kind::kLost);
   EXPECT_EQ(got_[0][1].worker, 2u);
   EXPECT_FALSE(all_[0]->send(2, "too late"));
   EXPECT_TRUE(all_[0]->send(1, "still here"));

@@ -213,7 +213,9 @@ TEST(Part, SumsIntoBlocksAreTheBlocksOfTheSum) {
         "x f32[$X] i i64[3,2]<7 g f32[3,2,6] j i32[9,6]<7 s f32[9,6] "
         "k u8[7,4]<6 t f32[7,4]",
         table);
-    for (const auto& [part, shape] : blocks_of(table, {3, 6})) {
+    for (const auto& one : blocks_of(table, {3, 6})) {
+      const auto& part = one.first;  // clang 14's lambdas capture no binding
+      const auto& shape = one.second;
       Tensors block = names;
       block["x"] = cut(names.at("x"), part, shape);
       const auto check = [&](const std::string& whole,

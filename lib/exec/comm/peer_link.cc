@@ -48,12 +48,12 @@ void PeerLink::send_unsent() {
 }
 
 bool PeerLink::next(Incoming& message) {
-  PeerMessage got;
+  PeerEvent got;
   const bool has_more = peers_.receive(got);
   send_unsent();
   if (!has_more) return false;
   message.from = got.worker;
-  message.is_lost = got.kind == PeerMessage::Kind::kLost;
+  message.is_lost = got.kind == PeerEvent::Kind::kLost;
   message.bytes = std::move(got.header);
   message.bytes += got.body.bytes();
   return true;
