@@ -17,7 +17,6 @@ namespace {
 using Action = LineEntry::Action;
 using comm::ExchangeRun;
 
-
 std::string_view next_word(std::string_view& text) {
   return take_word(text, " \t,");
 }

@@ -128,7 +128,7 @@ class Dispatcher {
   void issue_readers(const std::vector<RoutePath>& paths);
   void bring(const RouteOperand& operand, uint32_t worker);
   void copy(const RouteOperand& operand, uint32_t worker);
-  void make_again(const Recipe& recipe, uint32_t worker);
+  void make_again(const PureLine& recipe, uint32_t worker);
   void bind_on(uint32_t worker, const Route& route);
   void settle(HomeId id, uint32_t worker, uint64_t bytes);
   void fence(const std::vector<RoutePath>& paths,

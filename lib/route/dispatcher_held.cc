@@ -40,7 +40,7 @@ void Dispatcher::issue_held(HomeId id, uint32_t worker) {
   loads_.add(worker, line.cost);
   settle(id, worker, line.bytes);
   if (line.paths.empty() && line.text.size() <= kMostRecipe) {
-    home.recipe = Shared<Recipe>(
+    home.recipe = Shared<PureLine>(
         {std::move(line.text), line.cost, std::move(line.source)});
   }
   source_ = now;
@@ -66,7 +66,7 @@ void Dispatcher::flush() {
 }
 
 // In the log this is no instruction: the value is there already.
-void Dispatcher::make_again(const Recipe& recipe, uint32_t worker) {
+void Dispatcher::make_again(const PureLine& recipe, uint32_t worker) {
   const Source now = std::exchange(source_, recipe.source);
   issue({worker}, recipe.text, Issue::Kind::kControl);
   loads_.add(worker, recipe.cost);

@@ -39,7 +39,7 @@ struct HomeStamp {
 };
 
 // A line that makes the same value wherever and whenever it runs.
-struct Recipe {
+struct PureLine {
   std::string text;
   uint64_t cost = 0;
   Source source;
@@ -60,8 +60,8 @@ struct Home {
   // Work on it that was done where it is, though it would have been done sooner
   // elsewhere, see place().
   uint64_t waited = 0;
-  Shared<Recipe> recipe;  // of a value that may as well be made again
-  Shared<Ranks> ranks;    // of a placed one: ascending
+  Shared<PureLine> recipe;  // of a value that may as well be made again
+  Shared<Ranks> ranks;      // of a placed one: ascending
 
   bool is_live() const { return stamp.type != TypeNumbers::kNone; }
   bool has_failed() const { return stamp.type == TypeNumbers::kFailed; }

@@ -113,7 +113,9 @@ const Meshes::Space* Meshes::find(std::string_view name) const {
   return nullptr;
 }
 
-const Mesh* Meshes::of(const Line& line) const { return of(first_value_name(line)); }
+const Mesh* Meshes::of(const Line& line) const {
+  return of(first_value_name(line));
+}
 
 const Mesh* Meshes::of(std::string_view name) const {
   if (spaces_.empty()) return nullptr;

@@ -250,9 +250,9 @@ TEST_F(MemberStateTest, GivenUpBeforeItIsWelcomeItSaysHelloAgain) {
   EXPECT_LT(last, 4000);
   EXPECT_TRUE(no_event());
   say(kWelcome);
-  EXPECT_EQ(event().kind, Kind::kAttached);
+  EXPECT_EQ(event().kind, MemberKind::kAttached);
   say("abort size=4\ngone");  // now it is meant
-  EXPECT_EQ(event().kind, Kind::kAborted);
+  EXPECT_EQ(event().kind, MemberKind::kAborted);
 }
 
 TEST_F(MemberStateTest, OurOwnSleepIsNotItsSilence) {

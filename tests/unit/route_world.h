@@ -17,7 +17,7 @@
 namespace gt {
 
 // Where each register was bound last, by line of the program.
-using Bound = std::map<std::string, int64_t>;
+using BoundNames = std::map<std::string, int64_t>;
 
 inline std::vector<std::string> registers(std::string_view text,
                                           std::string_view ranks) {
@@ -39,7 +39,7 @@ inline std::vector<std::string> operands_of(const Line& line) {
   return out;
 }
 
-inline void apply(const Line& line, int64_t at, Bound& bound) {
+inline void apply(const Line& line, int64_t at, BoundNames& bound) {
   if (line.op == "free") {
     for (const auto& name : operands_of(line)) bound.erase(name);
   }
@@ -54,7 +54,7 @@ class World {
 
   // The registers before each line of the program.
   void read(const std::string& program) {
-    Bound bound;
+    BoundNames bound;
     int64_t number = 0;
     for (size_t at = 0; at < program.size();) {
       const size_t end = program.find('\n', at);
@@ -129,7 +129,7 @@ class World {
 
   size_t held() const {
     size_t n = 0;
-    for (const Bound& bound : workers_) n += bound.size();
+    for (const BoundNames& bound : workers_) n += bound.size();
     return n;
   }
   size_t copies = 0;
@@ -192,7 +192,7 @@ class World {
       if (issued[0] == '#') continue;
       Line line;
       ASSERT_TRUE(parse_line(sent->text, line).ok());
-      Bound& mine = workers_[worker];
+      BoundNames& mine = workers_[worker];
       if (const std::string_view* from = line.note("from")) {
         copy(line, worker, std::stoul(std::string(*from)));
         continue;
@@ -207,7 +207,7 @@ class World {
         if (line.op == "free") continue;
         ASSERT_EQ(mine[name], before_[sent->line].at(name)) << sent->text;
       }
-      Bound all;
+      BoundNames all;
       apply(line, sent->line, all);
       if (line.op == "free") {
         for (const auto& name : operands_of(line)) mine.erase(name);
@@ -228,8 +228,8 @@ class World {
     ++copies;
   }
 
-  std::vector<Bound> workers_;
-  std::map<int64_t, Bound> before_;
+  std::vector<BoundNames> workers_;
+  std::map<int64_t, BoundNames> before_;
   std::map<long, uint32_t> worker_of_;
 };
 
