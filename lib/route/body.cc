@@ -34,7 +34,7 @@ void Body::end_block(BlockTable& table) {
 // Whether it is the next round of the part before.
 bool Body::add_round(std::string_view text) {
   if (parts_.empty()) return false;
-  Part& part = parts_.back();
+  BodyPart& part = parts_.back();
   if (part.block == nullptr || part.block->text != text) return false;
   const uint64_t seq_by = (first_.seq - part.seq) / part.times;
   const int64_t line_by =
@@ -55,7 +55,7 @@ bool Body::add_round(std::string_view text) {
 
 // What stands before the border.
 void Body::add_text() {
-  Part part;
+  BodyPart part;
   part.own_text = writer_.text().substr(0, border_at_);
   if (border_last_ != 0) {
     part.seq = writer_.first_seq();
@@ -66,7 +66,7 @@ void Body::add_text() {
   parts_.push_back(std::move(part));
 }
 
-std::vector<Part> Body::take(bool all) {
+std::vector<BodyPart> Body::take(bool all) {
   if (all || border_ != Border::kOpen) begin_block();
   if (border_at_ > 0) add_text();
   if (border_ == Border::kOpen) {

@@ -14,7 +14,7 @@
 namespace gt {
 
 // What one message says.
-struct Part {
+struct BodyPart {
   std::string own_text;                // of a part that is no block
   std::shared_ptr<const Block> block;  // runs `times` over; see LinesHeader
   uint64_t seq = 0;                    // 0: nothing in it has a number
@@ -51,7 +51,7 @@ class Body {
   // Of the text that all of it stands for.
   size_t bytes() const { return writer_.size() + parts_bytes_; }
   // What waits; unless all is taken, without what may turn out to be a block.
-  std::vector<Part> take(bool all);
+  std::vector<BodyPart> take(bool all);
 
  private:
   enum class Border : uint8_t {
@@ -65,7 +65,7 @@ class Body {
   void add_text();
 
   BodyWriter writer_;
-  std::vector<Part> parts_;
+  std::vector<BodyPart> parts_;
   size_t parts_bytes_ = 0;
   Border border_ = Border::kNone;
   size_t border_at_ = 0;      // in the writer's text

@@ -155,7 +155,7 @@ void Outbox::take(uint32_t id, bool all, std::vector<Batch>& out) {
   Batch batch{c.workers, c.body.take(all), 0};
   c.is_due = false;
   if (batch.parts.empty()) return;
-  for (const Part& part : batch.parts) {
+  for (const BodyPart& part : batch.parts) {
     batch.last = std::max(batch.last, part.last);
   }
   out.push_back(std::move(batch));

@@ -36,7 +36,7 @@ class Outbox {
 
   struct Batch {
     std::vector<uint32_t> workers;
-    std::vector<Part> parts;
+    std::vector<BodyPart> parts;
     uint64_t last = 0;  // seq; 0: nothing in it has a number
   };
   enum class Take : uint8_t {

@@ -81,11 +81,11 @@ class RouterLoop {
   void lose_worker(uint32_t worker, const std::string& why);
   void lose(const std::string& why);
   std::string where_was(uint32_t worker) const;
-  static std::string find_after(const Part& part, uint64_t done,
+  static std::string find_after(const BodyPart& part, uint64_t done,
                                 const std::string& file);
   void send_bodies();
   void queue_batch(Outbox::Batch batch);
-  void queue_part(const Part& part, const std::vector<uint32_t>& workers);
+  void queue_part(const BodyPart& part, const std::vector<uint32_t>& workers);
   void queue_forget(uint64_t id);
   void take_done(uint32_t w, uint64_t seq);
   void send_unsent(uint32_t w);

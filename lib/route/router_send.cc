@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostOnWay = size_t{4} << 20;
 
 // A message of a part in frames.
-std::vector<Frame> frames_of(const Part& part, Verb verb, uint64_t after) {
+std::vector<Frame> frames_of(const BodyPart& part, Verb verb, uint64_t after) {
   MessageWriter message(verb);
   if (verb != Verb::kLines) message.field("id", part.block->id);
   message.field("seq", part.seq)
@@ -53,7 +53,7 @@ void RouterLoop::send_bodies() {
 void RouterLoop::queue_batch(Outbox::Batch batch) {
   const auto sent =
       std::make_shared<const Sent>(Sent{std::move(batch), dispatcher_->file()});
-  for (const Part& part : sent->batch.parts) {
+  for (const BodyPart& part : sent->batch.parts) {
     queue_part(part, sent->batch.workers);
   }
   for (const uint32_t w : sent->batch.workers) {
@@ -62,7 +62,7 @@ void RouterLoop::queue_batch(Outbox::Batch batch) {
 }
 
 // The same frames for all workers that were sent the same before.
-void RouterLoop::queue_part(const Part& part,
+void RouterLoop::queue_part(const BodyPart& part,
                             const std::vector<uint32_t>& workers) {
   struct Made {
     uint64_t after;
@@ -139,7 +139,7 @@ void RouterLoop::take_done(uint32_t w, uint64_t seq) {
   dispatcher_->done(w, seq);
   Worker& worker = workers_[w];
   while (!worker.on_way.empty() && worker.on_way.front()->batch.last <= seq) {
-    for (const Part& part : worker.on_way.front()->batch.parts) {
+    for (const BodyPart& part : worker.on_way.front()->batch.parts) {
       worker.on_way_bytes -= std::min(worker.on_way_bytes, part.bytes());
     }
     worker.on_way.pop_front();
@@ -150,7 +150,7 @@ void RouterLoop::take_done(uint32_t w, uint64_t seq) {
 std::string RouterLoop::where_was(uint32_t worker) const {
   const uint64_t done = host_->state().worker(worker).done_seq;
   for (const auto& sent : workers_[worker].on_way) {
-    for (const Part& part : sent->batch.parts) {
+    for (const BodyPart& part : sent->batch.parts) {
       std::string found = find_after(part, done, sent->file);
       if (!found.empty()) return found;
     }
@@ -158,7 +158,7 @@ std::string RouterLoop::where_was(uint32_t worker) const {
   return "; it had done all it was sent";
 }
 
-std::string RouterLoop::find_after(const Part& part, uint64_t done,
+std::string RouterLoop::find_after(const BodyPart& part, uint64_t done,
                                    const std::string& file) {
   if (part.last <= done) return "";
   uint64_t round = 0;

@@ -50,7 +50,7 @@ class RouteHarness {
   // As if that was sent now.
   void collect(Outbox::Take which = Outbox::Take::kAll) {
     for (const Outbox::Batch& batch : dispatcher_.take(which)) {
-      for (const Part& part : batch.parts) blocks_ += part.block != nullptr;
+      for (const BodyPart& part : batch.parts) blocks_ += part.block != nullptr;
       for (const uint32_t w : batch.workers) read(batch, sent_[w]);
     }
   }
@@ -83,7 +83,7 @@ class RouteHarness {
 
  private:
   static void read(const Outbox::Batch& batch, std::vector<SentBody>& out) {
-    for (const Part& part : batch.parts) {
+    for (const BodyPart& part : batch.parts) {
       for (uint64_t round = 0; round < part.times; ++round) {
         read(part.text(), part.seq + round * part.seq_by,
              part.line + static_cast<int64_t>(round) * part.line_by, out);

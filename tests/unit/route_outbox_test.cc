@@ -71,7 +71,7 @@ TEST(Outbox, EachGetsItsOwn) {
     const auto read = [&](const std::vector<Outbox::Batch>& batches) {
       for (const auto& batch : batches) {
         for (const uint32_t w : batch.workers) {
-          const Part& part = batch.parts[0];
+          const BodyPart& part = batch.parts[0];
           NumberedLines lines(part.text(), part.seq, part.line);
           NumberedLines::Item item;
           while (lines.next(item).value()) {
