@@ -270,7 +270,7 @@ value_of() {
     spawn gt-work --connect ipc://@gt-trace-$$ --name w$w --rank $w \
       --threads 1 --trace trace.$w
   done
-  wait
+  wait "${spawned[@]}"
   cmp <(gt-work --threads 1 p) out
   for w in 0 1; do
     run -0 awk -F '\t' 'NR > 1 { print $3, $5, $6, $7 }' trace.$w
@@ -299,7 +299,7 @@ attached() {
     spawn env RANK=$rank LOCAL_RANK=$rank LOCAL_WORLD_SIZE=100000 WORLD_SIZE=2 \
       SLURM_PROCID=7 gt-work --connect ipc://@gt-torchrun-$$
   done
-  wait
+  wait "${spawned[@]}"
   run -0 attached log
   lines_are "0 $host/0 1
 1 $host/1 1"
@@ -309,7 +309,7 @@ attached() {
     gt-work --connect ipc://@gt-slurm-$$
   spawn env SLURM_PROCID=1 SLURM_LOCALID=1 \
     gt-work --connect ipc://@gt-slurm-$$ --rank 0 --name n --threads 3
-  wait
+  wait "${spawned[@]}"
   run -0 attached log
   lines_are "0 n 3
 1 $host/1 1"
