@@ -79,10 +79,12 @@ void Timeline::draw_transfers() {
 // arrow comes from what the other computed last.
 void Timeline::draw_transfer(const Transfer& transfer) {
   uint32_t id = kNobody;
-  const auto [first, last] = std::ranges::equal_range(
-      exchanged_, std::pair(transfer.to, transfer.seq), {},
-      [](const Exchanged& e) { return std::pair(e.worker, e.seq); });
-  for (auto it = first; it != last; ++it) {
+  const std::pair wanted(transfer.to, transfer.seq);
+  const auto key = [](const Exchanged& e) {
+    return std::pair(e.worker, e.seq);
+  };
+  auto it = std::ranges::lower_bound(exchanged_, wanted, {}, key);
+  for (; it != exchanged_.end() && key(*it) == wanted; ++it) {
     const Event& event = events_[it->event];
     if (event.start <= transfer.start && transfer.end <= event.end) {
       id = it->event;

@@ -16,7 +16,7 @@
 
 namespace gt {
 
-struct Block {
+struct SentBlock {
   uint64_t id = 0;
   std::string text;
   mutable bool is_kept = true;  // false: workers have been told to forget it
@@ -30,7 +30,7 @@ class BlockTable {
 
   // The block of that text, known or new. The hash only finds it: the text is
   // compared.
-  std::shared_ptr<const Block> obtain(std::string_view text) {
+  std::shared_ptr<const SentBlock> obtain(std::string_view text) {
     const uint64_t hash = hash_bytes(text);
     const auto known = places_.find(hash);
     if (known != places_.end()) {
@@ -41,8 +41,8 @@ class BlockTable {
       forget(known->second);
     }
     bytes_ += text.size();
-    blocks_.push_front(std::make_shared<const Block>(
-        Block{++last_id_, std::string(text), true}));
+    blocks_.push_front(std::make_shared<const SentBlock>(
+        SentBlock{++last_id_, std::string(text), true}));
     places_[hash] = blocks_.begin();
     while (bytes_ > most_ && blocks_.size() > 1) {
       forget(std::prev(blocks_.end()));
@@ -58,7 +58,7 @@ class BlockTable {
   size_t size() const { return blocks_.size(); }
 
  private:
-  using Blocks = std::list<std::shared_ptr<const Block>>;  // last used first
+  using Blocks = std::list<std::shared_ptr<const SentBlock>>;  // last used first
   void forget(Blocks::iterator block) {
     bytes_ -= (*block)->text.size();
     (*block)->is_kept = false;

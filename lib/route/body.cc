@@ -22,7 +22,7 @@ void Body::end_block(BlockTable& table) {
   if (text.size() < kLeastBlock) return;
   const uint64_t last = writer_.last_seq();
   if (border_at_ > 0 || !add_round(text)) {
-    std::shared_ptr<const Block> block = table.obtain(text);
+    std::shared_ptr<const SentBlock> block = table.obtain(text);
     if (border_at_ > 0) add_text();
     parts_bytes_ += block->text.size();
     parts_.push_back(

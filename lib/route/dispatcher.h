@@ -195,7 +195,7 @@ class Dispatcher {
   bool caches_;
   bool hot_;
   std::vector<uint32_t> everyone_;
-  Source source_;  // of the line at hand
+  SourceLine source_;  // of the line at hand
   uint32_t files_ = 1;
   uint32_t told_file_ = 0;  // the number of that which workers know of
   uint64_t next_seq_ = 1;

@@ -33,7 +33,7 @@ bool Dispatcher::hold(const Route& route, std::string_view text) {
 void Dispatcher::issue_held(HomeId id, uint32_t worker) {
   Home& home = homes_[id];
   HeldLine line = held_.take(std::exchange(home.held, 0));
-  const Source now = std::exchange(source_, line.source);
+  const SourceLine now = std::exchange(source_, line.source);
   here_.assign(1, worker);
   fence(line.paths, here_);
   issue(here_, line.text);
@@ -67,7 +67,7 @@ void Dispatcher::flush() {
 
 // In the log this is no instruction: the value is there already.
 void Dispatcher::make_again(const PureLine& recipe, uint32_t worker) {
-  const Source now = std::exchange(source_, recipe.source);
+  const SourceLine now = std::exchange(source_, recipe.source);
   issue({worker}, recipe.text, Issue::Kind::kControl);
   loads_.add(worker, recipe.cost);
   source_ = now;

@@ -21,7 +21,7 @@ struct HeldLine {
   std::vector<RoutePath> paths;
   uint64_t cost = 0;
   uint64_t bytes = 0;
-  Source source;
+  SourceLine source;
 };
 
 class HeldLines {

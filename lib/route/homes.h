@@ -26,7 +26,7 @@ using HomeId = uint32_t;
 inline constexpr HomeId kNoHome = UINT32_MAX;
 
 // Where a line stood in the input.
-struct Source {
+struct SourceLine {
   std::shared_ptr<const std::string> file;
   uint32_t file_number = 1;  // of the run
   uint64_t line = 0;
@@ -42,7 +42,7 @@ struct HomeStamp {
 struct PureLine {
   std::string text;
   uint64_t cost = 0;
-  Source source;
+  SourceLine source;
 };
 
 struct Home {
