@@ -58,7 +58,8 @@ class BlockTable {
   size_t size() const { return blocks_.size(); }
 
  private:
-  using Blocks = std::list<std::shared_ptr<const SentBlock>>;  // last used first
+  using Blocks =
+      std::list<std::shared_ptr<const SentBlock>>;  // last used first
   void forget(Blocks::iterator block) {
     bytes_ -= (*block)->text.size();
     (*block)->is_kept = false;

@@ -15,9 +15,9 @@ namespace gt {
 
 // What one message says.
 struct BodyPart {
-  std::string own_text;                // of a part that is no block
+  std::string own_text;                    // of a part that is no block
   std::shared_ptr<const SentBlock> block;  // runs `times` over; see LinesHeader
-  uint64_t seq = 0;                    // 0: nothing in it has a number
+  uint64_t seq = 0;                        // 0: nothing in it has a number
   int64_t line = 0;
   uint64_t last = 0;  // seq of the last line of the last round
   uint64_t times = 1;

@@ -71,12 +71,12 @@ class Run {
   void collect(gt::Outbox::Take which) {
     for (const gt::Outbox::Batch& batch : dispatcher_.take(which)) {
       for (const uint32_t w : batch.workers) {
-        for (const gt::Part& part : batch.parts) read(part, owed_[w]);
+        for (const gt::BodyPart& part : batch.parts) read(part, owed_[w]);
         dispatcher_.done(w, batch.last);
       }
     }
   }
-  void read(const gt::Part& part, std::deque<Owed>& owed) {
+  void read(const gt::BodyPart& part, std::deque<Owed>& owed) {
     for (uint64_t round = 0; round < part.times; ++round) {
       gt::NumberedLines lines(
           part.text(), part.seq + round * part.seq_by,
