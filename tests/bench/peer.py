@@ -116,6 +116,7 @@ def gloo_rank(rank, n, rounds, port, results):
     torch.distributed.barrier()
     if rank == 0:
         results.put(took)
+    torch.distributed.destroy_process_group()
 
 
 def gloo(n, rounds):
