@@ -2,7 +2,6 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "spmd/labels.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -13,12 +12,6 @@ bool read_count(std::string_view text, int64_t& number) {
 }
 
 }  // namespace
-
-std::string_view space_name(const Line& line) {
-  if (!line.results.empty()) return line.results[0].text;
-  const Operand* operand = first_name(line);
-  return operand == nullptr ? std::string_view{} : operand->text;
-}
 
 Result<Hosting::Block> Hosting::parse_block(std::string_view text) const {
   const Error wrong{"#ranks: '" + excerpt(text) +

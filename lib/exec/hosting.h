@@ -18,9 +18,6 @@
 
 namespace gt {
 
-// The name whose space is the line's, as it is its mesh's.
-std::string_view space_name(const Line& line);
-
 class Hosting {
  public:
   // `self` is this worker's number, below `workers`.

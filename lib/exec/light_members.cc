@@ -1,7 +1,5 @@
 #include "exec/light_members.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -13,7 +11,6 @@
 #include "exec/hosting.h"
 #include "exec/remote_session_state.h"
 #include "net/line_check.h"
-#include "ops/table.h"
 #include "spmd/labels.h"
 
 namespace gt {
@@ -173,20 +170,11 @@ class LightMembers {
 };
 
 Status LightMembers::join(uint32_t number) {
-  char host[256] = "";
-  (void)::gethostname(host, sizeof host - 1);
-  MemberOptions member;
-  member.info.name = (options_.name.empty() ? host : options_.name) + "." +
-                     std::to_string(number);
-  if (options_.rank.has_value()) member.info.rank = *options_.rank + number;
-  member.info.host = host;
-  member.info.pid = static_cast<uint64_t>(::getpid());
+  MemberOptions member = member_options(options_);
+  member.info.name += "." + std::to_string(number);
+  if (member.info.rank.has_value()) *member.info.rank += number;
+  member.info.threads = 0;
   member.info.isa = "none";
-  member.info.backend = options_.backend;
-  member.table = std::to_string(table_digest());
-  member.token = options_.token;
-  member.host = options_.endpoint;
-  member.connect_limit = options_.patience.count();
   auto made = Member::make(context_, options_.endpoint, std::move(member));
   if (!made.ok()) return made.error();
   members_.push_back(

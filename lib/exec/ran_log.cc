@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-#include "stream/line.h"
+#include "spmd/labels.h"
 
 namespace gt {
 namespace {
@@ -27,13 +27,8 @@ class WallTimes {
 std::string value_name(const std::string& text) {
   Line line;
   if (!parse_line(text, line).ok()) return "";
-  for (const Operand& operand : line.operands) {
-    if (operand.kind != Operand::Kind::kName) continue;
-    std::string name(operand.text);
-    if (!operand.ranks.empty()) name.append("@").append(operand.ranks);
-    return name;
-  }
-  return "";
+  const Operand* operand = first_name(line);
+  return operand == nullptr ? "" : full_name(operand->text, operand->ranks);
 }
 
 }  // namespace

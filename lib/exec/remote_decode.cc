@@ -67,7 +67,9 @@ Result<std::string_view> RemoteSession::body_of(const Message& message) {
   if (message.verb == Verb::kBlock) {
     blocks_bytes_ += message.body.size();
     if (blocks_bytes_ > kMostBlocks) return Error{"block: too much to be kept"};
-    blocks_[id] = message.body;
+    if (!blocks_.try_emplace(id, message.body).second) {
+      return Error{"block: there is one with id=" + excerpt(id)};
+    }
   }
   const auto it = blocks_.find(id);
   if (it == blocks_.end()) {
@@ -145,7 +147,7 @@ Status RemoteSession::work_on(Worker& worker) {
     if (is_over_.load()) return ok_status();
     if (in.is_end) {
       return is_draining_ ? ok_status()
-                          : check_end(in.letter.message, last_seq_);
+                          : check_after(in.letter.message, last_seq_);
     }
     if (Status s = take_body(worker, in.letter); !s.ok()) return s;
   }

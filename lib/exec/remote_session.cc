@@ -44,25 +44,31 @@ SignalGuard::SignalGuard(Wake& wake, bool is_local) {
 SignalGuard::~SignalGuard() { g_wake.store(nullptr); }
 
 bool SignalGuard::is_told() { return g_signal.load() != 0; }
+
+MemberOptions member_options(const RemoteOptions& options) {
+  char host[256] = "";
+  (void)::gethostname(host, sizeof host - 1);
+  MemberOptions member;
+  member.info.name = options.name.empty() ? host : options.name;
+  member.info.rank = options.rank;
+  member.info.host = host;
+  member.info.pid = static_cast<uint64_t>(::getpid());
+  member.info.threads = static_cast<uint64_t>(options.threads);
+  member.info.isa = options.isa.empty() ? "best" : options.isa;
+  member.info.backend = options.backend;
+  member.table = std::to_string(table_digest());
+  member.token = options.token;
+  member.host = options.endpoint;
+  member.connect_limit = options.patience.count();
+  return member;
+}
+
 Status RemoteSession::join() {
   auto peers = Peers::make(context_, options_.endpoint);
   if (!peers.ok()) return peers.error();
   peers_ = std::move(peers.value());
-  char host[256] = "";
-  (void)::gethostname(host, sizeof host - 1);
-  MemberOptions member;
-  member.info.name = options_.name.empty() ? host : options_.name;
-  member.info.rank = options_.rank;
-  member.info.host = host;
+  MemberOptions member = member_options(options_);
   member.info.data = peers_->endpoint();
-  member.info.pid = static_cast<uint64_t>(::getpid());
-  member.info.threads = static_cast<uint64_t>(options_.threads);
-  member.info.isa = options_.isa.empty() ? "best" : options_.isa;
-  member.info.backend = options_.backend;
-  member.table = std::to_string(table_digest());
-  member.token = options_.token;
-  member.host = options_.endpoint;
-  member.connect_limit = options_.patience.count();
   auto made = Member::make(context_, options_.endpoint, std::move(member));
   if (!made.ok()) return made.error();
   member_ = std::move(made.value());

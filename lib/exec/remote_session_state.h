@@ -27,6 +27,9 @@ struct Inbound {
   bool is_end = false;
 };
 
+// What a worker tells of itself, and whom. It has no data endpoint yet.
+MemberOptions member_options(const RemoteOptions& options);
+
 // While there is one, SIGTERM and SIGINT wake the thread that waits.
 class SignalGuard {
  public:

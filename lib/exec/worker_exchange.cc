@@ -10,6 +10,7 @@
 #include "exec/comm/jobs.h"
 #include "exec/jobs.h"
 #include "exec/worker.h"
+#include "spmd/labels.h"
 
 namespace gt {
 namespace {

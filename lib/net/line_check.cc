@@ -69,7 +69,7 @@ Result<std::shared_ptr<const ReadBody>> BodyPool::read(std::string_view text) {
 }
 
 Status LineCheck::take(const Message& message) {
-  if (message.verb == Verb::kEnd) return check_end(message, last_seq_);
+  if (message.verb == Verb::kEnd) return check_after(message, last_seq_);
   if (message.verb == Verb::kForget) return forget(text(message, "id"));
   const auto header = lines_header(message, last_seq_);
   if (!header.ok()) return header.error();

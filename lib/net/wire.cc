@@ -164,8 +164,6 @@ std::string text(const Message& message, std::string_view key) {
   return value == nullptr ? std::string() : unquote(*value);
 }
 
-namespace {
-
 Status check_after(const Message& message, uint64_t last) {
   const auto after = number(message, "after");
   if (!after.ok()) return after.error();
@@ -174,6 +172,8 @@ Status check_after(const Message& message, uint64_t last) {
                std::to_string(after.value()) + ", but " + std::to_string(last) +
                " came last: a message is missing"};
 }
+
+namespace {
 
 // Of a field that may be absent.
 Status read_if_there(const Message& message, std::string_view key,
@@ -203,7 +203,6 @@ bool fits(const LinesHeader& header) {
 Result<LinesHeader> lines_header(const Message& message, uint64_t last) {
   if (Status s = check_after(message, last); !s.ok()) return s.error();
   LinesHeader header;
-  header.after = last;
   const auto seq = number(message, "seq");
   if (!seq.ok()) return seq.error();
   header.seq = seq.value();
@@ -217,10 +216,6 @@ Result<LinesHeader> lines_header(const Message& message, uint64_t last) {
   if (fits(header)) return header;
   return Error{std::string(name_of(message.verb)) +
                ": its numbers are no numbers of lines"};
-}
-
-Status check_end(const Message& end, uint64_t last) {
-  return check_after(end, last);
 }
 
 MessageWriter::MessageWriter(Verb verb) : verb_(verb), text_(name_of(verb)) {}

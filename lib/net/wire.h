@@ -50,7 +50,8 @@ inline constexpr size_t kMaxFields = 32;
 //            lists the workers, one a line: number, name, host, data endpoint,
 //            pid
 //   refuse   the body says why
-//   lines    seq= line= after=; see LinesHeader
+//   lines    seq= line= after=; see LinesHeader; after= is the seq that this
+//            worker was sent last (0: none), so that it notices what is missing
 //   block    id= and as lines; the body is kept under id
 //   hot      id= and as lines: the body that was kept under id; has none itself
 //   forget   id=
@@ -112,8 +113,6 @@ std::string text(const Message& message, std::string_view key);
 struct LinesHeader {
   uint64_t seq = 0;  // of the first that has a number; 0: none has
   int64_t line = 0;
-  uint64_t after = 0;   // the seq that this worker was sent last, so that it
-                        // notices when something is missing; 0: none
   uint64_t times = 1;   // the body runs so often ...
   uint64_t seq_by = 0;  // ... and each time its numbers have grown by these
   uint64_t line_by = 0;
@@ -121,8 +120,8 @@ struct LinesHeader {
 // Error: a number is missing or none, or they leave 64 bits; what is missing
 // since `last`, the seq that came last.
 Result<LinesHeader> lines_header(const Message& message, uint64_t last);
-// Error: what is missing before the end.
-Status check_end(const Message& end, uint64_t last);
+// Of these and of `end`. Error: what is missing before.
+Status check_after(const Message& message, uint64_t last);
 
 // Whether messages like this one count against the credit of a worker.
 bool uses_credit(std::string_view bytes);

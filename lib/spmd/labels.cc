@@ -11,6 +11,12 @@ const Operand* first_name(const Line& line) {
   return nullptr;
 }
 
+std::string_view space_name(const Line& line) {
+  if (!line.results.empty()) return line.results[0].text;
+  const Operand* operand = first_name(line);
+  return operand == nullptr ? std::string_view{} : operand->text;
+}
+
 std::string print_label(const Line& line) {
   if (const std::string_view* as = line.key("as")) {
     if (std::string name = unquote(*as); is_name(name)) return name;

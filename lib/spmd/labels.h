@@ -14,6 +14,9 @@ namespace gt {
 // The first operand that is a name; null without one.
 const Operand* first_name(const Line& line);
 
+// The name whose space is the line's, and its mesh's; "" without one.
+std::string_view space_name(const Line& line);
+
 // "x", or "x@2" of a name with ranks.
 std::string full_name(std::string_view text, std::string_view ranks);
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/message.h"
+#include "spmd/labels.h"
 
 namespace gt {
 namespace {
@@ -23,14 +24,6 @@ std::string_view prefix_of(std::string_view name) {
   const size_t slash = name.find('/');
   return slash == std::string_view::npos ? std::string_view{}
                                          : name.substr(0, slash);
-}
-
-std::string_view first_value_name(const Line& line) {
-  if (!line.results.empty()) return line.results[0].text;
-  for (const Operand& operand : line.operands) {
-    if (operand.kind == Operand::Kind::kName) return operand.text;
-  }
-  return {};
 }
 
 Error usage(const Line& line, std::string_view wanted) {
@@ -113,9 +106,7 @@ const Meshes::Space* Meshes::find(std::string_view name) const {
   return nullptr;
 }
 
-const Mesh* Meshes::of(const Line& line) const {
-  return of(first_value_name(line));
-}
+const Mesh* Meshes::of(const Line& line) const { return of(space_name(line)); }
 
 const Mesh* Meshes::of(std::string_view name) const {
   if (spaces_.empty()) return nullptr;

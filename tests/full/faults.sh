@@ -1,12 +1,3 @@
 #!/usr/bin/env bash
 # The same as in the quick tier, more often, and said at once.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
-unset GT_BACKEND GT_VERBOSE
-TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/gt-faults.XXXXXX")
-export TMPDIR
-trap 'rm -rf "$TMPDIR"' EXIT
-alone=()
-if unshare --net true 2>/dev/null; then alone=(unshare --net); fi
-"${alone[@]}" /usr/bin/python3 tests/oracle/faults.py 50 1000 2.5
+exec "$(dirname "${BASH_SOURCE[0]}")/../oracle/faults.sh" 50 1000 2.5

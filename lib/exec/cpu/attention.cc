@@ -56,6 +56,7 @@ struct Layout {
   }
   // The same where the lead is numbered otherwise.
   int64_t at(int64_t lead, int64_t u, int64_t n, int64_t size) const {
+    if (n == 0) return 0;  // nothing is there, perhaps no memory either
     return (lead * n * heads + u % heads) * size;
   }
 

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# usage: tests/oracle/faults.sh COUNT SEED NOTICE
+#
+# faults.py where nobody else's files and sockets count.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/gt-faults.XXXXXX")
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+alone=()
+if unshare --net true 2>/dev/null; then alone=(unshare --net); fi
+"${alone[@]}" /usr/bin/python3 tests/oracle/faults.py "$@"
