@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 LIMIT = 120.0  # seconds, of a trial that has something to do after the fault
@@ -112,17 +113,31 @@ class Trial:
             out.write(INIT)
         with open(step, "w") as out:
             out.write(STEP)
-        # Stopped and resumed it ends; else nothing but the fault ends it.
-        self.rounds = 20_000 if self.goes_on() else 100_000_000
         self.err = open(os.path.join(self.folder, "err"), "w+")
         self.out = open(os.path.join(self.folder, "out"), "w+")
-        self.emit = subprocess.Popen(
-            ["gt-emit", "--no-at", init, "--repeat", str(self.rounds), step],
-            stdout=subprocess.PIPE)
+        # Stopped and resumed it ends with its input; else nothing but the fault
+        # ends it.
+        source = ["-"] if self.goes_on() else ["--repeat", "100000000", step]
+        self.emit = subprocess.Popen(["gt-emit", "--no-at", init, *source],
+                                     stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE)
+        self.rounds = 0
+        self.resumed = threading.Event()
+        self.feeder = threading.Thread(target=self.feed)
+        self.feeder.start()
         self.route = subprocess.Popen(
             ["gt-route", "-n", str(self.workers), "--threads", "1"],
             stdin=self.emit.stdout, stdout=self.out, stderr=self.err)
         self.emit.stdout.close()
+
+    # Rounds until gt-emit was stopped and resumed.
+    def feed(self):
+        with self.emit.stdin as pipe:
+            while self.goes_on() and not self.resumed.is_set():
+                pipe.write(STEP.encode() * 100)
+                pipe.flush()
+                self.rounds += 100
+                self.resumed.wait(0.01)
 
     def goes_on(self):
         return self.victim == "emit" and self.signal == signal.SIGSTOP
@@ -151,6 +166,7 @@ class Trial:
             else:
                 time.sleep(0.5)
             os.kill(target, signal.SIGCONT)
+        self.resumed.set()
 
     def end(self):
         # What gt-emit wrote before it died is still done.
@@ -169,6 +185,7 @@ class Trial:
             self.problems.append("gt-emit runs on")
             self.emit.kill()
             self.emit.wait()
+        self.feeder.join()
 
     def check(self):
         self.err.seek(0)
@@ -224,6 +241,7 @@ class Trial:
         else:
             self.local = []
             self.route.kill()
+            self.resumed.set()
         self.end()
         self.check()
         return not self.problems
