@@ -1,0 +1,211 @@
+#include "spmd/config.h"
+
+#include <algorithm>
+
+#include "base/message.h"
+#include "spmd/config_reader.h"
+#include "stream/line.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+std::string quoted(const ConfigEntry& entry) {
+  return "signal '" + excerpt(entry.name) + "'";
+}
+
+std::string described(const ConfigEntry::Limit& limit) {
+  return limit.axis + "=" + to_string(limit.coordinates);
+}
+
+std::string in_line(const ConfigEntry& entry) {
+  return quoted(entry) + " (line " + std::to_string(entry.line) + ")";
+}
+
+template <typename Entries, typename Used, typename Report>
+void for_each_unused(const Entries& entries, const Used& used,
+                     const Report& report) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!used[i]) report(entries[i]);
+  }
+}
+
+std::string_view line_of(std::string_view text, size_t number) {
+  while (number > 1 && !text.empty()) {
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    --number;
+  }
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+}  // namespace
+
+// ---- scopes within each other -----------------------------------------------
+
+Status ScopeMerge::add(const ConfigEntry& inner) {
+  const Scope& said = inner.scope;
+  if (said.shard) {
+    scope_.shard = said.shard;
+    scope_.shard_line = said.shard_line;
+  }
+  if (said.results) {
+    scope_.results = said.results;
+    scope_.results_line = said.results_line;
+  }
+  if (said.compile) scope_.compile = said.compile;
+  if (said.regather) scope_.regather = said.regather;
+  if (Status s = narrow(inner); !s.ok()) return s;
+  outer_.push_back(&inner);
+  return check_cuts(inner);
+}
+
+Status ScopeMerge::narrow(const ConfigEntry& inner) {
+  const std::optional<Ranks>& ranks = inner.scope.ranks;
+  if (!ranks) return ok_status();
+  scope_.ranks_line = inner.scope.ranks_line;
+  if (!file_.is_own_form || !scope_.ranks) {
+    scope_.ranks = ranks;
+    return ok_status();
+  }
+  for (const ConfigEntry* outer : outer_) {
+    for (const ConfigEntry::Limit& here : inner.on) {
+      for (const ConfigEntry::Limit& there : outer->on) {
+        if (here.axis != there.axis) continue;
+        if (!common(there.coordinates, here.coordinates).empty()) continue;
+        return Error{"on " + described(here) + ", but within " +
+                     in_line(*outer) + ", which is on " + described(there)};
+      }
+    }
+  }
+  Ranks both = common(*scope_.ranks, *ranks);
+  if (both.empty()) {
+    return Error{"on ranks " + to_string(*ranks) +
+                 ", but within scopes on ranks " + to_string(*scope_.ranks)};
+  }
+  scope_.ranks = std::move(both);
+  return ok_status();
+}
+
+// What is on one coordinate of an axis cannot be cut over it.
+Status ScopeMerge::check_cuts(const ConfigEntry& inner) const {
+  const auto check = [&](const std::optional<std::vector<SplitEntry>>& split,
+                         const char* key) -> Status {
+    if (!split) return ok_status();
+    for (const SplitEntry& cut : *split) {
+      for (const ConfigEntry* outer : outer_) {
+        for (const ConfigEntry::Limit& limit : outer->on) {
+          if (limit.axis != cut.axis || limit.coordinates.size() > 1) {
+            continue;
+          }
+          return Error{std::string(key) + " over " + cut.axis +
+                       " cuts nothing on " + described(limit) + ", where " +
+                       (outer == &inner ? "it" : in_line(*outer)) + " runs"};
+        }
+      }
+    }
+    return ok_status();
+  };
+  if (Status s = check(scope_.shard, "shard"); !s.ok()) return s;
+  return check(scope_.results, "results");
+}
+
+// ---- what holds for lines and names -----------------------------------------
+
+Config::Config(ConfigFile file)
+    : file_(std::move(file)),
+      used_signals_(file_.signals.size()),
+      used_tensors_(file_.tensors.size()) {
+  for (size_t i = 0; i < file_.signals.size(); ++i) {
+    const std::string& name = file_.signals[i].name;
+    by_name_.emplace(name, i);
+    const auto slashes = std::count(name.begin(), name.end(), '/');
+    most_slashes_ = std::max(most_slashes_, static_cast<size_t>(slashes));
+  }
+}
+
+Result<Config> Config::parse(std::string_view text, std::string_view file,
+                             int64_t workers, std::string_view* culprit) {
+  ConfigFile out;
+  out.file = file;
+  auto fault = read_config(text, workers, out);
+  if (!fault) return Config(std::move(out));
+  if (culprit != nullptr) *culprit = line_of(text, fault->line);
+  return Error{
+      to_string(Place{file, fault->line}) + ": " + fault->error.message,
+      fault->error.column};
+}
+
+std::string Config::place(size_t line) const {
+  return to_string(Place{file_.file, line});
+}
+
+// The entry whose name is the path's end: the longest that there is.
+const ConfigEntry* Config::entry_of(std::string_view path) const {
+  const ConfigEntry* found = nullptr;
+  size_t begin = path.size();
+  for (size_t n = 0; n <= most_slashes_ && begin > 0; ++n) {
+    const size_t slash = path.rfind('/', begin - 1);
+    begin = slash == std::string_view::npos ? 0 : slash;
+    const size_t from = slash == std::string_view::npos ? 0 : slash + 1;
+    const auto it = by_name_.find(path.substr(from));
+    if (it != by_name_.end()) found = &file_.signals[it->second];
+  }
+  return found;
+}
+
+const ConfigEntry* Config::use(const ConfigEntry& entry,
+                               bool is_backward) const {
+  used_signals_[static_cast<size_t>(&entry - file_.signals.data())] = true;
+  if (entry.backward.empty()) return &entry;
+  // A program without gradients uses both.
+  const size_t backward = by_name_.at(entry.backward);
+  used_signals_[backward] = true;
+  return is_backward ? &file_.signals[backward] : &entry;
+}
+
+Result<Scope> Config::find(std::string_view signal, bool is_backward) const {
+  ScopeMerge merge(file_);
+  for (size_t end = 0; end < signal.size(); ++end) {
+    const size_t begin = end;
+    end = std::min(signal.find('/', begin), signal.size());
+    const ConfigEntry* entry = entry_of(signal.substr(0, end));
+    if (entry == nullptr) {
+      const std::string_view scope = signal.substr(begin, end - begin);
+      if (silent_.size() < kMaxSilent) silent_.emplace(scope);
+      continue;
+    }
+    entry = use(*entry, is_backward);
+    if (Status s = merge.add(*entry); !s.ok()) {
+      return Error{place(entry->line) + ": " + quoted(*entry) + ": " +
+                   s.error().message};
+    }
+  }
+  return merge.scope();
+}
+
+const Scope* Config::tensor(std::string_view name) const {
+  for (size_t i = 0; i < file_.tensors.size(); ++i) {
+    if (!glob_matches(file_.tensors[i].name, name)) continue;
+    used_tensors_[i] = true;
+    return &file_.tensors[i].scope;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Config::unused() const {
+  std::vector<std::string> messages;
+  const std::vector<std::string_view> silent(silent_.begin(), silent_.end());
+  for_each_unused(file_.signals, used_signals_, [&](const ConfigEntry& entry) {
+    messages.push_back(place(entry.line) + ": " + quoted(entry) +
+                       " is used by no line" +
+                       did_you_mean(entry.name, silent));
+  });
+  for_each_unused(file_.tensors, used_tensors_, [&](const ConfigEntry& entry) {
+    messages.push_back(place(entry.line) + ": '" + excerpt(entry.name) +
+                       "' matches no tensor's name, or only those that a "
+                       "pattern above it matches");
+  });
+  return messages;
+}
+
+}  // namespace gt

@@ -1,0 +1,135 @@
+// What a config says (gt-config(5)): the mesh, and for signals and names where
+// their lines run and how their tensors are cut.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/result.h"
+#include "spmd/mesh.h"
+#include "spmd/rank_set.h"
+#include "spmd/split.h"
+
+namespace gt {
+
+// What holds for a line or a name; what is absent, nobody said. Beside it the
+// line of the config that says so, for messages.
+struct Scope {
+  // Of creating lines, and of 2-D weights that matmuls read. Empty: replicated.
+  std::optional<std::vector<SplitEntry>> shard;
+  std::optional<std::vector<SplitEntry>> results;  // of every line
+  std::optional<Ranks> ranks;                      // where lines run, ascending
+  std::optional<bool> compile;
+  std::optional<bool> regather;  // gathered copies are not kept
+  size_t shard_line = 0;
+  size_t results_line = 0;
+  size_t ranks_line = 0;
+};
+
+// A rank and its links, for estimates.
+struct Machine {
+  double flops = 2e10;             // a second
+  double memory_bandwidth = 1e10;  // bytes a second
+  double bandwidth = 1e10;         // of a link, bytes a second
+  double latency = 2e-5;           // of a message, seconds
+  double memory = 0;               // bytes; 0: no limit
+};
+
+struct Schedule {
+  std::string kind;
+  int64_t window = 0;  // microbatches; 0: not said
+  size_t line = 0;
+};
+
+// One entry of signals or tensors.
+struct ConfigEntry {
+  struct Limit {  // on: {axis: coordinates}, ascending
+    std::string axis;
+    Ranks coordinates;
+  };
+  std::string name;  // of a signal, or a pattern of names
+  size_t line = 0;
+  Scope scope;
+  std::vector<Limit> on;
+  std::string backward;  // the entry that #bwd lines take in its place
+};
+
+// What is in the file.
+struct ConfigFile {
+  std::string file;
+  bool is_own_form = false;  // else GT's, where the innermost workers: wins
+  bool is_empty = true;
+  Mesh mesh;
+  std::vector<ConfigEntry> signals;
+  std::vector<ConfigEntry> tensors;
+  Machine machine;
+  std::optional<Schedule> schedule;
+  bool regather = false;
+};
+
+class Config {
+ public:
+  // `file` is what messages call it; `workers` is -n, 0 if that is not said.
+  // Error: "tp2.yaml:7: ..."; its column is one of `culprit`, that line.
+  static Result<Config> parse(std::string_view text, std::string_view file,
+                              int64_t workers,
+                              std::string_view* culprit = nullptr);
+
+  // GT's form: one axis, "workers".
+  const Mesh& mesh() const { return file_.mesh; }
+  bool is_empty() const { return file_.is_empty; }
+  bool regather() const { return file_.regather; }
+  const Machine& machine() const { return file_.machine; }
+  const std::optional<Schedule>& schedule() const { return file_.schedule; }
+  std::string place(size_t line) const;  // "tp2.yaml:7"
+
+  // What holds for a line of this signal, "outer/inner": of each setting, what
+  // the innermost scope says that says anything; places narrow each other.
+  // Error, with its place: scopes that contradict each other.
+  Result<Scope> find(std::string_view signal, bool is_backward) const;
+  // The first pattern that the name matches; null: none does.
+  const Scope* tensor(std::string_view name) const;
+
+  // Entries that neither found, a message each, with its place.
+  std::vector<std::string> unused() const;
+
+ private:
+  static constexpr size_t kMaxSilent = 1000;
+
+  explicit Config(ConfigFile file);
+  const ConfigEntry* entry_of(std::string_view path) const;
+  const ConfigEntry* use(const ConfigEntry& entry, bool is_backward) const;
+
+  ConfigFile file_;
+  std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> by_name_;
+  size_t most_slashes_ = 0;  // in an entry's name
+  mutable std::vector<bool> used_signals_;
+  mutable std::vector<bool> used_tensors_;
+  // Scopes of lines that have no entry, some of them: what a misspelt entry
+  // may have meant.
+  mutable std::unordered_set<std::string, TextHash, std::equal_to<>> silent_;
+};
+
+// Adds what a scope within says. Error: a contradiction, without its place.
+class ScopeMerge {
+ public:
+  explicit ScopeMerge(const ConfigFile& file) : file_(file) {}
+  Status add(const ConfigEntry& inner);
+  const Scope& scope() const { return scope_; }
+
+ private:
+  Status narrow(const ConfigEntry& inner);
+  Status check_cuts(const ConfigEntry& inner) const;
+
+  const ConfigFile& file_;
+  Scope scope_;
+  std::vector<const ConfigEntry*> outer_;
+};
+
+}  // namespace gt

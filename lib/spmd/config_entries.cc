@@ -1,0 +1,247 @@
+// What the entries of signals: and tensors:, and those of GT's form, say.
+#include <utility>
+
+#include "base/message.h"
+#include "base/text.h"
+#include "spmd/config_reader.h"
+#include "stream/line.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+// All entries together: one can name 65536 in seven letters.
+constexpr size_t kMaxEntryRanks = size_t{1} << 22;
+
+bool is_gt_key(std::string_view key) {
+  return key == "axis" || key == "workers" || key == "replicated";
+}
+
+}  // namespace
+
+bool ConfigReader::read_entries(const YamlNode& value,
+                                std::vector<ConfigEntry>& out,
+                                ReadEntry read_entry) {
+  const std::string what = &out == &out_.tensors ? "tensor" : "signal";
+  context_ = what + "s: ";
+  return each(value, "{colpar: {shard: ...}}",
+              [&](const YamlNode& key, const YamlNode& said) {
+                context_ = what + " '" + excerpt(key.text) + "': ";
+                ConfigEntry& entry = out.emplace_back();
+                entry.name = key.text;
+                entry.line = key.line;
+                return (this->*read_entry)(said, entry);
+              });
+}
+
+// ---- GT's form --------------------------------------------------------------
+
+bool ConfigReader::read_gt_entry(const YamlNode& value, ConfigEntry& entry) {
+  return each(
+      value, "{shard: {axis: 1, workers: [0, 1]}}",
+      [&](const YamlNode& key, const YamlNode& said) {
+        if (key.text == "shard") return read_gt_shard(said, entry);
+        if (key.text == "workers" || key.text == "backward" ||
+            key.text == "compile") {
+          return read_own_setting(key, said, entry);
+        }
+        return unknown_key(key, {"shard", "workers", "backward", "compile"});
+      });
+}
+
+bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
+  int64_t dim = 0;
+  bool is_replicated = false;
+  entry.scope.shard_line = value.line;
+  const bool is_read =
+      each(value, "{axis: 1, workers: [0, 1]}",
+           [&](const YamlNode& key, const YamlNode& said) {
+             if (key.text == "axis") return read_dim(said, dim);
+             if (key.text == "workers") return read_workers(key, said, entry);
+             if (key.text == "replicated")
+               return read_bool(said, is_replicated);
+             return unknown_key(key, {"axis", "workers", "replicated"},
+                                " (named axes need a mesh:)");
+           });
+  if (!is_read) return false;
+  entry.scope.shard.emplace();
+  if (is_replicated) return true;
+  if (!is_number_said_) {
+    return fail(value,
+                "shard: over all workers, but nothing says how many there are; "
+                "name them in workers:, or give -n");
+  }
+  entry.scope.shard->push_back({"workers", dim, 1});
+  return true;
+}
+
+// ---- gt's own form ----------------------------------------------------------
+
+bool ConfigReader::read_signal(const YamlNode& value, ConfigEntry& entry) {
+  return each(value, "{shard: {tp: 1}}",
+              [&](const YamlNode& key, const YamlNode& said) {
+                return read_own_setting(key, said, entry);
+              }) &&
+         check_alone(value, entry);
+}
+
+bool ConfigReader::read_tensor(const YamlNode& value, ConfigEntry& entry) {
+  if (!is_name(entry.name) && !is_glob(entry.name)) {
+    return fail(value, "is no name, nor names with '*' such as w*");
+  }
+  return each(value, "{shard: {tp: 1}}",
+              [&](const YamlNode& key, const YamlNode& said) {
+                if (key.text == "backward" || key.text == "compile") {
+                  return fail(key, key.text + " is said of signals only");
+                }
+                return read_own_setting(key, said, entry);
+              }) &&
+         check_alone(value, entry);
+}
+
+bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
+                                    ConfigEntry& entry) {
+  Scope& scope = entry.scope;
+  if (key.text == "shard") {
+    return read_split(key, value, scope.shard, scope.shard_line);
+  }
+  if (key.text == "results") {
+    return read_split(key, value, scope.results, scope.results_line);
+  }
+  if (key.text == "on") return read_on(key, value, entry);
+  if (key.text == "workers") return read_workers(key, value, entry);
+  if (key.text == "compile") return read_bool(value, scope.compile.emplace());
+  if (key.text == "regather") return read_bool(value, scope.regather.emplace());
+  if (key.text != "backward") {
+    return unknown_key(key, {"shard", "results", "on", "workers", "backward",
+                             "compile", "regather"});
+  }
+  if (value.kind == YamlNode::Kind::kNull) return true;
+  if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {
+    return expected(value, "the entry that backward lines take");
+  }
+  entry.backward = value.text;
+  backward_.emplace_back(out_.signals.size() - 1, &value);
+  return true;
+}
+
+// By itself; what scopes around it say, lines tell.
+bool ConfigReader::check_alone(const YamlNode& value,
+                               const ConfigEntry& entry) {
+  const Status s = ScopeMerge(out_).add(entry);
+  return s.ok() || fail(value, s.error().message);
+}
+
+bool ConfigReader::read_split(const YamlNode& key, const YamlNode& value,
+                              std::optional<std::vector<SplitEntry>>& split,
+                              size_t& line) {
+  split.emplace();
+  line = key.line;
+  return each(value, "{tp: 1}, or {} for a copy on every rank",
+              [&](const YamlNode& axis, const YamlNode& dim) {
+                return read_cut(axis, dim, *split);
+              });
+}
+
+bool ConfigReader::read_cut(const YamlNode& axis, const YamlNode& value,
+                            std::vector<SplitEntry>& split) {
+  const auto known = out_.mesh.resolve(axis.text);
+  if (!known.ok()) {
+    return fail(axis, known.error().message +
+                          (is_gt_key(axis.text) ? "; that key is of GT's form, "
+                                                  "which has no mesh:"
+                                                : ""));
+  }
+  std::string all = axis.text;
+  for (const SplitEntry& other : split) all += "+" + other.axis;
+  if (const auto axes = out_.mesh.resolve(all); !axes.ok()) {
+    return fail(axis, axes.error().message + ": it can cut a tensor once");
+  }
+  const auto cut = parse_split(axis.text + ":" + value.text);
+  if (!cut.ok() || cut.value().size() != 1 || !is_dim(cut.value()[0].dim)) {
+    return expected(value, "the dimension that " + axis.text +
+                               " cuts, such as 1, -1, or 1*64 in units of 64");
+  }
+  split.push_back(cut.value()[0]);
+  return true;
+}
+
+// ---- where lines run --------------------------------------------------------
+
+bool ConfigReader::read_on(const YamlNode& key, const YamlNode& value,
+                           ConfigEntry& entry) {
+  const bool is_read =
+      each(value, "{pp: 1}", [&](const YamlNode& name, const YamlNode& said) {
+        const MeshAxis* axis = nullptr;
+        for (const MeshAxis& a : out_.mesh.axes()) {
+          if (a.name == name.text) axis = &a;
+        }
+        if (axis == nullptr) {
+          // Its message has the axes that there are.
+          const auto none = out_.mesh.resolve(name.text);
+          return fail(name, none.ok() ? "on: takes one axis a key"
+                                      : none.error().message);
+        }
+        ConfigEntry::Limit limit{axis->name, {}};
+        if (!read_numbers(said, "coordinates", axis->size, limit.coordinates)) {
+          return false;
+        }
+        // Along an axis of one rank everything is in one place.
+        if (axis->size > 1) entry.on.push_back(std::move(limit));
+        return true;
+      });
+  return is_read && add_ranks(key, ranks_on(entry.on), entry);
+}
+
+Ranks ConfigReader::ranks_on(const std::vector<ConfigEntry::Limit>& on) const {
+  Ranks ranks;
+  for (int64_t rank = 0; rank < out_.mesh.size(); ++rank) {
+    bool is_there = true;
+    for (const ConfigEntry::Limit& limit : on) {
+      for (const MeshAxis& axis : out_.mesh.axes()) {
+        if (axis.name != limit.axis) continue;
+        is_there &=
+            includes(limit.coordinates, {rank / axis.stride % axis.size});
+      }
+    }
+    if (is_there) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// null: all of them.
+bool ConfigReader::read_workers(const YamlNode& key, const YamlNode& value,
+                                ConfigEntry& entry) {
+  Ranks ranks;
+  if (value.kind == YamlNode::Kind::kNull) {
+    ranks = ranks_on({});
+  } else if (!read_numbers(value, "workers", out_.mesh.size(), ranks)) {
+    return false;
+  }
+  return add_ranks(key, std::move(ranks), entry);
+}
+
+// Said twice, in GT's form within shard: and beside it, or by on: and workers:.
+bool ConfigReader::add_ranks(const YamlNode& key, Ranks ranks,
+                             ConfigEntry& entry) {
+  ranks_ += ranks.size();
+  if (ranks_ > kMaxEntryRanks) {
+    return fail(key, "the entries name more than " +
+                         std::to_string(kMaxEntryRanks) + " ranks in all");
+  }
+  Scope& scope = entry.scope;
+  if (scope.ranks) {
+    const Ranks both = common(*scope.ranks, ranks);
+    if (both.empty() || (!out_.is_own_form && *scope.ranks != ranks)) {
+      return fail(key, "ranks " + to_string(ranks) + " here, but " +
+                           to_string(*scope.ranks) + " in line " +
+                           std::to_string(scope.ranks_line));
+    }
+    ranks = both;
+  }
+  scope.ranks = std::move(ranks);
+  scope.ranks_line = key.line;
+  return true;
+}
+
+}  // namespace gt

@@ -1,0 +1,258 @@
+#include "spmd/config_reader.h"
+
+#include <algorithm>
+
+#include "base/message.h"
+#include "base/text.h"
+#include "stream/line.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kOwnKeys[] = {"mesh",     "signals", "tensors",
+                                         "schedule", "machine", "regather"};
+
+bool is_own_key(std::string_view key) {
+  return std::find(std::begin(kOwnKeys), std::end(kOwnKeys), key) !=
+         std::end(kOwnKeys);
+}
+
+const YamlNode* child(const YamlNode& map, std::string_view key) {
+  if (map.kind != YamlNode::Kind::kMap) return nullptr;
+  for (size_t i = 0; i < map.items.size(); i += 2) {
+    if (map.items[i]->text == key) return map.items[i + 1];
+  }
+  return nullptr;
+}
+
+// The largest rank that a workers: names, -1 if none.
+int64_t largest_rank(const YamlNode* workers) {
+  int64_t largest = -1;
+  if (workers == nullptr) return largest;
+  if (workers->kind == YamlNode::Kind::kScalar) {
+    const auto ranks = parse_ranks(workers->text);
+    if (!ranks.ok()) return largest;  // which is told when the entry is read
+    for (const int64_t rank : ranks.value()) largest = std::max(largest, rank);
+  }
+  if (workers->kind == YamlNode::Kind::kList) {
+    for (const YamlNode* item : workers->items) {
+      if (item->kind != YamlNode::Kind::kScalar) continue;
+      largest = std::max(largest, largest_rank(item));
+    }
+  }
+  return largest;
+}
+
+std::string kind_of(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::kNull:
+      return "nothing";
+    case YamlNode::Kind::kList:
+      return "a list";
+    case YamlNode::Kind::kMap:
+      return "a map";
+    case YamlNode::Kind::kScalar:
+      break;
+  }
+  return "'" + excerpt(node.text) + "'";
+}
+
+}  // namespace
+
+std::optional<YamlFault> read_config(std::string_view text, int64_t workers,
+                                     ConfigFile& out) {
+  YamlDocument document;
+  if (auto fault = parse_yaml(text, document)) return fault;
+  static const YamlNode kNothing;
+  ConfigReader reader(workers, out);
+  if (reader.read(document.root == nullptr ? kNothing : *document.root)) {
+    return std::nullopt;
+  }
+  return reader.fault();
+}
+
+// ---- faults, and keys of maps -----------------------------------------------
+
+bool ConfigReader::fail(const YamlNode& at, const std::string& what) {
+  fault_ = {at.line, Error{context_ + what, at.column}};
+  return false;
+}
+
+bool ConfigReader::expected(const YamlNode& at, std::string_view what) {
+  return fail(at, "expected " + std::string(what) + ", got " + kind_of(at));
+}
+
+bool ConfigReader::unknown_key(const YamlNode& key, const Keys& known,
+                               const std::string& hint) {
+  std::string what = "unknown key '" + excerpt(key.text) + "'; expected ";
+  for (size_t i = 0; i < known.size(); ++i) {
+    what += (i == 0 ? "" : i + 1 < known.size() ? ", " : " or ");
+    what += known[i];
+  }
+  return fail(key, what + hint + did_you_mean(key.text, known));
+}
+
+bool ConfigReader::each(const YamlNode& map, std::string_view example,
+                        const ReadKey& read_key) {
+  if (map.kind != YamlNode::Kind::kMap) {
+    return expected(map, "a map such as " + std::string(example));
+  }
+  for (size_t i = 0; i < map.items.size(); i += 2) {
+    if (!read_key(*map.items[i], *map.items[i + 1])) return false;
+  }
+  return true;
+}
+
+// ---- the two forms ----------------------------------------------------------
+
+bool ConfigReader::read(const YamlNode& root) {
+  out_.is_empty = root.kind == YamlNode::Kind::kNull ||
+                  (root.kind == YamlNode::Kind::kMap && root.items.empty());
+  if (out_.is_empty) return all_workers(root);
+  if (root.kind != YamlNode::Kind::kMap) {
+    return expected(root,
+                    "a map of signals, such as colpar: {shard: {axis: 1}}");
+  }
+  for (const std::string_view key : kOwnKeys) {
+    if (child(root, key) != nullptr) out_.is_own_form = true;
+  }
+  if (!(out_.is_own_form ? read_own(root) : read_gt(root))) return false;
+  context_.clear();
+  return check_backward();
+}
+
+bool ConfigReader::read_gt(const YamlNode& root) {
+  return all_workers(root) &&
+         read_entries(root, out_.signals, &ConfigReader::read_gt_entry);
+}
+
+bool ConfigReader::read_own(const YamlNode& root) {
+  const YamlNode* mesh = child(root, "mesh");
+  if (!(mesh != nullptr ? read_mesh(*mesh) : default_mesh(root))) return false;
+  return each(root, "mesh: {tp: 2}",
+              [this](const YamlNode& key, const YamlNode& value) {
+                return read_own_key(key, value);
+              });
+}
+
+bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
+  if (key.text == "mesh") return true;
+  if (!is_own_key(key.text)) return foreign_key(key, value);
+  context_ = key.text + ": ";
+  bool is_read = true;
+  if (key.text == "schedule") {
+    is_read = read_schedule(value);
+  } else if (key.text == "regather") {
+    is_read = read_bool(value, out_.regather);
+  } else if (value.kind == YamlNode::Kind::kNull) {
+    // All that stood below is commented out.
+  } else if (key.text == "machine") {
+    is_read = read_machine(value);
+  } else if (key.text == "signals") {
+    is_read = read_entries(value, out_.signals, &ConfigReader::read_signal);
+  } else {
+    is_read = read_entries(value, out_.tensors, &ConfigReader::read_tensor);
+  }
+  context_.clear();
+  return is_read;
+}
+
+// A misspelt key, or a signal as it stands in GT's form.
+bool ConfigReader::foreign_key(const YamlNode& key, const YamlNode& value) {
+  for (const char* setting : {"shard", "workers", "backward", "compile"}) {
+    if (child(value, setting) == nullptr) continue;
+    return fail(key, "'" + excerpt(key.text) +
+                         "' is a signal in GT's form, in a config that has "
+                         "keys of gt's own; put it under signals:");
+  }
+  return unknown_key(key, {std::begin(kOwnKeys), std::end(kOwnKeys)});
+}
+
+bool ConfigReader::check_backward() {
+  std::vector<std::string_view> names;
+  for (const ConfigEntry& entry : out_.signals) names.push_back(entry.name);
+  std::vector<std::string_view> sorted = names;
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [signal, at] : backward_) {
+    const std::string& name = out_.signals[signal].backward;
+    if (std::binary_search(sorted.begin(), sorted.end(), name)) continue;
+    return fail(*at, "signal '" + excerpt(out_.signals[signal].name) +
+                         "': backward: no entry '" + excerpt(name) + "'" +
+                         did_you_mean(name, names));
+  }
+  return true;
+}
+
+// ---- meshes -----------------------------------------------------------------
+
+bool ConfigReader::read_mesh(const YamlNode& value) {
+  Axes axes;
+  context_ = "mesh: ";
+  const bool is_read = each(
+      value, "{dp: 2, tp: 4}", [&](const YamlNode& key, const YamlNode& size) {
+        int64_t ranks = 0;
+        if (!is_name(key.text) || key.text == "space" ||
+            key.text.find_first_of("./") != std::string::npos) {
+          return fail(key, "'" + excerpt(key.text) +
+                               "' is no name of an axis such as dp");
+        }
+        if (!read_number(size.text, ranks) || ranks < 1 ||
+            ranks > Mesh::kMaxSize) {
+          return expected(size, "a number of ranks along " + key.text +
+                                    ", from 1 to " +
+                                    std::to_string(Mesh::kMaxSize));
+        }
+        axes.emplace_back(key.text, ranks);
+        return true;
+      });
+  if (!is_read) return false;
+  if (axes.empty()) return expected(value, "axes, such as {dp: 2, tp: 4}");
+  context_.clear();
+  if (!make_mesh(value, axes)) return false;
+  if (workers_ == 0 || workers_ == out_.mesh.size()) return true;
+  return fail(value, "mesh " + out_.mesh.describe() + " has " +
+                         std::to_string(out_.mesh.size()) +
+                         " ranks, and -n says " + std::to_string(workers_));
+}
+
+bool ConfigReader::default_mesh(const YamlNode& root) {
+  if (workers_ == 0 && child(root, "signals") != nullptr) {
+    return fail(root,
+                "no mesh; say mesh: {tp: 2}, or the number of workers with -n");
+  }
+  return make_mesh(root, {{"workers", std::max<int64_t>(workers_, 1)}});
+}
+
+// One axis: as many as -n says, else as are named.
+bool ConfigReader::all_workers(const YamlNode& root) {
+  int64_t largest = -1;
+  if (workers_ == 0 && root.kind == YamlNode::Kind::kMap) {
+    for (size_t i = 1; i < root.items.size(); i += 2) {
+      const YamlNode& entry = *root.items[i];
+      largest = std::max(largest, largest_rank(child(entry, "workers")));
+      if (const YamlNode* shard = child(entry, "shard")) {
+        largest = std::max(largest, largest_rank(child(*shard, "workers")));
+      }
+    }
+  }
+  is_number_said_ = workers_ > 0 || largest >= 0;
+  const int64_t named = std::max<int64_t>(largest + 1, 1);
+  return make_mesh(root, {{"workers", workers_ > 0 ? workers_ : named}});
+}
+
+bool ConfigReader::make_mesh(const YamlNode& at, const Axes& axes) {
+  std::string text = "mesh";
+  for (const auto& [axis, size] : axes) {
+    text += " " + axis + "=" + std::to_string(size);
+  }
+  Line line;
+  Meshes meshes;
+  Status made = parse_line(text, line);
+  if (made.ok()) made = meshes.take(line);
+  if (!made.ok()) return fail(at, made.error().message);
+  out_.mesh = *meshes.of(line);
+  return true;
+}
+
+}  // namespace gt

@@ -1,0 +1,121 @@
+// Single values of a config, and the maps that are made of nothing else.
+#include <algorithm>
+#include <cmath>
+
+#include "base/message.h"
+#include "base/text.h"
+#include "spmd/config_reader.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kScheduleKinds[] = {"gpipe", "1f1b",  "interleaved",
+                                               "zb-h1", "zb-h2", "zb-v"};
+
+struct Figure {
+  std::string_view key;
+  std::string_view what;
+  double Machine::*field;
+};
+constexpr Figure kFigures[] = {
+    {"flops", "operations a second", &Machine::flops},
+    {"memory_bandwidth", "bytes a second", &Machine::memory_bandwidth},
+    {"bandwidth", "bytes a second", &Machine::bandwidth},
+    {"latency", "seconds", &Machine::latency},
+    {"memory", "bytes", &Machine::memory},
+};
+
+}  // namespace
+
+bool ConfigReader::is_dim(int64_t dim) {
+  constexpr auto kDims = static_cast<int64_t>(Shape::kMaxRank);
+  return dim >= -kDims && dim < kDims;
+}
+
+bool ConfigReader::read_bool(const YamlNode& value, bool& out) {
+  out = value.text == "true";
+  return out || value.text == "false" || expected(value, "true or false");
+}
+
+bool ConfigReader::read_dim(const YamlNode& value, int64_t& dim) {
+  return (read_number(value.text, dim) && is_dim(dim)) ||
+         expected(value, "a dimension such as 0, 1 or -1");
+}
+
+bool ConfigReader::read_figure(const YamlNode& value, std::string_view what,
+                               double& out) {
+  return (read_number(value.text, out) && std::isfinite(out) && out > 0) ||
+         expected(value, std::string(what) + ", such as 1e10");
+}
+
+bool ConfigReader::add_numbers(const YamlNode& value, const std::string& what,
+                               int64_t end, Ranks& out) {
+  const auto read = parse_ranks(value.text);
+  if (value.kind != YamlNode::Kind::kScalar || !read.ok()) {
+    return expected(value, what + " such as 0, [0, 2] or 0-3");
+  }
+  for (const int64_t number : read.value()) {
+    if (number < end) continue;
+    return fail(value, what + ": " + std::to_string(number) +
+                           " is not there; they are 0 to " +
+                           std::to_string(end - 1) + " in mesh " +
+                           out_.mesh.describe());
+  }
+  out.insert(out.end(), read.value().begin(), read.value().end());
+  return true;
+}
+
+bool ConfigReader::read_numbers(const YamlNode& value, const std::string& what,
+                                int64_t end, Ranks& out) {
+  if (value.kind == YamlNode::Kind::kList) {
+    if (value.items.empty()) return expected(value, what + ", at least one");
+    for (const YamlNode* item : value.items) {
+      if (!add_numbers(*item, what, end, out)) return false;
+    }
+  } else if (!add_numbers(value, what, end, out)) {
+    return false;
+  }
+  out = ascending(std::move(out));
+  const auto twice = std::adjacent_find(out.begin(), out.end());
+  return twice == out.end() ||
+         fail(value, what + ": " + std::to_string(*twice) + " stands twice");
+}
+
+bool ConfigReader::read_machine(const YamlNode& value) {
+  Keys keys;
+  for (const Figure& figure : kFigures) keys.push_back(figure.key);
+  return each(
+      value, "{flops: 1e12, bandwidth: 1e10}",
+      [&](const YamlNode& key, const YamlNode& said) {
+        const auto figure =
+            std::find_if(std::begin(kFigures), std::end(kFigures),
+                         [&](const Figure& f) { return f.key == key.text; });
+        if (figure == std::end(kFigures)) return unknown_key(key, keys);
+        return read_figure(said, figure->what, out_.machine.*figure->field);
+      });
+}
+
+bool ConfigReader::read_schedule(const YamlNode& value) {
+  Schedule& schedule = out_.schedule.emplace();
+  schedule.line = value.line;
+  const bool is_read = each(
+      value, "{kind: 1f1b}", [&](const YamlNode& key, const YamlNode& said) {
+        if (key.text == "window") {
+          return (read_number(said.text, schedule.window) &&
+                  schedule.window > 0) ||
+                 expected(said, "a number of microbatches");
+        }
+        if (key.text != "kind") return unknown_key(key, {"kind", "window"});
+        schedule.kind = said.text;
+        if (std::find(std::begin(kScheduleKinds), std::end(kScheduleKinds),
+                      said.text) != std::end(kScheduleKinds)) {
+          return true;
+        }
+        return expected(said, "gpipe, 1f1b, interleaved, zb-h1, zb-h2 or zb-v");
+      });
+  if (!is_read || !schedule.kind.empty()) return is_read;
+  return fail(value, "says no kind, such as 1f1b");
+}
+
+}  // namespace gt
