@@ -4,6 +4,7 @@
 
 #include "ops/attention.h"
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -113,6 +114,63 @@ std::string heads_word(const Call& call, std::string_view name, size_t) {
   return list_text(name == "parts" ? parts : order);
 }
 
+// Leading dimensions, which broadcast; heads; q's rows, which the gradients of
+// k and v are sums over. k's rows are whole.
+std::vector<Label> labels_attention(const Call& call) {
+  const Attention a = attention_of(call).value();
+  const bool has_heads = call.has_key("heads");
+  const bool backward = call.op->name == "attention_grad";
+  const auto lead = static_cast<int32_t>(a.lead.size());
+  const auto is_lse = [&](size_t i) {
+    return backward ? i == 4 || i == 6 : false;
+  };
+  std::vector<Label> labels;
+  for (int32_t d = 0; d < lead; ++d) {
+    Label label(call, a.lead[static_cast<size_t>(d)]);
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (!call.given(i)) continue;
+      const Shape& shape = call.type(i).shape;
+      // q, k and v may have fewer leading dimensions.
+      const int32_t dim =
+          i < 3 ? d - lead + static_cast<int32_t>(shape.size()) - 2 : d;
+      if (dim >= 0 && shape[static_cast<size_t>(dim)] == label.size) {
+        label.arguments[i].dim = dim;
+      }
+    }
+    for (LabelDim& place : label.results) place.dim = d;
+    labels.push_back(std::move(label));
+  }
+  Label rows(call, a.rows);
+  Label heads(call, a.heads);
+  const auto last = [](const Type& type) {
+    return static_cast<int32_t>(type.shape.size()) - 1;
+  };
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!call.given(i)) continue;
+    const Type& type = call.type(i);
+    if (i == 0 || i > 2) {
+      rows.arguments[i].dim = is_lse(i) ? last(type) : last(type) - 1;
+    }
+    heads.arguments[i] =
+        is_lse(i) ? LabelDim{lead, 1}
+                  : LabelDim{last(type), type.shape.back() / a.heads};
+  }
+  for (size_t r = 0; r < call.results.size(); ++r) {
+    const Type& type = call.results[r];
+    const bool lse = !backward && r == 1;
+    heads.results[r] = lse ? LabelDim{lead, 1}
+                           : LabelDim{last(type), type.shape.back() / a.heads};
+    if (!backward || r == 0) {
+      rows.results[r].dim = lse ? last(type) : last(type) - 1;
+    } else {
+      rows.is_summed = true;
+    }
+  }
+  labels.push_back(std::move(rows));
+  if (has_heads) labels.push_back(std::move(heads));
+  return labels;
+}
+
 constexpr Row kRows[] = {
     {.signature = "o [lse] = attention q k v causal=0 [heads=] [scale=] "
                   "[split=] [shape=] [part=]",
@@ -155,6 +213,7 @@ constexpr Row kRows[] = {
        [lse] y = add n m
        [lse] lse = squeeze y axis=-1)",
      .types = types_attention,
+     .labels = labels_attention,
      .placeholder = attention_word,
      .flops = 4,
      .sense = "softmax(q k^T scale) v: each row of q takes the mean of v's "
@@ -294,6 +353,7 @@ constexpr Row kRows[] = {
        [half=0] gk = copy z
        [half=0] gv = copy y)",
      .types = types_attention_grad,
+     .labels = labels_attention,
      .placeholder = attention_word,
      .flops = 10,
      .sense = "Gradient of attention, from its results and their gradients.",
@@ -308,6 +368,7 @@ constexpr Row kRows[] = {
        [heads] y = transpose t axes={order}
        [!heads] y = copy x)",
      .types = types_split_heads,
+     .labels = labels_none,
      .placeholder = heads_word,
      .flops = 0,
      .sense = "[...,s,h*d] as [...,h,s,d]; x itself without heads=.",
@@ -320,6 +381,7 @@ constexpr Row kRows[] = {
        [heads] y = reshape t shape={y.shape}
        [!heads] y = copy x)",
      .types = types_merge_heads,
+     .labels = labels_none,
      .placeholder = heads_word,
      .flops = 0,
      .sense = "[...,h,s,d] as [...,s,h*d]; x itself without heads=.",

@@ -1,5 +1,6 @@
 // Parts of tensors, and tensors of parts: slices, joins, lookups.
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -176,6 +177,90 @@ std::string embedding_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(call.type(0).shape[0]);
 }
 
+// Dimensions that a slice takes whole.
+std::vector<Label> labels_slice(const Call& call) {
+  const std::vector<Cut> cuts = slice_cuts(call).value();
+  std::vector<int32_t> to;
+  int32_t next = 0;
+  for (size_t d = 0; d < cuts.size(); ++d) {
+    const Cut& cut = cuts[d];
+    const bool named =
+        call.arguments.size() > 1 && call.arguments[1].role == Role::kTensor;
+    const bool all =
+        !cut.dropped && cut.step == 1 && cut.start == 0 &&
+        cut.count == call.type(0).shape[d] &&
+        !(named && static_cast<int64_t>(d) == one_axis(call, 0).value());
+    to.push_back(all ? next : -1);
+    if (!cut.dropped) ++next;
+  }
+  return labels_moved(call, to);
+}
+
+std::vector<Label> labels_stack(const Call& call) {
+  const size_t rank = call.type(0).shape.size();
+  const auto axis = static_cast<size_t>(one_axis(call, 0, rank + 1).value());
+  std::vector<int32_t> to;
+  for (size_t d = 0; d < rank; ++d) {
+    to.push_back(static_cast<int32_t>(d < axis ? d : d + 1));
+  }
+  return labels_moved(call, to);
+}
+
+// Indices into x along the axis; the other dimensions go side by side where
+// all of x's is meant.
+std::vector<Label> labels_gather(const Call& call) {
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  std::vector<Label> labels;
+  for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
+    const auto dim = static_cast<int32_t>(d);
+    Label label(call, call.type(1).shape[d]);
+    label.arguments[1].dim = label.results[0].dim = dim;
+    if (d != axis) {
+      if (call.type(0).shape[d] != call.type(1).shape[d]) continue;
+      label.arguments[0].dim = dim;
+    }
+    labels.push_back(std::move(label));
+  }
+  Label table(call, call.type(0).shape[axis]);
+  table.arguments[0].dim = static_cast<int32_t>(axis);
+  table.is_summed = table.is_looked_up = true;
+  labels.push_back(std::move(table));
+  return labels;
+}
+
+std::vector<Label> labels_scatter_add(const Call& call) {
+  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  std::vector<Label> labels;
+  for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
+    const auto dim = static_cast<int32_t>(d);
+    Label label(call, call.type(1).shape[d]);
+    label.arguments[1].dim = label.arguments[2].dim = dim;
+    label.is_summed = d == axis;
+    if (d != axis) {
+      if (call.type(0).shape[d] != call.type(1).shape[d]) continue;
+      label.arguments[0].dim = label.results[0].dim = dim;
+    }
+    labels.push_back(std::move(label));
+  }
+  Label table(call, call.type(0).shape[axis]);
+  table.arguments[0].dim = table.results[0].dim = static_cast<int32_t>(axis);
+  table.is_looked_up = true;
+  labels.push_back(std::move(table));
+  return labels;
+}
+
+// The rows of the table are looked up; only it, or its gradient, has them.
+std::vector<Label> labels_embedding(const Call& call) {
+  std::vector<Label> labels = labels_by_terms(call);
+  const bool backward = call.op->name == "embedding_grad";
+  for (Label& label : labels) {
+    const LabelDim& table = backward ? label.results[0] : label.arguments[0];
+    const LabelDim& other = backward ? label.arguments[0] : label.results[0];
+    label.is_looked_up = table.dim == 0 && !other.is_there();
+  }
+  return labels;
+}
+
 constexpr Row kRows[] = {
     {.signature = "y = slice x any... [axis=] [size=]",
      .linear = "0",
@@ -197,6 +282,7 @@ constexpr Row kRows[] = {
        [form=named] z = zeros {x.type}
        [form=named] dx = scatter_add z i dy axis={axis})",
      .types = types_slice,
+     .labels = labels_slice,
      .placeholder = slice_word,
      .flops = 0,
      .sense = "A part of x: a range or an index for each axis, or size= "
@@ -216,6 +302,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = "[each] da = slice dy {start} axis={axis} size={length}",
      .types = types_concat,
+     .labels = labels_along_axis,
      .placeholder = concat_word,
      .flops = 0,
      .sense = "Tensors one after another along an axis.",
@@ -235,6 +322,7 @@ constexpr Row kRows[] = {
        [each] t = unsqueeze a axis={axis}
        y = concat t... axis={axis})",
      .types = types_stack,
+     .labels = labels_stack,
      .placeholder = stack_word,
      .flops = 0,
      .sense = "Tensors of one shape along a new axis.",
@@ -250,6 +338,7 @@ constexpr Row kRows[] = {
      .gradient = "dx = concat da... axis={axis}",
      .expansion = "[each] a = slice x {start} axis={axis} size={length}",
      .types = types_split,
+     .labels = labels_along_axis,
      .placeholder = split_word,
      .flops = 0,
      .sense = "As many parts along an axis as there are results.",
@@ -268,6 +357,7 @@ constexpr Row kRows[] = {
        z = zeros {x.type}
        dx = scatter_add z index dy keys...)",
      .types = types_gather,
+     .labels = labels_gather,
      .flops = 0,
      .sense = "Elements of x picked along an axis.",
      .details = "y[i,j] = x[index[i,j],j] for axis=0, and so on; y is shaped "
@@ -290,6 +380,7 @@ constexpr Row kRows[] = {
        dx = copy dy
        dsrc = gather dy index keys...)",
      .types = types_scatter_add,
+     .labels = labels_scatter_add,
      .sense = "x with elements of src added where index says.",
      .details = "x[index[i,j],j] += src[i,j] for axis=0, and so on, in "
                 "row-major order. Errors: index and src of different shapes, x "
@@ -309,6 +400,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .accepts = "float,int",
      .gradient = "dtable = embedding_grad dy ids rows={table_rows} keys...",
+     .labels = labels_embedding,
      .placeholder = embedding_word,
      .flops = 0,
      .sense = "The row of the table for each id.",
@@ -329,6 +421,7 @@ constexpr Row kRows[] = {
      .accepts = "float,int",
      .gradient = "dg = embedding dz ids keys...",
      .types = types_embedding_grad,
+     .labels = labels_embedding,
      .sense = "A table of rows= rows: row i is the sum of g where ids is i.",
      .details = "Sums are taken in the order of ids.",
      .source = "PyTorch's embedding_dense_backward",

@@ -1,7 +1,9 @@
 // The same elements in another shape or order.
 #include <algorithm>
+#include <numeric>
 
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -172,11 +174,120 @@ std::string pad_word(const Call& call, std::string_view name, size_t) {
   return list_text(width);
 }
 
+// Groups of dimensions with one product, in x and in the result. What leads a
+// group can be cut wherever the cut falls between whole elements of both.
+class Groups {
+ public:
+  Groups(const Call& call)
+      : from_(call.type(0).shape), to_(call.results[0].shape) {}
+
+  // The next group begins at these dimensions; false at the end.
+  bool next() {
+    while (i_ < from_.size() && from_[i_] == 1) ++i_;
+    while (j_ < to_.size() && to_[j_] == 1) ++j_;
+    if (i_ == from_.size() || j_ == to_.size()) return false;
+    first_ = i_;
+    other_ = j_;
+    int64_t a = from_[i_++];
+    int64_t b = to_[j_++];
+    while (a != b) {
+      if (a < b) {
+        a *= from_[i_++];
+      } else {
+        b *= to_[j_++];
+      }
+    }
+    total_ = a;
+    return true;
+  }
+  Label label(const Call& call) const {
+    const int64_t inner = total_ / from_[first_];
+    const int64_t other = total_ / to_[other_];
+    const int64_t step = std::lcm(inner, other);
+    Label label(call, total_ / step);
+    label.arguments[0] = {static_cast<int32_t>(first_), step / inner};
+    label.results[0] = {static_cast<int32_t>(other_), step / other};
+    return label;
+  }
+
+ private:
+  const Shape& from_;
+  const Shape& to_;
+  size_t i_ = 0, j_ = 0;
+  size_t first_ = 0, other_ = 0;
+  int64_t total_ = 1;
+};
+
+std::vector<Label> labels_reshape(const Call& call) {
+  std::vector<Label> labels;
+  if (call.type(0).elements() > 0) {
+    for (Groups groups(call); groups.next();) {
+      labels.push_back(groups.label(call));
+    }
+    return labels;
+  }
+  // Of nothing, what comes before the first difference.
+  const Shape& from = call.type(0).shape;
+  const Shape& to = call.results[0].shape;
+  for (size_t d = 0; d < std::min(from.size(), to.size()); ++d) {
+    if (from[d] != to[d]) break;
+    Label label(call, from[d]);
+    label.arguments[0].dim = label.results[0].dim = static_cast<int32_t>(d);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+std::vector<Label> labels_transpose(const Call& call) {
+  const std::vector<int64_t> order = transpose_order(call).value();
+  std::vector<int32_t> to(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    to[static_cast<size_t>(order[i])] = static_cast<int32_t>(i);
+  }
+  return labels_moved(call, to);
+}
+
+// A dimension that grew is in the result alone.
+std::vector<Label> labels_expand(const Call& call) {
+  const Shape& from = call.type(0).shape;
+  const Shape& to = call.results[0].shape;
+  const size_t lead = to.size() - from.size();
+  std::vector<Label> labels;
+  for (size_t d = 0; d < to.size(); ++d) {
+    Label label(call, to[d]);
+    label.results[0].dim = static_cast<int32_t>(d);
+    if (d >= lead && from[d - lead] == to[d]) {
+      label.arguments[0].dim = static_cast<int32_t>(d - lead);
+    }
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+std::vector<Label> labels_flip(const Call& call) {
+  const std::vector<int64_t> axes = axis_list(call, 0).value();
+  std::vector<int32_t> to(call.type(0).shape.size());
+  for (size_t d = 0; d < to.size(); ++d) to[d] = static_cast<int32_t>(d);
+  for (const int64_t axis : axes) to[static_cast<size_t>(axis)] = -1;
+  return labels_moved(call, to);
+}
+
+std::vector<Label> labels_pad(const Call& call) {
+  const std::vector<int64_t> width = call.integers("width");
+  std::vector<int32_t> to;
+  for (size_t d = 0; 2 * d + 1 < width.size(); ++d) {
+    const bool same = width[2 * d] == 0 && width[2 * d + 1] == 0;
+    to.push_back(same ? static_cast<int32_t>(d) : -1);
+  }
+  return labels_moved(call, to);
+}
+
 constexpr Row kRows[] = {
     {.signature = "y = reshape x shape= [split=]",
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
      .types = types_reshape,
+     .labels = labels_reshape,
      .flops = 0,
      .sense = "The elements in row-major order under another shape.",
      .details = "One size may be -1: it is worked out. shape=\"\" is that of a "
@@ -191,6 +302,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
      .types = types_squeeze,
+     .labels = labels_reshape,
      .flops = 0,
      .sense = "Without dimensions of size 1.",
      .details = "All of them, or those that axis= names; a named one of "
@@ -206,6 +318,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
      .types = types_unsqueeze,
+     .labels = labels_reshape,
      .flops = 0,
      .sense = "With new dimensions of size 1.",
      .details = "axis= says where they are in the result. Errors: an axis that "
@@ -222,6 +335,7 @@ constexpr Row kRows[] = {
        [axes] dx = transpose dy axes={inverse}
        [!axes] dx = transpose dy)",
      .types = types_transpose,
+     .labels = labels_transpose,
      .placeholder = transpose_word,
      .flops = 0,
      .sense = "The dimensions in another order.",
@@ -237,6 +351,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = "dx = copy dy",
      .types = types_expand,
+     .labels = labels_expand,
      .flops = 0,
      .sense = "x repeated along dimensions of size 1 and new leading ones.",
      .details = "-1 keeps a size. Errors: another size would have to change.",
@@ -249,6 +364,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = "dx = flip dy axis={axis}",
      .types = types_flip,
+     .labels = labels_flip,
      .flops = 0,
      .sense = "The order of elements reversed along axes.",
      .details = "Along all without axis=. Errors: an axis that is not there, "
@@ -262,6 +378,7 @@ constexpr Row kRows[] = {
      .linear = "0",  // of zeros; the join knows other values
      .gradient = "dx = pad dy width={opposite}",
      .types = types_pad,
+     .labels = labels_pad,
      .placeholder = pad_word,
      .flops = 0,
      .sense = "x with a margin of value, or cropped.",

@@ -1,5 +1,6 @@
 // Softmax and losses.
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -76,6 +77,37 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
   return number_text(mean ? 2 / static_cast<double>(count) : 2);
 }
 
+// A row a label; over all of them a sum is a sum, a mean is none.
+std::vector<Label> labels_loss(const Call& call) {
+  const Shape& rows = call.type(1).shape;
+  const std::string_view reduction = call.key("reduction");
+  std::vector<Label> labels;
+  for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
+    const bool is_class = call.op->name == "cross_entropy" && d >= rows.size();
+    if (is_class || reduction == "mean") continue;
+    Label label(call, call.type(0).shape[d]);
+    label.is_summed = reduction == "sum";
+    label.arguments[0].dim = static_cast<int32_t>(d);
+    if (!call.arguments[1].literal) label.arguments[1] = label.arguments[0];
+    if (!label.is_summed) label.results[0] = label.arguments[0];
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+std::vector<Label> labels_loss_grad(const Call& call) {
+  std::vector<Label> labels;
+  if (call.key("reduction") == "mean") return labels;
+  for (size_t d = 0; d < call.type(2).shape.size(); ++d) {
+    Label label(call, call.type(2).shape[d]);
+    label.arguments[1].dim = static_cast<int32_t>(d);
+    label.arguments[2] = label.results[0] = label.arguments[1];
+    if (!call.type(0).shape.empty()) label.arguments[0] = label.arguments[1];
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
 constexpr Row kRows[] = {
     {.signature = "y = softmax x axis=-1",
      .index = "...c!->...c",
@@ -89,6 +121,7 @@ constexpr Row kRows[] = {
        [x.elements!=0] s = sum e axis={axis} keepdims=1
        [x.elements!=0] y = div e s)",
      .types = types_softmax,
+     .labels = labels_along_axis,
      .flops = 12,
      .sense = "exp x, scaled to sum to 1 along an axis.",
      .details = "The largest is subtracted first, so nothing overflows. "
@@ -118,6 +151,7 @@ constexpr Row kRows[] = {
        u = mul y s
        z = sub t u)",
      .types = types_softmax_grad,
+     .labels = labels_along_axis,
      .flops = 4,
      .sense = "Gradient of softmax from its result: y (g - sum(g y)).",
      .source = "PyTorch's softmax backward",
@@ -135,6 +169,7 @@ constexpr Row kRows[] = {
        [x.elements!=0] l = log s
        [x.elements!=0] y = sub c l)",
      .types = types_softmax,
+     .labels = labels_along_axis,
      .flops = 12,
      .sense = "The logarithm of softmax.",
      .details = "Exact where softmax itself would round to 0. Errors: an axis "
@@ -162,6 +197,7 @@ constexpr Row kRows[] = {
        t = mul e s
        z = sub g t)",
      .types = types_softmax_grad,
+     .labels = labels_along_axis,
      .flops = 12,
      .sense = "Gradient of log_softmax from its result: g - exp(y) sum(g).",
      .source = "PyTorch's log_softmax backward",
@@ -171,14 +207,16 @@ constexpr Row kRows[] = {
      .accepts = "float,int",
      .gradient = "dx = cross_entropy_grad dy x target reduction={reduction}",
      .expansion = R"(
-       l = log_softmax x
-       t = unsqueeze target axis=-1
-       p = gather l t axis=-1
-       n = neg p
+       [reduction=mean] a = cross_entropy x target reduction=sum
+       [reduction=mean] y = div a {count}
+       [reduction!=mean] l = log_softmax x
+       [reduction!=mean] t = unsqueeze target axis=-1
+       [reduction!=mean] p = gather l t axis=-1
+       [reduction!=mean] n = neg p
        [reduction=none] y = squeeze n axis=-1
-       [reduction=sum] y = sum n
-       [reduction=mean] y = mean n)",
+       [reduction=sum] y = sum n)",
      .types = types_cross_entropy,
+     .labels = labels_loss,
      .placeholder = loss_word,
      .flops = 14,
      .sense = "The negative logarithm of the probability that logits x give "
@@ -215,17 +253,19 @@ constexpr Row kRows[] = {
        w = mul dz s
        dx = softmax_grad w p)",
      .expansion = R"(
-       p = softmax x
-       t = unsqueeze target axis=-1
-       r = arange i64[{classes}]
-       o = eq r t
-       c = cast o {x.dtype}
-       q = sub p c
+       [reduction=mean] a = div g {count}
+       [reduction=mean] z = cross_entropy_grad a x target reduction=sum
+       [reduction!=mean] p = softmax x
+       [reduction!=mean] t = unsqueeze target axis=-1
+       [reduction!=mean] r = arange i64[{classes}]
+       [reduction!=mean] o = eq r t
+       [reduction!=mean] c = cast o {x.dtype}
+       [reduction!=mean] q = sub p c
        [reduction=none] s = unsqueeze g axis=-1
        [reduction=sum] s = copy g
-       [reduction=mean] s = div g {count}
-       z = mul q s)",
+       [reduction!=mean] z = mul q s)",
      .types = types_cross_entropy_grad,
+     .labels = labels_loss_grad,
      .placeholder = loss_word,
      .flops = 14,
      .sense = "Gradient of cross_entropy: (softmax x - one-hot target) g.",
@@ -245,9 +285,11 @@ constexpr Row kRows[] = {
        t = sub x target
        q = mul t t
        [reduction=none] y = copy q
-       [reduction=sum] y = sum q
-       [reduction=mean] y = mean q)",
+       [reduction!=none] s = sum q
+       [reduction=sum] y = copy s
+       [reduction=mean] y = div s {count})",
      .types = types_elementwise_loss,
+     .labels = labels_loss,
      .placeholder = loss_word,
      .flops = 3,
      .sense = "The square of the difference.",
@@ -290,9 +332,11 @@ constexpr Row kRows[] = {
        s = add p q
        n = neg s
        [reduction=none] y = copy n
-       [reduction=sum] y = sum n
-       [reduction=mean] y = mean n)",
+       [reduction!=none] a1 = sum n
+       [reduction=sum] y = copy a1
+       [reduction=mean] y = div a1 {count})",
      .types = types_elementwise_loss,
+     .labels = labels_loss,
      .placeholder = loss_word,
      .flops = 24,
      .sense = "Binary cross entropy of probabilities x.",

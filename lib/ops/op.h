@@ -15,6 +15,7 @@
 namespace gt {
 
 class Call;
+struct Label;
 
 // One op as its family states it. All text is in the stream's own language.
 struct Row {
@@ -47,6 +48,9 @@ struct Row {
   // Result types, where the index term alone does not say (reductions, layout,
   // creation). Sets call.results; errors name sizes.
   Status (*types)(Call& call) = nullptr;
+  // How dimensions belong together, where the index terms alone do not say
+  // (reductions, layout): index_rule.h.
+  std::vector<Label> (*labels)(const Call& call) = nullptr;
   // Text of a placeholder {name} that only this family knows; "" if unknown.
   std::string (*placeholder)(const Call& call, std::string_view name,
                              size_t each) = nullptr;

@@ -1,5 +1,6 @@
 // Steps of training. Their results are leaves: gradients stop here.
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -146,6 +147,7 @@ constexpr Row kRows[] = {
        [each g.rank=0] =g = cast p {g.dtype}
        [each g.rank!=0] =g = mul g k)",
      .types = types_clip,
+     .labels = labels_none,
      .flops = 3,
      .sense = "Gradients scaled down so that their common norm is at most "
               "max.",

@@ -1,5 +1,6 @@
 // Sorting along an axis. All of it rests on argsort, whose order is stable.
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -41,6 +42,7 @@ constexpr Row kRows[] = {
      .index = "...r!->...r",
      .dtype = "i64",
      .types = types_argsort,
+     .labels = labels_along_axis,
      .flops = 10,
      .sense = "The indices that sort x along an axis.",
      .details = "Equal elements keep their order, either way; nan counts as "
@@ -59,6 +61,7 @@ constexpr Row kRows[] = {
        i = argsort x axis={axis} descending={descending}
        v = gather x i axis={axis})",
      .types = types_sort,
+     .labels = labels_along_axis,
      .flops = 10,
      .sense = "x sorted along an axis, and the indices that sort it.",
      .details = "Equal elements keep their order, either way; nan counts as "
@@ -78,6 +81,7 @@ constexpr Row kRows[] = {
        i = slice s 0 axis={axis} size={size}
        v = gather x i axis={axis})",
      .types = types_topk,
+     .labels = labels_along_axis,
      .flops = 10,
      .sense = "The size= largest along an axis, largest first, and their "
               "indices.",

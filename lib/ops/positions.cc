@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 
@@ -112,6 +113,18 @@ constexpr char kTurn[] = R"(
   [half=1] y = cast k {x.dtype}
   [half=0] y = copy k)";
 
+// A row is turned by its position; heads are alike.
+std::vector<Label> labels_rope(const Call& call) {
+  std::vector<Label> labels = labels_by_terms(call);
+  Label heads(call, call.integer("heads"));
+  const Shape& shape = call.type(0).shape;
+  heads.arguments[0] = {static_cast<int32_t>(shape.size()) - 1,
+                        shape.back() / heads.size};
+  heads.results[0] = heads.arguments[0];
+  labels.push_back(std::move(heads));
+  return labels;
+}
+
 constexpr Row kRows[] = {
     {.signature = "y = dropout x p [seed] [split=] [shape=] [part=]",
      .index = "...,,->...",
@@ -155,6 +168,7 @@ constexpr Row kRows[] = {
      .gradient = "dx = rope_grad dy start keys...",
      .expansion = kTurn,
      .types = types_rope,
+     .labels = labels_rope,
      .placeholder = rope_word,
      .flops = 4,
      .sense = "Rotary positions: pairs of the last dimension turned by angles "
@@ -182,6 +196,7 @@ constexpr Row kRows[] = {
      .gradient = "dx = rope dy start keys...",
      .expansion = kTurn,
      .types = types_rope,
+     .labels = labels_rope,
      .placeholder = rope_word,
      .flops = 4,
      .sense = "rope backwards, which is its gradient: the same turns the other "

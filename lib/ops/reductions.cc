@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -94,6 +95,7 @@ constexpr Row kRows[] = {
        [lift=1] dx = expand t shape={x.shape}
        [lift=0] dx = expand dy shape={x.shape})",
      .types = types_sum,
+     .labels = labels_summed,
      .placeholder = reduction_word,
      .sense = "Sum over axes.",
      .details = "All axes unless axis= names some; they are dropped, or kept "
@@ -108,6 +110,7 @@ constexpr Row kRows[] = {
      .index = kReduce,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
      .types = types_extreme,
+     .labels = labels_kept,
      .placeholder = reduction_word,
      .sense = "The largest over axes.",
      .details = "Axes as sum. nan if any is, and then so are the gradients. "
@@ -123,6 +126,7 @@ constexpr Row kRows[] = {
      .index = kReduce,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
      .types = types_extreme,
+     .labels = labels_kept,
      .placeholder = reduction_word,
      .sense = "The smallest over axes.",
      .details = "Axes as sum. nan if any is, and then so are the gradients. "
@@ -157,6 +161,7 @@ constexpr Row kRows[] = {
        w = cast m {x.dtype}
        z = mul q w)",
      .types = types_as_x,
+     .labels = labels_kept,
      .placeholder = reduction_word,
      .flops = 3,
      .sense = "Gradient of max and min: g shared by the elements equal to y.",
@@ -167,6 +172,7 @@ constexpr Row kRows[] = {
      .dtype = "sum",
      .gradient = "dx = prod_grad dy x axis={axis} keepdims={keepdims}",
      .types = types_sum,
+     .labels = labels_kept,
      .placeholder = reduction_word,
      .sense = "Product over axes.",
      .details = "Axes as sum. Integers and bool give i64. Of nothing, 1. The "
@@ -214,6 +220,7 @@ constexpr Row kRows[] = {
        r = mul h q
        z = where k r 0)",
      .types = types_as_x,
+     .labels = labels_kept,
      .placeholder = prod_word,
      .flops = 6,
      .sense = "Gradient of prod: g times the product of the other elements.",
@@ -227,6 +234,7 @@ constexpr Row kRows[] = {
        s = sum t axis={axis} keepdims={keepdims}
        y = ne s 0)",
      .types = types_bool,
+     .labels = labels_kept,
      .sense = "Whether any element over axes is true.",
      .details = "Axes as sum; any dtype. Of nothing, false.",
      .source = "torch.any",
@@ -242,6 +250,7 @@ constexpr Row kRows[] = {
        s = sum t axis={axis} keepdims={keepdims}
        y = eq s 0)",
      .types = types_bool,
+     .labels = labels_kept,
      .sense = "Whether every element over axes is true.",
      .details = "Axes as sum; any dtype. Of nothing, true.",
      .source = "torch.all",
@@ -253,6 +262,7 @@ constexpr Row kRows[] = {
      .index = "...r!->...",
      .dtype = "i64",
      .types = types_arg,
+     .labels = labels_kept,
      .sense = "Index of the largest along an axis.",
      .details = "Of x as one row without axis=. The first of equals; nan is "
                 "the largest. Errors: nothing to choose from; more than one "
@@ -266,6 +276,7 @@ constexpr Row kRows[] = {
      .index = "...r!->...",
      .dtype = "i64",
      .types = types_arg,
+     .labels = labels_kept,
      .sense = "Index of the smallest along an axis.",
      .details = "Of x as one row without axis=. The first of equals; nan is "
                 "the smallest. Errors: nothing to choose from; more than one "
@@ -284,6 +295,7 @@ constexpr Row kRows[] = {
        s = cumsum t axis={axis}
        dx = flip s axis={axis})",
      .types = types_cumsum,
+     .labels = labels_along_axis,
      .sense = "Running sum along an axis.",
      .details = "Integers and bool give i64. Errors: an axis that is not "
                 "there.",

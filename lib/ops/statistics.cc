@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -57,6 +58,7 @@ constexpr Row kRows[] = {
        s = sum x axis={axis} keepdims={keepdims}
        y = div s {count})",
      .types = types_same,
+     .labels = labels_kept,
      .placeholder = reduction_word,
      .sense = "Mean over axes.",
      .details = "Axes as sum. Of nothing, nan. Errors: x does not hold floats.",
@@ -82,6 +84,7 @@ constexpr Row kRows[] = {
        s = sum q axis={axis} keepdims={keepdims}
        y = div s {dof})",
      .types = types_same,
+     .labels = labels_kept,
      .placeholder = var_word,
      .flops = 4,
      .sense = "Variance over axes.",
@@ -117,6 +120,7 @@ constexpr Row kRows[] = {
        [ord=1] y = sum a axis={axis} keepdims={keepdims}
        [ord=inf] y = max a axis={axis} keepdims={keepdims})",
      .types = types_norm,
+     .labels = labels_kept,
      .placeholder = norm_word,
      .flops = 2,
      .sense = "Norm of x as one vector, or of vectors along axes.",

@@ -139,7 +139,7 @@ void Dispatcher::act(const Route& route, const NotedText& parts) {
     case Action::kRun:
     case Action::kFail:
       return run(route, text);
-    case Action::kOutput:
+    case Action::kGive:
       return output(route, text);
     case Action::kFree:
       return free(route, parts);
@@ -254,7 +254,7 @@ void Dispatcher::act_placed(const Route& route, const NotedText& parts) {
   fence(route.paths, route.workers);
   issue(route.workers, text_);
   loads_.add(route.workers, route.cost);
-  if (route.action == Action::kOutput) return owe(route, nullptr);
+  if (route.action == Action::kGive) return owe(route, nullptr);
   if (route.action == Action::kFree) {
     for (const RouteOperand& o : route.operands) homes_.release(o.id);
     return;

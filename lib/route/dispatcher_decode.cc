@@ -187,7 +187,7 @@ Status Dispatcher::route_plain(Route& route) {
 }
 
 Status Dispatcher::route_output(Route& route) {
-  route.action = Action::kOutput;
+  route.action = Action::kGive;
   const HomeId id = found_.empty() ? kNoHome : found_[0];
   const bool failed = id != kNoHome && homes_[id].has_failed();
   if (!failed) {

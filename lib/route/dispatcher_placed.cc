@@ -235,7 +235,7 @@ Status Dispatcher::route_crossing(Route& route) {
 Status Dispatcher::route_assembly(Route& route, const Grid& grid) {
   const std::vector<const Type*> none(line_.operands.size(), nullptr);
   if (Status s = bind_form(line_, none, call_); !s.ok()) return s;
-  route.action = Action::kOutput;
+  route.action = Action::kGive;
   if (Status s = place_ranks(where_.ranks, route); !s.ok()) return s;
   const uint32_t first = ranks_.worker(space_, where_.ranks[0]);
   const bool prints = line_.op == "print";
@@ -323,7 +323,7 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
 
 // print and save: a line or a file for each rank, in order.
 Status Dispatcher::outputs_of_ranks(Route& route) {
-  route.action = Action::kOutput;
+  route.action = Action::kGive;
   const std::string_view base = line_.operands[0].text;
   if (line_.op == "save") {
     const std::string path = unquote(line_.operands[1].text);

@@ -39,7 +39,7 @@ struct RouteOwed {
 };
 
 struct Route {
-  enum class Action : uint8_t { kRun, kOutput, kFree, kFail };
+  enum class Action : uint8_t { kRun, kGive, kFree, kFail };
 
   std::string text;  // without notes
   Action action = Action::kRun;
