@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace gt {
 namespace {
@@ -22,18 +23,21 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// Letters inserted, left out, changed, or swapped with their neighbour.
 size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> before;
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
+    std::vector<size_t> next(b.size() + 1, i);
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      const size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({above + 1, row[j - 1] + 1, change});
-      diagonal = above;
+      const size_t change = row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, change});
+      if (i == 1 || j == 1) continue;
+      if (a[i - 1] != b[j - 2] || a[i - 2] != b[j - 1]) continue;
+      next[j] = std::min(next[j], before[j - 2] + 1);
     }
+    before = std::exchange(row, std::move(next));
   }
   return row[b.size()];
 }
