@@ -100,7 +100,7 @@ class Config {
   std::vector<std::string> unused() const;
 
  private:
-  static constexpr size_t kMaxSilent = 1000;
+  static constexpr size_t kMaxSilent = 200;
 
   explicit Config(ConfigFile file);
   const ConfigEntry* entry_of(std::string_view path) const;

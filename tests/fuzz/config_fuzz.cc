@@ -1,0 +1,72 @@
+// Configs from any text: what is read holds only ranks and cuts of its mesh,
+// and what is refused says where. The first line is a signal to ask for.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "spmd/config.h"
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check_split(const gt::Mesh& mesh,
+                 const std::optional<std::vector<gt::SplitEntry>>& split) {
+  if (!split) return;
+  std::string all;
+  for (const gt::SplitEntry& entry : *split) {
+    check(entry.unit >= 1 && entry.dim >= -8 && entry.dim < 8);
+    all += (all.empty() ? "" : "+") + entry.axis;
+  }
+  check(all.empty() || mesh.resolve(all).ok());
+}
+
+void check_scope(const gt::Mesh& mesh, const gt::Scope& scope) {
+  check_split(mesh, scope.shard);
+  check_split(mesh, scope.results);
+  if (!scope.ranks) return;
+  const gt::Ranks& ranks = *scope.ranks;
+  check(!ranks.empty() && ranks.front() >= 0 && ranks.back() < mesh.size());
+  check(std::is_sorted(ranks.begin(), ranks.end()));
+  check(std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end());
+}
+
+void ask(const gt::Config& config, std::string_view signal) {
+  check(config.mesh().size() >= 1);
+  for (const bool is_backward : {false, true}) {
+    const auto scope = config.find(signal, is_backward);
+    if (scope.ok()) {
+      check_scope(config.mesh(), scope.value());
+    } else {
+      check(scope.error().message.starts_with("f.yaml:"));
+    }
+  }
+  const gt::Scope* tensor = config.tensor(signal);
+  if (tensor != nullptr) check_scope(config.mesh(), *tensor);
+  for (const std::string& message : config.unused()) {
+    check(message.starts_with("f.yaml:"));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view signal = text.substr(0, end);
+  const std::string_view yaml = text.substr(std::min(end + 1, text.size()));
+  for (const int64_t workers : {0, 4}) {
+    std::string_view culprit;
+    const auto config = gt::Config::parse(yaml, "f.yaml", workers, &culprit);
+    if (config.ok()) {
+      ask(config.value(), signal);
+    } else {
+      check(config.error().message.starts_with("f.yaml:"));
+    }
+  }
+  return 0;
+}
