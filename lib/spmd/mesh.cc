@@ -59,6 +59,12 @@ std::string Mesh::describe_all() const {
   return out;
 }
 
+std::vector<std::string> Mesh::flattened_names() const {
+  std::vector<std::string> names;
+  for (const Flattened& f : flattened_) names.push_back(f.name);
+  return names;
+}
+
 Result<std::vector<const MeshAxis*>> Mesh::resolve(
     std::string_view over) const {
   std::vector<const MeshAxis*> found;
@@ -113,6 +119,15 @@ const Mesh* Meshes::of(std::string_view name) const {
   const Space* space = find(space_of(name));
   return space == nullptr || space->open.empty() ? nullptr
                                                  : &space->open.back();
+}
+
+std::vector<const Mesh*> Meshes::all_of(std::string_view name) const {
+  std::vector<const Mesh*> all;
+  if (spaces_.empty()) return all;
+  const Space* space = find(space_of(name));
+  if (space == nullptr) return all;
+  for (const Mesh& mesh : space->open) all.insert(all.begin(), &mesh);
+  return all;
 }
 
 // A name such as act/h has a slash, but belongs to no declared space.

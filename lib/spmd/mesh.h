@@ -34,6 +34,7 @@ class Mesh {
   std::string describe() const;
   // The same and the flattened axes: "dp=2 tp=4 world=dp*tp".
   std::string describe_all() const;
+  std::vector<std::string> flattened_names() const;
 
  private:
   friend class Meshes;
@@ -58,6 +59,8 @@ class Meshes {
   const Mesh* of(const Line& line) const;
   // Of the line whose first name this is.
   const Mesh* of(std::string_view name) const;
+  // All open ones of its name space, the one in force first.
+  std::vector<const Mesh*> all_of(std::string_view name) const;
   // The name space whose mesh that is, as in space=; "" for none.
   std::string_view space_of(std::string_view name) const;
   // All that later lines can depend on, as text.

@@ -1,0 +1,259 @@
+#include "check/checker.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "ops/table.h"
+#include "spmd/labels.h"
+#include "spmd/stated.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+bool Checker::holds(const Checked& entry, uint64_t version) {
+  return entry.mesh_version == version &&
+         std::all_of(entry.reads.begin(), entry.reads.end(),
+                     [](const Checked::Use& use) {
+                       return use.slot->content == use.content;
+                     });
+}
+
+const Checker::Checked& Checker::take(std::string_view text) {
+  const uint64_t hash = hash_bytes(text);
+  Checked* known = known_.find(hash, text);
+  if (known != nullptr && holds(*known, meshes_.version())) {
+    for (const Checked::Use& use : known->writes) {
+      registers_.set(use.slot, use.content);
+    }
+    known->is_new = false;
+    return *known;
+  }
+  if (registers_.is_large()) {
+    known_.for_each([](Checked* entry) { delete entry; });
+    known_.forget();
+    registers_.forget_dead();
+  }
+  entry_ = Checked{};
+  entry_.text = text;
+  check(entry_);
+  entry_.mesh_version = meshes_.version();
+  for (const Checked::Use& use : entry_.writes) {
+    registers_.set(use.slot, use.content);
+  }
+  // A line is kept when it comes for the second time.
+  if (text.size() <= kMaxText && !entry_.once && seen_.before(hash)) {
+    auto kept = std::make_unique<Checked>(entry_);
+    known_.insert(hash, std::move(kept));
+  }
+  return entry_;
+}
+
+void Checker::fail(const char* kind, const Error& error, Checked& entry) {
+  entry.problems.push_back({kind, "", error.message, "", {}});
+}
+
+void Checker::check(Checked& entry) {
+  entry.noted = entry.text;
+  if (Status s = parse_line(entry.text, line_); !s.ok()) {
+    entry.is_unreadable = true;
+    entry.error = s.error();
+    return;
+  }
+  if (line_.kind != Line::Kind::kInstruction) return;
+  entry.op = line_.op;
+  if (Meshes::is_declaration(line_.op)) {
+    entry.once = true;
+    if (Status s = meshes_.take(line_); !s.ok()) {
+      entry.is_unreadable = true;
+      entry.error = s.error();
+    }
+    return;
+  }
+  names_ = AxisNames(meshes_.all_of(space_name(line_)));
+  check_instruction(entry);
+}
+
+void Checker::check_instruction(Checked& entry) {
+  const bool placed = is_placed(line_);
+  if (!placed && names_.mesh() == nullptr) return;
+  std::optional<LineRanks> where;
+  if (placed) {
+    auto ranks = line_ranks(line_);
+    if (!ranks.ok()) {
+      fail("ranks", ranks.error(), entry);
+      return write_results({}, entry);
+    }
+    where = std::move(ranks.value());
+    if (!Grid::make(names_.mesh(), where->ranks).ok()) names_ = AxisNames();
+  }
+  const LineRanks* at = where.has_value() ? &*where : nullptr;
+  if (line_.op == "free") return release(at, entry);
+  if (find_op(line_.op) == nullptr) {
+    fail("opaque", Error{"no such op"}, entry);
+    return write_results({}, entry);
+  }
+  if (!read_operands(at, entry) || line_.op == "fail") {
+    return write_results({}, entry);
+  }
+  find_target(at, entry);
+  Judgement made = judge({line_, at, names_, operands_,
+                          target_.has_value() ? &*target_ : nullptr, options_});
+  entry.problems = std::move(made.problems);
+  entry.remarks = std::move(made.remarks);
+  describe(made.results, entry);
+  annotate(made.results, entry);
+  write_results(made.results, entry);
+}
+
+// ---- names ------------------------------------------------------------------
+
+bool Checker::read_operands(const LineRanks* where, Checked& entry) {
+  values_.assign(line_.operands.size(), std::nullopt);
+  operands_.assign(line_.operands.size(), nullptr);
+  static const ShardedValue unknown;
+  const std::vector<int64_t> none;
+  for (size_t o = 0; o < line_.operands.size(); ++o) {
+    const Operand& operand = line_.operands[o];
+    if (!is_name(operand)) continue;
+    CheckRegisters::Slot* slot = registers_.slot(operand.text);
+    entry.reads.push_back({slot, slot->content});
+    const auto& ranks = where == nullptr ? none
+                        : line_.op == "copy" || line_.results.empty()
+                            ? where->operands[o]
+                            : where->ranks;
+    values_[o] = registers_.read(*slot, ranks, names_);
+    operands_[o] = values_[o].has_value() ? &*values_[o] : &unknown;
+    if (values_[o].has_value() || where == nullptr) continue;
+    fail("unbound",
+         Error{"'" + std::string(operand.text) + "' has no value on ranks " +
+               to_string(ranks)},
+         entry);
+    return false;
+  }
+  return true;
+}
+
+void Checker::find_target(const LineRanks* where, Checked& entry) {
+  target_.reset();
+  const std::string_view* note = line_.note("grad");
+  if (note == nullptr || line_.results.empty()) return;
+  CheckRegisters::Slot* slot = registers_.slot(unquote(*note));
+  entry.reads.push_back({slot, slot->content});
+  target_ = registers_.read(
+      *slot, where == nullptr ? std::vector<int64_t>{} : where->ranks, names_);
+}
+
+void Checker::release(const LineRanks* where, Checked& entry) {
+  for (size_t o = 0; o < line_.operands.size(); ++o) {
+    const Operand& operand = line_.operands[o];
+    if (operand.kind == Operand::Kind::kGlob) {
+      entry.once = true;
+      registers_.release(operand.text);
+    }
+    if (!is_name(operand)) continue;
+    CheckRegisters::Slot* slot = registers_.slot(operand.text);
+    const std::vector<int64_t> none;
+    const auto& ranks = where == nullptr ? none : where->operands[o];
+    entry.reads.push_back({slot, slot->content});
+    if (where != nullptr && !registers_.read(*slot, ranks, names_)) {
+      fail("unbound",
+           Error{"'" + std::string(operand.text) + "' has no value on ranks " +
+                 to_string(ranks)},
+           entry);
+    }
+    entry.writes.push_back({slot, registers_.without(slot->content, ranks)});
+  }
+}
+
+// Without results these are of no known type.
+void Checker::write_results(const std::vector<ShardedValue>& results,
+                            Checked& entry) {
+  for (size_t r = 0; r < line_.results.size(); ++r) {
+    ShardedValue value;
+    const Name& name = line_.results[r];
+    if (r < results.size()) {
+      value = results[r];
+    } else if (const auto ranks = parse_ranks(name.ranks);
+               !name.ranks.empty() && ranks.ok()) {
+      value.ranks = ranks.value();
+    }
+    CheckRegisters::Slot* slot = registers_.slot(name.text);
+    CheckRegisters::Content before = slot->content;
+    // A name may stand twice among the results; the last one stays.
+    for (const Checked::Use& use : entry.writes) {
+      if (use.slot == slot) before = use.content;
+    }
+    entry.reads.push_back({slot, slot->content});
+    entry.writes.push_back({slot, registers_.with(before, value)});
+  }
+}
+
+void Checker::declare(std::string_view name, const ShardedValue& value) {
+  CheckRegisters::Slot* slot = registers_.slot(name);
+  registers_.set(slot, registers_.with(slot->content, value));
+}
+
+const ShardedValue* Checker::value_of(std::string_view name) {
+  const auto& parts = registers_.parts(registers_.slot(name)->content);
+  return parts.empty() ? nullptr : parts.data();
+}
+
+// ---- what is written and told -----------------------------------------------
+
+void Checker::annotate(const std::vector<ShardedValue>& results,
+                       Checked& entry) {
+  if (results.empty() || results[0].state != ShardedValue::State::kTyped)
+    return;
+  const std::string type = names_.type_text(results[0].type);
+  const std::string spec = names_.spec_text(results[0].type);
+  if (type.empty()) return;
+  const std::string_view* old_type = line_.note("type");
+  const std::string_view* old_spec = line_.note("spec");
+  const bool same = old_type != nullptr && *old_type == type &&
+                    (old_spec == nullptr ? spec.empty() : *old_spec == spec);
+  if (same) return;
+  std::vector<Note> notes;
+  bool done = false;
+  const auto put = [&] {
+    if (!done) notes.push_back({"type", type});
+    if (!done && !spec.empty()) notes.push_back({"spec", spec});
+    done = true;
+  };
+  for (const Note& note : line_.notes) {
+    if (note.key == "type" || note.key == "spec") {
+      put();
+    } else {
+      notes.push_back(note);
+    }
+  }
+  put();
+  line_.notes = std::move(notes);
+  entry.noted.clear();
+  append_line(entry.noted, line_);
+}
+
+void Checker::describe(const std::vector<ShardedValue>& results,
+                       Checked& entry) {
+  std::string& trace = entry.trace;
+  trace = std::string(line_.op) + "(";
+  bool first = true;
+  append_instruction(entry.place, line_);
+  for (size_t o = 0; o < line_.operands.size(); ++o) {
+    if (operands_[o] == nullptr) continue;
+    const ShardedValue& value = *operands_[o];
+    const std::string types = names_.describe(value.type);
+    trace += (first ? "" : ", ") + types;
+    first = false;
+    entry.place +=
+        "   " + std::string(line_.operands[o].text) +
+        (value.pieces.empty() ? "" : " " + to_string(value.pieces[0])) + " " +
+        types;
+  }
+  trace += ") -> ";
+  trace += results.empty() ? "" : names_.describe(results[0].type);
+  if (names_.mesh() != nullptr) {
+    entry.place += "   under mesh {" + names_.mesh()->describe() + "}";
+  }
+}
+
+}  // namespace gt

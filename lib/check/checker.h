@@ -1,0 +1,81 @@
+// The lines of a stream in order: what they read and bind, and what is wrong
+// with them. Equal lines over equal types are looked up.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/cache.h"
+#include "base/seen.h"
+#include "check/judgement.h"
+#include "check/registers.h"
+#include "spmd/mesh.h"
+
+namespace gt {
+
+class Checker {
+ public:
+  explicit Checker(CheckOptions options) : options_(std::move(options)) {}
+
+  // A line as it is checked: its text with the inferred notes, what is wrong.
+  struct Checked {
+    std::string text;   // the key, as it came
+    std::string noted;  // to write
+    std::string op;
+    std::string trace;  // "op(types) -> type"
+    std::vector<Problem> problems;
+    std::vector<std::string> remarks;
+    std::string place;  // "in:" of the findings
+    bool is_unreadable = false;
+    Error error;         // why it is
+    bool is_new = true;  // not looked up
+
+    struct Use {
+      CheckRegisters::Slot* slot;
+      CheckRegisters::Content content;
+    };
+    std::vector<Use> reads;
+    std::vector<Use> writes;
+    uint64_t mesh_version = 0;
+    bool once = false;  // depends on more than what it reads
+  };
+  // The next line that is no comment. Valid until the next call.
+  const Checked& take(std::string_view text);
+
+  // For those who write vectors: a name's value out of nothing, and what it is.
+  void declare(std::string_view name, const ShardedValue& value);
+  const ShardedValue* value_of(std::string_view name);  // its first part
+  AxisNames names_of(std::string_view name) const {
+    return AxisNames(meshes_.all_of(name));
+  }
+
+ private:
+  static constexpr size_t kMaxText = 4096;
+
+  static bool holds(const Checked& entry, uint64_t version);
+  void check(Checked& entry);
+  void check_instruction(Checked& entry);
+  bool read_operands(const LineRanks* where, Checked& entry);
+  void find_target(const LineRanks* where, Checked& entry);
+  void release(const LineRanks* where, Checked& entry);
+  void write_results(const std::vector<ShardedValue>& results, Checked& entry);
+  void annotate(const std::vector<ShardedValue>& results, Checked& entry);
+  void describe(const std::vector<ShardedValue>& results, Checked& entry);
+  void fail(const char* kind, const Error& error, Checked& entry);
+
+  CheckOptions options_;
+  Meshes meshes_;
+  CheckRegisters registers_;
+  Cache<Checked> known_{size_t{1} << 12};
+  Seen seen_;
+  Checked entry_;
+  Line line_;
+  AxisNames names_;
+  std::vector<std::optional<ShardedValue>> values_;  // of the operands
+  std::vector<const ShardedValue*> operands_;
+  std::optional<ShardedValue> target_;
+};
+
+}  // namespace gt

@@ -1,0 +1,160 @@
+#include "check/filter.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/message.h"
+#include "base/reader.h"
+#include "check/checker.h"
+#include "stream/marks.h"
+
+namespace gt {
+namespace {
+
+class CheckFilter {
+ public:
+  CheckFilter(const CheckJob& job, Writer& out,
+              const std::function<void(std::string_view)>& say)
+      : job_(job), out_(out), say_(say), checker_(job.options) {}
+
+  Exit run() {
+    write(kOpenMark);
+    if (job_.files.empty()) run_file(STDIN_FILENO, "<stdin>");
+    for (const std::string& file : job_.files) open_file(file);
+    status_ = worst(status_, marks_.status());
+    write(end_mark(status_));
+    out_.flush();
+    return status_;
+  }
+
+ private:
+  void write(std::string_view line) {
+    if (job_.quiet) return;
+    out_.write(line);
+    out_.write("\n");
+  }
+
+  void complain(std::string_view file, size_t line, const Error& error,
+                Exit status, std::string_view text = {}) {
+    status_ = worst(status_, status);
+    out_.flush();
+    say_(format_error("gt-check", {file, line}, error, text));
+  }
+
+  void open_file(const std::string& file) {
+    if (!out_.ok()) return;
+    if (file == "-") return run_file(STDIN_FILENO, "<stdin>");
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      complain(file, 0, {std::strerror(errno), 0}, Exit::kUsage);
+      return;
+    }
+    run_file(fd, file);
+    ::close(fd);
+  }
+
+  void run_file(int fd, const std::string& file) {
+    Reader reader(fd, [this] { out_.flush(); });
+    size_t number = 0;
+    for (std::string_view line; out_.ok();) {
+      const Reader::Item item = reader.next(line);
+      if (item == Reader::Item::kEnd) break;
+      if (item == Reader::Item::kError) {
+        complain(file, 0, {std::strerror(reader.errno_value()), 0},
+                 Exit::kUsage);
+        break;
+      }
+      ++number;
+      if (item == Reader::Item::kTooLong) {
+        complain(file, number,
+                 {"the line is over " + std::to_string(Reader::kMaxLine >> 20) +
+                      " MiB",
+                  0},
+                 Exit::kRejected);
+      } else if (!take_comment(file, number, line)) {
+        take_line(file, number, line);
+      }
+    }
+    if (marks_.cut_short() && out_.ok()) {
+      complain(file, 0, {cut_short_message(number), 0}, Exit::kLost);
+    }
+    status_ = worst(status_, marks_.status());
+    marks_ = Marks();
+  }
+
+  // Comments pass; marks are this stage's to write.
+  bool take_comment(const std::string& file, size_t number,
+                    std::string_view line) {
+    if (line.empty() || line[0] != '#') return false;
+    const Marks::Mark mark = marks_.take(line);
+    if (mark == Marks::Mark::kNone) write(line);
+    if (mark == Marks::Mark::kBadVersion) {
+      complain(file, number,
+               {"this stream is of a version that this program does not read; "
+                "it reads '#gt 1'",
+                1},
+               Exit::kRejected, line);
+    }
+    return true;
+  }
+
+  void take_line(const std::string& file, size_t number,
+                 std::string_view line) {
+    const Checker::Checked& checked = checker_.take(line);
+    if (job_.trace && !checked.trace.empty()) {
+      say_(std::to_string(number) + " " + checked.trace + "\n");
+    }
+    if (checked.is_unreadable) {
+      complain(file, number, checked.error, Exit::kRejected, line);
+    }
+    if (!checked.problems.empty()) status_ = worst(status_, Exit::kFailed);
+    // What a loop repeats is told once.
+    if (checked.is_new) tell(file, number, checked);
+    write(checked.noted);
+  }
+
+  void tell(const std::string& file, size_t number,
+            const Checker::Checked& checked) {
+    if (checked.problems.empty() && checked.remarks.empty()) return;
+    std::string text;
+    const std::string place =
+        "gt-check: " + to_string(Place{file, number}) + ": ";
+    for (const std::string& remark : checked.remarks) {
+      text += place + "note: " + remark + "\n";
+    }
+    for (const Problem& problem : checked.problems) {
+      text += place + checked.op + ": ";
+      if (!problem.axis.empty()) text += "axis " + problem.axis + ": ";
+      // Messages of shapes and places begin with the op themselves.
+      const bool named = problem.message.starts_with(checked.op + ": ");
+      text += problem.message.substr(named ? checked.op.size() + 2 : 0) + " [" +
+              problem.kind + "]\n";
+      if (!checked.place.empty()) text += "  in: " + checked.place + "\n";
+      if (!problem.why.empty()) text += "  why: " + problem.why + "\n";
+      for (const std::string& fix : problem.fixes) {
+        text += "  fix: " + fix + "\n";
+      }
+    }
+    out_.flush();
+    say_(text);
+  }
+
+  const CheckJob& job_;
+  Writer& out_;
+  const std::function<void(std::string_view)>& say_;
+  Checker checker_;
+  Marks marks_;
+  Exit status_ = Exit::kDone;
+};
+
+}  // namespace
+
+Exit check(const CheckJob& job, Writer& out,
+           const std::function<void(std::string_view)>& say) {
+  return CheckFilter(job, out, say).run();
+}
+
+}  // namespace gt

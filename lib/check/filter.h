@@ -1,0 +1,26 @@
+// gt-check: a stream in, the same stream with its inferred types out.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit.h"
+#include "base/writer.h"
+#include "check/judgement.h"
+
+namespace gt {
+
+struct CheckJob {
+  std::vector<std::string> files;  // "-" or none: standard input
+  CheckOptions options;
+  bool quiet = false;
+  bool trace = false;
+};
+
+// Findings go to `say`. Returns the status, which the end mark carries.
+Exit check(const CheckJob& job, Writer& out,
+           const std::function<void(std::string_view)>& say);
+
+}  // namespace gt

@@ -1,0 +1,330 @@
+#include "check/judge.h"
+
+#include <algorithm>
+
+#include "check/remesh.h"
+#include "ops/table.h"
+#include "spmd/join.h"
+#include "spmd/stated.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+Judgement judge(const JudgeIn& in) { return Judge(in).run(); }
+
+Judge::Judge(const JudgeIn& in)
+    : in_(in), line_(in.line), options_(in.options) {
+  local_ = options_.local || line_.note("local") != nullptr;
+  for (const Axis& axis : in.names.mesh_axes()) {
+    if (in.where == nullptr || extent_along(axis, in.where->ranks) > 1) {
+      within_.push_back(axis);
+    }
+  }
+}
+
+void Judge::add(const char* kind, const Axis* axis, std::string message,
+                std::string why) {
+  out_.problems.push_back({kind,
+                           axis == nullptr ? "" : in_.names.name(*axis),
+                           std::move(message),
+                           std::move(why),
+                           {}});
+}
+
+bool Judge::is_local(const Axis& axis) const {
+  if (local_) return true;
+  const auto& names = options_.local_axes;
+  return !names.empty() && std::find(names.begin(), names.end(),
+                                     in_.names.name(axis)) != names.end();
+}
+
+std::string Judge::described(size_t operand) const {
+  const std::string name(line_.operands[operand].text);
+  return name + " " + in_.names.describe(operands_[operand]->type);
+}
+
+// ---- operands ---------------------------------------------------------------
+
+// The value on some of its ranks. Along an axis that loses coordinates only
+// copies stay what they are.
+ShardedValue Judge::read(const ShardedValue& value,
+                         const std::vector<int64_t>& ranks, size_t operand) {
+  ShardedValue out = value;
+  if (value.ranks == ranks || !value.is_placed()) return out;
+  out.ranks = ranks;
+  out.pieces.clear();
+  for (const int64_t rank : ranks) {
+    const auto at = std::find(value.ranks.begin(), value.ranks.end(), rank);
+    if (at == value.ranks.end() || value.pieces.empty()) break;
+    out.pieces.push_back(
+        value.pieces[static_cast<size_t>(at - value.ranks.begin())]);
+  }
+  if (out.pieces.size() != ranks.size()) out.pieces.clear();
+  for (const AxisType& a : value.type.axes) {
+    const size_t left = extent_along(a.axis, ranks);
+    if (left == extent_along(a.axis, value.ranks)) continue;
+    const std::string name(line_.operands[operand].text);
+    if (a.letter == 'P') {
+      add("part-nonlin", &a.axis,
+          name +
+              " is a pending sum (P), and only some of its summands are read");
+    } else if (a.pending != 0) {
+      add("partial-op", &a.axis, name + " awaits the extreme of all ranks");
+    } else if (value.type.dim_of(a.axis) >= 0) {
+      add("shard-prop", &a.axis,
+          "only some of the shards of " + name + " are read");
+    }
+    if (left > 1) continue;
+    out.type.unshard(a.axis);
+    out.type.drop(a.axis);
+  }
+  return out;
+}
+
+bool Judge::read_operands() {
+  for (size_t o = 0; o < line_.operands.size(); ++o) {
+    operands_.emplace_back();
+    const ShardedValue* value = in_.operands[o];
+    if (value == nullptr) continue;
+    const bool as_written = line_.op == "copy" || line_.results.empty();
+    ShardedValue operand =
+        in_.where == nullptr
+            ? *value
+            : read(*value,
+                   as_written ? in_.where->operands[o] : in_.where->ranks, o);
+    Kinded problem;
+    SpmdType moved;
+    if (!remesh_to_current(operand.type, in_.names, moved, problem)) {
+      out_.problems.push_back(
+          {problem.kind,
+           problem.axis,
+           std::string(line_.operands[o].text) + ": " + problem.message,
+           "",
+           {}});
+    }
+    operand.type = std::move(moved);
+    unknown_ = unknown_ || operand.state == ShardedValue::State::kUnknown;
+    operands_.back() = std::move(operand);
+  }
+  return !has_failed();
+}
+
+// ---- shapes -----------------------------------------------------------------
+
+void Judge::infer_pieces() {
+  for (const auto& operand : operands_) {
+    if (operand.has_value() && operand->pieces.empty()) return;
+  }
+  if (in_.where == nullptr || line_.results.empty() || line_.op == "grad") {
+    return;
+  }
+  const PieceType types = [this](size_t o, int64_t rank) -> const Type* {
+    const ShardedValue& value = *operands_[o];
+    const auto at = std::find(value.ranks.begin(), value.ranks.end(), rank);
+    return &value.pieces[static_cast<size_t>(at - value.ranks.begin())];
+  };
+  pieces_ = infer_placed(line_, *in_.where, in_.names.mesh(), types);
+}
+
+// As the first of its ranks runs it; by form alone where the shapes are not
+// known or do not fit.
+void Judge::bind_call() {
+  std::vector<const Type*> types;
+  if (line_.results.empty() || line_.op == "grad") return;
+  bool known = in_.where == nullptr || !crosses_ranks(line_, *in_.where);
+  for (const auto& operand : operands_) {
+    const bool has = operand.has_value() && !operand->pieces.empty();
+    known = known && (has || !operand.has_value());
+    types.push_back(has ? operand->pieces.data() : nullptr);
+  }
+  if (known && in_.where == nullptr) {
+    is_bound_ = gt::bind(line_, types, call_).ok();
+  } else if (known) {
+    const auto grid = grid_of(line_, in_.names.mesh(), in_.where->ranks);
+    if (grid.ok()) plan_.emplace(local_plan(line_, grid.value()));
+    is_bound_ =
+        plan_.has_value() && plan_->ok() &&
+        bind_local(plan_->value(), plan_->value().variant_of[0], types, call_)
+            .ok();
+  }
+  if (is_bound_) return;
+  const std::vector<const Type*> none(line_.operands.size(), nullptr);
+  is_formed_ = bind_form(line_, none, call_).ok();
+}
+
+// ---- the line ---------------------------------------------------------------
+
+Judgement Judge::run() {
+  const bool readable = read_operands();
+  infer_pieces();
+  types_.resize(line_.results.size());
+  bind_call();
+  const bool known = readable && !unknown_ &&
+                     line_.note("unchecked") == nullptr && infer_types();
+  finish_pieces();
+  finish(known && !has_failed());
+  return std::move(out_);
+}
+
+bool Judge::infer_types() {
+  const Op* op = find_op(line_.op);
+  if (op == nullptr) return false;
+  if (line_.op == "print" || line_.op == "save") return check_output();
+  if (line_.op == "grad") return take_gradients();
+  if (!is_bound_ && !is_formed_) return false;
+  if (in_.where != nullptr && crosses_ranks(line_, *in_.where)) return cross();
+  if (!check_typed() || !join_axes()) return false;
+  if (is_source()) {
+    declare_source();
+    return !has_failed();
+  }
+  if (!local_ && !propagate()) return false;
+  return true;
+}
+
+// Errors of shapes and places, unless something more telling was found.
+bool Judge::finish_pieces() {
+  if (!pieces_.has_value() || pieces_->ok()) return true;
+  if (!has_failed()) add("shape", nullptr, pieces_->error().message);
+  return false;
+}
+
+void Judge::finish(bool known) {
+  bool carries = false;
+  for (const auto& operand : operands_) {
+    carries = carries || (operand.has_value() && operand->carries_gradient);
+  }
+  bool is_soft = in_.where == nullptr && known;
+  for (const auto& operand : operands_) {
+    is_soft = is_soft && (!operand.has_value() ||
+                          operand->state == ShardedValue::State::kSoft);
+  }
+  for (size_t r = 0; r < line_.results.size(); ++r) {
+    ShardedValue& value = out_.results.emplace_back();
+    value.carries_gradient = carries && line_.op != "detach";
+    if (in_.where != nullptr) value.ranks = in_.where->ranks;
+    if (line_.op == "grad" && is_name(r + 1)) {
+      value.pieces = operands_[r + 1]->pieces;
+    } else if (in_.where != nullptr) {
+      if (pieces_.has_value() && pieces_->ok()) {
+        value.pieces = pieces_->value()[r];
+      }
+    } else if (is_bound_ && r < call_.results.size()) {
+      value.pieces = {call_.results[r]};
+    }
+    value.state =
+        known ? ShardedValue::State::kTyped : ShardedValue::State::kUnknown;
+    if (known && is_soft) value.state = ShardedValue::State::kSoft;
+    if (known) value.type = types_[r];
+  }
+  apply_claims();
+  if (!known || has_failed()) return;
+  if (!local_) {
+    for (size_t r = 0; r < out_.results.size(); ++r) {
+      const ShardedValue& value = out_.results[r];
+      if (value.is_placed() && !value.pieces.empty() && !whole_of(value)) {
+        add("uneven", nullptr,
+            "the pieces of " + std::string(line_.results[r].text) +
+                " are not those of " + in_.names.describe(value.type));
+      }
+    }
+  }
+  if (!has_failed()) check_optimizer();
+  if (!has_failed()) check_gradient();
+}
+
+// ---- sources and sinks ------------------------------------------------------
+
+bool Judge::is_source() const {
+  const auto& operands = call_.op->operands;
+  return !operands.empty() &&
+         (operands[0].role == Role::kType || operands[0].role == Role::kString);
+}
+
+// What split= says of a tensor of so many dimensions. False: not readable, and
+// told with the shapes.
+bool Judge::spec_of_split(size_t dims, SpmdType& type) const {
+  const std::string_view* text = line_.key("split");
+  if (text == nullptr || in_.names.mesh() == nullptr) return true;
+  const auto split = parse_split(unquote(*text));
+  if (!split.ok()) return false;
+  for (const SplitEntry& entry : split.value()) {
+    const auto axes = in_.names.mesh()->resolve(entry.axis);
+    const int64_t dim = normal_axis(entry.dim, dims);
+    if (!axes.ok() || dim < 0) return false;
+    for (const MeshAxis* axis : axes.value()) {
+      const bool here = std::find(within_.begin(), within_.end(),
+                                  layout(*axis)) != within_.end();
+      if (!here) continue;
+      type.set(layout(*axis), 'V');
+      type.shard(layout(*axis), static_cast<size_t>(dim), dims);
+    }
+  }
+  return true;
+}
+
+void Judge::declare_source() {
+  if (in_.where == nullptr || !pieces_.has_value() || !pieces_->ok()) return;
+  for (size_t r = 0; r < types_.size(); ++r) {
+    const Type& piece = pieces_->value()[r][0];
+    spec_of_split(piece.shape.size(), types_[r]);
+    if (local_) types_[r].spec.clear();
+    for (const Axis& axis : within_) {
+      if (is_local(axis)) types_[r].unshard(axis);
+    }
+  }
+}
+
+// What split= of a print states is what the operand is.
+bool Judge::check_split(const SpmdType& type, size_t dims) {
+  if (local_ || line_.key("split") == nullptr) return true;
+  SpmdType stated;
+  if (!spec_of_split(dims, stated)) return true;
+  if (stated.spec == type.spec) return true;
+  add("spec-conflict", nullptr,
+      "split= cuts by " + in_.names.spec_text(stated, true) +
+          ", but the tensor is " + in_.names.describe(type),
+      "pieces would be put together in another way than they were cut");
+  return false;
+}
+
+bool Judge::check_output() {
+  for (size_t o = 0; o < operands_.size(); ++o) {
+    if (!operands_[o].has_value()) continue;
+    const ShardedValue& value = *operands_[o];
+    const std::string name(line_.operands[o].text);
+    for (const Axis& axis : within_) {
+      const char letter = value.type.on(axis);
+      if (letter == 'P') {
+        add("part-nonlin", &axis,
+            name + " is a pending sum (P): what is written is a summand",
+            "its ranks hold summands of the value");
+        out_.problems.back().fixes.push_back(
+            fix_line(o, axis, "all_reduce", 'P', 'R'));
+      } else if (value.type.pending(axis) != 0) {
+        add("partial-op", &axis, name + " awaits the extreme of all ranks");
+      }
+    }
+    if (!has_failed() && !value.pieces.empty()) {
+      check_split(value.type, value.pieces[0].shape.size());
+    }
+    if (in_.where == nullptr || value.pieces.empty() ||
+        line_.key("split") == nullptr) {
+      continue;
+    }
+    const auto grid = grid_of(line_, in_.names.mesh(), in_.where->ranks);
+    const PieceType types = [&](size_t, int64_t rank) {
+      const auto at = std::find(value.ranks.begin(), value.ranks.end(), rank);
+      return &value.pieces[static_cast<size_t>(at - value.ranks.begin())];
+    };
+    if (!grid.ok()) {
+      add("ranks", nullptr, grid.error().message);
+    } else if (const auto put = assembly(line_, grid.value(), types);
+               !put.ok() && !has_failed()) {
+      add("shape", nullptr, put.error().message);
+    }
+  }
+  return true;
+}
+
+}  // namespace gt

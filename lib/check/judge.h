@@ -1,0 +1,130 @@
+// Whether one line computes what the unsharded program means: its operands'
+// types in, its results' types and what is wrong with it out. The rules are
+// those of spmd_types 0.2 (meta-pytorch/spmd_types) as gt-check(1) states them.
+//
+// The first failing stage reports: operands on other axes are moved to the
+// current mesh's; the local join; in global mode where shards go; then claims
+// and gradients.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/judgement.h"
+#include "ops/index_rule.h"
+#include "spmd/group_form.h"
+#include "spmd/placed.h"
+#include "stream/line.h"
+
+namespace gt {
+
+class Judge {
+ public:
+  explicit Judge(const JudgeIn& in);
+  Judgement run();
+
+ private:
+  // judge.cc
+  void add(const char* kind, const Axis* axis, std::string message,
+           std::string why = {});
+  bool has_failed() const { return !out_.problems.empty(); }
+  bool is_name(size_t operand) const {
+    return operand < operands_.size() && operands_[operand].has_value();
+  }
+  bool is_local(const Axis& axis) const;
+  std::string described(size_t operand) const;
+  bool read_operands();
+  ShardedValue read(const ShardedValue& value,
+                    const std::vector<int64_t>& ranks, size_t operand);
+  void infer_pieces();
+  void bind_call();
+  bool infer_types();
+  bool finish_pieces();
+  void finish(bool known);
+  bool is_source() const;
+  void declare_source();
+  bool check_output();
+  bool check_split(const SpmdType& type, size_t dims);
+  bool spec_of_split(size_t dims, SpmdType& type) const;
+
+  // judge_join.cc
+  bool check_typed();
+  std::vector<char> letters_on(const Axis& axis) const;
+  std::string missing_axis(size_t operand, const Axis& axis) const;
+  bool join_axes();
+  void explain_join(const char* kind, const Axis& axis,
+                    const std::vector<char>& letters);
+  void find_fixes(const Axis& axis, const std::vector<char>& letters,
+                  Problem& problem) const;
+  std::string fix_line(size_t operand, const Axis& axis, const char* op,
+                       char src, char dst) const;
+
+  // judge_global.cc
+  bool propagate();
+  bool bind_whole();
+  bool propagate_axis(const Axis& axis);
+  bool check_label(const Axis& axis, const Label& label);
+  bool place_label(const Axis& axis, const Label& label);
+  bool place_by_split(const Axis& axis, const SpmdType& stated);
+  std::string wholes_text() const;
+  bool leave_whole(const Axis& axis, size_t argument, int dim);
+  bool sharded_by(const Axis& axis) const;
+  const SpmdType* type_of(size_t argument) const;
+  bool order_entries();
+  bool check_cuts();
+  bool check_cut(const Label& label, const Axis& axis);
+
+  // judge_crossing.cc
+  bool cross();
+  bool check_ends();
+  bool find_group_axes();
+  bool check_dims(const End& src, const End& dst, const std::string& ends);
+  bool check_sources();
+  bool check_shard(const Axis& axis);
+  bool check_sizes();
+  bool move_shard();
+  bool copy();
+  bool do_remesh();
+  bool reduce_or_broadcast();
+  void check_precision();
+
+  // judge_claims.cc
+  void apply_claims();
+  void claim_partial();
+  void check_optimizer();
+  void check_gradient();
+  bool take_gradients();
+  bool check_loss(const ShardedValue& loss, const std::string& name);
+
+  const JudgeIn& in_;
+  const Line& line_;
+  const CheckOptions& options_;
+  bool local_ = false;
+  std::vector<Axis> within_;  // axes along which the line's ranks differ
+  std::vector<std::optional<ShardedValue>> operands_;
+  bool unknown_ = false;  // some operand is
+  Call call_;
+  bool is_bound_ = false;                  // with types
+  bool is_formed_ = false;                 // in form alone
+  std::optional<Result<LocalPlan>> plan_;  // what call_ views
+  std::vector<SpmdType> types_;            // of the results
+  std::optional<Result<std::vector<std::vector<Type>>>> pieces_;
+  Judgement out_;
+
+  // Of global mode.
+  Line bound_line_;  // what whole_ views
+  Call whole_;
+  std::vector<Label> labels_;
+  std::vector<std::optional<Type>> wholes_;    // of the operands
+  std::vector<std::vector<Axis>> label_axes_;  // that shard it, by label
+  bool is_by_pieces_ = false;  // labels are of the first rank's pieces
+
+  // Of a line that crosses ranks.
+  char src_ = 0, dst_ = 0;
+  size_t src_dim_ = 0, dst_dim_ = 0;
+  std::vector<Axis> group_;
+};
+
+}  // namespace gt

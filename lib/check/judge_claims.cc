@@ -1,0 +1,165 @@
+// What notes claim, and what gradients, optimizers and losses must be.
+#include <algorithm>
+
+#include "check/claim.h"
+#include "check/judge.h"
+#include "check/remesh.h"
+#include "spmd/join.h"
+
+namespace gt {
+namespace {
+
+std::string noted(const Line& line, std::string_view key) {
+  const std::string_view* value = line.note(key);
+  return value == nullptr ? "" : unquote(*value);
+}
+
+}  // namespace
+
+// ---- notes ------------------------------------------------------------------
+
+void Judge::apply_claims() {
+  const std::string type = noted(line_, "type");
+  const std::string spec = noted(line_, "spec");
+  for (size_t r = 0; r < out_.results.size(); ++r) {
+    ShardedValue& value = out_.results[r];
+    if (type.empty() && spec.empty()) break;
+    if (in_.names.mesh() == nullptr) break;
+    const size_t dims = value.pieces.empty() ? 0 : value.pieces[0].shape.size();
+    if (value.pieces.empty()) continue;
+    const bool source =
+        call_.op != nullptr && is_source() && line_.key("split") == nullptr;
+    const bool cuts = call_.op != nullptr && is_source();
+    SpmdType made =
+        value.state == ShardedValue::State::kTyped ? value.type : SpmdType{};
+    std::vector<Kinded> problems;
+    const ClaimIn in{
+        type,      r == 0 ? spec : "",
+        in_.names, within_,
+        dims,      source || cuts,
+        local_,    [this](const Axis& axis) { return is_local(axis); }};
+    if (r > 0 && type != noted(line_, "type")) break;
+    if (claim(in, made, problems)) {
+      value.type = std::move(made);
+      value.state = ShardedValue::State::kTyped;
+    } else if (r == 0) {
+      for (const Kinded& p : problems) {
+        out_.problems.push_back({p.kind, p.axis, p.message, "", {}});
+      }
+    }
+  }
+  claim_partial();
+}
+
+// #partial=: what is V or P is a piece of a sum.
+void Judge::claim_partial() {
+  const std::string names = noted(line_, "partial");
+  if (names.empty() || in_.names.mesh() == nullptr) return;
+  const auto axes = in_.names.mesh()->resolve(names);
+  if (!axes.ok()) {
+    add("axis-unknown", nullptr, axes.error().message);
+    return;
+  }
+  for (ShardedValue& value : out_.results) {
+    if (value.state != ShardedValue::State::kTyped) continue;
+    for (const MeshAxis* a : axes.value()) {
+      const Axis axis = layout(*a);
+      const char is = value.type.on(axis);
+      if (is == kUntyped || is == 'P') continue;
+      if (is == 'V' && value.type.dim_of(axis) < 0) {
+        value.type.set(axis, 'P');
+        continue;
+      }
+      add(is == 'I' ? "partial-inv" : "partial-repl", &axis,
+          "no sharded dimension was contracted: the result is " +
+              in_.names.describe(value.type));
+      return;
+    }
+  }
+}
+
+// ---- gradients --------------------------------------------------------------
+
+// An optimizer's gradient is what its parameter is.
+void Judge::check_optimizer() {
+  if (call_.op == nullptr ||
+      std::string_view(call_.op->family->name) != "optimizers") {
+    return;
+  }
+  const ShardedValue* w = nullptr;
+  const ShardedValue* g = nullptr;
+  for (size_t i = 0; i < call_.arguments.size(); ++i) {
+    const Argument& a = call_.arguments[i];
+    if (a.operand < 0 || !is_name(static_cast<size_t>(a.operand))) continue;
+    const size_t p = call_.op->parameter_of(i, call_.arguments.size());
+    const std::string& name = call_.op->operands[p].name;
+    const ShardedValue& value = *operands_[static_cast<size_t>(a.operand)];
+    if (name == "w") w = &value;
+    if (name == "g") g = &value;
+  }
+  if (w == nullptr || g == nullptr) return;
+  for (const Axis& axis : within_) {
+    if (w->type.on(axis) == kUntyped || g->type.on(axis) == kUntyped) continue;
+    if (w->type.on(axis) == g->type.on(axis) &&
+        w->type.dim_of(axis) == g->type.dim_of(axis)) {
+      continue;
+    }
+    add("dual", &axis,
+        "the parameter is " + in_.names.describe(w->type) + ", its gradient " +
+            in_.names.describe(g->type),
+        "a collective over " + in_.names.name(axis) +
+            " is missing or too many");
+  }
+}
+
+// A line with #grad=w has w's type, its dual, or is a sum still owed.
+void Judge::check_gradient() {
+  if (in_.target == nullptr || out_.results.empty() ||
+      in_.target->state != ShardedValue::State::kTyped ||
+      out_.results[0].state != ShardedValue::State::kTyped) {
+    return;
+  }
+  SpmdType w;
+  Kinded ignored;
+  if (!remesh_to_current(in_.target->type, in_.names, w, ignored)) return;
+  const SpmdType& g = out_.results[0].type;
+  for (const Axis& axis : within_) {
+    const char is = g.on(axis);
+    const char of = w.on(axis);
+    if (is == kUntyped || of == kUntyped || is == 'P') continue;
+    if (is == of && g.dim_of(axis) == w.dim_of(axis)) continue;
+    if (is == dual(of) && is != of) continue;
+    add("dual", &axis,
+        noted(line_, "grad") + " is " + in_.names.describe(w) +
+            ", but its gradient is " + in_.names.describe(g),
+        std::string("wanted ") + of + ", " + dual(of) + " or P");
+  }
+}
+
+// What gt-emit will expand: gradients of what the loss depends on.
+bool Judge::take_gradients() {
+  if (!is_name(0)) return false;
+  if (!check_loss(*operands_[0], std::string(line_.operands[0].text))) {
+    return false;
+  }
+  for (size_t r = 0; r < types_.size() && is_name(r + 1); ++r) {
+    types_[r] = operands_[r + 1]->type;
+    for (AxisType& a : types_[r].axes) a.letter = dual(a.letter);
+  }
+  return true;
+}
+
+// The implicit seed of a backward is 1 on every rank.
+bool Judge::check_loss(const ShardedValue& loss, const std::string& name) {
+  for (const Axis& axis : within_) {
+    const char is = loss.type.on(axis);
+    if (is != 'R' && is != 'V') continue;
+    add("loss", &axis,
+        name + " is " + is + ", and a loss must be I or P on every axis",
+        is == 'R' ? "reduce to I instead, or skip the reduction"
+                  : "reinterpret V>P: the losses add up");
+  }
+  return !has_failed();
+}
+
+}  // namespace gt

@@ -1,0 +1,520 @@
+// Collectives and conversions: which types they connect, and what they make of
+// a tensor on the axes of their groups.
+#include <algorithm>
+#include <set>
+
+#include "base/message.h"
+#include "check/judge.h"
+#include "check/remesh.h"
+#include "spmd/group_form.h"
+#include "spmd/join.h"
+
+namespace gt {
+namespace {
+
+bool is_in(char c, std::string_view set) { return set.find(c) != set.npos; }
+
+// Why a pair of types is none of the op's; null if it is.
+struct Refusal {
+  const char* kind = nullptr;
+  std::string message;
+};
+
+Refusal refuse_convert(char src, char dst, bool expert) {
+  if (src == 'P') {
+    return {"undefined",
+            is_in(dst, "VS") ? "use reduce_scatter" : "use all_reduce"};
+  }
+  if (is_in(src, "VS") && is_in(dst, "RI")) {
+    return {"undefined", "use all_gather"};
+  }
+  if (is_in(src, "VS") && is_in(dst, "VS")) {
+    return {"undefined", "use all_to_all"};
+  }
+  const bool gated = (src == 'R' && dst == 'I') || (src == 'I' && dst == 'P') ||
+                     (is_in(src, "VS") && dst == 'P');
+  if (gated && !expert) {
+    return {"expert", src == 'R'
+                          ? "that would hide the ranks' work: use I from "
+                            "the start, or convert I>R"
+                          : "usually all_gather or all_reduce is meant"};
+  }
+  return {};
+}
+
+Refusal refuse_reinterpret(char src, char dst, bool expert) {
+  if (src == 'P') return {"undefined", "use all_reduce or reduce_scatter"};
+  if (src == 'S' || dst == 'S') return {"undefined", "use convert"};
+  if (src == 'V' && dst != 'P') return {"undefined", "use all_gather"};
+  const bool gated = src == 'R' || (src == 'I' && dst == 'R');
+  if (gated && src != dst && !expert) {
+    return {"expert", dst == 'P' ? "the value becomes n times itself; usually "
+                                   "convert R>P is meant"
+                                 : "usually convert is meant"};
+  }
+  return {};
+}
+
+Refusal refuse(const std::string& op, char src, char dst, bool expert) {
+  bool ok = true;
+  if (op == "all_reduce") ok = is_in(src, "PV") && is_in(dst, "RI");
+  if (op == "all_gather") ok = is_in(src, "VS") && is_in(dst, "RI");
+  if (op == "reduce_scatter") ok = is_in(src, "PV") && is_in(dst, "VS");
+  if (op == "all_to_all") ok = is_in(src, "VS") && src == dst;
+  if (!ok)
+    return {"src-dst", op + " connects " +
+                           (op == "all_reduce"   ? "P or V to R or I"
+                            : op == "all_gather" ? "V or Si to R or I"
+                            : op == "all_to_all" ? "V to V, or Si to Sj"
+                                                 : "P or V to V or Si")};
+  if (op == "convert") return refuse_convert(src, dst, expert);
+  if (op == "reinterpret") return refuse_reinterpret(src, dst, expert);
+  if (op == "redistribute" &&
+      ((src == 'V' && dst == 'S') || (src == 'S' && dst == 'V'))) {
+    return {"undefined", "no dimension is known to be cut"};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool Judge::cross() {
+  if (!is_name(0)) return false;
+  for (SpmdType& type : types_) type = operands_[0]->type;
+  if (line_.op == "copy") return copy();
+  if (line_.op == "remesh") return do_remesh();
+  if (!find_group_axes()) return false;
+  if (group_.empty()) return true;  // groups of one: nothing happens
+  if (line_.op == "reduce" || line_.op == "broadcast") {
+    return reduce_or_broadcast();
+  }
+  if (!check_ends() || !check_sources() || !check_sizes()) return false;
+  if (!move_shard()) return false;
+  check_precision();
+  return !has_failed();
+}
+
+// Without over= the whole set is a group: the axes along which it extends.
+bool Judge::find_group_axes() {
+  const std::string over = unquote(call_.key("over"));
+  if (over.empty()) {
+    group_ = within_;
+    return true;
+  }
+  if (in_.names.mesh() == nullptr) {
+    add("no-mesh", nullptr, "over=" + over + " has no mesh");
+    return false;
+  }
+  const auto axes = in_.names.mesh()->resolve(over);
+  if (!axes.ok()) {
+    const bool outer = in_.names.find(over).ok();
+    add("axis-unknown", nullptr,
+        axes.error().message + (outer ? "; it belongs to an outer mesh" : ""));
+    return false;
+  }
+  for (const MeshAxis* axis : axes.value()) {
+    const bool here = std::find(within_.begin(), within_.end(),
+                                layout(*axis)) != within_.end();
+    if (here) group_.push_back(layout(*axis));
+  }
+  return true;
+}
+
+bool Judge::check_ends() {
+  const auto src = parse_end(call_.key("src"));
+  const auto dst = parse_end(call_.key("dst"));
+  const Axis& axis = group_[0];
+  if (!src.ok() || !dst.ok()) {
+    add("src-dst", &axis, (src.ok() ? dst : src).error().message);
+    return false;
+  }
+  src_ = src.value().letter;
+  dst_ = dst.value().letter;
+  const std::string ends = "src=" + std::string(call_.key("src")) +
+                           " dst=" + std::string(call_.key("dst"));
+  const bool expert = call_.flag("expert");
+  const Refusal no = refuse(call_.op->name, src_, dst_, expert);
+  if (no.kind != nullptr) {
+    const bool undefined = std::string_view(no.kind) == "undefined";
+    add(no.kind, &axis, ends + ": " + no.message,
+        undefined ? "the value cannot be known without communication" : "");
+    return false;
+  }
+  return check_dims(src.value(), dst.value(), ends);
+}
+
+// Dimensions that the ends and other keys name.
+bool Judge::check_dims(const End& src, const End& dst,
+                       const std::string& ends) {
+  const Axis& axis = group_[0];
+  const auto& pieces = operands_[0]->pieces;
+  if (pieces.empty()) return false;
+  const size_t dims = pieces[0].shape.size();
+  const auto dimension = [&](int64_t dim, size_t n, size_t& out) {
+    const int64_t d = normal_axis(dim, n);
+    out = static_cast<size_t>(std::max<int64_t>(d, 0));
+    if (d >= 0) return true;
+    add("shard-range", &axis,
+        ends + ": dimension " + std::to_string(dim) + " of " +
+            std::to_string(dims));
+    return false;
+  };
+  if (src.letter == 'S' && !dimension(src.dim, dims, src_dim_)) return false;
+  if (dst.letter == 'S' && !dimension(dst.dim, dims, dst_dim_)) return false;
+  const std::tuple<const char*, char, size_t> keys[] = {
+      {"gather_dim", src.letter, src_dim_},
+      {"concat_dim", src.letter, src_dim_},
+      {"scatter_dim", dst.letter, dst_dim_},
+      {"split_dim", dst.letter, dst_dim_}};
+  for (const auto& [key, letter, dim] : keys) {
+    if (!call_.has_key(key)) continue;
+    const bool stacks = std::string_view(key) == "gather_dim" ||
+                        std::string_view(key) == "concat_dim";
+    size_t stated = 0;
+    if (!dimension(call_.integer(key), dims + (stacks && letter == 'V'),
+                   stated)) {
+      return false;
+    }
+    if (letter != 'S' || stated == dim) continue;
+    add("dim-conflict", &axis,
+        std::string(key) + "=" + std::string(call_.key(key)) + " contradicts " +
+            ends,
+        "Si says the dimension; leave the key out");
+    return false;
+  }
+  if (!call_.has_key("split_sizes")) return true;
+  const bool ok = line_.op == "all_to_all"
+                      ? src.letter == 'S' && src_dim_ == 0 && dst_dim_ == 0
+                      : src.letter == 'S' || dst.letter == 'S';
+  if (ok) return true;
+  add("splits", &axis,
+      "split_sizes= are lengths along a dimension, and " + ends +
+          " names none that they fit",
+      line_.op == "all_to_all" ? "they go with src=S0 dst=S0"
+                               : "say which, as S0 in place of V");
+  return false;
+}
+
+// The operand is src on every axis of the group.
+bool Judge::check_sources() {
+  const ShardedValue& value = *operands_[0];
+  const std::string name(line_.operands[0].text);
+  const std::string op_key(call_.key("op"));
+  const bool sums =
+      op_key.empty() || op_key == "sum" ||
+      !(call_.op->name == "all_reduce" || call_.op->name == "reduce_scatter");
+  size_t local = 0;
+  for (const Axis& axis : group_) {
+    const char is = value.type.on(axis);
+    local += is_local(axis);
+    const int32_t pending = value.type.pending(axis);
+    if (is == kUntyped) {
+      if (options_.permissive) continue;
+      add("axis-missing", &axis, missing_axis(0, axis));
+      return false;
+    }
+    if (is == 'V' && pending != 0) {
+      const bool reads = call_.op->name == "all_reduce" &&
+                         ((op_key == "max" && pending == kPendingMax) ||
+                          (op_key == "min" && pending == kPendingMin));
+      if (reads) continue;
+      add("partial-op", &axis,
+          name + " is the extreme of a shard: only all_reduce op=" +
+              (pending == kPendingMax ? "max" : "min") + " may read it");
+      return false;
+    }
+    if (!sums) {
+      if (is == 'V' && (is_local(axis) || value.type.dim_of(axis) < 0))
+        continue;
+      add(is == 'V' ? "partial-op" : "src-type", &axis,
+          "op=" + op_key + " reads V, and " + described(0) +
+              (is == 'V' ? " is sharded" : " is " + std::string(1, is)),
+          is == 'P' ? "P is a sum: no other reduction gives its value" : "");
+      return false;
+    }
+    const char wanted = src_ == 'S' ? 'V' : src_;
+    const bool as_partial = is == 'V' && wanted == 'P' && !line_.key("src");
+    if (is != wanted && !as_partial) {
+      add("src-type", &axis,
+          std::string("src=") + std::string(call_.key("src")) + ", but " +
+              described(0) + " is " + is,
+          is == 'R' && wanted == 'P'
+              ? "it would be added up " + std::to_string(axis.size) + " times"
+              : "");
+      return false;
+    }
+    if (!check_shard(axis)) return false;
+  }
+  if (local > 0 && local < group_.size()) {
+    add("mixed-policy", &group_[0],
+        "some axes of the group are local and some are global");
+    return false;
+  }
+  return true;
+}
+
+// Global mode: a V shards a dimension, the one that src= names, and is the
+// innermost there.
+bool Judge::check_shard(const Axis& axis) {
+  if (is_local(axis)) return true;
+  const SpmdType& type = operands_[0]->type;
+  const int dim = type.dim_of(axis);
+  const char is = type.on(axis);
+  const bool moves = src_ == 'S' || src_ == 'V' || dst_ == 'S' || dst_ == 'V';
+  if (group_.size() > 1 && moves) {
+    add("vary-global", &axis,
+        "over several axes only sums are taken; shards move axis by axis",
+        "go axis by axis, the innermost first");
+    return false;
+  }
+  if (is == 'V' && dim < 0) {
+    add("vary-global", &axis,
+        std::string(line_.operands[0].text) +
+            " is V, but no dimension of it is sharded",
+        "claim Si, or reinterpret V>P, or use #local");
+    return false;
+  }
+  if (dst_ == 'V' && line_.note("type") == nullptr) {
+    add("vary-global", &axis, "dst=V says of no dimension that it is sharded",
+        "say which, as dst=S0");
+    return false;
+  }
+  if (is != 'V') return true;
+  const SpecEntry& entry = type.spec[static_cast<size_t>(dim)];
+  if (src_ == 'S' && static_cast<size_t>(dim) != src_dim_) {
+    add("shard-src", &axis,
+        "src=S" + std::to_string(src_dim_) + ", but " + described(0) +
+            " is sharded on dimension " + std::to_string(dim));
+    return false;
+  }
+  if (entry.back() != axis) {
+    add("not-innermost", &axis,
+        "dimension " + std::to_string(dim) + " is sharded by " +
+            in_.names.spec_text(type, true) + ", innermost by " +
+            in_.names.name(entry.back()),
+        "only the innermost axis of a dimension may move");
+    return false;
+  }
+  if (src_ != 'S') {
+    out_.remarks.push_back(described(0) + ": its shards of dimension " +
+                           std::to_string(dim) +
+                           " are read as unrelated values, which changes what "
+                           "they mean");
+  }
+  return true;
+}
+
+// What is cut comes out even, or says how not.
+bool Judge::check_sizes() {
+  const bool stated = call_.has_key("split_sizes") || line_.key("split");
+  const ShardedValue& value = *operands_[0];
+  int64_t n = 1;
+  for (const Axis& axis : group_) {
+    n *= static_cast<int64_t>(extent_along(axis, value.ranks));
+  }
+  const bool same = src_ == dst_ && src_dim_ == dst_dim_;
+  if (stated || value.pieces.empty() || same) return true;
+  const Shape& shape = value.pieces[0].shape;
+  if (dst_ == 'S' && shape[dst_dim_] % n != 0) {
+    add("uneven", &group_[0],
+        "dimension " + std::to_string(dst_dim_) + " of size " +
+            std::to_string(shape[dst_dim_]) + " is no multiple of " +
+            std::to_string(n),
+        "say split= and shape=, or split_sizes=");
+    return false;
+  }
+  const bool differ =
+      src_ == 'S' &&
+      std::any_of(value.pieces.begin(), value.pieces.end(),
+                  [&](const Type& piece) {
+                    return piece.shape.size() != shape.size() ||
+                           piece.shape[src_dim_] != shape[src_dim_];
+                  });
+  if (!differ || !pieces_.has_value() || pieces_->ok()) return true;
+  add("uneven", &group_[0],
+      "the pieces differ along dimension " + std::to_string(src_dim_),
+      "say split= and shape=, or split_sizes=");
+  return false;
+}
+
+bool Judge::move_shard() {
+  const size_t dims = operands_[0]->pieces[0].shape.size();
+  for (SpmdType& type : types_) {
+    for (const Axis& axis : group_) {
+      type.unshard(axis);
+      type.set(axis, dst_ == 'S' ? 'V' : dst_);
+    }
+    const bool stacks =
+        src_ == 'V' && is_in(dst_, "RIP") && is_in(call_.op->name[0], "ac") &&
+        call_.op->name != "all_reduce" && call_.op->name != "all_to_all";
+    const bool slices = dst_ == 'V' && src_ != 'V' &&
+                        call_.op->name != "reinterpret" &&
+                        call_.op->name != "retype";
+    if (stacks && type.is_sharded()) {
+      const int64_t at =
+          call_.has_key("gather_dim")
+              ? normal_axis(call_.integer("gather_dim"), dims + 1)
+              : 0;
+      type.insert_dim(static_cast<size_t>(std::max<int64_t>(at, 0)));
+    }
+    if (slices && type.is_sharded()) {
+      const int64_t at = call_.has_key("scatter_dim")
+                             ? normal_axis(call_.integer("scatter_dim"), dims)
+                             : 0;
+      type.erase_dim(static_cast<size_t>(std::max<int64_t>(at, 0)));
+    }
+    if (dst_ != 'S') continue;
+    for (const Axis& axis : group_) {
+      if (!is_local(axis)) type.shard(axis, dst_dim_, dims);
+    }
+  }
+  if (dst_ == 'P' && line_.op == "convert" && is_in(src_, "RI")) {
+    for (SpmdType& type : types_) {
+      for (const Axis& axis : group_) type.set(axis, 'P', 1);
+    }
+  }
+  return true;
+}
+
+// broadcast gives the root's copy to all; of a sum that is right only if the
+// root holds all of it. reduce leaves the sum with the root, zeros elsewhere.
+bool Judge::reduce_or_broadcast() {
+  const SpmdType& type = operands_[0]->type;
+  const auto root = static_cast<int32_t>(call_.integer("root"));
+  const bool broadcasts = line_.op == "broadcast";
+  for (const Axis& axis : group_) {
+    const char is = type.on(axis);
+    if (is == kUntyped && !options_.permissive) {
+      add("axis-missing", &axis, missing_axis(0, axis));
+      return false;
+    }
+    const bool whole = type.pending(axis) == root + 1;
+    const bool sharded = !is_local(axis) && type.dim_of(axis) >= 0;
+    if (broadcasts ? (is == 'P' && !whole) || sharded
+                   : is_in(is, "RI") || sharded) {
+      add("src-type", &axis,
+          std::string(line_.op) +
+              (broadcasts ? " spreads the root's own piece, but "
+                          : " adds up summands, but ") +
+              described(0) + " is " +
+              (sharded ? "sharded" : std::string(1, is)));
+      return false;
+    }
+    for (SpmdType& t : types_) {
+      if (broadcasts) {
+        t.set(axis, is == 'I' ? 'I' : 'R');
+      } else {
+        t.set(axis, 'P', root + 1);
+      }
+    }
+  }
+  return true;
+}
+
+// Between sets of one layout all stays as it is; an axis that the source lacks
+// is R after it; one that goes was R or I.
+bool Judge::copy() {
+  const ShardedValue& value = *operands_[0];
+  const std::vector<int64_t>& to = in_.where->ranks;
+  for (const AxisType& a : value.type.axes) {
+    const bool stays =
+        std::find(within_.begin(), within_.end(), a.axis) != within_.end();
+    if (stays || is_in(a.letter, "RI")) continue;
+    add("src-type", &a.axis,
+        described(0) + " is " + a.letter +
+            " on an axis along which the copy does not extend",
+        "reduce or gather it before");
+    return false;
+  }
+  // By position: an axis that both have orders them alike.
+  for (const Axis& axis : within_) {
+    const char is = value.type.on(axis);
+    if (is == kUntyped) {
+      for (SpmdType& type : types_) type.set(axis, 'R');
+      continue;
+    }
+    if (value.ranks.size() != to.size() || is_in(is, "RI")) continue;
+    for (size_t p = 0; p < to.size(); ++p) {
+      if (axis.coordinate(to[p]) == axis.coordinate(value.ranks[p])) continue;
+      add("src-type", &axis,
+          described(0) + " changes its order of ranks along the axis");
+      return false;
+    }
+  }
+  for (SpmdType& type : types_) {
+    const SpmdType old = type;
+    for (const AxisType& a : old.axes) {
+      if (std::find(within_.begin(), within_.end(), a.axis) == within_.end()) {
+        type.unshard(a.axis);
+        type.drop(a.axis);
+      }
+    }
+  }
+  return true;
+}
+
+bool Judge::do_remesh() {
+  Kinded problem;
+  Claim claim;
+  const auto text = [&](const char* key) { return unquote(call_.key(key)); };
+  std::vector<Axis> to;
+  bool ok = parse_claim(text("type"), "", in_.names, claim, problem);
+  std::string rest = text("axes");
+  while (ok && !rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const auto axes = in_.names.find(rest.substr(0, comma));
+    if (!axes.ok()) {
+      problem = {"axis-unknown", "", axes.error().message};
+      ok = false;
+      break;
+    }
+    to.insert(to.end(), axes.value().begin(), axes.value().end());
+    rest.erase(0, comma + 1);
+  }
+  for (const Claim::Item& item : claim.items) {
+    to.insert(to.end(), item.axes.begin(), item.axes.end());
+  }
+  SpmdType made;
+  ok = ok && remesh(in_.operands[0]->type, to, in_.names, made, problem);
+  for (const Claim::Item& item : claim.items) {
+    for (const Axis& axis : item.axes) {
+      const char is = made.on(axis);
+      const char wanted = item.letter == 'S' ? 'V' : item.letter;
+      if (!ok || is == wanted) continue;
+      problem = {"assert", in_.names.name(axis),
+                 std::string("claimed ") + wanted + ", but it is " + is};
+      ok = false;
+    }
+  }
+  if (!ok) {
+    out_.problems.push_back(
+        {problem.kind, problem.axis, problem.message, "", {}});
+    return false;
+  }
+  for (SpmdType& type : types_) type = made;
+  return true;
+}
+
+// A sum backward in less than 32 bits has to be asked for.
+void Judge::check_precision() {
+  const ShardedValue& value = *operands_[0];
+  if (!value.carries_gradient || value.pieces.empty()) return;
+  const bool gathers = (line_.op == "all_gather" || line_.op == "all_reduce" ||
+                        line_.op == "redistribute") &&
+                       dst_ == 'R' && is_in(src_, "PVS");
+  const bool converts = src_ == 'I' && dst_ == 'R';
+  if ((!gathers && !converts) || call_.has_key("bwd")) return;
+  bool narrow =
+      is_float(value.pieces[0].dtype) && size_of(value.pieces[0].dtype) < 4;
+  for (const char* key : {"acc", "out"}) {
+    const auto dtype = parse_dtype(call_.key(key));
+    narrow = narrow || (dtype.has_value() && size_of(*dtype) < 4);
+  }
+  if (!narrow) return;
+  add("low-prec", &group_[0],
+      "the gradient is summed over " + std::to_string(group_[0].size) +
+          " ranks in less than 32 bits, and bwd= does not say so",
+      "write bwd=f32, or the dtype that is meant");
+}
+
+}  // namespace gt

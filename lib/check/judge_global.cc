@@ -1,0 +1,396 @@
+// Global mode: where the shards of a line's operands go, by its index rule. A
+// line is legal if running it on the shards gives shards of the result, the
+// whole result, or summands of it.
+#include <algorithm>
+#include <set>
+
+#include "check/judge.h"
+#include "ops/shape_rules.h"
+#include "spmd/join.h"
+#include "spmd/stated.h"
+
+namespace gt {
+namespace {
+
+bool is_tensor(const Argument& a) {
+  return a.role == Role::kTensor && !a.absent && !a.literal && a.operand >= 0;
+}
+
+bool states_own_sizes(const Op& op) {
+  const int key = op.key_index("shape");
+  return key >= 0 && op.keys[static_cast<size_t>(key)].required;
+}
+
+// The line as one device runs it: without split=, and without a shape= that
+// only says of what whole split= speaks.
+Line whole_line(const Line& line, const Op& op) {
+  Line whole = line;
+  std::erase_if(whole.keys, [&](const Key& key) {
+    return key.key == "split" || key.key == "part" ||
+           (key.key == "shape" && !states_own_sizes(op));
+  });
+  return whole;
+}
+
+// Reductions whose shards' results do not add up to the whole's: what gives one
+// number for the dimension, but no index and no spread.
+bool reduces(const Call& call, size_t argument, int dim) {
+  static const std::set<std::string_view> other = {"argmax", "argmin", "var",
+                                                   "cumsum"};
+  const std::string_view family = call.op->family->name;
+  if (call.has_key("reduction")) {
+    const Term& term = call.op->operand_terms[argument];
+    const size_t rank = call.type(argument).shape.size();
+    const size_t letters = term.letters.size();
+    const size_t at = static_cast<size_t>(dim) + letters - rank;
+    return letters > rank || static_cast<size_t>(dim) < rank - letters ||
+           !term.whole[at];
+  }
+  return (family == "reductions" || family == "statistics") &&
+         other.count(call.op->name) == 0;
+}
+
+}  // namespace
+
+const SpmdType* Judge::type_of(size_t argument) const {
+  const Argument& a = whole_.arguments[argument];
+  if (!is_tensor(a) || !is_name(static_cast<size_t>(a.operand))) return nullptr;
+  return &operands_[static_cast<size_t>(a.operand)]->type;
+}
+
+bool Judge::sharded_by(const Axis& axis) const {
+  return std::any_of(operands_.begin(), operands_.end(), [&](const auto& o) {
+    return o.has_value() && o->type.dim_of(axis) >= 0;
+  });
+}
+
+// The labels of the whole line. Where a line states the sizes of its pieces, or
+// the wholes do not go together, those of the first rank's: then a shard that
+// is read whole, or cut elsewhere, is what is found.
+bool Judge::bind_whole() {
+  const Op& op = *call_.op;
+  const bool local_sizes =
+      in_.where != nullptr && states_own_sizes(op) && !line_.key("split");
+  std::vector<const Type*> types;
+  wholes_.assign(operands_.size(), std::nullopt);
+  bool known = true;
+  for (size_t o = 0; o < operands_.size(); ++o) {
+    if (operands_[o].has_value()) wholes_[o] = whole_of(*operands_[o]);
+    known = known && (wholes_[o].has_value() || !operands_[o].has_value());
+    types.push_back(wholes_[o].has_value() ? &*wholes_[o] : nullptr);
+  }
+  bound_line_ = whole_line(line_, op);
+  if (!local_sizes && known && gt::bind(bound_line_, types, whole_).ok()) {
+    return true;
+  }
+  is_by_pieces_ = true;
+  if (is_bound_) whole_ = call_;
+  return is_bound_;
+}
+
+bool Judge::propagate() {
+  std::vector<Axis> sharding;
+  for (const Axis& axis : within_) {
+    if (sharded_by(axis)) sharding.push_back(axis);
+  }
+  if (sharding.empty() && line_.key("split") == nullptr) return true;
+  if (!bind_whole()) {
+    // Shapes do not go together; that is told with them.
+    return false;
+  }
+  labels_ = index_rule(whole_);
+  label_axes_.assign(labels_.size(), {});
+  for (const Axis& axis : sharding) propagate_axis(axis);
+  SpmdType stated;
+  const size_t dims =
+      whole_.results.empty() ? 0 : whole_.results[0].shape.size();
+  const bool of_result = whole_.op->row->part_operand < 0;
+  if (!has_failed() && of_result && spec_of_split(dims, stated)) {
+    for (const AxisType& a : stated.axes) {
+      if (!sharded_by(a.axis)) place_by_split(a.axis, stated);
+    }
+  }
+  if (!has_failed() && is_by_pieces_ && !states_own_sizes(*call_.op)) {
+    add("shard-prop", &sharding[0],
+        "the operands' wholes do not go together: " + wholes_text());
+  }
+  if (has_failed() || !order_entries()) return false;
+  if (line_.key("split") != nullptr) {
+    const int part = whole_.op->row->part_operand;
+    const SpmdType* type =
+        of_result ? types_.data() : type_of(static_cast<size_t>(part));
+    const size_t of =
+        of_result ? dims : whole_.type(static_cast<size_t>(part)).shape.size();
+    if (type != nullptr && !check_split(*type, of)) return false;
+  }
+  return check_cuts();
+}
+
+std::string Judge::wholes_text() const {
+  std::string text;
+  for (size_t o = 0; o < operands_.size(); ++o) {
+    if (!operands_[o].has_value()) continue;
+    text += (text.empty() ? "" : ", ") + described(o);
+    if (wholes_[o].has_value()) text += " of " + to_string(*wholes_[o]);
+  }
+  return text;
+}
+
+// Dimension `dim` of the argument may not be sharded.
+bool Judge::leave_whole(const Axis& axis, size_t argument, int dim) {
+  const std::string& op = whole_.op->name;
+  const Argument& a = whole_.arguments[argument];
+  const std::string name(line_.operands[static_cast<size_t>(a.operand)].text);
+  if (op == "max" || op == "min") {
+    for (SpmdType& type : types_) {
+      type.set(axis, 'V', op == "max" ? kPendingMax : kPendingMin);
+    }
+    return true;
+  }
+  const std::string what =
+      "dimension " + std::to_string(dim) + " of " + name + " is sharded";
+  if (op == "reshape" && a.type.shape[static_cast<size_t>(dim)] == 1) {
+    add("reshape-ambig", &axis, what + " with one element a rank, which goes");
+  } else if (reduces(whole_, argument, dim)) {
+    add("partial-op", &axis, what + ", and the shards' results do not add up",
+        "take the sum, reduce it, and divide by the global count; or gather "
+        "first");
+  } else {
+    add("shard-prop", &axis, what + ", but it must be whole here",
+        "gather it before (all_gather src=S" + std::to_string(dim) +
+            " dst=R), or shard another dimension (all_to_all)");
+  }
+  return false;
+}
+
+bool Judge::propagate_axis(const Axis& axis) {
+  int found = -1;
+  for (size_t i = 0; i < whole_.arguments.size(); ++i) {
+    const SpmdType* type = type_of(i);
+    const int dim = type == nullptr ? -1 : type->dim_of(axis);
+    if (dim < 0) continue;
+    int label = -1;
+    for (size_t l = 0; l < labels_.size(); ++l) {
+      if (labels_[l].arguments[i].dim == dim) label = static_cast<int>(l);
+    }
+    if (label < 0) return leave_whole(axis, i, dim);
+    if (found >= 0 && label != found) {
+      add("shard-prop", &axis,
+          "the operands are sharded on different dimensions: " + wholes_text(),
+          "all_to_all moves one of them");
+      return false;
+    }
+    found = label;
+  }
+  if (found < 0) return true;
+  const Label& label = labels_[static_cast<size_t>(found)];
+  label_axes_[static_cast<size_t>(found)].push_back(axis);
+  return check_label(axis, label) && place_label(axis, label);
+}
+
+// All that has the label is sharded on it.
+bool Judge::check_label(const Axis& axis, const Label& label) {
+  for (size_t i = 0; i < whole_.arguments.size(); ++i) {
+    const SpmdType* type = type_of(i);
+    if (type == nullptr) continue;
+    const auto o = static_cast<size_t>(whole_.arguments[i].operand);
+    const std::string name(line_.operands[o].text);
+    const LabelDim& place = label.arguments[i];
+    if (!place.is_there()) {
+      if (i < label.added.size() && label.added[i]) {
+        add("shard-prop", &axis,
+            name + " would be added to a pending sum once per rank",
+            "add it after the reduction, or convert it R>P and add");
+        return false;
+      }
+      continue;
+    }
+    if (type->dim_of(axis) < 0) {
+      add("shard-prop", &axis,
+          name + " has the sharded dimension whole: " + wholes_text(),
+          "convert src=R dst=S" + std::to_string(place.dim) +
+              " cuts it without communication, all_gather makes the other "
+              "whole");
+      return false;
+    }
+    if (place.unit != 1 && whole_.op->name == "reshape" &&
+        line_.key("split") == nullptr) {
+      add("reshape-split", &axis,
+          "the sharded dimension " + std::to_string(place.dim) + " of " + name +
+              " is split",
+          "state the result's cut, as in split=" + in_.names.name(axis) + ":" +
+              std::to_string(place.dim) + " with the whole shape");
+      return false;
+    }
+  }
+  if (label.is_looked_up && line_.key("split") == nullptr) {
+    add("shard-prop", &axis,
+        "the table is sharded on the dimension that is indexed: " +
+            wholes_text(),
+        "say split= and shape= of the table, so that indices of other ranks' "
+        "rows give zeros");
+    return false;
+  }
+  return true;
+}
+
+bool Judge::place_label(const Axis& axis, const Label& label) {
+  for (size_t r = 0; r < types_.size(); ++r) {
+    const bool there = r < label.results.size() && label.results[r].is_there();
+    if (there) {
+      types_[r].set(axis, 'V');
+      types_[r].shard(axis, static_cast<size_t>(label.results[r].dim),
+                      whole_.results[r].shape.size());
+      continue;
+    }
+    if (!label.is_summed && !label.is_looked_up) {
+      add("shard-prop", &axis,
+          "result " + std::string(line_.results[r].text) +
+              " needs the sharded dimension whole: " + wholes_text());
+      return false;
+    }
+    if (options_.explicit_partial && line_.note("partial") == nullptr) {
+      add("partial-implicit", &axis,
+          "a sharded dimension is contracted and nothing says so",
+          "write #partial=" + in_.names.name(axis));
+      return false;
+    }
+    types_[r].set(axis, 'P');
+  }
+  return true;
+}
+
+// An axis that split= names and no operand is sharded by: a dimension that only
+// the result has.
+bool Judge::place_by_split(const Axis& axis, const SpmdType& stated) {
+  const int dim = stated.dim_of(axis);
+  for (size_t l = 0; l < labels_.size(); ++l) {
+    const Label& label = labels_[l];
+    if (label.results.empty() || label.results[0].dim != dim) continue;
+    const bool only_results =
+        std::none_of(label.arguments.begin(), label.arguments.end(),
+                     [](const LabelDim& p) { return p.is_there(); });
+    if (!only_results) break;
+    if (types_[0].on(axis) != 'R') break;
+    label_axes_[l].push_back(axis);
+    return place_label(axis, label);
+  }
+  add("spec-conflict", &axis,
+      "split= cuts dimension " + std::to_string(dim) +
+          " of the result, but no operand is sharded so: " + wholes_text());
+  return false;
+}
+
+// Entries of all operands together say which axis is the outer one.
+bool Judge::order_entries() {
+  std::set<std::pair<Axis, Axis>> before;
+  for (const auto& operand : operands_) {
+    if (!operand.has_value()) continue;
+    for (const SpecEntry& entry : operand->type.spec) {
+      for (size_t i = 0; i < entry.size(); ++i) {
+        for (size_t j = i + 1; j < entry.size(); ++j) {
+          before.insert({entry[i], entry[j]});
+        }
+      }
+    }
+  }
+  SpmdType stated;
+  if (!types_.empty() && whole_.op->row->part_operand < 0 &&
+      !whole_.results.empty() &&
+      spec_of_split(whole_.results[0].shape.size(), stated)) {
+    for (const SpecEntry& entry : stated.spec) {
+      for (size_t i = 0; i + 1 < entry.size(); ++i) {
+        before.insert({entry[i], entry[i + 1]});
+      }
+    }
+  }
+  for (const auto& [outer, inner] : before) {
+    if (before.count({inner, outer}) == 0) continue;
+    add("shard-order", &outer,
+        in_.names.name(outer) + "+" + in_.names.name(inner) + " and " +
+            in_.names.name(inner) + "+" + in_.names.name(outer) +
+            " nest differently: " + wholes_text());
+    return false;
+  }
+  for (SpmdType& type : types_) {
+    for (SpecEntry& entry : type.spec) {
+      for (size_t i = 1; i < entry.size(); ++i) {
+        for (size_t j = i; j > 0 && before.count({entry[j], entry[j - 1]});
+             --j) {
+          std::swap(entry[j], entry[j - 1]);
+        }
+      }
+      for (size_t i = 0; i + 1 < entry.size(); ++i) {
+        if (before.count({entry[i], entry[i + 1]}) > 0) continue;
+        add("shard-order", &entry[i],
+            "axes " + in_.names.name(entry[i]) + " and " +
+                in_.names.name(entry[i + 1]) +
+                " meet on one dimension, and nothing says which is the outer");
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// ---- cuts -------------------------------------------------------------------
+
+// Operands that are sharded alike are cut alike, and the results as they are.
+bool Judge::check_cuts() {
+  if (in_.where == nullptr) return true;
+  for (size_t l = 0; l < labels_.size(); ++l) {
+    if (!label_axes_[l].empty() && !check_cut(labels_[l], label_axes_[l][0])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Judge::check_cut(const Label& label, const Axis& axis) {
+  for (size_t p = 0; p < in_.where->ranks.size(); ++p) {
+    int64_t count = -1;
+    std::string of;
+    const auto same = [&](const LabelDim& place, const Type& piece,
+                          std::string_view name, bool is_result) {
+      if (!place.is_there()) return true;
+      const int64_t size = piece.shape[static_cast<size_t>(place.dim)];
+      const int64_t mine = size / place.unit;
+      if (count < 0) {
+        count = mine;
+        of = name;
+      }
+      if (size % place.unit == 0 && mine == count) return true;
+      const bool splits = whole_.op->name == "reshape" && !is_result;
+      add(splits ? "reshape-split" : "uneven", &axis,
+          "rank " + std::to_string(in_.where->ranks[p]) + " has " +
+              std::to_string(size) + " of dimension " +
+              std::to_string(place.dim) + " of " + std::string(name) +
+              (of == name ? std::string(", no multiple of ") +
+                                std::to_string(place.unit)
+                          : ", and " + std::to_string(count * place.unit) +
+                                " would match " + of),
+          "operands that are sharded alike must be cut alike");
+      return false;
+    };
+    for (size_t i = 0; i < whole_.arguments.size(); ++i) {
+      const SpmdType* type = type_of(i);
+      if (type == nullptr || !label.arguments[i].is_there()) continue;
+      const auto o = static_cast<size_t>(whole_.arguments[i].operand);
+      if (operands_[o]->pieces.size() <= p) continue;
+      if (!same(label.arguments[i], operands_[o]->pieces[p],
+                line_.operands[o].text, false)) {
+        return false;
+      }
+    }
+    if (!pieces_.has_value() || !pieces_->ok()) continue;
+    for (size_t r = 0; r < types_.size() && r < label.results.size(); ++r) {
+      if (!same(label.results[r], pieces_->value()[r][p], line_.results[r].text,
+                true)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace gt

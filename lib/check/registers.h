@@ -1,0 +1,70 @@
+// What every name holds, by ranks. What a name holds is a number, so that a
+// line's reads are compared at once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/hash.h"
+#include "check/value.h"
+#include "stream/line.h"
+
+namespace gt {
+
+class CheckRegisters {
+ public:
+  // A name's parts, on ranks of their own; number 0 has none.
+  using Content = uint32_t;
+  struct Slot {
+    Content content = 0;
+  };
+
+  Slot* slot(std::string_view name);  // kept until forget_dead()
+  const std::vector<ShardedValue>& parts(Content content) const {
+    return *contents_[content];
+  }
+
+  // The value on these ranks (none: of no ranks); nothing unless all are there.
+  // What stands on them in several parts is unrelated along the axes that tell
+  // the parts apart.
+  std::optional<ShardedValue> read(const Slot& slot,
+                                   const std::vector<int64_t>& ranks,
+                                   const AxisNames& names) const;
+  // The content with the value in place of what its ranks hold.
+  Content with(Content content, const ShardedValue& value);
+  Content without(Content content, const std::vector<int64_t>& ranks);
+
+  void set(Slot* slot, Content content) {
+    live_ += content != 0;
+    live_ -= slot->content != 0;
+    slot->content = content;
+  }
+  // Of all names that the glob matches.
+  void release(std::string_view glob);
+
+  // Whether names and contents that nobody holds are many; then forget_dead()
+  // lets go of them, and all pointers and numbers with them.
+  bool is_large() const {
+    return slots_.size() > 4 * live_ + kDead || contents_.size() > kContents;
+  }
+  void forget_dead();
+
+ private:
+  static constexpr size_t kDead = size_t{1} << 14;
+  static constexpr size_t kContents = size_t{1} << 16;
+
+  Content intern(std::vector<ShardedValue> parts);
+
+  std::unordered_map<std::string, Slot, TextHash, std::equal_to<>> slots_;
+  size_t live_ = 0;
+  std::unordered_map<std::string, Content> by_text_;
+  std::vector<std::unique_ptr<std::vector<ShardedValue>>> contents_ = first();
+  static std::vector<std::unique_ptr<std::vector<ShardedValue>>> first();
+};
+
+}  // namespace gt

@@ -1,0 +1,60 @@
+#include "check/value.h"
+
+#include <map>
+#include <set>
+
+namespace gt {
+
+size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks) {
+  std::set<int64_t> seen;
+  for (const int64_t rank : ranks) seen.insert(axis.coordinate(rank));
+  return seen.size();
+}
+
+namespace {
+
+// The size of one dimension of the whole; -1 if the pieces do not fit.
+int64_t whole_size(const ShardedValue& value, size_t dim) {
+  const SpecEntry none;
+  const SpecEntry& entry =
+      value.type.is_sharded() ? value.type.spec[dim] : none;
+  std::map<std::vector<int64_t>, int64_t> sizes;
+  int64_t sum = 0;
+  for (size_t p = 0; p < value.pieces.size(); ++p) {
+    std::vector<int64_t> place;
+    for (const Axis& axis : entry) {
+      place.push_back(axis.coordinate(value.ranks[p]));
+    }
+    const int64_t size = value.pieces[p].shape[dim];
+    const auto [it, fresh] = sizes.try_emplace(std::move(place), size);
+    if (fresh) sum += size;
+    if (it->second != size) return -1;
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<Type> whole_of(const ShardedValue& value) {
+  if (value.pieces.empty()) return std::nullopt;
+  Type whole = value.pieces[0];
+  if (!value.is_placed()) return whole;
+  const size_t dims = whole.shape.size();
+  if (value.type.is_sharded() && value.type.spec.size() != dims) {
+    return std::nullopt;
+  }
+  for (const Type& piece : value.pieces) {
+    if (piece.dtype != whole.dtype || piece.shape.size() != dims) {
+      return std::nullopt;
+    }
+  }
+  for (size_t d = 0; d < dims; ++d) {
+    const int64_t size = whole_size(value, d);
+    if (size < 0) return std::nullopt;
+    whole.shape[d] = size;
+  }
+  if (!check_size(whole).ok()) return std::nullopt;
+  return whole;
+}
+
+}  // namespace gt

@@ -1,0 +1,38 @@
+// What a name holds: its pieces' types and what they are together.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/spmd_type.h"
+#include "stream/type.h"
+
+namespace gt {
+
+struct ShardedValue {
+  enum class State : uint8_t {
+    kTyped,
+    kSoft,    // a constant of no ranks: R to whoever reads it
+    kUnknown  // after an error, or never declared: its readers are silent
+  };
+  State state = State::kUnknown;
+  std::vector<int64_t> ranks;  // empty: of no ranks, a whole
+  SpmdType type;
+  std::vector<Type> pieces;  // by ranks, or the whole; empty: unknown
+  bool carries_gradient = false;
+
+  bool is_placed() const { return !ranks.empty(); }
+  friend bool operator==(const ShardedValue&, const ShardedValue&) = default;
+};
+
+// The whole that the pieces are parts of; nothing when they do not fit
+// together as the type says, or are not known.
+std::optional<Type> whole_of(const ShardedValue& value);
+
+// How many coordinates along the axis occur among the ranks.
+size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks);
+
+}  // namespace gt

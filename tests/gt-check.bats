@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# gt-check as a user meets it: streams that are right, and what is wrong with
+# the others.
+
+load helper
+
+# Column- and row-parallel products on two ranks, and a step of training.
+make_placed() {
+  cat >placed.gt <<'END'
+mesh dp=2 tp=2
+x@0-3 = load "x.npy" f32[7,16] 0 split=dp:0
+w@0-3 = randn f32[16,6] 7 split=tp:1
+v@0-3 = randn f32[6,4] 8 split=tp:0
+h@0-3 = matmul x@0-3 w@0-3
+h@0-3 = relu h@0-3
+y@0-3 = matmul h@0-3 v@0-3
+y@0-3 = all_reduce y@0-3 over=tp dst=I
+l@0-3 = sum y@0-3
+dy@0-3 = ones f32[7,4] split=dp:0 #bwd #type=tp:I
+r@0-3 = convert dy@0-3 over=tp src=I dst=R #bwd
+gv@0-3 = matmul h@0-3 r@0-3 ta=1 #bwd #grad=v
+gv@0-3 = all_reduce gv@0-3 over=dp #bwd #grad=v
+v@0-3 = sgd v@0-3 gv@0-3 0.1
+print y@0-3 split=dp:0 shape=7,4 as=y
+END
+}
+
+# finds KIND: gt-check -q of standard input has a finding of the kind, and 1.
+finds() {
+  run -1 --separate-stderr gt-check -q
+  [[ $stderr == *"[$1]"* ]] || {
+    printf '%s\n' "$stderr"
+    return 1
+  }
+}
+
+@test "a right stream is clean, and comes out with its types" {
+  make_placed
+  gt-check placed.gt >out
+  run -0 grep -c '#type=' out
+  [ "$output" = 13 ]
+  grep -q '^h@0-3 = matmul x@0-3 w@0-3 #type=dp:S0,tp:S1$' out
+  grep -q '^gv@0-3 = matmul h@0-3 r@0-3 ta=1 #bwd #grad=v #type=dp:P,tp:S0$' out
+  gt-check out | cmp - out
+}
+
+@test "notes are all that is added" {
+  make_placed
+  diff <(gt-check placed.gt | sed 's/ #.*//') \
+    <({ echo '#gt 1'; cat placed.gt; echo '#end 0'; } | sed 's/ #.*//')
+}
+
+@test "a stream without a mesh passes as it is" {
+  printf 'x  = ones f32[2]\n# a comment\n\nprint x # y\n' >a.gt
+  diff <(gt-check a.gt) <({ echo '#gt 1'; cat a.gt; echo '#end 0'; })
+}
+
+@test "a collective that is deleted, doubled or over another axis is found" {
+  make_placed
+  sed '/all_reduce y/d' placed.gt | finds part-nonlin
+  sed '/all_reduce y/{p;}' placed.gt | finds src-type
+  sed 's/f32\[7/f32[8/; s/shape=7/shape=8/; /all_reduce y/s/tp/dp/' placed.gt |
+    finds part-nonlin
+  sed '/all_reduce gv/d' placed.gt | finds part-affine
+  sed '/all_reduce gv/{p;}' placed.gt | finds src-type
+  sed '/all_reduce gv/s/dp/tp/' placed.gt | finds part-affine
+  sed '/convert dy/s/ convert.*#/ copy dy@0-3 #/' placed.gt | finds inv-mix
+}
+
+@test "a cut that is another than its readers want is found" {
+  make_placed
+  sed '/^v@0-3 = randn/s/tp:0/tp:1/' placed.gt | finds shard-prop
+  sed '/^w@0-3/s/tp:1/tp:0/' placed.gt | finds shard-prop
+  sed '/^w@0-3/s/tp:1/tp:1*2/' placed.gt | finds uneven
+  sed '/^print/s/dp:0/tp:0/' placed.gt | finds spec-conflict
+  sed '/^x@/s/split=dp:0//; /^print/s/split=dp:0 shape=7,4//' placed.gt |
+    finds shard-prop
+}
+
+@test "operands that do not live where a line runs are found" {
+  make_placed
+  sed '/^h@0-3 = relu/s/ h@0-3/ h@0-1/' placed.gt | finds ranks
+  sed '/^w@0-3/d' placed.gt | finds unbound
+  sed '/all_reduce y/s/@0-3/@0-1/g' placed.gt | finds shard-prop
+}
+
+@test "a finding names the operands and lines that mend it" {
+  make_placed
+  sed -i '/all_reduce y/d' placed.gt
+  run -1 --separate-stderr gt-check -q placed.gt
+  [ -z "$output" ]
+  [[ $stderr == "gt-check: placed.gt:14: print: axis tp: "* ]]
+  [[ $stderr == *"fix: y1@0-3 = all_reduce y@0-3 over=tp src=P dst=R"* ]]
+}
+
+@test "the status goes into the end mark, and a cut stream is told" {
+  make_placed
+  sed -i '/all_reduce y/d' placed.gt
+  run -1 --separate-stderr gt-check placed.gt
+  [ "${lines[-1]}" = '#end 1' ]
+  printf 'x = = y\n' >bad.gt
+  run -3 --separate-stderr gt-check bad.gt
+  [ "${lines[-1]}" = '#end 3' ]
+  printf '#gt 1\nx = ones f32[1]\n' >cut.gt
+  run -4 --separate-stderr gt-check cut.gt
+  [[ $stderr == *'stream cut short after line 2'* ]]
+  run -2 --separate-stderr gt-check nothing.gt
+  run -2 --separate-stderr gt-check --no-such
+}
+
+@test "-t says what each line reads and gives" {
+  make_placed
+  run -0 --separate-stderr gt-check -q -t placed.gt
+  [[ $stderr == *$'\n5 matmul({dp:S0,tp:R}, {dp:R,tp:S1}) -> {dp:S0,tp:S1}\n'* ]]
+}
+
+@test "-l follows no shards, --explicit-partial wants sums to be claimed" {
+  make_placed
+  gt-check -l placed.gt | grep -q '^h@0-3 = relu h@0-3 #type=dp:V,tp:V$'
+  run -1 --separate-stderr gt-check -q --explicit-partial placed.gt
+  [[ $stderr == *'[partial-implicit]'* ]]
+}
+
+@test "an annotated program without ranks is checked with whole shapes" {
+  cat >a.gt <<'END'
+mesh tp=2
+x = load "x.npy" f32[4,6] #type=tp:S1
+w = load "w.npy" f32[6,2] #type=tp:S0
+y = matmul x w
+z = relu y
+END
+  run -1 --separate-stderr gt-check a.gt
+  [[ $stderr == *'a.gt:5: relu: axis tp: '*'[part-nonlin]'* ]]
+  [[ $output == *'y = matmul x w #type=tp:P'* ]]
+}
+
+@test "the two-rank example of the digits is clean" {
+  cd "$GT_ROOT/examples"
+  gt-emit digits-tp2-init.gt digits-tp2.gt digits-tp2-test.gt | gt-check -q
+}
