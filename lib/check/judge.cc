@@ -81,6 +81,23 @@ ShardedValue Judge::read(const ShardedValue& value,
   return out;
 }
 
+// Local axes come before all others.
+bool Judge::check_local_axes() {
+  if (options_.local_axes.empty()) return true;
+  const Axis* global = nullptr;
+  for (const Axis& axis : within_) {
+    if (!is_local(axis)) {
+      global = &axis;
+    } else if (global != nullptr) {
+      add("local-prefix", &axis,
+          "a local axis inside of " + in_.names.name(*global),
+          "local axes are the outermost ones of the mesh");
+      return false;
+    }
+  }
+  return true;
+}
+
 bool Judge::read_operands() {
   for (size_t o = 0; o < line_.operands.size(); ++o) {
     operands_.emplace_back();
@@ -106,7 +123,7 @@ bool Judge::read_operands() {
     unknown_ = unknown_ || operand.state == ShardedValue::State::kUnknown;
     operands_.back() = std::move(operand);
   }
-  return !has_failed();
+  return !has_failed() && check_local_axes();
 }
 
 // ---- shapes -----------------------------------------------------------------

@@ -35,6 +35,7 @@ class Judge {
   }
   bool is_local(const Axis& axis) const;
   std::string described(size_t operand) const;
+  bool check_local_axes();
   bool read_operands();
   ShardedValue read(const ShardedValue& value,
                     const std::vector<int64_t>& ranks, size_t operand);

@@ -235,7 +235,7 @@ bool Judge::check_sources() {
     const char wanted = src_ == 'S' ? 'V' : src_;
     const bool as_partial = is == 'V' && wanted == 'P' && !line_.key("src");
     if (is != wanted && !as_partial) {
-      add("src-type", &axis,
+      add(line_.op == "retype" ? "retype" : "src-type", &axis,
           std::string("src=") + std::string(call_.key("src")) + ", but " +
               described(0) + " is " + is,
           is == 'R' && wanted == 'P'

@@ -338,6 +338,16 @@ bool Judge::order_entries() {
 // Operands that are sharded alike are cut alike, and the results as they are.
 bool Judge::check_cuts() {
   if (in_.where == nullptr) return true;
+  for (size_t r = 0; r < types_.size(); ++r) {
+    if (!types_[r].is_sharded() || !pieces_.has_value() || !pieces_->ok() ||
+        pieces_->value()[r][0].shape.size() == types_[r].spec.size()) {
+      continue;
+    }
+    add("shard-prop", nullptr,
+        "a piece comes out with other dimensions than the whole: " +
+            wholes_text());
+    return false;
+  }
   for (size_t l = 0; l < labels_.size(); ++l) {
     if (!label_axes_[l].empty() && !check_cut(labels_[l], label_axes_[l][0])) {
       return false;

@@ -298,11 +298,11 @@ class Vector {
 
   std::vector<std::string> translated(Words words, const std::string& result) {
     static const std::map<std::string, std::string> kSame = {
-        {"bmm", "matmul"},   {"mm", "matmul"},       {"mv", "matmul"},
-        {"clone", "copy"},   {"rdiv", "div"},        {"rsub", "sub"},
-        {"cat", "concat"},   {"radd", "add"},        {"rmul", "mul"},
-        {"view", "reshape"}, {"contiguous", "copy"}, {"to", "cast"},
-        {"amax", "max"},     {"amin", "min"}};
+        {"bmm", "matmul"},      {"mm", "matmul"}, {"clone", "copy"},
+        {"rdiv", "div"},        {"rsub", "sub"},  {"cat", "concat"},
+        {"radd", "add"},        {"rmul", "mul"},  {"view", "reshape"},
+        {"contiguous", "copy"}, {"to", "cast"},   {"amax", "max"},
+        {"amin", "min"}};
     if (const auto it = kSame.find(words[0]); it != kSame.end()) {
       words[0] = it->second;
     }
@@ -325,6 +325,16 @@ class Vector {
           line("product", {"matmul", words[2], words[3]});
       known_.insert("product");
       return {product, line(result, {"add", words[1], "product"})};
+    } else if (op == "mv") {
+      const Words lines = {line("column", {"unsqueeze", words[2], "axis=1"})};
+      known_.insert({"column", "product"});
+      return {lines[0], line("product", {"matmul", words[1], "column"}),
+              line(result, {"squeeze", "product", "axis=-1"})};
+    } else if (op == "where") {
+      const std::string test = line("test", {"ne", words[1], "0"});
+      known_.insert("test");
+      words[1] = "test";
+      return {test, line(result, words)};
     } else if (op == "dot") {
       const std::string product = line("product", {"mul", words[1], words[2]});
       known_.insert("product");
