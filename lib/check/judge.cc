@@ -190,7 +190,9 @@ bool Judge::infer_types() {
   if (line_.op == "grad") return take_gradients();
   if (!is_bound_ && !is_formed_) return false;
   if (in_.where != nullptr && crosses_ranks(line_, *in_.where)) return cross();
-  if (!check_typed() || !join_axes()) return false;
+  if (!check_typed()) return false;
+  if (!local_ && !is_source()) find_labels();
+  if (!join_axes()) return false;
   if (is_source()) {
     declare_source();
     return !has_failed();
@@ -324,6 +326,12 @@ bool Judge::check_output() {
     }
     if (!has_failed() && !value.pieces.empty()) {
       check_split(value.type, value.pieces[0].shape.size());
+    }
+    if (!local_ && in_.where != nullptr && value.type.is_sharded() &&
+        line_.key("split") == nullptr) {
+      add("shard-prop", nullptr,
+          described(o) + " is written in pieces, one a rank",
+          "split= puts them together; if pieces are meant, write #local");
     }
     if (in_.where == nullptr || value.pieces.empty() ||
         line_.key("split") == nullptr) {

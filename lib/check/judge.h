@@ -63,6 +63,8 @@ class Judge {
                        char src, char dst) const;
 
   // judge_global.cc
+  bool find_labels();
+  bool adds_to_sum(const Axis& axis) const;
   bool propagate();
   bool bind_whole();
   bool propagate_axis(const Axis& axis);
@@ -95,6 +97,7 @@ class Judge {
   void apply_claims();
   void claim_partial();
   void check_optimizer();
+  const Axis* unlike_gradient(const SpmdType& g, const SpmdType& w) const;
   void check_gradient();
   bool take_gradients();
   bool check_loss(const ShardedValue& loss, const std::string& name);
@@ -120,6 +123,7 @@ class Judge {
   std::vector<Label> labels_;
   std::vector<std::optional<Type>> wholes_;    // of the operands
   std::vector<std::vector<Axis>> label_axes_;  // that shard it, by label
+  bool has_labels_ = false;
   bool is_by_pieces_ = false;  // labels are of the first rank's pieces
 
   // Of a line that crosses ranks.

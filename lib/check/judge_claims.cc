@@ -112,28 +112,50 @@ void Judge::check_optimizer() {
   }
 }
 
-// A line with #grad=w has w's type, its dual, or is a sum still owed.
-void Judge::check_gradient() {
-  if (in_.target == nullptr || out_.results.empty() ||
-      in_.target->state != ShardedValue::State::kTyped ||
-      out_.results[0].state != ShardedValue::State::kTyped) {
-    return;
-  }
-  SpmdType w;
-  Kinded ignored;
-  if (!remesh_to_current(in_.target->type, in_.names, w, ignored)) return;
-  const SpmdType& g = out_.results[0].type;
+// The axis on which the type is none of w's, its gradient's, and no sum that is
+// still owed; null if there is none.
+const Axis* Judge::unlike_gradient(const SpmdType& g, const SpmdType& w) const {
   for (const Axis& axis : within_) {
     const char is = g.on(axis);
     const char of = w.on(axis);
     if (is == kUntyped || of == kUntyped || is == 'P') continue;
     if (is == of && g.dim_of(axis) == w.dim_of(axis)) continue;
     if (is == dual(of) && is != of) continue;
-    add("dual", &axis,
-        noted(line_, "grad") + " is " + in_.names.describe(w) +
-            ", but its gradient is " + in_.names.describe(g),
-        std::string("wanted ") + of + ", " + dual(of) + " or P");
+    return &axis;
   }
+  return nullptr;
+}
+
+// A line with #grad=w gives w's gradient; of several results, one of w's shape.
+void Judge::check_gradient() {
+  if (in_.target == nullptr ||
+      in_.target->state != ShardedValue::State::kTyped ||
+      in_.target->pieces.empty()) {
+    return;
+  }
+  SpmdType w;
+  Kinded ignored;
+  if (!remesh_to_current(in_.target->type, in_.names, w, ignored)) return;
+  const size_t dims = in_.target->pieces[0].shape.size();
+  const Axis* wrong = nullptr;
+  const ShardedValue* gradient = nullptr;
+  for (const ShardedValue& result : out_.results) {
+    if (result.state != ShardedValue::State::kTyped || result.pieces.empty() ||
+        result.pieces[0].shape.size() != dims) {
+      continue;
+    }
+    wrong = unlike_gradient(result.type, w);
+    if (wrong == nullptr) return;
+    gradient = &result;
+  }
+  if (wrong == nullptr) return;
+  const char of = w.on(*wrong);
+  add("dual", wrong,
+      noted(line_, "grad") + " is " + in_.names.describe(w) +
+          ", but its gradient is " + in_.names.describe(gradient->type),
+      of == 'V'   ? "wanted shards as the parameter's, or a sum (P)"
+      : of == 'I' ? "wanted I, or a sum (P)"
+                  : "wanted R or a sum (P)");
 }
 
 // What gt-emit will expand: gradients of what the loss depends on.

@@ -88,17 +88,42 @@ bool Judge::bind_whole() {
   return is_bound_;
 }
 
+// False: shapes do not go together; that is told with them.
+bool Judge::find_labels() {
+  const bool any =
+      std::any_of(within_.begin(), within_.end(),
+                  [this](const Axis& axis) { return sharded_by(axis); });
+  if (!any && line_.key("split") == nullptr) return true;
+  has_labels_ = bind_whole();
+  if (has_labels_) labels_ = index_rule(whole_);
+  return has_labels_;
+}
+
+// Whether all that is P on the axis is only added to a sum over what the axis
+// shards: a bias of summands.
+bool Judge::adds_to_sum(const Axis& axis) const {
+  if (!has_labels_) return false;
+  for (const Label& label : labels_) {
+    bool sharded = false, added = label.is_summed;
+    for (size_t i = 0; i < whole_.arguments.size(); ++i) {
+      const SpmdType* type = type_of(i);
+      if (type == nullptr) continue;
+      const int dim = type->dim_of(axis);
+      sharded = sharded || (dim >= 0 && label.arguments[i].dim == dim);
+      if (type->on(axis) == 'P') added = added && label.added[i];
+    }
+    if (sharded) return added;
+  }
+  return false;
+}
+
 bool Judge::propagate() {
   std::vector<Axis> sharding;
   for (const Axis& axis : within_) {
     if (sharded_by(axis)) sharding.push_back(axis);
   }
   if (sharding.empty() && line_.key("split") == nullptr) return true;
-  if (!bind_whole()) {
-    // Shapes do not go together; that is told with them.
-    return false;
-  }
-  labels_ = index_rule(whole_);
+  if (!has_labels_) return false;
   label_axes_.assign(labels_.size(), {});
   for (const Axis& axis : sharding) propagate_axis(axis);
   SpmdType stated;
@@ -197,7 +222,7 @@ bool Judge::check_label(const Axis& axis, const Label& label) {
     const std::string name(line_.operands[o].text);
     const LabelDim& place = label.arguments[i];
     if (!place.is_there()) {
-      if (i < label.added.size() && label.added[i]) {
+      if (label.added[i] && type->on(axis) != 'P') {
         add("shard-prop", &axis,
             name + " would be added to a pending sum once per rank",
             "add it after the reduction, or convert it R>P and add");

@@ -97,7 +97,8 @@ bool Judge::join_axes() {
     const bool names =
         std::any_of(call_.arguments.begin(), call_.arguments.end(), is_typed);
     if (none && names && options_.permissive) continue;
-    const Joined joined = join(call_, letters);
+    Joined joined = join(call_, letters);
+    if (joined.kind != nullptr && adds_to_sum(axis)) joined = {'P', nullptr};
     if (joined.kind != nullptr) {
       explain_join(joined.kind, axis, letters);
       continue;
