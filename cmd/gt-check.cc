@@ -44,6 +44,9 @@ int main(int argc, char** argv) {
                "contracting a sharded dimension needs #partial=");
   app.add_flag("-t", job.trace,
                "say of each line what it reads and gives, on standard error");
+  app.add_flag("--memory", job.memory,
+               "say at the end what each rank holds at most, and what copies "
+               "carry between ranks");
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);

@@ -134,6 +134,46 @@ END
   [[ $output == *'y = matmul x w #type=tp:P'* ]]
 }
 
+@test "--memory says what ranks hold and copies carry" {
+  cat >a.gt <<'END'
+mesh pp=2 tp=2
+x@0-1 = ones f32[8] split=tp:0
+y@2-3 = copy x@0-1
+z@2-3 = copy x@0-1
+u@2-3 = add y@2-3 z@2-3
+free y@2-3 z@2-3
+y@2-3 = copy x@0-1
+u@2-3 = add y@2-3 u@2-3
+END
+  run -0 --separate-stderr gt-check -q --memory a.gt
+  [ "$stderr" = 'ranks 0-1: 16 bytes at most
+ranks 2-3: 48 bytes at most
+rank 0 to 2: 3 copies, 48 bytes, 32 in flight at most
+rank 1 to 3: 3 copies, 48 bytes, 32 in flight at most' ]
+}
+
+@test "pipelines hand over between sets of ranks of one layout" {
+  cat >a.gt <<'END'
+mesh pp=2 tp=2
+x@0-1 = ones f32[8,4] split=tp:1
+y@2-3 = copy x@0-1
+w@2-3 = ones f32[4,2] split=tp:0
+z@2-3 = matmul y@2-3 w@2-3
+z@2-3 = all_reduce z@2-3 over=tp
+l@0-3 = copy z@2
+print l@0 as=l
+END
+  gt-check -q a.gt
+  sed 's/copy z@2/copy y@2/' a.gt | finds shard-prop
+  sed '/all_reduce/d' a.gt | finds part-nonlin
+  sed 's/copy x@0-1/copy x@1,0/' a.gt | finds src-type
+}
+
+@test "a group that lacks a rank is found" {
+  printf '%s\n' 'mesh dp=2 tp=2' 'x@0-3 = ones f32[2] #type=tp:P' \
+    'y@0-2 = all_reduce x@0-2 over=tp' | finds ranks
+}
+
 @test "the two-rank example of the digits is clean" {
   cd "$GT_ROOT/examples"
   gt-emit digits-tp2-init.gt digits-tp2.gt digits-tp2-test.gt | gt-check -q

@@ -22,9 +22,7 @@ const Checker::Checked& Checker::take(std::string_view text) {
   const uint64_t hash = hash_bytes(text);
   Checked* known = known_.find(hash, text);
   if (known != nullptr && holds(*known, meshes_.version())) {
-    for (const Checked::Use& use : known->writes) {
-      registers_.set(use.slot, use.content);
-    }
+    apply(*known);
     known->is_new = false;
     return *known;
   }
@@ -37,15 +35,46 @@ const Checker::Checked& Checker::take(std::string_view text) {
   entry_.text = text;
   check(entry_);
   entry_.mesh_version = meshes_.version();
-  for (const Checked::Use& use : entry_.writes) {
-    registers_.set(use.slot, use.content);
-  }
+  apply(entry_);
   // A line is kept when it comes for the second time.
   if (text.size() <= kMaxText && !entry_.once && seen_.before(hash)) {
     auto kept = std::make_unique<Checked>(entry_);
     known_.insert(hash, std::move(kept));
   }
   return entry_;
+}
+
+void Checker::apply(const Checked& entry) {
+  if (footprint_ != nullptr) {
+    for (const Checked::Use& use : entry.reads) footprint_->read(use.slot);
+    for (const Checked::Use& use : entry.writes) {
+      footprint_->bind(registers_.parts(use.slot->content),
+                       registers_.parts(use.content));
+      registers_.set(use.slot, use.content);
+    }
+    if (!entry.transfers.empty()) {
+      footprint_->send(entry.writes[0].slot, entry.transfers);
+    }
+    return;
+  }
+  for (const Checked::Use& use : entry.writes) {
+    registers_.set(use.slot, use.content);
+  }
+}
+
+// What a copy sends: to the rank at the same position, or from the only one.
+void Checker::find_transfers(const LineRanks& where, Checked& entry) {
+  const std::vector<int64_t>& from = where.operands[0];
+  const ShardedValue& value = *values_[0];
+  for (size_t p = 0; p < where.ranks.size(); ++p) {
+    const int64_t source = from[from.size() == 1 ? 0 : p];
+    const auto at = std::find(value.ranks.begin(), value.ranks.end(), source);
+    if (source == where.ranks[p] || at == value.ranks.end()) continue;
+    const auto i = static_cast<size_t>(at - value.ranks.begin());
+    if (i >= value.pieces.size()) continue;
+    entry.transfers.push_back(
+        {source, where.ranks[p], value.pieces[i].bytes()});
+  }
 }
 
 void Checker::fail(const char* kind, const Error& error, Checked& entry) {
@@ -103,6 +132,12 @@ void Checker::check_instruction(Checked& entry) {
   describe(made.results, entry);
   annotate(made.results, entry);
   write_results(made.results, entry);
+  const bool fits = where.has_value() && !where->operands.empty() &&
+                    (where->operands[0].size() == 1 ||
+                     where->operands[0].size() == where->ranks.size());
+  if (line_.op == "copy" && fits && values_[0].has_value()) {
+    find_transfers(*where, entry);
+  }
 }
 
 // ---- names ------------------------------------------------------------------

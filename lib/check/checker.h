@@ -9,6 +9,7 @@
 
 #include "base/cache.h"
 #include "base/seen.h"
+#include "check/footprint.h"
 #include "check/judgement.h"
 #include "check/registers.h"
 #include "spmd/mesh.h"
@@ -17,7 +18,9 @@ namespace gt {
 
 class Checker {
  public:
-  explicit Checker(CheckOptions options) : options_(std::move(options)) {}
+  // `footprint` is told of all values, if there is one.
+  explicit Checker(CheckOptions options, Footprint* footprint = nullptr)
+      : options_(std::move(options)), footprint_(footprint) {}
 
   // A line as it is checked: its text with the inferred notes, what is wrong.
   struct Checked {
@@ -38,6 +41,7 @@ class Checker {
     };
     std::vector<Use> reads;
     std::vector<Use> writes;
+    std::vector<Transfer> transfers;  // of a copy between ranks
     uint64_t mesh_version = 0;
     bool once = false;  // depends on more than what it reads
   };
@@ -55,6 +59,8 @@ class Checker {
   static constexpr size_t kMaxText = 4096;
 
   static bool holds(const Checked& entry, uint64_t version);
+  void apply(const Checked& entry);
+  void find_transfers(const LineRanks& where, Checked& entry);
   void check(Checked& entry);
   void check_instruction(Checked& entry);
   bool read_operands(const LineRanks* where, Checked& entry);
@@ -66,6 +72,7 @@ class Checker {
   void fail(const char* kind, const Error& error, Checked& entry);
 
   CheckOptions options_;
+  Footprint* footprint_;
   Meshes meshes_;
   CheckRegisters registers_;
   Cache<Checked> known_{size_t{1} << 12};

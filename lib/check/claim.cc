@@ -153,9 +153,28 @@ bool Claimant::claim_axis(const Axis& axis, const Claim::Item& item,
   return true;
 }
 
+// Axes of another mesh as those of the current one.
+bool Claimant::expand(SpecEntry& entry) {
+  SpecEntry current;
+  for (const Axis& axis : entry) {
+    SpmdType one, moved;
+    Kinded problem;
+    one.set(axis, 'V');
+    if (!remesh_to_current(one, in_.names, moved, problem)) {
+      problems_.push_back(problem);
+      return false;
+    }
+    for (const AxisType& a : moved.axes) current.push_back(a.axis);
+  }
+  entry = std::move(current);
+  return true;
+}
+
 bool Claimant::claim_spec(SpmdType& made) {
+  const bool known_axes = !type_.axes.empty();
   for (size_t d = 0; d < claim_.spec.size(); ++d) {
-    const SpecEntry& entry = claim_.spec[d];
+    SpecEntry entry = claim_.spec[d];
+    if (known_axes && !expand(entry)) return false;
     for (const Axis& axis : entry) {
       const char is = made.on(axis);
       if (is == kUntyped && axis.size > 1) {

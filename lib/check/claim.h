@@ -40,6 +40,7 @@ class Claimant {
   size_t dim_of(const Claim::Item& item) const;
   bool move(Items& items);
   bool claim_axis(const Axis& axis, const Claim::Item& item, SpmdType& made);
+  bool expand(SpecEntry& entry);
   bool claim_spec(SpmdType& made);
 
   const ClaimIn& in_;

@@ -18,7 +18,10 @@ class CheckFilter {
  public:
   CheckFilter(const CheckJob& job, Writer& out,
               const std::function<void(std::string_view)>& say)
-      : job_(job), out_(out), say_(say), checker_(job.options) {}
+      : job_(job),
+        out_(out),
+        say_(say),
+        checker_(job.options, job.memory ? &footprint_ : nullptr) {}
 
   Exit run() {
     write(kOpenMark);
@@ -27,6 +30,7 @@ class CheckFilter {
     status_ = worst(status_, marks_.status());
     write(end_mark(status_));
     out_.flush();
+    if (job_.memory) say_(footprint_.summary());
     return status_;
   }
 
@@ -145,6 +149,7 @@ class CheckFilter {
   const CheckJob& job_;
   Writer& out_;
   const std::function<void(std::string_view)>& say_;
+  Footprint footprint_;
   Checker checker_;
   Marks marks_;
   Exit status_ = Exit::kDone;

@@ -17,6 +17,7 @@ struct CheckJob {
   CheckOptions options;
   bool quiet = false;
   bool trace = false;
+  bool memory = false;  // say at the end what ranks hold and edges carry
 };
 
 // Findings go to `say`. Returns the status, which the end mark carries.

@@ -117,7 +117,13 @@ bool Judge::find_group_axes() {
                                 layout(*axis)) != within_.end();
     if (here) group_.push_back(layout(*axis));
   }
-  return true;
+  const auto grid = Grid::make(in_.names.mesh(), in_.where->ranks);
+  if (!grid.ok()) return true;
+  const auto groups = grid.value().groups(over);
+  if (groups.ok()) return true;
+  add("ranks", nullptr, groups.error().message,
+      "a rank of a group does not take part, and the others would wait for it");
+  return false;
 }
 
 bool Judge::check_ends() {

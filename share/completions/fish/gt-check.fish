@@ -7,4 +7,5 @@ complete -c gt-check -s p -d 'permissive: operands are skipped on axes that they
 complete -c gt-check -l local -r -d 'axes that are local inside global mode, the outermost'
 complete -c gt-check -l explicit-partial -d 'contracting a sharded dimension needs #partial='
 complete -c gt-check -s t -d 'say of each line what it reads and gives, on standard error'
+complete -c gt-check -l memory -d 'say at the end what each rank holds at most, and what copies carry between ranks'
 complete -c gt-check -l version -d 'Display program version information and exit'

@@ -1,0 +1,61 @@
+// Bytes that the values of a stream take on each rank, and that its copies have
+// in flight between ranks. A value counts from its line until its name is bound
+// again or freed; what a line replaces counts beside what it makes. Values that
+// share memory count each for itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "check/registers.h"
+
+namespace gt {
+
+// What a copy sends from one rank to another.
+struct Transfer {
+  int64_t from = 0;
+  int64_t to = 0;
+  uint64_t bytes = 0;
+};
+
+class Footprint {
+ public:
+  using Slot = CheckRegisters::Slot;
+
+  // A name is bound anew, or freed: what it held before and holds after.
+  void bind(const std::vector<ShardedValue>& before,
+            const std::vector<ShardedValue>& after);
+  // A copy into the name is on its way until a line reads the name.
+  void send(const Slot* to, const std::vector<Transfer>& transfers);
+  void read(const Slot* slot) {
+    if (!on_their_way_.empty()) arrive(slot);
+  }
+
+  // "ranks 0-3: 4608 bytes at most", "0 to 2: 3 copies, ...", a line each.
+  std::string summary() const;
+
+ private:
+  struct Level {
+    uint64_t now = 0;
+    uint64_t most = 0;
+    void add(uint64_t bytes) {
+      now += bytes;
+      if (now > most) most = now;
+    }
+  };
+  struct Edge {
+    Level flying;
+    uint64_t copies = 0;
+    uint64_t bytes = 0;
+  };
+  void arrive(const Slot* slot);
+
+  std::map<int64_t, Level> ranks_;
+  std::map<std::pair<int64_t, int64_t>, Edge> edges_;
+  std::unordered_map<const Slot*, std::vector<Transfer>> on_their_way_;
+};
+
+}  // namespace gt

@@ -1,0 +1,50 @@
+// Any bytes are a stream: gt-check comes to an end in every mode, what it wrote
+// comes out of it unchanged, and what it looks up is what it would find anew.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/checker.h"
+
+namespace {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string checked(gt::Checker& checker, std::string_view text) {
+  std::string out;
+  for (const std::string_view line : lines_of(text)) {
+    out += checker.take(line).noted + "\n";
+  }
+  return out;
+}
+
+void check_mode(const gt::CheckOptions& options, std::string_view text) {
+  gt::Footprint footprint;
+  gt::Checker first(options, &footprint);
+  const std::string once = checked(first, text);
+  gt::Checker second(options);
+  if (checked(second, once) != once) std::abort();
+  // Rounds of a loop: the third may be looked up.
+  for (int round = 0; round < 3; ++round) checked(first, text);
+  if (footprint.summary().size() > text.size() * 1000 + 1000000) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check_mode({}, text);
+  check_mode({true, false, false, {}}, text);
+  check_mode({false, true, true, {"dp"}}, text);
+  return 0;
+}
