@@ -20,15 +20,19 @@ bool Checker::holds(const Checked& entry, uint64_t version) {
 
 const Checker::Checked& Checker::take(std::string_view text) {
   const uint64_t hash = hash_bytes(text);
-  Checked* known = known_.find(hash, text);
-  if (known != nullptr && holds(*known, meshes_.version())) {
-    apply(*known);
-    known->is_new = false;
-    return *known;
+  Known* known = known_.find(hash, text);
+  if (known != nullptr) {
+    for (const auto& variant : known->variants) {
+      if (!holds(*variant, meshes_.version())) continue;
+      apply(*variant);
+      variant->is_new = false;
+      return *variant;
+    }
   }
   if (registers_.is_large()) {
-    known_.for_each([](Checked* entry) { delete entry; });
+    known_.for_each([](Known* entry) { delete entry; });
     known_.forget();
+    known = nullptr;
     registers_.forget_dead();
   }
   entry_ = Checked{};
@@ -38,10 +42,22 @@ const Checker::Checked& Checker::take(std::string_view text) {
   apply(entry_);
   // A line is kept when it comes for the second time.
   if (text.size() <= kMaxText && !entry_.once && seen_.before(hash)) {
-    auto kept = std::make_unique<Checked>(entry_);
-    known_.insert(hash, std::move(kept));
+    keep(hash, known);
   }
   return entry_;
+}
+
+// The oldest variant goes when there are too many.
+void Checker::keep(uint64_t hash, Known* known) {
+  if (known == nullptr) {
+    auto fresh = std::make_unique<Known>();
+    fresh->text = entry_.text;
+    known = fresh.get();
+    known_.insert(hash, std::move(fresh));
+  }
+  auto& variants = known->variants;
+  if (variants.size() == kMaxVariants) variants.erase(variants.begin());
+  variants.push_back(std::make_unique<Checked>(entry_));
 }
 
 void Checker::apply(const Checked& entry) {

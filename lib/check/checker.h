@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,8 +58,16 @@ class Checker {
 
  private:
   static constexpr size_t kMaxText = 4096;
+  static constexpr size_t kMaxVariants = 8;
+
+  // A line that comes again, as it was checked over other contents.
+  struct Known {
+    std::string text;
+    std::vector<std::unique_ptr<Checked>> variants;
+  };
 
   static bool holds(const Checked& entry, uint64_t version);
+  void keep(uint64_t hash, Known* known);
   void apply(const Checked& entry);
   void find_transfers(const LineRanks& where, Checked& entry);
   void check(Checked& entry);
@@ -75,7 +84,7 @@ class Checker {
   Footprint* footprint_;
   Meshes meshes_;
   CheckRegisters registers_;
-  Cache<Checked> known_{size_t{1} << 12};
+  Cache<Known> known_{size_t{1} << 12};
   Seen seen_;
   Checked entry_;
   Line line_;

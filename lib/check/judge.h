@@ -75,6 +75,8 @@ class Judge {
   bool leave_whole(const Axis& axis, size_t argument, int dim);
   bool sharded_by(const Axis& axis) const;
   const SpmdType* type_of(size_t argument) const;
+
+  // judge_cuts.cc
   bool order_entries();
   bool check_cuts();
   bool check_cut(const Label& label, const Axis& axis);
@@ -88,10 +90,11 @@ class Judge {
   bool check_shard(const Axis& axis);
   bool check_sizes();
   bool move_shard();
+
+  // judge_moves.cc
   bool copy();
   bool do_remesh();
   bool reduce_or_broadcast();
-  void check_precision();
 
   // judge_claims.cc
   void apply_claims();
@@ -99,6 +102,7 @@ class Judge {
   void check_optimizer();
   const Axis* unlike_gradient(const SpmdType& g, const SpmdType& w) const;
   void check_gradient();
+  void check_precision();
   bool take_gradients();
   bool check_loss(const ShardedValue& loss, const std::string& name);
 

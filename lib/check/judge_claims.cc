@@ -171,6 +171,29 @@ bool Judge::take_gradients() {
   return true;
 }
 
+// A sum backward in less than 32 bits has to be asked for.
+void Judge::check_precision() {
+  const ShardedValue& value = *operands_[0];
+  if (!value.carries_gradient || value.pieces.empty()) return;
+  const bool gathers = (line_.op == "all_gather" || line_.op == "all_reduce" ||
+                        line_.op == "redistribute") &&
+                       dst_ == 'R' &&
+                       (src_ == 'P' || src_ == 'V' || src_ == 'S');
+  const bool converts = src_ == 'I' && dst_ == 'R';
+  if ((!gathers && !converts) || call_.has_key("bwd")) return;
+  bool narrow =
+      is_float(value.pieces[0].dtype) && size_of(value.pieces[0].dtype) < 4;
+  for (const char* key : {"acc", "out"}) {
+    const auto dtype = parse_dtype(call_.key(key));
+    narrow = narrow || (dtype.has_value() && size_of(*dtype) < 4);
+  }
+  if (!narrow) return;
+  add("low-prec", &group_[0],
+      "the gradient is summed over " + std::to_string(group_[0].size) +
+          " ranks in less than 32 bits, and bwd= does not say so",
+      "write bwd=f32, or the dtype that is meant");
+}
+
 // The implicit seed of a backward is 1 on every rank.
 bool Judge::check_loss(const ShardedValue& loss, const std::string& name) {
   for (const Axis& axis : within_) {

@@ -188,6 +188,7 @@ void CheckRegisters::forget_dead() {
   contents_ = first();
   by_text_.clear();
   for (auto& [name, slot] : slots_) slot.content = intern(*old[slot.content]);
+  most_ = std::max(kContents, 2 * contents_.size());
 }
 
 }  // namespace gt

@@ -50,13 +50,15 @@ class CheckRegisters {
   // Whether names and contents that nobody holds are many; then forget_dead()
   // lets go of them, and all pointers and numbers with them.
   bool is_large() const {
-    return slots_.size() > 4 * live_ + kDead || contents_.size() > kContents;
+    return slots_.size() > 4 * live_ + kDead || contents_.size() > most_;
   }
   void forget_dead();
 
  private:
   static constexpr size_t kDead = size_t{1} << 14;
   static constexpr size_t kContents = size_t{1} << 16;
+
+  size_t most_ = kContents;  // contents, before those that nobody holds go
 
   Content intern(std::vector<ShardedValue> parts);
 

@@ -1,0 +1,130 @@
+// What moves between ranks without a pair of types: broadcast, reduce, copy;
+// and remesh, which moves nothing.
+#include <algorithm>
+
+#include "check/judge.h"
+#include "check/remesh.h"
+#include "spmd/join.h"
+
+namespace gt {
+
+// broadcast gives the root's copy to all; of a sum that is right only if the
+// root holds all of it. reduce leaves the sum with the root, zeros elsewhere.
+bool Judge::reduce_or_broadcast() {
+  const SpmdType& type = operands_[0]->type;
+  const auto root = static_cast<int32_t>(call_.integer("root"));
+  const bool broadcasts = line_.op == "broadcast";
+  for (const Axis& axis : group_) {
+    const char is = type.on(axis);
+    if (is == kUntyped && !options_.permissive) {
+      add("axis-missing", &axis, missing_axis(0, axis));
+      return false;
+    }
+    const bool whole = type.pending(axis) == root + 1;
+    const bool sharded = !is_local(axis) && type.dim_of(axis) >= 0;
+    if (broadcasts ? (is == 'P' && !whole) || sharded
+                   : (is == 'R' || is == 'I') || sharded) {
+      add("src-type", &axis,
+          std::string(line_.op) +
+              (broadcasts ? " spreads the root's own piece, but "
+                          : " adds up summands, but ") +
+              described(0) + " is " +
+              (sharded ? "sharded" : std::string(1, is)));
+      return false;
+    }
+    for (SpmdType& t : types_) {
+      if (broadcasts) {
+        t.set(axis, is == 'I' ? 'I' : 'R');
+      } else {
+        t.set(axis, 'P', root + 1);
+      }
+    }
+  }
+  return true;
+}
+
+// Between sets of one layout all stays as it is; an axis that the source lacks
+// is R after it; one that goes was R or I.
+bool Judge::copy() {
+  const ShardedValue& value = *operands_[0];
+  const std::vector<int64_t>& to = in_.where->ranks;
+  for (const AxisType& a : value.type.axes) {
+    const bool stays =
+        std::find(within_.begin(), within_.end(), a.axis) != within_.end();
+    if (stays || a.letter == 'R' || a.letter == 'I') continue;
+    add("src-type", &a.axis,
+        described(0) + " is " + a.letter +
+            " on an axis along which the copy does not extend",
+        "reduce or gather it before");
+    return false;
+  }
+  // By position: an axis that both have orders them alike.
+  for (const Axis& axis : within_) {
+    const char is = value.type.on(axis);
+    if (is == kUntyped) {
+      for (SpmdType& type : types_) type.set(axis, 'R');
+      continue;
+    }
+    if (value.ranks.size() != to.size() || (is == 'R' || is == 'I')) continue;
+    for (size_t p = 0; p < to.size(); ++p) {
+      if (axis.coordinate(to[p]) == axis.coordinate(value.ranks[p])) continue;
+      add("src-type", &axis,
+          described(0) + " changes its order of ranks along the axis");
+      return false;
+    }
+  }
+  for (SpmdType& type : types_) {
+    const SpmdType old = type;
+    for (const AxisType& a : old.axes) {
+      if (std::find(within_.begin(), within_.end(), a.axis) == within_.end()) {
+        type.unshard(a.axis);
+        type.drop(a.axis);
+      }
+    }
+  }
+  return true;
+}
+
+bool Judge::do_remesh() {
+  Kinded problem;
+  Claim claim;
+  const auto text = [&](const char* key) { return unquote(call_.key(key)); };
+  std::vector<Axis> to;
+  bool ok = parse_claim(text("type"), "", in_.names, claim, problem);
+  std::string rest = text("axes");
+  while (ok && !rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const auto axes = in_.names.find(rest.substr(0, comma));
+    if (!axes.ok()) {
+      problem = {"axis-unknown", "", axes.error().message};
+      ok = false;
+      break;
+    }
+    to.insert(to.end(), axes.value().begin(), axes.value().end());
+    rest.erase(0, comma + 1);
+  }
+  for (const Claim::Item& item : claim.items) {
+    to.insert(to.end(), item.axes.begin(), item.axes.end());
+  }
+  SpmdType made;
+  ok = ok && remesh(in_.operands[0]->type, to, in_.names, made, problem);
+  for (const Claim::Item& item : claim.items) {
+    for (const Axis& axis : item.axes) {
+      const char is = made.on(axis);
+      const char wanted = item.letter == 'S' ? 'V' : item.letter;
+      if (!ok || is == wanted) continue;
+      problem = {"assert", in_.names.name(axis),
+                 std::string("claimed ") + wanted + ", but it is " + is};
+      ok = false;
+    }
+  }
+  if (!ok) {
+    out_.problems.push_back(
+        {problem.kind, problem.axis, problem.message, "", {}});
+    return false;
+  }
+  for (SpmdType& type : types_) type = made;
+  return true;
+}
+
+}  // namespace gt
