@@ -65,6 +65,7 @@ class Judge {
   // judge_global.cc
   bool find_labels();
   bool adds_to_sum(const Axis& axis) const;
+  void lead_by_ones();
   bool propagate();
   bool bind_whole();
   bool propagate_axis(const Axis& axis);

@@ -117,6 +117,40 @@ bool Judge::adds_to_sum(const Axis& axis) const {
   return false;
 }
 
+// A reshape with split= may cut a dimension of size 1 that stands before the
+// one that is kept, or kept one: a leading factor of 1, which one rank has
+// whole. Its label then runs through that.
+void Judge::lead_by_ones() {
+  SpmdType stated;
+  if (whole_.op->name != "reshape" || whole_.results.empty()) return;
+  const Shape& before = whole_.type(0).shape;
+  const Shape& after = whole_.results[0].shape;
+  if (!spec_of_split(after.size(), stated)) return;
+  const auto ones = [](const Shape& shape, int from, int to) {
+    bool all = from < to;
+    for (int d = from; d < to; ++d) {
+      all = all && shape[static_cast<size_t>(d)] == 1;
+    }
+    return all;
+  };
+  for (const AxisType& a : stated.axes) {
+    const int from = type_of(0)->dim_of(a.axis);
+    const int to = stated.dim_of(a.axis);
+    for (Label& label : labels_) {
+      LabelDim& x = label.arguments[0];
+      LabelDim& y = label.results[0];
+      if (from < 0 || !x.is_there() || !y.is_there()) continue;
+      if (x.dim == from && ones(after, to, y.dim)) {
+        x.unit *= after[static_cast<size_t>(y.dim)];
+        y = {to, 1};
+      } else if (y.dim == to && ones(before, from, x.dim)) {
+        y.unit *= before[static_cast<size_t>(x.dim)];
+        x = {from, 1};
+      }
+    }
+  }
+}
+
 bool Judge::propagate() {
   std::vector<Axis> sharding;
   for (const Axis& axis : within_) {
@@ -125,6 +159,7 @@ bool Judge::propagate() {
   if (sharding.empty() && line_.key("split") == nullptr) return true;
   if (!has_labels_) return false;
   label_axes_.assign(labels_.size(), {});
+  lead_by_ones();
   for (const Axis& axis : sharding) propagate_axis(axis);
   SpmdType stated;
   const size_t dims =

@@ -32,6 +32,7 @@ bool Judge::check_typed() {
       }
       if (letter != 'V' || is_local(axis)) continue;
       if (value.type.pending(axis) != 0) {
+        if (line_.op == "copy") continue;  // a second name
         add("partial-op", &axis,
             std::string(line_.operands[o].text) + " is the extreme of a shard",
             "all_reduce op=max (min) over the axis must read it first");
@@ -103,12 +104,11 @@ bool Judge::join_axes() {
       explain_join(joined.kind, axis, letters);
       continue;
     }
-    for (SpmdType& type : types_) {
-      // A constant of no ranks says nothing of them.
-      if (!none || in_.where != nullptr || names) {
-        type.set(axis, joined.letter);
-      }
-    }
+    // A constant of no ranks says nothing of them.
+    if (none && in_.where == nullptr && !names) continue;
+    const int32_t pending =
+        line_.op == "copy" && is_name(0) ? operands_[0]->type.pending(axis) : 0;
+    for (SpmdType& type : types_) type.set(axis, joined.letter, pending);
   }
   if (has_failed()) return false;
   return true;
