@@ -169,6 +169,36 @@ END
   sed 's/copy x@0-1/copy x@1,0/' a.gt | finds src-type
 }
 
+@test "notes: #local follows no shards, #unchecked judges nothing, #partial claims" {
+  cat >a.gt <<'END'
+mesh tp=2
+x@0-1 = ones f32[4,6] split=tp:0
+y@0-1 = flip x@0-1 axis=0
+END
+  finds shard-prop <a.gt
+  sed 's/axis=0/& #local/' a.gt | gt-check | grep -q 'flip.*#type=tp:V$'
+  sed 's/axis=0/& #unchecked/' a.gt | gt-check -q
+  { sed 's/axis=0/& #unchecked #type=tp:S0/' a.gt
+    echo 'z@0-1 = sum y@0-1 #partial=tp'; } | gt-check | grep -q 'sum.*#type=tp:P$'
+  { sed 's/axis=0/axis=1/' a.gt
+    echo 'z@0-1 = sum y@0-1 axis=1 #partial=tp'; } | finds partial-repl
+}
+
+@test "a second mesh, and types on the axes of the first" {
+  cat >a.gt <<'END'
+mesh dp=2 tp=2
+x@0-3 = ones f32[8] split=dp:0,tp:0
+mesh all=4
+y@0-3 = neg x@0-3
+endmesh
+z@0-3 = neg y@0-3
+END
+  gt-check a.gt >out
+  grep -q '^y@0-3 = neg x@0-3 #type=all:S0$' out
+  grep -q '^z@0-3 = neg y@0-3 #type=dp:V,tp:V #spec=dp+tp$' out
+  sed 's/dp:0,tp:0/tp:0,dp:0/' a.gt | finds remesh-spec
+}
+
 @test "a group that lacks a rank is found" {
   printf '%s\n' 'mesh dp=2 tp=2' 'x@0-3 = ones f32[2] #type=tp:P' \
     'y@0-2 = all_reduce x@0-2 over=tp' | finds ranks

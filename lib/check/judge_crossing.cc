@@ -188,8 +188,16 @@ bool Judge::check_dims(const End& src, const End& dst,
     return false;
   }
   if (!call_.has_key("split_sizes")) return true;
+  int64_t n = 1;
+  for (const Axis& a : group_) {
+    n *= static_cast<int64_t>(extent_along(a, operands_[0]->ranks));
+  }
+  // Between two dimensions sizes are for what does not come out even.
+  const bool exchanges =
+      src.letter == 'S' && dst.letter == 'S' &&
+      ((src_dim_ == 0 && dst_dim_ == 0) || pieces[0].shape[dst_dim_] % n != 0);
   const bool ok = line_.op == "all_to_all"
-                      ? src.letter == 'S' && src_dim_ == 0 && dst_dim_ == 0
+                      ? exchanges
                       : src.letter == 'S' || dst.letter == 'S';
   if (ok) return true;
   add("splits", &axis,

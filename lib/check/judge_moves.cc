@@ -65,13 +65,19 @@ bool Judge::copy() {
       for (SpmdType& type : types_) type.set(axis, 'R');
       continue;
     }
-    if (value.ranks.size() != to.size() || (is == 'R' || is == 'I')) continue;
+    if (value.ranks.size() != to.size() || is == 'R' || is == 'I') continue;
+    bool moves = false;
     for (size_t p = 0; p < to.size(); ++p) {
-      if (axis.coordinate(to[p]) == axis.coordinate(value.ranks[p])) continue;
+      moves =
+          moves || axis.coordinate(to[p]) != axis.coordinate(value.ranks[p]);
+    }
+    if (moves && value.type.dim_of(axis) >= 0) {
       add("src-type", &axis,
-          described(0) + " changes its order of ranks along the axis");
+          described(0) + " changes the order of its shards along the axis");
       return false;
     }
+    if (!moves) continue;
+    for (SpmdType& type : types_) type.set(axis, is);
   }
   for (SpmdType& type : types_) {
     const SpmdType old = type;
