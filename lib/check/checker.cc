@@ -84,10 +84,8 @@ void Checker::find_transfers(const LineRanks& where, Checked& entry) {
   const ShardedValue& value = *values_[0];
   for (size_t p = 0; p < where.ranks.size(); ++p) {
     const int64_t source = from[from.size() == 1 ? 0 : p];
-    const auto at = std::find(value.ranks.begin(), value.ranks.end(), source);
-    if (source == where.ranks[p] || at == value.ranks.end()) continue;
-    const auto i = static_cast<size_t>(at - value.ranks.begin());
-    if (i >= value.pieces.size()) continue;
+    const size_t i = position_of(source, value.ranks);
+    if (source == where.ranks[p] || i >= value.pieces.size()) continue;
     entry.transfers.push_back(
         {source, where.ranks[p], value.pieces[i].bytes()});
   }

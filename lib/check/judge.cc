@@ -54,10 +54,9 @@ ShardedValue Judge::read(const ShardedValue& value,
   out.ranks = ranks;
   out.pieces.clear();
   for (const int64_t rank : ranks) {
-    const auto at = std::find(value.ranks.begin(), value.ranks.end(), rank);
-    if (at == value.ranks.end() || value.pieces.empty()) break;
-    out.pieces.push_back(
-        value.pieces[static_cast<size_t>(at - value.ranks.begin())]);
+    const size_t at = position_of(rank, value.ranks);
+    if (at >= value.pieces.size()) break;
+    out.pieces.push_back(value.pieces[at]);
   }
   if (out.pieces.size() != ranks.size()) out.pieces.clear();
   for (const AxisType& a : value.type.axes) {
@@ -137,8 +136,7 @@ void Judge::infer_pieces() {
   }
   const PieceType types = [this](size_t o, int64_t rank) -> const Type* {
     const ShardedValue& value = *operands_[o];
-    const auto at = std::find(value.ranks.begin(), value.ranks.end(), rank);
-    return &value.pieces[static_cast<size_t>(at - value.ranks.begin())];
+    return &value.pieces[position_of(rank, value.ranks)];
   };
   pieces_ = infer_placed(line_, *in_.where, in_.names.mesh(), types);
 }
@@ -339,8 +337,7 @@ bool Judge::check_output() {
     }
     const auto grid = grid_of(line_, in_.names.mesh(), in_.where->ranks);
     const PieceType types = [&](size_t, int64_t rank) {
-      const auto at = std::find(value.ranks.begin(), value.ranks.end(), rank);
-      return &value.pieces[static_cast<size_t>(at - value.ranks.begin())];
+      return &value.pieces[position_of(rank, value.ranks)];
     };
     if (!grid.ok()) {
       add("ranks", nullptr, grid.error().message);

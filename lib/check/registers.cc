@@ -43,7 +43,7 @@ void append_bytes(std::string& out, const ShardedValue& value) {
 }
 
 bool is_in(int64_t rank, const std::vector<int64_t>& ranks) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+  return position_of(rank, ranks) < ranks.size();
 }
 
 // The value on those of its ranks; its type as far as it holds of them.
@@ -96,7 +96,7 @@ std::optional<ShardedValue> CheckRegisters::read(
   const std::vector<ShardedValue>& all = parts(slot.content);
   std::vector<const ShardedValue*> holders;
   for (const ShardedValue& part : all) {
-    if (ranks.empty() && !part.is_placed()) return part;
+    if (part.ranks == ranks) return part;
     const bool holds =
         std::any_of(ranks.begin(), ranks.end(),
                     [&](int64_t rank) { return is_in(rank, part.ranks); });
@@ -115,10 +115,9 @@ std::optional<ShardedValue> CheckRegisters::read(
     for (const ShardedValue* part : holders) {
       if (part->state != ShardedValue::State::kTyped)
         joined.state = part->state;
-      const auto at = std::find(part->ranks.begin(), part->ranks.end(), rank);
-      if (at == part->ranks.end() || part->pieces.empty()) continue;
-      joined.pieces.push_back(
-          part->pieces[static_cast<size_t>(at - part->ranks.begin())]);
+      const size_t at = position_of(rank, part->ranks);
+      if (at >= part->pieces.size()) continue;
+      joined.pieces.push_back(part->pieces[at]);
     }
   }
   if (joined.pieces.size() != ranks.size()) joined.pieces.clear();
@@ -161,7 +160,7 @@ CheckRegisters::Content CheckRegisters::without(
     Content content, const std::vector<int64_t>& ranks) {
   std::vector<ShardedValue> left;
   for (const ShardedValue& part : *contents_[content]) {
-    if (!part.is_placed() || ranks.empty()) continue;
+    if (!part.is_placed() || ranks.empty() || part.ranks == ranks) continue;
     std::vector<int64_t> stay;
     for (const int64_t rank : part.ranks) {
       if (!is_in(rank, ranks)) stay.push_back(rank);

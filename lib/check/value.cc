@@ -1,9 +1,22 @@
 #include "check/value.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
 namespace gt {
+
+size_t position_of(int64_t rank, const std::vector<int64_t>& ranks) {
+  if (ranks.empty()) return 0;
+  const int64_t step = ranks.size() > 1 ? ranks[1] - ranks[0] : 1;
+  const int64_t guess = (rank - ranks[0]) / step;
+  if (guess >= 0 && static_cast<size_t>(guess) < ranks.size() &&
+      ranks[static_cast<size_t>(guess)] == rank) {
+    return static_cast<size_t>(guess);
+  }
+  return static_cast<size_t>(std::find(ranks.begin(), ranks.end(), rank) -
+                             ranks.begin());
+}
 
 size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks) {
   std::set<int64_t> seen;

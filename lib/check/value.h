@@ -32,6 +32,10 @@ struct ShardedValue {
 // together as the type says, or are not known.
 std::optional<Type> whole_of(const ShardedValue& value);
 
+// Where the rank stands among them; their number if it does not. Quick for runs
+// and steps, which rank sets are.
+size_t position_of(int64_t rank, const std::vector<int64_t>& ranks);
+
 // How many coordinates along the axis occur among the ranks.
 size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks);
 
