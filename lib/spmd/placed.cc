@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "ops/table.h"
@@ -61,6 +62,18 @@ LocalLine make_variant(const Line& line, const Op& op, const Whole& whole,
   if (const int rows = key_at(local.line, "rows"); rows >= 0) {
     local.line.keys[static_cast<size_t>(rows)].value =
         keep(std::to_string(region.count.empty() ? 0 : region.count[0]));
+  }
+  // Heads divide the last dimension, and are cut with it.
+  if (const int heads = key_at(local.line, "heads");
+      heads >= 0 && !whole.shape.empty() && whole.shape.back() > 0) {
+    Key& key = local.line.keys[static_cast<size_t>(heads)];
+    int64_t count = 0;
+    if (read_number(key.value, count) && count > 0 &&
+        whole.shape.back() % count == 0) {
+      const int64_t depth = whole.shape.back() / count;
+      key.value = keep(
+          std::to_string(std::max<int64_t>(1, region.count.back() / depth)));
+    }
   }
   if (op.key_index("part") >= 0 && !(region.count == whole.shape)) {
     local.line.keys.push_back(

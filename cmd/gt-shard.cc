@@ -1,0 +1,95 @@
+// gt-shard: a stream and a config in, a placed stream out.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "base/message.h"
+#include "program.h"
+#include "shard/shard.h"
+
+namespace {
+
+constexpr const char* kFooter =
+    R"(Reads FILE... in order ('-' or none: standard input), a stream, and writes it so
+that each line runs on the ranks of a mesh, as the config says.
+Exit status: 0 done; 2 usage or local I/O; 3 a config or a line was rejected;
+4 the stream was cut short. See gt-shard(1), gt-config(5).
+
+Examples:
+  gt-emit model.gt | gt-shard -c tp2.yaml | gt-work
+  gt-emit model.gt | gt-shard -c tp2.yaml | gt-route -n 2
+  gt-emit model.gt | gt-shard -c tp2.yaml --explain > /dev/null)";
+
+struct Options {
+  std::string config;
+  int64_t workers = 0;
+};
+
+int give_up(gt::Exit status) {
+  gt::write_empty_stream(status);
+  return static_cast<int>(status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gt::guard_process();
+  CLI::App app{"Rewrite a stream to run on the ranks of a mesh.", "gt-shard"};
+  Options options;
+  gt::ShardJob job;
+  app.footer(kFooter);
+  app.add_option("FILE", job.files, "streams, '-' for standard input");
+  app.add_option("-c,--config", options.config,
+                 "what runs where, and how tensors are cut (GT_CONFIG)")
+      ->type_name("YAML");
+  app.add_option("-n,--ranks", options.workers,
+                 "ranks, where the config does not say how many")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
+  app.add_flag("--explain", job.explain,
+               "say of each line what was chosen, and what it would have cost");
+  app.add_flag("--summary", job.summary,
+               "say at the end what the stream is expected to cost");
+  int status = 0;
+  if (!gt::parse_options(app, argc, argv, status)) {
+    if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
+    return status;
+  }
+  const char* from_environment = std::getenv("GT_CONFIG");
+  if (options.config.empty() && from_environment != nullptr) {
+    options.config = from_environment;
+  }
+  std::string text;
+  if (!options.config.empty()) {
+    std::ifstream file(options.config, std::ios::binary);
+    std::ostringstream bytes;
+    if (file) bytes << file.rdbuf();
+    if (!file) {
+      gt::say("gt-shard: cannot read " + options.config + ": " +
+              std::strerror(errno) + "\n");
+      return give_up(gt::Exit::kUsage);
+    }
+    text = std::move(bytes).str();
+  }
+  std::string_view culprit;
+  const auto config =
+      gt::Config::parse(text, options.config, options.workers, &culprit);
+  if (!config.ok()) {
+    gt::say(gt::format_error("gt-shard", {}, config.error(), culprit));
+    return give_up(gt::Exit::kRejected);
+  }
+  if (const auto& schedule = config.value().schedule()) {
+    gt::say("gt-shard: " + config.value().place(schedule->line) +
+            ": schedule: " + schedule->kind +
+            " is not there yet; without schedule: microbatches run in program "
+            "order\n");
+    return give_up(gt::Exit::kRejected);
+  }
+  gt::Writer writer(STDOUT_FILENO);
+  const gt::Exit done = gt::shard(job, config.value(), writer, gt::say);
+  return gt::finish("gt-shard", writer, done);
+}

@@ -1,0 +1,138 @@
+#include "shard/layout.h"
+
+#include <algorithm>
+#include <set>
+
+#include "stream/ranks.h"
+
+namespace gt {
+
+const AxisCut* Layout::cut_of(size_t axis) const {
+  const auto it = std::find_if(cuts.begin(), cuts.end(), [&](const AxisCut& c) {
+    return c.axis == axis;
+  });
+  return it == cuts.end() ? nullptr : &*it;
+}
+
+void Layout::add(AxisCut cut) {
+  const auto after =
+      std::find_if(cuts.begin(), cuts.end(),
+                   [&](const AxisCut& c) { return c.dim > cut.dim; });
+  cuts.insert(after, cut);
+}
+
+void Layout::remove(size_t axis) {
+  std::erase_if(cuts, [&](const AxisCut& c) { return c.axis == axis; });
+}
+
+Cluster::Cluster(const Mesh& mesh) : mesh_(mesh) {
+  Ranks all;
+  for (int64_t rank = 0; rank < mesh.size(); ++rank) all.push_back(rank);
+  set_of(all);
+}
+
+size_t Cluster::axis_index(std::string_view name) const {
+  size_t i = 0;
+  while (i < axes() && axis_name(i) != name) ++i;
+  return i;
+}
+
+uint32_t Cluster::set_of(const Ranks& ranks) {
+  for (size_t i = 0; i < sets_.size(); ++i) {
+    if (sets_[i].ranks == ranks) return static_cast<uint32_t>(i);
+  }
+  Set set{ranks, to_string(ranks), {}};
+  for (const MeshAxis& axis : mesh_.axes()) {
+    std::set<int64_t> coordinates;
+    for (const int64_t rank : ranks) {
+      coordinates.insert(rank / axis.stride % axis.size);
+    }
+    set.counts.push_back(static_cast<int64_t>(coordinates.size()));
+  }
+  sets_.push_back(std::move(set));
+  return static_cast<uint32_t>(sets_.size() - 1);
+}
+
+std::string Cluster::split_text(const Layout& layout) const {
+  std::string out;
+  for (const AxisCut& cut : layout.cuts) {
+    out += (out.empty() ? "" : ",") + axis_name(cut.axis) + ":" +
+           std::to_string(cut.dim);
+    if (cut.unit != 1) out += "*" + std::to_string(cut.unit);
+  }
+  return out;
+}
+
+std::string Cluster::describe(const Layout& layout) const {
+  std::string out;
+  for (size_t a = 0; a < axes(); ++a) {
+    if (count(layout.set, a) == 1) continue;
+    const AxisCut* cut = layout.cut_of(a);
+    if (cut == nullptr && !layout.is_partial(a)) continue;
+    out += (out.empty() ? "" : ",") + axis_name(a) + ":" +
+           (cut == nullptr ? "P" : "S" + std::to_string(cut->dim));
+  }
+  if (out.empty()) out = "R";
+  return layout.set == 0 ? out : out + "@" + ranks_text(layout.set);
+}
+
+std::vector<int64_t> Cluster::part_sizes(const Layout& layout, int32_t dim,
+                                         int64_t size) const {
+  std::vector<int64_t> sizes{size};
+  for (const AxisCut& cut : layout.cuts) {
+    if (cut.dim != dim) continue;
+    const int64_t k = count(layout.set, cut.axis);
+    std::vector<int64_t> finer;
+    for (const int64_t n : sizes) {
+      for (int64_t i = 0; i < k; ++i) {
+        finer.push_back(extent_of(n, cut.unit, k, i).count);
+      }
+    }
+    sizes = std::move(finer);
+  }
+  return sizes;
+}
+
+bool Cluster::is_even(const Layout& layout, int32_t dim, int64_t size) const {
+  const std::vector<int64_t> sizes = part_sizes(layout, dim, size);
+  return std::all_of(sizes.begin(), sizes.end(),
+                     [&](int64_t n) { return n == sizes[0]; });
+}
+
+double Cluster::piece_bytes(const Layout& layout, const Type& whole) const {
+  auto bytes = static_cast<double>(size_of(whole.dtype));
+  for (size_t d = 0; d < whole.shape.size(); ++d) {
+    bytes *= static_cast<double>(
+        part_sizes(layout, static_cast<int32_t>(d), whole.shape[d])[0]);
+  }
+  return bytes;
+}
+
+bool Cluster::is_same_cut(const Layout& a, const Layout& b, int32_t dim,
+                          int64_t size) const {
+  std::vector<uint32_t> of_a, of_b;
+  for (const AxisCut& c : a.cuts) {
+    if (c.dim == dim) of_a.push_back(c.axis);
+  }
+  for (const AxisCut& c : b.cuts) {
+    if (c.dim == dim) of_b.push_back(c.axis);
+  }
+  return of_a == of_b && part_sizes(a, dim, size) == part_sizes(b, dim, size);
+}
+
+Layout Cluster::simplest(Layout layout, const Shape& whole) const {
+  for (AxisCut& cut : layout.cuts) {
+    if (cut.unit == 1) continue;
+    Layout plain = layout;
+    for (AxisCut& other : plain.cuts) {
+      if (other.dim == cut.dim && other.axis == cut.axis) other.unit = 1;
+    }
+    const int64_t size = whole[static_cast<size_t>(cut.dim)];
+    if (part_sizes(plain, cut.dim, size) == part_sizes(layout, cut.dim, size)) {
+      cut.unit = 1;
+    }
+  }
+  return layout;
+}
+
+}  // namespace gt

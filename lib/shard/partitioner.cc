@@ -1,0 +1,387 @@
+#include "shard/partitioner.h"
+
+#include <algorithm>
+
+#include "base/message.h"
+#include "base/text.h"
+#include "ops/families.h"
+#include "ops/table.h"
+#include "spmd/labels.h"
+
+namespace gt {
+namespace {
+
+bool is_name_operand(const Operand& o) {
+  return o.kind == Operand::Kind::kName;
+}
+
+bool has_ranks(const Line& line) {
+  return std::any_of(line.results.begin(), line.results.end(),
+                     [](const Name& n) { return !n.ranks.empty(); }) ||
+         std::any_of(line.operands.begin(), line.operands.end(),
+                     [](const Operand& o) { return !o.ranks.empty(); });
+}
+
+// "c1/" of "c1/w".
+std::string space_of(const Line& line) {
+  const std::string_view name = space_name(line);
+  const size_t slash = name.find('/');
+  return slash == name.npos ? "" : std::string(name.substr(0, slash + 1));
+}
+
+// Notes that inserted lines share with the line they serve.
+std::string shared_notes(const Line& line) {
+  std::string out;
+  for (const Note& note : line.notes) {
+    if (note.key != "signal" && note.key != "mb" && note.key != "bwd") continue;
+    out += " #" + std::string(note.key);
+    if (!note.value.empty()) out += "=" + std::string(note.value);
+  }
+  return out;
+}
+
+}  // namespace
+
+Partitioner::Partitioner(const Config& config,
+                         std::function<void(const std::string&)> explain)
+    : config_(config), cluster_(config.mesh()), explain_(std::move(explain)) {}
+
+Status Partitioner::take(std::string_view text, std::string& out) {
+  Line line;
+  if (const Status s = parse_line(text, line); !s.ok()) return s;
+  const bool own = line.kind == Line::Kind::kInstruction && !has_ranks(line) &&
+                   !config_.is_empty();
+  if (!own || Meshes::is_declaration(line.op)) {
+    if (Meshes::is_declaration(line.op)) meshes_.clear();
+    out += text;
+    out += '\n';
+    return ok_status();
+  }
+  out_ = &out;
+  space_ = space_of(line);
+  notes_ = shared_notes(line);
+  return instruction(line, text);
+}
+
+Status Partitioner::instruction(const Line& line, std::string_view text) {
+  if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
+  Work work{line, text, {}, {}, false, 0, {}, {}, {}};
+  if (Status s = find_values(work); !s.ok()) return reject(line, s.error());
+  if (line.op == "free") {
+    release(line);
+    return ok_status();
+  }
+  if (line.op == "fail" || pass_failed(work)) {
+    *out_ += std::string(text) + "\n";
+    for (const Name& name : line.results) {
+      unbind(std::string(name.text));
+      const auto value = std::make_shared<ShardValue>();
+      value->is_failed = true;
+      bind(std::string(name.text), value);
+    }
+    write_frees();
+    return ok_status();
+  }
+  std::vector<const Type*> types;
+  for (const ShardValuePtr& value : work.values) {
+    types.push_back(value == nullptr ? nullptr : &value->type);
+  }
+  if (Status s = gt::bind(line, types, work.call); !s.ok()) {
+    return reject(line, s.error());
+  }
+  if (Status s = find_scope(work); !s.ok()) return reject(line, s.error());
+  if (line.op == "print" || line.op == "save") return output(work);
+  if (can_hold(work)) {
+    hold(work);
+  } else {
+    run(work);
+  }
+  write_frees();
+  count_memory();
+  return ok_status();
+}
+
+Status Partitioner::find_values(Work& work) const {
+  for (const Operand& o : work.line.operands) {
+    work.values.push_back(nullptr);
+    if (!is_name_operand(o)) continue;
+    work.values.back() = find(o.text);
+    if (work.values.back() != nullptr) continue;
+    std::vector<std::string_view> known;
+    for (const auto& [name, value] : names_) known.push_back(name);
+    return Error{std::string(work.line.op) + ": unknown name '" +
+                     std::string(o.text) + "'" + did_you_mean(o.text, known),
+                 o.column};
+  }
+  return ok_status();
+}
+
+// What the config says of the line: by its signal, and by its result's name.
+Status Partitioner::find_scope(Work& work) const {
+  work.is_backward = work.line.note("bwd") != nullptr;
+  if (const std::string_view* signal = work.line.note("signal")) {
+    auto scope = config_.find(unquote(*signal), work.is_backward);
+    if (!scope.ok()) return scope.error();
+    work.scope = std::move(scope.value());
+  }
+  if (work.line.results.empty()) return ok_status();
+  if (const Scope* named = config_.tensor(work.line.results[0].text)) {
+    if (named->shard) work.scope.shard = named->shard;
+    if (named->results) work.scope.results = named->results;
+    if (named->ranks) work.scope.ranks = named->ranks;
+  }
+  return ok_status();
+}
+
+void Partitioner::run(Work& work) {
+  choose(work);
+  if (work.line.op == "copy" && !work.pin && work.values[0] != nullptr &&
+      work.plan.moving == 0) {
+    return share(work);
+  }
+  if (is_better_expanded(work)) {
+    expand(work);
+    reduce_gradients(work);
+  } else {
+    write_planned(work);
+  }
+}
+
+// A second name of one value.
+void Partitioner::share(const Work& work) {
+  const ShardValuePtr value = work.values[0];
+  const std::string name(work.line.results[0].text);
+  if (value->held != nullptr) create_default(value);
+  if (find(name) == value) {
+    return;  // x = copy x
+  }
+  keep_for_readers(name);
+  write(work.line, {value->own_name()},
+        {value->copies[0].layout.set, "", "", ""});
+  unbind(name);
+  bind(name, value);
+}
+
+// ---- output, ends
+// ------------------------------------------------------------
+
+Status Partitioner::output(const Work& work) {
+  const ShardValuePtr value = work.values[0];
+  if (value->held != nullptr) create_default(value);
+  Layout wanted = value->copies[0].layout;
+  for (const ShardCopy& copy : value->copies) {
+    if (copy.layout.is_whole()) wanted = copy.layout;
+  }
+  wanted.partial = 0;
+  if (work.line.op == "save")
+    create_loads(std::string(work.line.operands[1].text));
+  const std::string name =
+      fetch(value, wanted, std::string(work.line.op) + " takes the sum");
+  Line line = work.line;
+  std::string rank = std::to_string(cluster_.ranks(wanted.set)[0]);
+  std::string keys;
+  line.operands[0].text = name;
+  line.operands[0].ranks =
+      wanted.is_whole() ? rank : cluster_.ranks_text(wanted.set);
+  if (!wanted.is_whole()) keys += " split=" + cluster_.split_text(wanted);
+  const bool renamed = wanted.is_whole() || name != work.line.operands[0].text;
+  if (line.op == "print" && line.key("as") == nullptr && renamed) {
+    keys += " as=" + std::string(work.line.operands[0].text);
+  }
+  declare_mesh();
+  append_instruction(*out_, line);
+  *out_ += keys;
+  append_notes(*out_, line);
+  *out_ += '\n';
+  drop_copies(*value);
+  write_frees();
+  return ok_status();
+}
+
+void Partitioner::release(const Line& line) {
+  std::map<uint32_t, std::vector<std::string>> by_set;
+  std::vector<std::string> unplaced;
+  for (const Operand& o : line.operands) {
+    const std::string name(o.text);
+    const ShardValuePtr value = find(name);
+    if (value == nullptr) continue;  // freed twice on this line
+    keep_for_readers(name);
+    if (value->is_failed) {
+      unplaced.push_back(name);
+    } else if (value->held == nullptr) {
+      by_set[value->copies[0].layout.set].push_back(name);
+    }
+    unbind(name);
+  }
+  const auto write_free = [&](const std::vector<std::string>& names,
+                              const std::string& ranks) {
+    *out_ += "free";
+    for (const std::string& name : names) *out_ += " " + name + ranks;
+    append_notes(*out_, line);
+    *out_ += '\n';
+  };
+  if (!unplaced.empty()) write_free(unplaced, "");
+  for (const auto& [set, names] : by_set) {
+    write_free(names, "@" + cluster_.ranks_text(set));
+  }
+  write_frees();
+}
+
+// ---- failures
+// ----------------------------------------------------------------
+
+Status Partitioner::reject(const Line& line, const Error& error) {
+  if (!line.results.empty()) {
+    for (const Name& name : line.results) {
+      const std::string text(name.text);
+      keep_for_readers(text);
+      unbind(text);
+      const auto value = std::make_shared<ShardValue>();
+      value->is_failed = true;
+      bind(text, value);
+      *out_ += text + " ";
+    }
+    *out_ += "= fail " + quote("gt-shard: " + error.message) + "\n";
+  } else if (line.op == "print") {
+    *out_ += space_ + "_sfail = fail " + quote("gt-shard: " + error.message) +
+             "\nprint " + space_ + "_sfail as=" + print_label(line) +
+             "\nfree " + space_ + "_sfail\n";
+  }
+  write_frees();
+  return error;
+}
+
+bool Partitioner::pass_failed(const Work& work) {
+  return std::any_of(work.values.begin(), work.values.end(),
+                     [](const ShardValuePtr& value) {
+                       return value != nullptr && value->is_failed;
+                     });
+}
+
+// ---- names
+// -------------------------------------------------------------------
+
+ShardValuePtr Partitioner::find(std::string_view name) const {
+  const auto it = names_.find(std::string(name));
+  return it == names_.end() ? nullptr : it->second;
+}
+
+void Partitioner::bind(const std::string& name, const ShardValuePtr& value) {
+  names_[name] = value;
+  value->names.push_back(name);
+}
+
+// The name holds its value no more; what was kept of it goes with the last.
+void Partitioner::unbind(const std::string& name) {
+  const auto it = names_.find(name);
+  if (it == names_.end()) return;
+  const ShardValuePtr value = it->second;
+  names_.erase(it);
+  std::erase(value->names, name);
+  if (!value->names.empty() || value->held_readers > 0) return;
+  if (value->held != nullptr) {
+    for (const ShardValuePtr& operand : value->held->operands) {
+      if (operand != nullptr) stop_reading(operand);
+    }
+    value->held = nullptr;
+  }
+  for (const ShardCopy& copy : value->copies) {
+    if (!copy.name.empty()) free_later(copy.name, copy.layout.set);
+  }
+  value->copies.clear();
+}
+
+std::string Partitioner::new_name() {
+  return space_ + "_s" + std::to_string(numbers_.take());
+}
+
+size_t Partitioner::number_of(const std::string& name) {
+  size_t number = 0;
+  GT_CHECK(
+      read_number(std::string_view(name).substr(name.rfind("_s") + 2), number));
+  return number;
+}
+
+void Partitioner::free_later(const std::string& name, uint32_t set) {
+  frees_.emplace_back(name, set);
+}
+
+void Partitioner::write_frees() {
+  std::map<uint32_t, std::string> by_set;
+  for (const auto& [name, set] : frees_) {
+    by_set[set] += " " + name + "@" + cluster_.ranks_text(set);
+    numbers_.give(number_of(name));
+  }
+  frees_.clear();
+  for (const auto& [set, names] : by_set) *out_ += "free" + names + "\n";
+}
+
+// Copies that were for one line.
+void Partitioner::drop_copies(ShardValue& value) {
+  std::erase_if(value.copies, [&](const ShardCopy& copy) {
+    const bool drop = std::find(passing_names_.begin(), passing_names_.end(),
+                                copy.name) != passing_names_.end() &&
+                      !copy.name.empty();
+    if (drop) free_later(copy.name, copy.layout.set);
+    return drop;
+  });
+}
+
+void Partitioner::count_memory() {
+  if (depth_ > 0) return;
+  std::set<const ShardValue*> seen;
+  double bytes = 0;
+  for (const auto& [name, value] : names_) {
+    if (!seen.insert(value.get()).second) continue;
+    for (const ShardCopy& copy : value->copies) {
+      bytes += cluster_.piece_bytes(copy.layout, value->type);
+    }
+  }
+  costs_.peak_bytes = std::max(costs_.peak_bytes, bytes);
+}
+
+void Partitioner::add_costs(const ShardCosts& round, double rounds) {
+  costs_.seconds += round.seconds * rounds;
+  for (const auto& [op, traffic] : round.traffic) {
+    ShardCosts::Traffic& sum = costs_.traffic[op];
+    sum.lines +=
+        static_cast<uint64_t>(static_cast<double>(traffic.lines) * rounds);
+    sum.bytes += traffic.bytes * rounds;
+  }
+}
+
+std::string Partitioner::state() const {
+  std::map<std::string, const ShardValue*> sorted;
+  for (const auto& [name, value] : names_) sorted[name] = value.get();
+  std::map<const ShardValue*, size_t> number;
+  std::string out;
+  const auto describe = [&](const auto& self, const ShardValue& value) -> void {
+    const auto [it, is_new] = number.try_emplace(&value, number.size());
+    out += " #" + std::to_string(it->second);
+    if (!is_new) return;
+    out += to_string(value.type) + (value.is_source ? "s" : "") +
+           (value.is_failed ? "f" : "") + value.hidden +
+           std::to_string(value.held_readers);
+    for (const std::string& name : value.names) out += "," + name;
+    for (const ShardCopy& copy : value.copies) {
+      out += " " + copy.name + "=" + cluster_.describe(copy.layout) + ";" +
+             cluster_.split_text(copy.layout);
+    }
+    if (value.held == nullptr) return;
+    out += "{" + value.held->text;
+    for (const ShardValuePtr& operand : value.held->operands) {
+      if (operand != nullptr) self(self, *operand);
+    }
+    out += "}";
+  };
+  for (const auto& [name, value] : sorted) {
+    out += name;
+    describe(describe, *value);
+    out += '\n';
+  }
+  for (const bool used : numbers_.used()) out += used ? '1' : '0';
+  for (const std::string& space : meshes_) out += "/" + space;
+  return out;
+}
+
+}  // namespace gt

@@ -1,0 +1,150 @@
+// Rewrites the lines of a stream so that each runs on the ranks of a mesh, each
+// rank on its own pieces: gt-shard(1).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ops/call.h"
+#include "shard/plan.h"
+#include "shard/redistribute.h"
+#include "shard/values.h"
+#include "spmd/config.h"
+#include "stream/line.h"
+
+namespace gt {
+
+// What the lines are expected to cost, for the summary.
+struct ShardCosts {
+  struct Traffic {
+    uint64_t lines = 0;
+    double bytes = 0;  // that each rank sends
+  };
+  std::map<std::string, Traffic, std::less<>> traffic;  // by op
+  double seconds = 0;
+  double peak_bytes = 0;  // that a rank holds at a time
+};
+
+class Partitioner {
+ public:
+  // `explain` gets a line of text for each choice; may be empty.
+  Partitioner(const Config& config,
+              std::function<void(const std::string&)> explain);
+
+  // Appends what the line becomes, with LF. Error: it became a failure; the
+  // rest goes on.
+  Status take(std::string_view text, std::string& out);
+
+  // All that later lines depend on, as text.
+  std::string state() const;
+  size_t live() const { return names_.size(); }
+  const ShardCosts& costs() const { return costs_; }
+  void add_costs(const ShardCosts& round, double rounds);
+
+ private:
+  // A line that is being rewritten.
+  struct Work {
+    const Line& line;
+    std::string_view text;
+    Call call;
+    Scope scope;
+    bool is_backward = false;
+    uint32_t set = 0;
+    std::vector<ShardValuePtr> values;  // by operand of the line
+    std::optional<Layout> pin;          // of the result
+    Plan plan;
+  };
+  // What a trial must leave as it was.
+  struct Snapshot;
+
+  // ---- partitioner.cc: lines
+  Status instruction(const Line& line, std::string_view text);
+  Status find_values(Work& work) const;
+  Status find_scope(Work& work) const;
+  void run(Work& work);
+  void share(const Work& work);
+  Status output(const Work& work);
+  void release(const Line& line);
+  Status reject(const Line& line, const Error& error);
+  bool pass_failed(const Work& work);
+
+  // ---- partitioner_hold.cc: lines whose layout the first use decides
+  bool can_hold(const Work& work) const;
+  void hold(const Work& work);
+  void create(const ShardValuePtr& value, const Layout& layout);
+  void create_default(const ShardValuePtr& value);
+  void stop_reading(const ShardValuePtr& value);
+  void keep_for_readers(const std::string& name);
+  void create_loads(const std::string& path);
+  Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
+
+  // ---- partitioner_plan.cc: what layouts a line takes
+  void choose(Work& work);
+  uint32_t set_of(const Work& work);
+  std::optional<Layout> pin_of(
+      const std::optional<std::vector<SplitEntry>>& cuts, const Type& type,
+      uint32_t set) const;
+  std::optional<Layout> weight_pin(const Work& work, size_t argument) const;
+  bool is_better_expanded(const Work& work);
+  void expand(const Work& work);
+  void drop_temporary(const std::string& name);
+  void free_name(const std::string& name);
+  void rename(const std::string& from, const std::string& to);
+  void explain(const Work& work);
+
+  // ---- partitioner_write.cc: lines as text
+  void write_planned(Work& work);
+  std::string fetch(const ShardValuePtr& value, const Layout& wanted,
+                    const std::string& why);
+  void change(const ShardValuePtr& value, const Layout& wanted,
+              const std::string& why);
+  void reduce_gradients(const Work& work);
+  void write_moves(const std::vector<Move>& moves, const std::string& to,
+                   std::string from, const std::string& why);
+  struct Writing {
+    uint32_t set = 0;
+    std::string keys;   // after the line's own
+    std::string shape;  // in place of shape='s value; "" keeps it
+    std::string notes;
+  };
+  void write(const Line& line, const std::vector<std::string>& operands,
+             const Writing& how);
+  Writing writing(const Call& call, const Plan& plan) const;
+  void declare_mesh();
+
+  // ---- names
+  ShardValuePtr find(std::string_view name) const;
+  void bind(const std::string& name, const ShardValuePtr& value);
+  void unbind(const std::string& name);
+  std::string new_name();
+  static size_t number_of(const std::string& name);
+  void free_later(const std::string& name, uint32_t set);
+  void drop_copies(ShardValue& value);
+  void write_frees();
+  void count_memory();
+
+  const Config& config_;
+  Cluster cluster_;
+  std::function<void(const std::string&)> explain_;
+  std::unordered_map<std::string, ShardValuePtr> names_;
+  std::map<std::string, std::vector<std::weak_ptr<ShardValue>>> loads_;
+  std::set<std::string> meshes_;  // name spaces where ours was declared
+  NumberPool numbers_;
+  std::vector<std::pair<std::string, uint32_t>> frees_;
+  std::vector<std::string> passing_names_;  // of copies for this line only
+  ShardCosts costs_;
+  size_t depth_ = 0;  // of expansions within each other
+  // Of the line: its name space, what to tell people, where to write.
+  std::string space_;
+  std::string notes_;
+  std::string* out_ = nullptr;
+};
+
+}  // namespace gt

@@ -1,0 +1,209 @@
+// Lines that wait for their first use, which says how their results are cut:
+// creations, and point-wise lines over what waits.
+#include <algorithm>
+
+#include "ops/families.h"
+#include "ops/index_rule.h"
+#include "ops/shape_rules.h"
+#include "shard/partitioner.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kMaxDepth = 8;
+
+bool is_tensor(const Argument& a) {
+  return a.role == Role::kTensor && !a.absent && !a.literal;
+}
+
+bool is_pointwise(const Op& op) {
+  if (op.row->labels != nullptr || op.operand_terms.empty()) return false;
+  const auto plain = [](const Term& term) {
+    return term.letters.empty() && term.broadcast;
+  };
+  return std::all_of(op.operand_terms.begin(), op.operand_terms.end(), plain);
+}
+
+// Whatever cuts it, every piece holds zeros: also as summands they are zero.
+bool makes_zeros(const Call& call) {
+  if (call.op->name == "zeros") return true;
+  return call.op->name == "full" && call.arguments[1].literal &&
+         call.arguments[1].number.real == 0;
+}
+
+}  // namespace
+
+bool Partitioner::can_hold(const Work& work) const {
+  const Op& op = *work.call.op;
+  if (work.call.results.size() != 1 || work.line.note("grad") != nullptr) {
+    return false;
+  }
+  if (op.family == &kCreation) return true;
+  if (!is_pointwise(op) && op.name != "expand") return false;
+  if (work.scope.results || work.scope.shard) return false;
+  bool any = false;
+  for (const ShardValuePtr& value : work.values) {
+    if (value == nullptr) continue;
+    any = true;
+    if (value->held == nullptr || value->held->depth >= kMaxDepth) return false;
+  }
+  return any;
+}
+
+void Partitioner::hold(const Work& work) {
+  const std::string name(work.line.results[0].text);
+  const auto value = std::make_shared<ShardValue>();
+  value->type = work.call.results[0];
+  value->is_source = work.call.op->family == &kCreation;
+  value->held = std::make_shared<UnwrittenLine>();
+  UnwrittenLine& held = *value->held;
+  held.text = work.text;
+  held.operands = work.values;
+  held.is_zero = makes_zeros(work.call);
+  if (work.scope.ranks) held.set = cluster_.set_of(*work.scope.ranks);
+  held.pin = pin_of(work.scope.shard, value->type, held.set.value_or(0));
+  for (const ShardValuePtr& operand : held.operands) {
+    if (operand == nullptr) continue;
+    ++operand->held_readers;
+    if (operand->held == nullptr) continue;
+    value->is_source |= operand->is_source;
+    held.depth = std::max(held.depth, operand->held->depth + 1);
+    if (!held.set) held.set = operand->held->set;
+    // A weight that was scaled when it was made is cut as it was to be.
+    if (!held.pin && operand->type.shape == value->type.shape) {
+      held.pin = operand->held->pin;
+    }
+  }
+  keep_for_readers(name);
+  unbind(name);
+  bind(name, value);
+  if (work.call.op->name == "load") {
+    loads_[std::string(work.line.operands[0].text)].push_back(value);
+  }
+}
+
+// The layout in which an unwritten value is made for a reader who wants this
+// one: where the config says nothing, as wanted.
+Layout Partitioner::made_as(const ShardValuePtr& value,
+                            const Layout& wanted) const {
+  const UnwrittenLine& held = *value->held;
+  Layout made = wanted;
+  if (!held.is_zero) made.partial = 0;
+  if (held.set) made.set = *held.set;
+  if (!held.pin) return made;
+  if (held.pin->cuts.empty()) return Layout{made.set, 0, {}};
+  // The config's cuts; of other axes what is wanted, within those.
+  Layout out = *held.pin;
+  out.set = made.set;
+  out.partial = made.partial;
+  for (const AxisCut& cut : out.cuts) out.partial &= ~(1U << cut.axis);
+  for (const AxisCut& cut : made.cuts) {
+    if (out.cut_of(cut.axis) == nullptr) out.add(cut);
+  }
+  return cluster_.simplest(out, value->type.shape);
+}
+
+void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
+  const std::shared_ptr<UnwrittenLine> held = value->held;
+  Line line;
+  GT_CHECK(parse_line(held->text, line).ok());
+  std::vector<const Type*> types;
+  for (const ShardValuePtr& operand : held->operands) {
+    types.push_back(operand == nullptr ? nullptr : &operand->type);
+  }
+  Call call;
+  GT_CHECK(gt::bind(line, types, call).ok());
+  // What it reads is cut as the result is, where it has the same index.
+  Plan plan;
+  plan.results = {layout};
+  const Layout whole{layout.set, 0, {}};
+  plan.arguments.assign(call.arguments.size(), whole);
+  for (const Label& label : index_rule(call)) {
+    for (const AxisCut& cut : layout.cuts) {
+      if (label.results[0].dim != cut.dim) continue;
+      for (size_t i = 0; i < plan.arguments.size(); ++i) {
+        const LabelDim& place = label.arguments[i];
+        if (!place.is_there()) continue;
+        plan.arguments[i].add({cut.axis, place.dim,
+                               cut.unit / label.results[0].unit * place.unit});
+      }
+    }
+  }
+  const bool is_orphan = value->names.empty();
+  if (is_orphan) value->hidden = new_name();
+  value->held = nullptr;
+  value->copies = {{layout, ""}};
+  std::vector<std::string> operands(line.operands.size());
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i])) continue;
+    const auto o = static_cast<size_t>(call.arguments[i].operand);
+    operands[o] = fetch(held->operands[o], plan.arguments[i], "made together");
+  }
+  const std::string own = value->own_name();
+  line.results[0].text = own;
+  Writing how = writing(call, plan);
+  if (layout.partial != 0) {
+    how.notes = " #type=";
+    for (size_t a = 0; a < cluster_.axes(); ++a) {
+      if (!layout.is_partial(a)) continue;
+      how.notes +=
+          (how.notes.back() == '=' ? "" : ",") + cluster_.axis_name(a) + ":P";
+    }
+  }
+  write(line, operands, how);
+  for (const ShardValuePtr& operand : held->operands) {
+    if (operand != nullptr) stop_reading(operand);
+  }
+  costs_.seconds += cluster_.piece_bytes(layout, value->type) /
+                    config_.machine().memory_bandwidth;
+}
+
+void Partitioner::create_default(const ShardValuePtr& value) {
+  const uint32_t set = value->held->set.value_or(0);
+  create(value, made_as(value, Layout{set, 0, {}}));
+}
+
+// An unwritten line that was to read it was written, or is not needed.
+void Partitioner::stop_reading(const ShardValuePtr& value) {
+  --value->held_readers;
+  if (value->held_readers > 0 || !value->names.empty()) return;
+  if (value->held != nullptr) {
+    for (const ShardValuePtr& operand : value->held->operands) {
+      if (operand != nullptr) stop_reading(operand);
+    }
+    value->held = nullptr;
+    return;
+  }
+  for (const ShardCopy& copy : value->copies) {
+    const std::string& name = value->name_of(copy);
+    if (!name.empty()) free_later(name, copy.layout.set);
+  }
+  value->copies.clear();
+}
+
+// The name is about to hold something else, and an unwritten line will read
+// what it holds.
+void Partitioner::keep_for_readers(const std::string& name) {
+  const ShardValuePtr value = find(name);
+  if (value == nullptr || value->held != nullptr || value->is_failed ||
+      value->held_readers == 0 || value->names.size() > 1) {
+    return;
+  }
+  value->hidden = new_name();
+  const uint32_t set = value->copies[0].layout.set;
+  const std::string ranks = "@" + cluster_.ranks_text(set);
+  declare_mesh();
+  *out_ += value->hidden + ranks + " = copy " + name + ranks + "\n";
+}
+
+void Partitioner::create_loads(const std::string& path) {
+  const auto it = loads_.find(path);
+  if (it == loads_.end()) return;
+  for (const std::weak_ptr<ShardValue>& waiting : it->second) {
+    const ShardValuePtr value = waiting.lock();
+    if (value != nullptr && value->held != nullptr) create_default(value);
+  }
+  loads_.erase(it);
+}
+
+}  // namespace gt

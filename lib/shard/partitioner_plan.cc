@@ -1,0 +1,281 @@
+// What layouts a line takes, and whether it is better written in other ops.
+#include <algorithm>
+#include <unordered_map>
+
+#include "ops/families.h"
+#include "ops/text.h"
+#include "shard/partitioner.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kMaxExpansions = 3;  // within each other
+
+bool is_tensor(const Argument& a) {
+  return a.role == Role::kTensor && !a.absent && !a.literal;
+}
+
+}  // namespace
+
+// Where the line runs: as the config says, or where most of what it reads is.
+uint32_t Partitioner::set_of(const Work& work) {
+  if (work.scope.ranks) return cluster_.set_of(*work.scope.ranks);
+  uint32_t set = 0;
+  double most = -1;
+  for (const ShardValuePtr& value : work.values) {
+    if (value == nullptr) continue;
+    const auto bytes = static_cast<double>(value->type.bytes());
+    if (value->held != nullptr) {
+      if (most < 0 && value->held->set) set = *value->held->set;
+      continue;
+    }
+    if (bytes <= most) continue;
+    most = bytes;
+    set = value->copies[0].layout.set;
+  }
+  return set;
+}
+
+// Cuts by the config of a tensor of this type; dimensions that it lacks are not
+// cut.
+std::optional<Layout> Partitioner::pin_of(
+    const std::optional<std::vector<SplitEntry>>& cuts, const Type& type,
+    uint32_t set) const {
+  if (!cuts) return std::nullopt;
+  Layout layout{set, 0, {}};
+  for (const SplitEntry& entry : *cuts) {
+    const int64_t dim = normal_axis(entry.dim, type.shape.size());
+    const size_t axis = cluster_.axis_index(entry.axis);
+    if (dim < 0 || axis == cluster_.axes()) continue;
+    if (cluster_.count(set, axis) == 1) continue;
+    if (type.shape[static_cast<size_t>(dim)] % entry.unit != 0) continue;
+    layout.add(
+        {static_cast<uint32_t>(axis), static_cast<int32_t>(dim), entry.unit});
+  }
+  if (layout.cuts.empty() && !cuts->empty()) return std::nullopt;
+  return cluster_.simplest(layout, type.shape);
+}
+
+// shard: of a scope is also of the 2-D weights that its products read.
+std::optional<Layout> Partitioner::weight_pin(const Work& work,
+                                              size_t argument) const {
+  const std::string& op = work.call.op->name;
+  if (argument != 1 || (op != "matmul" && op != "linear")) return std::nullopt;
+  if (work.is_backward || work.call.type(1).shape.size() != 2) {
+    return std::nullopt;
+  }
+  return pin_of(work.scope.shard, work.call.type(1), work.set);
+}
+
+void Partitioner::choose(Work& work) {
+  work.set = set_of(work);
+  const Call& call = work.call;
+  PlannedLine planned{call, work.set, {}, std::nullopt, false};
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    planned.operands.emplace_back();
+    if (!is_tensor(call.arguments[i])) continue;
+    PlannedOperand& operand = planned.operands.back();
+    const ShardValuePtr& value =
+        work.values[static_cast<size_t>(call.arguments[i].operand)];
+    for (const ShardCopy& copy : value->copies) {
+      operand.layouts.push_back(copy.layout);
+    }
+    if (value->held == nullptr) continue;
+    if (!value->held->pin) value->held->pin = weight_pin(work, i);
+    operand.pin = value->held->pin;
+    operand.is_zero = value->held->is_zero;
+  }
+  if (!call.results.empty()) {
+    work.pin = pin_of(work.scope.results, call.results[0], work.set);
+    // A batch taken from data that is held in memory is a creation, too.
+    const bool takes = call.op->name == "slice" || call.op->name == "gather";
+    if (!work.pin && takes && !work.is_backward && work.values[0] != nullptr &&
+        work.values[0]->is_source) {
+      work.pin = pin_of(work.scope.shard, call.results[0], work.set);
+    }
+  }
+  planned.pin = work.pin;
+  planned.keeps_summands = work.line.note("mb") != nullptr;
+  work.plan = plan_line(cluster_, config_.machine(), planned);
+  explain(work);
+}
+
+void Partitioner::explain(const Work& work) {
+  if (!explain_ || depth_ > 0) return;
+  std::string text = std::string(work.text) + "\n";
+  for (const Alternative& a : work.plan.alternatives) {
+    char cost[32];
+    std::snprintf(cost, sizeof cost, "%.3g us", a.seconds * 1e6);
+    text += std::string(a.chosen ? "  * " : "    ") +
+            cluster_.axis_name(a.axis) + ": " + a.what + ": " + cost + "\n";
+  }
+  if (!work.plan.results.empty()) {
+    text += "    -> " + cluster_.describe(work.plan.results[0]) + "\n";
+  }
+  explain_(text);
+}
+
+// ---- expansions
+// --------------------------------------------------------------
+
+struct Partitioner::Snapshot {
+  std::unordered_map<std::string, ShardValuePtr> names;
+  std::set<std::string> meshes;
+  NumberPool numbers;
+  std::vector<std::pair<std::string, uint32_t>> frees;
+  std::vector<std::string> passing_names;
+  ShardCosts costs;
+  std::string* out;
+};
+
+namespace {
+
+using Clones = std::unordered_map<const ShardValue*, ShardValuePtr>;
+
+ShardValuePtr clone(const ShardValuePtr& value, Clones& clones) {
+  if (value == nullptr) return nullptr;
+  ShardValuePtr& copy = clones[value.get()];
+  if (copy != nullptr) return copy;
+  const auto made = std::make_shared<ShardValue>(*value);
+  copy = made;
+  if (made->held != nullptr) {
+    made->held = std::make_shared<UnwrittenLine>(*made->held);
+    for (ShardValuePtr& operand : made->held->operands) {
+      operand = clone(operand, clones);
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+// Where operands would have to be moved, the op's expansion may get along with
+// less: the sums and maxima of a softmax over a cut axis are small. Tried, and
+// taken back.
+bool Partitioner::is_better_expanded(const Work& work) {
+  if (work.plan.moving == 0 || work.call.op->is_primitive() ||
+      depth_ >= kMaxExpansions) {
+    return false;
+  }
+  std::string trial;
+  Snapshot before{names_,         meshes_, numbers_, frees_,
+                  passing_names_, costs_,  out_};
+  Clones clones;
+  for (auto& [name, value] : names_) value = clone(value, clones);
+  out_ = &trial;
+  costs_.seconds = 0;
+  expand(work);
+  const double seconds = costs_.seconds;
+  names_ = std::move(before.names);
+  meshes_ = std::move(before.meshes);
+  numbers_ = std::move(before.numbers);
+  frees_ = std::move(before.frees);
+  passing_names_ = std::move(before.passing_names);
+  costs_ = std::move(before.costs);
+  out_ = before.out;
+  return seconds < work.plan.seconds;
+}
+
+// Writes the line as its op's expansion says, each step on its own. A result
+// whose name is read meanwhile gets it at the end.
+void Partitioner::expand(const Work& work) {
+  const Call& call = work.call;
+  const std::vector<Step> steps = expansion_steps(call);
+  using RefKey = std::pair<Ref::Kind, uint32_t>;
+  const auto key = [](const Ref& ref) { return RefKey{ref.kind, ref.index}; };
+  std::map<RefKey, size_t> last_use;
+  for (size_t s = 0; s < steps.size(); ++s) {
+    for (const StepOperand& o : steps[s].operands) {
+      if (o.is_ref) last_use[key(o.ref)] = s;
+    }
+  }
+  std::map<RefKey, std::string> names;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    names[{Ref::Kind::kOperand, static_cast<uint32_t>(i)}] =
+        call.arguments[i].text;
+  }
+  const auto is_read = [&](std::string_view name) {
+    return std::any_of(work.line.operands.begin(), work.line.operands.end(),
+                       [&](const Operand& o) { return o.text == name; });
+  };
+  const auto name_result = [&](const Ref& ref) {
+    if (ref.kind == Ref::Kind::kResult &&
+        !is_read(work.line.results[ref.index].text)) {
+      return std::string(work.line.results[ref.index].text);
+    }
+    return new_name();
+  };
+  ++depth_;
+  const std::string notes = notes_;
+  for (size_t s = 0; s < steps.size(); ++s) {
+    std::string text;
+    for (const Ref& ref : steps[s].results) {
+      names[key(ref)] = name_result(ref);
+      text += names[key(ref)] + " ";
+    }
+    text += "= " + steps[s].op->name;
+    std::set<std::string> dead;
+    for (const StepOperand& o : steps[s].operands) {
+      text += " " + (o.is_ref ? names.at(key(o.ref)) : o.text);
+      if (o.is_ref && o.ref.kind == Ref::Kind::kTemp &&
+          last_use[key(o.ref)] == s) {
+        dead.insert(names.at(key(o.ref)));
+      }
+    }
+    for (const Ref& ref : steps[s].results) {
+      if (ref.kind == Ref::Kind::kTemp && last_use.count(key(ref)) == 0) {
+        dead.insert(names.at(key(ref)));
+      }
+    }
+    for (const auto& [k, v] : steps[s].keys) text += " " + k + "=" + v;
+    text += notes;
+    Line line;
+    GT_CHECK(parse_line(text, line).ok());
+    const Status done = instruction(line, text);
+    GT_CHECK(done.ok());
+    for (const std::string& name : dead) drop_temporary(name);
+  }
+  --depth_;
+  for (uint32_t r = 0; r < call.results.size(); ++r) {
+    const std::string name(work.line.results[r].text);
+    const std::string& made = names.at({Ref::Kind::kResult, r});
+    if (made != name) rename(made, name);
+  }
+  notes_ = notes;
+  write_frees();
+}
+
+void Partitioner::drop_temporary(const std::string& name) {
+  const ShardValuePtr value = find(name);
+  if (value == nullptr) return;
+  keep_for_readers(name);
+  free_name(name);
+  unbind(name);
+  write_frees();
+}
+
+// The register of an invented name goes; the number of one that never was.
+void Partitioner::free_name(const std::string& name) {
+  const ShardValuePtr value = find(name);
+  if (value->held == nullptr) {
+    free_later(name, value->copies[0].layout.set);
+  } else {
+    numbers_.give(number_of(name));
+  }
+}
+
+void Partitioner::rename(const std::string& from, const std::string& to) {
+  const ShardValuePtr value = find(from);
+  keep_for_readers(to);
+  if (value->held == nullptr) {
+    const std::string ranks =
+        "@" + cluster_.ranks_text(value->copies[0].layout.set);
+    *out_ += to + ranks + " = copy " + from + ranks + notes_ + "\n";
+  }
+  unbind(to);
+  bind(to, value);
+  free_name(from);
+  unbind(from);
+}
+
+}  // namespace gt

@@ -1,0 +1,62 @@
+// Which layouts a line's operands and results take: on each axis the legal
+// combination that is expected to take the least time. What is legal follows
+// from the op's index rule (index_rule.h) and from where it is linear (join.h).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/call.h"
+#include "ops/index_rule.h"
+#include "shard/layout.h"
+#include "spmd/config.h"
+
+namespace gt {
+
+// What a tensor argument can be had as.
+struct PlannedOperand {
+  std::vector<Layout> layouts;  // that exist; none: it is created as wanted
+  std::optional<Layout> pin;    // of what is created: how the config cuts it
+  bool is_zero = false;         // as summands it is zeros, too
+};
+
+struct PlannedLine {
+  const Call& call;
+  uint32_t set = 0;
+  std::vector<PlannedOperand>
+      operands;                 // by argument; unused where no tensor is
+  std::optional<Layout> pin;    // of result 0, by the config
+  bool keeps_summands = false;  // a sum of the result is not paid for here
+};
+
+// One way of taking a line on one axis.
+struct Alternative {
+  size_t axis = 0;
+  std::string what;  // "k cut, summed", for people
+  double seconds = 0;
+  bool chosen = false;
+};
+
+struct Plan {
+  std::vector<Layout> arguments;
+  std::vector<Layout> results;
+  bool looks_up = false;  // a label that is cut needs split=
+  double seconds = 0;     // moves and work
+  double moving = 0;      // moves
+  std::vector<Alternative> alternatives;
+};
+
+Plan plan_line(const Cluster& cluster, const Machine& machine,
+               const PlannedLine& line);
+
+// Of the layouts, the one from which the wanted one is had soonest.
+size_t nearest_layout(const Cluster& cluster, const Machine& machine,
+                      const Type& whole, const std::vector<Layout>& layouts,
+                      const Layout& wanted);
+
+// Seconds that the call takes a rank, whose tensors are cut so.
+double work_seconds(const Cluster& cluster, const Machine& machine,
+                    const Call& call, const Plan& plan);
+
+}  // namespace gt

@@ -1,0 +1,28 @@
+// gt-shard as a call: streams in, a placed stream out.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit.h"
+#include "base/writer.h"
+#include "spmd/config.h"
+
+namespace gt {
+
+struct ShardJob {
+  std::vector<std::string> files;  // "-": standard input; none: that alone
+  bool explain = false;            // each line's choices, and a summary
+  bool summary = false;
+};
+
+using ShardSay = std::function<void(std::string_view)>;
+
+// Messages go to `say`. The status is the largest of this stage's and those
+// that the streams bring.
+Exit shard(const ShardJob& job, const Config& config, Writer& writer,
+           const ShardSay& say);
+
+}  // namespace gt

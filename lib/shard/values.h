@@ -1,0 +1,74 @@
+// What gt-shard knows of the values that names hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shard/layout.h"
+
+namespace gt {
+
+struct ShardValue;
+using ShardValuePtr = std::shared_ptr<ShardValue>;
+
+// A line that was not written yet: its first use will say how its result is
+// cut. What it reads is held with it, or is a scalar.
+struct UnwrittenLine {
+  std::string text;
+  std::vector<ShardValuePtr> operands;  // by operand of the line; null: no name
+  std::optional<Layout> pin;            // as the config cuts it
+  std::optional<uint32_t> set;          // where the config puts it
+  bool is_zero = false;
+  size_t depth = 1;  // of such lines within each other
+};
+
+// A value in one layout: under the names' own registers, or under one that
+// gt-shard invented.
+struct ShardCopy {
+  Layout layout;
+  std::string name;  // "": the value's own
+};
+
+struct ShardValue {
+  Type type;
+  std::vector<ShardCopy> copies;  // the own one first; none while it is held
+  std::shared_ptr<UnwrittenLine> held;
+  std::vector<std::string> names;
+  std::string hidden;       // an own register when all names are gone
+  size_t held_readers = 0;  // unwritten lines that will read it
+  // Made by a creating line, or from such by an optimizer: a weight, a batch.
+  bool is_source = false;
+  bool is_failed = false;  // passed on without ranks
+
+  const std::string& own_name() const {
+    return names.empty() ? hidden : names[0];
+  }
+  const std::string& name_of(const ShardCopy& copy) const {
+    return copy.name.empty() ? own_name() : copy.name;
+  }
+};
+
+// The smallest number not in use comes first.
+class NumberPool {
+ public:
+  size_t take() {
+    size_t n = 0;
+    while (n < used_.size() && used_[n]) ++n;
+    if (n == used_.size()) used_.push_back(false);
+    used_[n] = true;
+    return n;
+  }
+  void give(size_t n) {
+    used_[n] = false;
+    while (!used_.empty() && !used_.back()) used_.pop_back();
+  }
+  const std::vector<bool>& used() const { return used_; }
+
+ private:
+  std::vector<bool> used_;
+};
+
+}  // namespace gt
