@@ -184,12 +184,11 @@ std::vector<Label> labels_slice(const Call& call) {
   int32_t next = 0;
   for (size_t d = 0; d < cuts.size(); ++d) {
     const Cut& cut = cuts[d];
-    const bool named =
-        call.arguments.size() > 1 && call.arguments[1].role == Role::kTensor;
-    const bool all =
-        !cut.dropped && cut.step == 1 && cut.start == 0 &&
-        cut.count == call.type(0).shape[d] &&
-        !(named && static_cast<int64_t>(d) == one_axis(call, 0).value());
+    // size= states a size along axis=, which would be the whole's.
+    const bool sized = call.has_key("size") &&
+                       static_cast<int64_t>(d) == one_axis(call, 0).value();
+    const bool all = !sized && !cut.dropped && cut.step == 1 &&
+                     cut.start == 0 && cut.count == call.type(0).shape[d];
     to.push_back(all ? next : -1);
     if (!cut.dropped) ++next;
   }

@@ -238,6 +238,32 @@ std::vector<Label> labels_reshape(const Call& call) {
   return labels;
 }
 
+std::vector<Label> labels_squeeze(const Call& call) {
+  const std::vector<int64_t> axes = axis_list(call, 0).value();
+  std::vector<int32_t> to;
+  int32_t next = 0;
+  for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
+    const bool goes = call.type(0).shape[d] == 1 &&
+                      std::find(axes.begin(), axes.end(),
+                                static_cast<int64_t>(d)) != axes.end();
+    to.push_back(goes ? -1 : next++);
+  }
+  return labels_moved(call, to);
+}
+
+std::vector<Label> labels_unsqueeze(const Call& call) {
+  const size_t rank = call.results[0].shape.size();
+  std::vector<bool> is_new(rank, false);
+  for (const int64_t axis : call.integers("axis")) {
+    is_new[static_cast<size_t>(normal_axis(axis, rank))] = true;
+  }
+  std::vector<int32_t> to;
+  for (size_t d = 0; d < rank; ++d) {
+    if (!is_new[d]) to.push_back(static_cast<int32_t>(d));
+  }
+  return labels_moved(call, to);
+}
+
 std::vector<Label> labels_transpose(const Call& call) {
   const std::vector<int64_t> order = transpose_order(call).value();
   std::vector<int32_t> to(order.size());
@@ -302,7 +328,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
      .types = types_squeeze,
-     .labels = labels_reshape,
+     .labels = labels_squeeze,
      .flops = 0,
      .sense = "Without dimensions of size 1.",
      .details = "All of them, or those that axis= names; a named one of "
@@ -318,7 +344,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
      .types = types_unsqueeze,
-     .labels = labels_reshape,
+     .labels = labels_unsqueeze,
      .flops = 0,
      .sense = "With new dimensions of size 1.",
      .details = "axis= says where they are in the result. Errors: an axis that "

@@ -49,6 +49,12 @@ uint32_t Cluster::set_of(const Ranks& ranks) {
     }
     set.counts.push_back(static_cast<int64_t>(coordinates.size()));
   }
+  // Ranks that are no grid of the mesh hold whole values only.
+  int64_t grid = 1;
+  for (const int64_t count : set.counts) grid *= count;
+  if (grid != static_cast<int64_t>(ranks.size())) {
+    set.counts.assign(set.counts.size(), 1);
+  }
   sets_.push_back(std::move(set));
   return static_cast<uint32_t>(sets_.size() - 1);
 }
@@ -91,6 +97,18 @@ std::vector<int64_t> Cluster::part_sizes(const Layout& layout, int32_t dim,
     sizes = std::move(finer);
   }
   return sizes;
+}
+
+bool Cluster::can_cut(const Layout& layout, const Shape& whole) const {
+  Layout outer{layout.set, 0, {}};
+  for (const AxisCut& cut : layout.cuts) {
+    for (const int64_t n :
+         part_sizes(outer, cut.dim, whole[static_cast<size_t>(cut.dim)])) {
+      if (n % cut.unit != 0) return false;
+    }
+    outer.cuts.push_back(cut);
+  }
+  return true;
 }
 
 bool Cluster::is_even(const Layout& layout, int32_t dim, int64_t size) const {

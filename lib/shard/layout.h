@@ -60,7 +60,8 @@ class Cluster {
     return sets_[set].counts[axis];
   }
   bool has_same_form(uint32_t a, uint32_t b) const {
-    return sets_[a].counts == sets_[b].counts;
+    return sets_[a].counts == sets_[b].counts &&
+           sets_[a].ranks.size() == sets_[b].ranks.size();
   }
 
   // "dp:0,tp:1*64", as split= says it; "" when nothing is cut.
@@ -70,6 +71,8 @@ class Cluster {
   // Sizes of the parts of a dimension, by place among the ranks that cut it.
   std::vector<int64_t> part_sizes(const Layout& layout, int32_t dim,
                                   int64_t size) const;
+  // Every cut's unit divides what there is to cut.
+  bool can_cut(const Layout& layout, const Shape& whole) const;
   // All ranks hold as much of the dimension.
   bool is_even(const Layout& layout, int32_t dim, int64_t size) const;
   // Of the largest piece.

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/text.h"
 #include "ops/families.h"
+#include "ops/shape_rules.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 
@@ -52,7 +53,7 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   const bool own = line.kind == Line::Kind::kInstruction && !has_ranks(line) &&
                    !config_.is_empty();
   if (!own || Meshes::is_declaration(line.op)) {
-    if (Meshes::is_declaration(line.op)) meshes_.clear();
+    if (Meshes::is_declaration(line.op)) has_mesh_ = false;
     out += text;
     out += '\n';
     return ok_status();
@@ -139,12 +140,31 @@ void Partitioner::run(Work& work) {
       work.plan.moving == 0) {
     return share(work);
   }
+  if (reshape_instead(work)) return;
   if (is_better_expanded(work)) {
     expand(work);
-    reduce_gradients(work);
+    settle_gradients(work);
   } else {
     write_planned(work);
   }
+}
+
+// Which dimensions a squeeze drops shows in the whole alone: a piece may have
+// size 1 where the whole has not.
+bool Partitioner::reshape_instead(const Work& work) {
+  if (work.line.op != "squeeze" || work.plan.results[0].cuts.empty()) {
+    return false;
+  }
+  Line line = work.line;
+  const std::string shape = list_text(work.call.results[0].shape);
+  line.op = "reshape";
+  line.keys = {{"shape", shape, 0}};
+  std::string text;
+  append_line(text, line);
+  GT_CHECK(parse_line(text, line).ok());
+  const Status done = instruction(line, text);
+  GT_CHECK(done.ok());
+  return true;
 }
 
 // A second name of one value.
@@ -380,7 +400,7 @@ std::string Partitioner::state() const {
     out += '\n';
   }
   for (const bool used : numbers_.used()) out += used ? '1' : '0';
-  for (const std::string& space : meshes_) out += "/" + space;
+  out += has_mesh_ ? "m" : "";
   return out;
 }
 

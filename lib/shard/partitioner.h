@@ -69,6 +69,7 @@ class Partitioner {
   Status find_values(Work& work) const;
   Status find_scope(Work& work) const;
   void run(Work& work);
+  bool reshape_instead(const Work& work);
   void share(const Work& work);
   Status output(const Work& work);
   void release(const Line& line);
@@ -103,11 +104,17 @@ class Partitioner {
   void write_planned(Work& work);
   std::string fetch(const ShardValuePtr& value, const Layout& wanted,
                     const std::string& why);
+  // `note` stands on the last of the lines.
   void change(const ShardValuePtr& value, const Layout& wanted,
-              const std::string& why);
-  void reduce_gradients(const Work& work);
+              const std::string& why, const std::string& note = "");
+  static std::vector<std::string> gradient_targets(const Line& line);
+  Layout gradient_layout(const Work& work, const std::string& target,
+                         const Type& type, const Layout& made) const;
+  Line without_early_notes(const Work& work) const;
+  void settle_gradients(const Work& work);
   void write_moves(const std::vector<Move>& moves, const std::string& to,
-                   std::string from, const std::string& why);
+                   std::string from, const std::string& why,
+                   const std::string& note = "");
   struct Writing {
     uint32_t set = 0;
     std::string keys;   // after the line's own
@@ -135,12 +142,12 @@ class Partitioner {
   std::function<void(const std::string&)> explain_;
   std::unordered_map<std::string, ShardValuePtr> names_;
   std::map<std::string, std::vector<std::weak_ptr<ShardValue>>> loads_;
-  std::set<std::string> meshes_;  // name spaces where ours was declared
   NumberPool numbers_;
   std::vector<std::pair<std::string, uint32_t>> frees_;
   std::vector<std::string> passing_names_;  // of copies for this line only
   ShardCosts costs_;
-  size_t depth_ = 0;  // of expansions within each other
+  bool has_mesh_ = false;  // ours is declared
+  size_t depth_ = 0;       // of expansions within each other
   // Of the line: its name space, what to tell people, where to write.
   std::string space_;
   std::string notes_;

@@ -39,6 +39,9 @@ bool Partitioner::can_hold(const Work& work) const {
     return false;
   }
   if (op.family == &kCreation) return true;
+  // A counter is written where it stands: what reads it would wait in a chain.
+  const Type& type = work.call.results[0];
+  if (type.shape.empty() && !is_float(type.dtype)) return false;
   if (!is_pointwise(op) && op.name != "expand") return false;
   if (work.scope.results || work.scope.shard) return false;
   bool any = false;
@@ -98,7 +101,10 @@ Layout Partitioner::made_as(const ShardValuePtr& value,
   out.partial = made.partial;
   for (const AxisCut& cut : out.cuts) out.partial &= ~(1U << cut.axis);
   for (const AxisCut& cut : made.cuts) {
-    if (out.cut_of(cut.axis) == nullptr) out.add(cut);
+    if (out.cut_of(cut.axis) != nullptr) continue;
+    Layout finer = out;
+    finer.add(cut);
+    if (cluster_.can_cut(finer, value->type.shape)) out = std::move(finer);
   }
   return cluster_.simplest(out, value->type.shape);
 }

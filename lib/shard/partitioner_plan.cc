@@ -48,9 +48,10 @@ std::optional<Layout> Partitioner::pin_of(
     const size_t axis = cluster_.axis_index(entry.axis);
     if (dim < 0 || axis == cluster_.axes()) continue;
     if (cluster_.count(set, axis) == 1) continue;
-    if (type.shape[static_cast<size_t>(dim)] % entry.unit != 0) continue;
-    layout.add(
+    Layout finer = layout;
+    finer.add(
         {static_cast<uint32_t>(axis), static_cast<int32_t>(dim), entry.unit});
+    if (cluster_.can_cut(finer, type.shape)) layout = std::move(finer);
   }
   if (layout.cuts.empty() && !cuts->empty()) return std::nullopt;
   return cluster_.simplest(layout, type.shape);
@@ -120,7 +121,7 @@ void Partitioner::explain(const Work& work) {
 
 struct Partitioner::Snapshot {
   std::unordered_map<std::string, ShardValuePtr> names;
-  std::set<std::string> meshes;
+  bool has_mesh;
   NumberPool numbers;
   std::vector<std::pair<std::string, uint32_t>> frees;
   std::vector<std::string> passing_names;
@@ -158,8 +159,8 @@ bool Partitioner::is_better_expanded(const Work& work) {
     return false;
   }
   std::string trial;
-  Snapshot before{names_,         meshes_, numbers_, frees_,
-                  passing_names_, costs_,  out_};
+  Snapshot before{names_,         has_mesh_, numbers_, frees_,
+                  passing_names_, costs_,    out_};
   Clones clones;
   for (auto& [name, value] : names_) value = clone(value, clones);
   out_ = &trial;
@@ -167,7 +168,7 @@ bool Partitioner::is_better_expanded(const Work& work) {
   expand(work);
   const double seconds = costs_.seconds;
   names_ = std::move(before.names);
-  meshes_ = std::move(before.meshes);
+  has_mesh_ = before.has_mesh;
   numbers_ = std::move(before.numbers);
   frees_ = std::move(before.frees);
   passing_names_ = std::move(before.passing_names);

@@ -5,6 +5,7 @@
 #include "ops/families.h"
 #include "ops/shape_rules.h"
 #include "shard/partitioner.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
@@ -67,7 +68,7 @@ void Partitioner::write_planned(Work& work) {
       work.line.note("compile") == nullptr) {
     how.notes += " #compile";
   }
-  write(work.line, operands, how);
+  write(without_early_notes(work), operands, how);
   costs_.seconds += work_seconds(cluster_, config_.machine(), call, work.plan);
   ShardValuePtr first;
   for (const ShardValuePtr& value : work.values) {
@@ -88,50 +89,74 @@ void Partitioner::write_planned(Work& work) {
   if (work.pin && !(work.plan.results[0] == *work.pin)) {
     change(find(work.line.results[0].text), *work.pin, "results: of the scope");
   }
-  reduce_gradients(work);
+  settle_gradients(work);
 }
 
-// A gradient is summed where it stands, so that the sum overlaps with what
-// follows; of a microbatch it stays summands, which accumulate.
-void Partitioner::reduce_gradients(const Work& work) {
-  if (work.line.note("mb") != nullptr) return;
+// Of each result, whose gradient it is: what gt-emit did not invent, in the
+// order of the notes. "" of others.
+std::vector<std::string> Partitioner::gradient_targets(const Line& line) {
   std::vector<std::string> targets;
-  for (const Note& note : work.line.notes) {
+  for (const Note& note : line.notes) {
     if (note.key == "grad") targets.emplace_back(unquote(note.value));
   }
-  if (targets.empty()) return;
-  // The last results are the targets' gradients; what comes before is not.
-  std::vector<std::string> made;
-  for (const Name& name : work.line.results) {
-    const size_t slash = name.text.rfind('/');
-    const std::string_view base =
-        slash == name.text.npos ? name.text : name.text.substr(slash + 1);
-    if (!base.starts_with('_')) made.emplace_back(name.text);
+  std::vector<std::string> out(line.results.size());
+  std::vector<size_t> named;
+  for (size_t r = 0; r < line.results.size(); ++r) {
+    const std::string_view name = line.results[r].text;
+    const size_t slash = name.rfind('/');
+    if (name[slash == name.npos ? 0 : slash + 1] != '_') named.push_back(r);
   }
-  for (size_t i = 0; i < made.size(); ++i) {
-    const ShardValuePtr value = find(made[i]);
-    if (value == nullptr || value->held != nullptr || value->is_failed)
-      continue;
-    Layout wanted = value->copies[0].layout;
-    if (wanted.partial == 0) continue;
-    wanted.partial = 0;
-    std::string why = "the gradient is summed";
-    const ShardValuePtr target =
-        made.size() == targets.size() ? find(targets[i]) : nullptr;
-    if (target != nullptr) why = "the gradient of " + targets[i] + " is summed";
-    if (target != nullptr && target->held == nullptr && !target->is_failed &&
-        target->type.shape == value->type.shape &&
-        target->copies[0].layout.partial == 0 &&
-        target->copies[0].layout.set == wanted.set) {
-      const Layout& own = target->copies[0].layout;
-      const bool keeps = std::all_of(
-          wanted.cuts.begin(), wanted.cuts.end(), [&](const AxisCut& cut) {
-            const AxisCut* there = own.cut_of(cut.axis);
-            return there != nullptr && *there == cut;
-          });
-      if (keeps) wanted = own;
-    }
-    change(value, wanted, why);
+  if (named.size() != targets.size()) return out;
+  for (size_t i = 0; i < named.size(); ++i) out[named[i]] = targets[i];
+  return out;
+}
+
+// Where a gradient is wanted: cut as its target is, so that an optimizer finds
+// both alike, and summed, so that the sum overlaps with what follows. Of a
+// microbatch it stays as it is, and accumulates.
+Layout Partitioner::gradient_layout(const Work& work, const std::string& target,
+                                    const Type& type,
+                                    const Layout& made) const {
+  if (work.line.note("mb") != nullptr) return made;
+  Layout wanted = made;
+  wanted.partial = 0;
+  const ShardValuePtr value = find(target);
+  if (value == nullptr || value->held != nullptr || value->is_failed ||
+      !(value->type.shape == type.shape)) {
+    return wanted;
+  }
+  const Layout& own = value->copies[0].layout;
+  return own.partial == 0 && own.set == made.set ? own : wanted;
+}
+
+// A line whose result is not yet what #grad= says of it leaves that note to the
+// line that makes it so.
+Line Partitioner::without_early_notes(const Work& work) const {
+  Line line = work.line;
+  const std::vector<std::string> targets = gradient_targets(line);
+  for (size_t r = 0; r < targets.size(); ++r) {
+    if (targets[r].empty()) continue;
+    const Layout& made = work.plan.results[r];
+    const Layout wanted =
+        gradient_layout(work, targets[r], work.call.results[r], made);
+    if (made.cuts == wanted.cuts) continue;
+    std::erase_if(line.notes, [&](const Note& note) {
+      return note.key == "grad" && unquote(note.value) == targets[r];
+    });
+  }
+  return line;
+}
+
+void Partitioner::settle_gradients(const Work& work) {
+  const std::vector<std::string> targets = gradient_targets(work.line);
+  for (size_t r = 0; r < targets.size(); ++r) {
+    const ShardValuePtr value = find(work.line.results[r].text);
+    if (targets[r].empty() || value->held != nullptr) continue;
+    const Layout made = value->copies[0].layout;
+    const Layout wanted = gradient_layout(work, targets[r], value->type, made);
+    if (made == wanted) continue;
+    change(value, wanted, "the gradient of " + targets[r],
+           made.cuts == wanted.cuts ? "" : " #grad=" + targets[r]);
   }
 }
 
@@ -152,8 +177,13 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
   const bool is_only =
       value->names.size() + (value->hidden.empty() ? 0 : 1) == 1;
   if (from == 0 && is_only && layouts[0].partial != 0 && wanted.partial == 0) {
-    change(value, wanted, why);
-    return value->own_name();
+    Layout summed = wanted;
+    if (wanted.set != layouts[0].set) {
+      summed = layouts[0];
+      summed.partial = 0;
+    }
+    change(value, summed, why);
+    return fetch(value, wanted, why);
   }
   const std::string name = new_name();
   write_moves(way, name, value->name_of(value->copies[from]), why);
@@ -165,19 +195,19 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
 
 // The value's own registers take the layout.
 void Partitioner::change(const ShardValuePtr& value, const Layout& wanted,
-                         const std::string& why) {
+                         const std::string& why, const std::string& note) {
   const std::vector<Move> way = moves(cluster_, config_.machine(), value->type,
                                       value->copies[0].layout, wanted);
   const std::string name = value->own_name();
   const uint32_t before = value->copies[0].layout.set;
-  write_moves(way, name, name, why);
+  write_moves(way, name, name, why, note);
   value->copies[0].layout = wanted;
   GT_CHECK(before == wanted.set);
 }
 
 void Partitioner::write_moves(const std::vector<Move>& moves,
                               const std::string& to, std::string from,
-                              const std::string& why) {
+                              const std::string& why, const std::string& note) {
   declare_mesh();
   uint32_t set = moves.empty() ? 0 : moves[0].after.set;
   bool is_first = true;
@@ -189,7 +219,8 @@ void Partitioner::write_moves(const std::vector<Move>& moves,
     set = move.after.set;
     *out_ += to + ranks + " = " + move.op + " " + from +
              (crosses ? "@" + move.source_ranks : ranks) + move.keys + notes_ +
-             " #why=" + quote(why) + "\n";
+             (&move == &moves.back() ? note : "") + " #why=" + quote(why) +
+             "\n";
     from = to;
     is_first = false;
     ShardCosts::Traffic& traffic = costs_.traffic[move.op];
@@ -198,8 +229,10 @@ void Partitioner::write_moves(const std::vector<Move>& moves,
     costs_.seconds += move.seconds;
   }
   // What was only on the way, on ranks of before.
-  for (const auto& [name, ranks] : left) {
-    *out_ += "free " + name + "@" + cluster_.ranks_text(ranks) + "\n";
+  for (const auto& [name, old] : left) {
+    const Ranks gone = without(cluster_.ranks(old), cluster_.ranks(set));
+    if (gone.empty()) continue;
+    *out_ += "free " + name + "@" + to_string(gone) + "\n";
   }
 }
 
@@ -257,12 +290,9 @@ void Partitioner::write(const Line& line,
 }
 
 void Partitioner::declare_mesh() {
-  if (!meshes_.insert(space_).second) return;
-  *out_ += "mesh " + cluster_.mesh().describe();
-  if (!space_.empty()) {
-    *out_ += " space=" + space_.substr(0, space_.size() - 1);
-  }
-  *out_ += '\n';
+  if (has_mesh_) return;
+  has_mesh_ = true;
+  *out_ += "mesh " + cluster_.mesh().describe() + "\n";
 }
 
 }  // namespace gt

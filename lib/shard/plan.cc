@@ -31,7 +31,9 @@ class Planner {
         machine_(machine),
         line_(line),
         call_(line.call),
-        labels_(index_rule(line.call)) {}
+        // A line that speaks of a block of its own is run as it stands.
+        labels_(line.call.has_key("part") ? std::vector<Label>{}
+                                          : index_rule(line.call)) {}
 
   Plan run() {
     uses_.resize(cluster_.axes(), none());
@@ -61,6 +63,10 @@ class Planner {
     for (size_t l = 0; l < labels_.size(); ++l) cut_label(axis, l, candidates);
     keep_summands(axis, candidates);
     candidates.push_back(none());
+    std::erase_if(candidates, [&](const AxisUse& use) {
+      uses_[axis] = use;
+      return !is_possible();
+    });
     size_t best = 0;
     double least = 0;
     const size_t first = alternatives_.size();
@@ -318,7 +324,25 @@ class Planner {
     return axes;
   }
 
-  Plan build() const {
+  // Units divide what axes further out leave.
+  bool is_possible() const {
+    const Plan plan = arranged();
+    for (size_t i = 0; i < plan.arguments.size(); ++i) {
+      if (is_tensor(call_.arguments[i]) &&
+          !cluster_.can_cut(plan.arguments[i], type(i).shape)) {
+        return false;
+      }
+    }
+    for (size_t r = 0; r < plan.results.size(); ++r) {
+      if (!cluster_.can_cut(plan.results[r], call_.results[r].shape)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Layouts as the axes' uses say, units as they come.
+  Plan arranged() const {
     Plan plan;
     const Layout start{line_.set, 0, {}};
     plan.arguments.assign(call_.arguments.size(), start);
@@ -339,6 +363,11 @@ class Planner {
         if (uses_[a].partial_results[r]) plan.results[r].partial |= 1U << a;
       }
     }
+    return plan;
+  }
+
+  Plan build() const {
+    Plan plan = arranged();
     for (size_t i = 0; i < plan.arguments.size(); ++i) {
       if (!is_tensor(call_.arguments[i])) continue;
       plan.arguments[i] = cluster_.simplest(plan.arguments[i], type(i).shape);
