@@ -8,9 +8,9 @@
 #include <cstring>
 #include <memory>
 
-#include "emit/replay.h"
-#include "emit/source.h"
 #include "stream/marks.h"
+#include "stream/replay.h"
+#include "stream/source.h"
 
 namespace gt {
 namespace {

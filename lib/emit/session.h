@@ -24,6 +24,7 @@
 #include "spmd/placed.h"
 #include "stream/line.h"
 #include "stream/pattern.h"
+#include "stream/replay.h"
 #include "stream/safetensors_cache.h"
 
 namespace gt {
@@ -37,7 +38,7 @@ struct EmitOptions {
   size_t history = 1'000'000;  // lines of history kept
 };
 
-class Session {
+class Session : public Rewriter {
  public:
   // `say` gets whole messages for people; they end in LF.
   Session(EmitOptions options, std::function<void(std::string_view)> say);
@@ -66,11 +67,11 @@ class Session {
   // What a later line can depend on, line numbers apart, as one text; and
   // those numbers, in the same order. Two sessions with equal states write the
   // same for the same input.
-  void state(std::string& text, std::vector<Origin*>& lines);
+  void state(std::string& text, std::vector<Origin*>& lines) override;
   // Names and values that state() would go through.
-  size_t state_size() const { return ledger_.tape.value_limit(); }
+  size_t state_size() const override { return ledger_.tape.value_limit(); }
   // Messages said so far: a round that said something is not like another.
-  size_t messages() const { return messages_; }
+  size_t messages() const override { return messages_; }
 
  private:
   struct File {

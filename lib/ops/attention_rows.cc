@@ -142,6 +142,7 @@ std::vector<Label> labels_attention(const Call& call) {
   }
   Label rows(call, a.rows);
   Label heads(call, a.heads);
+  heads.is_never_empty = true;
   const auto last = [](const Type& type) {
     return static_cast<int32_t>(type.shape.size()) - 1;
   };

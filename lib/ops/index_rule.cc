@@ -149,7 +149,9 @@ size_t reduced_argument(const Call& call) {
   return 0;
 }
 
-std::vector<Label> labels_reduced(const Call& call, bool summed) {
+enum class Reduced { kWhole, kSummed, kExtreme };
+
+std::vector<Label> labels_reduced(const Call& call, Reduced how) {
   const size_t x = reduced_argument(call);
   const Shape& shape = call.type(x).shape;
   const std::vector<int64_t> axes = axes_of(call, x);
@@ -160,9 +162,13 @@ std::vector<Label> labels_reduced(const Call& call, bool summed) {
     const bool goes = std::find(axes.begin(), axes.end(),
                                 static_cast<int64_t>(d)) != axes.end();
     const int32_t reduced = goes && !keeps ? -1 : next++;
-    if (goes && !summed) continue;
+    if (goes && how == Reduced::kWhole) continue;
     Label label(call, shape[d]);
-    label.is_summed = goes;
+    label.is_summed = goes && how == Reduced::kSummed;
+    if (goes && how == Reduced::kExtreme) {
+      label.extreme = call.op->name;
+      label.is_never_empty = true;
+    }
     const auto place = [&](const Type& type, LabelDim& out) {
       if (type.shape == shape && !goes) {
         out.dim = static_cast<int32_t>(d);
@@ -222,11 +228,15 @@ std::vector<Label> labels_along_axis(const Call& call) {
 }
 
 std::vector<Label> labels_kept(const Call& call) {
-  return labels_reduced(call, false);
+  return labels_reduced(call, Reduced::kWhole);
 }
 
 std::vector<Label> labels_summed(const Call& call) {
-  return labels_reduced(call, true);
+  return labels_reduced(call, Reduced::kSummed);
+}
+
+std::vector<Label> labels_extreme(const Call& call) {
+  return labels_reduced(call, Reduced::kExtreme);
 }
 
 std::vector<Label> labels_moved(const Call& call, std::span<const int32_t> to) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ops/call.h"
@@ -36,6 +37,11 @@ struct Label {
   // part counts as zero: an embedding's rows. The line needs split=.
   bool is_looked_up = false;
   std::vector<bool> added;  // by argument, of a summed label
+  // "max" or "min": results that lack it are that over it, which ranks that
+  // each have a part find together.
+  std::string_view extreme;
+  // A part of nothing makes no sense: of heads, of what has a largest.
+  bool is_never_empty = false;
 };
 
 // Of a call whose types are known. A dimension under no label must be whole.
@@ -52,6 +58,7 @@ std::vector<Label> labels_along_axis(const Call& call);
 // argument.
 std::vector<Label> labels_kept(const Call& call);
 std::vector<Label> labels_summed(const Call& call);
+std::vector<Label> labels_extreme(const Call& call);  // of max and min
 // Dimension d of all arguments is to[d] of all results; -1: it must be whole.
 std::vector<Label> labels_moved(const Call& call, std::span<const int32_t> to);
 // Nothing may be cut.

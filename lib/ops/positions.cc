@@ -117,6 +117,7 @@ constexpr char kTurn[] = R"(
 std::vector<Label> labels_rope(const Call& call) {
   std::vector<Label> labels = labels_by_terms(call);
   Label heads(call, call.integer("heads"));
+  heads.is_never_empty = true;
   const Shape& shape = call.type(0).shape;
   heads.arguments[0] = {static_cast<int32_t>(shape.size()) - 1,
                         shape.back() / heads.size};

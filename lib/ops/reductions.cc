@@ -110,7 +110,7 @@ constexpr Row kRows[] = {
      .index = kReduce,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
      .types = types_extreme,
-     .labels = labels_kept,
+     .labels = labels_extreme,
      .placeholder = reduction_word,
      .sense = "The largest over axes.",
      .details = "Axes as sum. nan if any is, and then so are the gradients. "
@@ -126,7 +126,7 @@ constexpr Row kRows[] = {
      .index = kReduce,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
      .types = types_extreme,
-     .labels = labels_kept,
+     .labels = labels_extreme,
      .placeholder = reduction_word,
      .sense = "The smallest over axes.",
      .details = "Axes as sum. nan if any is, and then so are the gradients. "

@@ -61,7 +61,9 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   out_ = &out;
   space_ = space_of(line);
   notes_ = shared_notes(line);
-  return instruction(line, text);
+  Status done = instruction(line, text);
+  if (!done.ok() || explain_) ++messages_;
+  return done;
 }
 
 Status Partitioner::instruction(const Line& line, std::string_view text) {
@@ -143,7 +145,7 @@ void Partitioner::run(Work& work) {
   if (reshape_instead(work)) return;
   if (is_better_expanded(work)) {
     expand(work);
-    settle_gradients(work);
+    settle(work);
   } else {
     write_planned(work);
   }
@@ -370,11 +372,13 @@ void Partitioner::add_costs(const ShardCosts& round, double rounds) {
   }
 }
 
-std::string Partitioner::state() const {
+void Partitioner::state(std::string& text, std::vector<Origin*>& places) {
+  places.clear();
   std::map<std::string, const ShardValue*> sorted;
   for (const auto& [name, value] : names_) sorted[name] = value.get();
   std::map<const ShardValue*, size_t> number;
-  std::string out;
+  std::string& out = text;
+  out.clear();
   const auto describe = [&](const auto& self, const ShardValue& value) -> void {
     const auto [it, is_new] = number.try_emplace(&value, number.size());
     out += " #" + std::to_string(it->second);
@@ -401,7 +405,6 @@ std::string Partitioner::state() const {
   }
   for (const bool used : numbers_.used()) out += used ? '1' : '0';
   out += has_mesh_ ? "m" : "";
-  return out;
 }
 
 }  // namespace gt

@@ -18,6 +18,7 @@
 #include "shard/values.h"
 #include "spmd/config.h"
 #include "stream/line.h"
+#include "stream/replay.h"
 
 namespace gt {
 
@@ -32,7 +33,7 @@ struct ShardCosts {
   double peak_bytes = 0;  // that a rank holds at a time
 };
 
-class Partitioner {
+class Partitioner : public Rewriter {
  public:
   // `explain` gets a line of text for each choice; may be empty.
   Partitioner(const Config& config,
@@ -42,10 +43,12 @@ class Partitioner {
   // rest goes on.
   Status take(std::string_view text, std::string& out);
 
-  // All that later lines depend on, as text.
-  std::string state() const;
-  size_t live() const { return names_.size(); }
+  size_t state_size() const override { return names_.size(); }
+  void state(std::string& text, std::vector<Origin*>& places) override;
+  // What it explains is not replayed.
+  size_t messages() const override { return messages_; }
   const ShardCosts& costs() const { return costs_; }
+  // What was replayed costs as much again.
   void add_costs(const ShardCosts& round, double rounds);
 
  private:
@@ -112,6 +115,9 @@ class Partitioner {
                          const Type& type, const Layout& made) const;
   Line without_early_notes(const Work& work) const;
   void settle_gradients(const Work& work);
+  void find_extremes(const Work& work);
+  void settle(const Work& work);
+  ShardValuePtr alone(const std::string& name);
   void write_moves(const std::vector<Move>& moves, const std::string& to,
                    std::string from, const std::string& why,
                    const std::string& note = "");
@@ -146,6 +152,7 @@ class Partitioner {
   std::vector<std::pair<std::string, uint32_t>> frees_;
   std::vector<std::string> passing_names_;  // of copies for this line only
   ShardCosts costs_;
+  size_t messages_ = 0;
   bool has_mesh_ = false;  // ours is declared
   size_t depth_ = 0;       // of expansions within each other
   // Of the line: its name space, what to tell people, where to write.

@@ -65,6 +65,8 @@ void Partitioner::hold(const Work& work) {
   held.is_zero = makes_zeros(work.call);
   if (work.scope.ranks) held.set = cluster_.set_of(*work.scope.ranks);
   held.pin = pin_of(work.scope.shard, value->type, held.set.value_or(0));
+  // What speaks of a block of its own stays whole.
+  if (work.call.has_key("part")) held.pin = Layout{held.set.value_or(0), 0, {}};
   for (const ShardValuePtr& operand : held.operands) {
     if (operand == nullptr) continue;
     ++operand->held_readers;

@@ -155,7 +155,7 @@ ShardValuePtr clone(const ShardValuePtr& value, Clones& clones) {
 // taken back.
 bool Partitioner::is_better_expanded(const Work& work) {
   if (work.plan.moving == 0 || work.call.op->is_primitive() ||
-      depth_ >= kMaxExpansions) {
+      work.call.has_key("part") || depth_ >= kMaxExpansions) {
     return false;
   }
   std::string trial;

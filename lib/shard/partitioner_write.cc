@@ -86,10 +86,52 @@ void Partitioner::write_planned(Work& work) {
     unbind(name);
     bind(name, made);
   }
-  if (work.pin && !(work.plan.results[0] == *work.pin)) {
-    change(find(work.line.results[0].text), *work.pin, "results: of the scope");
+  find_extremes(work);
+  settle(work);
+}
+
+// Each rank has the largest of its part; all together find the largest.
+void Partitioner::find_extremes(const Work& work) {
+  for (const auto& [axis, what] : work.plan.extremes) {
+    for (const Name& result : work.line.results) {
+      const ShardValuePtr value = find(result.text);
+      Move move;
+      move.op = "all_reduce";
+      move.keys =
+          " over=" + cluster_.axis_name(axis) + " op=" + what + " src=V";
+      move.after = value->copies[0].layout;
+      move.bytes = 2 * cluster_.piece_bytes(move.after, value->type);
+      const Machine& machine = config_.machine();
+      move.seconds = machine.latency + move.bytes / machine.bandwidth;
+      write_moves({move}, value->own_name(), value->own_name(),
+                  std::string(work.line.op) + " of all parts");
+    }
+  }
+}
+
+// The results, made as the config and #grad= want them.
+void Partitioner::settle(const Work& work) {
+  if (work.pin) {
+    const ShardValuePtr value = alone(std::string(work.line.results[0].text));
+    if (value->held != nullptr) create_default(value);
+    if (!(value->copies[0].layout == *work.pin)) {
+      change(value, *work.pin, "results: of the scope");
+    }
   }
   settle_gradients(work);
+}
+
+// The name's value, which no other name has.
+ShardValuePtr Partitioner::alone(const std::string& name) {
+  const ShardValuePtr value = find(name);
+  if (value->held != nullptr || value->names.size() == 1) return value;
+  const auto own = std::make_shared<ShardValue>();
+  own->type = value->type;
+  own->is_source = value->is_source;
+  own->copies = {value->copies[0]};
+  std::erase(value->names, name);
+  bind(name, own);
+  return own;
 }
 
 // Of each result, whose gradient it is: what gt-emit did not invent, in the
@@ -155,7 +197,8 @@ void Partitioner::settle_gradients(const Work& work) {
     const Layout made = value->copies[0].layout;
     const Layout wanted = gradient_layout(work, targets[r], value->type, made);
     if (made == wanted) continue;
-    change(value, wanted, "the gradient of " + targets[r],
+    change(alone(std::string(work.line.results[r].text)), wanted,
+           "the gradient of " + targets[r],
            made.cuts == wanted.cuts ? "" : " #grad=" + targets[r]);
   }
 }

@@ -132,8 +132,10 @@ class Planner {
     use.unit = wanted_unit(axis, label);
     if (use.unit == 0) return;
     use.label = static_cast<int>(l);
+    const int64_t parts = cluster_.count(line_.set, axis);
+    if (label.is_never_empty && label.size / use.unit < parts) return;
     for (size_t r = 0; r < label.results.size(); ++r) {
-      if (label.results[r].is_there()) continue;
+      if (label.results[r].is_there() || !label.extreme.empty()) continue;
       if (!label.is_summed || call_.results[r].dtype == Dtype::kBool) return;
       use.partial_results[r] = true;
     }
@@ -269,8 +271,18 @@ class Planner {
     }
     for (size_t r = 0; r < call_.results.size(); ++r) {
       seconds += settle(axis, use, r);
+      if (is_extreme(use)) {
+        Layout summands{line_.set, 1U << axis, {}};
+        seconds += seconds_of(moves(cluster_, machine_, call_.results[r],
+                                    summands, {line_.set, 0, {}}));
+      }
     }
     return seconds;
+  }
+
+  bool is_extreme(const AxisUse& use) const {
+    return use.label >= 0 &&
+           !labels_[static_cast<size_t>(use.label)].extreme.empty();
   }
 
   // What the result still costs: its sum, and the way to where it is pinned.
@@ -356,6 +368,10 @@ class Planner {
       }
     }
     for (size_t a = 0; a < uses_.size(); ++a) {
+      if (is_extreme(uses_[a])) {
+        plan.extremes.emplace_back(
+            a, labels_[static_cast<size_t>(uses_[a].label)].extreme);
+      }
       for (size_t i = 0; i < plan.arguments.size(); ++i) {
         if (uses_[a].partial_arguments[i]) plan.arguments[i].partial |= 1U << a;
       }

@@ -42,8 +42,10 @@ struct Plan {
   std::vector<Layout> arguments;
   std::vector<Layout> results;
   bool looks_up = false;  // a label that is cut needs split=
-  double seconds = 0;     // moves and work
-  double moving = 0;      // moves
+  // Axes over which the results are still to be made the largest or smallest.
+  std::vector<std::pair<size_t, std::string>> extremes;
+  double seconds = 0;  // moves and work
+  double moving = 0;   // moves
   std::vector<Alternative> alternatives;
 };
 

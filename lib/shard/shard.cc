@@ -8,9 +8,10 @@
 #include <cstring>
 
 #include "base/message.h"
-#include "base/reader.h"
 #include "shard/partitioner.h"
 #include "stream/marks.h"
+#include "stream/replay.h"
+#include "stream/source.h"
 
 namespace gt {
 namespace {
@@ -28,7 +29,8 @@ class Sharder {
                                        [this](const std::string& text) {
                                          explain(text);
                                        })
-                                 : nullptr) {}
+                                 : nullptr),
+        replay_(partitioner_) {}
 
   Exit run() {
     writer_.write(std::string(kOpenMark) + "\n");
@@ -59,50 +61,59 @@ class Sharder {
     const int fd =
         is_stdin ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return fail_io(file_, errno);
-    const bool ok = run_lines(fd);
-    if (!is_stdin) ::close(fd);
+    FileSource source(fd, [this] { writer_.flush(); });
+    marks_ = Marks();
+    const bool ok = run_lines(source);
+    status_ = worst(status_, marks_.status());
+    if (ok && marks_.cut_short()) {
+      status_ = worst(status_, Exit::kLost);
+      say_("gt-shard: " + file_ + ": " + cut_short_message(source.line()) +
+           "\n");
+    }
     return ok;
   }
 
-  bool run_lines(int fd) {
-    Reader reader(fd, [this] { writer_.flush(); });
-    Marks marks;
-    number_ = 0;
+  bool run_lines(Source& source) {
     std::string_view line;
     std::string out;
     while (writer_.ok()) {
-      const Reader::Item item = reader.next(line);
+      if (replay_.ready()) {
+        const size_t rounds = replay_.run(source, writer_);
+        partitioner_.add_costs(round_, static_cast<double>(rounds));
+      }
+      const Reader::Item item = source.next(line);
       if (item == Reader::Item::kEnd) break;
       if (item == Reader::Item::kError) {
-        return fail_io(file_, reader.errno_value());
+        return fail_io(file_, source.errno_value());
       }
-      ++number_;
-      if (line.starts_with('#')) {
-        const Marks::Mark mark = marks.take(line);
-        if (mark == Marks::Mark::kBadVersion) {
-          reject({"this stream is of a version that this program does not "
-                  "read; it reads '#gt 1'",
-                  1},
-                 line);
-        }
-        if (mark != Marks::Mark::kNone) continue;
-      }
+      number_ = source.line();
+      out.clear();
       if (item == Reader::Item::kTooLong) {
         reject({"a line of over 64 MiB", 0}, line);
-        continue;
+        replay_.reset();
+      } else if (!take_mark(line)) {
+        const Status done = partitioner_.take(line, out);
+        if (!done.ok()) reject(done.error(), line);
+        replay_.note(line, out);
       }
-      out.clear();
-      line_ = line;
-      const Status done = partitioner_.take(line, out);
-      if (!done.ok()) reject(done.error(), line);
       writer_.write(out);
     }
-    status_ = worst(status_, marks.status());
-    if (marks.cut_short() && writer_.ok()) {
-      status_ = worst(status_, Exit::kLost);
-      say_("gt-shard: " + file_ + ": " + cut_short_message(number_) + "\n");
-    }
     return writer_.ok();
+  }
+
+  // "#gt" and "#end" are this stage's to write, so they do not pass.
+  bool take_mark(std::string_view line) {
+    if (!line.starts_with('#')) return false;
+    const Marks::Mark mark = marks_.take(line);
+    if (mark == Marks::Mark::kNone) return false;
+    if (mark == Marks::Mark::kBadVersion) {
+      reject({"this stream is of a version that this program does not read; "
+              "it reads '#gt 1'",
+              1},
+             line);
+    }
+    replay_.reset();
+    return true;
   }
 
   void reject(const Error& error, std::string_view line) {
@@ -136,10 +147,12 @@ class Sharder {
   Writer& writer_;
   const ShardSay& say_;
   Partitioner partitioner_;
+  Replay replay_;
+  Marks marks_;
+  ShardCosts round_;
   Exit status_ = Exit::kDone;
   std::string file_;
   size_t number_ = 0;
-  std::string_view line_;
 };
 
 }  // namespace

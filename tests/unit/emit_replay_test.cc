@@ -1,13 +1,13 @@
 // Replay: the same stream as without it, whatever comes round.
-#include "emit/replay.h"
+#include "stream/replay.h"
 
 #include <fcntl.h>
 
 #include <random>
 #include <thread>
 
-#include "emit/source.h"
 #include "emit_harness.h"
+#include "stream/source.h"
 
 namespace gt {
 namespace {

@@ -1,4 +1,4 @@
-#include "emit/replay.h"
+#include "stream/replay.h"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 namespace gt {
 
-Replay::Replay(Session& session)
-    : session_(session), window_(kWindow), last_(kWindow) {}
+Replay::Replay(Rewriter& rewriter)
+    : rewriter_(rewriter), window_(kWindow), last_(kWindow) {}
 
 void Replay::reset() {
   phase_ = Phase::kSearch;
@@ -54,14 +54,14 @@ void Replay::search(uint64_t hash) {
   seen = {tag, static_cast<uint32_t>(index_)};
   ++index_;
   if (phase_ == Phase::kSearch && period_ > 0 && matched_ >= period_ &&
-      index_ >= next_attempt_ && session_.state_size() < kMaxState) {
+      index_ >= next_attempt_ && rewriter_.state_size() < kMaxState) {
     start_recording();
   }
 }
 
 void Replay::take_state(std::string& text, std::vector<size_t>& lines) {
   std::vector<Origin*> places;
-  session_.state(text, places);
+  rewriter_.state(text, places);
   lines.clear();
   for (const Origin* place : places) lines.push_back(place->line());
 }
@@ -69,7 +69,7 @@ void Replay::take_state(std::string& text, std::vector<size_t>& lines) {
 void Replay::start_recording() {
   phase_ = Phase::kRecord;
   take_state(state_, lines_);
-  messages_ = session_.messages();
+  messages_ = rewriter_.messages();
   in_.clear();
   out_.clear();
   recorded_ = 0;
@@ -80,7 +80,7 @@ void Replay::record(uint64_t hash, std::string_view line,
   const bool same =
       period_ > 0 && window_[(index_ - period_) % kWindow] == hash;
   if (!same || in_.size() + out_.size() > kMaxBlock ||
-      session_.messages() != messages_) {
+      rewriter_.messages() != messages_) {
     phase_ = Phase::kSearch;
     return;
   }
@@ -112,7 +112,7 @@ void Replay::record(uint64_t hash, std::string_view line,
 void Replay::follow(std::string_view line) {
   const std::string_view rest = std::string_view(in_).substr(followed_);
   if (rest.size() <= line.size() || !rest.starts_with(line) ||
-      rest[line.size()] != '\n' || session_.messages() != messages_) {
+      rest[line.size()] != '\n' || rewriter_.messages() != messages_) {
     phase_ = Phase::kSearch;
     return;
   }
@@ -120,7 +120,7 @@ void Replay::follow(std::string_view line) {
   if (followed_ == in_.size()) phase_ = Phase::kReady;
 }
 
-void Replay::run(Source& source, Writer& writer) {
+size_t Replay::run(Source& source, Writer& writer) {
   size_t rounds = 0;
   for (;;) {
     const std::string_view input = source.buffered();
@@ -134,13 +134,14 @@ void Replay::run(Source& source, Writer& writer) {
       break;
     }
   }
-  if (rounds == 0) return;
+  if (rounds == 0) return 0;
   std::string text;
   std::vector<Origin*> places;
-  session_.state(text, places);
+  rewriter_.state(text, places);
   for (size_t i = 0; i < places.size(); ++i) {
     places[i]->add_lines(rounds * shift_[i]);
   }
+  return rounds;
 }
 
 }  // namespace gt

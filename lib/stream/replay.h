@@ -1,7 +1,7 @@
 // Rounds of a loop, rewritten once.
 //
 // A training loop sends the same lines again and again. Once a round leaves the
-// session in the state in which it found it, the next equal round must be
+// rewriter in the state in which it found it, the next equal round must be
 // rewritten to equal text: rewriting is a function of state and input. So a
 // round whose input bytes equal the recorded ones is answered by the recorded
 // output, at the cost of a compare and a copy.
@@ -12,25 +12,40 @@
 #include <string_view>
 #include <vector>
 
+#include "base/origin.h"
 #include "base/writer.h"
-#include "emit/session.h"
-#include "emit/source.h"
+#include "stream/source.h"
 
 namespace gt {
 
+// What rewrites a stream line by line, each line by its text and by the state
+// that the lines before left.
+class Rewriter {
+ public:
+  virtual ~Rewriter() = default;
+  // Things that state() has to tell of, about.
+  virtual size_t state_size() const = 0;
+  // All that later lines depend on. Places of lines are given apart: they move
+  // on from round to round.
+  virtual void state(std::string& text, std::vector<Origin*>& places) = 0;
+  // Messages for people so far; a round that has one is not replayed.
+  virtual size_t messages() const = 0;
+};
+
 class Replay {
  public:
-  explicit Replay(Session& session);
+  explicit Replay(Rewriter& rewriter);
 
   // A line was fed and gave `out`.
   void note(std::string_view line, std::string_view out);
-  // Something else happened to the session: what was seen counts no more.
+  // Something else happened to the rewriter: what was seen counts no more.
   void reset();
 
   // At the start of a round that has been recorded.
   bool ready() const { return phase_ == Phase::kReady; }
   // Answers all whole rounds that the source holds.
-  void run(Source& source, Writer& writer);
+  // How many.
+  size_t run(Source& source, Writer& writer);
 
  private:
   enum class Phase { kSearch, kRecord, kReady, kFollow };
@@ -51,7 +66,7 @@ class Replay {
   void follow(std::string_view line);
   void take_state(std::string& text, std::vector<size_t>& lines);
 
-  Session& session_;
+  Rewriter& rewriter_;
   Phase phase_ = Phase::kSearch;
   std::vector<uint64_t> window_;  // hashes of the last lines
   std::vector<Seen> last_;        // where a hash was seen last

@@ -1,4 +1,4 @@
-#include "emit/source.h"
+#include "stream/source.h"
 
 #include <unistd.h>
 
