@@ -105,6 +105,7 @@ class Partitioner : public Rewriter {
 
   // ---- partitioner_write.cc: lines as text
   void write_planned(Work& work);
+  static void mark_read_twice(const Work& work);
   std::string fetch(const ShardValuePtr& value, const Layout& wanted,
                     const std::string& why);
   // `note` stands on the last of the lines.

@@ -150,11 +150,12 @@ ShardValuePtr clone(const ShardValuePtr& value, Clones& clones) {
 
 }  // namespace
 
-// Where operands would have to be moved, the op's expansion may get along with
-// less: the sums and maxima of a softmax over a cut axis are small. Tried, and
-// taken back.
+// Where operands would have to be moved, the op's expansion may send fewer
+// bytes: the sums and maxima of a softmax over a cut axis are small. Tried, and
+// taken back. Bytes count, since what is whole here is whole in all that
+// follows.
 bool Partitioner::is_better_expanded(const Work& work) {
-  if (work.plan.moving == 0 || work.call.op->is_primitive() ||
+  if (work.plan.bytes == 0 || work.call.op->is_primitive() ||
       work.call.has_key("part") || depth_ >= kMaxExpansions) {
     return false;
   }
@@ -164,9 +165,10 @@ bool Partitioner::is_better_expanded(const Work& work) {
   Clones clones;
   for (auto& [name, value] : names_) value = clone(value, clones);
   out_ = &trial;
-  costs_.seconds = 0;
+  costs_.traffic.clear();
   expand(work);
-  const double seconds = costs_.seconds;
+  double bytes = 0;
+  for (const auto& [op, traffic] : costs_.traffic) bytes += traffic.bytes;
   names_ = std::move(before.names);
   has_mesh_ = before.has_mesh;
   numbers_ = std::move(before.numbers);
@@ -174,7 +176,7 @@ bool Partitioner::is_better_expanded(const Work& work) {
   passing_names_ = std::move(before.passing_names);
   costs_ = std::move(before.costs);
   out_ = before.out;
-  return seconds < work.plan.seconds;
+  return bytes < work.plan.bytes;
 }
 
 // Writes the line as its op's expansion says, each step on its own. A result

@@ -48,9 +48,24 @@ std::string reason(const Line& line, const char* what) {
 
 }  // namespace
 
+// Then no operand may change its register in place.
+void Partitioner::mark_read_twice(const Work& work) {
+  std::map<ShardValue*, const Layout*> wanted;
+  for (size_t i = 0; i < work.call.arguments.size(); ++i) {
+    if (!is_tensor(work.call.arguments[i])) continue;
+    ShardValue* value =
+        work.values[static_cast<size_t>(work.call.arguments[i].operand)].get();
+    const Layout* layout = &work.plan.arguments[i];
+    const auto [it, is_new] = wanted.try_emplace(value, layout);
+    if (is_new) value->is_read_twice = false;
+    value->is_read_twice |= !(*it->second == *layout);
+  }
+}
+
 void Partitioner::write_planned(Work& work) {
   const Call& call = work.call;
   std::vector<std::string> operands(work.line.operands.size());
+  mark_read_twice(work);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
     const auto o = static_cast<size_t>(call.arguments[i].operand);
@@ -159,7 +174,7 @@ std::vector<std::string> Partitioner::gradient_targets(const Line& line) {
 Layout Partitioner::gradient_layout(const Work& work, const std::string& target,
                                     const Type& type,
                                     const Layout& made) const {
-  if (work.line.note("mb") != nullptr) return made;
+  if (work.line.note("mb") != nullptr && made.partial != 0) return made;
   Layout wanted = made;
   wanted.partial = 0;
   const ShardValuePtr value = find(target);
@@ -219,7 +234,8 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
   if (way.empty()) return value->name_of(value->copies[from]);
   const bool is_only =
       value->names.size() + (value->hidden.empty() ? 0 : 1) == 1;
-  if (from == 0 && is_only && layouts[0].partial != 0 && wanted.partial == 0) {
+  if (from == 0 && is_only && !value->is_read_twice &&
+      layouts[0].partial != 0 && wanted.partial == 0) {
     Layout summed = wanted;
     if (wanted.set != layouts[0].set) {
       summed = layouts[0];

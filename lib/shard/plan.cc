@@ -387,7 +387,7 @@ class Planner {
     for (size_t i = 0; i < plan.arguments.size(); ++i) {
       if (!is_tensor(call_.arguments[i])) continue;
       plan.arguments[i] = cluster_.simplest(plan.arguments[i], type(i).shape);
-      plan.moving += fetch_whole(i, plan.arguments[i]);
+      fetch_whole(i, plan);
     }
     for (size_t r = 0; r < plan.results.size(); ++r) {
       plan.results[r] =
@@ -405,13 +405,19 @@ class Planner {
     }
   }
 
-  double fetch_whole(size_t i, const Layout& wanted) const {
+  void fetch_whole(size_t i, Plan& plan) const {
     const PlannedOperand& source = line_.operands[i];
-    if (source.layouts.empty()) return 0;
+    const Layout& wanted = plan.arguments[i];
+    std::vector<Layout> layouts = source.layouts;
+    if (layouts.empty() && source.pin) layouts.push_back(*source.pin);
+    if (layouts.empty()) return;
     const size_t from =
-        nearest_layout(cluster_, machine_, type(i), source.layouts, wanted);
-    return seconds_of(
-        moves(cluster_, machine_, type(i), source.layouts[from], wanted));
+        nearest_layout(cluster_, machine_, type(i), layouts, wanted);
+    for (const Move& move :
+         moves(cluster_, machine_, type(i), layouts[from], wanted)) {
+      plan.moving += move.seconds;
+      plan.bytes += move.bytes;
+    }
   }
 
   const Cluster& cluster_;

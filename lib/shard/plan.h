@@ -46,6 +46,7 @@ struct Plan {
   std::vector<std::pair<size_t, std::string>> extremes;
   double seconds = 0;  // moves and work
   double moving = 0;   // moves
+  double bytes = 0;    // that each rank sends
   std::vector<Alternative> alternatives;
 };
 

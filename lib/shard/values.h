@@ -41,7 +41,8 @@ struct ShardValue {
   size_t held_readers = 0;  // unwritten lines that will read it
   // Made by a creating line, or from such by an optimizer: a weight, a batch.
   bool is_source = false;
-  bool is_failed = false;  // passed on without ranks
+  bool is_failed = false;      // passed on without ranks
+  bool is_read_twice = false;  // by the line, in different layouts
 
   const std::string& own_name() const {
     return names.empty() ? hidden : names[0];
