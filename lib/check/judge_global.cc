@@ -231,7 +231,10 @@ bool Judge::propagate_axis(const Axis& axis) {
     if (dim < 0) continue;
     int label = -1;
     for (size_t l = 0; l < labels_.size(); ++l) {
-      if (labels_[l].arguments[i].dim == dim) label = static_cast<int>(l);
+      const Label& other = labels_[l];
+      if (other.arguments[i].dim == dim && other.extreme.empty()) {
+        label = static_cast<int>(l);
+      }
     }
     if (label < 0) return leave_whole(axis, i, dim);
     if (found >= 0 && label != found) {
