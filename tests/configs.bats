@@ -37,7 +37,7 @@ setup_file() {
 
 # under CONFIG OP...: all examples under it; in some of the streams are the ops.
 under() {
-  local config=$GT_ROOT/configs/$1.yaml program name op ranks
+  local config=$GT_ROOT/configs/$1.yaml program name op
   shift
   cd "$BATS_FILE_TMPDIR" || return
   for program in *.s; do

@@ -144,6 +144,7 @@ std::string op_details(const Op& op) {
   if (*row.index != '\0') facts.push_back("index " + std::string(row.index));
   if (*row.linear != '\0') facts.push_back(linear_text(op));
   append_section(out, "kind", facts);
+  append_section(out, "cut in the example", cut_texts(op));
   append_section(out, "gradient", text_lines(row.gradient));
   append_section(out, "meaning", text_lines(row.expansion));
   if (*row.source != '\0') {

@@ -39,6 +39,10 @@ std::vector<std::string> text_lines(std::string_view text);
 // Words in lines of at most 80 columns, each behind `indent` blanks.
 std::string wrapped(std::string_view text, size_t indent);
 
+// What ranks may cut in the call of the example, a line for each index:
+// "a.1 b.0 summed". Empty: nothing, or it is no matter of one rank.
+std::vector<std::string> cut_texts(const Op& op);
+
 // "linear in a, b; in c": what Row::linear says of the operands, or "".
 std::string linear_text(const Op& op);
 

@@ -167,11 +167,25 @@ void append_sentences(std::string& out, std::string_view text) {
   }
 }
 
+// "Cut: a.0 y.0; b.1 y.1; a.1 b.0 summed."
+void append_cuts(std::string& out, const Op& op) {
+  std::string text;
+  for (const std::string& cut : cut_texts(op)) {
+    text += (text.empty() ? "Cut: " : "; ") + cut;
+  }
+  if (!text.empty()) append_literal(out, wrapped(text + ".", 0));
+  text = linear_text(op);
+  if (text.empty()) return;
+  text[0] = 'L';
+  append_literal(out, wrapped(text + ".", 0));
+}
+
 void append_op_mdoc(std::string& out, const Op& op) {
   const Row& row = *op.row;
   out += ".It Li \"" + roff(row.signature) + "\"\n";
   append_sentences(out, row.sense);
   append_sentences(out, row.details);
+  append_cuts(out, op);
   if (*row.source != '\0') {
     out += "Source:\n";
     append_literal(out, wrapped(row.source, 0));
@@ -211,6 +225,30 @@ be a scalar.
 .Pp
 Dtypes are promoted by category, bool below integers below floats: first among
 tensors with dimensions, then scalars, then numbers; f16 with bf16 gives f32.
+.Ss On ranks
+After
+.Ql Cut:
+stand the dimensions that ranks may cut in the call of the op's example, from
+which
+.Xr gt-shard 1
+and
+.Xr gt-check 1
+conclude all that they know of it:
+.Li a.1
+is dimension 1 of operand
+.Li a ,
+and
+.Li x.2*8
+one that is cut in multiples of 8.
+Those between two semicolons are cut alike, and all that is not named is whole.
+Where a dimension is
+.Ql summed ,
+each rank has a summand of the result; where it is
+.Ql looked up ,
+an index into it is that of the whole, and counts as zero in other ranks' parts.
+.Ql Linear
+names operands that may be summands themselves, each set together: the result is
+a summand then, too.
 .Sh OPS
 )";
 

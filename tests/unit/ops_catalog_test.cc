@@ -39,6 +39,9 @@ TEST(Catalog, ShowsAllOfOneOp) {
             "  family activations, composite\n"
             "  index ...->...\n"
             "\n"
+            "cut in the example\n"
+            "  x.0 y.0\n"
+            "\n"
             "gradient\n"
             "  dx = relu_grad dy y\n"
             "\n"
@@ -135,6 +138,16 @@ TEST(Catalog, ShellsCompleteEachOp) {
     }
     EXPECT_EQ(text.find("relu_grad"), std::string::npos) << shell;
   }
+}
+
+TEST(Catalog, CutsAreThoseOfTheExamplesCall) {
+  const auto cuts = [](const char* op) { return cut_texts(*find_op(op)); };
+  using Cuts = std::vector<std::string>;
+  EXPECT_EQ(cuts("matmul"), (Cuts{"a.1 b.1 summed", "a.0 y.0", "b.0 y.1"}));
+  EXPECT_EQ(cuts("embedding"),
+            (Cuts{"ids.0 y.0", "table.1 y.1", "table.0 looked up summed"}));
+  EXPECT_EQ(cuts("softmax"), Cuts{});
+  EXPECT_EQ(cuts("print"), Cuts{});
 }
 
 TEST(Catalog, ExamplesHaveTwoParts) {
