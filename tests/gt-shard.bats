@@ -1,0 +1,448 @@
+#!/usr/bin/env bats
+# gt-shard as a user meets it: one program, a few lines of YAML, and what the
+# placed stream looks like. That its values are right for every op and many
+# programs: tests/oracle/shard.py, shard_programs.py.
+
+load helper
+
+# A column- and a row-parallel product, and their gradients.
+make_pair() {
+  cat >pair.gt <<'END'
+x = randn f32[8,16] 1 #signal=batch
+u = randn f32[16,6] 2
+d = randn f32[6,4] 3
+h = matmul x u #signal=colpar
+h = relu h
+y = matmul h d #signal=rowpar
+l = sum y
+gu gd = grad l u d
+print y
+print gu
+END
+  cat >tp2.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  colpar: {shard: {tp: 1}}
+  rowpar: {shard: {tp: 0}}
+END
+}
+
+# lines OP: how many lines of standard input are the op's.
+lines() {
+  grep -c " = $1 " || true
+}
+
+# same_values PROGRAM OPTION...: the placed stream gives what the program does.
+same_values() {
+  local program=$1
+  shift
+  gt-emit "$program" | gt-work >whole
+  gt-emit "$program" | gt-shard "$@" | gt-work >placed
+  gt-cmp --rtol 1e-5 whole placed
+}
+
+# ---- the program itself --------------------------------------------------------
+
+@test "help and version are on standard output" {
+  run -0 --separate-stderr gt-shard --help
+  [ -z "$stderr" ]
+  [[ $output == *"--explain"* && $output == *"gt-config(5)"* ]]
+  run -0 --separate-stderr gt-shard --version
+  [ -z "$stderr" ]
+  [[ $output == "gt-shard "* ]]
+}
+
+@test "a wrong option, a missing config, a missing stream: status 2" {
+  run -2 --separate-stderr gt-shard --explian
+  [[ $stderr == *"--explian"* && $output == *"#end 2"* ]]
+  run -2 --separate-stderr gt-shard -c none.yaml
+  [[ $stderr == *"none.yaml: No such file"* && $output == *"#end 2"* ]]
+  run -2 --separate-stderr gt-shard none.gt
+  [[ $stderr == *"none.gt"* ]]
+  run -2 --separate-stderr gt-shard -n 0 /dev/null
+  [[ $stderr == *"-n"* || $stderr == *"--ranks"* ]]
+}
+
+@test "no config and an empty config change nothing" {
+  make_pair
+  gt-emit pair.gt >plain
+  gt-shard plain | cmp - plain
+  : >empty.yaml
+  gt-shard -c empty.yaml plain | cmp - plain
+  echo '{}' >empty.yaml
+  gt-shard -c empty.yaml plain | cmp - plain
+}
+
+@test "GT_CONFIG names the config, -c comes first" {
+  make_pair
+  gt-emit pair.gt >plain
+  gt-shard -c tp2.yaml plain >placed
+  GT_CONFIG=tp2.yaml gt-shard plain | cmp - placed
+  echo 'mesh: {dp: 3}' >dp3.yaml
+  GT_CONFIG=dp3.yaml gt-shard -c tp2.yaml plain | cmp - placed
+}
+
+@test "fed its own output, it prints it unchanged" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml >placed
+  gt-shard -c tp2.yaml placed 2>said | cmp - placed
+  gt-shard placed | cmp - placed
+}
+
+@test "placed lines pass, and others beside them are placed" {
+  make_pair
+  cat >mixed.gt <<'END'
+mesh tp=2
+a@0-1 = ones f32[4] split=tp:0
+print a@0-1 split=tp:0
+END
+  gt-emit pair.gt | sed 1d >>mixed.gt
+  gt-shard -c tp2.yaml mixed.gt >placed
+  grep -qx 'a@0-1 = ones f32\[4\] split=tp:0' placed
+  grep -q '^h@0-1 = matmul x@0-1 u@0-1 ' placed
+  gt-work placed >out
+  run -0 head -n 1 out
+  [ "$output" = "a = tensor f32[4] 1 1 1 1" ]
+}
+
+@test "comments and notes stay, a grad without gt-emit is refused" {
+  make_pair
+  printf '# top\nx = ones f32[4] # of x\n\n# before print\nprint x #mine="a b"\n' |
+    gt-shard -c tp2.yaml 2>said >out
+  run -0 cat out
+  lines_are '#gt 1
+# top
+
+# before print
+mesh tp=2
+x@0-1 = ones f32[4] # of x
+print x@0 as=x #mine="a b"
+#end 0'
+  run -3 --separate-stderr gt-shard -c tp2.yaml pair.gt
+  [[ $stderr == *"pair.gt:8: grad: run this through gt-emit"* ]]
+}
+
+@test "a stream that is cut short is said to be; a status that came in goes on" {
+  make_pair
+  printf '#gt 1\nx = ones f32[2]\nprint x\n' >cut.gt
+  run -4 --separate-stderr gt-shard -c tp2.yaml cut.gt
+  [[ $stderr == *"cut short after line 3"* && $output == *"#end 4" ]]
+  printf '#gt 1\nx = ones f32[2]\nprint x\n#end 3\n' >failed.gt
+  run -3 --separate-stderr gt-shard -c tp2.yaml failed.gt
+  [[ $output == *"#end 3" ]]
+}
+
+@test "a failure spreads to what depends on it alone" {
+  make_pair
+  printf 'a = fail "no a"\nb = add a 1 #signal=colpar\nc = ones f32[2,2] #signal=colpar\nd = add c 1\nprint b\nprint d\n' |
+    gt-shard -c tp2.yaml 2>said >placed || true
+  run -0 --separate-stderr gt-work placed
+  lines_are 'b = fail "no a"
+d = tensor f32[2,2] 2 2 2 2'
+}
+
+@test "notes stripped, the values are the same bits" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml >placed
+  diff <(gt-work placed) <(sed 's/ #.*//' placed | gt-work)
+}
+
+# ---- what a config does ----------------------------------------------------------
+
+@test "a column and a row product: one sum forward, one backward if x needs it" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml >placed
+  [ "$(lines all_reduce <placed)" = 1 ]
+  [ "$(lines all_gather <placed)" = 0 ]
+  [ "$(lines reduce_scatter <placed)" = 0 ]
+  grep -q '^y@0-1 = all_reduce y@0-1 over=tp' placed
+  same_values pair.gt -c tp2.yaml
+  sed -e 's/^gu gd = grad l u d/gx gu gd = grad l x u d/' \
+    -e 's/print gu/print gx/' pair.gt >deeper.gt
+  gt-emit deeper.gt | gt-shard -c tp2.yaml >placed
+  [ "$(lines all_reduce <placed)" = 2 ]
+  grep -q '^gx@0-1 = all_reduce gx@0-1 over=tp .*#bwd' placed
+  same_values deeper.gt -c tp2.yaml
+}
+
+@test "GT's form: the same products over workers, stages on others" {
+  cat >stages.gt <<'END'
+x = randn f32[8,16] 1
+w1 = randn f32[16,6] 2
+w2 = randn f32[6,4] 3
+w3 = randn f32[4,4] 4
+h = matmul x w1 #signal=pp_stage0_colpar
+h = matmul h w2 #signal=pp_stage0_rowpar
+h = copy h #signal=stage0_to_stage1
+y = matmul h w3 #signal=pp_stage1
+l = sum y
+g1 g3 = grad l w1 w3
+print y
+print g1
+print g3
+END
+  cat >gt.yaml <<'END'
+# Column parallel - splits output features
+pp_stage0_colpar:
+  shard:
+    axis: 1
+    workers: [0, 1]
+# Row parallel - splits input features
+pp_stage0_rowpar:
+  shard:
+    axis: 0
+    workers: [0, 1]
+stage0_to_stage1:
+  workers: [2, 3]
+pp_stage1:
+  shard:
+    replicated: true
+    workers: [2, 3]
+END
+  gt-emit stages.gt | gt-shard -c gt.yaml >placed
+  grep -qx 'mesh workers=4' placed
+  grep -q '^w1@0-1 = randn f32\[16,6\] 2 split=workers:1' placed
+  grep -q '^w2@0-1 = randn f32\[6,4\] 3 split=workers:0' placed
+  grep -Eq '^h@2-3 = copy [A-Za-z0-9_]+@0(-1)? ' placed
+  grep -q '^y@2-3 = matmul h@2-3 w3@2-3 ' placed
+  same_values stages.gt -c gt.yaml
+}
+
+@test "GT's form: -n says how many all are" {
+  printf 'x = rand f32[7,2] 1 #signal=s\nprint x\n' >p.gt
+  printf 's: {shard: {axis: 0, workers: null}}\n' >s.yaml
+  gt-emit p.gt | gt-shard -c s.yaml -n 3 >placed
+  grep -q '^x@0-2 = rand f32\[7,2\] 1 split=workers:0' placed
+  same_values p.gt -c s.yaml -n 3
+  run -3 --separate-stderr gt-shard -c s.yaml p.gt
+  [[ $stderr == *"s.yaml:1: "*"-n"* ]]
+}
+
+@test "data parallel: each gradient is summed once, the loss at its print" {
+  cat >dp.gt <<'END'
+x = randn f64[7,5] 1 #signal=batch
+t = randn f64[7,3] 2 #signal=batch
+w = randn f64[5,3] 3
+b = zeros f64[3]
+y = linear x w b
+l = mse y t
+gw gb = grad l w b
+w = sgd w gw 0.1
+b = sgd b gb 0.1
+print l
+print w
+print b
+END
+  printf 'mesh: {dp: 3}\nsignals: {batch: {shard: {dp: 0}}}\n' >dp.yaml
+  gt-emit dp.gt | gt-shard -c dp.yaml >placed
+  [ "$(lines all_reduce <placed)" = 3 ]
+  for name in gw gb l; do
+    grep -q "^$name@0-2 = all_reduce $name@0-2 over=dp" placed
+  done
+  same_values dp.gt -c dp.yaml
+}
+
+@test "microbatches: gradients accumulate as parts of a sum, one sum in the end" {
+  cat >mb.gt <<'END'
+w = randn f64[5,3] 3
+x = randn f64[6,5] 1 #signal=batch
+l = sum x
+END
+  for i in 0 1 2; do
+    cat >>mb.gt <<END
+x$i = randn f64[6,5] $i #signal=batch #mb=$i
+h$i = matmul x$i w #mb=$i
+l$i = sum h$i #mb=$i
+g$i = grad l$i w
+END
+  done
+  cat >>mb.gt <<'END'
+g = add g0 g1
+g = add g g2
+w = sgd w g 0.1
+print w
+END
+  printf 'mesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\n' >dp.yaml
+  gt-emit mb.gt | gt-shard -c dp.yaml >placed
+  [ "$(lines all_reduce <placed)" = 1 ]
+  same_values mb.gt -c dp.yaml
+}
+
+@test "parts of any size: fewer elements than ranks, none at all" {
+  for n in 0 1 2 3 5; do
+    printf 'x = rand f64[%d,3] 1 #signal=s\ny = mul x 2\nz = sum y axis=0\nprint y\nprint z\n' "$n" >p.gt
+    printf 'mesh: {dp: 4}\nsignals: {s: {shard: {dp: 0}}}\n' >s.yaml
+    gt-emit p.gt | gt-shard -c s.yaml | grep -q '^x@0-3 = .* split=dp:0'
+    same_values p.gt -c s.yaml
+  done
+}
+
+@test "print and save of cut values, and loads that are cut" {
+  cat >p.gt <<'END'
+x = randn f32[7,3] 5 #signal=s
+save x "x.npy"
+y = load "x.npy" f32[7,3] 0 #signal=s
+z = add y 1
+print x
+print z
+print z as=other
+END
+  printf 'mesh: {dp: 2, tp: 2}\nsignals: {s: {shard: {dp: 0, tp: 1}}}\n' >s.yaml
+  gt-emit p.gt | gt-shard -c s.yaml >placed
+  grep -q '^save x@0-3 "x.npy" split=dp:0,tp:1' placed
+  grep -q '^y@0-3 = load "x.npy" f32\[7,3\] 0 split=dp:0,tp:1' placed
+  same_values p.gt -c s.yaml
+}
+
+@test "random numbers do not depend on the cut" {
+  cat >p.gt <<'END'
+x = randn f32[7,6] 4 #signal=s
+y = dropout x 0.5 9
+print x
+print y
+END
+  gt-emit p.gt | gt-work >whole
+  for cut in '{dp: 0}' '{tp: 1}' '{dp: 1, tp: 0}' '{tp: 0, dp: 0}' '{dp+tp: 1}'; do
+    printf 'mesh: {dp: 2, tp: 3}\nsignals: {s: {shard: %s}}\n' "$cut" >s.yaml
+    gt-emit p.gt | gt-shard -c s.yaml | gt-work | cmp - whole
+  done
+}
+
+@test "tensors: by name and pattern, before what a signal says" {
+  printf 'w1 = rand f32[4,4] 1 #signal=s\nw2 = rand f32[4,4] 2 #signal=s\nv = rand f32[4,4] 3 #signal=s\nprint w1\nprint w2\nprint v\n' >p.gt
+  cat >s.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  s: {shard: {tp: 0}}
+tensors:
+  w2: {shard: {}}
+  w*: {shard: {tp: 1}}
+END
+  gt-emit p.gt | gt-shard -c s.yaml >placed
+  grep -q '^w1@0-1 = .* split=tp:1' placed
+  run -1 grep '^w2@0-1 = .* split=' placed
+  grep -q '^v@0-1 = .* split=tp:0' placed
+  same_values p.gt -c s.yaml
+}
+
+@test "results: of a scope are cut as it says" {
+  cat >p.gt <<'END'
+x = randn f32[6,8] 1
+w = randn f32[8] 2
+y = rms_norm x w #signal=norm
+l = sum y
+g = grad l w
+print y
+print g
+END
+  printf 'mesh: {tp: 2}\nsignals: {norm: {results: {tp: 0}}}\n' >s.yaml
+  gt-emit p.gt | gt-shard -c s.yaml >placed
+  grep -q '^print y@0-1 split=tp:0' placed
+  same_values p.gt -c s.yaml
+}
+
+@test "compile: writes its note, backward: names the scope of gradient lines" {
+  make_pair
+  cat >s.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  colpar: {shard: {tp: 1}, compile: true}
+  rowpar: {shard: {tp: 0}, backward: back}
+  back: {compile: true}
+END
+  gt-emit pair.gt | gt-shard -c s.yaml >placed
+  grep -q '^h@0-1 = matmul .*#compile.*#signal=colpar' placed
+  run -1 grep -q '^y@0-1 = matmul .*#compile' placed
+  grep -q '^gd@0-1 = matmul .*#compile.*#signal=rowpar' placed
+  same_values pair.gt -c s.yaml
+}
+
+@test "inserted lines say why, --explain tells the choices, --summary the sums" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml --explain >placed 2>said
+  run -0 grep -c '#why="' placed
+  [ "$output" = 1 ]
+  grep -q 'y = matmul h d' said
+  grep -q 'summed' said
+  grep -q 'all_reduce: 1 line' said
+  gt-emit pair.gt | gt-shard -c tp2.yaml | cmp - placed
+  gt-emit pair.gt | gt-shard -c tp2.yaml --summary 2>said | cmp - placed
+  grep -q 'all_reduce: 1 line' said
+}
+
+@test "rounds of a loop come out as equal text" {
+  cat >init.gt <<'END'
+w = randn f32[16,6] 2
+END
+  cat >step.gt <<'END'
+x = randn f32[8,16] 1 #signal=batch
+h = matmul x w #signal=colpar
+l = mean h
+g = grad l w
+w = sgd w g 0.1
+END
+  printf 'mesh: {dp: 2, tp: 2}\nsignals:\n  batch: {shard: {dp: 0}}\n  colpar: {shard: {tp: 1}}\n' >s.yaml
+  gt-emit --no-at init.gt --repeat 9 step.gt -e 'print w' |
+    gt-shard -c s.yaml >placed
+  run -0 grep -c '^w@0-3 = sgd w@0-3 g@0-3 0.1' placed
+  [ "$output" = 9 ]
+  # The second round and all after it: each of its lines occurs in all of them.
+  run -0 bash -c "grep -v '^#\|^mesh\|^print\|randn f32.16' placed | sort | uniq -c | awk '\$1 < 8' | wc -l"
+  [ "$output" -le 2 ]
+}
+
+# ---- bad configs -------------------------------------------------------------------
+
+# refuses TEXT YAML: status 3 with its place, also at the end of the pipe.
+refuses() {
+  printf '%b' "$2" >bad.yaml
+  make_pair
+  gt-emit pair.gt >plain
+  run -3 --separate-stderr gt-shard -c bad.yaml plain
+  [[ $stderr == *"bad.yaml:"*"$1"* ]] || {
+    printf '%s\n' "$stderr"
+    return 1
+  }
+  gt-emit pair.gt | gt-shard -c bad.yaml 2>said | gt-work >out 2>>said &&
+    return 1
+  [ "${PIPESTATUS[2]}" = 3 ]
+  [ ! -s out ]
+}
+
+@test "a bad config is told with its line, and the pipe ends with status 3" {
+  refuses "did you mean 'shard'" 'mesh: {tp: 2}\nsignals:\n  colpar: {shrd: {tp: 1}}\n'
+  refuses "did you mean 'heads'" 'mesh: {dp: 2, heads: 2}\nsignals:\n  colpar: {shard: {haeds: 1}}\n'
+  refuses "" 'mesh: {tp: 2\n'
+  refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {workers: [0, 7]}\n'
+  refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {on: {tp: 2}}\n'
+  refuses "" 'mesh: {tp: 0}\n'
+  refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {shard: {tp: 1}}\n  colpar: {shard: {tp: 0}}\n'
+  refuses "" 'colpar: {shard: {axis: 1, workers: [0, 1]}}\nmesh: {tp: 2}\n'
+}
+
+@test "schedule: is refused in one sentence" {
+  refuses "schedule" 'mesh: {pp: 2}\nschedule: {kind: 1f1b}\n'
+  refuses "1f1b" 'mesh: {pp: 2}\nschedule: {kind: 1fb1}\n'
+}
+
+@test "an entry that no line uses is told, with what may be meant" {
+  make_pair
+  printf 'mesh: {tp: 2}\nsignals:\n  colpr: {shard: {tp: 1}}\n' >s.yaml
+  gt-emit pair.gt | gt-shard -c s.yaml 2>said >/dev/null || true
+  grep -q "s.yaml:3: signal 'colpr' is used by no line; did you mean 'colpar'" said
+}
+
+@test "nested scopes that contradict each other are told with both lines" {
+  printf 'x = ones f32[4] #signal=a/b\nprint x\n' >p.gt
+  printf 'mesh: {pp: 2}\nsignals:\n  a: {on: {pp: 0}}\n  b: {on: {pp: 1}}\n' >s.yaml
+  run -3 --separate-stderr gt-shard -c s.yaml p.gt
+  [[ $stderr == *"s.yaml:4: signal 'b'"*"line 3"* ]]
+}
+
+@test "gt-route's workers compute the same bits" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml >placed
+  gt-work --threads 1 placed >alone
+  within 60 gt-route -n 2 placed >routed
+  cmp alone routed
+}

@@ -1,0 +1,473 @@
+"""gt-shard against the same program without it.
+
+usage: shard.py [--rounds N] [--seed S] [--part K] [--templates N]
+                [--all-cuts] [--only TEXT] [--show N]
+
+A round has a mesh: every case of the oracle, or one in K, its operands cut at
+random, and every template below in N sizes, 0 among them, with gradients. The
+placed stream, played by one gt-work, gives what the unplaced one does: small
+integers to the last bit, else within TOLERANCE. gt-shard prints its own output
+unchanged, and gt-check finds nothing in it.
+"""
+import argparse
+import itertools
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import torch
+
+import arrays
+import creation
+import layers
+import networks
+import pointwise
+from gt import DTYPES, difference, emit, parse_result, tensor_line, work
+
+MESHES = {"2": {"tp": 2}, "3": {"tp": 3}, "4": {"tp": 4},
+          "2x2": {"dp": 2, "tp": 2}, "2x3": {"dp": 2, "tp": 3}}
+
+# Values and gradients of integers are integers: sums are exact in any order.
+EXACT = set("""add sub mul neg abs sign relu maximum minimum copy detach eq ne
+lt le gt ge and or not where clamp cast sum max min any all argmax argmin cumsum
+argsort sort topk matmul linear reshape squeeze unsqueeze transpose expand flip
+pad slice concat stack split gather scatter_add embedding tensor full zeros ones
+arange eye randn rand randperm load""".split())
+UNITS = 0.1
+CHECK = bool(os.environ.get("CHECK"))
+# Relative to the largest magnitude: sums in another order.
+TOLERANCE = {"f64": 1e-11, "f32": 2e-5, "f16": 8e-3, "bf16": 6e-2}
+
+
+def mesh_text(mesh):
+    return "{" + ", ".join(f"{k}: {v}" for k, v in mesh.items()) + "}"
+
+
+def layouts(mesh, rank):
+    """Every way to cut, units aside; the outer axis of a dimension first."""
+    axes = list(mesh)
+    for dims in itertools.product([None, *range(rank)], repeat=len(axes)):
+        cuts = [f"{a}: {d}" for a, d in zip(axes, dims) if d is not None]
+        yield "{" + ", ".join(cuts) + "}"
+        if len(cuts) == 2 and dims[0] == dims[1]:
+            yield "{" + ", ".join(cuts[::-1]) + "}"
+
+
+def layout(rng, mesh, shape):
+    """What shard: may say of a tensor of this shape."""
+    cuts = []
+    for axis in rng.sample(list(mesh), len(mesh)):
+        if not shape or rng.random() < 0.35:
+            continue
+        dim = rng.randrange(len(shape))
+        if rng.random() < 0.2:
+            dim -= len(shape)
+        unit = f"*{rng.randint(2, 3)}" if rng.random() < UNITS else ""
+        cuts.append(f"{axis}: {dim}{unit}")
+    return "{" + ", ".join(cuts) + "}"
+
+
+def shard(stream, config, *options):
+    """gt-shard over a stream: its output, messages and status."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(config)
+        file.flush()
+        done = subprocess.run(
+            ["gt-shard", "-c", file.name, *options], input=stream,
+            capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout, done.stderr, done.returncode
+
+
+def checked(stream):
+    """What gt-check finds, or "" ."""
+    if not CHECK:
+        return ""
+    done = subprocess.run(
+        ["gt-check", "-q"], input=stream, capture_output=True, text=True,
+        timeout=120, check=False)
+    said = [line for line in done.stderr.splitlines()
+            if line.startswith("gt-check: ") and "[" in line
+            and not line.endswith("[dual]")]
+    return "\n".join(said) or ("" if done.returncode in (0, 1, 3) else
+                           f"status {done.returncode}")
+
+
+class Piece:
+    """A part of a program that stands for itself, and its part of the config.
+
+    Its printed names start with its prefix, its signals, too.
+    """
+
+    def __init__(self, prefix, what, exact):
+        self.prefix, self.what, self.exact = prefix, what, exact
+        self.lines, self.signals = [], {}
+
+    def signal(self, name, text):
+        self.signals[f"{self.prefix}.{name}"] = text
+        return f" #signal={self.prefix}.{name}"
+
+
+def integers(rng, tensor):
+    if not tensor.is_floating_point():
+        return tensor
+    data = rng.integers(-3, 4, tuple(tensor.shape))
+    return torch.tensor(data).to(tensor.dtype)
+
+
+def with_gradients(piece, rng, numbers, mesh, case, results):
+    """The loss is the sum of all float results, weighted."""
+    body, terms = [], []
+    for name, (dtype, shape) in results.items():
+        q = torch.tensor(numbers.integers(-2, 3, shape)).to(DTYPES[dtype])
+        body += [tensor_line(f"q.{name}", q)
+                 + piece.signal(f"q{name}", f"shard: {layout(rng, mesh, shape)}"),
+                 f"p.{name} = mul {name} q.{name}", f"t.{name} = sum p.{name}"]
+        terms.append(f"t.{name}")
+    total = terms[0]
+    for term in terms[1:]:
+        body.append(f"t.all = add {total} {term}")
+        total = "t.all"
+    targets = " ".join(case.targets)
+    grads = " ".join(f"g.{n}" for n in case.targets)
+    return body + [f"{grads} = grad {total} {targets}"] + [
+        f"print g.{n} as={piece.prefix}.g.{n}" for n in case.targets]
+
+
+def line_of(case, piece, rng, mesh):
+    """The case's line; at times the config says how its result is cut."""
+    first = case.results()[0]
+    if first not in case.shapes or rng.random() < 0.6:
+        return case.line
+    cut = layout(rng, mesh, case.shapes[first])
+    key = "results" if case.inputs else rng.choice(["shard", "results"])
+    return case.line + piece.signal("line", f"{key}: {cut}")
+
+
+def piece_of(case, number, rng, mesh, cuts=None):
+    """A case of the oracle, its operands cut at random, or as cuts say."""
+    exact = case.op in EXACT
+    piece = Piece(f"k{number}", case.name or case.line, exact)
+    numbers = numpy.random.default_rng(rng.randrange(1 << 30))
+    for i, (name, tensor) in enumerate(case.inputs.items()):
+        if exact and "whole" not in case.name:
+            tensor = integers(numbers, tensor)
+        cut = cuts[i] if cuts else layout(rng, mesh, tensor.shape)
+        piece.lines.append(tensor_line(name, tensor)
+                           + piece.signal(name, f"shard: {cut}"))
+    piece.lines += case.before.split("\n") if case.before else []
+    piece.lines.append(line_of(case, piece, rng, mesh))
+    for name in case.results():
+        piece.lines.append(f"print {name} as={piece.prefix}.{name}")
+    if case.order > 0 and case.types:
+        piece.lines += with_gradients(piece, rng, numbers, mesh, case,
+                                      case.types)
+    names = set(case.inputs) | set(case.results())
+    piece.lines.append("free " + " ".join(sorted(names)))
+    if case.order > 0 and case.types:
+        piece.lines.append("free q.* p.* t.* g.*")
+    return piece
+
+
+# Sizes by letter; a dtype after a colon, f64 else; i:LETTER is an index below
+# that size.
+TEMPLATES = [
+    ("y = matmul a b", "a=mk b=kn"), ("y = matmul a b ta=1", "a=km b=kn"),
+    ("y = matmul a b tb=1", "a=mk b=nk"),
+    ("y = matmul a b ta=1 tb=1", "a=km b=nk"),
+    ("y = matmul a b", "a=zmk b=zkn"), ("y = matmul a b", "a=zmk b=kn"),
+    ("y = matmul a b", "a=mk b=zkn"), ("y = matmul a a tb=1", "a=mk"),
+    ("y = linear x w b", "x=mk w=kn b=n"), ("y = linear x w", "x=zmk w=kn"),
+    ("y = linear x w b", "x=zmk w=kn b=n"), ("y = add a b", "a=mn b=mn"),
+    ("y = add a b", "a=mn b=n"), ("y = mul a b", "a=zmn b=mn"),
+    ("y = sub a b", "a=m1 b=1n"), ("y = mul a b", "a=mn b="),
+    ("y = add a 1", "a=mn"), ("y = mul a 2", "a=mn"), ("y = sub 1 a", "a=m"),
+    ("y = sum a", "a=mn"), ("y = sum a axis=0", "a=mn"),
+    ("y = sum a axis=1 keepdims=1", "a=zmn"), ("y = sum a axis=0,2", "a=zmn"),
+    ("y = cumsum a axis=0", "a=mn"), ("y = relu a", "a=mn"),
+    ("y = transpose a", "a=mn"), ("y = transpose a axes=1,2,0", "a=zmn"),
+    ("y = flip a axis=0", "a=mn"), ("y = unsqueeze a axis=1", "a=mn"),
+    ("y = concat a b axis=0", "a=mn b=kn"), ("y = stack a b axis=1", "a=mn b=mn"),
+    ("y = maximum a b", "a=mn b=n"), ("y = reshape a shape=-1", "a=mM"),
+    ("y = pad a width=1,1,0,2", "a=mn"), ("y = where c a b", "c=mn:bool a=mn b=n"),
+    ("y = embedding t i", "t=Vd i=m:V"), ("y = gather t i axis=0", "t=Vd i=md:V"),
+    ("y = scatter_add t i s axis=0", "t=Vd i=md:V s=md"),
+    ("w2 = sgd w g 2", "w=mn g=mn"), ("y = copy a", "a=mn"),
+    ("y = softmax a", "a=mN"), ("y = softmax a axis=0", "a=Mn"),
+    ("y = log_softmax a", "a=mN"), ("y = layer_norm x w b", "x=mN w=N b=N"),
+    ("y = rms_norm x w", "x=zmN w=N"), ("y = mean a axis=0", "a=Mn"),
+    ("y = mean a", "a=MN"), ("y = var a axis=1", "a=mV"),
+    ("y = cross_entropy x t", "x=MV t=M:V"),
+    ("y = cross_entropy x t reduction=sum", "x=mV t=m:V"),
+    ("y = cross_entropy x t reduction=none", "x=zmV t=zm:V"),
+    ("y = mse x t", "x=MN t=MN"), ("y = mse x t reduction=none", "x=mn t=mn"),
+    ("y = attention q k v", "q=zmd k=zNd v=zNd"),
+    ("y = attention q k v causal=1", "q=zhMD k=zhMD v=zhMD"),
+    ("y = rope x", "x=zm4"), ("y = dropout x 0.5 9", "x=mn"),
+    ("y = norm a axis=0", "a=Mn"), ("y = div a b", "a=mn b=n"),
+    ("y = gelu a", "a=mn"), ("y = exp a", "a=mn"),
+]
+FLOATING = set("""softmax log_softmax layer_norm rms_norm mean var cross_entropy
+mse attention rope norm div gelu exp""".split())
+
+
+class Template:
+    """Stands in for a Case: inputs of random sizes."""
+
+    def __init__(self, line, shapes, rng, limit):
+        self.line, self.name, self.before = line, "whole", ""
+        self.op = line.split(" = ")[1].split()[0]
+        self.inputs, self.targets, sizes = {}, [], {}
+        numbers = numpy.random.default_rng(rng.randrange(1 << 30))
+        for word in shapes.split():
+            name, text = word.split("=")
+            letters, _, kind = text.partition(":")
+            shape = [int(c) if c.isdigit() else self.size(sizes, c, rng, limit)
+                     for c in letters]
+            if kind == "bool":
+                self.inputs[name] = torch.tensor(
+                    numbers.integers(0, 2, shape) == 1)
+            elif kind:
+                self.inputs[name] = torch.tensor(
+                    numbers.integers(0, self.size(sizes, kind, rng, limit),
+                                     shape))
+            else:
+                low, high = (1, 5) if self.op in ("div", "norm") else (-3, 4)
+                self.inputs[name] = torch.tensor(
+                    numbers.integers(low, high, shape)).double()
+                self.targets.append(name)
+        self.order = 0 if self.op == "sgd" else 1
+        self.name = f"{line} {sizes}"
+        if self.op not in FLOATING:
+            self.name += " whole"
+        self.types = None
+
+    def size(self, sizes, letter, rng, limit):
+        if letter not in sizes:
+            if letter == "D":
+                sizes[letter] = 2
+            else:  # of a capital letter one at least
+                low = (2 if letter == "V" else 1) if letter.isupper() else 0
+                sizes[letter] = rng.choice(
+                    list(range(low, 6)) + [rng.randint(low, limit)])
+        return sizes[letter]
+
+    def results(self):
+        return self.line.split(" = ")[0].split()
+
+
+def oracle_cases(folder):
+    found = []
+    for case in [*pointwise.cases(), *arrays.cases(), *networks.cases(),
+                 *layers.cases(), *creation.cases(folder)]:
+        case.types = None
+        found.append(case)
+    return found
+
+
+def find_types(cases):
+    """Shapes of the results, as gt-work prints them; types of floats."""
+    lines = []
+    for i, case in enumerate(cases):
+        lines += [tensor_line(n, t) for n, t in case.inputs.items()]
+        lines += case.before.split("\n") if case.before else []
+        lines.append(case.line)
+        lines += [f"print {n} as=k{i}.{n}" for n in case.results()]
+    stream, _, _ = emit("\n".join(lines) + "\n")
+    found = {}
+    for line in work(stream)[0].splitlines():
+        name, text = line.split(" = ", 1)
+        kind, _ = parse_result(text)
+        dtype = kind.split("[")[0]
+        if kind == "fail":
+            continue
+        shape = [int(n) for n in kind.split("[")[1][:-1].split(",") if n]
+        k, result = name.split(".", 1)
+        found.setdefault(int(k[1:]), {})[result] = (dtype, shape)
+    for i, case in enumerate(cases):
+        results = found.get(i, {})
+        case.shapes = {n: shape for n, (_, shape) in results.items()}
+        case.types = {n: t for n, t in results.items()
+                      if t[0] in ("f64", "f32")}
+
+
+def value_of(text):
+    kind, values = parse_result(text)
+    if kind == "fail":
+        return None
+    dtype, sizes = kind[:-1].split("[")
+    shape = [int(n) for n in sizes.split(",") if n]
+    return torch.tensor(values, dtype=torch.float64).to(
+        DTYPES[dtype]).reshape(shape)
+
+
+def compare(got, wanted, exact):
+    """How a printed line differs from the one without gt-shard, or None."""
+    if got == wanted:
+        return None
+    if got is None:
+        return "is not printed"
+    if wanted.startswith("fail"):
+        return None if got.startswith("fail") else f"did not fail: {got[:80]}"
+    tensor = value_of(wanted)
+    if exact:  # but for the sign of zeros
+        return difference(got, tensor, 1e-300)
+    dtype = wanted.split()[1].split("[")[0]
+    return difference(got, tensor, TOLERANCE.get(dtype), 1.0)
+
+
+class Run:
+    """Pieces as one program under one config."""
+
+    def __init__(self, mesh, pieces):
+        self.pieces = pieces
+        self.program = "\n".join(
+            line for p in pieces for line in p.lines) + "\n"
+        self.config = f"mesh: {mesh_text(mesh)}\nsignals:\n" + "".join(
+            f"  {name}: {{{text}}}\n"
+            for p in pieces for name, text in p.signals.items())
+        self.stream, _, self.emit_status = emit(self.program)
+        self.placed, self.said, self.status = shard(self.stream, self.config)
+
+    def problems(self):
+        """By piece: what is wrong with it; under None: with them all."""
+        found = {}
+        if self.status != self.emit_status:
+            found[None] = f"gt-shard: status {self.status}: {self.said[:600]}"
+        elif self.said:
+            found[None] = f"gt-shard says: {self.said[:600]}"
+        plain = lines_of(work(self.stream)[0])
+        output, said, status = work(self.placed)
+        placed = lines_of(output)
+        if status == 4:
+            found[None] = f"gt-work: status {status}: {said[:400]}"
+        findings = checked(self.placed)
+        if findings:
+            found[None] = f"gt-check: {findings[:400]}"
+        for piece in self.pieces:
+            for name, wanted in plain.get(piece.prefix, {}).items():
+                got = placed.get(piece.prefix, {}).get(name)
+                problem = compare(got, wanted, piece.exact)
+                if problem:
+                    found[piece] = f"{name} {problem}"
+                    break
+        again, said, status = shard(self.placed, self.config)
+        if again != self.placed and None not in found:
+            found[None] = "gt-shard changes its own output: " + first_change(
+                self.placed, again) + said[:300]
+        return found
+
+
+def first_change(a, b):
+    a, b = a.splitlines(), b.splitlines()
+    for x, y in zip(a, b):
+        if x != y:
+            return f"'{x[:200]}' becomes '{y[:200]}' "
+    return f"{len(a)} lines become {len(b)} "
+
+
+def lines_of(output):
+    """Printed lines by prefix and name."""
+    found = {}
+    for line in output.splitlines():
+        name, text = line.split(" = ", 1)
+        found.setdefault(name.split(".")[0], {})[name] = text
+    return found
+
+
+class Tally:
+    def __init__(self, limit):
+        self.passed = self.failed = 0
+        self.limit = limit
+
+    def take(self, mesh, pieces):
+        problems = Run(mesh, pieces).problems()
+        if not problems:
+            self.passed += len(pieces)
+            return
+        if None in problems:  # by halves, until it is known whose it is
+            if len(pieces) > 1:
+                middle = len(pieces) // 2
+                self.take(mesh, pieces[:middle])
+                self.take(mesh, pieces[middle:])
+                return
+            problems = {pieces[0]: problems[None]}
+        self.passed += len(pieces) - len(problems)
+        for piece, problem in problems.items():
+            self.failed += 1
+            if self.failed <= self.limit:
+                show(mesh, piece, problem)
+
+    def end(self):
+        print(f"{self.passed} passed, {self.failed} failed")
+        return 1 if self.failed else 0
+
+
+def show(mesh, piece, problem):
+    alone = Run(mesh, [piece])
+    problem = next(iter(alone.problems().values()), f"among others: {problem}")
+    print(f"FAILED {piece.what}: {problem}\n--- config\n{alone.config}"
+          f"--- program\n{alone.program}--- placed")
+    print("\n".join(line[:160] for line in alone.placed.splitlines()), "\n",
+          flush=True)
+
+
+def check(tally, cases, rng, mesh):
+    """In batches, which programs start once for."""
+    pieces = [piece_of(case, i, rng, mesh) for i, case in enumerate(cases)]
+    for start in range(0, len(pieces), 400):
+        tally.take(mesh, pieces[start:start + 400])
+
+
+def check_all_cuts(tally, mesh, rng, only):
+    """Each template with its operands cut in every way, each in new sizes."""
+    for line, shapes in TEMPLATES:
+        if only not in line:
+            continue
+        ranks = [len(w.split("=")[1].split(":")[0]) for w in shapes.split()]
+        ways = list(itertools.product(*[list(layouts(mesh, r))
+                                        for r in ranks]))
+        if len(ways) > 800:
+            ways = rng.sample(ways, 800)
+        made = [Template(line, shapes, rng, 17) for _ in ways]
+        find_types(made)
+        pieces = [piece_of(t, i, rng, mesh, w)
+                  for i, (t, w) in enumerate(zip(made, ways))]
+        for start in range(0, len(pieces), 400):
+            tally.take(mesh, pieces[start:start + 400])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", type=int, default=1)
+    parser.add_argument("--templates", type=int, default=2)
+    parser.add_argument("--all-cuts", action="store_true")
+    parser.add_argument("--only", default="", help="what their line contains")
+    parser.add_argument("--show", type=int, default=6)
+    options = parser.parse_args()
+    numpy.seterr(all="ignore")
+    tally = Tally(options.show)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        cases = [c for c in oracle_cases(folder) if options.only in c.line]
+        find_types(cases)
+        for number in range(options.seed, options.seed + options.rounds):
+            rng = random.Random(number)
+            mesh = MESHES[list(MESHES)[number % len(MESHES)]]
+            made = [Template(*t, rng, 17) for t in TEMPLATES
+                    if options.only in t[0] for _ in range(options.templates)]
+            find_types(made)
+            some = rng.sample(cases, -(-len(cases) // options.part))
+            check(tally, made + some, rng, mesh)
+            if options.all_cuts:
+                check_all_cuts(tally, mesh, rng, options.only)
+        os.chdir("/")
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
