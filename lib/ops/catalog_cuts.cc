@@ -32,6 +32,7 @@ std::string label_text(const Call& call, const Label& label) {
     append_place(out, call.op->results[p].name, label.results[r]);
   }
   if (out.empty()) return out;
+  if (!label.extreme.empty()) return out + " " + std::string(label.extreme);
   if (label.is_looked_up) out += " looked up";
   return label.is_summed ? out + " summed" : out;
 }

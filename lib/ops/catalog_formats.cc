@@ -244,6 +244,10 @@ Those between two semicolons are cut alike, and all that is not named is whole.
 Where a dimension is
 .Ql summed ,
 each rank has a summand of the result; where it is
+.Ql max
+or
+.Ql min ,
+that of its part; where it is
 .Ql looked up ,
 an index into it is that of the whole, and counts as zero in other ranks' parts.
 .Ql Linear
