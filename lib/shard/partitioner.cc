@@ -74,15 +74,8 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
     release(line);
     return ok_status();
   }
-  if (line.op == "fail" || pass_failed(work)) {
-    *out_ += std::string(text) + "\n";
-    for (const Name& name : line.results) {
-      unbind(std::string(name.text));
-      const auto value = std::make_shared<ShardValue>();
-      value->is_failed = true;
-      bind(std::string(name.text), value);
-    }
-    write_frees();
+  if (line.op == "fail" || fails(work)) {
+    fail(work);
     return ok_status();
   }
   std::vector<const Type*> types;
@@ -138,7 +131,8 @@ Status Partitioner::find_scope(Work& work) const {
 
 void Partitioner::run(Work& work) {
   choose(work);
-  if (work.line.op == "copy" && !work.pin && work.values[0] != nullptr &&
+  if (work.line.op == "copy" && !work.pin &&
+      work.line.note("grad") == nullptr && work.values[0] != nullptr &&
       work.plan.moving == 0) {
     return share(work);
   }
@@ -253,6 +247,7 @@ void Partitioner::release(const Line& line) {
 // ----------------------------------------------------------------
 
 Status Partitioner::reject(const Line& line, const Error& error) {
+  const std::string message = quote("gt-shard: " + error.message);
   if (!line.results.empty()) {
     for (const Name& name : line.results) {
       const std::string text(name.text);
@@ -260,10 +255,11 @@ Status Partitioner::reject(const Line& line, const Error& error) {
       unbind(text);
       const auto value = std::make_shared<ShardValue>();
       value->is_failed = true;
+      value->message = message;
       bind(text, value);
       *out_ += text + " ";
     }
-    *out_ += "= fail " + quote("gt-shard: " + error.message) + "\n";
+    *out_ += "= fail " + message + "\n";
   } else if (line.op == "print") {
     *out_ += space_ + "_sfail = fail " + quote("gt-shard: " + error.message) +
              "\nprint " + space_ + "_sfail as=" + print_label(line) +
@@ -273,11 +269,43 @@ Status Partitioner::reject(const Line& line, const Error& error) {
   return error;
 }
 
-bool Partitioner::pass_failed(const Work& work) {
+bool Partitioner::fails(const Work& work) {
   return std::any_of(work.values.begin(), work.values.end(),
                      [](const ShardValuePtr& value) {
                        return value != nullptr && value->is_failed;
                      });
+}
+
+// A failure spreads; it has no ranks.
+void Partitioner::fail(const Work& work) {
+  std::string message;
+  for (const ShardValuePtr& value : work.values) {
+    if (value != nullptr && value->is_failed) message = value->message;
+  }
+  if (work.line.op == "fail" && !work.line.operands.empty()) {
+    message = work.line.operands[0].text;
+  }
+  for (const Name& name : work.line.results) {
+    const std::string text(name.text);
+    keep_for_readers(text);
+    unbind(text);
+    const auto value = std::make_shared<ShardValue>();
+    value->is_failed = true;
+    value->message = message;
+    bind(text, value);
+  }
+  Line line = work.line;
+  if (!line.results.empty() && line.op != "fail") {
+    line.op = "fail";
+    line.keys.clear();
+    line.operands.clear();
+    line.operands.emplace_back();
+    line.operands[0].kind = Operand::Kind::kString;
+    line.operands[0].text = message;
+  }
+  append_line(*out_, line);
+  *out_ += '\n';
+  write_frees();
 }
 
 // ---- names

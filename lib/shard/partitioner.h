@@ -77,7 +77,8 @@ class Partitioner : public Rewriter {
   Status output(const Work& work);
   void release(const Line& line);
   Status reject(const Line& line, const Error& error);
-  bool pass_failed(const Work& work);
+  static bool fails(const Work& work);
+  void fail(const Work& work);
 
   // ---- partitioner_hold.cc: lines whose layout the first use decides
   bool can_hold(const Work& work) const;

@@ -129,8 +129,14 @@ void Partitioner::settle(const Work& work) {
   if (work.pin) {
     const ShardValuePtr value = alone(std::string(work.line.results[0].text));
     if (value->held != nullptr) create_default(value);
-    if (!(value->copies[0].layout == *work.pin)) {
-      change(value, *work.pin, "results: of the scope");
+    Layout wanted = *work.pin;
+    wanted.set = value->copies[0].layout.set;
+    std::erase_if(wanted.cuts, [&](const AxisCut& cut) {
+      return cluster_.count(wanted.set, cut.axis) !=
+             cluster_.count(work.set, cut.axis);
+    });
+    if (!(value->copies[0].layout == wanted)) {
+      change(value, wanted, "results: of the scope");
     }
   }
   settle_gradients(work);
@@ -174,16 +180,27 @@ std::vector<std::string> Partitioner::gradient_targets(const Line& line) {
 Layout Partitioner::gradient_layout(const Work& work, const std::string& target,
                                     const Type& type,
                                     const Layout& made) const {
-  if (work.line.note("mb") != nullptr && made.partial != 0) return made;
   Layout wanted = made;
-  wanted.partial = 0;
+  const bool accumulates = work.line.note("mb") != nullptr;
+  if (!accumulates) wanted.partial = 0;
   const ShardValuePtr value = find(target);
   if (value == nullptr || value->held != nullptr || value->is_failed ||
-      !(value->type.shape == type.shape)) {
+      !(value->type.shape == type.shape) ||
+      value->copies[0].layout.partial != 0) {
     return wanted;
   }
   const Layout& own = value->copies[0].layout;
-  return own.partial == 0 && own.set == made.set ? own : wanted;
+  const bool fits =
+      std::all_of(own.cuts.begin(), own.cuts.end(), [&](const AxisCut& cut) {
+        return cluster_.count(own.set, cut.axis) ==
+               cluster_.count(made.set, cut.axis);
+      });
+  if (!fits) return wanted;
+  wanted.cuts = own.cuts;
+  for (size_t a = 0; a < cluster_.axes(); ++a) {
+    if (wanted.is_partial(a)) wanted.remove(a);
+  }
+  return wanted;
 }
 
 // A line whose result is not yet what #grad= says of it leaves that note to the

@@ -338,6 +338,15 @@ class Planner {
 
   // Units divide what axes further out leave.
   bool is_possible() const {
+    for (size_t l = 0; l < labels_.size(); ++l) {
+      if (!labels_[l].is_never_empty) continue;
+      int64_t parts = 1;
+      for (size_t a = 0; a < uses_.size(); ++a) {
+        if (uses_[a].label != static_cast<int>(l)) continue;
+        parts *= cluster_.count(line_.set, a) * uses_[a].unit;
+      }
+      if (parts > 1 && parts > labels_[l].size) return false;
+    }
     const Plan plan = arranged();
     for (size_t i = 0; i < plan.arguments.size(); ++i) {
       if (is_tensor(call_.arguments[i]) &&

@@ -42,6 +42,7 @@ struct ShardValue {
   // Made by a creating line, or from such by an optimizer: a weight, a batch.
   bool is_source = false;
   bool is_failed = false;      // passed on without ranks
+  std::string message;         // of a failure, quoted
   bool is_read_twice = false;  // by the line, in different layouts
 
   const std::string& own_name() const {

@@ -74,8 +74,11 @@ TEST(IndexRule, SizesOfOneAreReadWhole) {
 TEST(IndexRule, ReductionsDropDimensions) {
   EXPECT_EQ(rule_of("y = sum x axis=1", {"f32[2,3,4]"}),
             "2: x.0 -> r0.0; +3: x.1 ->; 4: x.2 -> r0.1");
-  EXPECT_EQ(rule_of("y = max x axis=1", {"f32[2,3,4]"}),
+  EXPECT_EQ(rule_of("y = argmax x axis=1", {"f32[2,3,4]"}),
             "2: x.0 -> r0.0; 4: x.2 -> r0.1");
+  // Parts have their own largest, of which the largest is taken.
+  EXPECT_EQ(rule_of("y = max x axis=1", {"f32[2,3,4]"}),
+            "2: x.0 -> r0.0; 3: x.1 ->; 4: x.2 -> r0.1");
   EXPECT_EQ(rule_of("y = softmax x axis=0", {"f32[2,3]"}), "3: x.1 -> r0.1");
 }
 
