@@ -4,7 +4,7 @@ usage: shard.py [--rounds N] [--seed S] [--part K] [--templates N]
                 [--all-cuts] [--only TEXT] [--show N]
 
 A round has a mesh: every case of the oracle, or one in K, its operands cut at
-random, and every template below in N sizes, 0 among them, with gradients. The
+random, and every template in N sizes, 0 among them, with gradients. The
 placed stream, played by one gt-work, gives what the unplaced one does: small
 integers to the last bit, else within TOLERANCE. gt-shard prints its own output
 unchanged, and gt-check finds nothing in it.
@@ -13,7 +13,7 @@ import argparse
 import itertools
 import os
 import random
-import subprocess
+import re
 import sys
 import tempfile
 
@@ -26,9 +26,9 @@ import layers
 import networks
 import pointwise
 from gt import DTYPES, difference, emit, parse_result, tensor_line, work
-
-MESHES = {"2": {"tp": 2}, "3": {"tp": 3}, "4": {"tp": 4},
-          "2x2": {"dp": 2, "tp": 2}, "2x3": {"dp": 2, "tp": 3}}
+from sharding import (MESHES, findings, first_change, mesh_text, shard,
+                      value_of)
+from templates import TEMPLATES, Template
 
 # Values and gradients of integers are integers: sums are exact in any order.
 EXACT = set("""add sub mul neg abs sign relu maximum minimum copy detach eq ne
@@ -37,13 +37,8 @@ argsort sort topk matmul linear reshape squeeze unsqueeze transpose expand flip
 pad slice concat stack split gather scatter_add embedding tensor full zeros ones
 arange eye randn rand randperm load""".split())
 UNITS = 0.1
-CHECK = bool(os.environ.get("CHECK"))
 # Relative to the largest magnitude: sums in another order.
 TOLERANCE = {"f64": 1e-11, "f32": 2e-5, "f16": 8e-3, "bf16": 6e-2}
-
-
-def mesh_text(mesh):
-    return "{" + ", ".join(f"{k}: {v}" for k, v in mesh.items()) + "}"
 
 
 def layouts(mesh, rank):
@@ -68,31 +63,6 @@ def layout(rng, mesh, shape):
         unit = f"*{rng.randint(2, 3)}" if rng.random() < UNITS else ""
         cuts.append(f"{axis}: {dim}{unit}")
     return "{" + ", ".join(cuts) + "}"
-
-
-def shard(stream, config, *options):
-    """gt-shard over a stream: its output, messages and status."""
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        file.write(config)
-        file.flush()
-        done = subprocess.run(
-            ["gt-shard", "-c", file.name, *options], input=stream,
-            capture_output=True, text=True, timeout=120, check=False)
-    return done.stdout, done.stderr, done.returncode
-
-
-def checked(stream):
-    """What gt-check finds, or "" ."""
-    if not CHECK:
-        return ""
-    done = subprocess.run(
-        ["gt-check", "-q"], input=stream, capture_output=True, text=True,
-        timeout=120, check=False)
-    said = [line for line in done.stderr.splitlines()
-            if line.startswith("gt-check: ") and "[" in line
-            and not line.endswith("[dual]")]
-    return "\n".join(said) or ("" if done.returncode in (0, 1, 3) else
-                           f"status {done.returncode}")
 
 
 class Piece:
@@ -171,93 +141,6 @@ def piece_of(case, number, rng, mesh, cuts=None):
     return piece
 
 
-# Sizes by letter; a dtype after a colon, f64 else; i:LETTER is an index below
-# that size.
-TEMPLATES = [
-    ("y = matmul a b", "a=mk b=kn"), ("y = matmul a b ta=1", "a=km b=kn"),
-    ("y = matmul a b tb=1", "a=mk b=nk"),
-    ("y = matmul a b ta=1 tb=1", "a=km b=nk"),
-    ("y = matmul a b", "a=zmk b=zkn"), ("y = matmul a b", "a=zmk b=kn"),
-    ("y = matmul a b", "a=mk b=zkn"), ("y = matmul a a tb=1", "a=mk"),
-    ("y = linear x w b", "x=mk w=kn b=n"), ("y = linear x w", "x=zmk w=kn"),
-    ("y = linear x w b", "x=zmk w=kn b=n"), ("y = add a b", "a=mn b=mn"),
-    ("y = add a b", "a=mn b=n"), ("y = mul a b", "a=zmn b=mn"),
-    ("y = sub a b", "a=m1 b=1n"), ("y = mul a b", "a=mn b="),
-    ("y = add a 1", "a=mn"), ("y = mul a 2", "a=mn"), ("y = sub 1 a", "a=m"),
-    ("y = sum a", "a=mn"), ("y = sum a axis=0", "a=mn"),
-    ("y = sum a axis=1 keepdims=1", "a=zmn"), ("y = sum a axis=0,2", "a=zmn"),
-    ("y = cumsum a axis=0", "a=mn"), ("y = relu a", "a=mn"),
-    ("y = transpose a", "a=mn"), ("y = transpose a axes=1,2,0", "a=zmn"),
-    ("y = flip a axis=0", "a=mn"), ("y = unsqueeze a axis=1", "a=mn"),
-    ("y = concat a b axis=0", "a=mn b=kn"), ("y = stack a b axis=1", "a=mn b=mn"),
-    ("y = maximum a b", "a=mn b=n"), ("y = reshape a shape=-1", "a=mM"),
-    ("y = pad a width=1,1,0,2", "a=mn"), ("y = where c a b", "c=mn:bool a=mn b=n"),
-    ("y = embedding t i", "t=Vd i=m:V"), ("y = gather t i axis=0", "t=Vd i=md:V"),
-    ("y = scatter_add t i s axis=0", "t=Vd i=md:V s=md"),
-    ("w2 = sgd w g 2", "w=mn g=mn"), ("y = copy a", "a=mn"),
-    ("y = softmax a", "a=mN"), ("y = softmax a axis=0", "a=Mn"),
-    ("y = log_softmax a", "a=mN"), ("y = layer_norm x w b", "x=mN w=N b=N"),
-    ("y = rms_norm x w", "x=zmN w=N"), ("y = mean a axis=0", "a=Mn"),
-    ("y = mean a", "a=MN"), ("y = var a axis=1", "a=mV"),
-    ("y = cross_entropy x t", "x=MV t=M:V"),
-    ("y = cross_entropy x t reduction=sum", "x=mV t=m:V"),
-    ("y = cross_entropy x t reduction=none", "x=zmV t=zm:V"),
-    ("y = mse x t", "x=MN t=MN"), ("y = mse x t reduction=none", "x=mn t=mn"),
-    ("y = attention q k v", "q=zmd k=zNd v=zNd"),
-    ("y = attention q k v causal=1", "q=zhMD k=zhMD v=zhMD"),
-    ("y = rope x", "x=zm4"), ("y = dropout x 0.5 9", "x=mn"),
-    ("y = norm a axis=0", "a=Mn"), ("y = div a b", "a=mn b=n"),
-    ("y = gelu a", "a=mn"), ("y = exp a", "a=mn"),
-]
-FLOATING = set("""softmax log_softmax layer_norm rms_norm mean var cross_entropy
-mse attention rope norm div gelu exp""".split())
-
-
-class Template:
-    """Stands in for a Case: inputs of random sizes."""
-
-    def __init__(self, line, shapes, rng, limit):
-        self.line, self.name, self.before = line, "whole", ""
-        self.op = line.split(" = ")[1].split()[0]
-        self.inputs, self.targets, sizes = {}, [], {}
-        numbers = numpy.random.default_rng(rng.randrange(1 << 30))
-        for word in shapes.split():
-            name, text = word.split("=")
-            letters, _, kind = text.partition(":")
-            shape = [int(c) if c.isdigit() else self.size(sizes, c, rng, limit)
-                     for c in letters]
-            if kind == "bool":
-                self.inputs[name] = torch.tensor(
-                    numbers.integers(0, 2, shape) == 1)
-            elif kind:
-                self.inputs[name] = torch.tensor(
-                    numbers.integers(0, self.size(sizes, kind, rng, limit),
-                                     shape))
-            else:
-                low, high = (1, 5) if self.op in ("div", "norm") else (-3, 4)
-                self.inputs[name] = torch.tensor(
-                    numbers.integers(low, high, shape)).double()
-                self.targets.append(name)
-        self.order = 0 if self.op == "sgd" else 1
-        self.name = f"{line} {sizes}"
-        if self.op not in FLOATING:
-            self.name += " whole"
-        self.types = None
-
-    def size(self, sizes, letter, rng, limit):
-        if letter not in sizes:
-            if letter == "D":
-                sizes[letter] = 2
-            else:  # of a capital letter one at least
-                low = (2 if letter == "V" else 1) if letter.isupper() else 0
-                sizes[letter] = rng.choice(
-                    list(range(low, 6)) + [rng.randint(low, limit)])
-        return sizes[letter]
-
-    def results(self):
-        return self.line.split(" = ")[0].split()
-
-
 def oracle_cases(folder):
     found = []
     for case in [*pointwise.cases(), *arrays.cases(), *networks.cases(),
@@ -291,16 +174,6 @@ def find_types(cases):
         case.shapes = {n: shape for n, (_, shape) in results.items()}
         case.types = {n: t for n, t in results.items()
                       if t[0] in ("f64", "f32")}
-
-
-def value_of(text):
-    kind, values = parse_result(text)
-    if kind == "fail":
-        return None
-    dtype, sizes = kind[:-1].split("[")
-    shape = [int(n) for n in sizes.split(",") if n]
-    return torch.tensor(values, dtype=torch.float64).to(
-        DTYPES[dtype]).reshape(shape)
 
 
 def compare(got, wanted, exact):
@@ -343,9 +216,7 @@ class Run:
         placed = lines_of(output)
         if status == 4:
             found[None] = f"gt-work: status {status}: {said[:400]}"
-        findings = checked(self.placed)
-        if findings:
-            found[None] = f"gt-check: {findings[:400]}"
+        self.check(found)
         for piece in self.pieces:
             for name, wanted in plain.get(piece.prefix, {}).items():
                 got = placed.get(piece.prefix, {}).get(name)
@@ -353,19 +224,25 @@ class Run:
                 if problem:
                     found[piece] = f"{name} {problem}"
                     break
-        again, said, status = shard(self.placed, self.config)
+        again, said, _ = shard(self.placed, self.config)
         if again != self.placed and None not in found:
             found[None] = "gt-shard changes its own output: " + first_change(
                 self.placed, again) + said[:300]
         return found
 
 
-def first_change(a, b):
-    a, b = a.splitlines(), b.splitlines()
-    for x, y in zip(a, b):
-        if x != y:
-            return f"'{x[:200]}' becomes '{y[:200]}' "
-    return f"{len(a)} lines become {len(b)} "
+    def check(self, found):
+        """Whose a finding is, the next print tells."""
+        lines = self.placed.splitlines()
+        by_prefix = {p.prefix: p for p in self.pieces}
+        for number, text in findings(self.placed):
+            piece = None
+            for line in lines[number - 1:]:
+                whose = re.search(r" as=(k\d+)\.", line)
+                if whose:
+                    piece = by_prefix[whose.group(1)]
+                    break
+            found[piece or self.pieces[-1]] = text
 
 
 def lines_of(output):

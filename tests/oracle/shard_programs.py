@@ -13,7 +13,8 @@ import sys
 
 from gt import difference, emit, work
 from programs import Program
-from shard import MESHES, first_change, mesh_text, shard, value_of
+from sharding import (MESHES, findings, first_change, mesh_text, shard,
+                      value_of)
 
 BOUND = {"f32": 1e-3, "f64": 1e-7}
 SIGNALS = ["s0", "s1", "s2", "s3", "t", "s0/t", "s1/t"]
@@ -136,6 +137,9 @@ def problem_of(text, config, options):
     if again != placed:
         return "gt-shard changes its own output: " + first_change(
             placed, again)
+    found = findings(placed)
+    if found and "fail" not in placed:
+        return found[0][1]
     bare, _, _ = work(re.sub(r" #.*", "", placed))
     if bare != got and "fail" not in got:
         return "notes stripped change the values"
@@ -177,7 +181,10 @@ def smaller(lines, fails):
 
 
 def kind_of(problem):
-    return re.sub(r"/tmp/\S+|'[^']*'|[0-9.<>]+", "", problem)[:60]
+    """What two problems have in common if they have one cause."""
+    found = re.search(r"\[[a-z-]+\]", problem)
+    return found.group() if found else re.sub(
+        r"/tmp/\S+|'[^']*'|[0-9.<>]+", "", problem)[:60]
 
 
 def show(text, config, options, problem):
@@ -203,30 +210,33 @@ def show(text, config, options, problem):
           f"--- placed\n{placed}{said[:600]}", flush=True)
 
 
-def main():
+def generate(seed):
+    """A program, its config, and options for gt-shard."""
+    rng = random.Random(seed)
+    text = with_signals(Program(seed).text(), rng)
+    if seed % 3 == 2:
+        config, n = gt_form(rng)
+        return text, config, ["-n", str(n)]
+    return text, own_form(rng, text), []
+
+
+def main(generator, what):
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     passed = failed = 0
     for seed in range(first, first + count):
-        rng = random.Random(seed)
-        text = with_signals(Program(seed).text(), rng)
-        options = []
-        if seed % 3 == 2:
-            config, n = gt_form(rng)
-            options = ["-n", str(n)]
-        else:
-            config = own_form(rng, text)
+        text, config, options = generator(seed)
         problem = problem_of(text, config, options)
         if problem is None:
             passed += 1
             continue
         failed += 1
         if failed <= 6:
-            print(f"FAILED program {seed}: {problem}")
+            print(f"FAILED {what} {seed}: {problem}")
             show(text, config, options, problem)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(generate, "program"))

@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
 # gt-shard against the same programs without it: every op with its operands cut
-# at random, and random programs under random configs.
-set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# at random, random programs and networks under random configs.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE GT_CONFIG
-/usr/bin/python3 tests/oracle/shard.py --rounds 5 --part 6 --templates 1
-/usr/bin/python3 tests/oracle/shard_programs.py 40
+{
+  status=0
+  /usr/bin/python3 tests/oracle/shard.py --rounds 5 --part 6 --templates 1 || status=1
+  /usr/bin/python3 tests/oracle/shard_programs.py 40 || status=1
+  /usr/bin/python3 tests/oracle/shard_networks.py 30 || status=1
+  exit $status
+} | awk '/^[0-9]+ passed,/ { passed += $1; failed += $3; next }
+  { print }
+  END { print passed " passed, " failed " failed" }'

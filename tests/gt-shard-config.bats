@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# What gt-shard says of a config that is wrong: the place, what is wrong, and
+# what may be meant.
+
+load helper
+
+# A column- and a row-parallel product, and their gradients.
+make_pair() {
+  cat >pair.gt <<'END'
+x = randn f32[8,16] 1 #signal=batch
+u = randn f32[16,6] 2
+d = randn f32[6,4] 3
+h = matmul x u #signal=colpar
+h = relu h
+y = matmul h d #signal=rowpar
+l = sum y
+gu gd = grad l u d
+print y
+print gu
+END
+  cat >tp2.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  colpar: {shard: {tp: 1}}
+  rowpar: {shard: {tp: 0}}
+END
+}
+
+# refuses TEXT YAML: status 3 with its place, also at the end of the pipe.
+refuses() {
+  printf '%b' "$2" >bad.yaml
+  make_pair
+  gt-emit pair.gt >plain
+  run -3 --separate-stderr gt-shard -c bad.yaml plain
+  [[ $stderr == *"bad.yaml:"*"$1"* ]] || {
+    printf '%s\n' "$stderr"
+    return 1
+  }
+  gt-emit pair.gt | gt-shard -c bad.yaml 2>said | gt-work >out 2>>said &&
+    return 1
+  [ "${PIPESTATUS[2]}" = 3 ]
+  [ ! -s out ]
+}
+
+@test "a bad config is told with its line, and the pipe ends with status 3" {
+  refuses "did you mean 'shard'" 'mesh: {tp: 2}\nsignals:\n  colpar: {shrd: {tp: 1}}\n'
+  refuses "did you mean 'heads'" 'mesh: {dp: 2, heads: 2}\nsignals:\n  colpar: {shard: {haeds: 1}}\n'
+  refuses "" 'mesh: {tp: 2\n'
+  refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {workers: [0, 7]}\n'
+  refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {on: {tp: 2}}\n'
+  refuses "" 'mesh: {tp: 0}\n'
+  refuses "" 'mesh: {tp: 2}\nsignals:\n  colpar: {shard: {tp: 1}}\n  colpar: {shard: {tp: 0}}\n'
+  refuses "" 'colpar: {shard: {axis: 1, workers: [0, 1]}}\nmesh: {tp: 2}\n'
+}
+
+@test "schedule: is refused in one sentence" {
+  refuses "schedule" 'mesh: {pp: 2}\nschedule: {kind: 1f1b}\n'
+  refuses "1f1b" 'mesh: {pp: 2}\nschedule: {kind: 1fb1}\n'
+}
+
+@test "an entry that no line uses is told, with what may be meant" {
+  make_pair
+  printf 'mesh: {tp: 2}\nsignals:\n  colpr: {shard: {tp: 1}}\n' >s.yaml
+  gt-emit pair.gt | gt-shard -c s.yaml 2>said >/dev/null || true
+  grep -q "s.yaml:3: signal 'colpr' is used by no line; did you mean 'colpar'" said
+}
+
+@test "nested scopes that contradict each other are told with both lines" {
+  printf 'x = ones f32[4] #signal=a/b\nprint x\n' >p.gt
+  printf 'mesh: {pp: 2}\nsignals:\n  a: {on: {pp: 0}}\n  b: {on: {pp: 1}}\n' >s.yaml
+  run -3 --separate-stderr gt-shard -c s.yaml p.gt
+  [[ $stderr == *"s.yaml:4: signal 'b'"*"line 3"* ]]
+}

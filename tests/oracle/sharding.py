@@ -1,0 +1,57 @@
+"""What the oracles of gt-shard share."""
+import re
+import subprocess
+import tempfile
+
+import torch
+
+from gt import DTYPES, parse_result
+
+MESHES = {"2": {"tp": 2}, "3": {"tp": 3}, "4": {"tp": 4},
+          "2x2": {"dp": 2, "tp": 2}, "2x3": {"dp": 2, "tp": 3}}
+FINDING = re.compile(r"gt-check: <stdin>:(\d+): (.*)")
+
+
+def mesh_text(mesh):
+    return "{" + ", ".join(f"{k}: {v}" for k, v in mesh.items()) + "}"
+
+
+def shard(stream, config, *options):
+    """gt-shard over a stream: its output, messages and status."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(config)
+        file.flush()
+        done = subprocess.run(
+            ["gt-shard", "-c", file.name, *options], input=stream,
+            capture_output=True, text=True, timeout=120, check=False)
+    return done.stdout, done.stderr, done.returncode
+
+
+def findings(stream):
+    """What gt-check finds in a placed stream: (line number, text)."""
+    done = subprocess.run(
+        ["gt-check", "-q"], input=stream, capture_output=True, text=True,
+        timeout=120, check=False)
+    found = [(int(n), f"gt-check: {text}")
+             for n, text in FINDING.findall(done.stderr)]
+    if done.returncode == 1 and not found:
+        found = [(1, f"gt-check: {done.stderr[:300]}")]
+    return found
+
+
+def value_of(text):
+    kind, values = parse_result(text)
+    if kind == "fail":
+        return None
+    dtype, sizes = kind[:-1].split("[")
+    shape = [int(n) for n in sizes.split(",") if n]
+    return torch.tensor(values, dtype=torch.float64).to(
+        DTYPES[dtype]).reshape(shape)
+
+
+def first_change(a, b):
+    a, b = a.splitlines(), b.splitlines()
+    for x, y in zip(a, b):
+        if x != y:
+            return f"'{x[:200]}' becomes '{y[:200]}' "
+    return f"{len(a)} lines become {len(b)} "
