@@ -139,7 +139,7 @@ class Network:
             for w in names:
                 lines.append(
                     f"{w} m.{w} v.{w} = adamw {w} g.{w} m.{w} v.{w} {i + 1} "
-                    "0.01" if adam else f"{w} = sgd {w} g.{w} 0.1")
+                    "0.01 eps=0.1" if adam else f"{w} = sgd {w} g.{w} 0.1")
             lines.append("print l")
         lines += [f"print {w}" for w in names] + ["print y", "print x"]
         return "\n".join(lines) + "\n"
