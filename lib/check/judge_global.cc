@@ -12,10 +12,6 @@
 namespace gt {
 namespace {
 
-bool is_tensor(const Argument& a) {
-  return a.role == Role::kTensor && !a.absent && !a.literal && a.operand >= 0;
-}
-
 bool states_own_sizes(const Op& op) {
   const int key = op.key_index("shape");
   return key >= 0 && op.keys[static_cast<size_t>(key)].required;

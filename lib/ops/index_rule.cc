@@ -9,10 +9,6 @@
 namespace gt {
 namespace {
 
-bool is_tensor(const Argument& a) {
-  return a.role == Role::kTensor && !a.absent && !a.literal;
-}
-
 // The terms of a call's arguments and results, as index of the op's own.
 class Terms {
  public:

@@ -13,6 +13,11 @@
 
 namespace gt {
 
+// A tensor by its name; not a number, and not left out.
+inline bool is_tensor(const Argument& a) {
+  return a.role == Role::kTensor && !a.absent && !a.literal;
+}
+
 // Where a label stands in a tensor: dimension `dim`, of which `unit`
 // consecutive indices are one of the label's coordinates. dim -1: nowhere.
 struct LabelDim {

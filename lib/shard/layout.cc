@@ -118,12 +118,13 @@ bool Cluster::is_even(const Layout& layout, int32_t dim, int64_t size) const {
 }
 
 double Cluster::piece_bytes(const Layout& layout, const Type& whole) const {
-  auto bytes = static_cast<double>(size_of(whole.dtype));
-  for (size_t d = 0; d < whole.shape.size(); ++d) {
-    bytes *= static_cast<double>(
-        part_sizes(layout, static_cast<int32_t>(d), whole.shape[d])[0]);
+  Shape largest = whole.shape;
+  for (const AxisCut& cut : layout.cuts) {
+    int64_t& n = largest[static_cast<size_t>(cut.dim)];
+    n = extent_of(n, cut.unit, count(layout.set, cut.axis), 0).count;
   }
-  return bytes;
+  return static_cast<double>(largest.elements()) *
+         static_cast<double>(size_of(whole.dtype));
 }
 
 bool Cluster::is_same_cut(const Layout& a, const Layout& b, int32_t dim,

@@ -378,7 +378,7 @@ void Partitioner::drop_copies(ShardValue& value) {
 }
 
 void Partitioner::count_memory() {
-  if (depth_ > 0) return;
+  if (depth_ > 0 || !counts_memory_) return;
   std::set<const ShardValue*> seen;
   double bytes = 0;
   for (const auto& [name, value] : names_) {
@@ -390,9 +390,19 @@ void Partitioner::count_memory() {
   costs_.peak_bytes = std::max(costs_.peak_bytes, bytes);
 }
 
-void Partitioner::add_costs(const ShardCosts& round, double rounds) {
-  costs_.seconds += round.seconds * rounds;
-  for (const auto& [op, traffic] : round.traffic) {
+void Partitioner::end_round() {
+  const ShardCosts before = round_;
+  round_ = costs_;
+  round_.seconds -= before.seconds;
+  for (const auto& [op, traffic] : before.traffic) {
+    round_.traffic[op].lines -= traffic.lines;
+    round_.traffic[op].bytes -= traffic.bytes;
+  }
+}
+
+void Partitioner::repeat_costs(double rounds) {
+  costs_.seconds += round_.seconds * rounds;
+  for (const auto& [op, traffic] : round_.traffic) {
     ShardCosts::Traffic& sum = costs_.traffic[op];
     sum.lines +=
         static_cast<uint64_t>(static_cast<double>(traffic.lines) * rounds);

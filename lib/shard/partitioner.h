@@ -39,6 +39,9 @@ class Partitioner : public Rewriter {
   Partitioner(const Config& config,
               std::function<void(const std::string&)> explain);
 
+  // From now on costs() knows the peak, which takes time.
+  void count_memory_from_now() { counts_memory_ = true; }
+
   // Appends what the line becomes, with LF. Error: it became a failure; the
   // rest goes on.
   Status take(std::string_view text, std::string& out);
@@ -48,8 +51,10 @@ class Partitioner : public Rewriter {
   // What it explains is not replayed.
   size_t messages() const override { return messages_; }
   const ShardCosts& costs() const { return costs_; }
-  // What was replayed costs as much again.
-  void add_costs(const ShardCosts& round, double rounds);
+  void begin_round() override { round_ = costs_; }
+  void end_round() override;
+  // So many rounds were replayed, which cost as much as the recorded one.
+  void repeat_costs(double rounds);
 
  private:
   // A line that is being rewritten.
@@ -118,6 +123,7 @@ class Partitioner : public Rewriter {
   Line without_early_notes(const Work& work) const;
   void settle_gradients(const Work& work);
   void find_extremes(const Work& work);
+  Layout pinned(Layout layout, const Layout& pin, const Shape& whole) const;
   void settle(const Work& work);
   ShardValuePtr alone(const std::string& name);
   void write_moves(const std::vector<Move>& moves, const std::string& to,
@@ -154,7 +160,9 @@ class Partitioner : public Rewriter {
   std::vector<std::pair<std::string, uint32_t>> frees_;
   std::vector<std::string> passing_names_;  // of copies for this line only
   ShardCosts costs_;
+  ShardCosts round_;  // of one that is replayed; until then, before it
   size_t messages_ = 0;
+  bool counts_memory_ = false;
   bool has_mesh_ = false;  // ours is declared
   size_t depth_ = 0;       // of expansions within each other
   // Of the line: its name space, what to tell people, where to write.

@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kMaxDepth = 8;
 
-bool is_tensor(const Argument& a) {
-  return a.role == Role::kTensor && !a.absent && !a.literal;
-}
-
 bool is_pointwise(const Op& op) {
   if (op.row->labels != nullptr || op.operand_terms.empty()) return false;
   const auto plain = [](const Term& term) {

@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kMaxExpansions = 3;  // within each other
 
-bool is_tensor(const Argument& a) {
-  return a.role == Role::kTensor && !a.absent && !a.literal;
-}
-
 }  // namespace
 
 // Where the line runs: as the config says, or where most of what it reads is.
@@ -120,7 +116,7 @@ void Partitioner::explain(const Work& work) {
 // --------------------------------------------------------------
 
 struct Partitioner::Snapshot {
-  std::unordered_map<std::string, ShardValuePtr> names;
+  std::map<std::string, ShardValuePtr> names;  // that the line has
   bool has_mesh;
   NumberPool numbers;
   std::vector<std::pair<std::string, uint32_t>> frees;
@@ -160,16 +156,31 @@ bool Partitioner::is_better_expanded(const Work& work) {
     return false;
   }
   std::string trial;
-  Snapshot before{names_,         has_mesh_, numbers_, frees_,
-                  passing_names_, costs_,    out_};
+  Snapshot before{{},     has_mesh_, numbers_, frees_, passing_names_,
+                  costs_, out_};
   Clones clones;
-  for (auto& [name, value] : names_) value = clone(value, clones);
+  const auto set_aside = [&](std::string_view text) {
+    const std::string name(text);
+    const ShardValuePtr value = find(name);
+    if (!before.names.emplace(name, value).second || value == nullptr) return;
+    names_[name] = clone(value, clones);
+  };
+  for (const Operand& o : work.line.operands) {
+    if (o.kind == Operand::Kind::kName) set_aside(o.text);
+  }
+  for (const Name& name : work.line.results) set_aside(name.text);
   out_ = &trial;
   costs_.traffic.clear();
   expand(work);
   double bytes = 0;
   for (const auto& [op, traffic] : costs_.traffic) bytes += traffic.bytes;
-  names_ = std::move(before.names);
+  for (const auto& [name, value] : before.names) {
+    if (value == nullptr) {
+      names_.erase(name);
+    } else {
+      names_[name] = value;
+    }
+  }
   has_mesh_ = before.has_mesh;
   numbers_ = std::move(before.numbers);
   frees_ = std::move(before.frees);

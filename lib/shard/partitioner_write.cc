@@ -10,10 +10,6 @@
 namespace gt {
 namespace {
 
-bool is_tensor(const Argument& a) {
-  return a.role == Role::kTensor && !a.absent && !a.literal;
-}
-
 bool is_local(const std::vector<Move>& moves) {
   return std::all_of(moves.begin(), moves.end(),
                      [](const Move& move) { return move.op == "convert"; });
@@ -124,17 +120,38 @@ void Partitioner::find_extremes(const Work& work) {
   }
 }
 
+// The layout, cut as the pin says; a pin without cuts says that nothing is cut.
+// Cuts of other axes stay where both can be.
+Layout Partitioner::pinned(Layout layout, const Layout& pin,
+                           const Shape& whole) const {
+  if (pin.cuts.empty()) return Layout{layout.set, 0, {}};
+  for (const AxisCut& cut : pin.cuts) {
+    if (cluster_.count(layout.set, cut.axis) == 1) continue;
+    const AxisCut* there = layout.cut_of(cut.axis);
+    if (there != nullptr && *there == cut) continue;
+    layout.remove(cut.axis);
+    layout.partial &= ~(1U << cut.axis);
+    Layout finer = layout;
+    finer.add(cut);
+    if (!cluster_.can_cut(finer, whole)) {
+      finer = layout;
+      std::erase_if(finer.cuts, [&](const AxisCut& other) {
+        return other.dim == cut.dim && pin.cut_of(other.axis) == nullptr;
+      });
+      finer.add(cut);
+    }
+    if (cluster_.can_cut(finer, whole)) layout = std::move(finer);
+  }
+  return layout;
+}
+
 // The results, made as the config and #grad= want them.
 void Partitioner::settle(const Work& work) {
   if (work.pin) {
     const ShardValuePtr value = alone(std::string(work.line.results[0].text));
     if (value->held != nullptr) create_default(value);
-    Layout wanted = *work.pin;
-    wanted.set = value->copies[0].layout.set;
-    std::erase_if(wanted.cuts, [&](const AxisCut& cut) {
-      return cluster_.count(wanted.set, cut.axis) !=
-             cluster_.count(work.set, cut.axis);
-    });
+    const Layout wanted =
+        pinned(value->copies[0].layout, *work.pin, value->type.shape);
     if (!(value->copies[0].layout == wanted)) {
       change(value, wanted, "results: of the scope");
     }

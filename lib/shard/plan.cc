@@ -19,10 +19,6 @@ struct AxisUse {
   std::string what;
 };
 
-bool is_tensor(const Argument& a) {
-  return a.role == Role::kTensor && !a.absent && !a.literal;
-}
-
 class Planner {
  public:
   Planner(const Cluster& cluster, const Machine& machine,
@@ -293,7 +289,8 @@ class Planner {
     const Layout made = on_axis({line_.set, 0, {}}, axis, use, r, places,
                                 use.partial_results[r]);
     Layout wanted = made;
-    if (r == 0 && line_.pin) {
+    if (r == 0 && line_.pin &&
+        (line_.pin->cuts.empty() || line_.pin->cut_of(axis) != nullptr)) {
       wanted.remove(axis);
       wanted.partial = 0;
       if (const AxisCut* cut = line_.pin->cut_of(axis)) wanted.add(*cut);

@@ -33,6 +33,7 @@ class Sharder {
         replay_(partitioner_) {}
 
   Exit run() {
+    if (job_.explain || job_.summary) partitioner_.count_memory_from_now();
     writer_.write(std::string(kOpenMark) + "\n");
     std::vector<std::string> files = job_.files;
     if (files.empty()) files.emplace_back("-");
@@ -79,7 +80,7 @@ class Sharder {
     while (writer_.ok()) {
       if (replay_.ready()) {
         const size_t rounds = replay_.run(source, writer_);
-        partitioner_.add_costs(round_, static_cast<double>(rounds));
+        partitioner_.repeat_costs(static_cast<double>(rounds));
       }
       const Reader::Item item = source.next(line);
       if (item == Reader::Item::kEnd) break;
@@ -149,7 +150,6 @@ class Sharder {
   Partitioner partitioner_;
   Replay replay_;
   Marks marks_;
-  ShardCosts round_;
   Exit status_ = Exit::kDone;
   std::string file_;
   size_t number_ = 0;

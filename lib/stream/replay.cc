@@ -70,6 +70,7 @@ void Replay::start_recording() {
   phase_ = Phase::kRecord;
   take_state(state_, lines_);
   messages_ = rewriter_.messages();
+  rewriter_.begin_round();
   in_.clear();
   out_.clear();
   recorded_ = 0;
@@ -97,6 +98,7 @@ void Replay::record(uint64_t hash, std::string_view line,
       shift_.push_back(lines[i] - lines_[i]);
     }
     patience_ = 1;
+    rewriter_.end_round();
     phase_ = Phase::kReady;
     return;
   }

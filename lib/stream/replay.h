@@ -30,6 +30,9 @@ class Rewriter {
   virtual void state(std::string& text, std::vector<Origin*>& places) = 0;
   // Messages for people so far; a round that has one is not replayed.
   virtual size_t messages() const = 0;
+  // A round begins that may be replayed, and ended as one that will be.
+  virtual void begin_round() {}
+  virtual void end_round() {}
 };
 
 class Replay {
