@@ -27,6 +27,7 @@ Examples:
 struct Options {
   std::string config;
   int64_t workers = 0;
+  bool plan = false;
 };
 
 int give_up(gt::Exit status) {
@@ -54,10 +55,23 @@ int main(int argc, char** argv) {
                "say of each line what was chosen, and what it would have cost");
   app.add_flag("--summary", job.summary,
                "say at the end what the stream is expected to cost");
+  app.add_flag("--plan", options.plan,
+               "read one whole step, and write a config for -n ranks in place "
+               "of the stream");
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
+  }
+  if (options.plan) {
+    if (options.workers == 0) {
+      gt::say("gt-shard: --plan needs -n, the number of ranks\n");
+      return static_cast<int>(gt::Exit::kUsage);
+    }
+    gt::Writer config(STDOUT_FILENO);
+    const gt::Exit done =
+        gt::plan_config(job, options.workers, config, gt::say);
+    return gt::finish("gt-shard", config, done);
   }
   const char* from_environment = std::getenv("GT_CONFIG");
   if (options.config.empty() && from_environment != nullptr) {

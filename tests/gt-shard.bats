@@ -399,3 +399,44 @@ END
   within 60 gt-route -n 2 placed >routed
   cmp alone routed
 }
+
+@test "--plan finds a config, which means the same" {
+  cat >step.gt <<'END'
+x = randn f32[64,256] 1
+u = randn f32[256,1024] 2
+d = randn f32[1024,256] 3
+h = matmul x u
+h = relu h
+y = matmul h d
+l = mean y
+gu gd = grad l u d
+u = sgd u gu 0.1
+d = sgd d gd 0.1
+print l
+n = norm u
+print n
+END
+  gt-emit step.gt | gt-shard --plan -n 4 >auto.yaml
+  grep -q '^# Expected: ' auto.yaml
+  grep -q '^mesh: {dp: ., tp: .}' auto.yaml
+  gt-emit step.gt | gt-shard -c auto.yaml >placed
+  gt-check -q placed
+  grep -q '@0-3' placed
+  same_values step.gt -c auto.yaml
+}
+
+@test "--plan wants -n, and a whole step" {
+  run -2 gt-shard --plan </dev/null
+  [[ $output == *"--plan needs -n"* ]]
+  printf '#gt 1\nx = ones f32[2]\n' >half.gt
+  run -4 gt-shard --plan -n 2 half.gt
+  [[ $output == *"cut short after line 2"* ]]
+}
+
+@test "two axes on one dimension, as dp+tp" {
+  make_pair
+  printf 'mesh: {dp: 2, tp: 2}\nsignals:\n  batch: {shard: {dp+tp: 0}}\n' >s.yaml
+  gt-emit pair.gt | gt-shard -c s.yaml >placed
+  grep -q '^x@0-3 = randn f32\[8,16\] 1 split=dp:0,tp:0' placed
+  same_values pair.gt -c s.yaml
+}

@@ -41,13 +41,18 @@ std::optional<Layout> Partitioner::pin_of(
   Layout layout{set, 0, {}};
   for (const SplitEntry& entry : *cuts) {
     const int64_t dim = normal_axis(entry.dim, type.shape.size());
-    const size_t axis = cluster_.axis_index(entry.axis);
-    if (dim < 0 || axis == cluster_.axes()) continue;
-    if (cluster_.count(set, axis) == 1) continue;
-    Layout finer = layout;
-    finer.add(
-        {static_cast<uint32_t>(axis), static_cast<int32_t>(dim), entry.unit});
-    if (cluster_.can_cut(finer, type.shape)) layout = std::move(finer);
+    if (dim < 0) continue;
+    std::string_view names = entry.axis;  // "dp+tp": one within the other
+    while (!names.empty()) {
+      const size_t end = std::min(names.find('+'), names.size());
+      const size_t axis = cluster_.axis_index(names.substr(0, end));
+      names.remove_prefix(std::min(end + 1, names.size()));
+      if (axis == cluster_.axes() || cluster_.count(set, axis) == 1) continue;
+      Layout finer = layout;
+      finer.add(
+          {static_cast<uint32_t>(axis), static_cast<int32_t>(dim), entry.unit});
+      if (cluster_.can_cut(finer, type.shape)) layout = std::move(finer);
+    }
   }
   if (layout.cuts.empty() && !cuts->empty()) return std::nullopt;
   return cluster_.simplest(layout, type.shape);

@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "shard/partitioner.h"
+#include "shard/search.h"
 #include "stream/marks.h"
 #include "stream/replay.h"
 #include "stream/source.h"
@@ -160,6 +161,48 @@ class Sharder {
 Exit shard(const ShardJob& job, const Config& config, Writer& writer,
            const ShardSay& say) {
   return Sharder(job, config, writer, say).run();
+}
+
+Exit plan_config(const ShardJob& job, int64_t ranks, Writer& writer,
+                 const ShardSay& say) {
+  SearchJob search;
+  search.ranks = ranks;
+  std::vector<std::string> files = job.files;
+  if (files.empty()) files.emplace_back("-");
+  Exit status = Exit::kDone;
+  for (const std::string& file : files) {
+    const bool is_stdin = file == "-";
+    const int fd =
+        is_stdin ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      say("gt-shard: cannot read " + file + ": " + std::strerror(errno) + "\n");
+      return Exit::kUsage;
+    }
+    FileSource source(fd, nullptr);
+    Marks marks;
+    std::string_view line;
+    Reader::Item item = source.next(line);
+    for (; item == Reader::Item::kLine; item = source.next(line)) {
+      if (line.starts_with('#')) {
+        marks.take(line);
+      } else {
+        search.lines.emplace_back(line);
+      }
+    }
+    status = worst(status, marks.status());
+    if (item != Reader::Item::kEnd || marks.cut_short()) {
+      say("gt-shard: " + file + ": " + cut_short_message(source.line()) + "\n");
+      return Exit::kLost;
+    }
+  }
+  const auto found = search_config(search);
+  if (!found.ok()) {
+    say(format_error("gt-shard", {}, found.error(), ""));
+    return Exit::kRejected;
+  }
+  writer.write(found.value());
+  writer.flush();
+  return status;
 }
 
 }  // namespace gt

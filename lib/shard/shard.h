@@ -1,6 +1,7 @@
 // gt-shard as a call: streams in, a placed stream out.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ struct ShardJob {
 };
 
 using ShardSay = std::function<void(std::string_view)>;
+
+// Reads the streams, a whole step, and writes a config for so many ranks.
+Exit plan_config(const ShardJob& job, int64_t ranks, Writer& writer,
+                 const ShardSay& say);
 
 // Messages go to `say`. The status is the largest of this stage's and those
 // that the streams bring.
