@@ -1,12 +1,10 @@
 // gt-shard: a stream and a config in, a placed stream out.
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 
+#include "base/io.h"
 #include "base/message.h"
 #include "program.h"
 #include "shard/shard.h"
@@ -57,7 +55,8 @@ int main(int argc, char** argv) {
                "say at the end what the stream is expected to cost");
   app.add_flag("--plan", options.plan,
                "read one whole step, and write a config for -n ranks in place "
-               "of the stream");
+               "of the stream")
+      ->excludes("-c");
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
@@ -79,15 +78,13 @@ int main(int argc, char** argv) {
   }
   std::string text;
   if (!options.config.empty()) {
-    std::ifstream file(options.config, std::ios::binary);
-    std::ostringstream bytes;
-    if (file) bytes << file.rdbuf();
-    if (!file) {
+    // The parser says what is too long.
+    constexpr size_t kEnough = (size_t{1} << 20) + 1;
+    if (const int error = gt::read_whole(options.config, text, kEnough)) {
       gt::say("gt-shard: cannot read " + options.config + ": " +
-              std::strerror(errno) + "\n");
+              std::strerror(error) + "\n");
       return give_up(gt::Exit::kUsage);
     }
-    text = std::move(bytes).str();
   }
   std::string_view culprit;
   const auto config =

@@ -1,8 +1,10 @@
 #include "base/io.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -40,6 +42,20 @@ Status read_at(int fd, size_t offset, void* to, size_t size,
     size -= static_cast<size_t>(n);
   }
   return ok_status();
+}
+
+int read_whole(const std::string& path, std::string& text, size_t limit) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  char chunk[1 << 16];
+  long n = 0;
+  do {
+    n = read_some(fd, chunk, std::min(sizeof chunk, limit - text.size()));
+    if (n > 0) text.append(chunk, static_cast<size_t>(n));
+  } while (n > 0);
+  const int error = n < 0 ? errno : 0;
+  ::close(fd);
+  return error;
 }
 
 int write_all(int fd, std::string_view bytes) {

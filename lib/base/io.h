@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -15,6 +17,10 @@ long read_some(int fd, char* to, size_t size);
 // All bytes from there on. Errors: what went wrong; "is cut short", and where.
 Status read_at(int fd, size_t offset, void* to, size_t size,
                const char* where = "");
+
+// The whole of a file, up to so many bytes; 0, or the errno of what went wrong.
+int read_whole(const std::string& path, std::string& text,
+               size_t limit = SIZE_MAX);
 
 // 0, or the errno of what went wrong.
 int write_all(int fd, std::string_view bytes);

@@ -1,15 +1,12 @@
 #include "check/filter.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 
 #include "base/message.h"
-#include "base/reader.h"
 #include "check/checker.h"
 #include "stream/marks.h"
+#include "stream/source.h"
 
 namespace gt {
 namespace {
@@ -25,9 +22,8 @@ class CheckFilter {
 
   Exit run() {
     write(kOpenMark);
-    if (job_.files.empty()) run_file(STDIN_FILENO, "<stdin>");
-    for (const std::string& file : job_.files) open_file(file);
-    status_ = worst(status_, marks_.status());
+    if (job_.files.empty()) run_file("-");
+    for (const std::string& file : job_.files) run_file(file);
     write(end_mark(status_));
     out_.flush();
     if (job_.memory) say_(footprint_.summary());
@@ -48,42 +44,34 @@ class CheckFilter {
     say_(format_error("gt-check", {file, line}, error, text));
   }
 
-  void open_file(const std::string& file) {
+  void run_file(const std::string& path) {
     if (!out_.ok()) return;
-    if (file == "-") return run_file(STDIN_FILENO, "<stdin>");
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    const std::string file = path == "-" ? "<stdin>" : path;
+    const auto source = open_source(path, [this] { out_.flush(); });
+    if (source == nullptr) {
       complain(file, 0, {std::strerror(errno), 0}, Exit::kUsage);
       return;
     }
-    run_file(fd, file);
-    ::close(fd);
-  }
-
-  void run_file(int fd, const std::string& file) {
-    Reader reader(fd, [this] { out_.flush(); });
-    size_t number = 0;
     for (std::string_view line; out_.ok();) {
-      const Reader::Item item = reader.next(line);
+      const Reader::Item item = source->next(line);
       if (item == Reader::Item::kEnd) break;
       if (item == Reader::Item::kError) {
-        complain(file, 0, {std::strerror(reader.errno_value()), 0},
+        complain(file, 0, {std::strerror(source->errno_value()), 0},
                  Exit::kUsage);
         break;
       }
-      ++number;
       if (item == Reader::Item::kTooLong) {
-        complain(file, number,
+        complain(file, source->line(),
                  {"the line is over " + std::to_string(Reader::kMaxLine >> 20) +
                       " MiB",
                   0},
                  Exit::kRejected);
-      } else if (!take_comment(file, number, line)) {
-        take_line(file, number, line);
+      } else if (!take_comment(file, source->line(), line)) {
+        take_line(file, source->line(), line);
       }
     }
     if (marks_.cut_short() && out_.ok()) {
-      complain(file, 0, {cut_short_message(number), 0}, Exit::kLost);
+      complain(file, 0, {cut_short_message(source->line()), 0}, Exit::kLost);
     }
     status_ = worst(status_, marks_.status());
     marks_ = Marks();
@@ -96,11 +84,8 @@ class CheckFilter {
     const Marks::Mark mark = marks_.take(line);
     if (mark == Marks::Mark::kNone) write(line);
     if (mark == Marks::Mark::kBadVersion) {
-      complain(file, number,
-               {"this stream is of a version that this program does not read; "
-                "it reads '#gt 1'",
-                1},
-               Exit::kRejected, line);
+      complain(file, number, {std::string(kBadVersionText), 1}, Exit::kRejected,
+               line);
     }
     return true;
   }

@@ -1,13 +1,12 @@
 #include "emit/emitter.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
+#include "base/io.h"
 #include "stream/marks.h"
 #include "stream/replay.h"
 #include "stream/source.h"
@@ -16,22 +15,6 @@ namespace gt {
 namespace {
 
 constexpr std::string_view kStdinName = "<stdin>";
-
-// The whole of a file; errno on failure.
-int read_whole(const std::string& path, std::string& text) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno;
-  char chunk[1 << 16];
-  for (;;) {
-    const ssize_t n = ::read(fd, chunk, sizeof chunk);
-    if (n > 0) text.append(chunk, static_cast<size_t>(n));
-    if (n == 0 || (n < 0 && errno != EINTR)) {
-      const int error = n < 0 ? errno : 0;
-      ::close(fd);
-      return error;
-    }
-  }
-}
 
 class Emitter {
  public:
@@ -81,10 +64,9 @@ class Emitter {
         break;
     }
     if (input.rounds == 1) {
-      const int fd = ::open(input.text.c_str(), O_RDONLY | O_CLOEXEC);
-      if (fd >= 0) return std::make_unique<FileSource>(fd, idle);
-      fail_io(input.text, errno);
-      return nullptr;
+      auto source = open_source(input.text, idle);
+      if (source == nullptr) fail_io(input.text, errno);
+      return source;
     }
     std::string text;
     const int error = read_whole(input.text, text);
@@ -149,10 +131,7 @@ class Emitter {
       status_ = worst(status_, Exit::kRejected);
       say_(format_error(job_.session.program,
                         {session_.file_name(origin.file()), origin.line()},
-                        {"this stream is of a version that this program does "
-                         "not read; it reads '#gt 1'",
-                         1},
-                        line));
+                        {std::string(kBadVersionText), 1}, line));
     }
     session_.set_emitted(marks_.open());
     replay_.reset();

@@ -1,8 +1,5 @@
 #include "shard/shard.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -58,18 +55,15 @@ class Sharder {
   }
 
   bool run_file(const std::string& file) {
-    const bool is_stdin = file == "-";
-    file_ = is_stdin ? "<stdin>" : file;
-    const int fd =
-        is_stdin ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail_io(file_, errno);
-    FileSource source(fd, [this] { writer_.flush(); });
+    file_ = file == "-" ? "<stdin>" : file;
+    const auto source = open_source(file, [this] { writer_.flush(); });
+    if (source == nullptr) return fail_io(file_, errno);
     marks_ = Marks();
-    const bool ok = run_lines(source);
+    const bool ok = run_lines(*source);
     status_ = worst(status_, marks_.status());
     if (ok && marks_.cut_short()) {
       status_ = worst(status_, Exit::kLost);
-      say_("gt-shard: " + file_ + ": " + cut_short_message(source.line()) +
+      say_("gt-shard: " + file_ + ": " + cut_short_message(source->line()) +
            "\n");
     }
     return ok;
@@ -109,10 +103,7 @@ class Sharder {
     const Marks::Mark mark = marks_.take(line);
     if (mark == Marks::Mark::kNone) return false;
     if (mark == Marks::Mark::kBadVersion) {
-      reject({"this stream is of a version that this program does not read; "
-              "it reads '#gt 1'",
-              1},
-             line);
+      reject({std::string(kBadVersionText), 1}, line);
     }
     replay_.reset();
     return true;
@@ -171,18 +162,15 @@ Exit plan_config(const ShardJob& job, int64_t ranks, Writer& writer,
   if (files.empty()) files.emplace_back("-");
   Exit status = Exit::kDone;
   for (const std::string& file : files) {
-    const bool is_stdin = file == "-";
-    const int fd =
-        is_stdin ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
+    const auto source = open_source(file);
+    if (source == nullptr) {
       say("gt-shard: cannot read " + file + ": " + std::strerror(errno) + "\n");
       return Exit::kUsage;
     }
-    FileSource source(fd, nullptr);
     Marks marks;
     std::string_view line;
-    Reader::Item item = source.next(line);
-    for (; item == Reader::Item::kLine; item = source.next(line)) {
+    Reader::Item item = source->next(line);
+    for (; item == Reader::Item::kLine; item = source->next(line)) {
       if (line.starts_with('#')) {
         marks.take(line);
       } else {
@@ -191,7 +179,8 @@ Exit plan_config(const ShardJob& job, int64_t ranks, Writer& writer,
     }
     status = worst(status, marks.status());
     if (item != Reader::Item::kEnd || marks.cut_short()) {
-      say("gt-shard: " + file + ": " + cut_short_message(source.line()) + "\n");
+      say("gt-shard: " + file + ": " + cut_short_message(source->line()) +
+          "\n");
       return Exit::kLost;
     }
   }

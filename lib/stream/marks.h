@@ -11,6 +11,10 @@
 namespace gt {
 
 inline constexpr std::string_view kOpenMark = "#gt 1";
+// Of a "#gt 2".
+inline constexpr std::string_view kBadVersionText =
+    "this stream is of a version that this program does not read; it reads "
+    "'#gt 1'";
 std::string end_mark(Exit status);  // "#end 3"
 
 class Marks {

@@ -1,5 +1,6 @@
 #include "stream/source.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,14 @@ Reader::Item FileSource::next(std::string_view& line) {
 void FileSource::consume(size_t bytes, size_t lines) {
   reader_.consume(bytes);
   line_ += lines;
+}
+
+std::unique_ptr<Source> open_source(const std::string& file,
+                                    std::function<void()> on_idle) {
+  const int fd =
+      file == "-" ? STDIN_FILENO : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  return std::make_unique<FileSource>(fd, std::move(on_idle));
 }
 
 namespace {

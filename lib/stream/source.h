@@ -2,6 +2,7 @@
 // and again.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ class FileSource : public Source {
   Reader reader_;
   size_t line_ = 0;
 };
+
+// The lines of a file, "-" for standard input. Null: errno says why.
+std::unique_ptr<Source> open_source(const std::string& file,
+                                    std::function<void()> on_idle = nullptr);
 
 // A text, `rounds` times over. Line numbers start again with every round.
 class TextSource : public Source {
