@@ -72,12 +72,8 @@ bool added_together(const Call& call, size_t i, size_t j) {
   const size_t n = call.arguments.size();
   const char a = static_cast<char>('0' + call.op->parameter_of(i, n));
   const char b = static_cast<char>('0' + call.op->parameter_of(j, n));
-  std::string_view rest = call.op->row->linear;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find(' '), rest.size());
-    const std::string_view set = rest.substr(0, end);
+  for (const std::string_view set : linear_sets(*call.op)) {
     if (set.find(a) != set.npos && set.find(b) != set.npos) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return false;
 }

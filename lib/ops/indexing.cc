@@ -205,44 +205,30 @@ std::vector<Label> labels_stack(const Call& call) {
   return labels_moved(call, to);
 }
 
-// Indices into x along the axis; the other dimensions go side by side where
-// all of x's is meant.
-std::vector<Label> labels_gather(const Call& call) {
+// gather and scatter_add: indices into x along the axis; the other dimensions
+// go side by side where all of x's is meant.
+std::vector<Label> labels_indexed(const Call& call) {
+  const bool gathers = call.op->name == "gather";
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
   std::vector<Label> labels;
   for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
-    const auto dim = static_cast<int32_t>(d);
     Label label(call, call.type(1).shape[d]);
-    label.arguments[1].dim = label.results[0].dim = dim;
-    if (d != axis) {
-      if (call.type(0).shape[d] != call.type(1).shape[d]) continue;
-      label.arguments[0].dim = dim;
+    const LabelDim place{static_cast<int32_t>(d), 1};
+    label.arguments[1] = place;
+    (gathers ? label.results[0] : label.arguments[2]) = place;
+    if (d == axis) {
+      label.is_summed = !gathers;
+    } else if (call.type(0).shape[d] == call.type(1).shape[d]) {
+      label.arguments[0] = label.results[0] = place;
+    } else {
+      continue;
     }
     labels.push_back(std::move(label));
   }
   Label table(call, call.type(0).shape[axis]);
   table.arguments[0].dim = static_cast<int32_t>(axis);
-  table.is_summed = table.is_looked_up = true;
-  labels.push_back(std::move(table));
-  return labels;
-}
-
-std::vector<Label> labels_scatter_add(const Call& call) {
-  const auto axis = static_cast<size_t>(one_axis(call, 0).value());
-  std::vector<Label> labels;
-  for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
-    const auto dim = static_cast<int32_t>(d);
-    Label label(call, call.type(1).shape[d]);
-    label.arguments[1].dim = label.arguments[2].dim = dim;
-    label.is_summed = d == axis;
-    if (d != axis) {
-      if (call.type(0).shape[d] != call.type(1).shape[d]) continue;
-      label.arguments[0].dim = label.results[0].dim = dim;
-    }
-    labels.push_back(std::move(label));
-  }
-  Label table(call, call.type(0).shape[axis]);
-  table.arguments[0].dim = table.results[0].dim = static_cast<int32_t>(axis);
+  if (!gathers) table.results[0] = table.arguments[0];
+  table.is_summed = gathers;
   table.is_looked_up = true;
   labels.push_back(std::move(table));
   return labels;
@@ -356,7 +342,7 @@ constexpr Row kRows[] = {
        z = zeros {x.type}
        dx = scatter_add z index dy keys...)",
      .types = types_gather,
-     .labels = labels_gather,
+     .labels = labels_indexed,
      .flops = 0,
      .sense = "Elements of x picked along an axis.",
      .details = "y[i,j] = x[index[i,j],j] for axis=0, and so on; y is shaped "
@@ -379,7 +365,7 @@ constexpr Row kRows[] = {
        dx = copy dy
        dsrc = gather dy index keys...)",
      .types = types_scatter_add,
-     .labels = labels_scatter_add,
+     .labels = labels_indexed,
      .sense = "x with elements of src added where index says.",
      .details = "x[index[i,j],j] += src[i,j] for axis=0, and so on, in "
                 "row-major order. Errors: index and src of different shapes, x "

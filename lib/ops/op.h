@@ -179,4 +179,7 @@ struct Op {
   size_t result_parameter_of(size_t i, size_t count) const;
 };
 
+// The sets of Row::linear, a digit for each operand.
+std::vector<std::string_view> linear_sets(const Op& op);
+
 }  // namespace gt

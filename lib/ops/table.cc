@@ -101,4 +101,15 @@ size_t Op::result_parameter_of(size_t i, size_t count) const {
   return parameter_at(results, i, count);
 }
 
+std::vector<std::string_view> linear_sets(const Op& op) {
+  std::vector<std::string_view> sets;
+  std::string_view text = op.row->linear;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (end > 0) sets.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return sets;
+}
+
 }  // namespace gt

@@ -170,13 +170,9 @@ class Planner {
       any |= is_tensor(call_.arguments[i]) && has_summands(axis, i);
     }
     if (!any) return;
-    std::string_view rest = call_.op->row->linear;
-    if (rest.empty()) try_summands(axis, std::nullopt, out);
-    while (!rest.empty()) {
-      const size_t end = std::min(rest.find(' '), rest.size());
-      try_summands(axis, rest.substr(0, end), out);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    const std::vector<std::string_view> sets = linear_sets(*call_.op);
+    if (sets.empty()) try_summands(axis, std::nullopt, out);
+    for (const std::string_view set : sets) try_summands(axis, set, out);
   }
 
   void try_summands(size_t axis, std::optional<std::string_view> set,
@@ -399,7 +395,6 @@ class Planner {
       plan.results[r] =
           cluster_.simplest(plan.results[r], call_.results[r].shape);
     }
-    plan.seconds = plan.moving + work_seconds(cluster_, machine_, call_, plan);
     return plan;
   }
 

@@ -44,9 +44,8 @@ struct Plan {
   bool looks_up = false;  // a label that is cut needs split=
   // Axes over which the results are still to be made the largest or smallest.
   std::vector<std::pair<size_t, std::string>> extremes;
-  double seconds = 0;  // moves and work
-  double moving = 0;   // moves
-  double bytes = 0;    // that each rank sends
+  double moving = 0;  // moves
+  double bytes = 0;   // that each rank sends
   std::vector<Alternative> alternatives;
 };
 

@@ -32,17 +32,6 @@ Cover cover(const Call& call, std::span<const char> letters,
   return out;
 }
 
-std::vector<std::string_view> linear_sets(const Op& op) {
-  std::vector<std::string_view> sets;
-  std::string_view text = op.row->linear;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) sets.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return sets;
-}
-
 // A margin of anything but zeros is added once per rank.
 bool adds_constant(const Call& call) {
   return call.op->name == "pad" && call.number("value") != 0;
