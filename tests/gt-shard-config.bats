@@ -4,28 +4,6 @@
 
 load helper
 
-# A column- and a row-parallel product, and their gradients.
-make_pair() {
-  cat >pair.gt <<'END'
-x = randn f32[8,16] 1 #signal=batch
-u = randn f32[16,6] 2
-d = randn f32[6,4] 3
-h = matmul x u #signal=colpar
-h = relu h
-y = matmul h d #signal=rowpar
-l = sum y
-gu gd = grad l u d
-print y
-print gu
-END
-  cat >tp2.yaml <<'END'
-mesh: {tp: 2}
-signals:
-  colpar: {shard: {tp: 1}}
-  rowpar: {shard: {tp: 0}}
-END
-}
-
 # refuses TEXT YAML: status 3 with its place, also at the end of the pipe.
 refuses() {
   printf '%b' "$2" >bad.yaml

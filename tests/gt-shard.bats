@@ -5,28 +5,6 @@
 
 load helper
 
-# A column- and a row-parallel product, and their gradients.
-make_pair() {
-  cat >pair.gt <<'END'
-x = randn f32[8,16] 1 #signal=batch
-u = randn f32[16,6] 2
-d = randn f32[6,4] 3
-h = matmul x u #signal=colpar
-h = relu h
-y = matmul h d #signal=rowpar
-l = sum y
-gu gd = grad l u d
-print y
-print gu
-END
-  cat >tp2.yaml <<'END'
-mesh: {tp: 2}
-signals:
-  colpar: {shard: {tp: 1}}
-  rowpar: {shard: {tp: 0}}
-END
-}
-
 # lines OP: how many lines of standard input are the op's.
 lines() {
   grep -c " = $1 " || true
@@ -439,4 +417,26 @@ END
   gt-emit pair.gt | gt-shard -c s.yaml >placed
   grep -q '^x@0-3 = randn f32\[8,16\] 1 split=dp:0,tp:0' placed
   same_values pair.gt -c s.yaml
+}
+
+@test "regather: what was gathered is gathered again" {
+  cat >twice.gt <<'END'
+w = randn f32[8,4] 1
+i = argsort w axis=0 #signal=s
+j = argsort w axis=0 descending=1 #signal=s
+print i
+print j
+END
+  printf 'mesh: {dp: 2}\ntensors: {w: {shard: {dp: 0}}}\n' >kept.yaml
+  gt-emit twice.gt | gt-shard -c kept.yaml >placed
+  [ "$(grep -c all_gather placed)" = 1 ]
+  (cat kept.yaml && echo 'signals: {s: {regather: true}}') >again.yaml
+  gt-emit twice.gt | gt-shard -c again.yaml >placed
+  [ "$(grep -c all_gather placed)" = 2 ]
+}
+
+@test "a config that is no file is an error, not an empty config" {
+  mkdir d
+  run -2 --separate-stderr gt-shard -c d </dev/null
+  [[ $stderr == *"cannot read d: Is a directory"* ]]
 }

@@ -79,3 +79,26 @@ lines_are() {
   diff -u --label expected <(printf '%s\n' "$1") \
     --label output <(printf '%s\n' "$output")
 }
+
+# pair.gt: a column- and a row-parallel product, and their gradients; tp2.yaml,
+# their config.
+make_pair() {
+  cat >pair.gt <<'END'
+x = randn f32[8,16] 1 #signal=batch
+u = randn f32[16,6] 2
+d = randn f32[6,4] 3
+h = matmul x u #signal=colpar
+h = relu h
+y = matmul h d #signal=rowpar
+l = sum y
+gu gd = grad l u d
+print y
+print gu
+END
+  cat >tp2.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  colpar: {shard: {tp: 1}}
+  rowpar: {shard: {tp: 0}}
+END
+}

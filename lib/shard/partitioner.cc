@@ -8,20 +8,11 @@
 #include "ops/shape_rules.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
+#include "spmd/stated.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
-
-bool is_name_operand(const Operand& o) {
-  return o.kind == Operand::Kind::kName;
-}
-
-bool has_ranks(const Line& line) {
-  return std::any_of(line.results.begin(), line.results.end(),
-                     [](const Name& n) { return !n.ranks.empty(); }) ||
-         std::any_of(line.operands.begin(), line.operands.end(),
-                     [](const Operand& o) { return !o.ranks.empty(); });
-}
 
 // "c1/" of "c1/w".
 std::string space_of(const Line& line) {
@@ -49,8 +40,11 @@ Partitioner::Partitioner(const Config& config,
 
 Status Partitioner::take(std::string_view text, std::string& out) {
   Line line;
-  if (const Status s = parse_line(text, line); !s.ok()) return s;
-  const bool own = line.kind == Line::Kind::kInstruction && !has_ranks(line) &&
+  if (Status s = parse_line(text, line); !s.ok()) {
+    ++messages_;
+    return s;
+  }
+  const bool own = line.kind == Line::Kind::kInstruction && !is_placed(line) &&
                    !config_.is_empty();
   if (!own || Meshes::is_declaration(line.op)) {
     if (Meshes::is_declaration(line.op)) has_mesh_ = false;
@@ -86,6 +80,7 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
     return reject(line, s.error());
   }
   if (Status s = find_scope(work); !s.ok()) return reject(line, s.error());
+  regathers_ = work.scope.regather.value_or(config_.regather());
   if (line.op == "print" || line.op == "save") return output(work);
   if (can_hold(work)) {
     hold(work);
@@ -100,7 +95,7 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
 Status Partitioner::find_values(Work& work) const {
   for (const Operand& o : work.line.operands) {
     work.values.push_back(nullptr);
-    if (!is_name_operand(o)) continue;
+    if (!is_name(o)) continue;
     work.values.back() = find(o.text);
     if (work.values.back() != nullptr) continue;
     std::vector<std::string_view> known;
@@ -125,6 +120,8 @@ Status Partitioner::find_scope(Work& work) const {
     if (named->shard) work.scope.shard = named->shard;
     if (named->results) work.scope.results = named->results;
     if (named->ranks) work.scope.ranks = named->ranks;
+    if (named->compile) work.scope.compile = named->compile;
+    if (named->regather) work.scope.regather = named->regather;
   }
   return ok_status();
 }
@@ -249,24 +246,37 @@ void Partitioner::release(const Line& line) {
 Status Partitioner::reject(const Line& line, const Error& error) {
   const std::string message = quote("gt-shard: " + error.message);
   if (!line.results.empty()) {
-    for (const Name& name : line.results) {
-      const std::string text(name.text);
-      keep_for_readers(text);
-      unbind(text);
-      const auto value = std::make_shared<ShardValue>();
-      value->is_failed = true;
-      value->message = message;
-      bind(text, value);
-      *out_ += text + " ";
-    }
-    *out_ += "= fail " + message + "\n";
+    write_failure(line, message);
   } else if (line.op == "print") {
-    *out_ += space_ + "_sfail = fail " + quote("gt-shard: " + error.message) +
-             "\nprint " + space_ + "_sfail as=" + print_label(line) +
-             "\nfree " + space_ + "_sfail\n";
+    const std::string name = space_ + "_sfail";
+    *out_ += name + " = fail " + message + "\nprint " + name +
+             " as=" + print_label(line) + "\nfree " + name + "\n";
   }
   write_frees();
   return error;
+}
+
+// The line's results are a failure, which has no ranks.
+void Partitioner::write_failure(const Line& line, const std::string& message) {
+  for (const Name& name : line.results) {
+    const std::string text(name.text);
+    keep_for_readers(text);
+    unbind(text);
+    const auto value = std::make_shared<ShardValue>();
+    value->is_failed = true;
+    value->message = message;
+    bind(text, value);
+  }
+  Line failed = line;
+  if (line.op != "fail") {
+    failed.op = "fail";
+    failed.keys.clear();
+    failed.operands.assign(1, Operand{});
+    failed.operands[0].kind = Operand::Kind::kString;
+    failed.operands[0].text = message;
+  }
+  append_line(*out_, failed);
+  *out_ += '\n';
 }
 
 bool Partitioner::fails(const Work& work) {
@@ -276,35 +286,20 @@ bool Partitioner::fails(const Work& work) {
                      });
 }
 
-// A failure spreads; it has no ranks.
+// A failure spreads.
 void Partitioner::fail(const Work& work) {
-  std::string message;
-  for (const ShardValuePtr& value : work.values) {
-    if (value != nullptr && value->is_failed) message = value->message;
+  if (work.line.results.empty()) {
+    append_line(*out_, work.line);
+    *out_ += '\n';
+  } else if (work.line.op == "fail" && !work.line.operands.empty()) {
+    write_failure(work.line, std::string(work.line.operands[0].text));
+  } else {
+    const auto failed = std::find_if(
+        work.values.begin(), work.values.end(), [](const ShardValuePtr& value) {
+          return value != nullptr && value->is_failed;
+        });
+    write_failure(work.line, (*failed)->message);
   }
-  if (work.line.op == "fail" && !work.line.operands.empty()) {
-    message = work.line.operands[0].text;
-  }
-  for (const Name& name : work.line.results) {
-    const std::string text(name.text);
-    keep_for_readers(text);
-    unbind(text);
-    const auto value = std::make_shared<ShardValue>();
-    value->is_failed = true;
-    value->message = message;
-    bind(text, value);
-  }
-  Line line = work.line;
-  if (!line.results.empty() && line.op != "fail") {
-    line.op = "fail";
-    line.keys.clear();
-    line.operands.clear();
-    line.operands.emplace_back();
-    line.operands[0].kind = Operand::Kind::kString;
-    line.operands[0].text = message;
-  }
-  append_line(*out_, line);
-  *out_ += '\n';
   write_frees();
 }
 
@@ -422,7 +417,7 @@ void Partitioner::state(std::string& text, std::vector<Origin*>& places) {
     out += " #" + std::to_string(it->second);
     if (!is_new) return;
     out += to_string(value.type) + (value.is_source ? "s" : "") +
-           (value.is_failed ? "f" : "") + value.hidden +
+           (value.is_failed ? "f" + value.message : "") + value.hidden +
            std::to_string(value.held_readers);
     for (const std::string& name : value.names) out += "," + name;
     for (const ShardCopy& copy : value.copies) {

@@ -82,6 +82,7 @@ class Partitioner : public Rewriter {
   Status output(const Work& work);
   void release(const Line& line);
   Status reject(const Line& line, const Error& error);
+  void write_failure(const Line& line, const std::string& message);
   static bool fails(const Work& work);
   void fail(const Work& work);
 
@@ -166,6 +167,7 @@ class Partitioner : public Rewriter {
   bool has_mesh_ = false;  // ours is declared
   size_t depth_ = 0;       // of expansions within each other
   // Of the line: its name space, what to tell people, where to write.
+  bool regathers_ = false;  // what it gathers is not kept
   std::string space_;
   std::string notes_;
   std::string* out_ = nullptr;

@@ -79,7 +79,12 @@ void Partitioner::hold(const Work& work) {
   unbind(name);
   bind(name, value);
   if (work.call.op->name == "load") {
-    loads_[std::string(work.line.operands[0].text)].push_back(value);
+    auto& waiting = loads_[std::string(work.line.operands[0].text)];
+    std::erase_if(waiting, [](const std::weak_ptr<ShardValue>& before) {
+      const ShardValuePtr load = before.lock();
+      return load == nullptr || load->held == nullptr;
+    });
+    waiting.push_back(value);
   }
 }
 
@@ -133,8 +138,7 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
       }
     }
   }
-  const bool is_orphan = value->names.empty();
-  if (is_orphan) value->hidden = new_name();
+  if (value->names.empty()) value->hidden = new_name();
   value->held = nullptr;
   value->copies = {{layout, ""}};
   std::vector<std::string> operands(line.operands.size());

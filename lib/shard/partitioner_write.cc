@@ -281,7 +281,7 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
   const std::string name = new_name();
   write_moves(way, name, value->name_of(value->copies[from]), why);
   value->copies.push_back({wanted, name});
-  const bool keeps = !is_local(way) && !config_.regather();
+  const bool keeps = !is_local(way) && !regathers_;
   if (!keeps) passing_names_.push_back(name);
   return name;
 }
