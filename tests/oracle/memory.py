@@ -5,7 +5,9 @@ usage: memory.py [LINES]          (10000000)
 """
 import subprocess
 import sys
+import tempfile
 import threading
+from functools import partial
 
 FEW = 10_000
 FILLED = 100_000  # lines that fill the tables of what was seen lately
@@ -21,11 +23,16 @@ DETACHED = (TRAINING[0] + "total = tensor f32[] 0\n",
 SEEDS = "w = ones f32[4]\nx = copy w\n", "d = rand f32[4]\nw = mul w d\n"
 
 
-def fresh(lines):
+def fresh(lines, at="", cut=""):
     """Text that never comes twice: other names and numbers each time."""
-    yield "x = ones f32[2]\n"
+    yield f"x{at} = ones f32[2]{cut}\n"
     for i in range(lines // 2):
-        yield f"n{i} = add x {i}.25\nfree n{i}\n"
+        yield f"n{i}{at} = add x{at} {i}.25\nfree n{i}{at}\n"
+
+
+def fresh_placed(lines):
+    yield "mesh tp=2\n"
+    yield from fresh(lines, "@0-1", " split=tp:0")
 
 
 def high_water(pid):
@@ -47,7 +54,7 @@ def drain(stream, until, seen):
     seen.set()
 
 
-def peak_of(command, chunks):
+def peak_of(command, chunks, last):
     """What a program took at most once it has done all that chunks ask."""
     seen = threading.Event()
     with subprocess.Popen(command, stdin=subprocess.PIPE,
@@ -57,8 +64,8 @@ def peak_of(command, chunks):
         reader.start()
         for chunk in chunks:
             process.stdin.write(chunk.encode())
-        # Through gt-emit, and out of gt-work, comes what holds the word.
-        process.stdin.write(b"print x as=over\n")
+        # Through filters, and out of gt-work, comes what holds the word.
+        process.stdin.write(last.encode() + b" as=over\n")
         process.stdin.flush()
         seen.wait(3000)
         peak = high_water(process.pid)
@@ -79,15 +86,16 @@ def rounds(head, body, lines):
         yield body * step
 
 
-def stream_of(program):
-    done = subprocess.run(["gt-emit", "--no-replay"], input=program, text=True,
-                          capture_output=True, check=True)
+def stream_of(command, text):
+    done = subprocess.run(command, input=text, text=True, capture_output=True,
+                          check=True)
     return done.stdout.splitlines(keepends=True)[1:-1]
 
 
-def emitted(head, body):
-    """The stream of a loop: what comes first, and what a round becomes."""
-    three, four = stream_of(head + body * 3), stream_of(head + body * 4)
+def made_of(command, head, body):
+    """What a filter makes of a loop: what comes first, and of a round."""
+    three = stream_of(command, head + body * 3 + "#end 0\n")
+    four = stream_of(command, head + body * 4 + "#end 0\n")
     step = len(four) - len(three)
     first = len(four) - 2 * step
     if four[first:first + step] != four[first + step:]:
@@ -95,14 +103,33 @@ def emitted(head, body):
     return "#gt 1\n" + "".join(four[:first]), "".join(four[-step:])
 
 
-def check(failed, name, command, source, many, start=FEW):
-    few = peak_of(command, source(start))
-    lot = peak_of(command, source(many))
+def check(failed, name, command, source, many, start=FEW, last="print x"):
+    few = peak_of(command, source(start), last)
+    lot = peak_of(command, source(many), last)
     print(f"{name}: {few} KiB at {start} lines, {lot} KiB at {many}")
     if lot > ALLOWED * few:
         failed.append(name)
         print(f"FAILED {name}: {lot / few:.2f} times as much")
     return 1
+
+
+def placed(failed, name, stream, many):
+    """gt-shard over a stream, and gt-check over what it makes of that; without
+    a stream, over lines never seen before."""
+    head = "\nx = " if stream is None else stream[0]
+    cut = [f"{n}: {{shard: {{tp: 0}}}}" for n in "wx" if f"\n{n} = " in head]
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+        config.write(f"mesh: {{tp: 2}}\ntensors: {{{', '.join(cut)}}}\n")
+        config.flush()
+        shard = ["gt-shard", "-c", config.name]
+        plain, typed, start = fresh, fresh_placed, FILLED
+        if stream is not None:
+            loop = made_of(shard, *stream)
+            plain, typed = partial(rounds, *stream), partial(rounds, *loop)
+            start = FEW
+        count = check(failed, f"gt-shard: {name}", shard, plain, many, start)
+        return count + check(failed, f"gt-check: {name}", ["gt-check"], typed,
+                             many, start, "print x@0-1 split=tp:0")
 
 
 def main(lines="10000000"):
@@ -114,15 +141,17 @@ def main(lines="10000000"):
         for command in (["gt-emit"], ["gt-emit", "--no-replay"]):
             count += check(failed, f"{' '.join(command)}: {name}", command,
                            lambda n, loop=loop: rounds(*loop, n), many)
-        stream = emitted(*loop)
+        stream = made_of(["gt-emit", "--no-replay"], *loop)
         for backend in ("ref", "cpu"):
             count += check(
                 failed, f"gt-work {backend}: {name}",
                 ["gt-work", "--backend", backend, "--threads", "1"],
                 lambda n, s=stream: rounds(*s, n), many)
+        count += placed(failed, name, stream, many)
     for command in (["gt-emit"], ["gt-work", "--backend", "ref"]):
         count += check(failed, f"{command[0]}: lines never seen before",
                        command, fresh, many, FILLED)
+    count += placed(failed, "lines never seen before", None, many)
     print(f"{count - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
 
