@@ -1,6 +1,8 @@
 // What moves between ranks without a pair of types: broadcast, reduce, copy;
 // and remesh, which moves nothing.
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "check/judge.h"
 #include "check/remesh.h"
@@ -43,6 +45,31 @@ bool Judge::reduce_or_broadcast() {
   return true;
 }
 
+namespace {
+
+// Where a copy by position takes coordinates along an axis: each to one of its
+// own, in order or not.
+enum class Taken : uint8_t { kInOrder, kApart, kTogether };
+
+Taken taken(const Axis& axis, const std::vector<int64_t>& from,
+            const std::vector<int64_t>& to) {
+  std::map<int64_t, int64_t> goes;
+  std::set<int64_t> ends;
+  for (size_t p = 0; p < to.size(); ++p) {
+    const int64_t end = axis.coordinate(to[p]);
+    const auto [it, fresh] = goes.try_emplace(axis.coordinate(from[p]), end);
+    if (it->second != end) return Taken::kTogether;
+    ends.insert(end);
+  }
+  if (ends.size() != goes.size()) return Taken::kTogether;
+  const bool in_order = std::equal(
+      goes.begin(), goes.end(), ends.begin(),
+      [](const auto& went, int64_t end) { return went.second == end; });
+  return in_order ? Taken::kInOrder : Taken::kApart;
+}
+
+}  // namespace
+
 // Between sets of one layout all stays as it is; an axis that the source lacks
 // is R after it; one that goes was R or I.
 bool Judge::copy() {
@@ -58,7 +85,6 @@ bool Judge::copy() {
         "reduce or gather it before");
     return false;
   }
-  // By position: an axis that both have orders them alike.
   for (const Axis& axis : within_) {
     const char is = value.type.on(axis);
     if (is == kUntyped) {
@@ -66,18 +92,16 @@ bool Judge::copy() {
       continue;
     }
     if (value.ranks.size() != to.size() || is == 'R' || is == 'I') continue;
-    bool moves = false;
-    for (size_t p = 0; p < to.size(); ++p) {
-      moves =
-          moves || axis.coordinate(to[p]) != axis.coordinate(value.ranks[p]);
-    }
-    if (moves && value.type.dim_of(axis) >= 0) {
+    const Taken order = taken(axis, value.ranks, to);
+    if (order == Taken::kInOrder) continue;
+    if (order == Taken::kTogether || value.type.dim_of(axis) >= 0) {
       add("src-type", &axis,
-          described(0) + " changes the order of its shards along the axis");
+          described(0) + " changes the order of its " +
+              (is == 'P' ? "summands" : "shards") + " along the axis");
       return false;
     }
-    if (!moves) continue;
-    for (SpmdType& type : types_) type.set(axis, is);
+    if (is != 'P') continue;
+    for (SpmdType& type : types_) type.set(axis, is);  // root or not
   }
   for (SpmdType& type : types_) {
     const SpmdType old = type;

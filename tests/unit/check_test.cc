@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/checker.h"
+
+namespace gt {
+namespace {
+
+// The kinds of what is wrong with the lines, "4: src-type".
+std::string findings(Checker& checker, std::string_view text) {
+  std::string out;
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const Checker::Checked& line = checker.take(text.substr(0, end));
+    if (line.is_unreadable) out += line.error.message + "\n";
+    for (const Problem& problem : line.problems) {
+      out += (out.empty() ? "" : "; ") + std::to_string(number) + ": " +
+             problem.kind;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string findings(std::string_view text) {
+  Checker checker({});
+  return findings(checker, text);
+}
+
+// x on ranks 0 to 3 of a grid, and on 4 to 7 what a copy makes of it.
+std::string copied(const std::string& x, const std::string& to) {
+  return findings("mesh pp=2 dp=2 tp=2\n" + x + "\ny@" + to +
+                  " = copy x@0-3\n");
+}
+
+TEST(Check, CopiesToOtherCoordinatesOfOneAxis) {
+  const std::string x =
+      "mesh workers=4\nx@0-1 = ones f32[4,2] split=workers:0\n";
+  EXPECT_EQ("", findings(x + "y@2-3 = copy x@0-1\nz@1,3 = copy y@2-3\n"
+                             "print z@1,3 split=workers:0 as=z\n"));
+  EXPECT_EQ("3: src-type", findings(x + "y@3,2 = copy x@0-1\n"));
+  EXPECT_EQ("", findings(x + "y@1,0 = copy x@1,0\n"));
+}
+
+TEST(Check, CopiesThatTurnAGrid) {
+  const std::string cut = "x@0-3 = ones f32[4,4] split=dp:0,tp:1";
+  EXPECT_EQ("", copied(cut, "4-7"));
+  EXPECT_EQ("3: src-type", copied(cut, "4,6,5,7"));
+  EXPECT_EQ("3: src-type", copied(cut, "5,4,7,6"));
+  // Summands may change places, but not go to another sum.
+  const std::string sum = "x@0-3 = ones f32[4,4] #type=tp:P,dp:R";
+  EXPECT_EQ("", copied(sum, "4-7"));
+  EXPECT_EQ("", copied(sum, "5,4,7,6"));
+  EXPECT_EQ("3: src-type", copied(sum, "4,6,5,7"));
+  EXPECT_EQ("", copied("x@0-3 = ones f32[4,4]", "4,6,5,7"));
+}
+
+TEST(Check, EqualLinesOverOtherTypes) {
+  Checker checker({});
+  const std::string step = "y@0-1 = relu x@0-1\n";
+  EXPECT_EQ("", findings(checker, "mesh tp=2\nx@0-1 = ones f32[4,2]\n" + step +
+                                      step + step));
+  EXPECT_EQ("2: part-nonlin",
+            findings(checker, "x@0-1 = ones f32[4,2] #type=tp:P\n" + step));
+  EXPECT_EQ("2: part-nonlin",
+            findings(checker, "x@0-1 = ones f32[4,2] #type=tp:P\n" + step));
+  EXPECT_EQ("", findings(checker, "x@0-1 = ones f32[4,2] split=tp:0\n" + step));
+}
+
+TEST(Check, ANameInPartsOnSomeRanks) {
+  const std::string mesh = "mesh pp=2 tp=2\n";
+  const std::string parts =
+      mesh +
+      "x@0-1 = ones f32[4] split=tp:0\nx@2-3 = zeros f32[4] split=tp:0\n";
+  EXPECT_EQ("", findings(parts + "y@2-3 = relu x@2-3\n"));
+  // Unrelated along pp, and no dimension is cut there.
+  EXPECT_EQ("4: vary-global", findings(parts + "y@0-3 = relu x@0-3\n"));
+  EXPECT_EQ("3: unbound", findings(mesh + "x@0-1 = ones f32[4]\n"
+                                          "y@0-3 = relu x@0-3\n"));
+  EXPECT_EQ("", findings(parts + "free x@0-1\ny@2-3 = relu x@2-3\n"));
+  EXPECT_EQ("5: unbound", findings(parts + "free x@0-1\ny@0-1 = relu x@0-1\n"));
+}
+
+}  // namespace
+}  // namespace gt
