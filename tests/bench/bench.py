@@ -10,6 +10,7 @@ import time
 
 import many
 import networks
+import sharding
 from measure import (EMIT, LOG, WORK, Report, peak_kib, peer, per_step, run,
                      shell_seconds)
 
@@ -211,7 +212,7 @@ BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new, "chain": chain,
            "transformer-memory": networks.transformer_memory,
            "attention": networks.attention,
            "attention-memory": networks.attention_memory, "trace": trace,
-           "log": log, **many.BENCHES}
+           "log": log, **many.BENCHES, **sharding.BENCHES}
 
 
 def main():

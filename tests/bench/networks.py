@@ -6,24 +6,27 @@ import subprocess
 import numpy
 
 import transformer as model
-from measure import (EMIT, WORK, peak_kib, peer_values, per_step,
+from measure import (EMIT, PEER, WORK, peak_kib, peer_values, per_step,
                      printed_steps, run, same)
+
+
+def torch_transformer(*args):
+    """PyTorch's side of transformer.py, as a command."""
+    python = os.environ["GT_BENCH_PYTHON"]
+    script = os.path.join(os.path.dirname(PEER), "torch_transformer.py")
+    return " ".join(map(str, (python, script, *args)))
 
 
 def transformer_commands(folder, batch):
     """Ours and PyTorch's of so many steps, as functions of threads."""
-    model.make(folder, batch)
-    init, step = model.program(folder)
-    open(folder + "/init.gt", "w").write(init)
-    open(folder + "/step.gt", "w").write(step)
-    python = os.environ["GT_BENCH_PYTHON"]
+    model.write(folder, batch)
 
     def ours(threads, steps):
         return (f"{EMIT} --no-at {folder}/init.gt --repeat {steps} "
                 f"{folder}/step.gt | {WORK} --threads {threads}")
 
     def theirs(threads, steps):
-        return f"{python} {model.__file__} {folder} {threads} {steps}"
+        return torch_transformer(folder, threads, steps)
 
     return ours, theirs
 

@@ -1,0 +1,149 @@
+"""Rows of scripts/bench about gt-shard and gt-check: lines a second, memory,
+what JAX takes to place a training step, and steps on two workers beside
+PyTorch's on two processes, which exchange by gloo.
+"""
+
+import os
+import statistics
+import subprocess
+
+import gpt2
+import transformer
+from measure import (BIN, EMIT, peak_kib, printed_steps, run, same,
+                     shell_seconds)
+from networks import torch_transformer
+
+SHARD = os.path.join(BIN, "gt-shard")
+CHECK = os.path.join(BIN, "gt-check")
+ROUTE = os.path.join(BIN, "gt-route")
+
+
+def config(name):
+    return f"{SHARD} -c configs/{name}.yaml"
+
+
+def digits(folder):
+    """The digits' program: its beginning, and a step of training."""
+    step = folder + "/digits-step.gt"
+    with open("examples/digits.gt") as lines, open(step, "w") as out:
+        out.writelines(line for line in lines if not line.startswith("#"))
+    return "examples/digits-init.gt", step
+
+
+def stream(folder, steps):
+    """Of training the digits, as gt-emit writes it."""
+    init, step = digits(folder)
+    path = folder + "/digits.s"
+    shell_seconds(f"{EMIT} --no-at {init} --repeat {steps} {step} > {path}")
+    return path
+
+
+def against_mawk(report, name, command, path, must, aim):
+    """A filter's lines a second beside counting the same file's words."""
+    with open(path, "rb") as lines:
+        count = sum(1 for _ in lines)
+    shell_seconds(f"{command} < {path} > /dev/null")  # it can
+
+    def measure():
+        ours = count / shell_seconds(f"{command} < {path} > /dev/null")
+        theirs = count / shell_seconds(
+            "mawk '{c[$3]++} END {print NR}' " + path + " > /dev/null")
+        return ours, theirs, ours / theirs
+
+    report.pair(name, measure, must, aim)
+
+
+def shard_lines(report, folder):
+    path = stream(folder, 20_000)
+    for name in "data-parallel", "tensor-parallel":
+        against_mawk(report, f"gt-shard {name}, lines/s : mawk",
+                     f"{config(name)} 2>/dev/null", path, 0.5, 3)
+
+
+def check_lines(report, folder):
+    path, placed = stream(folder, 20_000), folder + "/placed.s"
+    for name in "data-parallel", "tensor-parallel":
+        shell_seconds(f"{config(name)} {path} > {placed} 2>/dev/null")
+        against_mawk(report, f"gt-check {name}, lines/s : mawk", CHECK, placed,
+                     0.2, 1)
+
+
+def jax(report, folder):
+    """From the program's text to its last placed line, gt-emit included, beside
+    JAX's lowering and compiling, with blocks written out and as a scan."""
+    python = os.environ["GT_BENCH_PYTHON"]
+    if subprocess.run([python, "-c", "import jax"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        print("JAX compiles, s : gt-shard         skipped: no JAX for "
+              f"{python}")
+        return
+    with open(folder + "/gpt2.gt", "w") as out:
+        out.write(gpt2.program())
+    with open(folder + "/gpt2.yaml", "w") as out:
+        out.write(gpt2.CONFIG)
+    placed = (f"{EMIT} --no-at {folder}/gpt2.gt | "
+              f"{SHARD} -c {folder}/gpt2.yaml > {folder}/gpt2.s")
+    shell_seconds(placed)
+    shell_seconds(f"{CHECK} -q {folder}/gpt2.s")
+    for way in "unrolled", "scan":
+
+        def measure(way=way):
+            theirs = float(run([python, gpt2.__file__, way], text=True,
+                               stdout=subprocess.PIPE).stdout)
+            ours = statistics.median(shell_seconds(placed) for _ in range(5))
+            return ours, theirs, theirs / ours
+
+        report.pair(f"GPT-2 for 8 ranks, JAX {way}, s : ours", measure, 100,
+                    10_000)
+
+
+def memory(report, folder):
+    init, step = digits(folder)
+    one = int(run(["bash", "-c", f"{EMIT} --no-at {init} --repeat 3 {step} | "
+                   "wc -l"], stdout=subprocess.PIPE, text=True).stdout) // 3
+    shard = f"{config('data-parallel')} 2>/dev/null"
+
+    def peak(program, lines):
+        emitted = f"{EMIT} --no-at {init} --repeat {lines // one} {step}"
+        if program == "shard":
+            return peak_kib(f"exec {shard} < <({emitted}) >/dev/null")
+        return peak_kib(f"exec {CHECK} < <({emitted} | {shard}) >/dev/null")
+
+    for program in "shard", "check":
+
+        def measure(program=program):
+            few, many = peak(program, 10_000), peak(program, 10_000_000)
+            return many, few, many / few
+
+        report.pair(f"gt-{program} KiB at 10M lines : at 10k", measure, 1.1, 1,
+                    True)
+
+
+def beside_torch(report, folder, name, way, must, aim):
+    """Losses are those of PyTorch's two processes, or the row is void."""
+    transformer.write(folder, 8)
+    steps = 13
+    ours_of = (f"{EMIT} --no-at {folder}/init.gt --repeat {steps} "
+               f"{folder}/step.gt | {config(name)} 2>/dev/null | "
+               f"{ROUTE} -n 2 --threads 1")
+
+    def measure():
+        values, ours, _ = printed_steps(ours_of, steps)
+        peers, theirs, _ = printed_steps(
+            torch_transformer(folder, 1, steps, way), steps)
+        same(values, peers, 1e-3, "losses")
+        return ours, theirs, theirs / ours
+
+    report.pair(f"{name} transformer step, gloo s : ours", measure, must, aim)
+
+
+def ddp(report, folder):
+    beside_torch(report, folder, "data-parallel", "data", 1, 1.5)
+
+
+def tensor(report, folder):
+    beside_torch(report, folder, "tensor-parallel", "tensor", 1, 3)
+
+
+BENCHES = {"shard-lines": shard_lines, "check-lines": check_lines,
+           "shard-jax": jax, "shard-memory": memory, "shard-ddp": ddp, "shard-tensor": tensor}
