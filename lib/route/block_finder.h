@@ -24,6 +24,8 @@ class BlockFinder {
     bool breaks = false;  // it is none of the block that had begun
     bool ends = false;    // it is the last of the block that had begun
   };
+  // Some lines of a known block came, and more may.
+  bool is_inside() const { return followed_ != nullptr; }
   Step next(uint64_t hash) {
     if (followed_ != nullptr && (*followed_)[at_] == hash) return advance({});
     Step step;

@@ -2,7 +2,33 @@
 
 #include <utility>
 
+#include "base/message.h"
+
 namespace gt {
+namespace {
+
+// Whether these rounds go on where the part before ends: then it has them too.
+bool extend(BodyPart& part, const BodyPart& rounds) {
+  if (part.block != rounds.block) return false;
+  const auto times = static_cast<int64_t>(part.times);
+  const uint64_t seq_by = (rounds.seq - part.seq) / part.times;
+  const int64_t line_by = (rounds.line - part.line) / times;
+  const auto has_these = [&](const BodyPart& p) {
+    return p.times == 1 || (p.seq_by == seq_by && p.line_by == line_by);
+  };
+  if (part.seq + seq_by * part.times != rounds.seq ||
+      part.line + line_by * times != rounds.line || line_by < 0 ||
+      !has_these(part) || !has_these(rounds)) {
+    return false;
+  }
+  part.seq_by = seq_by;
+  part.line_by = line_by;
+  part.times += rounds.times;
+  part.last = rounds.last;
+  return true;
+}
+
+}  // namespace
 
 void Body::begin_block() {
   border_ = Border::kNew;
@@ -16,41 +42,39 @@ void Body::note_first(uint64_t seq, int64_t line, std::string_view text) {
   first_ = {writer_.size() - text.size() - 1, seq, line};
 }
 
-void Body::end_block(BlockTable& table) {
-  if (std::exchange(border_, Border::kNone) != Border::kOpen) return;
+bool Body::end_block(BlockTable& table) {
+  if (std::exchange(border_, Border::kNone) != Border::kOpen) return false;
   const std::string_view text = writer_.text().substr(first_.at);
-  if (text.size() < kLeastBlock) return;
-  const uint64_t last = writer_.last_seq();
-  if (border_at_ > 0 || !add_round(text)) {
-    std::shared_ptr<const SentBlock> block = table.obtain(text);
-    if (border_at_ > 0) add_text();
-    parts_bytes_ += block->text.size();
-    parts_.push_back(
-        {{}, std::move(block), first_.seq, first_.line, last, 1, 0, 0});
-  }
+  if (text.size() < kLeastBlock) return false;
+  BodyPart round;
+  round.seq = first_.seq;
+  round.line = first_.line;
+  round.last = writer_.last_seq();
+  const SentBlock* before =
+      border_at_ > 0 || parts_.empty() ? nullptr : parts_.back().block.get();
+  const bool is_next =
+      before != nullptr && before->is_kept && before->text == text;
+  round.block = is_next ? parts_.back().block : table.obtain(text);
+  if (border_at_ > 0) add_text();
   writer_.clear();
+  add_rounds(std::move(round));
+  return true;
 }
 
-// Whether it is the next round of the part before.
-bool Body::add_round(std::string_view text) {
-  if (parts_.empty()) return false;
-  BodyPart& part = parts_.back();
-  if (part.block == nullptr || part.block->text != text) return false;
-  const uint64_t seq_by = (first_.seq - part.seq) / part.times;
-  const int64_t line_by =
-      (first_.line - part.line) / static_cast<int64_t>(part.times);
-  const bool is_next =
-      part.seq + seq_by * part.times == first_.seq &&
-      part.line + line_by * static_cast<int64_t>(part.times) == first_.line &&
-      (part.times == 1 ? line_by >= 0
-                       : seq_by == part.seq_by && line_by == part.line_by);
-  if (!is_next) return false;
-  part.seq_by = seq_by;
-  part.line_by = line_by;
-  ++part.times;
-  part.last = writer_.last_seq();
-  parts_bytes_ += text.size();
-  return true;
+BodyPart Body::last_round() const {
+  BodyPart round = parts_.back();
+  const uint64_t before = std::exchange(round.times, 1) - 1;
+  round.seq += before * std::exchange(round.seq_by, 0);
+  round.line += static_cast<int64_t>(before) * std::exchange(round.line_by, 0);
+  return round;
+}
+
+void Body::add_rounds(BodyPart rounds) {
+  GT_CHECK(writer_.empty());
+  parts_bytes_ += rounds.bytes();
+  if (parts_.empty() || !extend(parts_.back(), rounds)) {
+    parts_.push_back(std::move(rounds));
+  }
 }
 
 // What stands before the border.

@@ -43,7 +43,12 @@ class Body {
   // What is added from now on may turn out to be a block ...
   void begin_block();
   // ... and is one: its text goes if it is the next round of the block before.
-  void end_block(BlockTable& table);
+  // False: it is too short for one.
+  bool end_block(BlockTable& table);
+  // What end_block() made, as a round by itself.
+  BodyPart last_round() const;
+  // Rounds of a block, after all that was added.
+  void add_rounds(BodyPart rounds);
   void drop_block() { border_ = Border::kNone; }
 
   bool empty() const { return writer_.empty() && parts_.empty(); }
@@ -61,7 +66,6 @@ class Body {
   };
 
   void note_first(uint64_t seq, int64_t line, std::string_view text);
-  bool add_round(std::string_view text);
   void add_text();
 
   BodyWriter writer_;

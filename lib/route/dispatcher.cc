@@ -46,37 +46,44 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sink messages,
 void Dispatcher::set_file(std::string_view name) {
   source_.file = std::make_shared<const std::string>(name);
   source_.file_number = ++files_;
+  end_rounds();
 }
 
 void Dispatcher::line(std::string_view text, uint64_t number) {
+  is_steady_ = false;
+  if (round_.is_on()) round_.add_text(text);
   if (text.empty()) return;
   source_.line = number;
   const NotedText parts = split_notes(text);
-  if (parts.text.empty()) {
-    if (issues_ && !parts.notes.empty()) {
-      const std::vector<uint32_t> nobody;
-      issues_(
-          {next_seq_ - 1, number, parts.notes, &nobody, Issue::Kind::kComment});
-    }
-    if (!parts.notes.empty() &&
-        marks_.take(parts.notes) == Marks::Mark::kBadVersion) {
-      reject(text, "a stream of this version cannot be read; gt 1 is known",
-             number);
-    }
-    return;
-  }
+  if (parts.text.empty()) return comment(text, parts.notes);
   ++lines_;
   const uint64_t hash = caches_ || hot_ ? hash_bytes(parts.text) : 0;
   if (!hot_) return dispatch(text, parts, hash);
   const BlockFinder::Step step = finder_.next(hash);
   if (step.breaks) outbox_.drop_block();
+  if (step.breaks || !(finder_.is_inside() || step.ends)) end_rounds();
   if (step.begins == 0) {
     dispatch(text, parts, hash);
   } else {
-    outbox_.begin_block();
+    begin_block(text);
     dispatch_marked(parts, hash, step.begins);
   }
-  if (step.ends) outbox_.end_block();
+  if (step.ends) end_block();
+}
+
+void Dispatcher::comment(std::string_view text, std::string_view notes) {
+  if (notes.empty()) return;
+  if (issues_) {
+    const std::vector<uint32_t> nobody;
+    issues_(
+        {next_seq_ - 1, source_.line, notes, &nobody, Issue::Kind::kComment});
+  }
+  const Marks::Mark mark = marks_.take(notes);
+  if (mark != Marks::Mark::kNone) end_rounds();
+  if (mark == Marks::Mark::kBadVersion) {
+    reject(text, "a stream of this version cannot be read; gt 1 is known",
+           source_.line);
+  }
 }
 
 // The first line of a block that came before says so.
@@ -95,9 +102,11 @@ void Dispatcher::dispatch(std::string_view text, const NotedText& parts,
     Route* route = routes_.find(hash, parts.text);
     if (route != nullptr && is_valid(*route) &&
         check_notes(*route, parts.notes)) {
+      if (round_.is_on()) round_.add(*route, loads_);
       return act(*route, parts);
     }
   }
+  end_rounds();
   decode(text, parts, hash);
 }
 
@@ -301,8 +310,11 @@ void Dispatcher::fence(const std::vector<RoutePath>& paths,
 
 void Dispatcher::owe(const Route& route, const std::vector<uint32_t>* here) {
   for (const RouteOwed& owed : route.owed) {
-    results_.owe(here == nullptr ? owed.worker : (*here)[0], owed.names,
-                 route.owed_bytes, next_seq_ - 1);
+    const uint32_t worker = here == nullptr ? owed.worker : (*here)[0];
+    results_.owe(worker, owed.names, route.owed_bytes, next_seq_ - 1);
+    if (round_.is_on()) {
+      round_.owe(worker, owed, route.owed_bytes, next_seq_ - 1);
+    }
   }
 }
 

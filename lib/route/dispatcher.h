@@ -33,6 +33,7 @@
 #include "route/path_order.h"
 #include "route/rank_table.h"
 #include "route/result_order.h"
+#include "route/round.h"
 #include "route/route.h"
 #include "spmd/mesh.h"
 #include "spmd/placed.h"
@@ -82,6 +83,12 @@ class Dispatcher {
   void reject(std::string_view beginning, const std::string& message,
               uint64_t number);
 
+  // The round that the last line ended, if another one of its text would do
+  // just the same; else null.
+  const Round* round() const { return is_steady_ ? &last_round_ : nullptr; }
+  // So many more of it came.
+  void repeat(uint64_t times);
+
   // No more lines come: those that wait for a reader need wait no more.
   void flush();
 
@@ -101,6 +108,7 @@ class Dispatcher {
   bool stopped() const { return fail_fast_ && status_ != Exit::kDone; }
   uint64_t lines() const { return lines_; }
   uint64_t decoded() const { return decoded_; }
+  uint64_t repeated() const { return repeated_; }  // of lines()
   uint64_t seq() const { return next_seq_; }
   // Registers, types and lines that it has room for: what its memory grows by.
   size_t kept() const {
@@ -114,6 +122,7 @@ class Dispatcher {
   static constexpr size_t kMaxReported = size_t{1} << 16;
 
   // The fast path.
+  void comment(std::string_view text, std::string_view notes);
   void dispatch(std::string_view text, const NotedText& parts, uint64_t hash);
   void dispatch_marked(const NotedText& parts, uint64_t hash, uint32_t block);
   bool is_valid(const Route& route) const;
@@ -134,6 +143,16 @@ class Dispatcher {
   void fence(const std::vector<RoutePath>& paths,
              const std::vector<uint32_t>& here);
   void owe(const Route& route, const std::vector<uint32_t>* here);
+
+  // Rounds.
+  RoundStart round_start() const;
+  void begin_round();
+  void begin_block(std::string_view text);
+  void end_block();
+  void end_rounds() {
+    round_.drop();
+    was_one_ = is_steady_ = false;
+  }
 
   // Where an unplaced line runs.
   uint32_t place(const Route& route);
@@ -202,6 +221,7 @@ class Dispatcher {
   Exit status_ = Exit::kDone;
   uint64_t lines_ = 0;
   uint64_t decoded_ = 0;
+  uint64_t repeated_ = 0;
 
   TypeNumbers types_;
   Homes homes_;
@@ -213,6 +233,11 @@ class Dispatcher {
   ResultOrder results_;
   Outbox outbox_;
   BlockFinder finder_;
+  Round round_;                      // that is coming
+  Round last_round_;                 // before it
+  bool was_one_ = false;             // last_round_ may come again
+  bool is_steady_ = false;           // and no line came since
+  std::vector<Outbox::Round> sent_;  // then, what it put into bodies
   Marks marks_;
   Routes routes_;
   Seen seen_;

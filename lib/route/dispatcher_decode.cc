@@ -250,6 +250,7 @@ void Dispatcher::route_poisoned(Route& route, FailureText poison) {
 void Dispatcher::reject(std::string_view beginning, const std::string& message,
                         uint64_t number) {
   source_.line = number;
+  end_rounds();
   line_ = Line{};
   reject_line({message, 0}, beginning);
 }

@@ -103,6 +103,7 @@ void Homes::carve(std::string_view base, const Ranks& ranks,
     const Shared<Ranks> all = homes_[id].ranks;
     const Ranks rest = without(*all, ranks);
     if (rest.size() == all->size()) continue;
+    ++carved_;
     std::vector<TypeNumbers::Id> left;
     for (const int64_t rank : rest) {
       left.push_back(piece_of(homes_[id], rank, types));

@@ -120,6 +120,8 @@ class Homes {
   // Null if nothing of it is known to have failed.
   FailureText failure_of(HomeId id) const;
   void release(HomeId id);
+  // How often a register gave up ranks to another.
+  uint64_t carved() const { return carved_; }
   // Takes ranks from all registers of the name.
   void carve(std::string_view base, const Ranks& ranks, TypeNumbers& types);
   // Makes a register of these ranks alone, all of which are live.
@@ -143,6 +145,7 @@ class Homes {
                      std::equal_to<>>
       pieces_;  // by name without ranks
   std::unordered_map<HomeId, FailureText> failures_;
+  uint64_t carved_ = 0;
 };
 
 }  // namespace gt

@@ -36,6 +36,24 @@ RouteInput::Item RouteInput::close(Item item) {
   return item == Item::kError ? item : open_next();
 }
 
+uint64_t RouteInput::take(std::string_view text, uint64_t lines,
+                          uint64_t most) {
+  uint64_t times = 0;
+  while (reader_ != nullptr && times < most) {
+    const std::string_view held = reader_->buffered();
+    if (held.starts_with(text)) {
+      reader_->consume(text.size());
+      ++times;
+    } else if (held.size() >= text.size() || !text.starts_with(held) ||
+               !reader_->fill_if_ready()) {
+      break;
+    }
+  }
+  if (times > 0) searched_ = 0;
+  number_ += times * lines;
+  return times;
+}
+
 RouteInput::Item RouteInput::next(std::string_view& line) {
   if (reader_ == nullptr) return open_next();
   for (;;) {

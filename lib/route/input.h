@@ -29,6 +29,9 @@ class RouteInput {
   RouteInput(const RouteInput&) = delete;
   RouteInput& operator=(const RouteInput&) = delete;
 
+  // How often that text, of whole lines, comes next and is here or to be had at
+  // once; so often it is taken, but not more than `most` times.
+  uint64_t take(std::string_view text, uint64_t lines, uint64_t most);
   // The text stays valid until the next call.
   Item next(std::string_view& line);
 

@@ -17,15 +17,19 @@ Outbox::Outbox(uint32_t workers) : classes_(1), places_(workers) {
 void Outbox::add(const std::vector<uint32_t>& workers, uint64_t seq,
                  int64_t line, std::string_view text) {
   for (const uint32_t id : classes_of(workers)) {
+    expect(id);
     Class& c = classes_[id];
-    if (c.body.empty()) {
-      ++pending_;
-      if (idle_ == id) idle_ = kNone;
-    }
     if (c.block != block_) open_block(id);
     c.body.add(seq, line, text);
     check_due(id);
   }
+}
+
+// Something comes for that class.
+void Outbox::expect(uint32_t id) {
+  if (!classes_[id].body.empty()) return;
+  ++pending_;
+  if (idle_ == id) idle_ = kNone;
 }
 
 void Outbox::check_due(uint32_t id) {
@@ -51,9 +55,43 @@ void Outbox::open_block(uint32_t id) {
   touched_.push_back(id);
 }
 
-void Outbox::end_block() {
-  for (const uint32_t id : touched_) classes_[id].body.end_block(blocks_);
+bool Outbox::end_block() {
+  bool is_whole = block_ != 0;
+  for (const uint32_t id : touched_) {
+    is_whole = classes_[id].body.end_block(blocks_) && is_whole;
+  }
+  ended_ = touched_;
   drop_block();
+  return is_whole;
+}
+
+std::vector<Outbox::Round> Outbox::ended() const {
+  std::vector<Round> rounds;
+  for (const uint32_t id : ended_) {
+    rounds.push_back({classes_[id].workers, classes_[id].body.last_round()});
+  }
+  return rounds;
+}
+
+void Outbox::repeat(std::vector<Round>& rounds, uint64_t times, uint64_t seq_by,
+                    uint64_t line_by) {
+  for (auto& [workers, part] : rounds) {
+    if (!part.block->is_kept) part.block = blocks_.obtain(part.block->text);
+    BodyPart next = part;
+    next.seq += seq_by;
+    next.line += static_cast<int64_t>(line_by);
+    next.times = times;
+    next.seq_by = seq_by;
+    next.line_by = static_cast<int64_t>(line_by);
+    part.seq += times * seq_by;
+    part.line += static_cast<int64_t>(times * line_by);
+    part.last = next.last += times * seq_by;
+    for (const uint32_t id : classes_of(workers)) {
+      expect(id);
+      classes_[id].body.add_rounds(next);
+      check_due(id);
+    }
+  }
 }
 
 void Outbox::drop_block() {

@@ -26,7 +26,7 @@ class Outbox {
   // block unless it is very long, and when its blocks stand for very much.
   static constexpr size_t kFullBody = size_t{48} << 10;
   static constexpr size_t kMostHeld = size_t{512} << 10;
-  static constexpr size_t kMostRounds = size_t{1} << 20;
+  static constexpr size_t kMostRounds = size_t{2} << 20;
 
   explicit Outbox(uint32_t workers);
 
@@ -48,10 +48,21 @@ class Outbox {
 
   // The next line may be the first of a block ...
   void begin_block();
-  // ... that the last line ended ...
-  void end_block();
+  // ... that the last line ended; false: some of it goes as text ...
+  bool end_block();
   // ... or is not after all.
   void drop_block();
+  // What a round of a block put into the bodies of these workers.
+  struct Round {
+    std::vector<uint32_t> workers;
+    BodyPart part;
+  };
+  // Of the block that end_block() ended just now.
+  std::vector<Round> ended() const;
+  // So many more of these rounds, each with numbers that have grown by that
+  // much; `rounds` are then the last of them.
+  void repeat(std::vector<Round>& rounds, uint64_t times, uint64_t seq_by,
+              uint64_t line_by);
   // Blocks that nobody shall keep any longer.
   std::vector<uint64_t> take_forgotten() { return blocks_.take_forgotten(); }
 
@@ -92,6 +103,7 @@ class Outbox {
               std::vector<uint32_t>& classes);
   uint32_t obtain_class();
   void move(uint32_t worker, uint32_t to);
+  void expect(uint32_t id);
   void open_block(uint32_t id);
   void check_due(uint32_t id);
   void take(uint32_t id, bool all, std::vector<Batch>& out);
@@ -110,6 +122,7 @@ class Outbox {
   uint64_t blocks_begun_ = 0;
   uint64_t block_ = 0;             // that may be coming; 0: none
   std::vector<uint32_t> touched_;  // classes that got lines of it
+  std::vector<uint32_t> ended_;    // of the block before
 };
 
 }  // namespace gt

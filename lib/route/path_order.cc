@@ -5,6 +5,7 @@ namespace gt {
 PathOrder::File& PathOrder::file(std::string_view name) {
   const auto known = files_.find(name);
   if (known != files_.end()) return known->second;
+  ++changes_;
   if (names_.size() == kMostFiles) {
     const auto oldest = files_.find(names_.front());
     for (size_t w = 0; w < workers_; ++w) {
@@ -32,6 +33,7 @@ void PathOrder::read(std::string_view name,
     if (!fence.to.empty()) fences.push_back(std::move(fence));
   }
   for (const uint32_t w : workers) {
+    if (!f.synced[w] || !f.readers[w]) ++changes_;
     f.synced[w] = true;
     f.readers[w] = true;
   }
@@ -46,8 +48,11 @@ void PathOrder::write(std::string_view name, uint32_t worker,
       fences.push_back({from, {worker}, std::string(name)});
     }
   }
-  f = File(workers_);
-  f.writers[worker] = f.synced[worker] = true;
+  File written(workers_);
+  written.writers[worker] = written.synced[worker] = true;
+  if (f == written) return;
+  f = std::move(written);
+  ++changes_;
 }
 
 }  // namespace gt

@@ -31,6 +31,8 @@ class PathOrder {
   void write(std::string_view file, uint32_t worker,
              std::vector<Fence>& fences);
   size_t size() const { return files_.size(); }
+  // Grows whenever what later fences depend on is other than it was.
+  uint64_t changes() const { return changes_; }
 
  private:
   // So many files are told apart; the rest count as one.
@@ -43,6 +45,7 @@ class PathOrder {
     Set writers;
     Set synced;   // have waited for all writers
     Set readers;  // since it was written
+    friend bool operator==(const File&, const File&) = default;
   };
   File& file(std::string_view name);
 
@@ -50,6 +53,7 @@ class PathOrder {
   std::unordered_map<std::string, File, TextHash, std::equal_to<>> files_;
   std::deque<std::string> names_;  // oldest first
   File rest_;
+  uint64_t changes_ = 0;
 };
 
 }  // namespace gt

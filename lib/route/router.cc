@@ -16,7 +16,7 @@ namespace gt {
 namespace {
 
 // Lines that wait for a worker's credit, before no more input is read.
-constexpr size_t kMostUnsent = size_t{1} << 20;
+constexpr size_t kMostUnsent = size_t{2} << 20;
 // Results that are owed, or wait for their turn.
 constexpr uint64_t kMostResults = uint64_t{64} << 20;
 constexpr size_t kMostOut = size_t{256} << 10;  // at a time
@@ -174,7 +174,7 @@ void RouterLoop::read_input() {
   input_idle_ = false;
   std::string_view line;
   for (int n = 0; n < kLinesAtOnce; ++n) {
-    if ((n & 63) == 0 && !wants_input()) return;
+    if ((repeat_rounds() || (n & 63) == 0) && !wants_input()) return;
     switch (input_.next(line)) {
       case RouteInput::Item::kLine:
         dispatcher_->line(line, input_.number());
@@ -201,6 +201,19 @@ void RouterLoop::read_input() {
         return end_input();
     }
   }
+}
+
+// Rounds that come once more, as far as there is room for them.
+bool RouterLoop::repeat_rounds() {
+  const Round* round = dispatcher_->round();
+  if (round == nullptr) return false;
+  const uint64_t most =
+      std::min(kMostUnsent / round->text().size(),
+               kMostResults / std::max<uint64_t>(1, round->owed_bytes()));
+  const uint64_t times =
+      input_.take(round->text(), round->lines(), std::max<uint64_t>(1, most));
+  if (times > 0) dispatcher_->repeat(times);
+  return times > 0;
 }
 
 void RouterLoop::end_input() {
@@ -256,6 +269,8 @@ Exit RouterLoop::end() {
   if (options_.verbose > 0) {
     say_("gt-route: " + std::to_string(dispatcher_->lines()) + " lines, " +
          std::to_string(dispatcher_->decoded()) + " decoded, " +
+         std::to_string(dispatcher_->repeated()) +
+         " in rounds that came again, " +
          std::to_string(dispatcher_->seq() - 1) + " issued\n");
   }
   status_ = worst(status_, dispatcher_->status());

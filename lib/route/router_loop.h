@@ -63,6 +63,7 @@ class RouterLoop {
   void note_full();
   void wait();
   void read_input();
+  bool repeat_rounds();
   void end_input();
   void take_signals();
   void write_results();

@@ -22,31 +22,28 @@ struct SentBody {
 
 class RouteHarness {
  public:
-  explicit RouteHarness(uint32_t workers, bool hot = true)
+  // Without a log rounds may be repeated.
+  explicit RouteHarness(uint32_t workers, bool hot = true, bool logs = true)
       : dispatcher_(
             {workers, false, true, size_t{1} << 14, hot},
             [this](std::string_view m) { messages_ += m; },
-            [this](const Issue& issue) {
-              if (issue.kind == Issue::Kind::kInstruction) {
-                instructions_.append(issue.text).append("\n");
-              }
-              issued_.push_back({issue.seq, static_cast<int64_t>(issue.line),
-                                 std::string(issue.text), true,
-                                 *issue.workers});
-            }),
+            logs ? [this](const Issue& issue) { note(issue); }
+                 : Dispatcher::IssueSink()),
         sent_(workers) {
     dispatcher_.set_file("p.gt");
   }
 
   Dispatcher& dispatcher() { return dispatcher_; }
   void feed(std::string_view program, bool collects = true) {
-    while (!program.empty()) {
+    for (repeat(program); !program.empty(); repeat(program)) {
       const size_t end = std::min(program.find('\n'), program.size());
       dispatcher_.line(program.substr(0, end), ++number_);
       program.remove_prefix(std::min(end + 1, program.size()));
     }
     if (collects) collect();
   }
+  // Rounds that gt-route would not look at.
+  size_t repeated() const { return repeated_; }
   // As if that was sent now.
   void collect(Outbox::Take which = Outbox::Take::kAll) {
     for (const Outbox::Batch& batch : dispatcher_.take(which)) {
@@ -82,6 +79,25 @@ class RouteHarness {
   }
 
  private:
+  void note(const Issue& issue) {
+    if (issue.kind == Issue::Kind::kInstruction) {
+      instructions_.append(issue.text).append("\n");
+    }
+    issued_.push_back({issue.seq, static_cast<int64_t>(issue.line),
+                       std::string(issue.text), true, *issue.workers});
+  }
+  void repeat(std::string_view& program) {
+    const Round* round = dispatcher_.round();
+    if (round == nullptr) return;
+    uint64_t times = 0;
+    // Of many rounds some are left, which come line by line.
+    for (; times < 5 && program.starts_with(round->text()); ++times) {
+      program.remove_prefix(round->text().size());
+    }
+    number_ += times * round->lines();
+    repeated_ += times;
+    if (times > 0) dispatcher_.repeat(times);
+  }
   static void read(const Outbox::Batch& batch, std::vector<SentBody>& out) {
     for (const BodyPart& part : batch.parts) {
       for (uint64_t round = 0; round < part.times; ++round) {
@@ -113,6 +129,7 @@ class RouteHarness {
   std::vector<std::vector<SentBody>> sent_;
   uint64_t number_ = 0;
   size_t blocks_ = 0;
+  size_t repeated_ = 0;
 };
 
 }  // namespace gt

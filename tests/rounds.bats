@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# Rounds of a loop that gt-route does not look at line by line: nothing else is
+# different.
+
+load helper
+
+# rounds N: a loop on two ranks, prints inside.
+rounds() {
+  local i k
+  printf '%s\n' 'mesh tp=2' 'x@0-1 = randn f32[8] 1 split=tp:0' \
+    'n@0-1 = full i64[] 90'
+  for ((i = 0; i < $1; i++)); do
+    echo "# a step"
+    for ((k = 0; k < 20; k++)); do
+      echo "y@0-1 = add x@0-1 $k #signal=s$k"
+      echo 'x@0-1 = mul y@0-1 0.5'
+      echo 'free y@0-1'
+    done
+    echo 'print x@1'
+    echo "${2:-x@0-1 = all_reduce x@0-1 op=mean over=tp}"
+    echo 'print x@0-1 split=tp:0 as=whole'
+  done
+}
+
+# repeated: how many lines gt-route says that it did not look at.
+repeated() {
+  sed -n 's/^gt-route: .* \([0-9]*\) in rounds that came again.*/\1/p' err
+}
+
+# same_either_way STATUS: p through gt-route, rounds repeated or not, and logged.
+same_either_way() {
+  local how
+  for how in '' --no-hot '--log log'; do
+    # shellcheck disable=SC2086
+    run -"$1" --separate-stderr gt-route -n 2 --threads 1 $how p
+    # shellcheck disable=SC2154
+    printf '%s\n' "$output" >"out$how"
+    printf '%s\n' "$stderr" >"err$how"
+  done
+  cmp out out--no-hot
+  cmp out 'out--log log'
+  cmp err err--no-hot
+  cmp err 'err--log log'
+}
+
+@test "a loop whose rounds are repeated gives what it gives line by line" {
+  rounds 200 >p
+  gt-route -n 2 --threads 1 -v p >out 2>err
+  [ "$(repeated)" -gt 10000 ]
+  [ "$(wc -l <out)" = 400 ]
+  gt-work --threads 1 p | cmp - out
+  gt-route -n 2 --threads 1 --no-hot -v p 2>err | cmp - out
+  [ "$(repeated)" = 0 ]
+  # With a log, which has a row for each line, all are looked at.
+  gt-route -n 2 --threads 1 --log log -v p 2>err | cmp - out
+  [ "$(repeated)" = 0 ]
+  cut -f 7- log | gt-work --threads 1 | cmp - out
+}
+
+@test "rounds without ranks are repeated where there is one worker" {
+  rounds 100 'print y@0' | sed -e 's/@0-1//g' -e 's/@[01]//' -e '/^mesh/d' \
+    -e 's/split=tp:0//' -e '/print y/d' >p
+  gt-route -n 1 --threads 1 -v p >out 2>err
+  [ "$(repeated)" -gt 4000 ]
+  gt-work --threads 1 p | cmp - out
+  gt-route -n 2 --threads 1 p | cmp - out
+}
+
+@test "a program that comes in pieces, and one with CR LF, are the same" {
+  rounds 60 >p
+  gt-work --threads 1 p >out
+  { while IFS= read -r line; do printf '%s\n' "$line"; done <p; } |
+    gt-route -n 2 --threads 1 | cmp - out
+  sed 's/$/\r/' p | gt-route -n 2 --threads 1 | cmp - out
+  # What follows a round is answered though the input stays open.
+  mkfifo in
+  spawn gt-route -n 2 --threads 1 in >answers
+  exec 5>in
+  cat p >&5
+  head -n 30 <(rounds 1 | tail -n +4) >&5
+  echo 'print n@0 as=last' >&5
+  within 60 bash -c 'until grep -q "^last" answers; do sleep 0.05; done'
+  exec 5>&-
+  head -n 120 answers | cmp - out
+}
+
+@test "a line that fails in some round is said with its place" {
+  rounds 120 'n@0-1 = sub n@0-1 1
+q@0-1 = floordiv 7 n@0-1
+print q@0' >p
+  same_either_way 1
+  [ "$(grep -c 'fail' out)" = 1 ]
+  [ "$(grep -c '^gt-work: p:[0-9]*: floordiv' err)" = 1 ]
+}
+
+@test "a line that is rejected in each round is said each time" {
+  rounds 5 'q@0-1 = add x@0-1 nobody@0-1' >p
+  same_either_way 3
+  [ "$(grep -c "unknown name 'nobody@0'" err)" = 5 ]
+}
+
+@test "blocks that workers had to forget are sent again" {
+  local i k
+  for ((i = 0; i < 2; i++)); do
+    for ((k = 0; k < 50; k++)); do
+      for _ in 1 2 3 4 5 6; do
+        awk -v k="$k" 'BEGIN {
+          for (i = 0; i < 1500; ++i) {
+            printf "x%d@0-3 = zeros f32[2,2] #signal=block%d/line%d/%s\n", i, k,
+              i, "a-long-name-of-a-scope-that-takes-room-in-what-is-kept"
+          }
+        }'
+      done
+    done
+  done >p
+  echo 'print x7@0-3' >>p
+  spawn gt-work --connect "ipc://@gt-rounds-$$" --backend null --workers 4
+  gt-route --bind "ipc://@gt-rounds-$$" --workers 4 -v p >out 2>err
+  wait "${spawned[0]}"
+  [ "$(wc -l <out)" = 4 ]
+  [ "$(repeated)" -gt 100000 ]
+}
