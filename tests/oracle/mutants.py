@@ -1,53 +1,51 @@
+#!/usr/bin/env python3
 """Does gt-check find what breaks a placed stream?
 
-usage: mutants.py [-n MOST] [-s SEED] STREAM...
+usage: mutants.py [-n MOST] [-s SEED] [STREAM...]
 
-From each stream, which must be clean, it makes mutants: one collective, copy or
-conversion is left out, dropped, doubled, moved, given other ends, another axis,
-root or reduction, or one split= is changed. A mutant counts if gt-work prints
-other values than before, beyond rounding. All those that leave out, drop or
-double the reduction of a gradient must be found, and 95 % of the others. Prints
-the survivors, a line of counts a kind, and "N passed, N failed".
+Of the streams, or else of every example under every config, which must be clean,
+it makes mutants: one collective, conversion or copy between ranks is left out,
+dropped, doubled, moved, given other ends, another axis, root or reduction, or
+one split= is changed. A line in the same surroundings as an earlier one of its
+stream, as a loop's second round, is taken once. A mutant counts if gt-work
+prints other values than before, beyond rounding; those that it refuses to run
+are counted apart. gt-check must find all that leave out, drop or double the
+reduction of a gradient, and 95 % of all, of either sort. Prints the survivors,
+a line of counts a kind, and "N passed, N failed".
 """
-
 import argparse
 import collections
+import concurrent.futures
+import os
+import pathlib
 import random
 import re
 import subprocess
 import sys
+import tempfile
+
+import shipped
 
 OPS = ("all_reduce all_gather reduce_scatter all_to_all convert redistribute "
        "broadcast reduce reinterpret copy").split()
 CROSSING = re.compile(r"^(\S+) = (%s) (\S+)" % "|".join(OPS))
+ENDS = ("R", "I", "V", "P", "S0", "S1")
+ENOUGH = 0.95
+# Relative, to the largest magnitude of a tensor.
+ROUNDING = 1e-4
+GRADIENT = ("drop", "leave out", "double")
+SUM = " of a gradient's sum"
+
+# Without its line `line`, and with `lines` at `at` of the others.
+Mutant = collections.namedtuple("Mutant", "stream kind line lines at")
 
 
-def output(program, text):
-    return subprocess.run(program, input=text, capture_output=True, text=True,
+def output(text, *command):
+    return subprocess.run(command, input=text, capture_output=True, text=True,
                           check=False)
 
 
-def values(text):
-    """What was printed: names and numbers; of a failure only that it is one."""
-    found = []
-    for line in output(["gt-work", "--backend", "ref"], text).stdout.split("\n"):
-        words = line.split()
-        found.append(words[0] if words else "")
-        if len(words) > 2 and words[2] == "tensor":
-            found.extend(float(w) for w in words[4:])
-        else:
-            found.extend(words[1:3])
-    return found
-
-
-def alike(a, b):
-    def same(x, y):
-        if isinstance(x, float) and isinstance(y, float):
-            return x == y or (x != x and y != y) or (
-                abs(x - y) <= 1e-4 * (1 + abs(x)))
-        return x == y
-    return len(a) == len(b) and all(map(same, a, b))
-
+# ---- mutants -----------------------------------------------------------------
 
 def with_key(line, key, value):
     """The line with key=value in place of the key's own, or behind its keys."""
@@ -57,41 +55,44 @@ def with_key(line, key, value):
     return "%s %s=%s%s%s" % (text, key, value, mark, notes)
 
 
+def ends_of(line, op):
+    for key in ("src", "dst"):
+        for end in ENDS:
+            if " %s=%s" % (key, end) not in line:
+                yield "retype", with_key(line, key, end)
+    if op in ("all_reduce", "reduce_scatter") and " op=" not in line:
+        for how in ("max", "mean"):
+            yield "reduction", with_key(line, "op", how)
+    if op in ("broadcast", "reduce"):
+        old = re.search(r" root=(\d+)", line)
+        root = 1 if old is None or old.group(1) == "0" else 0
+        yield "root", with_key(line, "root", root)
+
+
 def mutants_of_crossing(lines, i, axes):
+    """(kind, lines in place of it, where if not there)."""
     line = lines[i]
     result, op, operand = CROSSING.match(line).groups()
-    rest = lines[:i], lines[i + 1:]
 
     def put(kind, *text):
-        return kind, i, rest[0] + list(text) + rest[1]
+        return kind, text, i
 
     yield put("drop")
-    yield put("leave out", *([] if result == operand else
-                             ["%s = copy %s" % (result, operand)]))
+    if result != operand:
+        yield put("leave out", "%s = copy %s" % (result, operand))
     yield put("double", line, line.replace("%s %s" % (op, operand),
                                            "%s %s" % (op, result), 1))
-    without = rest[0] + rest[1]
     for step in (-8, -3, -1, 1, 3, 8):
         at = i + step
         if 1 < at < len(lines) - 1:
-            yield "move", i, without[:at] + [line] + without[at:]
+            yield "move", (line,), at
     over = re.search(r" over=(\w+)", line)
     for axis in axes if over else ():
         if axis != over.group(1):
             yield put("axis", with_key(line, "over", axis))
-    if op == "copy":
-        return
-    for key in ("src", "dst"):
-        for end in ("R", "I", "V", "P", "S0", "S1"):
-            if " %s=%s" % (key, end) not in line:
-                yield put("retype", with_key(line, key, end))
-    if op in ("all_reduce", "reduce_scatter") and " op=" not in line:
-        for how in ("max", "mean"):
-            yield put("reduction", with_key(line, "op", how))
-    if op in ("broadcast", "reduce"):
-        old = re.search(r" root=(\d+)", line)
-        root = 1 if old is None or old.group(1) == "0" else 0
-        yield put("root", with_key(line, "root", root))
+    if op != "copy":
+        for kind, text in ends_of(line, op):
+            yield put(kind, text)
 
 
 def mutants_of_split(lines, i, axes):
@@ -101,7 +102,7 @@ def mutants_of_split(lines, i, axes):
     def put(split):
         text = (with_key(line, "split", ",".join(split)) if split else
                 re.sub(r" split=\S+", "", line))
-        return "cut", i, lines[:i] + [text] + lines[i + 1:]
+        return "cut", (text,), i
 
     yield put([])
     for k, entry in enumerate(entries):
@@ -115,64 +116,201 @@ def mutants_of_split(lines, i, axes):
             yield put(entries[:k] + [other] + entries[k + 1:])
 
 
-def mutants(lines):
+def crosses(line):
+    """Whether the line is a collective, or a copy from other ranks."""
+    found = CROSSING.match(line)
+    if found is None:
+        return False
+    result, op, operand = found.groups()
+    return op != "copy" or result.partition("@")[2] != operand.partition("@")[2]
+
+
+def mutants(stream, lines):
     axes = []
+    seen = set()
     for i, line in enumerate(lines):
         if line.startswith("mesh "):
             axes = re.findall(r"(\w+)=\d+", line)
-        if CROSSING.match(line):
-            yield from mutants_of_crossing(lines, i, axes)
+        surroundings = tuple(lines[max(i - 1, 0):i + 2])
+        if surroundings in seen:
+            continue
+        seen.add(surroundings)
+        if crosses(line):
+            for kind, made, at in mutants_of_crossing(lines, i, axes):
+                yield Mutant(stream, kind, i, made, at)
         if " split=" in line:
-            yield from mutants_of_split(lines, i, axes)
+            for kind, made, at in mutants_of_split(lines, i, axes):
+                yield Mutant(stream, kind, i, made, at)
 
 
-def reduces_gradient(lines, i):
-    return "#grad=" in lines[i] and re.search(
-        r"= (all_reduce|reduce_scatter) ", lines[i]) is not None
+def gradient_reductions(lines):
+    """The lines that add up what a line with #grad= gave."""
+    names, found = set(), set()
+    for i, line in enumerate(lines):
+        results, _, rest = line.partition(" = ")
+        reads = re.match(r"(?:all_reduce|reduce_scatter) (\S+)", rest)
+        if reads and reads.group(1) in names:
+            found.add(i)
+        elif "#grad=" in line:
+            names.update(results.split())
+        elif rest:
+            names.difference_update(results.split())
+    return found
+
+
+# ---- what they do ------------------------------------------------------------
+
+def values_of(words):
+    try:
+        return [float(w) for w in words]
+    except ValueError:
+        return None
+
+
+def alike(a, b):
+    """Whether two outputs of gt-work are the same, but for rounding."""
+    if a == b:
+        return True
+    a, b = a.split("\n"), b.split("\n")
+    if len(a) != len(b):
+        return False
+    for x, y in zip(a, b):
+        if x == y:
+            continue
+        x, y = x.split(), y.split()
+        if x[:4] != y[:4] or len(x) != len(y):
+            return False
+        x, y = values_of(x[4:]), values_of(y[4:])
+        if x is None or y is None:
+            return False
+        bound = ROUNDING * max(map(abs, x), default=0)
+        # Not-a-number is near nothing, unless it was one before.
+        if any(p != q and not abs(p - q) <= bound and (p == p or q == q)
+               for p, q in zip(x, y)):
+            return False
+    return True
+
+
+def text_of(mutant, lines):
+    rest = lines[:mutant.line] + lines[mutant.line + 1:]
+    rest[mutant.at:mutant.at] = mutant.lines
+    return "\n".join(rest) + "\n"
+
+
+Outcome = collections.namedtuple("Outcome", "does found notes")
+
+
+def outcome(text, before):
+    """What gt-work does, same, other or fails, and gt-check says."""
+    ran = output(text, "gt-work", "--threads", "1")
+    if ran.returncode != 0 or " = fail " in ran.stdout:
+        does = "fails"
+    elif alike(before, ran.stdout):
+        return Outcome("same", False, False)
+    else:
+        does = "other"
+    checked = output(text, "gt-check", "-q")
+    return Outcome(does, checked.returncode == 1, "note: " in checked.stderr)
+
+
+def reason(mutant, done):
+    """Why gt-check does not find it."""
+    if done.notes:
+        return ("shards are read as unrelated values, which is legal: gt-check "
+                "notes it")
+    if mutant.kind == "move":
+        return ("the name holds another value of the same type there, from "
+                "before or after")
+    return "not known"
+
+
+def judge(streams, before, chosen):
+    """Runs the mutants; the counts by kind, what it does and whether that is
+    found; the survivors by kind and reason."""
+    lines = {name: text.splitlines() for name, text in streams.items()}
+    reductions = {name: gradient_reductions(lines[name]) for name in lines}
+    counts = collections.Counter()
+    survivors = collections.defaultdict(list)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        all_done = pool.map(lambda m: outcome(text_of(m, lines[m.stream]),
+                                              before[m.stream]), chosen)
+        for mutant, done in zip(chosen, all_done):
+            kind = mutant.kind
+            if kind in GRADIENT and mutant.line in reductions[mutant.stream]:
+                kind += SUM
+            counts[kind, done.does, done.found] += 1
+            if done.does != "same" and not done.found:
+                survivors[kind, reason(mutant, done)].append(
+                    "%s:%d: %s" % (mutant.stream, mutant.line + 1,
+                                   lines[mutant.stream][mutant.line]))
+    return counts, survivors
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("-n", type=int, default=1000, help="mutants a stream")
+    parser.add_argument("-n", type=int, help="so many mutants, of all streams")
     parser.add_argument("-s", type=int, default=1, help="seed of the choice")
-    parser.add_argument("streams", nargs="+")
+    parser.add_argument("streams", nargs="*")
     options = parser.parse_args()
-    random.seed(options.s)
-    made, changed = collections.Counter(), collections.Counter()
-    found = collections.Counter()
+    streams = {}
+    for path in map(pathlib.Path, options.streams):
+        streams[path.name] = path.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        if not streams:
+            os.chdir(folder)
+            streams = shipped.shipped(pathlib.Path(folder))
+        sys.exit(run(streams, options) > 0)
+
+
+def run(streams, options):
+    """How many demands are not met."""
     failed = 0
-    for path in options.streams:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().strip().split("\n")
-        text = "\n".join(lines) + "\n"
-        clean = output(["gt-check", "-q"], text)
-        if clean.returncode != 0:
-            print("%s is not clean: %s" % (path, clean.stderr.split("\n")[0]))
+    before = {}
+    chosen = []
+    for name, text in streams.items():
+        ran = output(text, "gt-work", "--threads", "1")
+        clean = output(text, "gt-check", "-q")
+        if ran.returncode != 0 or clean.returncode != 0:
+            print("%s: is not right: %s" % (name, ran.stderr + clean.stderr))
             failed += 1
-        before = values(text)
-        chosen = list(mutants(lines))
-        if len(chosen) > options.n:
-            chosen = random.sample(chosen, options.n)
-        for kind, i, mutant in chosen:
-            made[kind] += 1
-            text = "\n".join(mutant) + "\n"
-            if alike(before, values(text)):
-                continue
-            changed[kind] += 1
-            if output(["gt-check", "-q"], text).returncode != 0:
-                found[kind] += 1
-                continue
-            print("%s:%d: survives: %s: %s" % (path, i + 1, kind, lines[i]))
-            if kind in ("drop", "leave out", "double"):
-                failed += reduces_gradient(lines, i)
-    for kind in made:
-        print("%s: %d mutants, %d change a value, %d of them found" %
-              (kind, made[kind], changed[kind], found[kind]))
-    total = sum(changed.values())
-    failed += sum(found.values()) < 0.95 * total
-    print("%d of %d found" % (sum(found.values()), total))
-    print("%d passed, %d failed" % (sum(found.values()), failed))
-    sys.exit(failed > 0)
+        before[name] = ran.stdout
+        chosen.extend(mutants(name, text.splitlines()))
+    total = len(chosen)
+    if options.n is not None and total > options.n:
+        chosen = random.Random(options.s).sample(chosen, options.n)
+    counts, survivors = judge(streams, before, chosen)
+    for (kind, why), places in sorted(survivors.items()):
+        print("%s: %d survive: %s" % (kind, len(places), why))
+        for place in places:
+            print("  %s" % place[:110])
+    return failed + sum_up(counts, len(chosen), total)
 
 
-main()
+def sum_up(counts, chosen, total):
+    """Prints the counts; how many demands are not met."""
+    failed = 0
+    for kind in sorted({kind for kind, _, _ in counts}):
+        same = counts[kind, "same", False]
+        found = {d: counts[kind, d, True] for d in ("other", "fails")}
+        left = {d: counts[kind, d, False] for d in ("other", "fails")}
+        print("%s: %d equivalent; %d of %d that change a value found, %d of %d "
+              "that fail" % (
+                  kind, same, found["other"], found["other"] + left["other"],
+                  found["fails"], found["fails"] + left["fails"]))
+        if kind.endswith(SUM):
+            failed += left["other"] + left["fails"]
+    all_found = 0
+    for does in ("other", "fails"):
+        found = sum(n for (_, d, f), n in counts.items() if d == does and f)
+        of = sum(n for (_, d, _), n in counts.items() if d == does)
+        print("all: %d of %d that %s are found" % (
+            found, of, "change a value" if does == "other" else "fail"))
+        all_found += found
+        failed += found < ENOUGH * of
+    print("%d mutants of %d" % (chosen, total))
+    print("%d passed, %d failed" % (all_found, failed))
+    return failed
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# gt-check finds what breaks the placed streams of the examples: all mutants.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE GT_CONFIG
+exec /usr/bin/python3 tests/oracle/mutants.py
