@@ -111,8 +111,9 @@ bool Judge::read_operands() {
     Kinded problem;
     SpmdType moved;
     if (!remesh_to_current(operand.type, in_.names, moved, problem)) {
+      const bool lacks = problem.kind == "remesh-region";
       out_.problems.push_back(
-          {problem.kind,
+          {lacks ? "axis-missing" : problem.kind,
            problem.axis,
            std::string(line_.operands[o].text) + ": " + problem.message,
            "",

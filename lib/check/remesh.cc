@@ -53,6 +53,44 @@ bool cut_groups(const std::vector<Axis>& from, const std::vector<Axis>& to,
   return f == from.size() && t == to.size();
 }
 
+// What of the axis none of the others covers; nothing if none meets it.
+std::vector<Axis> uncovered(const Axis& whole,
+                            const std::vector<Axis>& others) {
+  const std::vector<Axis> falling = by_stride(others);
+  const int64_t end = whole.stride * whole.size;
+  int64_t at = whole.stride;
+  std::vector<Axis> rest;
+  bool meets = false;
+  for (auto other = falling.rbegin(); other != falling.rend(); ++other) {
+    const int64_t low = std::max(other->stride, whole.stride);
+    const int64_t high = std::min(other->stride * other->size, end);
+    if (low >= high) continue;
+    meets = true;
+    if (low > at) rest.push_back({low / at, at});
+    at = std::max(at, high);
+  }
+  if (!meets) return {};
+  if (at < end) rest.push_back({end / at, at});
+  return rest;
+}
+
+// "; of dp_cp, cp is missing", of each axis on either side.
+std::string missing(const std::vector<Axis>& from, const std::vector<Axis>& to,
+                    const AxisNames& names) {
+  std::string text;
+  const auto add = [&](const auto& axes, const auto& others) {
+    for (const Axis& axis : axes) {
+      const std::vector<Axis> rest = uncovered(axis, others);
+      if (rest.empty()) continue;
+      text +=
+          "; of " + names.name(axis) + ", " + list(rest, names) + " is missing";
+    }
+  };
+  add(to, from);
+  add(from, to);
+  return text;
+}
+
 // An entry must be a sequence of whole groups, in order.
 bool move_spec(const SpmdType& from, const std::vector<AxisGroup>& groups,
                SpmdType& out) {
@@ -108,7 +146,8 @@ bool remesh(const SpmdType& from, const std::vector<Axis>& to,
   if (!cut_groups(sources, targets, groups)) {
     return fail("remesh-region", "axes " + list(sources, names) + " and " +
                                      list(targets, names) +
-                                     " do not cover the same ranks");
+                                     " do not cover the same ranks" +
+                                     missing(sources, targets, names));
   }
   for (AxisGroup& group : groups) {
     group.letter = from.on(group.from[0]);

@@ -84,5 +84,25 @@ TEST(Check, ANameInPartsOnSomeRanks) {
   EXPECT_EQ("5: unbound", findings(parts + "free x@0-1\ny@0-1 = relu x@0-1\n"));
 }
 
+// What is said of y, which reads an x of these axes on these.
+std::string on_other_axes(const std::string& x, const std::string& type,
+                          const std::string& y) {
+  Checker checker({});
+  findings(checker, "mesh " + x + "\nx = load \"x\" f32[4] #type=" + type +
+                        "\nmesh " + y + "\n");
+  const Checker::Checked& line = checker.take("y = neg x");
+  if (line.problems.empty()) return "";
+  return line.problems[0].kind + ": " + line.problems[0].message;
+}
+
+TEST(Check, AxesOfAnotherMeshThatAreParts) {
+  EXPECT_EQ("",
+            on_other_axes("dp=2 cp=2 tp=2", "dp:R,cp:R,tp:R", "dp_cp=4 tp=2"));
+  EXPECT_EQ(
+      "axis-missing: x: axes dp and dp_cp do not cover the same ranks; "
+      "of dp_cp, cp is missing",
+      on_other_axes("dp=2 cp=2 tp=2", "dp:R,tp:R", "dp_cp=4 tp=2"));
+}
+
 }  // namespace
 }  // namespace gt
