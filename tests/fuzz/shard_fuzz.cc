@@ -1,0 +1,141 @@
+// Any bytes are a config and, behind a line "---", a program: gt-shard comes to
+// an end, says where a config is wrong, and prints its own output unchanged.
+// What it makes of a program that gt-emit takes, gt-check takes.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/writer.h"
+#include "check/filter.h"
+#include "emit/emitter.h"
+#include "shard/shard.h"
+
+namespace {
+
+// Ranks that a mesh may have here; more are only slower.
+constexpr int64_t kMostRanks = 64;
+
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view text)
+      : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+    const auto size = static_cast<ssize_t>(text.size());
+    if (::pwrite(fd_, text.data(), text.size(), 0) != size) std::abort();
+  }
+  ~MemoryFile() { ::close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  int fd_;
+};
+
+struct Done {
+  std::string text;
+  std::string said;
+  gt::Exit status = gt::Exit::kDone;
+};
+
+// What `run` writes and says.
+template <class Run>
+Done done_by(Run run) {
+  Done done;
+  gt::Writer writer([&done](std::string_view bytes) {
+    done.text += bytes;
+    return 0;
+  });
+  done.status =
+      run(writer, [&done](std::string_view message) { done.said += message; });
+  writer.flush();
+  return done;
+}
+
+Done shard(const gt::Config& config, std::string_view stream, bool explains) {
+  const MemoryFile file(stream);
+  gt::ShardJob job;
+  job.files = {file.path()};
+  job.explain = explains;
+  return done_by([&](gt::Writer& writer, const gt::ShardSay& say) {
+    return gt::shard(job, config, writer, say);
+  });
+}
+
+Done check(std::string_view stream) {
+  const MemoryFile file(stream);
+  gt::CheckJob job;
+  job.files = {file.path()};
+  job.quiet = true;
+  return done_by([&](gt::Writer& writer, const gt::ShardSay& say) {
+    return gt::check(job, writer, say);
+  });
+}
+
+Done emit(std::string_view program) {
+  gt::EmitJob job;
+  job.inputs.push_back({gt::EmitInput::Kind::kText, std::string(program), 1});
+  return done_by([&](gt::Writer& writer, const gt::ShardSay& say) {
+    return gt::emit(job, writer, say);
+  });
+}
+
+void fail(const char* what, const std::string& a, const std::string& b) {
+  std::fprintf(stderr, "%s\n-- \n%s\n-- \n%s\n", what, a.c_str(), b.c_str());
+  std::abort();
+}
+
+// Read anew for each run, as it keeps what lines used. A mesh says how many
+// ranks there are; without one there are four.
+gt::Result<gt::Config> config_of(std::string_view yaml) {
+  auto config = gt::Config::parse(yaml, "f.yaml", 0);
+  return config.ok() ? std::move(config) : gt::Config::parse(yaml, "f.yaml", 4);
+}
+
+Done check_shard(std::string_view yaml, std::string_view stream) {
+  Done once = shard(config_of(yaml).value(), stream, false);
+  if (once.status != gt::Exit::kDone) return once;
+  const Done again = shard(config_of(yaml).value(), once.text, false);
+  if (again.status != gt::Exit::kDone || again.text != once.text) {
+    fail("its own output is changed", once.text, again.said + again.text);
+  }
+  return once;
+}
+
+// Lines with ranks of their own are the user's to get right.
+bool is_placed(std::string_view program) {
+  return program.find('@') != std::string_view::npos ||
+         program.find("mesh") != std::string_view::npos;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  constexpr std::string_view kLine = "\n---\n";
+  const size_t end = text.find(kLine);
+  if (end == std::string_view::npos) return 0;
+  const std::string_view yaml = text.substr(0, end + 1);
+  const std::string_view program = text.substr(end + kLine.size());
+  const auto config = config_of(yaml);
+  if (!config.ok() || config.value().mesh().size() > kMostRanks) return 0;
+  if (size % 4 == 0) shard(config.value(), program, true);
+
+  const Done stream = emit(program);
+  if (stream.status != gt::Exit::kDone) {
+    check_shard(yaml, program);
+    return 0;
+  }
+  const Done placed = check_shard(yaml, stream.text);
+  if (placed.status != gt::Exit::kDone || is_placed(program)) return 0;
+  const Done checked = check(placed.text);
+  if (checked.status != gt::Exit::kDone) {
+    fail("gt-check finds something", placed.text, checked.said);
+  }
+  return 0;
+}
