@@ -200,6 +200,32 @@ END
   run -0 grep -c 'waits for 2 workers at tcp' err
 }
 
+@test "workers that exchange much use the same memory again" {
+  skip_if_sanitized "its memory says little"
+  {
+    echo 'mesh tp=2'
+    echo 'x@0-1 = full f32[262144] 1'
+    for ((i = 0; i < 500; i++)); do echo 'y@0-1 = all_reduce x@0-1'; done
+    echo 'y@0 = slice y@0 0'
+    echo 'print y@0'
+  } >p
+  mkfifo stream
+  spawn gt-route -n 2 --threads 1 stream >out
+  route=$!
+  exec 5>stream
+  cat p >&5
+  until grep -q 'y@0 = tensor f32\[\] 2' out; do
+    kill -0 "$route"
+    sleep 0.05
+  done
+  # 1 MiB each; a worker has some of its own in flight and sees some of the other's.
+  for worker in $(<"/proc/$route/task/$route/children"); do
+    (($(awk '/^VmHWM/ { print $2 }' "/proc/$worker/status") < 80 * 1024))
+  done
+  exec 5>&-
+  wait "$route"
+}
+
 @test "a log's last column is the program" {
   {
     for i in 1 2 3; do echo "a$i = randn f32[64,64] $i"; echo "b$i = matmul a$i a$i"; done

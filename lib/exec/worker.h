@@ -166,11 +166,15 @@ class Worker final : private Pool::Owner {
     size_t held = 0;         // bytes of theirs
     bool is_full() const {
       return outstanding >= comm::Engine::kMostOps ||
-             (outstanding > 1 && held > kMostHeld);
+             (outstanding > 1 && held > kMostHeld) ||
+             (outstanding > kEnough && held > kWarm);
     }
   };
   // Memory that exchanges use is not used again before they end, so decoding
-  // runs ahead of them only so far.
+  // runs ahead of them only so far: with enough of them to keep both queues
+  // busy it uses memory again that is warm, rather than touch more.
+  static constexpr size_t kEnough = 16;
+  static constexpr size_t kWarm = size_t{32} << 20;
   static constexpr size_t kMostHeld = size_t{256} << 20;
   static size_t bytes_held(const comm::ExchangeRun& op);
   void take_control(std::string_view text, const Where& origin);
