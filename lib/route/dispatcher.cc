@@ -54,6 +54,7 @@ void Dispatcher::line(std::string_view text, uint64_t number) {
   if (round_.is_on()) round_.add_text(text);
   if (text.empty()) return;
   source_.line = number;
+  came_ = text;
   const NotedText parts = split_notes(text);
   if (parts.text.empty()) return comment(text, parts.notes);
   ++lines_;
@@ -86,9 +87,11 @@ void Dispatcher::comment(std::string_view text, std::string_view notes) {
   }
 }
 
-// The first line of a block that came before says so.
+// The first line of a block that came before says so, if it is a line at all:
+// what is no instruction would be another wrong one with a note behind it.
 void Dispatcher::dispatch_marked(const NotedText& parts, uint64_t hash,
                                  uint32_t block) {
+  if (!parse_line(came_, line_).ok()) return dispatch(came_, parts, hash);
   const bool is_marked = parts.notes.find("#hot=") != std::string_view::npos;
   marked_.assign(parts.text);
   if (!is_marked) marked_.append(" #hot=").append(std::to_string(block));

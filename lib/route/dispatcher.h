@@ -247,7 +247,8 @@ class Dispatcher {
   Line line_;
   NotedPlace at_;
   std::string text_;
-  std::string marked_;
+  std::string_view came_;
+  std::string marked_;  // came_ as the first of a block
   Call call_;
   std::vector<HomeId> found_;  // by operand
   std::vector<const Type*> operand_types_;

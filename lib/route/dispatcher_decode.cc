@@ -267,7 +267,9 @@ void Dispatcher::say_once(const Error& error, std::string_view text) {
   const Place place = place_of_line();
   if (reported_.size() == kMaxReported) reported_.clear();
   if (!reported_.insert(to_string(place)).second) return;
-  messages_(format_error("gt-route", place, error, text));
+  // People are shown what they wrote, without a mark of ours.
+  messages_(
+      format_error("gt-route", place, error, text == marked_ ? came_ : text));
 }
 
 // Said once for its place; results are failures, and a print is answered.

@@ -167,6 +167,14 @@ TEST(Rounds, LinesThatAreRejectedAreSaidEachTime) {
   both.expect_same();
 }
 
+TEST(Rounds, ARejectedLineIsShownAsItCame) {
+  Both both(2);
+  both.feed(
+      "mesh tp=2\nx@0-1 = zeros f32[4]\n" +
+      times(8, "y@0-1 = add x@0-1 nobody@0-1 #signal=s\n" + adds("x@0-1")));
+  both.expect_same();
+}
+
 TEST(Rounds, TypesThatChangeAreLookedAt) {
   Both both(1);
   both.feed("x = zeros f32[1]\nz = ones f32[1]\n" +

@@ -1,0 +1,119 @@
+// Any bytes as the round of a loop: workers read and are owed the same, and the
+// same is said, whether rounds that come again are looked at or not.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "net/wire.h"
+#include "route/dispatcher.h"
+
+namespace {
+
+constexpr size_t kMostBytes = 4096;  // of a round: there are many
+constexpr int kRounds = 60;          // of a line or two; a block has 32
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+// A line as it would be without the mark of a block; that stands between single
+// blanks.
+std::string without_mark(std::string_view text) {
+  std::string out(text);
+  const auto twice = [](char a, char b) { return a == ' ' && b == ' '; };
+  out.erase(std::unique(out.begin(), out.end(), twice), out.end());
+  const size_t at = out.find(" #hot=");
+  if (at == std::string::npos) return out;
+  const size_t end = out.find_first_not_of("0123456789", at + 6);
+  return out.erase(at, std::min(end, out.size()) - at);
+}
+
+class Run {
+ public:
+  Run(uint32_t workers, bool hot)
+      : dispatcher_({workers, false, true, 64, hot},
+                    [this](std::string_view text) { said_ += text; }),
+        sent_(workers) {}
+
+  void feed(std::string_view text) {
+    while (!text.empty()) {
+      const gt::Round* round = dispatcher_.round();
+      if (round != nullptr && text.starts_with(round->text())) {
+        number_ += round->lines();
+        text.remove_prefix(round->text().size());
+        dispatcher_.repeat(1);
+        continue;
+      }
+      const size_t end = text.find('\n');
+      dispatcher_.line(text.substr(0, end), ++number_);
+      text.remove_prefix(end + 1);
+      if (number_ % 97 < 3)
+        collect(static_cast<gt::Outbox::Take>(number_ % 97));
+    }
+  }
+  // All that can be told from outside.
+  std::string end() {
+    dispatcher_.flush();
+    collect(gt::Outbox::Take::kAll);
+    dispatcher_.results().fail("the end");
+    dispatcher_.results().emit(said_, SIZE_MAX);
+    for (const std::string& text : sent_) said_ += "\n---\n" + text;
+    return said_ + std::to_string(dispatcher_.seq());
+  }
+
+ private:
+  void collect(gt::Outbox::Take which) {
+    for (const gt::Outbox::Batch& batch : dispatcher_.take(which)) {
+      for (const gt::BodyPart& part : batch.parts) {
+        for (uint64_t round = 0; round < part.times; ++round) {
+          const std::string text = read(part, round);
+          for (const uint32_t w : batch.workers) sent_[w] += text;
+        }
+      }
+    }
+  }
+  static std::string read(const gt::BodyPart& part, uint64_t round) {
+    std::string out;
+    gt::NumberedLines lines(
+        part.text(), part.seq + round * part.seq_by,
+        part.line + static_cast<int64_t>(round) * part.line_by);
+    gt::NumberedLines::Item item;
+    for (;;) {
+      const auto more = lines.next(item);
+      check(more.ok());
+      if (!more.value()) return out;
+      if (gt::takes_number(item.text)) {
+        out += std::to_string(item.seq) + " " + std::to_string(item.line) + " ";
+      }
+      out += without_mark(item.text) + "\n";
+    }
+  }
+
+  std::string said_;
+  uint64_t number_ = 0;
+  gt::Dispatcher dispatcher_;
+  std::vector<std::string> sent_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  // Where lines without ranks run on several workers follows from when what
+  // leaves, which blocks put off.
+  const bool is_placed = bytes.find('@') != std::string_view::npos;
+  if (size > kMostBytes || bytes.find("#hot=") != std::string_view::npos) {
+    return 0;
+  }
+  const std::string round = std::string(bytes) + "\n";
+  Run hot(is_placed ? 2 : 1, true);
+  Run text(is_placed ? 2 : 1, false);
+  for (int i = 0; i < kRounds; ++i) {
+    hot.feed(round);
+    text.feed(round);
+  }
+  check(hot.end() == text.end());
+  return 0;
+}
