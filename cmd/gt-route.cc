@@ -24,8 +24,8 @@ was rejected; 4 a worker was lost or did not come, or the stream was cut short;
 130 interrupted; the largest of these and of the stages before. See gt-route(1).
 
 Environment: GT_BACKEND (--backend), GT_INSTRUCTION_LOG (--log),
-GT_VERBOSE (-v); with --bind, what torchrun or Slurm say: WORLD_SIZE or
-SLURM_NTASKS (--workers).
+GT_SILENCE (--silence), GT_VERBOSE (-v); with --bind, what torchrun or Slurm
+say: WORLD_SIZE or SLURM_NTASKS (--workers).
 
 Examples:
   gt-emit model.gt | gt-route -n 2
@@ -41,6 +41,7 @@ struct Options {
   std::vector<std::string> roots;
   std::string log;
   int threads = 0;
+  double silence = 1.5;
   bool insecure = false;
   bool no_hot = false;
 };
@@ -82,6 +83,11 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--timeout", options.router.timeout,
                  "seconds until all workers must be there (60)")
       ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--silence", options.silence,
+                 "seconds after which a worker that says nothing is lost, 1 or "
+                 "more (1.5)")
+      ->check(CLI::Range(1.0, 1e6))
+      ->envname("GT_SILENCE");
   app.add_flag("--fail-fast", options.router.fail_fast,
                "read no more after the first failure");
   app.add_flag("--no-hot", options.no_hot,
@@ -147,6 +153,7 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   pass("--backend", options.backend);
   pass("--isa", options.isa);
   pass("--memory", options.memory);
+  pass("--silence", std::to_string(options.silence));
   for (const std::string& root : options.roots) pass("--root", root);
   // A worker that is connected opens what --root names alone; those that we
   // start may do what their user may.
@@ -173,6 +180,7 @@ int main(int argc, char** argv) {
   if (!wrong.empty()) return usage(wrong);
   const bool binds = !options.router.bind.empty();
   options.router.hot = !options.no_hot;
+  options.router.silence = static_cast<int64_t>(options.silence * 1000);
   options.router.workers = binds ? options.workers : options.local;
   if (!binds) {
     options.router.worker_arguments = worker_arguments(app, options);

@@ -25,9 +25,10 @@ Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
 was rejected; 4 the stream was cut short, or with --connect gt-route or a peer
 was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
 
-Environment: GT_BACKEND (--backend), GT_VERBOSE (-v); with --connect, what
-torchrun or Slurm say: RANK or SLURM_PROCID (--rank), LOCAL_RANK or
-SLURM_LOCALID (--name), LOCAL_WORLD_SIZE or SLURM_TASKS_PER_NODE (--threads).
+Environment: GT_BACKEND (--backend), GT_VERBOSE (-v); with --connect,
+GT_SILENCE (--silence) and what torchrun or Slurm say: RANK or SLURM_PROCID
+(--rank), LOCAL_RANK or SLURM_LOCALID (--name), LOCAL_WORLD_SIZE or
+SLURM_TASKS_PER_NODE (--threads).
 
 Examples:
   gt-emit model.gt | gt-work
@@ -50,6 +51,7 @@ struct Options {
   std::string rank;
   uint32_t workers = 0;
   double timeout = 60;
+  double silence = 1.5;
   gt::WorkerOptions worker;
 };
 
@@ -94,6 +96,11 @@ void add_options(CLI::App& app, Options& options) {
                  "with --connect: seconds without a sign from gt-route or a "
                  "peer (60)")
       ->check(CLI::Range(0.1, 1e6));
+  app.add_option("--silence", options.silence,
+                 "with --connect: seconds after which a gt-route that says "
+                 "nothing is lost, 1 or more (1.5)")
+      ->check(CLI::Range(1.0, 1e6))
+      ->envname("GT_SILENCE");
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");
   app.add_flag("--no-cache", options.no_cache, "decode every line anew");
@@ -198,6 +205,7 @@ int work_remotely(Options& options) {
   if (const char* token = std::getenv("GT_TOKEN")) remote.token = token;
   remote.patience =
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
+  remote.silence = static_cast<int64_t>(options.silence * 1000);
   remote.threads = options.threads;
   remote.isa = options.isa;
   remote.backend = options.backend;

@@ -55,7 +55,7 @@ await() {
   echo 'print x' >> p.gt
   spawn gt-work --connect "$at" --rank 1 --name first
   local first=$!
-  spawn gt-route --bind "$at" --workers 2 p.gt > out.txt 2> err.txt
+  spawn gt-route --bind "$at" --workers 2 --silence 1.5 p.gt > out.txt 2> err.txt
   route=$!
   await '1 of 2 workers are here; waits for rank 0' err.txt
   kill -KILL "$first"
@@ -71,6 +71,46 @@ await() {
   [ "$status" = 0 ]
   [ "$(cat out.txt)" = 'x = tensor f32[2] 1 1' ]
   wait "$second"
+}
+
+# answered FILE: gt-route and a worker run, on a stream that stays open.
+answered() {
+  mkfifo in
+  spawn gt-route --bind "$1" --workers 1 --silence 2 in > out.txt 2> route.txt
+  route=$!
+  spawn gt-work --connect "$1" --silence 1 --name w 2> work.txt
+  worker=$!
+  exec 5> in
+  printf '%s\n' 'x = ones f32[]' 'print x' >&5
+  await '^x = tensor f32\[\] 1$' out.txt
+}
+
+@test "a worker that stands still is lost after --silence" {
+  local route worker status=0
+  answered ipc://@gt-test-$$-still
+  kill -STOP "$worker"
+  await '^gt-route: worker 0 (w .* is lost: nothing was heard of it for 2[.]0 s; ' route.txt
+  wait "$route" || status=$?
+  [ "$status" = 4 ]
+  kill -KILL "$worker"
+  exec 5>&-
+}
+
+@test "gt-route that stands still is lost after a worker's --silence" {
+  local route worker status=0
+  answered ipc://@gt-test-$$-still
+  kill -STOP "$route"
+  await '^gt-work: gt-route at .* is lost: nothing was heard of it for 1[.]0 s$' work.txt
+  wait "$worker" || status=$?
+  [ "$status" = 4 ]
+  kill -KILL "$route"
+  exec 5>&-
+}
+
+@test "--silence leaves room for two beats" {
+  run -2 gt-route --silence 0.9 < /dev/null
+  GT_SILENCE=0.9 run -2 gt-work --connect ipc://@gt-none
+  [[ $output == *'between 1 and'* ]] || [[ $output == *'in range'* ]]
 }
 
 # same_results FILE: by one gt-work and by one, two and four workers.

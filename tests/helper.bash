@@ -14,6 +14,8 @@ export LC_ALL=C
 export NO_COLOR=1
 # scripts last: some are called as programs of the system are.
 export PATH=$GT_BIN:$PATH:$GT_ROOT/scripts
+# Who is stopped by a loaded machine, or slow under a sanitizer, is not lost.
+export GT_SILENCE=60
 unset GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND GT_VERBOSE
 unset RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE SLURM_PROCID SLURM_NTASKS \
   SLURM_LOCALID SLURM_TASKS_PER_NODE

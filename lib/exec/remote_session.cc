@@ -60,6 +60,7 @@ MemberOptions member_options(const RemoteOptions& options) {
   member.token = options.token;
   member.host = options.endpoint;
   member.connect_limit = options.patience.count();
+  member.timing = Timing::with_silence(options.silence);
   return member;
 }
 

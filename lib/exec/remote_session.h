@@ -24,7 +24,8 @@ struct RemoteOptions {
   std::optional<uint32_t> rank;  // the number among the workers that is wanted
   std::string token;  // not empty: a local worker, admitted by its parent
   std::chrono::milliseconds patience{60'000};  // for gt-route and for peers
-  int threads = 1;                             // of compute
+  int64_t silence = 1500;  // of gt-route, in milliseconds: it is lost
+  int threads = 1;         // of compute
   std::string isa;
   std::string backend;
 };

@@ -31,6 +31,14 @@ struct Timing {
   int64_t suspect = 1000;  // nothing heard for so long
   int64_t lost = 1500;
   int64_t handshake = 15000;  // a connection without one is closed
+
+  // Lost after so long; not less than two beats.
+  static Timing with_silence(int64_t silence) {
+    Timing timing;
+    timing.suspect = silence * 2 / 3;
+    timing.lost = silence;
+    return timing;
+  }
 };
 
 struct HostOptions {

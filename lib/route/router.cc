@@ -77,6 +77,7 @@ Exit RouterLoop::run() {
 Status RouterLoop::begin() {
   HostOptions host;
   host.workers = options_.workers;
+  host.timing = Timing::with_silence(options_.silence);
   host.table = std::to_string(table_digest());
   host.session = random_token();
   host.file = options_.files.empty() ? "" : options_.files[0];

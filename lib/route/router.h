@@ -17,8 +17,9 @@ struct RouterOptions {
   uint32_t workers = 1;
   std::string bind;  // where workers attach; "": those that we start
   std::vector<std::string> worker_arguments;  // of those that we start
-  int timeout = 60;  // seconds until all workers must be there
-  int log_fd = -1;   // where to write the log of the run
+  int timeout = 60;        // seconds until all workers must be there
+  int64_t silence = 1500;  // milliseconds, after which a worker is lost
+  int log_fd = -1;         // where to write the log of the run
   bool fail_fast = false;
   bool hot = true;  // a block that a worker was sent before goes as its number
   int verbose = 0;

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
-unset GT_BACKEND GT_VERBOSE
+unset GT_BACKEND GT_VERBOSE GT_SILENCE
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/gt-faults.XXXXXX")
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT

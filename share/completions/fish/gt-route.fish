@@ -10,6 +10,7 @@ complete -c gt-route -l memory -r -d 'bytes that values may take in each started
 complete -c gt-route -l root -r -d 'started workers load and save below this directory only; may be repeated (all that you may)'
 complete -c gt-route -l log -r -d 'write what is dispatched to whom to FILE, see gt-log(5)'
 complete -c gt-route -l timeout -r -d 'seconds until all workers must be there (60)'
+complete -c gt-route -l silence -r -d 'seconds after which a worker that says nothing is lost, 1 or more (1.5)'
 complete -c gt-route -l fail-fast -d 'read no more after the first failure'
 complete -c gt-route -l no-hot -d 'send every line, also of blocks that were sent before'
 complete -c gt-route -l insecure -d 'let anyone who reaches a tcp endpoint attach as a worker'
