@@ -12,6 +12,7 @@ from functools import partial
 FEW = 10_000
 FILLED = 100_000  # lines that fill the tables of what was seen lately
 ALLOWED = 1.1
+LAST = b"all.done"  # what is printed last; nothing else has it
 
 ADDS = "x = ones f32[4,4]\n", "x = add x 1\nx = mul x 0.5\n"
 FREES = "w = ones f32[4]\nx = copy w\n", "a = mul w 2\nb = add a a\nfree a b\n"
@@ -60,12 +61,12 @@ def peak_of(command, chunks, last):
     with subprocess.Popen(command, stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as process:
         reader = threading.Thread(
-            target=drain, args=(process.stdout, b"over", seen))
+            target=drain, args=(process.stdout, LAST, seen))
         reader.start()
         for chunk in chunks:
             process.stdin.write(chunk.encode())
         # Through filters, and out of gt-work, comes what holds the word.
-        process.stdin.write(last.encode() + b" as=over\n")
+        process.stdin.write(last.encode() + b" as=" + LAST + b"\n")
         process.stdin.flush()
         seen.wait(3000)
         peak = high_water(process.pid)
