@@ -93,6 +93,13 @@ void find_added(const Call& call, Label& label) {
   }
 }
 
+// Whether no index is of a coordinate, as of heads of width 0: it is no cut.
+bool has_no_unit(const Label& label) {
+  const auto none = [](const LabelDim& p) { return p.unit == 0; };
+  return std::any_of(label.arguments.begin(), label.arguments.end(), none) ||
+         std::any_of(label.results.begin(), label.results.end(), none);
+}
+
 // The label of one letter; nothing where it must be whole.
 void add_letter(const Call& call, const Terms& terms, int letter,
                 std::vector<Label>& labels) {
@@ -254,6 +261,7 @@ std::vector<Label> index_rule(const Call& call) {
   const auto rule = call.op->row->labels;
   std::vector<Label> labels =
       rule != nullptr ? rule(call) : labels_by_terms(call);
+  std::erase_if(labels, has_no_unit);
   for (Label& label : labels) find_added(call, label);
   return labels;
 }

@@ -104,6 +104,9 @@ TEST(IndexRule, HeadsAreUnitsOfTheLastDimension) {
                     {"f32[2,5,8]", "f32[2,5,8]", "f32[2,5,8]"}),
             "2: q.0 k.0 v.0 -> r0.0; 5: q.1 -> r0.1; "
             "4: q.2*2 k.2*2 v.2*2 -> r0.2*2");
+  EXPECT_EQ(rule_of("o = attention q k v heads=2",
+                    {"f32[4,0]", "f32[0,0]", "f32[0,0]"}),
+            "4: q.0 -> r0.0");
   EXPECT_EQ(rule_of("a b c = attention_grad q k v o l g",
                     {"f32[5,8]", "f32[6,8]", "f32[6,8]", "f32[5,8]", "f32[5]",
                      "f32[5,8]"}),
