@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
+#include "spmd/rank_set.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
@@ -188,8 +189,13 @@ void Checker::find_target(const LineRanks* where, Checked& entry) {
   if (note == nullptr || line_.results.empty()) return;
   CheckRegisters::Slot* slot = registers_.slot(unquote(*note));
   entry.reads.push_back({slot, slot->content});
-  target_ = registers_.read(
-      *slot, where == nullptr ? std::vector<int64_t>{} : where->ranks, names_);
+  const Ranks ranks = where == nullptr ? Ranks{} : ascending(where->ranks);
+  for (const ShardedValue& part : registers_.parts(slot->content)) {
+    // On other ranks, or in parts that were bound apart, it is cut otherwise.
+    if (ascending(part.ranks) == ranks) {
+      target_ = registers_.read(*slot, ranks, names_);
+    }
+  }
 }
 
 void Checker::release(const LineRanks* where, Checked& entry) {

@@ -84,6 +84,15 @@ TEST(Check, ANameInPartsOnSomeRanks) {
   EXPECT_EQ("5: unbound", findings(parts + "free x@0-1\ny@0-1 = relu x@0-1\n"));
 }
 
+TEST(Check, TheGradientOfWhatStandsElsewhere) {
+  const std::string text =
+      "mesh tp=3\nw@0-2 = ones f32[4]\nx@0-2 = ones f32[4] #type=tp:I\n";
+  const std::string gradient = "g@0-2 = neg x@0-2 #grad=w\n";
+  EXPECT_EQ("4: dual", findings(text + gradient));
+  EXPECT_EQ("", findings(text + "w@2 = mul w@2 2\n" + gradient));
+  EXPECT_EQ("", findings(text + "g@1-2 = neg x@1-2 #grad=w\n"));
+}
+
 // What is said of y, which reads an x of these axes on these.
 std::string on_other_axes(const std::string& x, const std::string& type,
                           const std::string& y) {
