@@ -121,6 +121,7 @@ const Axis* Judge::unlike_gradient(const SpmdType& g, const SpmdType& w) const {
     if (is == kUntyped || of == kUntyped || is == 'P') continue;
     if (is == of && g.dim_of(axis) == w.dim_of(axis)) continue;
     if (is == dual(of) && is != of) continue;
+    if (of == 'P' && g.dim_of(axis) >= 0) continue;  // a part of its R
     return &axis;
   }
   return nullptr;

@@ -93,6 +93,15 @@ TEST(Check, TheGradientOfWhatStandsElsewhere) {
   EXPECT_EQ("", findings(text + "g@1-2 = neg x@1-2 #grad=w\n"));
 }
 
+TEST(Check, TheGradientOfASummand) {
+  const std::string text =
+      "mesh tp=2\nw@0-1 = ones f32[4] #type=tp:P\nx@0-1 = ones f32[4]";
+  EXPECT_EQ("", findings(text + "\ng@0-1 = neg x@0-1 #grad=w\n"));
+  EXPECT_EQ("", findings(text + " split=tp:0\ng@0-1 = neg x@0-1 #grad=w\n"));
+  EXPECT_EQ("4: dual",
+            findings(text + " #type=tp:I\ng@0-1 = neg x@0-1 #grad=w\n"));
+}
+
 // What is said of y, which reads an x of these axes on these.
 std::string on_other_axes(const std::string& x, const std::string& type,
                           const std::string& y) {
