@@ -387,3 +387,28 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
   lines_are 'x = tensor f32[] 1'
   [ "$stderr" = 'gt-work: --trace: /dev/full: No space left on device' ]
 }
+
+@test "large products are those of the plain loops" {
+  # Small integers, so that every order of a sum is exact.
+  {
+    for shape in a=192,512 b=192,256 c=130,192 d=130,512 e=256,512; do
+      sizes=${shape#*=} name=${shape%%=*}
+      echo "$name = arange i64[$((${sizes/,/*}))]"
+      echo "$name = mul $name 5"
+      echo "$name = mod $name 7"
+      echo "$name = cast $name f32"
+      echo "$name = reshape $name shape=$sizes"
+    done
+    echo 'bias = arange f32[256]'
+    echo 'y = matmul a b ta=1'
+    echo 'z = matmul c b'
+    echo 'u = linear c b bias'
+    echo 'v = matmul d e tb=1'
+    for name in y z u v; do echo "print $name"; done
+  } >p
+  gt-work --backend ref p >expected
+  for threads in 1 2; do
+    gt-work --isa avx2 --threads "$threads" p | cmp - expected
+    gt-work --threads "$threads" p | cmp - expected
+  done
+}
