@@ -42,7 +42,12 @@ under() {
   cd "$BATS_FILE_TMPDIR" || return
   for program in *.s; do
     name=$BATS_TEST_TMPDIR/${program%.s}
-    gt-shard -c "$config" "$program" >"$name.s" 2>"$name.said" || return
+    # Status 3 and nothing but this said: the config is for other programs.
+    gt-shard -c "$config" "$program" >"$name.s" 2>"$name.said" || {
+      (($? == 3)) || return
+      run ! grep -vE 'is used by no line|matches no tensor' "$name.said"
+      sed -i '/^#end 3$/s/3/0/' "$name.s"
+    }
     gt-work --threads 1 "$name.s" >"$name.one" || return
     gt-cmp --rtol 1e-3 --atol 1e-5 "${program%.s}.alone" "$name.one" || return
     gt-route -n 2 --threads 1 "$name.s" | cmp - "$name.one" || return

@@ -39,8 +39,19 @@ refuses() {
 @test "an entry that no line uses is told, with what may be meant" {
   make_pair
   printf 'mesh: {tp: 2}\nsignals:\n  colpr: {shard: {tp: 1}}\n' >s.yaml
-  gt-emit pair.gt | gt-shard -c s.yaml 2>said >/dev/null || true
-  grep -q "s.yaml:3: signal 'colpr' is used by no line; did you mean 'colpar'" said
+  gt-emit pair.gt >pair.s
+  run -3 --separate-stderr gt-shard -c s.yaml pair.s
+  [[ $stderr == *"s.yaml:3: signal 'colpr' is used by no line; did you mean 'colpar'"* ]]
+  printf 'mesh: {tp: 2}\nsignals:\n  colpr: {shard: {tp: 1}, optional: true}\n' >s.yaml
+  run -0 --separate-stderr gt-shard -c s.yaml pair.s
+  [[ -z $stderr ]]
+}
+
+@test "a stream that is placed already uses no entries" {
+  make_pair
+  printf 'mesh: {tp: 2}\nsignals:\n  colpar: {shard: {tp: 1}}\n' >s.yaml
+  gt-emit pair.gt | gt-shard -c s.yaml >once.s
+  gt-shard -c s.yaml once.s | cmp - once.s
 }
 
 @test "nested scopes that contradict each other are told with both lines" {

@@ -85,8 +85,9 @@ END
 
 @test "comments and notes stay, a grad without gt-emit is refused" {
   make_pair
+  echo 'mesh: {tp: 2}' >mesh.yaml
   printf '# top\nx = ones f32[4] # of x\n\n# before print\nprint x #mine="a b"\n' |
-    gt-shard -c tp2.yaml 2>said >out
+    gt-shard -c mesh.yaml 2>said >out
   run -0 cat out
   lines_are '#gt 1
 # top
@@ -111,12 +112,32 @@ print x@0 as=x #mine="a b"
 }
 
 @test "a failure spreads to what depends on it alone" {
-  make_pair
+  echo 'mesh: {tp: 2}' >mesh.yaml
   printf 'a = fail "no a"\nb = add a 1 #signal=colpar\nc = ones f32[2,2] #signal=colpar\nd = add c 1\nprint b\nprint d\n' |
-    gt-shard -c tp2.yaml 2>said >placed || true
+    gt-shard -c mesh.yaml >placed
   run -0 --separate-stderr gt-work placed
   lines_are 'b = fail "no a"
 d = tensor f32[2,2] 2 2 2 2'
+}
+
+@test "placed lines keep the axes that they came with" {
+  printf 'mesh: {tp: 2}\n' >tp.yaml
+  printf 'mesh a=2 b=1\nx@0-1 = ones f32[4] split=a:0\ny = full f32[4] 2\nprint y\nprint x@0-1 split=a:0\n' >own.gt
+  gt-shard -c tp.yaml own.gt >placed
+  [ "$(grep '^mesh' placed)" = $'mesh a=2 b=1\nmesh tp=2\nmesh a=2 b=1' ]
+  run -0 gt-work placed
+  lines_are 'y = tensor f32[4] 2 2 2 2
+x = tensor f32[4] 1 1 1 1'
+}
+
+@test "a comparison with a range is cut as what reads it" {
+  printf 'mesh: {tp: 2}\ntensors: {table: {shard: {tp: 1}}}\n' >v.yaml
+  printf 'table = randn f32[8,64] 0\nx = randn f32[4,8] 1\ny = tensor i64[4] 1 63 32 7\nz = linear x table\nloss = cross_entropy z y\ng = grad loss table\nprint loss\nprint g\n' >v.gt
+  gt-emit v.gt >v.s
+  gt-shard -c v.yaml v.s >placed
+  grep -q '= arange i64\[64\] split=tp:0' placed
+  run ! grep -q 'all_gather' placed
+  gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work v.s) <(gt-work placed)
 }
 
 @test "notes stripped, the values are the same bits" {
@@ -342,6 +363,9 @@ END
   run -0 grep -c '#why="' placed
   [ "$output" = 1 ]
   grep -q 'y = matmul h d' said
+  # What was created says who decided.
+  grep -A 1 '<stdin>:[0-9]*: u = ' said | grep -q -- '-> tp:S1, as the config says'
+  grep -A 1 '<stdin>:[0-9]*: x = ' said | grep -q -- '-> R, as <stdin>:[0-9]* reads it'
   grep -q 'summed' said
   grep -q 'all_reduce: 1 line' said
   gt-emit pair.gt | gt-shard -c tp2.yaml | cmp - placed

@@ -35,8 +35,12 @@ std::string shared_notes(const Line& line) {
 }  // namespace
 
 Partitioner::Partitioner(const Config& config,
-                         std::function<void(const std::string&)> explain)
-    : config_(config), cluster_(config.mesh()), explain_(std::move(explain)) {}
+                         std::function<void(const std::string&)> explain,
+                         PlanCache* shared)
+    : config_(config),
+      cluster_(config.mesh()),
+      explain_(std::move(explain)),
+      plans_(shared != nullptr ? *shared : own_plans_) {}
 
 Status Partitioner::take(std::string_view text, std::string& out) {
   Line line;
@@ -47,22 +51,36 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   const bool own = line.kind == Line::Kind::kInstruction && !is_placed(line) &&
                    !config_.is_empty();
   if (!own || Meshes::is_declaration(line.op)) {
-    if (Meshes::is_declaration(line.op)) has_mesh_ = false;
-    out += text;
-    out += '\n';
+    pass(line, text, out);
     return ok_status();
   }
   out_ = &out;
   space_ = space_of(line);
   notes_ = shared_notes(line);
+  plans_.trim();
   Status done = instruction(line, text);
+  count_memory();
   if (!done.ok() || explain_) ++messages_;
   return done;
 }
 
+// Placed lines mean the axes that they came with.
+void Partitioner::pass(const Line& line, std::string_view text,
+                       std::string& out) {
+  if (Meshes::is_declaration(line.op)) {
+    has_mesh_ = false;
+    input_mesh_ = text;
+  } else if (has_mesh_ && !input_mesh_.empty() && is_placed(line)) {
+    has_mesh_ = false;
+    out += input_mesh_ + "\n";
+  }
+  out += text;
+  out += '\n';
+}
+
 Status Partitioner::instruction(const Line& line, std::string_view text) {
   if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
-  Work work{line, text, {}, {}, false, 0, {}, {}, {}};
+  Work work{line, text, {}, {}, false, 0, {}, {}, nullptr};
   if (Status s = find_values(work); !s.ok()) return reject(line, s.error());
   if (line.op == "free") {
     release(line);
@@ -80,6 +98,7 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
     return reject(line, s.error());
   }
   if (Status s = find_scope(work); !s.ok()) return reject(line, s.error());
+  has_rewritten_ = true;
   regathers_ = work.scope.regather.value_or(config_.regather());
   if (line.op == "print" || line.op == "save") return output(work);
   if (can_hold(work)) {
@@ -88,7 +107,6 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
     run(work);
   }
   write_frees();
-  count_memory();
   return ok_status();
 }
 
@@ -130,7 +148,7 @@ void Partitioner::run(Work& work) {
   choose(work);
   if (work.line.op == "copy" && !work.pin &&
       work.line.note("grad") == nullptr && work.values[0] != nullptr &&
-      work.plan.moving == 0) {
+      work.plan().moving == 0) {
     return share(work);
   }
   if (reshape_instead(work)) return;
@@ -145,7 +163,7 @@ void Partitioner::run(Work& work) {
 // Which dimensions a squeeze drops shows in the whole alone: a piece may have
 // size 1 where the whole has not.
 bool Partitioner::reshape_instead(const Work& work) {
-  if (work.line.op != "squeeze" || work.plan.results[0].cuts.empty()) {
+  if (work.line.op != "squeeze" || work.plan().results[0].cuts.empty()) {
     return false;
   }
   Line line = work.line;
@@ -206,7 +224,7 @@ Status Partitioner::output(const Work& work) {
   *out_ += keys;
   append_notes(*out_, line);
   *out_ += '\n';
-  drop_copies(*value);
+  drop_copies(value);
   write_frees();
   return ok_status();
 }
@@ -314,6 +332,7 @@ ShardValuePtr Partitioner::find(std::string_view name) const {
 void Partitioner::bind(const std::string& name, const ShardValuePtr& value) {
   names_[name] = value;
   value->names.push_back(name);
+  touch(value);
 }
 
 // The name holds its value no more; what was kept of it goes with the last.
@@ -334,6 +353,7 @@ void Partitioner::unbind(const std::string& name) {
     if (!copy.name.empty()) free_later(copy.name, copy.layout.set);
   }
   value->copies.clear();
+  touch(value);
 }
 
 std::string Partitioner::new_name() {
@@ -362,8 +382,9 @@ void Partitioner::write_frees() {
 }
 
 // Copies that were for one line.
-void Partitioner::drop_copies(ShardValue& value) {
-  std::erase_if(value.copies, [&](const ShardCopy& copy) {
+void Partitioner::drop_copies(const ShardValuePtr& value) {
+  touch(value);
+  std::erase_if(value->copies, [&](const ShardCopy& copy) {
     const bool drop = std::find(passing_names_.begin(), passing_names_.end(),
                                 copy.name) != passing_names_.end() &&
                       !copy.name.empty();
@@ -373,16 +394,16 @@ void Partitioner::drop_copies(ShardValue& value) {
 }
 
 void Partitioner::count_memory() {
-  if (depth_ > 0 || !counts_memory_) return;
-  std::set<const ShardValue*> seen;
-  double bytes = 0;
-  for (const auto& [name, value] : names_) {
-    if (!seen.insert(value.get()).second) continue;
+  for (const ShardValuePtr& value : touched_) {
+    double bytes = 0;
     for (const ShardCopy& copy : value->copies) {
       bytes += cluster_.piece_bytes(copy.layout, value->type);
     }
+    held_bytes_ += bytes - value->counted_bytes;
+    value->counted_bytes = bytes;
   }
-  costs_.peak_bytes = std::max(costs_.peak_bytes, bytes);
+  touched_.clear();
+  costs_.peak_bytes = std::max(costs_.peak_bytes, held_bytes_);
 }
 
 void Partitioner::end_round() {
@@ -438,6 +459,7 @@ void Partitioner::state(std::string& text, std::vector<Origin*>& places) {
   }
   for (const bool used : numbers_.used()) out += used ? '1' : '0';
   out += has_mesh_ ? "m" : "";
+  out += input_mesh_;
 }
 
 }  // namespace gt

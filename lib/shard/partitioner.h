@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ops/call.h"
-#include "shard/plan.h"
+#include "shard/plan_cache.h"
 #include "shard/redistribute.h"
 #include "shard/values.h"
 #include "spmd/config.h"
@@ -35,17 +35,22 @@ struct ShardCosts {
 
 class Partitioner : public Rewriter {
  public:
-  // `explain` gets a line of text for each choice; may be empty.
+  // `explain` gets text for each choice, its place first; may be empty.
+  // Partitioners of one mesh and machine, whose configs name no ranks, may share
+  // plans.
   Partitioner(const Config& config,
-              std::function<void(const std::string&)> explain);
+              std::function<void(const std::string&)> explain,
+              PlanCache* shared = nullptr);
 
-  // From now on costs() knows the peak, which takes time.
-  void count_memory_from_now() { counts_memory_ = true; }
+  // Where the next line stands, "model.s:3", for explanations.
+  void at(std::string place) { place_ = std::move(place); }
 
   // Appends what the line becomes, with LF. Error: it became a failure; the
   // rest goes on.
   Status take(std::string_view text, std::string& out);
 
+  // Lines without ranks came by.
+  bool has_rewritten() const { return has_rewritten_; }
   size_t state_size() const override { return names_.size(); }
   void state(std::string& text, std::vector<Origin*>& places) override;
   // What it explains is not replayed.
@@ -67,12 +72,14 @@ class Partitioner : public Rewriter {
     uint32_t set = 0;
     std::vector<ShardValuePtr> values;  // by operand of the line
     std::optional<Layout> pin;          // of the result
-    Plan plan;
+    PlanCache::Entry* planned = nullptr;
+    const Plan& plan() const { return planned->plan; }
   };
   // What a trial must leave as it was.
   struct Snapshot;
 
   // ---- partitioner.cc: lines
+  void pass(const Line& line, std::string_view text, std::string& out);
   Status instruction(const Line& line, std::string_view text);
   Status find_values(Work& work) const;
   Status find_scope(Work& work) const;
@@ -87,28 +94,32 @@ class Partitioner : public Rewriter {
   void fail(const Work& work);
 
   // ---- partitioner_hold.cc: lines whose layout the first use decides
-  bool can_hold(const Work& work) const;
+  static bool can_hold(const Work& work);
   void hold(const Work& work);
   void create(const ShardValuePtr& value, const Layout& layout);
   void create_default(const ShardValuePtr& value);
   void stop_reading(const ShardValuePtr& value);
   void keep_for_readers(const std::string& name);
   void create_loads(const std::string& path);
+  void explain_created(const UnwrittenLine& held, const Layout& layout) const;
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
 
   // ---- partitioner_plan.cc: what layouts a line takes
   void choose(Work& work);
+  PlannedLine describe(const Work& work) const;
+  std::string key_of(const Work& work, const PlannedLine& planned) const;
   uint32_t set_of(const Work& work);
   std::optional<Layout> pin_of(
       const std::optional<std::vector<SplitEntry>>& cuts, const Type& type,
       uint32_t set) const;
   std::optional<Layout> weight_pin(const Work& work, size_t argument) const;
   bool is_better_expanded(const Work& work);
+  double bytes_expanded(const Work& work);
   void expand(const Work& work);
   void drop_temporary(const std::string& name);
   void free_name(const std::string& name);
   void rename(const std::string& from, const std::string& to);
-  void explain(const Work& work);
+  void explain(const Work& work) const;
 
   // ---- partitioner_write.cc: lines as text
   void write_planned(Work& work);
@@ -148,8 +159,9 @@ class Partitioner : public Rewriter {
   std::string new_name();
   static size_t number_of(const std::string& name);
   void free_later(const std::string& name, uint32_t set);
-  void drop_copies(ShardValue& value);
+  void drop_copies(const ShardValuePtr& value);
   void write_frees();
+  void touch(const ShardValuePtr& value) { touched_.push_back(value); }
   void count_memory();
 
   const Config& config_;
@@ -162,10 +174,17 @@ class Partitioner : public Rewriter {
   std::vector<std::string> passing_names_;  // of copies for this line only
   ShardCosts costs_;
   ShardCosts round_;  // of one that is replayed; until then, before it
+  PlanCache own_plans_;
+  PlanCache& plans_;
+  std::vector<ShardValuePtr> touched_;  // their bytes are to be counted again
+  double held_bytes_ = 0;               // of a rank
   size_t messages_ = 0;
-  bool counts_memory_ = false;
-  bool has_mesh_ = false;  // ours is declared
-  size_t depth_ = 0;       // of expansions within each other
+  bool has_mesh_ = false;   // ours was declared last
+  std::string input_mesh_;  // the declaration of the input's placed lines
+  size_t depth_ = 0;        // of expansions within each other
+  bool has_rewritten_ = false;
+  bool is_trial_ = false;   // what is written will be taken back
+  std::string place_;
   // Of the line: its name space, what to tell people, where to write.
   bool regathers_ = false;  // what it gathers is not kept
   std::string space_;

@@ -29,7 +29,7 @@ bool makes_zeros(const Call& call) {
 
 }  // namespace
 
-bool Partitioner::can_hold(const Work& work) const {
+bool Partitioner::can_hold(const Work& work) {
   const Op& op = *work.call.op;
   if (work.call.results.size() != 1 || work.line.note("grad") != nullptr) {
     return false;
@@ -43,8 +43,12 @@ bool Partitioner::can_hold(const Work& work) const {
   bool any = false;
   for (const ShardValuePtr& value : work.values) {
     if (value == nullptr) continue;
-    any = true;
-    if (value->held == nullptr || value->held->depth >= kMaxDepth) return false;
+    if (value->held != nullptr) {
+      any = true;
+      if (value->held->depth >= kMaxDepth) return false;
+    } else if (value->type.shape.elements() >= type.shape.elements()) {
+      return false;
+    }
   }
   return any;
 }
@@ -59,6 +63,7 @@ void Partitioner::hold(const Work& work) {
   held.text = work.text;
   held.operands = work.values;
   held.is_zero = makes_zeros(work.call);
+  held.place = place_;
   if (work.scope.ranks) held.set = cluster_.set_of(*work.scope.ranks);
   held.pin = pin_of(work.scope.shard, value->type, held.set.value_or(0));
   // What speaks of a block of its own stays whole.
@@ -141,6 +146,8 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
   if (value->names.empty()) value->hidden = new_name();
   value->held = nullptr;
   value->copies = {{layout, ""}};
+  touch(value);
+  explain_created(*held, layout);
   std::vector<std::string> operands(line.operands.size());
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
@@ -166,6 +173,15 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
                     config_.machine().memory_bandwidth;
 }
 
+void Partitioner::explain_created(const UnwrittenLine& held,
+                                  const Layout& layout) const {
+  if (!explain_ || is_trial_) return;
+  explain_(held.place + ": " + held.text + "\n    -> " +
+           cluster_.describe(layout) +
+           (held.pin ? ", as the config says" : ", as " + place_ + " reads it") +
+           "\n");
+}
+
 void Partitioner::create_default(const ShardValuePtr& value) {
   const uint32_t set = value->held->set.value_or(0);
   create(value, made_as(value, Layout{set, 0, {}}));
@@ -187,6 +203,7 @@ void Partitioner::stop_reading(const ShardValuePtr& value) {
     if (!name.empty()) free_later(name, copy.layout.set);
   }
   value->copies.clear();
+  touch(value);
 }
 
 // The name is about to hold something else, and an unwritten line will read

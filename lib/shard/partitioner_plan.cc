@@ -11,6 +11,19 @@ namespace {
 
 constexpr size_t kMaxExpansions = 3;  // within each other
 
+// What of a line that waits decides how it will be written.
+void add_held(const ShardValuePtr& value, PlanKey& key) {
+  const bool is_held = value != nullptr && value->held != nullptr;
+  key.add(static_cast<int64_t>(is_held));
+  if (!is_held) return;
+  const UnwrittenLine& held = *value->held;
+  key.add(held.pin);
+  key.add(static_cast<int64_t>(held.set ? *held.set + 1 : 0));
+  key.add(static_cast<int64_t>(held.depth));
+  key.add(static_cast<int64_t>(held.is_zero));
+  for (const ShardValuePtr& operand : held.operands) add_held(operand, key);
+}
+
 }  // namespace
 
 // Where the line runs: as the config says, or where most of what it reads is.
@@ -72,7 +85,29 @@ std::optional<Layout> Partitioner::weight_pin(const Work& work,
 void Partitioner::choose(Work& work) {
   work.set = set_of(work);
   const Call& call = work.call;
-  PlannedLine planned{call, work.set, {}, std::nullopt, false};
+  if (!call.results.empty()) {
+    work.pin = pin_of(work.scope.results, call.results[0], work.set);
+    // A batch taken from data that is held in memory is a creation, too.
+    const bool takes = call.op->name == "slice" || call.op->name == "gather";
+    if (!work.pin && takes && !work.is_backward && work.values[0] != nullptr &&
+        work.values[0]->is_source) {
+      work.pin = pin_of(work.scope.shard, call.results[0], work.set);
+    }
+  }
+  const PlannedLine planned = describe(work);
+  const std::string key = key_of(work, planned);
+  work.planned = plans_.find(key);
+  if (work.planned == nullptr) {
+    work.planned =
+        plans_.add(key, plan_line(cluster_, config_.machine(), planned));
+  }
+  explain(work);
+}
+
+PlannedLine Partitioner::describe(const Work& work) const {
+  const Call& call = work.call;
+  PlannedLine planned{call, work.set, {}, work.pin, false};
+  planned.keeps_summands = work.line.note("mb") != nullptr;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     planned.operands.emplace_back();
     if (!is_tensor(call.arguments[i])) continue;
@@ -87,32 +122,42 @@ void Partitioner::choose(Work& work) {
     operand.pin = value->held->pin;
     operand.is_zero = value->held->is_zero;
   }
-  if (!call.results.empty()) {
-    work.pin = pin_of(work.scope.results, call.results[0], work.set);
-    // A batch taken from data that is held in memory is a creation, too.
-    const bool takes = call.op->name == "slice" || call.op->name == "gather";
-    if (!work.pin && takes && !work.is_backward && work.values[0] != nullptr &&
-        work.values[0]->is_source) {
-      work.pin = pin_of(work.scope.shard, call.results[0], work.set);
-    }
-  }
-  planned.pin = work.pin;
-  planned.keeps_summands = work.line.note("mb") != nullptr;
-  work.plan = plan_line(cluster_, config_.machine(), planned);
-  explain(work);
+  return planned;
 }
 
-void Partitioner::explain(const Work& work) {
+// Of the line's plan, and of whether its op is better expanded.
+std::string Partitioner::key_of(const Work& work,
+                                const PlannedLine& planned) const {
+  PlanKey key;
+  key.add(planned);
+  key.add(static_cast<int64_t>(depth_ * 2 + (regathers_ ? 1 : 0)));
+  key.add(static_cast<int64_t>(work.is_backward));
+  for (size_t i = 0; i < work.values.size(); ++i) {
+    const auto same =
+        std::find(work.values.begin(), work.values.end(), work.values[i]);
+    key.add(static_cast<int64_t>(same - work.values.begin()));
+    add_held(work.values[i], key);
+  }
+  const Scope& scope = work.scope;
+  key.add(scope.shard);
+  key.add(scope.results);
+  key.add(scope.ranks ? to_string(*scope.ranks) : "");
+  const std::string_view* signal = work.line.note("signal");
+  key.add(signal == nullptr || work.call.op->is_primitive() ? "" : *signal);
+  return key.text();
+}
+
+void Partitioner::explain(const Work& work) const {
   if (!explain_ || depth_ > 0) return;
-  std::string text = std::string(work.text) + "\n";
-  for (const Alternative& a : work.plan.alternatives) {
+  std::string text = place_ + ": " + std::string(work.text) + "\n";
+  for (const Alternative& a : work.plan().alternatives) {
     char cost[32];
     std::snprintf(cost, sizeof cost, "%.3g us", a.seconds * 1e6);
     text += std::string(a.chosen ? "  * " : "    ") +
             cluster_.axis_name(a.axis) + ": " + a.what + ": " + cost + "\n";
   }
-  if (!work.plan.results.empty()) {
-    text += "    -> " + cluster_.describe(work.plan.results[0]) + "\n";
+  if (!work.plan().results.empty()) {
+    text += "    -> " + cluster_.describe(work.plan().results[0]) + "\n";
   }
   explain_(text);
 }
@@ -128,6 +173,8 @@ struct Partitioner::Snapshot {
   std::vector<std::string> passing_names;
   ShardCosts costs;
   std::string* out;
+  size_t touched;
+  bool is_trial;
 };
 
 namespace {
@@ -156,13 +203,20 @@ ShardValuePtr clone(const ShardValuePtr& value, Clones& clones) {
 // taken back. Bytes count, since what is whole here is whole in all that
 // follows.
 bool Partitioner::is_better_expanded(const Work& work) {
-  if (work.plan.bytes == 0 || work.call.op->is_primitive() ||
+  if (work.plan().bytes == 0 || work.call.op->is_primitive() ||
       work.call.has_key("part") || depth_ >= kMaxExpansions) {
     return false;
   }
+  std::optional<bool>& known = work.planned->is_better_expanded;
+  if (!known) known = bytes_expanded(work) < work.plan().bytes;
+  return *known;
+}
+
+double Partitioner::bytes_expanded(const Work& work) {
   std::string trial;
-  Snapshot before{{},     has_mesh_, numbers_, frees_, passing_names_,
-                  costs_, out_};
+  Snapshot before{{},     has_mesh_, numbers_, frees_,          passing_names_,
+                  costs_, out_,      touched_.size(), is_trial_};
+  is_trial_ = true;
   Clones clones;
   const auto set_aside = [&](std::string_view text) {
     const std::string name(text);
@@ -192,7 +246,9 @@ bool Partitioner::is_better_expanded(const Work& work) {
   passing_names_ = std::move(before.passing_names);
   costs_ = std::move(before.costs);
   out_ = before.out;
-  return bytes < work.plan.bytes;
+  touched_.resize(before.touched);
+  is_trial_ = before.is_trial;
+  return bytes;
 }
 
 // Writes the line as its op's expansion says, each step on its own. A result

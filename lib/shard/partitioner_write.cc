@@ -51,7 +51,7 @@ void Partitioner::mark_read_twice(const Work& work) {
     if (!is_tensor(work.call.arguments[i])) continue;
     ShardValue* value =
         work.values[static_cast<size_t>(work.call.arguments[i].operand)].get();
-    const Layout* layout = &work.plan.arguments[i];
+    const Layout* layout = &work.plan().arguments[i];
     const auto [it, is_new] = wanted.try_emplace(value, layout);
     if (is_new) value->is_read_twice = false;
     value->is_read_twice |= !(*it->second == *layout);
@@ -60,39 +60,39 @@ void Partitioner::mark_read_twice(const Work& work) {
 
 void Partitioner::write_planned(Work& work) {
   const Call& call = work.call;
+  const Plan& plan = work.plan();
   std::vector<std::string> operands(work.line.operands.size());
   mark_read_twice(work);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!is_tensor(call.arguments[i])) continue;
     const auto o = static_cast<size_t>(call.arguments[i].operand);
-    operands[o] = fetch(work.values[o], work.plan.arguments[i],
+    operands[o] = fetch(work.values[o], plan.arguments[i],
                         reason(work.line, "needs it so"));
   }
   for (const Name& name : work.line.results) {
     keep_for_readers(std::string(name.text));
   }
   take_all_of_parts(
-      call, work.plan.arguments.empty() ? Layout{} : work.plan.arguments[0],
-      operands);
-  Writing how = writing(call, work.plan);
+      call, plan.arguments.empty() ? Layout{} : plan.arguments[0], operands);
+  Writing how = writing(call, plan);
   if (work.scope.compile.value_or(false) &&
       work.line.note("compile") == nullptr) {
     how.notes += " #compile";
   }
   write(without_early_notes(work), operands, how);
-  costs_.seconds += work_seconds(cluster_, config_.machine(), call, work.plan);
+  costs_.seconds += work_seconds(cluster_, config_.machine(), call, plan);
   ShardValuePtr first;
   for (const ShardValuePtr& value : work.values) {
     if (value == nullptr) continue;
     if (first == nullptr) first = value;
-    drop_copies(*value);
+    drop_copies(value);
   }
   passing_names_.clear();
   for (size_t r = 0; r < work.line.results.size(); ++r) {
     const std::string name(work.line.results[r].text);
     const auto made = std::make_shared<ShardValue>();
     made->type = call.results[r];
-    made->copies = {{work.plan.results[r], ""}};
+    made->copies = {{plan.results[r], ""}};
     made->is_source = makes_source(call, first);
     unbind(name);
     bind(name, made);
@@ -103,7 +103,7 @@ void Partitioner::write_planned(Work& work) {
 
 // Each rank has the largest of its part; all together find the largest.
 void Partitioner::find_extremes(const Work& work) {
-  for (const auto& [axis, what] : work.plan.extremes) {
+  for (const auto& [axis, what] : work.plan().extremes) {
     for (const Name& result : work.line.results) {
       const ShardValuePtr value = find(result.text);
       Move move;
@@ -227,7 +227,7 @@ Line Partitioner::without_early_notes(const Work& work) const {
   const std::vector<std::string> targets = gradient_targets(line);
   for (size_t r = 0; r < targets.size(); ++r) {
     if (targets[r].empty()) continue;
-    const Layout& made = work.plan.results[r];
+    const Layout& made = work.plan().results[r];
     const Layout wanted =
         gradient_layout(work, targets[r], work.call.results[r], made);
     if (made.cuts == wanted.cuts) continue;
@@ -281,6 +281,7 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
   const std::string name = new_name();
   write_moves(way, name, value->name_of(value->copies[from]), why);
   value->copies.push_back({wanted, name});
+  touch(value);
   const bool keeps = !is_local(way) && !regathers_;
   if (!keeps) passing_names_.push_back(name);
   return name;
@@ -295,6 +296,7 @@ void Partitioner::change(const ShardValuePtr& value, const Layout& wanted,
   const uint32_t before = value->copies[0].layout.set;
   write_moves(way, name, name, why, note);
   value->copies[0].layout = wanted;
+  touch(value);
   GT_CHECK(before == wanted.set);
 }
 

@@ -58,7 +58,8 @@ class Search {
 
   Result<std::string> run() {
     if (Status s = read(); !s.ok()) return s.error();
-    const auto alone = price("");
+    PlanCache plans;
+    const auto alone = price("", plans);
     if (!alone.ok()) return alone.error();
     std::string best;
     Price least;
@@ -165,12 +166,11 @@ class Search {
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
   }
 
-  Result<Price> price(const std::string& text) const {
+  Result<Price> price(const std::string& text, PlanCache& plans) const {
     const auto config =
         Config::parse(text.empty() ? "mesh: {dp: 1}\n" : text, "plan", 0);
     if (!config.ok()) return config.error();
-    Partitioner partitioner(config.value(), nullptr);
-    partitioner.count_memory_from_now();
+    Partitioner partitioner(config.value(), nullptr, &plans);
     std::string out;
     for (const std::string& line : job_.lines) {
       out.clear();
@@ -199,7 +199,8 @@ class Search {
     for (size_t g = 0; g < groups_.size(); ++g) {
       if (dp > 1 && !groups_[g].is_weight) chosen[g] = {"dp", 0};
     }
-    auto least = price(config(dp, tp, chosen));
+    PlanCache plans;
+    auto least = price(config(dp, tp, chosen), plans);
     if (!least.ok()) return least.error();
     for (size_t sweep = 0; sweep < kMaxSweeps; ++sweep) {
       bool gained = false;
@@ -207,7 +208,7 @@ class Search {
         for (const Choice& choice : choices_of(groups_[g], dp, tp)) {
           std::vector<Choice> guess = chosen;
           guess[g] = choice;
-          const auto cost = price(config(dp, tp, guess));
+          const auto cost = price(config(dp, tp, guess), plans);
           if (!cost.ok()) return cost.error();
           if (cost.value().seconds >= least.value().seconds * (1 - 1e-6)) {
             continue;

@@ -23,24 +23,18 @@ class Sharder {
         writer_(writer),
         say_(say),
         partitioner_(config, job.explain
-                                 ? std::function<void(const std::string&)>(
-                                       [this](const std::string& text) {
-                                         explain(text);
-                                       })
+                                 ? std::function<void(const std::string&)>(say)
                                  : nullptr),
         replay_(partitioner_) {}
 
   Exit run() {
-    if (job_.explain || job_.summary) partitioner_.count_memory_from_now();
     writer_.write(std::string(kOpenMark) + "\n");
     std::vector<std::string> files = job_.files;
     if (files.empty()) files.emplace_back("-");
     for (const std::string& file : files) {
       if (!run_file(file)) break;
     }
-    for (const std::string& unused : config_.unused()) {
-      say_("gt-shard: " + unused + "\n");
-    }
+    tell_unused();
     if (job_.explain || job_.summary) say_(summary());
     writer_.write(end_mark(status_) + "\n");
     writer_.flush();
@@ -48,6 +42,15 @@ class Sharder {
   }
 
  private:
+  // A stream that is placed already uses none.
+  void tell_unused() {
+    if (!partitioner_.has_rewritten()) return;
+    for (const std::string& unused : config_.unused()) {
+      status_ = worst(status_, Exit::kRejected);
+      say_("gt-shard: " + unused + "\n");
+    }
+  }
+
   bool fail_io(const std::string& file, int error) {
     status_ = worst(status_, Exit::kUsage);
     say_("gt-shard: cannot read " + file + ": " + std::strerror(error) + "\n");
@@ -88,6 +91,7 @@ class Sharder {
         reject({"a line of over 64 MiB", 0}, line);
         replay_.reset();
       } else if (!take_mark(line)) {
+        if (job_.explain) partitioner_.at(to_string(Place{file_, number_}));
         const Status done = partitioner_.take(line, out);
         if (!done.ok()) reject(done.error(), line);
         replay_.note(line, out);
@@ -112,10 +116,6 @@ class Sharder {
   void reject(const Error& error, std::string_view line) {
     status_ = worst(status_, Exit::kRejected);
     say_(format_error("gt-shard", {file_, number_}, error, line));
-  }
-
-  void explain(const std::string& text) {
-    say_(file_ + ":" + std::to_string(number_) + ": " + text);
   }
 
   std::string summary() const {

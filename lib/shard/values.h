@@ -15,14 +15,15 @@ struct ShardValue;
 using ShardValuePtr = std::shared_ptr<ShardValue>;
 
 // A line that was not written yet: its first use will say how its result is
-// cut. What it reads is held with it, or is a scalar.
+// cut. What it reads is held with it, or smaller than the result.
 struct UnwrittenLine {
   std::string text;
   std::vector<ShardValuePtr> operands;  // by operand of the line; null: no name
   std::optional<Layout> pin;            // as the config cuts it
   std::optional<uint32_t> set;          // where the config puts it
   bool is_zero = false;
-  size_t depth = 1;  // of such lines within each other
+  size_t depth = 1;   // of such lines within each other
+  std::string place;  // "model.s:3", for people who ask
 };
 
 // A value in one layout: under the names' own registers, or under one that
@@ -44,6 +45,7 @@ struct ShardValue {
   bool is_failed = false;      // passed on without ranks
   std::string message;         // of a failure, quoted
   bool is_read_twice = false;  // by the line, in different layouts
+  double counted_bytes = 0;    // a rank's, in the count of what is held
 
   const std::string& own_name() const {
     return names.empty() ? hidden : names[0];

@@ -26,7 +26,7 @@ template <typename Entries, typename Used, typename Report>
 void for_each_unused(const Entries& entries, const Used& used,
                      const Report& report) {
   for (size_t i = 0; i < entries.size(); ++i) {
-    if (!used[i]) report(entries[i]);
+    if (!used[i] && !entries[i].is_optional) report(entries[i]);
   }
 }
 

@@ -58,6 +58,7 @@ struct ConfigEntry {
   Scope scope;
   std::vector<Limit> on;
   std::string backward;  // the entry that #bwd lines take in its place
+  bool is_optional = false;  // that no line uses it is no mistake
 };
 
 // What is in the file.
@@ -96,7 +97,8 @@ class Config {
   // The first pattern that the name matches; null: none does.
   const Scope* tensor(std::string_view name) const;
 
-  // Entries that neither found, a message each, with its place.
+  // Entries that neither found, a message each, with its place; but for those
+  // that are optional.
   std::vector<std::string> unused() const;
 
  private:

@@ -42,10 +42,11 @@ bool ConfigReader::read_gt_entry(const YamlNode& value, ConfigEntry& entry) {
       [&](const YamlNode& key, const YamlNode& said) {
         if (key.text == "shard") return read_gt_shard(said, entry);
         if (key.text == "workers" || key.text == "backward" ||
-            key.text == "compile") {
+            key.text == "compile" || key.text == "optional") {
           return read_own_setting(key, said, entry);
         }
-        return unknown_key(key, {"shard", "workers", "backward", "compile"});
+        return unknown_key(
+            key, {"shard", "workers", "backward", "compile", "optional"});
       });
 }
 
@@ -112,9 +113,10 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   if (key.text == "workers") return read_workers(key, value, entry);
   if (key.text == "compile") return read_bool(value, scope.compile.emplace());
   if (key.text == "regather") return read_bool(value, scope.regather.emplace());
+  if (key.text == "optional") return read_bool(value, entry.is_optional);
   if (key.text != "backward") {
     return unknown_key(key, {"shard", "results", "on", "workers", "backward",
-                             "compile", "regather"});
+                             "compile", "regather", "optional"});
   }
   if (value.kind == YamlNode::Kind::kNull) return true;
   if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {

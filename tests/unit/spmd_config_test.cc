@@ -208,7 +208,7 @@ struct Bad {
 constexpr Bad kBadGt[] = {
     {"a:\n  shrad: {axis: 1}\n",
      "c.yaml:2: signal 'a': unknown key 'shrad'; expected shard, workers, "
-     "backward or compile; did you mean 'shard'?"},
+     "backward, compile or optional; did you mean 'shard'?"},
     {"a: {shard: {tp: 1}}",
      "c.yaml:1: signal 'a': unknown key 'tp'; expected axis, workers or "
      "replicated (named axes need a mesh:)"},
