@@ -137,10 +137,12 @@ constexpr Row kRows[] = {
      .index = "...,->...",
      .accepts = "float",
      .expansion = R"(
-       [each] n = norm g
+       [each] q = mul g g
+       [each] n = sum q
        s = stack n...
-       t = norm s
-       e = add t 1e-6
+       t = sum s
+       r = sqrt t
+       e = add r 1e-6
        c = div max e
        k = minimum c 1
        [each g.rank=0] p = mul g k
