@@ -36,8 +36,8 @@ struct ShardCosts {
 class Partitioner : public Rewriter {
  public:
   // `explain` gets text for each choice, its place first; may be empty.
-  // Partitioners of one mesh and machine, whose configs name no ranks, may share
-  // plans.
+  // Partitioners of one mesh and machine, whose configs name no ranks, may
+  // share plans.
   Partitioner(const Config& config,
               std::function<void(const std::string&)> explain,
               PlanCache* shared = nullptr);
@@ -78,7 +78,7 @@ class Partitioner : public Rewriter {
   // What a trial must leave as it was.
   struct Snapshot;
 
-  // ---- partitioner.cc: lines
+  // ---- partitioner.cc: lines, names
   void pass(const Line& line, std::string_view text, std::string& out);
   Status instruction(const Line& line, std::string_view text);
   Status find_values(Work& work) const;
@@ -86,6 +86,8 @@ class Partitioner : public Rewriter {
   void run(Work& work);
   bool reshape_instead(const Work& work);
   void share(const Work& work);
+
+  // ---- partitioner_output.cc: lines without results, failures
   Status output(const Work& work);
   void release(const Line& line);
   Status reject(const Line& line, const Error& error);
@@ -183,7 +185,7 @@ class Partitioner : public Rewriter {
   std::string input_mesh_;  // the declaration of the input's placed lines
   size_t depth_ = 0;        // of expansions within each other
   bool has_rewritten_ = false;
-  bool is_trial_ = false;   // what is written will be taken back
+  bool is_trial_ = false;  // what is written will be taken back
   std::string place_;
   // Of the line: its name space, what to tell people, where to write.
   bool regathers_ = false;  // what it gathers is not kept

@@ -176,10 +176,10 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
 void Partitioner::explain_created(const UnwrittenLine& held,
                                   const Layout& layout) const {
   if (!explain_ || is_trial_) return;
-  explain_(held.place + ": " + held.text + "\n    -> " +
-           cluster_.describe(layout) +
-           (held.pin ? ", as the config says" : ", as " + place_ + " reads it") +
-           "\n");
+  explain_(
+      held.place + ": " + held.text + "\n    -> " + cluster_.describe(layout) +
+      (held.pin ? ", as the config says" : ", as " + place_ + " reads it") +
+      "\n");
 }
 
 void Partitioner::create_default(const ShardValuePtr& value) {

@@ -214,7 +214,7 @@ bool Partitioner::is_better_expanded(const Work& work) {
 
 double Partitioner::bytes_expanded(const Work& work) {
   std::string trial;
-  Snapshot before{{},     has_mesh_, numbers_, frees_,          passing_names_,
+  Snapshot before{{},     has_mesh_, numbers_,        frees_,   passing_names_,
                   costs_, out_,      touched_.size(), is_trial_};
   is_trial_ = true;
   Clones clones;

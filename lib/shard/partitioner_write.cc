@@ -72,8 +72,8 @@ void Partitioner::write_planned(Work& work) {
   for (const Name& name : work.line.results) {
     keep_for_readers(std::string(name.text));
   }
-  take_all_of_parts(
-      call, plan.arguments.empty() ? Layout{} : plan.arguments[0], operands);
+  take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
+                    operands);
   Writing how = writing(call, plan);
   if (work.scope.compile.value_or(false) &&
       work.line.note("compile") == nullptr) {

@@ -57,7 +57,7 @@ struct ConfigEntry {
   size_t line = 0;
   Scope scope;
   std::vector<Limit> on;
-  std::string backward;  // the entry that #bwd lines take in its place
+  std::string backward;      // the entry that #bwd lines take in its place
   bool is_optional = false;  // that no line uses it is no mistake
 };
 

@@ -37,17 +37,16 @@ bool ConfigReader::read_entries(const YamlNode& value,
 // ---- GT's form --------------------------------------------------------------
 
 bool ConfigReader::read_gt_entry(const YamlNode& value, ConfigEntry& entry) {
-  return each(
-      value, "{shard: {axis: 1, workers: [0, 1]}}",
-      [&](const YamlNode& key, const YamlNode& said) {
-        if (key.text == "shard") return read_gt_shard(said, entry);
-        if (key.text == "workers" || key.text == "backward" ||
-            key.text == "compile" || key.text == "optional") {
-          return read_own_setting(key, said, entry);
-        }
-        return unknown_key(
-            key, {"shard", "workers", "backward", "compile", "optional"});
-      });
+  return each(value, "{shard: {axis: 1, workers: [0, 1]}}",
+              [&](const YamlNode& key, const YamlNode& said) {
+                if (key.text == "shard") return read_gt_shard(said, entry);
+                if (key.text == "workers" || key.text == "backward" ||
+                    key.text == "compile" || key.text == "optional") {
+                  return read_own_setting(key, said, entry);
+                }
+                return unknown_key(key, {"shard", "workers", "backward",
+                                         "compile", "optional"});
+              });
 }
 
 bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {

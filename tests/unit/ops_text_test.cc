@@ -201,15 +201,18 @@ TEST(Text, OptionalOperandsGuard) {
 
 TEST(Text, EachRunsOverAVariadic) {
   EXPECT_EQ(expansion("a b = clip a b 1.0", "a f32[2] b f32[3]"),
-            "t0 = norm o0\n"
-            "t1 = norm o1\n"
-            "t2 = stack t0 t1\n"
-            "t3 = norm t2\n"
-            "t4 = add t3 1e-6\n"
-            "t5 = div 1.0 t4\n"
-            "t6 = minimum t5 1\n"
-            "r0 = mul o0 t6\n"
-            "r1 = mul o1 t6\n");
+            "t0 = mul o0 o0\n"
+            "t1 = mul o1 o1\n"
+            "t2 = sum t0\n"
+            "t3 = sum t1\n"
+            "t4 = stack t2 t3\n"
+            "t5 = sum t4\n"
+            "t6 = sqrt t5\n"
+            "t7 = add t6 1e-6\n"
+            "t8 = div 1.0 t7\n"
+            "t9 = minimum t8 1\n"
+            "r0 = mul o0 t9\n"
+            "r1 = mul o1 t9\n");
   EXPECT_EQ(gradient("y = concat a b axis=1", "a f32[2,3] b f32[2,1]"),
             "g0 = slice h0 0 axis=1 size=3\n"
             "g1 = slice h0 3 axis=1 size=1\n");
