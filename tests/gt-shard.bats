@@ -120,6 +120,25 @@ print x@0 as=x #mine="a b"
 d = tensor f32[2,2] 2 2 2 2'
 }
 
+@test "a name that moves to fewer ranks is freed on the others" {
+  printf 'mesh: {tp: 4}\nsignals: {two: {workers: [2]}}\n' >move.yaml
+  printf 'w = full f32[4] 3\nprint w\nw = add w 1 #signal=two\nprint w\n' |
+    gt-shard -c move.yaml >placed
+  grep -qx 'free w@0-1,3' placed
+  gt-check -q placed
+  run -0 gt-work placed
+  lines_are 'w = tensor f32[4] 3 3 3 3
+w = tensor f32[4] 4 4 4 4'
+}
+
+@test "heads of nothing are not cut" {
+  printf 'mesh: {tp: 3}\nsignals: {s: {results: {tp: -1}}}\n' >none.yaml
+  printf 'q = zeros f32[4,0] #signal=s\ny = attention q q q heads=2 #signal=s\nprint y\n' |
+    gt-shard -c none.yaml | gt-work >out
+  run -0 cat out
+  lines_are 'y = tensor f32[4,0]'
+}
+
 @test "placed lines keep the axes that they came with" {
   printf 'mesh: {tp: 2}\n' >tp.yaml
   printf 'mesh a=2 b=1\nx@0-1 = ones f32[4] split=a:0\ny = full f32[4] 2\nprint y\nprint x@0-1 split=a:0\n' >own.gt

@@ -136,6 +136,7 @@ class Partitioner : public Rewriter {
                          const Type& type, const Layout& made) const;
   Line without_early_notes(const Work& work) const;
   void settle_gradients(const Work& work);
+  void leave(const std::string& name, uint32_t set);
   void find_extremes(const Work& work);
   Layout pinned(Layout layout, const Layout& pin, const Shape& whole) const;
   void settle(const Work& work);

@@ -94,11 +94,22 @@ void Partitioner::write_planned(Work& work) {
     made->type = call.results[r];
     made->copies = {{plan.results[r], ""}};
     made->is_source = makes_source(call, first);
+    leave(name, how.set);
     unbind(name);
     bind(name, made);
   }
   find_extremes(work);
   settle(work);
+}
+
+// The name's pieces on ranks where the line that binds it anew does not run.
+void Partitioner::leave(const std::string& name, uint32_t set) {
+  const ShardValuePtr before = find(name);
+  if (before == nullptr || before->copies.empty()) return;
+  const uint32_t old = before->copies[0].layout.set;
+  if (old == set) return;
+  const Ranks gone = without(cluster_.ranks(old), cluster_.ranks(set));
+  if (!gone.empty()) *out_ += "free " + name + "@" + to_string(gone) + "\n";
 }
 
 // Each rank has the largest of its part; all together find the largest.
