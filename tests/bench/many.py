@@ -3,9 +3,9 @@ what else carries values between processes.
 
 How the ratios are taken. Ours and the peer's side of a ratio run one after the
 other, each alone, and a row is the median over rounds; where the machine is
-busy, run the bench with `nice -n -15`. Time of a step (copy, all_reduce, digits
-and transformer) is the difference of a long and a short run, so it is that of
-warm memory: a first touch of a page costs more than ten times a copy here, and
+busy, run the bench with `nice -n -15`. Time of a step (copy, all_reduce, digits,
+transformer, a block) is the difference of a long and a short run, so it is that
+of warm memory: a first touch of a page costs more than ten times a copy here, and
 peers are measured warm too (measure.py, peer.py: timed). Time of an op of the
 chains is that of the whole run, starts of processes included.
 """
@@ -272,18 +272,26 @@ def deliveries(report, folder):
 
 def hot(report, folder):
     """A block of 1,000 lines to 64 workers, again and again."""
-    path, rounds = f"{folder}/hot.gt", 1000
+    few, many_as_text, many = 20, 500, 10_000
     names = [f"x{i}@0-63" for i in range(1000)]
     block = "".join(f"{name} = add {name} 1\n" for name in names)
-    with open(path, "w") as f:
-        f.write("mesh tp=64\n")
-        f.writelines(f"{name} = zeros f32[4,4]\n" for name in names)
-        f.write(block * rounds)
-        f.write("print x0@0\n")
+    for rounds in few, few + many_as_text, few + many:
+        with open(f"{folder}/hot.{rounds}", "w") as f:
+            f.write("mesh tp=64\n")
+            f.writelines(f"{name} = zeros f32[4,4]\n" for name in names)
+            for _ in range(rounds):
+                f.write(block)
+            f.write("print x0@0\n")
+
+    def block_seconds(rounds, *options):
+        def total(n):
+            return light_seconds(folder, 64, f"{folder}/hot.{n}", *options)
+
+        return (total(few + rounds) - total(few)) / rounds
 
     def measure():
-        a = light_seconds(folder, 64, path) / rounds
-        b = light_seconds(folder, 64, path, "--no-hot") / rounds
+        a = block_seconds(many)
+        b = block_seconds(many_as_text, "--no-hot")
         return b, a, b / a
 
     report.pair("blocks to 64 workers, text s : hash s", measure, 5, 50)
