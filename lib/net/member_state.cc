@@ -107,6 +107,7 @@ void MemberState::take(Letter letter) {
   const Verb verb = letter.message.verb;
   switch (verb) {
     case Verb::kBeat:
+      answer_beat();
       return take_time(letter.message);
     case Verb::kRefuse:
       return finish(Kind::kRefused, std::string(letter.message.body));
@@ -191,6 +192,14 @@ void MemberState::say_done() {
   done.field("seq", done_seq_).field("bytes", taken_).field("wait", wait_ms_);
   if (wait_at_ != 0) done.field("at", wait_at_);
   outgoing_.push_back(Frame(done.finish(waits_for_)));
+}
+
+// Both sides' beats go together, since each that goes alone wakes both: ours
+// leaves when that of gt-route comes, which shall be before its time.
+void MemberState::answer_beat() {
+  const int64_t beat = options_.timing.beat;
+  if (next_beat_ - heard_ <= beat * 3 / 4) say_done();
+  next_beat_ = heard_ + beat * 5 / 4;
 }
 
 void MemberState::take_time(const Message& message) {

@@ -92,6 +92,7 @@ class MemberState {
   void say_hello();
   void say_hello_again(int64_t now);
   void say_done();
+  void answer_beat();
   void take_time(const Message& message);
   void finish(MemberEvent::Kind kind, std::string why);
 

@@ -16,7 +16,8 @@ constexpr const char* kWelcome =
 
 class MemberStateTest : public testing::Test {
  protected:
-  MemberStateTest() {
+  MemberStateTest() { begin(); }
+  void begin() {
     MemberOptions options;
     options.info.name = "b";
     options.info.host = "h";
@@ -138,6 +139,31 @@ TEST_F(MemberStateTest, HandsOverWhatComesAndGivesRoomBack) {
   EXPECT_EQ(event().letter.bytes, 0u);
   say("end size=0\n");
   EXPECT_EQ(event().kind, MemberKind::kEnd);
+}
+
+// Whenever they began, so that nobody wakes twice.
+TEST_F(MemberStateTest, ItsBeatsGoWithThoseOfGtRoute) {
+  for (const int64_t apart : {10, 100, 200, 300, 490}) {
+    begin();
+    attach();
+    pass(500);
+    EXPECT_EQ(sent().size(), 1u);
+    pass(apart);
+    say("beat size=0\n");
+    (void)sent();
+    for (int i = 0; i < 5; ++i) {
+      pass(500);
+      EXPECT_TRUE(sent().empty());
+      say("beat size=0\n");
+      EXPECT_EQ(sent(),
+                std::vector<std::string>{"done seq=0 bytes=0 wait=0 size=0\n"});
+    }
+    // gt-route is late.
+    pass(620);
+    EXPECT_TRUE(sent().empty());
+    pass(5);
+    EXPECT_EQ(sent().size(), 1u);
+  }
 }
 
 TEST_F(MemberStateTest, RoomIsToldAtOnceWhenItIsMuch) {
