@@ -99,6 +99,25 @@ print q@0' >p
   [ "$(grep -c "unknown name 'nobody@0'" err)" = 5 ]
 }
 
+@test "no rounds are read for a worker that stands still, and the run ends" {
+  local at=ipc://@gt-rounds-$$-still route worker status=0
+  mkfifo in
+  spawn gt-route --bind "$at" --workers 1 --silence 2 in >out 2>err
+  route=$!
+  spawn gt-work --connect "$at" --threads 1
+  worker=$!
+  {
+    rounds 1
+    yes "$(rounds 1 | tail -n +4)"
+  } >in 2>/dev/null 3>&- &
+  within 60 bash -c 'until (($(wc -l <out) > 1000)); do sleep 0.05; done'
+  kill -STOP "$worker"
+  wait "$route" || status=$?
+  [ "$status" = 4 ]
+  grep -q 'is lost: nothing was heard of it for 2[.]0 s; it was at in:' err
+  kill -KILL "$worker"
+}
+
 @test "blocks that workers had to forget are sent again" {
   local i k
   for ((i = 0; i < 2; i++)); do

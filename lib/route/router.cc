@@ -175,7 +175,8 @@ void RouterLoop::read_input() {
   input_idle_ = false;
   std::string_view line;
   for (int n = 0; n < kLinesAtOnce; ++n) {
-    if ((repeat_rounds() || (n & 63) == 0) && !wants_input()) return;
+    if ((n & 63) == 0 && !wants_input()) return;
+    if (repeat_rounds() && !wants_input()) return;
     switch (input_.next(line)) {
       case RouteInput::Item::kLine:
         dispatcher_->line(line, input_.number());
