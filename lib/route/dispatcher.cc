@@ -91,11 +91,13 @@ void Dispatcher::comment(std::string_view text, std::string_view notes) {
 // what is no instruction would be another wrong one with a note behind it.
 void Dispatcher::dispatch_marked(const NotedText& parts, uint64_t hash,
                                  uint32_t block) {
-  if (!parse_line(came_, line_).ok()) return dispatch(came_, parts, hash);
   const bool is_marked = parts.notes.find("#hot=") != std::string_view::npos;
   marked_.assign(parts.text);
   if (!is_marked) marked_.append(" #hot=").append(std::to_string(block));
   if (!parts.notes.empty()) marked_.append(" ").append(parts.notes);
+  if (!parse_line(came_, line_).ok() || !parse_line(marked_, line_).ok()) {
+    return dispatch(came_, parts, hash);
+  }
   dispatch(marked_, split_notes(marked_), hash);
 }
 
