@@ -132,6 +132,7 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
     return lose(peer, "a worker says no " + std::string(name_of(verb)), true);
   }
   worker.status.state = WorkerState::kLeft;
+  outgoing_.push_back({peer, Frame(MessageWriter(Verb::kBye).finish())});
   peers_.erase(peer);
   emit(HostEvent::Kind::kLeft, number, {}, std::move(letter));
 }

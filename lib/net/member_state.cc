@@ -114,6 +114,9 @@ void MemberState::take(Letter letter) {
     case Verb::kAbort:
       if (!is_attached()) return say_hello_again(heard_);
       return finish(Kind::kAborted, std::string(letter.message.body));
+    case Verb::kBye:  // the answer to ours
+      if (!is_attached()) break;
+      return finish(Kind::kLost, "gt-route at " + options_.host + " said bye");
     case Verb::kWelcome:
       if (state_ == State::kHello) return take_welcome(letter.message);
       break;
