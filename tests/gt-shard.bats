@@ -139,6 +139,42 @@ w = tensor f32[4] 4 4 4 4'
   lines_are 'y = tensor f32[4,0]'
 }
 
+@test "names of placed lines are not taken, nor those of other lines" {
+  printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 1}}}\n' >k.yaml
+  printf 'mesh tp=2\n_s0@0-1 = full f32[4,4] 5\ny = randn f32[4,4] 1 #signal=c\nz = softmax y\nprint z\nprint _s0@0 as=q\n' >own.gt
+  gt-shard -c k.yaml own.gt | gt-work >out
+  tail -n 1 out | grep -q '^q = tensor f32\[4,4\] 5 5 5 5'
+  # One that comes while gt-shard has the number in use.
+  printf 'y = randn f32[4,4] 1 #signal=c\nz = softmax y\nmesh tp=2\n_s0@0-1 = full f32[4,4] 5\nu = softmax y axis=0\nv = softmax y\nprint v\nprint _s0@0 as=q\n' >late.gt
+  gt-shard -c k.yaml late.gt >late.s
+  run -0 grep -c 'all_gather y' late.s
+  gt-work late.s >out
+  tail -n 1 out | grep -q '^q = tensor f32\[4,4\] 5 5 5 5'
+  sed '/^mesh/d; s/^_s0@0-1/q/; s/print _s0@0 as=q/print q/' late.gt | gt-work | gt-cmp --rtol 1e-6 - out
+  printf '_s0 = full f32[4,4] 5\ny = randn f32[4,4] 1 #signal=c\nz = softmax y\nprint z\nprint _s0 as=q\n' |
+    gt-shard -c k.yaml | gt-work | tail -n 1 | grep -q '^q = tensor f32\[4,4\] 5 5'
+}
+
+@test "a line that mixes placed names and others is told, and a name that is both" {
+  printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 1}}}\n' >k.yaml
+  printf 'mesh tp=2\nx@0-1 = ones f32[4]\ny = ones f32[4] #signal=c\nz@0-1 = add x@0-1 y\n' >mixed.gt
+  run -3 --separate-stderr gt-shard -c k.yaml mixed.gt
+  [[ $stderr == *"mixed.gt:4: "*"'y' has no ranks"* ]]
+  printf 'mesh tp=2\ny = ones f32[4,4] #signal=c\nprint y\ny@0-1 = ones f32[4]\n' >both.gt
+  run -3 --separate-stderr gt-shard -c k.yaml both.gt
+  [[ $stderr == *"both.gt:4: "*"'y' was bound without ranks"* ]]
+}
+
+@test "the gradient of a mean is cut as what it is of" {
+  printf 'mesh: {dp: 4}\nsignals: {batch: {shard: {dp: 0}}}\n' >dp.yaml
+  printf 'x = randn f32[64,8] 1 #signal=batch\nw = randn f32[8,8] 2\np = matmul x w\nh = relu p\nl = mean h\ng = grad l w\nprint g\n' >m.gt
+  gt-emit m.gt >m.s
+  gt-shard -c dp.yaml m.s >placed
+  run ! grep -E 'convert|all_gather' placed
+  gt-check -q placed
+  gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work m.s) <(gt-work placed)
+}
+
 @test "placed lines keep the axes that they came with" {
   printf 'mesh: {tp: 2}\n' >tp.yaml
   printf 'mesh a=2 b=1\nx@0-1 = ones f32[4] split=a:0\ny = full f32[4] 2\nprint y\nprint x@0-1 split=a:0\n' >own.gt

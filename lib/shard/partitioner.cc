@@ -8,11 +8,15 @@
 #include "ops/shape_rules.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
+#include "spmd/placed.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
+
+// A name of the input, _s12, that is no number of ours.
+constexpr size_t kMostForeign = size_t{1} << 20;
 
 // "c1/" of "c1/w".
 std::string space_of(const Line& line) {
@@ -50,12 +54,12 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   }
   const bool own = line.kind == Line::Kind::kInstruction && !is_placed(line) &&
                    !config_.is_empty();
-  if (!own || Meshes::is_declaration(line.op)) {
-    pass(line, text, out);
-    return ok_status();
-  }
   out_ = &out;
   space_ = space_of(line);
+  if (line.kind == Line::Kind::kInstruction && !config_.is_empty()) {
+    respect(line);
+  }
+  if (!own || Meshes::is_declaration(line.op)) return pass(line, text);
   notes_ = shared_notes(line);
   plans_.trim();
   Status done = instruction(line, text);
@@ -65,8 +69,8 @@ Status Partitioner::take(std::string_view text, std::string& out) {
 }
 
 // Placed lines mean the axes that they came with.
-void Partitioner::pass(const Line& line, std::string_view text,
-                       std::string& out) {
+Status Partitioner::pass(const Line& line, std::string_view text) {
+  std::string& out = *out_;
   if (Meshes::is_declaration(line.op)) {
     has_mesh_ = false;
     input_mesh_ = text;
@@ -76,6 +80,20 @@ void Partitioner::pass(const Line& line, std::string_view text,
   }
   out += text;
   out += '\n';
+  if (!is_placed(line)) return ok_status();
+  if (Status s = check_mixed(line); !s.ok()) {
+    ++messages_;
+    return s;
+  }
+  for (const Name& name : line.results) {
+    if (find(name.text) == nullptr) continue;
+    ++messages_;
+    return Error{"'" + std::string(name.text) +
+                     "' was bound without ranks, and gt-shard gave it some; "
+                     "free it first, or take another name",
+                 name.column};
+  }
+  return ok_status();
 }
 
 Status Partitioner::instruction(const Line& line, std::string_view text) {
@@ -135,8 +153,14 @@ Status Partitioner::find_scope(Work& work) const {
   }
   if (work.line.results.empty()) return ok_status();
   if (const Scope* named = config_.tensor(work.line.results[0].text)) {
-    if (named->shard) work.scope.shard = named->shard;
-    if (named->results) work.scope.results = named->results;
+    if (named->shard) {
+      work.scope.shard = named->shard;
+      work.scope.shard_line = named->shard_line;
+    }
+    if (named->results) {
+      work.scope.results = named->results;
+      work.scope.results_line = named->results_line;
+    }
     if (named->ranks) work.scope.ranks = named->ranks;
     if (named->compile) work.scope.compile = named->compile;
     if (named->regather) work.scope.regather = named->regather;
@@ -230,6 +254,50 @@ void Partitioner::unbind(const std::string& name) {
 
 std::string Partitioner::new_name() {
   return space_ + "_s" + std::to_string(numbers_.take());
+}
+
+// A name of the input that looks like one of ours is the input's.
+void Partitioner::respect(const Line& line) {
+  for (const Name& name : line.results) {
+    const size_t slash = name.text.rfind('/') + 1;  // npos + 1 is 0
+    const std::string_view own = name.text.substr(slash);
+    size_t number = 0;
+    if (!own.starts_with("_s") || !read_number(own.substr(2), number) ||
+        number > kMostForeign || !foreign_.insert(number).second) {
+      continue;
+    }
+    if (numbers_.is_used(number)) move_away(number);
+    numbers_.keep(number);
+  }
+}
+
+// What we hold under that number gets another.
+void Partitioner::move_away(size_t number) {
+  std::set<ShardValue*> seen;
+  const auto move = [&](std::string& name, uint32_t set) {
+    if (name.empty() || number_of(name) != number) return;
+    const std::string ranks = "@" + cluster_.ranks_text(set);
+    const std::string to = name.substr(0, name.rfind("_s")) + "_s" +
+                           std::to_string(numbers_.take());
+    *out_ += to + ranks + " = copy " + name + ranks + "\nfree " + name + ranks +
+             "\n";
+    name = to;
+  };
+  const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {
+    if (value == nullptr || !seen.insert(value.get()).second) return;
+    for (ShardCopy& copy : value->copies) move(copy.name, copy.layout.set);
+    if (value->held == nullptr) {
+      if (!value->copies.empty()) {
+        move(value->hidden, value->copies[0].layout.set);
+      }
+      return;
+    }
+    for (const ShardValuePtr& operand : value->held->operands) {
+      self(self, operand);
+    }
+  };
+  declare_mesh();
+  for (const auto& [name, value] : names_) visit(visit, value);
 }
 
 size_t Partitioner::number_of(const std::string& name) {

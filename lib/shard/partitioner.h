@@ -79,7 +79,7 @@ class Partitioner : public Rewriter {
   struct Snapshot;
 
   // ---- partitioner.cc: lines, names
-  void pass(const Line& line, std::string_view text, std::string& out);
+  Status pass(const Line& line, std::string_view text);
   Status instruction(const Line& line, std::string_view text);
   Status find_values(Work& work) const;
   Status find_scope(Work& work) const;
@@ -160,6 +160,8 @@ class Partitioner : public Rewriter {
   void bind(const std::string& name, const ShardValuePtr& value);
   void unbind(const std::string& name);
   std::string new_name();
+  void respect(const Line& line);
+  void move_away(size_t number);
   static size_t number_of(const std::string& name);
   void free_later(const std::string& name, uint32_t set);
   void drop_copies(const ShardValuePtr& value);
@@ -173,6 +175,7 @@ class Partitioner : public Rewriter {
   std::unordered_map<std::string, ShardValuePtr> names_;
   std::map<std::string, std::vector<std::weak_ptr<ShardValue>>> loads_;
   NumberPool numbers_;
+  std::set<size_t> foreign_;  // of names of the input that look like ours
   std::vector<std::pair<std::string, uint32_t>> frees_;
   std::vector<std::string> passing_names_;  // of copies for this line only
   ShardCosts costs_;

@@ -48,6 +48,8 @@ bool Partitioner::can_hold(const Work& work) {
       if (value->held->depth >= kMaxDepth) return false;
     } else if (value->type.shape.elements() >= type.shape.elements()) {
       return false;
+    } else {
+      any |= op.name == "expand";
     }
   }
   return any;

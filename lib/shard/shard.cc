@@ -44,10 +44,10 @@ class Sharder {
  private:
   // A stream that is placed already uses none.
   void tell_unused() {
-    if (!partitioner_.has_rewritten()) return;
-    for (const std::string& unused : config_.unused()) {
+    if (!partitioner_.has_rewritten() || status_ != Exit::kDone) return;
+    for (const std::string& message : config_.unused()) {
       status_ = worst(status_, Exit::kRejected);
-      say_("gt-shard: " + unused + "\n");
+      say_("gt-shard: " + message + "\n");
     }
   }
 

@@ -69,6 +69,11 @@ class NumberPool {
     used_[n] = false;
     while (!used_.empty() && !used_.back()) used_.pop_back();
   }
+  void keep(size_t n) {  // in use from now on
+    if (n >= used_.size()) used_.resize(n + 1);
+    used_[n] = true;
+  }
+  bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
   const std::vector<bool>& used() const { return used_; }
 
  private:
