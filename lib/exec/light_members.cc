@@ -37,7 +37,11 @@ class LightMember {
   // Takes all that has come and says what is to be said. Error: why it is over.
   Status step();
   void leave(Exit status, std::string_view why);
-  void linger() { member_->linger(kLinger); }
+  // Has left; all of them together may take until then.
+  void close(int64_t until) {
+    member_->await_answer(until - now_ms());
+    member_->linger(kLinger);
+  }
 
  private:
   Status take(const MemberEvent& event);
@@ -223,8 +227,9 @@ Exit LightMembers::run(uint32_t workers) {
   }
   for (const auto& member : members_) {
     if (!member->has_left()) member->leave(status_, why_);
-    member->linger();
   }
+  const int64_t until = now_ms() + kLinger;
+  for (const auto& member : members_) member->close(until);
   if (why_.empty()) return Exit::kDone;
   say_("gt-work: " + why_ + "\n");
   return status_;

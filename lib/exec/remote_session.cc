@@ -197,26 +197,11 @@ void RemoteSession::talk() {
   }
 }
 
-// gt-route answers a bye. To close before that can lose what libzmq (4.3.4) has
-// not written yet, whatever ZMQ_LINGER says.
-void RemoteSession::await_answer() {
-  const int64_t until = now_ms() + kLinger;
-  MemberEvent event;
-  for (int64_t now = now_ms(); now < until; now = now_ms()) {
-    while (member_->next(event)) continue;
-    if (member_->state().is_over()) return;
-    poller_.clear();
-    member_->add_to(poller_);
-    poller_.wait(std::min(member_->wait_ms(), until - now));
-    member_->step();
-  }
-}
-
 // What computes ends with its instruction, or with the process.
 Exit RemoteSession::end(std::thread& decoder) {
   if (lost_.empty()) {
     decoder.join();
-    await_answer();
+    member_->await_answer(kLinger);
     member_->linger(kLinger);
     return status_;
   }

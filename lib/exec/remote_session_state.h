@@ -66,7 +66,6 @@ class RemoteSession {
   void send_out();
   void send_done();
   void send_ran();
-  void await_answer();
   void stop(std::string why);
   Exit end(std::thread& decoder);
 

@@ -69,6 +69,20 @@ void Member::step() {
   flush();
 }
 
+void Member::await_answer(int64_t milliseconds) {
+  const int64_t until = now_ms() + milliseconds;
+  Poller poller;
+  MemberEvent event;
+  for (int64_t now = now_ms(); now < until; now = now_ms()) {
+    while (next(event)) continue;
+    if (state_.is_over()) return;
+    poller.clear();
+    add_to(poller);
+    poller.wait(std::min(wait_ms(), until - now));
+    step();
+  }
+}
+
 void Member::receive() {
   Frame frame;
   int received = 0;

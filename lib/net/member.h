@@ -33,6 +33,10 @@ class Member {
   // Whether gt-route reads as fast as we write; if not, wait until step().
   bool can_send() const { return unsent_bytes_ < kMaxUnsent; }
   void send(Frame frame);  // results, report, bye
+  // Behind a bye: until gt-route has answered, or that much is past. To close
+  // before it did can lose what libzmq (4.3.4) has not written yet, whatever
+  // ZMQ_LINGER says.
+  void await_answer(int64_t milliseconds);
   // Lets the last messages leave when the member goes, for at most so long.
   void linger(int milliseconds) { dealer_.linger(milliseconds); }
 
