@@ -153,14 +153,8 @@ Status Partitioner::find_scope(Work& work) const {
   }
   if (work.line.results.empty()) return ok_status();
   if (const Scope* named = config_.tensor(work.line.results[0].text)) {
-    if (named->shard) {
-      work.scope.shard = named->shard;
-      work.scope.shard_line = named->shard_line;
-    }
-    if (named->results) {
-      work.scope.results = named->results;
-      work.scope.results_line = named->results_line;
-    }
+    if (named->shard) work.scope.shard = named->shard;
+    if (named->results) work.scope.results = named->results;
     if (named->ranks) work.scope.ranks = named->ranks;
     if (named->compile) work.scope.compile = named->compile;
     if (named->regather) work.scope.regather = named->regather;
