@@ -11,26 +11,13 @@ import time
 import many
 import networks
 import sharding
-from measure import (EMIT, LOG, WORK, Report, peak_kib, peer, per_step, run,
-                     shell_seconds)
-
-
-def count_lines(path):
-    return int(run(["wc", "-l", path], stdout=subprocess.PIPE,
-                   text=True).stdout.split()[0])
+from measure import (EMIT, LOG, WORK, Report, against_mawk, count_lines,
+                     peak_kib, peer, per_step, run, shell_seconds)
 
 
 def emit_against_mawk(report, name, path, out, must, aim):
-    shell_seconds(f"{EMIT} < {path} > {out} 2>/dev/null")
-    lines = count_lines(out)
-
-    def measure():
-        ours = lines / shell_seconds(f"{EMIT} < {path} > {out} 2>/dev/null")
-        theirs = lines / shell_seconds(
-            "mawk '{c[$3]++} END {print NR}' " + out + " >/dev/null")
-        return ours, theirs, ours / theirs
-
-    report.pair(name, measure, must, aim)
+    against_mawk(report, name, f"{EMIT} < {path} > {out} 2>/dev/null", out,
+                 must, aim)
 
 
 def emit_loop(report, folder):

@@ -12,6 +12,8 @@ import os
 import sys
 import time
 
+from transformer import block
+
 LAYERS, WIDTH, HEADS, TOKENS, BATCH = 12, 768, 12, 1024, 8
 VOCABULARY = 50304  # of the 50257, up to a multiple of 64, as is usual
 RATE, DECAY = 6e-4, 0.1
@@ -53,19 +55,8 @@ def program():
         init.append(f"{name} = randn {kind} scale=0.02")
         init += [f"{moment}.{name} = zeros {kind}" for moment in "mv"]
     step = ["h = embedding wte x", "h = add h wpe"]
-    for p in (f"h{i}." for i in range(LAYERS)):
-        step += [f"a = layer_norm h {p}n1 {p}c1 #signal=norm",
-                 f"q = linear a {p}wq {p}bq #signal=hidden",
-                 f"k = linear a {p}wk {p}bk #signal=hidden",
-                 f"v = linear a {p}wv {p}bv #signal=hidden",
-                 f"o = attention q k v causal=1 heads={HEADS}",
-                 f"a = linear o {p}wo {p}bo #signal=out",
-                 "h = add h a #signal=residual",
-                 f"a = layer_norm h {p}n2 {p}c2 #signal=norm",
-                 f"a = linear a {p}w1 {p}b1 #signal=hidden",
-                 "a = gelu a #signal=hidden",
-                 f"a = linear a {p}w2 {p}b2 #signal=out",
-                 "h = add h a #signal=residual"]
+    for i in range(LAYERS):
+        step += block(f"h{i}.", HEADS)
     step += ["h = layer_norm h n c", "z = matmul h wte tb=1",
              "l = cross_entropy z y", "free a q k v o h z",
              f"{gradients} = grad l {names}", "t = add t 1"]

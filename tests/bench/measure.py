@@ -27,6 +27,26 @@ def shell_seconds(command):
     return seconds(["bash", "-c", "set -o pipefail; " + command])
 
 
+def count_lines(path):
+    return int(run(["wc", "-l", path], stdout=subprocess.PIPE,
+                   text=True).stdout.split()[0])
+
+
+def against_mawk(report, name, command, path, must, aim):
+    """Lines of that file a second, as the command needs for them, beside mawk's
+    that counts their words."""
+    shell_seconds(command)  # it can, and the file is there
+    lines = count_lines(path)
+
+    def measure():
+        ours = lines / shell_seconds(command)
+        theirs = lines / shell_seconds(
+            "mawk '{c[$3]++} END {print NR}' " + path + " > /dev/null")
+        return ours, theirs, ours / theirs
+
+    report.pair(name, measure, must, aim)
+
+
 def peer_values(*args):
     """What tests/bench/peer.py prints."""
     out = run([os.environ["GT_BENCH_PYTHON"], PEER, *map(str, args)],

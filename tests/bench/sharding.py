@@ -9,8 +9,8 @@ import subprocess
 
 import gpt2
 import transformer
-from measure import (BIN, EMIT, peak_kib, printed_steps, run, same,
-                     shell_seconds)
+from measure import (BIN, EMIT, against_mawk, peak_kib, printed_steps, run,
+                     same, shell_seconds)
 from networks import torch_transformer
 
 SHARD = os.path.join(BIN, "gt-shard")
@@ -38,34 +38,20 @@ def stream(folder, steps):
     return path
 
 
-def against_mawk(report, name, command, path, must, aim):
-    """A filter's lines a second beside counting the same file's words."""
-    with open(path, "rb") as lines:
-        count = sum(1 for _ in lines)
-    shell_seconds(f"{command} < {path} > /dev/null")  # it can
-
-    def measure():
-        ours = count / shell_seconds(f"{command} < {path} > /dev/null")
-        theirs = count / shell_seconds(
-            "mawk '{c[$3]++} END {print NR}' " + path + " > /dev/null")
-        return ours, theirs, ours / theirs
-
-    report.pair(name, measure, must, aim)
-
-
 def shard_lines(report, folder):
     path = stream(folder, 20_000)
     for name in "data-parallel", "tensor-parallel":
         against_mawk(report, f"gt-shard {name}, lines/s : mawk",
-                     f"{config(name)} 2>/dev/null", path, 0.5, 3)
+                     f"{config(name)} 2>/dev/null < {path} > /dev/null", path,
+                     0.5, 3)
 
 
 def check_lines(report, folder):
     path, placed = stream(folder, 20_000), folder + "/placed.s"
     for name in "data-parallel", "tensor-parallel":
         shell_seconds(f"{config(name)} {path} > {placed} 2>/dev/null")
-        against_mawk(report, f"gt-check {name}, lines/s : mawk", CHECK, placed,
-                     0.2, 1)
+        against_mawk(report, f"gt-check {name}, lines/s : mawk",
+                     f"{CHECK} < {placed} > /dev/null", placed, 0.2, 1)
 
 
 def jax(report, folder):

@@ -52,6 +52,22 @@ def make(folder, batch):
     numpy.save(path_of(folder, "y"), tokens[:, 1:].copy())
 
 
+def block(p, heads):
+    """A pre-norm block: h to h, by the weights whose names begin with p."""
+    return [f"a = layer_norm h {p}n1 {p}c1 #signal=norm",
+            f"q = linear a {p}wq {p}bq #signal=hidden",
+            f"k = linear a {p}wk {p}bk #signal=hidden",
+            f"v = linear a {p}wv {p}bv #signal=hidden",
+            f"o = attention q k v causal=1 heads={heads}",
+            f"a = linear o {p}wo {p}bo #signal=out",
+            "h = add h a #signal=residual",
+            f"a = layer_norm h {p}n2 {p}c2 #signal=norm",
+            f"a = linear a {p}w1 {p}b1 #signal=hidden",
+            "a = gelu a #signal=hidden",
+            f"a = linear a {p}w2 {p}b2 #signal=out",
+            "h = add h a #signal=residual"]
+
+
 def program(folder):
     """The lines before the loop, and those of one step; it prints l."""
     names = [name for name, _ in weights()]
@@ -66,21 +82,7 @@ def program(folder):
         init.append(f"v/{name} = zeros f32[{shape}]")
     step = ["h = embedding wte x", "h = add h wpe"]
     for i in range(LAYERS):
-        p = f"h{i}/"
-        step += [
-            f"a = layer_norm h {p}n1 {p}c1 #signal=norm",
-            f"q = linear a {p}wq {p}bq #signal=hidden",
-            f"k = linear a {p}wk {p}bk #signal=hidden",
-            f"v = linear a {p}wv {p}bv #signal=hidden",
-            f"o = attention q k v causal=1 heads={HEADS}",
-            f"a = linear o {p}wo {p}bo #signal=out",
-            "h = add h a #signal=residual",
-            f"a = layer_norm h {p}n2 {p}c2 #signal=norm",
-            f"a = linear a {p}w1 {p}b1 #signal=hidden",
-            "a = gelu a #signal=hidden",
-            f"a = linear a {p}w2 {p}b2 #signal=out",
-            "h = add h a #signal=residual",
-        ]
+        step += block(f"h{i}/", HEADS)
     gradients = " ".join(f"g/{name}" for name in names)
     step += ["h = layer_norm h n c",
              "z = linear h wu #signal=hidden",

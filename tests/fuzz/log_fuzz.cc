@@ -1,8 +1,6 @@
 // Any bytes are a stream, a log, a trace or results: gt-log passes them on as
 // they came, its filters change nothing of what they passed once, and every
 // report comes to an end.
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -12,33 +10,9 @@
 #include "log/filter.h"
 #include "log/report.h"
 #include "log/tee.h"
+#include "memory_file.h"
 
 namespace {
-
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view text = {})
-      : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    const auto size = static_cast<ssize_t>(text.size());
-    if (::pwrite(fd_, text.data(), text.size(), 0) != size) std::abort();
-  }
-  ~MemoryFile() { ::close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  int fd() const { return fd_; }
-  std::vector<std::string> paths() const {
-    return {"/proc/self/fd/" + std::to_string(fd_)};
-  }
-  std::string text() const {
-    std::string out(static_cast<size_t>(::lseek(fd_, 0, SEEK_END)), '\0');
-    if (::pread(fd_, out.data(), out.size(), 0) < 0) std::abort();
-    return out;
-  }
-
- private:
-  int fd_;
-};
 
 void say(std::string_view /*message*/) {}
 
@@ -46,7 +20,7 @@ std::string filtered(const gt::Selection& selection, std::string_view text) {
   const MemoryFile in(text);
   const MemoryFile out;
   gt::Writer writer(out.fd());
-  gt::filter(in.paths(), selection, writer, say);
+  gt::filter({in.path()}, selection, writer, say);
   writer.flush();
   return out.text();
 }
@@ -55,7 +29,7 @@ void check_tee(const MemoryFile& in, std::string_view text) {
   const MemoryFile out;
   const MemoryFile log;
   gt::Tee tee(out.fd(), log.fd(), "log", say);
-  tee.run(in.paths());
+  tee.run({in.path()});
   if (out.text() != text) std::abort();
 }
 
@@ -83,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.kind = static_cast<gt::ReportOptions::Kind>(kind);
     const MemoryFile out;
     gt::Writer writer(out.fd());
-    gt::report(in.paths(), options, size % 7 == 0 ? &selection : nullptr,
+    gt::report({in.path()}, options, size % 7 == 0 ? &selection : nullptr,
                writer, say);
   }
   return 0;

@@ -1,9 +1,6 @@
 // Any bytes are a config and, behind a line "---", a program: gt-shard comes to
 // an end, says where a config is wrong, and prints its own output unchanged.
 // What it makes of a program that gt-emit takes, gt-check takes.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -14,29 +11,13 @@
 #include "base/writer.h"
 #include "check/filter.h"
 #include "emit/emitter.h"
+#include "memory_file.h"
 #include "shard/shard.h"
 
 namespace {
 
 // Ranks that a mesh may have here; more are only slower.
 constexpr int64_t kMostRanks = 64;
-
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view text)
-      : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) {
-    const auto size = static_cast<ssize_t>(text.size());
-    if (::pwrite(fd_, text.data(), text.size(), 0) != size) std::abort();
-  }
-  ~MemoryFile() { ::close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
- private:
-  int fd_;
-};
 
 struct Done {
   std::string text;
