@@ -10,6 +10,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// While there is more to do, what is done is told at most so often, or when it
+// is so much: each time wakes a thread here and gt-route, and takes them the
+// processor that computes.
+constexpr int64_t kSoon = 20;  // milliseconds
+constexpr uint64_t kMuchDone = uint64_t{256} << 10;
+
 std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
   std::vector<PeerAddress> others;
   for (const RosterEntry& entry : welcome.roster) {
@@ -132,6 +138,11 @@ void RemoteSession::note_done(Worker& worker) {
         if (ran_->is_logged() && first != 0) ran_->end_batch(first, seq);
         done_seq_.store(seq);
         done_bytes_.store(bytes);
+        if (bytes - woken_bytes_ < kMuchDone && now_ms() < woken_at_ + kSoon) {
+          return;
+        }
+        woken_bytes_ = bytes;
+        woken_at_ = now_ms();
         wake_.signal();
       });
 }
@@ -141,6 +152,7 @@ Status RemoteSession::work_on(Worker& worker) {
   Inbound in;
   for (;;) {
     if (!inbox_.pop(in, milliseconds(0))) {
+      worker.after_lines([this] { wake_.signal(); });
       worker.idle();
       if (!inbox_.pop(in)) return ok_status();
     }

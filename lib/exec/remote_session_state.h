@@ -123,7 +123,10 @@ class RemoteSession {
   uint64_t told_bytes_ = 0;
   int64_t told_at_ = 0;
 
-  bool has_told_loss_ = false;  // of the queue's thread
+  // Of the queue's thread.
+  bool has_told_loss_ = false;
+  uint64_t woken_bytes_ = 0;
+  int64_t woken_at_ = 0;
 
   // Of the thread that decodes.
   std::deque<std::string> files_;

@@ -12,6 +12,7 @@ namespace gt {
 namespace {
 
 constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
+constexpr int64_t kJudge = 20;            // ms between looks at who is silent
 constexpr size_t kMaxFile = 512;          // bytes of the input's name
 
 }  // namespace
@@ -365,7 +366,7 @@ void HostState::send(uint32_t number, const Frame& frame) {
 // ---- time -------------------------------------------------------------------
 
 void HostState::tick(int64_t now, bool all_read) {
-  if (all_read) judge(now);
+  if (all_read && now - judged_ >= kJudge) judge(now);
   if (now < next_beat_) return;
   next_beat_ = now + options_.timing.beat;
   MessageWriter message(Verb::kBeat);

@@ -71,10 +71,9 @@ Status Dispatcher::find_pieces(Route& route) {
       found += shared;
     }
     if (found == wanted.size()) continue;
+    const std::vector<HomeId>& pieces = homes_.pieces(operand.text);
     for (const int64_t rank : wanted) {
-      if (homes_.piece(operand.text, rank, types_) != TypeNumbers::kNone) {
-        continue;
-      }
+      if (homes_.piece(pieces, rank, types_) != TypeNumbers::kNone) continue;
       const std::string name = full_name(operand.text, std::to_string(rank));
       return Error{std::string(line_.op) + ": unknown name '" + name + "'" +
                        did_you_mean(name, homes_.some_live_names()),
@@ -97,9 +96,10 @@ Status Dispatcher::place_ranks(const Ranks& more, Route& route) {
 }
 
 FailureText Dispatcher::failure_in(size_t operand, const Ranks& ranks) const {
-  const std::string_view base = line_.operands[operand].text;
+  if (!homes_.has_failures()) return nullptr;
+  const auto& pieces = homes_.pieces(line_.operands[operand].text);
   for (const int64_t rank : ranks) {
-    for (const HomeId id : homes_.pieces(base)) {
+    for (const HomeId id : pieces) {
       if (Homes::piece_of(homes_[id], rank, types_) == TypeNumbers::kFailed) {
         return homes_.failure_of(id);
       }
@@ -110,12 +110,15 @@ FailureText Dispatcher::failure_in(size_t operand, const Ranks& ranks) const {
 
 // With a stand-in, a piece that failed has the type of one that did not.
 PieceType Dispatcher::piece_types(bool stand_in) {
-  return [this, stand_in](size_t operand, int64_t rank) -> const Type* {
-    const std::string_view base = line_.operands[operand].text;
-    Id type = homes_.piece(base, rank, types_);
+  std::vector<const std::vector<HomeId>*> pieces;
+  for (const Operand& operand : line_.operands) {
+    pieces.push_back(&homes_.pieces(operand.text));
+  }
+  return [this, stand_in, pieces](size_t o, int64_t rank) -> const Type* {
+    Id type = homes_.piece(*pieces[o], rank, types_);
     for (const int64_t other : where_.ranks) {
       if (!stand_in || type != TypeNumbers::kFailed) break;
-      type = homes_.piece(base, other, types_);
+      type = homes_.piece(*pieces[o], other, types_);
     }
     return &types_[type];
   };
@@ -159,10 +162,10 @@ void Dispatcher::fail_pieces(Route& route, FailureText why) {
 void Dispatcher::add_pieces_note(size_t operand, const Ranks& ranks,
                                  Route& route) const {
   if (route.workers.size() < 2) return;
-  const std::string_view base = line_.operands[operand].text;
+  const auto& pieces = homes_.pieces(line_.operands[operand].text);
   std::vector<Id> types;
   for (const int64_t rank : ranks) {
-    types.push_back(homes_.piece(base, rank, types_));
+    types.push_back(homes_.piece(pieces, rank, types_));
   }
   const bool alike = std::all_of(types.begin(), types.end(), [&types](Id type) {
     return type == types[0];
@@ -181,9 +184,11 @@ void Dispatcher::add_piece_results(
   const Ranks ranks = ascending(where_.ranks);
   std::vector<size_t> order(where_.ranks.size());
   for (size_t p = 0; p < order.size(); ++p) order[p] = p;
-  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
-    return where_.ranks[a] < where_.ranks[b];
-  });
+  if (ranks != where_.ranks) {
+    std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+      return where_.ranks[a] < where_.ranks[b];
+    });
+  }
   for (size_t r = 0; r < line_.results.size(); ++r) {
     std::vector<Id> pieces;
     const Type* last = nullptr;
@@ -223,8 +228,9 @@ Status Dispatcher::route_crossing(Route& route) {
   add_piece_results(route, types.value());
   add_pieces_note(o, sources, route);
   uint64_t bytes = 0;
+  const std::vector<HomeId>& pieces = homes_.pieces(operand->text);
   for (const int64_t rank : sources) {
-    bytes += types_[homes_.piece(operand->text, rank, types_)].bytes();
+    bytes += types_[homes_.piece(pieces, rank, types_)].bytes();
   }
   route.cost = bytes / std::max<size_t>(1, route.workers.size()) + 1000;
   return ok_status();
@@ -268,10 +274,10 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
   FailureText why;
   std::vector<bool> failed(where_.ranks.size());
   for (size_t o = 0; o < line_.operands.size(); ++o) {
-    if (!is_name_operand(line_.operands[o])) continue;
+    if (!is_name_operand(line_.operands[o]) || !homes_.has_failures()) continue;
+    const std::vector<HomeId>& pieces = homes_.pieces(line_.operands[o].text);
     for (size_t p = 0; p < where_.ranks.size(); ++p) {
-      const Id type =
-          homes_.piece(line_.operands[o].text, where_.ranks[p], types_);
+      const Id type = homes_.piece(pieces, where_.ranks[p], types_);
       failed[p] = failed[p] || type == TypeNumbers::kFailed;
     }
     if (why == nullptr) why = failure_in(o, where_.ranks);
@@ -324,7 +330,6 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
 // print and save: a line or a file for each rank, in order.
 Status Dispatcher::outputs_of_ranks(Route& route) {
   route.action = Action::kGive;
-  const std::string_view base = line_.operands[0].text;
   if (line_.op == "save") {
     const std::string path = unquote(line_.operands[1].text);
     for (const int64_t rank : where_.ranks) {
@@ -338,6 +343,7 @@ Status Dispatcher::outputs_of_ranks(Route& route) {
     return ok_status();
   }
   const std::vector<std::string> labels = print_labels(line_);
+  const std::vector<HomeId>& pieces = homes_.pieces(line_.operands[0].text);
   int64_t most = 1;
   for (size_t p = 0; p < where_.ranks.size(); ++p) {
     const uint32_t worker = ranks_.worker(space_, where_.ranks[p]);
@@ -345,7 +351,7 @@ Status Dispatcher::outputs_of_ranks(Route& route) {
       route.owed.push_back({worker, {}});
     }
     route.owed.back().names += labels[p] + "\n";
-    const Id type = homes_.piece(base, where_.ranks[p], types_);
+    const Id type = homes_.piece(pieces, where_.ranks[p], types_);
     if (type != TypeNumbers::kFailed) {
       most = std::max(most, types_[type].elements());
     }

@@ -26,15 +26,13 @@ const std::vector<HomeId>& Homes::pieces(std::string_view base) const {
 
 TypeNumbers::Id Homes::piece_of(const Home& home, int64_t rank,
                                 const TypeNumbers& types) {
-  const Ranks& ranks = *home.ranks;
-  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
-  if (at == ranks.end() || *at != rank) return TypeNumbers::kNone;
-  return types.piece(home.stamp.type, static_cast<size_t>(at - ranks.begin()));
+  const auto place = place_in(*home.ranks, rank);
+  return place ? types.piece(home.stamp.type, *place) : TypeNumbers::kNone;
 }
 
-TypeNumbers::Id Homes::piece(std::string_view base, int64_t rank,
+TypeNumbers::Id Homes::piece(const std::vector<HomeId>& pieces, int64_t rank,
                              const TypeNumbers& types) const {
-  for (const HomeId id : pieces(base)) {
+  for (const HomeId id : pieces) {
     const auto type = piece_of(homes_[id], rank, types);
     if (type != TypeNumbers::kNone) return type;
   }
@@ -122,9 +120,10 @@ HomeId Homes::separate(std::string_view base, const Ranks& ranks,
   const HomeId id = obtain_piece(base, ranks);
   if (homes_[id].is_live()) return id;
   std::vector<TypeNumbers::Id> own;
-  for (const int64_t rank : ranks) own.push_back(piece(base, rank, types));
+  const std::vector<HomeId> all = pieces(base);
+  for (const int64_t rank : ranks) own.push_back(piece(all, rank, types));
   FailureText why;
-  for (const HomeId other : pieces(base)) {
+  for (const HomeId other : all) {
     if (why == nullptr) why = failure_of(other);
   }
   claim(id, types.intern(own), types);

@@ -86,8 +86,8 @@ class Homes {
   HomeId find(std::string_view name) const;
   // Live registers of a placed name.
   const std::vector<HomeId>& pieces(std::string_view base) const;
-  // The type of the piece on that rank; kNone if there is none.
-  TypeNumbers::Id piece(std::string_view base, int64_t rank,
+  // The type of the piece on that rank, of pieces(); kNone if there is none.
+  TypeNumbers::Id piece(const std::vector<HomeId>& pieces, int64_t rank,
                         const TypeNumbers& types) const;
   static TypeNumbers::Id piece_of(const Home& home, int64_t rank,
                                   const TypeNumbers& types);
@@ -119,6 +119,7 @@ class Homes {
   }
   // Null if nothing of it is known to have failed.
   FailureText failure_of(HomeId id) const;
+  bool has_failures() const { return !failures_.empty(); }
   void release(HomeId id);
   // How often a register gave up ranks to another.
   uint64_t carved() const { return carved_; }

@@ -241,6 +241,7 @@ Result<std::vector<std::vector<Type>>> infer_placed(const Line& line,
   const auto plan = local_plan(line, grid.value());
   if (!plan.ok()) return plan.error();
   std::vector<std::vector<Type>> results(line.results.size());
+  for (auto& of_ranks : results) of_ranks.reserve(where.ranks.size());
   Call call;
   std::vector<const Type*> operands, last;
   uint32_t last_variant = UINT32_MAX;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <vector>
 
 namespace gt {
@@ -11,8 +12,22 @@ namespace gt {
 using Ranks = std::vector<int64_t>;
 
 inline Ranks ascending(Ranks ranks) {
-  std::sort(ranks.begin(), ranks.end());
+  if (!std::is_sorted(ranks.begin(), ranks.end())) {
+    std::sort(ranks.begin(), ranks.end());
+  }
   return ranks;
+}
+
+// Where a rank stands in a set; most sets have no holes.
+inline std::optional<size_t> place_in(const Ranks& ranks, int64_t rank) {
+  if (ranks.empty() || rank < ranks.front() || rank > ranks.back()) return {};
+  const auto from_first = static_cast<size_t>(rank - ranks.front());
+  if (from_first < ranks.size() && ranks[from_first] == rank) {
+    return from_first;
+  }
+  const auto at = std::lower_bound(ranks.begin(), ranks.end(), rank);
+  if (*at != rank) return {};
+  return static_cast<size_t>(at - ranks.begin());
 }
 
 inline bool includes(const Ranks& all, const Ranks& part) {
@@ -20,6 +35,7 @@ inline bool includes(const Ranks& all, const Ranks& part) {
 }
 
 inline Ranks common(const Ranks& a, const Ranks& b) {
+  if (a == b) return a;
   Ranks out;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(),
                         std::back_inserter(out));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "base/message.h"
 
@@ -57,6 +58,10 @@ Result<std::vector<int64_t>> parse_ranks(std::string_view text) {
     if (ranks.size() > static_cast<size_t>(kMaxRank) + 1) return error();
     if (p == end) break;
     if (*p++ != ',') return error();
+  }
+  if (std::adjacent_find(ranks.begin(), ranks.end(),
+                         std::greater_equal<int64_t>()) == ranks.end()) {
+    return ranks;  // ascending, as most are
   }
   std::vector<int64_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());

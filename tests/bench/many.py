@@ -3,10 +3,11 @@ what else carries values between processes.
 
 How the ratios are taken. Ours and the peer's side of a ratio run one after the
 other, each alone, and a row is the median over rounds; where the machine is
-busy, run the bench with `nice -n -15`. Time of a step (copy, all_reduce, digits,
-transformer, a block) is the difference of a long and a short run, so it is that
-of warm memory: a first touch of a page costs more than ten times a copy here, and
-peers are measured warm too (measure.py, peer.py: timed). Time of an op of the
+busy, run the bench with `nice -n -15`. A step of copy and of all_reduce is the
+median time between two prints of one run: a first touch of a page costs more than
+ten times a copy here and varies by seconds, and peers are measured warm too
+(measure.py, peer.py: timed). A step of the digits, of the transformer, and a
+block is the difference of a long and a short run. Time of an op of the
 chains is that of the whole run, starts of processes included.
 """
 
@@ -18,7 +19,8 @@ import time
 
 import numpy
 
-from measure import BIN, EMIT, WORK, peer, peer_values, run, shell_seconds
+from measure import (BIN, EMIT, WORK, peer, peer_values, printed_steps, run,
+                     shell_seconds)
 
 ROUTE = os.path.join(BIN, "gt-route")
 
@@ -67,16 +69,13 @@ def chain_gt2(report, folder):
     report.pair("chain through gt-route, op/s : gt2", measure, 300, 1000)
 
 
-def steps_seconds(command, init, step, few, many):
-    """Seconds of a step: the difference of a long and a short run."""
-
-    def total(rounds):
-        text = init + step * rounds + "print probe\n"
-        start = time.perf_counter()
-        run(command, input=text, text=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - start
-
-    return (total(few + many) - total(few)) / many
+def warm_step_seconds(folder, init, step, steps):
+    """Seconds of a step that prints one value, by two local workers: between
+    two prints of one run, so that no first touch of memory is in it."""
+    path = f"{folder}/steps.gt"
+    with open(path, "w") as program:
+        program.write(init + step * steps)
+    return printed_steps(f"{ROUTE} -n 2 --threads 1 {path}", steps)[1]
 
 
 def digits_program(steps):
@@ -126,15 +125,12 @@ def one_worker(report, folder):
 
 def copy(report, folder):
     """1 GiB from one local worker to another."""
-    del folder
     n = 1 << 28
-    init = (f"x@0 = full f32[{n}] 1\nprobe@1 = zeros f32[]\n"
-            "probe = zeros f32[]\n")
+    init = f"x@0 = full f32[{n}] 1\n"
     step = "y@1 = copy x@0\nprobe@1 = slice y@1 0\nprint probe@1\n"
 
     def measure():
-        took = steps_seconds([ROUTE, "-n", "2", "--threads", "1"], init, step,
-                             2, 4)
+        took = warm_step_seconds(folder, init, step, 10)
         theirs = peer("memcpy", 4 * n, 5)
         return 4 * n / took / 1e9, 4 * n / theirs / 1e9, theirs / took
 
@@ -142,14 +138,12 @@ def copy(report, folder):
 
 
 def all_reduce(report, folder):
-    del folder
     n = 1 << 24
-    init = (f"x@0-1 = full f32[{n}] 1\nprobe = zeros f32[]\n")
-    step = "y@0-1 = all_reduce x@0-1\np@0-1 = slice y@0-1 0\nprint p@0-1\n"
+    init = f"x@0-1 = full f32[{n}] 1\n"
+    step = "y@0-1 = all_reduce x@0-1\np@0-1 = slice y@0-1 0\nprint p@0\n"
 
     def measure():
-        ours = steps_seconds([ROUTE, "-n", "2", "--threads", "1"], init, step,
-                             5, 20)
+        ours = warm_step_seconds(folder, init, step, 30)
         theirs = peer_values("gloo", n, 10)[-1]
         return ours, theirs, theirs / ours
 
