@@ -54,6 +54,12 @@ refuses() {
   gt-shard -c s.yaml once.s | cmp - once.s
 }
 
+@test "keys that contradict each other are told, and what has no end where it began" {
+  refuses "2: signal 'colpar': shard: axis: 1 cuts what replicated: true copies" 'colpar:\n  shard: {axis: 1, replicated: true}\n'
+  refuses "3: signal 'colpar': shard over tp cuts nothing" 'mesh: {dp: 2, tp: 2}\nsignals:\n  colpar: {workers: [0, 2], shard: {tp: 1}}\n'
+  refuses '2: is no YAML: what begins here has no end' 'mesh: {tp: 2}\nsignals: {\n  colpar: {shard: {tp: 1}}\n'
+}
+
 @test "nested scopes that contradict each other are told with both lines" {
   printf 'x = ones f32[4] #signal=a/b\nprint x\n' >p.gt
   printf 'mesh: {pp: 2}\nsignals:\n  a: {on: {pp: 0}}\n  b: {on: {pp: 1}}\n' >s.yaml

@@ -38,6 +38,30 @@ std::string_view line_of(std::string_view text, size_t number) {
   return text.substr(0, text.find_first_of("\r\n"));
 }
 
+// Why a cut over the axis, or over several ("dp+tp"), is none on these ranks.
+std::string why_no_cut(const Mesh& mesh, const std::string& over,
+                       const Ranks& ranks) {
+  const auto resolved = mesh.resolve(over);
+  if (!resolved.ok()) return "";
+  const auto coordinates = [&](const MeshAxis& axis) {
+    std::vector<bool> found(static_cast<size_t>(axis.size));
+    for (const int64_t rank : ranks) {
+      found[static_cast<size_t>(rank / axis.stride % axis.size)] = true;
+    }
+    return static_cast<size_t>(std::count(found.begin(), found.end(), true));
+  };
+  size_t grid = 1;
+  for (const MeshAxis& axis : mesh.axes()) grid *= coordinates(axis);
+  if (grid != ranks.size()) {
+    return "are no block of mesh " + mesh.describe() +
+           ", so that each has all of a tensor";
+  }
+  for (const MeshAxis* axis : resolved.value()) {
+    if (axis->size == 1 || coordinates(*axis) > 1) return "";
+  }
+  return "do not differ in " + over;
+}
+
 }  // namespace
 
 // ---- scopes within each other -----------------------------------------------
@@ -102,6 +126,15 @@ Status ScopeMerge::check_cuts(const ConfigEntry& inner) const {
                        (outer == &inner ? "it" : in_line(*outer)) + " runs"};
         }
       }
+      // In GT's form one worker has what is cut over it alone.
+      if (!file_.is_own_form || !scope_.ranks) continue;
+      const std::string why = why_no_cut(file_.mesh, cut.axis, *scope_.ranks);
+      if (why.empty()) continue;
+      return Error{std::string(key) + " over " + cut.axis +
+                   " cuts nothing where it runs: ranks " +
+                   to_string(*scope_.ranks) + " (line " +
+                   std::to_string(scope_.ranks_line) + ") " + why +
+                   "; take other ranks, or leave it out"};
     }
     return ok_status();
   };

@@ -52,11 +52,15 @@ bool ConfigReader::read_gt_entry(const YamlNode& value, ConfigEntry& entry) {
 bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
   int64_t dim = 0;
   bool is_replicated = false;
+  const YamlNode* axis = nullptr;
   entry.scope.shard_line = value.line;
   const bool is_read =
       each(value, "{axis: 1, workers: [0, 1]}",
            [&](const YamlNode& key, const YamlNode& said) {
-             if (key.text == "axis") return read_dim(said, dim);
+             if (key.text == "axis") {
+               axis = &key;
+               return read_dim(said, dim);
+             }
              if (key.text == "workers") return read_workers(key, said, entry);
              if (key.text == "replicated")
                return read_bool(said, is_replicated);
@@ -65,6 +69,12 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
            });
   if (!is_read) return false;
   entry.scope.shard.emplace();
+  // GT's own files write axis: 0, the default, beside replicated: true.
+  if (is_replicated && dim != 0) {
+    return fail(*axis,
+                "shard: axis: " + std::to_string(dim) +
+                    " cuts what replicated: true copies whole; leave out one");
+  }
   if (is_replicated) return true;
   if (!is_number_said_) {
     return fail(value,
@@ -120,6 +130,11 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   if (value.kind == YamlNode::Kind::kNull) return true;
   if (value.kind != YamlNode::Kind::kScalar || value.text.empty()) {
     return expected(value, "the entry that backward lines take");
+  }
+  if (value.text == entry.name) {
+    return fail(value,
+                "backward: names the entry itself, which backward lines take "
+                "anyway; leave it out");
   }
   entry.backward = value.text;
   backward_.emplace_back(out_.signals.size() - 1, &value);

@@ -70,6 +70,13 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { close(); }
 
+  // The innermost of what began and did not end; a scalar shows in nothing but
+  // what stood before it.
+  const YamlNode* unfinished(bool is_scalar) const {
+    if (!is_scalar && !open_.empty()) return open_.back().node;
+    return out_.nodes.empty() ? nullptr : &out_.nodes.back();
+  }
+
  private:
   struct Open {
     YamlNode* node;
@@ -177,6 +184,20 @@ std::optional<YamlFault> check_text(std::string_view text) {
   return std::nullopt;
 }
 
+// What the parser missed up to the end of the text, it missed where that began.
+YamlFault syntax_fault(std::string_view text, const YAML::Exception& e,
+                       const TreeBuilder& builder) {
+  const size_t end = text.find_last_not_of(" \r\n") + 1;
+  const YamlNode* begun =
+      !e.mark.is_null() && static_cast<size_t>(e.mark.pos) >= end
+          ? builder.unfinished(e.msg == YAML::ErrorMsg::EOF_IN_SCALAR)
+          : nullptr;
+  if (begun == nullptr) return fault_at(e.mark, "is no YAML: " + e.msg);
+  return {begun->line,
+          Error{"is no YAML: what begins here has no end (" + e.msg + ")",
+                begun->column}};
+}
+
 }  // namespace
 
 std::optional<YamlFault> parse_yaml(std::string_view text, YamlDocument& out) {
@@ -190,7 +211,7 @@ std::optional<YamlFault> parse_yaml(std::string_view text, YamlDocument& out) {
   } catch (const YamlFault& fault) {
     return fault;
   } catch (const YAML::Exception& e) {
-    return fault_at(e.mark, "is no YAML: " + e.msg);
+    return syntax_fault(text, e, builder);
   }
   return std::nullopt;
 }

@@ -224,6 +224,12 @@ constexpr Bad kBadGt[] = {
      "c.yaml:1: signal 'a': expected workers, at least one, got a list"},
     {"a:\n  shard: {workers: [0, 1]}\n  workers: [2]\n",
      "c.yaml:3: signal 'a': ranks 2 here, but 0-1 in line 2"},
+    {"a:\n  shard: {replicated: true,\n          axis: 1, workers: 0}\n",
+     "c.yaml:3: signal 'a': shard: axis: 1 cuts what replicated: true copies "
+     "whole; leave out one"},
+    {"a: {}\nb: {backward: b}\n",
+     "c.yaml:2: signal 'b': backward: names the entry itself, which backward "
+     "lines take anyway; leave it out"},
     {"a: {backward: bw}\nbwd: {}\n",
      "c.yaml:1: signal 'a': backward: no entry 'bw'; did you mean 'bwd'?"},
     {"a: {compile: yes}",
@@ -289,6 +295,14 @@ constexpr Bad kBadOwn[] = {
     {"mesh: {pp: 2}\nsignals:\n  a: {on: {pp: 1}, shard: {pp: 0}}\n",
      "c.yaml:3: signal 'a': shard over pp cuts nothing on pp=1, where it "
      "runs"},
+    {"mesh: {dp: 2, tp: 2}\nsignals:\n  a: {workers: [1, 3], shard: {tp: 0}}\n",
+     "c.yaml:3: signal 'a': shard over tp cuts nothing where it runs: ranks "
+     "1,3 (line 3) do not differ in tp; take other ranks, or leave it out"},
+    {"mesh: {dp: 2, tp: 2}\ntensors:\n  a: {workers: [0, 3], results: {tp: 0}}"
+     "\n",
+     "c.yaml:3: tensor 'a': results over tp cuts nothing where it runs: ranks "
+     "0,3 (line 3) are no block of mesh dp=2 tp=2, so that each has all of a "
+     "tensor; take other ranks, or leave it out"},
     {"mesh: {tp: 2}\ntensors:\n  w: {backward: x}\n",
      "c.yaml:3: tensor 'w': backward is said of signals only"},
     {"mesh: {tp: 2}\ntensors:\n  w?: {shard: {tp: 0}}\n",
@@ -315,7 +329,15 @@ TEST(Config, BadOnesAreToldWithTheirLine) {
 }
 
 TEST(Config, WhatIsNoYamlIsTold) {
-  EXPECT_EQ(error_of("a: {}\nb: {\n").substr(0, 22), "c.yaml:3: is no YAML: ");
+  EXPECT_EQ(error_of("a: {b}: {}\n").substr(0, 22), "c.yaml:1: is no YAML: ");
+  // What has no end is told where it began.
+  for (const char* text :
+       {"a: {}\nb: {\n", "a: {}\nb: {", "a: {}\nb: {c: 1,\n  d: 2\n\n",
+        "a: {}\nb: {c: [1,\n 2]\n", "a: {}\nb: [1, \"c\n"}) {
+    EXPECT_EQ(error_of(text).substr(0, 51),
+              "c.yaml:2: is no YAML: what begins here has no end (")
+        << text;
+  }
   EXPECT_EQ(error_of("a:\n \tshard: {}\n"),
             "c.yaml:2: a tab; YAML is indented by blanks");
   EXPECT_EQ(error_of("a: {}\n\xff\n"), "c.yaml:2: is not UTF-8");
