@@ -380,6 +380,51 @@ END
   same_values p.gt -c s.yaml
 }
 
+@test "moments live where their weight lives, cut as it is or as the config says" {
+  cat >adam.gt <<'END'
+w0 = randn f32[8,6] 1
+w1 = randn f32[6,8] 2
+m0 = mul w0 0
+v0 = copy m0
+x = randn f32[4,8] 3
+h = matmul x w0 #signal=stage0
+y = matmul h w1 #signal=stage1
+l = sum y
+g0 g1 = grad l w0 w1
+m1 = sub w1 w1
+v1 = mul m1 0
+w0 m0 v0 = adamw w0 g0 m0 v0 1 0.1 eps=0.1
+w1 m1 v1 = adamw w1 g1 m1 v1 1 0.1 eps=0.1
+print w0
+print w1
+print m1
+END
+  gt-emit adam.gt >adam.s
+  printf 'mesh: {pp: 2, tp: 2}\nsignals:\n  stage0: {on: {pp: 0}, shard: {tp: 1}}\n  stage1: {on: {pp: 1}, shard: {tp: 0}}\n' >pp.yaml
+  gt-shard -c pp.yaml adam.s >placed
+  grep -q '^w0@0-1 m0@0-1 v0@0-1 = adamw w0@0-1 g0@0-1 m0@0-1 ' placed
+  grep -q '^w1@2-3 m1@2-3 v1@2-3 = adamw w1@2-3 g1@2-3 m1@2-3 ' placed
+  gt-check -q placed
+  same_values adam.gt -c pp.yaml
+  # ZeRO: shard: of their names is enough, in a stage, too.
+  cat >zero.yaml <<'END'
+mesh: {pp: 2, dp: 2}
+signals:
+  stage0: {on: {pp: 0}}
+  stage1: {on: {pp: 1}}
+tensors:
+  m*: {shard: {dp: 0}}
+  v*: {shard: {dp: 0}, results: {dp: 0}}
+END
+  gt-shard -c zero.yaml adam.s >placed
+  gt-shard -c zero.yaml --explain adam.s 2>&1 >placed | grep -A 1 '<*m0 = mul w0 0' | grep -q 'dp:S0'
+  run -0 grep -c '^m1@2-3 = sub _s[0-9]*@2-3 \|^print m1@2-3 split=dp:0' placed
+  [ "$output" = 2 ]
+  run ! grep -q '@0-3' placed
+  gt-check -q placed
+  same_values adam.gt -c zero.yaml
+}
+
 @test "results: of a scope are cut as it says" {
   cat >p.gt <<'END'
 x = randn f32[6,8] 1

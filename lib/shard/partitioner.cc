@@ -98,7 +98,7 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
 
 Status Partitioner::instruction(const Line& line, std::string_view text) {
   if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
-  Work work{line, text, {}, {}, false, 0, {}, {}, nullptr};
+  Work work{line, text, {}, {}, false, false, 0, {}, {}, nullptr};
   if (Status s = find_values(work); !s.ok()) return reject(line, s.error());
   if (line.op == "free") {
     release(line);
@@ -153,8 +153,15 @@ Status Partitioner::find_scope(Work& work) const {
   }
   if (work.line.results.empty()) return ok_status();
   if (const Scope* named = config_.tensor(work.line.results[0].text)) {
-    if (named->shard) work.scope.shard = named->shard;
-    if (named->results) work.scope.results = named->results;
+    if (named->shard) {
+      work.scope.shard = named->shard;
+      work.scope.shard_line = named->shard_line;
+      work.is_named = true;
+    }
+    if (named->results) {
+      work.scope.results = named->results;
+      work.scope.results_line = named->results_line;
+    }
     if (named->ranks) work.scope.ranks = named->ranks;
     if (named->compile) work.scope.compile = named->compile;
     if (named->regather) work.scope.regather = named->regather;

@@ -69,6 +69,7 @@ class Partitioner : public Rewriter {
     Call call;
     Scope scope;
     bool is_backward = false;
+    bool is_named = false;  // its shard: is of the tensor's name
     uint32_t set = 0;
     std::vector<ShardValuePtr> values;  // by operand of the line
     std::optional<Layout> pin;          // of the result
@@ -97,6 +98,7 @@ class Partitioner : public Rewriter {
 
   // ---- partitioner_hold.cc: lines whose layout the first use decides
   static bool can_hold(const Work& work);
+  static bool is_state(const Work& work);
   void hold(const Work& work);
   void create(const ShardValuePtr& value, const Layout& layout);
   void create_default(const ShardValuePtr& value);

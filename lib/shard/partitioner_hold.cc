@@ -39,7 +39,6 @@ bool Partitioner::can_hold(const Work& work) {
   const Type& type = work.call.results[0];
   if (type.shape.empty() && !is_float(type.dtype)) return false;
   if (!is_pointwise(op) && op.name != "expand") return false;
-  if (work.scope.results || work.scope.shard) return false;
   bool any = false;
   for (const ShardValuePtr& value : work.values) {
     if (value == nullptr) continue;
@@ -55,6 +54,18 @@ bool Partitioner::can_hold(const Work& work) {
   return any;
 }
 
+// What is computed from weights alone, such as an optimizer's moments by
+// m = mul w 0, and is named by the config: cut as if it was created.
+bool Partitioner::is_state(const Work& work) {
+  if (!work.is_named || work.is_backward || !is_pointwise(*work.call.op)) {
+    return false;
+  }
+  return std::all_of(work.values.begin(), work.values.end(),
+                     [](const ShardValuePtr& value) {
+                       return value == nullptr || value->is_source;
+                     });
+}
+
 void Partitioner::hold(const Work& work) {
   const std::string name(work.line.results[0].text);
   const auto value = std::make_shared<ShardValue>();
@@ -67,7 +78,11 @@ void Partitioner::hold(const Work& work) {
   held.is_zero = makes_zeros(work.call);
   held.place = place_;
   if (work.scope.ranks) held.set = cluster_.set_of(*work.scope.ranks);
-  held.pin = pin_of(work.scope.shard, value->type, held.set.value_or(0));
+  const uint32_t set = held.set.value_or(0);
+  if (value->is_source || is_state(work)) {
+    held.pin = pin_of(work.scope.shard, value->type, set);
+  }
+  if (!held.pin) held.pin = pin_of(work.scope.results, value->type, set);
   // What speaks of a block of its own stays whole.
   if (work.call.has_key("part")) held.pin = Layout{held.set.value_or(0), 0, {}};
   for (const ShardValuePtr& operand : held.operands) {

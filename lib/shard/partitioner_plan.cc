@@ -89,8 +89,9 @@ void Partitioner::choose(Work& work) {
     work.pin = pin_of(work.scope.results, call.results[0], work.set);
     // A batch taken from data that is held in memory is a creation, too.
     const bool takes = call.op->name == "slice" || call.op->name == "gather";
-    if (!work.pin && takes && !work.is_backward && work.values[0] != nullptr &&
-        work.values[0]->is_source) {
+    if (!work.pin && (is_state(work) || (takes && !work.is_backward &&
+                                         work.values[0] != nullptr &&
+                                         work.values[0]->is_source))) {
       work.pin = pin_of(work.scope.shard, call.results[0], work.set);
     }
   }

@@ -126,16 +126,21 @@ class Network:
         names = [w for w, _, _ in self.weights]
         lines = list(self.init)
         adam = self.rng.random() < 0.4
+        moments = []
         if adam:
+            made = self.rng.choice(["zeros {d}[{s}]", "mul {w} 0", "sub {w} {w}"])
             for w, signal, shape in self.weights:
-                lines += [f"m.{w} = zeros {self.dtype}[{shape}]",
-                          f"v.{w} = zeros {self.dtype}[{shape}]"]
+                made_now = made.format(d=self.dtype, s=shape, w=w)
+                moments += [f"m.{w} = {made_now}", f"v.{w} = {made_now}"]
+        late = self.rng.random() < 0.5  # made when the optimizer first runs
+        lines += [] if late else moments
         step = self.microbatched(names) if self.micro > 1 else [
             *self.body, " ".join(f"g.{w}" for w in names) + " = grad l "
             + " ".join(names)]
         rounds = self.rng.randint(1, 3)
         for i in range(rounds):
             lines += step
+            lines += moments if late and i == 0 else []
             for w in names:
                 lines.append(
                     f"{w} m.{w} v.{w} = adamw {w} g.{w} m.{w} v.{w} {i + 1} "
@@ -188,7 +193,7 @@ def config_of(rng, network):
     text = "mesh: {" + ", ".join(f"{a}: {n}" for a, n in mesh.items()) + "}\n"
     text += "signals:\n" + "".join(
         f"  {n}: {{{t}}}\n" for n, t in signals.items() if t)
-    if "pp" not in mesh and rng.random() < 0.4:  # ZeRO and FSDP
+    if data and rng.random() < 0.4:  # ZeRO and FSDP
         names = rng.choice(["m.*", "v.*", "w*"])
         text += f"tensors:\n  \"{names}\": {{shard: {{{rng.choice(data)}: 0}}}}\n"
     if rng.random() < 0.2:
