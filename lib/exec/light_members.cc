@@ -142,9 +142,7 @@ bool LightMember::say_progress() {
 
 void LightMember::leave(Exit status, std::string_view why) {
   say_progress();
-  MessageWriter bye(Verb::kBye);
-  bye.field("status", static_cast<uint64_t>(status));
-  member_->send(Frame(bye.finish(why)));
+  member_->bye(status, why);
   has_left_ = true;
 }
 

@@ -207,10 +207,8 @@ void RemoteSession::show(Worker* worker) {
 }
 
 void RemoteSession::leave(Exit status, std::string_view why) {
-  MessageWriter bye(Verb::kBye);
-  bye.field("status", static_cast<uint64_t>(status));
-  outbox_.push(bye.finish(why), why.size());
   status_ = status;
+  farewell_ = why;
   has_left_.store(true);
   wake_.signal();
 }

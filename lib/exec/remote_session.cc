@@ -192,7 +192,7 @@ void RemoteSession::talk() {
     send_done();
     if (is_last) send_ran();  // of what compute has no use for
     send_out();
-    if (is_last && member_->can_send()) return;
+    if (is_last && member_->can_send()) return member_->bye(status_, farewell_);
     wait();  // last, since lines may have come right behind the welcome
   }
 }

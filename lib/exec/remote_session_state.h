@@ -113,7 +113,8 @@ class RemoteSession {
   std::optional<RanLog> ran_;         // once attached
   std::mutex worker_mutex_;
   Worker* worker_ = nullptr;  // while there is one
-  Exit status_ = Exit::kDone;
+  Exit status_ = Exit::kDone;  // and why, once it has left
+  std::string farewell_;
 
   // Of the thread that talks.
   std::string lost_;  // why it is over

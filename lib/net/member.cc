@@ -69,6 +69,11 @@ void Member::step() {
   flush();
 }
 
+void Member::bye(Exit status, std::string_view why) {
+  state_.bye(status, why);
+  flush();
+}
+
 void Member::await_answer(int64_t milliseconds) {
   const int64_t until = now_ms() + milliseconds;
   Poller poller;

@@ -32,7 +32,8 @@ class Member {
   void ran(std::string_view body);
   // Whether gt-route reads as fast as we write; if not, wait until step().
   bool can_send() const { return unsent_bytes_ < kMaxUnsent; }
-  void send(Frame frame);  // results, report, bye
+  void send(Frame frame);  // results, report
+  void bye(Exit status, std::string_view why);
   // Behind a bye: until gt-route has answered, or that much is past. To close
   // before it did can lose what libzmq (4.3.4) has not written yet, whatever
   // ZMQ_LINGER says.

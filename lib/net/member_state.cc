@@ -223,6 +223,12 @@ void MemberState::ran(std::string_view body) {
   outgoing_.push_back(Frame(message.finish(body)));
 }
 
+void MemberState::bye(Exit status, std::string_view why) {
+  MessageWriter message(Verb::kBye);
+  message.field("status", static_cast<uint64_t>(status));
+  send(Frame(message.finish(why)));
+}
+
 void MemberState::send(Frame frame) {
   if (is_attached()) outgoing_.push_back(std::move(frame));
 }

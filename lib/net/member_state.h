@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exit.h"
 #include "net/host_state.h"
 #include "net/joiner.h"
 #include "net/ran.h"
@@ -82,7 +83,9 @@ class MemberState {
   // Whether gt-route wants to be told what ran; tells it (ran.h).
   bool is_logged() const { return told_time_.told != 0; }
   void ran(std::string_view body);
-  void send(Frame frame);  // results, report, bye
+  void send(Frame frame);  // results, report
+  // The last message; `why` it ended before its time, or "".
+  void bye(Exit status, std::string_view why);
 
  private:
   enum class State : uint8_t { kConnecting, kHello, kAttached, kOver };
