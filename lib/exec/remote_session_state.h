@@ -112,7 +112,7 @@ class RemoteSession {
   std::atomic<bool> is_over_{false};  // nothing more is to be decoded
   std::optional<RanLog> ran_;         // once attached
   std::mutex worker_mutex_;
-  Worker* worker_ = nullptr;  // while there is one
+  Worker* worker_ = nullptr;   // while there is one
   Exit status_ = Exit::kDone;  // and why, once it has left
   std::string farewell_;
 
