@@ -25,6 +25,7 @@ agree() {
   run -0 "$GT_ROOT/scripts/gt-cmp" --exact <(run_program whole) <(run_program placed)
   # What is emitted is a program that stays what it is.
   gt-emit placed.s | diff placed.s -
+  gt-check -q placed.s
 }
 
 # The two-layer block, with an input and weights that are asked for.
@@ -206,25 +207,6 @@ END
     <(gt-emit plain-init --repeat 50 plain-step -e 'print w' | gt-work)
 }
 
-@test "a loss that is refused says what mends it, and that mends it" {
-  {
-    echo 'mesh dp=2'
-    integers w@0-1 4 1
-    integers x@0-1 6,4 2 split=dp:0
-    echo 'y@0-1 = mul x@0-1 w@0-1'
-    echo 'l@0-1 = sum y@0-1'
-    echo 'g@0-1 = grad l@0-1 w@0-1'
-  } >p.gt
-  run -3 --separate-stderr gt-emit p.gt
-  [[ $stderr == "gt-emit: p.gt:14: grad: the loss l is V on axis dp, "* ]]
-  fix=${stderr#*fix: }
-  fix=${fix%%, and take*}
-  [ "$fix" = 'l1@0-1 = reinterpret l@0-1 over=dp src=V dst=P' ]
-  sed -i -e '$d' p.gt
-  echo "$fix" >>p.gt
-  run -0 gt-emit p.gt -e 'g@0-1 = grad l1@0-1 w@0-1'
-}
-
 @test "a number where a collective wants a name is said by every program" {
   printf '%s\n' 'mesh dp=2' 'y@0-1 = all_reduce 1 over=dp' 'print y@0' >p.gt
   for program in gt-emit gt-work; do
@@ -240,4 +222,81 @@ END
     'w2 = randn f32[2]' 'print w' 'print v@0' 'print u@2' 'print w2' >p
   run -0 run_program p
   [ "$(printf '%s\n' "${lines[@]}" | sed 's/.*= //' | sort -u | wc -l)" -eq 4 ]
+}
+
+@test "notes may be left out: a loss over a cut dimension is a sum" {
+  whole_block >whole
+  {
+    echo 'mesh dp=2 tp=2'
+    integers x@0-3 4,6 1 split=dp:0,tp:0
+    integers u@0-3 6,8 2 split=tp:1
+    integers d@0-3 8,3 3 split=tp:0
+    cat <<'END'
+r@0-3 = all_gather x@0-3 over=tp src=S0
+h@0-3 = matmul r@0-3 u@0-3
+h@0-3 = relu h@0-3
+o@0-3 = matmul h@0-3 d@0-3
+o@0-3 = reduce_scatter o@0-3 over=tp dst=S0
+q@0-3 = mul o@0-3 o@0-3
+l@0-3 = sum q@0-3
+gx@0-3 gu@0-3 gd@0-3 = grad l@0-3 x@0-3 u@0-3 d@0-3
+gu@0-3 = all_reduce gu@0-3 over=dp
+gd@0-3 = all_reduce gd@0-3 over=dp
+l@0-3 = all_reduce l@0-3 over=dp+tp
+print l@3 as=l
+print gx@0-3 split=dp:0,tp:0
+print gu@0-1 split=tp:1
+print gd@2-3 split=tp:0
+END
+  } >placed
+  agree
+}
+
+@test "a loss that is refused says what mends it, and that is right to gt-check" {
+  mended() { # the program so far, the loss
+    run -3 --separate-stderr gt-emit --no-at - <<<"$1
+g@0-1 = grad $2@0-1 x@0-1"
+    fix=$(grep -o "${2}1@0-1 = [^,]*" <<<"$stderr")
+    gt-emit --no-at - <<<"$1
+$fix
+g@0-1 = grad ${2}1@0-1 x@0-1" >mended.s
+    gt-check -q mended.s
+  }
+  mended $'mesh tp=2\nx@0-1 = ones f32[4]\nl@0-1 = sum x@0-1' l
+  [[ $fix == *'convert l@0-1 over=tp src=R dst=P' ]]
+  mended $'mesh tp=2\nx@0 = ones f32[4] #local\nx@1 = zeros f32[4] #local
+l@0-1 = sum x@0-1 #local' l
+  [[ $fix == *'reinterpret l@0-1 over=tp src=V dst=P #local' ]]
+}
+
+@test "gradients of uneven pieces are cut as their values are" {
+  cat >whole <<'END'
+x = arange f32[30]
+x = reshape x shape=5,6
+a = slice x : 1:6:2
+b = sum a axis=1
+c d = split x axis=1
+d = reshape d shape=15
+e = sum b
+f = sum d
+l = mul e f
+g = grad l x
+print g
+END
+  cat >placed <<'END'
+mesh tp=3
+x@0-2 = arange f32[30] split=tp:0*6
+x@0-2 = reshape x@0-2 shape=5,6 split=tp:0
+a@0-2 = slice x@0-2 : 1:6:2
+b@0-2 = sum a@0-2 axis=1
+c@0-2 d@0-2 = split x@0-2 axis=1
+d@0-2 = reshape d@0-2 shape=15 split=tp:0*3
+e@0-2 = sum b@0-2
+f@0-2 = sum d@0-2
+e@0-2 = all_reduce e@0-2 over=tp dst=R
+l@0-2 = mul e@0-2 f@0-2
+g@0-2 = grad l@0-2 x@0-2
+print g@0-2 split=tp:0
+END
+  agree
 }

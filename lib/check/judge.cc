@@ -197,7 +197,20 @@ bool Judge::infer_types() {
     return !has_failed();
   }
   if (!local_ && !propagate()) return false;
+  cut_locally();
   return true;
+}
+
+// What split= cuts out of equal copies differs from rank to rank.
+void Judge::cut_locally() {
+  SpmdType stated;
+  if (types_.empty() || !is_bound_ || call_.op->row->part_operand >= 0) return;
+  spec_of_split(call_.results[0].shape.size(), stated);
+  for (const AxisType& a : stated.axes) {
+    if (is_local(a.axis) && types_[0].on(a.axis) == 'R') {
+      types_[0].set(a.axis, 'V');
+    }
+  }
 }
 
 // Errors of shapes and places, unless something more telling was found.

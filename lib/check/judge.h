@@ -42,6 +42,7 @@ class Judge {
   void infer_pieces();
   void bind_call();
   bool infer_types();
+  void cut_locally();
   bool finish_pieces();
   void finish(bool known);
   bool is_source() const;

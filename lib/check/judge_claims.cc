@@ -198,6 +198,7 @@ void Judge::check_precision() {
 
 // The implicit seed of a backward is 1 on every rank.
 bool Judge::check_loss(const ShardedValue& loss, const std::string& name) {
+  // What all ranks compute counts once; what each has adds up.
   for (const Axis& axis : within_) {
     const char is = loss.type.on(axis);
     if (is != 'R' && is != 'V') continue;
@@ -205,6 +206,10 @@ bool Judge::check_loss(const ShardedValue& loss, const std::string& name) {
         name + " is " + is + ", and a loss must be I or P on every axis",
         is == 'R' ? "reduce to I instead, or skip the reduction"
                   : "reinterpret V>P: the losses add up");
+    out_.problems.back().fixes.push_back(
+        is == 'R' ? fix_line(0, axis, "convert", 'R', 'P') +
+                        "   (zero off rank 0 both ways)"
+                  : fix_line(0, axis, "reinterpret", 'V', 'P') + " #local");
   }
   return !has_failed();
 }

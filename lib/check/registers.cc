@@ -90,10 +90,9 @@ CheckRegisters::Content CheckRegisters::intern(
   return it->second;
 }
 
-std::optional<ShardedValue> CheckRegisters::read(
-    const Slot& slot, const std::vector<int64_t>& ranks,
-    const AxisNames& names) const {
-  const std::vector<ShardedValue>& all = parts(slot.content);
+std::optional<ShardedValue> read_parts(const std::vector<ShardedValue>& all,
+                                       const std::vector<int64_t>& ranks,
+                                       const AxisNames& names) {
   std::vector<const ShardedValue*> holders;
   for (const ShardedValue& part : all) {
     if (part.ranks == ranks) return part;

@@ -16,6 +16,13 @@
 
 namespace gt {
 
+// What values on ranks of their own are on these ranks together (none: of no
+// ranks); nothing unless all are there. What stands on them in several parts is
+// unrelated along the axes that tell the parts apart.
+std::optional<ShardedValue> read_parts(const std::vector<ShardedValue>& all,
+                                       const std::vector<int64_t>& ranks,
+                                       const AxisNames& names);
+
 class CheckRegisters {
  public:
   // A name's parts, on ranks of their own; number 0 has none.
@@ -29,12 +36,11 @@ class CheckRegisters {
     return *contents_[content];
   }
 
-  // The value on these ranks (none: of no ranks); nothing unless all are there.
-  // What stands on them in several parts is unrelated along the axes that tell
-  // the parts apart.
   std::optional<ShardedValue> read(const Slot& slot,
                                    const std::vector<int64_t>& ranks,
-                                   const AxisNames& names) const;
+                                   const AxisNames& names) const {
+    return read_parts(parts(slot.content), ranks, names);
+  }
   // The content with the value in place of what its ranks hold.
   Content with(Content content, const ShardedValue& value);
   Content without(Content content, const std::vector<int64_t>& ranks);

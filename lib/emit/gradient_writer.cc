@@ -4,6 +4,7 @@
 #include "emit/gradient_mesh.h"
 #include "emit/gradient_notes.h"
 #include "emit/session.h"
+#include "grad/line_types.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 
@@ -327,6 +328,7 @@ class Session::GradientWriter {
       return write_as(name, ledger_.tape.add_leaf(type, true, origin_),
                       {{"", "zeros " + to_string(ledger_.types[type])}}, t);
     }
+    if (write_whole_zeros(t)) return;
     // A line for each type that its pieces have.
     PlacedType all{target.ranks, {}, {}};
     std::vector<std::pair<std::string, std::string>> lines;
@@ -347,6 +349,38 @@ class Session::GradientWriter {
     }
     const TypeId type = ledger_.types.id(std::move(all));
     write_as(name, ledger_.tape.add_leaf(type, true, origin_), lines, t);
+  }
+
+  // Of a target whose types are known: cut like it, and typed as its gradient.
+  bool write_whole_zeros(size_t t) {
+    const GradientTarget& target = targets_.values[t];
+    if (target.parts.size() > 1 || s_.mesh_ == nullptr) return false;
+    const ValueId value = target.parts[0].value;
+    PlacedType type = ledger_.types.placed(ledger_.tape.value(value).type);
+    if (!type.global || type.ranks != target.ranks) return false;
+    const auto cut = stated_cut(type, target.ranks, s_.mesh_);
+    if (!cut && (type.global->is_sharded() || type.types.size() > 1)) {
+      return false;
+    }
+    LocalType claim;
+    for (LocalType::Axis& a : type.letters.axes) {
+      a.letter = dual(a.letter);
+      if (a.letter == 'P' || a.letter == 'I') {
+        claim.set({"", a.size, a.stride}, a.letter);
+      }
+    }
+    for (AxisType& a : type.global->axes) a.letter = dual(a.letter);
+    const Type& piece = type.types[0];
+    std::string text =
+        "zeros " + to_string(cut ? Type{piece.dtype, cut->whole} : piece);
+    if (cut) text += " split=" + cut->split;
+    if (const std::string said = describe(claim, *s_.mesh_); !said.empty()) {
+      text += " #type=" + said;
+    }
+    const TypeId id = ledger_.types.id(std::move(type));
+    write_as(s_.line_.results[t], ledger_.tape.add_leaf(id, true, origin_),
+             {{to_string(target.ranks), text}}, t);
+    return true;
   }
 
   void write_as(const Name& name, ValueId v,

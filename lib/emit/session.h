@@ -121,7 +121,6 @@ class Session : public Rewriter {
   Error unknown_piece(const Operand& operand, const Ranks& missing) const;
   Status complete_placed(std::string& out);
   const Type* piece_type(size_t operand, int64_t rank) const;
-  std::vector<LocalType> operand_letters() const;
   Status join_operands(Origin origin);
   ValueId join_operand(size_t operand, Origin origin);
   void settle_joined(Origin origin);

@@ -118,7 +118,9 @@ void Session::record_typed(const Call& call, Origin origin) {
   }
   if (options_.tape) append_instruction(node.shown, line_);
   for (const Note& note : line_.notes) {
-    if (note.key != "signal" && note.key != "mb") continue;
+    if (note.key != "signal" && note.key != "mb" && note.key != "local") {
+      continue;
+    }
     node.notes += " #" + std::string(note.key);
     if (!note.value.empty()) node.notes += "=" + std::string(note.value);
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emit/session.h"
+#include "grad/line_types.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -46,17 +47,24 @@ Status Session::join_operands(Origin origin) {
 
 ValueId Session::join_operand(size_t operand, Origin origin) {
   PlacedType type;
+  std::vector<TypedPart> typed;
+  std::vector<ReadPart> read_parts;
   std::vector<ValueId> values;
   std::string tail = " = pieces";
   for (const Ledger::PieceRead& read : reads_[operand].pieces) {
     values.push_back(ledger_.symbols[read.symbol].value);
     type.ranks = together(type.ranks, read.ranks);
+    const PlacedType& part =
+        ledger_.types.placed(ledger_.tape.value(values.back()).type);
+    typed.push_back({&part.letters, &read.ranks});
+    read_parts.push_back({&part, &read.ranks});
     tail += " x@" + to_string(read.ranks);
   }
   for (const int64_t rank : type.ranks) {
     type.types.push_back(*piece_type(operand, rank));
   }
-  type.letters = operand_letters()[operand];
+  type.letters = join_parts(mesh_, typed);
+  type.global = joined_type(read_parts, mesh_);
   const std::string text = "r@" + to_string(type.ranks) + tail;
   // The same was put together before, and nothing of it bound again since.
   for (const Use& use : ledger_.tape.value(values[0]).uses) {

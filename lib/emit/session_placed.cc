@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "emit/session.h"
+#include "grad/line_types.h"
 #include "ops/table.h"
+#include "spmd/labels.h"
 #include "stream/ranks.h"
 #include "stream/stored.h"
 
@@ -93,23 +95,6 @@ const Type* Session::piece_type(size_t operand, int64_t rank) const {
   return nullptr;
 }
 
-std::vector<LocalType> Session::operand_letters() const {
-  std::vector<LocalType> letters;
-  for (const Ledger::PieceReads& reads : reads_) {
-    std::vector<TypedPart> parts;
-    for (const Ledger::PieceRead& read : reads.pieces) {
-      const ValueId value = ledger_.symbols[read.symbol].value;
-      parts.push_back(
-          {&ledger_.types.placed(ledger_.tape.value(value).type).letters,
-           &read.ranks});
-    }
-    letters.push_back(parts.size() == 1
-                          ? restricted(*parts[0].type, *parts[0].ranks)
-                          : join_parts(mesh_, parts));
-  }
-  return letters;
-}
-
 // ---- computing lines
 // -----------------------------------------------------------
 
@@ -135,30 +120,26 @@ void Session::placed_plain(Origin origin, std::string& out) {
   if (add_results(call_)) {
     GT_CHECK(bind_form(line_, operand_types_, call_).ok());
   }
-  const PieceType pieces = [this](size_t operand, int64_t rank) {
-    return piece_type(operand, rank);
-  };
-  const auto types = infer_placed(line_, where_, mesh_, pieces);
+  std::vector<const PlacedType*> operands;
+  for (const ValueId v : operand_values_) {
+    operands.push_back(v == kNil
+                           ? nullptr
+                           : &ledger_.types.placed(ledger_.tape.value(v).type));
+  }
+  auto types =
+      line_types(line_, where_,
+                 AxisNames(ledger_.meshes.all_of(space_name(line_))), operands);
   if (!types.ok()) {
     settle_joined(origin);
     for (const std::string& name : added_) ledger_.give_back(name);
     line_.results.resize(line_.results.size() - added_.size());
     return reject(types.error(), origin, out);
   }
-  const std::vector<LocalType> letters = operand_letters();
-  std::vector<const LocalType*> known;
-  for (size_t i = 0; i < letters.size(); ++i) {
-    known.push_back(reads_[i].pieces.empty() ? nullptr : &letters[i]);
-  }
-  std::vector<Finding> findings;  // gt-check says them
-  const LocalType made =
-      infer_type({line_, where_, mesh_, known, pieces}, findings);
   line_out_.clear();
   write_line(origin, line_out_);
   result_types_.clear();
   differentiable_.clear();
-  for (const std::vector<Type>& by_position : types.value()) {
-    PlacedType type = placed_type(where_.ranks, by_position, made);
+  for (PlacedType& type : types.value().results) {
     differentiable_.push_back(is_float(type.types[0].dtype) ? 1 : 0);
     result_types_.push_back(ledger_.types.id(std::move(type)));
   }

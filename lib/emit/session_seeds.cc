@@ -80,10 +80,11 @@ void Session::begin_placed_seeds(std::string& out) {
 }
 
 void Session::keep_seed(const Ranks& ranks, std::string& out) {
-  PlacedType type{ranks, {{Dtype::kI64, {}}}, {}};
+  PlacedType type{ranks, {{Dtype::kI64, {}}}, {}, SpmdType{}};
   if (mesh_ != nullptr) {
     for (const MeshAxis* axis : axes_within(*mesh_, ranks)) {
       type.letters.set(*axis, 'R');
+      type.global->set(layout(*axis), 'R');
     }
   }
   const ValueId v =

@@ -114,7 +114,7 @@ std::string Session::remedy(const Operand& loss, ValueId value,
       with_ranks(std::string(loss.text) + "1", loss.ranks);
   if (letter == 'V') {
     return "; fix: " + fixed + " = reinterpret " + name + " over=" + axis.name +
-           " src=V dst=P, and take the gradient of that";
+           " src=V dst=P #local, and take the gradient of that";
   }
   // R: the line that made it so may make it I as well, or be left out.
   const NodeId producer = ledger_.tape.value(value).producer;
@@ -138,8 +138,9 @@ std::string Session::remedy(const Operand& loss, ValueId value,
              x;
     }
   }
-  return "; fix: reduce to I instead (dst=I) or skip the reduction; where all "
-         "ranks compute the same from the same, claim #type=" +
+  return "; fix: " + fixed + " = convert " + name + " over=" + axis.name +
+         " src=R dst=P, and take the gradient of that; or, where all ranks "
+         "compute the same from the same, claim #type=" +
          axis.name + ":I where its data are made";
 }
 

@@ -30,11 +30,13 @@ std::vector<int64_t> summed_axes(const Shape& from, const Shape& to) {
   return axes;
 }
 
-Fit fit_of(const Type& from, const Type& to) {
+// `axes`: those to sum, if the wholes say.
+Fit fit_of(const Type& from, const Type& to,
+           const std::optional<std::vector<int64_t>>& axes) {
   Fit fit;
   fit.wanted = to;
-  if (from.shape != to.shape) {
-    fit.axes = summed_axes(from.shape, to.shape);
+  if (axes || from.shape != to.shape) {
+    fit.axes = axes ? *axes : summed_axes(from.shape, to.shape);
     fit.reshapes = reduced_shape(from.shape, fit.axes, false) != to.shape;
   }
   fit.casts = from.dtype != to.dtype;
@@ -99,6 +101,19 @@ void Contributions::put(Parts& parts, Handle handle, Ranks ranks, MeshId mesh) {
   std::erase_if(parts, [](const HandleOnRanks& p) { return p.ranks.empty(); });
 }
 
+// What broadcasting added or stretched, by the wholes: of pieces a size of 1
+// does not tell.
+std::optional<std::vector<int64_t>> Contributions::whole_axes(
+    const GradientOperand& operand, TypeId wanted) const {
+  if (!TypeIds::is_placed(wanted)) return std::nullopt;
+  const auto from = lines_.whole(lines_.type_id(operand));
+  const auto to = lines_.whole(wanted);
+  if (!from || !to || from->shape.size() < to->shape.size()) {
+    return std::nullopt;
+  }
+  return summed_axes(from->shape, to->shape);
+}
+
 // The contribution in the value's own shape and dtype: a line for each set of
 // ranks that need the same.
 std::vector<HandleOnRanks> Contributions::fit(ValueId value,
@@ -109,9 +124,13 @@ std::vector<HandleOnRanks> Contributions::fit(ValueId value,
     Ranks ranks;
   };
   std::vector<SameFit> groups;
+  const TypeId wanted = tape_.value(value).type;
+  const auto axes = whole_axes(operand, wanted);
+  const auto cut = lines_.cut(wanted, {ranks, mesh});
   const auto put = [&](int64_t rank) {
-    const Fit fit = fit_of(lines_.type(operand, rank),
-                           lines_.types().on(tape_.value(value).type, rank));
+    Fit fit = fit_of(lines_.type(operand, rank),
+                     lines_.types().on(wanted, rank), axes);
+    if (fit.reshapes && cut) fit.wanted.shape = cut->whole;
     for (SameFit& group : groups) {
       if (group.fit == fit) return group.ranks.push_back(rank);
     }
@@ -131,9 +150,10 @@ std::vector<HandleOnRanks> Contributions::fit(ValueId value,
           "sum", {made}, {{"axis", axes_text(group.fit.axes)}}, place));
     }
     if (group.fit.reshapes) {
+      GradientLines::Keys keys = {{"shape", list_text(group.fit.wanted.shape)}};
+      if (cut) keys.emplace_back("split", cut->split);
       made = GradientLines::handle(
-          lines_.add("reshape", {made},
-                     {{"shape", list_text(group.fit.wanted.shape)}}, place));
+          lines_.add("reshape", {made}, std::move(keys), place));
     }
     if (group.fit.casts) {
       const std::string dtype(to_string(group.fit.wanted.dtype));

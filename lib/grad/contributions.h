@@ -1,6 +1,7 @@
 // The gradient of each value while it is put together.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -37,6 +38,8 @@ class Contributions {
   void put(Parts& parts, Handle handle, Ranks ranks, MeshId mesh);
   std::vector<HandleOnRanks> fit(ValueId value, const GradientOperand& operand,
                                  const Ranks& ranks, MeshId mesh);
+  std::optional<std::vector<int64_t>> whole_axes(const GradientOperand& operand,
+                                                 TypeId wanted) const;
   Handle settle(ValueId value, Handle handle, const LinePlace& place);
 
   const Tape& tape_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ops/table.h"
-#include "spmd/placed.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -25,6 +24,7 @@ std::string text_of(const GradientLine& line, size_t results) {
     }
   }
   for (const auto& [key, value] : line.keys) text += " " + key + "=" + value;
+  if (line.notes.find(" #local") != std::string::npos) text += " #local";
   return text;
 }
 
@@ -73,31 +73,27 @@ Status GradientLines::infer_unplaced(const GradientLine& line, size_t results) {
   return ok_status();
 }
 
-Status GradientLines::infer_on_ranks(const GradientLine& line, size_t results,
+Status GradientLines::infer_on_ranks(GradientLine& line, size_t results,
                                      const LinePlace& place) {
   const std::string text = text_of(line, results);
   if (Status s = parse_line(text, scratch_line_); !s.ok()) return s;
   const auto where = line_ranks(scratch_line_);
   if (!where.ok()) return where.error();
-  const PieceType pieces = [&](size_t operand, int64_t rank) {
-    return &type(line.operands[operand], rank);
-  };
-  const Mesh* mesh = meshes_[place.mesh];
-  const auto types = infer_placed(scratch_line_, where.value(), mesh, pieces);
-  if (!types.ok()) return types.error();
-  std::vector<const LocalType*> operands;
+  std::vector<const PlacedType*> operands;
   for (const GradientOperand& o : line.operands) {
-    operands.push_back(o.kind == Kind::kText ? nullptr : &letters(type_id(o)));
+    operands.push_back(o.kind == Kind::kText ? nullptr
+                                             : &types_.placed(type_id(o)));
   }
-  std::vector<Finding> findings;
-  LocalType made = infer_type(
-      {scratch_line_, where.value(), mesh, operands, pieces}, findings);
-  for (const LocalType::Axis& a : line.claim.axes) {
-    made.set({"", a.size, a.stride}, a.letter);
-  }
-  for (const std::vector<Type>& by_position : types.value()) {
-    made_.push_back(
-        types_.id(placed_type(where.value().ranks, by_position, made)));
+  auto made = line_types(scratch_line_, where.value(),
+                         names_of(meshes_[place.mesh]), operands);
+  if (!made.ok()) return made.error();
+  line.partial = std::move(made.value().summed);
+  for (PlacedType& type : made.value().results) {
+    for (const LocalType::Axis& a : line.claim.axes) {
+      type.letters.set({"", a.size, a.stride}, a.letter);
+      if (type.global) type.global->set({a.size, a.stride}, a.letter);
+    }
+    made_.push_back(types_.id(std::move(type)));
   }
   return ok_status();
 }
@@ -138,6 +134,16 @@ Handle GradientLines::add(std::string_view op,
              std::move(claim))[0];
 }
 
+std::optional<SpmdType> GradientLines::join_global(
+    const std::vector<HandleOnRanks>& parts, const LinePlace& place) const {
+  std::vector<ReadPart> read;
+  for (const HandleOnRanks& part : parts) {
+    read.push_back(
+        {&types_.placed(program_.handle_types[part.handle]), &part.ranks});
+  }
+  return joined_type(read, meshes_[place.mesh]);
+}
+
 Handle GradientLines::join(const std::vector<HandleOnRanks>& parts,
                            const Ranks& rest, const TypeOnRank& zero,
                            const LocalType& claim, const LinePlace& place) {
@@ -170,8 +176,10 @@ Handle GradientLines::join(const std::vector<HandleOnRanks>& parts,
     line.operands.push_back(std::move(operand));
     left = without(left, same);
   }
-  const Handle h = new_handle(types_.id(
-      placed_type(ranks, types, join_parts(meshes_[place.mesh], typed))));
+  PlacedType made =
+      placed_type(ranks, types, join_parts(meshes_[place.mesh], typed));
+  if (rest.empty()) made.global = join_global(parts, place);
+  const Handle h = new_handle(types_.id(std::move(made)));
   line.results = {h};
   append(std::move(line));
   return h;
@@ -188,16 +196,24 @@ Handle GradientLines::zeros(const TypeOnRank& type, const LocalType& claim,
   return add("zeros", {text(to_string(only))}, {}, place, claim);
 }
 
+Handle GradientLines::zeros(Dtype dtype, const StatedCut& cut,
+                            const LocalType& claim, const LinePlace& place) {
+  return add("zeros", {text(to_string(Type{dtype, cut.whole}))},
+             {{"split", cut.split}}, place, claim);
+}
+
 Handle GradientLines::owe(Handle h, const LocalType& partial, bool fresh,
                           const LinePlace& place) {
   const GradientLine& line = program_.lines[line_of_[h]];
   if (!fresh || line.op == &pieces_op() || line.results.size() > 1) {
     h = add("copy", {handle(h)}, {}, place);
   }
-  program_.lines[line_of_[h]].partial = partial;
+  LocalType& said = program_.lines[line_of_[h]].partial;
   PlacedType type = types_.placed(program_.handle_types[h]);
   for (const LocalType::Axis& a : partial.axes) {
+    said.set({"", a.size, a.stride}, 'P');
     type.letters.set({"", a.size, a.stride}, 'P');
+    if (type.global) type.global->set({a.size, a.stride}, 'P');
   }
   program_.handle_types[h] = types_.id(std::move(type));
   return h;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "grad/line_types.h"
 #include "grad/reverse.h"
 #include "ops/call.h"
 
@@ -58,12 +59,30 @@ class GradientLines {
               const LinePlace& place);
   Handle zeros(const TypeOnRank& type, const LocalType& claim,
                const LinePlace& place);
+  Handle zeros(Dtype dtype, const StatedCut& cut, const LocalType& claim,
+               const LinePlace& place);
 
   TypeId type_id(const GradientOperand& operand) const;
   const Type& type(const GradientOperand& operand, int64_t rank) const {
     return types_.on(type_id(operand), rank);
   }
   const LocalType& letters(TypeId type) const;
+  // How its pieces on the place's ranks are cut, as split= says it.
+  std::optional<StatedCut> cut(TypeId type, const LinePlace& place) const {
+    if (!TypeIds::is_placed(type)) return std::nullopt;
+    return cut(types_.placed(type), place);
+  }
+  std::optional<StatedCut> cut(const PlacedType& type,
+                               const LinePlace& place) const {
+    return stated_cut(type, place.ranks, meshes_[place.mesh]);
+  }
+  // Its whole, if that is known.
+  std::optional<Type> whole(TypeId type) const {
+    if (!TypeIds::is_placed(type)) return types_[type];
+    const PlacedType& placed = types_.placed(type);
+    if (!placed.global) return std::nullopt;
+    return whole_of(sharded_value(placed));
+  }
   const TypeIds& types() const { return types_; }
   const Mesh* mesh(MeshId id) const { return meshes_[id]; }
 
@@ -80,9 +99,11 @@ class GradientLines {
 
  private:
   Handle new_handle(TypeId type);
+  std::optional<SpmdType> join_global(const std::vector<HandleOnRanks>& parts,
+                                      const LinePlace& place) const;
   void append(GradientLine line);
   Status infer_unplaced(const GradientLine& line, size_t results);
-  Status infer_on_ranks(const GradientLine& line, size_t results,
+  Status infer_on_ranks(GradientLine& line, size_t results,
                         const LinePlace& place);
 
   const Tape& tape_;

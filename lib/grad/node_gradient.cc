@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/shape_rules.h"
 #include "ops/table.h"
 #include "stream/line.h"
 
@@ -42,6 +43,7 @@ bool makes_constant(const Step& step) {
 
 void NodeGradient::write(std::vector<StepGroup> groups) {
   groups_ = std::move(groups);
+  if (!place_.ranks.empty()) state_wholes();
   std::vector<Same> structures;
   for (const StepGroup& group : groups_) {
     const auto it = std::find_if(
@@ -58,6 +60,55 @@ void NodeGradient::write(std::vector<StepGroup> groups) {
   for (const Contribution& c : contributions_) {
     pass_.gradients.add(c.value, c.part.operand, c.part.ranks, place_.mesh);
   }
+}
+
+// Sizes are those of each rank's pieces. Where they are a tensor's that is cut,
+// the line says so, and the whole's sizes: then it is one line for all ranks,
+// and its result is cut like that tensor.
+void NodeGradient::state_wholes() {
+  const bool same =
+      std::all_of(groups_.begin(), groups_.end(), [&](const StepGroup& group) {
+        return have_one_structure(groups_[0].steps, group.steps);
+      });
+  for (size_t s = 0; same && s < groups_[0].steps.size(); ++s) state_whole(s);
+}
+
+void NodeGradient::state_whole(size_t s) {
+  const Step& first = groups_[0].steps[s];
+  if (!first.sized || first.op->key_index("split") < 0) return;
+  const ValueId v = value_of(*first.sized);
+  if (v == kNil) return;
+  const TypeId type = pass_.tape.value(v).type;
+  const auto cut = pass_.lines.cut(type, place_);
+  if (!cut) return;
+  const auto& spec = pass_.lines.types().placed(type).global->spec;
+  for (StepGroup& group : groups_) {
+    Step& step = group.steps[s];
+    // What is not cut is of the size that the step gives it.
+    const auto widen = [&](Shape& shape) {
+      for (size_t d = 0; d < shape.size(); ++d) {
+        if (!spec[d].empty()) shape[d] = cut->whole[d];
+      }
+    };
+    if (makes_constant(step)) {
+      Type made = parse_type(step.operands[0].text).value();
+      widen(made.shape);
+      step.operands[0].text = to_string(made);
+    }
+    for (auto& [key, value] : step.keys) {
+      if (key != "shape") continue;
+      Shape shape = parse_shape(value, false).value();
+      widen(shape);
+      value = list_text(shape);
+    }
+    std::erase_if(step.keys, [](auto& key) { return key.first == "split"; });
+    step.keys.emplace_back("split", cut->split);
+  }
+}
+
+ValueId NodeGradient::value_of(const Ref& ref) const {
+  return ref.kind == Ref::Kind::kOperand ? operand_value(ref.index)
+                                         : node_.results()[ref.index];
 }
 
 void NodeGradient::write_same(const Same& groups) {
@@ -223,10 +274,38 @@ Handle NodeGradient::result_gradient(uint32_t result) {
     };
     LocalType claim;
     if (!place_.ranks.empty()) claim = claim_of(*find_op("zeros"));
-    h = pass_.lines.zeros(type, claim, place_);
+    const auto cut = cut_of_result(result);
+    h = cut ? pass_.lines.zeros(type(place_.ranks[0]).dtype, *cut, claim,
+                                place_)
+            : pass_.lines.zeros(type, claim, place_);
   }
   result_gradients_[result] = h;
   return h;
+}
+
+// Of one that is gone: as another result that is cut, in its own sizes.
+std::optional<StatedCut> NodeGradient::cut_of_result(uint32_t result) {
+  if (place_.ranks.empty()) return std::nullopt;
+  PlacedType type;
+  type.ranks = ascending(place_.ranks);
+  for (const int64_t rank : type.ranks) {
+    for (const StepGroup& group : groups_) {
+      const auto& ranks = group.ranks;
+      if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
+      if (result >= group.results.size()) return std::nullopt;
+      type.types.push_back(group.results[result]);
+    }
+  }
+  for (const ValueId v : node_.results()) {
+    if (v == kNil) continue;
+    type.global = pass_.lines.types().placed(pass_.tape.value(v).type).global;
+    if (!type.global || !type.global->is_sharded() ||
+        type.global->spec.size() != type.types[0].shape.size()) {
+      continue;
+    }
+    if (auto cut = pass_.lines.cut(type, place_)) return cut;
+  }
+  return std::nullopt;
 }
 
 ValueId NodeGradient::operand_value(uint32_t argument) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "grad/contributions.h"
@@ -47,6 +48,10 @@ class NodeGradient {
   };
   using Same = std::vector<const StepGroup*>;  // groups of one structure
 
+  void state_wholes();
+  void state_whole(size_t s);
+  ValueId value_of(const Ref& ref) const;
+  std::optional<StatedCut> cut_of_result(uint32_t result);
   void write_same(const Same& groups);
   bool select(const std::vector<Step>& steps, std::vector<bool>& chosen);
   void write_step(const Same& groups, size_t s);

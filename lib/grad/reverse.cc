@@ -257,7 +257,7 @@ class Reverse {
       if (c == groups.size()) {
         classes.emplace_back(variant, types);
         groups.push_back(
-            make_group(plan.value(), variant, types, wholes.emplace_back()));
+            make_group(n, plan.value(), variant, types, wholes.emplace_back()));
       }
       groups[c].ranks.push_back(rank);
     }
@@ -281,13 +281,28 @@ class Reverse {
     return classes.size();
   }
 
-  StepGroup make_group(const LocalPlan& plan, uint32_t variant,
+  // Dimensions before the last can be merged into one: none is cut but the
+  // first, and of that all ranks have as much, and more than one index.
+  bool folds(const Node& n) const {
+    const ValueId v = n.operands().empty() ? kNil : n.operands()[0];
+    if (v == kNil) return true;
+    const PlacedType& type = types_.placed(tape_.value(v).type);
+    if (!type.global || !type.global->is_sharded()) return true;
+    const auto& spec = type.global->spec;
+    bool inside = false;
+    for (size_t d = 1; d + 1 < spec.size(); ++d) inside |= !spec[d].empty();
+    if (inside || type.types.size() > 1) return false;
+    return spec[0].empty() || type.types[0].shape[0] > 1;
+  }
+
+  StepGroup make_group(const Node& n, const LocalPlan& plan, uint32_t variant,
                        const std::vector<const Type*>& types,
                        std::vector<Step>& whole) {
     GT_CHECK(bind_local(plan, variant, types, call_).ok());
+    call_.folds = folds(n);
     StepGroup group{{}, gradient_steps(call_, &reached_), call_.results};
     if (!plan.has_split) return group;
-    for (const std::string_view name : {"split", "shape", "part"}) {
+    for (const std::string_view name : {"split", "shape", "part", "heads"}) {
       const int key = call_.op->key_index(name);
       const std::string_view* value = line_.key(name);
       if (key < 0 || call_.op->keys[static_cast<size_t>(key)].required)

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "check/spmd_type.h"
 #include "spmd/join.h"
 #include "spmd/rank_set.h"
 #include "stream/type.h"
@@ -23,6 +25,8 @@ struct PlacedType {
   Ranks ranks;              // ascending
   std::vector<Type> types;  // one for all, or one a rank
   LocalType letters;
+  // With the dimensions that axes shard, as far as that is known.
+  std::optional<SpmdType> global = std::nullopt;
   const Type& on(int64_t rank) const;
   friend bool operator==(const PlacedType&, const PlacedType&) = default;
 };

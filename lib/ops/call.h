@@ -37,6 +37,9 @@ class Call {
   // Of an op that crosses ranks, for its gradient text: types of the operand in
   // a group's order.
   std::vector<Type> pieces;
+  // Of a line with ranks, for the same: the dimensions of operand 0 before its
+  // last can be merged, since none but the first is cut.
+  bool folds = true;
 
   const Type& type(size_t i) const { return arguments[i].type; }
   bool given(size_t i) const { return !arguments[i].absent; }

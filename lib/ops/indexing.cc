@@ -17,27 +17,41 @@ Status types_slice(Call& call) {
   return ok_status();
 }
 
-// {form}: "strided", "named" (a scalar's name as start) or "plain"; {dropped}:
-// whether an index dropped a dimension; {kept}: the result's shape with it;
-// {width}: of the pad that puts a plain slice back; {along}: a shape that is
-// size= along the axis and 1 elsewhere.
+// A plain slice is put back by a pad, a strided one by a gap behind each of its
+// elements. The gaps take a dimension more for each strided one.
+//
+// {form}: "scattered" where there are too many, "strided", "named" (a scalar's
+// name as start) or "plain"; {dropped}: whether an index dropped a dimension;
+// {x.kept}: the result's shape with it; {after}: where the gaps' dimensions
+// are; {gaps}: of the pad that makes them; {x.merged}: the shape with them;
+// {width}: of the pad that puts it back; {along}: a shape that is size= along
+// the axis and 1 elsewhere.
 std::string slice_word(const Call& call, std::string_view name, size_t) {
   const std::vector<Cut> cuts = slice_cuts(call).value();
-  bool strided = false, dropped = false;
-  std::vector<int64_t> kept, width, along;
+  bool dropped = false;
+  std::vector<int64_t> kept, merged, width, gaps, after, along;
   for (size_t i = 0; i < cuts.size(); ++i) {
-    strided |= cuts[i].step != 1;
-    dropped |= cuts[i].dropped;
-    kept.push_back(cuts[i].count);
-    width.push_back(cuts[i].start);
-    width.push_back(call.type(0).shape[i] - cuts[i].start - cuts[i].count);
+    const Cut& cut = cuts[i];
+    dropped |= cut.dropped;
+    kept.push_back(cut.count);
+    merged.push_back(cut.count * cut.step);
+    width.push_back(cut.start);
+    width.push_back(call.type(0).shape[i] - cut.start - merged.back());
+    gaps.insert(gaps.end(), {0, 0});
+    if (cut.step == 1) continue;
+    after.push_back(static_cast<int64_t>(i + after.size() + 1));
+    gaps.insert(gaps.end(), {0, cut.step - 1});
   }
   if (name == "form") {
     if (call.arguments[1].role == Role::kTensor) return "named";
-    return strided ? "strided" : "plain";
+    if (cuts.size() + after.size() > Shape::kMaxRank) return "scattered";
+    return after.empty() ? "plain" : "strided";
   }
   if (name == "dropped") return dropped ? "1" : "0";
-  if (name == "kept") return list_text(kept);
+  if (name == "x.kept") return list_text(kept);
+  if (name == "after") return list_text(after);
+  if (name == "gaps") return list_text(gaps);
+  if (name == "x.merged") return list_text(merged);
   if (name == "width") return list_text(width);
   if (name != "along") return "";
   along.assign(cuts.size(), 1);
@@ -250,17 +264,23 @@ constexpr Row kRows[] = {
     {.signature = "y = slice x any... [axis=] [size=]",
      .linear = "0",
      .gradient = R"(
-       [form=plain dropped=1] t = reshape dy shape={kept}
+       [form=plain dropped=1] t = reshape dy shape={x.kept}
        [form=plain dropped=1] dx = pad t width={width}
        [form=plain dropped=0] dx = pad dy width={width}
-       [form=strided] a = arange i64[{x.elements}]
-       [form=strided] b = reshape a shape={x.shape}
-       [form=strided] c = slice b any...
-       [form=strided] i = reshape c shape={y.elements}
-       [form=strided] v = reshape dy shape={y.elements}
-       [form=strided] z = zeros {x.dtype}[{x.elements}]
-       [form=strided] s = scatter_add z i v
-       [form=strided] dx = reshape s shape={x.shape}
+       [form=strided dropped=1] t = reshape dy shape={x.kept}
+       [form=strided dropped=0] t = copy dy
+       [form=strided] u = unsqueeze t axis={after}
+       [form=strided] p = pad u width={gaps}
+       [form=strided] m = reshape p shape={x.merged}
+       [form=strided] dx = pad m width={width}
+       [form=scattered] a = arange i64[{x.elements}]
+       [form=scattered] b = reshape a shape={x.shape}
+       [form=scattered] c = slice b any...
+       [form=scattered] i = reshape c shape={y.elements}
+       [form=scattered] v = reshape dy shape={y.elements}
+       [form=scattered] z = zeros {x.dtype}[{x.elements}]
+       [form=scattered] s = scatter_add z i v
+       [form=scattered] dx = reshape s shape={x.shape}
        [form=named] a = arange i64[{size}] any...
        [form=named] b = reshape a shape={along}
        [form=named] i = expand b shape={y.shape}

@@ -115,7 +115,8 @@ constexpr Row kRows[] = {
      .gradient = "dx = softmax_grad dy y axis={axis}",
      .expansion = R"(
        [x.elements=0] y = copy x
-       [x.elements!=0] m = max x axis={axis} keepdims=1
+       [x.elements!=0] d = detach x
+       [x.elements!=0] m = max d axis={axis} keepdims=1
        [x.elements!=0] c = sub x m
        [x.elements!=0] e = exp c
        [x.elements!=0] s = sum e axis={axis} keepdims=1
@@ -162,7 +163,8 @@ constexpr Row kRows[] = {
      .gradient = "dx = log_softmax_grad dy y axis={axis}",
      .expansion = R"(
        [x.elements=0] y = copy x
-       [x.elements!=0] m = max x axis={axis} keepdims=1
+       [x.elements!=0] d = detach x
+       [x.elements!=0] m = max d axis={axis} keepdims=1
        [x.elements!=0] c = sub x m
        [x.elements!=0] e = exp c
        [x.elements!=0] s = sum e axis={axis} keepdims=1

@@ -14,7 +14,7 @@ std::string fold_word(const Call& call, std::string_view name, size_t) {
   const bool batched = x.size() != 2;
   if (name == "fold") {
     const bool plain = call.type(1).shape.size() == 2 && !call.flag("ta");
-    return batched && plain ? "1" : "0";
+    return batched && plain && call.folds ? "1" : "0";
   }
   if (name == "inner") return std::to_string(x.back());
   if (name == "outer") return std::to_string(y.back());

@@ -45,6 +45,7 @@ class Instance {
       if (guard != "each" && !holds(guard)) return;
     }
     Step step;
+    sized_.reset();
     step.op = find_op(line.op);
     GT_CHECK(step.op != nullptr);
     bool own_keys = false;
@@ -65,6 +66,7 @@ class Instance {
     }
     for (const auto& [key, value] : line.keys) add_key(key, value, step);
     if (own_keys) add_own_keys(step);
+    step.sized = sized_;
     steps_.push_back(std::move(step));
   }
 
@@ -238,16 +240,20 @@ class Instance {
   }
 
   std::string placeholder(std::string_view name) const {
+    const size_t dot = name.find('.');
     if (const auto own = op_.row->placeholder) {
       const std::string text = own(call_, name, offset());
+      if (!text.empty() && dot != std::string_view::npos) {
+        sized_ = find(name.substr(0, dot));
+      }
       if (!text.empty()) return text;
     }
     if (op_.key_index(name) >= 0) return std::string(call_.key(name));
-    const size_t dot = name.find('.');
     GT_CHECK(dot != std::string_view::npos);
     const Type* type = type_of(name.substr(0, dot));
     GT_CHECK(type != nullptr);
     const std::string_view what = name.substr(dot + 1);
+    if (what == "type" || what == "shape") sized_ = find(name.substr(0, dot));
     if (what == "type") return to_string(*type);
     if (what == "rank") return std::to_string(type->shape.size());
     if (what == "dtype") return std::string(to_string(type->dtype));
@@ -264,6 +270,7 @@ class Instance {
   size_t each_ = kNoEach;
   std::unordered_map<std::string, StepOperand> temps_;
   uint32_t temp_count_ = 0;
+  mutable std::optional<Ref> sized_;  // of the line at hand
   std::vector<Step> steps_;
 };
 

@@ -10,11 +10,12 @@
 // {P} in an operand or a key's value is replaced:
 //   {axis}           a key's value, its default included
 //   {x.type} {x.shape} {x.rank} {x.dtype} {x.elements}   of operand or result
-// or what the row's own placeholder function knows. "a..." as an operand stands
-// for all elements of a variadic, or of a temporary that an [each] line set. A
-// name that is an operand and a result is the operand; "=w" is the result. A
-// key whose value is the default, or empty, is left out. "keys..." stands for
-// the call's own keys, as far as the line's op takes them.
+// or what the row's own placeholder function knows; as {x.name} these are sizes
+// of a tensor with x's dimensions, and those that ranks may cut are x's. "a..."
+// as an operand stands for all elements of a variadic, or of a temporary that
+// an [each] line set. A name that is an operand and a result is the operand;
+// "=w" is the result. A key whose value is the default, or empty, is left out.
+// "keys..." stands for the call's own keys, as far as the line's op takes them.
 //
 // A temporary is set once; "t = copy u" says that t is u and makes no step. Nor
 // need "dx = copy t" in a gradient become a line: dx is t. A gradient line's
@@ -25,6 +26,7 @@
 // everywhere, as in a comparison's.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +46,8 @@ struct Step {
   std::vector<Ref> results;
   std::vector<StepOperand> operands;
   std::vector<std::pair<std::string, std::string>> keys;
+  // The operand or result whose sizes it states, as {x.shape}.
+  std::optional<Ref> sized = std::nullopt;
 };
 
 // In order of execution. An operand ref whose argument is a number literal is

@@ -120,13 +120,14 @@ class Inference {
     if (text == nullptr) return;
     const auto split = parse_split(unquote(*text));
     if (!split.ok()) return;
-    const bool cuts = is_source(*call_.op);
+    const bool makes = is_source(*call_.op);
     // What reads a table by index, and only that.
     const bool picks = call_.op->row->part_operand == 0;
     for (const SplitEntry& entry : split.value()) {
       for (const MeshAxis* axis : axes_named(mesh_, entry.axis)) {
         if (!holds(within_, axis)) continue;
-        if (cuts) out_.set(*axis, 'V');
+        const bool grows = line_.op == "expand" && out_.on(*axis) == 'R';
+        if (makes || grows) out_.set(*axis, 'V');
         if (picks && line_.operands.size() > 1 &&
             operand_letter(0, *axis) == 'V' &&
             operand_letter(1, *axis) == 'R') {

@@ -161,15 +161,14 @@ TEST(EmitPlaced, GradientLinesRunWhereTheirForwardLinesDid) {
             "g@2-3 = zeros f32[2] #bwd #grad=w\n");
 }
 
-TEST(EmitPlaced, UnevenPiecesHaveALineForEachText) {
+TEST(EmitPlaced, UnevenPiecesAreCutAsTheirValueIs) {
   FedSession fed;
   fed.feed(
       "mesh tp=3\nw@0-2 = ones f32[5] split=tp:0\ns@0-2 = sum w@0-2 "
       "#partial=tp");
   EXPECT_EQ(fed.feed("g@0-2 = grad s@0-2 w@0-2"),
             "_e0@0-2 = ones f32[] #bwd\n"
-            "g@0-1 = expand _e0@0-1 shape=2 #bwd #grad=w\n"
-            "g@2 = expand _e0@2 shape=1 #bwd #grad=w\n"
+            "g@0-2 = expand _e0@0-2 shape=5 split=tp:0 #bwd #grad=w\n"
             "free _e0@0-2\n");
 }
 
@@ -255,11 +254,11 @@ std::string refusal(const std::string& loss) {
 
 TEST(EmitPlaced, ALossThatIsNoSumAndNotOneNumberIsRefused) {
   EXPECT_EQ(
-      refusal("y@0-1 = mul x@0-1 w@0-1\nl@0-1 = sum y@0-1"),
-      "gt-emit: p:8: grad: the loss l is V on axis dp, and must be I (one "
+      refusal("v@0 = ones f32[2]\nv@1 = ones f32[2]\nl@0-1 = sum v@0-1"),
+      "gt-emit: p:9: grad: the loss l is V on axis dp, and must be I (one "
       "number, computed on each rank) or P (a sum over the ranks); fix: "
-      "l1@0-1 = reinterpret l@0-1 over=dp src=V dst=P, and take the "
-      "gradient of that [loss]");
+      "l1@0-1 = reinterpret l@0-1 over=dp src=V dst=P #local, and "
+      "take the gradient of that [loss]");
   EXPECT_EQ(
       refusal("p@0-1 = mul w@0-1 2 #type=dp:P\n"
               "q@0-1 = reinterpret w@0-1 over=dp src=R dst=P expert=1\n"

@@ -1,0 +1,207 @@
+#include "grad/line_types.h"
+
+#include <numeric>
+
+#include "check/judgement.h"
+#include "check/registers.h"
+
+namespace gt {
+namespace {
+
+LocalType letters_of(const SpmdType& type) {
+  LocalType letters;
+  for (const AxisType& a : type.axes) {
+    letters.set({"", a.axis.size, a.axis.stride}, a.letter);
+  }
+  return letters;
+}
+
+// By the local rules, which know no shards.
+LocalType local_letters(const Line& line, const LineRanks& where,
+                        const Mesh* mesh,
+                        std::span<const PlacedType* const> operands,
+                        const PieceType& pieces) {
+  std::vector<LocalType> letters;
+  for (size_t o = 0; o < operands.size(); ++o) {
+    letters.emplace_back();
+    if (operands[o] == nullptr) continue;
+    letters.back() =
+        restricted(operands[o]->letters,
+                   line.op == "copy" ? where.operands[o] : where.ranks);
+  }
+  std::vector<const LocalType*> known;
+  for (size_t o = 0; o < operands.size(); ++o) {
+    known.push_back(operands[o] == nullptr ? nullptr : &letters[o]);
+  }
+  std::vector<Finding> findings;  // gt-check says them
+  return infer_type({line, where, mesh, known, pieces}, findings);
+}
+
+// Where the shards give a sum, and the letters alone unrelated values.
+LocalType summed_on(const LocalType& local, const LocalType& global) {
+  LocalType summed;
+  for (const LocalType::Axis& a : global.axes) {
+    const MeshAxis axis{"", a.size, a.stride};
+    if (a.letter == 'P' && local.on(axis) == 'V') summed.set(axis, 'P');
+  }
+  return summed;
+}
+
+Judgement judged(const Line& line, const LineRanks& where,
+                 const AxisNames& names,
+                 std::span<const PlacedType* const> operands) {
+  std::vector<ShardedValue> values(operands.size());
+  std::vector<const ShardedValue*> known(operands.size(), nullptr);
+  for (size_t o = 0; o < operands.size(); ++o) {
+    if (operands[o] == nullptr) continue;
+    values[o] = sharded_value(*operands[o]);
+    known[o] = &values[o];
+  }
+  const CheckOptions options;
+  return judge({line, &where, names, known, nullptr, options});
+}
+
+}  // namespace
+
+ShardedValue sharded_value(const PlacedType& type) {
+  ShardedValue value;
+  value.ranks = type.ranks;
+  if (type.types.size() == 1) {
+    value.pieces.assign(type.ranks.size(), type.types[0]);
+  } else {
+    value.pieces = type.types;
+  }
+  if (type.global.has_value()) {
+    value.state = ShardedValue::State::kTyped;
+    value.type = *type.global;
+  }
+  return value;
+}
+
+AxisNames names_of(const Mesh* mesh) {
+  if (mesh == nullptr) return {};
+  return AxisNames(std::vector<const Mesh*>{mesh});
+}
+
+std::optional<SpmdType> joined_type(std::span<const ReadPart> parts,
+                                    const Mesh* mesh) {
+  std::vector<ShardedValue> values;
+  Ranks all;
+  for (const ReadPart& part : parts) {
+    if (!part.type->global.has_value()) return std::nullopt;
+    ShardedValue& value = values.emplace_back();
+    value.state = ShardedValue::State::kTyped;
+    value.ranks = *part.ranks;
+    value.type = *part.type->global;
+    all = together(all, *part.ranks);
+  }
+  const auto joined = read_parts(values, all, names_of(mesh));
+  if (!joined.has_value()) return std::nullopt;
+  return joined->type;
+}
+
+Result<LineTypes> line_types(const Line& line, const LineRanks& where,
+                             const AxisNames& names,
+                             std::span<const PlacedType* const> operands) {
+  const Mesh* mesh = names.mesh();
+  // Ranks outside the mesh are on no axis of it.
+  const bool inside = Grid::make(mesh, where.ranks).ok();
+  Judgement made = judged(line, where, inside ? names : AxisNames(), operands);
+  const PieceType pieces = [&](size_t operand, int64_t rank) {
+    return &operands[operand]->on(rank);
+  };
+  std::vector<std::vector<Type>> types;
+  for (ShardedValue& value : made.results) {
+    if (!value.pieces.empty()) types.push_back(std::move(value.pieces));
+  }
+  if (types.size() != line.results.size()) {
+    auto inferred = infer_placed(line, where, mesh, pieces);
+    if (!inferred.ok()) return inferred.error();
+    types = std::move(inferred.value());
+  }
+  const LocalType local = local_letters(line, where, mesh, operands, pieces);
+  LineTypes out;
+  for (size_t r = 0; r < types.size(); ++r) {
+    PlacedType type = placed_type(where.ranks, types[r], local);
+    if (r < made.results.size() && made.problems.empty() &&
+        made.results[r].state == ShardedValue::State::kTyped) {
+      type.global = std::move(made.results[r].type);
+      type.letters = letters_of(*type.global);
+      if (r == 0) out.summed = summed_on(local, type.letters);
+    }
+    out.results.push_back(std::move(type));
+  }
+  return out;
+}
+
+// ---- split= -----------------------------------------------------------------
+
+namespace {
+
+std::string split_text(const SpmdType& type, const AxisNames& names,
+                       const Shape& units) {
+  std::string text;
+  for (size_t d = 0; d < type.spec.size(); ++d) {
+    for (const Axis& axis : type.spec[d]) {
+      text += (text.empty() ? "" : ",") + names.name(axis) + ":" +
+              std::to_string(d);
+      if (units[d] > 1) text += "*" + std::to_string(units[d]);
+    }
+  }
+  return text;
+}
+
+// The parts that a split= gives to the ranks, if it is one.
+std::vector<Region> regions_of(const std::string& text, const Shape& whole,
+                               const Grid& grid) {
+  const auto split = parse_split(text);
+  if (!split.ok()) return {};
+  auto regions = cut(split.value(), whole, grid);
+  return regions.ok() ? std::move(regions.value()) : std::vector<Region>{};
+}
+
+// Of each dimension the unit in which it is cut: 1 where that gives the pieces,
+// else the largest that all pieces are multiples of.
+Shape units_of(const PlacedType& type, const std::vector<Region>& by_ones,
+               const Ranks& ranks) {
+  Shape units = type.types[0].shape;
+  for (size_t d = 0; d < units.size(); ++d) {
+    bool fits = true;
+    int64_t unit = 0;
+    for (size_t p = 0; p < ranks.size(); ++p) {
+      const int64_t size = type.on(ranks[p]).shape[d];
+      unit = std::gcd(unit, size);
+      fits = fits && by_ones[p].count[d] == size;
+    }
+    units[d] = fits ? 1 : unit;
+  }
+  return units;
+}
+
+}  // namespace
+
+std::optional<StatedCut> stated_cut(const PlacedType& type, const Ranks& ranks,
+                                    const Mesh* mesh) {
+  if (mesh == nullptr || !type.global.has_value() ||
+      !type.global->is_sharded() || !includes(type.ranks, ascending(ranks))) {
+    return std::nullopt;
+  }
+  const auto whole = whole_of(sharded_value(type));
+  const auto grid = Grid::make(mesh, ranks);
+  if (!whole.has_value() || !grid.ok()) return std::nullopt;
+  const AxisNames names = names_of(mesh);
+  Shape units = whole->shape;
+  for (size_t d = 0; d < units.size(); ++d) units[d] = 1;
+  StatedCut out{whole->shape, split_text(*type.global, names, units)};
+  std::vector<Region> regions = regions_of(out.split, out.whole, grid.value());
+  if (regions.empty()) return std::nullopt;
+  out.split = split_text(*type.global, names, units_of(type, regions, ranks));
+  regions = regions_of(out.split, out.whole, grid.value());
+  if (regions.empty()) return std::nullopt;
+  for (size_t p = 0; p < ranks.size(); ++p) {
+    if (regions[p].count != type.on(ranks[p]).shape) return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace gt

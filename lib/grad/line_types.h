@@ -1,0 +1,54 @@
+// What a placed line gives on each axis: as gt-check(1) follows shards, where
+// that is known, else by the local rules alone.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "check/value.h"
+#include "grad/type_ids.h"
+#include "spmd/placed.h"
+
+namespace gt {
+
+struct LineTypes {
+  std::vector<PlacedType> results;
+  // Axes on which a result is a sum by its operands' shards, and unrelated
+  // values to those who do not follow shards: #partial= tells them.
+  LocalType summed;
+};
+
+// `operands`: of names; else null. Error: shapes do not go together.
+Result<LineTypes> line_types(const Line& line, const LineRanks& where,
+                             const AxisNames& names,
+                             std::span<const PlacedType* const> operands);
+
+// The pieces by rank, as gt-check knows them.
+ShardedValue sharded_value(const PlacedType& type);
+
+// Of the mesh alone; it may be null.
+AxisNames names_of(const Mesh* mesh);
+
+// A value on some of its ranks.
+struct ReadPart {
+  const PlacedType* type;
+  const Ranks* ranks;
+};
+// What such parts are together; nothing if that is not known.
+std::optional<SpmdType> joined_type(std::span<const ReadPart> parts,
+                                    const Mesh* mesh);
+
+// How pieces are cut from their whole, as split= says it.
+struct StatedCut {
+  Shape whole;
+  std::string split;  // "dp:0,tp:1*64"
+};
+// Nothing of what is not cut, or as no split= over these ranks cuts it, or of
+// which it is not known.
+std::optional<StatedCut> stated_cut(const PlacedType& type, const Ranks& ranks,
+                                    const Mesh* mesh);
+
+}  // namespace gt

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Gradients of programs that are placed before gt-emit sees them: clean to
+# gt-check, and those of the program for one device.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE GT_CONFIG
+exec /usr/bin/python3 tests/oracle/placed_gradients.py
