@@ -47,6 +47,46 @@ refuses() {
   [[ -z $stderr ]]
 }
 
+@test "an entry that cuts no tensor is told" {
+  make_pair
+  gt-emit pair.gt >pair.s
+  local cut
+  for cut in 'tp: 2' 'tp: -3' 'tp: 1*5'; do
+    printf 'mesh: {dp: 2, tp: 2}\nsignals:\n  colpar: {shard: {dp: 0, %s}}\n' "$cut" >s.yaml
+    run -3 --separate-stderr gt-shard -c s.yaml pair.s
+    [[ $stderr == *"s.yaml:3: signal 'colpar' cuts no tensor over tp: "*"optional: true"* ]]
+    [[ $stderr != *"over dp"* ]]
+    sed -i 's/{shard/{optional: true, shard/' s.yaml
+    gt-shard -c s.yaml pair.s >placed
+  done
+  # By name, in GT's form, and where a scope's lines make nothing.
+  printf 'mesh: {tp: 2}\ntensors:\n  x: {shard: {tp: 3}}\n' >s.yaml
+  run -3 --separate-stderr gt-shard -c s.yaml pair.s
+  [[ $stderr == *"s.yaml:3: 'x' cuts no tensor over tp"* ]]
+  printf 'colpar: {shard: {axis: 5, workers: [0, 1]}}\n' >s.yaml
+  run -3 --separate-stderr gt-shard -c s.yaml pair.s
+  [[ $stderr == *"s.yaml:1: signal 'colpar' cuts no tensor over workers"* ]]
+  printf 'x = ones f32[4]\ny = relu x #signal=s\nprint y\n' >p.gt
+  printf 'mesh: {tp: 2}\nsignals:\n  s: {shard: {tp: 0}}\n' >s.yaml
+  run -3 --separate-stderr gt-shard -c s.yaml p.gt
+  [[ $stderr == *"s.yaml:3: signal 's' cuts no tensor over tp"* ]]
+  # Parts may be empty; copies are no cut; one rank has it all however it is cut.
+  printf 'x = ones f32[0,1] #signal=s\nprint x\n' >p.gt
+  for cut in '{tp: 0}' '{tp: 1}' '{}'; do
+    printf 'mesh: {tp: 2}\nsignals:\n  s: {shard: %s}\n' "$cut" >s.yaml
+    gt-shard -c s.yaml p.gt >placed
+  done
+  printf 'mesh: {tp: 1}\nsignals:\n  colpar: {shard: {tp: 1}}\n' >s.yaml
+  gt-shard -c s.yaml pair.s >placed
+}
+
+@test "a line is told where it came from" {
+  printf 'mesh: {tp: 2}\n' >s.yaml
+  printf 'x = ones f32[2,3] #at=model.gt:7\ny = matmul x x #at=model.gt:8\n' >p.gt
+  run -3 --separate-stderr gt-shard -c s.yaml p.gt
+  [[ $stderr == "gt-shard: model.gt:8: matmul: "* ]]
+}
+
 @test "a stream that is placed already uses no entries" {
   make_pair
   printf 'mesh: {tp: 2}\nsignals:\n  colpar: {shard: {tp: 1}}\n' >s.yaml

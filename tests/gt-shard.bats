@@ -464,13 +464,32 @@ END
   [ "$output" = 1 ]
   grep -q 'y = matmul h d' said
   # What was created says who decided.
-  grep -A 1 '<stdin>:[0-9]*: u = ' said | grep -q -- '-> tp:S1, as the config says'
-  grep -A 1 '<stdin>:[0-9]*: x = ' said | grep -q -- '-> R, as <stdin>:[0-9]* reads it'
+  grep -A 1 '^pair.gt:2: u = ' said | grep -q -- '-> tp:S1, as tp2.yaml:3 says'
+  grep -A 1 '^pair.gt:1: x = ' said | grep -q -- '-> R, as pair.gt:4 reads it'
   grep -q 'summed' said
   grep -q 'all_reduce: 1 line' said
   gt-emit pair.gt | gt-shard -c tp2.yaml | cmp - placed
   gt-emit pair.gt | gt-shard -c tp2.yaml --summary 2>said | cmp - placed
   grep -q 'all_reduce: 1 line' said
+}
+
+@test "--explain shows an expansion's lines and why, and what the config says of a result" {
+  cat >p.gt <<'END'
+x = randn f32[8,64] 1
+h = mul x 2 #signal=wide
+y = softmax h
+print y
+END
+  printf 'mesh: {tp: 2}\nsignals:\n  wide: {results: {tp: 1}}\n' >s.yaml
+  gt-shard -c s.yaml --explain p.gt >placed 2>said
+  sed -n '/^p.gt:3: y = softmax h/,/->/p' said >of_y
+  grep -q 'as its expansion, which sends 96 bytes from each rank and not 1024:' of_y
+  grep -q '^    -> tp:S1$' of_y
+  # Its lines are those of the stream.
+  sed -n 's/^      | //p' of_y >lines
+  grep -q '^y@0-1 = div' lines
+  sed '1d; /^print/,$d' placed | diff lines -
+  grep -A 1 '^p.gt:2: h = ' said | grep -q -- '-> tp:S1, as s.yaml:3 says'
 }
 
 @test "rounds of a loop come out as equal text" {

@@ -65,6 +65,9 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   Status done = instruction(line, text);
   count_memory();
   if (!done.ok() || explain_) ++messages_;
+  if (explain_) explain_(explained_ + created_);
+  explained_.clear();
+  created_.clear();
   return done;
 }
 
@@ -98,7 +101,7 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
 
 Status Partitioner::instruction(const Line& line, std::string_view text) {
   if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
-  Work work{line, text, {}, {}, false, false, 0, {}, {}, nullptr};
+  Work work{line, text, {}, {}, false, false, 0, {}, {}, 0, nullptr};
   if (Status s = find_values(work); !s.ok()) return reject(line, s.error());
   if (line.op == "free") {
     release(line);
@@ -153,15 +156,9 @@ Status Partitioner::find_scope(Work& work) const {
   }
   if (work.line.results.empty()) return ok_status();
   if (const Scope* named = config_.tensor(work.line.results[0].text)) {
-    if (named->shard) {
-      work.scope.shard = named->shard;
-      work.scope.shard_line = named->shard_line;
-      work.is_named = true;
-    }
-    if (named->results) {
-      work.scope.results = named->results;
-      work.scope.results_line = named->results_line;
-    }
+    if (named->shard) work.scope.shard = named->shard;
+    work.is_named = named->shard.has_value();
+    if (named->results) work.scope.results = named->results;
     if (named->ranks) work.scope.ranks = named->ranks;
     if (named->compile) work.scope.compile = named->compile;
     if (named->regather) work.scope.regather = named->regather;
@@ -178,10 +175,13 @@ void Partitioner::run(Work& work) {
   }
   if (reshape_instead(work)) return;
   if (is_better_expanded(work)) {
+    const size_t begin = out_->size();
     expand(work);
     settle(work);
+    explain_result(work, std::string_view(*out_).substr(begin));
   } else {
     write_planned(work);
+    explain_result(work, "");
   }
 }
 

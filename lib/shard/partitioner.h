@@ -51,6 +51,7 @@ class Partitioner : public Rewriter {
 
   // Lines without ranks came by.
   bool has_rewritten() const { return has_rewritten_; }
+  const CutsInUse& cuts_in_use() const { return cuts_in_use_; }
   size_t state_size() const override { return names_.size(); }
   void state(std::string& text, std::vector<Origin*>& places) override;
   // What it explains is not replayed.
@@ -72,7 +73,8 @@ class Partitioner : public Rewriter {
     bool is_named = false;  // its shard: is of the tensor's name
     uint32_t set = 0;
     std::vector<ShardValuePtr> values;  // by operand of the line
-    std::optional<Layout> pin;          // of the result
+    std::optional<Layout> pin;          // of the result,
+    size_t pin_line = 0;                // in this line of the config
     PlanCache::Entry* planned = nullptr;
     const Plan& plan() const { return planned->plan; }
   };
@@ -105,7 +107,7 @@ class Partitioner : public Rewriter {
   void stop_reading(const ShardValuePtr& value);
   void keep_for_readers(const std::string& name);
   void create_loads(const std::string& path);
-  void explain_created(const UnwrittenLine& held, const Layout& layout) const;
+  void explain_created(const UnwrittenLine& held, const Layout& layout);
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
 
   // ---- partitioner_plan.cc: what layouts a line takes
@@ -113,9 +115,8 @@ class Partitioner : public Rewriter {
   PlannedLine describe(const Work& work) const;
   std::string key_of(const Work& work, const PlannedLine& planned) const;
   uint32_t set_of(const Work& work);
-  std::optional<Layout> pin_of(
-      const std::optional<std::vector<SplitEntry>>& cuts, const Type& type,
-      uint32_t set) const;
+  std::optional<Layout> pin_of(const std::optional<CutSetting>& setting,
+                               const Type& type, uint32_t set) const;
   std::optional<Layout> weight_pin(const Work& work, size_t argument) const;
   bool is_better_expanded(const Work& work);
   double bytes_expanded(const Work& work);
@@ -123,7 +124,8 @@ class Partitioner : public Rewriter {
   void drop_temporary(const std::string& name);
   void free_name(const std::string& name);
   void rename(const std::string& from, const std::string& to);
-  void explain(const Work& work) const;
+  void explain(const Work& work);
+  void explain_result(const Work& work, std::string_view expanded);
 
   // ---- partitioner_write.cc: lines as text
   void write_planned(Work& work);
@@ -189,10 +191,12 @@ class Partitioner : public Rewriter {
   size_t messages_ = 0;
   bool has_mesh_ = false;   // ours was declared last
   std::string input_mesh_;  // the declaration of the input's placed lines
-  size_t depth_ = 0;        // of expansions within each other
+  mutable CutsInUse cuts_in_use_;
+  size_t depth_ = 0;  // of expansions within each other
   bool has_rewritten_ = false;
   bool is_trial_ = false;  // what is written will be taken back
   std::string place_;
+  std::string explained_, created_;  // of the line; of those that it reads
   // Of the line: its name space, what to tell people, where to write.
   bool regathers_ = false;  // what it gathers is not kept
   std::string space_;

@@ -81,10 +81,17 @@ void Partitioner::hold(const Work& work) {
   const uint32_t set = held.set.value_or(0);
   if (value->is_source || is_state(work)) {
     held.pin = pin_of(work.scope.shard, value->type, set);
+    if (held.pin) held.pin_line = work.scope.shard->line;
   }
-  if (!held.pin) held.pin = pin_of(work.scope.results, value->type, set);
+  if (!held.pin) {
+    held.pin = pin_of(work.scope.results, value->type, set);
+    if (held.pin) held.pin_line = work.scope.results->line;
+  }
   // What speaks of a block of its own stays whole.
-  if (work.call.has_key("part")) held.pin = Layout{held.set.value_or(0), 0, {}};
+  if (work.call.has_key("part")) {
+    held.pin = Layout{held.set.value_or(0), 0, {}};
+    held.pin_line = 0;
+  }
   for (const ShardValuePtr& operand : held.operands) {
     if (operand == nullptr) continue;
     ++operand->held_readers;
@@ -95,6 +102,7 @@ void Partitioner::hold(const Work& work) {
     // A weight that was scaled when it was made is cut as it was to be.
     if (!held.pin && operand->type.shape == value->type.shape) {
       held.pin = operand->held->pin;
+      held.pin_line = operand->held->pin_line;
     }
   }
   keep_for_readers(name);
@@ -191,12 +199,15 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
 }
 
 void Partitioner::explain_created(const UnwrittenLine& held,
-                                  const Layout& layout) const {
+                                  const Layout& layout) {
   if (!explain_ || is_trial_) return;
-  explain_(
-      held.place + ": " + held.text + "\n    -> " + cluster_.describe(layout) +
-      (held.pin ? ", as the config says" : ", as " + place_ + " reads it") +
-      "\n");
+  std::string why = ", as " + place_ + " reads it";
+  if (held.pin) {
+    why = held.pin_line == 0 ? ", as the line says"
+                             : ", as " + config_.place(held.pin_line) + " says";
+  }
+  created_ += held.place + ": " + held.text + "\n    -> " +
+              cluster_.describe(layout) + why + "\n";
 }
 
 void Partitioner::create_default(const ShardValuePtr& value) {

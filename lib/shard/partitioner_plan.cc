@@ -48,11 +48,11 @@ uint32_t Partitioner::set_of(const Work& work) {
 // Cuts by the config of a tensor of this type; dimensions that it lacks are not
 // cut.
 std::optional<Layout> Partitioner::pin_of(
-    const std::optional<std::vector<SplitEntry>>& cuts, const Type& type,
+    const std::optional<CutSetting>& setting, const Type& type,
     uint32_t set) const {
-  if (!cuts) return std::nullopt;
+  if (!setting) return std::nullopt;
   Layout layout{set, 0, {}};
-  for (const SplitEntry& entry : *cuts) {
+  for (const SplitEntry& entry : setting->cuts) {
     const int64_t dim = normal_axis(entry.dim, type.shape.size());
     if (dim < 0) continue;
     std::string_view names = entry.axis;  // "dp+tp": one within the other
@@ -60,14 +60,17 @@ std::optional<Layout> Partitioner::pin_of(
       const size_t end = std::min(names.find('+'), names.size());
       const size_t axis = cluster_.axis_index(names.substr(0, end));
       names.remove_prefix(std::min(end + 1, names.size()));
-      if (axis == cluster_.axes() || cluster_.count(set, axis) == 1) continue;
+      if (axis == cluster_.axes()) continue;
+      const bool is_one = cluster_.count(set, axis) == 1;
       Layout finer = layout;
       finer.add(
           {static_cast<uint32_t>(axis), static_cast<int32_t>(dim), entry.unit});
-      if (cluster_.can_cut(finer, type.shape)) layout = std::move(finer);
+      if (!is_one && !cluster_.can_cut(finer, type.shape)) continue;
+      cuts_in_use_.emplace(setting->number, entry.axis);
+      if (!is_one) layout = std::move(finer);
     }
   }
-  if (layout.cuts.empty() && !cuts->empty()) return std::nullopt;
+  if (layout.cuts.empty() && !setting->cuts.empty()) return std::nullopt;
   return cluster_.simplest(layout, type.shape);
 }
 
@@ -87,12 +90,14 @@ void Partitioner::choose(Work& work) {
   const Call& call = work.call;
   if (!call.results.empty()) {
     work.pin = pin_of(work.scope.results, call.results[0], work.set);
+    if (work.pin) work.pin_line = work.scope.results->line;
     // A batch taken from data that is held in memory is a creation, too.
     const bool takes = call.op->name == "slice" || call.op->name == "gather";
     if (!work.pin && (is_state(work) || (takes && !work.is_backward &&
                                          work.values[0] != nullptr &&
                                          work.values[0]->is_source))) {
       work.pin = pin_of(work.scope.shard, call.results[0], work.set);
+      if (work.pin) work.pin_line = work.scope.shard->line;
     }
   }
   const PlannedLine planned = describe(work);
@@ -119,7 +124,11 @@ PlannedLine Partitioner::describe(const Work& work) const {
       operand.layouts.push_back(copy.layout);
     }
     if (value->held == nullptr) continue;
-    if (!value->held->pin) value->held->pin = weight_pin(work, i);
+    const std::optional<Layout> pin = weight_pin(work, i);
+    if (!value->held->pin && pin) {
+      value->held->pin = pin;
+      value->held->pin_line = work.scope.shard->line;
+    }
     operand.pin = value->held->pin;
     operand.is_zero = value->held->is_zero;
   }
@@ -148,7 +157,7 @@ std::string Partitioner::key_of(const Work& work,
   return key.text();
 }
 
-void Partitioner::explain(const Work& work) const {
+void Partitioner::explain(const Work& work) {
   if (!explain_ || depth_ > 0) return;
   std::string text = place_ + ": " + std::string(work.text) + "\n";
   for (const Alternative& a : work.plan().alternatives) {
@@ -157,10 +166,31 @@ void Partitioner::explain(const Work& work) const {
     text += std::string(a.chosen ? "  * " : "    ") +
             cluster_.axis_name(a.axis) + ": " + a.what + ": " + cost + "\n";
   }
-  if (!work.plan().results.empty()) {
-    text += "    -> " + cluster_.describe(work.plan().results[0]) + "\n";
+  explained_ += text;
+}
+
+// What the line became, if that is not one line of its op, and its result.
+void Partitioner::explain_result(const Work& work, std::string_view expanded) {
+  if (!explain_ || depth_ > 0) return;
+  if (!expanded.empty()) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "    as its expansion, which sends %.6g bytes from each rank "
+                  "and not %.6g:\n",
+                  *work.planned->bytes_expanded, work.plan().bytes);
+    explained_ += text;
   }
-  explain_(text);
+  while (!expanded.empty()) {
+    const std::string_view line = expanded.substr(0, expanded.find('\n'));
+    explained_ += "      | " + std::string(line) + "\n";
+    expanded.remove_prefix(std::min(line.size() + 1, expanded.size()));
+  }
+  const ShardValuePtr value =
+      work.line.results.empty() ? nullptr : find(work.line.results[0].text);
+  if (value == nullptr || value->copies.empty()) return;
+  explained_ +=
+      "    -> " + cluster_.describe(value->copies[0].layout) +
+      (work.pin ? ", as " + config_.place(work.pin_line) + " says" : "") + "\n";
 }
 
 // ---- expansions
@@ -208,9 +238,9 @@ bool Partitioner::is_better_expanded(const Work& work) {
       work.call.has_key("part") || depth_ >= kMaxExpansions) {
     return false;
   }
-  std::optional<bool>& known = work.planned->is_better_expanded;
-  if (!known) known = bytes_expanded(work) < work.plan().bytes;
-  return *known;
+  std::optional<double>& known = work.planned->bytes_expanded;
+  if (!known) known = bytes_expanded(work);
+  return *known < work.plan().bytes;
 }
 
 double Partitioner::bytes_expanded(const Work& work) {

@@ -36,11 +36,11 @@ void PlanKey::add(const std::optional<Layout>& layout) {
   if (layout) add(*layout);
 }
 
-void PlanKey::add(const std::optional<std::vector<SplitEntry>>& cuts) {
-  add(static_cast<int64_t>(cuts.has_value()));
-  if (!cuts) return;
-  add(static_cast<int64_t>(cuts->size()));
-  for (const SplitEntry& cut : *cuts) {
+void PlanKey::add(const std::optional<CutSetting>& setting) {
+  add(static_cast<int64_t>(setting.has_value()));
+  if (!setting) return;
+  add(static_cast<int64_t>(setting->cuts.size()));
+  for (const SplitEntry& cut : setting->cuts) {
     add(cut.axis);
     add(cut.dim);
     add(cut.unit);

@@ -21,7 +21,7 @@ class PlanKey {
   void add(const Type& type);
   void add(const Layout& layout);
   void add(const std::optional<Layout>& layout);
-  void add(const std::optional<std::vector<SplitEntry>>& cuts);
+  void add(const std::optional<CutSetting>& setting);
   // All but its names; `line` has what is known of its operands.
   void add(const PlannedLine& line);
   const std::string& text() const { return text_; }
@@ -35,7 +35,7 @@ class PlanCache {
  public:
   struct Entry {
     Plan plan;
-    std::optional<bool> is_better_expanded;  // once it was tried
+    std::optional<double> bytes_expanded;  // once that was tried
   };
 
   Entry* find(const std::string& key) {

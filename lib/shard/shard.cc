@@ -7,7 +7,9 @@
 #include "base/message.h"
 #include "shard/partitioner.h"
 #include "shard/search.h"
+#include "stream/line.h"
 #include "stream/marks.h"
+#include "stream/notes.h"
 #include "stream/replay.h"
 #include "stream/source.h"
 
@@ -45,7 +47,12 @@ class Sharder {
   // A stream that is placed already uses none.
   void tell_unused() {
     if (!partitioner_.has_rewritten() || status_ != Exit::kDone) return;
-    for (const std::string& message : config_.unused()) {
+    std::vector<std::string> all = config_.unused();
+    for (std::string& message :
+         config_.without_effect(partitioner_.cuts_in_use())) {
+      all.push_back(std::move(message));
+    }
+    for (const std::string& message : all) {
       status_ = worst(status_, Exit::kRejected);
       say_("gt-shard: " + message + "\n");
     }
@@ -91,7 +98,7 @@ class Sharder {
         reject({"a line of over 64 MiB", 0}, line);
         replay_.reset();
       } else if (!take_mark(line)) {
-        if (job_.explain) partitioner_.at(to_string(Place{file_, number_}));
+        if (job_.explain) partitioner_.at(place_of(line));
         const Status done = partitioner_.take(line, out);
         if (!done.ok()) reject(done.error(), line);
         replay_.note(line, out);
@@ -115,7 +122,19 @@ class Sharder {
 
   void reject(const Error& error, std::string_view line) {
     status_ = worst(status_, Exit::kRejected);
-    say_(format_error("gt-shard", {file_, number_}, error, line));
+    say_(format_error("gt-shard", {place_of(line), 0}, error, line));
+  }
+
+  // As the line itself says, or else where it stands.
+  std::string place_of(std::string_view text) const {
+    Line line;
+    if (parse_line(text, line).ok()) {
+      if (const std::string_view* note = line.note("at")) {
+        const NotedPlace at = parse_place(*note);
+        return to_string(Place{at.file, at.line});
+      }
+    }
+    return to_string(Place{file_, number_});
   }
 
   std::string summary() const {

@@ -19,7 +19,8 @@ using ShardValuePtr = std::shared_ptr<ShardValue>;
 struct UnwrittenLine {
   std::string text;
   std::vector<ShardValuePtr> operands;  // by operand of the line; null: no name
-  std::optional<Layout> pin;            // as the config cuts it
+  std::optional<Layout> pin;            // as the config cuts it,
+  size_t pin_line = 0;                  // in this line
   std::optional<uint32_t> set;          // where the config puts it
   bool is_zero = false;
   size_t depth = 1;   // of such lines within each other

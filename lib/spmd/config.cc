@@ -1,6 +1,7 @@
 #include "spmd/config.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/message.h"
 #include "spmd/config_reader.h"
@@ -68,14 +69,8 @@ std::string why_no_cut(const Mesh& mesh, const std::string& over,
 
 Status ScopeMerge::add(const ConfigEntry& inner) {
   const Scope& said = inner.scope;
-  if (said.shard) {
-    scope_.shard = said.shard;
-    scope_.shard_line = said.shard_line;
-  }
-  if (said.results) {
-    scope_.results = said.results;
-    scope_.results_line = said.results_line;
-  }
+  if (said.shard) scope_.shard = said.shard;
+  if (said.results) scope_.results = said.results;
   if (said.compile) scope_.compile = said.compile;
   if (said.regather) scope_.regather = said.regather;
   if (Status s = narrow(inner); !s.ok()) return s;
@@ -112,10 +107,10 @@ Status ScopeMerge::narrow(const ConfigEntry& inner) {
 
 // What is on one coordinate of an axis cannot be cut over it.
 Status ScopeMerge::check_cuts(const ConfigEntry& inner) const {
-  const auto check = [&](const std::optional<std::vector<SplitEntry>>& split,
+  const auto check = [&](const std::optional<CutSetting>& setting,
                          const char* key) -> Status {
-    if (!split) return ok_status();
-    for (const SplitEntry& cut : *split) {
+    if (!setting) return ok_status();
+    for (const SplitEntry& cut : setting->cuts) {
       for (const ConfigEntry* outer : outer_) {
         for (const ConfigEntry::Limit& limit : outer->on) {
           if (limit.axis != cut.axis || limit.coordinates.size() > 1) {
@@ -147,12 +142,21 @@ Status ScopeMerge::check_cuts(const ConfigEntry& inner) const {
 Config::Config(ConfigFile file)
     : file_(std::move(file)),
       used_signals_(file_.signals.size()),
+      taken_signals_(file_.signals.size()),
       used_tensors_(file_.tensors.size()) {
   for (size_t i = 0; i < file_.signals.size(); ++i) {
     const std::string& name = file_.signals[i].name;
     by_name_.emplace(name, i);
     const auto slashes = std::count(name.begin(), name.end(), '/');
     most_slashes_ = std::max(most_slashes_, static_cast<size_t>(slashes));
+  }
+  size_t settings = 0;
+  for (auto* entries : {&file_.signals, &file_.tensors}) {
+    for (ConfigEntry& entry : *entries) {
+      for (auto* setting : {&entry.scope.shard, &entry.scope.results}) {
+        if (*setting) (*setting)->number = settings++;
+      }
+    }
   }
 }
 
@@ -189,11 +193,15 @@ const ConfigEntry* Config::entry_of(std::string_view path) const {
 const ConfigEntry* Config::use(const ConfigEntry& entry,
                                bool is_backward) const {
   used_signals_[static_cast<size_t>(&entry - file_.signals.data())] = true;
-  if (entry.backward.empty()) return &entry;
-  // A program without gradients uses both.
-  const size_t backward = by_name_.at(entry.backward);
-  used_signals_[backward] = true;
-  return is_backward ? &file_.signals[backward] : &entry;
+  const ConfigEntry* taken = &entry;
+  if (!entry.backward.empty()) {
+    // A program without gradients uses both.
+    const size_t backward = by_name_.at(entry.backward);
+    used_signals_[backward] = true;
+    if (is_backward) taken = &file_.signals[backward];
+  }
+  taken_signals_[static_cast<size_t>(taken - file_.signals.data())] = true;
+  return taken;
 }
 
 Result<Scope> Config::find(std::string_view signal, bool is_backward) const {
@@ -223,6 +231,42 @@ const Scope* Config::tensor(std::string_view name) const {
     return &file_.tensors[i].scope;
   }
   return nullptr;
+}
+
+void Config::add_without_effect(const ConfigEntry& entry,
+                                const std::string& what, const CutsInUse& cuts,
+                                std::vector<std::string>& messages) const {
+  std::map<std::string, std::pair<size_t, bool>> axes;  // line, and whether
+  for (const auto* setting : {&entry.scope.shard, &entry.scope.results}) {
+    if (!*setting) continue;
+    for (const SplitEntry& cut : (*setting)->cuts) {
+      auto& [line, is_used] = axes[cut.axis];
+      if (line == 0) line = (*setting)->line;
+      is_used |= cuts.contains({(*setting)->number, cut.axis});
+    }
+  }
+  for (const auto& [axis, found] : axes) {
+    if (found.second) continue;
+    messages.push_back(place(found.first) + ": " + what +
+                       " cuts no tensor over " + axis +
+                       ": none that it is for has such a dimension, in such "
+                       "units; take another, or say optional: true");
+  }
+}
+
+std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
+  std::vector<std::string> messages;
+  for (size_t i = 0; i < file_.signals.size(); ++i) {
+    const ConfigEntry& entry = file_.signals[i];
+    if (!taken_signals_[i] || entry.is_optional) continue;
+    add_without_effect(entry, quoted(entry), cuts, messages);
+  }
+  for (size_t i = 0; i < file_.tensors.size(); ++i) {
+    const ConfigEntry& entry = file_.tensors[i];
+    if (!used_tensors_[i] || entry.is_optional) continue;
+    add_without_effect(entry, "'" + excerpt(entry.name) + "'", cuts, messages);
+  }
+  return messages;
 }
 
 std::vector<std::string> Config::unused() const {

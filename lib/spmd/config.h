@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -18,19 +20,26 @@
 
 namespace gt {
 
-// What holds for a line or a name; what is absent, nobody said. Beside it the
-// line of the config that says so, for messages.
+// What shard: or results: says. Without cuts: a copy on every rank.
+struct CutSetting {
+  std::vector<SplitEntry> cuts;
+  size_t line = 0;    // of the config
+  size_t number = 0;  // among all of the config
+};
+
+// What holds for a line or a name; what is absent, nobody said.
 struct Scope {
-  // Of creating lines, and of 2-D weights that matmuls read. Empty: replicated.
-  std::optional<std::vector<SplitEntry>> shard;
-  std::optional<std::vector<SplitEntry>> results;  // of every line
-  std::optional<Ranks> ranks;                      // where lines run, ascending
+  std::optional<CutSetting> shard;    // of creating lines, and of 2-D weights
+                                      // that matmuls read
+  std::optional<CutSetting> results;  // of every line
+  std::optional<Ranks> ranks;         // where lines run, ascending
   std::optional<bool> compile;
   std::optional<bool> regather;  // gathered copies are not kept
-  size_t shard_line = 0;
-  size_t results_line = 0;
-  size_t ranks_line = 0;
+  size_t ranks_line = 0;         // of the config, for messages
 };
+
+// Cuts of a config that cut something: a setting's number, and the axis.
+using CutsInUse = std::set<std::pair<size_t, std::string>>;
 
 // A rank and its links, for estimates.
 struct Machine {
@@ -100,6 +109,9 @@ class Config {
   // Entries that neither found, a message each, with its place; but for those
   // that are optional.
   std::vector<std::string> unused() const;
+  // The same of entries that lines took, and of whose cuts over an axis none is
+  // among these.
+  std::vector<std::string> without_effect(const CutsInUse& cuts) const;
 
  private:
   static constexpr size_t kMaxSilent = 200;
@@ -107,11 +119,15 @@ class Config {
   explicit Config(ConfigFile file);
   const ConfigEntry* entry_of(std::string_view path) const;
   const ConfigEntry* use(const ConfigEntry& entry, bool is_backward) const;
+  void add_without_effect(const ConfigEntry& entry, const std::string& what,
+                          const CutsInUse& cuts,
+                          std::vector<std::string>& messages) const;
 
   ConfigFile file_;
   std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> by_name_;
   size_t most_slashes_ = 0;  // in an entry's name
   mutable std::vector<bool> used_signals_;
+  mutable std::vector<bool> taken_signals_;  // by a line, forward or backward
   mutable std::vector<bool> used_tensors_;
   // Scopes of lines that have no entry, some of them: what a misspelt entry
   // may have meant.

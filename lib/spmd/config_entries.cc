@@ -53,7 +53,6 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
   int64_t dim = 0;
   bool is_replicated = false;
   const YamlNode* axis = nullptr;
-  entry.scope.shard_line = value.line;
   const bool is_read =
       each(value, "{axis: 1, workers: [0, 1]}",
            [&](const YamlNode& key, const YamlNode& said) {
@@ -68,7 +67,7 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
                                 " (named axes need a mesh:)");
            });
   if (!is_read) return false;
-  entry.scope.shard.emplace();
+  entry.scope.shard.emplace().line = value.line;
   // GT's own files write axis: 0, the default, beside replicated: true.
   if (is_replicated && dim != 0) {
     return fail(*axis,
@@ -81,7 +80,7 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
                 "shard: over all workers, but nothing says how many there are; "
                 "name them in workers:, or give -n");
   }
-  entry.scope.shard->push_back({"workers", dim, 1});
+  entry.scope.shard->cuts.push_back({"workers", dim, 1});
   return true;
 }
 
@@ -113,10 +112,10 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
                                     ConfigEntry& entry) {
   Scope& scope = entry.scope;
   if (key.text == "shard") {
-    return read_split(key, value, scope.shard, scope.shard_line);
+    return read_split(key, value, scope.shard);
   }
   if (key.text == "results") {
-    return read_split(key, value, scope.results, scope.results_line);
+    return read_split(key, value, scope.results);
   }
   if (key.text == "on") return read_on(key, value, entry);
   if (key.text == "workers") return read_workers(key, value, entry);
@@ -149,13 +148,11 @@ bool ConfigReader::check_alone(const YamlNode& value,
 }
 
 bool ConfigReader::read_split(const YamlNode& key, const YamlNode& value,
-                              std::optional<std::vector<SplitEntry>>& split,
-                              size_t& line) {
-  split.emplace();
-  line = key.line;
+                              std::optional<CutSetting>& setting) {
+  setting.emplace().line = key.line;
   return each(value, "{tp: 1}, or {} for a copy on every rank",
               [&](const YamlNode& axis, const YamlNode& dim) {
-                return read_cut(axis, dim, *split);
+                return read_cut(axis, dim, setting->cuts);
               });
 }
 

@@ -62,7 +62,7 @@ class ConfigReader {
   bool read_own_setting(const YamlNode& key, const YamlNode& value,
                         ConfigEntry& entry);
   bool read_split(const YamlNode& key, const YamlNode& value,
-                  std::optional<std::vector<SplitEntry>>& split, size_t& line);
+                  std::optional<CutSetting>& setting);
   bool read_cut(const YamlNode& axis, const YamlNode& value,
                 std::vector<SplitEntry>& split);
   bool check_alone(const YamlNode& value, const ConfigEntry& entry);

@@ -46,7 +46,8 @@ bool is_for_others(std::string_view said) {
     const std::string_view line = said.substr(0, said.find('\n'));
     said.remove_prefix(std::min(line.size() + 1, said.size()));
     if (line.find("is used by no line") == std::string_view::npos &&
-        line.find("matches no tensor's name") == std::string_view::npos) {
+        line.find("matches no tensor's name") == std::string_view::npos &&
+        line.find("cuts no tensor over") == std::string_view::npos) {
       return false;
     }
   }

@@ -19,7 +19,8 @@ from sharding import (MESHES, findings, first_change, mesh_text, shard,
 BOUND = {"f32": 1e-3, "f64": 1e-7}
 SIGNALS = ["s0", "s1", "s2", "s3", "t", "s0/t", "s1/t"]
 # What a config at random may be told.
-SILENT = re.compile(r"is used by no line|matches no tensor")
+SILENT = re.compile(
+    r"is used by no line|matches no tensor|cuts no tensor over")
 
 
 def cuts(rng, mesh, place=""):

@@ -11,10 +11,10 @@
 namespace gt {
 namespace {
 
-std::string text_of(const std::optional<std::vector<SplitEntry>>& split) {
-  if (!split) return "none";
+std::string text_of(const std::optional<CutSetting>& setting) {
+  if (!setting) return "none";
   std::string out;
-  for (const SplitEntry& entry : *split) {
+  for (const SplitEntry& entry : setting->cuts) {
     out +=
         (out.empty() ? "" : ",") + entry.axis + ":" + std::to_string(entry.dim);
     if (entry.unit != 1) out += "*" + std::to_string(entry.unit);
@@ -126,7 +126,7 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_EQ(config.machine().memory, 16e9);
   EXPECT_TRUE(config.regather());
   EXPECT_FALSE(config.schedule());
-  EXPECT_EQ(config.find("batch", false).value().shard_line, 3u);
+  EXPECT_EQ(config.find("batch", false).value().shard->line, 3u);
 }
 
 TEST(Config, ScopesAddUpFromTheOutermostIn) {
