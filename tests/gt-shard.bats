@@ -175,6 +175,40 @@ w = tensor f32[4] 4 4 4 4'
   gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work m.s) <(gt-work placed)
 }
 
+@test "sums of f16 over a dimension that is cut overflow no sooner than elsewhere" {
+  cat >half.gt <<'END'
+x = full f16[64,4] 60000 #signal=s
+y = mean x axis=0
+m = mean x
+r = randn f16[8192,16] 1 scale=10 #signal=s
+t = zeros i64[8192] #signal=s
+l = cross_entropy r t
+v = full f16[64] 200 #signal=s
+n = norm v
+z = zeros f16[64] #signal=s
+q = mse v z
+k = layer_norm x
+print y
+print m
+print l
+print n
+print q
+print k
+END
+  printf 'mesh: {dp: 2}\nsignals: {s: {shard: {dp: 0}}}\n' >s.yaml
+  printf 'mesh: {dp: 2}\nsignals: {s: {shard: {dp: -1}}}\n' >last.yaml
+  for dtype in f16 bf16; do
+    sed "s/f16/$dtype/" half.gt >$dtype.gt
+    gt-work $dtype.gt >whole
+    run ! grep -E 'inf|nan' whole
+    for config in s last; do
+      gt-shard -c $config.yaml $dtype.gt >placed
+      gt-check -q placed
+      gt-cmp --rtol 1e-2 --atol 1e-2 whole <(gt-work placed)
+    done
+  done
+}
+
 @test "placed lines keep the axes that they came with" {
   printf 'mesh: {tp: 2}\n' >tp.yaml
   printf 'mesh a=2 b=1\nx@0-1 = ones f32[4] split=a:0\ny = full f32[4] 2\nprint y\nprint x@0-1 split=a:0\n' >own.gt

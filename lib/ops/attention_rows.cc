@@ -55,9 +55,7 @@ Status types_attention_grad(Call& call) {
 // {half}: whether the work is done in f32 and rounded; {rows} {columns}
 // {first} {factor} as in Attention.
 std::string attention_word(const Call& call, std::string_view name, size_t) {
-  if (name == "half") {
-    return wide_dtype(call.type(0).dtype) == call.type(0).dtype ? "0" : "1";
-  }
+  if (name == "half") return half_word(call.type(0).dtype);
   const Attention a = attention_of(call).value();
   if (name == "rows") return std::to_string(a.rows);
   if (name == "columns") return std::to_string(a.columns);

@@ -62,7 +62,7 @@ Status types_elementwise_loss(Call& call) {
 }
 
 // {count}: losses; {classes}; {factor}: what a square's derivative is
-// multiplied by.
+// multiplied by; {half}: whether sums must be taken in f32.
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const Shape& x = call.type(operand_named(call, "x")).shape;
   const bool classes = call.op->name.starts_with("cross_entropy");
@@ -72,6 +72,7 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
   }
   if (name == "count") return std::to_string(count);
   if (name == "classes") return std::to_string(x.back());
+  if (name == "half") return half_word(call.results[0].dtype);
   if (name != "factor") return "";
   const bool mean = call.key("reduction") == "mean";
   return number_text(mean ? 2 / static_cast<double>(count) : 2);
@@ -209,8 +210,10 @@ constexpr Row kRows[] = {
      .accepts = "float,int",
      .gradient = "dx = cross_entropy_grad dy x target reduction={reduction}",
      .expansion = R"(
-       [reduction=mean] a = cross_entropy x target reduction=sum
-       [reduction=mean] y = div a {count}
+       [reduction=mean half=1] a = cross_entropy x target reduction=none
+       [reduction=mean half=1] y = mean a
+       [reduction=mean half=0] a = cross_entropy x target reduction=sum
+       [reduction=mean half=0] y = div a {count}
        [reduction!=mean] l = log_softmax x
        [reduction!=mean] t = unsqueeze target axis=-1
        [reduction!=mean] p = gather l t axis=-1
@@ -285,11 +288,15 @@ constexpr Row kRows[] = {
        dtarget = neg u)",
      .expansion = R"(
        t = sub x target
-       q = mul t t
-       [reduction=none] y = copy q
+       [half=1] c = cast t f32
+       [half=0] c = copy t
+       q = mul c c
+       [reduction=none] r = copy q
        [reduction!=none] s = sum q
-       [reduction=sum] y = copy s
-       [reduction=mean] y = div s {count})",
+       [reduction=sum] r = copy s
+       [reduction=mean] r = div s {count}
+       [half=1] y = cast r {y.dtype}
+       [half=0] y = copy r)",
      .types = types_elementwise_loss,
      .labels = labels_loss,
      .placeholder = loss_word,
@@ -333,10 +340,14 @@ constexpr Row kRows[] = {
        q = mul r e
        s = add p q
        n = neg s
-       [reduction=none] y = copy n
-       [reduction!=none] a1 = sum n
-       [reduction=sum] y = copy a1
-       [reduction=mean] y = div a1 {count})",
+       [half=1] w = cast n f32
+       [half=0] w = copy n
+       [reduction=none] v = copy w
+       [reduction!=none] a1 = sum w
+       [reduction=sum] v = copy a1
+       [reduction=mean] v = div a1 {count}
+       [half=1] y = cast v {y.dtype}
+       [half=0] y = copy v)",
      .types = types_elementwise_loss,
      .labels = labels_loss,
      .placeholder = loss_word,

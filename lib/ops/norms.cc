@@ -33,10 +33,7 @@ Status types_norm_grad(Call& call) {
 // {half}: whether the work is done in f32 and rounded; {lead}: the axes but the
 // last, {flat}: there are none.
 std::string norm_word(const Call& call, std::string_view name, size_t) {
-  if (name == "half") {
-    const Dtype dtype = call.results[0].dtype;
-    return wide_dtype(dtype) == dtype ? "0" : "1";
-  }
+  if (name == "half") return half_word(call.results[0].dtype);
   const size_t rank = call.results[0].shape.size();
   if (name == "flat") return rank == 1 ? "1" : "0";
   if (name != "lead") return "";

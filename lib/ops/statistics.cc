@@ -55,13 +55,18 @@ constexpr Row kRows[] = {
        [lift=1] dx = expand t shape={x.shape}
        [lift=0] dx = expand s shape={x.shape})",
      .expansion = R"(
-       s = sum x axis={axis} keepdims={keepdims}
-       y = div s {count})",
+       [half=1] c = cast x f32
+       [half=0] c = copy x
+       s = sum c axis={axis} keepdims={keepdims}
+       [half=1] d = div s {count}
+       [half=1] y = cast d {y.dtype}
+       [half=0] y = div s {count})",
      .types = types_same,
      .labels = labels_kept,
      .placeholder = reduction_word,
      .sense = "Mean over axes.",
-     .details = "Axes as sum. Of nothing, nan. Errors: x does not hold floats.",
+     .details = "Axes as sum. f16 and bf16 are summed and divided in f32. Of "
+                "nothing, nan. Errors: x does not hold floats.",
      .source = "torch.mean",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = mean x axis=-1\n"
@@ -113,9 +118,13 @@ constexpr Row kRows[] = {
        [ord!=2] s = sign x
        [ord!=2] dx = mul s u)",
      .expansion = R"(
-       [ord=2] q = mul x x
+       [ord=2 half=1] c = cast x f32
+       [ord=2 half=0] c = copy x
+       [ord=2] q = mul c c
        [ord=2] s = sum q axis={axis} keepdims={keepdims}
-       [ord=2] y = sqrt s
+       [ord=2 half=1] r = sqrt s
+       [ord=2 half=1] y = cast r {y.dtype}
+       [ord=2 half=0] y = sqrt s
        [ord!=2] a = abs x
        [ord=1] y = sum a axis={axis} keepdims={keepdims}
        [ord=inf] y = max a axis={axis} keepdims={keepdims})",
