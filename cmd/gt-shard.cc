@@ -28,8 +28,9 @@ struct Options {
   bool plan = false;
 };
 
-int give_up(gt::Exit status) {
-  gt::write_empty_stream(status);
+// A config is no stream.
+int give_up(const Options& options, gt::Exit status) {
+  if (!options.plan) gt::write_empty_stream(status);
   return static_cast<int>(status);
 }
 
@@ -55,22 +56,11 @@ int main(int argc, char** argv) {
                "say at the end what the stream is expected to cost");
   app.add_flag("--plan", options.plan,
                "read one whole step, and write a config for -n ranks in place "
-               "of the stream")
-      ->excludes("-c");
+               "of the stream; -c may say the machine and the mesh");
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) {
     if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
     return status;
-  }
-  if (options.plan) {
-    if (options.workers == 0) {
-      gt::say("gt-shard: --plan needs -n, the number of ranks\n");
-      return static_cast<int>(gt::Exit::kUsage);
-    }
-    gt::Writer config(STDOUT_FILENO);
-    const gt::Exit done =
-        gt::plan_config(job, options.workers, config, gt::say);
-    return gt::finish("gt-shard", config, done);
   }
   const char* from_environment = std::getenv("GT_CONFIG");
   if (options.config.empty() && from_environment != nullptr) {
@@ -83,7 +73,7 @@ int main(int argc, char** argv) {
     if (const int error = gt::read_whole(options.config, text, kEnough)) {
       gt::say("gt-shard: cannot read " + options.config + ": " +
               std::strerror(error) + "\n");
-      return give_up(gt::Exit::kUsage);
+      return give_up(options, gt::Exit::kUsage);
     }
   }
   std::string_view culprit;
@@ -91,16 +81,30 @@ int main(int argc, char** argv) {
       gt::Config::parse(text, options.config, options.workers, &culprit);
   if (!config.ok()) {
     gt::say(gt::format_error("gt-shard", {}, config.error(), culprit));
-    return give_up(gt::Exit::kRejected);
+    return give_up(options, gt::Exit::kRejected);
   }
   if (const auto& schedule = config.value().schedule()) {
     gt::say("gt-shard: " + config.value().place(schedule->line) +
             ": schedule: " + schedule->kind +
             " is not there yet; without schedule: microbatches run in program "
             "order\n");
-    return give_up(gt::Exit::kRejected);
+    return give_up(options, gt::Exit::kRejected);
   }
   gt::Writer writer(STDOUT_FILENO);
+  if (options.plan) {
+    const int64_t ranks = config.value().has_mesh()
+                              ? config.value().mesh().size()
+                              : options.workers;
+    if (ranks == 0) {
+      gt::say(
+          "gt-shard: --plan needs -n, the number of ranks, or a config "
+          "with a mesh:\n");
+      return static_cast<int>(gt::Exit::kUsage);
+    }
+    return gt::finish(
+        "gt-shard", writer,
+        gt::plan_config(job, config.value(), ranks, writer, gt::say));
+  }
   const gt::Exit done = gt::shard(job, config.value(), writer, gt::say);
   return gt::finish("gt-shard", writer, done);
 }

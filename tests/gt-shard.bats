@@ -586,6 +586,42 @@ END
   printf '#gt 1\nx = ones f32[2]\n' >half.gt
   run -4 gt-shard --plan -n 2 half.gt
   [[ $output == *"cut short after line 2"* ]]
+  run -3 --separate-stderr gt-shard --plan -n 2 </dev/null
+  [[ -z $output && $stderr == "gt-shard: <stdin>: the stream has no line"* ]]
+  printf '# nothing\n\n#end 0\n' >none.s
+  run -3 --separate-stderr gt-shard --plan -n 2 none.s
+  [[ -z $output && $stderr == "gt-shard: none.s: the stream has no line"* ]]
+}
+
+@test "--plan takes the machine and the mesh of a config" {
+  make_pair
+  sed -i 's/\[8,16\]/[256,256]/; s/\[16,6\]/[256,1024]/; s/\[6,4\]/[1024,256]/' pair.gt
+  gt-emit pair.gt | sed 's/ #signal=[a-z]*//' >step.s
+  gt-shard --plan -n 4 step.s >plain.yaml
+  run -1 grep machine plain.yaml
+  # A faster one is expected to be sooner done, and the plan says which it was.
+  echo 'machine: {flops: 1e14, memory_bandwidth: 1e13, bandwidth: 1e12, latency: 1e-7}' >fast.yaml
+  gt-shard --plan -n 4 -c fast.yaml step.s >auto.yaml
+  grep -q '^machine: {flops: 100000000000000, .*latency: 1e-07}' auto.yaml
+  awk '/Expected/ { print $3 > FILENAME ".ms" }' plain.yaml auto.yaml
+  awk '{ ms[FILENAME] = $1 } END { exit ms["auto.yaml.ms"] * 10 > ms["plain.yaml.ms"] }' auto.yaml.ms plain.yaml.ms
+  GT_CONFIG=fast.yaml gt-shard --plan -n 4 step.s | cmp - auto.yaml
+  gt-shard -c auto.yaml step.s >placed
+  gt-check -q placed
+  # Its mesh, which says how many ranks there are.
+  echo 'mesh: {left: 3, dp: 2}' >mesh.yaml
+  gt-shard --plan -c mesh.yaml step.s >auto.yaml
+  grep -qx 'mesh: {left: 3, dp: 2}' auto.yaml
+  grep -q 'shard' auto.yaml
+  gt-cmp --rtol 1e-3 --atol 1e-2 <(gt-work step.s) <(gt-shard -c auto.yaml step.s | gt-work)
+  run -3 gt-shard --plan -n 4 -c mesh.yaml step.s
+  [[ $output == *"mesh.yaml:1: "*"6 ranks, and -n says 4"* ]]
+  # What it is to find it does not take.
+  run -3 --separate-stderr gt-shard --plan -c tp2.yaml step.s
+  [[ -z $output && $stderr == *"tp2.yaml:3: --plan finds signals: and tensors: itself"* ]]
+  # Memory that is not enough is told.
+  echo 'machine: {memory: 1000}' >small.yaml
+  gt-shard --plan -n 4 -c small.yaml step.s | grep -q '^# That is more memory than the machine has'
 }
 
 @test "two axes on one dimension, as dp+tp" {

@@ -9,7 +9,6 @@
 #include "ops/families.h"
 #include "ops/table.h"
 #include "shard/partitioner.h"
-#include "spmd/config.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -36,8 +35,35 @@ struct Choice {
 
 struct Price {
   double seconds = 0;
-  double bytes = 0;
+  double bytes = 0;  // that a rank holds at most
 };
+
+struct SearchMesh {
+  std::vector<std::pair<std::string, int64_t>> axes;
+  size_t data = 0;  // the axis over which batches are cut at first
+};
+
+std::string figure(const char* key, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%s: %.15g", key, value);
+  return text;
+}
+
+// As a config says it; "" of the machine that is taken where nothing is said.
+std::string machine_text(const Machine& machine) {
+  const Machine usual;
+  std::string out;
+  const auto add = [&](const char* key, double value, double by_default) {
+    if (value != by_default)
+      out += (out.empty() ? "" : ", ") + figure(key, value);
+  };
+  add("flops", machine.flops, usual.flops);
+  add("memory_bandwidth", machine.memory_bandwidth, usual.memory_bandwidth);
+  add("bandwidth", machine.bandwidth, usual.bandwidth);
+  add("latency", machine.latency, usual.latency);
+  add("memory", machine.memory, usual.memory);
+  return out.empty() ? "" : "machine: {" + out + "}\n";
+}
 
 std::string pattern_of(std::string_view name) {
   std::string out;
@@ -59,19 +85,22 @@ class Search {
   Result<std::string> run() {
     if (Status s = read(); !s.ok()) return s.error();
     PlanCache plans;
-    const auto alone = price("", plans);
+    const auto alone = price("mesh: {dp: 1}\n" + settings(), plans);
     if (!alone.ok()) return alone.error();
     std::string best;
     Price least;
-    for (int64_t dp = job_.ranks; dp >= 1; --dp) {
-      if (job_.ranks % dp != 0) continue;
-      const auto found = descend(dp, job_.ranks / dp);
+    for (const SearchMesh& mesh : meshes()) {
+      const auto found = descend(mesh);
       if (!found.ok()) return found.error();
-      if (!best.empty() && found.value().second.seconds >= least.seconds) {
-        continue;
-      }
+      if (!best.empty() && !is_better(found.value().second, least)) continue;
       best = found.value().first;
       least = found.value().second;
+    }
+    if (excess(least) > 0) {
+      best =
+          "# That is more memory than the machine has; nothing was found "
+          "that fits.\n" +
+          best;
     }
     char line[160];
     std::snprintf(line, sizeof line,
@@ -83,14 +112,49 @@ class Search {
   }
 
  private:
+  std::vector<SearchMesh> meshes() const {
+    std::vector<SearchMesh> out;
+    if (!job_.given.has_mesh()) {
+      for (int64_t dp = job_.ranks; dp >= 1; --dp) {
+        if (job_.ranks % dp != 0) continue;
+        out.push_back({{{"dp", dp}, {"tp", job_.ranks / dp}}, 0});
+      }
+      return out;
+    }
+    SearchMesh& mesh = out.emplace_back();
+    for (const MeshAxis& axis : job_.given.mesh().axes()) {
+      if (axis.name == "dp") mesh.data = mesh.axes.size();
+      mesh.axes.emplace_back(axis.name, axis.size);
+    }
+    return out;
+  }
+
+  // What is given and is no choice.
+  std::string settings() const {
+    return machine_text(job_.given.machine()) +
+           (job_.given.regather() ? "regather: true\n" : "");
+  }
+
+  // Bytes beyond the machine's memory.
+  double excess(const Price& price) const {
+    const double memory = job_.given.machine().memory;
+    return memory == 0 ? 0 : std::max(0.0, price.bytes - memory);
+  }
+  bool is_better(const Price& a, const Price& b) const {
+    const double over = excess(a), before = excess(b);
+    return over != before ? over < before : a.seconds < b.seconds * (1 - 1e-6);
+  }
+
   // ---- the program ----------------------------------------------------------
 
   Status read() {
     std::map<std::string, Group> made;
     std::set<std::string> weights;
+    bool is_empty = true;
     Line line;
     for (const std::string& text : job_.lines) {
       if (Status s = parse_line(text, line); !s.ok()) return s;
+      is_empty &= line.kind != Line::Kind::kInstruction;
       for (const Note& note : line.notes) {
         if (note.key == "grad") weights.insert(unquote(note.value));
       }
@@ -108,6 +172,10 @@ class Search {
           is_made(made, line.operands[0].text)) {
         add(made, name, made.at(pattern_of(line.operands[0].text)).type);
       }
+    }
+    if (is_empty) {
+      return Error{
+          "the stream has no line to plan for; give it one whole step"};
     }
     for (auto& [pattern, group] : made) {
       group.is_weight =
@@ -152,10 +220,14 @@ class Search {
 
   // ---- prices ---------------------------------------------------------------
 
-  std::string config(int64_t dp, int64_t tp,
+  std::string config(const SearchMesh& mesh,
                      const std::vector<Choice>& choices) const {
-    std::string out = "mesh: {dp: " + std::to_string(dp) +
-                      ", tp: " + std::to_string(tp) + "}\n";
+    std::string out = "mesh: {";
+    for (const auto& [axis, size] : mesh.axes) {
+      out +=
+          (out.back() == '{' ? "" : ", ") + axis + ": " + std::to_string(size);
+    }
+    out += "}\n" + settings();
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
       if (choices[g].axis.empty()) continue;
@@ -167,8 +239,7 @@ class Search {
   }
 
   Result<Price> price(const std::string& text, PlanCache& plans) const {
-    const auto config =
-        Config::parse(text.empty() ? "mesh: {dp: 1}\n" : text, "plan", 0);
+    const auto config = Config::parse(text, "plan", 0);
     if (!config.ok()) return config.error();
     Partitioner partitioner(config.value(), nullptr, &plans);
     std::string out;
@@ -179,40 +250,47 @@ class Search {
     return Price{partitioner.costs().seconds, partitioner.costs().peak_bytes};
   }
 
-  std::vector<Choice> choices_of(const Group& group, int64_t dp,
-                                 int64_t tp) const {
+  // Batches go over the data axis by their first dimension; a mesh of that
+  // alone cuts weights, too.
+  static std::vector<Choice> choices_of(const Group& group,
+                                        const SearchMesh& mesh) {
     std::vector<Choice> out{{}};
     const size_t rank = group.type.shape.size();
-    if (dp > 1 && !group.is_weight) out.push_back({"dp", 0});
-    if (group.bytes < kLeastBytes) return out;
-    for (size_t d = 0; tp > 1 && d < std::min<size_t>(rank, 3); ++d) {
-      if (group.is_weight && rank < 2) break;  // follows what reads it
-      if (group.type.shape[d] >= tp) {
-        out.push_back({"tp", static_cast<int32_t>(d)});
+    for (size_t a = 0; a < mesh.axes.size(); ++a) {
+      const auto& [axis, size] = mesh.axes[a];
+      const bool is_data = a == mesh.data && mesh.axes.size() > 1;
+      if (size == 1) continue;
+      if (a == mesh.data && !group.is_weight) out.push_back({axis, 0});
+      if (is_data || group.bytes < kLeastBytes) continue;
+      for (size_t d = 0; d < std::min<size_t>(rank, 3); ++d) {
+        if (group.is_weight && rank < 2) break;  // follows what reads it
+        if (a == mesh.data && !group.is_weight && d == 0) continue;
+        if (group.type.shape[d] >= size) {
+          out.push_back({axis, static_cast<int32_t>(d)});
+        }
       }
     }
     return out;
   }
 
-  Result<std::pair<std::string, Price>> descend(int64_t dp, int64_t tp) const {
+  Result<std::pair<std::string, Price>> descend(const SearchMesh& mesh) const {
     std::vector<Choice> chosen(groups_.size());
+    const auto& [data, size] = mesh.axes[mesh.data];
     for (size_t g = 0; g < groups_.size(); ++g) {
-      if (dp > 1 && !groups_[g].is_weight) chosen[g] = {"dp", 0};
+      if (size > 1 && !groups_[g].is_weight) chosen[g] = {data, 0};
     }
     PlanCache plans;
-    auto least = price(config(dp, tp, chosen), plans);
+    auto least = price(config(mesh, chosen), plans);
     if (!least.ok()) return least.error();
     for (size_t sweep = 0; sweep < kMaxSweeps; ++sweep) {
       bool gained = false;
       for (size_t g = 0; g < groups_.size(); ++g) {
-        for (const Choice& choice : choices_of(groups_[g], dp, tp)) {
+        for (const Choice& choice : choices_of(groups_[g], mesh)) {
           std::vector<Choice> guess = chosen;
           guess[g] = choice;
-          const auto cost = price(config(dp, tp, guess), plans);
+          const auto cost = price(config(mesh, guess), plans);
           if (!cost.ok()) return cost.error();
-          if (cost.value().seconds >= least.value().seconds * (1 - 1e-6)) {
-            continue;
-          }
+          if (!is_better(cost.value(), least.value())) continue;
           least = cost;
           chosen = guess;
           gained = true;
@@ -220,7 +298,7 @@ class Search {
       }
       if (!gained) break;
     }
-    return std::pair{config(dp, tp, chosen), least.value()};
+    return std::pair{config(mesh, chosen), least.value()};
   }
 
   const SearchJob& job_;

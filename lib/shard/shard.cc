@@ -173,10 +173,15 @@ Exit shard(const ShardJob& job, const Config& config, Writer& writer,
   return Sharder(job, config, writer, say).run();
 }
 
-Exit plan_config(const ShardJob& job, int64_t ranks, Writer& writer,
-                 const ShardSay& say) {
-  SearchJob search;
-  search.ranks = ranks;
+Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
+                 Writer& writer, const ShardSay& say) {
+  if (const size_t line = given.first_entry(); line > 0) {
+    say("gt-shard: " + given.place(line) +
+        ": --plan finds signals: and tensors: itself; give it a config of "
+        "mesh: and machine: alone\n");
+    return Exit::kRejected;
+  }
+  SearchJob search{{}, ranks, given};
   std::vector<std::string> files = job.files;
   if (files.empty()) files.emplace_back("-");
   Exit status = Exit::kDone;
@@ -205,7 +210,8 @@ Exit plan_config(const ShardJob& job, int64_t ranks, Writer& writer,
   }
   const auto found = search_config(search);
   if (!found.ok()) {
-    say(format_error("gt-shard", {}, found.error(), ""));
+    say(format_error("gt-shard", {files[0] == "-" ? "<stdin>" : files[0], 0},
+                     found.error(), ""));
     return Exit::kRejected;
   }
   writer.write(found.value());

@@ -21,9 +21,10 @@ struct ShardJob {
 
 using ShardSay = std::function<void(std::string_view)>;
 
-// Reads the streams, a whole step, and writes a config for so many ranks.
-Exit plan_config(const ShardJob& job, int64_t ranks, Writer& writer,
-                 const ShardSay& say);
+// Reads the streams, a whole step, and writes a config for so many ranks, on
+// the machine and the mesh of the one that is given.
+Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
+                 Writer& writer, const ShardSay& say);
 
 // Messages go to `say`. The status is the largest of this stage's and those
 // that the streams bring.

@@ -172,6 +172,16 @@ Result<Config> Config::parse(std::string_view text, std::string_view file,
       fault->error.column};
 }
 
+size_t Config::first_entry() const {
+  size_t first = 0;
+  for (const auto* entries : {&file_.signals, &file_.tensors}) {
+    if (entries->empty()) continue;
+    const size_t line = entries->front().line;
+    first = first == 0 ? line : std::min(first, line);
+  }
+  return first;
+}
+
 std::string Config::place(size_t line) const {
   return to_string(Place{file_.file, line});
 }

@@ -75,6 +75,7 @@ struct ConfigFile {
   std::string file;
   bool is_own_form = false;  // else GT's, where the innermost workers: wins
   bool is_empty = true;
+  bool has_mesh = false;  // it is said, not made up from -n
   Mesh mesh;
   std::vector<ConfigEntry> signals;
   std::vector<ConfigEntry> tensors;
@@ -94,6 +95,9 @@ class Config {
   // GT's form: one axis, "workers".
   const Mesh& mesh() const { return file_.mesh; }
   bool is_empty() const { return file_.is_empty; }
+  bool has_mesh() const { return file_.has_mesh; }
+  // The line of its first entry for signals or tensors; 0: it has none.
+  size_t first_entry() const;
   bool regather() const { return file_.regather; }
   const Machine& machine() const { return file_.machine; }
   const std::optional<Schedule>& schedule() const { return file_.schedule; }

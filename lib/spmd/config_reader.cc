@@ -129,6 +129,7 @@ bool ConfigReader::read_gt(const YamlNode& root) {
 
 bool ConfigReader::read_own(const YamlNode& root) {
   const YamlNode* mesh = child(root, "mesh");
+  out_.has_mesh = mesh != nullptr;
   if (!(mesh != nullptr ? read_mesh(*mesh) : default_mesh(root))) return false;
   return each(root, "mesh: {tp: 2}",
               [this](const YamlNode& key, const YamlNode& value) {
