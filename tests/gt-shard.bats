@@ -173,6 +173,16 @@ w = tensor f32[4] 4 4 4 4'
   run ! grep -E 'convert|all_gather' placed
   gt-check -q placed
   gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work m.s) <(gt-work placed)
+  # Where no weight is cut, and nothing but the gradient begins the backward.
+  printf 'x = randn f32[64,8] 1 #signal=batch\nu = randn f32[8,8] 2\nd = randn f32[8,4] 3\nh = matmul x u\ny = matmul h d\nl = mean y\ngu gd = grad l u d\nprint gu\nprint gd\n' >p.gt
+  for loss in 'mean y' 'sum y'; do
+    sed "s/l = mean y/l = $loss/" p.gt | gt-emit --no-at >p.s
+    gt-shard -c dp.yaml p.s >placed
+    run ! grep -E 'convert|all_gather' placed
+    grep -q ' = expand .* split=dp:0' placed
+    gt-check -q placed
+    gt-cmp --rtol 1e-4 --atol 1e-5 <(gt-work p.s) <(gt-work placed)
+  done
 }
 
 @test "sums of f16 over a dimension that is cut overflow no sooner than elsewhere" {
@@ -553,6 +563,40 @@ END
   gt-work --threads 1 placed >alone
   within 60 gt-route -n 2 placed >routed
   cmp alone routed
+}
+
+# most_of PLACED: bytes that a rank holds at most, as gt-check counts them.
+most_of() {
+  gt-check -q --memory "$1" 2>&1 | awk '/ bytes at most$/ && $3 > n { n = $3 }
+    END { print n }'
+}
+
+@test "--summary and gt-check --memory count one memory" {
+  make_pair
+  gt-emit pair.gt >pair.s
+  printf 'x = randn f32[12,8] 1\nw = randn f32[8,8] 2\nm = mul w 0\nv = mul w 0\nx = copy x #signal=second\nh = matmul x w #signal=second\ny = softmax h\nl = mean y\ng = grad l w\nw m v = adamw w g m v 1 0.1\nfree h y\nprint w\nprint l\n' >adam.gt
+  gt-emit adam.gt >adam.s
+  printf 'mesh: {pp: 2, tp: 2}\nsignals:\n  second: {on: {pp: 1}, shard: {tp: 1}}\n' >pp.yaml
+  for run in 'tp2.yaml pair.s' 'pp.yaml adam.s'; do
+    # shellcheck disable=SC2086 # two words
+    gt-shard --summary -c $run >placed 2>said
+    said=$(sed -n 's/^gt-shard: \(.*\) MB a rank at most;.*/\1/p' said)
+    [ "$(awk -v mb="$said" 'BEGIN { printf "%d", mb * 1e6 + 0.5 }')" = "$(most_of placed)" ]
+  done
+}
+
+@test "gt-check counts what a line replaces beside all that it makes" {
+  printf 'mesh tp=2\nw@0-1 = ones f32[8]\nm@0-1 = ones f32[8]\nv@0-1 = ones f32[8]\ng@0-1 = ones f32[8]\n' >p.s
+  run -0 most_of p.s
+  [ "$output" = 128 ]
+  echo 'w@0-1 m@0-1 v@0-1 = adamw w@0-1 g@0-1 m@0-1 v@0-1 1 0.1' >>p.s
+  run -0 most_of p.s
+  [ "$output" = 224 ]
+  # On other ranks than those of the line nothing changes.
+  printf 'mesh tp=2\nw@0-1 = ones f32[8]\nw@0 = ones f32[2]\nfree w@0\n' >p.s
+  run -0 gt-check -q --memory p.s
+  lines_are 'rank 1: 32 bytes at most
+rank 0: 40 bytes at most'
 }
 
 @test "--plan finds a config, which means the same" {

@@ -64,18 +64,20 @@ void Checker::keep(uint64_t hash, Known* known) {
 void Checker::apply(const Checked& entry) {
   if (footprint_ != nullptr) {
     for (const Checked::Use& use : entry.reads) footprint_->read(use.slot);
-    for (const Checked::Use& use : entry.writes) {
-      footprint_->bind(registers_.parts(use.slot->content),
-                       registers_.parts(use.content));
-      registers_.set(use.slot, use.content);
+    for (const Checked::Write& write : entry.writes) {
+      footprint_->gain(registers_.parts(write.content), write.ranks);
+    }
+    for (const Checked::Write& write : entry.writes) {
+      footprint_->lose(registers_.parts(write.slot->content), write.ranks);
+      registers_.set(write.slot, write.content);
     }
     if (!entry.transfers.empty()) {
       footprint_->send(entry.writes[0].slot, entry.transfers);
     }
     return;
   }
-  for (const Checked::Use& use : entry.writes) {
-    registers_.set(use.slot, use.content);
+  for (const Checked::Write& write : entry.writes) {
+    registers_.set(write.slot, write.content);
   }
 }
 
@@ -216,7 +218,8 @@ void Checker::release(const LineRanks* where, Checked& entry) {
                  to_string(ranks)},
            entry);
     }
-    entry.writes.push_back({slot, registers_.without(slot->content, ranks)});
+    entry.writes.push_back(
+        {{slot, registers_.without(slot->content, ranks)}, ranks});
   }
 }
 
@@ -235,11 +238,12 @@ void Checker::write_results(const std::vector<ShardedValue>& results,
     CheckRegisters::Slot* slot = registers_.slot(name.text);
     CheckRegisters::Content before = slot->content;
     // A name may stand twice among the results; the last one stays.
-    for (const Checked::Use& use : entry.writes) {
+    for (const Checked::Write& use : entry.writes) {
       if (use.slot == slot) before = use.content;
     }
     entry.reads.push_back({slot, slot->content});
-    entry.writes.push_back({slot, registers_.with(before, value)});
+    entry.writes.push_back(
+        {{slot, registers_.with(before, value)}, value.ranks});
   }
 }
 

@@ -40,8 +40,11 @@ class Checker {
       CheckRegisters::Slot* slot;
       CheckRegisters::Content content;
     };
+    struct Write : Use {
+      std::vector<int64_t> ranks;  // where the line binds or frees
+    };
     std::vector<Use> reads;
-    std::vector<Use> writes;
+    std::vector<Write> writes;
     std::vector<Transfer> transfers;  // of a copy between ranks
     uint64_t mesh_version = 0;
     bool once = false;  // depends on more than what it reads

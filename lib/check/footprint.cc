@@ -1,34 +1,45 @@
 #include "check/footprint.h"
 
+#include <algorithm>
+
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
 
 template <typename F>
-void for_each_piece(const std::vector<ShardedValue>& parts, F f) {
+void for_each_piece(const std::vector<ShardedValue>& parts, const Ranks& ranks,
+                    F f) {
   for (const ShardedValue& part : parts) {
     for (size_t p = 0; p < part.pieces.size() && p < part.ranks.size(); ++p) {
-      f(part.ranks[p], part.pieces[p].bytes());
+      if (std::find(ranks.begin(), ranks.end(), part.ranks[p]) != ranks.end()) {
+        f(part.ranks[p], part.pieces[p].bytes());
+      }
     }
   }
 }
 
 }  // namespace
 
-void Footprint::bind(const std::vector<ShardedValue>& before,
-                     const std::vector<ShardedValue>& after) {
-  for_each_piece(
-      after, [this](int64_t rank, uint64_t bytes) { ranks_[rank].add(bytes); });
-  for_each_piece(before, [this](int64_t rank, uint64_t bytes) {
-    ranks_[rank].now -= bytes;
+void Footprint::gain(const std::vector<ShardedValue>& parts,
+                     const Ranks& ranks) {
+  for_each_piece(parts, ranks, [this](int64_t rank, uint64_t bytes) {
+    ranks_.add(rank, bytes);
+  });
+}
+
+void Footprint::lose(const std::vector<ShardedValue>& parts,
+                     const Ranks& ranks) {
+  for_each_piece(parts, ranks, [this](int64_t rank, uint64_t bytes) {
+    ranks_.drop(rank, bytes);
   });
 }
 
 void Footprint::send(const Slot* to, const std::vector<Transfer>& transfers) {
   for (const Transfer& t : transfers) {
     Edge& edge = edges_[{t.from, t.to}];
-    edge.flying.add(t.bytes);
+    edge.flying += t.bytes;
+    edge.most = std::max(edge.most, edge.flying);
     edge.bytes += t.bytes;
     ++edge.copies;
   }
@@ -40,14 +51,19 @@ void Footprint::arrive(const Slot* slot) {
   const auto it = on_their_way_.find(slot);
   if (it == on_their_way_.end()) return;
   for (const Transfer& t : it->second) {
-    edges_[{t.from, t.to}].flying.now -= t.bytes;
+    edges_[{t.from, t.to}].flying -= t.bytes;
   }
   on_their_way_.erase(it);
 }
 
 std::string Footprint::summary() const {
   std::map<uint64_t, std::vector<int64_t>> by_peak;
-  for (const auto& [rank, level] : ranks_) by_peak[level.most].push_back(rank);
+  for (size_t rank = 0; rank < ranks_.ranks().size(); ++rank) {
+    const HeldBytes::Level& level = ranks_.ranks()[rank];
+    if (level.is_used) {
+      by_peak[level.most].push_back(static_cast<int64_t>(rank));
+    }
+  }
   std::string out;
   for (const auto& [bytes, ranks] : by_peak) {
     out += (ranks.size() > 1 ? "ranks " : "rank ") + to_string(ranks) + ": " +
@@ -57,8 +73,8 @@ std::string Footprint::summary() const {
     out += "rank " + std::to_string(ends.first) + " to " +
            std::to_string(ends.second) + ": " + std::to_string(edge.copies) +
            (edge.copies == 1 ? " copy, " : " copies, ") +
-           std::to_string(edge.bytes) + " bytes, " +
-           std::to_string(edge.flying.most) + " in flight at most\n";
+           std::to_string(edge.bytes) + " bytes, " + std::to_string(edge.most) +
+           " in flight at most\n";
   }
   return out;
 }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "check/registers.h"
+#include "spmd/held_bytes.h"
+#include "spmd/rank_set.h"
 
 namespace gt {
 
@@ -25,9 +27,10 @@ class Footprint {
  public:
   using Slot = CheckRegisters::Slot;
 
-  // A name is bound anew, or freed: what it held before and holds after.
-  void bind(const std::vector<ShardedValue>& before,
-            const std::vector<ShardedValue>& after);
+  // On the ranks where a line runs a name gets these, or loses them. What a
+  // line binds comes before all that it replaces.
+  void gain(const std::vector<ShardedValue>& parts, const Ranks& ranks);
+  void lose(const std::vector<ShardedValue>& parts, const Ranks& ranks);
   // A copy into the name is on its way until a line reads the name.
   void send(const Slot* to, const std::vector<Transfer>& transfers);
   void read(const Slot* slot) {
@@ -38,22 +41,15 @@ class Footprint {
   std::string summary() const;
 
  private:
-  struct Level {
-    uint64_t now = 0;
-    uint64_t most = 0;
-    void add(uint64_t bytes) {
-      now += bytes;
-      if (now > most) most = now;
-    }
-  };
   struct Edge {
-    Level flying;
+    uint64_t flying = 0;
+    uint64_t most = 0;
     uint64_t copies = 0;
     uint64_t bytes = 0;
   };
   void arrive(const Slot* slot);
 
-  std::map<int64_t, Level> ranks_;
+  HeldBytes ranks_;
   std::map<std::pair<int64_t, int64_t>, Edge> edges_;
   std::unordered_map<const Slot*, std::vector<Transfer>> on_their_way_;
 };

@@ -63,7 +63,7 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   notes_ = shared_notes(line);
   plans_.trim();
   Status done = instruction(line, text);
-  count_memory();
+  costs_.peak_bytes = static_cast<double>(memory_.most());
   if (!done.ok() || explain_) ++messages_;
   if (explain_) explain_(explained_ + created_);
   explained_.clear();
@@ -214,6 +214,8 @@ void Partitioner::share(const Work& work) {
   keep_for_readers(name);
   write(work.line, {value->own_name()},
         {value->copies[0].layout.set, "", "", ""});
+  holds(name, value->copies[0].layout, value->type);
+  line_ends();
   unbind(name);
   bind(name, value);
 }
@@ -229,7 +231,6 @@ ShardValuePtr Partitioner::find(std::string_view name) const {
 void Partitioner::bind(const std::string& name, const ShardValuePtr& value) {
   names_[name] = value;
   value->names.push_back(name);
-  touch(value);
 }
 
 // The name holds its value no more; what was kept of it goes with the last.
@@ -250,7 +251,6 @@ void Partitioner::unbind(const std::string& name) {
     if (!copy.name.empty()) free_later(copy.name, copy.layout.set);
   }
   value->copies.clear();
-  touch(value);
 }
 
 std::string Partitioner::new_name() {
@@ -275,21 +275,27 @@ void Partitioner::respect(const Line& line) {
 // What we hold under that number gets another.
 void Partitioner::move_away(size_t number) {
   std::set<ShardValue*> seen;
-  const auto move = [&](std::string& name, uint32_t set) {
+  const auto move = [&](std::string& name, const Layout& layout,
+                        const Type& type) {
     if (name.empty() || number_of(name) != number) return;
-    const std::string ranks = "@" + cluster_.ranks_text(set);
+    const std::string ranks = "@" + cluster_.ranks_text(layout.set);
     const std::string to = name.substr(0, name.rfind("_s")) + "_s" +
                            std::to_string(numbers_.take());
     *out_ += to + ranks + " = copy " + name + ranks + "\nfree " + name + ranks +
              "\n";
+    holds(to, layout, type);
+    line_ends();
+    lets_go(name, cluster_.ranks(layout.set));
     name = to;
   };
   const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {
     if (value == nullptr || !seen.insert(value.get()).second) return;
-    for (ShardCopy& copy : value->copies) move(copy.name, copy.layout.set);
+    for (ShardCopy& copy : value->copies) {
+      move(copy.name, copy.layout, value->type);
+    }
     if (value->held == nullptr) {
       if (!value->copies.empty()) {
-        move(value->hidden, value->copies[0].layout.set);
+        move(value->hidden, value->copies[0].layout, value->type);
       }
       return;
     }
@@ -316,6 +322,7 @@ void Partitioner::write_frees() {
   std::map<uint32_t, std::string> by_set;
   for (const auto& [name, set] : frees_) {
     by_set[set] += " " + name + "@" + cluster_.ranks_text(set);
+    lets_go(name, cluster_.ranks(set));
     numbers_.give(number_of(name));
   }
   frees_.clear();
@@ -324,7 +331,6 @@ void Partitioner::write_frees() {
 
 // Copies that were for one line.
 void Partitioner::drop_copies(const ShardValuePtr& value) {
-  touch(value);
   std::erase_if(value->copies, [&](const ShardCopy& copy) {
     const bool drop = std::find(passing_names_.begin(), passing_names_.end(),
                                 copy.name) != passing_names_.end() &&
@@ -334,17 +340,19 @@ void Partitioner::drop_copies(const ShardValuePtr& value) {
   });
 }
 
-void Partitioner::count_memory() {
-  for (const ShardValuePtr& value : touched_) {
-    double bytes = 0;
-    for (const ShardCopy& copy : value->copies) {
-      bytes += cluster_.piece_bytes(copy.layout, value->type);
-    }
-    held_bytes_ += bytes - value->counted_bytes;
-    value->counted_bytes = bytes;
-  }
-  touched_.clear();
-  costs_.peak_bytes = std::max(costs_.peak_bytes, held_bytes_);
+void Partitioner::holds(const std::string& name, const Layout& layout,
+                        const Type& whole) {
+  if (is_trial_) return;
+  memory_.bind(name, cluster_.ranks(layout.set),
+               static_cast<uint64_t>(cluster_.piece_bytes(layout, whole)));
+}
+
+void Partitioner::line_ends() {
+  if (!is_trial_) memory_.end_line();
+}
+
+void Partitioner::lets_go(const std::string& name, const Ranks& ranks) {
+  if (!is_trial_) memory_.free(name, ranks);
 }
 
 void Partitioner::end_round() {
@@ -397,6 +405,9 @@ void Partitioner::state(std::string& text, std::vector<Origin*>& places) {
     out += name;
     describe(describe, *value);
     out += '\n';
+  }
+  for (const auto& [shape, layout] : summed_) {
+    out += "sum " + shape + "=" + cluster_.split_text(layout) + "\n";
   }
   for (const bool used : numbers_.used()) out += used ? '1' : '0';
   out += has_mesh_ ? "m" : "";

@@ -15,6 +15,7 @@
 #include "ops/call.h"
 #include "shard/plan_cache.h"
 #include "shard/redistribute.h"
+#include "shard/register_bytes.h"
 #include "shard/values.h"
 #include "spmd/config.h"
 #include "stream/line.h"
@@ -30,7 +31,7 @@ struct ShardCosts {
   };
   std::map<std::string, Traffic, std::less<>> traffic;  // by op
   double seconds = 0;
-  double peak_bytes = 0;  // that a rank holds at a time
+  double peak_bytes = 0;  // that a rank holds at a time, the largest
 };
 
 class Partitioner : public Rewriter {
@@ -102,6 +103,7 @@ class Partitioner : public Rewriter {
   static bool can_hold(const Work& work);
   static bool is_state(const Work& work);
   void hold(const Work& work);
+  void note_sum(const Work& work);
   void create(const ShardValuePtr& value, const Layout& layout);
   void create_default(const ShardValuePtr& value);
   void stop_reading(const ShardValuePtr& value);
@@ -145,9 +147,9 @@ class Partitioner : public Rewriter {
   Layout pinned(Layout layout, const Layout& pin, const Shape& whole) const;
   void settle(const Work& work);
   ShardValuePtr alone(const std::string& name);
-  void write_moves(const std::vector<Move>& moves, const std::string& to,
-                   std::string from, const std::string& why,
-                   const std::string& note = "");
+  void write_moves(const std::vector<Move>& moves, const Type& whole,
+                   const std::string& to, std::string from,
+                   const std::string& why, const std::string& note = "");
   struct Writing {
     uint32_t set = 0;
     std::string keys;   // after the line's own
@@ -170,14 +172,17 @@ class Partitioner : public Rewriter {
   void free_later(const std::string& name, uint32_t set);
   void drop_copies(const ShardValuePtr& value);
   void write_frees();
-  void touch(const ShardValuePtr& value) { touched_.push_back(value); }
-  void count_memory();
+  // For the count of memory: a line that was written binds or frees these.
+  void holds(const std::string& name, const Layout& layout, const Type& whole);
+  void line_ends();
+  void lets_go(const std::string& name, const Ranks& ranks);
 
   const Config& config_;
   Cluster cluster_;
   std::function<void(const std::string&)> explain_;
   std::unordered_map<std::string, ShardValuePtr> names_;
   std::map<std::string, std::vector<std::weak_ptr<ShardValue>>> loads_;
+  std::map<std::string, Layout> summed_;  // by the forward, by shape
   NumberPool numbers_;
   std::set<size_t> foreign_;  // of names of the input that look like ours
   std::vector<std::pair<std::string, uint32_t>> frees_;
@@ -186,8 +191,7 @@ class Partitioner : public Rewriter {
   ShardCosts round_;  // of one that is replayed; until then, before it
   PlanCache own_plans_;
   PlanCache& plans_;
-  std::vector<ShardValuePtr> touched_;  // their bytes are to be counted again
-  double held_bytes_ = 0;               // of a rank
+  RegisterBytes memory_;
   size_t messages_ = 0;
   bool has_mesh_ = false;   // ours was declared last
   std::string input_mesh_;  // the declaration of the input's placed lines

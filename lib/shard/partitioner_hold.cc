@@ -11,6 +11,7 @@ namespace gt {
 namespace {
 
 constexpr size_t kMaxDepth = 8;
+constexpr size_t kMaxSummed = 256;  // shapes
 
 bool is_pointwise(const Op& op) {
   if (op.row->labels != nullptr || op.operand_terms.empty()) return false;
@@ -66,6 +67,18 @@ bool Partitioner::is_state(const Work& work) {
                      });
 }
 
+// What the forward sums, the backward will spread over: an expand to this shape
+// begins as this is cut.
+void Partitioner::note_sum(const Work& work) {
+  const std::string& op = work.call.op->name;
+  if (work.is_backward || (op != "sum" && op != "mean")) return;
+  const Layout& cut = work.plan().arguments[0];
+  const std::string shape = list_text(work.call.type(0).shape);
+  summed_.erase(shape);
+  if (summed_.size() == kMaxSummed) summed_.clear();
+  if (!cut.cuts.empty()) summed_[shape] = Layout{cut.set, 0, cut.cuts};
+}
+
 void Partitioner::hold(const Work& work) {
   const std::string name(work.line.results[0].text);
   const auto value = std::make_shared<ShardValue>();
@@ -87,6 +100,10 @@ void Partitioner::hold(const Work& work) {
     held.pin = pin_of(work.scope.results, value->type, set);
     if (held.pin) held.pin_line = work.scope.results->line;
   }
+  if (work.is_backward && work.call.op->name == "expand") {
+    const auto it = summed_.find(list_text(value->type.shape));
+    if (it != summed_.end()) held.offer = it->second;
+  }
   // What speaks of a block of its own stays whole.
   if (work.call.has_key("part")) {
     held.pin = Layout{held.set.value_or(0), 0, {}};
@@ -103,6 +120,9 @@ void Partitioner::hold(const Work& work) {
     if (!held.pin && operand->type.shape == value->type.shape) {
       held.pin = operand->held->pin;
       held.pin_line = operand->held->pin_line;
+    }
+    if (!held.offer && operand->type.shape == value->type.shape) {
+      held.offer = operand->held->offer;
     }
   }
   keep_for_readers(name);
@@ -171,7 +191,6 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
   if (value->names.empty()) value->hidden = new_name();
   value->held = nullptr;
   value->copies = {{layout, ""}};
-  touch(value);
   explain_created(*held, layout);
   std::vector<std::string> operands(line.operands.size());
   for (size_t i = 0; i < call.arguments.size(); ++i) {
@@ -191,6 +210,8 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
     }
   }
   write(line, operands, how);
+  holds(own, layout, value->type);
+  line_ends();
   for (const ShardValuePtr& operand : held->operands) {
     if (operand != nullptr) stop_reading(operand);
   }
@@ -231,7 +252,6 @@ void Partitioner::stop_reading(const ShardValuePtr& value) {
     if (!name.empty()) free_later(name, copy.layout.set);
   }
   value->copies.clear();
-  touch(value);
 }
 
 // The name is about to hold something else, and an unwritten line will read
@@ -247,6 +267,8 @@ void Partitioner::keep_for_readers(const std::string& name) {
   const std::string ranks = "@" + cluster_.ranks_text(set);
   declare_mesh();
   *out_ += value->hidden + ranks + " = copy " + name + ranks + "\n";
+  holds(value->hidden, value->copies[0].layout, value->type);
+  line_ends();
 }
 
 void Partitioner::create_loads(const std::string& path) {

@@ -53,6 +53,7 @@ void Partitioner::release(const Line& line) {
       unplaced.push_back(name);
     } else if (value->held == nullptr) {
       by_set[value->copies[0].layout.set].push_back(name);
+      lets_go(name, cluster_.ranks(value->copies[0].layout.set));
     }
     unbind(name);
   }

@@ -18,6 +18,7 @@ void add_held(const ShardValuePtr& value, PlanKey& key) {
   if (!is_held) return;
   const UnwrittenLine& held = *value->held;
   key.add(held.pin);
+  key.add(held.offer);
   key.add(static_cast<int64_t>(held.set ? *held.set + 1 : 0));
   key.add(static_cast<int64_t>(held.depth));
   key.add(static_cast<int64_t>(held.is_zero));
@@ -130,6 +131,7 @@ PlannedLine Partitioner::describe(const Work& work) const {
       value->held->pin_line = work.scope.shard->line;
     }
     operand.pin = value->held->pin;
+    operand.offer = value->held->offer;
     operand.is_zero = value->held->is_zero;
   }
   return planned;
@@ -204,7 +206,6 @@ struct Partitioner::Snapshot {
   std::vector<std::string> passing_names;
   ShardCosts costs;
   std::string* out;
-  size_t touched;
   bool is_trial;
 };
 
@@ -245,8 +246,8 @@ bool Partitioner::is_better_expanded(const Work& work) {
 
 double Partitioner::bytes_expanded(const Work& work) {
   std::string trial;
-  Snapshot before{{},     has_mesh_, numbers_,        frees_,   passing_names_,
-                  costs_, out_,      touched_.size(), is_trial_};
+  Snapshot before{{},     has_mesh_, numbers_, frees_, passing_names_,
+                  costs_, out_,      is_trial_};
   is_trial_ = true;
   Clones clones;
   const auto set_aside = [&](std::string_view text) {
@@ -277,7 +278,6 @@ double Partitioner::bytes_expanded(const Work& work) {
   passing_names_ = std::move(before.passing_names);
   costs_ = std::move(before.costs);
   out_ = before.out;
-  touched_.resize(before.touched);
   is_trial_ = before.is_trial;
   return bytes;
 }
@@ -377,6 +377,8 @@ void Partitioner::rename(const std::string& from, const std::string& to) {
     const std::string ranks =
         "@" + cluster_.ranks_text(value->copies[0].layout.set);
     *out_ += to + ranks + " = copy " + from + ranks + notes_ + "\n";
+    holds(to, value->copies[0].layout, value->type);
+    line_ends();
   }
   unbind(to);
   bind(to, value);

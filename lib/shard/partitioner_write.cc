@@ -89,6 +89,11 @@ void Partitioner::write_planned(Work& work) {
   }
   passing_names_.clear();
   for (size_t r = 0; r < work.line.results.size(); ++r) {
+    holds(std::string(work.line.results[r].text), plan.results[r],
+          call.results[r]);
+  }
+  line_ends();
+  for (size_t r = 0; r < work.line.results.size(); ++r) {
     const std::string name(work.line.results[r].text);
     const auto made = std::make_shared<ShardValue>();
     made->type = call.results[r];
@@ -98,6 +103,7 @@ void Partitioner::write_planned(Work& work) {
     unbind(name);
     bind(name, made);
   }
+  note_sum(work);
   find_extremes(work);
   settle(work);
 }
@@ -109,7 +115,9 @@ void Partitioner::leave(const std::string& name, uint32_t set) {
   const uint32_t old = before->copies[0].layout.set;
   if (old == set) return;
   const Ranks gone = without(cluster_.ranks(old), cluster_.ranks(set));
-  if (!gone.empty()) *out_ += "free " + name + "@" + to_string(gone) + "\n";
+  if (gone.empty()) return;
+  *out_ += "free " + name + "@" + to_string(gone) + "\n";
+  lets_go(name, gone);
 }
 
 // Each rank has the largest of its part; all together find the largest.
@@ -125,7 +133,7 @@ void Partitioner::find_extremes(const Work& work) {
       move.bytes = 2 * cluster_.piece_bytes(move.after, value->type);
       const Machine& machine = config_.machine();
       move.seconds = machine.latency + move.bytes / machine.bandwidth;
-      write_moves({move}, value->own_name(), value->own_name(),
+      write_moves({move}, value->type, value->own_name(), value->own_name(),
                   std::string(work.line.op) + " of all parts");
     }
   }
@@ -290,9 +298,8 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
     return fetch(value, wanted, why);
   }
   const std::string name = new_name();
-  write_moves(way, name, value->name_of(value->copies[from]), why);
+  write_moves(way, value->type, name, value->name_of(value->copies[from]), why);
   value->copies.push_back({wanted, name});
-  touch(value);
   const bool keeps = !is_local(way) && !regathers_;
   if (!keeps) passing_names_.push_back(name);
   return name;
@@ -305,13 +312,12 @@ void Partitioner::change(const ShardValuePtr& value, const Layout& wanted,
                                       value->copies[0].layout, wanted);
   const std::string name = value->own_name();
   const uint32_t before = value->copies[0].layout.set;
-  write_moves(way, name, name, why, note);
+  write_moves(way, value->type, name, name, why, note);
   value->copies[0].layout = wanted;
-  touch(value);
   GT_CHECK(before == wanted.set);
 }
 
-void Partitioner::write_moves(const std::vector<Move>& moves,
+void Partitioner::write_moves(const std::vector<Move>& moves, const Type& whole,
                               const std::string& to, std::string from,
                               const std::string& why, const std::string& note) {
   declare_mesh();
@@ -327,6 +333,8 @@ void Partitioner::write_moves(const std::vector<Move>& moves,
              (crosses ? "@" + move.source_ranks : ranks) + move.keys + notes_ +
              (&move == &moves.back() ? note : "") + " #why=" + quote(why) +
              "\n";
+    holds(to, move.after, whole);
+    line_ends();
     from = to;
     is_first = false;
     ShardCosts::Traffic& traffic = costs_.traffic[move.op];
@@ -339,6 +347,7 @@ void Partitioner::write_moves(const std::vector<Move>& moves,
     const Ranks gone = without(cluster_.ranks(old), cluster_.ranks(set));
     if (gone.empty()) continue;
     *out_ += "free " + name + "@" + to_string(gone) + "\n";
+    lets_go(name, gone);
   }
 }
 

@@ -18,6 +18,7 @@ namespace gt {
 struct PlannedOperand {
   std::vector<Layout> layouts;  // that exist; none: it is created as wanted
   std::optional<Layout> pin;    // of what is created: how the config cuts it
+  std::optional<Layout> offer;  // of what is created: a cut that it may have
   bool is_zero = false;         // as summands it is zeros, too
 };
 

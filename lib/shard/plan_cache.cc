@@ -67,6 +67,7 @@ void PlanKey::add(const PlannedLine& line) {
     add(static_cast<int64_t>(operand.layouts.size()));
     for (const Layout& layout : operand.layouts) add(layout);
     add(operand.pin);
+    add(operand.offer);
     add(static_cast<int64_t>(operand.is_zero));
   }
 }

@@ -22,6 +22,9 @@ struct UnwrittenLine {
   std::optional<Layout> pin;            // as the config cuts it,
   size_t pin_line = 0;                  // in this line
   std::optional<uint32_t> set;          // where the config puts it
+  // Of a gradient that is spread over what the forward summed: as that is cut,
+  // which costs nothing.
+  std::optional<Layout> offer;
   bool is_zero = false;
   size_t depth = 1;   // of such lines within each other
   std::string place;  // "model.s:3", for people who ask
@@ -46,7 +49,6 @@ struct ShardValue {
   bool is_failed = false;      // passed on without ranks
   std::string message;         // of a failure, quoted
   bool is_read_twice = false;  // by the line, in different layouts
-  double counted_bytes = 0;    // a rank's, in the count of what is held
 
   const std::string& own_name() const {
     return names.empty() ? hidden : names[0];

@@ -46,6 +46,22 @@ def findings(stream):
     return found
 
 
+def most_bytes(placed):
+    """What gt-check says that a rank holds at most."""
+    done = subprocess.run(
+        ["gt-check", "-q", "--memory"], input=placed, capture_output=True,
+        text=True, timeout=120, check=False)
+    return max(map(int, re.findall(r": (\d+) bytes at most", done.stderr)),
+               default=0)
+
+
+def most_expected(stream, config, *options):
+    """What gt-shard says of the same."""
+    said = shard(stream, config, *options, "--summary")[1]
+    found = re.search(r"([\d.e+-]+) MB a rank at most", said)
+    return round(float(found.group(1)) * 1e6)
+
+
 def value_of(text):
     kind, values = parse_result(text)
     if kind == "fail":

@@ -1,0 +1,156 @@
+#include "shard/candidates.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "spmd/join.h"
+
+namespace gt {
+
+std::vector<AxisUse> Candidates::of(size_t axis) const {
+  std::vector<AxisUse> out;
+  for (size_t l = 0; l < labels_.size(); ++l) cut_label(axis, l, out);
+  keep_summands(axis, out);
+  out.push_back(none());
+  return out;
+}
+
+AxisUse Candidates::none() const {
+  AxisUse use;
+  use.partial_arguments.assign(call_.arguments.size(), false);
+  use.partial_results.assign(call_.results.size(), false);
+  use.what = "whole";
+  return use;
+}
+
+// The unit of the label at which the layout cuts this place; 0: elsewhere.
+int64_t Candidates::unit_at(const Layout& layout, size_t axis,
+                            const LabelDim& place, const Shape& shape) const {
+  const AxisCut* cut = layout.cut_of(axis);
+  if (cut == nullptr || cut->dim != place.dim) return 0;
+  if (cut->unit % place.unit == 0) return cut->unit / place.unit;
+  const int64_t unit = std::lcm(cut->unit, place.unit);
+  Layout coarse = layout;
+  for (AxisCut& c : coarse.cuts) {
+    if (c.axis == axis) c.unit = unit;
+  }
+  const int64_t size = shape[static_cast<size_t>(place.dim)];
+  if (size % unit != 0 ||
+      !cluster_.is_same_cut(layout, coarse, place.dim, size)) {
+    return 0;
+  }
+  return unit / place.unit;
+}
+
+// A shard comes from an operand or from the config; it never appears.
+int64_t Candidates::wanted_unit(size_t axis, const Label& label) const {
+  for (size_t i = 0; i < call_.arguments.size(); ++i) {
+    if (!label.arguments[i].is_there()) continue;
+    const PlannedOperand& source = line_.operands[i];
+    for (const Layout& layout : source.layouts) {
+      const int64_t unit =
+          unit_at(layout, axis, label.arguments[i], call_.type(i).shape);
+      if (unit > 0) return unit;
+    }
+    if (!source.layouts.empty()) continue;
+    for (const auto* layout : {&source.pin, &source.offer}) {
+      if (!*layout) continue;
+      const int64_t unit =
+          unit_at(**layout, axis, label.arguments[i], call_.type(i).shape);
+      if (unit > 0) return unit;
+      if (source.pin) break;
+    }
+  }
+  if (line_.pin && label.results[0].is_there()) {
+    return unit_at(*line_.pin, axis, label.results[0], call_.results[0].shape);
+  }
+  return 0;
+}
+
+void Candidates::cut_label(size_t axis, size_t l,
+                           std::vector<AxisUse>& out) const {
+  const Label& label = labels_[l];
+  if (label.results.empty()) return;
+  if (label.is_looked_up && call_.op->key_index("split") < 0) return;
+  AxisUse use = none();
+  use.unit = wanted_unit(axis, label);
+  if (use.unit == 0) return;
+  use.label = static_cast<int>(l);
+  const int64_t parts = cluster_.count(line_.set, axis);
+  if (label.is_never_empty && label.size / use.unit < parts) return;
+  for (size_t r = 0; r < label.results.size(); ++r) {
+    if (label.results[r].is_there() || !label.extreme.empty()) continue;
+    if (!label.is_summed || call_.results[r].dtype == Dtype::kBool) return;
+    use.partial_results[r] = true;
+  }
+  for (size_t i = 0; i < label.added.size(); ++i) {
+    use.partial_arguments[i] = label.added[i];
+  }
+  use.what = describe(label);
+  out.push_back(std::move(use));
+}
+
+// "x.0 w.1 cut"
+std::string Candidates::describe(const Label& label) const {
+  std::string out;
+  for (size_t i = 0; i < label.arguments.size(); ++i) {
+    if (!label.arguments[i].is_there()) continue;
+    out += std::string(call_.arguments[i].name) + "." +
+           std::to_string(label.arguments[i].dim) + " ";
+  }
+  if (out.empty() && !label.results.empty()) {
+    out = "result." + std::to_string(label.results[0].dim) + " ";
+  }
+  return out + (label.is_summed ? "cut, summed" : "cut");
+}
+
+bool Candidates::has_summands(size_t axis, size_t i) const {
+  const PlannedOperand& source = line_.operands[i];
+  return std::any_of(
+      source.layouts.begin(), source.layouts.end(),
+      [&](const Layout& layout) { return layout.is_partial(axis); });
+}
+
+// Ways in which sums stay owed: what the op is linear in are summands.
+void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
+  bool any = false;
+  for (size_t i = 0; i < call_.arguments.size(); ++i) {
+    any |= is_tensor(call_.arguments[i]) && has_summands(axis, i);
+  }
+  if (!any) return;
+  const std::vector<std::string_view> sets = linear_sets(*call_.op);
+  if (sets.empty()) try_summands(axis, std::nullopt, out);
+  for (const std::string_view set : sets) try_summands(axis, set, out);
+}
+
+void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
+                              std::vector<AxisUse>& out) const {
+  AxisUse use = none();
+  std::vector<char> letters;
+  bool any = false;
+  const size_t n = call_.arguments.size();
+  for (size_t i = 0; i < n; ++i) {
+    const Argument& a = call_.arguments[i];
+    if (a.role == Role::kTensor && a.literal) {
+      letters.push_back(a.number.real != 0 ? kLiteralLetter : kNoLetter);
+      continue;
+    }
+    if (!is_tensor(a)) {
+      letters.push_back(kNoLetter);
+      continue;
+    }
+    const char parameter =
+        static_cast<char>('0' + call_.op->parameter_of(i, n));
+    const bool summands =
+        set ? set->find(parameter) != set->npos : has_summands(axis, i);
+    use.partial_arguments[i] = summands;
+    any |= summands && has_summands(axis, i);
+    letters.push_back(summands ? 'P' : 'R');
+  }
+  if (!any || join(call_, letters).letter != 'P') return;
+  use.partial_results.assign(call_.results.size(), true);
+  use.what = "summands";
+  out.push_back(std::move(use));
+}
+
+}  // namespace gt

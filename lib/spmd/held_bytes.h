@@ -1,0 +1,42 @@
+// Bytes that ranks hold, now and at most. What a line replaces counts beside
+// what it makes: so first all is added, and then dropped.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace gt {
+
+class HeldBytes {
+ public:
+  struct Level {
+    uint64_t now = 0;
+    uint64_t most = 0;
+    bool is_used = false;  // the rank held something, if only of no bytes
+  };
+
+  void add(int64_t rank, uint64_t bytes) {
+    Level& level = at(rank);
+    level.is_used = true;
+    level.now += bytes;
+    level.most = std::max(level.most, level.now);
+    most_ = std::max(most_, level.most);
+  }
+  void drop(int64_t rank, uint64_t bytes) { at(rank).now -= bytes; }
+
+  const std::vector<Level>& ranks() const { return ranks_; }
+  uint64_t most() const { return most_; }  // of any rank
+
+ private:
+  Level& at(int64_t rank) {
+    const auto i = static_cast<size_t>(rank);
+    if (i >= ranks_.size()) ranks_.resize(i + 1);
+    return ranks_[i];
+  }
+
+  std::vector<Level> ranks_;
+  uint64_t most_ = 0;
+};
+
+}  // namespace gt
