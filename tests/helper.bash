@@ -104,3 +104,12 @@ signals:
   rowpar: {shard: {tp: 0}}
 END
 }
+
+# same_values PROGRAM OPTION...: the placed stream gives what the program does.
+same_values() {
+  local program=$1
+  shift
+  gt-emit "$program" | gt-work >whole
+  gt-emit "$program" | gt-shard "$@" | gt-work >placed
+  gt-cmp --rtol 1e-5 whole placed
+}

@@ -340,41 +340,6 @@ void Partitioner::drop_copies(const ShardValuePtr& value) {
   });
 }
 
-void Partitioner::holds(const std::string& name, const Layout& layout,
-                        const Type& whole) {
-  if (is_trial_) return;
-  memory_.bind(name, cluster_.ranks(layout.set),
-               static_cast<uint64_t>(cluster_.piece_bytes(layout, whole)));
-}
-
-void Partitioner::line_ends() {
-  if (!is_trial_) memory_.end_line();
-}
-
-void Partitioner::lets_go(const std::string& name, const Ranks& ranks) {
-  if (!is_trial_) memory_.free(name, ranks);
-}
-
-void Partitioner::end_round() {
-  const ShardCosts before = round_;
-  round_ = costs_;
-  round_.seconds -= before.seconds;
-  for (const auto& [op, traffic] : before.traffic) {
-    round_.traffic[op].lines -= traffic.lines;
-    round_.traffic[op].bytes -= traffic.bytes;
-  }
-}
-
-void Partitioner::repeat_costs(double rounds) {
-  costs_.seconds += round_.seconds * rounds;
-  for (const auto& [op, traffic] : round_.traffic) {
-    ShardCosts::Traffic& sum = costs_.traffic[op];
-    sum.lines +=
-        static_cast<uint64_t>(static_cast<double>(traffic.lines) * rounds);
-    sum.bytes += traffic.bytes * rounds;
-  }
-}
-
 void Partitioner::state(std::string& text, std::vector<Origin*>& places) {
   places.clear();
   std::map<std::string, const ShardValue*> sorted;

@@ -109,7 +109,6 @@ class Partitioner : public Rewriter {
   void stop_reading(const ShardValuePtr& value);
   void keep_for_readers(const std::string& name);
   void create_loads(const std::string& path);
-  void explain_created(const UnwrittenLine& held, const Layout& layout);
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
 
   // ---- partitioner_plan.cc: what layouts a line takes
@@ -126,8 +125,6 @@ class Partitioner : public Rewriter {
   void drop_temporary(const std::string& name);
   void free_name(const std::string& name);
   void rename(const std::string& from, const std::string& to);
-  void explain(const Work& work);
-  void explain_result(const Work& work, std::string_view expanded);
 
   // ---- partitioner_write.cc: lines as text
   void write_planned(Work& work);
@@ -172,6 +169,10 @@ class Partitioner : public Rewriter {
   void free_later(const std::string& name, uint32_t set);
   void drop_copies(const ShardValuePtr& value);
   void write_frees();
+  // ---- partitioner_tell.cc: for people
+  void explain(const Work& work);
+  void explain_result(const Work& work, std::string_view expanded);
+  void explain_created(const UnwrittenLine& held, const Layout& layout);
   // For the count of memory: a line that was written binds or frees these.
   void holds(const std::string& name, const Layout& layout, const Type& whole);
   void line_ends();

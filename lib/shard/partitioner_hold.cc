@@ -219,18 +219,6 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
                     config_.machine().memory_bandwidth;
 }
 
-void Partitioner::explain_created(const UnwrittenLine& held,
-                                  const Layout& layout) {
-  if (!explain_ || is_trial_) return;
-  std::string why = ", as " + place_ + " reads it";
-  if (held.pin) {
-    why = held.pin_line == 0 ? ", as the line says"
-                             : ", as " + config_.place(held.pin_line) + " says";
-  }
-  created_ += held.place + ": " + held.text + "\n    -> " +
-              cluster_.describe(layout) + why + "\n";
-}
-
 void Partitioner::create_default(const ShardValuePtr& value) {
   const uint32_t set = value->held->set.value_or(0);
   create(value, made_as(value, Layout{set, 0, {}}));

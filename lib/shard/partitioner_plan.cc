@@ -159,42 +159,6 @@ std::string Partitioner::key_of(const Work& work,
   return key.text();
 }
 
-void Partitioner::explain(const Work& work) {
-  if (!explain_ || depth_ > 0) return;
-  std::string text = place_ + ": " + std::string(work.text) + "\n";
-  for (const Alternative& a : work.plan().alternatives) {
-    char cost[32];
-    std::snprintf(cost, sizeof cost, "%.3g us", a.seconds * 1e6);
-    text += std::string(a.chosen ? "  * " : "    ") +
-            cluster_.axis_name(a.axis) + ": " + a.what + ": " + cost + "\n";
-  }
-  explained_ += text;
-}
-
-// What the line became, if that is not one line of its op, and its result.
-void Partitioner::explain_result(const Work& work, std::string_view expanded) {
-  if (!explain_ || depth_ > 0) return;
-  if (!expanded.empty()) {
-    char text[160];
-    std::snprintf(text, sizeof text,
-                  "    as its expansion, which sends %.6g bytes from each rank "
-                  "and not %.6g:\n",
-                  *work.planned->bytes_expanded, work.plan().bytes);
-    explained_ += text;
-  }
-  while (!expanded.empty()) {
-    const std::string_view line = expanded.substr(0, expanded.find('\n'));
-    explained_ += "      | " + std::string(line) + "\n";
-    expanded.remove_prefix(std::min(line.size() + 1, expanded.size()));
-  }
-  const ShardValuePtr value =
-      work.line.results.empty() ? nullptr : find(work.line.results[0].text);
-  if (value == nullptr || value->copies.empty()) return;
-  explained_ +=
-      "    -> " + cluster_.describe(value->copies[0].layout) +
-      (work.pin ? ", as " + config_.place(work.pin_line) + " says" : "") + "\n";
-}
-
 // ---- expansions
 // --------------------------------------------------------------
 

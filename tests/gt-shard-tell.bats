@@ -1,0 +1,143 @@
+#!/usr/bin/env bats
+# What gt-shard says of its choices and of what they cost, and the config that
+# --plan finds.
+
+load helper
+
+@test "inserted lines say why, --explain tells the choices, --summary the sums" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml --explain >placed 2>said
+  run -0 grep -c '#why="' placed
+  [ "$output" = 1 ]
+  grep -q 'y = matmul h d' said
+  # What was created says who decided.
+  grep -A 1 '^pair.gt:2: u = ' said | grep -q -- '-> tp:S1, as tp2.yaml:3 says'
+  grep -A 1 '^pair.gt:1: x = ' said | grep -q -- '-> R, as pair.gt:4 reads it'
+  grep -q 'summed' said
+  grep -q 'all_reduce: 1 line' said
+  gt-emit pair.gt | gt-shard -c tp2.yaml | cmp - placed
+  gt-emit pair.gt | gt-shard -c tp2.yaml --summary 2>said | cmp - placed
+  grep -q 'all_reduce: 1 line' said
+}
+
+@test "--explain shows an expansion's lines and why, and what the config says of a result" {
+  cat >p.gt <<'END'
+x = randn f32[8,64] 1
+h = mul x 2 #signal=wide
+y = softmax h
+print y
+END
+  printf 'mesh: {tp: 2}\nsignals:\n  wide: {results: {tp: 1}}\n' >s.yaml
+  gt-shard -c s.yaml --explain p.gt >placed 2>said
+  sed -n '/^p.gt:3: y = softmax h/,/->/p' said >of_y
+  grep -q 'as its expansion, which sends 96 bytes from each rank and not 1024:' of_y
+  grep -q '^    -> tp:S1$' of_y
+  # Its lines are those of the stream.
+  sed -n 's/^      | //p' of_y >lines
+  grep -q '^y@0-1 = div' lines
+  sed '1d; /^print/,$d' placed | diff lines -
+  grep -A 1 '^p.gt:2: h = ' said | grep -q -- '-> tp:S1, as s.yaml:3 says'
+}
+
+# most_of PLACED: bytes that a rank holds at most, as gt-check counts them.
+most_of() {
+  gt-check -q --memory "$1" 2>&1 | awk '/ bytes at most$/ && $3 > n { n = $3 }
+    END { print n }'
+}
+
+@test "--summary and gt-check --memory count one memory" {
+  make_pair
+  gt-emit pair.gt >pair.s
+  printf 'x = randn f32[12,8] 1\nw = randn f32[8,8] 2\nm = mul w 0\nv = mul w 0\nx = copy x #signal=second\nh = matmul x w #signal=second\ny = softmax h\nl = mean y\ng = grad l w\nw m v = adamw w g m v 1 0.1\nfree h y\nprint w\nprint l\n' >adam.gt
+  gt-emit adam.gt >adam.s
+  printf 'mesh: {pp: 2, tp: 2}\nsignals:\n  second: {on: {pp: 1}, shard: {tp: 1}}\n' >pp.yaml
+  for run in 'tp2.yaml pair.s' 'pp.yaml adam.s'; do
+    # shellcheck disable=SC2086 # two words
+    gt-shard --summary -c $run >placed 2>said
+    said=$(sed -n 's/^gt-shard: \(.*\) MB a rank at most;.*/\1/p' said)
+    [ "$(awk -v mb="$said" 'BEGIN { printf "%d", mb * 1e6 + 0.5 }')" = "$(most_of placed)" ]
+  done
+}
+
+@test "gt-check counts what a line replaces beside all that it makes" {
+  printf 'mesh tp=2\nw@0-1 = ones f32[8]\nm@0-1 = ones f32[8]\nv@0-1 = ones f32[8]\ng@0-1 = ones f32[8]\n' >p.s
+  run -0 most_of p.s
+  [ "$output" = 128 ]
+  echo 'w@0-1 m@0-1 v@0-1 = adamw w@0-1 g@0-1 m@0-1 v@0-1 1 0.1' >>p.s
+  run -0 most_of p.s
+  [ "$output" = 224 ]
+  # On other ranks than those of the line nothing changes.
+  printf 'mesh tp=2\nw@0-1 = ones f32[8]\nw@0 = ones f32[2]\nfree w@0\n' >p.s
+  run -0 gt-check -q --memory p.s
+  lines_are 'rank 1: 32 bytes at most
+rank 0: 40 bytes at most'
+}
+
+@test "--plan finds a config, which means the same" {
+  cat >step.gt <<'END'
+x = randn f32[64,256] 1
+u = randn f32[256,1024] 2
+d = randn f32[1024,256] 3
+h = matmul x u
+h = relu h
+y = matmul h d
+l = mean y
+gu gd = grad l u d
+u = sgd u gu 0.1
+d = sgd d gd 0.1
+print l
+n = norm u
+print n
+END
+  gt-emit step.gt | gt-shard --plan -n 4 >auto.yaml
+  grep -q '^# Expected: ' auto.yaml
+  grep -q '^mesh: {dp: ., tp: .}' auto.yaml
+  gt-emit step.gt | gt-shard -c auto.yaml >placed
+  gt-check -q placed
+  grep -q '@0-3' placed
+  same_values step.gt -c auto.yaml
+}
+
+@test "--plan wants -n, and a whole step" {
+  run -2 gt-shard --plan </dev/null
+  [[ $output == *"--plan needs -n"* ]]
+  printf '#gt 1\nx = ones f32[2]\n' >half.gt
+  run -4 gt-shard --plan -n 2 half.gt
+  [[ $output == *"cut short after line 2"* ]]
+  run -3 --separate-stderr gt-shard --plan -n 2 </dev/null
+  [[ -z $output && $stderr == "gt-shard: <stdin>: the stream has no line"* ]]
+  printf '# nothing\n\n#end 0\n' >none.s
+  run -3 --separate-stderr gt-shard --plan -n 2 none.s
+  [[ -z $output && $stderr == "gt-shard: none.s: the stream has no line"* ]]
+}
+
+@test "--plan takes the machine and the mesh of a config" {
+  make_pair
+  sed -i 's/\[8,16\]/[256,256]/; s/\[16,6\]/[256,1024]/; s/\[6,4\]/[1024,256]/' pair.gt
+  gt-emit pair.gt | sed 's/ #signal=[a-z]*//' >step.s
+  gt-shard --plan -n 4 step.s >plain.yaml
+  run -1 grep machine plain.yaml
+  # A faster one is expected to be sooner done, and the plan says which it was.
+  echo 'machine: {flops: 1e14, memory_bandwidth: 1e13, bandwidth: 1e12, latency: 1e-7}' >fast.yaml
+  gt-shard --plan -n 4 -c fast.yaml step.s >auto.yaml
+  grep -q '^machine: {flops: 100000000000000, .*latency: 1e-07}' auto.yaml
+  awk '/Expected/ { print $3 > FILENAME ".ms" }' plain.yaml auto.yaml
+  awk '{ ms[FILENAME] = $1 } END { exit ms["auto.yaml.ms"] * 10 > ms["plain.yaml.ms"] }' auto.yaml.ms plain.yaml.ms
+  GT_CONFIG=fast.yaml gt-shard --plan -n 4 step.s | cmp - auto.yaml
+  gt-shard -c auto.yaml step.s >placed
+  gt-check -q placed
+  # Its mesh, which says how many ranks there are.
+  echo 'mesh: {left: 3, dp: 2}' >mesh.yaml
+  gt-shard --plan -c mesh.yaml step.s >auto.yaml
+  grep -qx 'mesh: {left: 3, dp: 2}' auto.yaml
+  grep -q 'shard' auto.yaml
+  gt-cmp --rtol 1e-3 --atol 1e-2 <(gt-work step.s) <(gt-shard -c auto.yaml step.s | gt-work)
+  run -3 gt-shard --plan -n 4 -c mesh.yaml step.s
+  [[ $output == *"mesh.yaml:1: "*"6 ranks, and -n says 4"* ]]
+  # What it is to find it does not take.
+  run -3 --separate-stderr gt-shard --plan -c tp2.yaml step.s
+  [[ -z $output && $stderr == *"tp2.yaml:3: --plan finds signals: and tensors: itself"* ]]
+  # Memory that is not enough is told.
+  echo 'machine: {memory: 1000}' >small.yaml
+  gt-shard --plan -n 4 -c small.yaml step.s | grep -q '^# That is more memory than the machine has'
+}
