@@ -300,3 +300,81 @@ print g@0-2 split=tp:0
 END
   agree
 }
+
+@test "redistribute between specs is steps over one axis each, and goes back" {
+  # moved MESH SHAPE SRC DST SPLIT SPLIT: of the specs, and as split= has them.
+  moved() {
+    cat >whole <<END
+x = randn f32[$2] 1
+c = randn f32[$2] 2
+z = mul x c
+l = sum z
+g = grad l x
+print x as=y
+print g
+END
+    local at
+    at=@0-$(($(sed 's/[a-z]*=//g; s/ /*/g' <<<"$1") - 1))
+    cat >placed <<END
+mesh $1
+x$at = randn f32[$2] 1${5:+ split=$5}
+c$at = randn f32[$2] 2${6:+ split=$6}
+y$at = redistribute x$at src_spec=$3 dst_spec=$4
+z$at = mul y$at c$at
+l$at = sum z$at
+END
+    # What no axis cuts is the same on all of its ranks: one of them counts.
+    local axis loss=l
+    for axis in $7; do
+      echo "${loss}1$at = convert $loss$at over=$axis src=R dst=P" >>placed
+      loss=${loss}1
+    done
+    cat >>placed <<END
+g$at = grad $loss$at x$at
+END
+    for axis in $8; do
+      echo "g$at = all_reduce g$at over=$axis" >>placed
+    done
+    if [[ -n $6 ]]; then
+      echo "print y$at split=$6 as=y" >>placed
+    else
+      echo "print y@0 as=y" >>placed
+    fi
+    if [[ -n $5 ]]; then
+      echo "print g$at split=$5 as=g" >>placed
+    else
+      echo "print g@0 as=g" >>placed
+    fi
+    gt-check -q placed # before it is taken apart, too
+    agree
+  }
+  moved 'dp=2 tp=2' 8,4 dp+tp,- tp+dp,- dp:0,tp:0 tp:0,dp:0
+  moved 'dp=2 tp=3' 7,5 dp+tp,- tp+dp,- dp:0,tp:0 tp:0,dp:0
+  moved 'dp=2 tp=3' 7,5 dp+tp,- dp,tp dp:0,tp:0 dp:0,tp:1
+  moved 'dp=2 tp=2' 6,4 dp,tp tp,dp dp:0,tp:1 tp:0,dp:1
+  moved 'a=2 b=2 c=2' 9,8,8 a+b,c,- c,-,b+a a:0,b:0,c:1 c:0,b:2,a:2
+  moved 'dp=2 tp=2' 6,4 dp+tp,- -,- dp:0,tp:0 '' 'dp tp' ''
+  moved 'dp=2 tp=2' 6,4 -,- -,tp '' tp:1 'dp' 'dp tp'
+  grep -q '^y@0-3 = convert x@0-3 over=tp src=R dst=S1' placed.s
+}
+
+@test "specs that are not the tensor's, or no specs, are said" {
+  head='mesh dp=2 tp=2
+x@0-3 = ones f32[4,4] split=dp:0'
+  says() { # the rest of the line, what is said
+    printf '%s\n' "$head" "y@0-3 = redistribute x@0-3 $1" >p.gt
+    run -3 --separate-stderr gt-emit p.gt
+    [[ $stderr == *"$2"* ]] || { echo "$stderr"; return 1; }
+  }
+  says 'src_spec=dp dst_spec=tp,-' 'has 1 entries, the tensor 2 dimensions'
+  says 'src_spec=dp,- dst_spec=pp,-' "no axis 'pp' in mesh dp=2 tp=2"
+  says 'src_spec=dp,-' 'src_spec= and dst_spec=, both'
+  says 'over=dp' 'takes src= and dst= on the axis over=, or src_spec='
+  says 'src_spec=dp,- dst_spec=-,- over=dp' 'key over goes with src='
+  printf '%s\n' "$head" \
+    'y@0-3 = redistribute x@0-3 src_spec=-,dp dst_spec=-,-' >p.gt
+  run -1 --separate-stderr gt-check -q p.gt
+  [[ $stderr == *'[shard-src]'* ]]
+  run gt-work p.gt
+  [[ $output == *'run this through gt-emit'* ]]
+}

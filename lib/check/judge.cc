@@ -278,8 +278,12 @@ bool Judge::spec_of_split(size_t dims, SpmdType& type) const {
   const std::string_view* text = line_.key("split");
   if (text == nullptr || in_.names.mesh() == nullptr) return true;
   const auto split = parse_split(unquote(*text));
-  if (!split.ok()) return false;
-  for (const SplitEntry& entry : split.value()) {
+  return split.ok() && shard_by(split.value(), dims, type);
+}
+
+bool Judge::shard_by(const std::vector<SplitEntry>& split, size_t dims,
+                     SpmdType& type) const {
+  for (const SplitEntry& entry : split) {
     const auto axes = in_.names.mesh()->resolve(entry.axis);
     const int64_t dim = normal_axis(entry.dim, dims);
     if (!axes.ok() || dim < 0) return false;

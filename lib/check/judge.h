@@ -50,6 +50,8 @@ class Judge {
   bool check_output();
   bool check_split(const SpmdType& type, size_t dims);
   bool spec_of_split(size_t dims, SpmdType& type) const;
+  bool shard_by(const std::vector<SplitEntry>& split, size_t dims,
+                SpmdType& type) const;
 
   // judge_join.cc
   bool check_typed();
@@ -96,6 +98,8 @@ class Judge {
   // judge_moves.cc
   bool copy();
   bool do_remesh();
+  bool redistribute_specs();
+  bool read_specs(size_t dims, SpmdType& from, SpmdType& to);
   bool reduce_or_broadcast();
 
   // judge_claims.cc

@@ -7,6 +7,7 @@
 #include "check/judge.h"
 #include "spmd/group_form.h"
 #include "spmd/join.h"
+#include "spmd/redistribution.h"
 
 namespace gt {
 namespace {
@@ -82,6 +83,7 @@ bool Judge::cross() {
   for (SpmdType& type : types_) type = operands_[0]->type;
   if (line_.op == "copy") return copy();
   if (line_.op == "remesh") return do_remesh();
+  if (states_specs(line_)) return redistribute_specs();
   if (!find_group_axes()) return false;
   if (group_.empty()) return true;  // groups of one: nothing happens
   if (line_.op == "reduce" || line_.op == "broadcast") {

@@ -7,6 +7,7 @@
 #include "check/judge.h"
 #include "check/remesh.h"
 #include "spmd/join.h"
+#include "spmd/redistribution.h"
 
 namespace gt {
 
@@ -112,6 +113,69 @@ bool Judge::copy() {
       }
     }
   }
+  return true;
+}
+
+bool Judge::read_specs(size_t dims, SpmdType& from, SpmdType& to) {
+  const Mesh* mesh = in_.names.mesh();
+  for (const char* key : {"src_spec", "dst_spec"}) {
+    const std::string text = unquote(call_.key(key));
+    const auto entries = parse_spec(text, mesh, dims);
+    if (entries.ok()) continue;
+    const auto commas = std::count(text.begin(), text.end(), ',');
+    add(mesh == nullptr                           ? "no-mesh"
+        : static_cast<size_t>(commas) + 1 != dims ? "spec-len"
+                                                  : "axis-unknown",
+        nullptr, std::string(key) + "=: " + entries.error().message);
+    return false;
+  }
+  const auto specs = specs_of(line_, mesh, dims);
+  if (!specs.ok()) {
+    add("src-dst", nullptr, specs.error().message);
+    return false;
+  }
+  return shard_by(specs.value().src, dims, from) &&
+         shard_by(specs.value().dst, dims, to);
+}
+
+// What src_spec= names is cut so and by nothing else; what dst_spec= names
+// beside it is whole on its axes, or a sum.
+bool Judge::redistribute_specs() {
+  const ShardedValue& value = *operands_[0];
+  if (value.pieces.empty()) return false;
+  SpmdType from, to, known = value.type;
+  if (!read_specs(value.pieces[0].shape.size(), from, to)) return false;
+  SpmdType stated = from;
+  for (const Axis& axis : within_) {
+    if (is_local(axis)) stated.unshard(axis);
+  }
+  if (stated.spec != known.spec) {
+    add("shard-src", nullptr,
+        "src_spec=" + std::string(call_.key("src_spec")) + ", but " +
+            described(0));
+    return false;
+  }
+  for (const Axis& axis : within_) {
+    const bool cut = from.dim_of(axis) >= 0;
+    if (!cut && to.dim_of(axis) < 0) continue;
+    const char is = known.on(axis);
+    if (is == kUntyped && !options_.permissive) {
+      add("axis-missing", &axis, missing_axis(0, axis));
+      return false;
+    }
+    if (is != kUntyped && (cut ? is != 'V' : is == 'V')) {
+      add("src-type", &axis, described(0) + " is " + is);
+      return false;
+    }
+    for (SpmdType& type : types_) {
+      type.unshard(axis);
+      type.set(axis, to.dim_of(axis) >= 0 ? 'V' : 'R');
+    }
+  }
+  for (const Axis& axis : within_) {
+    if (is_local(axis)) to.unshard(axis);
+  }
+  for (SpmdType& type : types_) type.spec = to.spec;
   return true;
 }
 

@@ -116,6 +116,7 @@ class Session : public Rewriter {
   // The same of lines with ranks.
   void placed(Origin origin, std::string& out);
   void placed_plain(Origin origin, std::string& out);
+  void redistribute(Origin origin, std::string& out);
   void placed_output(Origin origin, std::string& out);
   bool resolve_pieces(Origin origin, std::string& out);
   Error unknown_piece(const Operand& operand, const Ranks& missing) const;
@@ -234,6 +235,7 @@ class Session : public Rewriter {
   std::vector<Ledger::PieceReads> reads_;  // by operand
   std::vector<ValueId> joined_;            // values put together for the line
   std::deque<std::string> added_;          // names of results that we add
+  std::vector<std::string> steps_;         // that a line is written as
   std::string added_ranks_;                // of an operand that we add
 };
 

@@ -5,6 +5,7 @@
 #include "grad/line_types.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
+#include "spmd/redistribution.h"
 #include "stream/ranks.h"
 #include "stream/stored.h"
 
@@ -22,6 +23,7 @@ void Session::placed(Origin origin, std::string& out) {
   where_ = std::move(where.value());
   mesh_ = ledger_.meshes.of(line_);
   if (is_output(line_.op)) return placed_output(origin, out);
+  if (states_specs(line_)) return redistribute(origin, out);
   placed_plain(origin, out);
 }
 
@@ -151,6 +153,47 @@ void Session::placed_plain(Origin origin, std::string& out) {
   ledger_.write_idle_frees(out);
   count_seed(origin, out);
   limit_history(origin);
+}
+
+// ---- redistribute between specs
+// ----------------------------------------------------------------
+
+// As lines over one axis each, under the result's name.
+void Session::redistribute(Origin origin, std::string& out) {
+  operand_types_.assign(line_.operands.size(), nullptr);
+  if (Status s = bind_form(line_, operand_types_, call_); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  const auto grid = grid_of(line_, mesh_, where_.ranks);
+  if (!grid.ok()) return reject(grid.error(), origin, out);
+  if (!resolve_pieces(origin, out)) return;
+  const PieceType pieces = [this](size_t operand, int64_t rank) {
+    return piece_type(operand, rank);
+  };
+  const LetterOn letter = [this](const std::string& axis) {
+    const ValueId v = ledger_.symbols[reads_[0].pieces[0].symbol].value;
+    const auto axes = mesh_->resolve(axis);
+    return ledger_.types.placed(ledger_.tape.value(v).type)
+        .letters.on(*axes.value()[0]);
+  };
+  auto steps = redistribution_steps(line_, grid.value(), pieces, letter);
+  if (!steps.ok()) return reject(steps.error(), origin, out);
+  steps_ = std::move(steps.value());
+  for (const Note& note : line_.notes) {
+    std::string text = " #" + std::string(note.key);
+    if (!note.value.empty()) text += "=" + std::string(note.value);
+    // What it claims holds of the result.
+    const bool claims = note.key == "type" || note.key == "spec";
+    for (std::string& step : steps_) {
+      if (!claims || &step == &steps_.back()) step += text;
+    }
+  }
+  if (!line_.remark.empty()) steps_.back() += " " + std::string(line_.remark);
+  for (const std::string& step : steps_) {
+    GT_CHECK(parse_line(step, line_).ok());
+    text_ = step;
+    placed(origin, out);
+  }
 }
 
 // ---- print and save

@@ -80,7 +80,7 @@ void NodeGradient::state_whole(size_t s) {
   if (v == kNil) return;
   const TypeId type = pass_.tape.value(v).type;
   const auto cut = pass_.lines.cut(type, place_);
-  if (!cut) return;
+  if (!cut || (first.op->row->crosses && !is_uneven(s))) return;
   const auto& spec = pass_.lines.types().placed(type).global->spec;
   for (StepGroup& group : groups_) {
     Step& step = group.steps[s];
@@ -101,9 +101,25 @@ void NodeGradient::state_whole(size_t s) {
       widen(shape);
       value = list_text(shape);
     }
-    std::erase_if(step.keys, [](auto& key) { return key.first == "split"; });
+    std::erase_if(step.keys, [](auto& key) {
+      return key.first == "split" || key.first == "split_sizes";
+    });
     step.keys.emplace_back("split", cut->split);
+    if (first.op->row->crosses) {
+      step.keys.emplace_back("shape", list_text(cut->whole));
+    }
   }
+}
+
+// An exchange whose parts are not alike in some group.
+bool NodeGradient::is_uneven(size_t s) const {
+  return std::any_of(
+      groups_.begin(), groups_.end(), [&](const StepGroup& group) {
+        const auto& keys = group.steps[s].keys;
+        return std::any_of(keys.begin(), keys.end(), [](const auto& key) {
+          return key.first == "split_sizes";
+        });
+      });
 }
 
 ValueId NodeGradient::value_of(const Ref& ref) const {

@@ -50,6 +50,7 @@ class NodeGradient {
 
   void state_wholes();
   void state_whole(size_t s);
+  bool is_uneven(size_t s) const;
   ValueId value_of(const Ref& ref) const;
   std::optional<StatedCut> cut_of_result(uint32_t result);
   void write_same(const Same& groups);

@@ -75,8 +75,8 @@ std::string back_sizes(const Call& call) {
 
 std::string exchange_word(const Call& call, std::string_view name,
                           size_t each) {
-  if (name == "sizes") return back_sizes(call).empty() ? "0" : "1";
-  return name == "back" ? back_sizes(call) : ends_word(call, name, each);
+  if (name == "back" || name == "x.back") return back_sizes(call);
+  return ends_word(call, name, each);
 }
 
 std::string dual_word(const Call& call, std::string_view name, size_t each) {
@@ -207,8 +207,8 @@ constexpr Row kRows[] = {
      .linear = "0",
      .gradient = R"(
        [from=V] dx = all_to_all dy over={over} src=V dst=V split_dim={concat_dim} concat_dim={split_dim}
-       [from=S sizes=1] dx = all_to_all dy over={over} src={dst} dst={src} split_sizes={back}
-       [from=S sizes=0] dx = all_to_all dy over={over} src={dst} dst={src})",
+       [from=S same=1 split_sizes] dx = all_to_all dy over={over} src={dst} dst={src} split_sizes={back}
+       [from=S same=0] dx = all_to_all dy over={over} src={dst} dst={src} split_sizes={x.back})",
      .types = types_crossing,
      .placeholder = exchange_word,
      .flops = 0,
@@ -312,13 +312,14 @@ constexpr Row kRows[] = {
                 "print z@0 as=z\n"
                 "=> z = tensor f32[1] 4",
      .crosses = true},
-    {.signature = "y = redistribute x [over=] src= dst= [gather_dim=] "
+    {.signature = "y = redistribute x [over=] [src=] [dst=] [gather_dim=] "
                   "[scatter_dim=] [split_sizes=] [split=] [shape=] op=sum "
-                  "expert=1 [acc=] [out=] [bwd=]",
+                  "expert=1 [acc=] [out=] [bwd=] [src_spec=] [dst_spec=]",
      .linear = "0",
      .gradient = R"(
-       [from=S to=S sizes=1] dx = redistribute dy over={over} src={dst} dst={src} split_sizes={back}
-       [from=S to=S sizes=0] dx = redistribute dy over={over} src={dst} dst={src}
+       [from=S to=S same=1 split_sizes] dx = redistribute dy over={over} src={dst} dst={src} split_sizes={back}
+       [from=S same=1 !split_sizes] dx = copy dy
+       [from=S to=S same=0] dx = redistribute dy over={over} src={dst} dst={src} split_sizes={x.back}
        [from!=S] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd}
        [from=S to!=S] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd})",
      .types = types_crossing,
@@ -326,7 +327,15 @@ constexpr Row kRows[] = {
      .sense = "From any type on the axis to any other, by what it takes.",
      .details = "V or S to R or I gathers, P to R or I sums, P to V or S sums "
                 "and scatters, S0 to S1 exchanges, the rest converts; equal "
-                "ends do nothing. Keys as in those ops.",
+                "ends do nothing. Keys as in those ops. Over several axes "
+                "src_spec= and dst_spec= say which cut each dimension, outer "
+                "first: dp+tp,- to tp,dp. gt-emit writes that as steps over "
+                "one axis each: an axis moves to its place where that is free "
+                "and is gathered else, innermost first, and what is missing "
+                "is cut then in the wanted order. Its gradient is theirs, the "
+                "way back. Errors: neither ends nor specs; a spec with another "
+                "number of entries than x has dimensions; pieces that are not "
+                "cut so.",
      .source = kSource,
      .example = "mesh tp=2\n"
                 "x@0 = tensor f32[1] 0\n"

@@ -239,14 +239,20 @@ class Instance {
     return nullptr;
   }
 
+  // What {x.NAME} means in every row.
+  static bool is_attribute(std::string_view name) {
+    return name == "type" || name == "rank" || name == "dtype" ||
+           name == "elements" || name == "shape";
+  }
+
   std::string placeholder(std::string_view name) const {
     const size_t dot = name.find('.');
     if (const auto own = op_.row->placeholder) {
       const std::string text = own(call_, name, offset());
-      if (!text.empty() && dot != std::string_view::npos) {
-        sized_ = find(name.substr(0, dot));
-      }
-      if (!text.empty()) return text;
+      const bool sizes = dot != std::string_view::npos &&
+                         (!text.empty() || !is_attribute(name.substr(dot + 1)));
+      if (sizes) sized_ = find(name.substr(0, dot));
+      if (!text.empty() || sizes) return text;
     }
     if (op_.key_index(name) >= 0) return std::string(call_.key(name));
     GT_CHECK(dot != std::string_view::npos);

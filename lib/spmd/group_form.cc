@@ -104,6 +104,18 @@ Status FormReader::with_root(Kind kind) {
 }
 
 Status FormReader::by_ends() {
+  if (call_.op->key_index("src_spec") >= 0) {
+    if (call_.has_key("src_spec") || call_.has_key("dst_spec")) {
+      return Error{
+          "run this through gt-emit, which writes src_spec= and "
+          "dst_spec= as steps over one axis each"};
+    }
+    if (!call_.has_key("src") || !call_.has_key("dst")) {
+      return Error{
+          "takes src= and dst= on the axis over=, or src_spec= and "
+          "dst_spec="};
+    }
+  }
   const auto src = parse_end(call_.key("src"));
   const auto dst = parse_end(call_.key("dst"));
   if (!src.ok()) return src.error();

@@ -9,6 +9,7 @@
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "ops/table.h"
+#include "spmd/redistribution.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
@@ -141,8 +142,8 @@ Result<LineRanks> line_ranks(const Line& line) {
 
 Result<Grid> grid_of(const Line& line, const Mesh* mesh,
                      const std::vector<int64_t>& ranks) {
-  const bool names_axes =
-      key_at(line, "split") >= 0 || key_at(line, "over") >= 0;
+  const bool names_axes = key_at(line, "split") >= 0 ||
+                          key_at(line, "over") >= 0 || states_specs(line);
   auto grid = Grid::make(names_axes ? mesh : nullptr, ranks);
   return grid.ok() ? grid : at_op(line, grid.error().message);
 }
@@ -204,6 +205,11 @@ Result<std::vector<std::vector<Type>>> infer_crossing(const Line& line,
                                                       const LineRanks& where,
                                                       const Grid& grid,
                                                       const PieceType& types) {
+  if (states_specs(line)) {
+    auto made = redistributed(line, grid, types);
+    if (!made.ok()) return made.error();
+    return std::vector<std::vector<Type>>{std::move(made.value())};
+  }
   const auto groups = group_plan(line, where, grid, types);
   if (!groups.ok()) return groups.error();
   std::vector<Type> results(where.ranks.size());
