@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
                  "axes that are local inside global mode, the outermost")
       ->type_name("AXIS,...")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->excludes(local);
   app.add_flag("--explicit-partial", job.options.explicit_partial,
                "contracting a sharded dimension needs #partial=");

@@ -208,3 +208,64 @@ END
   cd "$GT_ROOT/examples"
   gt-emit digits-tp2-init.gt digits-tp2.gt digits-tp2-test.gt | gt-check -q
 }
+
+@test "unknown names come with what may be meant" {
+  says() { # line, what is said
+    printf '%s\n' 'mesh dp=2 tp=2' 'x@0-3 = ones f32[4,4] split=dp:0' "$1" |
+      { run gt-check -q; [[ $output == *"$2"* ]] || { echo "$output"; return 1; }; }
+  }
+  says 'y@0-3 = mtamul x@0-3 x@0-3' "did you mean 'matmul'?"
+  says 'y@0-3 = all_gather x@0-3 over=dq src=S0' "did you mean 'dp'?"
+  says 'y@0-3 = neg x@0-3 #type=tq:R' "did you mean 'tp'?"
+  says 'y@0-3 = sum x@0-3 #partial=dq' "did you mean 'dp'?"
+}
+
+@test "--local of an axis that no mesh has is refused" {
+  make_placed
+  run -2 --separate-stderr gt-check --local dq placed.gt
+  [[ $stderr == *"no mesh of the stream has an axis 'dq'; did you mean 'dp'?"* ]]
+  [ "${lines[-1]}" = '#end 2' ]
+  gt-check -q --local dp placed.gt || [ $? -eq 1 ]
+}
+
+@test "a finding is where the line was written" {
+  cat >model.gt <<'END'
+mesh tp=2
+x@0-1 = ones f32[4,6] split=tp:1
+w@0-1 = ones f32[6,2] split=tp:0
+y@0-1 = matmul x@0-1 w@0-1
+z@0-1 = relu y@0-1
+END
+  gt-emit model.gt >stream
+  run -1 --separate-stderr gt-check -q stream
+  [[ $stderr == 'gt-check: model.gt:5: relu: axis tp: '* ]]
+}
+
+@test "lines that mend a finding are right" {
+  mends() { # program, kind: each line offered, put before the last one, mends it
+    run -1 --separate-stderr gt-check -q <<<"$1"
+    [[ $stderr == *"[$2]"* ]] || { echo "$stderr"; return 1; }
+    local fix name
+    grep -q '^  fix: ' <<<"$stderr"
+    while read -r fix; do
+      name=${fix%%1@*}
+      # The last line reads what the fix makes.
+      { sed '$d' <<<"$1"; echo "${fix%%   (*}"
+        sed -n '$p' <<<"$1" | sed "s/ $name@/ ${name}1@/"; } | gt-check -q ||
+        { echo "$fix"; return 1; }
+    done < <(sed -n 's/^  fix: //p' <<<"$stderr")
+  }
+  local start=$'mesh tp=2\nx@0-1 = ones f32[4,4] split=tp:0
+w@0-1 = ones f32[4,4]\np@0-1 = convert w@0-1 over=tp src=R dst=P
+c@0-1 = ones f32[4,4] split=tp:1\n'
+  mends "$start"'y@0-1 i@0-1 = sort x@0-1 axis=0' shard-prop
+  mends "$start"'y@0-1 = mean x@0-1 axis=0' partial-op
+  mends "$start"'y@0-1 = add x@0-1 c@0-1' shard-prop
+  mends "$start"'y@0-1 = mul x@0-1 w@0-1' shard-prop
+  mends "$start"'w@0-1 = sgd w@0-1 p@0-1 0.1' part-affine
+  mends "$start"'w@0-1 = sgd w@0-1 x@0-1 0.1' shard-prop
+  mends "$start"'c@0-1 = sgd c@0-1 x@0-1 0.1' shard-prop
+  mends "$start"'y@0-1 = exp p@0-1' part-nonlin
+  mends "$start"'y@0-1 = all_reduce w@0-1 over=tp src=P' src-type
+  mends "$start"'y@0-1 = all_gather w@0-1 over=tp src=S0' src-type
+}

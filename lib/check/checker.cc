@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/message.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "spmd/rank_set.h"
@@ -107,16 +108,25 @@ void Checker::check(Checked& entry) {
   }
   if (line_.kind != Line::Kind::kInstruction) return;
   entry.op = line_.op;
+  if (const std::string_view* at = line_.note("at")) entry.at = unquote(*at);
   if (Meshes::is_declaration(line_.op)) {
     entry.once = true;
     if (Status s = meshes_.take(line_); !s.ok()) {
       entry.is_unreadable = true;
       entry.error = s.error();
     }
+    note_axes();
     return;
   }
   names_ = AxisNames(meshes_.all_of(space_name(line_)));
   check_instruction(entry);
+}
+
+void Checker::note_axes() {
+  if (line_.op == "endmesh") return;
+  for (const Key& key : line_.keys) {
+    if (key.key != "space") axes_.emplace(key.key);
+  }
 }
 
 void Checker::check_instruction(Checked& entry) {
@@ -135,7 +145,8 @@ void Checker::check_instruction(Checked& entry) {
   const LineRanks* at = where.has_value() ? &*where : nullptr;
   if (line_.op == "free") return release(at, entry);
   if (find_op(line_.op) == nullptr) {
-    fail("opaque", Error{"no such op"}, entry);
+    fail("opaque", Error{"no such op" + did_you_mean(line_.op, op_names())},
+         entry);
     return write_results({}, entry);
   }
   if (!read_operands(at, entry) || line_.op == "fail") {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,7 @@ class Checker {
     std::string text;   // the key, as it came
     std::string noted;  // to write
     std::string op;
+    std::string at;     // its #at=, where it was written
     std::string trace;  // "op(types) -> type"
     std::vector<Problem> problems;
     std::vector<std::string> remarks;
@@ -52,6 +54,9 @@ class Checker {
   // The next line that is no comment. Valid until the next call.
   const Checked& take(std::string_view text);
 
+  // The names of all axes of the meshes so far.
+  const std::set<std::string>& axes() const { return axes_; }
+
   // For those who write vectors: a name's value out of nothing, and what it is.
   void declare(std::string_view name, const ShardedValue& value);
   const ShardedValue* value_of(std::string_view name);  // its first part
@@ -74,6 +79,7 @@ class Checker {
   void apply(const Checked& entry);
   void find_transfers(const LineRanks& where, Checked& entry);
   void check(Checked& entry);
+  void note_axes();
   void check_instruction(Checked& entry);
   bool read_operands(const LineRanks* where, Checked& entry);
   void find_target(const LineRanks* where, Checked& entry);
@@ -86,6 +92,7 @@ class Checker {
   CheckOptions options_;
   Footprint* footprint_;
   Meshes meshes_;
+  std::set<std::string> axes_;
   CheckRegisters registers_;
   Cache<Known> known_{size_t{1} << 12};
   Seen seen_;

@@ -24,6 +24,7 @@ class CheckFilter {
     write(kOpenMark);
     if (job_.files.empty()) run_file("-");
     for (const std::string& file : job_.files) run_file(file);
+    check_local_axes();
     write(end_mark(status_));
     out_.flush();
     if (job_.memory) say_(footprint_.summary());
@@ -77,6 +78,20 @@ class CheckFilter {
     marks_ = Marks();
   }
 
+  // --local of an axis that no mesh has would say nothing.
+  void check_local_axes() {
+    const std::set<std::string>& known = checker_.axes();
+    if (known.empty()) return;
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    for (const std::string& axis : job_.options.local_axes) {
+      if (known.count(axis) > 0) continue;
+      status_ = worst(status_, Exit::kUsage);
+      out_.flush();
+      say_("gt-check: --local: no mesh of the stream has an axis '" + axis +
+           "'" + did_you_mean(axis, names) + "\n");
+    }
+  }
+
   // Comments pass; marks are this stage's to write.
   bool take_comment(const std::string& file, size_t number,
                     std::string_view line) {
@@ -109,8 +124,11 @@ class CheckFilter {
             const Checker::Checked& checked) {
     if (checked.problems.empty() && checked.remarks.empty()) return;
     std::string text;
+    // Where a person wrote it; else where it was read.
     const std::string place =
-        "gt-check: " + to_string(Place{file, number}) + ": ";
+        "gt-check: " +
+        (checked.at.empty() ? to_string(Place{file, number}) : checked.at) +
+        ": ";
     for (const std::string& remark : checked.remarks) {
       text += place + "note: " + remark + "\n";
     }

@@ -335,7 +335,7 @@ bool Judge::check_output() {
             name + " is a pending sum (P): what is written is a summand",
             "its ranks hold summands of the value");
         out_.problems.back().fixes.push_back(
-            fix_line(o, axis, "all_reduce", 'P', 'R'));
+            fix_line(o, axis, "all_reduce", "P", "R"));
       } else if (value.type.pending(axis) != 0) {
         add("partial-op", &axis, name + " awaits the extreme of all ranks");
       }

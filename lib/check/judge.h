@@ -63,7 +63,11 @@ class Judge {
   void find_fixes(const Axis& axis, const std::vector<char>& letters,
                   Problem& problem) const;
   std::string fix_line(size_t operand, const Axis& axis, const char* op,
-                       char src, char dst) const;
+                       const std::string& src, const std::string& dst) const;
+  void offer(size_t operand, const Axis& axis, const char* op,
+             const std::string& src, const std::string& dst);
+  void offer_change(size_t operand, const Axis& axis, const std::string& from,
+                    const std::string& to);
 
   // judge_global.cc
   bool find_labels();
@@ -76,6 +80,7 @@ class Judge {
   bool place_label(const Axis& axis, const Label& label);
   bool place_by_split(const Axis& axis, const SpmdType& stated);
   std::string wholes_text() const;
+  void offer_whole(const Axis& axis, size_t argument, int dim);
   bool leave_whole(const Axis& axis, size_t argument, int dim);
   bool sharded_by(const Axis& axis) const;
   const SpmdType* type_of(size_t argument) const;

@@ -9,6 +9,12 @@
 namespace gt {
 namespace {
 
+// "R", "S0": as src= and dst= have it.
+std::string end_on(const SpmdType& type, const Axis& axis) {
+  const int dim = type.dim_of(axis);
+  return dim < 0 ? std::string(1, type.on(axis)) : "S" + std::to_string(dim);
+}
+
 std::string noted(const Line& line, std::string_view key) {
   const std::string_view* value = line.note(key);
   return value == nullptr ? "" : unquote(*value);
@@ -88,6 +94,7 @@ void Judge::check_optimizer() {
   }
   const ShardedValue* w = nullptr;
   const ShardedValue* g = nullptr;
+  size_t gradient = 0;  // g's operand
   for (size_t i = 0; i < call_.arguments.size(); ++i) {
     const Argument& a = call_.arguments[i];
     if (a.operand < 0 || !is_name(static_cast<size_t>(a.operand))) continue;
@@ -95,7 +102,10 @@ void Judge::check_optimizer() {
     const std::string& name = call_.op->operands[p].name;
     const ShardedValue& value = *operands_[static_cast<size_t>(a.operand)];
     if (name == "w") w = &value;
-    if (name == "g") g = &value;
+    if (name == "g") {
+      g = &value;
+      gradient = static_cast<size_t>(a.operand);
+    }
   }
   if (w == nullptr || g == nullptr) return;
   for (const Axis& axis : within_) {
@@ -109,6 +119,7 @@ void Judge::check_optimizer() {
             in_.names.describe(g->type),
         "a collective over " + in_.names.name(axis) +
             " is missing or too many");
+    offer_change(gradient, axis, end_on(g->type, axis), end_on(w->type, axis));
   }
 }
 
@@ -194,6 +205,9 @@ void Judge::check_precision() {
       "the gradient is summed over " + std::to_string(group_[0].size) +
           " ranks in less than 32 bits, and bwd= does not say so",
       "write bwd=f32, or the dtype that is meant");
+  std::string fix;
+  append_instruction(fix, line_);
+  out_.problems.back().fixes.push_back(fix + " bwd=f32");
 }
 
 // The implicit seed of a backward is 1 on every rank.
@@ -207,9 +221,9 @@ bool Judge::check_loss(const ShardedValue& loss, const std::string& name) {
         is == 'R' ? "reduce to I instead, or skip the reduction"
                   : "reinterpret V>P: the losses add up");
     out_.problems.back().fixes.push_back(
-        is == 'R' ? fix_line(0, axis, "convert", 'R', 'P') +
+        is == 'R' ? fix_line(0, axis, "convert", "R", "P") +
                         "   (zero off rank 0 both ways)"
-                  : fix_line(0, axis, "reinterpret", 'V', 'P') + " #local");
+                  : fix_line(0, axis, "reinterpret", "V", "P") + " #local");
   }
   return !has_failed();
 }

@@ -145,6 +145,10 @@ bool Judge::check_ends() {
     const bool undefined = std::string_view(no.kind) == "undefined";
     add(no.kind, &axis, ends + ": " + no.message,
         undefined ? "the value cannot be known without communication" : "");
+    if (undefined && (src_ != 'V' || dst_ == 'P')) {
+      offer_change(0, axis, std::string(call_.key("src")),
+                   std::string(call_.key("dst")));
+    }
     return false;
   }
   return check_dims(src.value(), dst.value(), ends);
@@ -256,6 +260,10 @@ bool Judge::check_sources() {
           is == 'R' && wanted == 'P'
               ? "it would be added up " + std::to_string(axis.size) + " times"
               : "");
+      const int dim = value.type.dim_of(axis);
+      offer_change(
+          0, axis, dim < 0 ? std::string(1, is) : "S" + std::to_string(dim),
+          src_ == 'S' ? "S" + std::to_string(src_dim_) : std::string(1, src_));
       return false;
     }
     if (!check_shard(axis)) return false;
@@ -308,6 +316,7 @@ bool Judge::check_shard(const Axis& axis) {
             in_.names.spec_text(type, true) + ", innermost by " +
             in_.names.name(entry.back()),
         "only the innermost axis of a dimension may move");
+    offer_change(0, entry.back(), "S" + std::to_string(dim), "R");
     return false;
   }
   if (src_ != 'S') {

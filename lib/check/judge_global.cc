@@ -211,12 +211,21 @@ bool Judge::leave_whole(const Axis& axis, size_t argument, int dim) {
     add("partial-op", &axis, what + ", and the shards' results do not add up",
         "take the sum, reduce it, and divide by the global count; or gather "
         "first");
+    offer_whole(axis, argument, dim);
   } else {
     add("shard-prop", &axis, what + ", but it must be whole here",
         "gather it before (all_gather src=S" + std::to_string(dim) +
             " dst=R), or shard another dimension (all_to_all)");
+    offer_whole(axis, argument, dim);
   }
   return false;
+}
+
+// Gathers the dimension, if the axis is the innermost one there.
+void Judge::offer_whole(const Axis& axis, size_t argument, int dim) {
+  if (type_of(argument)->spec[static_cast<size_t>(dim)].back() != axis) return;
+  const auto operand = static_cast<size_t>(whole_.arguments[argument].operand);
+  offer_change(operand, axis, "S" + std::to_string(dim), "R");
 }
 
 bool Judge::propagate_axis(const Axis& axis) {
@@ -237,6 +246,11 @@ bool Judge::propagate_axis(const Axis& axis) {
       add("shard-prop", &axis,
           "the operands are sharded on different dimensions: " + wholes_text(),
           "all_to_all moves one of them");
+      const LabelDim& to = labels_[static_cast<size_t>(found)].arguments[i];
+      if (to.is_there() && type->spec[static_cast<size_t>(dim)].size() == 1) {
+        offer_change(static_cast<size_t>(whole_.arguments[i].operand), axis,
+                     "S" + std::to_string(dim), "S" + std::to_string(to.dim));
+      }
       return false;
     }
     found = label;
@@ -260,6 +274,7 @@ bool Judge::check_label(const Axis& axis, const Label& label) {
         add("shard-prop", &axis,
             name + " would be added to a pending sum once per rank",
             "add it after the reduction, or convert it R>P and add");
+        offer_change(o, axis, std::string(1, type->on(axis)), "P");
         return false;
       }
       continue;
@@ -270,6 +285,8 @@ bool Judge::check_label(const Axis& axis, const Label& label) {
           "convert src=R dst=S" + std::to_string(place.dim) +
               " cuts it without communication, all_gather makes the other "
               "whole");
+      offer_change(o, axis, std::string(1, type->on(axis)),
+                   "S" + std::to_string(place.dim));
       return false;
     }
     if (place.unit != 1 && whole_.op->name == "reshape" &&

@@ -193,19 +193,56 @@ void Judge::find_fixes(const Axis& axis, const std::vector<char>& letters,
     const auto argument = static_cast<size_t>(at - changed.begin());
     problem.fixes.push_back(
         fix_line(static_cast<size_t>(call_.arguments[argument].operand), axis,
-                 rewrite.op, rewrite.from, rewrite.to) +
+                 rewrite.op, std::string(1, rewrite.from),
+                 std::string(1, rewrite.to)) +
         "   (" + rewrite.cost + ")");
   }
 }
 
 std::string Judge::fix_line(size_t operand, const Axis& axis, const char* op,
-                            char src, char dst) const {
+                            const std::string& src,
+                            const std::string& dst) const {
   const Operand& o = line_.operands[operand];
   const std::string at = o.ranks.empty() ? "" : "@" + std::string(o.ranks);
   return std::string(o.text) + "1" + at + " = " + op + " " +
          std::string(o.text) + at + " over=" + in_.names.name(axis) +
          " src=" + src + " dst=" + dst +
-         (src == 'I' && dst == 'P' ? " expert=1" : "");
+         (src == "I" && dst == "P" ? " expert=1" : "");
+}
+
+// A line that mends the last finding, with what it costs.
+void Judge::offer(size_t operand, const Axis& axis, const char* op,
+                  const std::string& src, const std::string& dst) {
+  const std::string_view name = op;
+  const bool keeps = dst[0] == 'I';
+  const char* cost =
+      name == "all_reduce" ? (keeps ? "sum forward, nothing backward"
+                                    : "sum forward, sum backward")
+      : name == "all_gather"
+          ? (keeps ? "gather forward, nothing backward"
+                   : "gather forward, sum and scatter backward")
+      : name == "reduce_scatter" ? "sum and scatter forward, gather backward"
+      : name == "all_to_all"     ? "exchange forward, exchange backward"
+      : src == "I"               ? (dst == "R" ? "nothing forward, sum backward"
+                                               : "nothing forward, gather backward")
+      : dst == "P"               ? "zero off rank 0 both ways"
+                                 : "nothing forward, its own place backward";
+  out_.problems.back().fixes.push_back(fix_line(operand, axis, op, src, dst) +
+                                       "   (" + cost + ")");
+}
+
+// By what a type becomes another; nothing where no line does that.
+void Judge::offer_change(size_t operand, const Axis& axis,
+                         const std::string& from, const std::string& to) {
+  const char a = from[0], b = to[0];
+  const char* op = nullptr;
+  if (a == 'P' && (b == 'R' || b == 'I')) op = "all_reduce";
+  if (a == 'P' && b == 'S') op = "reduce_scatter";
+  if (a == 'S' && (b == 'R' || b == 'I')) op = "all_gather";
+  if (a == 'S' && b == 'S' && from != to) op = "all_to_all";
+  if ((a == 'R' || a == 'I') && (b == 'S' || b == 'P')) op = "convert";
+  if (a == 'I' && b == 'R') op = "convert";
+  if (op != nullptr) offer(operand, axis, op, from, to);
 }
 
 }  // namespace gt
