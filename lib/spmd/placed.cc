@@ -1,6 +1,7 @@
 #include "spmd/placed.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -171,13 +172,19 @@ Result<LocalPlan> local_plan(const Line& line, const Grid& grid) {
   if (!whole.ok()) return whole.error();
   const auto regions = cut(split.value(), whole.value().shape, grid);
   if (!regions.ok()) return at_op(line, regions.error().message);
+  // Where a part begins matters to what takes part= alone.
+  const bool by_place = op->key_index("part") >= 0;
+  std::map<std::vector<int64_t>, uint32_t> known;
+  std::vector<int64_t> key;
   for (const Region& region : regions.value()) {
-    const auto same =
-        std::find_if(plan.variants.begin(), plan.variants.end(),
-                     [&](const LocalLine& v) { return v.region == region; });
-    plan.variant_of.push_back(
-        static_cast<uint32_t>(same - plan.variants.begin()));
-    if (same != plan.variants.end()) continue;
+    key.assign(region.count.begin(), region.count.end());
+    if (by_place) {
+      key.insert(key.end(), region.start.begin(), region.start.end());
+    }
+    const auto [it, fresh] =
+        known.try_emplace(key, static_cast<uint32_t>(plan.variants.size()));
+    plan.variant_of.push_back(it->second);
+    if (!fresh) continue;
     plan.variants.push_back(make_variant(line, *op, whole.value(), region));
   }
   return plan;
