@@ -334,19 +334,30 @@ std::string Call::describe(size_t i) const {
   return excerpt(a.name) + " " + to_string(a.type);
 }
 
+// Terms that keys make others (heads=) are not those of the row: then operands
+// that do not fit say nothing, and the results are the least there is to do.
 double flops(const Call& call) {
   if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
   Binding b;
-  if (!match_terms(call, b).ok()) {  // the terms depend on keys: count results
-    double n = 0;
-    for (const Type& t : call.results) n += static_cast<double>(t.elements());
-    return n * call.op->row->flops;
+  double least = 0;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const Argument& a = call.arguments[i];
+    if (a.role != Role::kTensor || a.absent) continue;
+    Binding with = b;
+    if (match_term(call, i, *term_of(call, i), with).ok()) {
+      b = with;
+      continue;
+    }
+    least = 0;
+    for (const Type& t : call.results) {
+      least += static_cast<double>(t.elements());
+    }
   }
   auto n = static_cast<double>(b.broadcast_dims.elements());
   for (const int64_t size : b.size) {
     if (size >= 0) n *= static_cast<double>(size);
   }
-  return n * call.op->row->flops;
+  return std::max(n, least) * call.op->row->flops;
 }
 
 double bytes(const Call& call) {

@@ -82,11 +82,17 @@ def files():
     return found
 
 
-# What gt leaves: others may use these folders as well.
-def left_behind(sockets_before, files_before):
-    new = files() - files_before
-    return sorted(sockets() - sockets_before) + sorted(
-        name for name in new if "gt" in os.path.basename(name).lower())
+# What gt leaves after so many seconds; others may use these folders as well. A
+# process of many threads is gone before the last of them has closed its files.
+def left_behind(sockets_before, files_before, patience):
+    end = time.monotonic() + patience
+    while True:
+        new = files() - files_before
+        left = sorted(sockets() - sockets_before) + sorted(
+            name for name in new if "gt" in os.path.basename(name).lower())
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.02)
 
 
 class Trial:
@@ -256,7 +262,7 @@ def main():
         with tempfile.TemporaryDirectory(prefix="faults") as folder:
             trial = Trial(random.Random(seed + i), folder, notice)
             trial.run()
-        left = left_behind(*before)
+        left = left_behind(*before, notice)
         trial.expect(not left, "left behind: " + " ".join(left))
         if trial.problems:
             failed += 1

@@ -105,6 +105,14 @@ TEST(Flops, CountTheIndexSpace) {
   EXPECT_EQ(count("y = add a b", "a f32[2,1] b f32[3]"), 6);
   EXPECT_EQ(count("y = sum x axis=0", "x f32[2,3]"), 6);
   EXPECT_EQ(count("y = reshape x shape=6", "x f32[2,3]"), 0);
+  EXPECT_EQ(count("y = attention q k v heads=4",
+                  "q f32[2,5,8] k f32[2,7,8] v f32[2,7,8]"),
+            2 * 5 * 7 * 8 * 4);
+  // lse is [batch,heads,rows]
+  EXPECT_EQ(count("gq gk gv = attention_grad q k v o lse go heads=4",
+                  "q f32[2,5,8] k f32[2,7,8] v f32[2,7,8] o f32[2,5,8] "
+                  "lse f32[2,4,5] go f32[2,5,8]"),
+            2 * 5 * 7 * 8 * 10);
 }
 
 struct Mistake {
