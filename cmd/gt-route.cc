@@ -42,6 +42,7 @@ struct Options {
   std::string log;
   int threads = 0;
   double silence = 1.5;
+  std::string key, allow;
   bool insecure = false;
   bool no_hot = false;
 };
@@ -92,6 +93,14 @@ void add_options(CLI::App& app, Options& options) {
                "read no more after the first failure");
   app.add_flag("--no-hot", options.no_hot,
                "send every line, also of blocks that were sent before");
+  app.add_option("--key", options.key,
+                 "with --bind: this gt-route's secret key, see gt-key(1); "
+                 "connections are then encrypted")
+      ->type_name("FILE");
+  app.add_option("--allow", options.allow,
+                 "with --key: public keys of the workers that may attach, one "
+                 "a line")
+      ->type_name("FILE");
   app.add_flag("--insecure", options.insecure,
                "let anyone who reaches a tcp endpoint attach as a worker");
   app.add_flag("-v", options.router.verbose,
@@ -122,11 +131,20 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
              " is for workers that gt-route starts; give it to gt-work";
     }
   }
-  if (binds && gt::is_tcp(options.router.bind) &&
+  if (binds && gt::is_tcp(options.router.bind) && options.key.empty() &&
       !gt::is_loopback(options.router.bind) && !options.insecure) {
     return "--bind " + options.router.bind +
-           ": anyone who reaches it could attach; bind tcp://127.0.0.1:PORT, "
-           "or say --insecure";
+           ": anyone who reaches it could attach; give --key and --allow, bind "
+           "tcp://127.0.0.1:PORT, or say --insecure";
+  }
+  if (!binds && app.count("--key") + app.count("--allow") > 0) {
+    return "--key and --allow are for workers that attach: give --bind, too";
+  }
+  if (binds && options.key.empty() != options.allow.empty()) {
+    return "--key and --allow go together: who this is, and who may attach";
+  }
+  if (binds && !options.key.empty() && options.insecure) {
+    return "--insecure is for a gt-route without --key";
   }
   size_t bytes = 0;
   if (app.count("--memory") > 0 &&
@@ -164,6 +182,18 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   return out;
 }
 
+// What is wrong, or "".
+std::string read_keys(Options& options) {
+  if (options.router.bind.empty() || options.key.empty()) return "";
+  auto keys = gt::read_secret(options.key);
+  if (!keys.ok()) return "--key: " + keys.error().message;
+  auto admits = gt::follow_open_keys(options.allow);
+  if (!admits.ok()) return "--allow: " + admits.error().message;
+  options.router.keys = std::move(keys.value());
+  options.router.admits = std::move(admits.value());
+  return "";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -176,7 +206,8 @@ int main(int argc, char** argv) {
   if (app.count("--workers") == 0) {
     (void)gt::read_number(gt::launched::processes(), options.workers);
   }
-  const std::string wrong = wrong_combination(app, options);
+  std::string wrong = wrong_combination(app, options);
+  if (wrong.empty()) wrong = read_keys(options);
   if (!wrong.empty()) return usage(wrong);
   const bool binds = !options.router.bind.empty();
   options.router.hot = !options.no_hot;

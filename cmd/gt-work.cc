@@ -28,7 +28,7 @@ was lost; the largest of these and of the stages before. See gt-work(1), gt-stre
 Environment: GT_BACKEND (--backend), GT_VERBOSE (-v); with --connect,
 GT_SILENCE (--silence) and what torchrun or Slurm say: RANK or SLURM_PROCID
 (--rank), LOCAL_RANK or SLURM_LOCALID (--name), LOCAL_WORLD_SIZE or
-SLURM_TASKS_PER_NODE (--threads).
+SLURM_TASKS_PER_NODE (--threads); GT_KEY (--key), GT_ROUTE_KEY (--route-key).
 
 Examples:
   gt-emit model.gt | gt-work
@@ -49,6 +49,7 @@ struct Options {
   std::string connect;
   std::string name;
   std::string rank;
+  std::string key, route_key;
   uint32_t workers = 0;
   double timeout = 60;
   double silence = 1.5;
@@ -87,6 +88,16 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("N");
   app.add_option("--name", options.name,
                  "with --connect: what messages call it (the host's name)");
+  app.add_option("--key", options.key,
+                 "with --connect: this worker's secret key, see gt-key(1); "
+                 "connections are then encrypted")
+      ->type_name("FILE")
+      ->envname("GT_KEY");
+  app.add_option("--route-key", options.route_key,
+                 "with --key: the public key of gt-route, or a file that has "
+                 "it")
+      ->type_name("KEY")
+      ->envname("GT_ROUTE_KEY");
   app.add_option("--workers", options.workers,
                  "with --connect --backend null: be so many workers, that "
                  "check what they are sent and compute nothing")
@@ -194,6 +205,21 @@ int default_threads(const Options& options) {
   return static_cast<int>(std::max(1U, cores / std::max(1U, processes)));
 }
 
+// What is wrong, or "".
+std::string read_keys(const Options& options, gt::RemoteOptions& remote) {
+  if (options.key.empty() != options.route_key.empty()) {
+    return "--key and --route-key go together: who this is, and to whom";
+  }
+  if (options.key.empty()) return "";
+  auto keys = gt::read_secret(options.key);
+  if (!keys.ok()) return "--key: " + keys.error().message;
+  auto route = gt::read_open_key(options.route_key);
+  if (!route.ok()) return "--route-key: " + route.error().message;
+  remote.keys = std::move(keys.value());
+  remote.route_key = std::move(route.value());
+  return "";
+}
+
 // Works for a gt-route. The parent of a local worker admits it by a token.
 int work_remotely(Options& options) {
   gt::RemoteOptions remote;
@@ -203,6 +229,11 @@ int work_remotely(Options& options) {
     return usage("--rank (RANK, SLURM_PROCID): expected a number from 0 on");
   }
   if (const char* token = std::getenv("GT_TOKEN")) remote.token = token;
+  // A local worker's parent needs no keys, whatever the environment has.
+  if (remote.token.empty()) {
+    const std::string wrong = read_keys(options, remote);
+    if (!wrong.empty()) return usage(wrong);
+  }
   remote.patience =
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
   remote.silence = static_cast<int64_t>(options.silence * 1000);

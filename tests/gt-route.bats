@@ -22,8 +22,8 @@ wrong() {
   wrong "--memory: '3x' is not a size such as 512M or 2G" --memory 3x
 }
 
-@test "an endpoint that anyone reaches needs --insecure" {
-  wrong '--bind tcp://*:5560: anyone who reaches it could attach; bind tcp://127.0.0.1:PORT, or say --insecure' \
+@test "an endpoint that anyone reaches needs keys, or --insecure" {
+  wrong '--bind tcp://*:5560: anyone who reaches it could attach; give --key and --allow, bind tcp://127.0.0.1:PORT, or say --insecure' \
     --bind 'tcp://*:5560' --workers 1
 }
 

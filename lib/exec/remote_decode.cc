@@ -20,7 +20,7 @@ std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
   std::vector<PeerAddress> others;
   for (const RosterEntry& entry : welcome.roster) {
     if (entry.worker == welcome.worker) continue;
-    others.push_back({entry.worker, entry.data});
+    others.push_back({entry.worker, entry.data, entry.key});
   }
   return others;
 }

@@ -59,13 +59,15 @@ MemberOptions member_options(const RemoteOptions& options) {
   member.table = std::to_string(table_digest());
   member.token = options.token;
   member.host = options.endpoint;
+  member.keys = options.keys;
+  member.route_key = options.route_key;
   member.connect_limit = options.patience.count();
   member.timing = Timing::with_silence(options.silence);
   return member;
 }
 
 Status RemoteSession::join() {
-  auto peers = Peers::make(context_, options_.endpoint);
+  auto peers = Peers::make(context_, options_.endpoint, options_.keys);
   if (!peers.ok()) return peers.error();
   peers_ = std::move(peers.value());
   MemberOptions member = member_options(options_);

@@ -8,8 +8,9 @@ namespace {
 
 // An attached worker's queue has room for all that credit allows, and for the
 // beats besides; a stranger's refusals fill theirs and are dropped.
-LinkOptions link_options(const Timing& timing) {
+LinkOptions link_options(const Timing& timing, std::optional<Keys> keys) {
   LinkOptions link;
+  link.keys = std::move(keys);
   link.max_message = kMaxMessage;
   link.send_queue = static_cast<int>(HostState::kMaxOnWay) + 1024;
   link.handshake_ms = static_cast<int>(timing.handshake);
@@ -18,15 +19,22 @@ LinkOptions link_options(const Timing& timing) {
 
 }  // namespace
 
-Host::Host(Context& context, HostOptions options)
-    : router_(context, link_options(options.timing)),
+Host::Host(Context& context, HostOptions options, std::optional<Keys> keys,
+           Gatekeeper::Admits admits)
+    : gatekeeper_(keys ? std::make_unique<Gatekeeper>(context) : nullptr),
+      router_(context, link_options(options.timing, std::move(keys))),
       links_(context, router_),
-      state_(std::move(options), now_ms()) {}
+      state_(std::move(options), now_ms()) {
+  if (gatekeeper_ != nullptr) gatekeeper_->open(std::move(admits));
+}
 
 Result<std::unique_ptr<Host>> Host::make(Context& context,
                                          const std::string& endpoint,
-                                         HostOptions options) {
-  std::unique_ptr<Host> host(new Host(context, std::move(options)));
+                                         HostOptions options,
+                                         std::optional<Keys> keys,
+                                         Gatekeeper::Admits admits) {
+  std::unique_ptr<Host> host(new Host(context, std::move(options),
+                                      std::move(keys), std::move(admits)));
   const auto bound = host->router_.bind(endpoint);
   if (!bound.ok()) return bound.error();
   host->endpoint_ = bound.value();
@@ -50,6 +58,9 @@ void Host::step() {
   all_read_ = received < kAtOnce;
   std::string peer;
   while (all_read_ && links_.next_ended(peer)) state_.link_ended(peer);
+  while (gatekeeper_ != nullptr && gatekeeper_->next_refused(peer)) {
+    state_.turned_away(peer, now_ms());
+  }
   state_.tick(now_ms(), all_read_);
   flush();
 }
@@ -60,7 +71,7 @@ bool Host::receive() {
   const bool known = state_.knows(in.peer);
   // Of a message in many frames, which no worker sends, nothing is read.
   Frame frame = in.count == 1 ? std::move(in.parts[0]) : Frame();
-  state_.receive(in.peer, std::move(frame), now_ms());
+  state_.receive(in.peer, std::move(frame), now_ms(), in.key);
   if (!known && state_.knows(in.peer)) links_.claim(in.fd, in.peer);
   return true;
 }

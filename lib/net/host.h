@@ -8,8 +8,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "net/gatekeeper.h"
 #include "net/host_state.h"
 #include "net/links.h"
 #include "net/poller.h"
@@ -19,10 +21,13 @@ namespace gt {
 
 class Host {
  public:
-  // Listens at the endpoint; local_endpoint() for workers on this host.
+  // Listens at the endpoint; local_endpoint() for workers on this host. With
+  // keys, those alone may come whom `admits` takes (gatekeeper.h).
   static Result<std::unique_ptr<Host>> make(Context& context,
                                             const std::string& endpoint,
-                                            HostOptions options);
+                                            HostOptions options,
+                                            std::optional<Keys> keys = {},
+                                            Gatekeeper::Admits admits = {});
   // As workers connect to it, the port filled in.
   const std::string& endpoint() const { return endpoint_; }
 
@@ -45,10 +50,12 @@ class Host {
   void linger(int milliseconds) { router_.linger(milliseconds); }
 
  private:
-  Host(Context& context, HostOptions options);
+  Host(Context& context, HostOptions options, std::optional<Keys> keys,
+       Gatekeeper::Admits admits);
   bool receive();
   void flush();
 
+  std::unique_ptr<Gatekeeper> gatekeeper_;  // with keys
   Router router_;
   Links links_;
   HostState state_;

@@ -84,10 +84,11 @@ std::string HostState::who_is_missing() const {
 
 // ---- what comes -------------------------------------------------------------
 
-void HostState::receive(const std::string& peer, Frame frame, int64_t now) {
+void HostState::receive(const std::string& peer, Frame frame, int64_t now,
+                        const std::string& key) {
   const auto known = peers_.find(peer);
   if (known == peers_.end()) {
-    if (!fenced_.contains(peer)) return take_hello(peer, frame, now);
+    if (!fenced_.contains(peer)) return take_hello(peer, frame, now, key);
     ++stale_;
     return;
   }
@@ -195,7 +196,7 @@ void HostState::lose(const std::string& peer, const std::string& why,
 // ---- hello ------------------------------------------------------------------
 
 void HostState::take_hello(const std::string& peer, const Frame& frame,
-                           int64_t now) {
+                           int64_t now, const std::string& key) {
   const auto hello = parse_message(frame.bytes());
   if (!hello.ok() || hello.value().verb != Verb::kHello) {
     ++ignored_;
@@ -209,6 +210,7 @@ void HostState::take_hello(const std::string& peer, const Frame& frame,
   if (!status.ok()) return refuse(peer, status.error().message, now);
   Peer& taken = peers_[peer];
   taken.info = info.value();
+  taken.info.key = key;
   taken.heard = now;
   taken.order = hellos_++;
   if (is_numbered_) return attach(peer, lost_place(taken.info));
@@ -277,8 +279,19 @@ uint32_t HostState::lost_place(const WorkerInfo& info) const {
 
 void HostState::refuse(const std::string& peer, const std::string& why,
                        int64_t now) {
-  ++refused_;
   put(peer, Frame(MessageWriter(Verb::kRefuse).finish(why)));
+  tell_refusal(why, now);
+}
+
+void HostState::turned_away(const std::string& who, int64_t now) {
+  tell_refusal("a worker with key " + who +
+                   " is not one of those to be "
+                   "admitted",
+               now);
+}
+
+void HostState::tell_refusal(const std::string& why, int64_t now) {
+  ++refused_;
   if (now - refused_at_ < kRefusalsApart) return;
   refused_at_ = now;
   emit(HostEvent::Kind::kRefused, kNoWorker, why);

@@ -95,8 +95,12 @@ class HostState {
 
   HostState(HostOptions options, int64_t now);
 
-  // From the socket. `peer` is the connection's name.
-  void receive(const std::string& peer, Frame frame, int64_t now);
+  // From the socket. `peer` is the connection's name, `key` what it has proved
+  // to be, where connections have keys.
+  void receive(const std::string& peer, Frame frame, int64_t now,
+               const std::string& key = {});
+  // Who was not let in.
+  void turned_away(const std::string& who, int64_t now);
   void link_ended(const std::string& peer);
   void undelivered(
       const std::string& peer);  // its queue is full, or it is gone
@@ -146,10 +150,12 @@ class HostState {
   };
 
   bool is_attached(uint32_t worker) const;
-  void take_hello(const std::string& peer, const Frame& frame, int64_t now);
+  void take_hello(const std::string& peer, const Frame& frame, int64_t now,
+                  const std::string& key);
   Status check_hello(const Message& hello) const;
   Status check_place(const WorkerInfo& info) const;
   void refuse(const std::string& peer, const std::string& why, int64_t now);
+  void tell_refusal(const std::string& why, int64_t now);
   uint32_t lost_place(const WorkerInfo& info) const;
   void number_all();
   void attach(const std::string& peer, uint32_t number);

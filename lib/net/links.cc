@@ -12,8 +12,11 @@ void Links::claim(int fd, const std::string& peer) {
 void Links::watch() {
   LinkEvent event;
   while (monitor_.next(event)) {
-    if (event.kind == LinkEvent::Kind::kRejected) ++rejected_;
-    if (event.kind != LinkEvent::Kind::kDown) continue;
+    if (event.kind == LinkEvent::Kind::kUp) continue;
+    if (event.kind != LinkEvent::Kind::kDown) {
+      ++rejected_;
+      continue;
+    }
     const auto found = owners_.find(event.fd);
     if (found == owners_.end()) continue;
     ended_.push_back(std::move(found->second));

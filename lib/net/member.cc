@@ -6,8 +6,10 @@
 namespace gt {
 namespace {
 
-LinkOptions link_options() {
+LinkOptions link_options(const MemberOptions& options) {
   LinkOptions link;
+  link.keys = options.keys;
+  link.server = options.route_key;
   link.max_message = kMaxMessage;
   link.send_queue = 64;
   return link;
@@ -27,7 +29,7 @@ Status check(const WorkerInfo& info) {
 }  // namespace
 
 Member::Member(Context& context, MemberOptions options)
-    : dealer_(context, link_options()),
+    : dealer_(context, link_options(options)),
       monitor_(context, dealer_),
       state_(std::move(options), now_ms()) {}
 
@@ -63,6 +65,11 @@ void Member::step() {
   while (monitor_.next(event)) {
     if (event.kind == LinkEvent::Kind::kUp) state_.link_up(now_ms());
     if (event.kind == LinkEvent::Kind::kDown) link_down();
+    const bool by_key = event.kind == LinkEvent::Kind::kDenied;
+    const bool is_other = event.kind == LinkEvent::Kind::kMismatch;
+    if (by_key || is_other || event.kind == LinkEvent::Kind::kRejected) {
+      state_.link_refused(by_key, by_key || is_other);
+    }
   }
   receive();
   state_.tick(now_ms(), all_read_);

@@ -65,6 +65,20 @@ void MemberState::link_down() {
   outgoing_.clear();
 }
 
+void MemberState::link_refused(bool by_key, bool for_good) {
+  was_refused_ = true;
+  if (!for_good) return;
+  finish(MemberEvent::Kind::kRefused,
+         by_key ? "gt-route at " + options_.host +
+                      " does not admit this worker's key, " +
+                      options_.keys->open + "; its --allow lists whom it does"
+                : "what listens at " + options_.host +
+                      " takes no connection of ours: " +
+                      (options_.keys ? "it has no keys"
+                                     : "it wants keys (--key, --route-key)") +
+                      ", or it is no gt-route");
+}
+
 // We were silent for too long, and are forgotten. Not all at the same time.
 void MemberState::say_hello_again(int64_t now) {
   constexpr int64_t kMostBackOff = 2000;  // milliseconds
@@ -250,7 +264,11 @@ void MemberState::tick(int64_t now, bool all_read) {
     if (now - sign_ < options_.connect_limit) return;
     return finish(MemberEvent::Kind::kLost,
                   "no gt-route at " + options_.host + " within " +
-                      seconds_text(options_.connect_limit));
+                      seconds_text(options_.connect_limit) +
+                      (was_refused_ && options_.keys
+                           ? "; what is there took no connection of ours: is "
+                             "--route-key its public key?"
+                           : ""));
   }
   if (now - heard_ < options_.timing.lost) return;
   finish(MemberEvent::Kind::kLost,

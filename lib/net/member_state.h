@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "base/exit.h"
 #include "net/host_state.h"
 #include "net/joiner.h"
+#include "net/keys.h"
 #include "net/ran.h"
 #include "net/roster.h"
 
@@ -25,8 +27,10 @@ struct MemberOptions {
   WorkerInfo info;
   std::string table;  // digest of the op table
   std::string token;
-  uint64_t epoch = 0;  // the one it had, if it was attached before
-  std::string host;    // gt-route's endpoint, for messages
+  uint64_t epoch = 0;        // the one it had, if it was attached before
+  std::string host;          // gt-route's endpoint, for messages
+  std::optional<Keys> keys;  // its own, and gt-route's public one
+  std::string route_key;
   Timing timing;
   int64_t connect_limit = 30000;  // ms until a connection is made
   std::function<uint64_t()> clock = wall_clock;  // microseconds since 1970
@@ -61,6 +65,8 @@ class MemberState {
 
   void link_up(int64_t now);
   void link_down();
+  // A connection was not taken: for good, if one of ours never will be.
+  void link_refused(bool by_key, bool for_good);
   void receive(Frame frame, int64_t now);
   // Beats, and finds that gt-route is silent. Time that we slept ourselves is
   // no silence of its.
@@ -111,6 +117,7 @@ class MemberState {
   int64_t next_beat_;
   int64_t hello_at_ = 0;  // not 0: we were given up, and try again then
   int64_t back_off_ = 100;
+  bool was_refused_ = false;
   uint64_t done_seq_ = 0;
   uint64_t taken_ = 0;
   uint64_t told_ = 0;  // of taken_

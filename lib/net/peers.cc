@@ -1,6 +1,7 @@
 #include "net/peers.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "net/endpoint.h"
@@ -11,8 +12,9 @@ namespace {
 
 // Only those whom we connected to are sent anything, so the queue may be
 // without bound; what strangers send is bounded.
-LinkOptions options() {
+LinkOptions options(std::optional<Keys> keys) {
   LinkOptions link;
+  link.keys = std::move(keys);
   link.max_message = kMaxPeerBody;
   link.send_queue = 0;
   return link;
@@ -24,12 +26,15 @@ std::string name_of_link(uint32_t worker) {
 
 }  // namespace
 
-Peers::Peers(Context& context)
-    : router_(context, options()), links_(context, router_) {}
+Peers::Peers(Context& context, std::optional<Keys> keys)
+    : gatekeeper_(keys ? std::make_unique<Gatekeeper>(context) : nullptr),
+      router_(context, options(std::move(keys))),
+      links_(context, router_) {}
 
 Result<std::unique_ptr<Peers>> Peers::make(Context& context,
-                                           const std::string& near) {
-  std::unique_ptr<Peers> peers(new Peers(context));
+                                           const std::string& near,
+                                           std::optional<Keys> keys) {
+  std::unique_ptr<Peers> peers(new Peers(context, std::move(keys)));
   const auto place = endpoint_beside(near);
   if (!place.ok()) return place.error();
   const auto bound = peers->router_.bind(place.value());
@@ -44,9 +49,16 @@ Status Peers::connect(uint32_t self, const std::string& session,
   self_ = self;
   session_ = session;
   is_connected_ = true;
+  if (gatekeeper_ != nullptr) {
+    std::set<std::string> keys;
+    for (const PeerAddress& other : others) keys.insert(other.key);
+    gatekeeper_->open([keys = std::move(keys)](const std::string& key) {
+      return keys.contains(key);
+    });
+  }
   for (const PeerAddress& other : others) {
     const std::string name = name_of_link(other.worker);
-    const Status status = router_.connect_as(name, other.endpoint);
+    const Status status = router_.connect_as(name, other.endpoint, other.key);
     if (!status.ok()) return status.error();
     peers_[other.worker] = Peer();
     MessageWriter hello(Verb::kHello);

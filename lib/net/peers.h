@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -20,6 +21,7 @@
 
 #include "base/result.h"
 #include "net/frame.h"
+#include "net/gatekeeper.h"
 #include "net/links.h"
 #include "net/socket.h"
 
@@ -30,6 +32,7 @@ inline constexpr size_t kMaxPeerBody = size_t{1} << 20;  // bytes a message
 struct PeerAddress {
   uint32_t worker = 0;
   std::string endpoint;
+  std::string key;  // public, where connections have keys
 };
 
 struct PeerEvent {
@@ -45,9 +48,11 @@ class Peers {
  public:
   // Binds. `near` is the endpoint by which the worker reaches gt-route: peers
   // reach it by a Unix socket if that is one, else over tcp at the address from
-  // which it reaches gt-route.
+  // which it reaches gt-route. With keys, they alone may come whom connect()
+  // names.
   static Result<std::unique_ptr<Peers>> make(Context& context,
-                                             const std::string& near);
+                                             const std::string& near,
+                                             std::optional<Keys> keys = {});
   // For the `data=` of hello.
   const std::string& endpoint() const { return endpoint_; }
 
@@ -84,13 +89,14 @@ class Peers {
     std::string id;
   };
 
-  explicit Peers(Context& context);
+  Peers(Context& context, std::optional<Keys> keys);
   bool take(Incoming& in, PeerEvent& message);
   void take_control(Incoming& in);
   void take_hello(const Incoming& in, uint32_t worker);
   void count_pending();
   bool next_lost(PeerEvent& message);
 
+  std::unique_ptr<Gatekeeper> gatekeeper_;  // with keys
   Router router_;
   Links links_;
   std::string endpoint_;

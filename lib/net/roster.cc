@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "net/keys.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -39,11 +40,16 @@ Result<RosterEntry> parse_entry(std::string_view line) {
     values[i] = unquote(value);
   }
   uint64_t worker = 0;
-  RosterEntry entry{0, values[1], values[2], values[3], 0};
+  RosterEntry entry{0, values[1], values[2], values[3], 0, {}};
+  if (is_good && line.starts_with(' ')) {
+    entry.key = line.substr(1);
+    line = is_key(entry.key) ? std::string_view() : line;
+  }
   if (!is_good || !line.empty() || !read_number(values[0], worker) ||
       worker >= kMaxWorkers || !read_number(values[4], entry.pid)) {
     return Error{"'" + excerpt(whole) +
-                 "' is not number, name, host, endpoint, pid of a worker"};
+                 "' is not number, name, host, endpoint, pid of a worker"
+                 " and its key, if it has one"};
   }
   entry.worker = static_cast<uint32_t>(worker);
   return entry;
@@ -89,7 +95,9 @@ void append_entry(std::string& body, uint32_t worker, const WorkerInfo& info) {
   for (const std::string& value : {info.name, info.host, info.data}) {
     body.append(" ").append(value_text(value));
   }
-  body.append(" ").append(std::to_string(info.pid)).append("\n");
+  body.append(" ").append(std::to_string(info.pid));
+  if (!info.key.empty()) body.append(" ").append(info.key);
+  body.append("\n");
 }
 
 Result<std::vector<RosterEntry>> parse_roster(std::string_view body) {

@@ -27,6 +27,7 @@ struct WorkerInfo {
   uint64_t threads = 0;
   std::string isa;
   std::string backend;
+  std::string key;  // public, of its connection; "" without keys
 };
 
 // "worker 3 (w3 on node7, pid 4711)"
@@ -42,9 +43,11 @@ struct RosterEntry {
   std::string host;
   std::string data;
   uint64_t pid = 0;
+  std::string key;
 };
 
-// A welcome's body: "3 w3 node7 ipc://@gt-12ab 4711", a line each.
+// A welcome's body: "3 w3 node7 ipc://@gt-12ab 4711", a line each; with keys,
+// the public one follows.
 void append_entry(std::string& body, uint32_t worker, const WorkerInfo& info);
 Result<std::vector<RosterEntry>> parse_roster(std::string_view body);
 

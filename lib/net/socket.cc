@@ -43,7 +43,9 @@ Context::~Context() {
 }
 
 Socket::Socket(Context& context, int type, const LinkOptions& options)
-    : socket_(zmq_socket(context.raw(), type)) {
+    : socket_(zmq_socket(context.raw(), type)),
+      keys_(options.keys),
+      server_(options.server) {
   GT_CHECK(socket_ != nullptr);
   const auto most = static_cast<int64_t>(options.max_message);
   GT_CHECK(options.max_message > 0);
@@ -71,10 +73,20 @@ void Socket::set(int option, int value) {
   GT_CHECK(zmq_setsockopt(socket_, option, &value, sizeof value) == 0);
 }
 
+void Socket::set(int option, const std::string& value) {
+  GT_CHECK(zmq_setsockopt(socket_, option, value.c_str(), value.size() + 1) ==
+           0);
+}
+
 void Socket::linger(int milliseconds) { set(ZMQ_LINGER, milliseconds); }
 
 Result<std::string> Socket::bind(const std::string& endpoint) {
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
+  if (keys_) {
+    set(ZMQ_CURVE_SERVER, 1);
+    set(ZMQ_CURVE_SECRETKEY, keys_->secret);
+    GT_CHECK(zmq_setsockopt(socket_, ZMQ_ZAP_DOMAIN, "gt", 2) == 0);
+  }
   if (zmq_bind(socket_, endpoint.c_str()) != 0) {
     return failed("cannot listen at", endpoint);
   }
@@ -86,8 +98,16 @@ Result<std::string> Socket::bind(const std::string& endpoint) {
   return std::string(bound, size - 1);
 }
 
-Status Socket::connect(const std::string& endpoint) {
+Status Socket::connect(const std::string& endpoint, const std::string& server) {
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
+  if (keys_) {
+    if (!is_key(server)) {
+      return Error{"the public key of " + endpoint + " is not known"};
+    }
+    set(ZMQ_CURVE_SERVERKEY, server);
+    set(ZMQ_CURVE_PUBLICKEY, keys_->open);
+    set(ZMQ_CURVE_SECRETKEY, keys_->secret);
+  }
   if (zmq_connect(socket_, endpoint.c_str()) == 0) return ok_status();
   return failed("cannot connect to", endpoint);
 }
@@ -122,11 +142,11 @@ Router::Router(Context& context, const LinkOptions& options)
   set(ZMQ_ROUTER_MANDATORY, 1);
 }
 
-Status Router::connect_as(const std::string& peer,
-                          const std::string& endpoint) {
+Status Router::connect_as(const std::string& peer, const std::string& endpoint,
+                          const std::string& key) {
   GT_CHECK(zmq_setsockopt(socket_, ZMQ_CONNECT_ROUTING_ID, peer.data(),
                           peer.size()) == 0);
-  return connect(endpoint);
+  return connect(endpoint, key);
 }
 
 Sent Router::send_to(std::string_view peer) {
@@ -150,10 +170,15 @@ bool Router::receive(Incoming& in) {
   if (!receive_frame(frame)) return false;
   in.peer = frame.bytes();
   in.fd = -1;
+  in.key.clear();
   // A message is there whole or not at all.
   for (in.count = 0; has_more(); ++in.count) {
     GT_CHECK(receive_frame(frame));
     if (in.count == 0) in.fd = zmq_msg_get(frame.raw(), ZMQ_SRCFD);
+    if (in.count == 0 && keys_) {
+      const char* user = zmq_msg_gets(frame.raw(), "User-Id");
+      if (user != nullptr) in.key = user;
+    }
     if (in.count < Incoming::kMaxParts) {
       in.parts[in.count] = std::move(frame);
     }
@@ -213,6 +238,10 @@ LinkEvent read_event(std::string_view bytes) {
       return {LinkEvent::Kind::kDown, value};
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
       return {LinkEvent::Kind::kUp, -1};
+    case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
+      return {LinkEvent::Kind::kDenied, -1};
+    case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
+      return {LinkEvent::Kind::kMismatch, -1};
     default:
       return {LinkEvent::Kind::kRejected, -1};
   }

@@ -13,11 +13,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "net/frame.h"
+#include "net/keys.h"
 
 namespace gt {
 
@@ -43,6 +45,10 @@ struct LinkOptions {
   int connect_ms = 3000;   // one try
   int reconnect_ms = 100;  // then twice that, up to ...
   int reconnect_most_ms = 2000;
+  // Its connections are encrypted: it listens to whom the context's Gatekeeper
+  // admits, and connects to whom `server` is the public key of.
+  std::optional<Keys> keys;
+  std::string server;
 };
 
 enum class Sent : uint8_t {
@@ -59,7 +65,9 @@ class Socket {
 
   // The endpoint as bound: the port that "tcp://127.0.0.1:*" was given.
   Result<std::string> bind(const std::string& endpoint);
-  Status connect(const std::string& endpoint);
+  Status connect(const std::string& endpoint) {
+    return connect(endpoint, server_);
+  }
   // How long closing waits for what is not sent yet; 0 at first.
   void linger(int milliseconds);
   void* raw() const { return socket_; }
@@ -67,11 +75,17 @@ class Socket {
  protected:
   Socket(Context& context, int type, const LinkOptions& options);
   void set(int option, int value);
+  Status connect(const std::string& endpoint, const std::string& server);
+  void set(int option, const std::string& value);
   bool receive_frame(Frame& frame);
   bool has_more() const;
   Sent send_frame(Frame& frame, bool more);
 
   void* socket_;
+  std::optional<Keys> keys_;
+
+ private:
+  std::string server_;
 };
 
 // Messages received in one step, so that a flood keeps the loop from nothing.
@@ -84,14 +98,16 @@ struct Incoming {
   Frame parts[kMaxParts];
   size_t count = 0;  // of parts as sent; those beyond kMaxParts are dropped
   int fd = -1;
+  std::string key;  // of the one who connected, where the socket has keys
 };
 
 class Router : public Socket {
  public:
   Router(Context& context, const LinkOptions& options);
   // A connection of its own, to which `peer` is then the name. Messages may be
-  // sent at once.
-  Status connect_as(const std::string& peer, const std::string& endpoint);
+  // sent at once. `key` is its public key, where the socket has keys.
+  Status connect_as(const std::string& peer, const std::string& endpoint,
+                    const std::string& key = {});
   Sent send(std::string_view peer, Frame frame);
   Sent send(std::string_view peer, Frame first, Frame second);
   bool receive(Incoming& in);  // false: nothing there
@@ -116,6 +132,8 @@ struct LinkEvent {
     kUp,  // a handshake is done
     kDown,
     kRejected,  // what came was no handshake
+    kDenied,    // the other side does not admit our key
+    kMismatch,  // one side has keys, or none of them speaks ZeroMQ
   };
   Kind kind = Kind::kUp;
   int fd = -1;  // of kDown

@@ -86,7 +86,7 @@ Status RouterLoop::begin() {
   if (is_local) host.token = random_token();
   const std::string token = host.token;
   auto made = Host::make(context_, is_local ? local_endpoint() : options_.bind,
-                         std::move(host));
+                         std::move(host), options_.keys, options_.admits);
   if (!made.ok()) return made.error();
   host_ = std::move(made.value());
   deadline_ = now_ms() + int64_t{options_.timeout} * 1000;

@@ -4,18 +4,23 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/exit.h"
+#include "net/gatekeeper.h"
+#include "net/keys.h"
 
 namespace gt {
 
 struct RouterOptions {
   std::vector<std::string> files{"-"};
   uint32_t workers = 1;
-  std::string bind;  // where workers attach; "": those that we start
+  std::string bind;           // where workers attach; "": those that we start
+  std::optional<Keys> keys;   // of connections; then those alone attach whose
+  Gatekeeper::Admits admits;  // public key is admitted
   std::vector<std::string> worker_arguments;  // of those that we start
   int timeout = 60;        // seconds until all workers must be there
   int64_t silence = 1500;  // milliseconds, after which a worker is lost

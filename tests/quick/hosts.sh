@@ -70,18 +70,32 @@ received() {
     /proc/net/dev
 }
 
+# Who may attach, and what the workers say they are.
+trust=(--insecure) first_key=() second_key=()
+use_keys() {
+  local name
+  for name in route a b; do
+    (umask 077 && gt-key >"$work/$name.key")
+    gt-key --public "$work/$name.key" >"$work/$name.pub"
+  done
+  cat "$work/a.pub" "$work/b.pub" >"$work/allowed"
+  trust=(--key "$work/route.key" --allow "$work/allowed")
+  first_key=(--key "$work/a.key" --route-key "$work/route.pub")
+  second_key=(--key "$work/b.key" --route-key "$work/route.pub")
+}
+
 # through STREAM: what the three hosts print of it.
 through() {
   local status=0
   pids=()
-  (on "$route" head gt-route --bind 'tcp://*:5560' --workers 2 --insecure \
-    --log "$work/log" "$1" >"$work/got" 2>"$work/err") &
+  (on "$route" head gt-route --bind 'tcp://*:5560' --workers 2 \
+    "${trust[@]}" --log "$work/log" "$1" >"$work/got" 2>"$work/err") &
   pids+=("$!")
   (on "$first" a gt-work --connect tcp://10.99.1.1:5560 --threads 1 \
-    --root "$PWD" 2>"$work/err.a") &
+    "${first_key[@]}" --root "$PWD" 2>"$work/err.a") &
   pids+=("$!")
   (on "$second" b gt-work --connect tcp://10.99.2.1:5560 --threads 1 \
-    --root "$PWD" 2>"$work/err.b") &
+    "${second_key[@]}" --root "$PWD" 2>"$work/err.b") &
   pids+=("$!")
   wait "${pids[@]}" || status=$?
   pids=()
@@ -135,6 +149,7 @@ same digits < <(
   repeat 5 examples/digits.gt 'print loss'
   cat examples/digits-test.gt
 )
+use_keys
 same digits-tp2 < <(
   cat examples/digits-tp2-init.gt
   repeat 5 examples/digits-tp2.gt 'print loss@0'

@@ -49,7 +49,7 @@ class PeersTest : public testing::TestWithParam<const char*> {
   std::vector<PeerAddress> others(uint32_t self) const {
     std::vector<PeerAddress> out;
     for (uint32_t i = 0; i < all_.size(); ++i) {
-      if (i != self) out.push_back({i, all_[i]->endpoint()});
+      if (i != self) out.push_back({i, all_[i]->endpoint(), {}});
     }
     return out;
   }
@@ -144,7 +144,9 @@ TEST_P(PeersTest, AWorkerThatDoesNotComeIsNamed) {
 
 TEST_P(PeersTest, StrangersAreNotHeard) {
   make(2);
-  Router stranger(context_, {.max_message = kMaxPeerBody});
+  LinkOptions options;
+  options.max_message = kMaxPeerBody;
+  Router stranger(context_, options);
   ASSERT_TRUE(stranger.connect_as("a", all_[0]->endpoint()).ok());
   const auto say = [&](std::string text) {
     EXPECT_EQ(stranger.send("a", Frame(std::move(text))), Sent::kSent);

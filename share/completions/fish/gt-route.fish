@@ -13,6 +13,8 @@ complete -c gt-route -l timeout -r -d 'seconds until all workers must be there (
 complete -c gt-route -l silence -r -d 'seconds after which a worker that says nothing is lost, 1 or more (1.5)'
 complete -c gt-route -l fail-fast -d 'read no more after the first failure'
 complete -c gt-route -l no-hot -d 'send every line, also of blocks that were sent before'
+complete -c gt-route -l key -r -d 'with --bind: this gt-route’s secret key, see gt-key(1); connections are then encrypted'
+complete -c gt-route -l allow -r -d 'with --key: public keys of the workers that may attach, one a line'
 complete -c gt-route -l insecure -d 'let anyone who reaches a tcp endpoint attach as a worker'
 complete -c gt-route -s v -d 'say who attaches, and at the end what was done'
 complete -c gt-route -l version -d 'Display program version information and exit'

@@ -9,6 +9,8 @@ complete -c gt-work -l trace -r -d 'write what ran and when to FILE, see gt-log(
 complete -c gt-work -l connect -r -d 'work for the gt-route at ENDPOINT, as tcp://host:5550'
 complete -c gt-work -l rank -r -d 'with --connect: the number among the workers (RANK or SLURM_PROCID, else as gt-route gives it)'
 complete -c gt-work -l name -r -d 'with --connect: what messages call it (the host’s name)'
+complete -c gt-work -l key -r -d 'with --connect: this worker’s secret key, see gt-key(1); connections are then encrypted'
+complete -c gt-work -l route-key -r -d 'with --key: the public key of gt-route, or a file that has it'
 complete -c gt-work -l workers -r -d 'with --connect --backend null: be so many workers, that check what they are sent and compute nothing'
 complete -c gt-work -l timeout -r -d 'with --connect: seconds without a sign from gt-route or a peer (60)'
 complete -c gt-work -l silence -r -d 'with --connect: seconds after which a gt-route that says nothing is lost, 1 or more (1.5)'

@@ -1,0 +1,124 @@
+#include "net/keys.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "base/message.h"
+#include "base/text.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kSize = 40;  // characters of a key
+constexpr size_t kBytes = 32;
+const char* const kNoCurve = "this libzmq was built without CURVE";
+
+Error in_file(const std::string& path, size_t line, const std::string& why) {
+  return Error{path + (line == 0 ? "" : ":" + std::to_string(line)) + ": " +
+               why};
+}
+
+Result<std::vector<std::string>> read_keys(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return in_file(path, 0, std::strerror(errno));
+  std::vector<std::string> keys;
+  std::string line;
+  for (size_t number = 1; std::getline(file, line); ++number) {
+    std::string_view rest = line;
+    const std::string_view word = take_word(rest);
+    // A key may begin with # as well.
+    const bool is_comment = word.starts_with('#') && !is_key(word);
+    if (word.empty() || is_comment) continue;
+    if (!is_key(word)) {
+      return in_file(path, number,
+                     "'" + excerpt(word) +
+                         "' is not a key, 40 characters as gt-key writes");
+    }
+    keys.emplace_back(word);
+  }
+  if (file.bad()) return in_file(path, 0, "cannot be read");
+  return keys;
+}
+
+Result<std::string> read_one_key(const std::string& path) {
+  auto keys = read_keys(path);
+  if (!keys.ok()) return keys.error();
+  if (keys.value().size() == 1) return std::move(keys.value()[0]);
+  return in_file(
+      path, 0,
+      "has " + std::to_string(keys.value().size()) + " keys; expected one");
+}
+
+}  // namespace
+
+bool is_key(std::string_view text) {
+  uint8_t bytes[kBytes];
+  return text.size() == kSize &&
+         zmq_z85_decode(bytes, std::string(text).c_str()) != nullptr;
+}
+
+Result<Keys> make_keys() {
+  char open[kSize + 1];
+  char secret[kSize + 1];
+  if (zmq_curve_keypair(open, secret) != 0) return Error{kNoCurve};
+  return Keys{secret, open};
+}
+
+Result<Keys> keys_of(const std::string& secret) {
+  char open[kSize + 1];
+  if (!is_key(secret)) return Error{"it is no key"};
+  if (zmq_curve_public(open, secret.c_str()) != 0) return Error{kNoCurve};
+  return Keys{secret, open};
+}
+
+Result<Keys> read_secret(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) {
+    return in_file(path, 0, std::strerror(errno));
+  }
+  if (S_ISREG(found.st_mode) && (found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return in_file(path, 0,
+                   "others may read this secret key; chmod 600 it, and make a "
+                   "new one if they could have");
+  }
+  const auto secret = read_one_key(path);
+  return secret.ok() ? keys_of(secret.value()) : secret.error();
+}
+
+Result<std::set<std::string>> read_open_keys(const std::string& path) {
+  const auto keys = read_keys(path);
+  if (!keys.ok()) return keys.error();
+  return std::set<std::string>(keys.value().begin(), keys.value().end());
+}
+
+Result<std::function<bool(const std::string&)>> follow_open_keys(
+    const std::string& path) {
+  const auto first = read_open_keys(path);
+  if (!first.ok()) return first.error();
+  auto known = std::make_shared<std::set<std::string>>(first.value());
+  std::function<bool(const std::string&)> has =
+      [path, known](const std::string& key) {
+        if (known->contains(key)) return true;
+        auto now = read_open_keys(path);
+        if (now.ok()) *known = std::move(now.value());
+        return known->contains(key);
+      };
+  return has;
+}
+
+Result<std::string> read_open_key(const std::string& path_or_key) {
+  if (is_key(path_or_key) && ::access(path_or_key.c_str(), F_OK) != 0) {
+    return path_or_key;
+  }
+  return read_one_key(path_or_key);
+}
+
+}  // namespace gt

@@ -1,0 +1,40 @@
+// Keys of connections that leave the machine: CURVE of ZeroMQ (RFC 26;
+// Curve25519 by libsodium). Each side has a pair; whoever listens admits those
+// whose public keys it lists, whoever connects knows whom it means.
+//
+// Keys are text, 40 characters of Z85 (RFC 32). A file has one a line; what
+// follows a key on its line is for people, and so are lines that begin with #.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gt {
+
+struct Keys {
+  std::string secret;
+  std::string open;  // the public one
+};
+
+// A new pair. Error: this libzmq has no CURVE.
+Result<Keys> make_keys();
+Result<Keys> keys_of(const std::string& secret);
+bool is_key(std::string_view text);
+
+// The pair whose secret key a file has. Errors: it cannot be read, others than
+// its owner may read it, it has no key or several.
+Result<Keys> read_secret(const std::string& path);
+// The public keys of a file. Errors: it cannot be read, a line is no key.
+Result<std::set<std::string>> read_open_keys(const std::string& path);
+// Whether a key is in a file, as it is now: one that is missing has it read
+// again. Errors as read_open_keys().
+Result<std::function<bool(const std::string&)>> follow_open_keys(
+    const std::string& path);
+// The one public key that a file has, or that the text is.
+Result<std::string> read_open_key(const std::string& path_or_key);
+
+}  // namespace gt

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# gt-key, and connections with keys.
+
+load helper
+
+# Keys of gt-route, of workers a and b, which may attach, and of a stranger.
+make_keys() {
+  local name
+  umask 077
+  for name in route a b stranger; do
+    gt-key >"$name.key"
+    gt-key --public "$name.key" >"$name.pub"
+  done
+  { cat a.pub; echo '# the other'; sed 's/$/ b on node7/' b.pub; } >allowed
+  at=tcp://127.0.0.1:$((20000 + (BATS_TEST_NUMBER + $$ * 8) % 20000))
+  printf '%s\n' 'mesh tp=2' 'x@0-1 = ones f32[4,4] split=tp:0' \
+    'y@0-1 = sum x@0-1' 'z@0-1 = all_reduce y@0-1' 'print z@0' >p
+}
+
+# said FILE NAME: to write what a program says there, and its status to NAME.
+# shellcheck disable=SC2016 # the inner shell's own
+told='out=$1 name=$2; shift 2; s=0; "$@" >"$out" 2>"$name.err" || s=$?; echo "$s" >"$name"'
+
+route() {
+  spawn bash -c "$told" sh out route.status gt-route --bind "$at" --workers 2 \
+    --key route.key --allow allowed p
+}
+
+# attach NAME: a worker with that key.
+attach() {
+  spawn bash -c "$told" sh /dev/null "$1.status" gt-work --connect "$at" \
+    --key "$1.key" --route-key route.pub --name "$1" --timeout 20
+}
+
+await() { # COMMAND...: until it is true
+  local tries
+  for ((tries = 0; tries < 400; tries++)); do
+    "$@" && return
+    sleep 0.05
+  done
+  return 1
+}
+
+wrong() { # MESSAGE COMMAND...
+  run -2 --separate-stderr "${@:2}"
+  [ "$stderr" = "$1" ]
+}
+
+@test "gt-key makes pairs of keys, and tells the public one" {
+  make_keys
+  [ "$(wc -c <a.key)" -eq 41 ]
+  [ "$(gt-key --public - <a.key)" = "$(<a.pub)" ]
+  [ "$(<a.key)" != "$(<a.pub)" ]
+  [ "$(<a.key)" != "$(<b.key)" ]
+  wrong 'gt-key: none: No such file or directory' gt-key --public none
+  echo nonsense >bad
+  wrong "gt-key: bad:1: 'nonsense' is not a key, 40 characters as gt-key writes" \
+    gt-key --public bad
+  cat a.key b.key >two
+  wrong 'gt-key: two: has 2 keys; expected one' gt-key --public two
+  chmod 644 a.key
+  wrong 'gt-key: a.key: others may read this secret key; chmod 600 it, and make a new one if they could have' \
+    gt-key --public a.key
+}
+
+@test "workers with listed keys attach, and reach each other" {
+  make_keys
+  route
+  attach a
+  attach b
+  await test -s route.status
+  [ "$(<out)" = 'z@0 = tensor f32[] 16' ]
+  [ "$(<route.status)" = 0 ]
+  await test -s a.status
+  await test -s b.status
+  [ "$(cat a.status b.status)" = $'0\n0' ]
+}
+
+@test "a worker whose key is not listed is turned away, and the run goes on" {
+  make_keys
+  route
+  attach stranger
+  attach a
+  await test -s stranger.status
+  [ "$(<stranger.status)" = 4 ]
+  grep -F "does not admit this worker's key, $(<stranger.pub)" stranger.status.err
+  await grep -F "a worker with key $(<stranger.pub) at 127.0.0.1 is not one of those to be admitted" \
+    route.status.err
+  attach b
+  await test -s route.status
+  [ "$(<route.status)" = 0 ]
+  [ "$(<out)" = 'z@0 = tensor f32[] 16' ]
+}
+
+@test "a key that is added while gt-route waits is admitted" {
+  make_keys
+  cp a.pub allowed
+  route
+  attach a
+  await grep -q '1 of 2' route.status.err
+  cat b.pub >>allowed
+  attach b
+  await test -s route.status
+  [ "$(<route.status)" = 0 ]
+}
+
+@test "without keys nobody attaches to a gt-route that has them" {
+  make_keys
+  route
+  run -4 --separate-stderr gt-work --connect "$at" --timeout 20
+  [ "$stderr" = "gt-work: what listens at $at takes no connection of ours: it wants keys (--key, --route-key), or it is no gt-route" ]
+}
+
+@test "a worker with keys takes no gt-route that has none" {
+  make_keys
+  spawn gt-route --bind "$at" --workers 2 p
+  run -4 --separate-stderr gt-work --connect "$at" --timeout 20 --key a.key \
+    --route-key route.pub
+  [ "$stderr" = "gt-work: what listens at $at takes no connection of ours: it has no keys, or it is no gt-route" ]
+}
+
+@test "a worker takes no gt-route with another key than it was told" {
+  make_keys
+  route
+  run -4 --separate-stderr gt-work --connect "$at" --timeout 2 --key a.key \
+    --route-key "$(<stranger.pub)"
+  [ "$stderr" = "gt-work: no gt-route at $at within 2.0 s; what is there took no connection of ours: is --route-key its public key?" ]
+}
+
+@test "keys that do not fit together are refused" {
+  make_keys
+  wrong 'gt-route: --key and --allow go together: who this is, and who may attach; try gt-route --help' \
+    gt-route --bind 'tcp://*:5570' --workers 1 --key route.key
+  wrong 'gt-route: --key and --allow are for workers that attach: give --bind, too; try gt-route --help' \
+    gt-route -n 1 --key route.key --allow allowed
+  wrong 'gt-route: --insecure is for a gt-route without --key; try gt-route --help' \
+    gt-route --bind "$at" --workers 1 --key route.key --allow allowed --insecure
+  wrong 'gt-route: --allow: none: No such file or directory; try gt-route --help' \
+    gt-route --bind "$at" --workers 1 --key route.key --allow none
+  wrong 'gt-work: --key and --route-key go together: who this is, and to whom; try gt-work --help' \
+    gt-work --connect "$at" --key a.key
+  wrong 'gt-work: --route-key: none: No such file or directory; try gt-work --help' \
+    gt-work --connect "$at" --key a.key --route-key none
+  # What the environment says is not for workers that gt-route starts.
+  GT_KEY=$PWD/a.key GT_ROUTE_KEY=$PWD/route.pub \
+    run -0 --separate-stderr gt-route -n 2 p
+  [ "$output" = 'z@0 = tensor f32[] 16' ]
+}

@@ -1,0 +1,93 @@
+// Keys as text, in files, and beside a worker's name.
+#include "net/keys.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "net/roster.h"
+
+namespace gt {
+namespace {
+
+class KeysTest : public ::testing::Test {
+ protected:
+  std::string file(const std::string& text, mode_t mode = 0600) {
+    const std::string path = ::testing::TempDir() + "/gt-key";
+    std::filesystem::remove(path);
+    std::ofstream(path) << text;
+    ::chmod(path.c_str(), mode);
+    return path;
+  }
+  const Keys keys_ = make_keys().value();
+  const Keys other_ = make_keys().value();
+};
+
+TEST_F(KeysTest, ThePublicOneFollowsFromTheSecretOne) {
+  EXPECT_TRUE(is_key(keys_.secret) && is_key(keys_.open));
+  EXPECT_EQ(keys_of(keys_.secret).value().open, keys_.open);
+  EXPECT_NE(keys_.open, other_.open);
+  EXPECT_FALSE(keys_of("no key").ok());
+  EXPECT_FALSE(is_key(keys_.open.substr(1)));
+  EXPECT_FALSE(is_key(std::string(40, ' ')));
+}
+
+TEST_F(KeysTest, FilesHaveThemOneALine) {
+  const auto two = read_open_keys(
+      file("# people\n\n" + keys_.open + " ada\n  " + other_.open + "\n"));
+  EXPECT_EQ(two.value(), (std::set<std::string>{keys_.open, other_.open}));
+  const auto bad = read_open_keys(file(keys_.open + "\nnone\n"));
+  ASSERT_FALSE(bad.ok());
+  EXPECT_NE(bad.error().message.find("gt-key:2: 'none' is not a key"),
+            std::string::npos);
+  EXPECT_EQ(read_open_key(keys_.open).value(), keys_.open);
+  EXPECT_EQ(read_open_key(file(keys_.open)).value(), keys_.open);
+  EXPECT_FALSE(read_open_key(file("# none\n")).ok());
+}
+
+// A key may begin with the character of comments: all but that one is good.
+TEST_F(KeysTest, AKeyMayLookLikeAComment) {
+  const std::string key = "#" + std::string(39, '0');
+  ASSERT_TRUE(is_key(key));
+  EXPECT_EQ(read_open_keys(file(key + "\n")).value().count(key), 1U);
+}
+
+TEST_F(KeysTest, ASecretIsForItsOwnerAlone) {
+  EXPECT_EQ(read_secret(file(keys_.secret)).value().open, keys_.open);
+  for (const mode_t mode : {0640, 0604, 0620}) {
+    EXPECT_FALSE(read_secret(file(keys_.secret, mode)).ok());
+  }
+}
+
+TEST_F(KeysTest, AListIsReadAgainForWhomItDidNotHave) {
+  const std::string path = file(keys_.open);
+  const auto admits = follow_open_keys(path).value();
+  EXPECT_TRUE(admits(keys_.open));
+  EXPECT_FALSE(admits(other_.open));
+  std::ofstream(path, std::ios::app) << "\n" << other_.open << "\n";
+  EXPECT_TRUE(admits(other_.open));
+}
+
+TEST_F(KeysTest, AWelcomeTellsThem) {
+  WorkerInfo info;
+  info.name = "w 3";
+  info.host = "node7";
+  info.data = "tcp://10.0.0.7:5551";
+  info.pid = 4711;
+  std::string body;
+  append_entry(body, 3, info);
+  info.key = keys_.open;
+  append_entry(body, 4, info);
+  const auto roster = parse_roster(body);
+  ASSERT_TRUE(roster.ok()) << roster.error().message;
+  EXPECT_EQ(roster.value()[0].key, "");
+  EXPECT_EQ(roster.value()[1].key, keys_.open);
+  EXPECT_EQ(roster.value()[1].name, "w 3");
+  EXPECT_FALSE(parse_roster("3 w node7 x 4711 nokey\n").ok());
+  EXPECT_FALSE(parse_roster("3 w node7 x 4711 " + keys_.open + " x\n").ok());
+}
+
+}  // namespace
+}  // namespace gt
