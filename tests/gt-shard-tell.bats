@@ -66,6 +66,10 @@ most_of() {
   echo 'w@0-1 m@0-1 v@0-1 = adamw w@0-1 g@0-1 m@0-1 v@0-1 1 0.1' >>p.s
   run -0 most_of p.s
   [ "$output" = 224 ]
+  # What a pattern frees is free.
+  printf 'mesh tp=2\na.x@0-1 = ones f32[8]\nfree a.*\nb@0-1 = ones f32[8]\n' >p.s
+  run -0 most_of p.s
+  [ "$output" = 32 ]
   # On other ranks than those of the line nothing changes.
   printf 'mesh tp=2\nw@0-1 = ones f32[8]\nw@0 = ones f32[2]\nfree w@0\n' >p.s
   run -0 gt-check -q --memory p.s

@@ -474,6 +474,11 @@ END
   gt-emit p.gt | gt-shard -c s.yaml >placed
   grep -q '^print y@0-1 split=tp:0' placed
   same_values p.gt -c s.yaml
+  # Also of what it creates.
+  printf 'x = randn f32[6,8] 1 #signal=norm\nprint x\n' >p.gt
+  gt-shard -c s.yaml p.gt >placed
+  grep -q '^x@0-1 = randn .* split=tp:0' placed
+  same_values p.gt -c s.yaml
 }
 
 @test "compile: writes its note, backward: names the scope of gradient lines" {

@@ -216,7 +216,12 @@ void Checker::release(const LineRanks* where, Checked& entry) {
     const Operand& operand = line_.operands[o];
     if (operand.kind == Operand::Kind::kGlob) {
       entry.once = true;
-      registers_.release(operand.text);
+      registers_.release(operand.text, [this](CheckRegisters::Content held) {
+        if (footprint_ == nullptr) return;
+        for (const ShardedValue& part : registers_.parts(held)) {
+          footprint_->lose({part}, part.ranks);
+        }
+      });
     }
     if (!is_name(operand)) continue;
     CheckRegisters::Slot* slot = registers_.slot(operand.text);

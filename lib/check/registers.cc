@@ -173,9 +173,12 @@ CheckRegisters::Content CheckRegisters::without(
   return intern(std::move(left));
 }
 
-void CheckRegisters::release(std::string_view glob) {
+void CheckRegisters::release(std::string_view glob,
+                             const std::function<void(Content)>& leaves) {
   for (auto& [name, slot] : slots_) {
-    if (glob_matches(glob, name)) set(&slot, 0);
+    if (slot.content == 0 || !glob_matches(glob, name)) continue;
+    leaves(slot.content);
+    set(&slot, 0);
   }
 }
 

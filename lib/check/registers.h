@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,8 +51,9 @@ class CheckRegisters {
     live_ -= slot->content != 0;
     slot->content = content;
   }
-  // Of all names that the glob matches.
-  void release(std::string_view glob);
+  // Of all names that the glob matches; `leaves` is told what they held.
+  void release(std::string_view glob,
+               const std::function<void(Content)>& leaves);
 
   // Whether names and contents that nobody holds are many; then forget_dead()
   // lets go of them, and all pointers and numbers with them.

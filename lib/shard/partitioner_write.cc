@@ -172,7 +172,7 @@ void Partitioner::settle(const Work& work) {
     const Layout wanted =
         pinned(value->copies[0].layout, *work.pin, value->type.shape);
     if (!(value->copies[0].layout == wanted)) {
-      change(value, wanted, "results: of the scope");
+      change(value, wanted, "the config says so");
     }
   }
   settle_gradients(work);
