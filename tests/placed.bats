@@ -378,3 +378,28 @@ x@0-3 = ones f32[4,4] split=dp:0'
   run gt-work p.gt
   [[ $output == *'run this through gt-emit'* ]]
 }
+
+@test "without its notes a block of R and I has the same gradient" {
+  {
+    echo 'mesh dp=2 tp=2'
+    integers x@0-3 4,6 1 split=dp:0 | sed '1s/$/ #type=tp:I/'
+    integers u@0-3 6,8 2 split=tp:1
+    integers d@0-3 8,3 3 split=tp:0
+    cat <<'END'
+r@0-3 = convert x@0-3 over=tp src=I dst=R
+h@0-3 = matmul r@0-3 u@0-3
+o@0-3 = matmul h@0-3 d@0-3 #partial=tp
+y@0-3 = all_reduce o@0-3 over=tp dst=I
+q@0-3 = mul y@0-3 y@0-3
+l@0-3 = sum q@0-3 #partial=dp
+gx@0-3 gu@0-3 = grad l@0-3 x@0-3 u@0-3
+print gx@0-3 split=dp:0
+gu@0-3 = all_reduce gu@0-3 over=dp
+print gu@0-3 split=tp:1
+END
+  } >whole
+  sed 's/ #.*//' whole >placed
+  gt-emit --no-at whole | gt-check -q
+  run -0 "$GT_ROOT/scripts/gt-cmp" --exact <(run_program whole) <(run_program placed)
+  [ -s whole.s ]
+}

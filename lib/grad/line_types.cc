@@ -47,6 +47,20 @@ LocalType summed_on(const LocalType& local, const LocalType& global) {
   return summed;
 }
 
+// R and I hold the same bits, and src= says which is meant: without the notes
+// that say so as well a program has the same gradient.
+void take_source(const Line& line, const Mesh* mesh, SpmdType& type) {
+  const std::string_view* src = line.key("src");
+  const std::string_view* over = line.key("over");
+  if (src == nullptr || over == nullptr || mesh == nullptr) return;
+  const auto axes = mesh->resolve(unquote(*over));
+  if (!axes.ok() || (*src != "R" && *src != "I")) return;
+  for (const MeshAxis* axis : axes.value()) {
+    const char is = type.on(layout(*axis));
+    if (is == 'R' || is == 'I') type.set(layout(*axis), (*src)[0]);
+  }
+}
+
 Judgement judged(const Line& line, const LineRanks& where,
                  const AxisNames& names,
                  std::span<const PlacedType* const> operands) {
@@ -55,6 +69,7 @@ Judgement judged(const Line& line, const LineRanks& where,
   for (size_t o = 0; o < operands.size(); ++o) {
     if (operands[o] == nullptr) continue;
     values[o] = sharded_value(*operands[o]);
+    if (o == 0) take_source(line, names.mesh(), values[o].type);
     known[o] = &values[o];
   }
   const CheckOptions options;
