@@ -204,6 +204,13 @@ END
     'y@0-2 = all_reduce x@0-2 over=tp' | finds ranks
 }
 
+@test "split= states the order of three axes on one dimension" {
+  printf '%s\n' 'mesh a=2 b=2 c=2' 's@0-7 = ones f32[]' \
+    'e@0-7 = expand s@0-7 shape=8 split=c:0,a:0,b:0' >p
+  run -0 --separate-stderr gt-check -q p
+  [ -z "$stderr" ]
+}
+
 @test "the two-rank example of the digits is clean" {
   cd "$GT_ROOT/examples"
   gt-emit digits-tp2-init.gt digits-tp2.gt digits-tp2-test.gt | gt-check -q

@@ -80,6 +80,16 @@ refuses() {
   gt-shard -c s.yaml pair.s >placed
 }
 
+@test "what a backward entry does not cut is no mistake" {
+  make_pair
+  printf '%s\n' 'colpar: {shard: {axis: 1, workers: [0, 1]}, backward: bwd}' \
+    'bwd: {shard: {axis: 1, workers: [0, 1]}}' \
+    'rowpar: {shard: {axis: 0, workers: [0, 1]}}' >gt.yaml
+  gt-emit pair.gt >plain
+  run -0 --separate-stderr gt-shard -c gt.yaml plain
+  [ -z "$stderr" ]
+}
+
 @test "a line is told where it came from" {
   printf 'mesh: {tp: 2}\n' >s.yaml
   printf 'x = ones f32[2,3] #at=model.gt:7\ny = matmul x x #at=model.gt:8\n' >p.gt

@@ -550,6 +550,34 @@ END
   [ "$(grep -c all_gather placed)" = 2 ]
 }
 
+@test "a load is before the save that writes its file anew" {
+  printf 'mesh: {tp: 2}\n' >two.yaml
+  local path
+  # shellcheck disable=SC1003 # a backslash of the stream
+  for path in '"q.npy"' '"./q.npy"' '"\x71.npy"'; do
+    printf '%s\n' 'a = ones f32[4]' 'save a "q.npy"' 'x = load "q.npy" f32[4]' \
+      'b = full f32[4] 2' "save b $path" 'print x' >p
+    run -0 --separate-stderr bash -c 'gt-shard -c two.yaml p | gt-work'
+    [ "$output" = 'x = tensor f32[4] 1 1 1 1' ]
+  done
+  # A line that is placed already saves it.
+  printf '%s\n' 'mesh tp=2' 'b@0-1 = full f32[4] 2 split=tp:0' 'a = ones f32[4]' \
+    'save a "q.npy"' 'x = load "q.npy" f32[4]' \
+    'save b@0-1 "q.npy" split=tp:0 shape=4' 'print x' >p
+  run -0 --separate-stderr bash -c 'gt-shard -c two.yaml p | gt-work'
+  [ "$output" = 'x = tensor f32[4] 1 1 1 1' ]
+}
+
+@test "a failure without a message is rejected" {
+  printf 'mesh: {tp: 2}\n' >two.yaml
+  local line
+  for line in 'x = fail' 'x = fail 3' 'x = fail "a" "b"' 'x = fail "a" k=1'; do
+    echo "$line" >p
+    run -3 --separate-stderr gt-shard -c two.yaml p
+    [[ $stderr == 'gt-shard: p:1: fail: usage: y... = fail message'* ]]
+  done
+}
+
 @test "a config that is no file is an error, not an empty config" {
   mkdir d
   run -2 --separate-stderr gt-shard -c d </dev/null

@@ -54,8 +54,14 @@ wrong() { # MESSAGE COMMAND...
   [ "$(<a.key)" != "$(<b.key)" ]
   wrong 'gt-key: none: No such file or directory' gt-key --public none
   echo nonsense >bad
-  wrong "gt-key: bad:1: 'nonsense' is not a key, 40 characters as gt-key writes" \
+  wrong "gt-key: bad:1: expected a key, 40 characters as gt-key writes; the 8 there are none" \
     gt-key --public bad
+  # A secret is not shown, nor does it matter where the file was written.
+  sed 's/$/x/' a.key >long
+  run -2 gt-key --public long
+  [[ $output != *"$(<a.key)"* ]]
+  sed 's/$/\r/' a.key >dos
+  [ "$(gt-key --public dos)" = "$(<a.pub)" ]
   cat a.key b.key >two
   wrong 'gt-key: two: has 2 keys; expected one' gt-key --public two
   chmod 644 a.key
@@ -135,6 +141,9 @@ wrong() { # MESSAGE COMMAND...
     gt-route -n 1 --key route.key --allow allowed
   wrong 'gt-route: --insecure is for a gt-route without --key; try gt-route --help' \
     gt-route --bind "$at" --workers 1 --key route.key --allow allowed --insecure
+  echo '# nobody' >nobody
+  wrong 'gt-route: --allow: nobody: has no key, so nobody could attach; try gt-route --help' \
+    gt-route --bind "$at" --workers 1 --key route.key --allow nobody
   wrong 'gt-route: --allow: none: No such file or directory; try gt-route --help' \
     gt-route --bind "$at" --workers 1 --key route.key --allow none
   wrong 'gt-work: --key and --route-key go together: who this is, and to whom; try gt-work --help' \

@@ -25,8 +25,10 @@ bool Judge::order_entries() {
       !whole_.results.empty() &&
       spec_of_split(whole_.results[0].shape.size(), stated)) {
     for (const SpecEntry& entry : stated.spec) {
-      for (size_t i = 0; i + 1 < entry.size(); ++i) {
-        before.insert({entry[i], entry[i + 1]});
+      for (size_t i = 0; i < entry.size(); ++i) {
+        for (size_t j = i + 1; j < entry.size(); ++j) {
+          before.insert({entry[i], entry[j]});
+        }
       }
     }
   }

@@ -11,7 +11,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/message.h"
 #include "base/text.h"
 
 namespace gt {
@@ -33,13 +32,14 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   std::string line;
   for (size_t number = 1; std::getline(file, line); ++number) {
     std::string_view rest = line;
-    const std::string_view word = take_word(rest);
+    const std::string_view word = take_word(rest, " \t\r");
     // No key begins with #: five characters are 32 bits, and # is 84 of 85.
     if (word.empty() || word.starts_with('#')) continue;
     if (!is_key(word)) {
+      // The line is not shown: it may be a secret.
       return in_file(path, number,
-                     "'" + excerpt(word) +
-                         "' is not a key, 40 characters as gt-key writes");
+                     "expected a key, 40 characters as gt-key writes; the " +
+                         std::to_string(word.size()) + " there are none");
     }
     keys.emplace_back(word);
   }
@@ -95,6 +95,9 @@ Result<Keys> read_secret(const std::string& path) {
 Result<std::set<std::string>> read_open_keys(const std::string& path) {
   const auto keys = read_keys(path);
   if (!keys.ok()) return keys.error();
+  if (keys.value().empty()) {
+    return in_file(path, 0, "has no key, so nobody could attach");
+  }
   return std::set<std::string>(keys.value().begin(), keys.value().end());
 }
 

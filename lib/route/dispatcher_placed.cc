@@ -18,10 +18,6 @@ bool is_name_operand(const Operand& operand) {
   return operand.kind == Operand::Kind::kName;
 }
 
-std::string stored_file(const Operand& operand) {
-  return normal_path(split_path(unquote(operand.text)).file);
-}
-
 }  // namespace
 
 Status Dispatcher::route_placed(Route& route) {
@@ -263,7 +259,7 @@ Status Dispatcher::route_assembly(Route& route, const Grid& grid) {
     route.owed_bytes =
         kPrintedBytes * static_cast<uint64_t>(whole.value().whole.elements());
   } else {
-    route.paths.push_back({stored_file(line_.operands[1]), true, {first}});
+    route.paths.push_back({stored_file(line_.operands[1].text), true, {first}});
   }
   return ok_status();
 }
@@ -306,7 +302,7 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
   add_piece_results(route, types);
   if (line_.op == "load") {
     route.paths.push_back(
-        {stored_file(line_.operands[0]), false, route.workers});
+        {stored_file(line_.operands[0].text), false, route.workers});
   }
   if (why == nullptr) return ok_status();
   // Some ranks failed, and their workers know it.

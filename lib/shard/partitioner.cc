@@ -74,6 +74,8 @@ Status Partitioner::take(std::string_view text, std::string& out) {
 // Placed lines mean the axes that they came with.
 Status Partitioner::pass(const Line& line, std::string_view text) {
   std::string& out = *out_;
+  // Of which files, only its ranks tell.
+  if (line.op == "save") create_all_loads();
   if (Meshes::is_declaration(line.op)) {
     has_mesh_ = false;
     input_mesh_ = text;
@@ -106,6 +108,9 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
   if (line.op == "free") {
     release(line);
     return ok_status();
+  }
+  if (line.op == "fail") {
+    if (Status s = check_failure(line); !s.ok()) return reject(line, s.error());
   }
   if (line.op == "fail" || fails(work)) {
     fail(work);

@@ -97,6 +97,7 @@ class Partitioner : public Rewriter {
   Status reject(const Line& line, const Error& error);
   void write_failure(const Line& line, const std::string& message);
   static bool fails(const Work& work);
+  static Status check_failure(const Line& line);
   void fail(const Work& work);
 
   // ---- partitioner_hold.cc: lines whose layout the first use decides
@@ -108,7 +109,8 @@ class Partitioner : public Rewriter {
   void create_default(const ShardValuePtr& value);
   void stop_reading(const ShardValuePtr& value);
   void keep_for_readers(const std::string& name);
-  void create_loads(const std::string& path);
+  void create_loads(const std::string& file);  // before it is saved anew
+  void create_all_loads();
   Layout made_as(const ShardValuePtr& value, const Layout& wanted) const;
 
   // ---- partitioner_plan.cc: what layouts a line takes

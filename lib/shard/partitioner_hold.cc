@@ -6,6 +6,7 @@
 #include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 #include "shard/partitioner.h"
+#include "stream/stored.h"
 
 namespace gt {
 namespace {
@@ -129,7 +130,7 @@ void Partitioner::hold(const Work& work) {
   unbind(name);
   bind(name, value);
   if (work.call.op->name == "load") {
-    auto& waiting = loads_[std::string(work.line.operands[0].text)];
+    auto& waiting = loads_[stored_file(work.line.operands[0].text)];
     std::erase_if(waiting, [](const std::weak_ptr<ShardValue>& before) {
       const ShardValuePtr load = before.lock();
       return load == nullptr || load->held == nullptr;
@@ -259,14 +260,17 @@ void Partitioner::keep_for_readers(const std::string& name) {
   line_ends();
 }
 
-void Partitioner::create_loads(const std::string& path) {
-  const auto it = loads_.find(path);
-  if (it == loads_.end()) return;
-  for (const std::weak_ptr<ShardValue>& waiting : it->second) {
-    const ShardValuePtr value = waiting.lock();
+void Partitioner::create_loads(const std::string& file) {
+  auto waiting = loads_.extract(file);
+  if (waiting.empty()) return;
+  for (const std::weak_ptr<ShardValue>& load : waiting.mapped()) {
+    const ShardValuePtr value = load.lock();
     if (value != nullptr && value->held != nullptr) create_default(value);
   }
-  loads_.erase(it);
+}
+
+void Partitioner::create_all_loads() {
+  while (!loads_.empty()) create_loads(loads_.begin()->first);
 }
 
 }  // namespace gt

@@ -5,6 +5,7 @@
 #include "shard/partitioner.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
+#include "stream/stored.h"
 
 namespace gt {
 
@@ -16,8 +17,9 @@ Status Partitioner::output(const Work& work) {
     if (copy.layout.is_whole()) wanted = copy.layout;
   }
   wanted.partial = 0;
-  if (work.line.op == "save")
-    create_loads(std::string(work.line.operands[1].text));
+  if (work.line.op == "save") {
+    create_loads(stored_file(work.line.operands[1].text));
+  }
   const std::string name =
       fetch(value, wanted, std::string(work.line.op) + " takes the sum");
   Line line = work.line;
@@ -115,6 +117,15 @@ bool Partitioner::fails(const Work& work) {
                      [](const ShardValuePtr& value) {
                        return value != nullptr && value->is_failed;
                      });
+}
+
+Status Partitioner::check_failure(const Line& line) {
+  if (line.operands.size() == 1 &&
+      line.operands[0].kind == Operand::Kind::kString && line.keys.empty() &&
+      !line.results.empty()) {
+    return ok_status();
+  }
+  return Error{"fail: usage: y... = fail message", line.op_column};
 }
 
 // A failure spreads.

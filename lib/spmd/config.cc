@@ -264,11 +264,21 @@ void Config::add_without_effect(const ConfigEntry& entry,
   }
 }
 
+bool Config::is_backward_of(const ConfigEntry& entry) const {
+  return std::any_of(file_.signals.begin(), file_.signals.end(),
+                     [&](const ConfigEntry& forward) {
+                       return forward.backward == entry.name;
+                     });
+}
+
 std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
   std::vector<std::string> messages;
   for (size_t i = 0; i < file_.signals.size(); ++i) {
     const ConfigEntry& entry = file_.signals[i];
     if (!taken_signals_[i] || entry.is_optional) continue;
+    // It says what its forward entry's cuts become; what that cuts, it does
+    // not.
+    if (is_backward_of(entry)) continue;
     add_without_effect(entry, quoted(entry), cuts, messages);
   }
   for (size_t i = 0; i < file_.tensors.size(); ++i) {

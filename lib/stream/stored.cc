@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/message.h"
+#include "stream/line.h"
 #include "stream/npy.h"
 #include "stream/safetensors_cache.h"
 
@@ -51,6 +52,10 @@ std::string normal_path(std::string_view path) {
       std::filesystem::path(parts.file).lexically_normal().string();
   if (!parts.tensor.empty()) out += ":" + parts.tensor;
   return out;
+}
+
+std::string stored_file(std::string_view quoted) {
+  return normal_path(split_path(unquote(quoted)).file);
 }
 
 std::string path_of_rank(const std::string& path, std::string_view rank) {

@@ -22,6 +22,8 @@ StoredPath split_path(std::string_view path);
 // "./x.npy" and "x.npy" as one, for what orders paths; a tensor's name is taken
 // as it is.
 std::string normal_path(std::string_view path);
+// The file that a path as lines have it, in quotes, is of; likewise.
+std::string stored_file(std::string_view quoted);
 
 // Where one rank of several saves: "w@2.npy" of "w.npy", and
 // "m.safetensors:w@2" of "m.safetensors:w".
