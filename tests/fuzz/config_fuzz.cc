@@ -15,10 +15,10 @@ void check(bool holds) {
 }
 
 void check_split(const gt::Mesh& mesh,
-                 const std::optional<std::vector<gt::SplitEntry>>& split) {
+                 const std::optional<gt::CutSetting>& split) {
   if (!split) return;
   std::string all;
-  for (const gt::SplitEntry& entry : *split) {
+  for (const gt::SplitEntry& entry : split->cuts) {
     check(entry.unit >= 1 && entry.dim >= -8 && entry.dim < 8);
     all += (all.empty() ? "" : "+") + entry.axis;
   }
