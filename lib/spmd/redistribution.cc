@@ -239,16 +239,31 @@ Result<Specs> specs_of(const Line& line, const Mesh* mesh, size_t dims) {
   return specs;
 }
 
-Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
-                                        const PieceType& pieces) {
+namespace {
+
+struct Task {
+  Specs specs;
+  Shape whole;
+};
+
+Result<Task> task_of(const Line& line, const Grid& grid,
+                     const PieceType& pieces) {
   const auto shapes = shapes_of(line, grid, pieces);
   if (!shapes.ok()) return shapes.error();
-  const size_t dims = shapes.value()[0].size();
-  const auto specs = specs_of(line, grid.mesh(), dims);
+  auto specs = specs_of(line, grid.mesh(), shapes.value()[0].size());
   if (!specs.ok()) return specs.error();
   const auto whole = whole_of(specs.value().src, shapes.value(), grid);
   if (!whole.ok()) return at_op(line, whole.error().message);
-  const auto regions = cut(specs.value().dst, whole.value(), grid);
+  return Task{std::move(specs.value()), whole.value()};
+}
+
+}  // namespace
+
+Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
+                                        const PieceType& pieces) {
+  const auto task = task_of(line, grid, pieces);
+  if (!task.ok()) return task.error();
+  const auto regions = cut(task.value().specs.dst, task.value().whole, grid);
   if (!regions.ok()) return at_op(line, regions.error().message);
   std::vector<Type> types;
   for (size_t p = 0; p < grid.size(); ++p) {
@@ -262,16 +277,11 @@ Result<std::vector<std::string>> redistribution_steps(const Line& line,
                                                       const Grid& grid,
                                                       const PieceType& pieces,
                                                       const LetterOn& letter) {
-  const auto shapes = shapes_of(line, grid, pieces);
-  if (!shapes.ok()) return shapes.error();
-  const size_t dims = shapes.value()[0].size();
-  const auto specs = specs_of(line, grid.mesh(), dims);
-  if (!specs.ok()) return specs.error();
-  const auto whole = whole_of(specs.value().src, shapes.value(), grid);
-  if (!whole.ok()) return at_op(line, whole.error().message);
-  return Steps(line, grid, letter, whole.value(),
-               by_dimension(specs.value().src, dims),
-               by_dimension(specs.value().dst, dims))
+  const auto task = task_of(line, grid, pieces);
+  if (!task.ok()) return task.error();
+  const auto& [specs, whole] = task.value();
+  return Steps(line, grid, letter, whole, by_dimension(specs.src, whole.size()),
+               by_dimension(specs.dst, whole.size()))
       .run();
 }
 
