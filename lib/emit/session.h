@@ -119,6 +119,7 @@ class Session : public Rewriter {
   void redistribute(Origin origin, std::string& out);
   void placed_output(Origin origin, std::string& out);
   bool resolve_pieces(Origin origin, std::string& out);
+  std::optional<Grid> read_pieces(Origin origin, std::string& out);
   Error unknown_piece(const Operand& operand, const Ranks& missing) const;
   Status complete_placed(std::string& out);
   const Type* piece_type(size_t operand, int64_t rank) const;

@@ -86,6 +86,23 @@ bool Session::resolve_pieces(Origin origin, std::string& out) {
   return false;
 }
 
+// Where the line runs, once its form is right and all it reads is there;
+// nothing: it has been rejected, or failed.
+std::optional<Grid> Session::read_pieces(Origin origin, std::string& out) {
+  operand_types_.assign(line_.operands.size(), nullptr);
+  if (Status s = bind_form(line_, operand_types_, call_); !s.ok()) {
+    reject(s.error(), origin, out);
+    return std::nullopt;
+  }
+  auto grid = grid_of(line_, mesh_, where_.ranks);
+  if (!grid.ok()) {
+    reject(grid.error(), origin, out);
+    return std::nullopt;
+  }
+  if (!resolve_pieces(origin, out)) return std::nullopt;
+  return std::move(grid.value());
+}
+
 const Type* Session::piece_type(size_t operand, int64_t rank) const {
   for (const Ledger::PieceRead& read : reads_[operand].pieces) {
     if (!std::binary_search(read.ranks.begin(), read.ranks.end(), rank)) {
@@ -160,13 +177,8 @@ void Session::placed_plain(Origin origin, std::string& out) {
 
 // As lines over one axis each, under the result's name.
 void Session::redistribute(Origin origin, std::string& out) {
-  operand_types_.assign(line_.operands.size(), nullptr);
-  if (Status s = bind_form(line_, operand_types_, call_); !s.ok()) {
-    return reject(s.error(), origin, out);
-  }
-  const auto grid = grid_of(line_, mesh_, where_.ranks);
-  if (!grid.ok()) return reject(grid.error(), origin, out);
-  if (!resolve_pieces(origin, out)) return;
+  const std::optional<Grid> grid = read_pieces(origin, out);
+  if (!grid) return;
   const PieceType pieces = [this](size_t operand, int64_t rank) {
     return piece_type(operand, rank);
   };
@@ -176,7 +188,7 @@ void Session::redistribute(Origin origin, std::string& out) {
     return ledger_.types.placed(ledger_.tape.value(v).type)
         .letters.on(*axes.value()[0]);
   };
-  auto steps = redistribution_steps(line_, grid.value(), pieces, letter);
+  auto steps = redistribution_steps(line_, *grid, pieces, letter);
   if (!steps.ok()) return reject(steps.error(), origin, out);
   steps_ = std::move(steps.value());
   for (const Note& note : line_.notes) {
@@ -200,13 +212,8 @@ void Session::redistribute(Origin origin, std::string& out) {
 // --------------------------------------------------------------
 
 void Session::placed_output(Origin origin, std::string& out) {
-  operand_types_.assign(line_.operands.size(), nullptr);
-  if (Status s = bind_form(line_, operand_types_, call_); !s.ok()) {
-    return reject(s.error(), origin, out);
-  }
-  const auto grid = grid_of(line_, mesh_, where_.ranks);
-  if (!grid.ok()) return reject(grid.error(), origin, out);
-  if (!resolve_pieces(origin, out)) return;
+  const std::optional<Grid> grid = read_pieces(origin, out);
+  if (!grid) return;
   std::vector<Type> printed;
   if (line_.key("split") != nullptr) {
     const auto whole =
