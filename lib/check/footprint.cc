@@ -10,9 +10,10 @@ namespace {
 template <typename F>
 void for_each_piece(const std::vector<ShardedValue>& parts, const Ranks& ranks,
                     F f) {
+  const Ranks wanted = ascending(ranks);
   for (const ShardedValue& part : parts) {
     for (size_t p = 0; p < part.pieces.size() && p < part.ranks.size(); ++p) {
-      if (std::find(ranks.begin(), ranks.end(), part.ranks[p]) != ranks.end()) {
+      if (place_in(wanted, part.ranks[p])) {
         f(part.ranks[p], part.pieces[p].bytes());
       }
     }

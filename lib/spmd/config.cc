@@ -264,21 +264,18 @@ void Config::add_without_effect(const ConfigEntry& entry,
   }
 }
 
-bool Config::is_backward_of(const ConfigEntry& entry) const {
-  return std::any_of(file_.signals.begin(), file_.signals.end(),
-                     [&](const ConfigEntry& forward) {
-                       return forward.backward == entry.name;
-                     });
-}
-
 std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
   std::vector<std::string> messages;
+  // Such an entry says what its forward one's cuts become; what that cuts, it
+  // does not.
+  std::set<std::string_view> backward;
+  for (const ConfigEntry& entry : file_.signals) {
+    if (!entry.backward.empty()) backward.insert(entry.backward);
+  }
   for (size_t i = 0; i < file_.signals.size(); ++i) {
     const ConfigEntry& entry = file_.signals[i];
     if (!taken_signals_[i] || entry.is_optional) continue;
-    // It says what its forward entry's cuts become; what that cuts, it does
-    // not.
-    if (is_backward_of(entry)) continue;
+    if (backward.contains(entry.name)) continue;
     add_without_effect(entry, quoted(entry), cuts, messages);
   }
   for (size_t i = 0; i < file_.tensors.size(); ++i) {

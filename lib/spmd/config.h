@@ -123,7 +123,6 @@ class Config {
   explicit Config(ConfigFile file);
   const ConfigEntry* entry_of(std::string_view path) const;
   const ConfigEntry* use(const ConfigEntry& entry, bool is_backward) const;
-  bool is_backward_of(const ConfigEntry& entry) const;  // of another
   void add_without_effect(const ConfigEntry& entry, const std::string& what,
                           const CutsInUse& cuts,
                           std::vector<std::string>& messages) const;
