@@ -339,25 +339,22 @@ std::string Call::describe(size_t i) const {
 double flops(const Call& call) {
   if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
   Binding b;
-  double least = 0;
+  bool fits = true;
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const Argument& a = call.arguments[i];
     if (a.role != Role::kTensor || a.absent) continue;
     Binding with = b;
-    if (match_term(call, i, *term_of(call, i), with).ok()) {
-      b = with;
-      continue;
-    }
-    least = 0;
-    for (const Type& t : call.results) {
-      least += static_cast<double>(t.elements());
-    }
+    const bool is_term = match_term(call, i, *term_of(call, i), with).ok();
+    if (is_term) b = with;
+    fits = fits && is_term;
   }
   auto n = static_cast<double>(b.broadcast_dims.elements());
   for (const int64_t size : b.size) {
     if (size >= 0) n *= static_cast<double>(size);
   }
-  return std::max(n, least) * call.op->row->flops;
+  double least = 0;
+  for (const Type& t : call.results) least += static_cast<double>(t.elements());
+  return (fits ? n : std::max(n, least)) * call.op->row->flops;
 }
 
 double bytes(const Call& call) {
