@@ -184,7 +184,7 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
 
 // What is wrong, or "".
 std::string read_keys(Options& options) {
-  if (options.router.bind.empty() || options.key.empty()) return "";
+  if (options.key.empty()) return "";
   auto keys = gt::read_secret(options.key);
   if (!keys.ok()) return "--key: " + keys.error().message;
   auto admits = gt::follow_open_keys(options.allow);
