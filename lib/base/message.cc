@@ -1,6 +1,7 @@
 #include "base/message.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -23,13 +24,20 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-// Letters inserted, left out, changed, or swapped with their neighbour.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before;
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
+constexpr size_t kLongestWord = 64;
+
+// Letters inserted, left out, changed, or swapped with their neighbour; of
+// words whose lengths differ by less than `limit`. From `limit` on the exact
+// number does not matter. Source: the optimal string alignment distance.
+size_t edit_distance(std::string_view a, std::string_view b, size_t limit) {
+  std::array<std::array<size_t, 2 * kLongestWord>, 3> rows;
+  std::iota(rows[0].begin(), rows[0].end(), size_t{0});
+  size_t least = 0;
   for (size_t i = 1; i <= a.size(); ++i) {
-    std::vector<size_t> next(b.size() + 1, i);
+    const auto& before = rows[(i + 1) % 3];
+    const auto& row = rows[(i + 2) % 3];
+    auto& next = rows[i % 3];
+    next[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       const size_t change = row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       next[j] = std::min({row[j] + 1, next[j - 1] + 1, change});
@@ -37,9 +45,12 @@ size_t edit_distance(std::string_view a, std::string_view b) {
       if (a[i - 1] != b[j - 2] || a[i - 2] != b[j - 1]) continue;
       next[j] = std::min(next[j], before[j - 2] + 1);
     }
-    before = std::exchange(row, std::move(next));
+    // A swap reads the row before the last.
+    const size_t last_least = std::exchange(
+        least, *std::min_element(next.begin(), next.begin() + b.size() + 1));
+    if (std::min(last_least, least) >= limit) return limit;
   }
-  return row[b.size()];
+  return rows[a.size() % 3][b.size()];
 }
 
 }  // namespace
@@ -79,12 +90,16 @@ std::string_view nearest(std::string_view word,
                          const std::vector<std::string_view>& candidates) {
   // Quadratic work on hostile input is not worth a suggestion, and any letter
   // is near any other.
-  if (word.size() < 2 || word.size() > 64) return "";
+  if (word.size() < 2 || word.size() > kLongestWord) return "";
   std::string_view best;
   size_t best_distance = word.size() < 3 ? 2 : 1 + word.size() / 3;
   for (std::string_view candidate : candidates) {
-    if (candidate.size() > 64) continue;
-    const size_t distance = edit_distance(word, candidate);
+    if (best_distance == 1) break;
+    if (candidate.size() >= word.size() + best_distance ||
+        word.size() >= candidate.size() + best_distance) {
+      continue;
+    }
+    const size_t distance = edit_distance(word, candidate, best_distance);
     if (distance < best_distance) {
       best = candidate;
       best_distance = distance;

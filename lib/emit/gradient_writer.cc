@@ -1,5 +1,6 @@
 // How the lines of a gradient are written: names, notes, aliases and frees.
 #include <algorithm>
+#include <unordered_map>
 
 #include "emit/gradient_mesh.h"
 #include "emit/gradient_notes.h"
@@ -26,7 +27,11 @@ class Session::GradientWriter {
         values_(program.handle_types.size(), kNil),
         uses_(program.handle_types.size(), 0),
         into_(program.handle_types.size(), kNil),
-        names_(program.handle_types.size()) {}
+        names_(program.handle_types.size()) {
+    for (size_t t = 0; t < program_.targets.size(); ++t) {
+      target_of_.emplace(program_.targets[t], t);
+    }
+  }
 
   void run() {
     count_uses();
@@ -78,9 +83,7 @@ class Session::GradientWriter {
   }
 
   size_t first_target(size_t t) const {
-    size_t first = 0;
-    while (program_.targets[first] != program_.targets[t]) ++first;
-    return first;
+    return target_of_.at(program_.targets[t]);
   }
 
   void consume() {
@@ -98,12 +101,10 @@ class Session::GradientWriter {
     return ledger_.name_of(v, o.ranks.empty() ? ranks : o.ranks);
   }
 
-  // The target whose gradient the handle is, or -1.
+  // The first target whose gradient the handle is, or -1.
   int target_of(Handle h) const {
-    for (size_t t = 0; t < program_.targets.size(); ++t) {
-      if (program_.targets[t] == h) return static_cast<int>(t);
-    }
-    return -1;
+    const auto it = target_of_.find(h);
+    return it == target_of_.end() ? -1 : static_cast<int>(it->second);
   }
 
   Handle whole_of(Handle h) const {
@@ -408,8 +409,9 @@ class Session::GradientWriter {
   Origin origin_;
   std::string& out_;
   GradientNotes notes_;
-  std::vector<ValueId> values_;     // by handle
-  std::vector<uint32_t> uses_;      // by handle
+  std::unordered_map<Handle, size_t> target_of_;  // the first
+  std::vector<ValueId> values_;                   // by handle
+  std::vector<uint32_t> uses_;                    // by handle
   std::vector<Handle> into_;        // by handle: what it is a part of; or kNil
   std::vector<std::string> names_;  // by handle, of ours
 };

@@ -192,7 +192,15 @@ class Session : public Rewriter {
   std::string remedy(const Operand& loss, ValueId value, const MeshAxis& axis,
                      char letter) const;
   Status explain_lost(const LostTarget& lost) const;
-  Status check_rebound(const Targets& targets, size_t target) const;
+  // Values behind a loss that names held until they were bound again: whose
+  // history went with the name, and the others by that name without its ranks.
+  struct Rebound {
+    std::vector<ValueId> ends;
+    std::unordered_map<std::string_view, std::vector<ValueId>> by_name;
+  };
+  Rebound rebound_behind(ValueId loss) const;
+  Status check_rebound(const Targets& targets, size_t target,
+                       const Rebound& behind) const;
   Status check_held(const GradientProgram& program) const;
   class GradientWriter;
   friend class GradientWriter;

@@ -1,8 +1,8 @@
 // grad: which histories it may walk.
 #include <algorithm>
-#include <unordered_set>
 
 #include "emit/session.h"
+#include "grad/history.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -43,8 +43,11 @@ void Session::grad(Origin origin, std::string& out) {
   } else if (!possible.ok()) {
     possible = Error{"grad: " + possible.error().message, line_.op_column};
   } else {
+    std::optional<Rebound> rebound;
     for (size_t t = 0; possible.ok() && t < targets.values.size(); ++t) {
-      if (program.targets[t] == kNil) possible = check_rebound(targets, t);
+      if (program.targets[t] != kNil) continue;
+      if (!rebound) rebound = rebound_behind(targets.loss);
+      possible = check_rebound(targets, t, *rebound);
     }
   }
   if (possible.ok()) possible = check_held(program);
@@ -188,9 +191,23 @@ Status Session::explain_lost(const LostTarget& lost) const {
       line_.operands[operand].column};
 }
 
+Session::Rebound Session::rebound_behind(ValueId loss) const {
+  Rebound rebound;
+  walk_back(ledger_.tape, loss, [&](ValueId id, const Value& v) {
+    if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil) {
+      rebound.ends.push_back(id);
+    } else if (v.gone.kind != Lost::Kind::kNot) {
+      rebound.by_name[without_ranks(ledger_.lost_name(v.gone))].push_back(id);
+    }
+    return true;
+  });
+  return rebound;
+}
+
 // A target that the loss does not reach is an error, not zeros, when the loss
 // was computed from what the name held before.
-Status Session::check_rebound(const Targets& targets, size_t target) const {
+Status Session::check_rebound(const Targets& targets, size_t target,
+                              const Rebound& behind) const {
   const Operand& operand = line_.operands[target + 1];
   const Ranks& ranks = targets.values[target].ranks;
   const auto is_target = [&](const Lost& lost) {
@@ -200,12 +217,12 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
     const auto had = parse_ranks(name.substr(operand.text.size() + 1));
     return had.ok() && !common(ranks, had.value()).empty();
   };
-  std::unordered_set<ValueId> seen;
-  std::vector<ValueId> open = {targets.loss};
-  while (!open.empty()) {
-    const ValueId id = open.back();
-    open.pop_back();
-    if (!seen.insert(id).second) continue;
+  std::vector<ValueId> values = behind.ends;
+  if (const auto named = behind.by_name.find(operand.text);
+      named != behind.by_name.end()) {
+    values.insert(values.end(), named->second.begin(), named->second.end());
+  }
+  for (const ValueId id : values) {
     const Value& v = ledger_.tape.value(id);
     const Lost* rebound = nullptr;
     if (v.gone.kind != Lost::Kind::kNot && is_target(v.gone)) {
@@ -232,10 +249,6 @@ Status Session::check_rebound(const Targets& targets, size_t target) const {
               place_of(ledger_.tape.value(targets.loss).origin) +
               "; take grad before that",
           operand.column};
-    }
-    if (v.producer == kNil) continue;
-    for (const ValueId o : ledger_.tape.node(v.producer).operands()) {
-      if (o != kNil) open.push_back(o);
     }
   }
   return ok_status();

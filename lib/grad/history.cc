@@ -7,17 +7,12 @@ namespace {
 
 void collect(const Tape& tape, ValueId loss, History& history) {
   std::unordered_set<NodeId> seen;
-  std::vector<ValueId> open = {loss};
-  while (!open.empty()) {
-    const NodeId node = tape.value(open.back()).producer;
-    history.reached.insert(open.back());
-    open.pop_back();
-    if (node == kNil || !seen.insert(node).second) continue;
-    history.nodes.push_back(node);
-    for (const ValueId v : tape.node(node).operands()) {
-      if (v != kNil) open.push_back(v);
-    }
-  }
+  walk_back(tape, loss, [&](ValueId id, const Value& v) {
+    history.reached.insert(id);
+    if (v.producer == kNil || !seen.insert(v.producer).second) return false;
+    history.nodes.push_back(v.producer);
+    return true;
+  });
   std::sort(history.nodes.begin(), history.nodes.end(),
             [&tape](NodeId a, NodeId b) {
               return tape.node(a).serial > tape.node(b).serial;
@@ -42,6 +37,37 @@ void mark_wanted(const Tape& tape, History& history) {
   }
 }
 
+// Values behind the loss whose own history, being lost, may hide targets.
+std::vector<ValueId> lost_ends(const Tape& tape, ValueId loss) {
+  std::vector<ValueId> ends;
+  walk_back(tape, loss, [&](ValueId id, const Value& v) {
+    if (v.producer == kNil && v.lost.hides_targets()) ends.push_back(id);
+    return true;
+  });
+  return ends;
+}
+
+bool may_hide(const Tape& tape, ValueId end, ValueId target) {
+  const Value& v = tape.value(end);
+  const uint64_t serial = tape.value(target).serial;
+  return end != target && v.serial >= serial && v.hidden.may_be(serial);
+}
+
+// Such a value that is reached without passing the target; or kNil.
+ValueId lost_between(const Tape& tape, ValueId loss, ValueId target) {
+  ValueId found = kNil;
+  walk_back(tape, loss, [&](ValueId id, const Value& v) {
+    if (found != kNil || id == target) return false;
+    if (v.serial < tape.value(target).serial) return false;
+    if (v.producer == kNil && v.lost.hides_targets() &&
+        may_hide(tape, id, target)) {
+      found = id;
+    }
+    return true;
+  });
+  return found;
+}
+
 }  // namespace
 
 History find_history(const Tape& tape, ValueId loss,
@@ -61,26 +87,16 @@ History find_history(const Tape& tape, ValueId loss,
 // Behind a target nothing matters to that target.
 bool find_lost(const Tape& tape, ValueId loss,
                const std::vector<GradientTarget>& targets, LostTarget& lost) {
+  const std::vector<ValueId> ends = lost_ends(tape, loss);
   for (size_t t = 0; t < targets.size(); ++t) {
     for (const ValueOnRanks& part : targets[t].parts) {
-      const uint64_t serial = tape.value(part.value).serial;
-      std::unordered_set<ValueId> seen;
-      std::vector<ValueId> open = {loss};
-      while (!open.empty()) {
-        const ValueId id = open.back();
-        open.pop_back();
-        if (id == part.value || !seen.insert(id).second) continue;
-        const Value& v = tape.value(id);
-        if (v.serial < serial) continue;
-        if (v.producer == kNil) {
-          if (!v.lost.hides_targets() || !v.hidden.may_be(serial)) continue;
-          lost = {id, t};
-          return true;
-        }
-        for (const ValueId operand : tape.node(v.producer).operands()) {
-          if (operand != kNil) open.push_back(operand);
-        }
-      }
+      const auto hides = [&](ValueId end) {
+        return may_hide(tape, end, part.value);
+      };
+      // Targets and the lines behind the loss may both be many.
+      if (std::none_of(ends.begin(), ends.end(), hides)) continue;
+      lost = {lost_between(tape, loss, part.value), t};
+      if (lost.value != kNil) return true;
     }
   }
   return false;

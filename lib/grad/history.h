@@ -9,6 +9,24 @@
 
 namespace gt {
 
+// Calls goes_on(id, value) once for each value behind `from`, itself included;
+// where it says false, what that value was computed of is not looked at.
+template <typename GoesOn>
+void walk_back(const Tape& tape, ValueId from, const GoesOn& goes_on) {
+  std::unordered_set<ValueId> seen;
+  std::vector<ValueId> open = {from};
+  while (!open.empty()) {
+    const ValueId id = open.back();
+    open.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Value& v = tape.value(id);
+    if (!goes_on(id, v) || v.producer == kNil) continue;
+    for (const ValueId operand : tape.node(v.producer).operands()) {
+      if (operand != kNil) open.push_back(operand);
+    }
+  }
+}
+
 struct History {
   std::vector<NodeId> nodes;            // behind the loss, newest first
   std::unordered_set<ValueId> reached;  // behind it, or the loss itself
