@@ -27,6 +27,16 @@ wrong() {
     --bind 'tcp://*:5560' --workers 1
 }
 
+@test "an endpoint may name a host, and a wrong one is told as what it is" {
+  run -4 --separate-stderr gt-route --bind 'tcp://localhost:*' --workers 1 \
+    --timeout 1 <<< 'x = ones f32[2]'
+  [[ $stderr == *'gt-route: waits for 1 workers at tcp://'* ]]
+  run -2 gt-route --bind tcp://127.0.0.1:99999 --workers 1 < /dev/null
+  [ "$output" = "gt-route: cannot listen at tcp://127.0.0.1:99999: '99999' is no port; expected 0 to 65535, or *" ]
+  run -2 gt-work --connect tcp://127.0.0.1:70000
+  [[ $output == *"'70000' is no port; expected 0 to 65535, or *" ]]
+}
+
 @test "workers that do not come are waited for so long, and named" {
   run -4 --separate-stderr gt-route --bind ipc://@gt-test-$$ --workers 2 \
     --timeout 1 <<< 'x = ones f32[2]'

@@ -51,9 +51,12 @@ most_of() {
   printf 'x = randn f32[12,8] 1\nw = randn f32[8,8] 2\nm = mul w 0\nv = mul w 0\nx = copy x #signal=second\nh = matmul x w #signal=second\ny = softmax h\nl = mean y\ng = grad l w\nw m v = adamw w g m v 1 0.1\nfree h y\nprint w\nprint l\n' >adam.gt
   gt-emit adam.gt >adam.s
   printf 'mesh: {pp: 2, tp: 2}\nsignals:\n  second: {on: {pp: 1}, shard: {tp: 1}}\n' >pp.yaml
-  for run in 'tp2.yaml pair.s' 'pp.yaml adam.s'; do
+  # The rank that holds most is not the one with the largest pieces.
+  printf 'w = randn f64[4,3] 3\nx = randn f64[5,4] 4 #signal=t\nh = matmul x w #signal=s\n' >uneven.s
+  printf 's: {shard: {axis: 0, workers: [1, 2, 3]}}\nt: {shard: {replicated: true, workers: [3]}}\n' >uneven.yaml
+  for run in '-c tp2.yaml pair.s' '-c pp.yaml adam.s' '-n 4 -c uneven.yaml uneven.s'; do
     # shellcheck disable=SC2086 # two words
-    gt-shard --summary -c $run >placed 2>said
+    gt-shard --summary $run >placed 2>said
     said=$(sed -n 's/^gt-shard: \(.*\) MB a rank at most;.*/\1/p' said)
     [ "$(awk -v mb="$said" 'BEGIN { printf "%d", mb * 1e6 + 0.5 }')" = "$(most_of placed)" ]
   done

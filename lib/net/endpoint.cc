@@ -1,6 +1,7 @@
 #include "net/endpoint.h"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/random.h>
@@ -9,6 +10,8 @@
 
 #include <cerrno>
 #include <cstring>
+
+#include "base/text.h"
 
 namespace gt {
 namespace {
@@ -31,6 +34,12 @@ HostPort split(std::string_view endpoint) {
   const bool has_port = colon != std::string_view::npos;
   return {std::string(host),
           std::string(has_port ? endpoint.substr(colon + 1) : "")};
+}
+
+std::string with_port(const std::string& address, const std::string& port) {
+  const bool is_six = address.find(':') != std::string::npos;
+  return std::string(kTcp) + (is_six ? "[" + address + "]" : address) + ":" +
+         port;
 }
 
 // The local address of a datagram socket that was connected, which sends
@@ -98,6 +107,32 @@ bool is_loopback(std::string_view endpoint) {
   return host == "localhost" || host == "lo";
 }
 
+Status check_port(std::string_view endpoint) {
+  if (!is_tcp(endpoint)) return ok_status();
+  const std::string port = split(endpoint).port;
+  uint16_t number = 0;
+  if (port == "*" || read_number(port, number)) return ok_status();
+  return Error{"'" + port + "' is no port; expected 0 to 65535, or *"};
+}
+
+Result<std::string> listening_endpoint(const std::string& endpoint) {
+  if (!is_tcp(endpoint)) return endpoint;
+  const auto [host, port] = split(endpoint);
+  if (host == "*" || ::if_nametoindex(host.c_str()) != 0) return endpoint;
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
+  if (code != 0) return Error{::gai_strerror(code)};
+  char address[NI_MAXHOST] = "";
+  const int named = ::getnameinfo(found->ai_addr, found->ai_addrlen, address,
+                                  sizeof address, nullptr, 0, NI_NUMERICHOST);
+  ::freeaddrinfo(found);
+  if (named != 0) return Error{::gai_strerror(named)};
+  return with_port(address, port);
+}
+
 Result<std::string> endpoint_beside(const std::string& near) {
   if (!is_tcp(near)) return local_endpoint();
   const auto [host, port] = split(near);
@@ -113,8 +148,7 @@ Result<std::string> endpoint_beside(const std::string& near) {
   }
   ::freeaddrinfo(found);
   if (address.empty()) return Error{"no way to " + near + " from this host"};
-  const bool is_six = address.find(':') != std::string::npos;
-  return std::string(kTcp) + (is_six ? "[" + address + "]" : address) + ":*";
+  return with_port(address, "*");
 }
 
 }  // namespace gt

@@ -23,8 +23,9 @@ void raise_open_files() {
   ::setrlimit(RLIMIT_NOFILE, &limit);  // what cannot be had is not needed yet
 }
 
-Error failed(const char* what, const std::string& endpoint) {
-  return Error{std::string(what) + " " + endpoint + ": " + zmq_strerror(errno)};
+Error failed(const char* what, const std::string& endpoint,
+             const std::string& why = zmq_strerror(errno)) {
+  return Error{std::string(what) + " " + endpoint + ": " + why};
 }
 
 }  // namespace
@@ -80,7 +81,14 @@ void Socket::set(int option, const std::string& value) {
 
 void Socket::linger(int milliseconds) { set(ZMQ_LINGER, milliseconds); }
 
-Result<std::string> Socket::bind(const std::string& endpoint) {
+Result<std::string> Socket::bind(const std::string& wanted) {
+  constexpr const char* kWhat = "cannot listen at";
+  if (const Status s = check_port(wanted); !s.ok()) {
+    return failed(kWhat, wanted, s.error().message);
+  }
+  const auto resolved = listening_endpoint(wanted);
+  if (!resolved.ok()) return failed(kWhat, wanted, resolved.error().message);
+  const std::string& endpoint = resolved.value();
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
   if (keys_) {
     set(ZMQ_CURVE_SERVER, 1);
@@ -88,17 +96,20 @@ Result<std::string> Socket::bind(const std::string& endpoint) {
     GT_CHECK(zmq_setsockopt(socket_, ZMQ_ZAP_DOMAIN, "gt", 2) == 0);
   }
   if (zmq_bind(socket_, endpoint.c_str()) != 0) {
-    return failed("cannot listen at", endpoint);
+    return failed(kWhat, endpoint);
   }
   char bound[512];
   size_t size = sizeof bound;
   if (zmq_getsockopt(socket_, ZMQ_LAST_ENDPOINT, bound, &size) != 0) {
-    return failed("cannot listen at", endpoint);
+    return failed(kWhat, endpoint);
   }
   return std::string(bound, size - 1);
 }
 
 Status Socket::connect(const std::string& endpoint, const std::string& server) {
+  if (const Status s = check_port(endpoint); !s.ok()) {
+    return failed("cannot connect to", endpoint, s.error().message);
+  }
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
   if (keys_) {
     if (!is_key(server)) {

@@ -127,6 +127,28 @@ double Cluster::piece_bytes(const Layout& layout, const Type& whole) const {
          static_cast<double>(size_of(whole.dtype));
 }
 
+std::vector<uint64_t> Cluster::bytes_of_pieces(const Layout& layout,
+                                               const Type& whole) const {
+  const Set& set = sets_[layout.set];
+  std::vector<uint64_t> bytes;
+  for (size_t place = 0; place < set.ranks.size(); ++place) {
+    std::vector<int64_t> at(axes());
+    size_t rest = place;
+    for (size_t a = axes(); a-- > 0;) {
+      const auto n = static_cast<size_t>(set.counts[a]);
+      at[a] = static_cast<int64_t>(rest % n);
+      rest /= n;
+    }
+    Type piece = whole;
+    for (const AxisCut& cut : layout.cuts) {
+      int64_t& n = piece.shape[static_cast<size_t>(cut.dim)];
+      n = extent_of(n, cut.unit, set.counts[cut.axis], at[cut.axis]).count;
+    }
+    bytes.push_back(piece.bytes());
+  }
+  return bytes;
+}
+
 bool Cluster::is_same_cut(const Layout& a, const Layout& b, int32_t dim,
                           int64_t size) const {
   std::vector<uint32_t> of_a, of_b;

@@ -77,6 +77,9 @@ class Cluster {
   bool is_even(const Layout& layout, int32_t dim, int64_t size) const;
   // Of the largest piece.
   double piece_bytes(const Layout& layout, const Type& whole) const;
+  // Of the set's ranks, in their order.
+  std::vector<uint64_t> bytes_of_pieces(const Layout& layout,
+                                        const Type& whole) const;
   // Whether both cut a dimension of this size at the same places.
   bool is_same_cut(const Layout& a, const Layout& b, int32_t dim,
                    int64_t size) const;

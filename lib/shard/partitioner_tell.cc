@@ -62,7 +62,7 @@ void Partitioner::holds(const std::string& name, const Layout& layout,
                         const Type& whole) {
   if (is_trial_) return;
   memory_.bind(name, cluster_.ranks(layout.set),
-               static_cast<uint64_t>(cluster_.piece_bytes(layout, whole)));
+               cluster_.bytes_of_pieces(layout, whole));
 }
 
 void Partitioner::line_ends() {

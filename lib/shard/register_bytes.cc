@@ -3,10 +3,13 @@
 namespace gt {
 
 void RegisterBytes::bind(const std::string& name, const Ranks& ranks,
-                         uint64_t bytes) {
-  for (const int64_t rank : ranks) held_.add(rank, bytes);
+                         const std::vector<uint64_t>& bytes) {
   take_away(name, ranks);
-  registers_[name].push_back({ranks, bytes});
+  std::vector<Piece>& pieces = registers_[name];
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    held_.add(ranks[i], bytes[i]);
+    pieces.push_back({ranks[i], bytes[i]});
+  }
 }
 
 void RegisterBytes::free(const std::string& name, const Ranks& ranks) {
@@ -15,26 +18,18 @@ void RegisterBytes::free(const std::string& name, const Ranks& ranks) {
 }
 
 void RegisterBytes::end_line() {
-  for (const Part& part : replaced_) {
-    for (const int64_t rank : part.ranks) held_.drop(rank, part.bytes);
-  }
+  for (const Piece& piece : replaced_) held_.drop(piece.rank, piece.bytes);
   replaced_.clear();
 }
 
 void RegisterBytes::take_away(const std::string& name, const Ranks& ranks) {
   const auto it = registers_.find(name);
   if (it == registers_.end()) return;
-  std::vector<Part> rest;
-  for (Part& part : it->second) {
-    if (part.ranks == ranks) {
-      replaced_.push_back(std::move(part));
-      continue;
-    }
-    Ranks left = without(part.ranks, ranks);
-    if (!left.empty()) rest.push_back({std::move(left), part.bytes});
-    replaced_.push_back({common(part.ranks, ranks), part.bytes});
-  }
-  it->second = std::move(rest);
+  std::erase_if(it->second, [&](const Piece& piece) {
+    if (!place_in(ranks, piece.rank)) return false;
+    replaced_.push_back(piece);
+    return true;
+  });
   if (it->second.empty()) registers_.erase(it);
 }
 

@@ -19,11 +19,12 @@ struct Figure {
   double Machine::*field;
 };
 constexpr Figure kFigures[] = {
-    {"flops", "operations a second", &Machine::flops},
-    {"memory_bandwidth", "bytes a second", &Machine::memory_bandwidth},
-    {"bandwidth", "bytes a second", &Machine::bandwidth},
-    {"latency", "seconds", &Machine::latency},
-    {"memory", "bytes", &Machine::memory},
+    {"flops", "operations a second, such as 1e12", &Machine::flops},
+    {"memory_bandwidth", "bytes a second, such as 1e11",
+     &Machine::memory_bandwidth},
+    {"bandwidth", "bytes a second, such as 1e10", &Machine::bandwidth},
+    {"latency", "seconds above 0, such as 1e-5", &Machine::latency},
+    {"memory", "bytes, such as 16e9", &Machine::memory},
 };
 
 }  // namespace
@@ -46,7 +47,7 @@ bool ConfigReader::read_dim(const YamlNode& value, int64_t& dim) {
 bool ConfigReader::read_figure(const YamlNode& value, std::string_view what,
                                double& out) {
   return (read_number(value.text, out) && std::isfinite(out) && out > 0) ||
-         expected(value, std::string(what) + ", such as 1e10");
+         expected(value, std::string(what));
 }
 
 bool ConfigReader::add_numbers(const YamlNode& value, const std::string& what,

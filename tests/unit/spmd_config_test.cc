@@ -313,7 +313,7 @@ constexpr Bad kBadOwn[] = {
     {"mesh: {tp: 2}\nschedule: {window: 4}\n",
      "c.yaml:2: schedule: says no kind, such as 1f1b"},
     {"mesh: {tp: 2}\nmachine: {flops: fast}\n",
-     "c.yaml:2: machine: expected operations a second, such as 1e10, got "
+     "c.yaml:2: machine: expected operations a second, such as 1e12, got "
      "'fast'"},
     {"mesh: {tp: 2}\nmachine: {flop: 1}\n",
      "c.yaml:2: machine: unknown key 'flop'; expected flops, "
