@@ -130,6 +130,33 @@ w = tensor f32[4] 4 4 4 4'
   lines_are 'y = tensor f32[4,0]'
 }
 
+@test "q, k and v of one weight are cut by heads, and nothing is gathered" {
+  cat >qkv.gt <<'END'
+x = randn f32[2,8,12] 1
+w = randn f32[3,1,12,12] 2 scale=0.1 #signal=qkv
+o = randn f32[12,12] 3 scale=0.1 #signal=proj
+qkv = matmul x w #signal=qkv
+q k v = split qkv
+q = squeeze q axis=0
+k = squeeze k axis=0
+v = squeeze v axis=0
+a = attention q k v heads=4 causal=1
+y = matmul a o #signal=proj
+l = mean y
+g = grad l w
+print l
+print g
+END
+  printf 'mesh: {tp: 2}\nsignals:\n  qkv: {shard: {tp: -1}}\n  proj: {shard: {tp: 0}}\n' >qkv.yaml
+  gt-emit qkv.gt | gt-shard -c qkv.yaml >placed
+  run -0 grep -o '[a-z_]* [^ ]* over=tp' placed
+  [ "$output" = 'all_reduce l@0-1 over=tp' ]
+  gt-check -q placed
+  gt-emit qkv.gt | gt-work >whole
+  gt-work placed >cut
+  run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 whole cut
+}
+
 @test "names of placed lines are not taken, nor those of other lines" {
   printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 1}}}\n' >k.yaml
   printf 'mesh tp=2\n_s0@0-1 = full f32[4,4] 5\ny = randn f32[4,4] 1 #signal=c\nz = softmax y\nprint z\nprint _s0@0 as=q\n' >own.gt
