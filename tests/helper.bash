@@ -113,3 +113,8 @@ same_values() {
   gt-emit "$program" | gt-shard "$@" | gt-work >placed
   gt-cmp --rtol 1e-5 whole placed
 }
+
+# lines OP: how many lines of standard input are the op's.
+lines() {
+  grep -c " = $1 " || true
+}

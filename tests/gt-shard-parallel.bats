@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# The ways in which people cut models: columns and rows, heads, data, microbatches.
+
+load helper
+
+@test "a column and a row product: one sum forward, one backward if x needs it" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml >placed
+  [ "$(lines all_reduce <placed)" = 1 ]
+  [ "$(lines all_gather <placed)" = 0 ]
+  [ "$(lines reduce_scatter <placed)" = 0 ]
+  grep -q '^y@0-1 = all_reduce y@0-1 over=tp' placed
+  same_values pair.gt -c tp2.yaml
+  sed -e 's/^gu gd = grad l u d/gx gu gd = grad l x u d/' \
+    -e 's/print gu/print gx/' pair.gt >deeper.gt
+  gt-emit deeper.gt | gt-shard -c tp2.yaml >placed
+  [ "$(lines all_reduce <placed)" = 2 ]
+  grep -q '^gx@0-1 = all_reduce gx@0-1 over=tp .*#bwd' placed
+  same_values deeper.gt -c tp2.yaml
+}
+
+@test "GT's form: the same products over workers, stages on others" {
+  cat >stages.gt <<'END'
+x = randn f32[8,16] 1
+w1 = randn f32[16,6] 2
+w2 = randn f32[6,4] 3
+w3 = randn f32[4,4] 4
+h = matmul x w1 #signal=pp_stage0_colpar
+h = matmul h w2 #signal=pp_stage0_rowpar
+h = copy h #signal=stage0_to_stage1
+y = matmul h w3 #signal=pp_stage1
+l = sum y
+g1 g3 = grad l w1 w3
+print y
+print g1
+print g3
+END
+  cat >gt.yaml <<'END'
+# Column parallel - splits output features
+pp_stage0_colpar:
+  shard:
+    axis: 1
+    workers: [0, 1]
+# Row parallel - splits input features
+pp_stage0_rowpar:
+  shard:
+    axis: 0
+    workers: [0, 1]
+stage0_to_stage1:
+  workers: [2, 3]
+pp_stage1:
+  shard:
+    replicated: true
+    workers: [2, 3]
+END
+  gt-emit stages.gt | gt-shard -c gt.yaml >placed
+  grep -qx 'mesh workers=4' placed
+  grep -q '^w1@0-1 = randn f32\[16,6\] 2 split=workers:1' placed
+  grep -q '^w2@0-1 = randn f32\[6,4\] 3 split=workers:0' placed
+  grep -q '@2-3 = copy [A-Za-z0-9_]*@0' placed
+  gt-check -q placed
+  grep -q '^y@2-3 = matmul h@2-3 w3@2-3 ' placed
+  same_values stages.gt -c gt.yaml
+}
+
+@test "GT's form: -n says how many all are" {
+  printf 'x = rand f32[7,2] 1 #signal=s\nprint x\n' >p.gt
+  printf 's: {shard: {axis: 0, workers: null}}\n' >s.yaml
+  gt-emit p.gt | gt-shard -c s.yaml -n 3 >placed
+  grep -q '^x@0-2 = rand f32\[7,2\] 1 split=workers:0' placed
+  same_values p.gt -c s.yaml -n 3
+  run -3 --separate-stderr gt-shard -c s.yaml p.gt
+  [[ $stderr == *"s.yaml:1: "*"-n"* ]]
+}
+
+@test "data parallel: each gradient is summed once, the loss at its print" {
+  cat >dp.gt <<'END'
+x = randn f64[7,5] 1 #signal=batch
+t = randn f64[7,3] 2 #signal=batch
+w = randn f64[5,3] 3
+b = zeros f64[3]
+y = linear x w b
+l = mse y t
+gw gb = grad l w b
+w = sgd w gw 0.1
+b = sgd b gb 0.1
+print l
+print w
+print b
+END
+  printf 'mesh: {dp: 3}\nsignals: {batch: {shard: {dp: 0}}}\n' >dp.yaml
+  gt-emit dp.gt | gt-shard -c dp.yaml >placed
+  [ "$(lines all_reduce <placed)" = 3 ]
+  for name in gw gb l; do
+    grep -q "^$name@0-2 = all_reduce $name@0-2 over=dp" placed
+  done
+  same_values dp.gt -c dp.yaml
+}
+
+@test "microbatches: gradients accumulate as parts of a sum, one sum in the end" {
+  cat >mb.gt <<'END'
+w = randn f64[5,3] 3
+x = randn f64[6,5] 1 #signal=batch
+l = sum x
+END
+  for i in 0 1 2; do
+    cat >>mb.gt <<END
+x$i = randn f64[6,5] $i #signal=batch #mb=$i
+h$i = matmul x$i w #mb=$i
+l$i = sum h$i #mb=$i
+g$i = grad l$i w
+END
+  done
+  cat >>mb.gt <<'END'
+g = add g0 g1
+g = add g g2
+w = sgd w g 0.1
+print w
+END
+  printf 'mesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\n' >dp.yaml
+  gt-emit mb.gt | gt-shard -c dp.yaml >placed
+  [ "$(lines all_reduce <placed)" = 1 ]
+  same_values mb.gt -c dp.yaml
+}
+
+@test "q, k and v of one weight are cut by heads, and nothing is gathered" {
+  cat >qkv.gt <<'END'
+x = randn f32[2,8,12] 1
+w = randn f32[3,1,12,12] 2 scale=0.1 #signal=qkv
+o = randn f32[12,12] 3 scale=0.1 #signal=proj
+qkv = matmul x w #signal=qkv
+q k v = split qkv
+q = squeeze q axis=0
+k = squeeze k axis=0
+v = squeeze v axis=0
+a = attention q k v heads=4 causal=1
+y = matmul a o #signal=proj
+l = mean y
+g = grad l w
+print l
+print g
+END
+  printf 'mesh: {tp: 2}\nsignals:\n  qkv: {shard: {tp: -1}}\n  proj: {shard: {tp: 0}}\n' >qkv.yaml
+  gt-emit qkv.gt | gt-shard -c qkv.yaml >placed
+  run -0 grep -o '[a-z_]* [^ ]* over=tp' placed
+  [ "$output" = 'all_reduce l@0-1 over=tp' ]
+  gt-check -q placed
+  gt-emit qkv.gt | gt-work >whole
+  gt-work placed >pieces
+  run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 whole pieces
+}
