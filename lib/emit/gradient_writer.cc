@@ -4,8 +4,8 @@
 
 #include "emit/gradient_mesh.h"
 #include "emit/gradient_notes.h"
+#include "emit/gradient_zeros.h"
 #include "emit/session.h"
-#include "grad/line_types.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 
@@ -308,7 +308,10 @@ class Session::GradientWriter {
       s_.warn("grad: the loss does not depend on " + target_text(t) +
                   "; its gradient is zeros",
               origin_);
-      return write_zeros(t);
+      const TargetZeros zeros =
+          target_zeros(ledger_, targets_.values[t], s_.mesh_);
+      return write_as(name, ledger_.tape.add_leaf(zeros.type, true, origin_),
+                      zeros.lines, t);
     }
     const TypeId type = program_.handle_types[h];
     const std::string text = "copy " + ledger_.name_of(values_[h], name.ranks);
@@ -316,72 +319,6 @@ class Session::GradientWriter {
              {{std::string(name.ranks), text}}, t);
     ledger_.tape.drop_read(values_[h]);
     ledger_.write_idle_frees(out_);
-  }
-
-  void write_zeros(size_t t) {
-    const Name& name = s_.line_.results[t];
-    const GradientTarget& target = targets_.values[t];
-    const auto type_of = [&](const ValueOnRanks& part) {
-      return ledger_.tape.value(part.value).type;
-    };
-    if (target.ranks.empty()) {
-      const TypeId type = type_of(target.parts[0]);
-      return write_as(name, ledger_.tape.add_leaf(type, true, origin_),
-                      {{"", "zeros " + to_string(ledger_.types[type])}}, t);
-    }
-    if (write_whole_zeros(t)) return;
-    // A line for each type that its pieces have.
-    PlacedType all{target.ranks, {}, {}};
-    std::vector<std::pair<std::string, std::string>> lines;
-    for (const int64_t rank : target.ranks) {
-      for (const ValueOnRanks& part : target.parts) {
-        if (!includes(part.ranks, {rank})) continue;
-        all.types.push_back(ledger_.types.on(type_of(part), rank));
-      }
-    }
-    for (Ranks left = target.ranks; !left.empty();) {
-      const Type type = all.on(left[0]);
-      Ranks same;
-      for (const int64_t rank : left) {
-        if (all.on(rank) == type) same.push_back(rank);
-      }
-      lines.emplace_back(to_string(same), "zeros " + to_string(type));
-      left = without(left, same);
-    }
-    const TypeId type = ledger_.types.id(std::move(all));
-    write_as(name, ledger_.tape.add_leaf(type, true, origin_), lines, t);
-  }
-
-  // Of a target whose types are known: cut like it, and typed as its gradient.
-  bool write_whole_zeros(size_t t) {
-    const GradientTarget& target = targets_.values[t];
-    if (target.parts.size() > 1 || s_.mesh_ == nullptr) return false;
-    const ValueId value = target.parts[0].value;
-    PlacedType type = ledger_.types.placed(ledger_.tape.value(value).type);
-    if (!type.global || type.ranks != target.ranks) return false;
-    const auto cut = stated_cut(type, target.ranks, s_.mesh_);
-    if (!cut && (type.global->is_sharded() || type.types.size() > 1)) {
-      return false;
-    }
-    LocalType claim;
-    for (LocalType::Axis& a : type.letters.axes) {
-      a.letter = dual(a.letter);
-      if (a.letter == 'P' || a.letter == 'I') {
-        claim.set({"", a.size, a.stride}, a.letter);
-      }
-    }
-    for (AxisType& a : type.global->axes) a.letter = dual(a.letter);
-    const Type& piece = type.types[0];
-    std::string text =
-        "zeros " + to_string(cut ? Type{piece.dtype, cut->whole} : piece);
-    if (cut) text += " split=" + cut->split;
-    if (const std::string said = describe(claim, *s_.mesh_); !said.empty()) {
-      text += " #type=" + said;
-    }
-    const TypeId id = ledger_.types.id(std::move(type));
-    write_as(s_.line_.results[t], ledger_.tape.add_leaf(id, true, origin_),
-             {{to_string(target.ranks), text}}, t);
-    return true;
   }
 
   void write_as(const Name& name, ValueId v,
