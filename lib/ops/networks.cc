@@ -61,8 +61,9 @@ Status types_elementwise_loss(Call& call) {
   return ok_status();
 }
 
-// {count}: losses; {classes}; {factor}: what a square's derivative is
-// multiplied by; {half}: whether sums must be taken in f32.
+// {count}: losses; {classes}; {picks}: the shape of an element of each row;
+// {factor}: what a square's derivative is multiplied by; {half}: whether sums
+// must be taken in f32.
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const Shape& x = call.type(operand_named(call, "x")).shape;
   const bool classes = call.op->name.starts_with("cross_entropy");
@@ -72,6 +73,11 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
   }
   if (name == "count") return std::to_string(count);
   if (name == "classes") return std::to_string(x.back());
+  if (name == "picks") {
+    Shape picks = x;
+    picks[picks.size() - 1] = 1;
+    return list_text(picks);
+  }
   if (name == "half") return half_word(call.results[0].dtype);
   if (name != "factor") return "";
   const bool mean = call.key("reduction") == "mean";
@@ -262,10 +268,8 @@ constexpr Row kRows[] = {
        [reduction=mean] z = cross_entropy_grad a x target reduction=sum
        [reduction!=mean] p = softmax x
        [reduction!=mean] t = unsqueeze target axis=-1
-       [reduction!=mean] r = arange i64[{classes}]
-       [reduction!=mean] o = eq r t
-       [reduction!=mean] c = cast o {x.dtype}
-       [reduction!=mean] q = sub p c
+       [reduction!=mean] o = full {x.dtype}[{picks}] -1
+       [reduction!=mean] q = scatter_add p t o axis=-1
        [reduction=none] s = unsqueeze g axis=-1
        [reduction=sum] s = copy g
        [reduction!=mean] z = mul q s)",
