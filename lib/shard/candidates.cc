@@ -123,6 +123,13 @@ void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
   for (const std::string_view set : sets) try_summands(axis, set, out);
 }
 
+// A cast of floats to fewer digits: summands may be beyond what those hold
+// where the sum is not.
+bool Candidates::narrows() const {
+  return call_.op->name == "cast" && is_float(call_.type(0).dtype) &&
+         size_of(call_.results[0].dtype) < size_of(call_.type(0).dtype);
+}
+
 void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
                               std::vector<AxisUse>& out) const {
   AxisUse use = none();
@@ -147,7 +154,7 @@ void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
     any |= summands && has_summands(axis, i);
     letters.push_back(summands ? 'P' : 'R');
   }
-  if (!any || join(call_, letters).letter != 'P') return;
+  if (!any || narrows() || join(call_, letters).letter != 'P') return;
   use.partial_results.assign(call_.results.size(), true);
   use.what = "summands";
   out.push_back(std::move(use));

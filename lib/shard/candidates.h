@@ -41,6 +41,7 @@ class Candidates {
   std::string describe(const Label& label) const;
   bool has_summands(size_t axis, size_t i) const;
   void keep_summands(size_t axis, std::vector<AxisUse>& out) const;
+  bool narrows() const;
   void try_summands(size_t axis, std::optional<std::string_view> set,
                     std::vector<AxisUse>& out) const;
 

@@ -103,7 +103,7 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
 
 Status Partitioner::instruction(const Line& line, std::string_view text) {
   if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
-  Work work{line, text, {}, {}, false, false, 0, {}, {}, 0, nullptr};
+  Work work{line, text, {}, {}, {}, false, false, 0, {}, {}, 0, nullptr};
   if (Status s = find_values(work); !s.ok()) return reject(line, s.error());
   if (line.op == "free") {
     release(line);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ops/call.h"
+#include "shard/claims.h"
 #include "shard/plan_cache.h"
 #include "shard/redistribute.h"
 #include "shard/register_bytes.h"
@@ -50,6 +51,9 @@ class Partitioner : public Rewriter {
   // rest goes on.
   Status take(std::string_view text, std::string& out);
 
+  // At the end of the stream: what it still owes, with LF.
+  void finish(std::string& out);
+
   // Lines without ranks came by.
   bool has_rewritten() const { return has_rewritten_; }
   const CutsInUse& cuts_in_use() const { return cuts_in_use_; }
@@ -70,6 +74,7 @@ class Partitioner : public Rewriter {
     std::string_view text;
     Call call;
     Scope scope;
+    std::optional<CutSetting> wish;  // of its own notes, after the config's
     bool is_backward = false;
     bool is_named = false;  // its shard: is of the tensor's name
     uint32_t set = 0;
@@ -107,6 +112,7 @@ class Partitioner : public Rewriter {
   void note_sum(const Work& work);
   void create(const ShardValuePtr& value, const Layout& layout);
   void create_default(const ShardValuePtr& value);
+  void create_unread(const ShardValuePtr& value);
   void stop_reading(const ShardValuePtr& value);
   void keep_for_readers(const std::string& name);
   void create_loads(const std::string& file);  // before it is saved anew
@@ -160,6 +166,13 @@ class Partitioner : public Rewriter {
   Writing writing(const Call& call, const Plan& plan) const;
   void declare_mesh();
 
+  // ---- partitioner_wide.cc: sums of f16 in f32
+  void write_cast(const std::string& to, const std::string& from,
+                  const Layout& layout, const Type& whole,
+                  const std::string& notes);
+  std::vector<Type> widen(const Work& work, std::vector<std::string>& operands);
+  void narrow(const Work& work);
+
   // ---- names
   ShardValuePtr find(std::string_view name) const;
   void bind(const std::string& name, const ShardValuePtr& value);
@@ -174,6 +187,8 @@ class Partitioner : public Rewriter {
   // ---- partitioner_tell.cc: for people
   void explain(const Work& work);
   void explain_result(const Work& work, std::string_view expanded);
+  std::string as_said(size_t line) const;
+  std::string not_as_said(const Claims& claims, const Layout& layout) const;
   void explain_created(const UnwrittenLine& held, const Layout& layout);
   // For the count of memory: a line that was written binds or frees these.
   void holds(const std::string& name, const Layout& layout, const Type& whole);
@@ -201,13 +216,15 @@ class Partitioner : public Rewriter {
   mutable CutsInUse cuts_in_use_;
   size_t depth_ = 0;  // of expansions within each other
   bool has_rewritten_ = false;
-  bool is_trial_ = false;  // what is written will be taken back
+  bool is_trial_ = false;   // what is written will be taken back
+  bool is_unread_ = false;  // what is created
   std::string place_;
   std::string explained_, created_;  // of the line; of those that it reads
   // Of the line: its name space, what to tell people, where to write.
   bool regathers_ = false;  // what it gathers is not kept
   std::string space_;
   std::string notes_;
+  Claims claims_;
   std::string* out_ = nullptr;
 };
 

@@ -13,8 +13,8 @@ void Partitioner::explain(const Work& work) {
   for (const Alternative& a : work.plan().alternatives) {
     char cost[32];
     std::snprintf(cost, sizeof cost, "%.3g us", a.seconds * 1e6);
-    text += std::string(a.chosen ? "  * " : "    ") +
-            cluster_.axis_name(a.axis) + ": " + a.what + ": " + cost + "\n";
+    text += std::string(a.chosen ? "  * " : "    ") + a.axes + ": " + a.what +
+            ": " + cost + "\n";
   }
   explained_ += text;
 }
@@ -29,6 +29,8 @@ void Partitioner::explain_result(const Work& work, std::string_view expanded) {
                   "and not %.6g:\n",
                   *work.planned->bytes_expanded, work.plan().bytes);
     explained_ += text;
+  } else if (work.plan().sums_halves) {
+    explained_ += "    in f32, and rounded when its parts are summed\n";
   }
   while (!expanded.empty()) {
     const std::string_view line = expanded.substr(0, expanded.find('\n'));
@@ -38,21 +40,36 @@ void Partitioner::explain_result(const Work& work, std::string_view expanded) {
   const ShardValuePtr value =
       work.line.results.empty() ? nullptr : find(work.line.results[0].text);
   if (value == nullptr || value->copies.empty()) return;
-  explained_ +=
-      "    -> " + cluster_.describe(value->copies[0].layout) +
-      (work.pin ? ", as " + config_.place(work.pin_line) + " says" : "") + "\n";
+  explained_ += "    -> " + cluster_.describe(value->copies[0].layout) +
+                (work.pin ? as_said(work.pin_line) : "") +
+                not_as_said(claims_, value->copies[0].layout) + "\n";
+}
+
+// Whose wish it was; line 0: of the line's own notes, or its part=.
+std::string Partitioner::as_said(size_t line) const {
+  return line == 0 ? ", as the line says"
+                   : ", as " + config_.place(line) + " says";
+}
+
+// Of notes that would be false of what came.
+std::string Partitioner::not_as_said(const Claims& claims,
+                                     const Layout& layout) const {
+  if (claims_hold(claims, cluster_, layout)) return "";
+  std::string out = ", not as";
+  if (!claims.type.empty()) out += " #type=" + claims.type;
+  if (!claims.spec.empty()) out += " #spec=" + claims.spec;
+  return out + " says";
 }
 
 void Partitioner::explain_created(const UnwrittenLine& held,
                                   const Layout& layout) {
   if (!explain_ || is_trial_) return;
-  std::string why = ", as " + place_ + " reads it";
-  if (held.pin) {
-    why = held.pin_line == 0 ? ", as the line says"
-                             : ", as " + config_.place(held.pin_line) + " says";
-  }
+  std::string why =
+      is_unread_ ? ", read by nobody" : ", as " + place_ + " reads it";
+  if (held.pin) why = as_said(held.pin_line);
   created_ += held.place + ": " + held.text + "\n    -> " +
-              cluster_.describe(layout) + why + "\n";
+              cluster_.describe(layout) + why +
+              not_as_said(held.claims, layout) + "\n";
 }
 
 // ---- costs

@@ -74,6 +74,8 @@ void Partitioner::write_planned(Work& work) {
   }
   take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
                     operands);
+  std::vector<Type> types(call.results.begin(), call.results.end());
+  if (plan.sums_halves) types = widen(work, operands);
   Writing how = writing(call, plan);
   if (work.scope.compile.value_or(false) &&
       work.line.note("compile") == nullptr) {
@@ -89,14 +91,13 @@ void Partitioner::write_planned(Work& work) {
   }
   passing_names_.clear();
   for (size_t r = 0; r < work.line.results.size(); ++r) {
-    holds(std::string(work.line.results[r].text), plan.results[r],
-          call.results[r]);
+    holds(std::string(work.line.results[r].text), plan.results[r], types[r]);
   }
   line_ends();
   for (size_t r = 0; r < work.line.results.size(); ++r) {
     const std::string name(work.line.results[r].text);
     const auto made = std::make_shared<ShardValue>();
-    made->type = call.results[r];
+    made->type = types[r];
     made->copies = {{plan.results[r], ""}};
     made->is_source = makes_source(call, first);
     leave(name, how.set);
@@ -106,6 +107,7 @@ void Partitioner::write_planned(Work& work) {
   note_sum(work);
   find_extremes(work);
   settle(work);
+  if (plan.sums_halves) narrow(work);
 }
 
 // The name's pieces on ranks where the line that binds it anew does not run.
@@ -249,7 +251,7 @@ Line Partitioner::without_early_notes(const Work& work) const {
     const Layout& made = work.plan().results[r];
     const Layout wanted =
         gradient_layout(work, targets[r], work.call.results[r], made);
-    if (made.cuts == wanted.cuts) continue;
+    if (made.cuts == wanted.cuts && !work.plan().sums_halves) continue;
     std::erase_if(line.notes, [&](const Note& note) {
       return note.key == "grad" && unquote(note.value) == targets[r];
     });
@@ -265,9 +267,10 @@ void Partitioner::settle_gradients(const Work& work) {
     const Layout made = value->copies[0].layout;
     const Layout wanted = gradient_layout(work, targets[r], value->type, made);
     if (made == wanted) continue;
+    const bool is_noted = made.cuts == wanted.cuts || work.plan().sums_halves;
     change(alone(std::string(work.line.results[r].text)), wanted,
            "the gradient of " + targets[r],
-           made.cuts == wanted.cuts ? "" : " #grad=" + targets[r]);
+           is_noted ? "" : " #grad=" + targets[r]);
   }
 }
 

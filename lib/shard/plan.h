@@ -31,9 +31,9 @@ struct PlannedLine {
   bool keeps_summands = false;  // a sum of the result is not paid for here
 };
 
-// One way of taking a line on one axis.
+// One way of taking a line, on one axis or on several together.
 struct Alternative {
-  size_t axis = 0;
+  std::string axes;  // "dp+tp"
   std::string what;  // "k cut, summed", for people
   double seconds = 0;
   bool chosen = false;
@@ -42,7 +42,8 @@ struct Alternative {
 struct Plan {
   std::vector<Layout> arguments;
   std::vector<Layout> results;
-  bool looks_up = false;  // a label that is cut needs split=
+  bool looks_up = false;     // a label that is cut needs split=
+  bool sums_halves = false;  // f16 or bf16 over what is cut: in f32
   // Axes over which the results are still to be made the largest or smallest.
   std::vector<std::pair<size_t, std::string>> extremes;
   double moving = 0;  // moves

@@ -30,9 +30,7 @@ class Mover {
     at_.set = to.set;
     leave_dims(to);
     enter_dims(to);
-    for (size_t a = 0; a < cluster_.axes(); ++a) {
-      if (at_.is_partial(a) && !to.is_partial(a)) sum(a);
-    }
+    sum(at_.partial & ~to.partial);
     for (size_t a = 0; a < cluster_.axes(); ++a) {
       if (!at_.is_partial(a) && to.is_partial(a)) make_summands(a);
     }
@@ -91,9 +89,7 @@ class Mover {
   }
 
   void go_to_set(const Layout& to) {
-    for (size_t a = 0; a < cluster_.axes(); ++a) {
-      if (at_.is_partial(a)) sum(a);
-    }
+    sum(at_.partial);
     const bool alike = cluster_.has_same_form(at_.set, to.set);
     if (!alike) {
       while (!at_.cuts.empty()) gather(at_.cuts.back());
@@ -201,10 +197,19 @@ class Mover {
     }
   }
 
-  void sum(size_t axis) {
+  // Over all of the axes at once.
+  void sum(uint32_t axes) {
     Layout after = at_;
-    after.partial &= ~(1U << axis);
-    add("all_reduce", over(axis), after, 2 * ring(axis) * bytes());
+    std::string keys;
+    double ranks = 1;
+    for (size_t a = 0; a < cluster_.axes(); ++a) {
+      if ((axes >> a & 1) == 0) continue;
+      after.partial &= ~(1U << a);
+      keys += (keys.empty() ? over(a) : "+" + cluster_.axis_name(a));
+      ranks *= static_cast<double>(cluster_.count(at_.set, a));
+    }
+    if (keys.empty()) return;
+    add("all_reduce", keys, after, 2 * (ranks - 1) / ranks * bytes());
   }
 
   void make_summands(size_t axis) {

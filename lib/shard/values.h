@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "shard/claims.h"
 #include "shard/layout.h"
 
 namespace gt {
@@ -20,14 +21,17 @@ struct UnwrittenLine {
   std::string text;
   std::vector<ShardValuePtr> operands;  // by operand of the line; null: no name
   std::optional<Layout> pin;            // as the config cuts it,
-  size_t pin_line = 0;                  // in this line
-  std::optional<uint32_t> set;          // where the config puts it
+  size_t pin_line = 0;                  // in this line; 0: the line says so
+  bool is_wish = false;                 // of its notes, after the config
+  Claims claims;
+  std::optional<uint32_t> set;  // where the config puts it
   // Of a gradient that is spread over what the forward summed: as that is cut,
   // which costs nothing.
   std::optional<Layout> offer;
   bool is_zero = false;
-  size_t depth = 1;   // of such lines within each other
-  std::string place;  // "model.s:3", for people who ask
+  bool may_fail = false;  // when it is run: unread, it is written all the same
+  size_t depth = 1;       // of such lines within each other
+  std::string place;      // "model.s:3", for people who ask
 };
 
 // A value in one layout: under the names' own registers, or under one that

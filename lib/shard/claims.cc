@@ -1,0 +1,100 @@
+#include "shard/claims.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/text.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kNoSetting = SIZE_MAX;  // of the config's
+
+// Calls f(axis, letter, dim) of each of "dp:S0,tp:R"; dim 0 of no shards.
+template <typename F>
+void for_each_type(std::string_view type, F f) {
+  while (!type.empty()) {
+    std::string_view rest = take_word(type, ",");
+    const std::string_view axis = take_word(rest, ":");
+    const std::string_view is = take_word(rest, ":");
+    int64_t dim = 0;
+    if (is.empty()) continue;
+    if (is[0] == 'S' && !read_number(is.substr(1), dim)) continue;
+    f(axis, is[0], dim);
+  }
+}
+
+// Calls f(axis, dim) of each of "dp+tp,-", the outer axis of a dimension first.
+template <typename F>
+void for_each_cut(std::string_view spec, F f) {
+  for (int64_t dim = 0; !spec.empty(); ++dim) {
+    std::string_view axes = take_word(spec, ",");
+    if (axes == "-") continue;
+    while (!axes.empty()) f(take_word(axes, "+"), dim);
+  }
+}
+
+bool is_claim(const Note& note) {
+  return note.key == "type" || note.key == "spec" || note.key == "partial" ||
+         note.key == "local" || note.key == "unchecked";
+}
+
+}  // namespace
+
+Claims take_claims(Line& line) {
+  Claims claims;
+  if (std::none_of(line.notes.begin(), line.notes.end(), is_claim)) {
+    return claims;
+  }
+  if (const std::string_view* type = line.note("type")) {
+    claims.type = unquote(*type);
+  }
+  if (const std::string_view* spec = line.note("spec")) {
+    claims.spec = unquote(*spec);
+  }
+  std::erase_if(line.notes, is_claim);
+  return claims;
+}
+
+std::optional<CutSetting> wished_cuts(const Claims& claims) {
+  CutSetting wish{{}, 0, kNoSetting};
+  const auto add = [&](std::string_view axis, int64_t dim) {
+    const bool is_there =
+        std::any_of(wish.cuts.begin(), wish.cuts.end(),
+                    [&](const SplitEntry& cut) { return cut.axis == axis; });
+    if (!is_there) wish.cuts.push_back({std::string(axis), dim, 1});
+  };
+  for_each_cut(claims.spec, add);
+  for_each_type(claims.type, [&](std::string_view axis, char is, int64_t dim) {
+    if (is == 'S') add(axis, dim);
+  });
+  if (wish.cuts.empty()) return std::nullopt;
+  return wish;
+}
+
+bool claims_hold(const Claims& claims, const Cluster& cluster,
+                 const Layout& layout) {
+  bool all = true;
+  const auto is_cut = [&](std::string_view name, int64_t dim) {
+    const size_t axis = cluster.axis_index(name);
+    if (axis == cluster.axes()) return true;
+    const AxisCut* cut = layout.cut_of(axis);
+    return cut != nullptr && (dim < 0 || cut->dim == dim);
+  };
+  for_each_cut(claims.spec, [&](std::string_view axis, int64_t dim) {
+    all = all && is_cut(axis, dim);
+  });
+  for_each_type(claims.type, [&](std::string_view name, char is, int64_t dim) {
+    const size_t axis = cluster.axis_index(name);
+    if (axis == cluster.axes()) return;
+    const bool cut = layout.cut_of(axis) != nullptr;
+    const bool so = is == 'S'   ? is_cut(name, dim)
+                    : is == 'V' ? cut
+                    : is == 'P' ? layout.is_partial(axis)
+                                : !cut && !layout.is_partial(axis);
+    all = all && so;
+  });
+  return all;
+}
+
+}  // namespace gt

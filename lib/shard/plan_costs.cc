@@ -1,0 +1,154 @@
+// What the ways of taking a line are expected to take.
+#include "shard/planner.h"
+
+#include <algorithm>
+
+#include "ops/shape_rules.h"
+#include "shard/redistribute.h"
+
+namespace gt {
+
+// The layout on one axis only.
+Layout Planner::on_axis(Layout layout, size_t axis, const AxisUse& use,
+                        size_t i, const std::vector<LabelDim>* places,
+                        bool partial) const {
+  layout.set = line_.set;
+  layout.partial &= ~(1U << axis);
+  if (partial) layout.partial |= 1U << axis;
+  if (use.label < 0 || !(*places)[i].is_there()) {
+    layout.remove(axis);
+    return layout;
+  }
+  const AxisCut cut{static_cast<uint32_t>(axis), (*places)[i].dim,
+                    use.unit * (*places)[i].unit};
+  const auto there = std::find_if(
+      layout.cuts.begin(), layout.cuts.end(),
+      [&](const AxisCut& c) { return c.axis == cut.axis && c.dim == cut.dim; });
+  if (there != layout.cuts.end()) {
+    *there = cut;  // as far out as it is
+  } else {
+    layout.remove(axis);
+    layout.add(cut);
+  }
+  return layout;
+}
+
+double Planner::fetch(size_t axis, const AxisUse& use, size_t i) const {
+  const PlannedOperand& source = line_.operands[i];
+  const std::vector<LabelDim>* places =
+      use.label >= 0 ? &labels_[static_cast<size_t>(use.label)].arguments
+                     : nullptr;
+  const bool partial = use.partial_arguments[i];
+  if (source.layouts.empty()) {
+    const Layout made = source.pin.value_or(Layout{line_.set, 0, {}});
+    const Layout wanted = on_axis(made, axis, use, i, places, partial);
+    if (partial) {
+      return source.is_zero ? 0 : seconds_of(path(i, made, wanted));
+    }
+    const bool pinned = source.pin && (source.pin->cuts.empty() ||
+                                       source.pin->cut_of(axis) != nullptr);
+    return pinned ? seconds_of(path(i, made, wanted)) : 0;
+  }
+  double least = -1;
+  for (const Layout& layout : source.layouts) {
+    const Layout wanted = on_axis(layout, axis, use, i, places, partial);
+    const double seconds = seconds_of(path(i, layout, wanted));
+    if (least < 0 || seconds < least) least = seconds;
+  }
+  return least;
+}
+
+std::vector<Move> Planner::path(size_t i, const Layout& from,
+                                const Layout& to) const {
+  return moves(cluster_, machine_, type(i), from,
+               cluster_.simplest(to, type(i).shape));
+}
+
+double Planner::cost(size_t axis, const AxisUse& use) const {
+  double seconds =
+      flops(call_) / machine_.flops + bytes(call_) / machine_.memory_bandwidth;
+  if (use.label >= 0) {
+    seconds /= static_cast<double>(cluster_.count(line_.set, axis));
+  }
+  for (size_t i = 0; i < call_.arguments.size(); ++i) {
+    if (is_tensor(call_.arguments[i])) seconds += fetch(axis, use, i);
+  }
+  for (size_t r = 0; r < call_.results.size(); ++r) {
+    seconds += settle(axis, use, r);
+    if (is_extreme(use)) {
+      Layout summands{line_.set, 1U << axis, {}};
+      seconds += seconds_of(moves(cluster_, machine_, call_.results[r],
+                                  summands, {line_.set, 0, {}}));
+    }
+  }
+  return seconds;
+}
+
+bool Planner::is_extreme(const AxisUse& use) const {
+  return use.label >= 0 &&
+         !labels_[static_cast<size_t>(use.label)].extreme.empty();
+}
+
+// What a sum of parts is taken in: of halves in f32.
+Type Planner::summed_type(size_t r) const {
+  Type type = call_.results[r];
+  if (is_float(type.dtype)) type.dtype = wide_dtype(type.dtype);
+  return type;
+}
+
+// What the result still costs: its sum, and the way to where it is pinned.
+double Planner::settle(size_t axis, const AxisUse& use, size_t r) const {
+  const std::vector<LabelDim>* places =
+      use.label >= 0 ? &labels_[static_cast<size_t>(use.label)].results
+                     : nullptr;
+  const Layout made =
+      on_axis({line_.set, 0, {}}, axis, use, r, places, use.partial_results[r]);
+  Layout wanted = made;
+  if (r == 0 && line_.pin &&
+      (line_.pin->cuts.empty() || line_.pin->cut_of(axis) != nullptr)) {
+    wanted.remove(axis);
+    wanted.partial = 0;
+    if (const AxisCut* cut = line_.pin->cut_of(axis)) wanted.add(*cut);
+  } else if (!line_.keeps_summands) {
+    wanted.partial = 0;
+  }
+  return seconds_of(moves(cluster_, machine_, call_.results[r], made, wanted));
+}
+
+size_t nearest_layout(const Cluster& cluster, const Machine& machine,
+                      const Type& whole, const std::vector<Layout>& layouts,
+                      const Layout& wanted) {
+  size_t best = 0;
+  double least = 0;
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    const double seconds =
+        seconds_of(moves(cluster, machine, whole, layouts[i], wanted));
+    if (i == 0 || seconds < least) {
+      least = seconds;
+      best = i;
+    }
+  }
+  return best;
+}
+
+double work_seconds(const Cluster& cluster, const Machine& machine,
+                    const Call& call, const Plan& plan) {
+  double moved = 0;
+  double cut = 1;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i])) continue;
+    const double whole = static_cast<double>(call.type(i).bytes());
+    const double piece = cluster.piece_bytes(plan.arguments[i], call.type(i));
+    moved += piece;
+    if (whole > 0) cut = std::min(cut, piece / whole);
+  }
+  for (size_t r = 0; r < call.results.size(); ++r) {
+    const double whole = static_cast<double>(call.results[r].bytes());
+    const double piece = cluster.piece_bytes(plan.results[r], call.results[r]);
+    moved += piece;
+    if (whole > 0) cut = std::min(cut, piece / whole);
+  }
+  return flops(call) * cut / machine.flops + moved / machine.memory_bandwidth;
+}
+
+}  // namespace gt

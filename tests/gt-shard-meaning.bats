@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# A placed program means what it meant: its sums, its failures, what its notes
+# say. And a dimension that two axes cut is no reason to gather it.
+
+load helper
+
+# ---- axes together --------------------------------------------------------------
+
+@test "a dimension that two axes cut is summed where it is" {
+  cat >loss.gt <<'END'
+x = randn f32[512,64] 1 #signal=batch
+w = randn f32[64,4] 3
+b = randn f32[4] 4
+h = linear x w b
+h = gelu h
+t = randn f32[512,4] 2 #signal=batch
+l = mse h t
+q = norm h axis=0
+gw gb = grad l w b
+print l
+print q
+print gw
+print gb
+END
+  gt-emit loss.gt >loss.s
+  for cuts in 'dp+tp: 0' 'dp: 0, tp: 0' 'tp: 0, dp: 0'; do
+    printf 'mesh: {dp: 2, tp: 2}\nsignals: {batch: {shard: {%s}}}\n' "$cuts" >two.yaml
+    gt-shard -c two.yaml loss.s >placed
+    # The loss, the norm and two gradients, each over both axes at once.
+    run -0 grep -c ' = all_reduce .* over=dp+tp' placed
+    [ "$output" = 4 ]
+    run ! grep -E ' = (convert|all_gather|all_to_all|reduce_scatter) |over=(dp|tp) ' placed
+    gt-check -q placed
+    gt-cmp --rtol 1e-4 --atol 1e-5 <(gt-work loss.s) <(gt-work placed)
+  done
+}
+
+@test "axes are weighed together, and --explain says so" {
+  # Over tp alone, to gather nothing is as dear as a sum; over both it is not.
+  printf 'x = randn f32[0] 1 #signal=s\nl = sum x\nprint l\n' >none.gt
+  printf 'mesh: {dp: 2, tp: 2}\nsignals: {s: {shard: {dp: 0, tp: 0}}}\n' >two.yaml
+  gt-shard -c two.yaml --explain none.gt >placed 2>said
+  grep -q '^    dp+tp: each by itself: ' said
+  grep -q '^  \* dp+tp: x.0 cut, summed: ' said
+  run ! grep -E '^  \* tp: ' said
+  run ! grep all_gather placed
+  gt-check -q placed
+}
+
+@test "classes that two axes cut: a loss and its gradient without gathered logits" {
+  printf 'x = randn f32[6,64] 1 #signal=c\nt = tensor i64[6] 0 63 16 15 31 32\ny = mul x 2\nl = cross_entropy y t\ng = grad l x\nprint l\nprint g\n' >v.gt
+  printf 'mesh: {dp: 2, tp: 2}\nsignals: {c: {shard: {dp: 1, tp: 1}}}\n' >c.yaml
+  gt-emit v.gt | gt-shard -c c.yaml >placed
+  run ! grep -E 'all_gather|all_to_all' placed
+  gt-check -q placed
+  same_values v.gt -c c.yaml
+}
+
+# ---- failures -------------------------------------------------------------------
+
+@test "a class out of range fails over a cut vocabulary, too, and in the gradient" {
+  printf 'mesh: {dp: 2, tp: 2}\nsignals: {c: {shard: {tp: 1}}}\n' >v.yaml
+  printf 'mesh: {dp: 2, tp: 2}\nsignals: {c: {shard: {dp: 0, tp: 1}}}\n' >rows.yaml
+  for class in -100 -1 64 99; do
+    for reduction in mean sum none; do
+      printf 'x = randn f32[4,64] 1 #signal=c\nt = tensor i64[4] 1 2 3 %s\ny = mul x 2\nk = cross_entropy y t reduction=%s\nl = sum k\ng = grad l x\nprint l\nprint g\n' \
+        "$class" "$reduction" | gt-emit >p.s
+      for config in v rows; do
+        gt-shard -c $config.yaml p.s >placed
+        gt-check -q placed
+        run -1 --separate-stderr gt-work placed
+        [ "${#lines[@]}" = 2 ]
+        [[ ${lines[0]} == "l = fail "*"index $class is out of range for 64 rows"* ]]
+        [[ ${lines[1]} == "g = fail "*"index $class is out of range for 64 rows"* ]]
+      done
+    done
+  done
+}
+
+# ---- sums of halves -------------------------------------------------------------
+
+@test "parts of a sum of halves are summed in f32, whatever their signs" {
+  cat >signs.gt <<'END'
+x = tensor f16[2,4] 60000 60000 -60000 -60000 1 2 3 4 #signal=c
+w = ones f16[4,2]
+b = ones f16[2]
+y = sum x axis=1
+s = sum x
+m = matmul x w
+l = linear x w b
+e = mse x 0 reduction=sum
+print y
+print s
+print m
+print l
+print e
+END
+  printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 1}}}\n' >one.yaml
+  printf 'mesh: {dp: 2, tp: 2}\nsignals: {c: {shard: {dp: 0, tp: 1}}}\n' >both.yaml
+  printf 'mesh: {dp: 2, tp: 2}\nsignals: {c: {shard: {dp: 1, tp: 1}}}\n' >twice.yaml
+  for config in one both twice; do
+    gt-shard -c $config.yaml signs.gt >placed
+    gt-check -q placed
+    diff <(gt-work signs.gt) <(gt-work placed)
+  done
+  # A sum in f32 is not narrowed before its parts are one.
+  printf 'x = tensor f32[4] 60000 60000 -60000 -60000 #signal=c\ns = sum x\nc = cast s f16\nprint c\n' >cast.gt
+  printf 'mesh: {tp: 2}\nsignals: {c: {shard: {tp: 0}}}\n' >c.yaml
+  gt-shard -c c.yaml cast.gt >placed
+  gt-check -q placed
+  run -0 gt-work placed
+  lines_are 'c = tensor f16[] 0'
+}
+
+@test "products and gradients of halves, cut in any way, are the whole's to a digit" {
+  for dtype in f16 bf16; do
+    printf 'x = randn %s[64,512] 1 #signal=s\nw = randn %s[512,8] 2\nb = randn %s[8] 3\ny = linear x w b\nn = layer_norm y b b\nl = sum n\ng gb = grad l w b\nprint y\nprint g\nprint gb\n' \
+      $dtype $dtype $dtype >p.gt
+    gt-emit p.gt >p.s
+    gt-work p.s >whole
+    digits=8e-3
+    [ $dtype = bf16 ] || digits=1e-3
+    for cut in 'dp: 0' 'tp: 1' 'dp: 0, tp: 1' 'dp: 1, tp: 1' 'dp: 0, tp: 0'; do
+      printf 'mesh: {dp: 2, tp: 4}\nsignals: {s: {shard: {%s}}}\n' "$cut" >p.yaml
+      gt-shard -c p.yaml p.s >placed
+      gt-check -q placed
+      gt-work placed >out
+      gt-cmp --rtol $digits --atol $digits <(grep '^y' whole) <(grep '^y' out)
+      gt-cmp --rtol 0.05 --atol 0.5 whole out
+    done
+  done
+}
+
+@test "the gradient of a weight of halves is scattered in f32, its note on the last line" {
+  printf 'x = randn f16[8,6] 1 #signal=batch\nw = randn f16[6,4] 2\nh = matmul x w\nl = mean h\ng = grad l w\nw = sgd w g 0.1\nprint w\n' >h.gt
+  printf 'mesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\ntensors: {w: {shard: {dp: 1}}}\n' >z.yaml
+  gt-emit --no-at h.gt | gt-shard -c z.yaml >placed
+  grep -q '^g@0-1 = reduce_scatter g@0-1 over=dp dst=S1 #bwd #why=' placed
+  grep -q '^g@0-1 = cast g@0-1 f16 #bwd #grad=w' placed
+  run -0 grep -c '#grad=w' placed
+  [ "$output" = 1 ]
+  gt-check -q placed
+  gt-cmp --rtol 2e-3 --atol 1e-3 <(gt-emit h.gt | gt-work) <(gt-work placed)
+}
