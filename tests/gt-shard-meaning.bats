@@ -77,6 +77,44 @@ END
   done
 }
 
+@test "what fails and is read by nobody fails still" {
+  cat >unread.gt <<'END'
+a = load "none.npy" f32[4,4] #signal=s
+b = tensor i64[2] 1 2
+c = tensor i64[2] 0 1
+d = floordiv b c
+x = load "gone.npy" f32[4]
+y = mul x 2
+x = ones f32[2]
+free y
+z = load "away.npy" f32[4,4] #signal=s
+z = ones f32[3]
+print x
+END
+  printf 'mesh: {tp: 2}\nsignals: {s: {shard: {tp: 1}}}\n' >s.yaml
+  gt-shard -c s.yaml unread.gt >placed
+  gt-check -q placed
+  # On one rank, unless the config says how it is cut.
+  grep -q '^a@0-1 = load "none.npy" f32\[4,4\] split=tp:1' placed
+  grep -q '^z@0-1 = load "away.npy" f32\[4,4\] split=tp:1' placed
+  grep -q '^_s0@0 = load "gone.npy" f32\[4\]' placed
+  grep -q '^free _s0@0$' placed
+  run -1 --separate-stderr gt-work placed
+  lines_are 'x = tensor f32[2] 1 1'
+  for name in none gone away; do
+    [[ $stderr == *"load: $name.npy: No such file or directory"* ]]
+  done
+  [[ $stderr == *"floordiv: integer division by zero"* ]]
+  gt-shard -c s.yaml --explain unread.gt 2>said >/dev/null
+  grep -A 1 '^unread.gt:5: ' said | grep -q -- '-> R@0, read by nobody'
+  printf 'mesh: {tp: 2}\n' >m.yaml
+  # What is read is written once, and what cannot fail not at all.
+  printf 'w = load "none.npy" f32[4]\nv = randn f32[4] 1\nprint w\n' | gt-shard -c m.yaml >placed
+  run -0 grep -c 'load' placed
+  [ "$output" = 1 ]
+  run ! grep randn placed
+}
+
 # ---- sums of halves -------------------------------------------------------------
 
 @test "parts of a sum of halves are summed in f32, whatever their signs" {
@@ -141,4 +179,64 @@ END
   [ "$output" = 1 ]
   gt-check -q placed
   gt-cmp --rtol 2e-3 --atol 1e-3 <(gt-emit h.gt | gt-work) <(gt-work placed)
+}
+
+# ---- notes that claim -----------------------------------------------------------
+
+@test "notes of types are wishes, and not kept where they would be false" {
+  cat >noted.gt <<'END'
+mesh tp=2
+x = randn f32[4,6] 1 #type=tp:S1
+w = randn f32[6,2] 2 #spec=tp,-
+u = randn f32[4,2] 3 #type=tp:I
+y = matmul x w #partial=tp
+z = add y u #type=tp:P
+q = relu z #type=tp:S0
+k = relu q #type=tp:V #local
+print y #type=tp:P
+print q
+print k
+END
+  printf 'mesh: {tp: 2}\n' >m.yaml
+  gt-shard -c m.yaml noted.gt >placed
+  run ! grep -E '#(type|spec|partial|local)' placed
+  grep -qx 'x@0-1 = randn f32\[4,6\] 1 split=tp:1' placed
+  grep -qx 'w@0-1 = randn f32\[6,2\] 2 split=tp:0' placed
+  grep -qx 'u@0-1 = randn f32\[4,2\] 3' placed
+  grep -qx 'print q@0-1 split=tp:0' placed
+  [ "$(grep -c '^mesh' placed)" = 1 ]
+  gt-check -q placed
+  grep -v '^mesh' noted.gt >plain.gt
+  gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work plain.gt) <(gt-work placed)
+  gt-shard -c m.yaml placed | cmp - placed
+  # Who asks is told.
+  gt-shard -c m.yaml --explain noted.gt 2>said >/dev/null
+  grep -A 1 '^noted.gt:2: ' said | grep -q -- '-> tp:S1, as the line says$'
+  grep -A 1 '^noted.gt:4: ' said | grep -q -- '-> R, as noted.gt:6 reads it$'
+  sed -n '/^noted.gt:6: /,/->/p' said | grep -q -- '-> R, not as #type=tp:P says$'
+  sed -n '/^noted.gt:7: /,/->/p' said | grep -q -- '-> tp:S0, as the line says$'
+}
+
+@test "the config comes before notes of types; axes that its mesh lacks say nothing" {
+  printf 'x = randn f32[4,6] 1 #type=tp:S1\nw = randn f32[6,2] 2 #spec=ep+tp,-\ny = matmul x w #type=tp:R\nprint y\n' >noted.gt
+  printf 'mesh: {dp: 2, tp: 2}\ntensors: {x: {shard: {tp: 0}}}\n' >first.yaml
+  gt-shard -c first.yaml noted.gt >placed
+  grep -qx 'x@0-3 = randn f32\[4,6\] 1 split=tp:0' placed
+  grep -qx 'w@0-3 = randn f32\[6,2\] 2 split=tp:0' placed
+  gt-check -q placed
+  gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work noted.gt) <(gt-work placed)
+  # Also the config of a product's scope, as to its weight.
+  printf 'mesh: {tp: 2}\nsignals: {row: {shard: {tp: 1}}}\n' >scope.yaml
+  sed 's/ #type=tp:R/ #signal=row/' noted.gt | gt-shard -c scope.yaml >placed
+  grep -qx 'w@0-1 = randn f32\[6,2\] 2 split=tp:1' placed
+}
+
+@test "what gt-check writes of an unplaced program, gt-shard takes" {
+  printf 'mesh tp=2\nx = randn f32[4,6] 1 #type=tp:S1\nw = randn f32[6,4] 1 #type=tp:S0\ny = matmul x w\nz = relu x\nprint z\n' >given.gt
+  gt-check given.gt >noted.gt
+  grep -q '^y = matmul x w #type=tp:P' noted.gt
+  printf 'mesh: {tp: 2}\n' >m.yaml
+  gt-shard -c m.yaml noted.gt >placed
+  run ! grep '#type=' placed
+  gt-shard -c m.yaml given.gt | cmp - placed
 }

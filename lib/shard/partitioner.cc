@@ -61,6 +61,7 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   }
   if (!own || Meshes::is_declaration(line.op)) return pass(line, text);
   notes_ = shared_notes(line);
+  claims_ = take_claims(line);
   plans_.trim();
   Status done = instruction(line, text);
   costs_.peak_bytes = static_cast<double>(memory_.most());
@@ -77,8 +78,8 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
   // Of which files, only its ranks tell.
   if (line.op == "save") create_all_loads();
   if (Meshes::is_declaration(line.op)) {
-    has_mesh_ = false;
-    input_mesh_ = text;
+    has_mesh_ = text == "mesh " + cluster_.mesh().describe();
+    input_mesh_ = has_mesh_ ? "" : text;
   } else if (has_mesh_ && !input_mesh_.empty() && is_placed(line)) {
     has_mesh_ = false;
     out += input_mesh_ + "\n";
@@ -125,6 +126,7 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
   }
   if (Status s = find_scope(work); !s.ok()) return reject(line, s.error());
   has_rewritten_ = true;
+  if (depth_ == 0) work.wish = wished_cuts(claims_);
   regathers_ = work.scope.regather.value_or(config_.regather());
   if (line.op == "print" || line.op == "save") return output(work);
   if (can_hold(work)) {

@@ -29,6 +29,14 @@ bool makes_zeros(const Call& call) {
          call.arguments[1].number.real == 0;
 }
 
+// A load of a file that is not there, an integer divided by zero.
+bool may_fail(const Call& call) {
+  const std::string& op = call.op->name;
+  if (op == "load") return true;
+  return (op == "floordiv" || op == "mod" || op == "pow") &&
+         !is_float(call.results[0].dtype);
+}
+
 }  // namespace
 
 bool Partitioner::can_hold(const Work& work) {
@@ -90,6 +98,7 @@ void Partitioner::hold(const Work& work) {
   held.text = work.text;
   held.operands = work.values;
   held.is_zero = makes_zeros(work.call);
+  held.may_fail = may_fail(work.call);
   held.place = place_;
   if (work.scope.ranks) held.set = cluster_.set_of(*work.scope.ranks);
   const uint32_t set = held.set.value_or(0);
@@ -101,6 +110,11 @@ void Partitioner::hold(const Work& work) {
     held.pin = pin_of(work.scope.results, value->type, set);
     if (held.pin) held.pin_line = work.scope.results->line;
   }
+  if (!held.pin) {
+    held.pin = pin_of(work.wish, value->type, set);
+    held.is_wish = held.pin.has_value();
+  }
+  if (depth_ == 0) held.claims = claims_;
   if (work.is_backward && work.call.op->name == "expand") {
     const auto it = summed_.find(list_text(value->type.shape));
     if (it != summed_.end()) held.offer = it->second;
@@ -167,6 +181,7 @@ void Partitioner::create(const ShardValuePtr& value, const Layout& layout) {
   const std::shared_ptr<UnwrittenLine> held = value->held;
   Line line;
   GT_CHECK(parse_line(held->text, line).ok());
+  take_claims(line);
   std::vector<const Type*> types;
   for (const ShardValuePtr& operand : held->operands) {
     types.push_back(operand == nullptr ? nullptr : &operand->type);
@@ -225,10 +240,25 @@ void Partitioner::create_default(const ShardValuePtr& value) {
   create(value, made_as(value, Layout{set, 0, {}}));
 }
 
+// Nobody reads it, but that it fails must be seen: by one rank of those where
+// the config does not say how it is cut.
+void Partitioner::create_unread(const ShardValuePtr& value) {
+  if (value->held == nullptr || !value->held->may_fail) return;
+  is_unread_ = true;
+  if (value->held->pin || !value->is_source) {
+    create_default(value);
+  } else {
+    const uint32_t set = value->held->set.value_or(0);
+    create(value, {cluster_.set_of({cluster_.ranks(set)[0]}), 0, {}});
+  }
+  is_unread_ = false;
+}
+
 // An unwritten line that was to read it was written, or is not needed.
 void Partitioner::stop_reading(const ShardValuePtr& value) {
   --value->held_readers;
   if (value->held_readers > 0 || !value->names.empty()) return;
+  create_unread(value);
   if (value->held != nullptr) {
     for (const ShardValuePtr& operand : value->held->operands) {
       if (operand != nullptr) stop_reading(operand);
@@ -243,12 +273,13 @@ void Partitioner::stop_reading(const ShardValuePtr& value) {
   value->copies.clear();
 }
 
-// The name is about to hold something else, and an unwritten line will read
-// what it holds.
+// The name is about to hold something else: an unwritten line will read what it
+// holds, or nobody will.
 void Partitioner::keep_for_readers(const std::string& name) {
   const ShardValuePtr value = find(name);
-  if (value == nullptr || value->held != nullptr || value->is_failed ||
-      value->held_readers == 0 || value->names.size() > 1) {
+  if (value == nullptr || value->names.size() > 1) return;
+  if (value->held_readers == 0) create_unread(value);
+  if (value->held != nullptr || value->is_failed || value->held_readers == 0) {
     return;
   }
   value->hidden = new_name();
@@ -267,6 +298,27 @@ void Partitioner::create_loads(const std::string& file) {
     const ShardValuePtr value = load.lock();
     if (value != nullptr && value->held != nullptr) create_default(value);
   }
+}
+
+// Of what is named, and of what that would have read.
+void Partitioner::finish(std::string& out) {
+  out_ = &out;
+  std::set<std::string> names;
+  for (const auto& [name, value] : names_) names.insert(name);
+  const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {
+    if (value == nullptr || value->held == nullptr) return;
+    for (const ShardValuePtr& operand :
+         std::vector<ShardValuePtr>(value->held->operands)) {
+      self(self, operand);
+    }
+    create_unread(value);
+  };
+  notes_.clear();
+  for (const std::string& name : names) visit(visit, find(name));
+  write_frees();
+  costs_.peak_bytes = static_cast<double>(memory_.most());
+  if (explain_ && !created_.empty()) explain_(created_);
+  created_.clear();
 }
 
 void Partitioner::create_all_loads() {

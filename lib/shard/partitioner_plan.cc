@@ -100,6 +100,7 @@ void Partitioner::choose(Work& work) {
       work.pin = pin_of(work.scope.shard, call.results[0], work.set);
       if (work.pin) work.pin_line = work.scope.shard->line;
     }
+    if (!work.pin) work.pin = pin_of(work.wish, call.results[0], work.set);
   }
   const PlannedLine planned = describe(work);
   const std::string key = key_of(work, planned);
@@ -126,7 +127,7 @@ PlannedLine Partitioner::describe(const Work& work) const {
     }
     if (value->held == nullptr) continue;
     const std::optional<Layout> pin = weight_pin(work, i);
-    if (!value->held->pin && pin) {
+    if (pin && (!value->held->pin || value->held->is_wish)) {
       value->held->pin = pin;
       value->held->pin_line = work.scope.shard->line;
     }

@@ -36,6 +36,7 @@ class Sharder {
     for (const std::string& file : files) {
       if (!run_file(file)) break;
     }
+    finish();
     tell_unused();
     if (job_.explain || job_.summary) say_(summary());
     writer_.write(end_mark(status_) + "\n");
@@ -44,6 +45,12 @@ class Sharder {
   }
 
  private:
+  void finish() {
+    std::string out;
+    partitioner_.finish(out);
+    writer_.write(out);
+  }
+
   // A stream that is placed already uses none.
   void tell_unused() {
     if (!partitioner_.has_rewritten() || status_ != Exit::kDone) return;
