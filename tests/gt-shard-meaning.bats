@@ -169,6 +169,51 @@ END
   done
 }
 
+@test "softmax, its losses and variances of halves that are cut are computed in f32" {
+  # 70000 is beyond f16, and so are the squares of 300.
+  cat >wide.gt <<'END'
+x = full f16[2,70000] 1 #signal=c
+t = tensor i64[2] 69999 0
+p = softmax x
+l = log_softmax x
+e = cross_entropy x t
+k = cross_entropy x t reduction=sum
+ge = grad e x
+gk = grad k x
+a = randn f16[4096] 1 scale=200 #signal=v
+v = var a
+r = randn f16[8,512] 3 #signal=c
+s = softmax r
+n = norm s
+gr = grad n r
+i = zeros i64[8]
+c = cross_entropy r i reduction=sum
+gc = grad c r
+print p
+print l
+print e
+print k
+print ge
+print gk
+print v
+print s
+print gr
+print c
+print gc
+END
+  gt-emit wide.gt >wide.s
+  gt-work wide.s >whole
+  run ! grep -E 'inf|nan' whole
+  for cut in 'tp: 1' 'dp: 1, tp: 1' 'dp: 0, tp: 1'; do
+    printf 'mesh: {dp: 2, tp: 2}\nsignals: {c: {shard: {%s}}, v: {shard: {tp: 0}}}\n' "$cut" >wide.yaml
+    gt-shard -c wide.yaml wide.s >placed
+    # What is gathered at most are losses, one a row.
+    run ! grep -E 'all_gather .* (over=tp|src=S1)|all_to_all' placed
+    gt-check -q placed
+    gt-cmp --rtol 2e-3 --atol 1e-6 whole <(gt-work placed)
+  done
+}
+
 @test "the gradient of a weight of halves is scattered in f32, its note on the last line" {
   printf 'x = randn f16[8,6] 1 #signal=batch\nw = randn f16[6,4] 2\nh = matmul x w\nl = mean h\ng = grad l w\nw = sgd w g 0.1\nprint w\n' >h.gt
   printf 'mesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\ntensors: {w: {shard: {dp: 1}}}\n' >z.yaml

@@ -83,19 +83,22 @@ constexpr Row kRows[] = {
        [lift=1] dx = mul u t
        [lift=0] dx = mul u dy)",
      .expansion = R"(
-       m = mean x axis={axis} keepdims=1
-       c = sub x m
-       q = mul c c
-       s = sum q axis={axis} keepdims={keepdims}
-       y = div s {dof})",
+       [half=1] w = cast x f32
+       [half=1] v = var w axis={axis} correction={correction} keepdims={keepdims}
+       [half=1] y = cast v {y.dtype}
+       [half=0] m = mean x axis={axis} keepdims=1
+       [half=0] c = sub x m
+       [half=0] q = mul c c
+       [half=0] s = sum q axis={axis} keepdims={keepdims}
+       [half=0] y = div s {dof})",
      .types = types_same,
      .labels = labels_kept,
      .placeholder = var_word,
      .flops = 4,
      .sense = "Variance over axes.",
      .details = "Axes as sum. The squares' sum is divided by n - correction, "
-                "at least 0; that gives nan of too few elements. Errors: x "
-                "does not hold floats.",
+                "at least 0; that gives nan of too few elements. f16 and bf16 "
+                "are computed in f32. Errors: x does not hold floats.",
      .source = "torch.var; Bessel's correction",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "y = var x correction=0\n"

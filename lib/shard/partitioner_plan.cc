@@ -9,7 +9,7 @@
 namespace gt {
 namespace {
 
-constexpr size_t kMaxExpansions = 3;  // within each other
+constexpr size_t kMaxExpansions = 4;  // within each other
 
 // What of a line that waits decides how it will be written.
 void add_held(const ShardValuePtr& value, PlanKey& key) {

@@ -4,10 +4,11 @@ usage: shard.py [--rounds N] [--seed S] [--part K] [--templates N]
                 [--all-cuts] [--only TEXT] [--show N]
 
 A round has a mesh: every case of the oracle, or one in K, its operands cut at
-random, and every template in N sizes, 0 among them, with gradients. The
-placed stream, played by one gt-work, gives what the unplaced one does: small
-integers to the last bit, else within TOLERANCE. gt-shard prints its own output
-unchanged, and gt-check finds nothing in it.
+random, by the config or by a note of their line, and every template in N sizes,
+0 among them, with gradients. The placed stream, played by one gt-work, gives
+what the unplaced one does: small integers to the last bit, else within
+TOLERANCE. gt-shard prints its own output unchanged, and gt-check finds nothing
+in it.
 """
 import argparse
 import itertools
@@ -63,6 +64,19 @@ def layout(rng, mesh, shape):
         unit = f"*{rng.randint(2, 3)}" if rng.random() < UNITS else ""
         cuts.append(f"{axis}: {dim}{unit}")
     return "{" + ", ".join(cuts) + "}"
+
+
+def note(rng, cut, rank):
+    """The same as a note of the line; None of what notes cannot say."""
+    entries = [e.split(": ") for e in cut.strip("{}").split(", ") if e]
+    if not entries or "*" in cut:
+        return None
+    dims = {axis: int(dim) % rank for axis, dim in entries}
+    if len(set(dims.values())) == len(dims) and rng.random() < 0.5:
+        return " #type=" + ",".join(f"{a}:S{d}" for a, d in dims.items())
+    by_dim = ["+".join(a for a, d in dims.items() if d == k) or "-"
+              for k in range(rank)]
+    return " #spec=" + ",".join(by_dim)
 
 
 class Piece:
@@ -125,8 +139,9 @@ def piece_of(case, number, rng, mesh, cuts=None):
         if exact and "whole" not in case.name:
             tensor = integers(numbers, tensor)
         cut = cuts[i] if cuts else layout(rng, mesh, tensor.shape)
-        piece.lines.append(tensor_line(name, tensor)
-                           + piece.signal(name, f"shard: {cut}"))
+        noted = note(rng, cut, tensor.dim()) if rng.random() < 0.15 else None
+        piece.lines.append(tensor_line(name, tensor) + (
+            noted or piece.signal(name, f"shard: {cut}")))
     piece.lines += case.before.split("\n") if case.before else []
     piece.lines.append(line_of(case, piece, rng, mesh))
     for name in case.results():
