@@ -248,6 +248,41 @@ END
   [[ $stderr == 'gt-check: model.gt:5: relu: axis tp: '* ]]
 }
 
+@test "what depends on which part a rank has says split=" {
+  # Program, a line without split=: the line offered for it is clean, and gives
+  # the values of the whole program.
+  says_split() {
+    { echo 'mesh dp=2 tp=2'; echo "$1"; echo "$2"; } >a.gt
+    run -1 --separate-stderr gt-check -q a.gt
+    [[ $stderr == *'[shard-prop]'* ]] || { echo "$stderr"; return 1; }
+    sed -n 's/^  fix: //p' <<<"$stderr" >fix
+    [ "$(wc -l <fix)" = 1 ]
+    local keys
+    keys=$(grep -o 'split=[^ ]*' fix)
+    { echo 'mesh dp=2 tp=2'; echo "$1"; cat fix; echo "print y@0-3 $keys as=y"; } >b.gt
+    gt-check -q b.gt
+    { echo "$1"; echo "$2"; } | sed 's/@0-3//g; s/ split=[^ ]*//; s/ over=.*//
+      s/all_gather/copy/' >c.gt
+    gt-cmp <({ cat c.gt; echo 'print y'; } | gt-work) <(gt-work b.gt)
+  }
+  says_split 'x@0-3 = randn f32[8] 1 split=dp:0' 'y@0-3 = dropout x@0-3 0.5 7'
+  says_split 'x@0-3 = randn f32[2,5,8] 1 split=dp:0,tp:1' 'y@0-3 = rope x@0-3 heads=2'
+  says_split 'x@0-3 = randn f32[5,8] 1 split=tp:1*4' 'y@0-3 = rope_grad x@0-3 heads=2'
+  says_split 'x@0-3 = randn f32[5,8] 1 split=tp:1*2' \
+    'y@0-3 = attention x@0-3 x@0-3 x@0-3 heads=4'
+  says_split $'x@0-3 = randn f32[6,4] 1 split=tp:0
+k@0-3 = all_gather x@0-3 over=tp src=S0' 'y@0-3 = attention x@0-3 k@0-3 k@0-3 causal=1'
+  # Where it plays no role nothing is asked for; nor of a program without ranks.
+  gt-check -q <<'END'
+mesh tp=2
+x@0-1 = randn f32[2,5,8] 1 split=tp:0
+y@0-1 = rope x@0-1 heads=2
+z@0-1 = attention x@0-1 y@0-1 y@0-1 causal=1 heads=2
+u = randn f32[4] 1 #type=tp:S0
+v = dropout u 0.5 7
+END
+}
+
 @test "lines that mend a finding are right" {
   mends() { # program, kind: each line offered, put before the last one, mends it
     run -1 --separate-stderr gt-check -q <<<"$1"

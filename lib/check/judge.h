@@ -78,6 +78,8 @@ class Judge {
   bool propagate_axis(const Axis& axis);
   bool check_label(const Axis& axis, const Label& label);
   bool place_label(const Axis& axis, const Label& label);
+  bool check_positions();
+  void offer_split();
   bool place_by_split(const Axis& axis, const SpmdType& stated);
   std::string wholes_text() const;
   void offer_whole(const Axis& axis, size_t argument, int dim);

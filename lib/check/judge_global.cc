@@ -5,6 +5,8 @@
 #include <set>
 
 #include "check/judge.h"
+#include "check/stated_cut.h"
+#include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "spmd/join.h"
 #include "spmd/stated.h"
@@ -12,18 +14,13 @@
 namespace gt {
 namespace {
 
-bool states_own_sizes(const Op& op) {
-  const int key = op.key_index("shape");
-  return key >= 0 && op.keys[static_cast<size_t>(key)].required;
-}
-
 // The line as one device runs it: without split=, and without a shape= that
 // only says of what whole split= speaks.
 Line whole_line(const Line& line, const Op& op) {
   Line whole = line;
   std::erase_if(whole.keys, [&](const Key& key) {
     return key.key == "split" || key.key == "part" ||
-           (key.key == "shape" && !states_own_sizes(op));
+           (key.key == "shape" && !states_sizes(op));
   });
   return whole;
 }
@@ -66,7 +63,7 @@ bool Judge::sharded_by(const Axis& axis) const {
 bool Judge::bind_whole() {
   const Op& op = *call_.op;
   const bool local_sizes =
-      in_.where != nullptr && states_own_sizes(op) && !line_.key("split");
+      in_.where != nullptr && states_sizes(op) && !line_.key("split");
   std::vector<const Type*> types;
   wholes_.assign(operands_.size(), std::nullopt);
   bool known = true;
@@ -166,11 +163,11 @@ bool Judge::propagate() {
       if (!sharded_by(a.axis)) place_by_split(a.axis, stated);
     }
   }
-  if (!has_failed() && is_by_pieces_ && !states_own_sizes(*call_.op)) {
+  if (!has_failed() && is_by_pieces_ && !states_sizes(*call_.op)) {
     add("shard-prop", &sharding[0],
         "the operands' wholes do not go together: " + wholes_text());
   }
-  if (has_failed() || !order_entries()) return false;
+  if (has_failed() || !order_entries() || !check_positions()) return false;
   if (line_.key("split") != nullptr) {
     const int part = whole_.op->row->part_operand;
     const SpmdType* type =
@@ -299,14 +296,6 @@ bool Judge::check_label(const Axis& axis, const Label& label) {
       return false;
     }
   }
-  if (label.is_looked_up && line_.key("split") == nullptr) {
-    add("shard-prop", &axis,
-        "the table is sharded on the dimension that is indexed: " +
-            wholes_text(),
-        "say split= and shape= of the table, so that indices of other ranks' "
-        "rows give zeros");
-    return false;
-  }
   return true;
 }
 
@@ -334,6 +323,56 @@ bool Judge::place_label(const Axis& axis, const Label& label) {
     types_[r].set(axis, 'P');
   }
   return true;
+}
+
+// Ranks that must know which part they have are told by split=. A line without
+// ranks speaks of the whole.
+bool Judge::check_positions() {
+  if (line_.key("split") != nullptr) return true;
+  for (size_t l = 0; l < labels_.size(); ++l) {
+    const Label& label = labels_[l];
+    if (!label.needs_split || label_axes_[l].empty()) continue;
+    if (in_.where == nullptr && !label.is_looked_up) continue;
+    const Axis& axis = label_axes_[l][0];
+    if (label.is_looked_up) {
+      add("shard-prop", &axis,
+          "the table is sharded on the dimension that is indexed: " +
+              wholes_text(),
+          "say split= and shape= of the table, so that indices of other ranks' "
+          "rows give zeros");
+    } else {
+      add("shard-prop", &axis,
+          "what is computed depends on which part of the whole a rank has: " +
+              wholes_text(),
+          "say split= and shape= of the whole; without them each rank takes "
+          "its piece for all there is");
+    }
+    offer_split();
+    return false;
+  }
+  return true;
+}
+
+// The line with split= and shape= of what these speak of.
+void Judge::offer_split() {
+  if (in_.where == nullptr) return;
+  const int part = whole_.op->row->part_operand;
+  ShardedValue of;
+  if (part >= 0) {
+    const auto argument = static_cast<size_t>(part);
+    if (type_of(argument) == nullptr) return;
+    of = *operands_[static_cast<size_t>(whole_.arguments[argument].operand)];
+  } else if (pieces_.has_value() && pieces_->ok()) {
+    of.ranks = in_.where->ranks;
+    of.pieces = pieces_->value()[0];
+    of.type = types_[0];
+  }
+  const auto cut = stated_cut(of, in_.where->ranks, in_.names.mesh());
+  if (!cut.has_value()) return;
+  std::string fix;
+  append_instruction(fix, line_);
+  out_.problems.back().fixes.push_back(fix + " split=" + cut->split +
+                                       " shape=" + list_text(cut->whole));
 }
 
 // An axis that split= names and no operand is sharded by: a dimension that only

@@ -1,7 +1,5 @@
 #include "grad/line_types.h"
 
-#include <numeric>
-
 #include "check/judgement.h"
 #include "check/registers.h"
 
@@ -149,74 +147,12 @@ Result<LineTypes> line_types(const Line& line, const LineRanks& where,
   return out;
 }
 
-// ---- split= -----------------------------------------------------------------
-
-namespace {
-
-std::string split_text(const SpmdType& type, const AxisNames& names,
-                       const Shape& units) {
-  std::string text;
-  for (size_t d = 0; d < type.spec.size(); ++d) {
-    for (const Axis& axis : type.spec[d]) {
-      text += (text.empty() ? "" : ",") + names.name(axis) + ":" +
-              std::to_string(d);
-      if (units[d] > 1) text += "*" + std::to_string(units[d]);
-    }
-  }
-  return text;
-}
-
-// The parts that a split= gives to the ranks, if it is one.
-std::vector<Region> regions_of(const std::string& text, const Shape& whole,
-                               const Grid& grid) {
-  const auto split = parse_split(text);
-  if (!split.ok()) return {};
-  auto regions = cut(split.value(), whole, grid);
-  return regions.ok() ? std::move(regions.value()) : std::vector<Region>{};
-}
-
-// Of each dimension the unit in which it is cut: 1 where that gives the pieces,
-// else the largest that all pieces are multiples of.
-Shape units_of(const PlacedType& type, const std::vector<Region>& by_ones,
-               const Ranks& ranks) {
-  Shape units = type.types[0].shape;
-  for (size_t d = 0; d < units.size(); ++d) {
-    bool fits = true;
-    int64_t unit = 0;
-    for (size_t p = 0; p < ranks.size(); ++p) {
-      const int64_t size = type.on(ranks[p]).shape[d];
-      unit = std::gcd(unit, size);
-      fits = fits && by_ones[p].count[d] == size;
-    }
-    units[d] = fits ? 1 : unit;
-  }
-  return units;
-}
-
-}  // namespace
-
 std::optional<StatedCut> stated_cut(const PlacedType& type, const Ranks& ranks,
                                     const Mesh* mesh) {
-  if (mesh == nullptr || !type.global.has_value() ||
-      !type.global->is_sharded() || !includes(type.ranks, ascending(ranks))) {
+  if (!type.global.has_value() || !includes(type.ranks, ascending(ranks))) {
     return std::nullopt;
   }
-  const auto whole = whole_of(sharded_value(type));
-  const auto grid = Grid::make(mesh, ranks);
-  if (!whole.has_value() || !grid.ok()) return std::nullopt;
-  const AxisNames names = names_of(mesh);
-  Shape units = whole->shape;
-  for (size_t d = 0; d < units.size(); ++d) units[d] = 1;
-  StatedCut out{whole->shape, split_text(*type.global, names, units)};
-  std::vector<Region> regions = regions_of(out.split, out.whole, grid.value());
-  if (regions.empty()) return std::nullopt;
-  out.split = split_text(*type.global, names, units_of(type, regions, ranks));
-  regions = regions_of(out.split, out.whole, grid.value());
-  if (regions.empty()) return std::nullopt;
-  for (size_t p = 0; p < ranks.size(); ++p) {
-    if (regions[p].count != type.on(ranks[p]).shape) return std::nullopt;
-  }
-  return out;
+  return stated_cut(sharded_value(type), ranks, mesh);
 }
 
 }  // namespace gt

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "check/value.h"
+#include "check/stated_cut.h"
 #include "grad/type_ids.h"
 #include "spmd/placed.h"
 
@@ -41,11 +41,6 @@ struct ReadPart {
 std::optional<SpmdType> joined_type(std::span<const ReadPart> parts,
                                     const Mesh* mesh);
 
-// How pieces are cut from their whole, as split= says it.
-struct StatedCut {
-  Shape whole;
-  std::string split;  // "dp:0,tp:1*64"
-};
 // Nothing of what is not cut, or as no split= over these ranks cuts it, or of
 // which it is not known.
 std::optional<StatedCut> stated_cut(const PlacedType& type, const Ranks& ranks,

@@ -139,8 +139,10 @@ std::vector<Label> labels_attention(const Call& call) {
     labels.push_back(std::move(label));
   }
   Label rows(call, a.rows);
+  rows.needs_split = a.causal;
   Label heads(call, a.heads);
   heads.is_never_empty = true;
+  heads.needs_split = true;
   const auto last = [](const Type& type) {
     return static_cast<int32_t>(type.shape.size()) - 1;
   };

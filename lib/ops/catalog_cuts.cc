@@ -34,7 +34,8 @@ std::string label_text(const Call& call, const Label& label) {
   if (out.empty()) return out;
   if (!label.extreme.empty()) return out + " " + std::string(label.extreme);
   if (label.is_looked_up) out += " looked up";
-  return label.is_summed ? out + " summed" : out;
+  if (label.is_summed) out += " summed";
+  return label.needs_split ? out + " split=" : out;
 }
 
 // Binds the example's line; false: it is none, or cannot be bound alone.

@@ -249,7 +249,11 @@ or
 .Ql min ,
 that of its part; where it is
 .Ql looked up ,
-an index into it is that of the whole, and counts as zero in other ranks' parts.
+an index into it is that of the whole, and counts as zero in other ranks' parts;
+and where
+.Ql split=
+follows, what is computed depends on which part a rank has, so that a line that
+cuts it must say so.
 .Ql Linear
 names operands that may be summands themselves, each set together: the result is
 a summand then, too.

@@ -38,8 +38,12 @@ struct Label {
   // Some result lacks it, and is a sum over it. What is only added to such a
   // sum (a bias) has to be summands, too: see `added`.
   bool is_summed = false;
-  // Indices into it are those of the whole, and what lies in another rank's
-  // part counts as zero: an embedding's rows. The line needs split=.
+  // What is computed depends on which part of the whole a rank has: on where
+  // it begins (dropout's mask, a rotary angle, a causal row), or on how much of
+  // what a key counts is in it (heads=). A line that cuts it needs split=.
+  bool needs_split = false;
+  // Of those: indices into it are those of the whole, and what lies in another
+  // rank's part counts as zero, as of an embedding's rows.
   bool is_looked_up = false;
   std::vector<bool> added;  // by argument, of a summed label
   // "max" or "min": results that lack it are that over it, which ranks that

@@ -243,7 +243,7 @@ std::vector<Label> labels_indexed(const Call& call) {
   table.arguments[0].dim = static_cast<int32_t>(axis);
   if (!gathers) table.results[0] = table.arguments[0];
   table.is_summed = gathers;
-  table.is_looked_up = true;
+  table.needs_split = table.is_looked_up = true;
   labels.push_back(std::move(table));
   return labels;
 }
@@ -256,6 +256,7 @@ std::vector<Label> labels_embedding(const Call& call) {
     const LabelDim& table = backward ? label.results[0] : label.arguments[0];
     const LabelDim& other = backward ? label.arguments[0] : label.results[0];
     label.is_looked_up = table.dim == 0 && !other.is_there();
+    label.needs_split = label.is_looked_up;
   }
   return labels;
 }

@@ -17,6 +17,11 @@ std::optional<Part> parse_part(std::string_view text) {
   return Part{start.value(), whole.value()};
 }
 
+bool states_sizes(const Op& op) {
+  const int key = op.key_index("shape");
+  return key >= 0 && op.keys[static_cast<size_t>(key)].required;
+}
+
 const Shape& part_block(const Call& call) {
   const int operand = call.op->row->part_operand;
   return operand < 0 ? call.results[0].shape

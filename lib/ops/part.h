@@ -22,6 +22,10 @@ struct Part {
 // "64,0/128,10"; "/" of a scalar.
 std::optional<Part> parse_part(std::string_view text);
 
+// Whether the op states its result's sizes by a shape= of its own: beside
+// split= these are the whole's.
+bool states_sizes(const Op& op);
+
 // The shape that the key part= of a call speaks of: its result's or, where the
 // row says so, an operand's.
 const Shape& part_block(const Call& call);

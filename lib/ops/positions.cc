@@ -113,14 +113,25 @@ constexpr char kTurn[] = R"(
   [half=1] y = cast k {x.dtype}
   [half=0] y = copy k)";
 
+// An element is kept by its place in all of x.
+std::vector<Label> labels_dropout(const Call& call) {
+  std::vector<Label> labels = labels_by_terms(call);
+  for (Label& label : labels) label.needs_split = true;
+  return labels;
+}
+
 // A row is turned by its position; heads are alike.
 std::vector<Label> labels_rope(const Call& call) {
   std::vector<Label> labels = labels_by_terms(call);
+  const Shape& shape = call.type(0).shape;
+  const auto last = static_cast<int32_t>(shape.size()) - 1;
+  for (Label& label : labels) {
+    label.needs_split = label.arguments[0].dim == last - 1;
+  }
   Label heads(call, call.integer("heads"));
   heads.is_never_empty = true;
-  const Shape& shape = call.type(0).shape;
-  heads.arguments[0] = {static_cast<int32_t>(shape.size()) - 1,
-                        shape.back() / heads.size};
+  heads.needs_split = true;
+  heads.arguments[0] = {last, shape.back() / heads.size};
   heads.results[0] = heads.arguments[0];
   labels.push_back(std::move(heads));
   return labels;
@@ -142,6 +153,7 @@ constexpr Row kRows[] = {
        t = div x k
        y = where f t 0)",
      .types = types_dropout,
+     .labels = labels_dropout,
      .placeholder = dropout_word,
      .flops = 12,
      .sense = "Elements of x at random, each 0 with probability p; those that "

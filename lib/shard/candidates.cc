@@ -71,7 +71,7 @@ void Candidates::cut_label(size_t axis, size_t l,
                            std::vector<AxisUse>& out) const {
   const Label& label = labels_[l];
   if (label.results.empty()) return;
-  if (label.is_looked_up && call_.op->key_index("split") < 0) return;
+  if (label.needs_split && call_.op->key_index("split") < 0) return;
   AxisUse use = none();
   use.unit = wanted_unit(axis, label);
   if (use.unit == 0) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/families.h"
+#include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "shard/partitioner.h"
 #include "stream/ranks.h"
@@ -371,15 +372,14 @@ Partitioner::Writing Partitioner::writing(const Call& call,
       subject < 0 ? plan.results[0] : plan.arguments[operand];
   const Shape& whole =
       subject < 0 ? call.results[0].shape : call.type(operand).shape;
-  const bool looks_up = op.name == "gather" || op.name == "scatter_add" ||
-                        op.name.starts_with("embedding");
-  if (layout.cuts.empty() || (looks_up && !plan.looks_up)) return how;
+  if (layout.cuts.empty()) return how;
+  const bool creates = op.family == &kCreation;  // their types are the whole's
+  const bool sized = states_sizes(op);
+  if (!creates && !sized && !plan.needs_split) return how;
   how.keys = " split=" + cluster_.split_text(layout);
-  if (op.family == &kCreation) return how;  // their types are the whole's
-  const int shape = op.key_index("shape");
-  if (shape >= 0 && op.keys[static_cast<size_t>(shape)].required) {
+  if (sized) {
     how.shape = list_text(whole);
-  } else {
+  } else if (!creates) {
     how.keys += " shape=" + list_text(whole);
   }
   return how;

@@ -117,7 +117,7 @@ Plan Planner::arranged() const {
   plan.results.assign(call_.results.size(), start);
   for (size_t l = 0; l < labels_.size(); ++l) {
     const std::vector<uint32_t> axes = axes_of(l);
-    if (!axes.empty()) plan.looks_up |= labels_[l].is_looked_up;
+    if (!axes.empty()) plan.needs_split |= labels_[l].needs_split;
     for (const uint32_t axis : axes) {
       place(labels_[l].arguments, axis, plan.arguments);
       place(labels_[l].results, axis, plan.results);

@@ -42,7 +42,7 @@ struct Alternative {
 struct Plan {
   std::vector<Layout> arguments;
   std::vector<Layout> results;
-  bool looks_up = false;     // a label that is cut needs split=
+  bool needs_split = false;  // for a label that is cut
   bool sums_halves = false;  // f16 or bf16 over what is cut: in f32
   // Axes over which the results are still to be made the largest or smallest.
   std::vector<std::pair<size_t, std::string>> extremes;

@@ -32,12 +32,6 @@ Result<std::vector<int64_t>> ranks_of(const Line& line, std::string_view text,
   return ranks;
 }
 
-// Whether the op states the whole sizes with a shape= of its own.
-bool has_own_shape(const Op& op) {
-  const int key = op.key_index("shape");
-  return key >= 0 && op.keys[static_cast<size_t>(key)].required;
-}
-
 void drop_key(Line& line, std::string_view name) {
   const int i = key_at(line, name);
   if (i >= 0) line.keys.erase(line.keys.begin() + i);
@@ -54,7 +48,7 @@ LocalLine make_variant(const Line& line, const Op& op, const Whole& whole,
   if (whole.operand >= 0) {
     local.line.operands[static_cast<size_t>(whole.operand)].text =
         keep(to_string(Type{whole.dtype, region.count}));
-  } else if (has_own_shape(op)) {
+  } else if (states_sizes(op)) {
     local.line.keys[static_cast<size_t>(key_at(local.line, "shape"))].value =
         keep(list_text(region.count));
   } else {
@@ -158,7 +152,7 @@ Result<LocalPlan> local_plan(const Line& line, const Grid& grid) {
   if (!splits) {
     if (op != nullptr && split_text == nullptr &&
         line.key("shape") != nullptr && op->key_index("split") >= 0 &&
-        !has_own_shape(*op)) {
+        !states_sizes(*op)) {
       return at_op(line, "shape= states the whole that split= cuts; give both");
     }
     plan.variants.emplace_back(line, Region{});

@@ -11,7 +11,8 @@ namespace gt {
 namespace {
 
 // "8: a.0 b.1 -> r0.0" for each label; "+" before those that are summed, "?"
-// before those that are looked up, "*3" after a place in units of 3.
+// before those that are looked up, "!" before others that need split=, "*3"
+// after a place in units of 3.
 std::string rule_of(const std::string& text,
                     const std::vector<std::string>& types) {
   Line line;
@@ -39,6 +40,7 @@ std::string rule_of(const std::string& text,
     if (!out.empty()) out += "; ";
     if (label.is_summed) out += "+";
     if (label.is_looked_up) out += "?";
+    if (label.needs_split && !label.is_looked_up) out += "!";
     out += std::to_string(label.size) + ":";
     for (size_t i = 0; i < label.arguments.size(); ++i) {
       place(std::string(call.arguments[i].name), label.arguments[i]);
@@ -103,7 +105,7 @@ TEST(IndexRule, HeadsAreUnitsOfTheLastDimension) {
   EXPECT_EQ(rule_of("o = attention q k v heads=4",
                     {"f32[2,5,8]", "f32[2,5,8]", "f32[2,5,8]"}),
             "2: q.0 k.0 v.0 -> r0.0; 5: q.1 -> r0.1; "
-            "4: q.2*2 k.2*2 v.2*2 -> r0.2*2");
+            "!4: q.2*2 k.2*2 v.2*2 -> r0.2*2");
   EXPECT_EQ(rule_of("o = attention q k v heads=2",
                     {"f32[4,0]", "f32[0,0]", "f32[0,0]"}),
             "4: q.0 -> r0.0");
@@ -111,6 +113,16 @@ TEST(IndexRule, HeadsAreUnitsOfTheLastDimension) {
                     {"f32[5,8]", "f32[6,8]", "f32[6,8]", "f32[5,8]", "f32[5]",
                      "f32[5,8]"}),
             "+5: q.0 o.0 l.0 g.0 -> r0.0");
+}
+
+TEST(IndexRule, WhatDependsOnItsPlaceNeedsSplit) {
+  EXPECT_EQ(rule_of("y = dropout x 0.5 1", {"f32[2,3]"}),
+            "!2: x.0 -> r0.0; !3: x.1 -> r0.1");
+  EXPECT_EQ(rule_of("y = rope x heads=2", {"f32[2,5,8]"}),
+            "2: x.0 -> r0.0; !5: x.1 -> r0.1; !2: x.2*4 -> r0.2*4");
+  EXPECT_EQ(rule_of("o = attention q k v causal=1",
+                    {"f32[2,5,8]", "f32[2,5,8]", "f32[2,5,8]"}),
+            "2: q.0 k.0 v.0 -> r0.0; !5: q.1 -> r0.1");
 }
 
 TEST(IndexRule, WeightsOfNormsAreSummedOverRows) {
