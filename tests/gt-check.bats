@@ -283,6 +283,81 @@ v = dropout u 0.5 7
 END
 }
 
+# with LINE...: the start and these lines.
+with() {
+  printf '%s\n' 'mesh dp=2 tp=2' 'x@0-1 = arange f32[4] split=tp:0' \
+    's@0-1 = sum x@0-1' "$@"
+}
+
+@test "a group whose ranks are in another order than the axis's" {
+  with 'y@1,0 = all_gather x@1,0 src=S0' | finds shard-order
+  with 'y@0-1 = ones f32[4]' 'z@1,0 = convert y@1,0 src=R dst=S0' | finds shard-order
+  with 'y@0-1 = ones f32[4]' 'y@0-1 = convert y@0-1 src=R dst=P' \
+    'z@1,0 = reduce_scatter y@1,0 dst=S0' | finds shard-order
+  with 'y@0-1 = ones f32[4,4] split=tp:0' \
+    'z@1,0 = all_to_all y@1,0 src=S0 dst=S1' | finds shard-order
+  # over= takes the axis's order, and a sum has none.
+  with 'y@1,0 = all_gather x@1,0 over=tp src=S0' 'print y@0 as=y' >a.gt
+  gt-check -q a.gt
+  [ "$(gt-work a.gt)" = 'y = tensor f32[4] 0 1 2 3' ]
+  with 'y@1,0 = all_reduce s@1,0' 'print y@0 as=y' | gt-check -q
+}
+
+@test "a root is the rank that it is, whatever the order of the group" {
+  with 'r@0-1 = reduce s@0-1 over=tp root=0' 'print r@0' >a.gt
+  gt-check -q a.gt
+  [ "$(gt-work a.gt)" = 'r@0 = tensor f32[] 6' ]
+  with 'r@0-1 = reduce s@0-1 over=tp root=0' 'print r@1' | finds part-nonlin
+  with 'r@1,0 = reduce s@1,0 root=0' 'print r@1' >a.gt
+  gt-check -q a.gt
+  [ "$(gt-work a.gt)" = 'r@1 = tensor f32[] 6' ]
+  with 'r@1,0 = reduce s@1,0 root=0' 'print r@0' | finds part-nonlin
+  with 'r@1,0 = reduce s@1,0 root=0' 'b@0-1 = broadcast r@0-1 over=tp root=1' |
+    gt-check -q
+  with 'r@1,0 = reduce s@1,0 root=0' 'b@0-1 = broadcast r@0-1 over=tp' |
+    finds src-type
+  # A copy takes the root along.
+  with 'r@0-1 = reduce s@0-1 over=tp root=1' 'q@2-3 = copy r@0-1' 'print q@3' |
+    gt-check -q
+  with 'r@0-1 = reduce s@0-1 over=tp root=1' 'q@2-3 = copy r@0-1' 'print q@2' |
+    finds part-nonlin
+}
+
+@test "what was bound apart is no copy, nor parts of one whole" {
+  with 'w@0,3 = full f32[4] 1' 'w@1,2 = full f32[4] 2' 'y@0-3 = neg w@0-3' |
+    finds vary-global
+  with 'w@0-1 = full f32[4] 1' 'w@2-3 = full f32[4] 2' 'y@0-3 = neg w@0-3' |
+    finds vary-global
+  with 'w@0,3 = full f32[4] 1' 'w@1,2 = full f32[4] 2' 'y@0,3 = neg w@0,3' |
+    gt-check -q
+  # One half of the shards is another value now, or is not read.
+  with 'x@1 = ones f32[2]' 'y@0 = neg x@0' | finds shard-prop
+  with 'w@0-3 = ones f32[4,4] split=tp:0,dp:1' 'y@0,3 = neg w@0,3' | finds shard-prop
+  with 'w@0-1 = ones f32[4] split=tp:0' 'w@2-3 = zeros f32[4] split=tp:0' \
+    'y@0-1 = neg w@0-1' 'y@2-3 = neg w@2-3' | gt-check -q
+  with 'w@0-3 = ones f32[8] split=dp:0,tp:0' 'w@0 = zeros f32[2]' \
+    'w@1 = zeros f32[2]' 'y@2-3 = neg w@2-3' | finds shard-prop
+}
+
+@test "values may be printed and saved in pieces, one a rank" {
+  with 'print x@0-1' 'save x@0-1 "w.npy"' 'print x@0-1 as=y' | gt-check -q
+  with 'print x@0' | finds shard-prop
+  with 'print s@0-1' | finds part-nonlin
+}
+
+@test "an annotated program without ranks: names and shapes" {
+  printf '%s\n' 'mesh tp=2' 'x = ones f32[4] #type=tp:S0' >start
+  { cat start; echo 'y = neg z'; } | finds unbound
+  { cat start; echo 'free x'; echo 'y = neg x'; } | finds unbound
+  { cat start; echo 'print y'; } | finds unbound
+  { cat start; echo 'w = ones f32[3]'; echo 'y = add x w'; } | finds shape
+  { cat start; echo 'y = all_reduce x over=tp'; } | finds ranks
+  # Names from before the mesh are known; with ranks a name is another one.
+  { echo 'w = ones f32[4]'; cat start; echo 'y = neg w'; } | gt-check -q
+  { cat start; printf '%s\n' 'x@0 = ones f32[1]' 'print x' 'free x' 'print x@0'
+    } | gt-check -q
+}
+
 @test "lines that mend a finding are right" {
   mends() { # program, kind: each line offered, put before the last one, mends it
     run -1 --separate-stderr gt-check -q <<<"$1"

@@ -131,7 +131,11 @@ void Checker::note_axes() {
 
 void Checker::check_instruction(Checked& entry) {
   const bool placed = is_placed(line_);
-  if (!placed && names_.mesh() == nullptr) return;
+  // Without a mesh all that counts is which names there are.
+  if (!placed && names_.mesh() == nullptr) {
+    return line_.op == "free" ? release(nullptr, entry)
+                              : write_results({}, entry);
+  }
   std::optional<LineRanks> where;
   if (placed) {
     auto ranks = line_ranks(line_);
@@ -186,14 +190,19 @@ bool Checker::read_operands(const LineRanks* where, Checked& entry) {
                             : where->ranks;
     values_[o] = registers_.read(*slot, ranks, names_);
     operands_[o] = values_[o].has_value() ? &*values_[o] : &unknown;
-    if (values_[o].has_value() || where == nullptr) continue;
-    fail("unbound",
-         Error{"'" + std::string(operand.text) + "' has no value on ranks " +
-               to_string(ranks)},
-         entry);
+    if (values_[o].has_value()) continue;
+    fail_unbound(operand, ranks, entry);
     return false;
   }
   return true;
+}
+
+void Checker::fail_unbound(const Operand& operand,
+                           const std::vector<int64_t>& ranks, Checked& entry) {
+  fail("unbound",
+       Error{"'" + std::string(operand.text) + "' has no value" +
+             (ranks.empty() ? "" : " on ranks " + to_string(ranks))},
+       entry);
 }
 
 void Checker::find_target(const LineRanks* where, Checked& entry) {
@@ -228,11 +237,9 @@ void Checker::release(const LineRanks* where, Checked& entry) {
     const std::vector<int64_t> none;
     const auto& ranks = where == nullptr ? none : where->operands[o];
     entry.reads.push_back({slot, slot->content});
-    if (where != nullptr && !registers_.read(*slot, ranks, names_)) {
-      fail("unbound",
-           Error{"'" + std::string(operand.text) + "' has no value on ranks " +
-                 to_string(ranks)},
-           entry);
+    const bool counts = where != nullptr || names_.mesh() != nullptr;
+    if (counts && !registers_.read(*slot, ranks, names_)) {
+      fail_unbound(operand, ranks, entry);
     }
     entry.writes.push_back(
         {{slot, registers_.without(slot->content, ranks)}, ranks});

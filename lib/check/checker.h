@@ -82,6 +82,8 @@ class Checker {
   void note_axes();
   void check_instruction(Checked& entry);
   bool read_operands(const LineRanks* where, Checked& entry);
+  void fail_unbound(const Operand& operand, const std::vector<int64_t>& ranks,
+                    Checked& entry);
   void find_target(const LineRanks* where, Checked& entry);
   void release(const LineRanks* where, Checked& entry);
   void write_results(const std::vector<ShardedValue>& results, Checked& entry);

@@ -1,6 +1,7 @@
 #include "check/judge.h"
 
 #include <algorithm>
+#include <set>
 
 #include "check/remesh.h"
 #include "ops/table.h"
@@ -45,13 +46,39 @@ std::string Judge::described(size_t operand) const {
 
 // ---- operands ---------------------------------------------------------------
 
+namespace {
+
+// Whether along the axis the rank that holds all of the sum is among them.
+bool holds_root(const AxisType& a, const std::vector<int64_t>& ranks) {
+  std::set<int64_t> lines, rooted;
+  for (const int64_t rank : ranks) {
+    lines.insert(a.axis.origin(rank));
+    if (root_on(a.axis, rank) == a.pending) rooted.insert(a.axis.origin(rank));
+  }
+  return lines == rooted;
+}
+
+}  // namespace
+
+bool Judge::is_over(const Axis& axis) const {
+  const std::string_view* over = line_.key("over");
+  if (over == nullptr || in_.names.mesh() == nullptr) return false;
+  const auto axes = in_.names.mesh()->resolve(unquote(*over));
+  return axes.ok() &&
+         std::any_of(axes.value().begin(), axes.value().end(),
+                     [&](const MeshAxis* a) { return layout(*a) == axis; });
+}
+
 // The value on some of its ranks. Along an axis that loses coordinates only
 // copies stay what they are.
 ShardedValue Judge::read(const ShardedValue& value,
                          const std::vector<int64_t>& ranks, size_t operand) {
   ShardedValue out = value;
-  if (value.ranks == ranks || !value.is_placed()) return out;
+  const bool all = value.ranks == ranks && value.bound.empty();
+  if (all || !value.is_placed()) return out;
+  const auto& bound = value.bound.empty() ? value.ranks : value.bound;
   out.ranks = ranks;
+  out.bound.clear();
   out.pieces.clear();
   for (const int64_t rank : ranks) {
     const size_t at = position_of(rank, value.ranks);
@@ -61,9 +88,13 @@ ShardedValue Judge::read(const ShardedValue& value,
   if (out.pieces.size() != ranks.size()) out.pieces.clear();
   for (const AxisType& a : value.type.axes) {
     const size_t left = extent_along(a.axis, ranks);
-    if (left == extent_along(a.axis, value.ranks)) continue;
+    const bool as_group =  // which must be whole, and is told so
+        left == extent_along(a.axis, bound) && is_over(a.axis);
+    if (as_group || has_whole_lines(a.axis, ranks, bound)) continue;
     const std::string name(line_.operands[operand].text);
-    if (a.letter == 'P') {
+    if (a.letter == 'P' && holds_root(a, ranks)) {
+      // All that others have is zero.
+    } else if (a.letter == 'P') {
       add("part-nonlin", &a.axis,
           name +
               " is a pending sum (P), and only some of its summands are read");
@@ -154,7 +185,9 @@ void Judge::bind_call() {
     types.push_back(has ? operand->pieces.data() : nullptr);
   }
   if (known && in_.where == nullptr) {
-    is_bound_ = gt::bind(line_, types, call_).ok();
+    const Status made = gt::bind(line_, types, call_);
+    is_bound_ = made.ok();
+    if (!is_bound_) misfit_ = made.error().message;
   } else if (known) {
     const auto grid = grid_of(line_, in_.names.mesh(), in_.where->ranks);
     if (grid.ok()) plan_.emplace(local_plan(line_, grid.value()));
@@ -215,8 +248,11 @@ void Judge::cut_locally() {
 
 // Errors of shapes and places, unless something more telling was found.
 bool Judge::finish_pieces() {
-  if (!pieces_.has_value() || pieces_->ok()) return true;
-  if (!has_failed()) add("shape", nullptr, pieces_->error().message);
+  if (pieces_.has_value() && !pieces_->ok()) misfit_ = pieces_->error().message;
+  if (misfit_.empty()) return true;
+  const bool lacks_ranks =
+      in_.where == nullptr && is_formed_ && call_.op->row->crosses;
+  if (!has_failed()) add(lacks_ranks ? "ranks" : "shape", nullptr, misfit_);
   return false;
 }
 
@@ -342,12 +378,6 @@ bool Judge::check_output() {
     }
     if (!has_failed() && !value.pieces.empty()) {
       check_split(value.type, value.pieces[0].shape.size());
-    }
-    if (!local_ && in_.where != nullptr && value.type.is_sharded() &&
-        line_.key("split") == nullptr) {
-      add("shard-prop", nullptr,
-          described(o) + " is written in pieces, one a rank",
-          "split= puts them together; if pieces are meant, write #local");
     }
     if (in_.where == nullptr || value.pieces.empty() ||
         line_.key("split") == nullptr) {

@@ -35,6 +35,7 @@ class Judge {
   }
   bool is_local(const Axis& axis) const;
   std::string described(size_t operand) const;
+  bool is_over(const Axis& axis) const;
   bool check_local_axes();
   bool read_operands();
   ShardedValue read(const ShardedValue& value,
@@ -103,6 +104,8 @@ class Judge {
   bool move_shard();
 
   // judge_moves.cc
+  std::optional<int64_t> member(int64_t position) const;
+  bool check_order();
   bool copy();
   bool do_remesh();
   bool redistribute_specs();
@@ -129,6 +132,7 @@ class Judge {
   Call call_;
   bool is_bound_ = false;                  // with types
   bool is_formed_ = false;                 // in form alone
+  std::string misfit_;                     // why shapes do not go together
   std::optional<Result<LocalPlan>> plan_;  // what call_ views
   std::vector<SpmdType> types_;            // of the results
   std::optional<Result<std::vector<std::vector<Type>>>> pieces_;

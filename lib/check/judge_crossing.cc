@@ -89,7 +89,9 @@ bool Judge::cross() {
   if (line_.op == "reduce" || line_.op == "broadcast") {
     return reduce_or_broadcast();
   }
-  if (!check_ends() || !check_sources() || !check_sizes()) return false;
+  if (!check_ends() || !check_sources() || !check_order() || !check_sizes()) {
+    return false;
+  }
   if (!move_shard()) return false;
   check_precision();
   return !has_failed();
@@ -393,8 +395,11 @@ bool Judge::move_shard() {
     }
   }
   if (dst_ == 'P' && line_.op == "convert" && is_in(src_, "RI")) {
+    const auto first = member(0);
     for (SpmdType& type : types_) {
-      for (const Axis& axis : group_) type.set(axis, 'P', 1);
+      for (const Axis& axis : group_) {
+        type.set(axis, 'P', first ? root_on(axis, *first) : 0);
+      }
     }
   }
   return true;

@@ -1,5 +1,5 @@
-// What moves between ranks without a pair of types: broadcast, reduce, copy;
-// and remesh, which moves nothing.
+// The order of a group, and what moves between ranks without a pair of types:
+// broadcast, reduce, copy; and remesh, which moves nothing.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -8,14 +8,56 @@
 #include "check/remesh.h"
 #include "spmd/join.h"
 #include "spmd/redistribution.h"
+#include "stream/ranks.h"
 
 namespace gt {
+
+// The rank at a position of its group; the coordinates of other groups' are the
+// same. None: there is no such position, which is told with the shapes.
+std::optional<int64_t> Judge::member(int64_t position) const {
+  const auto grid = Grid::make(in_.names.mesh(), in_.where->ranks);
+  if (!grid.ok()) return std::nullopt;
+  const auto groups = grid.value().groups(unquote(call_.key("over")));
+  if (!groups.ok() || position < 0 ||
+      static_cast<size_t>(position) >= groups.value()[0].size()) {
+    return std::nullopt;
+  }
+  return in_.where->ranks[groups.value()[0][static_cast<size_t>(position)]];
+}
+
+// Without over= pieces are put together, or handed out, in the order in which
+// the ranks are written; what they are cut by is the order of the axis.
+bool Judge::check_order() {
+  const std::string& op = call_.op->name;
+  const std::string ends = {src_, dst_};
+  const bool moves = ends.find_first_of("VS") != ends.npos;
+  const bool stays = op == "all_reduce" || op == "reinterpret" ||
+                     op == "retype" || (src_ == dst_ && op != "all_to_all");
+  const auto& ranks = in_.where->ranks;
+  if (!moves || stays || call_.has_key("over") ||
+      std::is_sorted(ranks.begin(), ranks.end())) {
+    return true;
+  }
+  const std::string axis = in_.names.name(group_[0]);
+  add("shard-order", &group_[0],
+      "the group's ranks are " + to_string(ranks) +
+          ", and pieces would come in that order, not in the axis's",
+      "without over= a group has its ranks as they are written");
+  if (group_.size() > 1 || call_.has_key("split_sizes")) return false;
+  Line mended = line_;
+  mended.keys.push_back({"over", axis, 0});
+  std::string fix;
+  append_instruction(fix, mended);
+  out_.problems.back().fixes.push_back(std::move(fix));
+  return false;
+}
 
 // broadcast gives the root's copy to all; of a sum that is right only if the
 // root holds all of it. reduce leaves the sum with the root, zeros elsewhere.
 bool Judge::reduce_or_broadcast() {
   const SpmdType& type = operands_[0]->type;
-  const auto root = static_cast<int32_t>(call_.integer("root"));
+  const auto root = member(call_.integer("root"));
+  if (!root.has_value()) return false;
   const bool broadcasts = line_.op == "broadcast";
   for (const Axis& axis : group_) {
     const char is = type.on(axis);
@@ -23,7 +65,7 @@ bool Judge::reduce_or_broadcast() {
       add("axis-missing", &axis, missing_axis(0, axis));
       return false;
     }
-    const bool whole = type.pending(axis) == root + 1;
+    const bool whole = type.pending(axis) == root_on(axis, *root);
     const bool sharded = !is_local(axis) && type.dim_of(axis) >= 0;
     if (broadcasts ? (is == 'P' && !whole) || sharded
                    : (is == 'R' || is == 'I') || sharded) {
@@ -39,7 +81,7 @@ bool Judge::reduce_or_broadcast() {
       if (broadcasts) {
         t.set(axis, is == 'I' ? 'I' : 'R');
       } else {
-        t.set(axis, 'P', root + 1);
+        t.set(axis, 'P', root_on(axis, *root));
       }
     }
   }
@@ -48,13 +90,12 @@ bool Judge::reduce_or_broadcast() {
 
 namespace {
 
-// Where a copy by position takes coordinates along an axis: each to one of its
-// own, in order or not.
+// Where a copy by position takes coordinates along an axis, `goes`: each to one
+// of its own, in order or not.
 enum class Taken : uint8_t { kInOrder, kApart, kTogether };
 
 Taken taken(const Axis& axis, const std::vector<int64_t>& from,
-            const std::vector<int64_t>& to) {
-  std::map<int64_t, int64_t> goes;
+            const std::vector<int64_t>& to, std::map<int64_t, int64_t>& goes) {
   std::set<int64_t> ends;
   for (size_t p = 0; p < to.size(); ++p) {
     const int64_t end = axis.coordinate(to[p]);
@@ -93,16 +134,20 @@ bool Judge::copy() {
       continue;
     }
     if (value.ranks.size() != to.size() || is == 'R' || is == 'I') continue;
-    const Taken order = taken(axis, value.ranks, to);
-    if (order == Taken::kInOrder) continue;
-    if (order == Taken::kTogether || value.type.dim_of(axis) >= 0) {
+    std::map<int64_t, int64_t> goes;
+    const Taken order = taken(axis, value.ranks, to, goes);
+    const bool apart = order != Taken::kInOrder;
+    if (order == Taken::kTogether || (apart && value.type.dim_of(axis) >= 0)) {
       add("src-type", &axis,
           described(0) + " changes the order of its " +
               (is == 'P' ? "summands" : "shards") + " along the axis");
       return false;
     }
     if (is != 'P') continue;
-    for (SpmdType& type : types_) type.set(axis, is);  // root or not
+    const auto root = goes.find(value.type.pending(axis) - 1);
+    const auto pending =
+        root == goes.end() ? 0 : static_cast<int32_t>(root->second) + 1;
+    for (SpmdType& type : types_) type.set(axis, is, pending);
   }
   for (SpmdType& type : types_) {
     const SpmdType old = type;

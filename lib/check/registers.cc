@@ -1,8 +1,10 @@
 #include "check/registers.h"
 
 #include <algorithm>
+#include <map>
 
 #include "spmd/join.h"
+#include "spmd/rank_set.h"
 
 namespace gt {
 namespace {
@@ -15,6 +17,8 @@ void append_bytes(std::string& out, const ShardedValue& value) {
   put(static_cast<int64_t>(value.state) * 2 + value.carries_gradient);
   put(static_cast<int64_t>(value.ranks.size()));
   for (const int64_t rank : value.ranks) put(rank);
+  put(static_cast<int64_t>(value.bound.size()));
+  for (const int64_t rank : value.bound) put(rank);
   put(static_cast<int64_t>(value.type.axes.size()));
   for (const AxisType& a : value.type.axes) {
     put(a.axis.size);
@@ -46,10 +50,11 @@ bool is_in(int64_t rank, const std::vector<int64_t>& ranks) {
   return position_of(rank, ranks) < ranks.size();
 }
 
-// The value on those of its ranks; its type as far as it holds of them.
+// The value on those of its ranks, the others of which hold another now.
 ShardedValue kept(const ShardedValue& value,
                   const std::vector<int64_t>& ranks) {
   ShardedValue out = value;
+  if (out.bound.empty()) out.bound = value.ranks;
   out.ranks.clear();
   out.pieces.clear();
   for (size_t p = 0; p < value.ranks.size(); ++p) {
@@ -59,6 +64,101 @@ ShardedValue kept(const ShardedValue& value,
   }
   return out;
 }
+
+using Parts = std::vector<const ShardedValue*>;
+
+// Of parts on ranks of their own what all of their ranks hold.
+class JoinedParts {
+ public:
+  JoinedParts(const Parts& parts, const std::vector<int64_t>& wanted)
+      : parts_(parts), first_(parts[0]->type) {
+    for (const ShardedValue* part : parts) {
+      for (const int64_t rank : part->ranks) part_of_[rank] = part;
+    }
+    value_.state = ShardedValue::State::kTyped;
+    for (const auto& [rank, part] : part_of_) value_.ranks.push_back(rank);
+    if (ascending(wanted) == value_.ranks) value_.ranks = wanted;
+    join_pieces();
+  }
+
+  ShardedValue on(const std::vector<Axis>& axes) && {
+    for (const Axis& axis : axes) {
+      if (extent_along(axis, value_.ranks) > 1) join_on(axis);
+    }
+    join_cuts();
+    return std::move(value_);
+  }
+
+ private:
+  void join_pieces() {
+    for (const int64_t rank : value_.ranks) {
+      const ShardedValue& part = *part_of_.at(rank);
+      if (part.state != ShardedValue::State::kTyped) value_.state = part.state;
+      const size_t at = position_of(rank, part.ranks);
+      if (at < part.pieces.size()) value_.pieces.push_back(part.pieces[at]);
+    }
+    if (value_.pieces.size() != value_.ranks.size()) value_.pieces.clear();
+  }
+
+  // What parts are on the axis alike holds of all only if ranks that differ
+  // along it alone have one part: two that were bound apart are unrelated.
+  bool is_one_part(const Axis& axis) const {
+    std::map<int64_t, const ShardedValue*> lines;
+    for (const auto& [rank, part] : part_of_) {
+      if (lines.try_emplace(axis.origin(rank), part).first->second != part) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void join_on(const Axis& axis) {
+    const char letter = first_.on(axis);
+    const int32_t pending = first_.pending(axis);
+    const int dim = first_.dim_of(axis);
+    bool same = letter != kUntyped && is_one_part(axis), varies = true;
+    for (const ShardedValue* part : parts_) {
+      const char is = part->type.on(axis);
+      const bool whole = is == 'R' || is == 'I' || part->bound.empty() ||
+                         has_whole_lines(axis, part->ranks, part->bound);
+      same = same && whole && is == letter && part->type.dim_of(axis) == dim &&
+             part->type.pending(axis) == pending;
+      varies = varies && (is == 'R' || is == 'V' || is == kUntyped);
+    }
+    if (same) {
+      value_.type.set(axis, letter, pending);
+      if (dim >= 0) cuts_.push_back(axis);
+    } else if (varies) {
+      value_.type.set(axis, 'V');
+    }
+  }
+
+  // A part's cuts by the axes that cut all parts alike.
+  std::vector<SpecEntry> cuts_of(const ShardedValue& part) const {
+    std::vector<SpecEntry> spec = part.type.spec;
+    for (SpecEntry& entry : spec) {
+      std::erase_if(entry, [this](const Axis& axis) {
+        return std::find(cuts_.begin(), cuts_.end(), axis) == cuts_.end();
+      });
+    }
+    return spec;
+  }
+
+  void join_cuts() {
+    if (cuts_.empty()) return;
+    std::vector<SpecEntry> spec = cuts_of(*parts_[0]);
+    const bool alike =
+        std::all_of(parts_.begin(), parts_.end(),
+                    [&](const ShardedValue* p) { return cuts_of(*p) == spec; });
+    if (alike) value_.type.spec = std::move(spec);
+  }
+
+  const Parts& parts_;
+  const SpmdType& first_;
+  std::map<int64_t, const ShardedValue*> part_of_;  // by rank
+  std::vector<Axis> cuts_;
+  ShardedValue value_;
+};
 
 }  // namespace
 
@@ -93,7 +193,7 @@ CheckRegisters::Content CheckRegisters::intern(
 std::optional<ShardedValue> read_parts(const std::vector<ShardedValue>& all,
                                        const std::vector<int64_t>& ranks,
                                        const AxisNames& names) {
-  std::vector<const ShardedValue*> holders;
+  Parts holders;
   for (const ShardedValue& part : all) {
     if (part.ranks == ranks) return part;
     const bool holds =
@@ -107,47 +207,11 @@ std::optional<ShardedValue> read_parts(const std::vector<ShardedValue>& all,
   }
   if (holders.empty() || found != ranks.size()) return std::nullopt;
   if (holders.size() == 1) return *holders[0];
-  ShardedValue joined;
-  joined.ranks = ranks;
-  joined.state = ShardedValue::State::kTyped;
-  for (const int64_t rank : ranks) {
-    for (const ShardedValue* part : holders) {
-      if (part->state != ShardedValue::State::kTyped)
-        joined.state = part->state;
-      const size_t at = position_of(rank, part->ranks);
-      if (at >= part->pieces.size()) continue;
-      joined.pieces.push_back(part->pieces[at]);
-    }
-  }
-  if (joined.pieces.size() != ranks.size()) joined.pieces.clear();
-  for (const Axis& axis : names.mesh_axes()) {
-    if (extent_along(axis, ranks) < 2) continue;
-    bool same = true, varies = true;
-    const char letter = holders[0]->type.on(axis);
-    for (const ShardedValue* part : holders) {
-      const char is = part->type.on(axis);
-      same = same && is == letter && letter != kUntyped &&
-             extent_along(axis, part->ranks) == extent_along(axis, ranks) &&
-             part->type.dim_of(axis) == holders[0]->type.dim_of(axis);
-      varies = varies && (is == 'R' || is == 'V' || is == kUntyped);
-    }
-    if (same) {
-      joined.type.set(axis, letter, holders[0]->type.pending(axis));
-      const int dim = holders[0]->type.dim_of(axis);
-      if (dim >= 0) {
-        joined.type.shard(axis, static_cast<size_t>(dim),
-                          holders[0]->type.spec.size());
-      }
-    } else if (varies) {
-      joined.type.set(axis, 'V');
-    }
-  }
-  return joined;
+  return JoinedParts(holders, ranks).on(names.mesh_axes());
 }
 
 CheckRegisters::Content CheckRegisters::with(Content content,
                                              const ShardedValue& value) {
-  if (!value.is_placed()) return intern({value});
   std::vector<ShardedValue> parts;
   const Content rest = without(content, value.ranks);
   parts = *contents_[rest];
@@ -159,7 +223,7 @@ CheckRegisters::Content CheckRegisters::without(
     Content content, const std::vector<int64_t>& ranks) {
   std::vector<ShardedValue> left;
   for (const ShardedValue& part : *contents_[content]) {
-    if (!part.is_placed() || ranks.empty() || part.ranks == ranks) continue;
+    if (part.ranks == ranks) continue;
     std::vector<int64_t> stay;
     for (const int64_t rank : part.ranks) {
       if (!is_in(rank, ranks)) stay.push_back(rank);

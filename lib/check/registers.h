@@ -18,15 +18,17 @@
 namespace gt {
 
 // What values on ranks of their own are on these ranks together (none: of no
-// ranks); nothing unless all are there. What stands on them in several parts is
-// unrelated along the axes that tell the parts apart.
+// ranks), or on all ranks of those that have some; nothing unless all are
+// there. What stands on them in several parts is unrelated along the axes that
+// tell the parts apart.
 std::optional<ShardedValue> read_parts(const std::vector<ShardedValue>& all,
                                        const std::vector<int64_t>& ranks,
                                        const AxisNames& names);
 
 class CheckRegisters {
  public:
-  // A name's parts, on ranks of their own; number 0 has none.
+  // A name's parts, on ranks of their own, and the one of no ranks, which is
+  // another name's; number 0 has none.
   using Content = uint32_t;
   struct Slot {
     Content content = 0;

@@ -19,6 +19,10 @@ struct Axis {
   friend auto operator<=>(const Axis&, const Axis&) = default;
 
   int64_t coordinate(int64_t rank) const { return rank / stride % size; }
+  // The rank beside it at coordinate 0.
+  int64_t origin(int64_t rank) const {
+    return rank - coordinate(rank) * stride;
+  }
 };
 inline Axis layout(const MeshAxis& axis) { return {axis.size, axis.stride}; }
 
@@ -27,10 +31,15 @@ inline Axis layout(const MeshAxis& axis) { return {axis.size, axis.stride}; }
 inline constexpr int32_t kPendingMax = -1;
 inline constexpr int32_t kPendingMin = -2;
 
+// Of a P that the rank alone does not hold zeros of, along the axis.
+inline int32_t root_on(const Axis& axis, int64_t rank) {
+  return static_cast<int32_t>(axis.coordinate(rank)) + 1;
+}
+
 struct AxisType {
   Axis axis;
   char letter;          // R, I, V, P
-  int32_t pending = 0;  // of V: kPendingMax, kPendingMin; of P: 1 + root
+  int32_t pending = 0;  // of V: kPendingMax, kPendingMin; of P: root_on(), or 0
   friend auto operator<=>(const AxisType&, const AxisType&) = default;
 };
 

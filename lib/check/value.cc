@@ -26,6 +26,28 @@ size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks) {
 
 namespace {
 
+// How many ranks differ along the axis alone, by what they have in common.
+std::map<int64_t, size_t> lines_along(const Axis& axis,
+                                      const std::vector<int64_t>& ranks) {
+  std::map<int64_t, size_t> lines;
+  for (const int64_t rank : ranks) ++lines[axis.origin(rank)];
+  return lines;
+}
+
+}  // namespace
+
+bool has_whole_lines(const Axis& axis, const std::vector<int64_t>& some,
+                     const std::vector<int64_t>& all) {
+  const auto whole = lines_along(axis, all);
+  const auto lines = lines_along(axis, some);
+  return std::all_of(lines.begin(), lines.end(), [&](const auto& line) {
+    const auto it = whole.find(line.first);
+    return it != whole.end() && it->second == line.second;
+  });
+}
+
+namespace {
+
 // The size of one dimension of the whole; -1 if the pieces do not fit.
 int64_t whole_size(const ShardedValue& value, size_t dim) {
   const SpecEntry none;

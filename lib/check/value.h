@@ -20,6 +20,8 @@ struct ShardedValue {
   };
   State state = State::kUnknown;
   std::vector<int64_t> ranks;  // empty: of no ranks, a whole
+  std::vector<int64_t>
+      bound;  // what ranks were, if some hold another value now
   SpmdType type;
   std::vector<Type> pieces;  // by ranks, or the whole; empty: unknown
   bool carries_gradient = false;
@@ -38,5 +40,9 @@ size_t position_of(int64_t rank, const std::vector<int64_t>& ranks);
 
 // How many coordinates along the axis occur among the ranks.
 size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks);
+
+// Whether of the ranks that differ along the axis alone some have all or none.
+bool has_whole_lines(const Axis& axis, const std::vector<int64_t>& some,
+                     const std::vector<int64_t>& all);
 
 }  // namespace gt

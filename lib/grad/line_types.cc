@@ -105,6 +105,7 @@ std::optional<SpmdType> joined_type(std::span<const ReadPart> parts,
     ShardedValue& value = values.emplace_back();
     value.state = ShardedValue::State::kTyped;
     value.ranks = *part.ranks;
+    if (value.ranks != part.type->ranks) value.bound = part.type->ranks;
     value.type = *part.type->global;
     all = together(all, *part.ranks);
   }
