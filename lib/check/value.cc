@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace gt {
 
@@ -19,9 +18,11 @@ size_t position_of(int64_t rank, const std::vector<int64_t>& ranks) {
 }
 
 size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks) {
-  std::set<int64_t> seen;
-  for (const int64_t rank : ranks) seen.insert(axis.coordinate(rank));
-  return seen.size();
+  std::vector<bool> seen(static_cast<size_t>(axis.size));
+  for (const int64_t rank : ranks) {
+    seen[static_cast<size_t>(axis.coordinate(rank))] = true;
+  }
+  return static_cast<size_t>(std::count(seen.begin(), seen.end(), true));
 }
 
 namespace {
@@ -53,17 +54,22 @@ int64_t whole_size(const ShardedValue& value, size_t dim) {
   const SpecEntry none;
   const SpecEntry& entry =
       value.type.is_sharded() ? value.type.spec[dim] : none;
-  std::map<std::vector<int64_t>, int64_t> sizes;
+  int64_t places = 1;
+  for (const Axis& axis : entry) places *= axis.size;
+  std::vector<int64_t> sizes(static_cast<size_t>(places), -1);
   int64_t sum = 0;
   for (size_t p = 0; p < value.pieces.size(); ++p) {
-    std::vector<int64_t> place;
+    int64_t place = 0;
     for (const Axis& axis : entry) {
-      place.push_back(axis.coordinate(value.ranks[p]));
+      place = place * axis.size + axis.coordinate(value.ranks[p]);
     }
     const int64_t size = value.pieces[p].shape[dim];
-    const auto [it, fresh] = sizes.try_emplace(std::move(place), size);
-    if (fresh) sum += size;
-    if (it->second != size) return -1;
+    int64_t& known = sizes[static_cast<size_t>(place)];
+    if (known < 0) {
+      known = size;
+      sum += size;
+    }
+    if (known != size) return -1;
   }
   return sum;
 }

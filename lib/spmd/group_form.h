@@ -72,6 +72,7 @@ struct GroupForm {
   Dtype result(Dtype piece) const {
     return out.value_or(sums() ? summed(piece) : piece);
   }
+  friend bool operator==(const GroupForm&, const GroupForm&) = default;
   // Member `to`'s part of member `from`'s value of this shape.
   Region part(const Shape& shape, size_t from, size_t to) const;
 };

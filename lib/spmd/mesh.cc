@@ -283,18 +283,25 @@ Result<Grid::Along> Grid::along(std::string_view over) const {
   }
   const auto axes = mesh_->resolve(over);
   if (!axes.ok()) return axes.error();
-  std::map<std::vector<int64_t>, uint32_t> places;
-  std::vector<std::vector<int64_t>> keys;
-  for (size_t p = 0; p < ranks_.size(); ++p) {
-    std::vector<int64_t>& key = keys.emplace_back();
-    for (const MeshAxis* axis : axes.value())
-      key.push_back(coordinate(*axis, p));
-    places.emplace(key, 0);
+  // Row-major numbers of their coordinates; then of those that occur.
+  size_t most = 1;
+  for (const MeshAxis* axis : axes.value()) {
+    most *= static_cast<size_t>(axis->size);
   }
+  std::vector<bool> occurs(most);
   Along out;
+  for (size_t p = 0; p < ranks_.size(); ++p) {
+    int64_t number = 0;
+    for (const MeshAxis* axis : axes.value()) {
+      number = number * axis->size + coordinate(*axis, p);
+    }
+    out.index.push_back(static_cast<uint32_t>(number));
+    occurs[static_cast<size_t>(number)] = true;
+  }
+  std::vector<uint32_t> places(most);
   out.count = 0;
-  for (auto& [key, place] : places) place = out.count++;
-  for (const auto& key : keys) out.index.push_back(places.at(key));
+  for (size_t n = 0; n < most; ++n) places[n] = occurs[n] ? out.count++ : 0;
+  for (uint32_t& index : out.index) index = places[index];
   return out;
 }
 

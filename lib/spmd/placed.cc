@@ -10,6 +10,7 @@
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "ops/table.h"
+#include "spmd/crossing.h"
 #include "spmd/redistribution.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -202,6 +203,16 @@ Status bind_local(const LocalPlan& plan, uint32_t variant,
 
 namespace {
 
+constexpr size_t kVariants = 16;  // of groups, that are remembered
+
+Result<std::vector<Type>> types_given(const Line& line, const Crossing& group) {
+  const auto program =
+      group_program(group.form, group.pieces, group.targets.size());
+  if (!program.ok()) return at_op(line, program.error().message);
+  auto made = program_types(program.value(), group.pieces);
+  return made.ok() ? made : at_op(line, made.error().message);
+}
+
 Result<std::vector<std::vector<Type>>> infer_crossing(const Line& line,
                                                       const LineRanks& where,
                                                       const Grid& grid,
@@ -211,16 +222,26 @@ Result<std::vector<std::vector<Type>>> infer_crossing(const Line& line,
     if (!made.ok()) return made.error();
     return std::vector<std::vector<Type>>{std::move(made.value())};
   }
-  const auto groups = group_plan(line, where, grid, types);
+  const auto groups = crossings(line, where, grid, types, {});
   if (!groups.ok()) return groups.error();
   std::vector<Type> results(where.ranks.size());
   std::unordered_map<int64_t, size_t> position;
   for (size_t p = 0; p < where.ranks.size(); ++p) position[where.ranks[p]] = p;
-  for (const Group& group : groups.value()) {
-    const auto made = program_types(group.program, group.pieces);
-    if (!made.ok()) return at_op(line, made.error().message);
+  // Most groups are alike.
+  std::vector<std::pair<const Crossing*, std::vector<Type>>> known;
+  for (const Crossing& group : groups.value()) {
+    auto made = std::find_if(known.begin(), known.end(), [&](const auto& k) {
+      return k.first->pieces == group.pieces && k.first->form == group.form;
+    });
+    if (made == known.end()) {
+      auto given = types_given(line, group);
+      if (!given.ok()) return given.error();
+      if (known.size() == kVariants) known.erase(known.begin());
+      known.emplace_back(&group, std::move(given.value()));
+      made = known.end() - 1;
+    }
     for (size_t i = 0; i < group.targets.size(); ++i) {
-      results[position.at(group.targets[i])] = made.value()[i];
+      results[position.at(group.targets[i])] = made->second[i];
     }
   }
   return std::vector<std::vector<Type>>{std::move(results)};
