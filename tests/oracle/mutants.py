@@ -5,8 +5,9 @@ usage: mutants.py [-n MOST] [-s SEED] [STREAM...]
 
 Of the streams, or else of every example under every config, which must be clean,
 it makes mutants: one collective, conversion or copy between ranks is left out,
-dropped, doubled, moved, given other ends, another axis, root or reduction, or
-one split= is changed. A line in the same surroundings as an earlier one of its
+dropped, doubled, moved, given other ends, another axis, none, another root or
+reduction, or its ranks in another order; or one split= is changed, or dropped,
+with shape= or without, but for prints and saves, which then are of pieces. A line in the same surroundings as an earlier one of its
 stream, as a loop's second round, is taken once. A mutant counts if gt-work
 prints other values than before, beyond rounding; those that it refuses to run
 are counted apart. gt-check must find all that leave out, drop or double the
@@ -55,6 +56,33 @@ def with_key(line, key, value):
     return "%s %s=%s%s%s" % (text, key, value, mark, notes)
 
 
+def without_keys(line, *keys):
+    text, mark, notes = line.partition(" #")
+    for key in keys:
+        text = re.sub(r" %s=\S+" % key, "", text)
+    return text + mark + notes
+
+
+def reversed_ranks(text):
+    """The line or word with each "@0-3" as "@3,2,1,0"."""
+    return re.sub(r"@(\d+)-(\d+)", lambda m: "@" + ",".join(
+        str(r) for r in range(int(m[2]), int(m[1]) - 1, -1)), text)
+
+
+def orders_of(line, op, operand):
+    """The line, its ranks the other way round; as one group, or a copy's source
+    alone."""
+    if op == "copy":
+        if reversed_ranks(operand) != operand:
+            yield "order", line.replace(" " + operand,
+                                        " " + reversed_ranks(operand), 1)
+        return
+    text, mark, notes = line.partition(" #")
+    for other in (text, without_keys(text, "over")):
+        if reversed_ranks(other) != text:
+            yield "order", reversed_ranks(other) + mark + notes
+
+
 def ends_of(line, op):
     for key in ("src", "dst"):
         for end in ENDS:
@@ -90,6 +118,10 @@ def mutants_of_crossing(lines, i, axes):
     for axis in axes if over else ():
         if axis != over.group(1):
             yield put("axis", with_key(line, "over", axis))
+    if over:
+        yield put("axis", without_keys(line, "over"))
+    for kind, text in orders_of(line, op, operand):
+        yield put(kind, text)
     if op != "copy":
         for kind, text in ends_of(line, op):
             yield put(kind, text)
@@ -100,11 +132,13 @@ def mutants_of_split(lines, i, axes):
     entries = re.search(r" split=(\S+)", line).group(1).split(",")
 
     def put(split):
-        text = (with_key(line, "split", ",".join(split)) if split else
-                re.sub(r" split=\S+", "", line))
-        return "cut", (text,), i
+        return "cut", (with_key(line, "split", ",".join(split)),), i
 
-    yield put([])
+    if not line.startswith(("print ", "save ")):
+        yield "no split", (without_keys(line, "split"),), i
+        if " shape=" in line:
+            yield "no split", (without_keys(line, "split", "shape"),), i
+            yield "no shape", (without_keys(line, "shape"),), i
     for k, entry in enumerate(entries):
         axis, _, place = entry.partition(":")
         dim, _, unit = place.partition("*")
