@@ -359,17 +359,21 @@ with() {
 }
 
 @test "lines that mend a finding are right" {
-  mends() { # program, kind: each line offered, put before the last one, mends it
-    run -1 --separate-stderr gt-check -q <<<"$1"
+  mends() { # program, kind, mode: each line offered mends it
+    run -1 --separate-stderr gt-check -q "${3:--g}" <<<"$1"
     [[ $stderr == *"[$2]"* ]] || { echo "$stderr"; return 1; }
-    local fix name
+    local fix name last
+    last=$(sed -n '$p' <<<"$1")
     grep -q '^  fix: ' <<<"$stderr"
     while read -r fix; do
-      name=${fix%%1@*}
-      # The last line reads what the fix makes.
-      { sed '$d' <<<"$1"; echo "${fix%%   (*}"
-        sed -n '$p' <<<"$1" | sed "s/ $name@/ ${name}1@/"; } | gt-check -q ||
-        { echo "$fix"; return 1; }
+      sed '$d' <<<"$1" >mended
+      if [ "${fix%% = *}" = "${last%% = *}" ]; then
+        echo "$fix" >>mended # in its place
+      else
+        name=${fix%%1@*} # before it, and it reads what that makes
+        printf '%s\n' "${fix%%   (*}" "${last// $name@/ ${name}1@}" >>mended
+      fi
+      gt-check -q "${3:--g}" mended || { echo "$fix"; return 1; }
     done < <(sed -n 's/^  fix: //p' <<<"$stderr")
   }
   local start=$'mesh tp=2\nx@0-1 = ones f32[4,4] split=tp:0
@@ -385,4 +389,19 @@ c@0-1 = ones f32[4,4] split=tp:1\n'
   mends "$start"'y@0-1 = exp p@0-1' part-nonlin
   mends "$start"'y@0-1 = all_reduce w@0-1 over=tp src=P' src-type
   mends "$start"'y@0-1 = all_gather w@0-1 over=tp src=S0' src-type
+  mends "$start"$'g@0-1 = ones f32[4,4] split=tp:0\nv@0-1 = ones f32[2,4]
+v@0-1 = sgd v@0-1 g@0-1 0.1' dual -l
+  mends "$start"'y@1,0 = all_gather x@1,0 src=S0' shard-order
+  mends "$start"'y@0-1 = dropout x@0-1 0.5 7' shard-prop
+  mends "$start"$'v@0 = ones f32[2]\nv@1 = zeros f32[2]\ny@0-1 = neg v@0-1' vary-global
+  mends "$start"$'v@0 = ones f32[2]\nv@1 = zeros f32[2]\ny@0-1 = all_gather v@0-1 over=tp' vary-global
+  mends "$start"$'q@0-1 = ones f32[2,3]\ny@0-1 = convert q@0-1 over=tp src=R dst=V' vary-global
+  mends $'u@0-1 = ones f32[4]\n'"$start"'y@0-1 = neg u@0-1' axis-missing
+  local two=$'mesh dp=2 tp=2\na@0-3 = ones f32[8] split=dp:0,tp:0
+b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
+  mends "$two"'y@0-3 = add a@0-3 b@0-3' shard-order
+  mends "$two"'y@0-3 = dropout a@0-3 0.5 7 split=tp:0,dp:0 shape=8' shard-order
+  mends "$two"'y@0-3 = all_gather a@0-3 over=dp+tp src=S0' vary-global
+  mends "$two"'y@0-3 = convert c@0-3 over=dp+tp src=R dst=S0' vary-global
+  mends $'u@0-3 = ones f32[4]\n'"$two"'y@0-3 = add c@0-3 u@0-3' axis-missing
 }

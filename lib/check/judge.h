@@ -57,6 +57,13 @@ class Judge {
   // judge_join.cc
   bool check_typed();
   std::vector<char> letters_on(const Axis& axis) const;
+  void add_untyped(size_t operand, const Axis& axis);
+  std::string new_line(size_t operand, const char* op,
+                       const std::string& keys) const;
+  void offer_line(size_t operand, const char* op, const std::string& keys,
+                  const char* cost);
+  void offer_key(std::string_view key, const std::string& value);
+  void offer_self(const std::string& more);
   std::string missing_axis(size_t operand, const Axis& axis) const;
   bool join_axes();
   void explain_join(const char* kind, const Axis& axis,
@@ -89,6 +96,7 @@ class Judge {
   const SpmdType* type_of(size_t argument) const;
 
   // judge_cuts.cc
+  void offer_order(const Axis& a, const Axis& b, const SpmdType& stated);
   bool order_entries();
   bool check_cuts();
   bool check_cut(const Label& label, const Axis& axis);
@@ -106,6 +114,9 @@ class Judge {
   // judge_moves.cc
   std::optional<int64_t> member(int64_t position) const;
   bool check_order();
+  void offer_specs();
+  void offer_redistribution(size_t operand, const SpmdType& from,
+                            const SpmdType& to);
   bool copy();
   bool do_remesh();
   bool redistribute_specs();

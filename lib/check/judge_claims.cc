@@ -119,7 +119,12 @@ void Judge::check_optimizer() {
             in_.names.describe(g->type),
         "a collective over " + in_.names.name(axis) +
             " is missing or too many");
-    offer_change(gradient, axis, end_on(g->type, axis), end_on(w->type, axis));
+    const std::string is = end_on(g->type, axis), of = end_on(w->type, axis);
+    if (is == "V" && (of == "R" || of == "I")) {
+      offer(gradient, axis, "all_reduce", is, of);  // each rank's share of it
+    } else {
+      offer_change(gradient, axis, is, of);
+    }
   }
 }
 
@@ -205,9 +210,7 @@ void Judge::check_precision() {
       "the gradient is summed over " + std::to_string(group_[0].size) +
           " ranks in less than 32 bits, and bwd= does not say so",
       "write bwd=f32, or the dtype that is meant");
-  std::string fix;
-  append_instruction(fix, line_);
-  out_.problems.back().fixes.push_back(fix + " bwd=f32");
+  offer_key("bwd", "f32");
 }
 
 // The implicit seed of a backward is 1 on every rank.

@@ -231,7 +231,7 @@ bool Judge::check_sources() {
     const int32_t pending = value.type.pending(axis);
     if (is == kUntyped) {
       if (options_.permissive) continue;
-      add("axis-missing", &axis, missing_axis(0, axis));
+      add_untyped(0, axis);
       return false;
     }
     if (is == 'V' && pending != 0) {
@@ -290,6 +290,7 @@ bool Judge::check_shard(const Axis& axis) {
     add("vary-global", &axis,
         "over several axes only sums are taken; shards move axis by axis",
         "go axis by axis, the innermost first");
+    offer_specs();
     return false;
   }
   if (is == 'V' && dim < 0) {
@@ -297,11 +298,15 @@ bool Judge::check_shard(const Axis& axis) {
         std::string(line_.operands[0].text) +
             " is V, but no dimension of it is sharded",
         "claim Si, or reinterpret V>P, or use #local");
+    offer_self(" #local");
     return false;
   }
   if (dst_ == 'V' && line_.note("type") == nullptr) {
     add("vary-global", &axis, "dst=V says of no dimension that it is sharded",
         "say which, as dst=S0");
+    if (is_in(src_, "PR") && !call_.has_key("scatter_dim")) {
+      offer_key("dst", "S0");
+    }
     return false;
   }
   if (is != 'V') return true;

@@ -7,6 +7,36 @@
 
 namespace gt {
 
+namespace {
+
+// How two axes nest: 1 if a is the outer one of b, -1 if b is of a; 0 if they
+// cut no dimension together.
+int nesting(const SpmdType& type, const Axis& a, const Axis& b) {
+  for (const SpecEntry& entry : type.spec) {
+    const auto x = std::find(entry.begin(), entry.end(), a);
+    const auto y = std::find(entry.begin(), entry.end(), b);
+    if (x != entry.end() && y != entry.end()) return x < y ? 1 : -1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// Brings an operand into the order that split= states, or the first one has.
+void Judge::offer_order(const Axis& a, const Axis& b, const SpmdType& stated) {
+  int wanted = nesting(stated, a, b);
+  for (size_t o = 0; o < operands_.size(); ++o) {
+    const int is = is_name(o) ? nesting(operands_[o]->type, a, b) : 0;
+    if (wanted == 0) wanted = is;
+    if (is == 0 || is == wanted) continue;
+    SpmdType to = operands_[o]->type;
+    for (SpecEntry& entry : to.spec) {
+      for (Axis& axis : entry) axis = axis == a ? b : axis == b ? a : axis;
+    }
+    return offer_redistribution(o, operands_[o]->type, to);
+  }
+}
+
 // Entries of all operands together say which axis is the outer one.
 bool Judge::order_entries() {
   std::set<std::pair<Axis, Axis>> before;
@@ -38,6 +68,7 @@ bool Judge::order_entries() {
         in_.names.name(outer) + "+" + in_.names.name(inner) + " and " +
             in_.names.name(inner) + "+" + in_.names.name(outer) +
             " nest differently: " + wholes_text());
+    offer_order(outer, inner, stated);
     return false;
   }
   for (SpmdType& type : types_) {

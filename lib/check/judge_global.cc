@@ -369,10 +369,7 @@ void Judge::offer_split() {
   }
   const auto cut = stated_cut(of, in_.where->ranks, in_.names.mesh());
   if (!cut.has_value()) return;
-  std::string fix;
-  append_instruction(fix, line_);
-  out_.problems.back().fixes.push_back(fix + " split=" + cut->split +
-                                       " shape=" + list_text(cut->whole));
+  offer_self(" split=" + cut->split + " shape=" + list_text(cut->whole));
 }
 
 // An axis that split= names and no operand is sharded by: a dimension that only

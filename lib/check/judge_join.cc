@@ -27,7 +27,7 @@ bool Judge::check_typed() {
       if (value.state == ShardedValue::State::kSoft) continue;
       const char letter = value.type.on(axis);
       if (letter == kUntyped && !options_.permissive) {
-        add("axis-missing", &axis, missing_axis(o, axis));
+        add_untyped(o, axis);
         break;
       }
       if (letter != 'V' || is_local(axis)) continue;
@@ -45,11 +45,31 @@ bool Judge::check_typed() {
             std::string(line_.operands[o].text) +
                 " is V, but no dimension of it is sharded",
             "claim Si, or reinterpret V>P, or use #local");
+        offer_self(" #local");
         break;
       }
     }
   }
   return !has_failed();
+}
+
+// An operand without a type on the axis: its line, or one that is not judged,
+// has to claim what it is.
+void Judge::add_untyped(size_t operand, const Axis& axis) {
+  add("axis-missing", &axis, missing_axis(operand, axis));
+  SpmdType type = operands_[operand]->type;
+  if (in_.where == nullptr) return;
+  for (const AxisType& a : type.axes) {
+    if (!in_.names.is_current(a.axis)) return;
+  }
+  for (const Axis& a : within_) {
+    if (type.on(a) == kUntyped) type.set(a, 'R');
+  }
+  const std::string spec = in_.names.spec_text(type);
+  offer_line(operand, "copy",
+             " #unchecked #type=" + in_.names.type_text(type) +
+                 (spec.empty() ? "" : " #spec=" + spec),
+             "claims equal copies");
 }
 
 std::string Judge::missing_axis(size_t operand, const Axis& axis) const {
@@ -202,12 +222,40 @@ void Judge::find_fixes(const Axis& axis, const std::vector<char>& letters,
 std::string Judge::fix_line(size_t operand, const Axis& axis, const char* op,
                             const std::string& src,
                             const std::string& dst) const {
+  return new_line(operand, op,
+                  " over=" + in_.names.name(axis) + " src=" + src + " dst=" +
+                      dst + (src == "I" && dst == "P" ? " expert=1" : ""));
+}
+
+// "y1@0-1 = OP y@0-1 KEYS"
+std::string Judge::new_line(size_t operand, const char* op,
+                            const std::string& keys) const {
   const Operand& o = line_.operands[operand];
   const std::string at = o.ranks.empty() ? "" : "@" + std::string(o.ranks);
   return std::string(o.text) + "1" + at + " = " + op + " " +
-         std::string(o.text) + at + " over=" + in_.names.name(axis) +
-         " src=" + src + " dst=" + dst +
-         (src == "I" && dst == "P" ? " expert=1" : "");
+         std::string(o.text) + at + keys;
+}
+
+void Judge::offer_line(size_t operand, const char* op, const std::string& keys,
+                       const char* cost) {
+  out_.problems.back().fixes.push_back(new_line(operand, op, keys) + "   (" +
+                                       cost + ")");
+}
+
+void Judge::offer_key(std::string_view key, const std::string& value) {
+  Line mended = line_;
+  std::erase_if(mended.keys, [&](const Key& k) { return k.key == key; });
+  mended.keys.push_back({key, value, 0});
+  std::string fix;
+  append_instruction(fix, mended);
+  out_.problems.back().fixes.push_back(std::move(fix));
+}
+
+// The line itself, with what mends it behind it.
+void Judge::offer_self(const std::string& more) {
+  std::string fix;
+  append_instruction(fix, line_);
+  out_.problems.back().fixes.push_back(fix + more);
 }
 
 // A line that mends the last finding, with what it costs.

@@ -38,17 +38,12 @@ bool Judge::check_order() {
       std::is_sorted(ranks.begin(), ranks.end())) {
     return true;
   }
-  const std::string axis = in_.names.name(group_[0]);
   add("shard-order", &group_[0],
       "the group's ranks are " + to_string(ranks) +
           ", and pieces would come in that order, not in the axis's",
       "without over= a group has its ranks as they are written");
   if (group_.size() > 1 || call_.has_key("split_sizes")) return false;
-  Line mended = line_;
-  mended.keys.push_back({"over", axis, 0});
-  std::string fix;
-  append_instruction(fix, mended);
-  out_.problems.back().fixes.push_back(std::move(fix));
+  offer_key("over", in_.names.name(group_[0]));
   return false;
 }
 
@@ -62,7 +57,7 @@ bool Judge::reduce_or_broadcast() {
   for (const Axis& axis : group_) {
     const char is = type.on(axis);
     if (is == kUntyped && !options_.permissive) {
-      add("axis-missing", &axis, missing_axis(0, axis));
+      add_untyped(0, axis);
       return false;
     }
     const bool whole = type.pending(axis) == root_on(axis, *root);
@@ -205,7 +200,7 @@ bool Judge::redistribute_specs() {
     if (!cut && to.dim_of(axis) < 0) continue;
     const char is = known.on(axis);
     if (is == kUntyped && !options_.permissive) {
-      add("axis-missing", &axis, missing_axis(0, axis));
+      add_untyped(0, axis);
       return false;
     }
     if (is != kUntyped && (cut ? is != 'V' : is == 'V')) {
@@ -222,6 +217,40 @@ bool Judge::redistribute_specs() {
   }
   for (SpmdType& type : types_) type.spec = to.spec;
   return true;
+}
+
+// What the line would do over several axes, as one between specs.
+void Judge::offer_specs() {
+  const ShardedValue& value = *operands_[0];
+  if (value.pieces.empty() || !(src_ == 'S' || src_ == 'R' || src_ == 'P') ||
+      !(dst_ == 'S' || dst_ == 'R') || local_) {
+    return;
+  }
+  SpmdType from = value.type;
+  from.spec.resize(value.pieces[0].shape.size());
+  SpmdType to = from;
+  for (const Axis& axis : group_) {
+    const int dim = src_ == 'S' ? static_cast<int>(src_dim_) : -1;
+    if (from.dim_of(axis) != dim) return;
+    for (SpecEntry& entry : to.spec) std::erase(entry, axis);
+    if (dst_ == 'S') to.spec[dst_dim_].push_back(axis);
+  }
+  const std::string src = in_.names.spec_text(from, true);
+  const std::string dst = in_.names.spec_text(to, true);
+  Line mended = line_;
+  mended.op = "redistribute";
+  mended.keys = {{"src_spec", src, 0}, {"dst_spec", dst, 0}};
+  std::string fix;
+  append_instruction(fix, mended);
+  out_.problems.back().fixes.push_back(std::move(fix));
+}
+
+void Judge::offer_redistribution(size_t operand, const SpmdType& from,
+                                 const SpmdType& to) {
+  offer_line(operand, "redistribute",
+             " src_spec=" + in_.names.spec_text(from, true) +
+                 " dst_spec=" + in_.names.spec_text(to, true),
+             "exchange forward, exchange backward");
 }
 
 bool Judge::do_remesh() {

@@ -252,6 +252,7 @@ class Vector {
     for (const Problem& p : checked.problems) {
       for (const std::string& fix : p.fixes) {
         const Words w = words_of(fix);  // y1 = OP y over= src=I dst=R
+        if (w.back().starts_with("bwd=")) outcome_.fixes.insert(w.back());
         if (w.size() < 7 || !w[5].starts_with("src=")) continue;
         outcome_.fixes.insert(w[2] + " " + w[5].substr(4) + ">" +
                               w[6].substr(4));
