@@ -149,3 +149,13 @@ END
   gt-work placed >pieces
   run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 whole pieces
 }
+
+@test "the gradient of a bias made of zeros is cut as the bias is" {
+  printf 'x = randn f32[3,5] 1\nw = randn f32[5,8] 2\nb = zeros f32[8]\nz = linear x w b\ni o = split z axis=1\no = exp o\nl = sum o\ng = grad l b\nb = sgd b g 0.1\nprint b\n' >b.gt
+  printf 'mesh: {dp: 2, tp: 2}\ntensors: {w: {shard: {dp: 1, tp: 0}}}\n' >b.yaml
+  gt-emit b.gt | gt-shard -c b.yaml >placed
+  # It begins as summands on the axis that cuts what the product sums over.
+  grep -q '^b@0-3 = zeros f32\[8\] split=dp:0 #type=tp:P' placed
+  gt-check -q placed
+  run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-6 <(gt-emit b.gt | gt-work) <(gt-work placed)
+}

@@ -224,8 +224,7 @@ Layout Partitioner::gradient_layout(const Work& work, const std::string& target,
   if (!accumulates) wanted.partial = 0;
   const ShardValuePtr value = find(target);
   if (value == nullptr || value->held != nullptr || value->is_failed ||
-      !(value->type.shape == type.shape) ||
-      value->copies[0].layout.partial != 0) {
+      !(value->type.shape == type.shape)) {
     return wanted;
   }
   const Layout& own = value->copies[0].layout;

@@ -53,7 +53,8 @@ class Network:
         d = self.weight(f"{hidden},{self.width}", at + "rowpar")
         bias = self.rng.random() < 0.5
         b = self.weight(f"{hidden}", at + "colpar", "zeros") if bias else None
-        c = self.weight(f"{self.width}", at + "rowpar", "ones") if bias else None
+        c = bias and self.weight(f"{self.width}", at + "rowpar",
+                                 self.rng.choice(["ones", "zeros"]))
         gate = self.rng.random() < 0.3
         self.line(f"h = linear x {u} {b}" if b else f"h = matmul x {u}",
                   at + "colpar")
