@@ -64,12 +64,31 @@ std::vector<Move> Planner::path(size_t i, const Layout& from,
                cluster_.simplest(to, type(i).shape));
 }
 
-double Planner::cost(size_t axis, const AxisUse& use) const {
-  double seconds =
-      flops(call_) / machine_.flops + bytes(call_) / machine_.memory_bandwidth;
-  if (use.label >= 0) {
-    seconds /= static_cast<double>(cluster_.count(line_.set, axis));
+// Of the line itself: tensors that lack what is cut are whole on each rank.
+double Planner::work(size_t axis, const AxisUse& use) const {
+  const double parts =
+      use.label < 0 ? 1 : static_cast<double>(cluster_.count(line_.set, axis));
+  const auto share = [&](const Type& whole, std::vector<LabelDim> Label::*of,
+                         size_t i) {
+    const bool is_cut =
+        use.label >= 0 &&
+        (labels_[static_cast<size_t>(use.label)].*of)[i].is_there();
+    return static_cast<double>(whole.bytes()) / (is_cut ? parts : 1);
+  };
+  double moved = 0;
+  for (size_t i = 0; i < call_.arguments.size(); ++i) {
+    if (!is_tensor(call_.arguments[i])) continue;
+    moved += share(type(i), &Label::arguments, i);
   }
+  for (size_t r = 0; r < call_.results.size(); ++r) {
+    moved += share(call_.results[r], &Label::results, r);
+  }
+  return flops(call_) / parts / machine_.flops +
+         moved / machine_.memory_bandwidth;
+}
+
+double Planner::cost(size_t axis, const AxisUse& use) const {
+  double seconds = work(axis, use);
   for (size_t i = 0; i < call_.arguments.size(); ++i) {
     if (is_tensor(call_.arguments[i])) seconds += fetch(axis, use, i);
   }

@@ -62,12 +62,8 @@ bool Planner::cut_by_all(size_t l) {
 // All that the line takes as the axes are used: an estimate of the plan.
 double Planner::seconds_together() const {
   const Plan plan = build();
-  double seconds = plan.moving;
-  double parts = 1;
+  double seconds = plan.moving + work_seconds(cluster_, machine_, call_, plan);
   for (size_t a = 0; a < uses_.size(); ++a) {
-    if (uses_[a].label >= 0) {
-      parts *= static_cast<double>(cluster_.count(line_.set, a));
-    }
     if (!is_extreme(uses_[a])) continue;
     for (const Type& type : call_.results) {
       seconds +=
@@ -80,9 +76,7 @@ double Planner::seconds_together() const {
     seconds += seconds_of(
         moves(cluster_, machine_, summed_type(r), made, settled(made, r)));
   }
-  return seconds + (flops(call_) / machine_.flops +
-                    bytes(call_) / machine_.memory_bandwidth) /
-                       parts;
+  return seconds;
 }
 
 // Where a result made so is wanted: as it is pinned, its sums made.

@@ -45,6 +45,7 @@ class Planner {
                  const std::vector<LabelDim>* places, bool partial) const;
   double fetch(size_t axis, const AxisUse& use, size_t i) const;
   std::vector<Move> path(size_t i, const Layout& from, const Layout& to) const;
+  double work(size_t axis, const AxisUse& use) const;
   double cost(size_t axis, const AxisUse& use) const;
   bool is_extreme(const AxisUse& use) const;
   Type summed_type(size_t r) const;
