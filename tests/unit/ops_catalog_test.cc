@@ -144,8 +144,9 @@ TEST(Catalog, CutsAreThoseOfTheExamplesCall) {
   const auto cuts = [](const char* op) { return cut_texts(*find_op(op)); };
   using Cuts = std::vector<std::string>;
   EXPECT_EQ(cuts("matmul"), (Cuts{"a.1 b.1 summed", "a.0 y.0", "b.0 y.1"}));
-  EXPECT_EQ(cuts("embedding"),
-            (Cuts{"ids.0 y.0", "table.1 y.1", "table.0 looked up summed"}));
+  EXPECT_EQ(cuts("embedding"), (Cuts{"ids.0 y.0", "table.1 y.1",
+                                     "table.0 looked up summed split="}));
+  EXPECT_EQ(cuts("dropout"), Cuts{"x.0 y.0 split="});
   EXPECT_EQ(cuts("softmax"), Cuts{});
   EXPECT_EQ(cuts("print"), Cuts{});
 }
