@@ -250,6 +250,7 @@ END
   grep -qx 'u@0-1 = randn f32\[4,2\] 3' placed
   grep -qx 'print q@0-1 split=tp:0' placed
   [ "$(grep -c '^mesh' placed)" = 1 ]
+  [ "$(gt-emit noted.gt | gt-shard -c m.yaml | grep -c '^mesh')" = 1 ]
   gt-check -q placed
   grep -v '^mesh' noted.gt >plain.gt
   gt-cmp --rtol 1e-5 --atol 1e-6 <(gt-work plain.gt) <(gt-work placed)

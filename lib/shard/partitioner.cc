@@ -10,6 +10,7 @@
 #include "spmd/labels.h"
 #include "spmd/placed.h"
 #include "spmd/stated.h"
+#include "stream/notes.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -78,7 +79,7 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
   // Of which files, only its ranks tell.
   if (line.op == "save") create_all_loads();
   if (Meshes::is_declaration(line.op)) {
-    has_mesh_ = text == "mesh " + cluster_.mesh().describe();
+    has_mesh_ = split_notes(text).text == "mesh " + cluster_.mesh().describe();
     input_mesh_ = has_mesh_ ? "" : text;
   } else if (has_mesh_ && !input_mesh_.empty() && is_placed(line)) {
     has_mesh_ = false;

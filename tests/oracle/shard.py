@@ -5,10 +5,10 @@ usage: shard.py [--rounds N] [--seed S] [--part K] [--templates N]
 
 A round has a mesh: every case of the oracle, or one in K, its operands cut at
 random, by the config or by a note of their line, and every template in N sizes,
-0 among them, with gradients. The placed stream, played by one gt-work, gives
-what the unplaced one does: small integers to the last bit, else within
-TOLERANCE. gt-shard prints its own output unchanged, and gt-check finds nothing
-in it.
+0 among them, and once in f16 or bf16, with gradients. The placed stream, played
+by one gt-work, gives what the unplaced one does: small integers to the last bit,
+else within TOLERANCE. gt-shard prints its own output unchanged, and gt-check
+finds nothing in it.
 """
 import argparse
 import itertools
@@ -132,7 +132,7 @@ def line_of(case, piece, rng, mesh):
 
 def piece_of(case, number, rng, mesh, cuts=None):
     """A case of the oracle, its operands cut at random, or as cuts say."""
-    exact = case.op in EXACT
+    exact = case.op in EXACT and "f16" not in case.name
     piece = Piece(f"k{number}", case.name or case.line, exact)
     numbers = numpy.random.default_rng(rng.randrange(1 << 30))
     for i, (name, tensor) in enumerate(case.inputs.items()):
@@ -163,6 +163,15 @@ def oracle_cases(folder):
         case.types = None
         found.append(case)
     return found
+
+
+def of_halves(case, dtype):
+    """The same of f16 or bf16, where nothing is exact."""
+    case.name = case.name.replace("whole", dtype)
+    for name in case.targets:
+        case.inputs[name] = case.inputs[name].to(DTYPES[dtype])
+    case.types = {n: (dtype, shape) for n, (_, shape) in case.types.items()}
+    return case
 
 
 def find_types(cases):
@@ -353,6 +362,11 @@ def main():
             made = [Template(*t, rng, 17) for t in TEMPLATES
                     if options.only in t[0] for _ in range(options.templates)]
             find_types(made)
+            halves = [Template(*t, rng, 17) for t in TEMPLATES
+                      if options.only in t[0]]
+            find_types(halves)
+            made += [of_halves(case, rng.choice(["f16", "bf16"]))
+                     for case in halves]
             some = rng.sample(cases, -(-len(cases) // options.part))
             check(tally, made + some, rng, mesh)
             if options.all_cuts:
