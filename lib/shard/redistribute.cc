@@ -99,7 +99,12 @@ class Mover {
     const Ranks& from = cluster_.ranks(at_.set);
     std::string source =
         alike ? cluster_.ranks_text(at_.set) : std::to_string(from[0]);
-    const double sent = bytes();
+    // Where forms differ, one rank sends to all others.
+    const double targets =
+        alike ? 1.0
+              : static_cast<double>(
+                    without(cluster_.ranks(to.set), {from[0]}).size());
+    const double sent = bytes() * targets;
     add("copy", "", std::move(after), std::max(sent, 1.0));
     moves_.back().source_ranks = std::move(source);
   }

@@ -149,10 +149,12 @@ class Sharder {
     char line[160];
     std::string out;
     for (const auto& [op, traffic] : costs.traffic) {
+      // A copy's targets send nothing.
       std::snprintf(line, sizeof line,
-                    "gt-shard: %s: %llu lines, %.6g MB from each rank\n",
+                    "gt-shard: %s: %llu line%s, %.6g MB from each %s\n",
                     op.c_str(), static_cast<unsigned long long>(traffic.lines),
-                    traffic.bytes / 1e6);
+                    traffic.lines == 1 ? "" : "s", traffic.bytes / 1e6,
+                    op == "copy" ? "sender" : "rank");
       out += line;
     }
     std::snprintf(line, sizeof line,
