@@ -148,3 +148,41 @@ END
   echo 'machine: {memory: 1000}' >small.yaml
   gt-shard --plan -n 4 -c small.yaml step.s | grep -q '^# That is more memory than the machine has'
 }
+
+@test "--plan cuts over several axes together where that fits, or is sooner done" {
+  printf '%s\n' 'x = randn f32[8,512] 1' 'u = randn f32[512,1024] 2' \
+    'd = randn f32[1024,512] 3' 'h = matmul x u' 'h = relu h' 'y = matmul h d' \
+    'l = mean y' 'gu gd = grad l u d' 'u = sgd u gu 0.1' 'd = sgd d gd 0.1' \
+    'print l' >p.gt
+  gt-emit p.gt >step.s
+  printf 'mesh: {a: 2, b: 3}\nmachine: {memory: 2e6}\n' >m.yaml
+  gt-shard --plan -c m.yaml step.s >auto.yaml
+  run -1 grep 'nothing was found that fits' auto.yaml
+  grep -q 'shard: {a+b: [01]}' auto.yaml
+  gt-shard -c auto.yaml step.s >placed
+  [ "$(most_of placed)" -le 2000000 ]
+  gt-cmp --rtol 1e-3 --atol 1e-3 <(gt-work step.s) <(gt-work placed)
+  # As one axis of as many ranks does.
+  sed 's/{a: 2, b: 3}/{t: 6}/' m.yaml >t.yaml
+  gt-shard --plan -c t.yaml step.s | grep -q 'shard: {t: [01]}'
+}
+
+@test "--plan of a placed stream is refused in a sentence" {
+  make_pair
+  gt-emit pair.gt | gt-shard -c tp2.yaml >placed
+  run -3 --separate-stderr gt-shard --plan -n 2 placed
+  [ -z "$output" ]
+  [ "$stderr" = 'gt-shard: placed: the stream is placed already, and --plan finds how to place one; give it the stream that gt-shard read' ]
+}
+
+@test "--summary says of a copy what its senders send" {
+  printf 'x = randn f32[1000] 1 #signal=a\ny = mul x 2 #signal=b\nprint y\n' >p.s
+  printf 'a: {workers: 0}\nb: {workers: [1, 2, 3, 4]}\n' >one.yaml
+  gt-shard -c one.yaml --summary p.s >placed 2>said
+  grep -qx 'gt-shard: copy: 1 line, 0.016 MB from each sender' said
+  gt-check -q --memory placed 2>&1 |
+    awk '/^rank 0 to/ { sum += $7 } END { exit sum != 16000 }'
+  # From each to one.
+  printf 'a: {workers: [0, 1]}\nb: {workers: [2, 3]}\n' >each.yaml
+  gt-shard -c each.yaml --summary p.s 2>&1 >placed | grep -qx 'gt-shard: copy: 1 line, 0.004 MB from each sender'
+}

@@ -10,6 +10,7 @@
 #include "ops/table.h"
 #include "shard/partitioner.h"
 #include "stream/line.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
@@ -27,10 +28,11 @@ struct Group {
   bool is_weight = false;  // a grad asks for its gradient
 };
 
-// What a group may be: no cut, or a dimension over an axis.
+// What a group may be: no cut, or a dimension over axes.
 struct Choice {
-  std::string axis;  // "": not cut
+  std::string axes;  // "dp+tp", the outer one first; "": not cut
   int32_t dim = 0;
+  bool operator==(const Choice&) const = default;
 };
 
 struct Price {
@@ -38,8 +40,10 @@ struct Price {
   double bytes = 0;  // that a rank holds at most
 };
 
+using Axis = std::pair<std::string, int64_t>;  // its name and size
+
 struct SearchMesh {
-  std::vector<std::pair<std::string, int64_t>> axes;
+  std::vector<Axis> axes;
   size_t data = 0;  // the axis over which batches are cut at first
 };
 
@@ -155,6 +159,11 @@ class Search {
     for (const std::string& text : job_.lines) {
       if (Status s = parse_line(text, line); !s.ok()) return s;
       is_empty &= line.kind != Line::Kind::kInstruction;
+      if (line.kind == Line::Kind::kInstruction && is_placed(line)) {
+        return Error{
+            "the stream is placed already, and --plan finds how to place one; "
+            "give it the stream that gt-shard read"};
+      }
       for (const Note& note : line.notes) {
         if (note.key == "grad") weights.insert(unquote(note.value));
       }
@@ -230,9 +239,9 @@ class Search {
     out += "}\n" + settings();
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
-      if (choices[g].axis.empty()) continue;
+      if (choices[g].axes.empty()) continue;
       tensors += "  \"" + groups_[g].pattern + "\": {shard: {" +
-                 choices[g].axis + ": " + std::to_string(choices[g].dim) +
+                 choices[g].axes + ": " + std::to_string(choices[g].dim) +
                  "}}\n";
     }
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
@@ -255,22 +264,56 @@ class Search {
   static std::vector<Choice> choices_of(const Group& group,
                                         const SearchMesh& mesh) {
     std::vector<Choice> out{{}};
-    const size_t rank = group.type.shape.size();
     for (size_t a = 0; a < mesh.axes.size(); ++a) {
       const auto& [axis, size] = mesh.axes[a];
       const bool is_data = a == mesh.data && mesh.axes.size() > 1;
       if (size == 1) continue;
       if (a == mesh.data && !group.is_weight) out.push_back({axis, 0});
-      if (is_data || group.bytes < kLeastBytes) continue;
-      for (size_t d = 0; d < std::min<size_t>(rank, 3); ++d) {
-        if (group.is_weight && rank < 2) break;  // follows what reads it
-        if (a == mesh.data && !group.is_weight && d == 0) continue;
-        if (group.type.shape[d] >= size) {
-          out.push_back({axis, static_cast<int32_t>(d)});
-        }
-      }
+      if (is_data) continue;
+      const bool has_first = a == mesh.data && !group.is_weight;
+      add_cuts(group, {axis, size}, has_first ? 1 : 0, out);
     }
     return out;
+  }
+
+  // Over several axes together, and weights over the data axis, which hold
+  // less and send more.
+  static std::vector<Choice> wide_choices_of(const Group& group,
+                                             const SearchMesh& mesh) {
+    std::vector<Axis> axes;
+    for (const Axis& axis : mesh.axes) {
+      if (axis.second > 1) axes.push_back(axis);
+    }
+    std::vector<Choice> out;
+    if (axes.size() < 2) return out;
+    if (group.is_weight && mesh.axes[mesh.data].second > 1) {
+      add_cuts(group, mesh.axes[mesh.data], 0, out);
+    }
+    Axis all = axes[0];
+    for (size_t a = 0; a + 1 < axes.size(); ++a) {
+      for (size_t b = a + 1; b < axes.size(); ++b) {
+        add_cuts(group, joined(axes[a], axes[b]), 0, out);
+      }
+      all = joined(all, axes[a + 1]);
+    }
+    if (axes.size() > 2) add_cuts(group, all, 0, out);
+    return out;
+  }
+
+  static Axis joined(const Axis& outer, const Axis& inner) {
+    return {outer.first + "+" + inner.first, outer.second * inner.second};
+  }
+
+  static void add_cuts(const Group& group, const Axis& axis, size_t first,
+                       std::vector<Choice>& out) {
+    const Shape& shape = group.type.shape;
+    if (group.bytes < kLeastBytes) return;
+    if (group.is_weight && shape.size() < 2) return;  // follows its readers
+    for (size_t d = first; d < std::min<size_t>(shape.size(), 3); ++d) {
+      if (shape[d] >= axis.second) {
+        out.push_back({axis.first, static_cast<int32_t>(d)});
+      }
+    }
   }
 
   Result<std::pair<std::string, Price>> descend(const SearchMesh& mesh) const {
@@ -282,21 +325,26 @@ class Search {
     PlanCache plans;
     auto least = price(config(mesh, chosen), plans);
     if (!least.ok()) return least.error();
-    for (size_t sweep = 0; sweep < kMaxSweeps; ++sweep) {
-      bool gained = false;
-      for (size_t g = 0; g < groups_.size(); ++g) {
-        for (const Choice& choice : choices_of(groups_[g], mesh)) {
-          std::vector<Choice> guess = chosen;
-          guess[g] = choice;
-          const auto cost = price(config(mesh, guess), plans);
-          if (!cost.ok()) return cost.error();
-          if (!is_better(cost.value(), least.value())) continue;
-          least = cost;
-          chosen = guess;
-          gained = true;
-        }
+    // Until no group has gained since its turn before.
+    size_t idle = 0;
+    for (size_t turn = 0; turn < kMaxSweeps * groups_.size(); ++turn) {
+      if (idle++ == groups_.size()) break;
+      const size_t g = turn % groups_.size();
+      std::vector<Choice> choices = choices_of(groups_[g], mesh);
+      for (Choice& wide : wide_choices_of(groups_[g], mesh)) {
+        choices.push_back(std::move(wide));
       }
-      if (!gained) break;
+      for (const Choice& choice : choices) {
+        if (choice == chosen[g]) continue;
+        std::vector<Choice> guess = chosen;
+        guess[g] = choice;
+        const auto cost = price(config(mesh, guess), plans);
+        if (!cost.ok()) return cost.error();
+        if (!is_better(cost.value(), least.value())) continue;
+        least = cost;
+        chosen = std::move(guess);
+        idle = 0;
+      }
     }
     return std::pair{config(mesh, chosen), least.value()};
   }
