@@ -458,3 +458,16 @@ END
   run -2 --separate-stderr gt-shard -c d </dev/null
   [[ $stderr == *"cannot read d: Is a directory"* ]]
 }
+
+@test "a line that mixes names with ranks and without is a failure, told where it stands" {
+  printf 'mesh: {tp: 2}\ntensors: {y: {shard: {}}}\n' >s.yaml
+  printf 'x@0-1 = ones f32[2]\ny = ones f32[2]\nw = add x@0-1 y\nv@0-1 = add x@0-1 y\nprint w\nprint v@0\nprint y\n' >p.s
+  run -3 --separate-stderr gt-shard -c s.yaml p.s
+  [[ $stderr == *"p.s:3: add: 'w' has no ranks, but other names of the line have"* ]]
+  [[ $stderr == *"p.s:4: add: 'y' has no ranks, but other names of the line have"* ]]
+  printf '%s\n' "$output" >placed
+  run -3 --separate-stderr gt-work placed
+  [[ ${lines[0]} == "w = fail \"gt-shard: add: 'w' has no ranks"* ]]
+  [[ ${lines[1]} == "v@0 = fail \"gt-shard: add: 'y' has no ranks"* ]]
+  [ "${lines[2]}" = 'y = tensor f32[2] 1 1' ]
+}

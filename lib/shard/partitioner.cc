@@ -53,14 +53,15 @@ Status Partitioner::take(std::string_view text, std::string& out) {
     ++messages_;
     return s;
   }
-  const bool own = line.kind == Line::Kind::kInstruction && !is_placed(line) &&
-                   !config_.is_empty();
+  const bool is_own = line.kind == Line::Kind::kInstruction &&
+                      !config_.is_empty() &&
+                      (!is_placed(line) || !check_mixed(line).ok());
   out_ = &out;
   space_ = space_of(line);
   if (line.kind == Line::Kind::kInstruction && !config_.is_empty()) {
     respect(line);
   }
-  if (!own || Meshes::is_declaration(line.op)) return pass(line, text);
+  if (!is_own || Meshes::is_declaration(line.op)) return pass(line, text);
   notes_ = shared_notes(line);
   claims_ = take_claims(line);
   plans_.trim();
@@ -104,6 +105,7 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
 }
 
 Status Partitioner::instruction(const Line& line, std::string_view text) {
+  if (is_placed(line)) return reject_mixed(line, check_mixed(line).error());
   if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
   Work work{line, text, {}, {}, {}, false, false, 0, {}, {}, 0, nullptr};
   if (Status s = find_values(work); !s.ok()) return reject(line, s.error());

@@ -100,6 +100,7 @@ class Partitioner : public Rewriter {
   Status output(const Work& work);
   void release(const Line& line);
   Status reject(const Line& line, const Error& error);
+  Status reject_mixed(const Line& line, const Error& error);
   void write_failure(const Line& line, const std::string& message);
   static bool fails(const Work& work);
   static Status check_failure(const Line& line);

@@ -8,6 +8,21 @@
 #include "stream/stored.h"
 
 namespace gt {
+namespace {
+
+void append_failure(Line line, const std::string& message, std::string& out) {
+  if (line.op != "fail") {
+    line.op = "fail";
+    line.keys.clear();
+    line.operands.assign(1, Operand{});
+    line.operands[0].kind = Operand::Kind::kString;
+    line.operands[0].text = message;
+  }
+  append_line(out, line);
+  out += '\n';
+}
+
+}  // namespace
 
 Status Partitioner::output(const Work& work) {
   const ShardValuePtr value = work.values[0];
@@ -89,6 +104,20 @@ Status Partitioner::reject(const Line& line, const Error& error) {
   return error;
 }
 
+// Some of its names have ranks, and some not: so may its results.
+Status Partitioner::reject_mixed(const Line& line, const Error& error) {
+  for (const Name& name : line.results) {
+    Line one = line;
+    one.results.assign(1, name);
+    if (name.ranks.empty()) {
+      (void)reject(one, error);
+    } else {
+      append_failure(one, quote("gt-shard: " + error.message), *out_);
+    }
+  }
+  return error;
+}
+
 // The line's results are a failure, which has no ranks.
 void Partitioner::write_failure(const Line& line, const std::string& message) {
   for (const Name& name : line.results) {
@@ -100,16 +129,7 @@ void Partitioner::write_failure(const Line& line, const std::string& message) {
     value->message = message;
     bind(text, value);
   }
-  Line failed = line;
-  if (line.op != "fail") {
-    failed.op = "fail";
-    failed.keys.clear();
-    failed.operands.assign(1, Operand{});
-    failed.operands[0].kind = Operand::Kind::kString;
-    failed.operands[0].text = message;
-  }
-  append_line(*out_, failed);
-  *out_ += '\n';
+  append_failure(line, message, *out_);
 }
 
 bool Partitioner::fails(const Work& work) {
