@@ -60,10 +60,10 @@ finds() {
   sed '/all_reduce y/d' placed.gt | finds part-nonlin
   sed '/all_reduce y/{p;}' placed.gt | finds src-type
   sed 's/f32\[7/f32[8/; s/shape=7/shape=8/; /all_reduce y/s/tp/dp/' placed.gt |
-    finds part-nonlin
+    finds src-type
   sed '/all_reduce gv/d' placed.gt | finds part-affine
   sed '/all_reduce gv/{p;}' placed.gt | finds src-type
-  sed '/all_reduce gv/s/dp/tp/' placed.gt | finds part-affine
+  sed '/all_reduce gv/s/dp/tp/' placed.gt | finds src-type
   sed '/convert dy/s/ convert.*#/ copy dy@0-3 #/' placed.gt | finds inv-mix
 }
 
@@ -404,4 +404,16 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
   mends "$two"'y@0-3 = all_gather a@0-3 over=dp+tp src=S0' vary-global
   mends "$two"'y@0-3 = convert c@0-3 over=dp+tp src=R dst=S0' vary-global
   mends $'u@0-3 = ones f32[4]\n'"$two"'y@0-3 = add c@0-3 u@0-3' axis-missing
+}
+
+@test "shards are summed only by who says so" {
+  printf 'mesh dp=2 tp=2\nx@0-3 = ones f32[4,6] split=dp:0,tp:1\nw@0-3 = ones f32[6,2] split=tp:0\ny@0-3 = matmul x@0-3 w@0-3\n' >p.s
+  sed '$a y@0-3 = all_reduce y@0-3 over=tp' p.s | gt-check -q
+  for over in dp dp+tp; do
+    run -1 gt-check -q <(cat p.s; echo "y@0-3 = all_reduce y@0-3 over=$over")
+    [[ $output == *'is sharded on dimension 0, and shards are no summands [src-type]'* ]]
+    [[ $output == *"fix: y@0-3 = all_reduce y@0-3 over=$over src=V"* ]]
+  done
+  # In local mode no more is known than that the pieces vary.
+  printf 'mesh dp=2\nx@0-1 = ones f32[4] split=dp:0\ny@0-1 = all_reduce x@0-1 over=dp\n' | gt-check -q -l
 }

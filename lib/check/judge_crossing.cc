@@ -254,7 +254,16 @@ bool Judge::check_sources() {
       return false;
     }
     const char wanted = src_ == 'S' ? 'V' : src_;
+    const int dim = value.type.dim_of(axis);
     const bool as_partial = is == 'V' && wanted == 'P' && !line_.key("src");
+    if (as_partial && dim >= 0 && !is_local(axis)) {
+      add("src-type", &axis,
+          described(0) + " is sharded on dimension " + std::to_string(dim) +
+              ", and shards are no summands",
+          "if each rank's piece is meant as a summand of its own, say src=V");
+      offer_key("src", "V");
+      return false;
+    }
     if (is != wanted && !as_partial) {
       add(line_.op == "retype" ? "retype" : "src-type", &axis,
           std::string("src=") + std::string(call_.key("src")) + ", but " +
@@ -262,7 +271,6 @@ bool Judge::check_sources() {
           is == 'R' && wanted == 'P'
               ? "it would be added up " + std::to_string(axis.size) + " times"
               : "");
-      const int dim = value.type.dim_of(axis);
       offer_change(
           0, axis, dim < 0 ? std::string(1, is) : "S" + std::to_string(dim),
           src_ == 'S' ? "S" + std::to_string(src_dim_) : std::string(1, src_));

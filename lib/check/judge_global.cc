@@ -341,11 +341,13 @@ bool Judge::check_positions() {
           "say split= and shape= of the table, so that indices of other ranks' "
           "rows give zeros");
     } else {
+      const bool has_heads = line_.key("heads") != nullptr;
       add("shard-prop", &axis,
           "what is computed depends on which part of the whole a rank has: " +
               wholes_text(),
-          "say split= and shape= of the whole; without them each rank takes "
-          "its piece for all there is");
+          std::string("say split= and shape= of the whole; without them each "
+                      "rank takes its piece for all there is") +
+              (has_heads ? ". heads= counts those of the whole then" : ""));
     }
     offer_split();
     return false;

@@ -221,7 +221,8 @@ constexpr Row kRows[] = {
               "rows that its products with the rows of k weight.",
      .details = "q [...,s,d], k [...,t,d] and v [...,t,e] give o [...,s,e]; "
                 "leading dimensions broadcast. heads=h divides the last "
-                "dimension of all into h attentions of their own. scale is "
+                "dimension of all into h attentions of their own; beside "
+                "split= it counts the heads of the whole. scale is "
                 "1/sqrt(d), d of one head, unless given. causal=1: row i sees "
                 "the columns up to i; under part= rows count from where the "
                 "block begins. lse is the logarithm of each row's sum of "
