@@ -219,7 +219,7 @@ END
   printf 'mesh: {dp: 2}\nsignals: {batch: {shard: {dp: 0}}}\ntensors: {w: {shard: {dp: 1}}}\n' >z.yaml
   gt-emit --no-at h.gt | gt-shard -c z.yaml >placed
   grep -q '^g@0-1 = reduce_scatter g@0-1 over=dp dst=S1 #bwd #why=' placed
-  grep -q '^g@0-1 = cast g@0-1 f16 #bwd #grad=w' placed
+  grep -q '^g@0-1 = cast g@0-1 f16 #bwd #grad=w #why="parts are summed in f32"' placed
   run -0 grep -c '#grad=w' placed
   [ "$output" = 1 ]
   gt-check -q placed

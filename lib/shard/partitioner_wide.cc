@@ -6,6 +6,8 @@
 namespace gt {
 namespace {
 
+constexpr std::string_view kWhy = "parts are summed in f32";
+
 bool is_half(Dtype dtype) {
   return is_float(dtype) && wide_dtype(dtype) != dtype;
 }
@@ -17,7 +19,8 @@ void Partitioner::write_cast(const std::string& to, const std::string& from,
                              const std::string& notes) {
   const std::string ranks = "@" + cluster_.ranks_text(layout.set);
   *out_ += to + ranks + " = cast " + from + ranks + " " +
-           std::string(to_string(whole.dtype)) + notes_ + notes + "\n";
+           std::string(to_string(whole.dtype)) + notes_ + notes +
+           " #why=" + quote(kWhy) + "\n";
   holds(to, layout, whole);
   line_ends();
   costs_.seconds +=
@@ -62,7 +65,7 @@ void Partitioner::narrow(const Work& work) {
     Layout wanted = value->copies[0].layout;
     wanted.partial = 0;
     if (!(value->copies[0].layout == wanted)) {
-      change(value, wanted, "parts are summed in f32");
+      change(value, wanted, std::string(kWhy));
     }
     value->type = type;
     write_cast(name, name, wanted, type,
