@@ -116,3 +116,19 @@ refuses() {
   run -3 --separate-stderr gt-shard -c s.yaml p.gt
   [[ $stderr == *"s.yaml:4: signal 'b'"*"line 3"* ]]
 }
+
+@test "what a config does not mean is told, not taken for something else" {
+  refuses "2: is no YAML: '%' begins no line here" 'mesh: {tp: 2}\n%%signals: {colpar: {shard: {tp: 1}}}\n'
+  refuses "did you mean 'mesh'" 'msh: {tp: 2}\nsignals: {colpar: {shard: {tp: 1}}}\n'
+  refuses "2: signal 'colpar': 'tp:1' has no value" 'mesh: {tp: 2}\nsignals: {colpar: {shard: {tp:1}}}\n'
+  refuses "1: signal 'colpar': shard: axis: 1 cuts nothing where it runs: on worker 2" 'colpar: {shard: {axis: 1, workers: 2}}\n'
+  refuses "did you mean 'tp'" 'mesh: {tp: 2}\nsignals: {colpar: {shard: {TP: 1}}}\n'
+  # Before the map stands what YAML has there; one worker of one has it all.
+  make_pair
+  gt-emit pair.gt >plain
+  printf '%%YAML 1.2\n---\ncolpar: {shard: {axis: 1, workers: 0}}\n' >one.yaml
+  gt-shard -c one.yaml plain >placed
+  printf 'mesh: {tp: 2}\ntensors: {U: {shard: {tp: 1}}}\n' >case.yaml
+  run -3 --separate-stderr gt-shard -c case.yaml plain
+  [[ $stderr == *"case.yaml:2: 'U' matches no tensor's name"*"did you mean 'u'?"* ]]
+}

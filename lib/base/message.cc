@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 #include <utility>
 
@@ -22,6 +23,13 @@ std::string printable(std::string_view text) {
     }
   }
   return out;
+}
+
+bool is_same_but_for_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
+  });
 }
 
 constexpr size_t kLongestWord = 64;
@@ -88,6 +96,9 @@ std::string excerpt(std::string_view text) {
 
 std::string_view nearest(std::string_view word,
                          const std::vector<std::string_view>& candidates) {
+  for (const std::string_view candidate : candidates) {
+    if (is_same_but_for_case(word, candidate)) return candidate;
+  }
   // Quadratic work on hostile input is not worth a suggestion, and any letter
   // is near any other.
   if (word.size() < 2 || word.size() > kLongestWord) return "";

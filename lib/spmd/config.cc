@@ -240,6 +240,10 @@ const Scope* Config::tensor(std::string_view name) const {
     used_tensors_[i] = true;
     return &file_.tensors[i].scope;
   }
+  if (!file_.tensors.empty() && silent_tensors_.size() < kMaxSilent &&
+      !silent_tensors_.contains(name)) {
+    silent_tensors_.emplace(name);
+  }
   return nullptr;
 }
 
@@ -289,6 +293,8 @@ std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
 std::vector<std::string> Config::unused() const {
   std::vector<std::string> messages;
   const std::vector<std::string_view> silent(silent_.begin(), silent_.end());
+  const std::vector<std::string_view> tensors(silent_tensors_.begin(),
+                                              silent_tensors_.end());
   for_each_unused(file_.signals, used_signals_, [&](const ConfigEntry& entry) {
     messages.push_back(place(entry.line) + ": " + quoted(entry) +
                        " is used by no line" +
@@ -297,7 +303,8 @@ std::vector<std::string> Config::unused() const {
   for_each_unused(file_.tensors, used_tensors_, [&](const ConfigEntry& entry) {
     messages.push_back(place(entry.line) + ": '" + excerpt(entry.name) +
                        "' matches no tensor's name, or only those that a "
-                       "pattern above it matches");
+                       "pattern above it matches" +
+                       did_you_mean(entry.name, tensors));
   });
   return messages;
 }

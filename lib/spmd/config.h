@@ -133,9 +133,11 @@ class Config {
   mutable std::vector<bool> used_signals_;
   mutable std::vector<bool> taken_signals_;  // by a line, forward or backward
   mutable std::vector<bool> used_tensors_;
-  // Scopes of lines that have no entry, some of them: what a misspelt entry
+  // Scopes and names that have no entry, some of them: what a misspelt entry
   // may have meant.
-  mutable std::unordered_set<std::string, TextHash, std::equal_to<>> silent_;
+  using Names = std::unordered_set<std::string, TextHash, std::equal_to<>>;
+  mutable Names silent_;
+  mutable Names silent_tensors_;
 };
 
 // Adds what a scope within says. Error: a contradiction, without its place.

@@ -80,6 +80,15 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
                 "shard: over all workers, but nothing says how many there are; "
                 "name them in workers:, or give -n");
   }
+  // A word of its own; what is no list may be meant as how many there are.
+  const bool is_alone = entry.scope.ranks && entry.scope.ranks->size() == 1;
+  if (axis != nullptr && is_alone && out_.mesh.size() > 1) {
+    return fail(*axis, "shard: axis: " + std::to_string(dim) +
+                           " cuts nothing where it runs: on worker " +
+                           to_string(*entry.scope.ranks) +
+                           " alone; workers: names them, such as [0, 1], and "
+                           "-n says how many there are");
+  }
   entry.scope.shard->cuts.push_back({"workers", dim, 1});
   return true;
 }

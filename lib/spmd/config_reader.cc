@@ -99,7 +99,17 @@ bool ConfigReader::each(const YamlNode& map, std::string_view example,
     return expected(map, "a map such as " + std::string(example));
   }
   for (size_t i = 0; i < map.items.size(); i += 2) {
-    if (!read_key(*map.items[i], *map.items[i + 1])) return false;
+    const YamlNode& key = *map.items[i];
+    const YamlNode& value = *map.items[i + 1];
+    const size_t colon = key.text.find(':');
+    if (value.kind == YamlNode::Kind::kNull && colon != std::string::npos) {
+      return fail(key, "'" + excerpt(key.text) +
+                           "' has no value; YAML wants a blank after ':', as "
+                           "in '" +
+                           excerpt(key.text.substr(0, colon)) + ": " +
+                           excerpt(key.text.substr(colon + 1)) + "'");
+    }
+    if (!read_key(key, value)) return false;
   }
   return true;
 }
@@ -128,6 +138,11 @@ bool ConfigReader::read_gt(const YamlNode& root) {
 }
 
 bool ConfigReader::read_own(const YamlNode& root) {
+  // Before what a misspelt one would have said is missed.
+  for (size_t i = 0; i < root.items.size(); i += 2) {
+    const YamlNode& key = *root.items[i];
+    if (!is_own_key(key.text)) return foreign_key(key, *root.items[i + 1]);
+  }
   const YamlNode* mesh = child(root, "mesh");
   out_.has_mesh = mesh != nullptr;
   if (!(mesh != nullptr ? read_mesh(*mesh) : default_mesh(root))) return false;
@@ -139,7 +154,6 @@ bool ConfigReader::read_own(const YamlNode& root) {
 
 bool ConfigReader::read_own_key(const YamlNode& key, const YamlNode& value) {
   if (key.text == "mesh") return true;
-  if (!is_own_key(key.text)) return foreign_key(key, value);
   context_ = key.text + ": ";
   bool is_read = true;
   if (key.text == "schedule") {
@@ -198,8 +212,9 @@ bool ConfigReader::read_mesh(const YamlNode& value) {
           return fail(key, "'" + excerpt(key.text) +
                                "' is no name of an axis such as dp");
         }
+        // 02 is octal to some readers of YAML.
         if (!read_number(size.text, ranks) || ranks < 1 ||
-            ranks > Mesh::kMaxSize) {
+            ranks > Mesh::kMaxSize || size.text[0] == '0') {
           return expected(size, "a number of ranks along " + key.text +
                                     ", from 1 to " +
                                     std::to_string(Mesh::kMaxSize));
@@ -208,7 +223,9 @@ bool ConfigReader::read_mesh(const YamlNode& value) {
         return true;
       });
   if (!is_read) return false;
-  if (axes.empty()) return expected(value, "axes, such as {dp: 2, tp: 4}");
+  if (axes.empty()) {
+    return fail(value, "names no axes, such as {dp: 2, tp: 4}");
+  }
   context_.clear();
   if (!make_mesh(value, axes)) return false;
   if (workers_ == 0 || workers_ == out_.mesh.size()) return true;

@@ -144,6 +144,9 @@ class TreeBuilder : public YAML::EventHandler {
     if (key.kind != YamlNode::Kind::kScalar) {
       throw refuse("a key must be a word");
     }
+    if (key.text == "<<") {
+      throw refuse("a merge key; a config has none, say what it stands for");
+    }
     const auto [at, is_new] = map.keys.emplace(key.text, key.line);
     if (is_new) return;
     throw refuse("key '" + excerpt(key.text) +
@@ -176,9 +179,19 @@ std::optional<YamlFault> check_text(std::string_view text) {
   if (text.size() > kMaxBytes) {
     return YamlFault{0, Error{"is larger than 1 MiB, the most of a config"}};
   }
+  bool has_begun = false;
   for (size_t line = 1; !text.empty(); ++line) {
     const std::string_view row = text.substr(0, text.find('\n'));
     if (auto fault = check_row(row, line)) return fault;
+    // The parser would end the document there, and say nothing of the rest.
+    const bool is_directive = row.starts_with('%');
+    if (is_directive && has_begun) {
+      return YamlFault{line, Error{"is no YAML: '%' begins no line here; put "
+                                   "the word into quotes, or leave it out",
+                                   1}};
+    }
+    const size_t word = row.find_first_not_of(" \r");
+    has_begun |= !is_directive && word != row.npos && row[word] != '#';
     text.remove_prefix(std::min(row.size() + 1, text.size()));
   }
   return std::nullopt;

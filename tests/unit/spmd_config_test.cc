@@ -218,6 +218,10 @@ constexpr Bad kBadGt[] = {
     {"a: {shard: {axis: 8, workers: 0}}",
      "c.yaml:1: signal 'a': expected a dimension such as 0, 1 or -1, got "
      "'8'"},
+    {"a: {shard: {axis: 0, workers: 2}}",
+     "c.yaml:1: signal 'a': shard: axis: 0 cuts nothing where it runs: on "
+     "worker 2 alone; workers: names them, such as [0, 1], and -n says how "
+     "many there are"},
     {"a: {shard: {workers: [0, 0]}}",
      "c.yaml:1: signal 'a': workers: 0 stands twice"},
     {"a: {shard: {workers: []}}",
@@ -254,8 +258,26 @@ constexpr Bad kBadOwn[] = {
     {"signals: {a: {}}\n",
      "c.yaml:1: no mesh; say mesh: {tp: 2}, or the number of workers with "
      "-n"},
-    {"mesh: {}",
-     "c.yaml:1: mesh: expected axes, such as {dp: 2, tp: 4}, got a map"},
+    {"mesh: {}", "c.yaml:1: mesh: names no axes, such as {dp: 2, tp: 4}"},
+    {"mesh: {tp: 02}\n",
+     "c.yaml:1: mesh: expected a number of ranks along tp, from 1 to 65536, "
+     "got '02'"},
+    {"mesh: {tp:2}\n",
+     "c.yaml:1: mesh: 'tp:2' has no value; YAML wants a blank after ':', as "
+     "in 'tp: 2'"},
+    {"mesh: {tp: 2}\nsignals: {a: {shard: {tp:1}}}\n",
+     "c.yaml:2: signal 'a': 'tp:1' has no value; YAML wants a blank after "
+     "':', as in 'tp: 1'"},
+    {"mesh: {tp: 2}\nsignals: {a: {shard: {TP: 1}}}\n",
+     "c.yaml:2: signal 'a': no axis 'TP' in mesh tp=2; did you mean 'tp'?"},
+    {"msh: {tp: 2}\nsignals: {a: {shard: {tp: 1}}}\n",
+     "c.yaml:1: unknown key 'msh'; expected mesh, signals, tensors, schedule, "
+     "machine or regather; did you mean 'mesh'?"},
+    {"mesh: {tp: 2}\n# A note.\n%signals: {a: {shard: {tp: 1}}}\n",
+     "c.yaml:3: is no YAML: '%' begins no line here; put the word into "
+     "quotes, or leave it out"},
+    {"signals:\n  a: &a {shard: {tp: 1}}\n  b: {<<: *a}\nmesh: {tp: 2}\n",
+     "c.yaml:3: a merge key; a config has none, say what it stands for"},
     {"mesh: 4",
      "c.yaml:1: mesh: expected a map such as {dp: 2, tp: 4}, got '4'"},
     {"mesh: {dp: 0}",
