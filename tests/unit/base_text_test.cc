@@ -204,6 +204,8 @@ TEST(Message, GuessesWhatWasMeant) {
   EXPECT_EQ(nearest("ad", {"add", "and"}), "add");
   EXPECT_EQ(nearest("amtmul", {"mul", "matmul"}), "matmul");
   EXPECT_EQ(nearest("pt", {"dp", "tp"}), "tp");
+  EXPECT_EQ(nearest("TP", {"dp", "tp"}), "tp");
+  EXPECT_EQ(nearest("W", {"v", "w"}), "w");
   EXPECT_EQ(nearest(std::string(100, 'a'), {"add"}), "");
   EXPECT_EQ(did_you_mean("sumn", {"sum"}), "; did you mean 'sum'?");
   EXPECT_EQ(did_you_mean("xyz", {"sum"}), "");
