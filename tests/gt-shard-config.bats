@@ -121,7 +121,7 @@ refuses() {
   refuses "2: is no YAML: '%' begins no line here" 'mesh: {tp: 2}\n%%signals: {colpar: {shard: {tp: 1}}}\n'
   refuses "did you mean 'mesh'" 'msh: {tp: 2}\nsignals: {colpar: {shard: {tp: 1}}}\n'
   refuses "2: signal 'colpar': 'tp:1' has no value" 'mesh: {tp: 2}\nsignals: {colpar: {shard: {tp:1}}}\n'
-  refuses "1: signal 'colpar': shard: axis: 1 cuts nothing where it runs: on worker 2" 'colpar: {shard: {axis: 1, workers: 2}}\n'
+  refuses "1: signal 'colpar': shard: cuts nothing on worker 2 alone" 'colpar: {shard: {axis: 1, workers: 2}}\n'
   refuses "did you mean 'tp'" 'mesh: {tp: 2}\nsignals: {colpar: {shard: {TP: 1}}}\n'
   # Before the map stands what YAML has there; one worker of one has it all.
   make_pair

@@ -53,6 +53,7 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
   int64_t dim = 0;
   bool is_replicated = false;
   const YamlNode* axis = nullptr;
+  const YamlNode* workers = nullptr;
   const bool is_read =
       each(value, "{axis: 1, workers: [0, 1]}",
            [&](const YamlNode& key, const YamlNode& said) {
@@ -60,7 +61,10 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
                axis = &key;
                return read_dim(said, dim);
              }
-             if (key.text == "workers") return read_workers(key, said, entry);
+             if (key.text == "workers") {
+               workers = &said;
+               return read_workers(key, said, entry);
+             }
              if (key.text == "replicated")
                return read_bool(said, is_replicated);
              return unknown_key(key, {"axis", "workers", "replicated"},
@@ -80,14 +84,14 @@ bool ConfigReader::read_gt_shard(const YamlNode& value, ConfigEntry& entry) {
                 "shard: over all workers, but nothing says how many there are; "
                 "name them in workers:, or give -n");
   }
-  // A word of its own; what is no list may be meant as how many there are.
-  const bool is_alone = entry.scope.ranks && entry.scope.ranks->size() == 1;
-  if (axis != nullptr && is_alone && out_.mesh.size() > 1) {
-    return fail(*axis, "shard: axis: " + std::to_string(dim) +
-                           " cuts nothing where it runs: on worker " +
-                           to_string(*entry.scope.ranks) +
-                           " alone; workers: names them, such as [0, 1], and "
-                           "-n says how many there are");
+  // A number by itself may be meant as how many there are.
+  const bool is_number = workers != nullptr && entry.scope.ranks &&
+                         workers->kind == YamlNode::Kind::kScalar;
+  if (is_number && entry.scope.ranks->size() == 1 && out_.mesh.size() > 1) {
+    return fail(*workers, "shard: cuts nothing on worker " + workers->text +
+                              " alone; workers: names them, such as [0, 1], "
+                              "and -n says how many there are; write [" +
+                              workers->text + "] if that one is meant");
   }
   entry.scope.shard->cuts.push_back({"workers", dim, 1});
   return true;
