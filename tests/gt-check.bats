@@ -417,3 +417,32 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
   # In local mode no more is known than that the pieces vary.
   printf 'mesh dp=2\nx@0-1 = ones f32[4] split=dp:0\ny@0-1 = all_reduce x@0-1 over=dp\n' | gt-check -q -l
 }
+
+@test "gradients of columns that come out uneven, or one to a rank, are clean" {
+  for columns in 2 3 4; do
+    printf 'mesh tp=2\nx@0-1 = randn f32[2,4,6] 1\nw@0-1 = randn f32[6,%d] 2 split=tp:1\ny@0-1 = linear x@0-1 w@0-1\nl@0-1 = sum y@0-1\nl@0-1 = all_reduce l@0-1 over=tp dst=I\ng@0-1 = grad l@0-1 w@0-1\nprint g@0-1 split=tp:1 shape=6,%d as=g\n' \
+      "$columns" "$columns" >p.gt
+    gt-emit p.gt >p.s
+    gt-check -q p.s
+    sed -e 's/@0-1//g; /^mesh\|all_reduce/d; s/ split=[^ ]*//; s/ shape=.*//' p.gt >whole.gt
+    run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 <(gt-work p.s) <(gt-emit whole.gt | gt-work)
+  done
+}
+
+@test "what the root of a reduce works out is broadcast" {
+  printf 'mesh dp=4\nx@0-3 = randn f32[8,4] 1 split=dp:0\ns@0-3 = sum x@0-3 axis=0\nr@0-3 = reduce s@0-3 over=dp root=2\nr@2 = div r@2 8\n' >p.s
+  { cat p.s; echo 'y@0-3 = broadcast r@0-3 over=dp root=2'; echo 'z@0-3 = sub x@0-3 y@0-3'; } | gt-check -q
+  # Another rank's is a summand that is left over.
+  sed 's/r@2 = div r@2/r@1 = div r@2/' p.s >q.s
+  run -1 gt-check -q <(cat q.s; echo 'y@0-3 = broadcast r@0-3 over=dp root=1')
+}
+
+@test "a line in local mode says by its claims what its result is" {
+  ring=$(printf 'mesh tp=3\nx@0-2 = randn f32[6,4] 1 split=tp:0\nw@0-2 = randn f32[4,4] 2\nr@1,2,0 = copy x@0,1,2%s\nb@0-2 = matmul r@0-2 w@0-2\n' ' #NOTE')
+  gt-check -q <<<"${ring/\#NOTE/#local #type=tp:S0}"
+  run -1 gt-check -q <<<"${ring/\#NOTE/}"
+  [[ $output == *'changes the order of its shards'* ]]
+  run -1 gt-check -q <<<"${ring/\#NOTE/#local}"
+  [[ $output == *'r is V, but no dimension of it is sharded'* ]]
+  printf 'mesh pp=2\nn@0 = ones f32[]\nn@1 = ones f32[]\nn@0-1 = copy n@0-1 #local #type=pp:P\nn@0-1 = all_reduce n@0-1 over=pp\nprint n@0\n' | gt-check -q
+}

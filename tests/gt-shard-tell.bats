@@ -186,3 +186,12 @@ END
   printf 'a: {workers: [0, 1]}\nb: {workers: [2, 3]}\n' >each.yaml
   gt-shard -c each.yaml --summary p.s 2>&1 >placed | grep -qx 'gt-shard: copy: 1 line, 0.004 MB from each sender'
 }
+
+@test "lines of an expansion, and those inserted, say where they come from" {
+  printf 'x = randn f32[4,64] 1\nt = tensor i64[4] 1 2 3 99\nl = cross_entropy x t\ng = grad l x\nprint g\n' >v.gt
+  printf 'mesh: {tp: 2}\ntensors: {x: {shard: {tp: 1}}}\n' >v.yaml
+  gt-emit v.gt | gt-shard -c v.yaml >placed
+  run ! grep -E '^[^ #]+ = .*over=tp' <(grep -v '#at=v.gt:' placed)
+  run -1 --separate-stderr gt-work placed
+  [[ $stderr == *'gt-work: v.gt:3: '*'index 99'* ]]
+}

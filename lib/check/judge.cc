@@ -33,7 +33,11 @@ void Judge::add(const char* kind, const Axis* axis, std::string message,
 }
 
 bool Judge::is_local(const Axis& axis) const {
-  if (local_) return true;
+  return local_ || is_local_by_options(axis);
+}
+
+bool Judge::is_local_by_options(const Axis& axis) const {
+  if (options_.local) return true;
   const auto& names = options_.local_axes;
   return !names.empty() && std::find(names.begin(), names.end(),
                                      in_.names.name(axis)) != names.end();
@@ -286,9 +290,9 @@ void Judge::finish(bool known) {
   }
   apply_claims();
   if (!known || has_failed()) return;
-  if (!local_) {
-    for (size_t r = 0; r < out_.results.size(); ++r) {
-      const ShardedValue& value = out_.results[r];
+  for (size_t r = 0; r < out_.results.size(); ++r) {
+    const ShardedValue& value = out_.results[r];
+    if (!local_ || value.type.is_sharded()) {
       if (value.is_placed() && !value.pieces.empty() && !whole_of(value)) {
         add("uneven", nullptr,
             "the pieces of " + std::string(line_.results[r].text) +

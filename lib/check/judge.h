@@ -34,6 +34,7 @@ class Judge {
     return operand < operands_.size() && operands_[operand].has_value();
   }
   bool is_local(const Axis& axis) const;
+  bool is_local_by_options(const Axis& axis) const;  // the note apart
   std::string described(size_t operand) const;
   bool is_over(const Axis& axis) const;
   bool check_local_axes();

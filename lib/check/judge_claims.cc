@@ -39,11 +39,16 @@ void Judge::apply_claims() {
     SpmdType made =
         value.state == ShardedValue::State::kTyped ? value.type : SpmdType{};
     std::vector<Kinded> problems;
-    const ClaimIn in{
-        type,      r == 0 ? spec : "",
-        in_.names, within_,
-        dims,      source || cuts,
-        local_,    [this](const Axis& axis) { return is_local(axis); }};
+    // What #local forgets of a line, its claims say again.
+    const ClaimIn in{type,
+                     r == 0 ? spec : "",
+                     in_.names,
+                     within_,
+                     dims,
+                     source || cuts,
+                     options_.local,
+                     [this](const Axis& axis) {
+          return is_local_by_options(axis); }};
     if (r > 0 && type != noted(line_, "type")) break;
     if (claim(in, made, problems)) {
       value.type = std::move(made);

@@ -132,11 +132,15 @@ bool Judge::copy() {
     std::map<int64_t, int64_t> goes;
     const Taken order = taken(axis, value.ranks, to, goes);
     const bool apart = order != Taken::kInOrder;
-    if (order == Taken::kTogether || (apart && value.type.dim_of(axis) >= 0)) {
+    const bool sharded = value.type.dim_of(axis) >= 0 && !is_local(axis);
+    if (order == Taken::kTogether || (apart && sharded)) {
       add("src-type", &axis,
           described(0) + " changes the order of its " +
               (is == 'P' ? "summands" : "shards") + " along the axis");
       return false;
+    }
+    if (is_local(axis)) {
+      for (SpmdType& type : types_) type.unshard(axis);
     }
     if (is != 'P') continue;
     const auto root = goes.find(value.type.pending(axis) - 1);

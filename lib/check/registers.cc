@@ -112,6 +112,15 @@ class JoinedParts {
     return true;
   }
 
+  // What reduce leaves beside its root, which was bound anew: nothing is owed.
+  static bool has_lost_root(const ShardedValue& part, const Axis& axis) {
+    const int32_t root = part.type.pending(axis) - 1;
+    return part.type.on(axis) == 'P' && root >= 0 &&
+           std::none_of(
+               part.ranks.begin(), part.ranks.end(),
+               [&](int64_t rank) { return axis.coordinate(rank) == root; });
+  }
+
   void join_on(const Axis& axis) {
     const char letter = first_.on(axis);
     const int32_t pending = first_.pending(axis);
@@ -123,7 +132,8 @@ class JoinedParts {
                          has_whole_lines(axis, part->ranks, part->bound);
       same = same && whole && is == letter && part->type.dim_of(axis) == dim &&
              part->type.pending(axis) == pending;
-      varies = varies && (is == 'R' || is == 'V' || is == kUntyped);
+      varies = varies && (is == 'R' || is == 'V' || is == kUntyped ||
+                          has_lost_root(*part, axis));
     }
     if (same) {
       value_.type.set(axis, letter, pending);

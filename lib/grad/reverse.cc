@@ -281,18 +281,28 @@ class Reverse {
     return classes.size();
   }
 
-  // Dimensions before the last can be merged into one: none is cut but the
-  // first, and of that all ranks have as much, and more than one index.
+  // Dimensions before the last can be merged into one, of what the line reads
+  // and of what it makes.
   bool folds(const Node& n) const {
-    const ValueId v = n.operands().empty() ? kNil : n.operands()[0];
-    if (v == kNil) return true;
+    const auto fits = [this](ValueId v) { return v == kNil || folds(v); };
+    return (n.operands().empty() || fits(n.operands()[0])) &&
+           std::all_of(n.results().begin(), n.results().end(), fits);
+  }
+
+  // None is cut but the first and the last, and of these all ranks have as
+  // much, and more than one index.
+  bool folds(ValueId v) const {
     const PlacedType& type = types_.placed(tape_.value(v).type);
     if (!type.global || !type.global->is_sharded()) return true;
     const auto& spec = type.global->spec;
-    bool inside = false;
-    for (size_t d = 1; d + 1 < spec.size(); ++d) inside |= !spec[d].empty();
-    if (inside || type.types.size() > 1) return false;
-    return spec[0].empty() || type.types[0].shape[0] > 1;
+    if (spec.size() < 2) return true;
+    if (type.types.size() > 1) return false;
+    for (size_t d = 0; d < spec.size(); ++d) {
+      if (spec[d].empty()) continue;
+      const bool is_end = d == 0 || d + 1 == spec.size();
+      if (!is_end || type.types[0].shape[d] == 1) return false;
+    }
+    return true;
   }
 
   StepGroup make_group(const Node& n, const LocalPlan& plan, uint32_t variant,

@@ -30,7 +30,10 @@ std::string space_of(const Line& line) {
 std::string shared_notes(const Line& line) {
   std::string out;
   for (const Note& note : line.notes) {
-    if (note.key != "signal" && note.key != "mb" && note.key != "bwd") continue;
+    if (note.key != "signal" && note.key != "mb" && note.key != "bwd" &&
+        note.key != "at") {
+      continue;
+    }
     out += " #" + std::string(note.key);
     if (!note.value.empty()) out += "=" + std::string(note.value);
   }
