@@ -219,9 +219,9 @@ constexpr Bad kBadGt[] = {
      "c.yaml:1: signal 'a': expected a dimension such as 0, 1 or -1, got "
      "'8'"},
     {"a: {shard: {axis: 0, workers: 2}}",
-     "c.yaml:1: signal 'a': shard: axis: 0 cuts nothing where it runs: on "
-     "worker 2 alone; workers: names them, such as [0, 1], and -n says how "
-     "many there are"},
+     "c.yaml:1: signal 'a': shard: cuts nothing on worker 2 alone; workers: "
+     "names them, such as [0, 1], and -n says how many there are; write [2] if "
+     "that one is meant"},
     {"a: {shard: {workers: [0, 0]}}",
      "c.yaml:1: signal 'a': workers: 0 stands twice"},
     {"a: {shard: {workers: []}}",
