@@ -446,3 +446,11 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
   [[ $output == *'r is V, but no dimension of it is sharded'* ]]
   printf 'mesh pp=2\nn@0 = ones f32[]\nn@1 = ones f32[]\nn@0-1 = copy n@0-1 #local #type=pp:P\nn@0-1 = all_reduce n@0-1 over=pp\nprint n@0\n' | gt-check -q
 }
+
+@test "what is made on one rank and copied under its name is one value" {
+  printf 'mesh dp=4\nw@0 = randn f32[4] 1\nw@1 = copy w@0\nw@2-3 = copy w@0-1\ny@0-3 = mul w@0-3 2\n' | gt-check -q
+  # Not so of a part of it, or of what was bound anew.
+  run -1 gt-check -q <<<$'mesh dp=2\nw@0 = randn f32[4] 1\nw@1 = copy w@0\nw@0 = mul w@0 2\ny@0-1 = mul w@0-1 2'
+  [[ $output == *'no dimension of it is sharded [vary-global]'* ]]
+  run -1 gt-check -q <<<$'mesh dp=2 tp=2\nw@0-1 = randn f32[4] 1 split=tp:0\nw@2,3 = copy w@1,0\ny@0-3 = mul w@0-3 2'
+}

@@ -265,8 +265,15 @@ void Checker::write_results(const std::vector<ShardedValue>& results,
       if (use.slot == slot) before = use.content;
     }
     entry.reads.push_back({slot, slot->content});
+    const bool spreads = line_.op == "copy" && line_.results.size() == 1 &&
+                         line_.operands.size() == 1 &&
+                         line_.operands[0].text == name.text &&
+                         operands_[0] != nullptr && !name.ranks.empty();
     entry.writes.push_back(
-        {{slot, registers_.with(before, value)}, value.ranks});
+        {{slot, spreads ? registers_.with_copy(before, operands_[0]->ranks,
+                                               value, names_)
+                        : registers_.with(before, value)},
+         value.ranks});
   }
 }
 

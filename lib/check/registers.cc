@@ -229,6 +229,48 @@ CheckRegisters::Content CheckRegisters::with(Content content,
   return intern(std::move(parts));
 }
 
+namespace {
+
+bool is_whole(const ShardedValue& value) {
+  const auto& axes = value.type.axes;
+  return value.state == ShardedValue::State::kTyped && !value.pieces.empty() &&
+         std::all_of(axes.begin(), axes.end(), [](const AxisType& a) {
+           return a.letter == 'R' || a.letter == 'I';
+         });
+}
+
+// The value on the ranks of both, which hold the same.
+ShardedValue spread(const ShardedValue& part, const ShardedValue& copy,
+                    const AxisNames& names) {
+  ShardedValue out = part;
+  out.bound.clear();
+  out.type = SpmdType{};
+  out.ranks = together(ascending(part.ranks), ascending(copy.ranks));
+  out.pieces.assign(out.ranks.size(), part.pieces[0]);
+  for (const Axis& axis : names.mesh_axes()) {
+    if (extent_along(axis, out.ranks) < 2) continue;
+    const bool same = part.type.on(axis) == 'I' && copy.type.on(axis) == 'I';
+    out.type.set(axis, same ? 'I' : 'R');
+  }
+  return out;
+}
+
+}  // namespace
+
+CheckRegisters::Content CheckRegisters::with_copy(
+    Content content, const std::vector<int64_t>& from, const ShardedValue& copy,
+    const AxisNames& names) {
+  for (const ShardedValue& part : *contents_[content]) {
+    const Ranks ranks = ascending(part.ranks);
+    if (!includes(ranks, ascending(from)) || !is_whole(part)) continue;
+    const bool apart = common(ranks, ascending(copy.ranks)).empty();
+    if (apart && is_whole(copy) && copy.pieces[0] == part.pieces[0]) {
+      return with(content, spread(part, copy, names));
+    }
+  }
+  return with(content, copy);
+}
+
 CheckRegisters::Content CheckRegisters::without(
     Content content, const std::vector<int64_t>& ranks) {
   std::vector<ShardedValue> left;

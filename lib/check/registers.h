@@ -46,6 +46,10 @@ class CheckRegisters {
   }
   // The content with the value in place of what its ranks hold.
   Content with(Content content, const ShardedValue& value);
+  // The same, of a copy of what the name holds on ranks `from`: a value that is
+  // whole there is one value on all of its ranks then.
+  Content with_copy(Content content, const std::vector<int64_t>& from,
+                    const ShardedValue& copy, const AxisNames& names);
   Content without(Content content, const std::vector<int64_t>& ranks);
 
   void set(Slot* slot, Content content) {
