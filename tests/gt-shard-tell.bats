@@ -195,3 +195,32 @@ END
   run -1 --separate-stderr gt-work placed
   [[ $stderr == *'gt-work: v.gt:3: '*'index 99'* ]]
 }
+
+@test "--plan finds what fits only where several tensors are cut over all axes" {
+  cat >net.gt <<'END'
+x = randn f32[8,16,32] 1
+t = randn f32[8,16,32] 9
+w1 = randn f32[32,128] 2 scale=0.1
+w2 = randn f32[128,32] 3 scale=0.1
+b1 = zeros f32[128]
+h = linear x w1 b1
+h = gelu h
+y = matmul h w2
+y = layer_norm y
+l = mse y t
+g1 g2 gb = grad l w1 w2 b1
+m1 = mul w1 0
+v1 = mul w1 0
+w1 m1 v1 = adamw w1 g1 m1 v1 1 0.01
+w2 = sgd w2 g2 0.1
+b1 = sgd b1 gb 0.1
+print l
+END
+  printf 'mesh: {a: 2, b: 2, c: 2}\nmachine: {memory: 120000}\n' >m.yaml
+  gt-emit net.gt >net.s
+  gt-shard --plan -c m.yaml net.s >auto.yaml
+  run ! grep 'nothing was found that fits' auto.yaml
+  gt-shard -c auto.yaml net.s >placed
+  [ "$(most_of placed)" -le 120000 ]
+  run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 <(gt-work net.s) <(gt-work placed)
+}

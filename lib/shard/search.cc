@@ -94,11 +94,16 @@ class Search {
     std::string best;
     Price least;
     for (const SearchMesh& mesh : meshes()) {
-      const auto found = descend(mesh);
-      if (!found.ok()) return found.error();
-      if (!best.empty() && !is_better(found.value().second, least)) continue;
-      best = found.value().first;
-      least = found.value().second;
+      // Where memory binds, a group may gain only once others are cut as well.
+      for (const Axis& axis : {mesh.axes[mesh.data], all_of(mesh)}) {
+        const auto found = descend(mesh, batches_over(axis));
+        if (!found.ok()) return found.error();
+        if (best.empty() || is_better(found.value().second, least)) {
+          best = found.value().first;
+          least = found.value().second;
+        }
+        if (excess(least) == 0) break;
+      }
     }
     if (excess(least) > 0) {
       best =
@@ -289,15 +294,32 @@ class Search {
     if (group.is_weight && mesh.axes[mesh.data].second > 1) {
       add_cuts(group, mesh.axes[mesh.data], 0, out);
     }
-    Axis all = axes[0];
     for (size_t a = 0; a + 1 < axes.size(); ++a) {
       for (size_t b = a + 1; b < axes.size(); ++b) {
         add_cuts(group, joined(axes[a], axes[b]), 0, out);
       }
-      all = joined(all, axes[a + 1]);
     }
-    if (axes.size() > 2) add_cuts(group, all, 0, out);
+    if (axes.size() > 2) add_cuts(group, all_of(mesh), 0, out);
     return out;
+  }
+
+  // Those of more than one rank.
+  static Axis all_of(const SearchMesh& mesh) {
+    Axis all{"", 1};
+    for (const Axis& axis : mesh.axes) {
+      if (axis.second == 1) continue;
+      all = all.second == 1 ? axis : joined(all, axis);
+    }
+    return all;
+  }
+
+  // Where a search begins: what is no weight is cut by its rows.
+  std::vector<Choice> batches_over(const Axis& axis) const {
+    std::vector<Choice> chosen(groups_.size());
+    for (size_t g = 0; g < groups_.size(); ++g) {
+      if (axis.second > 1 && !groups_[g].is_weight) chosen[g] = {axis.first, 0};
+    }
+    return chosen;
   }
 
   static Axis joined(const Axis& outer, const Axis& inner) {
@@ -316,12 +338,8 @@ class Search {
     }
   }
 
-  Result<std::pair<std::string, Price>> descend(const SearchMesh& mesh) const {
-    std::vector<Choice> chosen(groups_.size());
-    const auto& [data, size] = mesh.axes[mesh.data];
-    for (size_t g = 0; g < groups_.size(); ++g) {
-      if (size > 1 && !groups_[g].is_weight) chosen[g] = {data, 0};
-    }
+  Result<std::pair<std::string, Price>> descend(
+      const SearchMesh& mesh, std::vector<Choice> chosen) const {
     PlanCache plans;
     auto least = price(config(mesh, chosen), plans);
     if (!least.ok()) return least.error();
