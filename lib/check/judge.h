@@ -63,6 +63,7 @@ class Judge {
                        const std::string& keys) const;
   void offer_line(size_t operand, const char* op, const std::string& keys,
                   const char* cost);
+  void offer_instruction(const Line& line, const std::string& more = "");
   void offer_key(std::string_view key, const std::string& value);
   void offer_self(const std::string& more);
   std::string missing_axis(size_t operand, const Axis& axis) const;

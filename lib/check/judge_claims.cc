@@ -40,15 +40,11 @@ void Judge::apply_claims() {
         value.state == ShardedValue::State::kTyped ? value.type : SpmdType{};
     std::vector<Kinded> problems;
     // What #local forgets of a line, its claims say again.
-    const ClaimIn in{type,
-                     r == 0 ? spec : "",
-                     in_.names,
-                     within_,
-                     dims,
-                     source || cuts,
-                     options_.local,
-                     [this](const Axis& axis) {
-          return is_local_by_options(axis); }};
+    const auto is_local = [this](const Axis& axis) {
+      return is_local_by_options(axis);
+    };
+    const ClaimIn in{type, r == 0 ? spec : "", in_.names,      within_,
+                     dims, source || cuts,     options_.local, is_local};
     if (r > 0 && type != noted(line_, "type")) break;
     if (claim(in, made, problems)) {
       value.type = std::move(made);

@@ -246,15 +246,17 @@ void Judge::offer_key(std::string_view key, const std::string& value) {
   Line mended = line_;
   std::erase_if(mended.keys, [&](const Key& k) { return k.key == key; });
   mended.keys.push_back({key, value, 0});
-  std::string fix;
-  append_instruction(fix, mended);
-  out_.problems.back().fixes.push_back(std::move(fix));
+  offer_instruction(mended);
 }
 
 // The line itself, with what mends it behind it.
 void Judge::offer_self(const std::string& more) {
+  offer_instruction(line_, more);
+}
+
+void Judge::offer_instruction(const Line& line, const std::string& more) {
   std::string fix;
-  append_instruction(fix, line_);
+  append_instruction(fix, line);
   out_.problems.back().fixes.push_back(fix + more);
 }
 

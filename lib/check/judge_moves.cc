@@ -244,9 +244,7 @@ void Judge::offer_specs() {
   Line mended = line_;
   mended.op = "redistribute";
   mended.keys = {{"src_spec", src, 0}, {"dst_spec", dst, 0}};
-  std::string fix;
-  append_instruction(fix, mended);
-  out_.problems.back().fixes.push_back(std::move(fix));
+  offer_instruction(mended);
 }
 
 void Judge::offer_redistribution(size_t operand, const SpmdType& from,

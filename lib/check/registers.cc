@@ -231,12 +231,17 @@ CheckRegisters::Content CheckRegisters::with(Content content,
 
 namespace {
 
-bool is_whole(const ShardedValue& value) {
-  const auto& axes = value.type.axes;
-  return value.state == ShardedValue::State::kTyped && !value.pieces.empty() &&
-         std::all_of(axes.begin(), axes.end(), [](const AxisType& a) {
-           return a.letter == 'R' || a.letter == 'I';
-         });
+// Known to be one on all of its ranks.
+bool is_whole(const ShardedValue& value, const AxisNames& names) {
+  if (value.state != ShardedValue::State::kTyped || value.pieces.empty()) {
+    return false;
+  }
+  for (const Axis& axis : names.mesh_axes()) {
+    const char is = value.type.on(axis);
+    const bool whole = is == 'R' || is == 'I';
+    if (!whole && extent_along(axis, value.ranks) > 1) return false;
+  }
+  return true;
 }
 
 // The value on the ranks of both, which hold the same.
@@ -262,9 +267,9 @@ CheckRegisters::Content CheckRegisters::with_copy(
     const AxisNames& names) {
   for (const ShardedValue& part : *contents_[content]) {
     const Ranks ranks = ascending(part.ranks);
-    if (!includes(ranks, ascending(from)) || !is_whole(part)) continue;
+    if (!includes(ranks, ascending(from)) || !is_whole(part, names)) continue;
     const bool apart = common(ranks, ascending(copy.ranks)).empty();
-    if (apart && is_whole(copy) && copy.pieces[0] == part.pieces[0]) {
+    if (apart && is_whole(copy, names) && copy.pieces[0] == part.pieces[0]) {
       return with(content, spread(part, copy, names));
     }
   }
