@@ -72,6 +72,9 @@ struct Row {
   int part_operand = -1;
   // Moves values between ranks: only lines with ranks may use it.
   bool crosses = false;
+  // Of what is made of numbers and files alone, or point by point: it may fail
+  // when it is run, though its types fit: "always", or where it gives "int".
+  const char* fails = "";
   // Any key is taken: mesh and axis, whose keys are the user's own names.
   bool free_keys = false;
 };

@@ -125,7 +125,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = pow x 2\n"
                 "print y\n"
-                "=> y = tensor f32[3] 1 4 9"},
+                "=> y = tensor f32[3] 1 4 9",
+     .fails = "int"},
     {.signature = "y = mod a b",
      .index = kTwo,
      .accepts = "number",
@@ -142,7 +143,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor i64[3] -5 5 7\n"
                 "y = mod x 3\n"
                 "print y\n"
-                "=> y = tensor i64[3] 1 2 1"},
+                "=> y = tensor i64[3] 1 2 1",
+     .fails = "int"},
     {.signature = "y = floordiv a b",
      .index = kTwo,
      .accepts = "number",
@@ -157,7 +159,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor i64[2] -5 5\n"
                 "y = floordiv x 3\n"
                 "print y\n"
-                "=> y = tensor i64[2] -2 1"},
+                "=> y = tensor i64[2] -2 1",
+     .fails = "int"},
     {.signature = "y = neg x",
      .index = kOne,
      .linear = "0",

@@ -31,10 +31,9 @@ bool makes_zeros(const Call& call) {
 
 // A load of a file that is not there, an integer divided by zero.
 bool may_fail(const Call& call) {
-  const std::string& op = call.op->name;
-  if (op == "load") return true;
-  return (op == "floordiv" || op == "mod" || op == "pow") &&
-         !is_float(call.results[0].dtype);
+  const std::string_view when = call.op->row->fails;
+  return when == "always" ||
+         (when == "int" && !is_float(call.results[0].dtype));
 }
 
 }  // namespace
