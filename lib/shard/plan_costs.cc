@@ -94,11 +94,18 @@ double Planner::cost(size_t axis, const AxisUse& use) const {
   }
   for (size_t r = 0; r < call_.results.size(); ++r) {
     seconds += settle(axis, use, r);
-    if (is_extreme(use)) {
-      Layout summands{line_.set, 1U << axis, {}};
-      seconds += seconds_of(moves(cluster_, machine_, call_.results[r],
-                                  summands, {line_.set, 0, {}}));
-    }
+  }
+  return seconds + extreme_seconds(axis, use);
+}
+
+// The largest of all ranks' is found as a sum is.
+double Planner::extreme_seconds(size_t axis, const AxisUse& use) const {
+  if (!is_extreme(use)) return 0;
+  double seconds = 0;
+  for (const Type& type : call_.results) {
+    seconds +=
+        seconds_of(moves(cluster_, machine_, type, {line_.set, 1U << axis, {}},
+                         {line_.set, 0, {}}));
   }
   return seconds;
 }

@@ -64,12 +64,7 @@ double Planner::seconds_together() const {
   const Plan plan = build();
   double seconds = plan.moving + work_seconds(cluster_, machine_, call_, plan);
   for (size_t a = 0; a < uses_.size(); ++a) {
-    if (!is_extreme(uses_[a])) continue;
-    for (const Type& type : call_.results) {
-      seconds +=
-          seconds_of(moves(cluster_, machine_, type, {line_.set, 1U << a, {}},
-                           {line_.set, 0, {}}));
-    }
+    seconds += extreme_seconds(a, uses_[a]);
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     const Layout& made = plan.results[r];

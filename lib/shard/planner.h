@@ -48,6 +48,7 @@ class Planner {
   double work(size_t axis, const AxisUse& use) const;
   double cost(size_t axis, const AxisUse& use) const;
   bool is_extreme(const AxisUse& use) const;
+  double extreme_seconds(size_t axis, const AxisUse& use) const;
   Type summed_type(size_t r) const;
   double settle(size_t axis, const AxisUse& use, size_t r) const;
 

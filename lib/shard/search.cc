@@ -95,7 +95,9 @@ class Search {
     Price least;
     for (const SearchMesh& mesh : meshes()) {
       // Where memory binds, a group may gain only once others are cut as well.
-      for (const Axis& axis : {mesh.axes[mesh.data], all_of(mesh)}) {
+      std::vector<Axis> beginnings{mesh.axes[mesh.data]};
+      if (all_of(mesh) != beginnings[0]) beginnings.push_back(all_of(mesh));
+      for (const Axis& axis : beginnings) {
         const auto found = descend(mesh, batches_over(axis));
         if (!found.ok()) return found.error();
         if (best.empty() || is_better(found.value().second, least)) {
