@@ -5,6 +5,7 @@
 #include "ops/families.h"
 #include "ops/text.h"
 #include "shard/partitioner.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
