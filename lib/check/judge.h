@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "check/judgement.h"
+#include "ops/ends.h"
 #include "ops/index_rule.h"
-#include "spmd/group_form.h"
 #include "spmd/placed.h"
 #include "stream/line.h"
 
@@ -111,6 +111,7 @@ class Judge {
   bool check_sources();
   bool check_shard(const Axis& axis);
   bool check_sizes();
+  bool keep_pieces();
   bool move_shard();
 
   // judge_moves.cc
@@ -163,6 +164,7 @@ class Judge {
   // Of a line that crosses ranks.
   char src_ = 0, dst_ = 0;
   size_t src_dim_ = 0, dst_dim_ = 0;
+  EndsUse use_ = EndsUse::kConnected;
   std::vector<Axis> group_;
 };
 

@@ -5,7 +5,6 @@
 
 #include "base/message.h"
 #include "check/judge.h"
-#include "spmd/group_form.h"
 #include "spmd/join.h"
 #include "spmd/redistribution.h"
 
@@ -14,66 +13,16 @@ namespace {
 
 bool is_in(char c, std::string_view set) { return set.find(c) != set.npos; }
 
-// Why a pair of types is none of the op's; null if it is.
-struct Refusal {
-  const char* kind = nullptr;
-  std::string message;
-};
-
-Refusal refuse_convert(char src, char dst, bool expert) {
-  if (src == 'P') {
-    return {"undefined",
-            is_in(dst, "VS") ? "use reduce_scatter" : "use all_reduce"};
+// Why a pair of ends that the op connects needs expert=1.
+std::string why_gated(const Op& op, char src, char dst) {
+  if (op.name == "reinterpret") {
+    return dst == 'P' ? "the value becomes n times itself; usually convert R>P "
+                        "is meant"
+                      : "usually convert is meant";
   }
-  if (is_in(src, "VS") && is_in(dst, "RI")) {
-    return {"undefined", "use all_gather"};
-  }
-  if (is_in(src, "VS") && is_in(dst, "VS")) {
-    return {"undefined", "use all_to_all"};
-  }
-  const bool gated = (src == 'R' && dst == 'I') || (src == 'I' && dst == 'P') ||
-                     (is_in(src, "VS") && dst == 'P');
-  if (gated && !expert) {
-    return {"expert", src == 'R'
-                          ? "that would hide the ranks' work: use I from "
-                            "the start, or convert I>R"
-                          : "usually all_gather or all_reduce is meant"};
-  }
-  return {};
-}
-
-Refusal refuse_reinterpret(char src, char dst, bool expert) {
-  if (src == 'P') return {"undefined", "use all_reduce or reduce_scatter"};
-  if (src == 'S' || dst == 'S') return {"undefined", "use convert"};
-  if (src == 'V' && dst != 'P') return {"undefined", "use all_gather"};
-  const bool gated = src == 'R' || (src == 'I' && dst == 'R');
-  if (gated && src != dst && !expert) {
-    return {"expert", dst == 'P' ? "the value becomes n times itself; usually "
-                                   "convert R>P is meant"
-                                 : "usually convert is meant"};
-  }
-  return {};
-}
-
-Refusal refuse(const std::string& op, char src, char dst, bool expert) {
-  bool ok = true;
-  if (op == "all_reduce") ok = is_in(src, "PV") && is_in(dst, "RI");
-  if (op == "all_gather") ok = is_in(src, "VS") && is_in(dst, "RI");
-  if (op == "reduce_scatter") ok = is_in(src, "PV") && is_in(dst, "VS");
-  if (op == "all_to_all") ok = is_in(src, "VS") && src == dst;
-  if (!ok)
-    return {"src-dst", op + " connects " +
-                           (op == "all_reduce"   ? "P or V to R or I"
-                            : op == "all_gather" ? "V or Si to R or I"
-                            : op == "all_to_all" ? "V to V, or Si to Sj"
-                                                 : "P or V to V or Si")};
-  if (op == "convert") return refuse_convert(src, dst, expert);
-  if (op == "reinterpret") return refuse_reinterpret(src, dst, expert);
-  if (op == "redistribute" &&
-      ((src == 'V' && dst == 'S') || (src == 'S' && dst == 'V'))) {
-    return {"undefined", "no dimension is known to be cut"};
-  }
-  return {};
+  return src == 'R' ? "that would hide the ranks' work: use I from the start, "
+                      "or convert I>R"
+                    : "usually all_gather or all_reduce is meant";
 }
 
 }  // namespace
@@ -89,10 +38,9 @@ bool Judge::cross() {
   if (line_.op == "reduce" || line_.op == "broadcast") {
     return reduce_or_broadcast();
   }
-  if (!check_ends() || !check_sources() || !check_order() || !check_sizes()) {
-    return false;
-  }
-  if (!move_shard()) return false;
+  if (!check_ends() || !check_sources()) return false;
+  if (use_ == EndsUse::kKept) return keep_pieces();
+  if (!check_order() || !check_sizes() || !move_shard()) return false;
   check_precision();
   return !has_failed();
 }
@@ -141,13 +89,24 @@ bool Judge::check_ends() {
   dst_ = dst.value().letter;
   const std::string ends = "src=" + std::string(call_.key("src")) +
                            " dst=" + std::string(call_.key("dst"));
-  const bool expert = call_.flag("expert");
-  const Refusal no = refuse(call_.op->name, src_, dst_, expert);
-  if (no.kind != nullptr) {
-    const bool undefined = std::string_view(no.kind) == "undefined";
-    add(no.kind, &axis, ends + ": " + no.message,
-        undefined ? "the value cannot be known without communication" : "");
-    if (undefined && (src_ != 'V' || dst_ == 'P')) {
+  const auto& pieces = operands_[0]->pieces;
+  const size_t dims = pieces.empty() ? 0 : pieces[0].shape.size();
+  use_ = use_of_ends(*call_.op, src.value(), dst.value(), dims);
+  if (use_ == EndsUse::kForeign) {
+    add("src-dst", &axis,
+        ends + ": " + call_.op->name + " connects " +
+            connected_ends(*call_.op));
+    return false;
+  }
+  if (use_ == EndsUse::kGated && !call_.flag("expert")) {
+    add("expert", &axis, ends + ": " + why_gated(*call_.op, src_, dst_));
+    return false;
+  }
+  if (use_ == EndsUse::kUndefined) {
+    add("undefined", &axis,
+        ends + ": use " + std::string(op_between(src.value(), dst.value())),
+        "the value cannot be known without communication");
+    if (src_ != 'V' || dst_ == 'P') {
       offer_change(0, axis, std::string(call_.key("src")),
                    std::string(call_.key("dst")));
     }
@@ -294,7 +253,10 @@ bool Judge::check_shard(const Axis& axis) {
   const int dim = type.dim_of(axis);
   const char is = type.on(axis);
   const bool moves = src_ == 'S' || src_ == 'V' || dst_ == 'S' || dst_ == 'V';
-  if (group_.size() > 1 && moves) {
+  const bool names_shard = use_ == EndsUse::kKept && dst_ == 'S';
+  const bool stays = use_ == EndsUse::kKept &&
+                     (dst_ != 'S' || static_cast<size_t>(dim) == dst_dim_);
+  if (group_.size() > 1 && moves && !stays) {
     add("vary-global", &axis,
         "over several axes only sums are taken; shards move axis by axis",
         "go axis by axis, the innermost first");
@@ -302,6 +264,7 @@ bool Judge::check_shard(const Axis& axis) {
     return false;
   }
   if (is == 'V' && dim < 0) {
+    if (names_shard && src_ == 'V') return true;
     add("vary-global", &axis,
         std::string(line_.operands[0].text) +
             " is V, but no dimension of it is sharded",
@@ -309,7 +272,7 @@ bool Judge::check_shard(const Axis& axis) {
     offer_self(" #local");
     return false;
   }
-  if (dst_ == 'V' && line_.note("type") == nullptr) {
+  if (dst_ == 'V' && !stays && line_.note("type") == nullptr) {
     add("vary-global", &axis, "dst=V says of no dimension that it is sharded",
         "say which, as dst=S0");
     if (is_in(src_, "PR") && !call_.has_key("scatter_dim")) {
@@ -325,6 +288,7 @@ bool Judge::check_shard(const Axis& axis) {
             " is sharded on dimension " + std::to_string(dim));
     return false;
   }
+  if (stays) return true;
   if (entry.back() != axis) {
     add("not-innermost", &axis,
         "dimension " + std::to_string(dim) + " is sharded by " +
@@ -374,6 +338,23 @@ bool Judge::check_sizes() {
       "the pieces differ along dimension " + std::to_string(src_dim_),
       "say split= and shape=, or split_sizes=");
   return false;
+}
+
+// Nothing moves: shards stay those of their dimension unless the line names
+// another one.
+bool Judge::keep_pieces() {
+  if (dst_ != 'S') return true;
+  const size_t dims = operands_[0]->pieces[0].shape.size();
+  for (SpmdType& type : types_) {
+    for (const Axis& axis : group_) {
+      if (is_local(axis) || type.dim_of(axis) == static_cast<int>(dst_dim_)) {
+        continue;
+      }
+      type.unshard(axis);
+      type.shard(axis, dst_dim_, dims);
+    }
+  }
+  return true;
 }
 
 bool Judge::move_shard() {

@@ -4,7 +4,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "spmd/group_form.h"
+#include "ops/ends.h"
 #include "spmd/join.h"
 
 namespace gt {

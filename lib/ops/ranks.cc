@@ -2,6 +2,7 @@
 // tensor is on an axis. lib/spmd gives the rows their meaning; gradients are
 // the counterparts of spmd_types 0.2 (meta-pytorch/spmd_types), its table of
 // collectives and conversions.
+#include "ops/ends.h"
 #include "ops/families.h"
 #include "ops/shape_rules.h"
 
@@ -15,12 +16,20 @@ Status types_crossing(Call& call) {
 
 Status types_declaration(Call&) { return ok_status(); }
 
+// Whether src= and dst= are one type.
+bool has_same_ends(const Call& call) {
+  const auto src = parse_end(call.key("src"));
+  const auto dst = parse_end(call.key("dst"));
+  const size_t dims = call.pieces.empty() ? 0 : call.pieces[0].shape.size();
+  return src.ok() && dst.ok() && is_same_end(src.value(), dst.value(), dims);
+}
+
 // {from} and {to}: src= and dst= without the dimension of S. {same}: whether
 // they are one.
 std::string ends_word(const Call& call, std::string_view name, size_t) {
   if (name == "from") return std::string(call.key("src").substr(0, 1));
   if (name == "to") return std::string(call.key("dst").substr(0, 1));
-  if (name == "same") return call.key("src") == call.key("dst") ? "1" : "0";
+  if (name == "same") return has_same_ends(call) ? "1" : "0";
   return "";
 }
 
@@ -57,7 +66,7 @@ std::string transposed_sizes(std::string_view text) {
 // none. Between two dimensions these are the operand's sizes, if uneven.
 std::string back_sizes(const Call& call) {
   const std::string_view src = call.key("src");
-  if (src == call.key("dst")) return transposed_sizes(call.key("split_sizes"));
+  if (has_same_ends(call)) return transposed_sizes(call.key("split_sizes"));
   if (call.pieces.empty() || src.size() < 2 || src[0] != 'S') return "";
   const auto dim = parse_number(src.substr(1));
   const size_t dims = call.pieces[0].shape.size();
@@ -269,6 +278,8 @@ constexpr Row kRows[] = {
        [from=I to=P] dx = convert dy over={over} src=R dst=I expert=1
        [from=V to=P] dx = convert dy over={over} src=R dst=V scatter_dim={gather_dim}
        [from=S to=P] dx = convert dy over={over} src=R dst={src} split={split} shape={shape} split_sizes={split_sizes}
+       [from=V to=S] dx = convert dy over={over} src={dst} dst={src}
+       [from=S to=V] dx = convert dy over={over} src={dst} dst={src}
        [same=1] dx = copy dy)",
      .types = types_crossing,
      .placeholder = ends_word,
@@ -276,7 +287,9 @@ constexpr Row kRows[] = {
      .sense = "Another type on the axis, without communication.",
      .details = "I to R: the same bits, whose gradients add up. R or I to V or "
                 "S1: the rank's slice or chunk. R to P: rank 0 keeps it, the "
-                "others have zeros. Rarely meant, so with expert=1: R to I, I "
+                "others have zeros. V to S1 says which dimension the pieces "
+                "are shards of, S1 to V forgets it; they and equal ends leave "
+                "all as it is. Rarely meant, so with expert=1: R to I, I "
                 "to P, V or S1 to P (its own place, zeros elsewhere). Errors: "
                 "ends whose value only communication can tell.",
      .source = kSource,
@@ -298,13 +311,17 @@ constexpr Row kRows[] = {
        [from=I to!=R to!=I] dx = all_reduce t over={over} src=P dst=I
        [from=R to=I] dx = convert dy over={over} src=I dst=P expert=1
        [from=I to=R] dx = all_reduce dy over={over} src=P dst=I
+       [from=V to=S] dx = reinterpret dy over={over} src={dst} dst={src}
+       [from=S to=V] dx = reinterpret dy over={over} src={dst} dst={src}
        [same=1] dx = copy dy)",
      .types = types_crossing,
      .placeholder = ends_word,
      .flops = 0,
      .sense = "The same bits, meant as another type on the axis.",
-     .details = "V to P: the value becomes the pieces' sum. R to V and R to P "
-                "(n copies of the value) are rarely meant and need expert=1.",
+     .details = "V to P: the value becomes the pieces' sum. V to S1, S1 to V "
+                "and equal ends as in convert. R to V, R to P (n copies of the "
+                "value), R to I and I to R are rarely meant and need "
+                "expert=1.",
      .source = kSource,
      .example = "x@0-1 = tensor f32[1] 2\n"
                 "y@0-1 = reinterpret x@0-1 src=V dst=P\n"
@@ -317,10 +334,9 @@ constexpr Row kRows[] = {
                   "expert=1 [acc=] [out=] [bwd=] [src_spec=] [dst_spec=]",
      .linear = "0",
      .gradient = R"(
-       [from=S to=S same=1 split_sizes] dx = redistribute dy over={over} src={dst} dst={src} split_sizes={back}
-       [from=S same=1 !split_sizes] dx = copy dy
+       [same=1] dx = copy dy
        [from=S to=S same=0] dx = redistribute dy over={over} src={dst} dst={src} split_sizes={x.back}
-       [from!=S] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd}
+       [from!=S same=0] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd}
        [from=S to!=S] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd})",
      .types = types_crossing,
      .placeholder = dual_word,

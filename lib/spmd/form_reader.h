@@ -1,5 +1,5 @@
-// Reads one group's form (group_form.h): an object a group. Which ends an op
-// connects, how sizes are cut and what converts have a file each.
+// Reads one group's form (group_form.h): an object a group. What the ends mean
+// and how sizes are cut have a file each.
 #pragma once
 
 #include <string>
@@ -29,20 +29,23 @@ class FormReader {
   Status need_alike() const;
   Status need_alike_but(size_t dim) const;
 
-  // form.cc: the ops by their ends.
+  // group_form.cc: the ops by their ends.
   Status by_op();
   Status by_ends();
-  // The ends' dims are there, and no other key contradicts them.
-  Status check_ends() const;
+  // The op takes the ends, their dims are there, and no other key contradicts
+  // them.
+  Status check_ends();
+  Status check_use();
+  std::string ends() const {
+    return "src=" + std::string(call_.key("src")) +
+           " dst=" + std::string(call_.key("dst"));
+  }
   Status combined();
   Status read_dtype(const char* key, std::optional<Dtype>& dtype) const;
   Status all_reduce();
   Status with_root(Kind kind);
+  Status convert();
   Status redistribute();
-  Error no_such_ends(const std::string& wanted) const {
-    return Error{"src=" + std::string(call_.key("src")) +
-                 " dst=" + std::string(call_.key("dst")) + ": takes " + wanted};
-  }
   static bool is_one_of(char letter, std::string_view letters) {
     return letters.find(letter) != std::string_view::npos;
   }
@@ -69,18 +72,11 @@ class FormReader {
   // S0 to S0: split_sizes=1+2,0+3 says how many rows each rank sends to each.
   Status exchange_rows(size_t d);
 
-  // form_convert.cc: another type on the axis without communication.
-  bool is_expert() const { return call_.flag("expert"); }
-  Error gated() const;
-  Error undefined(const std::string& instead) const;
-  Status convert();
-  Status convert_known();
-  Status reinterpret();
-
   const Call& call_;
   const GroupShapes& group_;
   const size_t n_;
   End src_, dst_;
+  EndsUse use_ = EndsUse::kConnected;
   GroupForm form_;
 };
 

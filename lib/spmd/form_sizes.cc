@@ -62,9 +62,6 @@ Status FormReader::read_slices(const char* key) {
 }
 
 Status FormReader::all_gather() {
-  if (!is_one_of(src_.letter, "VS") || !is_one_of(dst_.letter, "RI")) {
-    return no_such_ends("V or S to R or I");
-  }
   if (Status s = read_dtype("out", form_.out); !s.ok()) return s;
   return src_.letter == 'V' ? gather_slices(Kind::kGather)
                             : gather_chunks(Kind::kGather);
@@ -191,19 +188,13 @@ Status FormReader::scatter(Kind kind) {
 }
 
 Status FormReader::reduce_scatter() {
-  if (!is_one_of(src_.letter, "PV") || !is_one_of(dst_.letter, "VS")) {
-    return no_such_ends("P or V to V or S");
-  }
   if (Status s = combined(); !s.ok()) return s;
   return scatter(Kind::kSumScatter);
 }
 
 Status FormReader::all_to_all() {
   form_.kind = Kind::kExchange;
-  if (src_.letter == 'V' && dst_.letter == 'V') return exchange_slices();
-  if (src_.letter != 'S' || dst_.letter != 'S') {
-    return no_such_ends("V to V or S to S");
-  }
+  if (src_.letter == 'V') return exchange_slices();
   const auto from = dimension(src_.dim, rank());
   const auto to = dimension(dst_.dim, rank());
   if (!from.ok()) return from.error();

@@ -25,7 +25,6 @@ Result<GroupForm> FormReader::read() {
 
 Status FormReader::by_op() {
   const std::string& op = call_.op->name;
-  if (op == "all_reduce") return all_reduce();
   if (op == "reduce") {
     if (Status s = with_root(Kind::kReduce); !s.ok()) return s;
     return combined();
@@ -81,14 +80,6 @@ Status FormReader::combined() {
 }
 
 Status FormReader::all_reduce() {
-  const auto src = parse_end(call_.key("src"));
-  const auto dst = parse_end(call_.key("dst"));
-  if (!src.ok()) return src.error();
-  if (!dst.ok()) return dst.error();
-  if (!is_one_of(src.value().letter, "PV") ||
-      !is_one_of(dst.value().letter, "RI")) {
-    return no_such_ends("P or V to R or I");
-  }
   form_.kind = Kind::kSum;
   return combined();
 }
@@ -123,26 +114,26 @@ Status FormReader::by_ends() {
   src_ = src.value();
   dst_ = dst.value();
   if (Status s = check_ends(); !s.ok()) return s;
+  if (use_ == EndsUse::kKept) return is(Kind::kSame);
   const std::string& op = call_.op->name;
+  if (op == "all_reduce") return all_reduce();
   if (op == "all_gather") return all_gather();
   if (op == "reduce_scatter") return reduce_scatter();
   if (op == "all_to_all") return all_to_all();
   if (op == "convert") return convert();
-  if (op == "reinterpret") return reinterpret();
-  if (op == "retype") return is(Kind::kSame);
+  if (op == "reinterpret" || op == "retype") return is(Kind::kSame);
   return redistribute();
 }
 
-Status FormReader::check_ends() const {
+Status FormReader::check_ends() {
   for (const End& end : {src_, dst_}) {
     if (end.letter != 'S') continue;
     if (const auto d = dimension(end.dim, rank()); !d.ok()) return d.error();
   }
-  const std::string ends = "src=" + std::string(call_.key("src")) +
-                           " dst=" + std::string(call_.key("dst"));
+  if (Status s = check_use(); !s.ok()) return s;
   if (call_.has_key("split_sizes") && src_.letter != 'S' &&
       dst_.letter != 'S') {
-    return Error{"split_sizes= are lengths along a dimension, and " + ends +
+    return Error{"split_sizes= are lengths along a dimension, and " + ends() +
                  " names none; say which, as S0 in place of V"};
   }
   const std::pair<const char*, const End*> keys[] = {{"gather_dim", &src_},
@@ -156,38 +147,47 @@ Status FormReader::check_ends() const {
       continue;
     }
     return Error{std::string(key) + "=" + std::string(call_.key(key)) +
-                 " contradicts " + ends + "; leave it out"};
+                 " contradicts " + ends() + "; leave it out"};
   }
   return ok_status();
+}
+
+// What the op does with the ends.
+Status FormReader::check_use() {
+  use_ = use_of_ends(*call_.op, src_, dst_, rank());
+  if (use_ == EndsUse::kForeign) {
+    return Error{ends() + ": takes " + connected_ends(*call_.op)};
+  }
+  if (use_ == EndsUse::kUndefined) {
+    return Error{ends() + " cannot be known without communication; use " +
+                 std::string(op_between(src_, dst_))};
+  }
+  if (use_ == EndsUse::kGated && !call_.flag("expert")) {
+    return Error{ends() + " is rarely meant; if it is, say expert=1"};
+  }
+  return ok_status();
+}
+
+// Another type on the axis without communication.
+Status FormReader::convert() {
+  const char to = dst_.letter;
+  if (is_one_of(src_.letter, "RI")) {
+    if (is_one_of(to, "RI")) return is(Kind::kSame);
+    if (to == 'P') return is(Kind::kFirst);
+    return scatter(Kind::kScatter);
+  }
+  return src_.letter == 'V' ? gather_slices(Kind::kOwnPlace)
+                            : gather_chunks(Kind::kOwnPlace);
 }
 
 Status FormReader::redistribute() {
   const char from = src_.letter;
   const char to = dst_.letter;
-  const bool is_one_dim =
-      normal_axis(src_.dim, rank()) == normal_axis(dst_.dim, rank());
-  if (from == to && (from != 'S' || is_one_dim)) {
-    return is(Kind::kSame);
-  }
   if (is_one_of(from, "VS") && is_one_of(to, "RI")) return all_gather();
-  if (from == 'P' && is_one_of(to, "RI")) {
-    form_.kind = Kind::kSum;
-    return combined();
-  }
+  if (from == 'P' && is_one_of(to, "RI")) return all_reduce();
   if (from == 'P' && is_one_of(to, "VS")) return reduce_scatter();
   if (from == 'S' && to == 'S') return all_to_all();
-  if (from == 'V' && to == 'S') return no_such_ends("a V whose dim is known");
-  return convert_known();
-}
-
-Result<End> parse_end(std::string_view text) {
-  if (text.size() == 1 &&
-      std::string_view("RIVP").find(text[0]) != std::string_view::npos) {
-    return End{text[0], 0};
-  }
-  End end{'S', 0};
-  if (text.starts_with('S') && read_number(text.substr(1), end.dim)) return end;
-  return Error{"'" + excerpt(text) + "' is none of R, I, V, P, S0, S1, S-1"};
+  return convert();
 }
 
 Result<GroupForm> group_form(const Call& call, const GroupShapes& group) {

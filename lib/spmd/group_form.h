@@ -14,16 +14,10 @@
 
 #include "base/result.h"
 #include "ops/call.h"
+#include "ops/ends.h"
 #include "spmd/split.h"
 
 namespace gt {
-
-// "R", "I", "V", "P", "S0", "S-1".
-struct End {
-  char letter = 'R';
-  int64_t dim = 0;  // of S
-};
-Result<End> parse_end(std::string_view text);
 
 // A group of a collective: the types of its pieces and, where the line's
 // split= and shape= say so, the sizes that each member's result (of all_gather

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "ops/ends.h"
 #include "ops/table.h"
-#include "spmd/group_form.h"
 #include "spmd/join.h"
 
 namespace gt {

@@ -87,8 +87,19 @@ CHAINS = [
      [f"redistribute src={start} dst={end}"], end, SAME)
     for start, end in [("S0", "R"), ("S1", "I"), ("P", "R"), ("P", "I"),
                        ("P", "S1"), ("S0", "S1"), ("R", "S0"), ("I", "S1"),
-                       ("I", "R"), ("R", "P"), ("I", "P"), ("R", "I"),
-                       ("S0", "S0"), ("P", "P")]
+                       ("I", "R"), ("R", "P"), ("I", "P"), ("R", "I")]
+] + [
+    # Ends that are one type, and a dimension named and forgotten.
+    (f"{op} {start}>{end}", start, "6,4",
+     [f"{op} src={start} dst={end}"], end, SAME)
+    for op in ("convert", "reinterpret", "redistribute")
+    for start, end in [("R", "R"), ("I", "I"), ("P", "P"), ("S0", "S0"),
+                       ("S1", "S-1")]
+] + [
+    (f"{op} S0>V>V>S0", "S0", "6,4",
+     [f"{op} src=S0 dst=V", f"{op} src=V dst=V", f"{op} src=V dst=S0"], "S0",
+     SAME)
+    for op in ("convert", "reinterpret", "redistribute")
 ]
 
 
