@@ -203,7 +203,13 @@ bool Judge::leave_whole(const Axis& axis, size_t argument, int dim) {
   const std::string what =
       "dimension " + std::to_string(dim) + " of " + name + " is sharded";
   if (op == "reshape" && a.type.shape[static_cast<size_t>(dim)] == 1) {
-    add("reshape-ambig", &axis, what + " with one element a rank, which goes");
+    const Shape& to = whole_.results[0].shape;
+    const bool goes = std::find(to.begin(), to.end(), 1) == to.end();
+    add("reshape-ambig", &axis,
+        what + " with one element a rank, " +
+            (goes ? "which goes"
+                  : "and which of the result's it becomes is not said"),
+        goes ? "" : "say split= and shape= of the whole");
   } else if (reduces(whole_, argument, dim)) {
     add("partial-op", &axis, what + ", and the shards' results do not add up",
         "take the sum, reduce it, and divide by the global count; or gather "

@@ -181,13 +181,14 @@ class Groups {
   Groups(const Call& call)
       : from_(call.type(0).shape), to_(call.results[0].shape) {}
 
-  // The next group begins at these dimensions; false at the end.
+  // The next group begins after its ones; false at the end, which may have
+  // some as well.
   bool next() {
-    while (i_ < from_.size() && from_[i_] == 1) ++i_;
-    while (j_ < to_.size() && to_[j_] == 1) ++j_;
-    if (i_ == from_.size() || j_ == to_.size()) return false;
+    const size_t ones = skip_ones(from_, i_);
+    ones_ = skip_ones(to_, j_) == ones ? ones : 0;
     first_ = i_;
     other_ = j_;
+    if (i_ == from_.size() || j_ == to_.size()) return false;
     int64_t a = from_[i_++];
     int64_t b = to_[j_++];
     while (a != b) {
@@ -209,11 +210,28 @@ class Groups {
     label.results[0] = {static_cast<int32_t>(other_), step / other};
     return label;
   }
+  // Dimensions of size 1 before the group stay, in their order, where the
+  // result has as many of them there.
+  void add_ones(const Call& call, std::vector<Label>& labels) const {
+    for (size_t k = ones_; k > 0; --k) {
+      Label label(call, 1);
+      label.arguments[0].dim = static_cast<int32_t>(first_ - k);
+      label.results[0].dim = static_cast<int32_t>(other_ - k);
+      labels.push_back(std::move(label));
+    }
+  }
 
  private:
+  static size_t skip_ones(const Shape& shape, size_t& d) {
+    const size_t first = d;
+    while (d < shape.size() && shape[d] == 1) ++d;
+    return d - first;
+  }
+
   const Shape& from_;
   const Shape& to_;
   size_t i_ = 0, j_ = 0;
+  size_t ones_ = 0;  // before the group, if both have as many
   size_t first_ = 0, other_ = 0;
   int64_t total_ = 1;
 };
@@ -221,8 +239,11 @@ class Groups {
 std::vector<Label> labels_reshape(const Call& call) {
   std::vector<Label> labels;
   if (call.type(0).elements() > 0) {
-    for (Groups groups(call); groups.next();) {
-      labels.push_back(groups.label(call));
+    Groups groups(call);
+    for (bool more = true; more;) {
+      more = groups.next();
+      groups.add_ones(call, labels);
+      if (more) labels.push_back(groups.label(call));
     }
     return labels;
   }
