@@ -90,6 +90,7 @@ class Judge {
   bool place_label(const Axis& axis, const Label& label);
   bool check_positions();
   void offer_split();
+  bool is_of_result_alone(const Label& label) const;
   bool place_by_split(const Axis& axis, const SpmdType& stated);
   std::string wholes_text() const;
   void offer_whole(const Axis& axis, size_t argument, int dim);

@@ -144,6 +144,7 @@ bool Judge::check_cut(const Label& label, const Axis& axis) {
     for (size_t i = 0; i < whole_.arguments.size(); ++i) {
       const SpmdType* type = type_of(i);
       if (type == nullptr || !label.arguments[i].is_there()) continue;
+      if (type->dim_of(axis) < 0) continue;  // one element, repeated
       const auto o = static_cast<size_t>(whole_.arguments[i].operand);
       if (operands_[o]->pieces.size() <= p) continue;
       if (!same(label.arguments[i], operands_[o]->pieces[p],

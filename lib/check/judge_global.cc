@@ -380,6 +380,18 @@ void Judge::offer_split() {
   offer_self(" split=" + cut->split + " shape=" + list_text(cut->whole));
 }
 
+// Only results have the dimension, or an operand has one element there, which
+// ranks may repeat. That each can is told with the shapes.
+bool Judge::is_of_result_alone(const Label& label) const {
+  for (size_t i = 0; i < label.arguments.size(); ++i) {
+    const LabelDim& place = label.arguments[i];
+    if (!place.is_there()) continue;
+    const Shape& shape = whole_.type(i).shape;
+    if (shape[static_cast<size_t>(place.dim)] != 1) return false;
+  }
+  return true;
+}
+
 // An axis that split= names and no operand is sharded by: a dimension that only
 // the result has.
 bool Judge::place_by_split(const Axis& axis, const SpmdType& stated) {
@@ -387,10 +399,7 @@ bool Judge::place_by_split(const Axis& axis, const SpmdType& stated) {
   for (size_t l = 0; l < labels_.size(); ++l) {
     const Label& label = labels_[l];
     if (label.results.empty() || label.results[0].dim != dim) continue;
-    const bool only_results =
-        std::none_of(label.arguments.begin(), label.arguments.end(),
-                     [](const LabelDim& p) { return p.is_there(); });
-    if (!only_results) break;
+    if (!is_of_result_alone(label)) break;
     if (types_[0].on(axis) != 'R') break;
     label_axes_[l].push_back(axis);
     return place_label(axis, label);

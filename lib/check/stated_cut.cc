@@ -7,48 +7,96 @@
 namespace gt {
 namespace {
 
-std::string split_text(const SpmdType& type, const AxisNames& names,
-                       const Shape& units) {
-  std::string text;
-  for (size_t d = 0; d < type.spec.size(); ++d) {
-    for (const Axis& axis : type.spec[d]) {
-      text += (text.empty() ? "" : ",") + names.name(axis) + ":" +
-              std::to_string(d);
-      if (units[d] > 1) text += "*" + std::to_string(units[d]);
+// Of more axes than these on one dimension only the two ways are tried that
+// are usual: each axis by itself, or all of them as one.
+constexpr size_t kMostGrouped = 6;
+
+using Entries = std::vector<SplitEntry>;
+
+// Consecutive axes are one entry where the bit between them is set in `joins`.
+Entries grouped(const SpecEntry& axes, const AxisNames& names, size_t joins) {
+  Entries entries;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const std::string name = names.name(axes[i]);
+    if (i > 0 && (joins >> (i - 1) & 1) != 0) {
+      entries.back().axis += "+" + name;
+    } else {
+      entries.push_back({name, 0, 1});
     }
   }
-  return text;
+  return entries;
 }
 
-// The parts that a split= gives to the ranks, if it is one.
-std::vector<Region> regions_of(const std::string& text, const Shape& whole,
-                               const Grid& grid) {
-  const auto split = parse_split(text);
-  if (!split.ok()) return {};
-  auto regions = cut(split.value(), whole, grid);
-  return regions.ok() ? std::move(regions.value()) : std::vector<Region>{};
-}
+// The sizes of the parts that the first `level` entries make of a dimension:
+// where each rank's part stands among them, and how long each is.
+struct Parts {
+  std::vector<uint32_t> index;  // by position in the grid
+  std::vector<int64_t> sizes;
+};
 
-const Shape& piece_on(const ShardedValue& value, int64_t rank) {
-  return value.pieces[position_of(rank, value.ranks)].shape;
-}
-
-// Of each dimension the unit in which it is cut: 1 where that gives the pieces,
-// else the largest that all pieces are multiples of.
-Shape units_of(const ShardedValue& value, const std::vector<Region>& by_ones,
-               const Ranks& ranks) {
-  Shape units = value.pieces[0].shape;
-  for (size_t d = 0; d < units.size(); ++d) {
-    bool fits = true;
-    int64_t unit = 0;
-    for (size_t p = 0; p < ranks.size(); ++p) {
-      const int64_t size = piece_on(value, ranks[p])[d];
-      unit = std::gcd(unit, size);
-      fits = fits && by_ones[p].count[d] == size;
-    }
-    units[d] = fits ? 1 : unit;
+Grid::Along along(const Entries& entries, size_t level, const Grid& grid) {
+  std::string over;
+  for (size_t e = 0; e < level; ++e) {
+    over += (over.empty() ? "" : "+") + entries[e].axis;
   }
-  return units;
+  auto found = grid.along(over);
+  if (!over.empty() && found.ok()) return std::move(found.value());
+  return {std::vector<uint32_t>(grid.size(), 0), 1};
+}
+
+Parts parts_at(const Entries& entries, size_t level,
+               const std::vector<int64_t>& sizes, const Grid& grid) {
+  const Grid::Along all = along(entries, entries.size(), grid);
+  Grid::Along here = along(entries, level, grid);
+  Parts parts{std::move(here.index), std::vector<int64_t>(here.count, 0)};
+  std::vector<bool> is_counted(all.count, false);
+  for (size_t p = 0; p < sizes.size(); ++p) {
+    if (is_counted[all.index[p]]) continue;
+    is_counted[all.index[p]] = true;
+    parts.sizes[parts.index[p]] += sizes[p];
+  }
+  return parts;
+}
+
+// The unit in which an entry cuts: 1 where that gives the parts, else the
+// largest that all of them are multiples of.
+int64_t unit_at(const Entries& entries, size_t e,
+                const std::vector<int64_t>& sizes, const Grid& grid) {
+  const Parts outer = parts_at(entries, e, sizes, grid);
+  const Parts inner = parts_at(entries, e + 1, sizes, grid);
+  const Grid::Along own = along({entries[e]}, 1, grid);
+  int64_t unit = 0;
+  bool fits = true;
+  for (size_t p = 0; p < sizes.size(); ++p) {
+    const int64_t size = inner.sizes[inner.index[p]];
+    unit = std::gcd(unit, size);
+    const Extent part =
+        extent_of(outer.sizes[outer.index[p]], 1, own.count, own.index[p]);
+    fits = fits && part.count == size;
+  }
+  return fits || unit == 0 ? 1 : unit;
+}
+
+// How the axes cut a dimension into the sizes that the ranks have.
+std::optional<Entries> entries_of(const SpecEntry& axes, const AxisNames& names,
+                                  const std::vector<int64_t>& sizes,
+                                  int64_t whole, const Grid& grid) {
+  if (axes.empty()) return Entries{};
+  const size_t all = (size_t{1} << (axes.size() - 1)) - 1;
+  const size_t step = axes.size() > kMostGrouped ? all : 1;
+  for (size_t joins = 0; joins <= all; joins += step) {
+    Entries entries = grouped(axes, names, joins);
+    for (size_t e = 0; e < entries.size(); ++e) {
+      entries[e].unit = unit_at(entries, e, sizes, grid);
+    }
+    const auto regions = cut(entries, Shape{whole}, grid);
+    bool fits = regions.ok();
+    for (size_t p = 0; fits && p < sizes.size(); ++p) {
+      fits = regions.value()[p].count[0] == sizes[p];
+    }
+    if (fits) return entries;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -60,18 +108,21 @@ std::optional<StatedCut> stated_cut(const ShardedValue& value,
   const auto grid = Grid::make(mesh, ranks);
   if (!whole.has_value() || !grid.ok()) return std::nullopt;
   const AxisNames names(std::vector<const Mesh*>{mesh});
-  Shape units = whole->shape;
-  for (size_t d = 0; d < units.size(); ++d) units[d] = 1;
-  StatedCut out{whole->shape, split_text(value.type, names, units)};
-  std::vector<Region> regions = regions_of(out.split, out.whole, grid.value());
-  if (regions.empty()) return std::nullopt;
-  out.split = split_text(value.type, names, units_of(value, regions, ranks));
-  regions = regions_of(out.split, out.whole, grid.value());
-  if (regions.empty()) return std::nullopt;
-  for (size_t p = 0; p < ranks.size(); ++p) {
-    if (!(regions[p].count == piece_on(value, ranks[p]))) return std::nullopt;
+  Entries split;
+  for (size_t d = 0; d < value.type.spec.size(); ++d) {
+    std::vector<int64_t> sizes;
+    for (const int64_t rank : ranks) {
+      sizes.push_back(value.pieces[position_of(rank, value.ranks)].shape[d]);
+    }
+    const auto entries = entries_of(value.type.spec[d], names, sizes,
+                                    whole->shape[d], grid.value());
+    if (!entries) return std::nullopt;
+    for (SplitEntry entry : *entries) {
+      entry.dim = static_cast<int64_t>(d);
+      split.push_back(std::move(entry));
+    }
   }
-  return out;
+  return StatedCut{whole->shape, to_string(split)};
 }
 
 }  // namespace gt

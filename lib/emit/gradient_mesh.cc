@@ -59,15 +59,10 @@ std::string portable_value(const Ledger& ledger, const GradientLine& line,
     return value;
   }
   if (key == "over") return plain_axes(*mesh, value);
-  const auto split = parse_split(unquote(value));
+  auto split = parse_split(unquote(value));
   if (!split.ok()) return value;
-  std::string out;
-  for (const SplitEntry& e : split.value()) {
-    out += (out.empty() ? "" : ",") + plain_axes(*mesh, e.axis) + ":" +
-           std::to_string(e.dim);
-    if (e.unit != 1) out += "*" + std::to_string(e.unit);
-  }
-  return out;
+  for (SplitEntry& e : split.value()) e.axis = plain_axes(*mesh, e.axis);
+  return to_string(split.value());
 }
 
 std::string enter_mesh(const Ledger& ledger, const GradientLine& line,

@@ -201,7 +201,7 @@ void NodeGradient::write_step(const Step& step, const LinePlace& place) {
     return define(step.results[0], {operands[0], ranks});
   }
   LocalType claim;
-  if (makes_constant(step) && !place.ranks.empty()) claim = claim_of(*step.op);
+  if (makes_constant(step) && !place.ranks.empty()) claim = claim_of(step);
   const std::vector<Handle> results =
       pass_.lines.add(step.op, step.results.size(), std::move(operands),
                       step.keys, place, std::move(claim));
@@ -226,6 +226,31 @@ LocalType NodeGradient::claim_of(const Op& constant) {
       }
     }
     break;
+  }
+  return claim;
+}
+
+// Zeros that a gradient is added to are of its type: the dual of its value's.
+// Where shards are not followed, what is added may be V without a sum.
+LocalType NodeGradient::claim_of(const Step& step) {
+  LocalType claim = claim_of(*step.op);
+  const auto& types = pass_.lines.types();
+  const bool of_operand = step.sized && step.sized->kind == Ref::Kind::kOperand;
+  if (step.op->name != "zeros" || !of_operand) return claim;
+  const TypeId type = pass_.tape.value(value_of(*step.sized)).type;
+  for (uint32_t r = 0; r < node_.results().size(); ++r) {
+    const ValueId v = node_.results()[r];
+    if (v == kNil || !pass_.gradients.has(v)) continue;
+    const TypeId made =
+        pass_.lines.type_id(GradientLines::handle(result_gradient(r)));
+    if (!types.placed(made).global || !types.placed(type).global) return claim;
+  }
+  for (const LocalType::Axis& a :
+       restricted(pass_.lines.letters(type), ascending(place_.ranks)).axes) {
+    const char letter = dual(a.letter);
+    if (letter == 'P' || letter == 'I') {
+      claim.set({"", a.size, a.stride}, letter);
+    }
   }
   return claim;
 }

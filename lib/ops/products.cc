@@ -62,10 +62,13 @@ constexpr Row kRows[] = {
        [x.rank!=1] dx = matmul dy w tb=1
        [x.rank=1] t = transpose w
        [x.rank=1] dx = linear dy t
-       [fold=0] dw = matmul x dy ta=1
-       [fold=1] p = reshape x shape={rows},{inner}
-       [fold=1] q = reshape dy shape={rows},{outer}
-       [fold=1] dw = matmul p q ta=1
+       [x.rank=1] p = unsqueeze x axis=0
+       [x.rank=1] q = unsqueeze dy axis=0
+       [x.rank=1] dw = matmul p q ta=1
+       [x.rank!=1 fold=0] dw = matmul x dy ta=1
+       [x.rank!=1 fold=1] p = reshape x shape={rows},{inner}
+       [x.rank!=1 fold=1] q = reshape dy shape={rows},{outer}
+       [x.rank!=1 fold=1] dw = matmul p q ta=1
        db = copy dy)",
      .expansion = R"(
        [x.rank=1] r = unsqueeze x axis=0

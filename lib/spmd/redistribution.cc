@@ -30,14 +30,6 @@ std::vector<SplitEntry> in_order(const Spec& spec) {
   return entries;
 }
 
-std::string split_text(const Spec& spec) {
-  std::string text;
-  for (const SplitEntry& e : in_order(spec)) {
-    text += (text.empty() ? "" : ",") + e.axis + ":" + std::to_string(e.dim);
-  }
-  return text;
-}
-
 Result<std::vector<Shape>> shapes_of(const Line& line, const Grid& grid,
                                      const PieceType& pieces) {
   if (line.operands.size() != 1 || !is_name(line.operands[0]) ||
@@ -145,7 +137,8 @@ class Steps {
     std::string text = to_ + " = " + op + " " + (lines_.empty() ? from_ : to_) +
                        " over=" + axis + " src=" + src + " dst=" + dst;
     if (!is_even(before) || !is_even(now_)) {
-      text += " split=" + split_text(stated) + " shape=" + to_string(whole_);
+      text += " split=" + to_string(in_order(stated)) +
+              " shape=" + to_string(whole_);
     }
     const std::string_view* bwd = line_.key("bwd");
     if (bwd != nullptr && (op == "all_gather" || op == "convert")) {

@@ -52,6 +52,15 @@ Result<std::vector<SplitEntry>> parse_split(std::string_view text) {
   }
 }
 
+std::string to_string(const std::vector<SplitEntry>& split) {
+  std::string text;
+  for (const SplitEntry& e : split) {
+    text += (text.empty() ? "" : ",") + e.axis + ":" + std::to_string(e.dim);
+    if (e.unit != 1) text += "*" + std::to_string(e.unit);
+  }
+  return text;
+}
+
 Extent extent_of(int64_t n, int64_t unit, int64_t k, int64_t i) {
   const int64_t units = n / unit;
   const int64_t each = units / k;

@@ -21,6 +21,7 @@ struct SplitEntry {
 
 // "dp:0,tp:1": one after the other; of two on one dimension the first is outer.
 Result<std::vector<SplitEntry>> parse_split(std::string_view text);
+std::string to_string(const std::vector<SplitEntry>& split);
 
 // Part i of n over k, in units: the first n/unit mod k are one unit longer.
 struct Extent {
