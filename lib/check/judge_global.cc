@@ -110,9 +110,10 @@ bool Judge::adds_to_sum(const Axis& axis) const {
   return false;
 }
 
-// A reshape with split= may cut a dimension of size 1 that stands before the
-// one that is kept, or kept one: a leading factor of 1, which one rank has
-// whole. Its label then runs through that.
+// A reshape with split= may cut a dimension of size 1, which one rank has and
+// others do not: any of the result's of size 1 may be that one. Or it stands
+// before the one that is kept, or kept one, as a leading factor of 1; the label
+// then runs through that.
 void Judge::lead_by_ones() {
   SpmdType stated;
   if (whole_.op->name != "reshape" || whole_.results.empty()) return;
@@ -129,6 +130,15 @@ void Judge::lead_by_ones() {
   for (const AxisType& a : stated.axes) {
     const int from = type_of(0)->dim_of(a.axis);
     const int to = stated.dim_of(a.axis);
+    if (from >= 0 && ones(before, from, from + 1) && ones(after, to, to + 1)) {
+      std::erase_if(labels_, [&](const Label& label) {
+        return label.arguments[0].dim == from || label.results[0].dim == to;
+      });
+      Label& one = labels_.emplace_back(whole_, 1);
+      one.arguments[0].dim = from;
+      one.results[0].dim = to;
+      continue;
+    }
     for (Label& label : labels_) {
       LabelDim& x = label.arguments[0];
       LabelDim& y = label.results[0];
@@ -151,8 +161,8 @@ bool Judge::propagate() {
   }
   if (sharding.empty() && line_.key("split") == nullptr) return true;
   if (!has_labels_) return false;
-  label_axes_.assign(labels_.size(), {});
   lead_by_ones();
+  label_axes_.assign(labels_.size(), {});
   for (const Axis& axis : sharding) propagate_axis(axis);
   SpmdType stated;
   const size_t dims =

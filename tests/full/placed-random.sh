@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Many random placed programs of all families of ops: the values of the same programs
+# without ranks, and nothing that gt-check finds, gradients included.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE GT_CONFIG
+exec /usr/bin/python3 tests/oracle/placed_check.py 10000 1000
