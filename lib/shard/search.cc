@@ -254,15 +254,20 @@ class Search {
     return tensors.empty() ? out : out + "tensors:\n" + tensors;
   }
 
+  Status take_all(Partitioner& partitioner) const {
+    std::string out;
+    for (const std::string& line : job_.lines) {
+      out.clear();
+      if (Status s = partitioner.take(line, out); !s.ok()) return s;
+    }
+    return ok_status();
+  }
+
   Result<Price> price(const std::string& text, PlanCache& plans) const {
     const auto config = Config::parse(text, "plan", 0);
     if (!config.ok()) return config.error();
     Partitioner partitioner(config.value(), nullptr, &plans);
-    std::string out;
-    for (const std::string& line : job_.lines) {
-      out.clear();
-      if (Status s = partitioner.take(line, out); !s.ok()) return s.error();
-    }
+    if (Status s = take_all(partitioner); !s.ok()) return s.error();
     return Price{partitioner.costs().seconds, partitioner.costs().peak_bytes};
   }
 
@@ -366,7 +371,30 @@ class Search {
         idle = 0;
       }
     }
-    return std::pair{config(mesh, chosen), least.value()};
+    return std::pair{config(mesh, effective(mesh, chosen, plans)),
+                     least.value()};
+  }
+
+  // Those that cut a tensor. A choice that none of its lines can take, as of
+  // zeros that are written as their reader has them, costs nothing to make, but
+  // gt-shard refuses an entry without effect.
+  std::vector<Choice> effective(const SearchMesh& mesh,
+                                std::vector<Choice> chosen,
+                                PlanCache& plans) const {
+    const auto parsed = Config::parse(config(mesh, chosen), "plan", 0);
+    if (!parsed.ok()) return chosen;
+    Partitioner partitioner(parsed.value(), nullptr, &plans);
+    if (!take_all(partitioner).ok()) return chosen;
+    std::string rest;
+    partitioner.finish(rest);
+    size_t entry = 0;  // as config() numbers them
+    for (Choice& choice : chosen) {
+      if (choice.axes.empty()) continue;
+      if (!partitioner.cuts_in_use().contains({entry++, choice.axes})) {
+        choice = {};
+      }
+    }
+    return chosen;
   }
 
   const SearchJob& job_;
