@@ -64,8 +64,8 @@ refuses() {
   run -3 --separate-stderr gt-shard -c s.yaml pair.s
   [[ $stderr == *"s.yaml:3: 'x' cuts no tensor over tp"* ]]
   printf 'colpar: {shard: {axis: 5, workers: [0, 1]}}\n' >s.yaml
-  run -3 --separate-stderr gt-shard -c s.yaml pair.s
-  [[ $stderr == *"s.yaml:1: signal 'colpar' cuts no tensor over workers"* ]]
+  run -0 --separate-stderr gt-shard -c s.yaml pair.s
+  [[ $stderr == *"s.yaml:1: warning: signal 'colpar' cuts no tensor over workers"* ]]
   printf 'x = ones f32[4]\ny = relu x #signal=s\nprint y\n' >p.gt
   printf 'mesh: {tp: 2}\nsignals:\n  s: {shard: {tp: 0}}\n' >s.yaml
   run -3 --separate-stderr gt-shard -c s.yaml p.gt
@@ -131,4 +131,45 @@ refuses() {
   printf 'mesh: {tp: 2}\ntensors: {U: {shard: {tp: 1}}}\n' >case.yaml
   run -3 --separate-stderr gt-shard -c case.yaml plain
   [[ $stderr == *"case.yaml:2: 'U' matches no tensor's name"*"did you mean 'u'?"* ]]
+}
+
+@test "in GT's form a scope that only says where its lines run has an effect" {
+  cat >stages.yaml <<'END'
+# Pipeline stage 0 - all layers on workers 0 and 1
+pp_stage0:
+  shard:
+    axis: 0
+    workers: [0, 1]
+pp_stage0_colpar:
+  shard:
+    axis: 1
+    workers: [0, 1]
+pp_stage1:
+  shard:
+    axis: 0
+    workers: [2, 3]
+END
+  cat >p.gt <<'END'
+x = randn f32[4,6] 1
+w = randn f32[6,4] 2
+h = relu x #signal=pp_stage0
+h = matmul h w #signal=pp_stage0/pp_stage0_colpar
+h = tanh h #signal=pp_stage1
+print h
+END
+  gt-emit p.gt >p.s
+  run -0 --separate-stderr gt-shard -c stages.yaml p.s
+  [[ -z $stderr ]]
+  gt-shard -c stages.yaml p.s >placed
+  grep -q '^h@2-3 = tanh ' placed
+  gt-check -q placed
+  gt-work p.s >whole
+  gt-work placed | gt-cmp --rtol 1e-5 whole -
+  # An entry for nobody, or for nothing on all workers, is told, no more.
+  printf 'unknown: {workers: [0]}\nall: {shard: {axis: 3, workers: null}}\n' >>stages.yaml
+  sed 's/^x = .*/& #signal=all/' p.gt | gt-emit - >all.s
+  run -0 --separate-stderr gt-shard -c stages.yaml -n 4 all.s
+  [[ $stderr == *"warning: signal 'unknown' is used by no line"* ]]
+  [[ $stderr == *"warning: signal 'all' cuts no tensor over workers"* ]]
+  [[ ${stderr_lines[*]} != *pp_stage* ]]
 }

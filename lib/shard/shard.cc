@@ -60,7 +60,7 @@ class Sharder {
       all.push_back(std::move(message));
     }
     for (const std::string& message : all) {
-      status_ = worst(status_, Exit::kRejected);
+      if (config_.is_own_form()) status_ = worst(status_, Exit::kRejected);
       say_("gt-shard: " + message + "\n");
     }
   }

@@ -247,6 +247,18 @@ const Scope* Config::tensor(std::string_view name) const {
   return nullptr;
 }
 
+std::string Config::message_at(size_t line) const {
+  return place(line) + (file_.is_own_form ? ": " : ": warning: ");
+}
+
+// GT's form says where lines run beside how tensors are cut; a scope that makes
+// no tensor is still a stage of a pipeline.
+bool Config::places_lines(const ConfigEntry& entry) const {
+  const auto& ranks = entry.scope.ranks;
+  return !file_.is_own_form && ranks &&
+         static_cast<int64_t>(ranks->size()) < file_.mesh.size();
+}
+
 void Config::add_without_effect(const ConfigEntry& entry,
                                 const std::string& what, const CutsInUse& cuts,
                                 std::vector<std::string>& messages) const {
@@ -261,7 +273,7 @@ void Config::add_without_effect(const ConfigEntry& entry,
   }
   for (const auto& [axis, found] : axes) {
     if (found.second) continue;
-    messages.push_back(place(found.first) + ": " + what +
+    messages.push_back(message_at(found.first) + what +
                        " cuts no tensor over " + axis +
                        ": none that it is for has such a dimension, in such "
                        "units; take another, or say optional: true");
@@ -279,7 +291,7 @@ std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
   for (size_t i = 0; i < file_.signals.size(); ++i) {
     const ConfigEntry& entry = file_.signals[i];
     if (!taken_signals_[i] || entry.is_optional) continue;
-    if (backward.contains(entry.name)) continue;
+    if (backward.contains(entry.name) || places_lines(entry)) continue;
     add_without_effect(entry, quoted(entry), cuts, messages);
   }
   for (size_t i = 0; i < file_.tensors.size(); ++i) {
@@ -296,12 +308,12 @@ std::vector<std::string> Config::unused() const {
   const std::vector<std::string_view> tensors(silent_tensors_.begin(),
                                               silent_tensors_.end());
   for_each_unused(file_.signals, used_signals_, [&](const ConfigEntry& entry) {
-    messages.push_back(place(entry.line) + ": " + quoted(entry) +
+    messages.push_back(message_at(entry.line) + quoted(entry) +
                        " is used by no line" +
                        did_you_mean(entry.name, silent));
   });
   for_each_unused(file_.tensors, used_tensors_, [&](const ConfigEntry& entry) {
-    messages.push_back(place(entry.line) + ": '" + excerpt(entry.name) +
+    messages.push_back(message_at(entry.line) + "'" + excerpt(entry.name) +
                        "' matches no tensor's name, or only those that a "
                        "pattern above it matches" +
                        did_you_mean(entry.name, tensors));

@@ -95,6 +95,7 @@ class Config {
   // GT's form: one axis, "workers".
   const Mesh& mesh() const { return file_.mesh; }
   bool is_empty() const { return file_.is_empty; }
+  bool is_own_form() const { return file_.is_own_form; }
   bool has_mesh() const { return file_.has_mesh; }
   // The line of its first entry for signals or tensors; 0: it has none.
   size_t first_entry() const;
@@ -111,10 +112,11 @@ class Config {
   const Scope* tensor(std::string_view name) const;
 
   // Entries that neither found, a message each, with its place; but for those
-  // that are optional.
+  // that are optional. In GT's form, whose files serve several programs, they
+  // are warnings, and say so.
   std::vector<std::string> unused() const;
   // The same of entries that lines took, and of whose cuts over an axis none is
-  // among these.
+  // among these. In GT's form one that says where its lines run has an effect.
   std::vector<std::string> without_effect(const CutsInUse& cuts) const;
 
  private:
@@ -123,6 +125,8 @@ class Config {
   explicit Config(ConfigFile file);
   const ConfigEntry* entry_of(std::string_view path) const;
   const ConfigEntry* use(const ConfigEntry& entry, bool is_backward) const;
+  std::string message_at(size_t line) const;
+  bool places_lines(const ConfigEntry& entry) const;
   void add_without_effect(const ConfigEntry& entry, const std::string& what,
                           const CutsInUse& cuts,
                           std::vector<std::string>& messages) const;
