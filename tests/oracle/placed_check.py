@@ -1,4 +1,4 @@
-"""Random placed programs (placed_random.py), alone and with their gradients.
+"""Random placed programs (placed_steps.py), alone and with their gradients.
 
 usage: placed_check.py [COUNT [SEED]] [--only STEP,...] [--show N]
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from gt import emit, parse_result, results_of, work
-from placed_random import generate
+from placed_steps import generate
 
 BATCH = 16
 TOLERANCE = 1e-9
