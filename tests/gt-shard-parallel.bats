@@ -159,3 +159,19 @@ END
   gt-check -q placed
   run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-6 <(gt-emit b.gt | gt-work) <(gt-work placed)
 }
+
+@test "a cut goes from one dimension to another by one exchange, even or not" {
+  printf 'mesh: {dp: 2, tp: 3}\nsignals:\n  rows: {shard: {tp: 0}}\n  cols: {results: {tp: 1}}\n' >move.yaml
+  for sizes in 6,9 7,9 6,10 7,11 1,2; do
+    printf 'x = rand f32[%s] 1 #signal=rows\ny = mul x 2 #signal=cols\nprint y\n' "$sizes" >move.gt
+    gt-emit move.gt | gt-shard -c move.yaml >placed
+    [ "$(lines all_to_all <placed)" = 1 ]
+    [ "$(lines all_gather <placed)" = 0 ]
+    gt-check -q placed
+    same_values move.gt -c move.yaml
+  done
+  # Even parts are not told their sizes.
+  sed -i 's/1,2/6,9/' move.gt
+  gt-emit --no-at move.gt | gt-shard -c move.yaml >placed
+  grep -q ' = all_to_all .* over=tp src=S0 dst=S1 #why=' placed
+}

@@ -51,9 +51,15 @@ class Mover {
   // What a collective with uneven parts has to be told: `cut` is the side of it
   // that is cut.
   std::string stated(const Layout& cut, int32_t dim) const {
-    if (cluster_.is_even(cut, dim, size(dim))) return "";
+    return cluster_.is_even(cut, dim, size(dim)) ? "" : stated(cut);
+  }
+  std::string stated(const Layout& cut) const {
     return " split=" + cluster_.split_text(cut) +
            " shape=" + list_text(whole_.shape);
+  }
+  bool is_even_on(const Layout& layout, int32_t a, int32_t b) const {
+    return cluster_.is_even(layout, a, size(a)) &&
+           cluster_.is_even(layout, b, size(b));
   }
 
   void add(const char* op, std::string keys, Layout after, double sent) {
@@ -149,31 +155,26 @@ class Mover {
         after, ring(cut.axis) * cluster_.piece_bytes(after, whole_));
   }
 
-  // From one dimension to another in one go, where all parts are even and the
-  // new one is next on its dimension.
+  // From one dimension to another in one go, where the new cut is next on its
+  // dimension.
   bool can_exchange(const AxisCut& from, const AxisCut& to,
                     const Layout& target) const {
     if (from.dim == to.dim) return false;
     const Cuts have = of_dim(at_, to.dim);
     const Cuts want = of_dim(target, to.dim);
     if (have.size() >= want.size() || !(want[have.size()] == to)) return false;
-    if (!is_prefix(to.dim, target)) return false;
-    Layout after = at_;
-    after.remove(from.axis);
-    after.add(to);
-    return cluster_.is_even(at_, from.dim, size(from.dim)) &&
-           cluster_.is_even(after, to.dim, size(to.dim)) &&
-           cluster_.is_even(at_, to.dim, size(to.dim)) &&
-           cluster_.is_even(after, from.dim, size(from.dim));
+    return is_prefix(to.dim, target);
   }
 
   void exchange(const AxisCut& from, const AxisCut& to) {
     Layout after = at_;
     after.remove(from.axis);
     after.add(to);
+    const bool is_even = is_even_on(at_, from.dim, to.dim) &&
+                         is_even_on(after, from.dim, to.dim);
     add("all_to_all",
         over(from.axis) + " src=S" + std::to_string(from.dim) + " dst=S" +
-            std::to_string(to.dim),
+            std::to_string(to.dim) + (is_even ? "" : stated(after)),
         after, ring(from.axis) * bytes());
   }
 
