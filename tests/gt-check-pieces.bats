@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# gt-check on pieces that are cut in unusual ways, in programs and in the
+# gradients that gt-emit writes of them.
+
+load helper
+
+# gradients_are_clean: of the placed program on standard input.
+gradients_are_clean() {
+  gt-emit --no-at - >emitted.gt
+  gt-check emitted.gt >typed.gt
+}
+
+@test "a reshape keeps a dimension of which each rank has one element" {
+  cat >ones.gt <<'END'
+mesh tp=2
+x@0-1 = arange f32[12] split=tp:0
+x@0-1 = reshape x@0-1 shape=2,6 split=tp:0
+y@0-1 = reshape x@0-1 shape=1,2,3
+z@0-1 = reshape y@0-1 shape=1,3,1,2
+print z@0-1 split=tp:0
+END
+  gt-check ones.gt >typed.gt
+  grep -q '^y@.*#type=tp:S0' typed.gt
+  grep -q '^z@.*#type=tp:S0' typed.gt
+  run gt-work ones.gt
+  [ "$output" = 'z = tensor f32[2,3,1,2] 0 1 2 3 4 5 6 7 8 9 10 11' ]
+}
+
+@test "a reshape of one element a rank that may be several is told" {
+  for shape in 1,1,6 6,1; do
+    run -1 --separate-stderr gt-check -q <<END
+mesh tp=2
+x@0-1 = ones f32[2,6] split=tp:0
+y@0-1 = reshape x@0-1 shape=$shape
+END
+    [[ $stderr == *"which of the result's it becomes is not said [reshape-ambig]"* ]]
+  done
+  run -1 --separate-stderr gt-check -q <<'END'
+mesh tp=2
+x@0-1 = ones f32[2,6] split=tp:0
+y@0-1 = reshape x@0-1 shape=6
+END
+  [[ $stderr == *'which goes [reshape-ambig]'* ]]
+}
+
+@test "split= says where a reshape's dimension of size 1 goes" {
+  gt-check -q <<'END'
+mesh tp=2
+x@0-1 = ones f32[1,1,5] split=tp:0
+y@0-1 = reshape x@0-1 shape=1,5 split=tp:0
+z@0-1 = reshape y@0-1 shape=5,1,1 split=tp:2
+print z@0-1 split=tp:2
+END
+}
+
+@test "the gradient of a gather by indices that are cut" {
+  gradients_are_clean <<'END'
+mesh tp=2
+x@0-1 = randn f32[5,3] 1
+i@0-1 = tensor i64[3,3] 0 4 1 2 2 0 3 1 1 split=tp:0
+y@0-1 = gather x@0-1 i@0-1 axis=0
+l@0-1 = sum y@0-1
+g@0-1 = grad l@0-1 x@0-1
+END
+  grep -q '^g@0-1 = scatter_add .*#grad=x .*#type=tp:P' typed.gt
+}
+
+@test "gradients of a dimension that axes cut in units, or as one" {
+  local split
+  for split in 'dp:0*2,tp:0' 'tp:0*2,dp:0' 'dp+tp:0' 'tp+dp:0'; do
+    gradients_are_clean <<END
+mesh dp=2 tp=2
+x@0-3 = randn f32[10,3] 7 split=$split
+a@0-3 = sum x@0-3 axis=1
+b@0-3 = mul a@0-3 a@0-3
+l@0-3 = sum b@0-3
+g@0-3 = grad l@0-3 x@0-3
+END
+    grep "^g@0-3 = expand" typed.gt | grep -qF " shape=10,3 split=$split "
+  done
+}
+
+@test "the weight's gradient of a row times columns that are uneven" {
+  gradients_are_clean <<'END'
+mesh tp=2
+x@0-1 = randn f32[3] 1 split=tp:0
+w@0-1 = randn f32[3,5] 2 split=tp:0
+y@0-1 = linear x@0-1 w@0-1
+y@0-1 = all_reduce y@0-1 over=tp
+v@0-1 = randn f32[5,3] 3 split=tp:1
+z@0-1 = linear y@0-1 v@0-1
+l@0-1 = sum z@0-1
+gx@0-1 gw@0-1 gv@0-1 = grad l@0-1 x@0-1 w@0-1 v@0-1
+END
+}
