@@ -130,6 +130,9 @@ void Checker::note_axes() {
 }
 
 void Checker::check_instruction(Checked& entry) {
+  // Of the line before this one; not every line's operands are looked up.
+  values_.clear();
+  operands_.clear();
   const bool placed = is_placed(line_);
   // Without a mesh all that counts is which names there are.
   if (!placed && names_.mesh() == nullptr) {
@@ -246,6 +249,15 @@ void Checker::release(const LineRanks* where, Checked& entry) {
   }
 }
 
+// Whether the line copies what a name holds on some ranks to that name on
+// others: "w@1 = copy w@0".
+bool Checker::spreads_own_value() const {
+  return line_.op == "copy" && line_.results.size() == 1 &&
+         operands_.size() == 1 && operands_[0] != nullptr &&
+         !line_.results[0].ranks.empty() &&
+         line_.operands[0].text == line_.results[0].text;
+}
+
 // Without results these are of no known type.
 void Checker::write_results(const std::vector<ShardedValue>& results,
                             Checked& entry) {
@@ -265,15 +277,11 @@ void Checker::write_results(const std::vector<ShardedValue>& results,
       if (use.slot == slot) before = use.content;
     }
     entry.reads.push_back({slot, slot->content});
-    const bool spreads = line_.op == "copy" && line_.results.size() == 1 &&
-                         line_.operands.size() == 1 &&
-                         line_.operands[0].text == name.text &&
-                         operands_[0] != nullptr && !name.ranks.empty();
-    entry.writes.push_back(
-        {{slot, spreads ? registers_.with_copy(before, operands_[0]->ranks,
-                                               value, names_)
-                        : registers_.with(before, value)},
-         value.ranks});
+    const CheckRegisters::Content after =
+        spreads_own_value() ? registers_.with_copy(before, operands_[0]->ranks,
+                                                   value, names_)
+                            : registers_.with(before, value);
+    entry.writes.push_back({{slot, after}, value.ranks});
   }
 }
 

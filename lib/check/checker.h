@@ -86,6 +86,7 @@ class Checker {
                     Checked& entry);
   void find_target(const LineRanks* where, Checked& entry);
   void release(const LineRanks* where, Checked& entry);
+  bool spreads_own_value() const;
   void write_results(const std::vector<ShardedValue>& results, Checked& entry);
   void annotate(const std::vector<ShardedValue>& results, Checked& entry);
   void describe(const std::vector<ShardedValue>& results, Checked& entry);
