@@ -201,6 +201,8 @@ class Session : public Rewriter {
   Rebound rebound_behind(ValueId loss) const;
   Status check_rebound(const Targets& targets, size_t target,
                        const Rebound& behind) const;
+  Error explain_rebound(const Lost& rebound, ValueId loss, uint64_t bound,
+                        uint32_t column) const;
   Status check_held(const GradientProgram& program) const;
   class GradientWriter;
   friend class GradientWriter;

@@ -241,17 +241,27 @@ Status Session::check_rebound(const Targets& targets, size_t target,
       rebound = &v.lost;
     }
     if (rebound != nullptr) {
-      return Error{
-          "grad: " + std::string(ledger_.lost_name(*rebound)) +
-              " was bound again at " + place_of(rebound->at) + ", since " +
-              with_ranks(line_.operands[0].text, line_.operands[0].ranks) +
-              " was computed at " +
-              place_of(ledger_.tape.value(targets.loss).origin) +
-              "; take grad before that",
-          operand.column};
+      return explain_rebound(*rebound, targets.loss, bound, operand.column);
     }
   }
   return ok_status();
+}
+
+// `bound`: the serial number of the value that the target has now. Its name may
+// have been bound again before the loss was computed, after it, or both.
+Error Session::explain_rebound(const Lost& rebound, ValueId loss,
+                               uint64_t bound, uint32_t column) const {
+  const std::string name(ledger_.lost_name(rebound));
+  const bool since = bound > ledger_.tape.value(loss).serial;
+  return Error{
+      "grad: " +
+          with_ranks(line_.operands[0].text, line_.operands[0].ranks) +
+          ", computed at " + place_of(ledger_.tape.value(loss).origin) +
+          ", depends on the value that " + name + " had until " +
+          place_of(rebound.at) + ", and not on the one that it has now; " +
+          (since ? "take grad before that line, or " : "") +
+          "bind another name there",
+      column};
 }
 
 // Whether the name that holds a value holds it on the ranks where it is read.

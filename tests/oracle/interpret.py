@@ -169,6 +169,6 @@ class Interpreter:
 
     def explain(self, number, message, found):
         """An error of a target that was bound again names one not reached."""
-        if "bound again" in message and None not in found:
+        if "not on the one that it has now" in message and None not in found:
             self.problems.append(
                 f"line {number}: PyTorch reaches every target: {message}")

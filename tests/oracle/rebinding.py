@@ -315,12 +315,23 @@ def check_messages(tally):
     check_message(
         tally, "a target bound again since the loss",
         forward + ["w = ones f64[2]", "g = grad l w"],
-        ["<stdin>:5: grad: ", "w was bound again at <stdin>:4",
-         "l was computed at <stdin>:3"], 3)
+        ["<stdin>:5: grad: l, computed at <stdin>:3, depends on the value that "
+         "w had until <stdin>:4", "take grad before that line"], 3)
+    check_message(
+        tally, "a target bound again before the loss is computed",
+        forward[:2] + ["w = ones f64[2]", "l = sum h", "g = grad l w"],
+        ["l, computed at <stdin>:4, depends on the value that w had until "
+         "<stdin>:3, and not on the one that it has now; bind another name "
+         "there"], 3)
+    check_message(
+        tally, "a target freed and bound before and after",
+        forward[:2] + ["free w", "l = sum h", "w = ones f64[2]",
+                       "g = grad l w"],
+        ["the value that w had until <stdin>:3"], 3)
     check_message(
         tally, "a target updated since the loss",
         forward + ["w = sub w 0.1", "g = grad l w"],
-        ["w was bound again at <stdin>:4"], 3)
+        ["w had until <stdin>:4"], 3)
     check_message(
         tally, "a history that was consumed",
         forward + ["g = grad l w", "k = grad l w"],
