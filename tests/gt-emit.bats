@@ -221,3 +221,34 @@ x = ones f32[1] # two
       <(gt-emit --no-replay init --repeat 40 step $more)
   done
 }
+
+@test "the zeros of a target are its own, whatever the line's results are named" {
+  printf '%s\n' 'x = tensor f32[2] 1 2' 'z = tensor f64[3] 1 2 3' 'L = sum x' \
+    'z g w = grad L L x z' 'print w' >p.gt
+  run -0 gt-work <(gt-emit p.gt 2>/dev/null)
+  [[ $output == 'w = tensor f64[3] 0 0 0' ]]
+  # The same with ranks, where a part of the name is bound again.
+  printf '%s\n' 'x@0-1 = tensor f32[2] 1 2' 'z@0 = tensor f64[3] 1 2 3' 'z@1 = ones f32[]' \
+    'L@0-1 = sum x@0-1' 'z@0-1 w@0-1 = grad L@0-1 L@0-1 z@0-1' 'print w@0-1' >p.gt
+  run -0 gt-work <(gt-emit p.gt 2>/dev/null)
+  [[ $output == $'w@0 = tensor f64[3] 0 0 0\nw@1 = tensor f32[] 0' ]]
+}
+
+@test "no gradient is said to be like a name that the line has bound again" {
+  gt-emit --no-at <(printf '%s\n' 'v = ones f32[2]' 'w = ones f32[3]' 'a = sum v' 'b = sum w' \
+    'l = mul a b' 'w v = grad l v w # swapped') >p.s
+  # The last of the lines behind the loss comes first.
+  grep -q '^v = .*#grad=w # swapped$' p.s
+  grep -q '^w = ' p.s
+  run ! grep '#grad=v' p.s
+}
+
+@test "a rejected print of a filter's name prints a failure, and that stays so" {
+  for line in 'print _x' 'print _x as=_y' 'print _x@0-1' 'print c1/_x'; do
+    gt-emit -e "$line" >p.s 2>/dev/null || true
+    run -3 --separate-stderr gt-work p.s
+    [[ ${lines[0]} == print*' = fail '* ]]
+    run -3 gt-emit p.s
+    [[ $output == "$(<p.s)" ]]
+  done
+}

@@ -25,19 +25,21 @@ class GradientNotes {
     if (!line.remark.empty()) remark_ = " " + std::string(line.remark);
   }
 
-  // The line's own, once.
-  std::string take() { return std::exchange(own_, {}); }
+  // The line's own, once, for the line of a target's gradient.
+  std::string take() {
+    is_remark_due_ = true;
+    return std::exchange(own_, {});
+  }
 
   void end_line(const std::string& notes, std::string& out) {
     out += notes + at_;
-    if (notes.find(" #grad=") != std::string::npos) {
-      out += std::exchange(remark_, {});
-    }
+    if (is_remark_due_) out += std::exchange(remark_, {});
     out += "\n";
   }
 
  private:
   std::string own_, remark_, at_;
+  bool is_remark_due_ = false;
 };
 
 }  // namespace gt

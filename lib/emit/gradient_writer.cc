@@ -27,13 +27,15 @@ class Session::GradientWriter {
         values_(program.handle_types.size(), kNil),
         uses_(program.handle_types.size(), 0),
         into_(program.handle_types.size(), kNil),
-        names_(program.handle_types.size()) {
+        names_(program.handle_types.size()),
+        is_bound_(targets.values.size()) {
     for (size_t t = 0; t < program_.targets.size(); ++t) {
       target_of_.emplace(program_.targets[t], t);
     }
   }
 
   void run() {
+    find_zeros();
     count_uses();
     find_parts();
     if (!targets_.retain) consume();
@@ -49,6 +51,17 @@ class Session::GradientWriter {
 
  private:
   using Kind = GradientOperand::Kind;
+
+  // The zeros of targets that the loss does not reach. They are found before
+  // anything is written, because a result may bind such a target's name again,
+  // and the value that has its type goes with the name.
+  void find_zeros() {
+    zeros_.resize(targets_.values.size());
+    for (size_t t = 0; t < zeros_.size(); ++t) {
+      if (program_.targets[t] != kNil) continue;
+      zeros_[t] = target_zeros(ledger_, targets_.values[t], s_.mesh_);
+    }
+  }
 
   // Reads to come keep data alive, the user's names apart.
   void count_uses() {
@@ -118,6 +131,7 @@ class Session::GradientWriter {
     const Handle whole = whole_of(h);
     const Ranks& ranks = ledger_.types.ranks(program_.handle_types[h]);
     if (const int target = target_of(whole); target >= 0) {
+      is_bound_[static_cast<size_t>(target)] = true;
       const Name& name = s_.line_.results[static_cast<size_t>(target)];
       if (name.ranks.empty()) {
         ledger_.bind(ledger_.symbols.intern(name.text), v, origin_, before);
@@ -140,7 +154,17 @@ class Session::GradientWriter {
   std::string target_notes(Handle h) {
     const int target = target_of(whole_of(h));
     if (target < 0) return "";
-    return " #grad=" + target_text(static_cast<size_t>(target)) + notes_.take();
+    return grad_note(static_cast<size_t>(target)) + notes_.take();
+  }
+
+  // "#grad=w" says that the gradient is like w: not once another result has
+  // bound that name, as in "w v = grad l v w".
+  std::string grad_note(size_t t) const {
+    for (size_t r = 0; r < is_bound_.size(); ++r) {
+      const bool same = s_.line_.results[r].text == target_text(t);
+      if (same && is_bound_[r] && r != t) return "";
+    }
+    return " #grad=" + target_text(t);
   }
 
   std::string target_text(size_t t) const {
@@ -308,10 +332,8 @@ class Session::GradientWriter {
       s_.warn("grad: the loss does not depend on " + target_text(t) +
                   "; its gradient is zeros",
               origin_);
-      const TargetZeros zeros =
-          target_zeros(ledger_, targets_.values[t], s_.mesh_);
-      return write_as(name, ledger_.tape.add_leaf(zeros.type, true, origin_),
-                      zeros.lines, t);
+      const ValueId v = ledger_.tape.add_leaf(zeros_[t].type, true, origin_);
+      return write_as(name, v, zeros_[t].lines, t);
     }
     const TypeId type = program_.handle_types[h];
     const std::string text = "copy " + ledger_.name_of(values_[h], name.ranks);
@@ -334,8 +356,9 @@ class Session::GradientWriter {
     out_ += before;
     for (const auto& [ranks, text] : lines) {
       out_ += with_ranks(name.text, ranks) + " = " + text;
-      notes_.end_line(" #bwd #grad=" + target_text(t) + notes_.take(), out_);
+      notes_.end_line(" #bwd" + grad_note(t) + notes_.take(), out_);
     }
+    is_bound_[t] = true;
     ledger_.write_idle_frees(out_);
   }
 
@@ -351,6 +374,8 @@ class Session::GradientWriter {
   std::vector<uint32_t> uses_;                    // by handle
   std::vector<Handle> into_;        // by handle: what it is a part of; or kNil
   std::vector<std::string> names_;  // by handle, of ours
+  std::vector<bool> is_bound_;      // by target: its result has been written
+  std::vector<TargetZeros> zeros_;  // by target
 };
 
 void Session::write_gradient(const GradientProgram& program,

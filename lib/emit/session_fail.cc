@@ -81,7 +81,8 @@ void Session::output_failure(const std::string& message, Origin origin,
   std::string ranks;
   for (const Operand& o : line_.operands) {
     if (o.kind == Operand::Kind::kName && name == "print") {
-      name = o.text;
+      // Nothing is printed under a filter's name.
+      if (!is_internal_name(o.text)) name = o.text;
       // A line for each rank, or one for the whole.
       if (line_.key("split") == nullptr) ranks = o.ranks;
     }
