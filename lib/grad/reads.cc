@@ -22,6 +22,11 @@ int parameter_named(const std::vector<Parameter>& all,
   return -1;
 }
 
+// An operand of any kind may be a tensor's name as well: where a slice starts.
+bool may_be_tensor(const Parameter& parameter) {
+  return parameter.role == Role::kTensor || parameter.role == Role::kAny;
+}
+
 GradientReads reads_of(const Op& op, const std::string& operand) {
   GradientReads reads;
   std::set<std::string> wanted = {"d" + operand};
@@ -35,7 +40,7 @@ GradientReads reads_of(const Op& op, const std::string& operand) {
       const std::string name = base_name(word);
       wanted.insert(name);
       if (const int p = parameter_named(op.operands, name); p >= 0) {
-        if (op.operands[static_cast<size_t>(p)].role == Role::kTensor) {
+        if (may_be_tensor(op.operands[static_cast<size_t>(p)])) {
           reads.operands.push_back(static_cast<uint32_t>(p));
         }
       } else if (const int r = parameter_named(op.results, name); r >= 0) {
@@ -51,9 +56,8 @@ std::vector<std::vector<GradientReads>> make_all() {
   for (const Op& op : all_ops()) {
     std::vector<GradientReads>& reads = all.emplace_back();
     for (const Parameter& p : op.operands) {
-      reads.push_back(p.role == Role::kTensor || p.role == Role::kAny
-                          ? reads_of(op, p.name)
-                          : GradientReads{});
+      reads.push_back(may_be_tensor(p) ? reads_of(op, p.name)
+                                       : GradientReads{});
     }
   }
   return all;

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Every operand of every op, bound again or freed: nothing else changes.
+
+usage: rebound_operands.py BACKEND...
+
+A line of every form that the oracle knows, its operands names: numbers too,
+where a scalar's name may stand for them. Once as it is; and for each operand,
+its name bound to something else right after the line, or by the line itself, or
+freed, or only once the loss is there, or between two gradients of one history.
+Results, gradients and gradients of gradients are then to the bit what they are
+without; with ranks as well.
+"""
+import copy
+import json
+import re
+import subprocess
+import sys
+import tempfile
+
+import torch
+
+import arrays
+import creation
+import layers
+import networks
+import pointwise
+from gt import Tally, emit, results_of, tensor_line, work
+
+NUMBER = re.compile(r"^[+-]?[0-9.]+(e-?[0-9]+)?$")
+WAYS = ("bound after the line", "bound by the line", "freed",
+        "bound after the loss", "bound between gradients")
+
+
+def forms(folder):
+    """One case a line, in f64 where there is one, with elements if it can."""
+    best = {}
+    for case in [*pointwise.cases(), *arrays.cases(), *networks.cases(),
+                 *layers.cases(), *creation.cases(folder)]:
+        types = [t.dtype for t in case.inputs.values()]
+        rank = (case.order, torch.float64 in types,
+                all(t.numel() for t in case.inputs.values()))
+        key = (case.line, case.before, torch.int64 in types)
+        if key not in best or rank > best[key][0]:
+            best[key] = (rank, case)
+    return [case for _, case in best.values()]
+
+
+class Form:
+    """A line, what stands before it, and what its gradient is asked for."""
+
+    def __init__(self, case):
+        self.before = [tensor_line("t." + n, t)
+                       for n, t in case.inputs.items()]
+        self.before += [f"{n} = copy t.{n}" for n in case.inputs]
+        self.before += case.before.split("\n") if case.before else []
+        self.line = case.line
+        self.targets = case.targets if case.order > 0 else []
+        self.order = case.order
+
+    def words(self):
+        """Results, under names that no operand has; the line's other words."""
+        results, rest = self.line.split(" = ", 1)
+        made = [f"made{k}" for k in range(len(results.split(" ")))]
+        return made, rest.split(" ")
+
+    def operands(self):
+        """The names that the line reads."""
+        bound = {w for b in self.before if " = " in b
+                 for w in b.split(" = ")[0].split(" ")}
+        return [w for w in dict.fromkeys(self.words()[1][1:]) if w in bound]
+
+    def with_scalars(self):
+        """A form for each of its numbers, with a scalar's name there."""
+        results, rest = self.words()
+        for i, word in enumerate(rest):
+            if i == 0 or not NUMBER.match(word):
+                continue
+            form = copy.copy(self)
+            form.line = " ".join([*results, "=", *rest[:i], "number",
+                                  *rest[i + 1:]])
+            dtype = "i64" if word.lstrip("+-").isdigit() else "f64"
+            form.before = self.before + [f"number = tensor {dtype}[] {word}"]
+            yield form
+
+    def program(self, prefix, operand="", way="", at=""):
+        """Its lines; in one of the ways the operand's name loses its value."""
+        spoil = ([f"free {operand}"] if way == "freed"
+                 else [f"{operand} = full i32[3] 77"])
+        results, rest = self.words()
+        if way == "bound by the line":
+            results[0] = operand
+        lines = [*self.before, " ".join([*results, "=", *rest])]
+        if way in ("bound after the line", "freed"):
+            lines += spoil
+        lines += [f"print {r} as={prefix}.{k}" for k, r in enumerate(results)]
+        if self.targets:
+            lines += self.loss(results)
+            lines += spoil if way == "bound after the loss" else []
+            lines += self.gradients(prefix, "g", " retain=1")
+        if self.targets and self.order > 1:
+            lines += spoil if way == "bound between gradients" else []
+            lines += self.square("g") + self.gradients(prefix, "h", "")
+        return with_ranks(lines, at) + ["free *"]
+
+    def loss(self, results):
+        lines = ["loss = zeros f64[]"]
+        for r in results:
+            lines += [f"part = cast {r} f64", "part = sin part",
+                      "part = sum part", "loss = add loss part"]
+        return lines
+
+    def square(self, letter):
+        lines = ["loss = zeros f64[]"]
+        for t in self.targets:
+            lines += [f"part = mul {letter}.{t} {letter}.{t}",
+                      "part = sum part", "loss = add loss part",
+                      "loss = cast loss f64"]
+        return lines
+
+    def gradients(self, prefix, letter, key):
+        found = " ".join(f"{letter}.{t}" for t in self.targets)
+        of = " ".join("t." + t for t in self.targets)
+        return [f"{found} = grad loss {of}{key}"] + [
+            f"print {letter}.{t} as={prefix}.{letter}.{t}"
+            for t in self.targets]
+
+
+def with_ranks(lines, at):
+    """The same on each of these ranks; the first of them prints."""
+    if not at:
+        return lines
+    names = {w for line in lines if " = " in line
+             for w in line.split(" = ")[0].split(" ")}
+    found = []
+    for line in lines:
+        here = at if not line.startswith("print ") else "@0"
+        found.append(" ".join(w + here if w in names else w
+                              for w in line.split(" ")))
+    return found
+
+
+def run(programs, backend):
+    """What gt-emit said, and what each program printed, by its prefix."""
+    text = "".join(f"{line}\n" for lines in programs for line in lines)
+    stream, messages, _ = emit(text)
+    printed = {}
+    for name, value in results_of(work(stream, backend)[0]).items():
+        prefix, result = name.split(".", 1)
+        printed.setdefault(prefix, {})[result] = value
+    return [m for m in messages.splitlines() if m.startswith("gt-emit: ")
+            and "the loss does not depend on" not in m], printed
+
+
+def check(tally, backend, found, at):
+    """Those of the forms that are legal; of scalars, not all are."""
+    _, plain = run([f.program(f"f{i}", at=at) for i, f in enumerate(found)],
+                   backend)
+    programs, wanted = [], {}
+    for i, form in enumerate(found):
+        expected = plain.get(f"f{i}", {"0": "fail"})
+        if any(value.startswith("fail") for value in expected.values()):
+            continue
+        for operand in form.operands():
+            for way in WAYS:
+                prefix = f"v{len(programs)}"
+                programs.append(form.program(prefix, operand, way, at))
+                wanted[prefix] = (expected, f"{form.line}: {operand} {way}")
+    said, got = run(programs, backend)
+    where = f"{backend}{' with ranks' if at else ''}"
+    tally.check(f"{where}: gt-emit", "\n".join(said[:5]) or None)
+    for prefix, (expected, what) in wanted.items():
+        problem = next((f"{n} is {got.get(prefix, {}).get(n)}, not {v}"
+                        for n, v in expected.items()
+                        if got.get(prefix, {}).get(n) != v), None)
+        tally.check(f"{where}: {what}", problem)
+    return {what.split(": ")[0] for _, what in wanted.values()}
+
+
+def coverage(tally, lines):
+    """Every op of the table that reads tensors, internal ones apart."""
+    covered = {line.split(" = ")[1].split(" ")[0] for line in lines}
+    table = json.loads(subprocess.run(
+        ["gt-emit", "--ops=json"], capture_output=True, text=True, check=True
+    ).stdout)
+    for op in table["ops"]:
+        name, reads = op["name"], op["signature"].split(" = ")[-1].split(" ")
+        if op["family"] in ("ranks", "output") or "type" in reads[1:2]:
+            continue
+        tally.check(f"op {name}", None if name in covered else
+                    "no form of it has operands that are bound again")
+
+
+def main(backends):
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        cases = [Form(case) for case in forms(folder)]
+        scalars = [s for form in cases for s in form.with_scalars()]
+        for backend in backends:
+            lines = check(tally, backend, cases + scalars, "")
+            coverage(tally, lines)
+            check(tally, backend, cases + scalars, "@0-1")
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or ["ref"]))

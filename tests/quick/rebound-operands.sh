@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Every operand of every op, bound again or freed, early and late, on both
+# backends: no value changes.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE
+exec /usr/bin/python3 tests/oracle/rebound_operands.py ref cpu
