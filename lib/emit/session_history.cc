@@ -3,6 +3,7 @@
 
 #include "emit/session.h"
 #include "grad/reads.h"
+#include "ops/text.h"
 
 namespace gt {
 namespace {
@@ -44,8 +45,12 @@ void Session::find_needed(const Call& call) {
     const ValueId v = operand_values_[static_cast<size_t>(operand)];
     if (v == kNil || !ledger_.tape.reachable(v)) continue;
     const GradientReads& r = reads[call.op->parameter_of(i, count)];
-    for (const uint32_t p : r.operands) operands[p] = true;
-    for (const uint32_t p : r.results) results[p] = true;
+    for (const auto& [p, line] : r.operands) {
+      if (may_apply(*line, call)) operands[p] = true;
+    }
+    for (const auto& [p, line] : r.results) {
+      if (may_apply(*line, call)) results[p] = true;
+    }
   }
   for (size_t i = 0; i < count; ++i) {
     const Argument& a = call.arguments[i];
@@ -73,9 +78,11 @@ bool Session::add_results(const Call& call) {
     if (operand < 0) continue;
     const ValueId v = operand_values_[static_cast<size_t>(operand)];
     if (v == kNil || !ledger_.tape.reachable(v)) continue;
-    for (const uint32_t r :
+    for (const auto& [r, line] :
          reads[op.parameter_of(i, call.arguments.size())].results) {
-      if (op.results[r].optional) wanted = std::max<size_t>(wanted, r + 1);
+      if (op.results[r].optional && may_apply(*line, call)) {
+        wanted = std::max<size_t>(wanted, r + 1);
+      }
     }
   }
   while (line_.results.size() < wanted) {

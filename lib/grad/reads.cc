@@ -41,10 +41,10 @@ GradientReads reads_of(const Op& op, const std::string& operand) {
       wanted.insert(name);
       if (const int p = parameter_named(op.operands, name); p >= 0) {
         if (may_be_tensor(op.operands[static_cast<size_t>(p)])) {
-          reads.operands.push_back(static_cast<uint32_t>(p));
+          reads.operands.push_back({static_cast<uint32_t>(p), &*line});
         }
       } else if (const int r = parameter_named(op.results, name); r >= 0) {
-        reads.results.push_back(static_cast<uint32_t>(r));
+        reads.results.push_back({static_cast<uint32_t>(r), &*line});
       }
     }
   }

@@ -8,11 +8,17 @@
 
 namespace gt {
 
-// For one operand: the parameters of operands and results whose data the lines
-// behind its gradient read. Guards are ignored, so it may be too much.
+// A parameter of an operand or a result, and the row's line that reads it.
+struct GradientRead {
+  uint32_t parameter;
+  const TextLine* line;
+};
+
+// For one operand: the operands and results whose data the lines behind its
+// gradient read. What a line's guards say of a call is left to may_apply().
 struct GradientReads {
-  std::vector<uint32_t> operands;
-  std::vector<uint32_t> results;
+  std::vector<GradientRead> operands;
+  std::vector<GradientRead> results;
   bool defined = false;  // the row has a line for this operand's gradient
 };
 

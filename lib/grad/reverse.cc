@@ -140,9 +140,10 @@ class Reverse {
     if (line_.op == "copy") return visit_copy(n);
     const std::vector<const Type*> none(line_.operands.size(), nullptr);
     GT_CHECK(bind_form(line_, none, call_).ok());
-    if (refuse_reduction(n)) return;
+    std::vector<StepGroup> groups = crossing_groups(n);
+    if (refuse_without_gradient(n, groups)) return;
     NodeGradient(pass_, n, call_, {where_.ranks, n.text->mesh})
-        .write(crossing_groups(n));
+        .write(std::move(groups));
   }
 
   bool is_wanted(ValueId v) const {
@@ -150,17 +151,19 @@ class Reverse {
            tape_.value(v).differentiable;
   }
 
-  // A P means a sum: of what is combined otherwise no gradient is known, and
-  // none at all would be zeros that nobody asked for.
-  bool refuse_reduction(const Node& n) {
-    if (call_.op->key_index("op") < 0 || call_.key("op") == "sum" ||
-        !is_wanted(n.operands()[0])) {
-      return false;
-    }
-    const std::string how(call_.key("op"));
-    lines_.fail(n.op->name + " op=" + how + " has no gradient; " +
-                (how == "mean" ? "write op=sum and div, or detach its operand"
-                               : "detach its operand if none is meant"));
+  // A row may have no gradient for these keys, and none at all would be zeros
+  // that nobody asked for.
+  bool refuse_without_gradient(const Node& n,
+                               const std::vector<StepGroup>& groups) {
+    if (!is_wanted(n.operands()[0])) return false;
+    const std::vector<Step>& steps = groups[0].steps;
+    const bool defined =
+        std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+          return step.results[0].kind == Ref::Kind::kOperandGrad;
+        });
+    if (defined) return false;
+    lines_.fail(n.op->name + " with op=" + std::string(call_.key("op")) +
+                " has no gradient; detach its operand if none is meant");
     return true;
   }
 

@@ -25,8 +25,9 @@ bool has_same_ends(const Call& call) {
 }
 
 // {from} and {to}: src= and dst= without the dimension of S. {same}: whether
-// they are one.
+// they are one. {members}: how many ranks a group has.
 std::string ends_word(const Call& call, std::string_view name, size_t) {
+  if (name == "members") return std::to_string(call.pieces.size());
   if (name == "from") return std::string(call.key("src").substr(0, 1));
   if (name == "to") return std::string(call.key("dst").substr(0, 1));
   if (name == "same") return has_same_ends(call) ? "1" : "0";
@@ -147,15 +148,28 @@ constexpr Row kRows[] = {
        [op=sum from=P to=I] dx = convert dy over={over} src=I dst=R
        [op=sum from=V to=R] t = all_reduce dy over={over} src=P dst=R acc={bwd}
        [op=sum from=V to=I] t = convert dy over={over} src=I dst=R
-       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1)",
+       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1
+       [op!=sum to=R] s = all_reduce dy over={over} src=P dst=R acc={bwd}
+       [op!=sum to=I] s = convert dy over={over} src=I dst=R
+       [op=mean] m = div s {members}
+       [op=mean from=P] dx = copy m
+       [op=mean from=V] dx = reinterpret m over={over} src=R dst=V expert=1
+       [op!=sum op!=mean op!=prod] e = eq x y
+       [op!=sum op!=mean op!=prod] c = cast e i64
+       [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
+       [op!=sum op!=mean op!=prod] q = div s n
+       [op!=sum op!=mean op!=prod] dx = mul q c
+       [op=prod] a = all_gather x over={over} src=V dst=R
+       [op=prod] z = prod_grad s a axis=0
+       [op=prod] dx = convert z over={over} src=R dst=V)",
      .types = types_crossing,
      .placeholder = ends_word,
      .sense = "On every rank the sum over its group.",
      .details = "src=P (a V is taken as one), dst=R if different work follows, "
-                "I if the same. op= combines otherwise: mean, max, min, prod, "
-                "for what has no gradient (detach it). acc= is the dtype of "
-                "the work, out= of "
-                "the result, bwd= of the gradient's work. Sums are taken in a "
+                "I if the same. op= combines otherwise: mean, max, min, prod. "
+                "Ranks that share the largest (smallest) value share its "
+                "gradient evenly. acc= is the dtype of the work, out= of the "
+                "result, bwd= of the gradient's work. Sums are taken in a "
                 "fixed tree: the first half of the group plus the second, "
                 "recursively. Errors: pieces of different types.",
      .source = kSource,
@@ -196,7 +210,22 @@ constexpr Row kRows[] = {
        [op=sum to=S from=P] dx = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
        [op=sum to=V from=V] t = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
        [op=sum to=S from=V] t = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
-       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1)",
+       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1
+       [op!=sum to=V] s = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
+       [op!=sum to=S] s = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
+       [op=mean] m = div s {members}
+       [op=mean from=P] dx = copy m
+       [op=mean from=V] dx = reinterpret m over={over} src=R dst=V expert=1
+       [op!=sum op!=mean op!=prod to=V] k = all_gather y over={over} src=V dst=R gather_dim={scatter_dim}
+       [op!=sum op!=mean op!=prod to=S] k = all_gather y over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
+       [op!=sum op!=mean op!=prod] e = eq x k
+       [op!=sum op!=mean op!=prod] c = cast e i64
+       [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
+       [op!=sum op!=mean op!=prod] q = div s n
+       [op!=sum op!=mean op!=prod] dx = mul q c
+       [op=prod] a = all_gather x over={over} src=V dst=R
+       [op=prod] z = prod_grad s a axis=0
+       [op=prod] dx = convert z over={over} src=R dst=V)",
      .types = types_crossing,
      .placeholder = ends_word,
      .sense = "On every rank its part of the sum over the group.",
@@ -253,8 +282,21 @@ constexpr Row kRows[] = {
     {.signature = "y = reduce x [over=] root=0 op=sum [acc=] [out=]",
      .index = "...->...",
      .linear = "0",
-     .gradient = "[op=sum] dx = broadcast dy over={over} root={root}",
+     .gradient = R"(
+       [op=sum] dx = broadcast dy over={over} root={root}
+       [op!=sum] s = broadcast dy over={over} root={root}
+       [op=mean] dx = div s {members}
+       [op!=sum op!=mean op!=prod] k = broadcast y over={over} root={root}
+       [op!=sum op!=mean op!=prod] e = eq x k
+       [op!=sum op!=mean op!=prod] c = cast e i64
+       [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
+       [op!=sum op!=mean op!=prod] q = div s n
+       [op!=sum op!=mean op!=prod] dx = mul q c
+       [op=prod] a = all_gather x over={over} src=V dst=R
+       [op=prod] z = prod_grad s a axis=0
+       [op=prod] dx = convert z over={over} src=R dst=V)",
      .types = types_crossing,
+     .placeholder = ends_word,
      .sense = "On the group's member root= the sum over the group, zeros on "
               "the others.",
      .details = "Sums, op=, acc= and out= as in all_reduce.",
@@ -336,8 +378,8 @@ constexpr Row kRows[] = {
      .gradient = R"(
        [same=1] dx = copy dy
        [from=S to=S same=0] dx = redistribute dy over={over} src={dst} dst={src} split_sizes={x.back}
-       [from!=S same=0] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd}
-       [from=S to!=S] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd})",
+       [op=sum from!=S same=0] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd}
+       [op=sum from=S to!=S] dx = redistribute dy over={over} src={dual_dst} dst={dual_src} gather_dim={scatter_dim} scatter_dim={gather_dim} split_sizes={split_sizes} split={split} shape={shape} acc={bwd})",
      .types = types_crossing,
      .placeholder = dual_word,
      .sense = "From any type on the axis to any other, by what it takes.",

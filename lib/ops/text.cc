@@ -291,4 +291,19 @@ std::vector<Step> expansion_steps(const Call& call) {
   return Instance(call, false).run(call.op->expansion);
 }
 
+bool may_apply(const TextLine& line, const Call& call) {
+  const auto fails = [&call](const std::string& guard) {
+    const size_t equals = guard.find('=');
+    if (equals == std::string::npos) return false;
+    const bool differs = guard[equals - 1] == '!';
+    const int key = call.op->key_index(
+        std::string_view(guard).substr(0, equals - (differs ? 1 : 0)));
+    if (key < 0) return false;
+    const KeyRow& row = *call.op->keys[static_cast<size_t>(key)].row;
+    if (row.kind != KeyRow::Kind::kWord) return false;
+    return (call.key(row.name) == guard.substr(equals + 1)) == differs;
+  };
+  return std::none_of(line.guards.begin(), line.guards.end(), fails);
+}
+
 }  // namespace gt

@@ -57,4 +57,8 @@ std::vector<Step> gradient_steps(const Call& call,
                                  const std::vector<bool>* reached = nullptr);
 std::vector<Step> expansion_steps(const Call& call);
 
+// Whether a line of the row may belong to the call, by the guards that need no
+// types: those on keys whose value is a word, as [op=sum].
+bool may_apply(const TextLine& line, const Call& call);
+
 }  // namespace gt

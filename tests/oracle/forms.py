@@ -29,6 +29,11 @@ def ranks_of(mesh):
     return n
 
 
+def ranks_of_set(at):
+    first, last = at[1:].split("-")
+    return int(last) - int(first) + 1
+
+
 def integers(name, shape, seed, at="", split="", limit=9, shift=-4,
              dtype="f32"):
     """Lines that make small integers, the same for any split."""
@@ -163,6 +168,59 @@ def cross_entropy_by_classes(cut, at, n):
 
 
 @form
+def softmax_over_columns(cut, at, n):
+    """The largest is not detached: its gradient is nothing but for rounding."""
+    c = n + 4
+    whole = [f"x = randn f32[3,{c}] 1", "near_y = softmax x axis=1",
+             "near_y = mul near_y near_y", "print near_y"]
+    placed = [f"x{at} = randn f32[3,{c}] 1 split={cut(1)}",
+              f"m{at} = max x{at} axis=1 keepdims=1",
+              f"m{at} = all_reduce m{at} op=max src=V",
+              f"x1{at} = sub x{at} m{at}", f"e{at} = exp x1{at}",
+              f"s{at} = sum e{at} axis=1 keepdims=1",
+              f"s{at} = all_reduce s{at}", f"near_y{at} = div e{at} s{at}",
+              f"near_y{at} = mul near_y{at} near_y{at}",
+              f"print near_y{at} split={cut(1)}"]
+    return whole, placed, [("x", cut(1), "")], "near_y"
+
+
+def combined(reduction, how, is_cut, kind):
+    """A reduction over what is cut, combined in another way than by a sum."""
+    def written(cut, at, n):
+        c = n + 4
+        whole = [f"x = randn f32[12,{c}] 1", f"near_y = {reduction} x axis=1",
+                 "near_y = mul near_y near_y", "print near_y"]
+        placed = [f"x{at} = randn f32[12,{c}] 1 split={cut(1)}",
+                  f"m{at} = {reduction} x{at} axis=1",
+                  f"z{at} = {how.format(m='m' + at)}",
+                  f"near_y{at} = mul z{at} z{at}",
+                  f"print near_y{at} split={cut(0)}" if is_cut
+                  else "print near_y@0 as=near_y"]
+        return whole, placed, [("x", cut(1), "")], "near_y" + kind
+    written.__name__ = f"{reduction}, then {how}"
+    return form(written)
+
+
+for _op in ("max", "min", "prod"):
+    combined(_op, f"all_reduce {{m}} op={_op} src=V dst=I", False, ":I")
+    combined(_op, f"reduce {{m}} op={_op}", False, "")
+    combined(_op, f"reduce_scatter {{m}} op={_op} dst=S0", True, "")
+
+
+@form
+def means(cut, at, n):
+    """Of what ranks have: the sum over their number."""
+    k = ranks_of_set(at)
+    whole = integers("x", f"12,{n}", 1) + [
+        "y = sum x axis=1", f"near_y = div y {k}", "print near_y"]
+    placed = integers("x", f"12,{n}", 1, at, f" split={cut(1)}") + [
+        f"y{at} = sum x{at} axis=1",
+        f"near_y{at} = all_reduce y{at} op=mean src=V dst=I",
+        "print near_y@0 as=near_y"]
+    return whole, placed, [("x", cut(1), "")], "near_y:I"
+
+
+@form
 def creations(cut, at, n):
     kinds = [("arange", f"f32[{n}] 3 0.5", 0), ("arange", f"i64[{n}] 5", 0),
              ("eye", f"f32[{n},4]", 0), ("eye", f"f32[4,{n}]", 1),
@@ -204,7 +262,7 @@ def uneven_collectives(cut, at, n):
     whole = integers("x", f"{n},{n + 1}", 1) + ["print x as=a", "print x as=b",
                                                 "print x as=c", "print x as=d"]
     size = f"shape={n},{n + 1}"
-    k = len(range(int(at[1:].split("-")[0]), int(at.split("-")[1]) + 1))
+    k = ranks_of_set(at)
     whole += [f"s = mul x {k}", "print s", "print s as=t"]
     placed = integers("x", f"{n},{n + 1}", 1, at) + [
         f"p{at} = convert x{at} src=R dst=S0 split={cut(0)} {size}",

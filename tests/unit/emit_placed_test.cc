@@ -104,17 +104,17 @@ TEST(EmitPlaced, WhatIsPutTogetherHasANameIfAHistoryNeedsItsData) {
             "_e1@0-1 = copy y@0-1\nfree y@0-1 q@0-1\nfree _e1@0-1 _e0@0-1\n");
 }
 
-TEST(EmitPlaced, AReductionThatIsNoSumHasNoGradient) {
+TEST(EmitPlaced, AGradientThatARowDoesNotHaveIsNotTakenForZeros) {
   FedSession fed;
   fed.feed(
       "mesh dp=2\nx@0-1 = ones f32[2] #type=I\ns@0-1 = sum x@0-1\n"
-      "m@0-1 = all_reduce s@0-1 op=mean src=V dst=I\n"
+      "m@0-1 = redistribute s@0-1 op=max src=P dst=I\n"
       "l@0-1 = add m@0-1 s@0-1");
   EXPECT_EQ(fed.feed("g@0-1 = grad l@0-1 x@0-1"),
-            "g@0-1 = fail \"p:6: grad: all_reduce op=mean has no gradient; "
-            "write op=sum and div, or detach its operand\"\n");
+            "g@0-1 = fail \"p:6: grad: redistribute with op=max has no "
+            "gradient; detach its operand if none is meant\"\n");
   fed.feed(
-      "d@0-1 = detach s@0-1\nm@0-1 = all_reduce d@0-1 op=mean src=V "
+      "d@0-1 = detach s@0-1\nm@0-1 = redistribute d@0-1 op=max src=P "
       "dst=I\nl@0-1 = add m@0-1 s@0-1");
   EXPECT_EQ(from(fed.feed("g@0-1 = grad l@0-1 x@0-1"), "g@0-1"),
             "g@0-1 = expand _e0@0-1 shape=2 #bwd #grad=x\nfree _e0@0-1\n");
