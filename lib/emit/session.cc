@@ -14,19 +14,24 @@ namespace {
 constexpr size_t kMemos = 4096;  // a power of two
 constexpr size_t kMemoText = 512;
 
-bool has_internal_name(const Line& line, uint32_t& column,
-                       std::string_view& name) {
-  for (const Name& r : line.results) {
-    if (!is_internal_name(r.text)) continue;
-    column = r.column;
-    name = r.text;
+// A filter's name, other than the one that programs may name as well. What a
+// result is printed under counts: it names a register when the result is read.
+bool has_internal_name(const Line& line, std::string_view allowed,
+                       uint32_t& column, std::string_view& name) {
+  const auto take = [&](std::string_view text, uint32_t at) {
+    if (!is_internal_name(text) || text == allowed) return false;
+    column = at;
+    name = text;
     return true;
+  };
+  for (const Name& r : line.results) {
+    if (take(r.text, r.column)) return true;
   }
   for (const Operand& o : line.operands) {
-    if (o.kind != Operand::Kind::kName || !is_internal_name(o.text)) continue;
-    column = o.column;
-    name = o.text;
-    return true;
+    if (o.kind == Operand::Kind::kName && take(o.text, o.column)) return true;
+  }
+  for (const Key& key : line.keys) {
+    if (key.key == "as" && take(key.value, key.column)) return true;
   }
   return false;
 }
@@ -83,7 +88,9 @@ void Session::reject_long(std::string_view head, Origin origin,
 void Session::instruction(Origin origin, std::string& out) {
   uint32_t column = 0;
   std::string_view name;
-  if (!ledger_.emitted && has_internal_name(line_, column, name)) {
+  const bool is_grad = line_.op == "grad";  // of floats, which no seed is
+  if (!ledger_.emitted &&
+      has_internal_name(line_, is_grad ? "" : kSeedName, column, name)) {
     return reject({"names that begin with '_', as " + std::string(name) +
                        ", belong to the filters; choose another",
                    column},
@@ -91,7 +98,7 @@ void Session::instruction(Origin origin, std::string& out) {
   }
   if (Meshes::is_declaration(line_.op)) return declare(origin, out);
   if (line_.op == "free") return free_names(origin, out);
-  if (line_.op == "grad") return grad(origin, out);
+  if (is_grad) return grad(origin, out);
   if (line_.op == "fail") return bind_fail(origin, out);
   if (is_placed(line_)) return placed(origin, out);
   plain(origin, out);
@@ -175,9 +182,13 @@ void Session::plain(Origin origin, std::string& out) {
   }
   before_.clear();
   completion_.clear();
+  if (names_seed() && !ledger_.emitted) begin_seeds(out);
   if (Status s = complete(out); !s.ok()) return reject(s.error(), origin, out);
   if (!resolve(origin, out)) return;
   if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) {
+    return reject(s.error(), origin, out);
+  }
+  if (Status s = check_seed(call_.results); !s.ok()) {
     return reject(s.error(), origin, out);
   }
   if (add_results(call_)) {
@@ -206,6 +217,7 @@ void Session::bind_results(Origin origin) {
   for (size_t r = 0; r < line_.results.size(); ++r) {
     const Name& name = line_.results[r];
     const ValueId value = result_values_[r];
+    let_go_seed(name.text, name.ranks);
     if (r >= own) {
       ledger_.hold_internal(value, name.text, origin);
       ledger_.tape.let_be(value);

@@ -136,14 +136,19 @@ class Session : public Rewriter {
   Status complete_load();
   void note_saved();
 
-  // Seeds that are left out.
+  // Seeds that are left out. A program may name the register that counts them:
+  // what it saves of it and loads later continues the count.
   static constexpr std::string_view kSeedName = "_eseed";
+  bool names_seed() const;
+  Status check_seed(const std::vector<Type>& results) const;
+  Status check_placed_seed(const std::vector<PlacedType>& results) const;
+  void let_go_seed(std::string_view name, std::string_view ranks);
   std::string first_seed(bool is_second) const;
   void begin_seeds(std::string& out);
   void hold_seed(SymbolId seed, Origin origin);
   void let_go_seed(ValueId seed);
   void advance_seed(Origin origin, std::string& out);
-  void begin_placed_seeds(std::string& out);
+  void begin_placed_seeds(const Ranks& wanted, std::string& out);
   void keep_seed(const Ranks& ranks, std::string& out);
   void count_seed(Origin origin, std::string& out);
 

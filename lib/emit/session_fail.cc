@@ -37,7 +37,8 @@ void Session::fail_results(const std::string& message, Origin origin,
   for (size_t i = 0; i < line_.results.size(); ++i) {
     const Name& r = line_.results[i];
     if (!is_name(r.text)) continue;
-    if (!ledger_.emitted && is_internal_name(r.text)) continue;
+    const bool is_ours = is_internal_name(r.text) && r.text != kSeedName;
+    if (!ledger_.emitted && is_ours) continue;
     // A name may stand twice on the line.
     const auto same = [&r](const Name& other) {
       return other.text == r.text && other.ranks == r.ranks;
@@ -56,6 +57,7 @@ void Session::fail_results(const std::string& message, Origin origin,
 void Session::bind_failed(const Name& name, const std::string& message,
                           Origin origin, std::string& out) {
   before_.clear();
+  let_go_seed(name.text, name.ranks);
   SymbolId id;
   if (name.ranks.empty()) {
     id = ledger_.symbols.intern(name.text);

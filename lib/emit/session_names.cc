@@ -92,6 +92,7 @@ void Session::free_names(Origin origin, std::string& out) {
     return reject(s.error(), origin, out);
   }
   before_.clear();
+  for (const Operand& o : line_.operands) let_go_seed(o.text, o.ranks);
   // A glob may match both, which no line mixes.
   std::string names, piece_names;
   for (const SymbolId id : unplaced) {

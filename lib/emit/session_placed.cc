@@ -64,8 +64,9 @@ bool Session::resolve_pieces(Origin origin, std::string& out) {
     const Operand& o = line_.operands[i];
     if (o.kind != Operand::Kind::kName) continue;
     const bool own = line_.op == "copy" || line_.op == "grad";
-    reads_[i] = ledger_.find_pieces(
-        o.text, ascending(own ? where_.operands[i] : where_.ranks));
+    const Ranks ranks = ascending(own ? where_.operands[i] : where_.ranks);
+    if (o.text == kSeedName && !ledger_.emitted) begin_placed_seeds(ranks, out);
+    reads_[i] = ledger_.find_pieces(o.text, ranks);
     if (!reads_[i].missing.empty()) {
       reject(unknown_piece(o, reads_[i].missing), origin, out);
       return false;
@@ -148,11 +149,13 @@ void Session::placed_plain(Origin origin, std::string& out) {
   auto types =
       line_types(line_, where_,
                  AxisNames(ledger_.meshes.all_of(space_name(line_))), operands);
-  if (!types.ok()) {
+  const Status made = types.ok() ? check_placed_seed(types.value().results)
+                                 : Status(types.error());
+  if (!made.ok()) {
     settle_joined(origin);
     for (const std::string& name : added_) ledger_.give_back(name);
     line_.results.resize(line_.results.size() - added_.size());
-    return reject(types.error(), origin, out);
+    return reject(made.error(), origin, out);
   }
   line_out_.clear();
   write_line(origin, line_out_);
@@ -273,7 +276,7 @@ Status Session::complete_placed(std::string& out) {
       line_.results.empty()) {
     return ok_status();
   }
-  begin_placed_seeds(out);
+  begin_placed_seeds(ascending(where_.ranks), out);
   completion_ = kSeedName;
   added_ranks_ = to_string(where_.ranks);
   line_.operands.push_back(

@@ -1,4 +1,6 @@
 // The registers that stand in for the seeds that a program leaves out.
+#include <algorithm>
+
 #include "emit/session.h"
 #include "stream/ranks.h"
 
@@ -13,6 +15,70 @@ std::string Session::first_seed(bool is_second) const {
   const uint64_t first =
       static_cast<uint64_t>(options_.seed) ^ (is_second ? kFar : 0);
   return std::to_string(static_cast<int64_t>(first));
+}
+
+// Whether the line reads the register by its name. Then it must be there, also
+// before a seed is left out for the first time.
+bool Session::names_seed() const {
+  return std::any_of(line_.operands.begin(), line_.operands.end(),
+                     [](const Operand& o) {
+                       return o.kind == Operand::Kind::kName &&
+                              o.text == kSeedName;
+                     });
+}
+
+namespace {
+
+Error no_count(const Name& name, const Type& type) {
+  return Error{std::string(name.text) +
+                   " counts the seeds that are left out, and is an i64[], not " +
+                   to_string(type),
+               name.column};
+}
+
+}  // namespace
+
+// What a program binds the register to must be a count.
+Status Session::check_seed(const std::vector<Type>& results) const {
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Name& name = line_.results[r];
+    if (name.text != kSeedName || results[r] == Type{Dtype::kI64, {}}) continue;
+    return no_count(name, results[r]);
+  }
+  return ok_status();
+}
+
+// And the same one on all ranks that have it.
+Status Session::check_placed_seed(
+    const std::vector<PlacedType>& results) const {
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Name& name = line_.results[r];
+    if (name.text != kSeedName) continue;
+    for (const Type& type : results[r].types) {
+      if (type != Type{Dtype::kI64, {}}) return no_count(name, type);
+    }
+    for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
+      const Ranks rest = without(ledger_.symbols[id].ranks, results[r].ranks);
+      if (rest.empty()) continue;
+      return Error{"all ranks count seeds together: " +
+                       with_ranks(kSeedName, to_string(rest)) +
+                       " would count from another number; bind these ranks too",
+                   name.column};
+    }
+  }
+  return ok_status();
+}
+
+// A line binds or frees the name: no read of ours holds its value any more.
+void Session::let_go_seed(std::string_view name, std::string_view ranks) {
+  if (name != kSeedName) return;
+  if (!ranks.empty()) {
+    for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {
+      let_go_seed(ledger_.symbols[id].value);
+    }
+  } else if (const SymbolId id = ledger_.symbols.find(kSeedName); id != kNil) {
+    let_go_seed(ledger_.symbols[id].value);
+  }
 }
 
 // ---- without ranks ---------------------------------------------------------
@@ -34,9 +100,9 @@ void Session::hold_seed(SymbolId seed, Origin origin) {
   ledger_.symbols[seed].value = v;
 }
 
-// A register that came in with a stream is held by no read of ours.
+// A register that the program bound is held by no read of ours.
 void Session::let_go_seed(ValueId seed) {
-  if (!ledger_.tape.value(seed).internal) return;
+  if (seed == kNil || !ledger_.tape.value(seed).internal) return;
   ledger_.tape.mutable_value(seed).internal = false;
   ledger_.tape.drop_read(seed);
 }
@@ -58,8 +124,7 @@ void Session::advance_seed(Origin origin, std::string& out) {
 
 // The register counts the uses of the whole program, whatever ranks they are
 // on: each rank that used one has it, and all count on together.
-void Session::begin_placed_seeds(std::string& out) {
-  const Ranks wanted = ascending(where_.ranks);
+void Session::begin_placed_seeds(const Ranks& wanted, std::string& out) {
   const auto reads = ledger_.find_pieces(kSeedName, wanted);
   if (reads.missing.empty()) return;
   const std::vector<SymbolId> known = ledger_.symbols.pieces(kSeedName);

@@ -20,7 +20,7 @@ Status types_print(Call& call) {
                  " values, too many for a line; save it or print a slice"};
   }
   const std::string_view as = call.key("as");
-  if (!as.empty() && (!is_name(as) || as.find("_") == 0)) {
+  if (!as.empty() && !is_name(as)) {
     return Error{"as=" + excerpt(as) +
                  " is not a name to print under; choose letters, digits, '_', "
                  "'.' and '/', a letter first"};
