@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""The laws of the filters, over every program that the other tests run.
+
+usage: filters.py [--all] [-v]
+
+What gt-emit and gt-shard write is recorded while other tests run: the golden
+cases, the examples of the pages, the oracle's random programs; with --all the
+Bats tests as well. To these come the examples under every config, files with
+programs, and the lines that gt-route recorded of runs. Then, of each:
+
+  no filter crashes on it;
+  fed its own output, each filter prints it unchanged;
+  gt-shard without a config and gt-log print what they read, and so does
+  gt-check, but for the types that it adds;
+  gt-check finds nothing in a program without ranks that gt-emit finds right, nor
+  in an example under a config.
+"""
+import argparse
+import concurrent.futures
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import shipped
+from gt import Tally
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ORACLE = ROOT / "tests/oracle"
+FILTERS = ("gt-emit", "gt-shard", "gt-check", "gt-log")
+LARGEST = 8 << 20  # bytes of a stream
+TYPES = re.compile(rb" #(type|spec)=\S+")
+STATUSES = (0, 1, 2, 3, 4)  # design: none other is a filter's own
+
+RECORDER = """#!/usr/bin/env bash
+"$GT_RECORDED/${0##*/}" "$@" | tee "$(mktemp "$GT_RECORDS/XXXXXXXX")"
+exit "${PIPESTATUS[0]}"
+"""
+PYTHON = "/usr/bin/python3"
+COMMANDS = [
+    [ROOT / "scripts/cases"],
+    [ROOT / "scripts/doc-examples"],
+    [PYTHON, ORACLE / "laws.py", "12"],
+    [PYTHON, ORACLE / "placements.py", "25"],
+    [PYTHON, ORACLE / "by_rank.py", "--programs", "15"],
+    [PYTHON, ORACLE / "rebinding.py", "null"],
+    [PYTHON, ORACLE / "rebound_operands.py", "null"],
+    [PYTHON, ORACLE / "oracle.py", "null"],
+    [PYTHON, ORACLE / "shard.py", "--rounds", "1", "--part", "12"],
+    [PYTHON, ORACLE / "shard_programs.py", "8"],
+    [PYTHON, ORACLE / "shard_networks.py", "8"],
+]
+BATS = [["bats", path] for path in sorted((ROOT / "tests").glob("*.bats"))]
+
+
+class Recorder:
+    """A folder of the programs, of which two keep what they write."""
+
+    def __init__(self, folder):
+        self.bin, self.records = folder / "bin", folder / "records"
+        self.bin.mkdir()
+        self.records.mkdir()
+        programs = pathlib.Path(shutil.which("gt-emit")).resolve().parent
+        for program in programs.iterdir():
+            if program.name in ("gt-emit", "gt-shard"):
+                (self.bin / program.name).write_text(RECORDER)
+                (self.bin / program.name).chmod(0o755)
+            else:
+                (self.bin / program.name).symlink_to(program)
+        self.env = dict(os.environ, GT_RECORDED=str(programs),
+                        GT_RECORDS=str(self.records), GT_BIN=str(self.bin),
+                        PATH=f"{self.bin}:{os.environ['PATH']}")
+
+    def run(self, command):
+        """What the command finds is not this test's; nor that it is slow."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(command, env=self.env, timeout=600, check=False,
+                           cwd=ROOT, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+
+
+def run(program, text, *options):
+    done = subprocess.run([program, *options], input=text, timeout=300,
+                          capture_output=True, check=False)
+    return done.stdout, done.stderr, done.returncode
+
+
+def recorded(folder, commands):
+    recorder = Recorder(folder)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(recorder.run, commands))
+    return {f"record {path.name}": path.read_bytes()
+            for path in sorted(recorder.records.iterdir())
+            if path.stat().st_size <= LARGEST}
+
+
+def files():
+    """Programs and streams that lie about in the tree."""
+    places = [*ROOT.glob("examples/*.gt"), *ROOT.glob("tests/**/*.gt"),
+              *ROOT.glob("tests/cases/*/*/expout")]
+    for corpus in ("check", "emit", "log", "parser", "rounds", "route", "shard",
+                   "worker"):
+        places += (ROOT / "tests/fuzz/corpus" / corpus).iterdir()
+    return {str(path.relative_to(ROOT)): path.read_bytes()
+            for path in sorted(places)}
+
+
+def recorded_runs(folder, streams):
+    """The instructions of runs: what gt-route inserted is among them."""
+    found = {}
+    for name, stream in streams.items():
+        log = folder / "run.log"
+        done = subprocess.run(
+            ["gt-route", "-n", "2", "--log", str(log)], input=stream.encode(),
+            capture_output=True, timeout=300, check=False)
+        rows = log.read_bytes().splitlines(keepends=True)
+        if done.returncode == 0:
+            found[f"run of {name}"] = b"".join(
+                row.split(b"\t", 6)[6] for row in rows)
+    return found
+
+
+def difference(a, b):
+    if a == b:
+        return None
+    lines = zip(a.split(b"\n"), b.split(b"\n"))
+    first = next(((x, y) for x, y in lines if x != y), (a[-80:], b[-80:]))
+    return f"{first[1][:300]!r}, not {first[0][:300]!r}"
+
+
+def without_end(stream):
+    """A filter's status is its own; what stands before it is the stream."""
+    return re.sub(rb"#end \d+\n$", b"", stream)
+
+
+def problems_of(text):
+    """What is wrong with the filters over one text: (what, problem)."""
+    written = {}
+    for program in FILTERS:
+        out, said, status = run(program, text)
+        if status not in STATUSES:
+            yield program, f"status {status}: {said[:300]!r}"
+            return
+        written[program] = out, said, status
+    stream, _, status = written["gt-emit"]
+    for program in FILTERS:
+        out, said, code = run(program, stream)
+        if code not in STATUSES:
+            yield f"{program} of the stream", f"status {code}: {said[:300]!r}"
+            continue
+        again, _, _ = run(program, out)
+        yield (f"{program} fed its own output", difference(out, again))
+        kept, wanted = without_end(out), without_end(stream)
+        if program == "gt-check":
+            kept, wanted = TYPES.sub(b"", kept), TYPES.sub(b"", wanted)
+            if status == 0 and b"@" not in stream:
+                yield "gt-check accepts it", (
+                    None if code == 0 else said[:400].decode())
+        yield f"{program} prints the stream", difference(wanted, kept)
+
+
+def check_shipped(stream):
+    _, said, status = run("gt-check", stream.encode(), "-q")
+    return None if status == 0 else said[:400].decode()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true", help="the Bats tests too")
+    parser.add_argument("-v", action="store_true", help="say how many texts")
+    options = parser.parse_args()
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        texts = recorded(folder, COMMANDS + (BATS if options.all else []))
+        os.chdir(folder)
+        streams = shipped.shipped(folder)
+        for stream, text in streams.items():
+            tally.check(f"gt-check of {stream}", check_shipped(text))
+        texts |= {name: text.encode() for name, text in streams.items()}
+        texts |= recorded_runs(folder, streams)
+        texts |= files()
+        unique = {text: name for name, text in texts.items()}
+        if options.v:
+            print(f"{len(unique)} texts")
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = pool.map(lambda t: list(problems_of(t)), unique)
+            for (text, where), problems in zip(unique.items(), found):
+                for what, problem in problems:
+                    tally.check(f"{where}: {what}", problem and
+                                f"{problem}\n  of: {text[:200]!r}")
+    return tally.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
