@@ -29,3 +29,37 @@ load helper
   grep -q copy run.s
   run -0 gt-check -q run.s
 }
+
+@test "a line of several results says the type of each, and -t shows them" {
+  printf '%s\n' 'mesh dp=2 tp=2' 'g@0-3 = randn f32[8,6] 4 split=dp:0' 'v@0-3 = randn f32[6] 5' \
+    'x@0-3 w@0-3 = layer_norm_grad g@0-3 g@0-3 v@0-3' 'a@0-3 b@0-3 = split g@0-3 axis=1' \
+    'z@0-3 = randn f32[8,6] 1 split=tp:0,dp:0' 'y@0-3 i@0-3 = sort z@0-3 axis=1' >p.s
+  run -0 gt-check p.s
+  [[ $output == *'layer_norm_grad g@0-3 g@0-3 v@0-3 #type=dp:S0,tp:R;dp:P,tp:R'$'\n'* ]]
+  # What holds of all is said once; a spec has a part for each.
+  [[ $output == *'split g@0-3 axis=1 #type=dp:S0,tp:R'$'\n'* ]]
+  [[ $output == *'sort z@0-3 axis=1 #type=dp:V,tp:V #spec=tp+dp,-;tp+dp,-'$'\n'* ]]
+  gt-check p.s >c.s
+  gt-check c.s | cmp - c.s
+  gt-emit c.s | cmp - c.s
+  run -0 gt-check -q -t p.s
+  [[ $output == *'layer_norm_grad({dp:S0,tp:R}, {dp:S0,tp:R}, {dp:R,tp:R}) -> {dp:S0,tp:R}, {dp:P,tp:R}'* ]]
+}
+
+@test "each part of a claim is held against its own result" {
+  start=$'mesh dp=2\ng@0-1 = randn f32[8,6] 4 split=dp:0\n'
+  line='x@0-1 w@0-1 = layer_norm_grad g@0-1 g@0-1 v@0-1'
+  start+=$'v@0-1 = randn f32[6] 5\n'
+  gt-check -q <<<"$start$line #type=dp:S0;dp:P"
+  # An empty part claims nothing, and one type for all speaks of the first.
+  gt-check -q <<<"$start$line #type=;dp:P"
+  gt-check -q <<<"$start$line #type=dp:S0;"
+  gt-check -q <<<"$start$line #type=dp:S0"
+  run -1 gt-check -q <<<"$start$line #type=dp:S0;dp:R"
+  [[ $output == *'claimed R, but it is P [assert]'* ]]
+  run -1 gt-check -q <<<"$start$line #type=dp:S0;dp:P;dp:P"
+  [[ $output == *'speaks of 3 results, the line has 2 [spec-len]'* ]]
+  # What is not judged is what its claims say, each result by itself.
+  run -0 gt-check <<<"$start$line #unchecked #type=dp:S0;dp:P"$'\nw@0-1 = all_reduce w@0-1 over=dp'
+  [[ $output == *'w@0-1 = all_reduce w@0-1 over=dp #type=dp:R'* ]]
+}

@@ -278,9 +278,9 @@ void Checker::write_results(const std::vector<ShardedValue>& results,
     }
     entry.reads.push_back({slot, slot->content});
     const CheckRegisters::Content after =
-        spreads_own_value() ? registers_.with_copy(before, operands_[0]->ranks,
-                                                   value, names_)
-                            : registers_.with(before, value);
+        spreads_own_value()
+            ? registers_.with_copy(before, operands_[0]->ranks, value, names_)
+            : registers_.with(before, value);
     entry.writes.push_back({{slot, after}, value.ranks});
   }
 }
@@ -297,12 +297,38 @@ const ShardedValue* Checker::value_of(std::string_view name) {
 
 // ---- what is written and told -----------------------------------------------
 
+namespace {
+
+bool are_alike(const std::vector<std::string>& texts) {
+  return std::all_of(texts.begin(), texts.end(),
+                     [&](const std::string& t) { return t == texts[0]; });
+}
+
+// A part for each result, as part_of_result() reads it.
+std::string parts_text(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) {
+    out += (&text == texts.data() ? "" : ";") + text;
+  }
+  return out;
+}
+
+}  // namespace
+
 void Checker::annotate(const std::vector<ShardedValue>& results,
                        Checked& entry) {
-  if (results.empty() || results[0].state != ShardedValue::State::kTyped)
-    return;
-  const std::string type = names_.type_text(results[0].type);
-  const std::string spec = names_.spec_text(results[0].type);
+  if (results.empty() || line_.results.empty()) return;
+  std::vector<std::string> types(line_.results.size());
+  std::vector<std::string> specs(line_.results.size());
+  for (size_t r = 0; r < std::min(results.size(), types.size()); ++r) {
+    if (results[r].state != ShardedValue::State::kTyped) continue;
+    types[r] = names_.type_text(results[r].type);
+    if (!types[r].empty()) specs[r] = names_.spec_text(results[r].type);
+  }
+  // A type may speak of all results, a spec of as many as it has parts.
+  const std::string type = are_alike(types) ? types[0] : parts_text(types);
+  const std::string spec =
+      are_alike(specs) && specs[0].empty() ? "" : parts_text(specs);
   if (type.empty()) return;
   const std::string_view* old_type = line_.note("type");
   const std::string_view* old_spec = line_.note("spec");
@@ -347,7 +373,10 @@ void Checker::describe(const std::vector<ShardedValue>& results,
         types;
   }
   trace += ") -> ";
-  trace += results.empty() ? "" : names_.describe(results[0].type);
+  for (const ShardedValue& result : results) {
+    trace +=
+        (&result == results.data() ? "" : ", ") + names_.describe(result.type);
+  }
   if (names_.mesh() != nullptr) {
     entry.place += "   under mesh {" + names_.mesh()->describe() + "}";
   }

@@ -128,6 +128,7 @@ class Judge {
   bool reduce_or_broadcast();
 
   // judge_claims.cc
+  bool has_parts_for_results(const std::string& claim);
   void apply_claims();
   void claim_partial();
   void check_optimizer();

@@ -5,6 +5,7 @@
 #include "check/judge.h"
 #include "check/remesh.h"
 #include "spmd/join.h"
+#include "stream/notes.h"
 
 namespace gt {
 namespace {
@@ -25,12 +26,18 @@ std::string noted(const Line& line, std::string_view key) {
 // ---- notes ------------------------------------------------------------------
 
 void Judge::apply_claims() {
-  const std::string type = noted(line_, "type");
-  const std::string spec = noted(line_, "spec");
+  const std::string types = noted(line_, "type");
+  const std::string specs = noted(line_, "spec");
+  if ((types.empty() && specs.empty()) || in_.names.mesh() == nullptr) return;
+  if (!has_parts_for_results(types) || !has_parts_for_results(specs)) return;
   for (size_t r = 0; r < out_.results.size(); ++r) {
     ShardedValue& value = out_.results[r];
-    if (type.empty() && spec.empty()) break;
-    if (in_.names.mesh() == nullptr) break;
+    const std::string type(part_of_result(types, r));
+    // A spec for all results is that of the first; others have other
+    // dimensions.
+    const std::string spec(
+        r > 0 && !tells_results_apart(specs) ? "" : part_of_result(specs, r));
+    if (type.empty() && spec.empty()) continue;
     const size_t dims = value.pieces.empty() ? 0 : value.pieces[0].shape.size();
     if (value.pieces.empty()) continue;
     const bool source =
@@ -43,19 +50,31 @@ void Judge::apply_claims() {
     const auto is_local = [this](const Axis& axis) {
       return is_local_by_options(axis);
     };
-    const ClaimIn in{type, r == 0 ? spec : "", in_.names,      within_,
-                     dims, source || cuts,     options_.local, is_local};
-    if (r > 0 && type != noted(line_, "type")) break;
+    const ClaimIn in{type, spec,           in_.names,      within_,
+                     dims, source || cuts, options_.local, is_local};
+    const bool is_meant = r == 0 || tells_results_apart(types + specs);
     if (claim(in, made, problems)) {
       value.type = std::move(made);
       value.state = ShardedValue::State::kTyped;
-    } else if (r == 0) {
+    } else if (is_meant) {
       for (const Kinded& p : problems) {
         out_.problems.push_back({p.kind, p.axis, p.message, "", {}});
       }
     }
   }
   claim_partial();
+}
+
+// A claim that tells results apart has a part for each.
+bool Judge::has_parts_for_results(const std::string& claim) {
+  const auto parts =
+      1 + static_cast<size_t>(std::count(claim.begin(), claim.end(), ';'));
+  const size_t results = line_.results.size();
+  if (parts == 1 || parts == results) return true;
+  add("spec-len", nullptr,
+      "the claim " + claim + " speaks of " + std::to_string(parts) +
+          " results, the line has " + std::to_string(results));
+  return false;
 }
 
 // #partial=: what is V or P is a piece of a sum.

@@ -254,8 +254,7 @@ Error Session::explain_rebound(const Lost& rebound, ValueId loss,
   const std::string name(ledger_.lost_name(rebound));
   const bool since = bound > ledger_.tape.value(loss).serial;
   return Error{
-      "grad: " +
-          with_ranks(line_.operands[0].text, line_.operands[0].ranks) +
+      "grad: " + with_ranks(line_.operands[0].text, line_.operands[0].ranks) +
           ", computed at " + place_of(ledger_.tape.value(loss).origin) +
           ", depends on the value that " + name + " had until " +
           place_of(rebound.at) + ", and not on the one that it has now; " +

@@ -20,20 +20,20 @@ std::string Session::first_seed(bool is_second) const {
 // Whether the line reads the register by its name. Then it must be there, also
 // before a seed is left out for the first time.
 bool Session::names_seed() const {
-  return std::any_of(line_.operands.begin(), line_.operands.end(),
-                     [](const Operand& o) {
-                       return o.kind == Operand::Kind::kName &&
-                              o.text == kSeedName;
-                     });
+  return std::any_of(
+      line_.operands.begin(), line_.operands.end(), [](const Operand& o) {
+        return o.kind == Operand::Kind::kName && o.text == kSeedName;
+      });
 }
 
 namespace {
 
 Error no_count(const Name& name, const Type& type) {
-  return Error{std::string(name.text) +
-                   " counts the seeds that are left out, and is an i64[], not " +
-                   to_string(type),
-               name.column};
+  return Error{
+      std::string(name.text) +
+          " counts the seeds that are left out, and is an i64[], not " +
+          to_string(type),
+      name.column};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/text.h"
+#include "stream/notes.h"
 
 namespace gt {
 namespace {
@@ -47,10 +48,10 @@ Claims take_claims(Line& line) {
     return claims;
   }
   if (const std::string_view* type = line.note("type")) {
-    claims.type = unquote(*type);
+    claims.type = part_of_result(unquote(*type), 0);
   }
   if (const std::string_view* spec = line.note("spec")) {
-    claims.spec = unquote(*spec);
+    claims.spec = part_of_result(unquote(*spec), 0);
   }
   std::erase_if(line.notes, is_claim);
   return claims;

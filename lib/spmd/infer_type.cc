@@ -5,6 +5,7 @@
 #include "ops/ends.h"
 #include "ops/table.h"
 #include "spmd/join.h"
+#include "stream/notes.h"
 
 namespace gt {
 namespace {
@@ -218,7 +219,9 @@ class Inference {
 
   void apply_claims() {
     if (const std::string_view* type = line_.note("type")) {
-      for_each_claim(unquote(*type), [this](const MeshAxis& axis, char letter) {
+      // By the local rules all results have one type.
+      const std::string said(part_of_result(unquote(*type), 0));
+      for_each_claim(said, [this](const MeshAxis& axis, char letter) {
         claim(axis, letter);
       });
     }

@@ -1,5 +1,6 @@
 #include "stream/notes.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/text.h"
@@ -21,6 +22,19 @@ NotedText split_notes(std::string_view line) {
     out.text.remove_suffix(1);
   }
   return out;
+}
+
+bool tells_results_apart(std::string_view value) {
+  return value.find(';') != std::string_view::npos;
+}
+
+std::string_view part_of_result(std::string_view value, size_t result) {
+  if (!tells_results_apart(value)) return value;
+  for (; result > 0; --result) {
+    value.remove_prefix(std::min(value.find(';'), value.size() - 1) + 1);
+    if (value.empty()) return value;
+  }
+  return value.substr(0, value.find(';'));
 }
 
 NotedPlace parse_place(std::string_view note) {

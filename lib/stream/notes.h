@@ -15,6 +15,11 @@ struct NotedText {
 
 NotedText split_notes(std::string_view line);
 
+// What #type= and #spec= say of one of a line's results: parts between ';', in
+// the results' order. A value without ';' speaks of all of them.
+std::string_view part_of_result(std::string_view value, size_t result);
+bool tells_results_apart(std::string_view value);
+
 // What #at= says: "model.gt:7", where gt-emit read the line. Line 0: none.
 struct NotedPlace {
   std::string file;

@@ -62,6 +62,16 @@ def letters(line):
                 if pair)
 
 
+def of_result(line, name):
+    """The line, its notes those of one of its results."""
+    part = line.split(" = ")[0].split(" ").index(name)
+    for key in ("type", "spec"):
+        parts = note(line, key).split(";")
+        if len(parts) > 1:
+            line = line.replace(note(line, key), parts[part])
+    return line
+
+
 def last_line(stream, name):
     """The line that binds the name last, but as a free or a copy of it."""
     for line in reversed(stream.splitlines()):
@@ -121,14 +131,11 @@ def cut_of(line, stream, name):
 def shown(stream, targets):
     """Lines that print the gradients whole, and sum what is owed."""
     text = ""
-    # A line of several results tells the type of the first alone.
-    copies = "".join(f"copy{k}@{t.partition('@')[2]} = copy grad{k}@"
-                     f"{t.partition('@')[2]}\n" for k, t in enumerate(targets))
-    typed = clean(stream.replace("\n#end 0\n", "\n" + copies + "#end 0\n"))
+    typed = clean(stream)
     for k, target in enumerate(targets):
         ranks = target.partition("@")[2]
-        line = last_line(typed, f"copy{k}")
         name = f"grad{k}@{ranks}"
+        line = of_result(last_line(typed, f"grad{k}"), name)
         owed = [a for a, letter in letters(line).items() if letter == "P"]
         if owed:
             text += f"{name} = all_reduce {name} over={'+'.join(owed)}\n"
