@@ -1,6 +1,7 @@
 #include "base/reader.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -16,6 +17,12 @@ constexpr size_t kShownHead = 80;
 bool readable_now(int fd) {
   pollfd p{fd, POLLIN, 0};
   return ::poll(&p, 1, 0) > 0;
+}
+
+bool is_pipe(int fd) {
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 &&
+         (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
 std::string_view without_cr(const char* data, size_t size) {
@@ -38,19 +45,23 @@ void Reader::make_room() {
 }
 
 Reader::Fill Reader::fill() {
-  if (at_end_) return Fill::kEnd;
+  if (at_end_) return end();
   make_room();
   if (on_idle_ && !readable_now(fd_)) on_idle_();
   const long n = read_some(fd_, buffer_.data() + end_, buffer_.size() - end_);
   if (n > 0) {
     end_ += static_cast<size_t>(n);
+    has_bytes_ = true;
     return Fill::kMore;
   }
   at_end_ = true;
-  if (n == 0) return Fill::kEnd;
-  errno_ = errno;
-  return Fill::kError;
+  errno_ = n == 0 ? 0 : errno;
+  is_empty_pipe_ = n == 0 && !has_bytes_ && is_pipe(fd_);
+  return end();
 }
+
+// An error stays one, whoever asks again.
+Reader::Fill Reader::end() { return errno_ == 0 ? Fill::kEnd : Fill::kError; }
 
 bool Reader::fill_if_ready() {
   if (at_end_ || !readable_now(fd_)) return false;
@@ -58,6 +69,18 @@ bool Reader::fill_if_ready() {
 }
 
 Reader::Item Reader::next(std::string_view& line) {
+  const Item item = next_line(line);
+  if (is_first_) {
+    is_first_ = false;
+    const bool has_text = item == Item::kLine || item == Item::kPart;
+    if (has_text && line.starts_with(kByteOrderMark)) {
+      line.remove_prefix(kByteOrderMark.size());
+    }
+  }
+  return item;
+}
+
+Reader::Item Reader::next_line(std::string_view& line) {
   size_t searched = 0;
   for (;;) {
     const char* start = buffer_.data() + begin_;
@@ -83,7 +106,7 @@ Reader::Item Reader::next(std::string_view& line) {
     if (end_ == begin_) return Item::kEnd;
     line = without_cr(buffer_.data() + begin_, end_ - begin_);
     begin_ = end_;
-    return Item::kLine;
+    return Item::kPart;
   }
 }
 

@@ -53,29 +53,34 @@ class CheckFilter {
       complain(file, 0, {std::strerror(errno), 0}, Exit::kUsage);
       return;
     }
+    read(*source, file);
+    status_ = worst(status_, marks_.status());
+    marks_ = Marks();
+  }
+
+  void read(Source& source, const std::string& file) {
     for (std::string_view line; out_.ok();) {
-      const Reader::Item item = source->next(line);
+      const Reader::Item item = source.next(line);
       if (item == Reader::Item::kEnd) break;
       if (item == Reader::Item::kError) {
-        complain(file, 0, {std::strerror(source->errno_value()), 0},
-                 Exit::kUsage);
-        break;
+        return complain(file, 0, {std::strerror(source.errno_value()), 0},
+                        Exit::kUsage);
       }
+      if (item == Reader::Item::kPart && marks_.drops_part(line)) break;
       if (item == Reader::Item::kTooLong) {
-        complain(file, source->line(),
+        complain(file, source.line(),
                  {"the line is over " + std::to_string(Reader::kMaxLine >> 20) +
                       " MiB",
                   0},
                  Exit::kRejected);
-      } else if (!take_comment(file, source->line(), line)) {
-        take_line(file, source->line(), line);
+      } else if (!take_comment(file, source.line(), line)) {
+        take_line(file, source.line(), line);
       }
     }
-    if (marks_.cut_short() && out_.ok()) {
-      complain(file, 0, {cut_short_message(source->line()), 0}, Exit::kLost);
-    }
-    status_ = worst(status_, marks_.status());
-    marks_ = Marks();
+    if (!out_.ok()) return;
+    const std::string lost =
+        cut_short_message(marks_, source.is_empty_pipe(), source.line());
+    if (!lost.empty()) complain(file, 0, {lost, 0}, Exit::kLost);
   }
 
   // --local of an axis that no mesh has would say nothing.

@@ -92,12 +92,13 @@ class Emitter {
     const bool ok = run_lines(*source, file);
     status_ = worst(status_, marks_.status());
     session_.set_emitted(false);
-    if (ok && marks_.cut_short() && !session_.stopped()) {
-      say_(job_.session.program + ": " + name + ": " +
-           cut_short_message(source->line()) + "\n");
-      status_ = worst(status_, Exit::kLost);
-    }
-    return ok;
+    if (!ok || session_.stopped()) return ok;
+    const std::string lost =
+        cut_short_message(marks_, source->is_empty_pipe(), source->line());
+    if (lost.empty()) return true;
+    status_ = worst(status_, Exit::kLost);
+    say_(job_.session.program + ": " + name + ": " + lost + "\n");
+    return true;
   }
 
   bool run_lines(Source& source, uint32_t file) {
@@ -109,6 +110,7 @@ class Emitter {
       if (item == Reader::Item::kError) {
         return fail_io(session_.file_name(file), source.errno_value());
       }
+      if (item == Reader::Item::kPart && marks_.drops_part(line)) break;
       const Origin origin{file, source.line()};
       out_.clear();
       if (item == Reader::Item::kTooLong) {

@@ -29,9 +29,11 @@ class Session {
 
   Exit finish() {
     status_ = worst(status_, worker_.finish());
-    // Of what --fail-fast left unread nothing is known.
-    if (worker_.marks().cut_short() && !worker_.stopped()) {
-      report(cut_short_message(line_), Exit::kLost);
+    // Of what --fail-fast or an error left unread nothing is known.
+    if (!worker_.stopped() && !has_failed_) {
+      const std::string lost =
+          cut_short_message(worker_.marks(), is_empty_pipe_, line_);
+      if (!lost.empty()) report(lost, Exit::kLost);
     }
     return worst(status_, worker_.marks().status());
   }
@@ -42,6 +44,12 @@ class Session {
     std::string_view text;
     while (!worker_.stopped()) {
       switch (reader.next(text)) {
+        case Reader::Item::kPart:
+          if (worker_.marks().drops_part(text)) {
+            ++line_;
+            break;
+          }
+          [[fallthrough]];
         case Reader::Item::kLine:
           worker_.line(text, file_, ++line_);
           break;
@@ -52,6 +60,7 @@ class Session {
                          file_, ++line_);
           break;
         case Reader::Item::kEnd:
+          is_empty_pipe_ = is_empty_pipe_ || reader.is_empty_pipe();
           return;
         case Reader::Item::kError:
           return fail(std::strerror(reader.errno_value()));
@@ -61,6 +70,7 @@ class Session {
 
   void fail(const std::string& why) {
     worker_.idle();
+    has_failed_ = true;
     report(why, Exit::kUsage);
   }
 
@@ -75,6 +85,8 @@ class Session {
   std::deque<std::string> names_;  // the worker refers to them
   const std::string* file_ = nullptr;
   uint64_t line_ = 0;
+  bool is_empty_pipe_ = false;  // one of the inputs was
+  bool has_failed_ = false;     // one of them could not be read
   Exit status_ = Exit::kDone;
 };
 

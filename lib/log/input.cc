@@ -61,16 +61,25 @@ void Input::end_file() {
 bool Input::next() {
   for (;;) {
     if (reader_ == nullptr && !open_next()) {
-      if (marks_.cut_short()) {
-        complain(cut_short_message(lines_), Exit::kLost);
+      const std::string lost = cut_short_message(
+          marks_, refuses_empty_pipe_ && has_empty_pipe_, lines_);
+      if (!lost.empty() && !has_failed_) {
+        complain(lost, Exit::kLost);
         status_ = status();
         marks_ = Marks();  // told once
+        has_empty_pipe_ = false;
       }
       return false;
     }
     std::string_view line;
     const Reader::Item item = reader_->next(line);
     switch (item) {
+      case Reader::Item::kPart:
+        if (form_ == Form::kStream && marks_.drops_part(line)) {
+          ++number_;
+          break;
+        }
+        [[fallthrough]];
       case Reader::Item::kLine:
         ++number_;
         if (take(line)) return true;
@@ -83,10 +92,12 @@ bool Input::next() {
         break;
       case Reader::Item::kError:
         number_ = 0;
+        has_failed_ = true;
         complain(std::strerror(reader_->errno_value()), Exit::kUsage);
         end_file();
         break;
       case Reader::Item::kEnd:
+        has_empty_pipe_ = has_empty_pipe_ || reader_->is_empty_pipe();
         end_file();
     }
   }

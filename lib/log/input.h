@@ -29,6 +29,10 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
+  // A pipe that ends before its first byte is complained of: where lines are
+  // passed on, their reader learns of it.
+  void refuse_empty_pipe() { refuses_empty_pipe_ = true; }
+
   // The next line; false at the end of all. Lines that are not what their file
   // promises are told, and left out.
   bool next();
@@ -63,6 +67,9 @@ class Input {
   uint64_t number_ = 0;  // of the line; 0: none is at hand
   uint64_t lines_ = 0;   // of the file before
   Marks marks_;
+  bool has_failed_ = false;  // one of the files could not be read
+  bool refuses_empty_pipe_ = false;
+  bool has_empty_pipe_ = false;  // one of the files was
   Exit status_ = Exit::kDone;
   size_t bad_rows_ = 0;
 

@@ -23,6 +23,7 @@ class Reporter {
         input_(paths, say, nullptr) {}
 
   Exit run() {
+    input_.refuse_empty_pipe();
     switch (options_.kind) {
       case Kind::kNone:
         break;

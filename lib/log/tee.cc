@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::string_view kEnd = "#end";
 
-bool may_be_end(std::string_view line) {
-  return line.starts_with(kEnd) || kEnd.starts_with(line);
+// Where the last of these lines begins.
+size_t last_line(std::string_view lines) {
+  if (lines.size() < 2) return 0;
+  return lines.rfind('\n', lines.size() - 2) + 1;
 }
 
 bool is_instruction(std::string_view line) {
@@ -69,14 +71,17 @@ void Tee::read(int fd, const std::string& name) {
   while (!stopped_) {
     Chunk& chunk = empty_chunk();
     const long n = read_some(fd, chunk.bytes.data(), kChunk);
-    if (n < 0) fail(name, errno);
-    if (n <= 0) break;
+    if (n < 0) {
+      fail(name, errno);
+      held_.clear();
+    }
+    if (n <= 0) return end_input(name, n < 0);
     chunk.size = static_cast<size_t>(n);
     chunk.time = LogTime::now();
     hand_over();
     pass({chunk.bytes.data(), chunk.size});
   }
-  end_input(name);
+  end_input(name, false);
 }
 
 Tee::Chunk& Tee::empty_chunk() {
@@ -98,32 +103,34 @@ void Tee::wait_for_log() {
   changed_.wait(lock, [this] { return filled_ == 0; });
 }
 
-// Writes all but what may be an end mark, which is the last line or its
-// beginning.
+// Writes whole lines. The beginning of another one is held back: should the
+// rest of it never come, nobody is to take it for a line.
 void Tee::pass(std::string_view bytes) {
-  if (!held_.empty()) {  // its line goes on
-    const size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
-    held_ += bytes.substr(0, end);
-    bytes.remove_prefix(end);
-    if (held_.back() == '\n' || !may_be_end(held_)) pass_held();
+  const size_t size = bytes.rfind('\n') + 1;  // of whole lines
+  std::string_view lines = bytes.substr(0, size);
+  if (!held_.empty() && size > 0) {
+    const size_t first = lines.find('\n') + 1;
+    held_ += lines.substr(0, first);
+    lines.remove_prefix(first);
+    pass_held();
   }
-  if (bytes.empty()) return;
-  const size_t before = bytes.size() == 1 ? std::string_view::npos
-                                          : bytes.rfind('\n', bytes.size() - 2);
-  const size_t last = before == std::string_view::npos ? 0 : before + 1;
-  if ((last == 0 && !at_line_start_) || !may_be_end(bytes.substr(last))) {
-    return write_out(bytes);
+  if (const size_t last = last_line(lines);
+      lines.substr(last).starts_with(kEnd)) {
+    write_out(lines.substr(0, last));
+    held_ = lines.substr(last);
+    pass_held();
+  } else {
+    write_out(lines);
   }
-  write_out(bytes.substr(0, last));
-  held_ = bytes.substr(last);
-  if (held_.back() == '\n') pass_held();
+  held_ += bytes.substr(size);
+  if (held_.size() > kMaxLine) pass_held();  // nobody takes it for a line
 }
 
 // An end mark leaves once all before it is logged, with a larger status if that
 // failed.
 void Tee::pass_held() {
   if (held_.empty()) return;
-  if (held_.starts_with(kEnd)) {
+  if (at_line_start_ && held_.starts_with(kEnd)) {
     wait_for_log();
     Marks end;
     const size_t size = held_.find_last_not_of("\r\n") + 1;
@@ -148,8 +155,9 @@ void Tee::write_out(std::string_view bytes) {
   stopped_ = true;
 }
 
-void Tee::end_input(const std::string& name) {
+void Tee::end_input(const std::string& name, bool has_failed) {
   wait_for_log();
+  if (has_failed) part_.clear();
   if (!part_.empty()) {  // the input ended without LF
     log_line(LogTime::now(), part_, std::exchange(part_bytes_, 0));
     part_.clear();
@@ -157,8 +165,9 @@ void Tee::end_input(const std::string& name) {
   }
   pass_held();
   at_line_start_ = true;
-  if (marks_.cut_short() && !stopped_) {
-    say_(format_error("gt-log", {name, 0}, {cut_short_message(line_), 0}, ""));
+  const std::string lost = cut_short_message(marks_, false, line_);
+  if (!lost.empty() && !stopped_ && !has_failed) {
+    say_(format_error("gt-log", {name, 0}, {lost, 0}, ""));
     status_ = worst(status_, Exit::kLost);
   }
   read_status_ = worst(read_status_, marks_.status());

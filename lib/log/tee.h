@@ -55,7 +55,7 @@ class Tee {
   void pass(std::string_view bytes);
   void pass_held();
   void write_out(std::string_view bytes);
-  void end_input(const std::string& name);
+  void end_input(const std::string& name, bool has_failed);
 
   // Of the logging thread.
   void log_chunks();
@@ -69,8 +69,8 @@ class Tee {
   bool stopped_ = false;
   Exit status_ = Exit::kDone;       // of what this program did
   Exit read_status_ = Exit::kDone;  // of the end marks
-  // The last line passed on, as far as it may be an end mark: it leaves when it
-  // is known whether the log was written.
+  // The beginning of a line; or an end mark, which leaves when it is known
+  // whether the log was written.
   std::string held_;
   bool at_line_start_ = true;
 

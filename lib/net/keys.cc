@@ -7,10 +7,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <memory>
+#include <sstream>
 #include <vector>
 
+#include "base/io.h"
 #include "base/text.h"
 
 namespace gt {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr size_t kSize = 40;  // characters of a key
 constexpr size_t kBytes = 32;
+constexpr size_t kMostBytes = size_t{64} << 20;  // of a file of keys
 const char* const kNoCurve = "this libzmq was built without CURVE";
 
 Error in_file(const std::string& path, size_t line, const std::string& why) {
@@ -26,9 +28,15 @@ Error in_file(const std::string& path, size_t line, const std::string& why) {
 }
 
 Result<std::vector<std::string>> read_keys(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return in_file(path, 0, std::strerror(errno));
+  std::string text;
+  if (const int error = read_whole(path, text, kMostBytes)) {
+    return in_file(path, 0, std::strerror(error));
+  }
+  if (text.size() == kMostBytes) {
+    return in_file(path, 0, "is too large for a file of keys");
+  }
   std::vector<std::string> keys;
+  std::istringstream file(text);
   std::string line;
   for (size_t number = 1; std::getline(file, line); ++number) {
     std::string_view rest = line;
@@ -43,7 +51,6 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
     }
     keys.emplace_back(word);
   }
-  if (file.bad()) return in_file(path, 0, "cannot be read");
   return keys;
 }
 

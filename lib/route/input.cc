@@ -74,10 +74,14 @@ RouteInput::Item RouteInput::next(std::string_view& line) {
     case Reader::Item::kLine:
       ++number_;
       return Item::kLine;
+    case Reader::Item::kPart:
+      ++number_;
+      return Item::kPart;
     case Reader::Item::kTooLong:
       ++number_;
       return Item::kTooLong;
     case Reader::Item::kEnd:
+      has_empty_pipe_ = has_empty_pipe_ || reader_->is_empty_pipe();
       return close(Item::kEnd);
     case Reader::Item::kError:
       break;

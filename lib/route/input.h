@@ -16,6 +16,7 @@ class RouteInput {
  public:
   enum class Item : uint8_t {
     kLine,
+    kPart,  // the last line of a file, which has no LF
     kTooLong,
     kNothing,  // right now: wait until fd() can be read
     kFile,     // the next file begins, name() is its
@@ -39,6 +40,8 @@ class RouteInput {
   const std::string& name() const { return name_; }
   const std::string& why() const { return why_; }
   uint64_t number() const { return number_; }  // of the line, in its file
+  // One of the files was a pipe that ended before its first byte.
+  bool has_empty_pipe() const { return has_empty_pipe_; }
 
  private:
   Item open_next();
@@ -51,6 +54,7 @@ class RouteInput {
   std::string name_;
   std::string why_;
   uint64_t number_ = 0;
+  bool has_empty_pipe_ = false;
   size_t searched_ = 0;  // bytes of the buffer without a line's end
 };
 

@@ -178,6 +178,9 @@ void RouterLoop::read_input() {
     if ((n & 63) == 0 && !wants_input()) return;
     if (repeat_rounds() && !wants_input()) return;
     switch (input_.next(line)) {
+      case RouteInput::Item::kPart:
+        if (dispatcher_->marks().drops_part(line)) break;
+        [[fallthrough]];
       case RouteInput::Item::kLine:
         dispatcher_->line(line, input_.number());
         if (dispatcher_->stopped()) return end_input();
@@ -195,6 +198,7 @@ void RouterLoop::read_input() {
         input_idle_ = true;
         return;
       case RouteInput::Item::kError:
+        has_unread_ = true;
         status_ = worst(status_, Exit::kUsage);
         say_(format_error("gt-route", {input_.name(), 0}, {input_.why(), 0},
                           ""));
@@ -220,9 +224,12 @@ bool RouterLoop::repeat_rounds() {
 
 void RouterLoop::end_input() {
   input_ended_ = true;
-  if (!dispatcher_->marks().cut_short() || dispatcher_->stopped()) return;
-  say_(format_error("gt-route", {input_.name(), 0},
-                    {cut_short_message(input_.number()), 0}, ""));
+  // Of what --fail-fast or an error left unread nothing is known.
+  if (dispatcher_->stopped() || has_unread_) return;
+  const std::string lost = cut_short_message(
+      dispatcher_->marks(), input_.has_empty_pipe(), input_.number());
+  if (lost.empty()) return;
+  say_(format_error("gt-route", {input_.name(), 0}, {lost, 0}, ""));
   status_ = worst(status_, Exit::kLost);
 }
 

@@ -116,6 +116,7 @@ class RouterLoop {
   Exit status_ = Exit::kDone;
   bool input_idle_ = false;
   bool input_ended_ = false;
+  bool has_unread_ = false;  // an input could not be read to its end
   bool is_lost_ = false;
   bool is_interrupted_ = false;
   bool killed_ = false;

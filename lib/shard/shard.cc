@@ -78,12 +78,13 @@ class Sharder {
     marks_ = Marks();
     const bool ok = run_lines(*source);
     status_ = worst(status_, marks_.status());
-    if (ok && marks_.cut_short()) {
-      status_ = worst(status_, Exit::kLost);
-      say_("gt-shard: " + file_ + ": " + cut_short_message(source->line()) +
-           "\n");
-    }
-    return ok;
+    if (!ok) return false;
+    const std::string lost =
+        cut_short_message(marks_, source->is_empty_pipe(), source->line());
+    if (lost.empty()) return true;
+    status_ = worst(status_, Exit::kLost);
+    say_("gt-shard: " + file_ + ": " + lost + "\n");
+    return true;
   }
 
   bool run_lines(Source& source) {
@@ -99,6 +100,7 @@ class Sharder {
       if (item == Reader::Item::kError) {
         return fail_io(file_, source.errno_value());
       }
+      if (item == Reader::Item::kPart && marks_.drops_part(line)) break;
       number_ = source.line();
       out.clear();
       if (item == Reader::Item::kTooLong) {
@@ -203,7 +205,8 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
     Marks marks;
     std::string_view line;
     Reader::Item item = source->next(line);
-    for (; item == Reader::Item::kLine; item = source->next(line)) {
+    for (; item == Reader::Item::kLine || item == Reader::Item::kPart;
+         item = source->next(line)) {
       if (line.starts_with('#')) {
         marks.take(line);
       } else {
@@ -211,11 +214,21 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
       }
     }
     status = worst(status, marks.status());
-    if (item != Reader::Item::kEnd || marks.cut_short()) {
-      say("gt-shard: " + file + ": " + cut_short_message(source->line()) +
-          "\n");
-      return Exit::kLost;
+    const std::string name = file == "-" ? "<stdin>" : file;
+    const auto fail = [&](const std::string& why, Exit as) {
+      say(format_error("gt-shard", {name, 0}, {why, 0}, ""));
+      return as;
+    };
+    if (item == Reader::Item::kError) {
+      return fail(std::strerror(source->errno_value()), Exit::kUsage);
     }
+    if (item == Reader::Item::kTooLong) {
+      return fail("line " + std::to_string(source->line()) + " is over 64 MiB",
+                  Exit::kRejected);
+    }
+    const std::string lost =
+        cut_short_message(marks, source->is_empty_pipe(), source->line());
+    if (!lost.empty()) return fail(lost, Exit::kLost);
   }
   const auto found = search_config(search);
   if (!found.ok()) {

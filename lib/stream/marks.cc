@@ -46,8 +46,15 @@ Marks::Mark Marks::take(std::string_view comment) {
   return Mark::kNone;
 }
 
-std::string cut_short_message(size_t line) {
-  return "stream cut short after line " + std::to_string(line);
+std::string cut_short_message(const Marks& marks, bool is_empty_pipe,
+                              size_t line) {
+  if (marks.cut_short()) {
+    return "stream cut short after line " + std::to_string(line);
+  }
+  if (!is_empty_pipe) return "";
+  return "stream cut short before its first byte: the program before this pipe "
+         "has written nothing (for an empty program read /dev/null, or write a "
+         "line with '#')";
 }
 
 }  // namespace gt

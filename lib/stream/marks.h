@@ -32,6 +32,11 @@ class Marks {
   bool open() const { return open_; }
   // Some stream was opened and not ended, also when another followed it.
   bool cut_short() const { return open_ || lost_; }
+  // Whether a last line without LF is to be dropped: programs end each line of
+  // a stream with one, so that this is the beginning of a longer line.
+  bool drops_part(std::string_view line) const {
+    return open_ && !line.starts_with('#');
+  }
   // The largest status of the ends seen.
   Exit status() const { return status_; }
 
@@ -42,7 +47,10 @@ class Marks {
   Exit status_ = Exit::kDone;
 };
 
-// "stream cut short after line 12".
-std::string cut_short_message(size_t line);
+// Why an input that ended after so many lines is not whole; "" if it is. A pipe
+// that ends before its first byte is not: a program that wrote a stream would
+// have begun with its mark.
+std::string cut_short_message(const Marks& marks, bool is_empty_pipe,
+                              size_t line);
 
 }  // namespace gt

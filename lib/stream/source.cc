@@ -17,7 +17,9 @@ FileSource::~FileSource() {
 
 Reader::Item FileSource::next(std::string_view& line) {
   const Reader::Item item = reader_.next(line);
-  if (item == Reader::Item::kLine || item == Reader::Item::kTooLong) ++line_;
+  const bool is_line =
+      item != Reader::Item::kEnd && item != Reader::Item::kError;
+  if (is_line) ++line_;
   return item;
 }
 
@@ -39,6 +41,7 @@ constexpr size_t kCopies = size_t{1} << 20;  // bytes of text to hold at least
 }
 
 TextSource::TextSource(std::string text, size_t rounds) {
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   if (!text.empty() && text.back() != '\n') text += '\n';
   body_ = text.size();
   lines_ = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));

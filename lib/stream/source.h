@@ -22,6 +22,7 @@ class Source {
   // Number of the line that next() gave last, from 1.
   virtual size_t line() const = 0;
   virtual int errno_value() const { return 0; }
+  virtual bool is_empty_pipe() const { return false; }
 };
 
 // Lines of a descriptor, which it closes unless it is standard input.
@@ -35,6 +36,7 @@ class FileSource : public Source {
   bool fill_if_ready() override { return reader_.fill_if_ready(); }
   size_t line() const override { return line_; }
   int errno_value() const override { return reader_.errno_value(); }
+  bool is_empty_pipe() const override { return reader_.is_empty_pipe(); }
 
  private:
   int fd_;

@@ -128,7 +128,43 @@ TEST(Reader, KeepsTheErrorOfRead) {
   std::string_view line;
   EXPECT_EQ(reader.next(line), Reader::Item::kError);
   EXPECT_EQ(reader.errno_value(), EISDIR);
+  EXPECT_EQ(reader.next(line), Reader::Item::kError);
   ::close(folder);
+}
+
+TEST(Reader, KeepsAnErrorThatCameWhileItLookedAhead) {
+  const int folder = ::open("/", O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(folder, 0);
+  Reader reader(folder, nullptr);
+  std::string_view line;
+  EXPECT_FALSE(reader.fill_if_ready());
+  EXPECT_EQ(reader.next(line), Reader::Item::kError);
+  EXPECT_FALSE(reader.is_empty_pipe());
+  ::close(folder);
+}
+
+TEST(Reader, TellsALastLineWithoutItsEnd) {
+  Pipe pipe;
+  const std::string text = std::string(kByteOrderMark) + "a\nb";
+  ASSERT_EQ(::write(pipe.write_end(), text.data(), text.size()), 6);
+  pipe.close_write();
+  Reader reader(pipe.read_end(), nullptr);
+  std::string_view line;
+  EXPECT_EQ(reader.next(line), Reader::Item::kLine);
+  EXPECT_EQ(line, "a");
+  EXPECT_EQ(reader.next(line), Reader::Item::kPart);
+  EXPECT_EQ(line, "b");
+  EXPECT_EQ(reader.next(line), Reader::Item::kEnd);
+  EXPECT_FALSE(reader.is_empty_pipe());
+}
+
+TEST(Reader, KnowsAPipeThatEndedBeforeItsFirstByte) {
+  Pipe pipe;
+  pipe.close_write();
+  Reader reader(pipe.read_end(), nullptr);
+  std::string_view line;
+  EXPECT_EQ(reader.next(line), Reader::Item::kEnd);
+  EXPECT_TRUE(reader.is_empty_pipe());
 }
 
 TEST(Writer, WritesAllOnFlush) {

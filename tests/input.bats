@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# What all programs read: an input that cannot be read or ends too early is told,
+# and nothing that was not there whole is run.
+
+load helper
+
+# each_program: the programs that read a stream, a command in each line.
+each_program() {
+  printf '%s\n' gt-emit gt-shard 'gt-shard --plan -n 2' gt-check gt-work \
+    'gt-route -n 1' gt-log 'gt-log --op add' 'gt-log --summary'
+}
+
+# failing NAME: the library that makes the K-th call of a class fail.
+faults() {
+  local library=${GT_BIN%/bin}/tests/faults.so
+  [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: libraries are not preloaded"
+  LD_PRELOAD=$library GT_FAULT=$1 "${@:2}"
+}
+
+@test "a directory as input is an error of each program" {
+  local program
+  mkdir d
+  while read -r program; do
+    # shellcheck disable=SC2086 # words
+    run -2 --separate-stderr within 60 $program <d
+    [[ $stderr == *"<stdin>: Is a directory"* ]]
+    # shellcheck disable=SC2086
+    run -2 --separate-stderr within 60 $program d
+    [[ $stderr == *"d: Is a directory"* ]]
+  done < <(each_program)
+}
+
+@test "a closed standard input is an error of each program" {
+  local program
+  while read -r program; do
+    # shellcheck disable=SC2086
+    run -2 --separate-stderr within 60 bash -c "exec $program <&-"
+    [[ $stderr == *"<stdin>: Bad file descriptor"* ]]
+  done < <(each_program)
+}
+
+@test "an error in mid-stream is told, and the line before it is not run" {
+  printf 'a = ones f32[1]\nab = full f32[1] 2\nprint a\nprint ab' >cut.gt
+  local program
+  for program in gt-work 'gt-route -n 1'; do
+    # The first read gives all there is; the second, of the end, fails.
+    # shellcheck disable=SC2086
+    run -2 --separate-stderr faults "read:2:5:${program%% *}" \
+      within 60 $program cut.gt
+    lines_are 'a = tensor f32[1] 1'
+    [[ $stderr == *"cut.gt: Input/output error"* ]]
+  done
+  run -2 --separate-stderr faults read:2:5:gt-log gt-log cut.gt
+  lines_are $'a = ones f32[1]\nab = full f32[1] 2\nprint a'
+  run -2 --separate-stderr faults read:2:5:gt-check gt-check cut.gt
+  [[ $stderr == *"cut.gt: Input/output error"* && $output != *"print ab"* ]]
+  run -2 --separate-stderr faults read:2:5:gt-emit gt-emit cut.gt
+  [[ $stderr == *"cut.gt: Input/output error"* && $output != *"print ab"* ]]
+  run -2 --separate-stderr faults read:2:5:gt-shard gt-shard cut.gt
+  [[ $stderr == *"cut.gt: Input/output error"* && $output != *"print ab"* ]]
+}
+
+@test "a file that is read before the run is read whole or not at all" {
+  printf 'a = ones f32[1]\nprint a\n' >p.gt
+  mkdir d
+  run -2 --separate-stderr gt-emit --repeat 2 d
+  [[ $stderr == *"d: Is a directory"* ]]
+  run -2 --separate-stderr gt-shard -c d p.gt
+  [[ $stderr == *"d: Is a directory"* ]]
+  run -2 --separate-stderr gt-key --public d
+  [[ $stderr == *"d: Is a directory"* ]]
+  gt-key >key
+  chmod 600 key
+  run -2 --separate-stderr faults read:1:5 gt-key --public key
+  [[ $stderr == *"key: Input/output error"* ]]
+}
+
+@test "the beginning of a line is not run when its stream was cut there" {
+  local program
+  for program in gt-work 'gt-route -n 1'; do
+    # shellcheck disable=SC2086
+    run -4 --separate-stderr within 60 $program \
+      < <(printf '#gt 1\na = ones f32[1]\nab = ones f32[2]\nprint a')
+    [[ -z $output && $stderr == *"cut short after line 4"* ]]
+    # Written by hand it is whole, and so is an end mark.
+    # shellcheck disable=SC2086
+    run -0 --separate-stderr within 60 $program \
+      < <(printf 'a = ones f32[1]\nprint a')
+    lines_are 'a = tensor f32[1] 1'
+    # shellcheck disable=SC2086
+    run -0 --separate-stderr within 60 $program \
+      < <(printf '#gt 1\na = ones f32[1]\nprint a\n#end 0')
+    lines_are 'a = tensor f32[1] 1'
+  done
+  for program in gt-emit gt-shard gt-check 'gt-log --op print'; do
+    # shellcheck disable=SC2086
+    run -4 --separate-stderr $program \
+      < <(printf '#gt 1\na = ones f32[1]\nab = ones f32[2]\nprint a')
+    [[ $output != *"print a"* && $stderr == *"cut short after line 4"* ]]
+  done
+}
+
+@test "a pipe that ends before its first byte is a stream cut short" {
+  local program
+  for program in gt-emit gt-shard gt-check gt-work 'gt-route -n 1' \
+    'gt-log --summary' 'gt-shard --plan -n 2'; do
+    # shellcheck disable=SC2086
+    run -4 --separate-stderr within 60 $program < <(true)
+    [[ $stderr == *"cut short before its first byte"* ]]
+    # shellcheck disable=SC2086
+    run -4 --separate-stderr within 60 $program <(true)
+    [[ $stderr == *"cut short before its first byte"* ]]
+  done
+  # What a program that was killed leaves behind.
+  run -4 --separate-stderr bash -c \
+    '(kill -KILL $BASHPID) | gt-log -o log | gt-work'
+  [[ $stderr == *"cut short before its first byte"* ]]
+}
+
+@test "an empty program: a file, /dev/null, a comment in a pipe" {
+  : >empty
+  local program
+  for program in gt-emit gt-shard gt-check gt-work 'gt-route -n 1' gt-log; do
+    # shellcheck disable=SC2086
+    within 60 $program empty >out
+    # shellcheck disable=SC2086
+    within 60 $program </dev/null >out
+    # shellcheck disable=SC2086
+    echo '#' | within 60 $program >out
+  done
+}
+
+@test "a byte order mark at the beginning is skipped" {
+  printf '\xef\xbb\xbfa = ones f32[1]\r\nprint a\r\n' >bom.gt
+  run -0 gt-work bom.gt
+  lines_are 'a = tensor f32[1] 1'
+  run -0 within 60 gt-route -n 1 bom.gt
+  lines_are 'a = tensor f32[1] 1'
+  run -0 bash -c 'gt-emit bom.gt | gt-work'
+  lines_are 'a = tensor f32[1] 1'
+  run -0 bash -c 'gt-emit --repeat 2 bom.gt | gt-work'
+  lines_are $'a = tensor f32[1] 1\na = tensor f32[1] 1'
+}
+
+@test "a full disk is told by each program" {
+  printf 'a = ones f32[1]\nprint a\n' >p.gt
+  printf '#gt 1\na = ones f32[1]\nprint a\n#end 0\n' >stream
+  local program
+  while read -r program; do
+    # shellcheck disable=SC2086
+    run -2 --separate-stderr bash -c "$program <stream >/dev/full"
+    [[ $stderr == *"cannot write standard output: No space left"* ]]
+    # shellcheck disable=SC2086
+    run -2 --separate-stderr bash -c "$program <stream >&-"
+    [[ $stderr == *"cannot write standard output: Bad file descriptor"* ]]
+  done < <(each_program | grep -v -- --plan; echo gt-key)
+}
