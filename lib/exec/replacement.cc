@@ -1,6 +1,8 @@
 #include "exec/replacement.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,11 +11,53 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <utility>
 
 namespace gt {
 namespace {
 
 constexpr size_t kWriteChunk = size_t{1} << 20;  // bytes written at a time
+constexpr const char* kSuffix = ".gt-save";      // of temporary names
+
+// Whether no program holds its lock, as each does that writes one.
+bool is_abandoned(int directory, const char* name) {
+  const Fd fd(::openat(directory, name,
+                       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info {};
+  return fd.ok() && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode) &&
+         info.st_uid == ::geteuid() &&
+         ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+// Temporary files of programs that were killed; each directory is looked
+// through once by a process.
+void remove_abandoned(const Fd& directory) {
+  static std::mutex mutex;
+  static std::set<std::pair<dev_t, ino_t>> seen;
+  struct stat info {};
+  if (::fstat(directory.get(), &info) != 0) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.emplace(info.st_dev, info.st_ino).second) return;
+  }
+  const int fd =
+      ::openat(directory.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* entries = fd < 0 ? nullptr : ::fdopendir(fd);
+  if (entries == nullptr) {
+    if (fd >= 0) ::close(fd);
+    return;
+  }
+  while (const dirent* entry = ::readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with('.') || !name.ends_with(kSuffix)) continue;
+    if (!is_abandoned(directory.get(), entry->d_name)) continue;
+    ::unlinkat(directory.get(), entry->d_name, 0);
+  }
+  ::closedir(entries);
+}
 
 }  // namespace
 
@@ -31,24 +75,43 @@ Status write_all(int fd, const void* data, size_t bytes) {
 
 Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
   static std::atomic<uint64_t> count{0};
-  temporary_ = '.';
-  temporary_ += target_.name.substr(0, 200);
-  for (const uint64_t part :
-       {static_cast<uint64_t>(::getpid()), count.fetch_add(1)}) {
-    temporary_ += '.';
-    temporary_ += std::to_string(part);
+  temporary_ = '.' + target_.name.substr(0, 200) + '.' +
+               std::to_string(::getpid()) + '.' +
+               std::to_string(count.fetch_add(1)) + kSuffix;
+  remove_abandoned(target_.directory);
+  fd_ = Fd(::openat(target_.directory.get(), ".",
+                    O_RDWR | O_TMPFILE | O_CLOEXEC, 0666));
+  if (fd_.ok()) {
+    ::flock(fd_.get(), LOCK_EX | LOCK_NB);  // nobody else has it
+  } else if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) {
+    make_named();
   }
-  fd_ = Fd(::openat(target_.directory.get(), temporary_.c_str(),
-                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   errno_ = errno;
 }
 
 Replacement::~Replacement() { hide(); }
 
+// Where another program found it before it was locked here, it was taken for
+// one that is left behind.
+void Replacement::make_named() {
+  for (int tries = 0; tries < 10; ++tries) {
+    fd_ =
+        Fd(::openat(target_.directory.get(), temporary_.c_str(),
+                    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+    struct stat info {};
+    if (!fd_.ok()) return;
+    ::flock(fd_.get(), LOCK_EX);
+    has_name_ = ::fstat(fd_.get(), &info) == 0 && info.st_nlink > 0;
+    if (has_name_) return;
+  }
+  fd_ = Fd();
+  errno = EBUSY;
+}
+
 void Replacement::hide() {
-  if (!fd_.ok() || temporary_.empty()) return;
+  if (!has_name_) return;
   ::unlinkat(target_.directory.get(), temporary_.c_str(), 0);
-  temporary_.clear();
+  has_name_ = false;
 }
 
 void Replacement::copy_mode() const {
@@ -58,15 +121,33 @@ void Replacement::copy_mode() const {
   }
 }
 
-// A failing close() is how some file systems say that the disk is full.
+// Gives the file its temporary name.
+bool Replacement::link() {
+  if (has_name_) return true;
+  const std::string self = "/proc/self/fd/" + std::to_string(fd_.get());
+  has_name_ = ::linkat(AT_FDCWD, self.c_str(), target_.directory.get(),
+                       temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  return has_name_;
+}
+
+// The bytes are on the disk before the name is: else a loss of power may leave
+// the name of an empty file.
 Status Replacement::commit() {
-  const int fd = fd_.release();
-  if (::close(fd) != 0 ||
+  const bool done =
+      ::fsync(fd_.get()) == 0 && link() &&
       ::renameat(target_.directory.get(), temporary_.c_str(),
-                 target_.directory.get(), target_.name.c_str()) != 0) {
-    const Error error{std::strerror(errno)};
-    ::unlinkat(target_.directory.get(), temporary_.c_str(), 0);
-    return error;
+                 target_.directory.get(), target_.name.c_str()) == 0;
+  if (!done) return Error{std::strerror(errno)};
+  has_name_ = false;
+  // A failing close() is how some file systems say that the disk is full.
+  if (::close(fd_.release()) != 0) return Error{std::strerror(errno)};
+  // A directory that may be written to but not read cannot be flushed.
+  const Fd directory(::openat(target_.directory.get(), ".",
+                              O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.ok() && errno == EACCES) return ok_status();
+  if (!directory.ok() ||
+      (::fsync(directory.get()) != 0 && errno != EINVAL && errno != EROFS)) {
+    return Error{std::strerror(errno)};
   }
   return ok_status();
 }
