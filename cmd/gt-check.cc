@@ -21,7 +21,7 @@ Examples:
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_process();
+  const gt::ProcessGuard guard;
   CLI::App app{"Check the types of a sharded stream, without a cluster.",
                "gt-check"};
   gt::CheckJob job;

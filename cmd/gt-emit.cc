@@ -88,7 +88,7 @@ int describe(const std::string& what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_process();
+  const gt::ProcessGuard guard;
   CLI::App app{"Check a gt program and write it as a stream.", "gt-emit"};
   Options options;
   gt::EmitJob job;

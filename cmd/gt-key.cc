@@ -24,7 +24,7 @@ int fail(const std::string& message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_process();
+  const gt::ProcessGuard guard;
   CLI::App app{"Make keys for workers on other machines.", "gt-key"};
   app.footer(kFooter);
   std::string file;

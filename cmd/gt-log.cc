@@ -275,7 +275,7 @@ int why(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_process();
+  const gt::ProcessGuard guard;
   if (argc > 1 && std::string_view(argv[1]) == "why") {
     return why(argc - 1, argv + 1);
   }

@@ -197,7 +197,7 @@ std::string read_keys(Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_process();
+  const gt::ProcessGuard guard;
   CLI::App app{"Dispatch a stream to workers.", "gt-route"};
   Options options;
   add_options(app, options);

@@ -37,7 +37,7 @@ int give_up(const Options& options, gt::Exit status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_process();
+  const gt::ProcessGuard guard;
   CLI::App app{"Rewrite a stream to run on the ranks of a mesh.", "gt-shard"};
   Options options;
   gt::ShardJob job;

@@ -263,7 +263,7 @@ int work_remotely(Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  gt::guard_process();
+  const gt::ProcessGuard guard;
   CLI::App app{"Execute a stream on this machine.", "gt-work"};
   Options options;
   add_options(app, options);

@@ -8,7 +8,12 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <system_error>
 
 #include "base/version.h"
 #include "stream/marks.h"
@@ -24,7 +29,82 @@ void say(std::string_view message) {
   }
 }
 
-void guard_process() {
+namespace {
+
+bool g_is_over = false;  // main has returned
+
+// Short of which resource, and what to do, in words that need no memory.
+const char* remedy(int error) {
+  switch (error) {
+    case EMFILE:
+      return "; raise the limit of open files, ulimit -n";
+    case ENFILE:
+      return "; the system has no more open files, see fs.file-max";
+    case ENOMEM:
+      return "; give it more memory (ulimit -v, the limit of its container)";
+    case EAGAIN:
+      return "; raise the limits of threads and memory, ulimit -u and -v";
+    default:
+      return "";
+  }
+}
+
+[[noreturn]] void end_short(const char* what, int error) {
+  char text[512];
+  std::snprintf(text, sizeof text, "%s: %s%s\n", program_invocation_short_name,
+                what, remedy(error));
+  say(text);
+  ::_exit(static_cast<int>(Exit::kUsage));
+}
+
+// Nobody caught an exception, in whichever thread.
+[[noreturn]] void end_uncaught() {
+  try {
+    if (const auto thrown = std::current_exception()) {
+      std::rethrow_exception(thrown);
+    }
+  } catch (const std::bad_alloc&) {
+    end_short("out of memory", ENOMEM);
+  } catch (const std::system_error& e) {
+    const int error = e.code().value();
+    const std::string_view what = e.what();
+    // A std::thread says no more than that.
+    end_short(
+        what == std::strerror(EAGAIN) ? "cannot start a thread" : e.what(),
+        error);
+  } catch (const std::exception& e) {
+    say("gt: internal error: ");
+    say(e.what());
+    say("\n");
+  } catch (...) {
+    say("gt: internal error: an exception of an unknown type\n");
+  }
+  errno = 0;
+  std::abort();
+}
+
+// libzmq aborts where it is short of something, with errno as it was.
+void on_abort(int) {
+  const int error = errno;
+  for (const int shortage : {EMFILE, ENFILE, ENOMEM}) {
+    if (error == shortage) end_short("a library could not go on", error);
+  }
+  std::signal(SIGABRT, SIG_DFL);  // abort() raises it once more
+}
+
+// libgomp exits where it can start no thread.
+void on_exit() {
+  if (!g_is_over) end_short("a library ended the program", EAGAIN);
+}
+
+}  // namespace
+
+ProcessGuard::~ProcessGuard() { g_is_over = true; }
+
+ProcessGuard::ProcessGuard() {
+  std::set_terminate(end_uncaught);
+  std::signal(SIGABRT, on_abort);
+  std::atexit(on_exit);
   // A file beyond the limit on sizes cannot be written, as on a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
   for (int fd = 0; fd <= 2; ++fd) {

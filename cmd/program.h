@@ -15,11 +15,19 @@ namespace gt {
 // To stderr, whole.
 void say(std::string_view message);
 
-// First in main. Descriptors 0 to 2 are open afterwards, so that no file takes
-// their place; a standard output that was closed stays one that cannot be
-// written to. A file that must grow no more fails to be written; it ends no
-// program.
-void guard_process();
+// First in main, and until it returns. Descriptors 0 to 2 are open afterwards,
+// so that no file takes their place; a standard output that was closed stays
+// one that cannot be written to. A file that must grow no more fails to be
+// written; it ends no program. Where memory, threads or descriptors run short
+// in any thread (see base/shortage.h) or in a library, the process says what to
+// do and ends with status 2.
+class ProcessGuard {
+ public:
+  ProcessGuard();
+  ~ProcessGuard();
+  ProcessGuard(const ProcessGuard&) = delete;
+  ProcessGuard& operator=(const ProcessGuard&) = delete;
+};
 
 // Parses, answering --help and --version. Returns true to go on; else `status`
 // is what to exit with. Bad usage is said with a hint.

@@ -185,6 +185,7 @@ Attachment RemoteSession::attachment(const Resources& resources) {
 Status RemoteSession::prepare(Resources& resources) {
   const Welcome& welcome = member_->state().welcome();
   if (welcome.workers > 1) {
+    need_descriptors(size_t{2} * welcome.workers + 8);  // for its connections
     auto arena = Arena::make();
     if (arena.ok()) resources.arena = std::move(arena.value());
     auto backend = make_backend(options_.backend,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/shortage.h"
 
 namespace gt {
 namespace {
@@ -19,11 +20,15 @@ template <typename T>
 void refer(zmq_msg_t& message, const void* data, size_t size, T* kept) {
   // ZeroMQ takes a plain pointer, and does not write.
   void* bytes = const_cast<void*>(data);  // NOLINT
-  GT_CHECK(zmq_msg_init_data(&message, bytes, size, drop<T>, kept) == 0);
+  if (zmq_msg_init_data(&message, bytes, size, drop<T>, kept) != 0) {
+    fail_short("cannot make a message");
+  }
 }
 
 void copy(zmq_msg_t& message, std::string_view bytes) {
-  GT_CHECK(zmq_msg_init_size(&message, bytes.size()) == 0);
+  if (zmq_msg_init_size(&message, bytes.size()) != 0) {
+    fail_short("cannot make a message");
+  }
   bytes.copy(static_cast<char*>(zmq_msg_data(&message)), bytes.size());
 }
 

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/shortage.h"
+
 namespace gt {
 namespace {
 
@@ -41,7 +43,7 @@ bool receive_all(void* socket, std::vector<std::string>& parts) {
 
 Gatekeeper::Gatekeeper(Context& context)
     : door_(zmq_socket(context.raw(), ZMQ_REP)) {
-  GT_CHECK(door_ != nullptr);
+  if (door_ == nullptr) fail_short("cannot make a socket");
   GT_CHECK(zmq_bind(door_, "inproc://zeromq.zap.01") == 0);
   thread_ = std::thread([this] { loop(); });
 }

@@ -9,11 +9,12 @@
 #include <chrono>
 
 #include "base/result.h"
+#include "base/shortage.h"
 
 namespace gt {
 
 Wake::Wake() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  GT_CHECK(fd_ >= 0);
+  if (fd_ < 0) fail_short("cannot make an event descriptor");
 }
 
 Wake::~Wake() { ::close(fd_); }
@@ -52,7 +53,7 @@ void Poller::wait(int64_t limit_ms) {
 }
 
 ManyPoller::ManyPoller() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  GT_CHECK(epoll_ >= 0);
+  if (epoll_ < 0) fail_short("cannot make a descriptor that waits");
 }
 
 ManyPoller::~ManyPoller() { ::close(epoll_); }
@@ -68,7 +69,9 @@ void ManyPoller::add_fd(int fd, uint32_t key) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u32 = key;
-  GT_CHECK(::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0);
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+    fail_short("cannot wait for one more descriptor");
+  }
 }
 
 const std::vector<uint32_t>& ManyPoller::wait(int64_t limit_ms) {

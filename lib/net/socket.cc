@@ -1,13 +1,18 @@
 #include "net/socket.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <latch>
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/shortage.h"
 #include "net/endpoint.h"
 
 namespace gt {
@@ -16,11 +21,34 @@ namespace {
 constexpr int kMaxSockets = 8192;
 constexpr int kBacklog = 4096;  // connections that wait to be accepted
 
+// Of a context and the few sockets, events and files beside it.
+constexpr size_t kOwnDescriptors = 24;
+
 void raise_open_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);  // what cannot be had is not needed yet
+  ::setrlimit(RLIMIT_NOFILE, &limit);  // need_descriptors() says what is short
+}
+
+// Throws where so many threads cannot be had, those of libzmq: it would end the
+// process.
+void need_threads(size_t count) {
+  std::latch gate(1);
+  std::vector<std::thread> threads;
+  while (threads.size() < count) {
+    threads.emplace_back([&gate] { gate.wait(); });
+  }
+  gate.count_down();
+  for (std::thread& thread : threads) thread.join();
+}
+
+// "" where the endpoint has no name in the file system.
+std::string file_of(const std::string& endpoint) {
+  constexpr std::string_view kLocal = "ipc://";
+  if (!endpoint.starts_with(kLocal)) return "";
+  const std::string path = endpoint.substr(kLocal.size());
+  return path.starts_with('@') ? "" : path;
 }
 
 Error failed(const char* what, const std::string& endpoint,
@@ -30,9 +58,29 @@ Error failed(const char* what, const std::string& endpoint,
 
 }  // namespace
 
-Context::Context(int io_threads) : context_(zmq_ctx_new()) {
-  GT_CHECK(context_ != nullptr);
+void need_descriptors(size_t count) {
   raise_open_files();
+  std::vector<int> held;
+  while (held.size() < count) {
+    const int fd = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0) break;
+    held.push_back(fd);
+  }
+  const int error = errno;
+  for (const int fd : held) ::close(fd);
+  if (held.size() == count) return;
+  errno = error;
+  fail_short(("it needs " + std::to_string(count) +
+              " more open files and sockets, of which it can have " +
+              std::to_string(held.size()))
+                 .c_str());
+}
+
+Context::Context(int io_threads) : context_(nullptr) {
+  need_descriptors(kOwnDescriptors);
+  context_ = zmq_ctx_new();
+  if (context_ == nullptr) fail_short("cannot make a context of sockets");
+  need_threads(static_cast<size_t>(io_threads) + 1);
   GT_CHECK(zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads) == 0);
   GT_CHECK(zmq_ctx_set(context_, ZMQ_MAX_SOCKETS, kMaxSockets) == 0);
   GT_CHECK(zmq_ctx_set(context_, ZMQ_BLOCKY, 0) == 0);
@@ -47,7 +95,7 @@ Socket::Socket(Context& context, int type, const LinkOptions& options)
     : socket_(zmq_socket(context.raw(), type)),
       keys_(options.keys),
       server_(options.server) {
-  GT_CHECK(socket_ != nullptr);
+  if (socket_ == nullptr) fail_short("cannot make a socket");
   const auto most = static_cast<int64_t>(options.max_message);
   GT_CHECK(options.max_message > 0);
   GT_CHECK(zmq_setsockopt(socket_, ZMQ_MAXMSGSIZE, &most, sizeof most) == 0);
@@ -68,7 +116,10 @@ Socket::Socket(Context& context, int type, const LinkOptions& options)
   set(ZMQ_RECONNECT_IVL_MAX, options.reconnect_most_ms);
 }
 
-Socket::~Socket() { zmq_close(socket_); }
+Socket::~Socket() {
+  zmq_close(socket_);
+  if (!file_.empty()) ::unlink(file_.c_str());
+}
 
 void Socket::set(int option, int value) {
   GT_CHECK(zmq_setsockopt(socket_, option, &value, sizeof value) == 0);
@@ -98,6 +149,7 @@ Result<std::string> Socket::bind(const std::string& wanted) {
   if (zmq_bind(socket_, endpoint.c_str()) != 0) {
     return failed(kWhat, endpoint);
   }
+  file_ = file_of(endpoint);
   char bound[512];
   size_t size = sizeof bound;
   if (zmq_getsockopt(socket_, ZMQ_LAST_ENDPOINT, bound, &size) != 0) {
@@ -223,11 +275,13 @@ LinkMonitor::LinkMonitor(Context& context, const Socket& socket)
       ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
       ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-  GT_CHECK(pair_ != nullptr);
+  if (pair_ == nullptr) fail_short("cannot make a socket");
   const int unbounded = 0;
   GT_CHECK(zmq_setsockopt(pair_, ZMQ_RCVHWM, &unbounded, sizeof unbounded) ==
            0);
-  GT_CHECK(zmq_socket_monitor(watched_, name.c_str(), kEvents) == 0);
+  if (zmq_socket_monitor(watched_, name.c_str(), kEvents) != 0) {
+    fail_short("cannot watch a socket");
+  }
   GT_CHECK(zmq_connect(pair_, name.c_str()) == 0);
 }
 

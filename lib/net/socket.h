@@ -23,7 +23,12 @@
 
 namespace gt {
 
-// One a process. Raises the soft limit of open files to the hard one.
+// Raises the soft limit of open files to the hard one, and throws (see
+// base/shortage.h) unless so many more can be had: where one is missing, libzmq
+// ends the process, or waits for ever.
+void need_descriptors(size_t count);
+
+// One a process.
 class Context {
  public:
   explicit Context(int io_threads = 1);
@@ -82,6 +87,7 @@ class Socket {
   Sent send_frame(Frame& frame, bool more);
 
   void* socket_;
+  std::string file_;  // of a local endpoint that has a name in the file system
   std::optional<Keys> keys_;
 
  private:

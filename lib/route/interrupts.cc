@@ -3,6 +3,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/shortage.h"
+
 namespace gt {
 
 Interrupts::Interrupts() {
@@ -11,6 +13,7 @@ Interrupts::Interrupts() {
   sigaddset(&set_, SIGTERM);
   ::sigprocmask(SIG_BLOCK, &set_, nullptr);
   fd_ = ::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (fd_ < 0) fail_short("cannot wait for signals");
 }
 
 Interrupts::~Interrupts() {

@@ -91,6 +91,10 @@ Status LocalWorkers::start(uint32_t count, const LocalWorkerOptions& options) {
     if (pid == 0) become(parent, arguments.data(), environment.data());
     const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
     workers_.push_back({pid, pidfd});
+    if (pidfd < 0 && errno != ENOSYS) {
+      return Error{"cannot watch worker " + number + ": " +
+                   std::strerror(errno)};
+    }
   }
   return ok_status();
 }

@@ -90,6 +90,8 @@ Status RouterLoop::begin() {
   if (!made.ok()) return made.error();
   host_ = std::move(made.value());
   deadline_ = now_ms() + int64_t{options_.timeout} * 1000;
+  // The connection of each and, of those that are started, its process.
+  need_descriptors(size_t{2} * options_.workers + 8);
   if (is_local) {
     return local_.start(options_.workers,
                         {host_->endpoint(), token, options_.worker_arguments});
