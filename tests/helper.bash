@@ -118,3 +118,10 @@ same_values() {
 lines() {
   grep -c " = $1 " || true
 }
+
+# faults FAULT COMMAND...: a call of the command fails, as tests/tools/faults.cc
+# says: read:2:5 is its second read, with errno 5.
+faults() {
+  skip_if_sanitized "it preloads a library of its own"
+  LD_PRELOAD=${GT_BIN%/bin}/tests/faults.so GT_FAULT=$1 "${@:2}"
+}

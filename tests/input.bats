@@ -10,13 +10,6 @@ each_program() {
     'gt-route -n 1' gt-log 'gt-log --op add' 'gt-log --summary'
 }
 
-# failing NAME: the library that makes the K-th call of a class fail.
-faults() {
-  local library=${GT_BIN%/bin}/tests/faults.so
-  [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: libraries are not preloaded"
-  LD_PRELOAD=$library GT_FAULT=$1 "${@:2}"
-}
-
 @test "a directory as input is an error of each program" {
   local program
   mkdir d
