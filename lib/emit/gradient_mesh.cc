@@ -22,6 +22,7 @@ std::string plain_axes(const Mesh& mesh, const std::string& over) {
 
 bool speaks_of_axes(const GradientLine& line) {
   return !line.claim.axes.empty() || !line.partial.axes.empty() ||
+         !line.type.empty() ||
          std::any_of(line.keys.begin(), line.keys.end(), [](const auto& key) {
            return key.first == "over" || key.first == "split";
          });
@@ -37,7 +38,7 @@ bool leaves(const GradientLine& line, const Mesh& mesh) {
 
 std::string type_notes(const Mesh* mesh, const GradientLine& line) {
   if (mesh == nullptr) return "";
-  std::string notes;
+  std::string notes = line.type;
   if (const std::string claim = describe(line.claim, *mesh); !claim.empty()) {
     notes += " #type=" + claim;
   }

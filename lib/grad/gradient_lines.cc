@@ -73,8 +73,25 @@ Status GradientLines::infer_unplaced(const GradientLine& line, size_t results) {
   return ok_status();
 }
 
+// Whether an operand's pieces are neither copies, summands nor shards, as the
+// largest of each rank's part is before the largest of all is known.
+bool GradientLines::reads_unrelated(const GradientLine& line) const {
+  return std::any_of(
+      line.operands.begin(), line.operands.end(), [this](const auto& o) {
+        if (o.kind == Kind::kText) return false;
+        const PlacedType& type = types_.placed(type_id(o));
+        if (!type.global) return false;
+        const auto& axes = type.global->axes;
+        return std::any_of(axes.begin(), axes.end(), [&](const AxisType& a) {
+          return a.letter == 'V' && type.global->dim_of(a.axis) < 0;
+        });
+      });
+}
+
 Status GradientLines::infer_on_ranks(GradientLine& line, size_t results,
                                      const LinePlace& place) {
+  const bool is_local = line.notes.find(" #local") != std::string::npos;
+  if (!is_local && reads_unrelated(line)) line.notes += " #local";
   const std::string text = text_of(line, results);
   if (Status s = parse_line(text, scratch_line_); !s.ok()) return s;
   const auto where = line_ranks(scratch_line_);
@@ -110,6 +127,7 @@ std::vector<Handle> GradientLines::add(const Op* op, size_t results,
                     to_string(place.ranks),
                     place.mesh,
                     std::move(claim),
+                    {},
                     {}};
   made_.clear();
   const Status s = place.ranks.empty() ? infer_unplaced(line, results)
@@ -150,7 +168,7 @@ Handle GradientLines::join(const std::vector<HandleOnRanks>& parts,
   std::vector<int64_t> ranks;
   std::vector<Type> types;
   GradientLine line{&pieces_op(),           {},         {},    {}, notes_,
-                    to_string(place.ranks), place.mesh, claim, {}};
+                    to_string(place.ranks), place.mesh, claim, {}, {}};
   std::vector<TypedPart> typed;
   for (const HandleOnRanks& part : parts) {
     GradientOperand operand = handle(part.handle);
@@ -200,6 +218,33 @@ Handle GradientLines::zeros(Dtype dtype, const StatedCut& cut,
                             const LocalType& claim, const LinePlace& place) {
   return add("zeros", {text(to_string(Type{dtype, cut.whole}))},
              {{"split", cut.split}}, place, claim);
+}
+
+void GradientLines::claim_shards(Handle h, TypeId value) {
+  PlacedType type = types_.placed(program_.handle_types[h]);
+  const PlacedType& cut = types_.placed(value);
+  GradientLine& line = program_.lines[line_of_[h]];
+  if (line.notes.find(" #local") == std::string::npos ||
+      line.results.size() > 1 || !type.global || !cut.global) {
+    return;
+  }
+  bool claims = false;
+  const size_t dims =
+      std::min(type.types[0].shape.size(), cut.global->spec.size());
+  for (size_t d = 0; d < dims; ++d) {
+    for (const Axis& axis : cut.global->spec[d]) {
+      if (type.global->on(axis) != 'V') continue;
+      if (type.global->dim_of(axis) >= 0) continue;
+      type.global->shard(axis, d, dims);
+      claims = true;
+    }
+  }
+  if (!claims) return;
+  const AxisNames names = names_of(meshes_[line.mesh]);
+  const std::string spec = names.spec_text(*type.global);
+  line.type = " #type=" + names.type_text(*type.global) +
+              (spec.empty() ? "" : " #spec=" + spec);
+  program_.handle_types[h] = types_.id(std::move(type));
 }
 
 Handle GradientLines::owe(Handle h, const LocalType& partial, bool fresh,

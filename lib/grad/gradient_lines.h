@@ -86,6 +86,10 @@ class GradientLines {
   const TypeIds& types() const { return types_; }
   const Mesh* mesh(MeshId id) const { return meshes_[id]; }
 
+  // Says that a gradient whose line is in local mode is cut like the value that
+  // it belongs to; the line by itself gives unrelated values.
+  void claim_shards(Handle handle, TypeId value);
+
   // Says that a gradient is a sum that is owed on some axes. Its line says so,
   // or, unless that is fresh and read by nobody else, a line of its own.
   Handle owe(Handle handle, const LocalType& partial, bool fresh,
@@ -103,6 +107,7 @@ class GradientLines {
                                       const LinePlace& place) const;
   void append(GradientLine line);
   Status infer_unplaced(const GradientLine& line, size_t results);
+  bool reads_unrelated(const GradientLine& line) const;
   Status infer_on_ranks(GradientLine& line, size_t results,
                         const LinePlace& place);
 

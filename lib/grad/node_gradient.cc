@@ -58,6 +58,10 @@ void NodeGradient::write(std::vector<StepGroup> groups) {
   }
   for (const Same& same : structures) write_same(same);
   for (const Contribution& c : contributions_) {
+    if (c.part.operand.kind == GradientOperand::Kind::kHandle) {
+      pass_.lines.claim_shards(c.part.operand.id,
+                               pass_.tape.value(c.value).type);
+    }
     pass_.gradients.add(c.value, c.part.operand, c.part.ranks, place_.mesh);
   }
 }

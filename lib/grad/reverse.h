@@ -45,6 +45,7 @@ struct GradientLine {
   MeshId mesh = 0;    // under which its keys and letters hold
   LocalType claim;    // #type= of a constant
   LocalType partial;  // #partial=, where P
+  std::string type;   // #type= and #spec= of a result that #local forgets
 };
 
 struct GradientProgram {

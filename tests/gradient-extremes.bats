@@ -1,0 +1,24 @@
+#!/usr/bin/env bats
+# Gradients of programs that take the largest or smallest over what ranks share.
+load helper
+
+softmax() { # MESH RANKS SPLIT
+  printf '%s\n' "mesh $1" "x@$2 = randn f32[4,6] 1 split=$3" "m@$2 = max x@$2 axis=1 keepdims=1" \
+    "m@$2 = all_reduce m@$2 over=tp op=max src=V" "e@$2 = sub x@$2 m@$2" "e@$2 = exp e@$2" \
+    "s@$2 = sum e@$2 axis=1 keepdims=1" "s@$2 = all_reduce s@$2 over=tp" "y@$2 = div e@$2 s@$2" \
+    "w@$2 = randn f32[4,6] 2 split=$3" "z@$2 = mul y@$2 w@$2" "l@$2 = sum z@$2" \
+    "g@$2 = grad l@$2 x@$2" "print g@$2 split=$3 shape=4,6 as=g"
+}
+
+@test "the gradient of a softmax over a cut dimension is clean, and that of the whole" {
+  printf '%s\n' 'x = randn f32[4,6] 1' 'y = softmax x' 'w = randn f32[4,6] 2' 'z = mul y w' \
+    'l = sum z' 'g = grad l x' 'print g' | gt-emit | gt-work >whole
+  softmax tp=2 0-1 tp:1 | gt-emit >p.s
+  gt-check -q p.s
+  gt-emit p.s | cmp - p.s
+  gt-work p.s | "$GT_ROOT/scripts/gt-cmp" --atol 1e-6 whole -
+  # Beside another axis.
+  softmax 'dp=2 tp=2' 0-3 dp:0,tp:1 | gt-emit >p.s
+  gt-check -q p.s
+  gt-work p.s | "$GT_ROOT/scripts/gt-cmp" --atol 1e-6 whole -
+}
