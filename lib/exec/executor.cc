@@ -66,11 +66,11 @@ void Executor::run_traced(TaskRecord& task) {
 }
 
 void Executor::idle() {
-  settle_saves();
   has_output_ = false;
   held_cost_ = 0;
-  out_.flush();
+  out_.flush();  // first, since files may take long
   check_output();
+  settle_saves();
   if (trace_ != nullptr) trace_->pause();
 }
 

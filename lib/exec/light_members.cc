@@ -128,9 +128,10 @@ Status LightMember::answer(std::string_view text) {
 // Once for all that was taken in a step.
 bool LightMember::say_progress() {
   if (!results_.empty()) {
-    MessageWriter message(Verb::kResults);
-    for (std::string& part : message.finish_all(results_)) {
-      member_->send(Frame(std::move(part)));
+    for (std::string_view rest = results_; !rest.empty();) {
+      const std::string_view part = rest.substr(0, kMaxBody);
+      rest.remove_prefix(part.size());
+      member_->send(Frame(MessageWriter(Verb::kResults).finish(part)));
     }
     results_.clear();
   }

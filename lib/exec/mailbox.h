@@ -30,6 +30,12 @@ class Mailbox {
     return true;
   }
 
+  // Of what has not been taken.
+  size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
   // False: nothing came in time, or it is closed and empty. A limit of zero
   // does not wait.
   bool pop(T& item, std::chrono::milliseconds most) {

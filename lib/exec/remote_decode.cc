@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 // processor that computes.
 constexpr int64_t kSoon = 20;  // milliseconds
 constexpr uint64_t kMuchDone = uint64_t{256} << 10;
+constexpr size_t kMostPlace = 512;  // bytes that a report tells of a place
 
 std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
   std::vector<PeerAddress> others;
@@ -28,6 +29,8 @@ std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
 }  // namespace
 
 void RemoteSession::send_report(const Report& report) {
+  // The thread that decodes may sleep.
+  if (worker_options_.fail_fast) inbox_.close();
   // After the first loss of a peer, others are consequences.
   if (report.status == Exit::kLost && std::exchange(has_told_loss_, true)) {
     return;
@@ -37,18 +40,22 @@ void RemoteSession::send_report(const Report& report) {
     const std::lock_guard lock(worker_mutex_);
     if (worker_ != nullptr) message.field("seq", worker_->at());
   }
-  message.field("at", to_string(report.place));
+  // It only tells places apart, and the line stands at its end.
+  const std::string at = to_string(report.place);
+  message.field("at", std::string_view(at).substr(
+                          at.size() - std::min(at.size(), kMostPlace)));
   message.field("line", static_cast<uint64_t>(report.place.line));
   message.field("status", static_cast<uint64_t>(report.status));
-  outbox_.push(message.finish(report.text), report.text.size());
+  outbox_.push(message.finish(words(report.text)), report.text.size());
   wake_.signal();
 }
 
 int RemoteSession::send_results(std::string_view bytes) {
-  for (std::string& part : MessageWriter(Verb::kResults).finish_all(bytes)) {
-    const size_t size = part.size();
+  while (!bytes.empty()) {
+    const std::string_view part = bytes.substr(0, kMaxBody);
+    bytes.remove_prefix(part.size());
     wake_.signal();  // before it may sleep
-    outbox_.push(std::move(part), size);
+    outbox_.push(MessageWriter(Verb::kResults).finish(part), part.size());
   }
   wake_.signal();
   return 0;
@@ -102,6 +109,7 @@ Status RemoteSession::take_body(Worker& worker, const Letter& letter) {
   if (!body.ok()) return body.error();
   LinesHeader at = header.value();
   for (uint64_t round = 0; round < header.value().times; ++round) {
+    if (is_over_.load(std::memory_order_relaxed)) break;
     if (round > 0) note_done(worker);
     note_begin(worker);
     Status status = take_round(worker, body.value(), at.seq, at.line);
@@ -156,7 +164,7 @@ Status RemoteSession::work_on(Worker& worker) {
       worker.idle();
       if (!inbox_.pop(in)) return ok_status();
     }
-    if (is_over_.load()) return ok_status();
+    if (is_over_.load() || worker.stopped()) return ok_status();
     if (in.is_end) {
       return is_draining_ ? ok_status()
                           : check_after(in.letter.message, last_seq_);
@@ -228,9 +236,12 @@ void RemoteSession::work(Files files) {
   show(&worker);
   Status status = worker.meet();
   if (status.ok()) status = work_on(worker);
+  finishes_since_.store(now_ms());
   const Exit done = status.ok() ? worker.finish() : Exit::kLost;
+  const bool has_stopped = worker.stopped();
   show(nullptr);
   leave(done, !status.ok()   ? status.error().message
+              : has_stopped  ? "its --fail-fast ended it at a failure"
               : is_draining_ ? "ended by a signal"
                              : "");
 }

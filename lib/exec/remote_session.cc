@@ -121,9 +121,16 @@ bool RemoteSession::take(MemberEvent& event) {
   switch (event.kind) {
     case MemberEvent::Kind::kAttached:
       return true;
-    case MemberEvent::Kind::kMessage:
-      if (!is_draining_) inbox_.push({std::move(event.letter), false}, 0);
+    case MemberEvent::Kind::kMessage: {
+      const size_t bytes = event.letter.message.body.size();
+      if (inbox_.bytes() + bytes > kMostInbox) {
+        stop("gt-route at " + options_.endpoint +
+             " sent more lines than there is room for");
+        return false;
+      }
+      if (!is_draining_) inbox_.push({std::move(event.letter), false}, bytes);
       return true;
+    }
     case MemberEvent::Kind::kEnd:
       inbox_.push({std::move(event.letter), true}, 0);
       return true;
@@ -143,21 +150,29 @@ void RemoteSession::send_out() {
   }
 }
 
+// What it waits for: of other workers, or when all is done for itself.
+comm::Waiting RemoteSession::waiting() {
+  const std::lock_guard lock(worker_mutex_);
+  if (worker_ == nullptr) return {};
+  comm::Waiting waits = worker_->waiting();
+  const int64_t since = finishes_since_.load();
+  if (!waits.what.empty() || since == 0) return waits;
+  return {"what it saves to be written, and what it made to be read",
+          now_ms() - since, 0};
+}
+
 void RemoteSession::send_done() {
   const uint64_t bytes = done_bytes_.load();
   const uint64_t seq = done_seq_.load();
   const int64_t now = now_ms();
   const bool is_new = bytes != told_bytes_ || seq != told_seq_;
   if (!is_new && now - told_at_ < kTell) return;
-  comm::Waiting waits;
+  const comm::Waiting waits = waiting();
   uint64_t at = 0;
   {
     const std::lock_guard lock(worker_mutex_);
-    if (worker_ != nullptr) {
-      waits = worker_->waiting();
-      // Within a message that has not been finished.
-      at = std::max<uint64_t>(worker_->at(), 1) - 1;
-    }
+    // Within a message that has not been finished.
+    if (worker_ != nullptr) at = std::max<uint64_t>(worker_->at(), 1) - 1;
   }
   send_ran();
   member_->give_back(bytes - told_bytes_);

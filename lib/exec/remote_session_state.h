@@ -56,6 +56,8 @@ class RemoteSession {
   static constexpr size_t kMostWaiting = size_t{16} << 20;
   // Blocks that gt-route has us keep; it has us keep much less.
   static constexpr size_t kMostBlocks = size_t{64} << 20;
+  // Lines that wait to be decoded: a window of them, or one that is longer.
+  static constexpr size_t kMostInbox = Joiner::kMaxJoined + (size_t{8} << 20);
 
   // ---- the thread that talks to gt-route
   Status join();
@@ -64,6 +66,7 @@ class RemoteSession {
   void talk();
   bool take(MemberEvent& event);
   void send_out();
+  comm::Waiting waiting();
   void send_done();
   void send_ran();
   void stop(std::string why);
@@ -104,10 +107,11 @@ class RemoteSession {
   std::unique_ptr<Member> member_;
   Poller poller_;
 
-  Mailbox<Inbound> inbox_{SIZE_MAX};  // credits bound it
+  Mailbox<Inbound> inbox_{SIZE_MAX};  // kMostInbox bounds it
   Mailbox<std::string> outbox_{kMostWaiting};
   std::atomic<uint64_t> done_seq_{0};
   std::atomic<uint64_t> done_bytes_{0};
+  std::atomic<int64_t> finishes_since_{0};  // not 0: all lines are decoded
   std::atomic<bool> has_left_{false};
   std::atomic<bool> is_over_{false};  // nothing more is to be decoded
   std::optional<RanLog> ran_;         // once attached

@@ -1,6 +1,9 @@
 #include "net/host.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <utility>
 
 namespace gt {
@@ -16,6 +19,9 @@ LinkOptions link_options(const Timing& timing, std::optional<Keys> keys) {
   link.handshake_ms = static_cast<int>(timing.handshake);
   return link;
 }
+
+// Received in one step, before anything is done with it.
+constexpr size_t kBytesAtOnce = size_t{8} << 20;
 
 }  // namespace
 
@@ -54,8 +60,12 @@ int64_t Host::wait_ms() const {
 void Host::step() {
   links_.watch();
   int received = 0;
-  while (received < kAtOnce && receive()) ++received;
-  all_read_ = received < kAtOnce;
+  size_t bytes = 0;
+  all_read_ = false;
+  while (!all_read_ && received < kAtOnce && bytes < kBytesAtOnce) {
+    all_read_ = !receive(bytes);
+    ++received;
+  }
   std::string peer;
   while (all_read_ && links_.next_ended(peer)) state_.link_ended(peer);
   while (gatekeeper_ != nullptr && gatekeeper_->next_refused(peer)) {
@@ -65,9 +75,10 @@ void Host::step() {
   flush();
 }
 
-bool Host::receive() {
+bool Host::receive(size_t& bytes) {
   Incoming in;
   if (!router_.receive(in)) return false;
+  bytes += in.parts[0].size();
   const bool known = state_.knows(in.peer);
   // Of a message in many frames, which no worker sends, nothing is read.
   Frame frame = in.count == 1 ? std::move(in.parts[0]) : Frame();
@@ -80,6 +91,24 @@ void Host::send(uint32_t worker, const Frame& frame) {
   state_.send(worker, frame);
   flush();
 }
+
+void Host::beat() {
+  state_.tick(now_ms(), false);
+  flush();
+}
+
+// A socket may go from thread to thread when one begins or ends in between.
+Pulse::Pulse(Host& host)
+    : thread_([&host](const std::stop_token& stop) {
+        constexpr std::chrono::milliseconds kLook{50};
+        std::mutex mutex;
+        std::condition_variable_any changed;
+        std::unique_lock lock(mutex);
+        while (!stop.stop_requested()) {
+          changed.wait_for(lock, stop, kLook, [] { return false; });
+          host.beat();
+        }
+      }) {}
 
 void Host::flush() {
   HostState::Outgoing out;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "net/gatekeeper.h"
 #include "net/host_state.h"
@@ -43,6 +44,9 @@ class Host {
   }
   void send(uint32_t worker, const Frame& frame);
 
+  // Sends beats that are due, and does nothing else.
+  void beat();
+
   const HostState& state() const { return state_; }
   // Connections that were no ZeroMQ.
   uint64_t rejected() const { return links_.rejected(); }
@@ -52,7 +56,7 @@ class Host {
  private:
   Host(Context& context, HostOptions options, std::optional<Keys> keys,
        Gatekeeper::Admits admits);
-  bool receive();
+  bool receive(size_t& bytes);
   void flush();
 
   std::unique_ptr<Gatekeeper> gatekeeper_;  // with keys
@@ -61,6 +65,16 @@ class Host {
   HostState state_;
   std::string endpoint_;
   bool all_read_ = true;
+};
+
+// While there is one, a thread of its own beats for a host whose thread is at
+// something long, and leaves the host alone until the pulse ends.
+class Pulse {
+ public:
+  explicit Pulse(Host& host);
+
+ private:
+  std::jthread thread_;
 };
 
 }  // namespace gt

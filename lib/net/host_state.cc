@@ -93,14 +93,12 @@ void HostState::receive(const std::string& peer, Frame frame, int64_t now,
     return;
   }
   listen(known->second, now);
-  auto letter = known->second.joiner.take(std::move(frame));
+  auto letter = read_letter(std::move(frame));
   if (!letter.ok()) {
     return lose(peer, "what came is no message: " + letter.error().message,
                 true);
   }
-  if (letter.value().has_value()) {
-    take(peer, known->second, std::move(*letter.value()));
-  }
+  take(peer, known->second, std::move(letter.value()));
 }
 
 void HostState::listen(Peer& peer, int64_t now) {
@@ -122,10 +120,9 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
                 true);
   }
   Worker& worker = workers_[number];
-  if (is_beat) {
-    const Status status = take_done(worker, letter.message);
-    if (!status.ok()) return lose(peer, status.error().message, true);
-  }
+  Status status = check_words(letter.message);
+  if (status.ok() && is_beat) status = take_done(worker, letter.message);
+  if (!status.ok()) return lose(peer, status.error().message, true);
   if (is_beat || verb == Verb::kResults || verb == Verb::kReport ||
       verb == Verb::kRan) {
     return emit(HostEvent::Kind::kMessage, number, {}, std::move(letter));
@@ -137,6 +134,22 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
   outgoing_.push_back({peer, Frame(MessageWriter(Verb::kBye).finish())});
   peers_.erase(peer);
   emit(HostEvent::Kind::kLeft, number, {}, std::move(letter));
+}
+
+// What a worker says to people, and the status that goes with it.
+Status HostState::check_words(const Message& message) {
+  const bool has_status =
+      message.verb == Verb::kReport || message.verb == Verb::kBye;
+  if (has_status) {
+    if (const auto status = status_of(message); !status.ok()) {
+      return status.error();
+    }
+  }
+  if (!has_status && message.verb != Verb::kDone) return ok_status();
+  if (message.body.size() <= kMaxWords) return ok_status();
+  return Error{std::string(name_of(message.verb)) + ": has " +
+               std::to_string(message.body.size()) + " bytes for people; " +
+               std::to_string(kMaxWords) + " are the most"};
 }
 
 Status HostState::take_done(Worker& worker, const Message& done) {
@@ -189,7 +202,7 @@ void HostState::lose(const std::string& peer, const std::string& why,
     worker.ends.clear();
     if (tell) fenced_[id] = number;
   }
-  if (tell) put(id, Frame(MessageWriter(Verb::kAbort).finish(text)));
+  if (tell) put(id, Frame(MessageWriter(Verb::kAbort).finish(words(text))));
   emit(HostEvent::Kind::kLost, number, std::move(text));
 }
 

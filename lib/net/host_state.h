@@ -141,7 +141,6 @@ class HostState {
     int64_t heard = 0;
     uint64_t order = 0;  // of hellos
     uint32_t worker = kNoWorker;
-    Joiner joiner;
   };
   struct Worker {
     WorkerStatus status;
@@ -161,7 +160,8 @@ class HostState {
   void attach(const std::string& peer, uint32_t number);
   void welcome(const std::string& peer, uint32_t number);
   void take(const std::string& peer, Peer& from, Letter letter);
-  Status take_done(Worker& worker, const Message& done);
+  static Status check_words(const Message& message);
+  static Status take_done(Worker& worker, const Message& done);
   void lose(const std::string& peer, const std::string& why, bool tell);
   void listen(Peer& peer, int64_t now);
   void judge(int64_t now);

@@ -10,7 +10,29 @@ bool goes_on(const Message& message) {
   return more != nullptr && *more == "1";
 }
 
+bool is_about_connection(const Message& message) {
+  return message.verb == Verb::kBeat || message.verb == Verb::kAbort;
+}
+
+struct Held {
+  Frame frame;
+  Message message;
+};
+
 }  // namespace
+
+Result<Letter> read_letter(Frame frame) {
+  auto held = std::make_shared<Held>();
+  held->frame = std::move(frame);
+  auto message = parse_message(held->frame.bytes());
+  if (!message.ok()) return message.error();
+  if (goes_on(message.value())) {
+    return Error{std::string(name_of(message.value().verb)) +
+                 ": comes in parts, which only gt-route sends"};
+  }
+  const size_t bytes = held->frame.size();
+  return Letter{std::move(message.value()), bytes, std::move(held)};
+}
 
 Status Joiner::add(const Message& part) {
   if (part.verb != open_->message.verb) {
@@ -33,10 +55,13 @@ Result<std::optional<Letter>> Joiner::take(Frame frame) {
   const size_t bytes = box->first.size();
   const bool is_last = !goes_on(part.value());
   box->message = std::move(part.value());
+  const bool is_whole = open_ == nullptr || is_about_connection(box->message);
+  if (is_whole && is_last) {
+    return std::optional(Letter{box->message, bytes, std::move(box)});
+  }
   if (open_ == nullptr) {
-    if (is_last) {
-      return std::optional(Letter{box->message, bytes, std::move(box)});
-    }
+    // Memory is taken as it is written to, and never moved.
+    box->body.reserve(kMaxJoined);
     box->body = box->message.body;
     open_ = std::move(box);
     return std::optional<Letter>();

@@ -1,5 +1,5 @@
 // Messages as they were meant: what came in parts (more=1) is put together, up
-// to the longest line there can be.
+// to the longest line there can be. gt-route alone sends parts.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,17 @@ struct Letter {
   std::shared_ptr<const void> keep;
 };
 
-// One for each peer.
+// The message that one frame holds. Error: it holds none, or a part of one.
+Result<Letter> read_letter(Frame frame);
+
 class Joiner {
  public:
   static constexpr size_t kMaxJoined = Reader::kMaxLine + kMaxBody;
 
-  // Nothing: a part was taken, more is to come. Error: what is no message, a
-  // message of another verb between the parts of one, more than kMaxJoined.
+  // Nothing: a part was taken, more is to come. Between the parts of a message
+  // a beat or an abort may come, which are about the connection: they are
+  // handed over at once. Error: what is no message, any other message between
+  // the parts of one, more than kMaxJoined.
   Result<std::optional<Letter>> take(Frame frame);
 
  private:

@@ -198,7 +198,7 @@ void MemberState::done(uint64_t seq, uint64_t wait_ms,
   done_seq_ = seq;
   wait_ms_ = wait_ms;
   wait_at_ = waits_at;
-  waits_for_ = waits_for.substr(0, kMaxHeader);
+  waits_for_ = words(waits_for);
   say_done();
 }
 
@@ -240,7 +240,7 @@ void MemberState::ran(std::string_view body) {
 void MemberState::bye(Exit status, std::string_view why) {
   MessageWriter message(Verb::kBye);
   message.field("status", static_cast<uint64_t>(status));
-  send(Frame(message.finish(why)));
+  send(Frame(message.finish(words(why))));
 }
 
 void MemberState::send(Frame frame) {

@@ -164,6 +164,22 @@ std::string text(const Message& message, std::string_view key) {
   return value == nullptr ? std::string() : unquote(*value);
 }
 
+Result<Exit> status_of(const Message& message) {
+  const auto value = number(message, "status");
+  if (!value.ok()) return value.error();
+  for (const Exit exit : {Exit::kDone, Exit::kFailed, Exit::kUsage,
+                          Exit::kRejected, Exit::kLost, Exit::kInterrupted}) {
+    if (value.value() == static_cast<uint64_t>(exit)) return exit;
+  }
+  return Error{std::string(name_of(message.verb)) +
+               ": status=" + std::to_string(value.value()) +
+               " is not an exit status of gt"};
+}
+
+std::string_view words(std::string_view text) {
+  return text.substr(0, kMaxWords);
+}
+
 Status check_after(const Message& message, uint64_t last) {
   const auto after = number(message, "after");
   if (!after.ok()) return after.error();

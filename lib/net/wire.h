@@ -20,24 +20,30 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exit.h"
 #include "base/result.h"
 
 namespace gt {
 
-inline constexpr int kWireVersion = 1;
-// Nothing longer is sent, and nothing longer is taken from a peer; a longer
-// line or result goes in several messages of one verb, all but the last with
-// more=1 and nothing between them: their bodies together are the body, and the
-// first one's fields are the fields (lib/net/joiner.h).
+inline constexpr int kWireVersion = 2;
+// Nothing longer is sent, and nothing longer is taken from a peer. What
+// gt-route has to say that is longer, as a line of many values, goes in several
+// messages of one verb, all but the last with more=1, and between them nothing
+// but beat and abort: their bodies together are the body, and the first one's
+// fields are the fields (lib/net/joiner.h). A worker's results are a stream of
+// bytes, which may be cut anywhere; all else that it says is short.
 inline constexpr size_t kMaxMessage = size_t{1} << 20;
 inline constexpr size_t kMaxHeader = 4096;  // its newline included
 inline constexpr size_t kMaxBody = kMaxMessage - kMaxHeader;
 inline constexpr size_t kMaxFields = 32;
+// What a message says to people: report, bye, refuse, abort, and done.
+inline constexpr size_t kMaxWords = size_t{16} << 10;
 
 // From a worker.
 //   hello    version= table= name= rank= host= pid= data= token= threads= isa=
 //            backend= epoch=: it attaches; the first message it sends
-//   results  result lines, in program order of this worker
+//   results  result lines, in program order of this worker; a line may go on in
+//            the next message
 //   report   seq= line= status=: a failure for people, one message in the body
 //   done     seq= bytes= wait=: finished up to seq; bytes of the lines, block
 //            and hot messages (frames, headers included) it has room for again,
@@ -108,6 +114,10 @@ Result<Message> parse_message(std::string_view bytes);
 Result<uint64_t> number(const Message& message, std::string_view key);
 // A field without its quotes; "" when it is not there.
 std::string text(const Message& message, std::string_view key);
+// status=, which must be there. Error: it is none of the programs'.
+Result<Exit> status_of(const Message& message);
+// Text for people that is not too long for a message.
+std::string_view words(std::string_view text);
 
 // What the header of a message with lines says of them.
 struct LinesHeader {

@@ -149,6 +149,7 @@ Status bind_operands(const Line& line, std::span<const Type* const> types,
   const size_t slots = std::max(op.operands.size(), given);
   size_t spare = slots - given;  // optional ones that are absent, if fixed
   size_t next = 0;
+  call.arguments.reserve(slots);
   // Optional ones are filled from the left.
   size_t optional_given = given - op.least_operands();
   for (size_t i = 0; next < given || spare > 0; ++i) {

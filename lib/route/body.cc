@@ -90,6 +90,14 @@ void Body::add_text() {
   parts_.push_back(std::move(part));
 }
 
+// What waits is a part by itself.
+void Body::end_part() {
+  begin_block();
+  add_text();
+  writer_.clear();
+  drop_block();
+}
+
 std::vector<BodyPart> Body::take(bool all) {
   if (all || border_ != Border::kOpen) begin_block();
   if (border_at_ > 0) add_text();

@@ -36,7 +36,15 @@ class Body {
   // What is shorter is not worth a message of its own.
   static constexpr size_t kLeastBlock = 512;
 
+  // A part has so many bytes, or is one line that is longer; besides it may
+  // have what was held back for a block.
+  static constexpr size_t kMostPart = size_t{1} << 20;
+
   void add(uint64_t seq, int64_t line, std::string_view text) {
+    if (border_ == Border::kNone && !writer_.empty() &&
+        writer_.size() + text.size() > kMostPart) {
+      end_part();
+    }
     writer_.add(seq, line, text);
     if (border_ == Border::kNew) note_first(seq, line, text);
   }
@@ -67,6 +75,7 @@ class Body {
 
   void note_first(uint64_t seq, int64_t line, std::string_view text);
   void add_text();
+  void end_part();
 
   BodyWriter writer_;
   std::vector<BodyPart> parts_;

@@ -316,7 +316,7 @@ void Dispatcher::fence(const std::vector<RoutePath>& paths,
 void Dispatcher::owe(const Route& route, const std::vector<uint32_t>* here) {
   for (const RouteOwed& owed : route.owed) {
     const uint32_t worker = here == nullptr ? owed.worker : (*here)[0];
-    results_.owe(worker, owed.names, route.owed_bytes, next_seq_ - 1);
+    results_.owe(worker, owed.heads, route.owed_bytes, next_seq_ - 1);
     if (round_.is_on()) {
       round_.owe(worker, owed, route.owed_bytes, next_seq_ - 1);
     }

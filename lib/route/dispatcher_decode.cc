@@ -205,9 +205,9 @@ Status Dispatcher::route_output(Route& route) {
       return Error{"print: as=" + std::string(*as) + " is not a name",
                    line_.keys[0].column};
     }
-    route.owed.push_back({0, print_label(line_) + "\n"});
-    route.owed_bytes =
-        kPrintedBytes * (failed ? 1 : types_[homes_[id].stamp.type].elements());
+    const Type* type = failed ? nullptr : &types_[homes_[id].stamp.type];
+    route.owed.push_back({0, result_head(print_label(line_), type) + "\n"});
+    route.owed_bytes = kPrintedBytes * (failed ? 1 : type->elements());
   } else if (line_.operands.size() > 1) {
     const StoredPath path = split_path(unquote(line_.operands[1].text));
     route.paths.push_back({normal_path(path.file), true, {}});

@@ -255,9 +255,10 @@ Status Dispatcher::route_assembly(Route& route, const Grid& grid) {
   add_pieces_note(0, where_.ranks, route);
   route.cost = whole.value().whole.bytes() + 1000;
   if (prints) {
-    route.owed.push_back({first, print_labels(line_)[0] + "\n"});
-    route.owed_bytes =
-        kPrintedBytes * static_cast<uint64_t>(whole.value().whole.elements());
+    const Type& type = whole.value().whole;
+    route.owed.push_back(
+        {first, result_head(print_labels(line_)[0], &type) + "\n"});
+    route.owed_bytes = kPrintedBytes * static_cast<uint64_t>(type.elements());
   } else {
     route.paths.push_back({stored_file(line_.operands[1].text), true, {first}});
   }
@@ -346,11 +347,10 @@ Status Dispatcher::outputs_of_ranks(Route& route) {
     if (route.owed.empty() || route.owed.back().worker != worker) {
       route.owed.push_back({worker, {}});
     }
-    route.owed.back().names += labels[p] + "\n";
-    const Id type = homes_.piece(pieces, where_.ranks[p], types_);
-    if (type != TypeNumbers::kFailed) {
-      most = std::max(most, types_[type].elements());
-    }
+    const Id id = homes_.piece(pieces, where_.ranks[p], types_);
+    const Type* type = id == TypeNumbers::kFailed ? nullptr : &types_[id];
+    route.owed.back().heads += result_head(labels[p], type) + "\n";
+    if (type != nullptr) most = std::max(most, type->elements());
   }
   const size_t lines = labels.size() / route.owed.size() + 1;
   route.owed_bytes = kPrintedBytes * static_cast<uint64_t>(most) * lines;

@@ -36,7 +36,7 @@ void Dispatcher::repeat(uint64_t times) {
   outbox_.repeat(sent_, times, seqs, last_round_.lines());
   for (uint64_t i = 0; i < times; ++i, next_seq_ += seqs) {
     for (const Round::Owed& owed : last_round_.owed()) {
-      results_.owe(owed.worker, owed.names, owed.bytes, next_seq_ + owed.seq);
+      results_.owe(owed.worker, owed.heads, owed.bytes, next_seq_ + owed.seq);
     }
   }
   for (uint32_t w = 0; w < loads_.size(); ++w) {

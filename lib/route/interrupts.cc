@@ -16,14 +16,18 @@ Interrupts::Interrupts() {
   if (fd_ < 0) fail_short("cannot wait for signals");
 }
 
+// What came while the end was near is not to kill us after all is done.
 Interrupts::~Interrupts() {
+  while (take() != 0) {
+  }
   ::close(fd_);
   ::sigprocmask(SIG_UNBLOCK, &set_, nullptr);
 }
 
-bool Interrupts::take() const {
+int Interrupts::take() const {
   signalfd_siginfo info;
-  return ::read(fd_, &info, sizeof info) == sizeof info;
+  if (::read(fd_, &info, sizeof info) != sizeof info) return 0;
+  return static_cast<int>(info.ssi_signo);
 }
 
 }  // namespace gt

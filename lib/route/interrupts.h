@@ -13,7 +13,7 @@ class Interrupts {
   Interrupts& operator=(const Interrupts&) = delete;
 
   int fd() const { return fd_; }
-  bool take() const;  // one came
+  int take() const;  // the signal that came; 0: none
 
  private:
   sigset_t set_;

@@ -105,9 +105,11 @@ std::string LocalWorkers::take_end(size_t worker) {
   if (w.pid > 0 && ::waitpid(w.pid, &status, 0) == w.pid) w.pid = -1;
   if (w.pidfd >= 0) ::close(w.pidfd);
   w.pidfd = -1;
-  if (WIFSIGNALED(status)) {
-    return "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
-           ::strsignal(WTERMSIG(status)) + ")";
+  w.was_killed = WIFSIGNALED(status);
+  if (w.was_killed) {
+    const char* name = ::sigabbrev_np(WTERMSIG(status));
+    return "was killed by signal " + std::to_string(WTERMSIG(status)) +
+           (name == nullptr ? "" : " (SIG" + std::string(name) + ")");
   }
   if (WEXITSTATUS(status) == kNotFound) return "could not start gt-work";
   return "exited with status " + std::to_string(WEXITSTATUS(status));

@@ -31,8 +31,10 @@ class LocalWorkers {
   size_t size() const { return workers_.size(); }
   // Readable once the worker has ended; -1 when that was seen.
   int fd(size_t worker) const { return workers_[worker].pidfd; }
-  // How a worker that has ended did, for people: "exited with status 3".
+  // How a worker that has ended did, for people: "exited with status 3", "was
+  // killed by signal 9 (SIGKILL)".
   std::string take_end(size_t worker);
+  bool was_killed(size_t worker) const { return workers_[worker].was_killed; }
   void kill_all();
   // Waits until all have ended, at most so long; then kills them.
   void wait_all(int milliseconds);
@@ -41,6 +43,7 @@ class LocalWorkers {
   struct Worker {
     pid_t pid = -1;
     int pidfd = -1;
+    bool was_killed = false;  // by a signal
   };
   std::vector<Worker> workers_;
 };

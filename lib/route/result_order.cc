@@ -5,43 +5,54 @@
 #include "stream/line.h"
 
 namespace gt {
-namespace {
 
-uint64_t lines_in(std::string_view text) {
-  return static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-}  // namespace
-
-void ResultOrder::owe(uint32_t worker, std::string_view names, uint64_t bytes,
+void ResultOrder::owe(uint32_t worker, std::string_view heads, uint64_t bytes,
                       uint64_t seq) {
   if (runs_.empty() || runs_.back().worker != worker ||
-      runs_.back().names.size() > kLongRun) {
+      runs_.back().heads.size() > kLongRun) {
     runs_.emplace_back().worker = worker;
   }
-  runs_.back().seqs.emplace_back(runs_.back().names.size(), seq);
-  runs_.back().names += names;
-  runs_.back().bytes += bytes;
+  Run& run = runs_.back();
+  run.seqs.emplace_back(run.heads.size(), seq);
+  run.heads += heads;
+  run.bytes += bytes;
   bytes_ += bytes;
-  workers_[worker].owed += lines_in(names);
+  std::deque<Run*>& asked = workers_[worker].asked;
+  if (asked.empty() || asked.back() != &run) asked.push_back(&run);
 }
 
 void ResultOrder::add(std::string_view line) {
   if (runs_.empty() || runs_.back().worker != kNobody) runs_.emplace_back();
-  runs_.back().names.append(line).append("\n");
+  runs_.back().heads.append(line).append("\n");
   runs_.back().bytes += line.size();
   bytes_ += line.size();
 }
 
-bool ResultOrder::take(uint32_t worker, std::string_view bytes) {
+Status ResultOrder::take(uint32_t worker, std::string_view bytes) {
   Worker& w = workers_[worker];
-  const uint64_t lines = lines_in(bytes);
-  if (lines > w.owed || (lines == w.owed && !bytes.ends_with('\n'))) {
-    return bytes.empty();
+  while (!bytes.empty()) {
+    if (!w.check.is_open()) {
+      if (w.asked.empty()) return Error{"sent more results than asked"};
+      const Run& run = *w.asked.front();
+      const size_t end = run.heads.find('\n', run.come);
+      w.check.begin(
+          std::string_view(run.heads).substr(run.come, end - run.come));
+    }
+    const auto size = w.check.take(bytes);
+    if (!size.ok()) return size.error();
+    w.text.append(bytes.substr(0, size.value()));
+    bytes.remove_prefix(size.value());
+    if (!w.check.is_open()) note_line(w);
   }
-  w.owed -= lines;
-  w.text += bytes;
-  return true;
+  return ok_status();
+}
+
+// A line has come whole.
+void ResultOrder::note_line(Worker& worker) {
+  Run& run = *worker.asked.front();
+  run.come = run.heads.find('\n', run.come) + 1;
+  has_failed_ = has_failed_ || worker.check.has_failed();
+  if (run.come == run.heads.size()) worker.asked.pop_front();
 }
 
 // Of the print that the next line is for.
@@ -57,19 +68,18 @@ uint64_t ResultOrder::seq_of(Run& run) {
 bool ResultOrder::emit_run(Run& run, std::string& out, size_t most,
                            const Sink& sink) {
   if (run.worker == kNobody) {
-    out.append(run.names, run.begin);
-    while (sink && run.begin < run.names.size()) {
-      const size_t end = run.names.find('\n', run.begin) + 1;
+    out.append(run.heads, run.begin);
+    while (sink && run.begin < run.heads.size()) {
+      const size_t end = run.heads.find('\n', run.begin) + 1;
       sink(kNobody, 0,
-           std::string_view(run.names).substr(run.begin, end - run.begin));
+           std::string_view(run.heads).substr(run.begin, end - run.begin));
       run.begin = end;
     }
     return true;
   }
   Worker& w = workers_[static_cast<size_t>(run.worker)];
-  while (run.begin < run.names.size() && out.size() < most) {
+  while (run.begin < run.come && out.size() < most) {
     const size_t end = w.text.find('\n', w.begin);
-    if (end == std::string::npos) break;
     const size_t size = end + 1 - w.begin;
     out.append(w.text, w.begin, size);
     if (sink) {
@@ -77,7 +87,7 @@ bool ResultOrder::emit_run(Run& run, std::string& out, size_t most,
            std::string_view(w.text).substr(w.begin, size));
     }
     w.begin = end + 1;
-    run.begin = run.names.find('\n', run.begin) + 1;
+    run.begin = run.heads.find('\n', run.begin) + 1;
   }
   if (w.begin == w.text.size()) {
     w.text.clear();
@@ -87,7 +97,7 @@ bool ResultOrder::emit_run(Run& run, std::string& out, size_t most,
     w.text.erase(0, w.begin);
     w.begin = 0;
   }
-  return run.begin == run.names.size();
+  return run.begin == run.heads.size();
 }
 
 void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
@@ -104,14 +114,16 @@ void ResultOrder::fail(const std::string& why) {
   emit(done, SIZE_MAX);
   for (Run& run : runs_) {
     if (run.worker == kNobody) {
-      done.append(run.names, run.begin);
+      done.append(run.heads, run.begin);
       continue;
     }
     // What came before its turn is still good.
     emit_run(run, done, SIZE_MAX, {});
-    while (run.begin < run.names.size()) {
-      const size_t end = run.names.find('\n', run.begin);
-      done.append(run.names, run.begin, end - run.begin).append(failure);
+    while (run.begin < run.heads.size()) {
+      const size_t end = run.heads.find('\n', run.begin);
+      const std::string_view head =
+          std::string_view(run.heads).substr(run.begin, end - run.begin);
+      done.append(label_of(head)).append(failure);
       run.begin = end + 1;
     }
   }

@@ -1,5 +1,5 @@
 // Results in program order: which worker owes the next lines, and what has come
-// from each before its turn.
+// from each before its turn. Nothing is taken but what was asked for.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
+#include "route/result_check.h"
+
 namespace gt {
 
 class ResultOrder {
@@ -20,16 +23,21 @@ class ResultOrder {
   // Of a line that leaves: its worker, or -1, its print's seq, and itself.
   using Sink = std::function<void(int64_t, uint64_t, std::string_view)>;
 
-  // The worker will send a line for each of these names, each ended by a
-  // newline, for the print `seq`; `bytes` is about how long they are.
-  void owe(uint32_t worker, std::string_view names, uint64_t bytes,
+  // The worker will send a line for each of these heads (result_head()), each
+  // ended by a newline, for the print `seq`; `bytes` is about how long they
+  // are.
+  void owe(uint32_t worker, std::string_view heads, uint64_t bytes,
            uint64_t seq);
   // A line that needs nobody; without its newline.
   void add(std::string_view line);
 
   // Lines from a worker; the last may be cut, and goes on with the next call.
-  // False: it sends more than it owes.
-  bool take(uint32_t worker, std::string_view bytes);
+  // Error: what it sent that it was not asked for.
+  Status take(uint32_t worker, std::string_view bytes);
+  // Whether it has lines to send.
+  bool owes(uint32_t worker) const { return !workers_[worker].asked.empty(); }
+  // Whether a worker has sent a failure where a value was to be had.
+  bool has_failed() const { return has_failed_; }
   // Appends what is due now, up to about `most` bytes at a time. `sink` may be
   // empty.
   void emit(std::string& out, size_t most, const Sink& sink = {});
@@ -48,23 +56,27 @@ class ResultOrder {
 
   struct Run {
     int64_t worker = kNobody;
-    std::string names;  // one a line; of kNobody the lines themselves
-    size_t begin = 0;   // in names: what is still owed
+    std::string heads;  // one a line; of kNobody the lines themselves
+    size_t begin = 0;   // in heads: of lines that have not gone out
+    size_t come = 0;    // in heads: of lines that have not come
     uint64_t bytes = 0;
-    // Where in `names` the lines of a print begin, and its seq.
+    // Where in `heads` the lines of a print begin, and its seq.
     std::vector<std::pair<size_t, uint64_t>> seqs;
     size_t seq_at = 0;  // in seqs
   };
   struct Worker {
-    std::string text;   // that came
-    size_t begin = 0;   // what of it has not gone out
-    uint64_t owed = 0;  // lines
+    std::string text;         // that came
+    size_t begin = 0;         // what of it has not gone out
+    std::deque<Run*> asked;   // whose lines have not all come
+    ResultCheck check;        // of the next of them
   };
+  void note_line(Worker& worker);
   bool emit_run(Run& run, std::string& out, size_t most, const Sink& sink);
   static uint64_t seq_of(Run& run);
 
   std::vector<Worker> workers_;
-  std::deque<Run> runs_;
+  std::deque<Run> runs_;  // each stays where it is
+  bool has_failed_ = false;
   uint64_t bytes_ = 0;
 };
 

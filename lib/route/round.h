@@ -29,7 +29,7 @@ class Round {
  public:
   struct Owed {
     uint32_t worker = 0;
-    std::string_view names;  // of a kept line
+    std::string_view heads;  // of a kept line
     uint64_t bytes = 0;
     uint64_t seq = 0;  // counted from the round's first
   };
@@ -54,7 +54,7 @@ class Round {
   }
   void owe(uint32_t worker, const RouteOwed& owed, uint64_t bytes,
            uint64_t seq) {
-    owed_.push_back({worker, owed.names, bytes, seq - start_.seq});
+    owed_.push_back({worker, owed.heads, bytes, seq - start_.seq});
     owed_bytes_ += bytes;
   }
 

@@ -35,7 +35,7 @@ struct RoutePath {
 // Lines of results that one worker owes.
 struct RouteOwed {
   uint32_t worker = 0;  // of an unplaced line: where it runs
-  std::string names;    // each ended by a newline
+  std::string heads;    // as result_head()'s, each ended by a newline
 };
 
 struct Route {

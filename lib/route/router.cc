@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/message.h"
+#include "base/text.h"
 #include "net/endpoint.h"
 #include "ops/table.h"
 #include "route/router_loop.h"
@@ -24,8 +25,11 @@ constexpr size_t kMostOut = size_t{256} << 10;  // at a time
 constexpr size_t kPipeBytes = 4096;
 // Between two looks at everything else.
 constexpr int kLinesAtOnce = 4096;
+constexpr size_t kLongLine = size_t{1} << 20;
 constexpr int64_t kLogPatience = 500;  // milliseconds
 constexpr int kEndPatience = 2000;
+// Between SIGTERM and the end.
+constexpr int64_t kDrainPatience = 10'000;
 
 }  // namespace
 
@@ -66,6 +70,7 @@ Exit RouterLoop::run() {
     say_who_is_here();
     take_events();
     take_ends();
+    check_idle();
     take_signals();
     read_input();
     send_bodies();
@@ -165,6 +170,9 @@ void RouterLoop::wait() {
   if (!host_->state().is_complete()) {
     limit = std::min(limit, std::max<int64_t>(0, deadline_ - now_ms()));
   }
+  if (drained_by_ != 0) {
+    limit = std::min(limit, std::max<int64_t>(0, drained_by_ - now_ms()));
+  }
   poller_.wait(reads && !input_idle_ ? 0 : limit);
   if (!host_->state().is_complete() && now_ms() >= deadline_) {
     lose("waited " + std::to_string(options_.timeout) + " s for all workers; " +
@@ -184,8 +192,9 @@ void RouterLoop::read_input() {
         if (dispatcher_->marks().drops_part(line)) break;
         [[fallthrough]];
       case RouteInput::Item::kLine:
-        dispatcher_->line(line, input_.number());
+        take_line(line);
         if (dispatcher_->stopped()) return end_input();
+        if (line.size() > kLongLine) return;
         break;
       case RouteInput::Item::kTooLong:
         dispatcher_->reject(line,
@@ -209,6 +218,13 @@ void RouterLoop::read_input() {
         return end_input();
     }
   }
+}
+
+// A long one takes its time, in which workers hear of us all the same.
+void RouterLoop::take_line(std::string_view line) {
+  std::optional<Pulse> pulse;
+  if (line.size() > kLongLine) pulse.emplace(*host_);
+  dispatcher_->line(line, input_.number());
 }
 
 // Rounds that come once more, as far as there is room for them.
@@ -235,13 +251,22 @@ void RouterLoop::end_input() {
   status_ = worst(status_, Exit::kLost);
 }
 
-// The first drains, the second ends all at once.
+// The first drains, the second ends all at once. A person who has said SIGINT
+// can say it again; whoever says SIGTERM expects an end.
 void RouterLoop::take_signals() {
-  while (interrupts_.take()) {
+  while (const int signal = interrupts_.take()) {
     killed_ = killed_ || is_interrupted_;
     is_interrupted_ = true;
     input_ended_ = true;
     status_ = worst(status_, Exit::kInterrupted);
+    if (signal == SIGTERM && drained_by_ == 0) {
+      drained_by_ = now_ms() + kDrainPatience;
+    }
+  }
+  if (drained_by_ != 0 && now_ms() >= drained_by_ && !killed_) {
+    killed_ = true;
+    say_("gt-route: what was read is not done " + seconds_text(kDrainPatience) +
+         " after SIGTERM; ends all the same\n");
   }
   // Nothing was begun, so there is nothing to drain.
   if (is_interrupted_ && !host_->state().is_complete()) killed_ = true;
@@ -285,6 +310,9 @@ Exit RouterLoop::end() {
          std::to_string(dispatcher_->seq() - 1) + " issued\n");
   }
   status_ = worst(status_, dispatcher_->status());
+  if (dispatcher_->results().has_failed()) {
+    status_ = worst(status_, Exit::kFailed);
+  }
   status_ = worst(status_, dispatcher_->marks().status());
   log_.end(status_);
   if (log_.errno_value() != 0) {

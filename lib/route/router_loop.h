@@ -30,11 +30,16 @@ class RouterLoop {
  private:
   static constexpr size_t kMostReported = size_t{1} << 16;
 
-  // What some workers have been sent and have not all finished, so that a loss
-  // can be placed.
+  // What some workers have been sent, and which of it one has not finished, so
+  // that a loss can be placed.
   struct Sent {
     Outbox::Batch batch;
     std::string file;
+  };
+  struct OnWay {
+    std::shared_ptr<const Sent> sent;
+    size_t part = 0;  // of its batch
+    const BodyPart& body() const { return sent->batch.parts[part]; }
   };
   struct Unsent {
     Frame frame;
@@ -46,11 +51,13 @@ class RouterLoop {
   struct Worker {
     std::deque<Unsent> unsent;
     size_t unsent_bytes = 0;
-    std::deque<std::shared_ptr<const Sent>> on_way;
+    std::deque<OnWay> on_way;
+    size_t unsent_parts = 0;  // the last of these, which wait in `unsent`
     size_t on_way_bytes = 0;  // costs of what was sent
     uint64_t last_seq = 0;    // of what was put on its way
     bool told_end = false;
     bool left = false;
+    int64_t idle_ms = 0;  // since it has done all and owes a word
     std::string ended;     // of a child: how
     int64_t ended_at = 0;  // when its last words must have come
   };
@@ -63,6 +70,7 @@ class RouterLoop {
   void note_full();
   void wait();
   void read_input();
+  void take_line(std::string_view line);
   bool repeat_rounds();
   void end_input();
   void take_signals();
@@ -78,7 +86,10 @@ class RouterLoop {
   void take_message(uint32_t worker, const Message& message);
   void take_report(uint32_t worker, const Message& message);
   void take_bye(uint32_t worker, const Message& message);
+  bool has_done_all(uint32_t worker) const;
+  void check_idle();
   void take_ends();
+  bool see_end(uint32_t worker, int milliseconds);
   void lose_worker(uint32_t worker, const std::string& why);
   void lose(const std::string& why);
   std::string where_was(uint32_t worker) const;
@@ -88,7 +99,7 @@ class RouterLoop {
   void queue_batch(Outbox::Batch batch);
   void queue_part(const BodyPart& part, const std::vector<uint32_t>& workers);
   void queue_forget(uint64_t id);
-  void take_done(uint32_t w, uint64_t seq);
+  Status take_done(uint32_t w, uint64_t seq);
   void send_unsent(uint32_t w);
 
   const RouterOptions& options_;
@@ -119,6 +130,8 @@ class RouterLoop {
   bool has_unread_ = false;  // an input could not be read to its end
   bool is_lost_ = false;
   bool is_interrupted_ = false;
+  int64_t idle_checked_ = now_ms();
+  int64_t drained_by_ = 0;  // not 0: then it ends, whoever is at work
   bool killed_ = false;
 };
 

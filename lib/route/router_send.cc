@@ -8,8 +8,9 @@
 namespace gt {
 namespace {
 
-// Bytes of text that a worker has not finished; of blocks, of the text that
-// they stand for, so that no worker falls further behind for being sent less.
+// With so many bytes of text that it has not finished a worker is sent no other
+// message, however short; of blocks, the text that they stand for counts, so
+// that no worker falls further behind for being sent less.
 constexpr size_t kMostOnWay = size_t{4} << 20;
 
 // A message of a part in frames.
@@ -53,11 +54,12 @@ void RouterLoop::send_bodies() {
 void RouterLoop::queue_batch(Outbox::Batch batch) {
   const auto sent =
       std::make_shared<const Sent>(Sent{std::move(batch), dispatcher_->file()});
-  for (const BodyPart& part : sent->batch.parts) {
-    queue_part(part, sent->batch.workers);
-  }
-  for (const uint32_t w : sent->batch.workers) {
-    workers_[w].on_way.push_back(sent);
+  for (size_t p = 0; p < sent->batch.parts.size(); ++p) {
+    queue_part(sent->batch.parts[p], sent->batch.workers);
+    for (const uint32_t w : sent->batch.workers) {
+      workers_[w].on_way.push_back({sent, p});
+      ++workers_[w].unsent_parts;
+    }
   }
 }
 
@@ -114,15 +116,15 @@ void RouterLoop::send_unsent(uint32_t w) {
   while (!worker.unsent.empty()) {
     const Unsent& next = worker.unsent.front();
     if (!host_->can_send(w, next.frame.size())) return;
-    if (worker.on_way_bytes > 0 &&
-        worker.on_way_bytes + next.cost > kMostOnWay) {
-      return;
-    }
+    // The later frames of a message cost nothing more: once it has begun, it
+    // goes on, or the worker would wait for what waits for it.
+    if (next.cost > 0 && worker.on_way_bytes >= kMostOnWay) return;
     if (next.verb != Verb::kForget) {
       log_.send(w, next.first, next.last, next.frame.size(), next.verb);
     }
     worker.unsent_bytes -= next.cost;
     worker.on_way_bytes += next.cost;
+    if (next.cost > 0) --worker.unsent_parts;
     host_->send(w, next.frame);
     worker.unsent.pop_front();
   }
@@ -134,26 +136,30 @@ void RouterLoop::send_unsent(uint32_t w) {
   host_->send(w, Frame(end.field("after", worker.last_seq).finish()));
 }
 
-// The worker has finished all up to `seq`.
-void RouterLoop::take_done(uint32_t w, uint64_t seq) {
-  dispatcher_->done(w, seq);
+// The worker has finished all up to `seq`. Error: it cannot have.
+Status RouterLoop::take_done(uint32_t w, uint64_t seq) {
   Worker& worker = workers_[w];
-  while (!worker.on_way.empty() && worker.on_way.front()->batch.last <= seq) {
-    for (const BodyPart& part : worker.on_way.front()->batch.parts) {
-      worker.on_way_bytes -= std::min(worker.on_way_bytes, part.bytes());
-    }
+  if (seq > worker.last_seq) {
+    return Error{"said that it has done up to seq " + std::to_string(seq) +
+                 ", but was sent " + std::to_string(worker.last_seq) +
+                 " at most"};
+  }
+  dispatcher_->done(w, seq);
+  while (worker.on_way.size() > worker.unsent_parts &&
+         worker.on_way.front().body().last <= seq) {
+    const size_t bytes = worker.on_way.front().body().bytes();
+    worker.on_way_bytes -= std::min(worker.on_way_bytes, bytes);
     worker.on_way.pop_front();
   }
+  return ok_status();
 }
 
 // "; it was at p.gt:8: y = matmul x w", the first line that it had not done.
 std::string RouterLoop::where_was(uint32_t worker) const {
   const uint64_t done = host_->state().worker(worker).done_seq;
-  for (const auto& sent : workers_[worker].on_way) {
-    for (const BodyPart& part : sent->batch.parts) {
-      std::string found = find_after(part, done, sent->file);
-      if (!found.empty()) return found;
-    }
+  for (const OnWay& on_way : workers_[worker].on_way) {
+    std::string found = find_after(on_way.body(), done, on_way.sent->file);
+    if (!found.empty()) return found;
   }
   return "; it had done all it was sent";
 }

@@ -2,10 +2,20 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/message.h"
+#include "base/text.h"
 #include "route/router_loop.h"
 
 namespace gt {
+namespace {
+
+// How long a worker that has done all may be silent about it.
+constexpr int64_t kIdlePatience = 10'000;  // milliseconds
+
+}  // namespace
 
 void RouterLoop::take_events() {
   HostEvent event;
@@ -66,29 +76,27 @@ std::string RouterLoop::describe(uint32_t worker) const {
 }
 
 void RouterLoop::take_message(uint32_t worker, const Message& message) {
+  workers_[worker].idle_ms = 0;
+  Status status = ok_status();
   if (message.verb == Verb::kResults) {
-    if (!dispatcher_->results().take(worker, message.body)) {
-      lose_worker(worker, describe(worker) + " sent more results than asked");
-    }
+    status = dispatcher_->results().take(worker, message.body);
   } else if (message.verb == Verb::kDone) {
-    const uint64_t seq = host_->state().worker(worker).done_seq;
-    take_done(worker, seq);
+    status = take_done(worker, host_->state().worker(worker).done_seq);
     log_.done(worker, host_->state().worker(worker));
   } else if (message.verb == Verb::kReport) {
     take_report(worker, message);
   } else if (message.verb == Verb::kRan) {
-    const Status taken = log_.ran(worker, message);
-    if (taken.ok()) return;
-    lose_worker(worker, describe(worker) + " said " + taken.error().message);
+    status = log_.ran(worker, message);
+    if (!status.ok()) status = Error{"said " + status.error().message};
   }
+  if (status.ok()) return;
+  lose_worker(worker, describe(worker) + " " + status.error().message);
 }
 
 // Workers that share a line say the same of it.
 void RouterLoop::take_report(uint32_t worker, const Message& message) {
-  const auto status = number(message, "status");
-  if (status.ok()) {
-    status_ = worst(status_, static_cast<Exit>(status.value()));
-  }
+  const Exit status = status_of(message).value();  // the host has looked
+  status_ = worst(status_, status);
   if (options_.fail_fast) input_ended_ = true;
   if (reported_.size() > kMostReported) reported_.clear();
   const std::string at = text(message, "at");
@@ -96,37 +104,63 @@ void RouterLoop::take_report(uint32_t worker, const Message& message) {
   const auto seq = number(message, "seq");
   log_.report(worker,
               seq.ok() ? seq.value() : host_->state().worker(worker).done_seq,
-              status.ok() ? status.value() : 1, message.body);
+              static_cast<uint64_t>(status), message.body);
   say_(message.body);
 }
 
 void RouterLoop::take_bye(uint32_t worker, const Message& message) {
   workers_[worker].left = true;
-  const auto status = number(message, "status");
-  if (status.ok()) {
-    status_ = worst(status_, static_cast<Exit>(status.value()));
-  }
+  const Exit status = status_of(message).value();  // the host has looked
+  status_ = worst(status_, status);
   log_.bye(worker, host_->state().worker(worker).done_seq,
-           status.ok() ? status.value() : 0);
-  if (workers_[worker].told_end) return;
+           static_cast<uint64_t>(status));
+  if (workers_[worker].told_end && has_done_all(worker)) return;
   std::string why = describe(worker) + " left";
   if (!message.body.empty()) why += ": " + std::string(message.body);
   lose_worker(worker, why);
 }
 
+bool RouterLoop::has_done_all(uint32_t worker) const {
+  return host_->state().worker(worker).done_seq == workers_[worker].last_seq &&
+         !dispatcher_->results().owes(worker);
+}
+
+// A worker that has done all it was sent soon says what it owes, and leaves
+// once it was told the end. Who does not is alive, but will never be done.
+void RouterLoop::check_idle() {
+  constexpr int64_t kMostPassed = 1000;  // more is time that we slept ourselves
+  const int64_t passed =
+      std::min(now_ms() - std::exchange(idle_checked_, now_ms()), kMostPassed);
+  if (is_lost_) return;
+  for (uint32_t w = 0; w < workers_.size(); ++w) {
+    Worker& worker = workers_[w];
+    const bool owes = dispatcher_->results().owes(w);
+    const WorkerStatus& status = host_->state().worker(w);
+    const bool is_waited_for = !worker.left && (owes || worker.told_end) &&
+                               status.done_seq == worker.last_seq &&
+                               status.waits_for.empty();
+    worker.idle_ms = is_waited_for ? worker.idle_ms + passed : 0;
+    if (worker.idle_ms >= kIdlePatience) {
+      lose_worker(w, describe(w) + " has done all it was sent, but has not " +
+                         (owes ? "sent the results that it owes"
+                               : "said bye") +
+                         " for " + seconds_text(kIdlePatience));
+    }
+  }
+}
+
 // A child that ended. What it said last may still be on its way, so its
-// connection tells whether it left in order; but not for long.
+// connection tells whether it left in order; but not for long, and one that was
+// killed had no last words.
 void RouterLoop::take_ends() {
   constexpr int64_t kPatience = 1000;  // milliseconds
   for (uint32_t w = 0; w < local_.size(); ++w) {
     Worker& worker = workers_[w];
-    if (local_.fd(w) >= 0) {
-      pollfd p{local_.fd(w), POLLIN, 0};
-      if (::poll(&p, 1, 0) <= 0) continue;
-      worker.ended = "worker " + std::to_string(w) + " " + local_.take_end(w);
+    if (local_.fd(w) >= 0 && see_end(w, 0)) {
       const bool was_here =
           host_->state().worker(w).state != WorkerState::kAbsent;
-      worker.ended_at = now_ms() + (was_here ? kPatience : 0);
+      const bool may_speak = was_here && !local_.was_killed(w);
+      worker.ended_at = now_ms() + (may_speak ? kPatience : 0);
     }
     if (!worker.left && !worker.ended.empty() && now_ms() >= worker.ended_at) {
       lose_worker(w, worker.ended);
@@ -134,7 +168,17 @@ void RouterLoop::take_ends() {
   }
 }
 
+// Whether a child has ended, or does so soon; then how is known.
+bool RouterLoop::see_end(uint32_t w, int milliseconds) {
+  pollfd p{local_.fd(w), POLLIN, 0};
+  if (::poll(&p, 1, milliseconds) <= 0) return false;
+  workers_[w].ended = "worker " + std::to_string(w) + " " + local_.take_end(w);
+  return true;
+}
+
 void RouterLoop::lose_worker(uint32_t worker, const std::string& why) {
+  // Its connection ends a moment before the system says how it did.
+  constexpr int kMoment = 200;  // milliseconds
   if (is_lost_) return;
   if (worker == kNoWorker) {
     // Nothing was begun with it: it may come back, or another may come.
@@ -143,6 +187,11 @@ void RouterLoop::lose_worker(uint32_t worker, const std::string& why) {
     return say_("gt-route: " + why + "\n");
   }
   log_.lost(worker, host_->state().worker(worker).done_seq, why);
+  const bool is_gone =
+      host_->state().worker(worker).state == WorkerState::kLost;
+  if (is_gone && worker < local_.size() && local_.fd(worker) >= 0) {
+    see_end(worker, kMoment);
+  }
   const std::string& ended = workers_[worker].ended;
   lose((ended.empty() ? why : ended) + where_was(worker));
 }
@@ -155,7 +204,7 @@ void RouterLoop::lose(const std::string& why) {
   input_ended_ = true;
   say_("gt-route: " + why + "\n");
   dispatcher_->results().fail(why);
-  const Frame frame(MessageWriter(Verb::kAbort).finish(why));
+  const Frame frame(MessageWriter(Verb::kAbort).finish(words(why)));
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     workers_[w].unsent.clear();
     host_->send(w, frame);

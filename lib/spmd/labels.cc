@@ -59,7 +59,8 @@ std::vector<std::string> print_labels(
   const Operand* operand = first_name(line);
   if (operand == nullptr || operand->ranks.empty()) return {print_label(line)};
   const std::string_view* as = line.key("as");
-  const std::string name(as != nullptr ? *as : operand->text);
+  std::string name(operand->text);
+  if (as != nullptr && is_name(unquote(*as))) name = unquote(*as);
   const auto ranks = parse_ranks(operand->ranks);
   if (!ranks.ok()) return {name};
   if (line.key("split") != nullptr ||

@@ -21,7 +21,7 @@ WorkerInfo info_of(const std::string& name) {
 }
 
 std::string hello(const WorkerInfo& info, const std::string& token = "t",
-                  const std::string& table = "T", uint64_t version = 1) {
+                  const std::string& table = "T", uint64_t version = kWireVersion) {
   MessageWriter writer(Verb::kHello);
   writer.field("version", version).field("table", table);
   writer.field("token", token).field("epoch", 0);
@@ -151,14 +151,14 @@ TEST_F(HostStateTest, WhatIsSaidBeforeAHelloIsCountedAndForgotten) {
 
 TEST_F(HostStateTest, AHelloThatDoesNotFitIsRefusedInWords) {
   start(2);
-  EXPECT_EQ(refusal(hello(info_of("w"), "t", "T", 2)),
-            "w on h speaks version 2 of the wire, gt-route 1; install the same "
+  EXPECT_EQ(refusal(hello(info_of("w"), "t", "T", 1)),
+            "w on h speaks version 1 of the wire, gt-route 2; install the same "
             "gt on both");
   EXPECT_EQ(refusal(hello(info_of("w"), "guess")),
             "w on h has not the token of this session");
   EXPECT_EQ(refusal(hello(info_of("w"), "t", "U")),
             "w on h has op table U, gt-route T; install the same gt on both");
-  EXPECT_EQ(refusal("hello version=1 token=t table=T size=0\n"),
+  EXPECT_EQ(refusal("hello version=2 token=t table=T size=0\n"),
             "hello: no pid=");
   WorkerInfo far = info_of("w");
   far.rank = 2;
@@ -206,17 +206,41 @@ TEST_F(HostStateTest, MessagesOfAttachedWorkersAreHandedOver) {
   for (const HostEvent& other : events()) EXPECT_NE(other.worker, 0u);
 }
 
-TEST_F(HostStateTest, LongMessagesArePutTogether) {
+// A worker has nothing to say that needs parts.
+TEST_F(HostStateTest, APartOfAMessageEndsTheWorkerThatSentIt) {
   attach_two();
-  const std::string body(3 * kMaxBody, 'y');
-  auto parts = MessageWriter(Verb::kResults).finish_all(body);
-  ASSERT_EQ(parts.size(), 3u);
-  say("a", parts[0]);
-  say("a", parts[1]);
-  say("b", "results size=0\n");
-  EXPECT_EQ(event().worker, 1u);
-  say("a", parts[2]);
-  EXPECT_EQ(event().letter.message.body, body);
+  say("a", "results more=1 size=1\nx");
+  EXPECT_NE(event().why.find("results: comes in parts, which only gt-route"),
+            std::string::npos);
+}
+
+TEST_F(HostStateTest, AStatusIsOneOfOurs) {
+  for (const char* status : {"0", "1", "2", "3", "4", "130"}) {
+    attach_two();
+    say("a", std::string("bye status=") + status + " size=0\n");
+    EXPECT_EQ(event().kind, Kind::kLeft) << status;
+  }
+  for (const char* bytes :
+       {"bye size=0\n", "bye status=256 size=0\n", "bye status=5 size=0\n",
+        "bye status=-1 size=0\n", "report seq=1 line=1 size=1\nx",
+        "report seq=1 line=1 status=260 size=1\nx"}) {
+    attach_two();
+    say("a", bytes);
+    EXPECT_EQ(event().kind, Kind::kLost) << bytes;
+  }
+}
+
+TEST_F(HostStateTest, WhatIsForPeopleIsNotLong) {
+  for (const Verb verb : {Verb::kReport, Verb::kBye, Verb::kDone}) {
+    for (const size_t more : {0, 1}) {
+      attach_two();
+      MessageWriter writer(verb);
+      writer.field("seq", 0).field("bytes", 0).field("wait", 0);
+      writer.field("status", 1);
+      say("a", writer.finish(std::string(kMaxWords + more, 'x')));
+      EXPECT_EQ(event().kind == Kind::kLost, more == 1) << name_of(verb);
+    }
+  }
 }
 
 TEST_F(HostStateTest, GarbageEndsTheWorkerThatSentIt) {
@@ -234,14 +258,6 @@ TEST_F(HostStateTest, GarbageEndsTheWorkerThatSentIt) {
     EXPECT_EQ(host_->worker(0).state, WorkerState::kLost);
     EXPECT_EQ(host_->worker(1).state, WorkerState::kAttached);
   }
-}
-
-TEST_F(HostStateTest, BetweenThePartsOfAMessageNothingElseComes) {
-  attach_two();
-  say("a", "results more=1 size=1\nx");
-  say("a", done(0, 0));
-  EXPECT_NE(event().why.find("done between the parts of results"),
-            std::string::npos);
 }
 
 TEST_F(HostStateTest, CreditIsTakenAndGivenBack) {

@@ -68,7 +68,7 @@ TEST_F(MemberStateTest, SaysHelloOnceThereIsAConnection) {
   member_->link_up(now_);
   EXPECT_EQ(sent(),
             std::vector<std::string>{
-                "hello version=1 table=T token=t epoch=0 name=b host=h pid=2 "
+                "hello version=2 table=T token=t epoch=0 name=b host=h pid=2 "
                 "data=\"\" threads=0 isa=\"\" backend=\"\" size=0\n"});
 }
 
@@ -189,6 +189,33 @@ TEST_F(MemberStateTest, PartsOfALongLineTakeNoRoomFromTheRest) {
   const MemberEvent e = event();
   EXPECT_EQ(e.letter.message.body.size(), 2 * kMaxBody);
   EXPECT_EQ(e.letter.bytes, parts[1].size());
+}
+
+TEST_F(MemberStateTest, ABeatMayComeBetweenTheParts) {
+  attach();
+  MessageWriter writer(Verb::kLines);
+  writer.field("seq", 1).field("line", 1);
+  const auto parts = writer.finish_all(std::string(2 * kMaxBody, 'x'));
+  say(parts[0]);
+  say("beat size=0\n");
+  EXPECT_TRUE(no_event());
+  say(parts[1]);
+  EXPECT_EQ(event().letter.message.body.size(), 2 * kMaxBody);
+  say(parts[0]);
+  say("abort size=3\nwhy");
+  EXPECT_EQ(event().kind, MemberKind::kAborted);
+}
+
+TEST_F(MemberStateTest, NothingElseComesBetweenTheParts) {
+  for (const char* bytes :
+       {"lines seq=1 line=1 size=0\n", "forget id=1 size=0\n", "end size=0\n",
+        "block id=1 seq=1 line=1 size=0\n"}) {
+    begin();
+    attach();
+    say("hot id=1 seq=1 line=1 more=1 size=1\nx");
+    say(bytes);
+    EXPECT_EQ(event().kind, MemberKind::kLost) << bytes;
+  }
 }
 
 TEST_F(MemberStateTest, IsRefusedOrAbortedInTheWordsOfGtRoute) {

@@ -124,7 +124,7 @@ TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
   const uint32_t printer =
       route.text(0).find("print z") != std::string::npos ? 0 : 1;
   EXPECT_EQ(route.results(), "");
-  EXPECT_TRUE(route.dispatcher().results().take(printer, "z = fail \"\"\n"));
+  EXPECT_TRUE(route.dispatcher().results().take(printer, "z = fail \"\"\n").ok());
   EXPECT_EQ(route.results(),
             "z = fail \"\"\n"
             "nosuch = fail \"p.gt:5: print: unknown name 'nosuch'\"\n");
@@ -234,15 +234,18 @@ TEST(RoutePlaced, PrintsComeInRankOrder) {
       "x@0-3 = zeros f32[1]\n"  // no mesh: 0 and 2 are worker 0's
       "print x@0-3\n");
   ResultOrder& results = route.dispatcher().results();
-  EXPECT_TRUE(results.take(1, "x@1\nx@3\n"));
+  const auto line = [](int rank) {
+    return "x@" + std::to_string(rank) + " = tensor f32[1] 0\n";
+  };
+  EXPECT_TRUE(results.take(1, line(1) + line(3)).ok());
   EXPECT_EQ(route.results(), "");
-  EXPECT_TRUE(results.take(0, "x@0\nx"));
-  EXPECT_EQ(route.results(), "x@0\nx@1\n");
-  EXPECT_TRUE(results.take(0, "@2\n"));
-  EXPECT_EQ(route.results(), "x@2\nx@3\n");
+  EXPECT_TRUE(results.take(0, line(0) + "x").ok());
+  EXPECT_EQ(route.results(), line(0) + line(1));
+  EXPECT_TRUE(results.take(0, line(2).substr(1)).ok());
+  EXPECT_EQ(route.results(), line(2) + line(3));
   EXPECT_TRUE(results.empty());
   EXPECT_EQ(results.bytes(), 0U);
-  EXPECT_FALSE(results.take(0, "y\n"));
+  EXPECT_FALSE(results.take(0, "y\n").ok());
 }
 
 TEST(RoutePlaced, RegistersAreNamesAndRanks) {
