@@ -51,7 +51,7 @@ Status ResultOrder::take(uint32_t worker, std::string_view bytes) {
 void ResultOrder::note_line(Worker& worker) {
   Run& run = *worker.asked.front();
   run.come = run.heads.find('\n', run.come) + 1;
-  has_failed_ = has_failed_ || worker.check.has_failed();
+  worker.has_failed = worker.has_failed || worker.check.has_failed();
   if (run.come == run.heads.size()) worker.asked.pop_front();
 }
 

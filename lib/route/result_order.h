@@ -36,8 +36,10 @@ class ResultOrder {
   Status take(uint32_t worker, std::string_view bytes);
   // Whether it has lines to send.
   bool owes(uint32_t worker) const { return !workers_[worker].asked.empty(); }
-  // Whether a worker has sent a failure where a value was to be had.
-  bool has_failed() const { return has_failed_; }
+  // Whether it has sent a failure where a value was to be had.
+  bool has_failed(uint32_t worker) const {
+    return workers_[worker].has_failed;
+  }
   // Appends what is due now, up to about `most` bytes at a time. `sink` may be
   // empty.
   void emit(std::string& out, size_t most, const Sink& sink = {});
@@ -69,6 +71,7 @@ class ResultOrder {
     size_t begin = 0;         // what of it has not gone out
     std::deque<Run*> asked;   // whose lines have not all come
     ResultCheck check;        // of the next of them
+    bool has_failed = false;
   };
   void note_line(Worker& worker);
   bool emit_run(Run& run, std::string& out, size_t most, const Sink& sink);
@@ -76,7 +79,6 @@ class ResultOrder {
 
   std::vector<Worker> workers_;
   std::deque<Run> runs_;  // each stays where it is
-  bool has_failed_ = false;
   uint64_t bytes_ = 0;
 };
 

@@ -204,11 +204,11 @@ void RouterLoop::lose(const std::string& why) {
   input_ended_ = true;
   say_("gt-route: " + why + "\n");
   dispatcher_->results().fail(why);
+  for (Worker& worker : workers_) worker.unsent.clear();
+  // Those that we started have nothing to add.
+  if (local_.size() > 0) return local_.kill_all();
   const Frame frame(MessageWriter(Verb::kAbort).finish(words(why)));
-  for (uint32_t w = 0; w < workers_.size(); ++w) {
-    workers_[w].unsent.clear();
-    host_->send(w, frame);
-  }
+  for (uint32_t w = 0; w < workers_.size(); ++w) host_->send(w, frame);
 }
 
 }  // namespace gt

@@ -292,11 +292,31 @@ def hot(report, folder):
     report.pair("blocks to 64 workers, text s : hash s", measure, 5, 50)
 
 
+def literal(report, folder):
+    path = folder + "/literal.gt"
+    count = 1_040_000
+    with open(path, "w") as f:
+        f.write(f"x = tensor f64[{count}]")
+        for i in range(count):
+            f.write(f" {(i * 37 % 1009) / 1009:.58f}")
+        f.write("\ns = sum x\nprint s\n")
+    assert os.path.getsize(path) > 60 << 20
+
+    def measure():
+        out = folder + "/literal.out"
+        ours = shell_seconds(f"{ROUTE} -n 2 {path} > {out}")
+        theirs = shell_seconds(f"{WORK} {path} > {out}.work")
+        assert open(out).read() == open(out + ".work").read() != ""
+        return ours, theirs, ours / theirs
+
+    report.pair("a literal of 60 MiB, s : gt-work", measure, 1.5, 1.1, True)
+
+
 BENCHES = {"route-chain": chain, "route-gt2": chain_gt2,
            "route-one": one_worker, "route-copy": copy,
            "route-all-reduce": all_reduce, "route-trip": round_trip,
            "route-idle": idle, "route-deliveries": deliveries,
-           "route-hot": hot}
+           "route-hot": hot, "route-literal": literal}
 
 if __name__ == "__main__":
     sys.exit("run scripts/bench")

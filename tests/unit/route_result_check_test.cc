@@ -105,7 +105,7 @@ TEST(ResultOrder, TakesNoMoreThanItAskedFor) {
   EXPECT_FALSE(results.owes(1));
   EXPECT_FALSE(results.take(1, "z = tensor i64[1] 7\n").ok());
   EXPECT_TRUE(results.take(0, "x = tensor f32[1] 1\ny = fail \"a\"\n").ok());
-  EXPECT_FALSE(results.has_failed());  // as was known
+  EXPECT_FALSE(results.has_failed(0));  // as was known
   std::string out;
   results.emit(out, SIZE_MAX);
   EXPECT_EQ(out, "x = tensor f32[1] 1\ny = fail \"a\"\nz = tensor i64[1] 7\n");
@@ -116,7 +116,7 @@ TEST(ResultOrder, WhatIsOwedBecomesFailuresUnderTheSameNames) {
   ResultOrder results(1);
   results.owe(0, "x = tensor f32[1]\ny@2 = tensor f32[1]\n", 10, 1);
   EXPECT_TRUE(results.take(0, "x = fail \"a\"\ny@2 = ten").ok());
-  EXPECT_TRUE(results.has_failed());
+  EXPECT_TRUE(results.has_failed(0));
   results.fail("it is gone");
   std::string out;
   results.emit(out, SIZE_MAX);
