@@ -23,7 +23,7 @@ same_as_work() {
 }
 
 @test "a line of any length passes gt-route: about each limit of the wire" {
-  local size count width
+  local size count
   # A message has 1 MiB, a window 4 MiB.
   for size in 1 40 1000 $((1 << 20)) $((4 << 20)) $((5 << 20)) $((16 << 20)); do
     for count in $(((size - 40) / 40)) $(((size + 4096) / 40)); do

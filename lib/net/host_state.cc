@@ -136,22 +136,6 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
   emit(HostEvent::Kind::kLeft, number, {}, std::move(letter));
 }
 
-// What a worker says to people, and the status that goes with it.
-Status HostState::check_words(const Message& message) {
-  const bool has_status =
-      message.verb == Verb::kReport || message.verb == Verb::kBye;
-  if (has_status) {
-    if (const auto status = status_of(message); !status.ok()) {
-      return status.error();
-    }
-  }
-  if (!has_status && message.verb != Verb::kDone) return ok_status();
-  if (message.body.size() <= kMaxWords) return ok_status();
-  return Error{std::string(name_of(message.verb)) + ": has " +
-               std::to_string(message.body.size()) + " bytes for people; " +
-               std::to_string(kMaxWords) + " are the most"};
-}
-
 Status HostState::take_done(Worker& worker, const Message& done) {
   WorkerStatus& status = worker.status;
   const auto seq = number(done, "seq");

@@ -160,7 +160,6 @@ class HostState {
   void attach(const std::string& peer, uint32_t number);
   void welcome(const std::string& peer, uint32_t number);
   void take(const std::string& peer, Peer& from, Letter letter);
-  static Status check_words(const Message& message);
   static Status take_done(Worker& worker, const Message& done);
   void lose(const std::string& peer, const std::string& why, bool tell);
   void listen(Peer& peer, int64_t now);

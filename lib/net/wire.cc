@@ -171,13 +171,27 @@ Result<Exit> status_of(const Message& message) {
                           Exit::kRejected, Exit::kLost, Exit::kInterrupted}) {
     if (value.value() == static_cast<uint64_t>(exit)) return exit;
   }
-  return Error{std::string(name_of(message.verb)) +
-               ": status=" + std::to_string(value.value()) +
-               " is not an exit status of gt"};
+  return Error{std::string(name_of(message.verb)) + ": status=" +
+               std::to_string(value.value()) + " is not an exit status of gt"};
 }
 
 std::string_view words(std::string_view text) {
   return text.substr(0, kMaxWords);
+}
+
+Status check_words(const Message& message) {
+  const bool has_status =
+      message.verb == Verb::kReport || message.verb == Verb::kBye;
+  if (has_status) {
+    if (const auto status = status_of(message); !status.ok()) {
+      return status.error();
+    }
+  }
+  if (!has_status && message.verb != Verb::kDone) return ok_status();
+  if (message.body.size() <= kMaxWords) return ok_status();
+  return Error{std::string(name_of(message.verb)) + ": has " +
+               std::to_string(message.body.size()) + " bytes for people; " +
+               std::to_string(kMaxWords) + " are the most"};
 }
 
 Status check_after(const Message& message, uint64_t last) {

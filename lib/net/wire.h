@@ -116,6 +116,9 @@ Result<uint64_t> number(const Message& message, std::string_view key);
 std::string text(const Message& message, std::string_view key);
 // status=, which must be there. Error: it is none of the programs'.
 Result<Exit> status_of(const Message& message);
+// Of report, bye and done: what is for people is not too long, and the status,
+// where there is to be one, is one of ours.
+Status check_words(const Message& message);
 // Text for people that is not too long for a message.
 std::string_view words(std::string_view text);
 

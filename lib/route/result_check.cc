@@ -131,10 +131,10 @@ Status ResultCheck::check_failure() {
   const std::string begin =
       std::string(label_of(head_)).append(kFail).append(" \"");
   Line parsed;
-  const bool is_failure =
-      line.starts_with(begin) && parse_line(line, parsed).ok() &&
-      parsed.operands.size() == 1 && parsed.keys.empty() &&
-      parsed.notes.empty() && parsed.remark.empty();
+  const bool is_failure = line.starts_with(begin) &&
+                          parse_line(line, parsed).ok() &&
+                          parsed.operands.size() == 1 && parsed.keys.empty() &&
+                          parsed.notes.empty() && parsed.remark.empty();
   if (is_failure) return ok_status();
   return wrong("'" + excerpt(line) + "' came");
 }

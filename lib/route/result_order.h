@@ -37,9 +37,7 @@ class ResultOrder {
   // Whether it has lines to send.
   bool owes(uint32_t worker) const { return !workers_[worker].asked.empty(); }
   // Whether it has sent a failure where a value was to be had.
-  bool has_failed(uint32_t worker) const {
-    return workers_[worker].has_failed;
-  }
+  bool has_failed(uint32_t worker) const { return workers_[worker].has_failed; }
   // Appends what is due now, up to about `most` bytes at a time. `sink` may be
   // empty.
   void emit(std::string& out, size_t most, const Sink& sink = {});
@@ -67,10 +65,10 @@ class ResultOrder {
     size_t seq_at = 0;  // in seqs
   };
   struct Worker {
-    std::string text;         // that came
-    size_t begin = 0;         // what of it has not gone out
-    std::deque<Run*> asked;   // whose lines have not all come
-    ResultCheck check;        // of the next of them
+    std::string text;        // that came
+    size_t begin = 0;        // what of it has not gone out
+    std::deque<Run*> asked;  // whose lines have not all come
+    ResultCheck check;       // of the next of them
     bool has_failed = false;
   };
   void note_line(Worker& worker);

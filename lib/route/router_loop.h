@@ -57,7 +57,7 @@ class RouterLoop {
     uint64_t last_seq = 0;    // of what was put on its way
     bool told_end = false;
     bool left = false;
-    int64_t idle_ms = 0;  // since it has done all and owes a word
+    int64_t idle_ms = 0;   // since it has done all and owes a word
     std::string ended;     // of a child: how
     int64_t ended_at = 0;  // when its last words must have come
   };

@@ -142,8 +142,7 @@ void RouterLoop::check_idle() {
     worker.idle_ms = is_waited_for ? worker.idle_ms + passed : 0;
     if (worker.idle_ms >= kIdlePatience) {
       lose_worker(w, describe(w) + " has done all it was sent, but has not " +
-                         (owes ? "sent the results that it owes"
-                               : "said bye") +
+                         (owes ? "sent the results that it owes" : "said bye") +
                          " for " + seconds_text(kIdlePatience));
     }
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A hostile peer: says what is right and what is wrong, at random from a seed.
 
-usage: hostile.py COUNT SEED [FIRST]
+usage: hostile.py COUNT SEED
 
 Each trial plays one end of gt-wire(7) against the programs: a worker of
 gt-route, the gt-route of a gt-work, or the data peer of a gt-work. It does what
@@ -10,7 +10,8 @@ goes on. Whatever it does: the program ends in time, with one of its statuses
 and by no signal; its standard output holds a line for each print, in order,
 which is the right result or a failure, and not a byte else; and where nothing
 wrong was said, it holds the right results, with status 0. (With another status
-it may end early: after a loss no more is read.) A trial that fails prints its seed; COUNT 1 and that SEED play it again.
+it may end early: after a loss no more is read.) A trial that fails prints its
+seed; COUNT 1 and that SEED play it again.
 """
 
 import concurrent.futures
@@ -71,9 +72,11 @@ def bodies(rng, w):
     owed = b"".join(w.owed) or b"x = tensor f32[2] 1 2\n"
     return rng.choice([
         b"\n", b"#end 0\n", b"#gt 1\n", b"garbage\n", b"\x1b]0;owned\x07\n",
-        owed.replace(b" = ", b"2 = ", 1), owed.replace(b"f32", b"f64", 1) + owed,
+        owed.replace(b" = ", b"2 = ", 1),
+        owed.replace(b"f32", b"f64", 1) + owed,
         owed.replace(b"tensor", b"tensr", 1), owed.replace(b" 1", b" 1 1", 1),
-        owed.replace(b"\n", b" # hello\n", 1), owed.replace(b" 1", b" \x1b[31m"),
+        owed.replace(b"\n", b" # hello\n", 1),
+        owed.replace(b" 1", b" \x1b[31m"),
         owed.replace(b"[2]", b"[1,2]", 1).replace(b"[]", b"[1]"),
         owed + owed + owed + owed, b"x" * 70000, b"x = fail \"" + b"a" * 70000,
         b"x = fail \"\x1b[2J\"\n", owed[:-1] + b" \n", owed[:-1] + b"\r\n",
@@ -265,7 +268,6 @@ class Trial:
     # ---- gt-route is ours
     def run_route(self):
         rng = self.rng
-        work, name = None, None
         route = wire.Route(self.context, self.endpoint)
         work, name = self.start(
             "gt-work", "--connect", self.endpoint, "--silence", "20",

@@ -21,7 +21,8 @@ WorkerInfo info_of(const std::string& name) {
 }
 
 std::string hello(const WorkerInfo& info, const std::string& token = "t",
-                  const std::string& table = "T", uint64_t version = kWireVersion) {
+                  const std::string& table = "T",
+                  uint64_t version = kWireVersion) {
   MessageWriter writer(Verb::kHello);
   writer.field("version", version).field("table", table);
   writer.field("token", token).field("epoch", 0);

@@ -124,7 +124,8 @@ TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
   const uint32_t printer =
       route.text(0).find("print z") != std::string::npos ? 0 : 1;
   EXPECT_EQ(route.results(), "");
-  EXPECT_TRUE(route.dispatcher().results().take(printer, "z = fail \"\"\n").ok());
+  EXPECT_TRUE(
+      route.dispatcher().results().take(printer, "z = fail \"\"\n").ok());
   EXPECT_EQ(route.results(),
             "z = fail \"\"\n"
             "nosuch = fail \"p.gt:5: print: unknown name 'nosuch'\"\n");
