@@ -131,6 +131,7 @@ def play_worker(rng, w, will_stop, will_be_silent):
     if wrong_at is not None and stage == "hello":
         # gt-route hears nothing before a hello; a second is another's.
         if name != "a second hello":
+            w.is_wrong = True  # the connection, and the hello, may be lost
             wrong(rng, w)
         if w.socket.closed:
             return
