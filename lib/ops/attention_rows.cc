@@ -52,10 +52,8 @@ Status types_attention_grad(Call& call) {
   return ok_status();
 }
 
-// {half}: whether the work is done in f32 and rounded; {rows} {columns}
-// {first} {factor} as in Attention.
+// {rows} {columns} {first} {factor} as in Attention.
 std::string attention_word(const Call& call, std::string_view name, size_t) {
-  if (name == "half") return half_word(call.type(0).dtype);
   const Attention a = attention_of(call).value();
   if (name == "rows") return std::to_string(a.rows);
   if (name == "columns") return std::to_string(a.columns);
@@ -183,15 +181,9 @@ constexpr Row kRows[] = {
        [!lse] c l = attention q k v keys...
        [!lse] dq dk dv = attention_grad q k v c l do keys...)",
      .expansion = R"(
-       [half=1] a = cast q f32
-       [half=1] b = cast k f32
-       [half=1] c = cast v f32
-       [half=0] a = copy q
-       [half=0] b = copy k
-       [half=0] c = copy v
-       qh = split_heads a heads={heads}
-       kh = split_heads b heads={heads}
-       vh = split_heads c heads={heads}
+       qh = split_heads q heads={heads}
+       kh = split_heads k heads={heads}
+       vh = split_heads v heads={heads}
        qs = mul qh {factor}
        s = matmul qs kh tb=1
        [causal=1] i = arange i64[{rows}] {first}
@@ -207,12 +199,11 @@ constexpr Row kRows[] = {
        z = sum e axis=-1 keepdims=1
        p = div e z
        u = matmul p vh
-       w = merge_heads u heads={heads}
-       [half=1] o = cast w {o.dtype}
-       [half=0] o = copy w
+       o = merge_heads u heads={heads}
        [lse] n = log z
        [lse] y = add n m
        [lse] lse = squeeze y axis=-1)",
+     .in_f32 = true,
      .types = types_attention,
      .labels = labels_attention,
      .placeholder = attention_word,
@@ -307,21 +298,11 @@ constexpr Row kRows[] = {
        b3 = mul b2 {factor}
        dk = merge_heads b3 heads={heads})",
      .expansion = R"(
-       [half=1] a = cast q f32
-       [half=1] b = cast k f32
-       [half=1] c = cast v f32
-       [half=1] d = cast o f32
-       [half=1] g = cast go f32
-       [half=0] a = copy q
-       [half=0] b = copy k
-       [half=0] c = copy v
-       [half=0] d = copy o
-       [half=0] g = copy go
-       qh = split_heads a heads={heads}
-       kh = split_heads b heads={heads}
-       vh = split_heads c heads={heads}
-       oh = split_heads d heads={heads}
-       gh = split_heads g heads={heads}
+       qh = split_heads q heads={heads}
+       kh = split_heads k heads={heads}
+       vh = split_heads v heads={heads}
+       oh = split_heads o heads={heads}
+       gh = split_heads go heads={heads}
        qs = mul qh {factor}
        s = matmul qs kh tb=1
        [causal=1] i = arange i64[{rows}] {first}
@@ -334,7 +315,7 @@ constexpr Row kRows[] = {
        x = sub t l
        p = exp x
        y0 = matmul p gh ta=1
-       y = merge_heads y0 heads={heads}
+       gv = merge_heads y0 heads={heads}
        gp = matmul gh vh tb=1
        og = mul oh gh
        n0 = sum og axis=-1 keepdims=1
@@ -345,15 +326,10 @@ constexpr Row kRows[] = {
        gs = mul p u
        w0 = matmul gs kh
        w1 = mul w0 {factor}
-       w = merge_heads w1 heads={heads}
+       gq = merge_heads w1 heads={heads}
        z0 = matmul gs qs ta=1
-       z = merge_heads z0 heads={heads}
-       [half=1] gq = cast w {gq.dtype}
-       [half=1] gk = cast z {gk.dtype}
-       [half=1] gv = cast y {gv.dtype}
-       [half=0] gq = copy w
-       [half=0] gk = copy z
-       [half=0] gv = copy y)",
+       gk = merge_heads z0 heads={heads})",
+     .in_f32 = true,
      .types = types_attention_grad,
      .labels = labels_attention,
      .placeholder = attention_word,

@@ -225,6 +225,7 @@ be a scalar.
 .Pp
 Dtypes are promoted by category, bool below integers below floats: first among
 tensors with dimensions, then scalars, then numbers; f16 with bf16 gives f32.
+f16 and bf16 are computed in f32, and each result is rounded once.
 .Ss On ranks
 After
 .Ql Cut:

@@ -61,14 +61,8 @@ Status types_elementwise_loss(Call& call) {
   return ok_status();
 }
 
-// {half}: whether the work is done in f32 and rounded.
-std::string softmax_word(const Call& call, std::string_view name, size_t) {
-  return name == "half" ? half_word(call.results[0].dtype) : "";
-}
-
 // {count}: losses; {classes}; {picks}: the shape of an element of each row;
-// {factor}: what a square's derivative is multiplied by; {half}: whether sums
-// must be taken in f32.
+// {factor}: what a square's derivative is multiplied by.
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const Shape& x = call.type(operand_named(call, "x")).shape;
   const bool classes = call.op->name.starts_with("cross_entropy");
@@ -83,7 +77,6 @@ std::string loss_word(const Call& call, std::string_view name, size_t) {
     picks[picks.size() - 1] = 1;
     return list_text(picks);
   }
-  if (name == "half") return half_word(call.results[0].dtype);
   if (name != "factor") return "";
   const bool mean = call.key("reduction") == "mean";
   return number_text(mean ? 2 / static_cast<double>(count) : 2);
@@ -127,18 +120,15 @@ constexpr Row kRows[] = {
      .gradient = "dx = softmax_grad dy y axis={axis}",
      .expansion = R"(
        [x.elements=0] y = copy x
-       [x.elements!=0 half=1] w = cast x f32
-       [x.elements!=0 half=1] p = softmax w axis={axis}
-       [x.elements!=0 half=1] y = cast p {y.dtype}
-       [x.elements!=0 half=0] d = detach x
-       [x.elements!=0 half=0] m = max d axis={axis} keepdims=1
-       [x.elements!=0 half=0] c = sub x m
-       [x.elements!=0 half=0] e = exp c
-       [x.elements!=0 half=0] s = sum e axis={axis} keepdims=1
-       [x.elements!=0 half=0] y = div e s)",
+       [x.elements!=0] d = detach x
+       [x.elements!=0] m = max d axis={axis} keepdims=1
+       [x.elements!=0] c = sub x m
+       [x.elements!=0] e = exp c
+       [x.elements!=0] s = sum e axis={axis} keepdims=1
+       [x.elements!=0] y = div e s)",
+     .in_f32 = true,
      .types = types_softmax,
      .labels = labels_along_axis,
-     .placeholder = softmax_word,
      .flops = 12,
      .sense = "exp x, scaled to sum to 1 along an axis.",
      .details =
@@ -165,17 +155,13 @@ constexpr Row kRows[] = {
        v = mul g r
        dy = sub q v)",
      .expansion = R"(
-       [half=1] h = cast g f32
-       [half=1] w = cast y f32
-       [half=1] v = softmax_grad h w axis={axis}
-       [half=1] z = cast v {z.dtype}
-       [half=0] t = mul g y
-       [half=0] s = sum t axis={axis} keepdims=1
-       [half=0] u = mul y s
-       [half=0] z = sub t u)",
+       t = mul g y
+       s = sum t axis={axis} keepdims=1
+       u = mul y s
+       z = sub t u)",
+     .in_f32 = true,
      .types = types_softmax_grad,
      .labels = labels_along_axis,
-     .placeholder = softmax_word,
      .flops = 4,
      .sense = "Gradient of softmax from its result: y (g - sum(g y)).",
      .source = "PyTorch's softmax backward",
@@ -186,19 +172,16 @@ constexpr Row kRows[] = {
      .gradient = "dx = log_softmax_grad dy y axis={axis}",
      .expansion = R"(
        [x.elements=0] y = copy x
-       [x.elements!=0 half=1] w = cast x f32
-       [x.elements!=0 half=1] p = log_softmax w axis={axis}
-       [x.elements!=0 half=1] y = cast p {y.dtype}
-       [x.elements!=0 half=0] d = detach x
-       [x.elements!=0 half=0] m = max d axis={axis} keepdims=1
-       [x.elements!=0 half=0] c = sub x m
-       [x.elements!=0 half=0] e = exp c
-       [x.elements!=0 half=0] s = sum e axis={axis} keepdims=1
-       [x.elements!=0 half=0] l = log s
-       [x.elements!=0 half=0] y = sub c l)",
+       [x.elements!=0] d = detach x
+       [x.elements!=0] m = max d axis={axis} keepdims=1
+       [x.elements!=0] c = sub x m
+       [x.elements!=0] e = exp c
+       [x.elements!=0] s = sum e axis={axis} keepdims=1
+       [x.elements!=0] l = log s
+       [x.elements!=0] y = sub c l)",
+     .in_f32 = true,
      .types = types_softmax,
      .labels = labels_along_axis,
-     .placeholder = softmax_word,
      .flops = 12,
      .sense = "The logarithm of softmax.",
      .details = "Exact where softmax itself would round to 0. f16 and bf16 are "
@@ -221,17 +204,13 @@ constexpr Row kRows[] = {
        v = mul t u
        dy = neg v)",
      .expansion = R"(
-       [half=1] h = cast g f32
-       [half=1] w = cast y f32
-       [half=1] v = log_softmax_grad h w axis={axis}
-       [half=1] z = cast v {z.dtype}
-       [half=0] s = sum g axis={axis} keepdims=1
-       [half=0] e = exp y
-       [half=0] t = mul e s
-       [half=0] z = sub g t)",
+       s = sum g axis={axis} keepdims=1
+       e = exp y
+       t = mul e s
+       z = sub g t)",
+     .in_f32 = true,
      .types = types_softmax_grad,
      .labels = labels_along_axis,
-     .placeholder = softmax_word,
      .flops = 12,
      .sense = "Gradient of log_softmax from its result: g - exp(y) sum(g).",
      .source = "PyTorch's log_softmax backward",
@@ -241,21 +220,15 @@ constexpr Row kRows[] = {
      .accepts = "float,int",
      .gradient = "dx = cross_entropy_grad dy x target reduction={reduction}",
      .expansion = R"(
-       [reduction=mean half=1] a = cross_entropy x target reduction=none
-       [reduction=mean half=1] y = mean a
-       [reduction=mean half=0] a = cross_entropy x target reduction=sum
-       [reduction=mean half=0] y = div a {count}
-       [reduction=sum half=1] a = cross_entropy x target reduction=none
-       [reduction=sum half=1] y = sum a
-       [reduction=none half=1] w = cast x f32
-       [reduction=none half=1] q = cross_entropy w target reduction=none
-       [reduction=none half=1] y = cast q {y.dtype}
-       [reduction!=mean half=0] l = log_softmax x
-       [reduction!=mean half=0] t = unsqueeze target axis=-1
-       [reduction!=mean half=0] p = gather l t axis=-1
-       [reduction!=mean half=0] n = neg p
-       [reduction=none half=0] y = squeeze n axis=-1
-       [reduction=sum half=0] y = sum n)",
+       [reduction=mean] a = cross_entropy x target reduction=sum
+       [reduction=mean] y = div a {count}
+       [reduction!=mean] l = log_softmax x
+       [reduction!=mean] t = unsqueeze target axis=-1
+       [reduction!=mean] p = gather l t axis=-1
+       [reduction!=mean] n = neg p
+       [reduction=none] y = squeeze n axis=-1
+       [reduction=sum] y = sum n)",
+     .in_f32 = true,
      .types = types_cross_entropy,
      .labels = labels_loss,
      .placeholder = loss_word,
@@ -296,17 +269,14 @@ constexpr Row kRows[] = {
      .expansion = R"(
        [reduction=mean] a = div g {count}
        [reduction=mean] z = cross_entropy_grad a x target reduction=sum
-       [reduction!=mean half=1] h = cast g f32
-       [reduction!=mean half=1] w = cast x f32
-       [reduction!=mean half=1] v = cross_entropy_grad h w target reduction={reduction}
-       [reduction!=mean half=1] z = cast v {z.dtype}
-       [reduction!=mean half=0] p = softmax x
-       [reduction!=mean half=0] t = unsqueeze target axis=-1
-       [reduction!=mean half=0] o = full {x.dtype}[{picks}] -1
-       [reduction!=mean half=0] q = scatter_add p t o axis=-1
-       [reduction=none half=0] s = unsqueeze g axis=-1
-       [reduction=sum half=0] s = copy g
-       [reduction!=mean half=0] z = mul q s)",
+       [reduction!=mean] p = softmax x
+       [reduction!=mean] t = unsqueeze target axis=-1
+       [reduction!=mean] o = full {x.dtype}[{picks}] -1
+       [reduction!=mean] q = scatter_add p t o axis=-1
+       [reduction=none] s = unsqueeze g axis=-1
+       [reduction=sum] s = copy g
+       [reduction!=mean] z = mul q s)",
+     .in_f32 = true,
      .types = types_cross_entropy_grad,
      .labels = labels_loss_grad,
      .placeholder = loss_word,
@@ -326,15 +296,12 @@ constexpr Row kRows[] = {
        dtarget = neg u)",
      .expansion = R"(
        t = sub x target
-       [half=1] c = cast t f32
-       [half=0] c = copy t
-       q = mul c c
-       [reduction=none] r = copy q
-       [reduction!=none] s = sum q
-       [reduction=sum] r = copy s
-       [reduction=mean] r = div s {count}
-       [half=1] y = cast r {y.dtype}
-       [half=0] y = copy r)",
+       q = mul t t
+       [reduction=none] y = copy q
+       [reduction=sum] y = sum q
+       [reduction=mean] s = sum q
+       [reduction=mean] y = div s {count})",
+     .in_f32 = true,
      .types = types_elementwise_loss,
      .labels = labels_loss,
      .placeholder = loss_word,
@@ -378,14 +345,11 @@ constexpr Row kRows[] = {
        q = mul r e
        s = add p q
        n = neg s
-       [half=1] w = cast n f32
-       [half=0] w = copy n
-       [reduction=none] v = copy w
-       [reduction!=none] a1 = sum w
-       [reduction=sum] v = copy a1
-       [reduction=mean] v = div a1 {count}
-       [half=1] y = cast v {y.dtype}
-       [half=0] y = copy v)",
+       [reduction=none] y = copy n
+       [reduction=sum] y = sum n
+       [reduction=mean] a1 = sum n
+       [reduction=mean] y = div a1 {count})",
+     .in_f32 = true,
      .types = types_elementwise_loss,
      .labels = labels_loss,
      .placeholder = loss_word,

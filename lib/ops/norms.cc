@@ -30,10 +30,8 @@ Status types_norm_grad(Call& call) {
               "without w there is only gx");
 }
 
-// {half}: whether the work is done in f32 and rounded; {lead}: the axes but the
-// last, {flat}: there are none.
+// {lead}: the axes but the last, {flat}: there are none.
 std::string norm_word(const Call& call, std::string_view name, size_t) {
-  if (name == "half") return half_word(call.results[0].dtype);
   const size_t rank = call.results[0].shape.size();
   if (name == "flat") return rank == 1 ? "1" : "0";
   if (name != "lead") return "";
@@ -51,10 +49,8 @@ constexpr Row kRows[] = {
        [w !b] dx dw = layer_norm_grad dy x w eps={eps}
        [b] dx dw db = layer_norm_grad dy x w eps={eps})",
      .expansion = R"(
-       [half=1] c = cast x f32
-       [half=0] c = copy x
-       m = mean c axis=-1 keepdims=1
-       e = sub c m
+       m = mean x axis=-1 keepdims=1
+       e = sub x m
        q = mul e e
        v = mean q axis=-1 keepdims=1
        u = add v {eps}
@@ -62,10 +58,9 @@ constexpr Row kRows[] = {
        n = mul e r
        [w] s = mul n w
        [!w] s = copy n
-       [b] t = add s b
-       [!b] t = copy s
-       [half=1] y = cast t {y.dtype}
-       [half=0] y = copy t)",
+       [b] y = add s b
+       [!b] y = copy s)",
+     .in_f32 = true,
      .placeholder = norm_word,
      .flops = 8,
      .sense = "The last dimension shifted to mean 0 and scaled to variance 1, "
@@ -133,36 +128,29 @@ constexpr Row kRows[] = {
        k9 = mean k8 axis=-1 keepdims=1
        dx = sub k8 k9)",
      .expansion = R"(
-       [half=1] c = cast x f32
-       [half=0] c = copy x
-       [half=1] d = cast g f32
-       [half=0] d = copy g
-       m = mean c axis=-1 keepdims=1
-       e = sub c m
+       m = mean x axis=-1 keepdims=1
+       e = sub x m
        q = mul e e
        v = mean q axis=-1 keepdims=1
        u = add v {eps}
        r = rsqrt u
        n = mul e r
-       [w] h = mul d w
-       [!w] h = copy d
+       [w] h = mul g w
+       [!w] h = copy g
        b = mul h n
        bm = mean b axis=-1 keepdims=1
        bn = mul n bm
        b0 = mean h axis=-1 keepdims=1
        b1 = sub h b0
        b2 = sub b1 bn
-       z = mul b2 r
-       [half=1] gx = cast z {gx.dtype}
-       [half=0] gx = copy z
-       [gw] k = mul d n
-       [gw flat=0] s = sum k axis={lead}
-       [gw flat=1] s = copy k
-       [gw half=1] gw = cast s {gx.dtype}
-       [gw half=0] gw = copy s
-       [gb flat=0] t = sum d axis={lead}
-       [gb flat=1] t = copy d
+       gx = mul b2 r
+       [gw] k = mul g n
+       [gw flat=0] gw = sum k axis={lead}
+       [gw flat=1] gw = copy k
+       [gb flat=0] t = sum g axis={lead}
+       [gb flat=1] t = copy g
        [gb] gb = cast t {gx.dtype})",
+     .in_f32 = true,
      .types = types_norm_grad,
      .placeholder = norm_word,
      .flops = 16,
@@ -176,17 +164,14 @@ constexpr Row kRows[] = {
        [!w] dx = rms_norm_grad dy x eps={eps}
        [w] dx dw = rms_norm_grad dy x w eps={eps})",
      .expansion = R"(
-       [half=1] c = cast x f32
-       [half=0] c = copy x
-       q = mul c c
+       q = mul x x
        v = mean q axis=-1 keepdims=1
        u = add v {eps}
        r = rsqrt u
-       n = mul c r
-       [w] t = mul n w
-       [!w] t = copy n
-       [half=1] y = cast t {y.dtype}
-       [half=0] y = copy t)",
+       n = mul x r
+       [w] y = mul n w
+       [!w] y = copy n)",
+     .in_f32 = true,
      .placeholder = norm_word,
      .flops = 5,
      .sense = "The last dimension scaled to mean square 1, then times w.",
@@ -242,29 +227,22 @@ constexpr Row kRows[] = {
        k7 = sub f k6
        dx = mul k7 r)",
      .expansion = R"(
-       [half=1] c = cast x f32
-       [half=0] c = copy x
-       [half=1] d = cast g f32
-       [half=0] d = copy g
-       q = mul c c
+       q = mul x x
        v = mean q axis=-1 keepdims=1
        u = add v {eps}
        r = rsqrt u
-       n = mul c r
-       [w] h = mul d w
-       [!w] h = copy d
+       n = mul x r
+       [w] h = mul g w
+       [!w] h = copy g
        b = mul h n
        bm = mean b axis=-1 keepdims=1
        bn = mul n bm
        b2 = sub h bn
-       z = mul b2 r
-       [half=1] gx = cast z {gx.dtype}
-       [half=0] gx = copy z
-       [gw] k = mul d n
-       [gw flat=0] s = sum k axis={lead}
-       [gw flat=1] s = copy k
-       [gw half=1] gw = cast s {gx.dtype}
-       [gw half=0] gw = copy s)",
+       gx = mul b2 r
+       [gw] k = mul g n
+       [gw flat=0] gw = sum k axis={lead}
+       [gw flat=1] gw = copy k)",
+     .in_f32 = true,
      .types = types_norm_grad,
      .placeholder = norm_word,
      .flops = 10,

@@ -45,6 +45,9 @@ struct Row {
   // The op written in other ops; "" makes it a primitive, which every backend
   // must have.
   const char* expansion = "";
+  // Where operands are f16 or bf16 the expansion computes in f32, and its
+  // results are rounded once: no step of it loses digits or range.
+  bool in_f32 = false;
   // Result types, where the index term alone does not say (reductions, layout,
   // creation). Sets call.results; errors name sizes.
   Status (*types)(Call& call) = nullptr;

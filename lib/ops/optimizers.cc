@@ -71,6 +71,7 @@ constexpr Row kRows[] = {
        [w.rank=0] t = sub w s
        [w.rank=0] =w = cast t {w.dtype}
        [w.rank!=0] =w = sub w s)",
+     .in_f32 = true,
      .types = types_sgd,
      .flops = 4,
      .sense = "A step of stochastic gradient descent.",
@@ -116,6 +117,7 @@ constexpr Row kRows[] = {
        [w.rank=0] wide = sub c z
        [w.rank=0] =w = cast wide {w.dtype}
        [w.rank!=0] =w = sub c z)",
+     .in_f32 = true,
      .types = types_adamw,
      .placeholder = adamw_word,
      .flops = 15,
@@ -148,6 +150,7 @@ constexpr Row kRows[] = {
        [each g.rank=0] p = mul g k
        [each g.rank=0] =g = cast p {g.dtype}
        [each g.rank!=0] =g = mul g k)",
+     .in_f32 = true,
      .types = types_clip,
      .labels = labels_none,
      .flops = 3,

@@ -48,7 +48,7 @@ Status types_rope(Call& call) {
 // {row}: position of the block's first row; {rows} {pairs} {wide}; {step}: the
 // exponent's, of base; {cut}: x as [lead,rows,heads,2,pairs] or, interleaved,
 // [..,pairs,2], the two along {axis}; {angles}: shape of the angles there;
-// {half}: whether the work is done in f32 and rounded; {back}: of rope_grad.
+// {back}: of rope_grad.
 std::string rope_word(const Call& call, std::string_view name, size_t) {
   const Shape& shape = call.type(0).shape;
   const int64_t rows = shape[shape.size() - 2];
@@ -56,9 +56,6 @@ std::string rope_word(const Call& call, std::string_view name, size_t) {
   const int64_t pairs = shape.back() / heads / 2;
   const bool neighbours = call.flag("interleaved");
   if (name == "back") return call.op->name == "rope" ? "0" : "1";
-  if (name == "half") {
-    return wide_dtype(call.type(0).dtype) == call.type(0).dtype ? "0" : "1";
-  }
   if (name == "axis") return neighbours ? "-1" : "-2";
   if (name == "rows") return std::to_string(rows);
   if (name == "pairs") return std::to_string(pairs);
@@ -109,9 +106,7 @@ constexpr char kTurn[] = R"(
   [back=1] m = add lc hs
   [back=1] n = sub hc ls
   j = concat m n axis={axis}
-  k = reshape j shape={x.shape}
-  [half=1] y = cast k {x.dtype}
-  [half=0] y = copy k)";
+  y = reshape j shape={x.shape})";
 
 // An element is kept by its place in all of x.
 std::vector<Label> labels_dropout(const Call& call) {
@@ -152,6 +147,7 @@ constexpr Row kRows[] = {
        k = cast q {x.dtype}
        t = div x k
        y = where f t 0)",
+     .in_f32 = true,
      .types = types_dropout,
      .labels = labels_dropout,
      .placeholder = dropout_word,
@@ -180,6 +176,7 @@ constexpr Row kRows[] = {
      .accepts = "float,int",
      .gradient = "dx = rope_grad dy start keys...",
      .expansion = kTurn,
+     .in_f32 = true,
      .types = types_rope,
      .labels = labels_rope,
      .placeholder = rope_word,
@@ -208,6 +205,7 @@ constexpr Row kRows[] = {
      .accepts = "float,int",
      .gradient = "dx = rope dy start keys...",
      .expansion = kTurn,
+     .in_f32 = true,
      .types = types_rope,
      .labels = labels_rope,
      .placeholder = rope_word,

@@ -78,6 +78,7 @@ constexpr Row kRows[] = {
        [b] y = add t b
        [!b x.rank=1] y = copy t
        [!b x.rank!=1] y = matmul x w)",
+     .in_f32 = true,
      .placeholder = fold_word,
      .flops = 2,
      .sense = "Matrix product of the last dimension, plus a bias.",

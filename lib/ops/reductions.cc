@@ -160,6 +160,7 @@ constexpr Row kRows[] = {
        q = div h n
        w = cast m {x.dtype}
        z = mul q w)",
+     .in_f32 = true,
      .types = types_as_x,
      .labels = labels_kept,
      .placeholder = reduction_word,
@@ -219,6 +220,7 @@ constexpr Row kRows[] = {
        [lift=0] h = copy g
        r = mul h q
        z = where k r 0)",
+     .in_f32 = true,
      .types = types_as_x,
      .labels = labels_kept,
      .placeholder = prod_word,

@@ -292,7 +292,6 @@ Status need_same_type(const Call& call, size_t i, size_t j) {
 
 std::string reduction_word(const Call& call, std::string_view name, size_t) {
   const size_t x = operand_named(call, "x");
-  if (name == "half") return half_word(call.type(x).dtype);
   const auto axes = axis_list(call, x);
   GT_CHECK(axes.ok());
   if (name == "axes") return list_text(axes.value());
@@ -326,10 +325,6 @@ Status need_elements(const Call& call) {
 
 Dtype wide_dtype(Dtype dtype) {
   return dtype == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32;
-}
-
-std::string half_word(Dtype dtype) {
-  return wide_dtype(dtype) == dtype ? "0" : "1";
 }
 
 Status types_as_first(Call& call) {

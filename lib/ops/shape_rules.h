@@ -70,10 +70,9 @@ Status need_seed(const Call& call, size_t i);
 // Operands i and j have one type.
 Status need_same_type(const Call& call, size_t i, size_t j);
 
-// Text of {axes} {count} {lift} {half} of an op that reduces x over axis=: the
+// Text of {axes} {count} {lift} of an op that reduces x over axis=: the
 // axes counted from 0; how many elements fall together; 1 if the result must
-// get the axes back (unsqueeze) before it broadcasts against x, else 0;
-// half_word.
+// get the axes back (unsqueeze) before it broadcasts against x, else 0.
 std::string reduction_word(const Call& call, std::string_view name,
                            size_t each);
 
@@ -84,8 +83,6 @@ Status need_elements(const Call& call);
 
 // What a row computes in when sums must not lose digits: f64 of f64, else f32.
 Dtype wide_dtype(Dtype dtype);
-// "1" where that is another dtype: the work is done in f32 and rounded.
-std::string half_word(Dtype dtype);
 
 // Type functions that several families use: result 0 is like operand 0; there
 // are no results.

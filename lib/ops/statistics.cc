@@ -55,12 +55,9 @@ constexpr Row kRows[] = {
        [lift=1] dx = expand t shape={x.shape}
        [lift=0] dx = expand s shape={x.shape})",
      .expansion = R"(
-       [half=1] c = cast x f32
-       [half=0] c = copy x
-       s = sum c axis={axis} keepdims={keepdims}
-       [half=1] d = div s {count}
-       [half=1] y = cast d {y.dtype}
-       [half=0] y = div s {count})",
+       s = sum x axis={axis} keepdims={keepdims}
+       y = div s {count})",
+     .in_f32 = true,
      .types = types_same,
      .labels = labels_kept,
      .placeholder = reduction_word,
@@ -83,14 +80,12 @@ constexpr Row kRows[] = {
        [lift=1] dx = mul u t
        [lift=0] dx = mul u dy)",
      .expansion = R"(
-       [half=1] w = cast x f32
-       [half=1] v = var w axis={axis} correction={correction} keepdims={keepdims}
-       [half=1] y = cast v {y.dtype}
-       [half=0] m = mean x axis={axis} keepdims=1
-       [half=0] c = sub x m
-       [half=0] q = mul c c
-       [half=0] s = sum q axis={axis} keepdims={keepdims}
-       [half=0] y = div s {dof})",
+       m = mean x axis={axis} keepdims=1
+       c = sub x m
+       q = mul c c
+       s = sum q axis={axis} keepdims={keepdims}
+       y = div s {dof})",
+     .in_f32 = true,
      .types = types_same,
      .labels = labels_kept,
      .placeholder = var_word,
@@ -107,30 +102,27 @@ constexpr Row kRows[] = {
     {.signature = "y = norm x [axis=] ord=2 keepdims=0",
      .index = kReduce,
      .accepts = "float",
-     // Where y is 0 all of x is 0, and so is x * dy / 1.
+     // x / y is at most 1, whatever their size; where y is 0 it is 0.
      .gradient = R"(
        [ord=2] z = eq y 0
-       [ord=2] n = where z 1 y
-       [ord=2] q = div dy n
-       [ord=1] q = copy dy
-       [ord!=inf lift=1] u = unsqueeze q axis={axes}
-       [ord!=inf lift=0] u = copy q
-       [ord=2] dx = mul x u
+       [ord=2] n = where z inf y
+       [ord=2 lift=1] l = unsqueeze n axis={axes}
+       [ord=2 lift=0] l = copy n
+       [ord=2] s = div x l
+       [ord!=inf lift=1] u = unsqueeze dy axis={axes}
+       [ord!=inf lift=0] u = copy dy
        [ord=inf] a = abs x
        [ord=inf] u = max_grad dy a y axis={axis} keepdims={keepdims}
        [ord!=2] s = sign x
-       [ord!=2] dx = mul s u)",
+       dx = mul s u)",
      .expansion = R"(
-       [ord=2 half=1] c = cast x f32
-       [ord=2 half=0] c = copy x
-       [ord=2] q = mul c c
+       [ord=2] q = mul x x
        [ord=2] s = sum q axis={axis} keepdims={keepdims}
-       [ord=2 half=1] r = sqrt s
-       [ord=2 half=1] y = cast r {y.dtype}
-       [ord=2 half=0] y = sqrt s
+       [ord=2] y = sqrt s
        [ord!=2] a = abs x
        [ord=1] y = sum a axis={axis} keepdims={keepdims}
        [ord=inf] y = max a axis={axis} keepdims={keepdims})",
+     .in_f32 = true,
      .types = types_norm,
      .labels = labels_kept,
      .placeholder = norm_word,

@@ -11,6 +11,11 @@ namespace {
 
 constexpr size_t kNoEach = SIZE_MAX;
 
+bool is_half_tensor(const Argument& a) {
+  return a.role == Role::kTensor && !a.absent && !a.literal &&
+         is_half(a.type.dtype);
+}
+
 class Instance {
  public:
   Instance(const Call& call, bool gradient,
@@ -30,7 +35,46 @@ class Instance {
     return std::move(steps_);
   }
 
+  // The op itself between casts: of its operands to f32, and of its results
+  // back to their dtypes.
+  std::vector<Step> run_in_f32() {
+    Step step;
+    step.op = &op_;
+    for (uint32_t i = 0; i < call_.arguments.size(); ++i) {
+      const Ref ref{Ref::Kind::kOperand, i};
+      if (!is_half_tensor(call_.arguments[i])) {
+        push_ref(ref, step);
+        continue;
+      }
+      const Ref wide{Ref::Kind::kTemp, temp_count_++};
+      add_cast(ref, wide, Dtype::kF32);
+      step.operands.push_back({true, wide, ""});
+    }
+    for (uint32_t r = 0; r < call_.results.size(); ++r) {
+      step.results.push_back(is_half(call_.results[r].dtype)
+                                 ? Ref{Ref::Kind::kTemp, temp_count_++}
+                                 : Ref{Ref::Kind::kResult, r});
+    }
+    add_own_keys(step);
+    const std::vector<Ref> made = step.results;
+    steps_.push_back(std::move(step));
+    for (uint32_t r = 0; r < made.size(); ++r) {
+      if (made[r].kind == Ref::Kind::kResult) continue;
+      add_cast(made[r], {Ref::Kind::kResult, r}, call_.results[r].dtype);
+    }
+    return std::move(steps_);
+  }
+
  private:
+  void add_cast(const Ref& from, const Ref& to, Dtype dtype) {
+    Step step;
+    step.op = find_op("cast");
+    step.results = {to};
+    step.operands = {{true, from, ""},
+                     {false, {}, std::string(to_string(dtype))}};
+    steps_.push_back(std::move(step));
+  }
+
   // Elements of the variadic operand, or of the variadic result.
   size_t variadic_count() const {
     if (op_.is_variadic()) {
@@ -288,6 +332,10 @@ std::vector<Step> gradient_steps(const Call& call,
 }
 
 std::vector<Step> expansion_steps(const Call& call) {
+  const bool wide =
+      call.op->row->in_f32 &&
+      std::any_of(call.arguments.begin(), call.arguments.end(), is_half_tensor);
+  if (wide) return Instance(call, false).run_in_f32();
   return Instance(call, false).run(call.op->expansion);
 }
 

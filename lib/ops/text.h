@@ -51,7 +51,9 @@ struct Step {
 };
 
 // In order of execution. An operand ref whose argument is a number literal is
-// written as that number, and an absent optional one is left out.
+// written as that number, and an absent optional one is left out. Of a row that
+// computes in f32, where an operand is f16 or bf16, the expansion is casts, the
+// op itself in f32, and casts back.
 // `reached` says of each result whether the loss depends on it; absent: on all.
 std::vector<Step> gradient_steps(const Call& call,
                                  const std::vector<bool>* reached = nullptr);

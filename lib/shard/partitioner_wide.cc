@@ -8,10 +8,6 @@ namespace {
 
 constexpr std::string_view kWhy = "parts are summed in f32";
 
-bool is_half(Dtype dtype) {
-  return is_float(dtype) && wide_dtype(dtype) != dtype;
-}
-
 }  // namespace
 
 void Partitioner::write_cast(const std::string& to, const std::string& from,

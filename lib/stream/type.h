@@ -22,6 +22,9 @@ std::string_view to_string(Dtype dtype);
 std::optional<Dtype> parse_dtype(std::string_view word);
 size_t size_of(Dtype dtype);  // bytes of one element
 constexpr bool is_float(Dtype d) { return d <= Dtype::kBf16; }
+constexpr bool is_half(Dtype d) {
+  return d == Dtype::kF16 || d == Dtype::kBf16;
+}
 constexpr bool is_integer(Dtype d) {
   return d >= Dtype::kI64 && d <= Dtype::kU8;
 }

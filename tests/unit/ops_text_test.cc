@@ -199,6 +199,27 @@ TEST(Text, OptionalOperandsGuard) {
             "r0 = sub o0 t1\n");
 }
 
+TEST(Text, HalvesAreComputedInF32AndRoundedOnce) {
+  EXPECT_EQ(expansion("y = sigmoid x", "x f16[2]"),
+            "t0 = cast o0 f32\n"
+            "t1 = sigmoid t0\n"
+            "r0 = cast t1 f16\n");
+  // What is not a half stays, and so do numbers and keys.
+  EXPECT_EQ(expansion("y = layer_norm x w eps=0.1", "x bf16[2,3] w f32[3]"),
+            "t0 = cast o0 f32\n"
+            "r0 = layer_norm t0 o1 eps=0.1\n");
+  EXPECT_EQ(expansion("w v = sgd w g v 0.5 momentum=0.9",
+                      "w f16[2] g f16[2] v f16[2]"),
+            "t0 = cast o0 f32\n"
+            "t1 = cast o1 f32\n"
+            "t2 = cast o2 f32\n"
+            "t3 t4 = sgd t0 t1 t2 0.5 momentum=0.9\n"
+            "r0 = cast t3 f16\n"
+            "r1 = cast t4 f16\n");
+  // Of numbers that are only chosen there is nothing to round.
+  EXPECT_EQ(expansion("y = relu x", "x f16[2]"), "r0 = maximum o0 0\n");
+}
+
 TEST(Text, EachRunsOverAVariadic) {
   EXPECT_EQ(expansion("a b = clip a b 1.0", "a f32[2] b f32[3]"),
             "t0 = mul o0 o0\n"

@@ -18,8 +18,6 @@ namespace {
 constexpr size_t kMost = 3;
 constexpr int64_t kBlock = 1024;
 
-bool is_half(Dtype d) { return d == Dtype::kF16 || d == Dtype::kBf16; }
-
 // The loop for an op, and what it reads and writes.
 struct Choice {
   Loop loop = nullptr;
