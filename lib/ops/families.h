@@ -7,6 +7,7 @@ namespace gt {
 
 extern const Family kCreation;
 extern const Family kPointwise;
+extern const Family kElementary;
 extern const Family kComparisons;
 extern const Family kActivations;
 extern const Family kReductions;
@@ -24,10 +25,10 @@ extern const Family kRanks;
 extern const Family kOutput;
 
 inline constexpr const Family* kFamilies[] = {
-    &kCreation,   &kPointwise, &kComparisons, &kActivations, &kReductions,
-    &kStatistics, &kOrdering,  &kProducts,    &kLayout,      &kIndexing,
-    &kNetworks,   &kNorms,     &kAttention,   &kPositions,   &kOptimizers,
-    &kRanks,      &kOutput,
+    &kCreation,   &kPointwise,  &kElementary, &kComparisons, &kActivations,
+    &kReductions, &kStatistics, &kOrdering,   &kProducts,    &kLayout,
+    &kIndexing,   &kNetworks,   &kNorms,      &kAttention,   &kPositions,
+    &kOptimizers, &kRanks,      &kOutput,
 };
 
 }  // namespace gt

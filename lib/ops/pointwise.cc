@@ -1,4 +1,4 @@
-// Arithmetic and elementary functions, element by element. PyTorch's dtypes
+// Arithmetic, element by element. PyTorch's dtypes
 // and broadcasting throughout.
 #include <cmath>
 
@@ -197,108 +197,6 @@ constexpr Row kRows[] = {
                 "y = sign x\n"
                 "print y\n"
                 "=> y = tensor f32[3] -1 0 1"},
-    {.signature = "y = exp x",
-     .index = kOne,
-     .dtype = "float",
-     .gradient = "dx = mul dy y",
-     .flops = 8,
-     .sense = "e to the power x.",
-     .details = "Integers give f32.",
-     .source = "torch.exp",
-     .example = "x = tensor f32[2] 0 -inf\n"
-                "y = exp x\n"
-                "print y\n"
-                "=> y = tensor f32[2] 1 0"},
-    {.signature = "y = log x",
-     .index = kOne,
-     .dtype = "float",
-     .gradient = "dx = div dy x",
-     .flops = 8,
-     .sense = "Natural logarithm.",
-     .details = "Integers give f32; of 0, -inf; of less, nan.",
-     .source = "torch.log",
-     .example = "x = tensor f32[2] 1 0\n"
-                "y = log x\n"
-                "print y\n"
-                "=> y = tensor f32[2] 0 -inf"},
-    {.signature = "y = sqrt x",
-     .index = kOne,
-     .dtype = "float",
-     .gradient = R"(
-       t = mul y 2
-       dx = div dy t)",
-     .flops = 4,
-     .sense = "Square root.",
-     .details = "Integers give f32; of less than 0, nan.",
-     .source = "torch.sqrt",
-     .example = "x = tensor f32[2] 4 9\n"
-                "y = sqrt x\n"
-                "print y\n"
-                "=> y = tensor f32[2] 2 3"},
-    {.signature = "y = rsqrt x",
-     .index = kOne,
-     .dtype = "float",
-     .gradient = R"(
-       t = pow y 3
-       u = mul dy t
-       dx = mul u -0.5)",
-     .expansion = R"(
-       t = sqrt x
-       y = div 1 t)",
-     .flops = 5,
-     .sense = "1 over the square root.",
-     .details = "Integers give f32; of 0, inf.",
-     .source = "torch.rsqrt",
-     .example = "x = tensor f32[2] 4 16\n"
-                "y = rsqrt x\n"
-                "print y\n"
-                "=> y = tensor f32[2] 0.5 0.25"},
-    {.signature = "y = sin x",
-     .index = kOne,
-     .dtype = "float",
-     .gradient = R"(
-       t = cos x
-       dx = mul dy t)",
-     .flops = 10,
-     .sense = "Sine of x in radians.",
-     .details = "Integers give f32.",
-     .source = "torch.sin",
-     .example = "x = tensor f32[1] 0\n"
-                "y = sin x\n"
-                "print y\n"
-                "=> y = tensor f32[1] 0"},
-    {.signature = "y = cos x",
-     .index = kOne,
-     .dtype = "float",
-     .gradient = R"(
-       t = sin x
-       u = mul dy t
-       dx = neg u)",
-     .flops = 10,
-     .sense = "Cosine of x in radians.",
-     .details = "Integers give f32.",
-     .source = "torch.cos",
-     .example = "x = tensor f32[1] 0\n"
-                "y = cos x\n"
-                "print y\n"
-                "=> y = tensor f32[1] 1"},
-    {.signature = "y = erf x",
-     .index = kOne,
-     .dtype = "float",
-     .gradient = R"(
-       q = mul x x
-       n = neg q
-       e = exp n
-       t = mul e 1.1283791670955126
-       dx = mul dy t)",
-     .flops = 15,
-     .sense = "Error function.",
-     .details = "Integers give f32.",
-     .source = "torch.erf; Abramowitz and Stegun 7.1.1",
-     .example = "x = tensor f32[3] -inf 0 inf\n"
-                "y = erf x\n"
-                "print y\n"
-                "=> y = tensor f32[3] -1 0 1"},
     {.signature = "y = maximum a b",
      .index = kTwo,
      .gradient = R"(
@@ -377,8 +275,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-constinit const Family kPointwise{
-    "point-wise", "Arithmetic and elementary functions of each element.",
-    kRows};
+constinit const Family kPointwise{"point-wise", "Arithmetic of each element.",
+                                  kRows};
 
 }  // namespace gt

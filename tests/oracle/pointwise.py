@@ -15,6 +15,18 @@ def absolute(x):
     return torch.abs(x)
 
 
+def log1p(x):
+    """torch.log1p, which is inf of 3e38 in f32 in PyTorch 1.13."""
+    if x.dtype == torch.float32:
+        return torch.log1p(x.double()).float()
+    return torch.log1p(x)
+
+
+def whole(function):
+    """Rounds floats; PyTorch 1.13 has no such function of integers."""
+    return lambda x: function(x) if x.is_floating_point() else x.clone()
+
+
 # op: function, dtypes, kind of input, derivatives
 UNARY = {
     "neg": (torch.neg, NUMBERS, "normal", 2),
@@ -22,6 +34,11 @@ UNARY = {
     "sign": (torch.sign, NUMBERS, "normal", 2),
     "exp": (torch.exp, ALL, "normal", 2),
     "log": (torch.log, ALL, "positive", 2),
+    "expm1": (torch.expm1, ALL, "normal", 2),
+    "log1p": (log1p, ALL, "positive", 2),
+    "floor": (whole(torch.floor), NUMBERS, "normal", 2),
+    "ceil": (whole(torch.ceil), NUMBERS, "normal", 2),
+    "round": (whole(torch.round), NUMBERS, "normal", 2),
     "sqrt": (torch.sqrt, ALL, "positive", 2),
     "rsqrt": (torch.rsqrt, ALL, "positive", 2),
     "sin": (torch.sin, ALL, "normal", 2),
@@ -70,6 +87,12 @@ def unary_cases(rng):
         for kind in ("whole", "special"):
             yield from make(op, f"y = {op} x", function, {"x": (23,)}, FLOATS,
                             kind, 0)
+    for op in ("floor", "ceil", "round"):  # halves, to the even one
+        for case in make(op, f"y = {op} x", UNARY[op][0], {"x": (17,)},
+                         FLOATS + HALVES, "whole", 1):
+            case.inputs["x"] = case.inputs["x"] * 1.25 + 0.5
+            case.tolerance = 0
+            yield case
     for op in ("abs", "relu", "sign"):  # the gradient at 0
         yield from make(op, f"y = {op} x", UNARY[op][0], {"x": (9,)}, FLOATS,
                         "whole", 1)

@@ -25,8 +25,9 @@ from gt import emit, work
 #   whole=   letters that must not be split
 #   max= min= prod= any= all=  how pieces of a contracted letter combine
 #   flat     no gradient;  near   not exact
-POINTWISE = "neg abs sign exp sin cos erf tanh sigmoid relu silu gelu"
-POSITIVE = "log sqrt rsqrt"
+POINTWISE = ("neg abs sign exp expm1 sin cos erf tanh sigmoid relu silu gelu "
+             "floor ceil round")
+POSITIVE = "log log1p sqrt rsqrt"
 BINARY = "add sub mul maximum minimum"
 COMPARE = "eq ne lt le gt ge"
 

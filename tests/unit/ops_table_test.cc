@@ -105,9 +105,10 @@ TEST(Table, PrimitivesAreTheKnownOnes) {
   }
   EXPECT_EQ(primitives,
             "tensor full arange eye randn rand randperm load add sub mul div "
-            "pow mod floordiv neg abs sign exp log sqrt sin cos erf maximum "
-            "minimum eq ne lt le gt ge and or not isfinite where cast tanh sum "
-            "max min prod argmax argmin cumsum argsort matmul transpose expand "
+            "pow mod floordiv neg abs sign maximum minimum exp expm1 log log1p "
+            "sqrt sin cos erf floor ceil round eq ne lt le gt ge and or not "
+            "isfinite where cast tanh sum max min prod argmax argmin cumsum "
+            "argsort matmul transpose expand "
             "flip pad slice concat gather scatter_add embedding "
             "embedding_grad ");
 }

@@ -2,7 +2,7 @@
 // for who may include this.
 #pragma once
 
-#include "exec/cpu/pack.h"
+#include "exec/cpu/elementary.h"
 
 namespace gt::cpu::GT_ISA {
 namespace {

@@ -1,15 +1,11 @@
 // A pack: one register's worth of floats or doubles. For the loops_*.cc files
 // only, which set GT_ISA to a name of their own: all that is compiled with an
 // instruction set's flags lives in a namespace that no other file shares.
-//
-// Elementary functions come from glibc's libmvec by its vector ABI (at most 4
-// units in the last place). Against SLEEF's 1-ulp functions, on Zen 5 with
-// AVX-512 (ns an element): exp 0.18 and 0.16, tanh 0.18 and 0.96, erf 0.36 and
-// 1.48, log 0.20 and 0.26; and it needs no further library.
 #pragma once
 
 #include <immintrin.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -132,64 +128,48 @@ inline F64 fma(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a, b, c); }
 // By mask, since the plain form makes GCC 12 warn of its own header.
 inline F32 root(F32 x) { return _mm512_maskz_sqrt_ps(0xffff, x); }
 inline F64 root(F64 x) { return _mm512_maskz_sqrt_pd(0xff, x); }
+inline F32 round_down(F32 x) {
+  return _mm512_maskz_roundscale_ps(0xffff, x, _MM_FROUND_TO_NEG_INF);
+}
+inline F64 round_down(F64 x) {
+  return _mm512_maskz_roundscale_pd(0xff, x, _MM_FROUND_TO_NEG_INF);
+}
+inline F32 round_even(F32 x) {
+  return _mm512_maskz_roundscale_ps(0xffff, x, _MM_FROUND_TO_NEAREST_INT);
+}
+inline F64 round_even(F64 x) {
+  return _mm512_maskz_roundscale_pd(0xff, x, _MM_FROUND_TO_NEAREST_INT);
+}
 #elif GT_PACK_BYTES == 32
 inline F32 fma(F32 a, F32 b, F32 c) { return _mm256_fmadd_ps(a, b, c); }
 inline F64 fma(F64 a, F64 b, F64 c) { return _mm256_fmadd_pd(a, b, c); }
 inline F32 root(F32 x) { return _mm256_sqrt_ps(x); }
 inline F64 root(F64 x) { return _mm256_sqrt_pd(x); }
+inline F32 round_down(F32 x) { return _mm256_floor_ps(x); }
+inline F64 round_down(F64 x) { return _mm256_floor_pd(x); }
+inline F32 round_even(F32 x) {
+  return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+inline F64 round_even(F64 x) {
+  return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 #else
 inline F32 fma(F32 a, F32 b, F32 c) { return a * b + c; }
 inline F64 fma(F64 a, F64 b, F64 c) { return a * b + c; }
 inline F32 root(F32 x) { return _mm_sqrt_ps(x); }
 inline F64 root(F64 x) { return _mm_sqrt_pd(x); }
-#endif
-
-}  // namespace gt::cpu::GT_ISA
-
-// libmvec's names: ISA, masked or not, lanes, a "v" for each argument.
-#if GT_PACK_BYTES == 64
-#define GT_MVEC_F32(args, name) _ZGVeN16##args##_##name##f
-#define GT_MVEC_F64(args, name) _ZGVeN8##args##_##name
-#elif GT_PACK_BYTES == 32
-#define GT_MVEC_F32(args, name) _ZGVdN8##args##_##name##f
-#define GT_MVEC_F64(args, name) _ZGVdN4##args##_##name
-#else
-#define GT_MVEC_F32(args, name) _ZGVbN4##args##_##name##f
-#define GT_MVEC_F64(args, name) _ZGVbN2##args##_##name
-#endif
-
-#define GT_MVEC_1(name, as)                                \
-  extern "C" F32 GT_MVEC_F32(v, name)(F32);                \
-  extern "C" F64 GT_MVEC_F64(v, name)(F64);                \
-  inline F32 as(F32 x) { return GT_MVEC_F32(v, name)(x); } \
-  inline F64 as(F64 x) { return GT_MVEC_F64(v, name)(x); }
-
-namespace gt::cpu::GT_ISA {
-
-GT_MVEC_1(exp, plain_exp)
-GT_MVEC_1(log, log)
-GT_MVEC_1(sin, sin)
-GT_MVEC_1(cos, cos)
-GT_MVEC_1(tanh, tanh)
-GT_MVEC_1(erf, erf)
-
-extern "C" F32 GT_MVEC_F32(vv, pow)(F32, F32);
-extern "C" F64 GT_MVEC_F64(vv, pow)(F64, F64);
-inline F32 pow(F32 x, F32 y) { return GT_MVEC_F32(vv, pow)(x, y); }
-inline F64 pow(F64 x, F64 y) { return GT_MVEC_F64(vv, pow)(x, y); }
-
-// libmvec takes 20 times longer where the result is 0 or inf, as in the
-// softmax of masked logits; so such lanes are kept from it.
-template <typename V, typename T>
-inline V exp_between(V x, T low, T high) {
-  const auto beyond = (x < low) | (x > high);
-  const V y = plain_exp(beyond ? V{} : x);
-  const V far = x > 0 ? V{} + static_cast<T>(__builtin_inf()) : V{};
-  return beyond ? far : y;
+template <typename V>
+inline V round_down(V x) {
+  for (size_t i = 0; i < sizeof x / sizeof x[0]; ++i) x[i] = std::floor(x[i]);
+  return x;
 }
-inline F32 exp(F32 x) { return exp_between(x, -104.0F, 88.75F); }
-inline F64 exp(F64 x) { return exp_between(x, -746.0, 709.8); }
+template <typename V>
+inline V round_even(V x) {
+  for (size_t i = 0; i < sizeof x / sizeof x[0]; ++i) {
+    x[i] = std::nearbyint(x[i]);
+  }
+  return x;
+}
+#endif
 
 }  // namespace gt::cpu::GT_ISA
-
-#undef GT_MVEC_1

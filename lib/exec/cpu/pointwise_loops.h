@@ -6,14 +6,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "exec/cpu/elementary.h"
 #include "exec/cpu/loops.h"
-#include "exec/cpu/pack.h"
+#include "exec/cpu/sine.h"
 
 namespace gt::cpu::GT_ISA {
 namespace {
-
-template <typename V>
-using ElementOf = std::remove_cvref_t<decltype(std::declval<V>()[0])>;
 
 // An elementary function of each lane, for those that libmvec lacks.
 template <typename V, typename F>
@@ -40,10 +38,6 @@ inline T floor_div(T a, T b) {
   return q - f > static_cast<T>(0.5) ? f + 1 : f;
 }
 
-template <typename V>
-inline V number(double value) {
-  return V{} + static_cast<ElementOf<V>>(value);
-}
 template <typename V>
 inline V sigmoid(V x) {
   return 1 / (1 + exp(-x));
@@ -91,6 +85,11 @@ GT_UNARY(Abs, a < 0 ? -a : a + 0)
 GT_UNARY(Sign, a > 0 ? number<V>(1) : a < 0 ? number<V>(-1) : V{})
 GT_UNARY(Exp, exp(a))
 GT_UNARY(Log, log(a))
+GT_UNARY(Expm1, expm1(a))
+GT_UNARY(Log1p, log1p(a))
+GT_UNARY(Floor, round_down(a))
+GT_UNARY(Ceil, -round_down(-a))
+GT_UNARY(Round, round_even(a))
 GT_UNARY(Sqrt, root(a))
 GT_UNARY(Rsqrt, 1 / root(a))
 GT_UNARY(Sin, sin(a))
@@ -127,14 +126,14 @@ constexpr double kCubic = 0.044715;
 struct Gelu {
   template <typename V>
   static V of(V x) {
-    return x * (1 + erf(x * number<V>(kRootHalf))) * number<V>(0.5);
+    return x * ((1 + erf(x * number<V>(kRootHalf))) * number<V>(0.5));
   }
 };
 struct GeluTanh {
   template <typename V>
   static V of(V x) {
     const V u = (x + x * x * x * number<V>(kCubic)) * number<V>(kTanhRate);
-    return x * (1 + tanh(u)) * number<V>(0.5);
+    return x * ((1 + tanh(u)) * number<V>(0.5));
   }
 };
 struct GeluGrad {
@@ -318,6 +317,11 @@ constexpr PointwiseRow kPointwise[] = {
     GT_ROW1("sign", "", false, Sign, false),
     GT_ROW1("exp", "", true, Exp, false),
     GT_ROW1("log", "", true, Log, false),
+    GT_ROW1("expm1", "", true, Expm1, false),
+    GT_ROW1("log1p", "", true, Log1p, false),
+    GT_ROW1("floor", "", false, Floor, false),
+    GT_ROW1("ceil", "", false, Ceil, false),
+    GT_ROW1("round", "", false, Round, false),
     GT_ROW1("sqrt", "", false, Sqrt, false),
     GT_ROW1("rsqrt", "", false, Rsqrt, false),
     GT_ROW1("sin", "", true, Sin, false),

@@ -1,0 +1,186 @@
+// Elementary functions and rounding, element by element. PyTorch's dtypes.
+#include "ops/families.h"
+
+namespace gt {
+namespace {
+
+constexpr char kOne[] = "...->...";
+
+constexpr Row kRows[] = {
+    {.signature = "y = exp x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = "dx = mul dy y",
+     .flops = 8,
+     .sense = "e to the power x.",
+     .details = "Integers give f32.",
+     .source = "torch.exp",
+     .example = "x = tensor f32[2] 0 -inf\n"
+                "y = exp x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1 0"},
+    {.signature = "y = expm1 x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = add y 1
+       dx = mul dy t)",
+     .flops = 9,
+     .sense = "exp x - 1, exact near 0.",
+     .details = "Integers give f32.",
+     .source = "torch.expm1",
+     .example = "x = tensor f32[2] 1e-20 -inf\n"
+                "y = expm1 x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1e-20 -1"},
+    {.signature = "y = log x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = "dx = div dy x",
+     .flops = 8,
+     .sense = "Natural logarithm.",
+     .details = "Integers give f32; of 0, -inf; of less, nan.",
+     .source = "torch.log",
+     .example = "x = tensor f32[2] 1 0\n"
+                "y = log x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0 -inf"},
+    {.signature = "y = log1p x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = add x 1
+       dx = div dy t)",
+     .flops = 9,
+     .sense = "Natural logarithm of 1 + x, exact near 0.",
+     .details = "Integers give f32; of -1, -inf; of less, nan.",
+     .source = "torch.log1p",
+     .example = "x = tensor f32[2] 1e-20 -1\n"
+                "y = log1p x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 1e-20 -inf"},
+    {.signature = "y = sqrt x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = mul y 2
+       dx = div dy t)",
+     .flops = 4,
+     .sense = "Square root.",
+     .details = "Integers give f32; of less than 0, nan.",
+     .source = "torch.sqrt",
+     .example = "x = tensor f32[2] 4 9\n"
+                "y = sqrt x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 2 3"},
+    {.signature = "y = rsqrt x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = pow y 3
+       u = mul dy t
+       dx = mul u -0.5)",
+     .expansion = R"(
+       t = sqrt x
+       y = div 1 t)",
+     .in_f32 = true,
+     .flops = 5,
+     .sense = "1 over the square root.",
+     .details = "Integers give f32; of 0, inf.",
+     .source = "torch.rsqrt",
+     .example = "x = tensor f32[2] 4 16\n"
+                "y = rsqrt x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0.5 0.25"},
+    {.signature = "y = sin x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = cos x
+       dx = mul dy t)",
+     .flops = 10,
+     .sense = "Sine of x in radians.",
+     .details = "Integers give f32.",
+     .source = "torch.sin",
+     .example = "x = tensor f32[1] 0\n"
+                "y = sin x\n"
+                "print y\n"
+                "=> y = tensor f32[1] 0"},
+    {.signature = "y = cos x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       t = sin x
+       u = mul dy t
+       dx = neg u)",
+     .flops = 10,
+     .sense = "Cosine of x in radians.",
+     .details = "Integers give f32.",
+     .source = "torch.cos",
+     .example = "x = tensor f32[1] 0\n"
+                "y = cos x\n"
+                "print y\n"
+                "=> y = tensor f32[1] 1"},
+    {.signature = "y = erf x",
+     .index = kOne,
+     .dtype = "float",
+     .gradient = R"(
+       q = mul x x
+       n = neg q
+       e = exp n
+       t = mul e 1.1283791670955126
+       dx = mul dy t)",
+     .flops = 15,
+     .sense = "Error function.",
+     .details = "Integers give f32.",
+     .source = "torch.erf; Abramowitz and Stegun 7.1.1",
+     .example = "x = tensor f32[3] -inf 0 inf\n"
+                "y = erf x\n"
+                "print y\n"
+                "=> y = tensor f32[3] -1 0 1"},
+    {.signature = "y = floor x",
+     .index = kOne,
+     .accepts = "number",
+     .gradient = "dx = zeros {x.type}",
+     .sense = "The largest whole number that is not above x.",
+     .details = "Integers stay as they are. Its gradient is zero. "
+                "Errors: bool, as in PyTorch.",
+     .source = "torch.floor",
+     .example = "x = tensor f32[3] -1.5 0.5 2\n"
+                "y = floor x\n"
+                "print y\n"
+                "=> y = tensor f32[3] -2 0 2"},
+    {.signature = "y = ceil x",
+     .index = kOne,
+     .accepts = "number",
+     .gradient = "dx = zeros {x.type}",
+     .sense = "The smallest whole number that is not below x.",
+     .details = "Integers stay as they are. Its gradient is zero. "
+                "Errors: bool, as in PyTorch.",
+     .source = "torch.ceil",
+     .example = "x = tensor f32[3] -1.5 0.5 2\n"
+                "y = ceil x\n"
+                "print y\n"
+                "=> y = tensor f32[3] -1 1 2"},
+    {.signature = "y = round x",
+     .index = kOne,
+     .accepts = "number",
+     .gradient = "dx = zeros {x.type}",
+     .sense = "The nearest whole number.",
+     .details = "Of two that are equally near, the even one. Integers stay as "
+                "they are. Its gradient is zero. "
+                "Errors: bool, as in PyTorch.",
+     .source = "torch.round; IEEE 754 roundToIntegralTiesToEven",
+     .example = "x = tensor f32[3] 0.5 1.5 2.6\n"
+                "y = round x\n"
+                "print y\n"
+                "=> y = tensor f32[3] 0 2 3"},
+};
+
+}  // namespace
+
+constinit const Family kElementary{
+    "elementary", "Exponentials, logarithms, roots, angles and rounding.",
+    kRows};
+
+}  // namespace gt
