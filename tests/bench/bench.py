@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 
+import elementary
 import many
 import networks
 import sharding
@@ -194,7 +195,7 @@ def log(report, folder):
 
 
 BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new, "chain": chain,
-           "matmul": matmul, "mlp": mlp, "memory": memory,
+           "elementary": elementary.elementary, "matmul": matmul, "mlp": mlp, "memory": memory,
            "transformer": networks.transformer,
            "transformer-memory": networks.transformer_memory,
            "attention": networks.attention,

@@ -38,6 +38,13 @@ def matmul(n, threads, rounds):
     return timed(lambda: a @ b, int(rounds))
 
 
+def elementary(op, count, rounds):
+    torch.set_num_threads(1)
+    function = getattr(torch, op, None) or getattr(torch.nn.functional, op)
+    x = torch.rand(int(count)) + 0.5
+    return timed(lambda: function(x), int(rounds))
+
+
 def mlp(threads, rounds):
     torch.set_num_threads(int(threads))
     x = torch.randn(128, 784)

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Ops at the ends of their dtypes against PyTorch, on both backends.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
+unset GT_BACKEND GT_VERBOSE
+exec /usr/bin/python3 tests/oracle/extremes.py ref cpu
