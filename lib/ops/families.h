@@ -16,6 +16,7 @@ extern const Family kOrdering;
 extern const Family kProducts;
 extern const Family kLayout;
 extern const Family kIndexing;
+extern const Family kLookups;
 extern const Family kNetworks;
 extern const Family kNorms;
 extern const Family kAttention;
@@ -27,8 +28,8 @@ extern const Family kOutput;
 inline constexpr const Family* kFamilies[] = {
     &kCreation,   &kPointwise,  &kElementary, &kComparisons, &kActivations,
     &kReductions, &kStatistics, &kOrdering,   &kProducts,    &kLayout,
-    &kIndexing,   &kNetworks,   &kNorms,      &kAttention,   &kPositions,
-    &kOptimizers, &kRanks,      &kOutput,
+    &kIndexing,   &kLookups,    &kNetworks,   &kNorms,       &kAttention,
+    &kPositions,  &kOptimizers, &kRanks,      &kOutput,
 };
 
 }  // namespace gt

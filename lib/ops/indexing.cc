@@ -134,40 +134,6 @@ std::string split_word(const Call& call, std::string_view name, size_t each) {
   return std::to_string(name == "start" ? cut.start : cut.count);
 }
 
-// gather and scatter_add: index, operand 1, is no larger than x but along axis.
-Status check_index(const Call& call) {
-  const auto axis = one_axis(call, 0);
-  if (!axis.ok()) return axis.error();
-  const Shape& x = call.type(0).shape;
-  const Shape& index = call.type(1).shape;
-  bool fits = x.size() == index.size();
-  for (size_t i = 0; fits && i < x.size(); ++i) {
-    fits = static_cast<int64_t>(i) == axis.value() || index[i] <= x[i];
-  }
-  return need(fits, call.describe(1) + " must have as many dimensions as " +
-                        call.describe(0) +
-                        " and be no larger except along axis " +
-                        std::to_string(axis.value()));
-}
-
-Status types_gather(Call& call) {
-  if (Status s = check_index(call); !s.ok()) return s;
-  call.results.push_back({call.type(0).dtype, call.type(1).shape});
-  return ok_status();
-}
-
-Status types_scatter_add(Call& call) {
-  if (Status s = check_index(call); !s.ok()) return s;
-  call.results.push_back(call.type(0));
-  if (call.type(0).dtype != call.type(2).dtype) {
-    return Error{call.describe(0) + " and " + call.describe(2) +
-                 " must have one dtype"};
-  }
-  return need(
-      call.type(1).shape == call.type(2).shape,
-      call.describe(1) + " and " + call.describe(2) + " must have one shape");
-}
-
 Status types_embedding_grad(Call& call) {
   const Shape& g = call.type(0).shape;
   const Shape& ids = call.type(1).shape;
@@ -404,14 +370,15 @@ constexpr Row kRows[] = {
     {.signature = "y = embedding table ids [split=] [shape=] [part=]",
      .index = "vd,...->...d",
      .linear = "0",
-     .accepts = "float,int",
+     .dtype = "first",
+     .accepts = "any,int",
      .gradient = "dtable = embedding_grad dy ids rows={table_rows} keys...",
      .labels = labels_embedding,
      .placeholder = embedding_word,
      .flops = 0,
      .sense = "The row of the table for each id.",
      .details = "table [v,d] and ids [...] give [...,d]. Errors: the table is "
-                "no matrix of floats; an id below 0 or beyond the table fails "
+                "no matrix; an id below 0 or beyond the table fails "
                 "when it is met. part= speaks of the table: ids are those of "
                 "the whole, and a row that is elsewhere reads as 0.",
      .source = "torch.nn.functional.embedding",

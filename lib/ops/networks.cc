@@ -27,17 +27,45 @@ void reduce_losses(Call& call, Dtype dtype, const Shape& each) {
 // Logits [...,c], classes [...].
 Status check_classes(const Call& call, size_t x, size_t target) {
   const Shape& logits = call.type(x).shape;
-  const bool fits =
-      !logits.empty() &&
-      reduced_shape(logits, {static_cast<int64_t>(logits.size()) - 1}, false) ==
-          call.type(target).shape;
-  return need(fits, call.describe(x) + " and " + call.describe(target) +
-                        ": the logits need the classes' dimensions and one "
-                        "more for the classes");
+  const Shape& classes = call.type(target).shape;
+  if (logits.empty()) {
+    return Error{call.describe(x) + " must have at least 1 dimension"};
+  }
+  const Shape rows =
+      reduced_shape(logits, {static_cast<int64_t>(logits.size()) - 1}, false);
+  if (rows == classes) return ok_status();
+  const std::string what = call.describe(x) + " and " + call.describe(target);
+  const bool has_column = classes.size() == rows.size() + 1 &&
+                          (classes.back() == 1 || classes == logits);
+  if (!has_column) {
+    return Error{what +
+                 ": the logits need the classes' dimensions and one more for "
+                 "the classes"};
+  }
+  return Error{what + ": the target must be class numbers of shape [" +
+               to_string(rows) + "]; " +
+               (classes.back() == 1 && logits.back() != 1
+                    ? "squeeze axis=-1 drops the last dimension"
+                    : "argmax axis=-1 makes them of a row for each class")};
+}
+
+// A factor for each class.
+Status check_weight(const Call& call, size_t x, size_t weight) {
+  if (!call.given(weight)) return ok_status();
+  const Shape wanted{call.type(x).shape.back()};
+  return need(call.type(weight).shape == wanted,
+              call.describe(weight) +
+                  " must have one dimension, a factor for each of the " +
+                  to_string(wanted) + " classes of " + call.describe(x));
 }
 
 Status types_cross_entropy(Call& call) {
   if (Status s = check_classes(call, 0, 1); !s.ok()) return s;
+  if (Status s = check_weight(call, 0, 2); !s.ok()) return s;
+  const double smoothing = call.number("label_smoothing");
+  if (!(smoothing >= 0 && smoothing <= 1)) {
+    return Error{"label_smoothing= must be from 0 to 1"};
+  }
   reduce_losses(call, call.type(0).dtype, call.type(1).shape);
   return ok_status();
 }
@@ -61,10 +89,40 @@ Status types_elementwise_loss(Call& call) {
   return ok_status();
 }
 
+// What a cross entropy with weights, ignored classes or smoothing needs more:
+// {plain}: 0 if there are any, else 1; {smooth}: 1 if labels are smoothed;
+// {own} {shared}: what the target's class gets, and each class, of a row's
+// whole 1, negative; {wide}: the dtype that it computes in; {target.rows}
+// {x.wide}: types in it; {counted}: what a mean divides by: "number" if each
+// row counts 1, "flags" if some do not, "weights" if they have factors.
+std::string weighted_word(const Call& call, std::string_view name) {
+  const double smoothing = call.number("label_smoothing");
+  const bool ignores = call.has_key("ignore_index");
+  const bool weighs = call.given(2);
+  const Type& x = call.type(0);
+  const Dtype wide = wide_dtype(x.dtype);
+  if (name == "plain") return ignores || weighs || smoothing != 0 ? "0" : "1";
+  if (name == "smooth") return smoothing != 0 ? "1" : "0";
+  if (name == "own") return number_text(smoothing - 1);
+  if (name == "shared") {
+    return number_text(-smoothing / static_cast<double>(x.shape.back()));
+  }
+  if (name == "wide") return std::string(to_string(wide));
+  if (name == "target.rows") return to_string(Type{wide, call.type(1).shape});
+  if (name == "x.wide") return to_string(Type{wide, x.shape});
+  if (name == "counted")
+    return weighs ? "weights" : ignores ? "flags" : "number";
+  return "";
+}
+
 // {count}: losses; {classes}; {picks}: the shape of an element of each row;
 // {factor}: what a square's derivative is multiplied by.
 std::string loss_word(const Call& call, std::string_view name, size_t) {
   const Shape& x = call.type(operand_named(call, "x")).shape;
+  if (call.op->name == "cross_entropy") {
+    if (std::string text = weighted_word(call, name); !text.empty())
+      return text;
+  }
   const bool classes = call.op->name.starts_with("cross_entropy");
   int64_t count = x.elements();
   if (classes) {
@@ -215,19 +273,89 @@ constexpr Row kRows[] = {
      .sense = "Gradient of log_softmax from its result: g - exp(y) sum(g).",
      .source = "PyTorch's log_softmax backward",
      .internal = true},
-    {.signature = "y = cross_entropy x target reduction=mean",
-     .index = "...c!,...->",
-     .accepts = "float,int",
-     .gradient = "dx = cross_entropy_grad dy x target reduction={reduction}",
+    // With weights, ignored classes or smoothing a row's target is a
+    // distribution, d, whose product with -log_softmax x is its loss.
+    {.signature = "y = cross_entropy x target [weight] reduction=mean "
+                  "[ignore_index=] label_smoothing=0",
+     .index = "...c!,...,c!->",
+     .dtype = "first",
+     .accepts = "float,int,float",
+     .gradient = R"(
+       [plain=1] dx = cross_entropy_grad dy x target reduction={reduction}
+       [plain=0] c = cast x {wide}
+       [plain=0] l = log_softmax c
+       [ignore_index] q = cast target i64
+       [ignore_index] v = ne q {ignore_index}
+       [ignore_index] s = where v q 0
+       [!ignore_index] s = copy target
+       [plain=0] t = unsqueeze s axis=-1
+       [weight] e = cast weight {wide}
+       [weight] f = take e s axis=0
+       [plain=0] g = cast dy {wide}
+       [reduction=mean counted=weights ignore_index] fv = where v f 0
+       [reduction=mean counted=weights !ignore_index] fv = copy f
+       [reduction=mean counted=flags] fv = cast v {wide}
+       [reduction=mean counted=weights] n = sum fv
+       [reduction=mean counted=flags] n = sum fv
+       [reduction=mean counted=number plain=0] h = div g {count}
+       [reduction=mean counted!=number] h = div g n
+       [plain=0 reduction!=mean] h = copy g
+       [plain=0] r = zeros {target.rows}
+       [plain=0] k = add r h
+       [ignore_index] kv = where v k 0
+       [plain=0 !ignore_index] kv = copy k
+       [weight] kf = mul kv f
+       [plain=0 !weight] kf = copy kv
+       [plain=0] o0 = mul kf {own}
+       [plain=0] o = unsqueeze o0 axis=-1
+       [smooth=1] a0 = full {x.wide} {shared}
+       [smooth=1 weight] a1 = mul a0 e
+       [smooth=1 !weight] a1 = copy a0
+       [smooth=1] ku = unsqueeze kv axis=-1
+       [smooth=1] a = mul a1 ku
+       [plain=0 smooth=0] a = zeros {x.wide}
+       [plain=0] d = scatter_add a t o axis=-1
+       [plain=0] dx = log_softmax_grad d l)",
      .expansion = R"(
-       [reduction=mean] a = cross_entropy x target reduction=sum
-       [reduction=mean] y = div a {count}
-       [reduction!=mean] l = log_softmax x
-       [reduction!=mean] t = unsqueeze target axis=-1
-       [reduction!=mean] p = gather l t axis=-1
-       [reduction!=mean] n = neg p
-       [reduction=none] y = squeeze n axis=-1
-       [reduction=sum] y = sum n)",
+       [plain=1 reduction=mean] a = cross_entropy x target reduction=sum
+       [plain=1 reduction=mean] y = div a {count}
+       [plain=1 reduction!=mean] l = log_softmax x
+       [plain=1 reduction!=mean] t = unsqueeze target axis=-1
+       [plain=1 reduction!=mean] p = gather l t axis=-1
+       [plain=1 reduction!=mean] n = neg p
+       [plain=1 reduction=none] y = squeeze n axis=-1
+       [plain=1 reduction=sum] y = sum n
+       [plain=0] l = log_softmax x
+       [ignore_index] i = cast target i64
+       [ignore_index] v = ne i {ignore_index}
+       [ignore_index] s = where v i 0
+       [!ignore_index] s = copy target
+       [plain=0] t = unsqueeze s axis=-1
+       [plain=0] p = gather l t axis=-1
+       [plain=0] o = squeeze p axis=-1
+       [plain=0] m = mul o {own}
+       [weight] e = cast weight {wide}
+       [weight] f = take e s axis=0
+       [weight] mf = mul m f
+       [plain=0 !weight] mf = copy m
+       [smooth=1 weight] le = mul l e
+       [smooth=1 !weight] le = copy l
+       [smooth=1] u = sum le axis=-1
+       [smooth=1] us = mul u {shared}
+       [smooth=1] b = add mf us
+       [plain=0 smooth=0] b = copy mf
+       [ignore_index] z = where v b 0
+       [plain=0 !ignore_index] z = copy b
+       [plain=0 reduction=none] r = copy z
+       [plain=0 reduction!=none] k = sum z
+       [plain=0 reduction=sum] r = copy k
+       [reduction=mean counted=weights ignore_index] fv = where v f 0
+       [reduction=mean counted=weights !ignore_index] fv = copy f
+       [reduction=mean counted=flags] fv = cast v {wide}
+       [reduction=mean counted!=number] d = sum fv
+       [reduction=mean counted!=number] r = div k d
+       [plain=0 reduction=mean counted=number] r = div k {count}
+       [plain=0] y = copy r)",
      .in_f32 = true,
      .types = types_cross_entropy,
      .labels = labels_loss,
@@ -237,8 +365,13 @@ constexpr Row kRows[] = {
               "to the classes.",
      .details = "x [...,c] of floats, target [...] of integers from 0 to c - "
                 "1; the result is the mean, the sum, or with reduction=none "
-                "[...]. Errors: shapes differ; a class below 0 or beyond c "
-                "fails when it is met: none is ignored.",
+                "[...]. weight [c] has a factor for each class, by which the "
+                "mean is weighted, too. A row whose class is ignore_index= "
+                "costs nothing and does not count in the mean, which is nan "
+                "of no rows (absent, none is ignored; PyTorch ignores -100). "
+                "label_smoothing=s: the class is to get 1 - s, and all "
+                "classes share s. No gradient for weight. Errors: shapes "
+                "differ; a class below 0 or beyond c fails when it is met.",
      .source = "torch.nn.functional.cross_entropy, with classes last",
      .example = "x = tensor f32[2,1] 5 7\n"
                 "t = tensor i64[2] 0 0\n"

@@ -334,4 +334,42 @@ Status types_as_first(Call& call) {
 
 Status types_none(Call&) { return ok_status(); }
 
+namespace {
+
+// gather and scatter_add: index, operand 1, is no larger than x but along axis.
+Status check_index(const Call& call) {
+  const auto axis = one_axis(call, 0);
+  if (!axis.ok()) return axis.error();
+  const Shape& x = call.type(0).shape;
+  const Shape& index = call.type(1).shape;
+  bool fits = x.size() == index.size();
+  for (size_t i = 0; fits && i < x.size(); ++i) {
+    fits = static_cast<int64_t>(i) == axis.value() || index[i] <= x[i];
+  }
+  return need(fits, call.describe(1) + " must have as many dimensions as " +
+                        call.describe(0) +
+                        " and be no larger except along axis " +
+                        std::to_string(axis.value()));
+}
+
+}  // namespace
+
+Status types_gather(Call& call) {
+  if (Status s = check_index(call); !s.ok()) return s;
+  call.results.push_back({call.type(0).dtype, call.type(1).shape});
+  return ok_status();
+}
+
+Status types_scatter_add(Call& call) {
+  if (Status s = check_index(call); !s.ok()) return s;
+  call.results.push_back(call.type(0));
+  if (call.type(0).dtype != call.type(2).dtype) {
+    return Error{call.describe(0) + " and " + call.describe(2) +
+                 " must have one dtype"};
+  }
+  return need(
+      call.type(1).shape == call.type(2).shape,
+      call.describe(1) + " and " + call.describe(2) + " must have one shape");
+}
+
 }  // namespace gt

@@ -88,5 +88,9 @@ Dtype wide_dtype(Dtype dtype);
 // are no results.
 Status types_as_first(Call& call);
 Status types_none(Call& call);
+// Of gather, where operand 1 is an index into operand 0 along axis=; and of
+// what scatters operand 2 by it.
+Status types_gather(Call& call);
+Status types_scatter_add(Call& call);
 
 }  // namespace gt

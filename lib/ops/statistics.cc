@@ -31,8 +31,7 @@ std::string var_word(const Call& call, std::string_view name, size_t each) {
     return reduction_word(call, name, each);
   }
   const auto count = parse_number(reduction_word(call, "count", each));
-  const double dof = std::max(
-      0.0, count->real - static_cast<double>(call.integer("correction")));
+  const double dof = std::max(0.0, count->real - call.number("correction"));
   return number_text(name == "dof" ? dof : 2 / dof);
 }
 
@@ -92,8 +91,9 @@ constexpr Row kRows[] = {
      .flops = 4,
      .sense = "Variance over axes.",
      .details = "Axes as sum. The squares' sum is divided by n - correction, "
-                "at least 0; that gives nan of too few elements. f16 and bf16 "
-                "are computed in f32. Errors: x does not hold floats.",
+                "at least 0; that gives nan of too few elements. correction= "
+                "may be a fraction: 1.5 makes the root's bias smaller. f16 and "
+                "bf16 are computed in f32. Errors: x does not hold floats.",
      .source = "torch.var; Bessel's correction",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "y = var x correction=0\n"

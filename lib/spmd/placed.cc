@@ -55,10 +55,13 @@ LocalLine make_variant(const Line& line, const Op& op, const Whole& whole,
   } else {
     drop_key(local.line, "shape");
   }
-  // As shape= is, rows= is the whole's beside split=.
+  // As shape= is, rows= is the whole's beside split=: along axis=, or 0.
   if (const int rows = key_at(local.line, "rows"); rows >= 0) {
-    local.line.keys[static_cast<size_t>(rows)].value =
-        keep(std::to_string(region.count.empty() ? 0 : region.count[0]));
+    int64_t axis = 0;
+    if (const auto* text = line.key("axis")) read_number(*text, axis);
+    axis = normal_axis(axis, region.count.size());
+    local.line.keys[static_cast<size_t>(rows)].value = keep(
+        std::to_string(axis < 0 ? 0 : region.count[static_cast<size_t>(axis)]));
   }
   // Heads divide the last dimension, and are cut with it.
   if (const int heads = key_at(local.line, "heads");

@@ -3,7 +3,8 @@ import numpy
 import torch
 import torch.nn.functional as F
 
-from cases import ALL, FLOATS, HALVES, NUMBERS, Case, make, values
+from cases import ALL, FLOATS, HALVES, INTS, NUMBERS, Case, make, values
+from gt import DTYPES
 from pointwise import absolute
 
 SHAPES = [(5,), (1,), (3, 4), (2, 1, 5), (0, 3), (3, 0), (2, 3, 4)]
@@ -36,6 +37,13 @@ def norm(order):
         x, order, dim=dims, keepdim=keep)
 
 
+def fractional_var(x, dims, keep):
+    """PyTorch's correction= is an integer: the same sum, over n - 0.5."""
+    n = int(numpy.prod([x.shape[d] for d in dims])) if dims else 1
+    whole = torch.var(x, dims, unbiased=False, keepdim=keep) * n
+    return whole / max(n - 0.5, 0.0) if n else whole + numpy.nan
+
+
 # op and keys: function of x, axes and keepdims; dtypes; derivatives
 REDUCTIONS = [
     ("sum", "", lambda x, d, k: torch.sum(x, d, k) if d else x.clone(), ALL,
@@ -51,6 +59,7 @@ REDUCTIONS = [
      FLOATS, 2),
     ("var", " correction=0",
      lambda x, d, k: torch.var(x, d, unbiased=False, keepdim=k), FLOATS, 2),
+    ("var", " correction=0.5", fractional_var, FLOATS, 2),
     ("norm", "", norm(2), FLOATS, 2),
     ("norm", " ord=1", lambda x, d, k: torch.sum(absolute(x), d, k) if d
      else absolute(x), FLOATS, 2),
@@ -316,6 +325,130 @@ def gather_cases(rng):
                     {"ids": ("bool", "u8")}, 0)
 
 
+def numpy_take(x, i, axis):
+    """numpy.take, which PyTorch has without negative indices."""
+    if axis is None:
+        x, axis = x.reshape(-1), 0
+    axis %= x.dim()
+    i = torch.where(i < 0, i + x.shape[axis], i).long()
+    picked = torch.index_select(x, axis, i.reshape(-1))
+    return picked.reshape(x.shape[:axis] + i.shape + x.shape[axis + 1:])
+
+
+def take_cases(rng):
+    """Out of order, repeated, from the end."""
+    for shape, index, axis in (
+            ((5, 3), (4,), 0), ((5, 3), (2, 3), 0), ((5, 3), (), 0),
+            ((5, 3), (7,), 1), ((5, 3), (2, 2), -1), ((6,), (9,), 0),
+            ((6,), (3,), None), ((6,), (2, 2), None), ((2, 3), (4,), None),
+            ((6, 2), (0,), 0), ((2, 3, 4), (5,), 1), ((2, 3, 4), (2, 1), -2),
+            ((2, 0, 4), (0,), 1), ((0, 3), (2,), 1), ((2, 3, 0), (4,), 1)):
+        size = (numpy.prod(shape, dtype=int) if axis is None else shape[axis])
+        for dtype in ALL + HALVES:
+            x = values(rng, "normal" if dtype in FLOATS else "bool", shape,
+                       dtype)
+            least = -size if dtype != "u8" else 0
+            i = torch.tensor(rng.integers(least, max(size, 1), index))
+            order = 2 if dtype in FLOATS else 1 if dtype in HALVES else 0
+            tail = "" if axis is None else f" axis={axis}"
+            yield Case("take", f"y = take x i{tail}",
+                       lambda x, i, a=axis: numpy_take(x, i, a),
+                       {"x": x, "i": i}, ["x"] if order else [], order,
+                       half=dtype in HALVES,
+                       name=f"take {shape} {index}{tail} {dtype}")
+    for number, tail in ((-1, " axis=1"), (0, " axis=0"), (4, "")):
+        yield from make(
+            "take", f"y = take x {number}{tail}",
+            lambda x, n=number, t=tail: numpy_take(
+                x, torch.tensor(n), int(t[-1]) if t else None),
+            {"x": (3, 4)}, FLOATS, "normal", 2)
+    yield from make("take", "y = take x i axis=0",
+                    lambda x, i: numpy_take(x, i.long(), 0),
+                    {"x": (5, 3), "i": (4,)}, FLOATS,
+                    {"i": ("bool", "u8")}, 2)
+    for g, index, axis in (((4, 3), (4,), 0), ((2, 2, 3), (2, 2), 0),
+                           ((3, 4), (4,), 1), ((3, 4, 2), (4,), -2),
+                           ((3,), (), 0), ((0, 3), (0,), 0)):
+        def take_grad(g, i, a=axis):
+            a = a % (g.dim() + 1 - i.dim())
+            flat = g.reshape(g.shape[:a] + (i.numel(),)
+                             + g.shape[a + i.dim():])
+            zeros = torch.zeros(flat.shape[:a] + (5,) + flat.shape[a + 1:],
+                                dtype=g.dtype)
+            return zeros.index_add(a, i.reshape(-1), flat)
+        yield from make("take_grad", f"z = take_grad g i rows=5 axis={axis}",
+                        take_grad, {"g": g, "i": index}, FLOATS,
+                        {"i": ("index", 5)}, 2)
+    for case in make("take_grad", "z = take_grad g i rows=5",
+                     lambda g, i: torch.zeros(5, 3, dtype=g.dtype).index_add(
+                         0, i, g), {"g": (6, 3), "i": (6,)}, HALVES,
+                     {"i": ("index", 5)}, 1):
+        yield case
+
+
+def last_writes(index, axis):
+    """Which elements of an index no later one writes over: NumPy says that
+    the last of equal indices is what an assignment leaves."""
+    i = index.numpy()
+    shape = list(i.shape)
+    shape[axis] = int(i.max(initial=-1)) + 1
+    last = numpy.zeros(shape, numpy.int64)
+    number = numpy.arange(i.size).reshape(i.shape)
+    numpy.put_along_axis(last, i, number, axis)
+    return torch.tensor(numpy.take_along_axis(last, i, axis) == number)
+
+
+def scatter_last(x, index, src, axis):
+    """scatter where the last of equal indices stays."""
+    if index.numel() == 0:
+        return x.clone()
+    rows = torch.where(last_writes(index, axis), src.detach() * 0 + 1,
+                       src.detach() * 0)
+    kept = torch.zeros_like(x).scatter_add(axis, index, rows) > 0
+    return torch.where(kept, torch.zeros_like(x).scatter_add(
+        axis, index, src * rows), x)
+
+
+def scatter_cases(rng):
+    for shape, index, axis in (((5, 3), (4, 3), 0), ((5, 3), (5, 7), 1),
+                               ((5, 3), (2, 2), -1), ((6,), (9,), 0),
+                               ((6,), (0,), 0), ((2, 3, 4), (1, 3, 6), 2),
+                               ((2, 3, 4), (2, 5, 4), -2)):
+        for dtype in ALL + HALVES:
+            kind = "normal" if dtype in FLOATS else "bool"
+            x = values(rng, kind, shape, dtype)
+            i = torch.tensor(rng.integers(0, shape[axis], index))
+            src = values(rng, kind, index, dtype)
+            order = 2 if dtype in FLOATS else 1 if dtype in HALVES else 0
+
+            def scatter(x, i, s, a=axis):
+                if x.dtype == torch.bool:
+                    return scatter_last(x.long(), i, s.long(), a).bool()
+                return scatter_last(x, i, s, a)
+            name = f"scatter {shape} {index} axis={axis} {dtype}"
+            yield Case("scatter", f"y = scatter x i s axis={axis}", scatter,
+                       {"x": x, "i": i, "s": src},
+                       ["x", "s"] if order else [], order,
+                       half=dtype in HALVES, name=name)
+            if dtype not in FLOATS:
+                continue
+            yield Case("scatter_grad", f"z = scatter_grad g i axis={axis}",
+                       lambda g, i, a=axis: torch.where(
+                           last_writes(i, a), g.gather(a, i),
+                           torch.zeros(i.shape, dtype=g.dtype))
+                       if i.numel() else g.gather(a, i),
+                       {"g": x, "i": i}, ["g"], 2, name="grad of " + name)
+
+
+def one_hot_cases(rng):
+    for shape in ((), (0,), (1,), (4,), (2, 3)):
+        for dtype in INTS:
+            x = torch.tensor(rng.integers(0, 5, shape)).to(DTYPES[dtype])
+            yield Case("one_hot", "y = one_hot x num_classes=5",
+                       lambda x: F.one_hot(x.long(), 5), {"x": x},
+                       name=f"one_hot {shape} {dtype}")
+
+
 def block_cases():
     """Lookups in rows or columns of a whole that part= states."""
     def inside(i, start, size):
@@ -343,6 +476,45 @@ def block_cases():
         yield from make(
             "embedding_grad", f"z = embedding_grad g i rows={size}{part}",
             table_grad, {"g": (2, 4, 3), "i": (2, 4)}, FLOATS, kinds, 2)
+        def take(x, i, axis, start=start, size=size):
+            here, row = inside(i, start, size)
+            wide = [1] * axis + [-1] + [1] * (1 - axis)
+            shape = list(x.shape)
+            shape[axis] = len(i)
+            if size == 0:
+                return torch.zeros(shape, dtype=x.dtype)
+            return torch.index_select(x, axis, row) * here.reshape(wide)
+
+        for axis in (0, 1):
+            shape = (size, 3) if axis == 0 else (3, size)
+            places = f"{start},0/{whole},3" if axis == 0 else (
+                f"0,{start}/3,{whole}")
+            yield from make("take", f"y = take x i axis={axis} part={places}",
+                            lambda x, i, a=axis, f=take: f(x, i, a),
+                            {"x": shape, "i": (7,)}, FLOATS + ("i64",), kinds,
+                            2)
+            yield from make(
+                "take_grad", f"z = take_grad g i rows={size} axis={axis} "
+                f"part={places}",
+                lambda g, i, a=axis, b=start, n=size, w=whole: torch.zeros(
+                    (w, 3) if a == 0 else (3, w), dtype=g.dtype).index_add(
+                        a, i, g).narrow(a, b, n),
+                {"g": (7, 3) if axis == 0 else (3, 7), "i": (7,)}, FLOATS,
+                kinds, 2)
+
+            def scatter(x, i, s, a=axis, start=start, size=size, whole=whole):
+                full = torch.zeros((whole, 3) if a == 0 else (3, whole),
+                                   dtype=x.dtype)
+                before = full.narrow(a, 0, start)
+                after = full.narrow(a, start + size, whole - start - size)
+                return scatter_last(torch.cat((before, x, after), a), i, s,
+                                    a).narrow(a, start, size)
+            yield from make("scatter",
+                            f"y = scatter x i s axis={axis} part={places}",
+                            scatter, {"x": shape, "i": (6, 3) if axis == 0
+                                      else (3, 6), "s": (6, 3) if axis == 0
+                                      else (3, 6)},
+                            FLOATS + ("i64",), kinds, 2)
         for axis in (0, 1):
             shape = (size, 3) if axis == 0 else (3, size)
             index = (6, 3) if axis == 0 else (3, 6)
@@ -403,5 +575,8 @@ def cases():
     yield from slice_cases()
     yield from joining_cases()
     yield from gather_cases(rng)
+    yield from take_cases(rng)
+    yield from scatter_cases(rng)
+    yield from one_hot_cases(rng)
     yield from block_cases()
     yield from gradient_op_cases()

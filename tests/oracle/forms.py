@@ -87,6 +87,32 @@ def scatter_by_rows(cut, at, n):
 
 
 @form
+def take_by_columns(cut, at, n):
+    v = n + 1
+    whole = integers("t", f"2,{v},3", 1) + indices("i", "4,2", 2, v) + [
+        "i = sub i 1", "i = maximum i " + str(-v),
+        "y = take t i axis=1", "print y"]
+    placed = integers("t", f"2,{v},3", 1, at, f" split={cut(1)}") + indices(
+        "i", "4,2", 2, v, at) + [
+        f"i{at} = sub i{at} 1", f"i{at} = maximum i{at} {-v}",
+        f"y{at} = take t{at} i{at} axis=1 split={cut(1)} shape=2,{v},3",
+        f"s{at} = all_reduce y{at}", f"print s{at[:2]} as=y"]
+    return whole, placed, [("t", cut(1), f"shape=2,{v},3")], "y"
+
+
+@form
+def overwritten_by_rows(cut, at, n):
+    v = n + 1
+    whole = integers("t", f"{v},3", 1) + indices("i", "6,3", 2, v) + integers(
+        "s", "6,3", 3) + ["y = scatter t i s axis=0", "print y"]
+    placed = integers("t", f"{v},3", 1, at, f" split={cut(0)}") + indices(
+        "i", "6,3", 2, v, at) + integers("s", "6,3", 3, at) + [
+        f"y{at} = scatter t{at} i{at} s{at} axis=0 split={cut(0)} "
+        f"shape={v},3", f"print y{at} split={cut(0)}"]
+    return whole, placed, [("t", cut(0), ""), ("s", "", "sum")], "y"
+
+
+@form
 def dropout_by_rows(cut, at, n):
     whole = integers("x", f"{n},3", 1) + ["y = dropout x 0.5 9", "print y"]
     placed = integers("x", f"{n},3", 1, at, f" split={cut(0)}") + [

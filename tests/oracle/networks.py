@@ -94,6 +94,62 @@ def cross_entropy_grad(reduction):
     return run
 
 
+def weighted_cross_entropy(reduction, ignore, smoothing):
+    def run(x, t, w=None):
+        flat = F.cross_entropy(
+            x.reshape(-1, x.shape[-1]), t.reshape(-1).long(), weight=w,
+            reduction=reduction, label_smoothing=smoothing,
+            ignore_index=-100 if ignore is None else ignore)
+        return flat.reshape(t.shape) if reduction == "none" else flat
+    return run
+
+
+def weighted_loss_cases():
+    """Weights, ignored classes and smoothing, alone and together."""
+    rng = numpy.random.default_rng(9)
+    for reduction in ("mean", "sum", "none"):
+        for weighs in (False, True):
+            for ignore in (None, -100, 1):
+                for smoothing in (0.0, 0.1, 1.0):
+                    if not weighs and ignore is None and smoothing == 0:
+                        continue
+                    keys = f" reduction={reduction}"
+                    keys += f" ignore_index={ignore}" if ignore else ""
+                    keys += (f" label_smoothing={smoothing}" if smoothing
+                             else "")
+                    line = "y = cross_entropy x t"
+                    line += (" w" if weighs else "") + keys
+                    for shape in ((5, 4), (2, 3, 4), (6, 3)):
+                        yield from marked(rng, make(
+                            "cross_entropy", line, weighted_cross_entropy(
+                                reduction, ignore, smoothing),
+                            {"x": shape, "t": shape[:-1],
+                             **({"w": (shape[-1],)} if weighs else {})},
+                            FLOATS + HALVES if shape == (5, 4) else FLOATS,
+                            {"t": ("index", shape[-1]), "w": "positive"}, 2),
+                            ignore)
+    # All are ignored: the mean is 0/0, the sum 0.
+    for reduction in ("mean", "sum"):
+        for case in make("cross_entropy", "y = cross_entropy x t "
+                         f"reduction={reduction} ignore_index=1",
+                         weighted_cross_entropy(reduction, 1, 0.0),
+                         {"x": (3, 4), "t": (3,)}, FLOATS,
+                         {"t": ("index", 4)}, 0):
+            case.inputs["t"] = torch.ones(3, dtype=torch.long)
+            yield case
+
+
+def marked(rng, found, ignore):
+    """The cases with some targets ignored, and no gradient for weights."""
+    for case in found:
+        if ignore is not None:
+            t = case.inputs["t"]
+            case.inputs["t"] = torch.where(
+                torch.tensor(rng.random(tuple(t.shape)) < 0.4), ignore, t)
+        case.targets = [n for n in case.targets if n != "w"]
+        yield case
+
+
 def loss_cases():
     for reduction in ("mean", "sum", "none"):
         tail = "" if reduction == "mean" else f" reduction={reduction}"
@@ -200,4 +256,5 @@ def cases():
     yield from product_cases()
     yield from softmax_cases()
     yield from loss_cases()
+    yield from weighted_loss_cases()
     yield from optimizer_cases(rng)

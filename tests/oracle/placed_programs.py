@@ -206,6 +206,22 @@ OPS = [
     ("embedding of a cut table", "x = randn f32[7,4] 7 | split=tp:0\n"
      "i = tensor i64[5] 1 6 2 1 0\n"
      "y = embedding x i | split=tp:0 shape=7,4"),
+    ("take of a cut table", "x = randn f32[2,7,4] 7 | split=tp:1\n"
+     "i = tensor i64[5] 1 -1 2 1 0\n"
+     "y = take x i axis=1 | split=tp:1 shape=2,7,4"),
+    ("take by cut indices", "x = randn f32[7,4] 7\n"
+     "i = tensor i64[5] 1 -1 2 1 0 | split=tp:0\ny = take x i axis=0"),
+    ("scatter into a cut table", "x = randn f32[7,4] 7 | split=tp:0\n"
+     "i = tensor i64[3,4] 1 6 2 1 0 6 3 1 1 1 1 1\ns = randn f32[3,4] 8\n"
+     "a = scatter x i s axis=0 | split=tp:0 shape=7,4\ny = mul a a"),
+    ("scatter beside a cut", "x = randn f32[5,6] 7 | split=tp:0\n"
+     "i = argsort x axis=1\na = exp x\nb = scatter x i a axis=1\n"
+     "y = mul b b"),
+    ("weighted losses", "x = randn f32[5,6] 7 | split=tp:0\n"
+     "t = tensor i64[5] 1 5 2 1 0 | split=tp:0\nw = rand f32[6] 9\n"
+     "a = cross_entropy x t w reduction=none ignore_index=1 "
+     "label_smoothing=0.1\nb = unsqueeze a axis=1\nc = exp x\n"
+     "y = mul b c"),
     ("losses", "x = randn f32[5,6] 7 | split=tp:0\n"
      "t = tensor i64[5] 1 5 2 1 0 | split=tp:0\n"
      "a = cross_entropy x t reduction=none\nb = unsqueeze a axis=1\n"

@@ -35,7 +35,8 @@ from templates import TEMPLATES, Template
 EXACT = set("""add sub mul neg abs sign relu maximum minimum copy detach eq ne
 lt le gt ge and or not where clamp cast sum max min any all argmax argmin cumsum
 argsort sort topk matmul linear reshape squeeze unsqueeze transpose expand flip
-pad slice concat stack split gather scatter_add embedding tensor full zeros ones
+pad slice concat stack split gather scatter_add embedding take scatter one_hot
+tensor full zeros ones
 arange eye randn rand randperm load""".split())
 UNITS = 0.1
 # Relative to the largest magnitude: sums in another order.

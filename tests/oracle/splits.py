@@ -122,6 +122,14 @@ def table():
          nonempty="n", held="k")
     case("y = embedding t i", {"t": "vd:int", "i": "mn:indexv"}, ["mnd"],
          whole="v", nonempty="v")
+    case("y = take x i axis=1", {"x": "mnd:int", "i": "kj:indexn"}, ["mkjd"],
+         whole="n", nonempty="n")
+    case("y = take x i axis=0", {"x": "nd:int", "i": "m:indexn"}, ["md"],
+         whole="n", nonempty="n")
+    case("y = scatter x i s axis=1",
+         {"x": "mn:int", "i": "mk:indexn", "s": "mk:int"}, ["mn"], whole="nk",
+         nonempty="n")
+    case("y = one_hot i num_classes=20", {"i": "mn:i64"}, ["mn_"], "flat")
     for op in ("softmax", "log_softmax"):
         case(f"y = {op} x", {"x": "mn:int"}, ["mn"], "near", whole="n")
         case(f"y = {op} x axis=0", {"x": "mn:int"}, ["mn"], "near", whole="m")
@@ -129,6 +137,10 @@ def table():
         y = ["m"] if how == "none" else [""]
         case(f"y = cross_entropy x t reduction={how}",
              {"x": "mc:int", "t": "m:indexc"}, y, "near", whole="c",
+             nonempty="c")
+        case(f"y = cross_entropy x t w reduction={how} ignore_index=0 "
+             "label_smoothing=0.25", {"x": "mc:int", "t": "m:indexc",
+                                      "w": "c:factor"}, y, "near", whole="c",
              nonempty="c")
         y = ["mn"] if how == "none" else [""]
         case(f"y = mse x t reduction={how}", {"x": "mn:int", "t": "mn:int"},
@@ -240,7 +252,7 @@ def make_operand(p, name, spec, sizes, split):
     p.both("{u} = cast {u} i64", "u")
     shift = {"int": -4, "pos": 1}.get(kind, 0)
     p.both(f"{{u}} = add {{u}} {shift}", "u")
-    dtype = {"bool": "bool"}.get(kind, "i64" if "index" in kind else "f32")
+    dtype = {"bool": "bool"}.get(kind, "i64" if "index" in kind or kind == "i64" else "f32")
     p.both(f"{{{name}}} = cast {{u}} {dtype}", ("u", name))
 
 

@@ -101,6 +101,23 @@ TEST(IndexRule, TablesAreLookedUp) {
             "+3: x+ i.0 s.0 ->; 4: x.1 i.1 s.1 -> r0.1; ?9: x.0 -> r0.0");
 }
 
+TEST(IndexRule, RowsThatAreTakenAreLookedUpAlongTheirAxis) {
+  EXPECT_EQ(rule_of("y = take x i axis=1", {"f32[2,9,4]", "i64[3,5]"}),
+            "2: x.0 -> r0.0; 3: i.0 -> r0.1; 5: i.1 -> r0.2; "
+            "4: x.2 -> r0.3; +?9: x.1 ->");
+  EXPECT_EQ(rule_of("y = take x i", {"f32[2,9]", "i64[3]"}), "3: i.0 -> r0.0");
+  EXPECT_EQ(
+      rule_of("z = take_grad g i rows=9 axis=1", {"f32[2,3,4]", "i64[3]"}),
+      "2: g.0 -> r0.0; +3: g.1 i.0 ->; 4: g.2 -> r0.2; ?9: -> r0.1");
+}
+
+// Of two indices to one place the later counts: they are of one rank.
+TEST(IndexRule, WritesAlongTheAxisStayTogether) {
+  EXPECT_EQ(
+      rule_of("y = scatter x i s axis=0", {"f32[9,4]", "i64[3,4]", "f32[3,4]"}),
+      "4: x.1 i.1 s.1 -> r0.1; ?9: x.0 -> r0.0");
+}
+
 TEST(IndexRule, HeadsAreUnitsOfTheLastDimension) {
   EXPECT_EQ(rule_of("o = attention q k v heads=4",
                     {"f32[2,5,8]", "f32[2,5,8]", "f32[2,5,8]"}),

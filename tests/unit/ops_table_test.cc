@@ -110,7 +110,7 @@ TEST(Table, PrimitivesAreTheKnownOnes) {
             "isfinite where cast tanh sum max min prod argmax argmin cumsum "
             "argsort matmul transpose expand "
             "flip pad slice concat gather scatter_add embedding "
-            "embedding_grad ");
+            "embedding_grad scatter ");
 }
 
 TEST(Table, DigestIsStableWithinAProcess) {
@@ -204,8 +204,10 @@ TEST(Table, EveryOperandOfADifferentiableOpHasALine) {
       "where c", "gather index", "scatter_add index", "embedding ids",
       "embedding_grad ids", "cross_entropy target", "maximum_grad a",
       "maximum_grad b", "clamp_grad x", "clamp_grad lo", "clamp_grad hi",
-      "relu_grad y", "max_grad x", "max_grad y", "cross_entropy_grad target",
-      "dropout p", "dropout seed", "rope start", "rope_grad start",
+      "take index", "take_grad index", "scatter index", "scatter_grad index",
+      "cross_entropy weight", "relu_grad y", "max_grad x", "max_grad y",
+      "cross_entropy_grad target", "dropout p", "dropout seed", "rope start",
+      "rope_grad start",
       // Functions of q, k and v, whose gradients say it all.
       "attention_grad o", "attention_grad lse"};
   for (const Op& op : all_ops()) {

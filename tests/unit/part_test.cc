@@ -184,7 +184,8 @@ TEST(Part, LookupsInBlocksSumToThatOfTheWhole) {
     const auto backend = backend_for_test(named.backend, named.options);
     for (const int64_t size : {1, 3, 4, 7}) {
       for (const std::string line :
-           {"y = embedding x i", "y = gather x j axis=0"}) {
+           {"y = embedding x i", "y = gather x j axis=0",
+            "y = take x i axis=0"}) {
         const Tensors names =
             lookup("x f32[$X] i i64[3,2]<7 j i32[9,6]<7", table);
         const Tensor whole = only(*backend, line, names);
@@ -225,6 +226,9 @@ TEST(Part, SumsIntoBlocksAreTheBlocksOfTheSum) {
             << here << key_of(part);
       };
       check("y = scatter_add x j s", "y = scatter_add x j s");
+      check("y = scatter x j s", "y = scatter x j s");
+      check("y = take_grad g i rows=7",
+            "y = take_grad g i rows=" + std::to_string(shape[0]));
       check("y = embedding_grad g i rows=7",
             "y = embedding_grad g i rows=" + std::to_string(shape[0]));
     }

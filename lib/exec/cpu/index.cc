@@ -1,5 +1,5 @@
-// gather and scatter_add. An index must name a row of the whole; one of a row
-// that part= puts elsewhere reads 0 and writes nothing.
+// gather, scatter_add and scatter. An index must name a row of the whole; one
+// of a row that part= puts elsewhere reads 0 and writes nothing.
 #include <cstring>
 #include <vector>
 
@@ -116,19 +116,6 @@ class Gather final : public Kernel {
   Indexed indexed_;
 };
 
-std::unique_ptr<Kernel> cpu_gather(const Call& call, const Context& context) {
-  switch (size_of(call.type(0).dtype)) {
-    case 1:
-      return make<Gather<uint8_t>>(call, context);
-    case 2:
-      return make<Gather<uint16_t>>(call, context);
-    case 4:
-      return make<Gather<uint32_t>>(call, context);
-    default:
-      return make<Gather<uint64_t>>(call, context);
-  }
-}
-
 // y = x, then y[index[i,j],j] += src[i,j], in the order of the index.
 template <typename T>
 class ScatterAdd final : public Kernel {
@@ -157,6 +144,49 @@ class ScatterAdd final : public Kernel {
   size_t bytes_;
 };
 
+// y = x, then y[index[i,j],j] = src[i,j], in the order of the index.
+template <typename T>
+class Scatter final : public Kernel {
+ public:
+  Scatter(const Call& call, const Context& context)
+      : indexed_(call, context), bytes_(call.results[0].bytes()) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    if (Status s = indexed_.read(in[1]); !s.ok()) return s;
+    const auto* src = static_cast<const T*>(in[2]);
+    auto* y = static_cast<T*>(out[0]);
+    if (in[0] != out[0] && bytes_ > 0) std::memcpy(y, in[0], bytes_);
+    indexed_.each([src, y](int64_t i, int64_t at) {
+      if (at >= 0) y[at] = src[i];
+    });
+    return ok_status();
+  }
+
+  bool in_place(size_t operand, size_t /*result*/) const override {
+    return operand == 0;
+  }
+
+ private:
+  Indexed indexed_;
+  size_t bytes_;
+};
+
+// A kernel that moves elements and need not know what they are.
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_by_size(const Call& call, const Context& context) {
+  switch (size_of(call.type(0).dtype)) {
+    case 1:
+      return make<K<uint8_t>>(call, context);
+    case 2:
+      return make<K<uint16_t>>(call, context);
+    case 4:
+      return make<K<uint32_t>>(call, context);
+    default:
+      return make<K<uint64_t>>(call, context);
+  }
+}
+
 std::unique_ptr<Kernel> cpu_scatter_add(const Call& call,
                                         const Context& context) {
   const Dtype dtype = call.results[0].dtype;
@@ -169,8 +199,9 @@ std::unique_ptr<Kernel> cpu_scatter_add(const Call& call,
 }
 
 constexpr KernelRow kRows[] = {
-    {"gather", cpu_gather},
+    {"gather", make_by_size<Gather>},
     {"scatter_add", cpu_scatter_add},
+    {"scatter", make_by_size<Scatter>},
 };
 
 }  // namespace

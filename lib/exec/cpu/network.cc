@@ -199,6 +199,16 @@ class CrossEntropyGrad final : public Kernel {
   int threads_;
 };
 
+// Weights, ignored classes and smoothing take the expansion.
+std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
+                                          const Context& context) {
+  if (call.given(2) || call.has_key("ignore_index") ||
+      call.number("label_smoothing") != 0) {
+    return nullptr;
+  }
+  return make_float<CrossEntropy>(call, context);
+}
+
 constexpr int64_t kPart = 8192;  // elements summed at a time
 
 // mse x target: the mean or sum of (x - target)^2.
@@ -250,7 +260,7 @@ constexpr KernelRow kRows[] = {
     {"log_softmax", cpu_softmax},
     {"softmax_grad", cpu_softmax},
     {"log_softmax_grad", cpu_softmax},
-    {"cross_entropy", make_float<CrossEntropy>},
+    {"cross_entropy", cpu_cross_entropy},
     {"cross_entropy_grad", make_float<CrossEntropyGrad>},
     {"mse", cpu_mse},
 };

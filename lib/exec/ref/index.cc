@@ -122,6 +122,23 @@ class ScatterAdd final : public Indexed {
   Type src_, to_;
 };
 
+// scatter: y = x, then y[index[i,j],j] = src[i,j], in row-major order.
+class Scatter final : public Indexed {
+ public:
+  using Indexed::Indexed;
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto size = static_cast<int64_t>(size_of(x_.dtype));
+    const auto* from = static_cast<const char*>(in[2]);
+    auto* to = static_cast<char*>(out[0]);
+    if (x_.elements() > 0) std::memcpy(to, in[0], x_.bytes());
+    return each(in[1], index_.shape, [&](int64_t i, int64_t at, int64_t) {
+      if (at < 0) return;
+      std::memcpy(to + at * size, from + i * size, static_cast<size_t>(size));
+    });
+  }
+};
+
 // embedding: y[..,d] = table[ids[..],d].
 class Embedding final : public Kernel {
  public:
@@ -188,6 +205,7 @@ std::unique_ptr<Kernel> make(const Call& call) {
 constexpr KernelRow kRows[] = {
     {"gather", make<Gather>},
     {"scatter_add", make<ScatterAdd>},
+    {"scatter", make<Scatter>},
     {"embedding", make<Embedding>},
     {"embedding_grad", make<EmbeddingGrad>},
 };
