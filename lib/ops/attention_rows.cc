@@ -1,189 +1,82 @@
 // Attention: every row of q takes a mean of v's rows, weighted by how near
 // their keys are.
-#include <utility>
+#include "ops/attention_rows.h"
 
-#include "ops/attention.h"
 #include "ops/families.h"
-#include "ops/index_rule.h"
-#include "ops/shape_rules.h"
 
 namespace gt {
 namespace {
 
-Type result_of(const Call& call, const Attention& a, int64_t rows,
-               int64_t last) {
-  Type type{call.type(0).dtype, a.lead};
-  type.shape.push_back(rows);
-  type.shape.push_back(last);
-  return type;
-}
-
-Type lse_of(const Call& call, const Attention& a) {
-  Type type{wide_dtype(call.type(0).dtype), a.lead};
-  if (call.has_key("heads")) type.shape.push_back(a.heads);
-  type.shape.push_back(a.rows);
-  return type;
-}
-
-Status types_attention(Call& call) {
-  const auto found = attention_of(call);
-  if (!found.ok()) return found.error();
-  const Attention& a = found.value();
-  call.results.push_back(result_of(call, a, a.rows, a.heads * a.width));
-  if (call.result_count > 1) call.results.push_back(lse_of(call, a));
-  return ok_status();
-}
-
-Status types_attention_grad(Call& call) {
-  const auto found = attention_of(call);
-  if (!found.ok()) return found.error();
-  const Attention& a = found.value();
-  const Type o = result_of(call, a, a.rows, a.heads * a.width);
-  const Type lse = lse_of(call, a);
-  const Type* wanted[] = {&o, &lse, &o, &lse};
-  for (size_t i = 3; i < call.arguments.size(); ++i) {
-    if (!call.given(i) || call.type(i) == *wanted[i - 3]) continue;
-    return Error{call.describe(i) + " must have the type " +
-                 to_string(*wanted[i - 3])};
-  }
-  call.results.push_back(result_of(call, a, a.rows, a.heads * a.depth));
-  call.results.push_back(result_of(call, a, a.columns, a.heads * a.depth));
-  call.results.push_back(result_of(call, a, a.columns, a.heads * a.width));
-  return ok_status();
-}
-
-// {rows} {columns} {first} {factor} as in Attention.
-std::string attention_word(const Call& call, std::string_view name, size_t) {
-  const Attention a = attention_of(call).value();
-  if (name == "rows") return std::to_string(a.rows);
-  if (name == "columns") return std::to_string(a.columns);
-  if (name == "first") return std::to_string(a.first);
-  if (name == "factor") return number_text(a.scale);
-  return "";
-}
-
-// [...,s,h*d] and [...,h,s,d].
-Status types_split_heads(Call& call) {
-  Type type = call.type(0);
-  call.results.push_back(type);
-  if (!call.has_key("heads")) return ok_status();
-  Shape& shape = call.results[0].shape;
-  const int64_t heads = call.integer("heads");
-  const size_t rank = type.shape.size();
-  if (rank < 2 || rank >= Shape::kMaxRank || heads < 1 ||
-      type.shape.back() % heads != 0) {
-    return Error{"heads= does not divide " + call.describe(0)};
-  }
-  shape[rank - 1] /= heads;
-  shape.insert(rank - 2, heads);
-  return ok_status();
-}
-
-Status types_merge_heads(Call& call) {
-  Type type = call.type(0);
-  const size_t rank = type.shape.size();
-  if (call.has_key("heads")) {
-    if (rank < 3 || type.shape[rank - 3] != call.integer("heads")) {
-      return Error{call.describe(0) +
-                   " has not heads=" + std::string(call.key("heads"))};
-    }
-    type.shape[rank - 1] *= type.shape[rank - 3];
-    type.shape.erase(rank - 3);
-  }
-  call.results.push_back(type);
-  return ok_status();
-}
-
-// {parts}: [...,s,h,d] as a shape; {order}: the axes that exchange s and h.
-std::string heads_word(const Call& call, std::string_view name, size_t) {
-  if (name != "parts" && name != "order") return "";
-  const bool splits = call.op->name == "split_heads";
-  std::vector<int64_t> parts, order;
-  const Shape& shape = splits ? call.results[0].shape : call.type(0).shape;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    parts.push_back(shape[i]);
-    order.push_back(static_cast<int64_t>(i));
-  }
-  const size_t s = shape.size() - 2;
-  std::swap(parts[s], parts[s - 1]);
-  std::swap(order[s], order[s - 1]);
-  return list_text(name == "parts" ? parts : order);
-}
-
-// Leading dimensions, which broadcast; heads; q's rows, which the gradients of
-// k and v are sums over. k's rows are whole.
-std::vector<Label> labels_attention(const Call& call) {
-  const Attention a = attention_of(call).value();
-  const bool has_heads = call.has_key("heads");
-  const bool backward = call.op->name == "attention_grad";
-  const auto lead = static_cast<int32_t>(a.lead.size());
-  const auto is_lse = [&](size_t i) {
-    return backward ? i == 4 || i == 6 : false;
-  };
-  std::vector<Label> labels;
-  for (int32_t d = 0; d < lead; ++d) {
-    Label label(call, a.lead[static_cast<size_t>(d)]);
-    for (size_t i = 0; i < call.arguments.size(); ++i) {
-      if (!call.given(i)) continue;
-      const Shape& shape = call.type(i).shape;
-      // q, k and v may have fewer leading dimensions.
-      const int32_t dim =
-          i < 3 ? d - lead + static_cast<int32_t>(shape.size()) - 2 : d;
-      if (dim >= 0 && shape[static_cast<size_t>(dim)] == label.size) {
-        label.arguments[i].dim = dim;
-      }
-    }
-    for (LabelDim& place : label.results) place.dim = d;
-    labels.push_back(std::move(label));
-  }
-  Label rows(call, a.rows);
-  rows.needs_split = a.causal;
-  Label heads(call, a.heads);
-  heads.is_never_empty = true;
-  heads.needs_split = true;
-  const auto last = [](const Type& type) {
-    return static_cast<int32_t>(type.shape.size()) - 1;
-  };
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    if (!call.given(i)) continue;
-    const Type& type = call.type(i);
-    if (i == 0 || i > 2) {
-      rows.arguments[i].dim = is_lse(i) ? last(type) : last(type) - 1;
-    }
-    heads.arguments[i] =
-        is_lse(i) ? LabelDim{lead, 1}
-                  : LabelDim{last(type), type.shape.back() / a.heads};
-  }
-  for (size_t r = 0; r < call.results.size(); ++r) {
-    const Type& type = call.results[r];
-    const bool lse = !backward && r == 1;
-    heads.results[r] = lse ? LabelDim{lead, 1}
-                           : LabelDim{last(type), type.shape.back() / a.heads};
-    if (!backward || r == 0) {
-      rows.results[r].dim = lse ? last(type) : last(type) - 1;
-    } else {
-      rows.is_summed = true;
-    }
-  }
-  labels.push_back(std::move(rows));
-  if (has_heads) labels.push_back(std::move(heads));
-  return labels;
-}
-
 constexpr Row kRows[] = {
-    {.signature = "o [lse] = attention q k v causal=0 [heads=] [scale=] "
-                  "[split=] [shape=] [part=]",
-     .index = "...sd!,...t!d!,...t!d!->...sd,...s",
-     .accepts = "float",
+    // A gradient of the mask wants the scores of all rows and columns; it is
+    // written only where something asks for it.
+    {.signature = "o [lse] = attention q k v [mask] causal=0 enable_gqa=0 "
+                  "[heads=] [scale=] [split=] [shape=] [part=]",
+     .index = "...sd!,...t!d!,...t!d!,...->...sd,...s",
+     .accepts = "float,float,float,any",
      .gradient = R"(
-       [lse dlse] dq dk dv = attention_grad q k v o lse do dlse keys...
-       [lse !dlse] dq dk dv = attention_grad q k v o lse do keys...
-       [!lse] c l = attention q k v keys...
-       [!lse] dq dk dv = attention_grad q k v c l do keys...)",
+       [group=1] kr = copy k
+       [group=1] vr = copy v
+       [group!=1 heads] kr = repeat_heads k size={group} heads={kv_heads}
+       [group!=1 heads] vr = repeat_heads v size={group} heads={kv_heads}
+       [group!=1 !heads] kr = repeat_heads k size={group}
+       [group!=1 !heads] vr = repeat_heads v size={group}
+       [!lse] c l = attention q k v mask keys...
+       [lse] c = copy o
+       [lse] l = copy lse
+       [dlse] e = copy dlse
+       [!dlse masked!=none] e0 = isfinite l
+       [!dlse masked!=none] e1 = cast e0 {wide}
+       [!dlse masked!=none] e = mul e1 0
+       [dlse] gq gk gv = attention_grad q kr vr c l do e mask keys...
+       [!dlse masked!=none] gq gk gv = attention_grad q kr vr c l do e mask keys...
+       [!dlse masked=none] gq gk gv = attention_grad q kr vr c l do keys...
+       dq = copy gq
+       [group=1] dk = copy gk
+       [group=1] dv = copy gv
+       [group!=1] dk = fold_heads gk size={group} heads={heads}
+       [group!=1] dv = fold_heads gv size={group} heads={heads}
+       [masked=float] qc = cast q {wide}
+       [masked=float] kc = cast kr {wide}
+       [masked=float] vc = cast vr {wide}
+       [masked=float] oc = cast c {wide}
+       [masked=float] gc = cast do {wide}
+       [masked=float] qh = split_heads qc heads={heads}
+       [masked=float] kh = split_heads kc heads={heads}
+       [masked=float] qs = mul qh {factor}
+       [masked=float] s = matmul qs kh tb=1
+       [masked=float causal=1] i = arange i64[{rows}] {first}
+       [masked=float causal=1] j = arange i64[{columns}]
+       [masked=float causal=1] r = unsqueeze i axis=-1
+       [masked=float causal=1] f = le j r
+       [masked=float causal=1] t = where f s -inf
+       [masked=float causal=0] t = copy s
+       [masked=float] tm = add t mask
+       [masked=float] l0 = unsqueeze l axis=-1
+       [masked=float] lh = eq l0 -inf
+       [masked=float] lw = where lh inf l0
+       [masked=float] x = sub tm lw
+       [masked=float] p = exp x
+       [masked=float] vh = split_heads vc heads={heads}
+       [masked=float] oh = split_heads oc heads={heads}
+       [masked=float] gh = split_heads gc heads={heads}
+       [masked=float] gp = matmul gh vh tb=1
+       [masked=float] og = mul oh gh
+       [masked=float] n0 = sum og axis=-1 keepdims=1
+       [masked=float] el = unsqueeze e axis=-1
+       [masked=float] n = sub n0 el
+       [masked=float] u = sub gp n
+       [masked=float] dmask = mul p u)",
      .expansion = R"(
+       [group=1] br = copy k
+       [group=1] cr = copy v
+       [group!=1 heads] br = repeat_heads k size={group} heads={kv_heads}
+       [group!=1 heads] cr = repeat_heads v size={group} heads={kv_heads}
+       [group!=1 !heads] br = repeat_heads k size={group}
+       [group!=1 !heads] cr = repeat_heads v size={group}
        qh = split_heads q heads={heads}
-       kh = split_heads k heads={heads}
-       vh = split_heads v heads={heads}
+       kh = split_heads br heads={heads}
+       vh = split_heads cr heads={heads}
        qs = mul qh {factor}
        s = matmul qs kh tb=1
        [causal=1] i = arange i64[{rows}] {first}
@@ -192,12 +85,20 @@ constexpr Row kRows[] = {
        [causal=1] f = le j r
        [causal=1] t = where f s -inf
        [causal=0] t = copy s
-       [columns!=0] m = max t axis=-1 keepdims=1
-       [columns=0] m = sum t axis=-1 keepdims=1
-       x = sub t m
+       [masked=bool] tm = where mask t -inf
+       [masked=float] tm = add t mask
+       [masked=none] tm = copy t
+       [columns!=0] m0 = max tm axis=-1 keepdims=1
+       [columns=0] m0 = sum tm axis=-1 keepdims=1
+       [masked!=none] h = eq m0 -inf
+       [masked!=none] m = where h 0 m0
+       [masked=none] m = copy m0
+       x = sub tm m
        e = exp x
        z = sum e axis=-1 keepdims=1
-       p = div e z
+       [masked!=none] zw = where h 1 z
+       [masked=none] zw = copy z
+       p = div e zw
        u = matmul p vh
        o = merge_heads u heads={heads}
        [lse] n = log z
@@ -216,11 +117,17 @@ constexpr Row kRows[] = {
                 "split= it counts the heads of the whole. scale is "
                 "1/sqrt(d), d of one head, unless given. causal=1: row i sees "
                 "the columns up to i; under part= rows count from where the "
-                "block begins. lse is the logarithm of each row's sum of "
+                "block begins. mask broadcasts to the scores [...,s,t], with "
+                "heads= [...,h,s,t]: of bool it says which columns a row sees, "
+                "of q's dtype it is added to the scores; a row that sees none "
+                "gives 0 and lse -inf. enable_gqa=1: k and v have fewer heads "
+                "than q, a number that divides them, and neighbouring heads of "
+                "q share one; heads are those of heads=, or the dimension "
+                "before the rows. lse is the logarithm of each row's sum of "
                 "exponentials, f32 (f64 of f64), [...,s] or with heads= "
                 "[...,h,s]. f16 and bf16 are computed in f32. Of no columns, "
                 "o is 0 and lse -inf. Errors: sizes or dtypes differ; heads "
-                "that do not divide.",
+                "that do not divide; a mask that does not broadcast.",
      .source = "torch.nn.functional.scaled_dot_product_attention; Vaswani et "
                "al., Attention is all you need, 2017",
      .example = "q = tensor f32[2,1] 1 1\n"
@@ -230,12 +137,12 @@ constexpr Row kRows[] = {
                 "=> o = tensor f32[2,1] 2 4"},
     // o and lse are what attention gave of q, k and v: no variables of their
     // own, so what the gradient says of q, k and v is all.
-    {.signature = "gq gk gv = attention_grad q k v o lse go [glse] causal=0 "
-                  "[heads=] [scale=] [split=] [shape=] [part=]",
-     .index = "...sd!,...t!d!,...t!d!,...sd!,...s,...sd!,...s->...sd,...td,"
-              "...td",
+    {.signature = "gq gk gv = attention_grad q k v o lse go [glse] [mask] "
+                  "causal=0 [heads=] [scale=] [split=] [shape=] [part=]",
+     .index = "...sd!,...t!d!,...t!d!,...sd!,...s,...sd!,...s,...->...sd,"
+              "...td,...td",
      .linear = "56",
-     .accepts = "float",
+     .accepts = "float,float,float,float,float,float,float,any",
      .gradient = R"(
        qh = split_heads q heads={heads}
        kh = split_heads k heads={heads}
@@ -252,8 +159,14 @@ constexpr Row kRows[] = {
        [causal=1] f = le j r
        [causal=1] t = where f s -inf
        [causal=0] t = copy s
-       l = unsqueeze lse axis=-1
-       x = sub t l
+       [masked=bool] tm = where mask t -inf
+       [masked=float] tm = add t mask
+       [masked=none] tm = copy t
+       l0 = unsqueeze lse axis=-1
+       [masked!=none] lh = eq l0 -inf
+       [masked!=none] l = where lh inf l0
+       [masked=none] l = copy l0
+       x = sub tm l
        p = exp x
        gp = matmul gh vh tb=1
        pg = mul p gp
@@ -287,6 +200,7 @@ constexpr Row kRows[] = {
        rn = sum pr axis=-1 keepdims=1
        rc = sub r3 rn
        hs = mul p rc
+       [masked=float] dmask = copy hs
        a0 = matmul hs kh
        a1 = matmul gs bh
        a2 = add a0 a1
@@ -311,8 +225,14 @@ constexpr Row kRows[] = {
        [causal=1] f = le j r
        [causal=1] t = where f s -inf
        [causal=0] t = copy s
-       l = unsqueeze lse axis=-1
-       x = sub t l
+       [masked=bool] tm = where mask t -inf
+       [masked=float] tm = add t mask
+       [masked=none] tm = copy t
+       l0 = unsqueeze lse axis=-1
+       [masked!=none] lh = eq l0 -inf
+       [masked!=none] l = where lh inf l0
+       [masked=none] l = copy l0
+       x = sub tm l
        p = exp x
        y0 = matmul p gh ta=1
        gv = merge_heads y0 heads={heads}
@@ -364,6 +284,41 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "[...,h,s,d] as [...,s,h*d]; x itself without heads=.",
      .internal = true},
+    {.signature = "y = repeat_heads x size= [heads=] [split=] [shape=] "
+                  "[part=]",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       [heads] dx = fold_heads dy size={size} heads={more}
+       [!heads] dx = fold_heads dy size={size})",
+     .expansion = R"(
+       a = reshape x shape={apart}
+       b = expand a shape={wide}
+       y = reshape b shape={y.shape})",
+     .types = types_repeat_heads,
+     .labels = labels_repeat_heads,
+     .placeholder = repeat_word,
+     .flops = 0,
+     .sense = "Each of heads= in the last dimension, or of the dimension "
+              "before the rows, size= times.",
+     .source = "torch.repeat_interleave",
+     .internal = true},
+    {.signature = "y = fold_heads x size= [heads=] [split=] [shape=] [part=]",
+     .linear = "0",
+     .accepts = "float",
+     .gradient = R"(
+       [heads] dx = repeat_heads dy size={size} heads={fewer}
+       [!heads] dx = repeat_heads dy size={size})",
+     .expansion = R"(
+       a = reshape x shape={wide}
+       b = sum a axis={at}
+       y = reshape b shape={y.shape})",
+     .types = types_repeat_heads,
+     .labels = labels_repeat_heads,
+     .placeholder = repeat_word,
+     .sense = "The sums of size= heads in turn: repeat_heads backwards.",
+     .internal = true,
+     .part_operand = 0},
 };
 
 }  // namespace

@@ -106,23 +106,39 @@ class Attention:
             return x
         return x.transpose(-2, -3).flatten(-2)
 
-    def scores(self, q, k):
+    def scores(self, q, k, mask=None):
         scale = self.scale or max(q.shape[-1], 1) ** -0.5
         s = q @ k.transpose(-1, -2) * scale
+        if mask is not None:
+            s = (s.masked_fill(~mask, -numpy.inf) if mask.dtype == torch.bool
+                 else s + mask)
         if not self.causal:
             return s
         rows = torch.arange(q.shape[-2]).unsqueeze(-1) + self.first
         seen = torch.arange(k.shape[-2]) <= rows
         return s.masked_fill(~seen, -numpy.inf)
 
-    def run(self, q, k, v):
-        s = self.scores(self.split(q), self.split(k))
-        o = torch.softmax(s, -1) @ self.split(v)
-        return self.merge(o), torch.logsumexp(s, -1)
+    def kv_split(self, x, group):
+        """k or v by heads, each `group` times: PyTorch's enable_gqa."""
+        if group == 1:
+            return self.split(x)
+        if self.heads:
+            n = self.heads // group
+            x = x.unflatten(-1, (n, x.shape[-1] // n)).transpose(-2, -3)
+        return x.repeat_interleave(group, -3)
 
-    def grad(self, q, k, v, go, glse=None):
+    def run(self, q, k, v, mask=None, group=1):
+        s = self.scores(self.split(q), self.kv_split(k, group), mask)
+        # A row that sees nothing gives 0, as in PyTorch since 2.5.
+        none = (s == -numpy.inf).all(-1, keepdim=True) & (s.shape[-1] > 0)
+        p = torch.softmax(s.masked_fill(none, 0.0), -1).masked_fill(none, 0.0)
+        lse = torch.logsumexp(s.masked_fill(none, 0.0), -1).masked_fill(
+            none.squeeze(-1), -numpy.inf)
+        return self.merge(p @ self.kv_split(v, group)), lse
+
+    def grad(self, q, k, v, go, glse=None, mask=None):
         q, k, v, go = (self.split(x) for x in (q, k, v, go))
-        p = torch.softmax(self.scores(q, k), -1)
+        p = torch.softmax(self.scores(q, k, mask), -1)
         gp = go @ v.transpose(-1, -2)
         n = (p * gp).sum(-1, keepdim=True)
         if glse is not None:
@@ -188,16 +204,106 @@ def attention_cases():
                 "v": torch.ones(0, 4)}, name="attention of no columns")
 
 
+def masked_cases():
+    """Masks of bool and of floats, that broadcast or not."""
+    rng = numpy.random.default_rng(6)
+    for q, k, v, heads, masks in (
+            ((3, 4), (5, 4), (5, 6), 0, ((3, 5), (5,), (3, 1), (1, 1), ())),
+            ((2, 3, 4), (2, 5, 4), (2, 5, 4), 2,
+             ((3, 5), (2, 3, 5), (2, 1, 3, 5), (2, 2, 3, 5), (2, 1, 1, 5))),
+            ((2, 2, 3, 4), (2, 1, 5, 4), (1, 2, 5, 4), 0,
+             ((2, 1, 1, 5), (2, 3, 5))), ((37, 4), (70, 4), (70, 4), 0,
+                                          ((37, 70),))):
+        for mask in masks:
+            for kind in ("bool", "normal"):
+                for causal in (False, True):
+                    a = Attention(heads, causal)
+                    shapes = {"q": q, "k": k, "v": v, "m": mask}
+                    large = q == (37, 4)
+                    for case in make(
+                            "attention", "o lse = attention q k v m" + a.keys(),
+                            a.run, shapes,
+                            FLOATS if large else FLOATS + HALVES,
+                            {"m": (kind, "bool")} if kind == "bool" else kind,
+                            0 if large else 2):
+                        if kind == "bool":  # lse is finite where all see one
+                            case.inputs["m"].reshape(-1, mask[-1] if mask else 1)[:, 0] = True
+                        yield case
+                        yield dataclasses.replace(
+                            case, line="o = attention q k v m" + a.keys(),
+                            function=lambda *x, a=a: a.run(*x)[0],
+                            name="one result: " + case.name)
+    # Rows that see nothing: 0, and no gradient.
+    for kind in ("bool", "float"):
+        for causal in (False, True):
+            a = Attention(2, causal)
+            for case in make("attention", "o = attention q k v m" + a.keys(),
+                             lambda *x, a=a: a.run(*x)[0],
+                             {"q": (2, 3, 4), "k": (2, 5, 4), "v": (2, 5, 4),
+                              "m": (3, 5)}, FLOATS, "normal", 1):
+                sees = torch.tensor(rng.random((3, 5)) < 0.6)
+                sees[1] = False
+                sees[2] = True
+                sees[0, 0] = True
+                dtype = case.inputs["q"].dtype
+                case.inputs["m"] = sees if kind == "bool" else torch.where(
+                    sees, 0.5, -numpy.inf).to(dtype)
+                case.targets = ["q", "k", "v"]
+                yield case
+
+
+def grouped_cases():
+    """Heads of q that share heads of k and v."""
+    for q, k, v, heads, group in (
+            ((3, 8), (5, 4), (5, 6), 4, 2), ((2, 3, 8), (2, 5, 2), (2, 5, 3), 4,
+                                             4),
+            ((2, 3, 8), (5, 8), (5, 4), 4, 1), ((4, 3, 2), (2, 5, 2), (2, 5, 3),
+                                                0, 2),
+            ((2, 6, 3, 2), (2, 2, 5, 2), (1, 2, 5, 2), 0, 3),
+            ((2, 4, 3, 2), (1, 5, 2), (1, 5, 2), 0, 4)):
+        for masked in (False, True):
+            for causal in (False, True):
+                a = Attention(heads, causal)
+                shapes = {"q": q, "k": k, "v": v}
+                if masked:
+                    shapes["m"] = (3, 5)
+                line = ("attention q k v" + (" m" if masked else "") + a.keys()
+                        + " enable_gqa=1")
+                yield from make(
+                    "attention", "o lse = " + line,
+                    lambda q, k, v, m=None, a=a, g=group: a.run(q, k, v, m, g),
+                    shapes, FLOATS + HALVES, "normal", 2)
+    for op, group, shape, heads in (
+            ("repeat_heads", 3, (2, 5, 4), 0), ("repeat_heads", 2, (3, 4), 2),
+            ("fold_heads", 2, (4, 5, 2), 0), ("fold_heads", 2, (3, 8), 4)):
+        def run(x, op=op, group=group, heads=heads):
+            y = x.unflatten(-1, (heads, -1)) if heads else x
+            at = -2 if heads else -3
+            if op == "repeat_heads":
+                y = y.repeat_interleave(group, at)
+            else:
+                y = y.unflatten(at, (y.shape[at] // group, group)).sum(at)
+            return y.flatten(-2) if heads else y
+        yield from make(op, f"y = {op} x size={group}"
+                        + (f" heads={heads}" if heads else ""), run,
+                        {"x": shape}, FLOATS, "normal", 2)
+
+
 def attention_grad_cases(a, shapes, part=""):
     """o and lse are those of q, k and v, whose derivatives are the whole
     story: not variables that a difference may keep."""
     some = torch.zeros
     o, lse = a.run(*[some(s) for s in shapes.values()])
-    for names in ("go", "go glse"):
+    for names in ("go", "go glse", "go glse m"):
         own = {**shapes, "go": tuple(o.shape), "glse": tuple(lse.shape)}
         if names == "go":
             del own["glse"]
-        before = "o lse = attention q k v" + a.keys() + part
+        if names.endswith(" m"):
+            if part:
+                continue
+            own["m"] = lse.shape + (shapes["k"][-2],)
+        before = "o lse = attention q k v" + (
+            " m" if "m" in own else "") + a.keys() + part
         for case in make(
                 "attention_grad", "gq gk gv = attention_grad q k v o lse "
                 f"{names}{a.keys()}{part}", a.grad, own, ("f64",), "normal",
@@ -305,6 +411,8 @@ def dropout_cases():
 def cases():
     yield from norm_cases()
     yield from attention_cases()
+    yield from masked_cases()
+    yield from grouped_cases()
     yield from head_cases()
     yield from rope_cases()
     yield from dropout_cases()

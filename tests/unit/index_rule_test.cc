@@ -132,6 +132,16 @@ TEST(IndexRule, HeadsAreUnitsOfTheLastDimension) {
             "+5: q.0 o.0 l.0 g.0 -> r0.0");
 }
 
+// What is cut is the head that a group shares.
+TEST(IndexRule, GroupedHeadsStayTogether) {
+  EXPECT_EQ(rule_of("o = attention q k v m heads=4 enable_gqa=1",
+                    {"f32[5,8]", "f32[6,4]", "f32[6,4]", "f32[4,1,6]"}),
+            "5: q.0 -> r0.0; !2: q.1*4 k.1*2 v.1*2 m.0*2 -> r0.1*4");
+  EXPECT_EQ(rule_of("o = attention q k v m enable_gqa=1",
+                    {"f32[4,5,8]", "f32[2,6,8]", "f32[2,6,8]", "bool[5,6]"}),
+            "2: q.0*2 k.0 v.0 -> r0.0*2; 5: q.1 m.0 -> r0.1");
+}
+
 TEST(IndexRule, WhatDependsOnItsPlaceNeedsSplit) {
   EXPECT_EQ(rule_of("y = dropout x 0.5 1", {"f32[2,3]"}),
             "!2: x.0 -> r0.0; !3: x.1 -> r0.1");

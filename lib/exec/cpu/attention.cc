@@ -4,12 +4,14 @@
 #include "ops/attention.h"
 
 #include <array>
+#include <limits>
 #include <vector>
 
 #include "exec/cpu/convert.h"
 #include "exec/cpu/cpu.h"
 #include "exec/cpu/parallel.h"
 #include "exec/view.h"
+#include "ops/shape_rules.h"
 
 namespace gt::cpu {
 namespace {
@@ -63,28 +65,103 @@ struct Layout {
   int64_t leads, heads, rows, columns, depth, width;
 };
 
-// Which of an operand's own leading positions each of the lead's is.
-std::vector<int64_t> own_leads(const Shape& shape, const Shape& lead) {
-  const Shape own(std::span<const int64_t>(shape.begin(), shape.size() - 2));
+// Which of an operand's own leading positions each of the lead's is, where
+// `group` neighbours in its last one share one of the operand's.
+std::vector<int64_t> own_leads(const Shape& shape, const Shape& lead,
+                               int64_t group) {
+  Shape own(std::span<const int64_t>(shape.begin(), shape.size() - 2));
+  if (!own.empty()) own[own.size() - 1] *= group;
   Walk<1> walk(lead, {broadcast_strides(own, lead)});
   std::vector<int64_t> leads(static_cast<size_t>(lead.elements()));
   for (int64_t& i : leads) {
-    i = walk[0];
+    i = walk[0] / group;
     walk.next();
   }
   return leads;
 }
 
+// The mask as what is added to the scores, and where the rows and columns of
+// each unit begin in it.
+template <typename T>
+class Mask {
+ public:
+  Mask(const Call& call, const Attention& a, const Loops& loops) {
+    const size_t i = operand_named(call, "mask");
+    if (i >= call.arguments.size() || !call.given(i)) return;
+    operand_ = static_cast<int64_t>(i);
+    const Type& type = call.type(i);
+    is_bool_ = type.dtype == Dtype::kBool;
+    if (is_bool_) {
+      added_.resize(static_cast<size_t>(type.elements()));
+    } else {
+      converted_.emplace_back(type, dtype_of<T>(), loops);
+    }
+    Shape units = a.lead;
+    if (call.has_key("heads")) units.push_back(a.heads);
+    Shape scores = units;
+    scores.push_back(a.rows);
+    scores.push_back(a.columns);
+    const Strides strides = broadcast_strides(type.shape, scores);
+    row_ = strides[units.size()];
+    column_ = strides[units.size() + 1];
+    Walk<1> walk(units, {strides});
+    begin_.resize(static_cast<size_t>(units.elements()));
+    for (int64_t& at : begin_) {
+      at = walk[0];
+      walk.next();
+    }
+  }
+
+  void read(std::span<const void* const> in) {
+    if (operand_ < 0) return;
+    const void* data = in[static_cast<size_t>(operand_)];
+    if (!is_bool_) {
+      data_ = static_cast<const T*>(converted_[0].get(data));
+      return;
+    }
+    const auto* sees = static_cast<const uint8_t*>(data);
+    for (size_t i = 0; i < added_.size(); ++i) {
+      added_[i] = sees[i] != 0 ? T{0} : -std::numeric_limits<T>::infinity();
+    }
+    data_ = added_.data();
+  }
+
+  void place(int64_t unit, int64_t row, AttentionBlock<T>& x) const {
+    if (operand_ < 0) return;
+    x.mask = data_ + begin_[static_cast<size_t>(unit)] + row * row_;
+    x.mask_row = row_;
+    x.mask_column = column_;
+  }
+
+ private:
+  int64_t operand_ = -1;
+  bool is_bool_ = false;
+  int64_t row_ = 0, column_ = 0;
+  std::vector<int64_t> begin_;
+  std::vector<T> added_;
+  std::vector<Converted> converted_;
+  const T* data_ = nullptr;
+};
+
 // What both directions read.
 template <typename T>
 class Blocks {
  public:
-  Blocks(const Call& call, const Attention& a)
-      : layout_(a), causal_(a.causal), first_(a.first), scale_(a.scale) {
+  Blocks(const Call& call, const Attention& a, const Loops& loops)
+      : layout_(a),
+        mask_(call, a, loops),
+        causal_(a.causal),
+        first_(a.first),
+        scale_(a.scale) {
+    const bool has_heads = call.has_key("heads");
     for (size_t i = 0; i < 3; ++i) {
-      leads_[i] = own_leads(call.type(i).shape, a.lead);
+      leads_[i] = own_leads(call.type(i).shape, a.lead,
+                            i == 0 || has_heads ? 1 : a.group);
     }
+    if (has_heads) group_ = a.group;
   }
+
+  void read_mask(std::span<const void* const> in) { mask_.read(in); }
 
   const Layout& layout() const { return layout_; }
   // About the cycles that a block of queries takes, in bytes as parallel.h
@@ -99,14 +176,17 @@ class Blocks {
     const Layout& l = layout_;
     const int64_t row = index * kAttentionQueries;
     AttentionBlock<T> x{};
-    x.q_row = x.k_row = l.heads * l.depth;
-    x.v_row = x.o_row = l.heads * l.width;
+    const int64_t kv_heads = l.heads / group_;
+    x.q_row = l.heads * l.depth;
+    x.o_row = l.heads * l.width;
+    x.k_row = kv_heads * l.depth;
+    x.v_row = kv_heads * l.width;
     const auto lead = [&](size_t i) {
       return leads_[i][static_cast<size_t>(unit / l.heads)];
     };
     x.q = q + l.at(lead(0), unit, l.rows, l.depth) + row * x.q_row;
-    x.k = k + l.at(lead(1), unit, l.columns, l.depth);
-    x.v = v + l.at(lead(2), unit, l.columns, l.width);
+    x.k = k + key_at(lead(1), unit, l.depth);
+    x.v = v + key_at(lead(2), unit, l.width);
     x.queries = std::min(kAttentionQueries, l.rows - row);
     x.keys = l.columns;
     x.depth = l.depth;
@@ -114,6 +194,7 @@ class Blocks {
     x.causal = causal_;
     x.first = first_ + row;
     x.scale = static_cast<T>(scale_);
+    mask_.place(unit, row, x);
     return x;
   }
   // Of a block in gq, in o, in lse.
@@ -132,7 +213,17 @@ class Blocks {
   }
 
  private:
+  // Element of the first row of the unit's head in k or v.
+  int64_t key_at(int64_t lead, int64_t unit, int64_t size) const {
+    const Layout& l = layout_;
+    if (l.columns == 0) return 0;  // nothing is there, perhaps no memory either
+    return (lead * l.columns * (l.heads / group_) + unit % l.heads / group_) *
+           size;
+  }
+
   Layout layout_;
+  Mask<T> mask_;
+  int64_t group_ = 1;  // heads of q in the last dimension that share one of k
   std::array<std::vector<int64_t>, 3> leads_;
   bool causal_;
   int64_t first_;
@@ -145,7 +236,7 @@ class AttentionKernel final : public Kernel {
  public:
   AttentionKernel(const Call& call, const Context& context)
       : loop_(loops_for<T>(context).attention),
-        blocks_(call, attention_of(call).value()),
+        blocks_(call, attention_of(call).value(), *context.loops),
         o_(call.results[0], dtype_of<T>(), *context.loops) {
     for (size_t i = 0; i < 3; ++i) {
       operands_.emplace_back(call.type(i), dtype_of<T>(), *context.loops);
@@ -162,6 +253,7 @@ class AttentionKernel final : public Kernel {
     for (size_t i = 0; i < 3; ++i) {
       x[i] = static_cast<const T*>(operands_[i].get(in[i]));
     }
+    blocks_.read_mask(in);
     T* o = static_cast<T*>(o_.place(out[0]));
     T* lse = out.size() > 1 ? static_cast<T*>(out[1]) : nullptr;
     const int64_t count = blocks_.layout().blocks();
@@ -198,7 +290,7 @@ class AttentionGradKernel final : public Kernel {
  public:
   AttentionGradKernel(const Call& call, const Context& context)
       : loop_(loops_for<T>(context).attention_grad),
-        blocks_(call, attention_of(call).value()) {
+        blocks_(call, attention_of(call).value(), *context.loops) {
     for (size_t i = 0; i < 7; ++i) {
       if (i == 6 && (call.arguments.size() < 7 || !call.given(6))) break;
       operands_.emplace_back(call.type(i), dtype_of<T>(), *context.loops);
@@ -224,6 +316,7 @@ class AttentionGradKernel final : public Kernel {
     for (size_t i = 0; i < operands_.size(); ++i) {
       x_[i] = static_cast<const T*>(operands_[i].get(in[i]));
     }
+    blocks_.read_mask(in);
     for (size_t r = 0; r < 3; ++r) {
       y_[r] = static_cast<T*>(results_[r].place(out[r]));
     }

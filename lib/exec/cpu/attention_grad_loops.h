@@ -63,6 +63,8 @@ inline void make_ready(const AttentionGradBlock<T>& x,
   clear(to.gqt, f.depth * kQueries);
   for (int64_t i = 0; i < kQueries; ++i) {
     to.lse[i] = i < f.queries ? f.lse[i] : 0;
+    // So that the exponentials of a row which sees nothing are 0.
+    if (f.mask != nullptr && to.lse[i] == kNoScore<T>) to.lse[i] = -kNoScore<T>;
     to.delta[i] = 0;
     if (i >= f.queries) continue;
     const T* g = x.go + i * x.go_row;
@@ -110,6 +112,7 @@ inline void gradient_of_queries(const AttentionGradBlock<T>& x,
       {k, f.k_row, 1, by.qt, kQueries, by.s, kQueries, n, kN, f.depth}, j);
   multiply_columns<Into::kSet, T, kN>(
       {v, f.v_row, 1, by.gt, kQueries, by.t, kQueries, n, kN, f.width}, j);
+  add_mask<T, kN>(f, by.s, j, begin, n);
   take_gradient<T, kN>(by.s + at, by.t + at, n, by.lse + at, by.delta + at);
   hide<T, kN>(f, by.s, j, begin, n, T{0});
   hide<T, kN>(f, by.t, j, begin, n, T{0});

@@ -72,6 +72,21 @@ inline void hide(const AttentionBlock<T>& x, T* s, int64_t j, int64_t begin,
   }
 }
 
+// Adds the mask to kN packs of scores of n keys from `begin` on.
+template <typename T, int64_t kN>
+inline void add_mask(const AttentionBlock<T>& x, T* s, int64_t j, int64_t begin,
+                     int64_t n) {
+  if (x.mask == nullptr) return;
+  const int64_t first = j * kWidth<T>;
+  const int64_t left = x.queries - first;
+  const int64_t lanes = left < kN * kWidth<T> ? left : kN * kWidth<T>;
+  for (int64_t r = 0; r < n; ++r) {
+    const T* from = x.mask + first * x.mask_row + (begin + r) * x.mask_column;
+    T* to = s + r * kQueries + first;
+    for (int64_t i = 0; i < lanes; ++i) to[i] += from[i * x.mask_row];
+  }
+}
+
 template <typename T>
 constexpr T kNoScore = -static_cast<T>(__builtin_inf());
 
@@ -139,6 +154,7 @@ inline void attend(const AttentionBlock<T>& x, Attending<T>& by, int64_t j,
       {x.k + begin * x.k_row, x.k_row, 1, by.qt, kQueries, by.s, kQueries, n,
        kN, x.depth},
       j);
+  add_mask<T, kN>(x, by.s, j, begin, n);
   hide<T, kN>(x, by.s, j, begin, n, kNoScore<T>);
   alignas(64) T factor[kQueries];
   raise_largest<T, kN>(by.s + at, n, by.largest + at, by.sum + at, factor + at);
@@ -153,8 +169,9 @@ template <typename T>
 inline void finish(const AttentionBlock<T>& x, const Attending<T>& by) {
   for (int64_t i = 0; i < x.queries; i += kWidth<T>) {
     const Pack<T> sum = load(by.sum + i);
-    // Of no keys the mean is 0.
-    const Pack<T> factor = x.keys == 0 ? Pack<T>{} : 1 / sum;
+    // Of no keys, or none that the mask leaves, the mean is 0.
+    Pack<T> factor = x.keys == 0 ? Pack<T>{} : 1 / sum;
+    if (x.mask != nullptr) factor = sum == Pack<T>{} ? Pack<T>{} : factor;
     for (int64_t d = 0; d < x.width; ++d) {
       T* at = by.ot + d * kQueries + i;
       store(at, load(at) * factor);

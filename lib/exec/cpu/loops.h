@@ -66,6 +66,10 @@ struct AttentionBlock {
   bool causal;
   int64_t first;  // then query i sees the keys up to first + i
   T scale;
+  // Added to the scores: of query i and key j mask[i * mask_row + j *
+  // mask_column]. A query whose scores are all -inf then gives 0. May be null.
+  const T* mask;
+  int64_t mask_row, mask_column;
   T* o;
   int64_t o_row;
   T* lse;      // may be null
