@@ -15,6 +15,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/message.h"
 #include "base/version.h"
 #include "stream/marks.h"
 
@@ -115,6 +116,26 @@ ProcessGuard::ProcessGuard() {
   }
 }
 
+namespace {
+
+// "; did you mean '--repeat'?" of the first option that the program lacks.
+std::string meant_option(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  for (const std::string& word : app.remaining()) {
+    if (!word.starts_with("--")) continue;
+    return did_you_mean(word.substr(0, word.find('=')), known);
+  }
+  return "";
+}
+
+}  // namespace
+
 bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
   app.set_version_flag("--version",
                        app.get_name() + " " + std::string(kVersion));
@@ -127,8 +148,8 @@ bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
       status = static_cast<int>(Exit::kUsage);
     }
   } catch (const CLI::ParseError& e) {
-    say(app.get_name() + ": " + e.what() + "; try " + app.get_name() +
-        " --help\n");
+    say(app.get_name() + ": " + e.what() + meant_option(app) + "; try " +
+        app.get_name() + " --help\n");
     status = static_cast<int>(Exit::kUsage);
   }
   return false;

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/message.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "spmd/rank_set.h"
@@ -152,8 +153,7 @@ void Checker::check_instruction(Checked& entry) {
   const LineRanks* at = where.has_value() ? &*where : nullptr;
   if (line_.op == "free") return release(at, entry);
   if (find_op(line_.op) == nullptr) {
-    fail("opaque", Error{"no such op" + did_you_mean(line_.op, op_names())},
-         entry);
+    fail("opaque", Error{"no such op" + suggest_op(line_.op)}, entry);
     return write_results({}, entry);
   }
   if (!read_operands(at, entry) || line_.op == "fail") {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/hash.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 #include "stream/stored.h"
@@ -109,18 +110,16 @@ bool Session::resolve(Origin origin, std::string& out) {
   operand_values_.clear();
   operand_types_.clear();
   const Symbol* failed = nullptr;
-  for (const Operand& o : line_.operands) {
+  for (size_t i = 0; i < line_.operands.size(); ++i) {
+    const Operand& o = line_.operands[i];
     operand_symbols_.push_back(kNil);
     operand_values_.push_back(kNil);
     operand_types_.push_back(nullptr);
     if (o.kind != Operand::Kind::kName) continue;
     const SymbolId id = ledger_.symbols.find(o.text);
     if (id == kNil || !ledger_.symbols[id].is_bound()) {
-      const Error error{std::string(line_.op) + ": unknown name '" +
-                            std::string(o.text) + "'" +
-                            did_you_mean(o.text, ledger_.symbols.bound_names()),
-                        o.column};
-      reject(error, origin, out);
+      reject(unknown_name(line_, i, o.text, ledger_.symbols.bound_names()),
+             origin, out);
       return false;
     }
     if (ledger_.symbols[id].failed) {
@@ -184,6 +183,10 @@ void Session::plain(Origin origin, std::string& out) {
   completion_.clear();
   if (names_seed() && !ledger_.emitted) begin_seeds(out);
   if (Status s = complete(out); !s.ok()) return reject(s.error(), origin, out);
+  // An unknown op is said before an unknown name.
+  if (find_op(line_.op) == nullptr) {
+    return reject(unknown_op(line_), origin, out);
+  }
   if (!resolve(origin, out)) return;
   if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) {
     return reject(s.error(), origin, out);

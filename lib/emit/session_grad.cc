@@ -3,6 +3,7 @@
 
 #include "emit/session.h"
 #include "grad/history.h"
+#include "ops/table.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -106,10 +107,11 @@ Status Session::grad_form(Targets& targets) const {
         line_.op_column};
   }
   for (const Key& key : line_.keys) {
-    if (key.key != "retain" || (key.value != "0" && key.value != "1")) {
+    const auto flag = parse_flag(key.value);
+    if (key.key != "retain" || !flag) {
       return Error{"grad: takes no key but retain=0 or retain=1", key.column};
     }
-    targets.retain = key.value == "1";
+    targets.retain = *flag;
   }
   for (const Operand& o : line_.operands) {
     if (o.kind == Operand::Kind::kName) continue;

@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "emit/session.h"
+#include "ops/suggest.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -40,7 +41,8 @@ Status Session::collect_freed(std::vector<SymbolId>& unplaced,
     if (rest.size() < ranks.size()) text = to_string(rest);
     placed.push_back({std::string(name), std::move(rest), std::move(text)});
   };
-  for (const Operand& o : line_.operands) {
+  for (size_t i = 0; i < line_.operands.size(); ++i) {
+    const Operand& o = line_.operands[i];
     if (o.kind == Operand::Kind::kGlob) {
       std::vector<std::string_view> names;
       for (const std::string_view name : ledger_.symbols.bound_names()) {
@@ -69,9 +71,7 @@ Status Session::collect_freed(std::vector<SymbolId>& unplaced,
                             ? ledger_.symbols.find(o.text)
                             : SymbolId{kNil};
     if (id == kNil || !ledger_.symbols[id].is_bound()) {
-      return Error{"free: unknown name '" + std::string(o.text) + "'" +
-                       did_you_mean(o.text, ledger_.symbols.bound_names()),
-                   o.column};
+      return unknown_name(line_, i, o.text, ledger_.symbols.bound_names());
     }
     if (seen.insert(id).second) unplaced.push_back(id);
   }

@@ -3,6 +3,7 @@
 
 #include "emit/session.h"
 #include "grad/line_types.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "spmd/redistribution.h"
@@ -47,10 +48,9 @@ Error Session::unknown_piece(const Operand& operand,
              id != kNil && ledger_.symbols[id].is_bound()) {
     message += "; there is '" + name + "', without ranks";
   } else {
-    message = std::string(line_.op) + ": unknown name '" +
-              with_ranks(name, operand.ranks) + "'" +
-              did_you_mean(with_ranks(name, operand.ranks),
-                           ledger_.symbols.bound_names());
+    const auto i = static_cast<size_t>(&operand - line_.operands.data());
+    return unknown_name(line_, i, with_ranks(name, operand.ranks),
+                        ledger_.symbols.bound_names());
   }
   return Error{message, operand.column};
 }

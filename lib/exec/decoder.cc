@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/message.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 
 namespace gt {
@@ -40,15 +41,14 @@ const Register* Decoder::find_register(const Operand& operand) const {
 Status Decoder::find_operands(const Line& line, Fault& poison) {
   found_.clear();
   operand_types_.clear();
-  for (const Operand& operand : line.operands) {
+  for (size_t i = 0; i < line.operands.size(); ++i) {
+    const Operand& operand = line.operands[i];
     const Register* r = nullptr;
     if (operand.kind == Operand::Kind::kName) {
       r = find_register(operand);
       if (r == nullptr) {
-        const std::string name = full_name(operand.text, operand.ranks);
-        return Error{std::string(line.op) + ": unknown name '" + name + "'" +
-                         did_you_mean(name, registers_.some_live_names()),
-                     operand.column};
+        return unknown_name(line, i, full_name(operand.text, operand.ranks),
+                            registers_.some_live_names());
       }
       if (r->has_failed() && poison == nullptr) {
         poison = registers_.failure_of(registers_.id_of(*r));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 #include "stream/stored.h"
@@ -133,10 +134,9 @@ Status PlacedDecoder::find_pieces(const Line& line,
     if (operand.kind != Operand::Kind::kName) continue;
     for (const int64_t rank : everywhere ? where.operands[o] : where.ranks) {
       if (!is_mine(line, rank) || piece(operand, rank) != nullptr) continue;
-      const std::string name = full_name(operand.text, std::to_string(rank));
-      return Error{std::string(line.op) + ": unknown name '" + name + "'" +
-                       did_you_mean(name, registers_.some_live_names()),
-                   operand.column};
+      return unknown_name(line, o,
+                          full_name(operand.text, std::to_string(rank)),
+                          registers_.some_live_names());
     }
   }
   return ok_status();

@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "ops/call.h"
 #include "ops/part.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 
@@ -187,7 +188,7 @@ std::string expected_of(const KeyRow& row, std::string_view value) {
   using Kind = KeyRow::Kind;
   switch (row.kind) {
     case Kind::kFlag:
-      return value == "0" || value == "1" ? "" : "0 or 1";
+      return parse_flag(value) ? "" : "0 or 1";
     case Kind::kInteger: {
       const auto n = parse_number(value);
       return n && n->kind == Number::Kind::kInteger ? "" : "an integer";
@@ -218,12 +219,8 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
     const int index = op.key_index(key.key);
     if (index < 0 && op.row->free_keys) continue;
     if (index < 0) {
-      std::vector<std::string_view> known;
-      for (const KeyParameter& k : op.keys) known.push_back(k.row->name);
-      std::string message = op.name + ": no key '" + excerpt(key.key) + "'";
-      const std::string guess = did_you_mean(key.key, known);
-      return at(key.column, message + (guess.empty() ? "; usage: " : guess) +
-                                (guess.empty() ? op.row->signature : ""));
+      return at(key.column, op.name + ": no key '" + excerpt(key.key) + "'" +
+                                suggest_key(op, key.key));
     }
     const KeyRow& row = *op.keys[static_cast<size_t>(index)].row;
     const std::string wanted = expected_of(row, key.value);
@@ -231,7 +228,11 @@ Status bind_keys(const Line& line, const Op& op, Call& call) {
       return at(key.column, op.name + ": key " + row.name + " must be " +
                                 wanted + ", got " + excerpt(key.value));
     }
-    call.key_values[static_cast<size_t>(index)] = key.value;
+    // true and false are other ways to write 1 and 0.
+    call.key_values[static_cast<size_t>(index)] =
+        row.kind != KeyRow::Kind::kFlag ? key.value
+        : *parse_flag(key.value)        ? "1"
+                                        : "0";
   }
   for (size_t i = 0; i < op.keys.size(); ++i) {
     if (!call.key_values[i].empty()) continue;
@@ -279,8 +280,7 @@ Status bind_form(const Line& line, std::span<const Type* const> types,
                  Call& call) {
   const Op* op = find_op(line.op);
   if (op == nullptr) {
-    return at(line.op_column, "unknown op '" + excerpt(line.op) + "'" +
-                                  did_you_mean(line.op, op_names()));
+    return unknown_op(line);
   }
   call.op = op;
   call.arguments.clear();

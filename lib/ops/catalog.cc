@@ -5,6 +5,7 @@
 
 #include "base/message.h"
 #include "ops/families.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 
 namespace gt {
@@ -165,8 +166,7 @@ Result<std::string> describe_ops(std::string_view what) {
     return ops_completion(what);
   }
   if (const Op* op = find_op(what)) return op_details(*op);
-  return Error{"no op '" + excerpt(what) + "'" +
-               did_you_mean(what, op_names())};
+  return Error{"no op '" + excerpt(what) + "'" + suggest_op(what)};
 }
 
 }  // namespace gt

@@ -225,7 +225,8 @@ constexpr Row kRows[] = {
      .details = "Floats round to nearest even; float to integer drops the "
                 "fraction and saturates, nan gives 0; integers wrap to smaller "
                 "ones; to bool, whether it is not zero.",
-     .source = "torch.Tensor.to; saturation as in WebAssembly's trunc_sat",
+     .source = "torch.Tensor.to; numpy.ndarray.astype; saturation as in "
+               "WebAssembly's trunc_sat",
      .example = "x = tensor f32[3] 1.5 -2.5 1e20\n"
                 "y = cast x i32\n"
                 "print y\n"

@@ -265,7 +265,8 @@ constexpr Row kRows[] = {
                 "slice x i axis=0 size=128: the start is a number or the name "
                 "of an integer scalar; one that leaves x fails. Errors: steps "
                 "below 1; an index or a size outside x; too many ranges.",
-     .source = "Python's slices; jax.lax.dynamic_slice_in_dim",
+     .source = "Python's slices; jax.lax.dynamic_slice_in_dim; "
+               "torch.narrow",
      .example = "x = tensor f32[2,4] 1 2 3 4 5 6 7 8\n"
                 "y = slice x 1 ::2\n"
                 "print y\n"
@@ -280,7 +281,7 @@ constexpr Row kRows[] = {
      .sense = "Tensors one after another along an axis.",
      .details = "Dtypes are promoted. Errors: sizes differ in another axis; no "
                 "such axis.",
-     .source = "torch.cat",
+     .source = "torch.cat; numpy.concatenate",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = concat x x\n"
                 "print y\n"
@@ -317,7 +318,7 @@ constexpr Row kRows[] = {
      .details = "Equal parts, or of the lengths in sizes=. Errors: the size is "
                 "no multiple of the number of results; lengths that do not sum "
                 "to it.",
-     .source = "torch.split",
+     .source = "torch.split; torch.chunk",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "a b = split x\n"
                 "print b\n"

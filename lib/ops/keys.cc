@@ -13,17 +13,21 @@ constexpr auto kKeys = std::to_array<KeyRow>({
      "dtype that a sum is taken in"},
     {"approximate", Kind::kWord, "none tanh", "formula of gelu"},
     {"as", Kind::kText, "", "name to print under"},
-    {"axes", Kind::kText, "", "order of the dimensions; of remesh, the axes"},
-    {"axis", Kind::kIntegers, "", "dimensions, negative from the end"},
+    {"axes", Kind::kText, "",
+     "order of the dimensions; of remesh, the axes; PyTorch's dims"},
+    {"axis", Kind::kIntegers, "",
+     "dimensions, negative from the end; PyTorch's dim"},
     {"base", Kind::kNumber, "", "of the wave lengths"},
     {"beta1", Kind::kNumber, "", "decay of the first moment"},
     {"beta2", Kind::kNumber, "", "decay of the second moment"},
     {"bwd", Kind::kWord, "f32 f64 f16 bf16",
      "dtype that the gradient's sum is taken in"},
-    {"causal", Kind::kFlag, "", "row i sees columns up to i alone"},
+    {"causal", Kind::kFlag, "",
+     "row i sees columns up to i alone; PyTorch's is_causal"},
     {"concat_dim", Kind::kInteger, "", "where slices are stacked"},
     {"correction", Kind::kNumber, "", "var divides by n - correction"},
-    {"decay", Kind::kNumber, "", "decoupled weight decay"},
+    {"decay", Kind::kNumber, "",
+     "decoupled weight decay; PyTorch's weight_decay"},
     {"descending", Kind::kFlag, "", "largest first"},
     {"dst", Kind::kText, "",
      "what the result is on the axis: R I V P S0 S1 ..."},
@@ -37,7 +41,8 @@ constexpr auto kKeys = std::to_array<KeyRow>({
     {"heads", Kind::kInteger, "", "equal parts of the last dimension"},
     {"ignore_index", Kind::kInteger, "", "class whose rows do not count"},
     {"interleaved", Kind::kFlag, "", "pairs are neighbours, not halves"},
-    {"keepdims", Kind::kFlag, "", "keep reduced dimensions, of size 1"},
+    {"keepdims", Kind::kFlag, "",
+     "keep reduced dimensions, of size 1; PyTorch's keepdim"},
     {"label_smoothing", Kind::kNumber, "",
      "part of the target that all classes share"},
     {"momentum", Kind::kNumber, "", "decay of the velocity"},
@@ -84,5 +89,11 @@ const KeyRow* find_key(std::string_view name) {
 }
 
 std::span<const KeyRow> all_keys() { return kKeys; }
+
+std::optional<bool> parse_flag(std::string_view value) {
+  if (value == "1" || value == "true") return true;
+  if (value == "0" || value == "false") return false;
+  return std::nullopt;
+}
 
 }  // namespace gt

@@ -36,7 +36,11 @@ Status types_sgd(Call& call) {
 
 Status types_adamw(Call& call) {
   call.results.assign(3, call.type(0));
-  return check_update(call, 4);
+  if (Status s = check_update(call, 4); !s.ok()) return s;
+  const Argument& t = call.arguments[4];
+  return need(
+      !t.literal || t.number.real > 0,
+      "t is the number of this step, from 1, got " + std::string(t.text));
 }
 
 // {beta1c} and {beta2c}: 1 minus the key.
@@ -92,7 +96,8 @@ constexpr Row kRows[] = {
      // What depends on scalars alone is computed in f64, as PyTorch does.
      .expansion = R"(
        r = cast lr f64
-       n = cast t f64
+       n0 = cast t f64
+       n = step_number n0
        a = mul r {decay}
        b = sub 1 a
        c = mul w b
@@ -125,7 +130,7 @@ constexpr Row kRows[] = {
      .details = "m and v are running means of g and its square, started as "
                 "zeros; t is the number of this step, from 1; lr and t are "
                 "numbers or scalars. w, g, m and v have one type. Errors: "
-                "types differ.",
+                "types differ; a t of 0 or less, which fails when it is met.",
      .source = "Loshchilov and Hutter, Decoupled weight decay regularization, "
                "ICLR 2019; torch.optim.AdamW",
      .example = "w = tensor f32[1] 1\n"
@@ -135,6 +140,13 @@ constexpr Row kRows[] = {
                 "w m v = adamw w g m v 1 0.5 decay=0\n"
                 "print m\n"
                 "=> m = tensor f32[1] 0.4"},
+    {.signature = "y = step_number t",
+     .index = "->",
+     .accepts = "float",
+     .types = types_as_first,
+     .flops = 0,
+     .sense = "t itself, which must be the number of a step, from 1.",
+     .internal = true},
     {.signature = "g... = clip g... max",
      .index = "...,->...",
      .accepts = "float",

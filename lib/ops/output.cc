@@ -3,6 +3,7 @@
 #include "base/message.h"
 #include "ops/families.h"
 #include "ops/shape_rules.h"
+#include "stream/stored.h"
 
 namespace gt {
 namespace {
@@ -28,7 +29,20 @@ Status types_print(Call& call) {
   return ok_status();
 }
 
-Status types_save(Call& call) { return need_one_tensor(call, 1); }
+// Files are written in two formats; another one's ending is a mistake.
+Status types_save(Call& call) {
+  if (Status s = need_one_tensor(call, 1); !s.ok()) return s;
+  const StoredPath path = split_path(unquote(call.arguments[1].text));
+  if (path.in_safetensors) return ok_status();
+  const std::string file = path.file.substr(path.file.rfind('/') + 1);
+  const size_t dot = file.rfind('.');
+  if (dot == std::string::npos || dot == 0) return ok_status();
+  const std::string ending = file.substr(dot);
+  return need(ending == ".npy",
+              "there is no format for '" + excerpt(ending) +
+                  "'; save writes FILE.npy, or the tensor NAME of "
+                  "\"FILE.safetensors:NAME\"");
+}
 
 Status types_grad(Call&) {
   return Error{"run this through gt-emit, which writes the gradient's lines"};

@@ -24,6 +24,28 @@ std::string fold_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(rows);
 }
 
+// Sizes that would fit if b were transposed: PyTorch keeps a layer's weight as
+// [out,in].
+Status types_product(Call& call) {
+  Status s = infer_by_terms(call);
+  if (s.ok()) return s;
+  const Shape& a = call.type(0).shape;
+  const Shape& b = call.type(1).shape;
+  const bool linear = call.op->key_index("tb") < 0;
+  if (a.empty() || b.size() < 2 || b.back() == b[b.size() - 2]) return s;
+  const bool exchanged = call.flag("tb");
+  const int64_t inner =
+      call.flag("ta") && a.size() > 1 ? a[a.size() - 2] : a.back();
+  if (inner != (exchanged ? b[b.size() - 2] : b.back())) return s;
+  const std::string name(call.arguments[1].name);
+  return Error{s.error().message + "; " +
+               (linear ? "the weight is [in,out], where PyTorch's is [out,in]: "
+                         "transpose " +
+                             name + " first"
+                : exchanged ? "without tb=1 they fit"
+                            : "tb=1 takes " + name + " transposed")};
+}
+
 constexpr Row kRows[] = {
     {.signature = "y = matmul a b ta=0 tb=0",
      .index = "...mk,...kn->...mn",
@@ -42,6 +64,7 @@ constexpr Row kRows[] = {
        [fold=0 ta=0 tb=1] db = matmul dy a ta=1
        [fold=0 ta=1 tb=0] db = matmul a dy
        [fold=0 ta=1 tb=1] db = matmul dy a ta=1 tb=1)",
+     .types = types_product,
      .placeholder = fold_word,
      .flops = 2,
      .sense = "Matrix product over the last two dimensions.",
@@ -49,7 +72,7 @@ constexpr Row kRows[] = {
                 "take [...,k,m] and [...,n,k]. Leading dimensions broadcast. "
                 "f16 and bf16 accumulate in f32, integers in i64. Errors: "
                 "fewer than two dimensions; inner sizes differ; bool.",
-     .source = "BLAS gemm; torch.matmul",
+     .source = "BLAS gemm; torch.matmul, torch.mm, torch.bmm; numpy.dot",
      .example = "a = tensor f32[2,2] 1 2 3 4\n"
                 "y = matmul a a tb=1\n"
                 "print y\n"
@@ -79,6 +102,7 @@ constexpr Row kRows[] = {
        [!b x.rank=1] y = copy t
        [!b x.rank!=1] y = matmul x w)",
      .in_f32 = true,
+     .types = types_product,
      .placeholder = fold_word,
      .flops = 2,
      .sense = "Matrix product of the last dimension, plus a bias.",

@@ -94,7 +94,7 @@ constexpr Row kRows[] = {
                 "at least 0; that gives nan of too few elements. correction= "
                 "may be a fraction: 1.5 makes the root's bias smaller. f16 and "
                 "bf16 are computed in f32. Errors: x does not hold floats.",
-     .source = "torch.var; Bessel's correction",
+     .source = "torch.var; its sqrt is torch.std; Bessel's correction",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "y = var x correction=0\n"
                 "print y\n"

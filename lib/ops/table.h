@@ -1,6 +1,7 @@
 // All ops. The families are listed in families.h; nothing else lists ops.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,8 @@ const std::vector<Op>& all_ops();
 std::vector<std::string_view> op_names();  // those users may write
 const KeyRow* find_key(std::string_view name);
 std::span<const KeyRow> all_keys();
+// What a key that is a flag says: 1 or true, 0 or false; nothing of else.
+std::optional<bool> parse_flag(std::string_view value);
 
 // Digest of the table: programs that talk to each other compare it.
 uint64_t table_digest();

@@ -1,6 +1,7 @@
 // Lines with ranks: to the workers that play them.
 #include <algorithm>
 
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "route/costs.h"
 #include "route/dispatcher.h"
@@ -70,10 +71,9 @@ Status Dispatcher::find_pieces(Route& route) {
     const std::vector<HomeId>& pieces = homes_.pieces(operand.text);
     for (const int64_t rank : wanted) {
       if (homes_.piece(pieces, rank, types_) != TypeNumbers::kNone) continue;
-      const std::string name = full_name(operand.text, std::to_string(rank));
-      return Error{std::string(line_.op) + ": unknown name '" + name + "'" +
-                       did_you_mean(name, homes_.some_live_names()),
-                   operand.column};
+      return unknown_name(line_, o,
+                          full_name(operand.text, std::to_string(rank)),
+                          homes_.some_live_names());
     }
   }
   return ok_status();

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ops/families.h"
 #include "ops/shape_rules.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "spmd/placed.h"
@@ -145,16 +146,15 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
 }
 
 Status Partitioner::find_values(Work& work) const {
-  for (const Operand& o : work.line.operands) {
+  for (size_t i = 0; i < work.line.operands.size(); ++i) {
+    const Operand& o = work.line.operands[i];
     work.values.push_back(nullptr);
     if (!is_name(o)) continue;
     work.values.back() = find(o.text);
     if (work.values.back() != nullptr) continue;
     std::vector<std::string_view> known;
     for (const auto& [name, value] : names_) known.push_back(name);
-    return Error{std::string(work.line.op) + ": unknown name '" +
-                     std::string(o.text) + "'" + did_you_mean(o.text, known),
-                 o.column};
+    return unknown_name(work.line, i, o.text, known);
   }
   return ok_status();
 }

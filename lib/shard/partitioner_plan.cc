@@ -94,7 +94,8 @@ void Partitioner::choose(Work& work) {
     work.pin = pin_of(work.scope.results, call.results[0], work.set);
     if (work.pin) work.pin_line = work.scope.results->line;
     // A batch taken from data that is held in memory is a creation, too.
-    const bool takes = call.op->name == "slice" || call.op->name == "gather";
+    const bool takes = call.op->name == "slice" || call.op->name == "gather" ||
+                       call.op->name == "take";
     if (!work.pin && (is_state(work) || (takes && !work.is_backward &&
                                          work.values[0] != nullptr &&
                                          work.values[0]->is_source))) {

@@ -295,6 +295,18 @@ class Parser {
     return true;
   }
 
+  // What a word may be that is no field of a line.
+  static std::string_view hint_of(std::string_view word) {
+    if (word[0] == '=') return "; write blanks around '='";
+    if (word.find_first_not_of("+-*/@%<>&|!^~") == word.npos) {
+      return "; an op is a word before its operands, as in y = add a b";
+    }
+    if (word.find('/') != word.npos) {
+      return "; a path stands in double quotes";
+    }
+    return "";
+  }
+
   bool parse_name(std::string_view word, size_t at, Name& name) {
     const size_t n = ident_length(word);
     name.text = word.substr(0, n);
@@ -304,7 +316,7 @@ class Parser {
       return fail(at + (n < word.size() ? n : 0),
                   "'" + excerpt(word) +
                       "' is not a name, number, range, type or string" +
-                      (word[0] == '=' ? "; write blanks around '='" : ""));
+                      std::string(hint_of(word)));
     }
     if (is_reserved(name.text)) {
       return fail(at, "'" + std::string(name.text) +

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/message.h"
+#include "stream/dtype_names.h"
 
 namespace gt {
 namespace {
@@ -119,8 +120,12 @@ Result<Type> parse_type(std::string_view text) {
   }
   const auto dtype = parse_dtype(text.substr(0, bracket));
   if (!dtype) {
-    return Error{"unknown dtype '" + excerpt(text.substr(0, bracket)) +
-                 "'; known: f32 f64 f16 bf16 i64 i32 u8 bool"};
+    const std::string_view word = text.substr(0, bracket);
+    const auto meant = dtype_elsewhere(word);
+    return Error{"unknown dtype '" + excerpt(word) + "'; " +
+                 (meant
+                      ? "did you mean '" + std::string(to_string(*meant)) + "'?"
+                      : "known: f32 f64 f16 bf16 i64 i32 u8 bool")};
   }
   auto shape =
       parse_shape(text.substr(bracket + 1, text.size() - bracket - 2), false);

@@ -165,6 +165,13 @@ def table():
     case("y = split_heads x heads=2", {"x": "bs4:int"}, ["b2s2"])
     case("y = merge_heads x heads=2", {"x": "b2s4:int"}, ["bs8"])
     qkv = {"q": "bs4:int", "k": "bt4:int", "v": "bt4:int"}
+    case("y = attention q k v m", {**qkv, "m": "bst:int"}, ["bs4"], "near",
+         whole="t", nonempty="t")
+    case("y = attention q k v enable_gqa=1",
+         {"q": "h4s2:int", "k": "h2t2:int", "v": "h2t2:int"}, ["h4s2"], "near",
+         whole="t", nonempty="t")
+    case("y = repeat_heads x size=3", {"x": "bmn:int"}, ["_mn"], whole="b")
+    case("y = fold_heads x size=2", {"x": "b4mn:int"}, ["b2mn"])
     for tail in ("", " causal=1", " heads=2"):
         case("y = attention q k v" + tail, qkv, ["bs4"], "near",
              whole="t" if "causal" not in tail else "st", nonempty="t")
@@ -175,7 +182,7 @@ def table():
 EXCUSED = set("""tensor full zeros ones arange eye randn rand randperm load
     reshape expand clip dropout mesh endmesh axis all_reduce all_gather
     reduce_scatter all_to_all broadcast reduce convert reinterpret redistribute
-    remesh retype print save free fail grad""".split())
+    remesh retype print save free fail grad step_number""".split())
 
 MESHES = {"tp=2": ["tp"], "tp=3": ["tp"], "tp=4": ["tp"],
           "dp=2 tp=2": ["dp", "tp"]}

@@ -230,6 +230,9 @@ constexpr KernelCase kCases[] = {
      "q $T[3,70,32] k $T[1,70,32] v $T[3,70,32]", "float", 32, kNorm},
     {"o l = attention q k v causal=1", "q $T[400,24] k $T[400,24] v $T[400,40]",
      "f32 f64", 64, kNorm},
+    {"y = repeat_heads x size=3", "x $T[2,$M,$N]", "float", 0, false},
+    {"y = repeat_heads x size=3 heads=2", "x $T[$M,6]", "float", 0, false},
+    {"y = fold_heads x size=3", "x $T[6,$M,$N]", "float", 8, kNorm},
     {"o l = attention q k v m", "q $T[$M,8] k $T[$N,8] v $T[$N,5] m $T[$M,$N]",
      "float", 32, kNorm},
     {"o l = attention q k v m causal=1 heads=2",
@@ -312,6 +315,7 @@ constexpr KernelCase kCases[] = {
     {"y = cross_entropy x t w label_smoothing=0.1 ignore_index=2",
      "x $T[$M,10] t i64[$M]<10 w $T[10]>0", "float", 8, kNorm},
     // optimizers
+    {"y = step_number t", "t $T[]>0", "float", 0, false},
     {"w = sgd w g 0.1", "w $T[$M,$N] g $T[$M,$N]", "float", 3, kNorm},
     {"w v = sgd w g v lr momentum=0.9", "w $T[$M] g $T[$M] v $T[$M] lr f32[]>0",
      "float", 4, kNorm},

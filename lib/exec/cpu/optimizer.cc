@@ -4,6 +4,7 @@
 #include "exec/cpu/cpu.h"
 #include "exec/cpu/parallel.h"
 #include "exec/element.h"
+#include "exec/step_number.h"
 
 namespace gt::cpu {
 namespace {
@@ -69,6 +70,7 @@ class Adamw final : public Kernel {
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override {
     const double t = load_real(step_, in[4], 0);
+    if (Status s = check_step_number(t); !s.ok()) return s;
     const double lr = load_real(rate_, in[5], 0);
     factors_.keep = 1 - lr * decay_;
     factors_.rate = lr / (1 - std::pow(factors_.beta1, t));

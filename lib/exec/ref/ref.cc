@@ -16,7 +16,7 @@ const Table& table() {
     for (const auto& rows :
          {pointwise_kernels(), reduction_kernels(), sort_kernels(),
           product_kernels(), layout_kernels(), index_kernels(),
-          creation_kernels()}) {
+          creation_kernels(), optimizer_kernels()}) {
       for (const KernelRow& row : rows) {
         const bool fresh = t.emplace(row.op, row).second;
         GT_CHECK(fresh);

@@ -28,6 +28,7 @@ std::span<const KernelRow> product_kernels();
 std::span<const KernelRow> layout_kernels();
 std::span<const KernelRow> index_kernels();
 std::span<const KernelRow> creation_kernels();
+std::span<const KernelRow> optimizer_kernels();
 
 }  // namespace ref
 }  // namespace gt

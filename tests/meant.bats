@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# What a stranger writes at first, and what the message says is meant.
+
+load helper
+
+# gt-emit's first message about a program, without the place.
+says() {
+  local message
+  message=$(gt-emit <<<"$1" 2>&1 >/dev/null | head -1) || return
+  message=${message#gt-emit: <stdin>:*: }
+  [[ $message == *"$2"* ]] || {
+    printf 'program: %s\nsays:    %s\nlacks:   %s\n' "$1" "$message" "$2" >&2
+    return 1
+  }
+}
+
+through() { gt-emit <<<"$1" | gt-work; }
+
+@test "an op by the name that PyTorch or NumPy has for it" {
+  says 'y = cat a b' "unknown op 'cat'; did you mean 'concat' (torch.cat)?"
+  says 'y = concatenate a b' "did you mean 'concat' (numpy.concatenate)?"
+  says 'y = dot a b' "did you mean 'matmul' (numpy.dot)?"
+  says 'y = bmm a b' "did you mean 'matmul'"
+  says 'y = std x' "did you mean 'var' (its sqrt is torch.std)?"
+  says 'y = permute x' "did you mean 'transpose' (torch.permute)?"
+  says 'y = view x' "did you mean 'reshape' (torch.Tensor.view)?"
+  says 'y = index_select x i' "did you mean 'take'"
+  says 'y = mse_loss x t' "did you mean 'mse'"
+  says 'y = logical_and a b' "did you mean 'and'"
+  says 'y = matmull a b' "did you mean 'matmul'?"
+  run -2 --separate-stderr gt-emit --ops=cat
+  [[ $stderr == *"did you mean 'concat' (torch.cat)?"* ]]
+}
+
+@test "a line that lacks its =, or its op" {
+  says 'x ones f32[2]' "unknown op 'x'; '=' is missing before 'ones'"
+  says $'x = ones f32[2]\ny = x' "a second name for a value is made by copy: y = copy x"
+  says $'x = ones f32[2]\ny = x + x' "an op is a word before its operands, as in y = add a b"
+}
+
+@test "a path without its quotes" {
+  says 'x = load nope.npy' 'a path stands in double quotes: "nope.npy"'
+  says 'x = load ./nope.npy' 'a path stands in double quotes'
+  says $'x = ones f32[2]\nsave x data/x.npy' '"data/x.npy"'
+  run ! gt-work <<<'x = load nope.npy'
+  [[ $output == *'a path stands in double quotes: "nope.npy"'* ]]
+}
+
+@test "dtypes by the names of other libraries" {
+  local x=$'x = ones f32[2]\n'
+  says "$x"'y = cast x int64' "did you mean 'i64'?"
+  says "$x"'y = cast x torch.bfloat16' "did you mean 'bf16'?"
+  says "$x"'y = cast x integer' "dtypes are f32 f64 f16 bf16 i64 i32 u8 bool"
+  says 'x = zeros float32[2]' "unknown dtype 'float32'; did you mean 'f32'?"
+}
+
+@test "keys by PyTorch's names, and flags as true and false" {
+  local x=$'x = ones f32[2,3]\n'
+  says "$x"'y = sum x dim=1' "no key 'dim'; did you mean 'axis'?"
+  says "$x"'y = sum x axis=1 keepdim=1' "did you mean 'keepdims'?"
+  says "$x"'o = attention x x x is_causal=1' "did you mean 'causal'?"
+  says "$x"'y = sum x keepdims=yes' "must be 0 or 1, got yes"
+  run -0 through "$x"'y = sum x axis=1 keepdims=true
+z = sum x axis=1 keepdims=false
+l = sum y
+g = grad l x retain=true
+print y
+print z
+print g'
+  lines_are "y = tensor f32[2,1] 3 3
+z = tensor f32[2] 3 3
+g = tensor f32[2,3] 1 1 1 1 1 1"
+}
+
+@test "shapes that another library wants otherwise" {
+  says $'x = ones f32[2,3]\nw = ones f32[5,3]\ny = linear x w' \
+    "the weight is [in,out], where PyTorch's is [out,in]: transpose w first"
+  says $'a = ones f32[2,3]\nb = ones f32[5,3]\ny = matmul a b' \
+    'tb=1 takes b transposed'
+  says $'x = ones f32[4,3]\nt = zeros i64[4,1]\nl = cross_entropy x t' \
+    'class numbers of shape [4]; squeeze axis=-1 drops the last dimension'
+  says $'x = ones f32[4,3]\nt = zeros i64[4,3]\nl = cross_entropy x t' \
+    'argmax axis=-1'
+  says $'q = ones f32[4,3,2]\nk = ones f32[2,3,2]\no = attention q k k' \
+    'enable_gqa=1 lets heads of q share those of k and v'
+}
+
+@test "a format that save does not write" {
+  says $'x = ones f32[2]\nsave x "x.pt"' \
+    "no format for '.pt'; save writes FILE.npy, or the tensor NAME of"
+  run -3 gt-work <<<$'x = ones f32[2]\nsave x "x.pt"'
+  [ ! -e x.pt ]
+}
+
+@test "the number of an optimizer's step is from 1" {
+  local state=$'w = ones f32[2]\nm = zeros f32[2]\nv = zeros f32[2]\n'
+  says "$state"'w m v = adamw w w m v 0 0.1' \
+    't is the number of this step, from 1, got 0'
+  local backend
+  for backend in ref cpu; do
+    run -1 --separate-stderr gt-work --backend $backend <<<"$state"'t = zeros i64[]
+w m v = adamw w w m v t 0.1
+print w'
+    [ "$output" = \
+      'w = fail "<stdin>:5: adamw: t is the number of this step, from 1, got 0"' ]
+  done
+}
+
+@test "an option that is spelt like another, in every program" {
+  local program
+  run -2 --separate-stderr gt-emit --repeats 3
+  [[ $stderr == *"--repeats; did you mean '--repeat'?; try gt-emit --help"* ]]
+  for program in gt-emit gt-shard gt-check gt-route gt-work gt-log gt-key; do
+    run -2 --separate-stderr "$program" --versoin
+    [[ $stderr == *"did you mean '--version'?"* ]]
+  done
+}
+
+@test "a failure that comes again in each round is told once, and counted" {
+  local step=$'x = tensor i64[2] 1 2\nt = zeros f32[1,1]\ny = embedding t x\nprint y\n'
+  local program
+  for program in gt-work 'gt-route -n 1'; do
+    # shellcheck disable=SC2086
+    run -1 --separate-stderr bash -c \
+      "for i in 1 2 3 4; do printf '%s' \"\$1\"; done | gt-emit | $program" - "$step"
+    [ "${#lines[@]}" -eq 4 ]
+    [ "$(grep -c 'index 1 is out of range' <<<"$stderr")" -eq 1 ]
+    [[ $stderr == *'gt-work: <stdin>:4: embedding: index 1 is out'* ]]
+    [[ $stderr == *'gt-work: 3 more like the one at <stdin>:4'* ]]
+    [[ $stderr == *'gt-emit --at gives those of the program'* ]]
+  done
+}
+
+@test "other reasons, lines and files are told for themselves" {
+  printf 't = zeros f32[1,1]\nx = tensor i64[1] 7\ny = embedding t x\nz = embedding t x\n' >p.gt
+  run -1 --separate-stderr gt-work - <p.gt
+  [ "$(grep -c 'out of range' <<<"$stderr")" -eq 2 ]
+  [[ $stderr != *more* ]]
+  # gt-emit names the lines of a file, so a loop has one place for each.
+  run -1 --separate-stderr bash -c 'gt-emit --repeat 3 p.gt | gt-work'
+  [ "$(grep -c 'out of range' <<<"$stderr")" -eq 2 ]
+  [[ $stderr == *'gt-work: 2 more like the one at p.gt:3'* ]]
+  [[ $stderr != *--at* ]]
+}
