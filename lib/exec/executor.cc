@@ -3,7 +3,6 @@
 #include <cstring>
 #include <exception>
 
-#include "base/hash.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -11,9 +10,6 @@ namespace {
 
 // A result waits for others to leave with, but not for longer than this work.
 constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
-
-// So many reported lines are remembered; then it starts afresh.
-constexpr size_t kMaxReported = size_t{1} << 16;
 
 // The column of the op, where the caret belongs when no operand is to blame.
 size_t op_column(std::string_view text) {
@@ -72,6 +68,11 @@ void Executor::idle() {
   check_output();
   settle_saves();
   if (trace_ != nullptr) trace_->pause();
+}
+
+void Executor::report_counts() {
+  const std::string text = reported_.take_counts("gt-work");
+  if (!text.empty()) reports_({{}, Exit::kDone, text});
 }
 
 void Executor::settle_saves() {
@@ -188,9 +189,7 @@ void Executor::report(const Where& origin, const Error& error,
   if (stopped()) return;
   status_ = worst(status_, status);
   if (fail_fast_) stopped_.store(true, std::memory_order_relaxed);
-  const uint64_t place = hash_bytes(*origin.file) + origin.line;
-  if (reported_.size() == kMaxReported) reported_.clear();
-  if (!reported_.insert(place).second) return;
+  if (!reported_.is_first(origin.place(), error.message, line)) return;
   const size_t column = error.column != 0 ? error.column : op_column(line);
   reports_(
       {origin.place(), status,

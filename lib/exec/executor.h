@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "base/exit.h"
+#include "base/reported.h"
 #include "base/writer.h"
 #include "exec/backend.h"
 #include "exec/queue.h"
@@ -104,6 +104,9 @@ class Executor final : public Queue::Handler {
   uint64_t at() const { return at_.load(std::memory_order_relaxed); }
   // To be asked once the queue is drained.
   Exit status() const { return status_; }
+  // Tells how often failures that were told once came again; once the queue is
+  // drained.
+  void report_counts();
   void check_output();
 
  private:
@@ -134,7 +137,7 @@ class Executor final : public Queue::Handler {
   Exit status_ = Exit::kDone;
   // By address; empty as long as nothing fails, which is quick to see.
   std::unordered_map<const void*, Fault> faults_;
-  std::unordered_set<uint64_t> reported_;
+  Reported reported_;
   std::vector<const void*> in_;
   std::vector<void*> results_;
   std::vector<char> scratch_;

@@ -287,6 +287,7 @@ Exit Worker::finish() {
   reap_all();
   enqueue_job(flush_job(), kJobCost);
   queue_.drain();
+  executor_.report_counts();
   return executor_.status();
 }
 

@@ -17,12 +17,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "base/cache.h"
 #include "base/exit.h"
 #include "base/message.h"
+#include "base/reported.h"
 #include "base/seen.h"
 #include "ops/call.h"
 #include "route/block_finder.h"
@@ -110,6 +110,8 @@ class Dispatcher {
   uint64_t decoded() const { return decoded_; }
   uint64_t repeated() const { return repeated_; }  // of lines()
   uint64_t seq() const { return next_seq_; }
+  // How often failures that were told once came again, for people.
+  std::string take_counts() { return reported_.take_counts("gt-route"); }
   // Registers, types and lines that it has room for: what its memory grows by.
   size_t kept() const {
     return homes_.size() + types_.size() + held_.size() + paths_.size();
@@ -119,7 +121,6 @@ class Dispatcher {
   using Routes = Cache<Route>;
   static constexpr size_t kMaxCachedLine = 4096;
   static constexpr size_t kMaxTypes = size_t{1} << 14;
-  static constexpr size_t kMaxReported = size_t{1} << 16;
 
   // The fast path.
   void comment(std::string_view text, std::string_view notes);
@@ -241,7 +242,7 @@ class Dispatcher {
   Marks marks_;
   Routes routes_;
   Seen seen_;
-  std::unordered_set<std::string> reported_;
+  Reported reported_;
 
   // Scratch of the line at hand.
   Line line_;

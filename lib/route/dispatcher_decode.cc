@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 #include "route/costs.h"
 #include "route/dispatcher.h"
@@ -115,15 +116,13 @@ void Dispatcher::declare(std::string_view text) {
 Status Dispatcher::find_operands(FailureText& poison) {
   found_.clear();
   operand_types_.clear();
-  for (const Operand& operand : line_.operands) {
+  for (size_t i = 0; i < line_.operands.size(); ++i) {
+    const Operand& operand = line_.operands[i];
     HomeId id = kNoHome;
     if (operand.kind == Operand::Kind::kName) {
       id = homes_.find(operand.text);
       if (id == kNoHome) {
-        return Error{std::string(line_.op) + ": unknown name '" +
-                         std::string(operand.text) + "'" +
-                         did_you_mean(operand.text, homes_.some_live_names()),
-                     operand.column};
+        return unknown_name(line_, i, operand.text, homes_.some_live_names());
       }
       if (poison == nullptr) poison = homes_.failure_of(id);
     }
@@ -265,8 +264,7 @@ Place Dispatcher::place_of_line() {
 
 void Dispatcher::say_once(const Error& error, std::string_view text) {
   const Place place = place_of_line();
-  if (reported_.size() == kMaxReported) reported_.clear();
-  if (!reported_.insert(to_string(place)).second) return;
+  if (!reported_.is_first(place, error.message, text)) return;
   // People are shown what they wrote, without a mark of ours.
   messages_(
       format_error("gt-route", place, error, text == marked_ ? came_ : text));

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "base/reported.h"
 #include "net/host.h"
 #include "net/poller.h"
 #include "route/dispatcher.h"
@@ -28,8 +28,6 @@ class RouterLoop {
   Exit run();
 
  private:
-  static constexpr size_t kMostReported = size_t{1} << 16;
-
   // What some workers have been sent, and which of it one has not finished, so
   // that a loss can be placed.
   struct Sent {
@@ -117,8 +115,8 @@ class RouterLoop {
   std::unordered_map<uint64_t, std::vector<bool>> keepers_;
   Poller poller_;
   std::string out_;
-  size_t written_ = 0;  // of out_
-  std::unordered_set<std::string> reported_;
+  size_t written_ = 0;    // of out_
+  Reported reported_;     // by workers
   int64_t deadline_ = 0;  // until all workers are there
   size_t told_here_ = 0;  // workers, until all are there
   int64_t next_told_ = 0;

@@ -98,9 +98,13 @@ void RouterLoop::take_report(uint32_t worker, const Message& message) {
   const Exit status = status_of(message).value();  // the host has looked
   status_ = worst(status_, status);
   if (options_.fail_fast) input_ended_ = true;
-  if (reported_.size() > kMostReported) reported_.clear();
   const std::string at = text(message, "at");
-  if (!at.empty() && !reported_.insert(at).second) return;
+  const auto line = number(message, "line");
+  const Place place{std::string_view(at).substr(0, at.rfind(':')),
+                    line.ok() ? line.value() : 0};
+  if (!at.empty() && !reported_.is_first(place, message.body, "")) return;
+  // What has no status of its own is no failure: how often others came again.
+  if (status.ok() && status.value() == 0) return say_(message.body);
   const auto seq = number(message, "seq");
   log_.report(worker,
               seq.ok() ? seq.value() : host_->state().worker(worker).done_seq,

@@ -1,0 +1,76 @@
+#include "base/reported.h"
+
+#include <cctype>
+
+#include "base/hash.h"
+
+namespace gt {
+namespace {
+
+constexpr std::string_view kStdin = "<stdin>";
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
+         c == '.' || c == '/';
+}
+
+// The text with "0" for each word that begins with a digit; names stay.
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (end == i) {
+      out += text[i++];
+      continue;
+    }
+    const bool number = std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+    out += number ? "0" : text.substr(i, end - i);
+    i = end;
+  }
+  return out;
+}
+
+uint64_t kind_of(const Place& place, std::string_view reason,
+                 std::string_view line) {
+  if (place.file != kStdin) return hash_bytes(to_string(place));
+  return hash_bytes(without_numbers(reason) + "\n" + without_numbers(line));
+}
+
+}  // namespace
+
+bool Reported::is_first(const Place& place, std::string_view reason,
+                        std::string_view line) {
+  if (index_.size() == kMost) {
+    index_.clear();
+    kinds_.clear();
+  }
+  const auto [it, fresh] =
+      index_.emplace(kind_of(place, reason, line), kinds_.size());
+  if (fresh) {
+    kinds_.push_back({to_string(place), 0});
+  } else {
+    ++kinds_[it->second].more;
+  }
+  return fresh;
+}
+
+std::string Reported::take_counts(std::string_view program) {
+  std::string out;
+  bool by_stream = false;
+  for (Kind& kind : kinds_) {
+    if (kind.more == 0) continue;
+    out += std::string(program) + ": " + std::to_string(kind.more) +
+           " more like the one at " + kind.place + "\n";
+    by_stream = by_stream || kind.place.starts_with(kStdin);
+    kind.more = 0;
+  }
+  if (by_stream) {
+    out += std::string(program) +
+           ": places in <stdin> are lines of the stream that came in; gt-emit "
+           "--at gives those of the program\n";
+  }
+  return out;
+}
+
+}  // namespace gt

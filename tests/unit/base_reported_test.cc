@@ -1,0 +1,40 @@
+#include <gtest/gtest.h>
+
+#include "base/reported.h"
+
+namespace gt {
+namespace {
+
+TEST(Reported, TellsOncePerPlaceOfAFile) {
+  Reported reported;
+  EXPECT_TRUE(reported.is_first({"p.gt", 3}, "why", "y = f x"));
+  EXPECT_TRUE(reported.is_first({"p.gt", 4}, "why", "y = f x"));
+  EXPECT_FALSE(reported.is_first({"p.gt", 3}, "another reason", "y = f x"));
+  EXPECT_EQ(reported.take_counts("gt"), "gt: 1 more like the one at p.gt:3\n");
+  EXPECT_EQ(reported.take_counts("gt"), "");
+}
+
+TEST(Reported, TellsOncePerTextOfAStream) {
+  Reported reported;
+  const auto is_first = [&](size_t line, const char* why, const char* text) {
+    return reported.is_first({"<stdin>", line}, why, text);
+  };
+  EXPECT_TRUE(is_first(4, "index 7 is out of range for 2 rows", "y = f t x"));
+  EXPECT_FALSE(is_first(9, "index 12 is out of range for 2 rows", "y = f t x"));
+  EXPECT_TRUE(is_first(9, "size 3 from 7 is out of range", "y = f t x"));
+  EXPECT_FALSE(is_first(14, "index 0 is out of range for 2 rows", "y = f t x"));
+  // Digits of a name tell lines apart, numbers do not.
+  EXPECT_TRUE(is_first(5, "index 7 is out of range for 2 rows", "y1 = f t x"));
+  EXPECT_TRUE(is_first(6, "index 7 is out of range for 2 rows", "y2 = f t x"));
+  EXPECT_TRUE(is_first(7, "why", "w = sgd w g 0.25"));
+  EXPECT_FALSE(is_first(8, "why", "w = sgd w g 0.1"));
+  EXPECT_FALSE(is_first(8, "why", "w = sgd w g 12"));
+  EXPECT_EQ(reported.take_counts("gt"),
+            "gt: 2 more like the one at <stdin>:4\n"
+            "gt: 2 more like the one at <stdin>:7\n"
+            "gt: places in <stdin> are lines of the stream that came in; "
+            "gt-emit --at gives those of the program\n");
+}
+
+}  // namespace
+}  // namespace gt
