@@ -6,6 +6,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE GT_CONFIG
+. scripts/common.sh
+need_torch
 {
   status=0
   /usr/bin/python3 tests/oracle/shard.py --rounds 10 --all-cuts --seed 100 || status=1

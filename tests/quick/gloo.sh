@@ -5,11 +5,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE GT_CONFIG GT_INSTRUCTION_LOG
+. scripts/common.sh
+need_torch
 if ! /usr/bin/python3 -c 'import sys, torch.distributed as d
 sys.exit(not (d.is_available() and d.is_gloo_available()))' 2>/dev/null; then
-  echo "skipped: /usr/bin/python3 has no PyTorch with gloo (python3-torch)"
-  echo "0 passed, 0 failed, 1 skipped"
-  exit 0
+  skip_rest "the PyTorch of /usr/bin/python3 was built without gloo"
 fi
 export GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-lo}
 exec /usr/bin/python3 tests/oracle/gloo.py "$@"

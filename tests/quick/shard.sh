@@ -5,6 +5,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH PYTHONDONTWRITEBYTECODE=1
 unset GT_BACKEND GT_VERBOSE GT_CONFIG
+. scripts/common.sh
+need_torch
 {
   status=0
   /usr/bin/python3 tests/oracle/shard.py --rounds 5 --part 6 --templates 1 || status=1
