@@ -3,10 +3,14 @@
 
 set(data "${CMAKE_INSTALL_DATADIR}/gt")
 
+# They stand beside the others in the build tree too: one folder is all of PATH.
 file(GLOB tools CONFIGURE_DEPENDS scripts/gt-*)
-if(tools)
-  install(PROGRAMS ${tools} DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+foreach(tool IN LISTS tools)
+  install(PROGRAMS ${tool} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  cmake_path(GET tool FILENAME name)
+  file(MAKE_DIRECTORY "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  file(CREATE_LINK ${tool} "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}" SYMBOLIC)
+endforeach()
 foreach(section 1 5 7)
   file(GLOB pages CONFIGURE_DEPENDS man/*.${section})
   if(pages)
@@ -21,7 +25,9 @@ foreach(home IN ITEMS bash:bash-completion/completions zsh:zsh/site-functions
   install(DIRECTORY share/completions/${shell}/
     DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} OPTIONAL)
 endforeach()
-install(DIRECTORY share/ DESTINATION ${data}
+# As in the source tree, so that the examples find their data, and what the pages
+# show can be typed, in either.
+install(DIRECTORY share DESTINATION ${data}
   PATTERN completions EXCLUDE)
-install(DIRECTORY examples DESTINATION ${data} OPTIONAL USE_SOURCE_PERMISSIONS)
+install(DIRECTORY configs examples DESTINATION ${data} USE_SOURCE_PERMISSIONS)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -106,8 +106,7 @@ int main(int argc, char** argv) {
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--ops", options.ops,
-                 "describe the ops: list, an op's name, json, mdoc, or bash, "
-                 "zsh, fish completions")
+                 "describe the ops: list, an op's name, json, mdoc, or words")
       ->type_name("WHAT")
       ->expected(0, 1)
       ->default_str("list");

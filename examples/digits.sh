@@ -7,7 +7,8 @@ usage() {
   cat <<'EOF'
 usage: examples/digits.sh [--placed] [EPOCHS]
 Trains on 1,500 images for EPOCHS rounds of 15 steps (default 40) and prints
-the accuracy on 297 others. Programs are looked for in build/bin, then in PATH.
+the accuracy on 297 others. Programs are looked for in build/bin of this tree,
+then where this is installed, then in PATH.
   --placed   the same on two ranks, each with half of the hidden units
 EOF
 }
@@ -24,7 +25,9 @@ esac
 epochs=${1:-40}
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-PATH=$PWD/build/bin:$PATH
+for bin in ../../bin build/bin; do
+  [ ! -x $bin/gt-work ] || PATH=$PWD/$bin:$PATH
+done
 command -v gt-work >/dev/null ||
   { echo "digits.sh: build first: scripts/build" >&2; exit 2; }
 

@@ -11,7 +11,7 @@ its end, which is held out. Prints the entropy of a character by its frequency
 alone and the loss on the held-out text as training goes, both in nats; then how
 the model goes on from where the held-out text begins, and the ratio of the last
 loss to the entropy. NAME=VALUE as examples/transformer --help says. Programs are
-looked for in GT_BIN (default build/bin), then in PATH.
+looked for in GT_BIN, build/bin of this tree, where this is installed, and PATH.
   -o RESULTS   keep what gt-work prints, as for gt-log --plot loss,held
 EOF
 }
@@ -28,7 +28,10 @@ while (($#)); do
   shift
 done
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-PATH=${GT_BIN:-$PWD/build/bin}:$PATH
+for bin in ../../bin build/bin; do
+  [[ ! -x $bin/gt-work ]] || PATH=$PWD/$bin:$PATH
+done
+PATH=${GT_BIN:+$GT_BIN:}$PATH
 export LC_ALL=C
 command -v gt-work >/dev/null ||
   { echo "transformer.sh: build first: scripts/build" >&2; exit 2; }

@@ -12,8 +12,7 @@ export GT_EXAMPLES=$GT_ROOT/examples
 export GT_BIN=${GT_BIN:-$GT_ROOT/build/bin}
 export LC_ALL=C
 export NO_COLOR=1
-# scripts last: some are called as programs of the system are.
-export PATH=$GT_BIN:$PATH:$GT_ROOT/scripts
+export PATH=$GT_BIN:$PATH
 # Who is stopped by a loaded machine, or slow under a sanitizer, is not lost.
 export GT_SILENCE=60
 unset GT_KEY GT_ROUTE_KEY GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND GT_VERBOSE

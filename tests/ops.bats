@@ -64,18 +64,6 @@ for op in json.load(open("ops.json"))["ops"]:
   ops | sort | diff names -
 }
 
-@test "completions are what their shells can read" {
-  gt-emit --ops=bash >complete
-  bash -n complete
-  run -0 bash -c '. ./complete; COMP_LINE="gt-emit --ops=matm"
-    COMP_POINT=${#COMP_LINE}; _gt_emit_ops; echo "${COMPREPLY[@]}"'
-  [[ $output == matmul ]]
-  gt-emit --ops=zsh >complete
-  ! command -v zsh >/dev/null || zsh -n complete
-  gt-emit --ops=fish >complete
-  ! command -v fish >/dev/null || fish -n complete
-}
-
 @test "a number beyond an integer's range bounds nothing in clamp" {
   # As torch.clamp: of uint8 0 and 200, and of int32 -7 and 7.
   cat >p <<'END'

@@ -162,9 +162,7 @@ Result<std::string> describe_ops(std::string_view what) {
   if (what.empty() || what == "list") return ops_table();
   if (what == "json") return ops_json();
   if (what == "mdoc") return ops_mdoc();
-  if (what == "bash" || what == "zsh" || what == "fish") {
-    return ops_completion(what);
-  }
+  if (what == "words") return ops_words();
   if (const Op* op = find_op(what)) return op_details(*op);
   return Error{"no op '" + excerpt(what) + "'" + suggest_op(what)};
 }

@@ -11,7 +11,7 @@
 namespace gt {
 
 // What gt-emit --ops=WHAT prints. WHAT is "list" (or ""), "json", "mdoc",
-// "bash", "zsh", "fish" or the name of an op. Error: no such op.
+// "words" or the name of an op. Error: no such op.
 Result<std::string> describe_ops(std::string_view what);
 
 // A line per op, families after each other: signature and sense.
@@ -22,8 +22,9 @@ std::string op_details(const Op& op);
 std::string ops_json();
 // gt-ops(7).
 std::string ops_mdoc();
-// Completion of gt-emit --ops=. `shell` is "bash", "zsh" or "fish".
-std::string ops_completion(std::string_view shell);
+// What may stand behind gt-emit --ops=, a line each, with its sense behind a tab:
+// for the completions of shells.
+std::string ops_words();
 
 // A row's example in its two parts: the program, and what it prints. Each line
 // ends in LF; both are empty when there is no example.

@@ -268,73 +268,6 @@ constexpr char kMdocTail[] = R"(.Sh SEE ALSO
 .Xr gt 7
 )";
 
-struct Word {
-  std::string name;
-  std::string sense;
-};
-
-std::vector<Word> completion_words() {
-  std::vector<Word> words = {
-      {"list", "all ops"},           {"json", "all ops as JSON"},
-      {"mdoc", "the manual page"},   {"bash", "completion for bash"},
-      {"zsh", "completion for zsh"}, {"fish", "completion for fish"}};
-  for (const Op& op : all_ops()) {
-    if (!op.row->internal) words.push_back({op.name, op.row->sense});
-  }
-  return words;
-}
-
-// In single quotes of any shell; zsh's own separators escaped.
-std::string shell_text(std::string_view text, std::string_view escaped) {
-  std::string out;
-  for (const char c : text) {
-    if (escaped.find(c) != std::string_view::npos) out += '\\';
-    out += c == '\'' ? "’" : std::string(1, c);
-  }
-  return out;
-}
-
-std::string bash_completion() {
-  std::string out = R"(# bash completion of gt-emit --ops=
-_gt_emit_ops() {
-  # To bash, '=' is a word of its own.
-  local line=${COMP_LINE:0:COMP_POINT} word
-  word=${line##*[ =]}
-  if [[ $line == *--ops[\ =]"$word" ]]; then
-    mapfile -t COMPREPLY < <(compgen -W ')";
-  bool first = true;
-  for (const Word& word : completion_words()) {
-    if (!first) out += ' ';
-    first = false;
-    out += word.name;
-  }
-  return out + R"(' -- "$word")
-  fi
-}
-complete -o default -F _gt_emit_ops gt-emit
-)";
-}
-
-std::string zsh_completion() {
-  std::string out =
-      "#compdef gt-emit\n_arguments '--ops=[describe the ops]"
-      ":what:((";
-  for (const Word& word : completion_words()) {
-    out += "\n  " + word.name + "\\:\"" + shell_text(word.sense, ":\"\\()[]") +
-           "\"";
-  }
-  return out + "))' '*:program:_files'\n";
-}
-
-std::string fish_completion() {
-  std::string out;
-  for (const Word& word : completion_words()) {
-    out += "complete -c gt-emit -l ops -x -a '" + word.name + "' -d '" +
-           shell_text(word.sense, "\\") + "'\n";
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string ops_json() {
@@ -384,9 +317,15 @@ std::string ops_mdoc() {
   return out + ".El\n" + kMdocTail;
 }
 
-std::string ops_completion(std::string_view shell) {
-  if (shell == "zsh") return zsh_completion();
-  return shell == "fish" ? fish_completion() : bash_completion();
+std::string ops_words() {
+  std::string out =
+      "list\tall ops\njson\tall ops as JSON\nmdoc\tthe manual page\n"
+      "words\tthese words\n";
+  for (const Op& op : all_ops()) {
+    if (op.row->internal) continue;
+    out += op.name + "\t" + op.row->sense + "\n";
+  }
+  return out;
 }
 
 }  // namespace gt
