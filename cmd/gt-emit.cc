@@ -37,9 +37,7 @@ bool collect_inputs(CLI::App& app, const Options& options, gt::EmitJob& job) {
     gt::EmitInput input;
     if (name == "FILE") {
       if (i >= options.files.size()) continue;
-      input.text = options.files[i++];
-      input.kind = input.text == "-" ? gt::EmitInput::Kind::kStdin
-                                     : gt::EmitInput::Kind::kFile;
+      input = gt::EmitInput::file(options.files[i++]);
     } else if (name == "-e") {
       input.kind = gt::EmitInput::Kind::kText;
       input.text = options.lines[i++] + "\n";
@@ -47,8 +45,7 @@ bool collect_inputs(CLI::App& app, const Options& options, gt::EmitJob& job) {
       // The order names it once for each of its two values.
       if (++i % 2 != 0 || i > options.repeats.size()) continue;
       const std::string& rounds = options.repeats[i - 2];
-      input.kind = gt::EmitInput::Kind::kFile;
-      input.text = options.repeats[i - 1];
+      input = gt::EmitInput::file(options.repeats[i - 1]);
       if (!gt::parse_size(rounds, input.rounds)) {
         gt::say("gt-emit: --repeat: '" + rounds +
                 "' is not a number of rounds; usage: --repeat N FILE\n");
@@ -94,7 +91,8 @@ int main(int argc, char** argv) {
   gt::EmitJob job;
   app.footer(kFooter);
   app.add_option("FILE", options.files, "programs, '-' for standard input");
-  app.add_option("--repeat", options.repeats, "feed FILE N times")
+  app.add_option("--repeat", options.repeats,
+                 "feed FILE N times, '-' for standard input")
       ->type_name("N FILE")
       ->type_size(2)
       ->expected(1)

@@ -48,6 +48,21 @@ a
   [[ $stderr == 'gt-emit: cannot read no-such: No such file'* ]]
 }
 
+@test "--repeat of standard input feeds what it had again" {
+  echo 'x = ones f32[1]' >p
+  run -0 bash -c 'cat p | gt-emit --repeat 3 - -e "print x"'
+  [ "$(grep -c '^x = ones' <<<"$output")" -eq 3 ]
+  run -0 bash -c 'gt-emit --repeat 3 - -e "print x" <p'
+  [ "$(grep -c '^x = ones' <<<"$output")" -eq 3 ]
+  # It was read to its end: what names it later finds no more.
+  run -0 bash -c 'cat p | gt-emit --repeat 2 - -'
+  [ "$(grep -c '^x = ones' <<<"$output")" -eq 2 ]
+  run -3 --separate-stderr bash -c 'echo "y = nothing" | gt-emit --repeat 1 -'
+  [[ $stderr == 'gt-emit: <stdin>:1: '* ]]
+  run -2 --separate-stderr gt-emit --repeat 2 - <.
+  [[ $stderr == 'gt-emit: cannot read <stdin>: Is a directory' ]]
+}
+
 @test "a place is noted for lines of files, and of stdin by --at alone" {
   echo 'x = ones f32[1] # one' >p.gt
   [ "$(gt-emit p.gt | body)" = 'x = ones f32[1] #at=p.gt:1 # one' ]

@@ -217,6 +217,15 @@ s = tensor f32[] 4'
   [ "$(wc -l < err.txt)" = 1 ]
 }
 
+@test "every column of every row of the log has something in it" {
+  printf '# before the first\n#gt 1\nx = ones f32[1]\nprint x\n#end 0\n' |
+    gt-route -n 2 --log log >/dev/null
+  run -0 awk -F '\t' 'NF < 7 || $2 == "" || $4 == "" || $5 == "" || $6 == ""' log
+  [ -z "$output" ]
+  run -0 awk -F '\t' '$3 == "comment" {print $4; exit}' log
+  [ "$output" = - ]
+}
+
 @test "the log replays to the same results" {
   printf '%s\n' 'a = ones f32[512]' 'b = ones f32[512,512]' 'c = add b a' \
     'a = sum c axis=0' 'print a' 's = sum a' 'print s' 'free a b c' > p.gt

@@ -44,16 +44,20 @@ Status read_at(int fd, size_t offset, void* to, size_t size,
   return ok_status();
 }
 
-int read_whole(const std::string& path, std::string& text, size_t limit) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno;
+int read_whole(int fd, std::string& text, size_t limit) {
   char chunk[1 << 16];
   long n = 0;
   do {
     n = read_some(fd, chunk, std::min(sizeof chunk, limit - text.size()));
     if (n > 0) text.append(chunk, static_cast<size_t>(n));
   } while (n > 0);
-  const int error = n < 0 ? errno : 0;
+  return n < 0 ? errno : 0;
+}
+
+int read_whole(const std::string& path, std::string& text, size_t limit) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  const int error = read_whole(fd, text, limit);
   ::close(fd);
   return error;
 }

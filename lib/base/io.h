@@ -18,9 +18,11 @@ long read_some(int fd, char* to, size_t size);
 Status read_at(int fd, size_t offset, void* to, size_t size,
                const char* where = "");
 
-// The whole of a file, up to so many bytes; 0, or the errno of what went wrong.
+// The whole of a file, or the rest of an open one, up to so many bytes; 0, or
+// the errno of what went wrong.
 int read_whole(const std::string& path, std::string& text,
                size_t limit = SIZE_MAX);
+int read_whole(int fd, std::string& text, size_t limit = SIZE_MAX);
 
 // 0, or the errno of what went wrong.
 int write_all(int fd, std::string_view bytes);

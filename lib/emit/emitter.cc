@@ -15,6 +15,7 @@ namespace gt {
 namespace {
 
 constexpr std::string_view kStdinName = "<stdin>";
+constexpr size_t kMostRepeated = size_t{1} << 30;
 
 class Emitter {
  public:
@@ -54,26 +55,28 @@ class Emitter {
   }
 
   std::unique_ptr<Source> open(const EmitInput& input) {
+    if (input.kind == EmitInput::Kind::kText) {
+      return std::make_unique<TextSource>(input.text, 1);
+    }
+    if (input.rounds != 1) return open_repeated(input);
+    const bool is_stdin = input.kind == EmitInput::Kind::kStdin;
     const auto idle = [this] { writer_.flush(); };
-    switch (input.kind) {
-      case EmitInput::Kind::kStdin:
-        return std::make_unique<FileSource>(STDIN_FILENO, idle);
-      case EmitInput::Kind::kText:
-        return std::make_unique<TextSource>(input.text, 1);
-      case EmitInput::Kind::kFile:
-        break;
-    }
-    if (input.rounds == 1) {
-      auto source = open_source(input.text, idle);
-      if (source == nullptr) fail_io(input.text, errno);
-      return source;
-    }
+    auto source = open_source(is_stdin ? "-" : input.text, idle);
+    if (source == nullptr) fail_io(input.text, errno);
+    return source;
+  }
+
+  // What is fed more than once is kept.
+  std::unique_ptr<Source> open_repeated(const EmitInput& input) {
+    const bool is_stdin = input.kind == EmitInput::Kind::kStdin;
     std::string text;
-    const int error = read_whole(input.text, text);
+    int error = is_stdin ? read_whole(STDIN_FILENO, text, kMostRepeated)
+                         : read_whole(input.text, text, kMostRepeated);
+    if (error == 0 && text.size() == kMostRepeated) error = EFBIG;
     if (error == 0) {
       return std::make_unique<TextSource>(std::move(text), input.rounds);
     }
-    fail_io(input.text, error);
+    fail_io(is_stdin ? std::string(kStdinName) : input.text, error);
     return nullptr;
   }
 

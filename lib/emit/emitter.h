@@ -14,9 +14,14 @@ namespace gt {
 
 struct EmitInput {
   enum class Kind { kFile, kStdin, kText };
+  // Of a path, "-" for standard input.
+  static EmitInput file(const std::string& path) {
+    return {path == "-" ? Kind::kStdin : Kind::kFile, path, 1};
+  }
+
   Kind kind = Kind::kStdin;
   std::string text;   // a path, or the lines themselves
-  size_t rounds = 1;  // of kFile: how often it is fed
+  size_t rounds = 1;  // of kFile and kStdin: how often it is fed
 };
 
 struct EmitJob {

@@ -22,8 +22,8 @@ std::string op_details(const Op& op);
 std::string ops_json();
 // gt-ops(7).
 std::string ops_mdoc();
-// What may stand behind gt-emit --ops=, a line each, with its sense behind a tab:
-// for the completions of shells.
+// What may stand behind gt-emit --ops=, a line each, with its sense behind a
+// tab: for the completions of shells.
 std::string ops_words();
 
 // A row's example in its two parts: the program, and what it prints. Each line

@@ -79,7 +79,7 @@ class RunRecorder {
   uint64_t last_ = 0;  // issued
   std::vector<Worker> workers_;
   std::deque<Turn> turns_;
-  std::string peers_;  // of the last row that went to several
+  std::string peers_ = "-";  // as the log spells peers_of_
   std::vector<uint32_t> peers_of_;
 };
 

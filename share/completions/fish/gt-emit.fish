@@ -1,6 +1,6 @@
 complete -c gt-emit -s h -d 'Print this help message and exit'
 complete -c gt-emit -l help -d 'Print this help message and exit'
-complete -c gt-emit -l repeat -r -d 'feed FILE N times'
+complete -c gt-emit -l repeat -r -d 'feed FILE N times, ’-’ for standard input'
 complete -c gt-emit -s e -r -d 'a line of program'
 complete -c gt-emit -l ops -x -d 'describe the ops: list, an op’s name, json, mdoc, or words'
 complete -c gt-emit -l ops -x -a 'list' -d 'all ops'
