@@ -96,16 +96,22 @@ void add_reports(CLI::App& app, Options& options) {
       ->type_name("TIME")
       ->needs(timeline);
   CLI::Option* plot =
-      app.add_option("--plot", options.report.plot,
+      app.add_option("--plot", options.report.plot.names,
                      "printed numbers over steps, as a picture; on a terminal "
                      "as characters")
           ->type_name("NAME,...");
   app.add_flag("--text", options.text, "the plot as characters")->needs(plot);
-  app.add_flag("--ascii", options.report.plot_look.ascii,
+  app.add_flag("--ascii", options.report.plot.look.ascii,
                "the plot as characters that every terminal has")
       ->needs(plot);
-  app.add_flag("--log-scale", options.report.plot_look.log_scale,
+  app.add_flag("--log-scale", options.report.plot.look.log_scale,
                "the plot's values by their logarithms")
+      ->needs(plot);
+  app.add_flag("--own-scale", options.report.plot.look.own_scale,
+               "the plot with an axis for each name")
+      ->needs(plot);
+  app.add_flag("-f,--follow", options.report.plot.follow,
+               "draw the plot again as its input grows; as characters")
       ->needs(plot);
   app.add_option("--title", options.title, "what to write over a picture");
 }
@@ -171,8 +177,8 @@ std::string choose_report(const CLI::App& app, Options& options) {
   }
   if (jobs == "-o" && options.log.empty()) return "-o: '' is no file's name";
   if (jobs == "--plot" &&
-      report.plot.find_first_not_of(',') == report.plot.npos) {
-    return "--plot: '" + report.plot + "' names nothing";
+      report.plot.names.find_first_not_of(',') == std::string::npos) {
+    return "--plot: '" + report.plot.names + "' names nothing";
   }
   if (options.select.any() && (jobs == "-o" || jobs == "--plot")) {
     return jobs + " and filters are two jobs; put one gt-log after another";
@@ -203,9 +209,11 @@ std::string choose_report(const CLI::App& app, Options& options) {
     }
   } else if (app.count("--plot") > 0) {
     const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-    gt::TextPlotOptions& look = report.plot_look;
-    const bool text = terminal || options.text || look.ascii;
-    report.kind = text ? Kind::kPlotText : Kind::kPlotSvg;
+    gt::TextPlotOptions& look = report.plot.look;
+    report.kind = Kind::kPlot;
+    report.plot.is_terminal = terminal;
+    report.plot.as_text =
+        terminal || options.text || look.ascii || report.plot.follow;
     look.title = options.title;
     look.ascii = look.ascii || !has_utf8();
     const char* no_color = std::getenv("NO_COLOR");

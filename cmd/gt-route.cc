@@ -1,16 +1,20 @@
 // gt-route: a stream in, its results out, by many workers.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
+#include "base/io.h"
 #include "base/text.h"
 #include "launched.h"
 #include "net/endpoint.h"
 #include "program.h"
 #include "route/router.h"
+#include "stream/rows.h"
 
 namespace {
 
@@ -40,6 +44,7 @@ struct Options {
   std::string backend, isa, memory;
   std::vector<std::string> roots;
   std::string log;
+  std::string trace;
   int threads = 0;
   double silence = 1.5;
   std::string key, allow;
@@ -81,6 +86,10 @@ void add_options(CLI::App& app, Options& options) {
                  "write what is dispatched to whom to FILE, see gt-log(5)")
       ->type_name("FILE")
       ->envname("GT_INSTRUCTION_LOG");
+  app.add_option("--trace", options.trace,
+                 "write what started workers ran and when to FILE, see "
+                 "gt-log(5)")
+      ->type_name("FILE");
   app.add_option("--timeout", options.router.timeout,
                  "seconds until all workers must be there (60)")
       ->check(CLI::Range(1, 1'000'000));
@@ -125,7 +134,7 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
     return "--bind needs --workers, how many to wait for";
   }
   for (const char* name :
-       {"--threads", "--backend", "--isa", "--memory", "--root"}) {
+       {"--threads", "--backend", "--isa", "--memory", "--root", "--trace"}) {
     if (binds && app.count(name) > 0) {
       return std::string(name) +
              " is for workers that gt-route starts; give it to gt-work";
@@ -155,6 +164,28 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   return "";
 }
 
+// Nanoseconds of the clock that all processes of a host share.
+int64_t steady_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::nanoseconds(now).count();
+}
+
+// Makes the file that the workers will append to; what is wrong, or "".
+std::string begin_trace(const Options& options) {
+  if (options.trace == "-") {
+    return "standard output is the stream of results; name a file";
+  }
+  if (gt::is_read(options.trace, options.router.files)) {
+    return options.trace + " is what is to be read";
+  }
+  const int fd = ::open(options.trace.c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return options.trace + ": " + std::strerror(errno);
+  const int error = gt::write_all(fd, std::string(gt::kTraceHeader) + "\n");
+  ::close(fd);
+  return error == 0 ? "" : options.trace + ": " + std::strerror(error);
+}
+
 // What started workers are to be told.
 std::vector<std::string> worker_arguments(const CLI::App& app,
                                           const Options& options) {
@@ -171,6 +202,10 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   pass("--backend", options.backend);
   pass("--isa", options.isa);
   pass("--memory", options.memory);
+  if (!options.trace.empty()) {
+    pass("--trace", options.trace);
+    out.insert(out.end(), {"--trace-since", std::to_string(steady_now())});
+  }
   pass("--silence", std::to_string(options.silence));
   for (const std::string& root : options.roots) pass("--root", root);
   // A worker that is connected opens what --root names alone; those that we
@@ -213,6 +248,10 @@ int main(int argc, char** argv) {
   options.router.hot = !options.no_hot;
   options.router.silence = static_cast<int64_t>(options.silence * 1000);
   options.router.workers = binds ? options.workers : options.local;
+  if (app.count("--trace") > 0) {
+    const std::string bad = begin_trace(options);
+    if (!bad.empty()) return usage("--trace: " + bad);
+  }
   if (!binds) {
     options.router.worker_arguments = worker_arguments(app, options);
   }

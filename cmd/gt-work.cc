@@ -43,6 +43,7 @@ struct Options {
   std::string memory;
   std::vector<std::string> roots;
   std::string trace;
+  std::optional<uint64_t> trace_since;
   int threads = 0;
   bool no_cache = false;
   int verbose = 0;
@@ -79,6 +80,11 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--trace", options.trace,
                  "write what ran and when to FILE, see gt-log(5)")
       ->type_name("FILE");
+  app.add_option("--trace-since", options.trace_since,
+                 "with --connect, --rank and --trace: append to FILE, which "
+                 "other workers of this host write too, with times since then, "
+                 "in nanoseconds of the steady clock")
+      ->type_name("TIME");
   app.add_option("--connect", options.connect,
                  "work for the gt-route at ENDPOINT, as tcp://host:5550")
       ->type_name("ENDPOINT");
@@ -156,7 +162,13 @@ int open_trace(Options& options, std::unique_ptr<gt::Trace>& trace) {
   if (gt::is_read(options.trace, options.files)) {
     return usage("--trace: " + options.trace + " is what is to be read");
   }
-  auto opened = gt::Trace::open(options.trace);
+  uint32_t worker = 0;
+  if (options.trace_since && !gt::read_number(options.rank, worker)) {
+    return usage("--trace-since needs --connect and --rank");
+  }
+  auto opened = options.trace_since ? gt::Trace::join(options.trace, worker,
+                                                      *options.trace_since)
+                                    : gt::Trace::open(options.trace);
   if (!opened.ok()) return usage("--trace: " + opened.error().message);
   trace = std::move(opened.value());
   options.worker.trace = trace.get();

@@ -136,8 +136,11 @@ c1          1   36 B         1' ]]
   lines_are '>worker 0 compute<
 >worker 1 comm<
 >worker 1 compute<'
-  run -0 grep -c '^<line.*stroke="#1f2933"' run.svg
+  # One thin line for the one transfer, beneath what ran.
+  run -0 grep -c '^<path d="M' run.svg
   [ "$output" = 1 ]
+  [ "$(grep -n '^<path' run.svg | cut -d: -f1)" -lt \
+    "$(grep -n '<title>.*ones f32' run.svg | head -n 1 | cut -d: -f1)" ]
   run -2 --separate-stderr gt-log --timeline svg --op exp run.log
   [[ $stderr == *': filters choose lines of a trace, not of a run'* ]]
 }

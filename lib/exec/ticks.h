@@ -1,10 +1,12 @@
 // The cheapest clock there is: the processor's counter where it runs at one
 // speed on all cores, a read of which takes 9 ns here instead of 21 of the
-// system's; elsewhere the system's. In nanoseconds since it was made.
+// system's; elsewhere the system's. In nanoseconds since it was made, or since
+// a moment before.
 #pragma once
 
 #include <cstdint>
 #include <ctime>
+#include <optional>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -15,20 +17,24 @@ namespace gt {
 
 class Ticks {
  public:
-  // Takes a millisecond, to learn the counter's speed.
-  Ticks() : is_counter_(has_counter()) {
+  // Takes a millisecond, to learn the counter's speed. `since`, by the system's
+  // steady clock, is when time begins.
+  explicit Ticks(std::optional<uint64_t> since = {})
+      : is_counter_(has_counter()) {
     if (!is_counter_) speed_ = 1;
     base_ = ticks();
     start_nanos_ = system_nanos();
+    if (since && *since < start_nanos_) offset_ = start_nanos_ - *since;
     while (is_counter_ && system_nanos() - start_nanos_ < 1'000'000) {
     }
     adjust();
   }
 
-  uint64_t nanos() const { return nanos_at(ticks()); }
+  uint64_t nanos() const { return nanos_at(ticks()) + offset_; }
   // A time of the system's steady clock as one of these; any thread.
   uint64_t since_start(uint64_t steady) const {
-    return steady > start_nanos_ ? steady - start_nanos_ : 0;
+    const uint64_t begin = start_nanos_ - offset_;
+    return steady > begin ? steady - begin : 0;
   }
 
   // Corrects what drift there is; no time asked for later is before one asked
@@ -82,6 +88,7 @@ class Ticks {
   uint64_t base_nanos_ = 0;  // and nanoseconds
   uint64_t elapsed_ = 0;     // ticks from the start to then
   uint64_t start_nanos_ = 0;
+  uint64_t offset_ = 0;  // from when time begins until then
 };
 
 }  // namespace gt

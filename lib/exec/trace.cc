@@ -51,13 +51,27 @@ Result<std::unique_ptr<Trace>> Trace::open(const std::string& path) {
   const int fd =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return Error{path + ": " + std::strerror(errno)};
-  return std::unique_ptr<Trace>(new Trace(fd));
+  const std::string header = std::string(kTraceHeader) + "\n";
+  return std::unique_ptr<Trace>(new Trace(fd, header, "", {}));
 }
 
-Trace::Trace(int fd) : fd_(fd), filling_(kBuffer), full_(kBuffer) {
-  std::memcpy(filling_.data(), kTraceHeader.data(), kTraceHeader.size());
-  filling_[kTraceHeader.size()] = '\n';
-  size_ = kTraceHeader.size() + 1;
+Result<std::unique_ptr<Trace>> Trace::join(const std::string& path,
+                                           uint32_t worker, uint64_t since) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
+  return std::unique_ptr<Trace>(
+      new Trace(fd, "", std::to_string(worker) + "/", since));
+}
+
+Trace::Trace(int fd, std::string_view header, std::string prefix,
+             std::optional<uint64_t> since)
+    : fd_(fd),
+      prefix_(std::move(prefix)),
+      ticks_(since),
+      filling_(kBuffer),
+      full_(kBuffer) {
+  header.copy(filling_.data(), header.size());
+  size_ = header.size();
   thread_ = std::thread([this] { write_buffers(); });
 }
 
@@ -94,14 +108,15 @@ std::unique_ptr<TraceText> Trace::text_of(const Line& line,
 void Trace::end(const TraceText& text, uint64_t line) {
   end_ = std::max(ticks_.nanos(), start_);
   goes_on_ = true;
-  const size_t most =
-      3 * (kMaxDigits + 1) + text.head.size() + text.tail.size();
+  const size_t most = 3 * (kMaxDigits + 1) + prefix_.size() + text.head.size() +
+                      text.tail.size();
   if (size_ + most > kBuffer) hand_over();
   char* to = filling_.data() + size_;
   to = put_digits(to, start_);
   *to++ = '\t';
   to = put_digits(to, end_);
   *to++ = '\t';
+  to += prefix_.copy(to, prefix_.size());
   std::memcpy(to, text.head.data(), text.head.size());
   to = put_digits(to + text.head.size(), line);
   std::memcpy(to, text.tail.data(), text.tail.size());
@@ -113,8 +128,8 @@ void Trace::end(const TraceText& text, uint64_t line) {
 void Trace::add(const TraceText& text, uint64_t line, uint64_t start,
                 uint64_t end) {
   std::string row = std::to_string(ticks_.since_start(start)) + '\t' +
-                    std::to_string(ticks_.since_start(end)) + '\t' + text.head +
-                    std::to_string(line) + text.tail;
+                    std::to_string(ticks_.since_start(end)) + '\t' + prefix_ +
+                    text.head + std::to_string(line) + text.tail;
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return added_.size() < kBuffer; });
   if (is_salvaged_ || is_ending_) return;

@@ -2,6 +2,10 @@
 //
 // What is the same each time that a line runs is made into text once, by the
 // enqueuing thread; the queue's thread reads a clock and adds two times to it.
+// The workers of one host may share a file: each appends whole rows, whose
+// queues have its number in front, with times since a moment that all were
+// told.
+//
 // A thread of the trace's own writes the file. There are two buffers, so a file
 // that is slow to write holds the queue up rather than fill memory.
 #pragma once
@@ -11,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -34,6 +39,10 @@ class Trace {
  public:
   // The file is made anew; the error is why it cannot be.
   static Result<std::unique_ptr<Trace>> open(const std::string& path);
+  // The file is shared: somebody has made it, with the header. `since` is of
+  // the system's steady clock, in nanoseconds.
+  static Result<std::unique_ptr<Trace>> join(const std::string& path,
+                                             uint32_t worker, uint64_t since);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -66,12 +75,14 @@ class Trace {
  private:
   static constexpr size_t kBuffer = size_t{1} << 20;
 
-  explicit Trace(int fd);
+  Trace(int fd, std::string_view header, std::string prefix,
+        std::optional<uint64_t> since);
   void hand_over();
   void write_buffers();
   bool is_due() const { return full_size_ > 0 || added_.size() >= kBuffer / 2; }
 
   int fd_;
+  const std::string prefix_;  // of the queue: "0/" of worker 0
   Ticks ticks_;
   uint64_t start_ = 0;  // nanoseconds
   uint64_t end_ = 0;    // of the last instruction

@@ -45,6 +45,9 @@ class Input {
   const LogRow& log_row() const { return log_row_; }
   const TraceRow& trace_row() const { return trace_row_; }
 
+  // Which of the files it is of, from 0.
+  size_t file() const { return next_path_ - 1; }
+
   // Something is wrong with the line at hand, or with the input as a whole.
   void complain(const std::string& message, Exit status);
   // The largest status so far, of the streams' ends too; and without them.

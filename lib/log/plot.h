@@ -9,8 +9,9 @@
 namespace gt {
 
 struct PlotOptions {
-  std::string title;  // "": the names
+  std::string title;  // "": none
   bool log_scale = false;
+  bool own_scale = false;  // an axis for each Series::scale()
 };
 
 std::string plot_svg(const std::vector<Series>& series,
@@ -29,7 +30,15 @@ std::string plot_text(const std::vector<Series>& series,
 // What both draw: the axes, and where a value stands on them.
 class PlotScale {
  public:
-  PlotScale(const std::vector<Series>& series, bool log_scale);
+  static constexpr size_t kAll = SIZE_MAX;
+
+  // The values of the series of one scale count, or those of all; and the steps
+  // of all.
+  PlotScale(const std::vector<Series>& series, bool log_scale,
+            size_t scale = kAll);
+  // One for each scale, or one for all.
+  static std::vector<PlotScale> make(const std::vector<Series>& series,
+                                     const PlotOptions& options);
 
   // 0 (bottom) to 1 (top); of what the axis does not hold NaN.
   double y(double value) const;

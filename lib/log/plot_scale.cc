@@ -21,14 +21,28 @@ std::string label_of(double value, int digits) {
 
 }  // namespace
 
-PlotScale::PlotScale(const std::vector<Series>& series, bool log_scale)
+std::vector<PlotScale> PlotScale::make(const std::vector<Series>& series,
+                                       const PlotOptions& options) {
+  if (!options.own_scale) return {PlotScale(series, options.log_scale)};
+  size_t count = 0;
+  for (const Series& s : series) count = std::max(count, s.scale() + 1);
+  std::vector<PlotScale> out;
+  for (size_t scale = 0; scale < count; ++scale) {
+    out.emplace_back(series, options.log_scale, scale);
+  }
+  return out;
+}
+
+PlotScale::PlotScale(const std::vector<Series>& series, bool log_scale,
+                     size_t scale)
     : log_(log_scale) {
   double low = INFINITY;
   double high = -INFINITY;
   for (const Series& s : series) {
+    steps_ = std::max(steps_, s.steps());
+    if (scale != kAll && s.scale() != scale) continue;
     low = std::min(low, log_ ? s.least_positive() : s.low());
     high = std::max(high, s.high());
-    steps_ = std::max(steps_, s.steps());
   }
   if (log_) {
     low = std::log10(low);

@@ -13,8 +13,9 @@ namespace {
 constexpr double kWidth = 760;
 constexpr double kHeight = 420;
 constexpr double kLeft = 72;
-constexpr double kRight = 24;
-constexpr double kTop = 58;
+constexpr double kMargin = 24;  // at the right
+constexpr double kAxis = 60;    // for each axis there
+constexpr double kLegend = 44;  // where its first line stands
 constexpr double kBottom = 46;
 constexpr size_t kDots = 80;  // so many steps have each a dot
 
@@ -23,9 +24,14 @@ std::string number_text(double value) { return fmt::format("{:.5g}", value); }
 class Picture {
  public:
   Picture(const std::vector<Series>& series, const PlotOptions& options)
-      : series_(series), options_(options), scale_(series, options.log_scale) {}
+      : series_(series),
+        options_(options),
+        scales_(PlotScale::make(series, options)) {
+    right_ = kWidth - kMargin - kAxis * static_cast<double>(scales_.size() - 1);
+  }
 
   std::string draw() {
+    const std::string legend = this->legend();
     out_ = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
         "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
@@ -35,32 +41,31 @@ class Picture {
     axes();
     for (size_t i = 0; i < series_.size(); ++i) line(i);
     for (size_t i = 0; i < series_.size(); ++i) marks(series_[i], color_of(i));
-    legend();
-    return out_ + "</svg>\n";
+    return out_ + legend + "</svg>\n";
   }
 
  private:
   double x_of(double step) const {
-    return kLeft + scale_.x(step) * (kWidth - kLeft - kRight);
+    return kLeft + scales_[0].x(step) * (right_ - kLeft);
   }
-  static double y_at(double y) {
-    return kTop + (1 - y) * (kHeight - kTop - kBottom);
+  double y_at(double y) const {
+    return top_ + (1 - y) * (kHeight - top_ - kBottom);
   }
-  double y_of(double value) const { return y_at(scale_.y(value)); }
+  double y_of(const Series& series, double value) const {
+    return y_at(scales_[options_.own_scale ? series.scale() : 0].y(value));
+  }
 
   void axes() {
-    for (const PlotScale::Tick& tick : scale_.y_ticks(6)) {
+    for (const PlotScale::Tick& tick : scales_[0].y_ticks(6)) {
       out_ += fmt::format(
           "<line x1=\"{:.0f}\" y1=\"{:.1f}\" x2=\"{:.0f}\" y2=\"{:.1f}\" "
-          "stroke=\"#e4e7eb\"/>\n"
-          "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\" "
-          "fill=\"#52606d\">{}</text>\n",
-          kLeft, y_at(tick.at), kWidth - kRight, y_at(tick.at), kLeft - 8,
-          y_at(tick.at) + 4, tick.label);
+          "stroke=\"#e4e7eb\"/>\n",
+          kLeft, y_at(tick.at), right_, y_at(tick.at));
     }
+    for (size_t i = 0; i < scales_.size(); ++i) values(i);
     const double bottom = kHeight - kBottom;
-    for (const PlotScale::Tick& tick : scale_.x_ticks(8)) {
-      const double x = kLeft + tick.at * (kWidth - kLeft - kRight);
+    for (const PlotScale::Tick& tick : scales_[0].x_ticks(8)) {
+      const double x = kLeft + tick.at * (right_ - kLeft);
       out_ += fmt::format(
           "<line x1=\"{0:.1f}\" y1=\"{1:.0f}\" x2=\"{0:.1f}\" y2=\"{2:.0f}\" "
           "stroke=\"#9aa5b1\"/>\n"
@@ -73,8 +78,33 @@ class Picture {
         "stroke=\"#9aa5b1\"/>\n"
         "<text x=\"{3:.0f}\" y=\"{4:.0f}\" text-anchor=\"middle\" "
         "fill=\"#52606d\">step</text>\n",
-        kLeft, bottom, kWidth - kRight, (kLeft + kWidth - kRight) / 2,
-        kHeight - 10);
+        kLeft, bottom, right_, (kLeft + right_) / 2, kHeight - 10);
+  }
+
+  // The numbers of a scale: the first stands at the left, others at the right.
+  // An axis of one series has its colour.
+  void values(size_t scale) {
+    const bool is_left = scale == 0;
+    const double x = is_left
+                         ? kLeft - 8
+                         : right_ + 10 + kAxis * static_cast<double>(scale - 1);
+    const char* color = color_of_scale(scale);
+    for (const PlotScale::Tick& tick : scales_[scale].y_ticks(6)) {
+      out_ += fmt::format(
+          "<text x=\"{:.0f}\" y=\"{:.1f}\"{} fill=\"{}\">{}</text>\n", x,
+          y_at(tick.at) + 4, is_left ? " text-anchor=\"end\"" : "", color,
+          tick.label);
+    }
+  }
+
+  const char* color_of_scale(size_t scale) const {
+    const char* out = "#52606d";
+    if (!options_.own_scale) return out;
+    size_t count = 0;
+    for (size_t i = 0; i < series_.size(); ++i) {
+      if (series_[i].scale() == scale && ++count == 1) out = color_of(i);
+    }
+    return count == 1 ? out : "#52606d";
   }
 
   void line(size_t i) {
@@ -99,7 +129,7 @@ class Picture {
       count = 0;
     };
     for (const Bin& bin : bins) {
-      const double y = bin.empty() ? NAN : y_of(bin.mean());
+      const double y = bin.empty() ? NAN : y_of(series, bin.mean());
       if (std::isnan(y)) {
         if (bin.breaks || !bin.empty()) end_run();
         continue;
@@ -118,11 +148,11 @@ class Picture {
   void dots(size_t i) {
     const Series& series = series_[i];
     for (const Bin& bin : series.bins()) {
-      if (bin.empty() || std::isnan(y_of(bin.sum))) continue;
-      out_ +=
-          dot(x_of(static_cast<double>(bin.step)), y_of(bin.sum), color_of(i),
-              fmt::format("{} {}: {}", xml_text(series.name()), bin.step,
-                          number_text(bin.sum)));
+      if (bin.empty() || std::isnan(y_of(series, bin.sum))) continue;
+      out_ += dot(x_of(static_cast<double>(bin.step)), y_of(series, bin.sum),
+                  color_of(i),
+                  fmt::format("{} {}: {}", xml_text(series.name()), bin.step,
+                              number_text(bin.sum)));
     }
   }
 
@@ -152,8 +182,8 @@ class Picture {
         low = std::min(low, bins[k].low);
         high = std::max(high, bins[k].high);
       }
-      const double top = y_of(high);
-      double bottom = y_of(low);
+      const double top = y_of(series, high);
+      double bottom = y_of(series, low);
       if (std::isnan(bottom)) bottom = y_at(0);  // below a logarithm's axis
       if (low > high || std::isnan(top)) continue;
       upper += fmt::format("{:.1f},{:.1f} ", x, top);
@@ -169,7 +199,7 @@ class Picture {
     for (const Mark& mark : series.marks()) {
       const double x = x_of(static_cast<double>(mark.step));
       const bool up = mark.kind == Mark::Kind::kInf;
-      const double y = up ? kTop : kHeight - kBottom;
+      const double y = up ? top_ : kHeight - kBottom;
       const bool infinite = up || mark.kind == Mark::Kind::kMinusInf;
       const double toward = up ? 8 : -8;
       out_ += fmt::format(
@@ -183,25 +213,30 @@ class Picture {
     }
   }
 
-  void legend() {
-    std::string names;
-    for (const Series& series : series_) {
-      names += (names.empty() ? "" : ", ") + series.name();
-    }
-    out_ += fmt::format(
+  // As many lines as it takes; the plot begins below.
+  std::string legend() {
+    std::string out = fmt::format(
         "<text x=\"{:.0f}\" y=\"24\" font-size=\"15\" font-weight=\"bold\" "
         "fill=\"#1f2933\">{}</text>\n",
-        kLeft, xml_text(options_.title.empty() ? names : options_.title));
+        kLeft, xml_text(options_.title));
     double x = kLeft;
+    double y = kLegend;
     for (size_t i = 0; i < series_.size(); ++i) {
       const std::string text = legend_text(series_[i]);
-      out_ += fmt::format(
-          "<line x1=\"{:.0f}\" y1=\"40\" x2=\"{:.0f}\" y2=\"40\" "
+      const double width = 39 + 6.6 * static_cast<double>(text.size());
+      if (x > kLeft && x + width > kWidth) {
+        x = kLeft;
+        y += 17;
+      }
+      out += fmt::format(
+          "<line x1=\"{:.0f}\" y1=\"{:.0f}\" x2=\"{:.0f}\" y2=\"{:.0f}\" "
           "stroke=\"{}\" stroke-width=\"3\"/>\n"
-          "<text x=\"{:.0f}\" y=\"44\" fill=\"#1f2933\">{}</text>\n",
-          x, x + 16, color_of(i), x + 21, xml_text(text));
-      x += 21 + 6.6 * static_cast<double>(text.size()) + 18;
+          "<text x=\"{:.0f}\" y=\"{:.0f}\" fill=\"#1f2933\">{}</text>\n",
+          x, y - 4, x + 16, y - 4, color_of(i), x + 21, y, xml_text(text));
+      x += width;
     }
+    top_ = y + 14;
+    return out;
   }
 
   static std::string legend_text(const Series& series) {
@@ -226,7 +261,9 @@ class Picture {
 
   const std::vector<Series>& series_;
   const PlotOptions& options_;
-  PlotScale scale_;
+  std::vector<PlotScale> scales_;
+  double right_ = 0;  // where the plot ends
+  double top_ = 0;    // and begins
   std::string out_;
 };
 

@@ -113,9 +113,9 @@ class TextPlot {
   TextPlot(const std::vector<Series>& series, const TextPlotOptions& options)
       : series_(series),
         options_(options),
-        scale_(series, options.log_scale),
+        scales_(PlotScale::make(series, options)),
         rows_(std::max<size_t>(options.rows, 4)) {
-    ticks_ = scale_.y_ticks(static_cast<int>(rows_ / 4));
+    ticks_ = scales_[0].y_ticks(static_cast<int>(rows_ / 4));
     for (const PlotScale::Tick& tick : ticks_) {
       gutter_ = std::max(gutter_, tick.label.size());
     }
@@ -139,15 +139,17 @@ class TextPlot {
 
  private:
   void put(Canvas& canvas, size_t i) const {
+    const PlotScale& scale =
+        scales_[options_.own_scale ? series_[i].scale() : 0];
     double last_x = 0;
     double last_y = NAN;
     for (const Bin& bin : series_[i].bins()) {
-      const double y = bin.empty() ? NAN : scale_.y(bin.mean());
+      const double y = bin.empty() ? NAN : scale.y(bin.mean());
       if (std::isnan(y)) {
         if (bin.breaks || !bin.empty()) last_y = NAN;
         continue;
       }
-      const double x = scale_.x(series_[i].middle(bin));
+      const double x = scale.x(series_[i].middle(bin));
       const bool joined = !std::isnan(last_y);
       canvas.line(joined ? last_x : x, joined ? last_y : y, x, y, i);
       last_x = x;
@@ -170,8 +172,15 @@ class TextPlot {
       out_ += series_[i].name();
       if (series_[i].low() > series_[i].high()) continue;
       out_ += fmt::format(" {:.5g}", series_[i].last());
+      if (options_.own_scale) out_ += range_of(series_[i]);
     }
     out_ += '\n';
+  }
+
+  // The numbers at the left are of the first name alone.
+  static std::string range_of(const Series& series) {
+    if (series.scale() == 0) return " (left)";
+    return fmt::format(" ({:.5g} to {:.5g})", series.low(), series.high());
   }
 
   // A row's label, where it has a tick, and the axis.
@@ -197,7 +206,7 @@ class TextPlot {
     std::string labels(columns_ + 12, ' ');
     size_t free_from = 0;
     for (const PlotScale::Tick& tick :
-         scale_.x_ticks(static_cast<int>(columns_ / 12))) {
+         scales_[0].x_ticks(static_cast<int>(columns_ / 12))) {
       const auto at = static_cast<size_t>(
           std::lround(tick.at * static_cast<double>(columns_ - 1)));
       const size_t half = tick.label.size() / 2;
@@ -227,7 +236,7 @@ class TextPlot {
     for (const Series& series : series_) {
       for (const Mark& mark : series.marks()) {
         const auto at = static_cast<size_t>(
-            std::lround(scale_.x(static_cast<double>(mark.step)) *
+            std::lround(scales_[0].x(static_cast<double>(mark.step)) *
                         static_cast<double>(columns_ - 1)));
         const char letter = letter_of(mark.kind);
         if (row[at] == ' ') row[at] = letter;
@@ -246,7 +255,7 @@ class TextPlot {
 
   const std::vector<Series>& series_;
   const TextPlotOptions& options_;
-  PlotScale scale_;
+  std::vector<PlotScale> scales_;
   size_t rows_;
   size_t columns_ = 0;
   size_t gutter_ = 0;

@@ -1,10 +1,7 @@
 #include "log/report.h"
 
-#include <cmath>
-
 #include "log/graph.h"
 #include "log/run_summary.h"
-#include "log/series.h"
 #include "log/summary.h"
 
 namespace gt {
@@ -38,11 +35,10 @@ class Reporter {
       case Kind::kTimelineChrome:
         timeline();
         break;
-      case Kind::kPlotSvg:
-      case Kind::kPlotText:
-        plot();
+      case Kind::kPlot:
+        break;
     }
-    return worst(input_.status(), status_);
+    return input_.status();
   }
 
  private:
@@ -108,59 +104,18 @@ class Reporter {
     }
   }
 
-  void plot() {
-    SeriesSet series(options_.plot);
-    while (next_instruction()) series.take(input_);
-    bool any = false;
-    for (const Series& one : series.all()) {
-      any = any || one.steps() > 0;
-      if (one.steps() > 0) continue;
-      say_("gt-log: --plot: no '" + one.name() + "' in the results" +
-           those_there_are(series) + "\n");
-      status_ = Exit::kFailed;
-    }
-    if (options_.plot_look.log_scale) any = has_logarithms(series);
-    if (!any) return;
-    out_.write(options_.kind == Kind::kPlotSvg
-                   ? plot_svg(series.all(), options_.plot_look)
-                   : plot_text(series.all(), options_.plot_look));
-  }
-
-  // Whether anything is left to draw.
-  bool has_logarithms(const SeriesSet& series) {
-    bool any = false;
-    for (const Series& one : series.all()) {
-      if (one.steps() == 0) continue;
-      const bool some = std::isfinite(one.least_positive());
-      any = any || some;
-      if (some) continue;
-      say_("gt-log: --log-scale: '" + one.name() +
-           "' has no finite value above 0\n");
-      status_ = Exit::kFailed;
-    }
-    return any;
-  }
-
-  static std::string those_there_are(const SeriesSet& series) {
-    std::string out;
-    for (const std::string& name : series.others()) {
-      out += (out.empty() ? "; there are " : ", ") + name;
-    }
-    return out;
-  }
-
   const ReportOptions& options_;
   const Selection* selection_;
   Writer& out_;
   const Say& say_;
   Input input_;
-  Exit status_ = Exit::kDone;
 };
 
 }  // namespace
 
 Exit report(const std::vector<std::string>& paths, const ReportOptions& options,
             const Selection* selection, Writer& out, const Say& say) {
+  if (options.kind == Kind::kPlot) return plot(paths, options.plot, out, say);
   return Reporter(paths, options, selection, out, say).run();
 }
 

@@ -7,7 +7,7 @@
 #include "base/exit.h"
 #include "base/writer.h"
 #include "log/input.h"
-#include "log/plot.h"
+#include "log/plot_report.h"
 #include "log/select.h"
 #include "log/timeline.h"
 
@@ -21,13 +21,11 @@ struct ReportOptions {
     kDot,
     kTimelineSvg,
     kTimelineChrome,
-    kPlotSvg,
-    kPlotText
+    kPlot
   };
   Kind kind = Kind::kNone;
   TimelineOptions timeline;
-  std::string plot;  // names with commas
-  TextPlotOptions plot_look;
+  PlotReportOptions plot;
 };
 
 // Reads these files, "-" and none at all being standard input, and writes the

@@ -69,13 +69,41 @@ double Series::middle(const Bin& bin) const {
   return (static_cast<double>(first) + static_cast<double>(last)) / 2;
 }
 
-SeriesSet::SeriesSet(std::string_view names) {
+SeriesSet::SeriesSet(std::string_view names,
+                     const std::vector<std::string>& files) {
   for (size_t at = 0; at <= names.size();) {
     const size_t end = std::min(names.find(',', at), names.size());
-    if (end > at) all_.emplace_back(std::string(names.substr(at, end - at)));
+    if (end > at) names_.emplace_back(names.substr(at, end - at));
     at = end + 1;
   }
+  const size_t count = std::max<size_t>(files.size(), 1);
+  for (size_t file = 0; file < count; ++file) {
+    for (size_t i = 0; i < names_.size(); ++i) {
+      std::string label = names_[i];
+      if (count > 1) {
+        label = names_.size() > 1 ? label + " " + files[file] : files[file];
+      }
+      all_.emplace_back(std::move(label), i);
+    }
+  }
+  steps_.resize(count, {0, std::vector<bool>(names_.size(), true)});
   told_.resize(all_.size());
+}
+
+void SeriesSet::note_other(std::string_view name) {
+  if (others_.size() >= kMaxOthers) return;
+  if (std::find(others_.begin(), others_.end(), name) != others_.end()) return;
+  others_.emplace_back(name);
+}
+
+uint64_t SeriesSet::step_of(size_t file, size_t name) {
+  Steps& steps = steps_[file];
+  if (steps.has[name]) {
+    ++steps.now;
+    std::fill(steps.has.begin(), steps.has.end(), false);
+  }
+  steps.has[name] = true;
+  return steps.now;
 }
 
 void SeriesSet::take(Input& input) {
@@ -84,28 +112,19 @@ void SeriesSet::take(Input& input) {
   if (take_word(text) != "=") return;
   const std::string_view op = take_word(text);
   if (op != "tensor" && op != "fail") return;
-  const auto it =
-      std::find_if(all_.begin(), all_.end(),
-                   [name](const Series& s) { return s.name() == name; });
-  if (it == all_.end()) {
-    if (others_.size() < kMaxOthers &&
-        std::find(others_.begin(), others_.end(), name) == others_.end()) {
-      others_.emplace_back(name);
-    }
-    return;
-  }
-  const uint64_t step = std::max(it->prints() + 1, steps_);
+  const auto it = std::find(names_.begin(), names_.end(), name);
+  if (it == names_.end()) return note_other(name);
+  const auto number_of_name = static_cast<size_t>(it - names_.begin());
+  const size_t index = input.file() * names_.size() + number_of_name;
+  Series& series = all_[index];
   if (op == "fail") {
-    steps_ = step;
-    return it->add_failure(step);
+    return series.add_failure(step_of(input.file(), number_of_name));
   }
   const auto type = parse_type(take_word(text));
   const auto number = parse_number(take_word(text));
   if (type.ok() && type.value().elements() == 1 && number.has_value()) {
-    steps_ = step;
-    return it->add(step, number->real);
+    return series.add(step_of(input.file(), number_of_name), number->real);
   }
-  const auto index = static_cast<size_t>(it - all_.begin());
   if (told_[index]) return;
   told_[index] = true;
   input.complain(

@@ -38,13 +38,16 @@ class Series {
   static constexpr size_t kMaxBins = 4096;  // even
   static constexpr size_t kMaxMarks = 1024;
 
-  explicit Series(std::string name) : name_(std::move(name)) {}
+  // `scale`: those of one number may be drawn over one axis of their own.
+  explicit Series(std::string name, size_t scale = 0)
+      : name_(std::move(name)), scale_(scale) {}
 
   // The value at a step, from 1, that is no earlier than the last one.
   void add(uint64_t step, double value);
   void add_failure(uint64_t step) { mark(step, Mark::Kind::kFail); }
 
   const std::string& name() const { return name_; }
+  size_t scale() const { return scale_; }
   uint64_t steps() const { return steps_; }    // the last one
   uint64_t prints() const { return prints_; }  // that it was printed
   // Some bins stand for more than one number.
@@ -65,6 +68,7 @@ class Series {
   Bin& bin_of(uint64_t step);
 
   std::string name_;
+  size_t scale_;
   uint64_t steps_ = 0;
   uint64_t prints_ = 0;
   uint64_t width_ = 1;  // steps of a bin
@@ -77,25 +81,36 @@ class Series {
   double least_positive_ = INFINITY;
 };
 
-// Steps are counted by the name that is printed most often; the values of the
-// others stand at the step at which they were printed.
+// The series of the names in each of the files. A step of a file ends where a
+// name that it has is printed again, so a name that is printed less often than
+// others, or after them, stands where it was printed.
 class SeriesSet {
  public:
-  // `names` with commas.
-  explicit SeriesSet(std::string_view names);
+  // `names` with commas; `files` as they are read, or none: one.
+  SeriesSet(std::string_view names, const std::vector<std::string>& files);
 
   // Takes the line at hand; what is not about one of the names is passed over.
   void take(Input& input);
 
+  // File by file, with the names of each in order.
   const std::vector<Series>& all() const { return all_; }
+  const std::vector<std::string>& names() const { return names_; }
   // Some names that were printed though nobody asked for them, for a message.
   const std::vector<std::string>& others() const { return others_; }
 
  private:
+  struct Steps {
+    uint64_t now = 0;
+    std::vector<bool> has;  // by name: the step has it
+  };
+  void note_other(std::string_view name);
+  uint64_t step_of(size_t file, size_t name);
+
+  std::vector<std::string> names_;
   std::vector<Series> all_;
+  std::vector<Steps> steps_;  // by file
   std::vector<std::string> others_;
   std::vector<bool> told_;  // by series: it is no scalar
-  uint64_t steps_ = 0;
 };
 
 }  // namespace gt

@@ -25,6 +25,11 @@ void Summary::take(const Input& input) {
     one.bytes = static_cast<double>(row.bytes);
     one.flops = row.flops;
     one.nanoseconds = static_cast<double>(row.end - row.start);
+    std::string_view queue = row.queue;
+    const std::string_view worker = take_worker(queue);
+    if (!worker.empty()) {
+      add_to(workers_, std::string(worker) + " " + std::string(row.op), one);
+    }
     if (row.signal == "-") return add(row.op, "", one);
     return add(row.op,
                row.signal.starts_with('"') ? unquote(row.signal) : row.signal,
@@ -117,6 +122,10 @@ std::string Summary::text() const {
     out += '\n';
     append_table(out, "signal", signals_, false);
   }
+  if (!workers_.empty()) {
+    out += '\n';
+    append_table(out, "worker, op", workers_, false);
+  }
   if (all_.untyped > 0) {
     out += "\nuntyped: " + std::to_string(all_.untyped) +
            (all_.untyped == 1 ? " line" : " lines") +
@@ -138,6 +147,7 @@ std::string Summary::tsv() const {
   };
   append("op", ops_);
   append("signal", signals_);
+  append("worker-op", workers_);
   return out;
 }
 

@@ -22,7 +22,8 @@ class Summary {
   // Takes the instruction at hand; all of a stream's, in order.
   void take(const Input& input);
 
-  // Two tables, of ops and of signals, for people; or one with tabs.
+  // Tables of ops, of signals and of what each worker ran, for people; or one
+  // with tabs.
   std::string text() const;
   std::string tsv() const;
 
@@ -48,6 +49,7 @@ class Summary {
   const Selection* selection_;
   Typing typing_;
   Totals ops_, signals_;
+  Totals workers_;  // ops of each worker: "0 matmul"
   Total all_;
   bool timed_ = false;
   Line line_;

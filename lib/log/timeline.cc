@@ -69,6 +69,10 @@ void Timeline::take(const Input& input) {
   if (is_outside(row.start, row.end)) return;
   const Subject subject = subject_of(input, line_, signal_);
   if (selection_ != nullptr && !selection_->matches(subject)) return;
+  std::string_view queue = row.queue;
+  if (const std::string_view worker = take_worker(queue); !worker.empty()) {
+    return take_worker_row(row, {std::string(worker), 0, 1}, subject);
+  }
   const auto ranks = parse_ranks(row.rank);
   if (!ranks.ok() || ranks.value().size() > kMaxSeats) {
     return take_seat(row, {std::string(row.rank), 0, 1}, subject);
@@ -89,29 +93,93 @@ void Timeline::take_seat(const TraceRow& row, const Seat& seat,
     left_out_ += seat.place == 0 ? 1 : 0;
     return;
   }
+  const uint32_t event = add_row(row, seat, subject);
+  if (subject.line != nullptr) find_flows(seat, event);
+}
+
+uint32_t Timeline::add_row(const TraceRow& row, const Seat& seat,
+                           const Subject& subject) {
   rows_ += seat.place == 0 ? 1 : 0;
+  std::string_view queue = row.queue;
+  (void)take_worker(queue);
   Event event{};
   event.start = row.start;
   event.end = row.end;
   event.flops = row.flops;
   event.bytes = row.bytes;
-  event.lane = lane_of(seat, row.queue);
+  event.lane = lane_of(seat, queue);
   event.op = intern(row.op);
   event.signal = intern(subject.signal);
   event.at = intern(row.at);
   event.text = intern(row.text);
   events_.push_back(event);
-  if (subject.line != nullptr) {
-    find_flows(seat, static_cast<uint32_t>(events_.size() - 1));
+  return static_cast<uint32_t>(events_.size() - 1);
+}
+
+void Timeline::take_worker_row(const TraceRow& row, const Seat& seat,
+                               const Subject& subject) {
+  if (events_.size() >= kMaxEvents || worker_rows_.size() >= kMaxFlows) {
+    ++left_out_;
+    return;
+  }
+  const bool aliases = row.start == row.end && is_alias(row.op);
+  const uint32_t event = aliases ? kNobody : add_row(row, seat, subject);
+  std::string_view queue = row.queue;
+  (void)take_worker(queue);
+  workers_.insert(seat.rank);
+  worker_rows_.push_back({row.start, event, intern(seat.rank), intern(row.rank),
+                          intern(row.text), queue == "comm"});
+}
+
+void Timeline::find_worker_flows() {
+  std::ranges::stable_sort(worker_rows_, {}, &WorkerRow::start);
+  for (const WorkerRow& row : worker_rows_) {
+    if (!parse_line(word(row.text), line_).ok()) continue;
+    const std::string& worker = word(row.worker);
+    const auto ranks = parse_ranks(word(row.rank));
+    if (!ranks.ok()) {
+      find_flows({word(row.rank), 0, 1, worker, row.crosses}, row.event);
+      continue;
+    }
+    const std::vector<int64_t>& all = ranks.value();
+    for (size_t i = 0; i < std::min(all.size(), kMaxSeats); ++i) {
+      find_flows({std::to_string(all[i]), i, all.size(), worker, row.crosses},
+                 row.event);
+    }
   }
 }
 
 const std::string& Timeline::key_of(std::string_view name,
-                                    std::string_view rank) {
+                                    std::string_view rank,
+                                    std::string_view worker) {
   key_ = name;
-  key_ += '@';
-  key_ += rank;
+  for (const std::string_view part : {rank, worker}) {
+    key_ += '@';
+    key_ += part;
+  }
   return key_;
+}
+
+uint32_t Timeline::maker_at(const std::string& key) const {
+  const auto it = makers_.find(key);
+  return it == makers_.end() ? kNobody : it->second;
+}
+
+// The event that made an operand. A worker computes with what it has; what it
+// exchanges is the newest that anyone has.
+uint32_t Timeline::maker_of(const Operand& operand, const Seat& seat) {
+  const std::string rank =
+      source_rank(operand.ranks, seat.rank, seat.place, seat.ranks);
+  uint32_t maker = maker_at(key_of(operand.text, rank, seat.worker));
+  if (!seat.crosses) return maker;
+  for (const std::string& worker : workers_) {
+    const uint32_t other = maker_at(key_of(operand.text, rank, worker));
+    if (other == kNobody) continue;
+    if (maker == kNobody || events_[other].start > events_[maker].start) {
+      maker = other;
+    }
+  }
+  return maker;
 }
 
 // From those who made the operands. The results are this event's, or, of
@@ -120,32 +188,28 @@ void Timeline::find_flows(const Seat& seat, uint32_t event) {
   uint32_t maker = event;
   for (const Operand& operand : line_.operands) {
     if (operand.kind != Operand::Kind::kName) continue;
-    const auto it =
-        makers_.find(key_of(operand.text, source_rank(operand.ranks, seat.rank,
-                                                      seat.place, seat.ranks)));
-    if (it == makers_.end()) continue;
+    const uint32_t from = maker_of(operand, seat);
+    if (from == kNobody) continue;
     if (event == kNobody) {
-      maker = it->second;
+      maker = from;
     } else if (flows_.size() < kMaxFlows) {
-      flows_.push_back({it->second, event});
+      flows_.push_back({from, event});
     }
   }
   if (makers_.size() > kMaxFlows) makers_.clear();
   for (const Name& name : line_.results) {
-    const std::string& key = key_of(name.text, seat.rank);
-    const auto it = makers_.find(key);
+    const std::string& key = key_of(name.text, seat.rank, seat.worker);
     if (maker == kNobody) {
-      if (it != makers_.end()) makers_.erase(it);
-    } else if (it != makers_.end()) {
-      it->second = maker;
+      makers_.erase(key);
     } else {
-      makers_.emplace(key, maker);
+      makers_.insert_or_assign(key, maker);
     }
   }
 }
 
 void Timeline::finish() {
   draw_transfers();
+  find_worker_flows();
   sort_events();
   sort_lanes();
   begin_ = events_.empty() ? 0 : events_.front().start;

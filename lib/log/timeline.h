@@ -1,11 +1,12 @@
-// gt-log --timeline: a trace in lanes, one for each rank and queue, or the log
-// of a run, one for each worker and queue; and its drawing as SVG and as
-// Chrome's trace JSON, which Perfetto opens. A row of several ranks stands in
-// the lanes of all of them.
+// gt-log --timeline: a trace in lanes, one for each rank and queue; or the
+// trace or the log of a run, one for each worker and queue; and its drawing as
+// SVG and as Chrome's trace JSON, which Perfetto opens. A row of several ranks
+// stands in the lanes of all of them, but in those of workers once.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -64,12 +65,14 @@ class Timeline {
   const std::vector<Lane>& lanes() const { return lanes_; }
   const std::vector<Event>& events() const { return events_; }  // by start
   const std::vector<Flow>& flows() const { return flows_; }
-  // Whether lanes are of workers, and flows are transfers between them.
+  // Whether it is the log of a run, whose flows are transfers.
   bool is_run() const { return log_.is_run(); }
+  // Whether lanes are of workers.
+  bool has_workers() const { return is_run() || !worker_rows_.empty(); }
   // "rank 3", "worker 0"; "" of what nobody placed.
   std::string owner(const Lane& lane) const {
     if (lane.rank == "-") return "";
-    return (is_run() ? "worker " : "rank ") + lane.rank;
+    return (has_workers() ? "worker " : "rank ") + lane.rank;
   }
   const std::string& word(uint32_t id) const { return *words_[id]; }
   size_t words() const { return words_.size(); }
@@ -87,6 +90,8 @@ class Timeline {
     std::string rank;
     size_t place;  // in the set
     size_t ranks;  // how many these are
+    std::string worker{};
+    bool crosses = false;
   };
 
   // Of the log of a run; `text` is of words().
@@ -100,6 +105,15 @@ class Timeline {
     uint32_t event;
   };
 
+  // A row of a worker's trace. Workers write in turns, so who made what a row
+  // reads is known when all are.
+  struct WorkerRow {
+    uint64_t start;
+    uint32_t event;               // kNobody: another name for a value
+    uint32_t worker, rank, text;  // of words()
+    bool crosses;                 // it may read what another worker made
+  };
+
   bool is_outside(uint64_t start, uint64_t end) const {
     return end < options_.from || start > options_.to;
   }
@@ -111,9 +125,17 @@ class Timeline {
                      uint64_t end);
   uint32_t intern(std::string_view word);
   uint32_t lane_of(const Seat& seat, std::string_view queue);
+  void take_worker_row(const TraceRow& row, const Seat& seat,
+                       const Subject& subject);
+  void find_worker_flows();
+  uint32_t add_row(const TraceRow& row, const Seat& seat,
+                   const Subject& subject);
   void take_seat(const TraceRow& row, const Seat& seat, const Subject& subject);
   void find_flows(const Seat& seat, uint32_t event);
-  const std::string& key_of(std::string_view name, std::string_view rank);
+  uint32_t maker_of(const Operand& operand, const Seat& seat);
+  uint32_t maker_at(const std::string& key) const;
+  const std::string& key_of(std::string_view name, std::string_view rank,
+                            std::string_view worker);
   void sort_events();
   void sort_lanes();
 
@@ -127,6 +149,8 @@ class Timeline {
   std::vector<const std::string*> words_;
   // By name and rank: the event that made the value.
   std::unordered_map<std::string, uint32_t, TextHash, std::equal_to<>> makers_;
+  std::vector<WorkerRow> worker_rows_;
+  std::set<std::string> workers_;
   RunLog log_;
   // By worker, in order: its spans of compute.
   std::map<uint64_t, std::vector<uint32_t>> computed_;

@@ -61,8 +61,9 @@ class Picture {
                 : 0;
     const double bottom = kTop + static_cast<double>(lanes_) * pitch();
     std::string body = axis(bottom);
+    for (size_t i = 0; i < lanes_; ++i) body += background(i);
+    if (timeline_.has_workers()) body += transfers();
     for (size_t i = 0; i < lanes_; ++i) body += lane(i);
-    if (timeline_.is_run()) body += transfers();
     body += legend(bottom + 34);
     height_ = legend_end_ + 14;
     return fmt::format(
@@ -163,9 +164,14 @@ class Picture {
     return out;
   }
 
-  std::string lane(size_t i) const {
+  double top_of(size_t lane) const {
+    return kTop + static_cast<double>(lane) * pitch();
+  }
+
+  // A lane's name and its ground.
+  std::string background(size_t i) const {
     const Timeline::Lane& lane = timeline_.lanes()[i];
-    const double y = kTop + static_cast<double>(i) * pitch();
+    const double y = top_of(i);
     const auto span = static_cast<double>(timeline_.end() - timeline_.begin());
     std::string out = fmt::format(
         "<text x=\"{:.0f}\" y=\"{:.1f}\" text-anchor=\"end\" "
@@ -179,6 +185,13 @@ class Picture {
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" "
         "fill=\"#f5f7fa\"/>\n",
         left_, y, kWidth - left_ - kRight, lane_);
+    return out;
+  }
+
+  std::string lane(size_t i) const {
+    const Timeline::Lane& lane = timeline_.lanes()[i];
+    const double y = top_of(i);
+    std::string out;
     Box box;
     for (const uint32_t e : lane.events) {
       const Event& event = timeline_.events()[e];
@@ -204,27 +217,37 @@ class Picture {
     return out;
   }
 
-  double middle(size_t lane) const {
-    return kTop + static_cast<double>(lane) * pitch() + lane_ / 2;
-  }
-
-  // From the worker that made a value to the one that reads it.
+  // What crossed, from the worker that made a value to the one that reads it:
+  // thin curves under what ran, from lane to lane.
   std::string transfers() const {
-    std::string out;
+    std::string out =
+        "<g fill=\"none\" stroke=\"#3a6ea5\" "
+        "stroke-opacity=\"0.35\" stroke-width=\"0.8\">\n";
     size_t drawn = 0;
     for (const Timeline::Flow& flow : timeline_.flows()) {
       const Event& from = timeline_.events()[flow.from];
       const Event& to = timeline_.events()[flow.to];
       if (from.lane >= lanes_ || to.lane >= lanes_) continue;
+      if (is_one_worker(from, to)) continue;
       if (++drawn > kMaxTransfers) break;
+      const bool down = from.lane < to.lane;
+      const double x0 = x_of(std::min(from.end, to.start));
+      const double x1 = x_of(to.start);
+      const double y0 = top_of(from.lane) + (down ? lane_ : 0);
+      const double y1 = top_of(to.lane) + (down ? 0 : lane_);
+      const double bend = (y1 - y0) / 2;
       out += fmt::format(
-          "<line x1=\"{:.2f}\" y1=\"{:.1f}\" x2=\"{:.2f}\" y2=\"{:.1f}\" "
-          "stroke=\"#1f2933\" stroke-opacity=\"0.5\"><title>{}</title>"
-          "</line>\n",
-          x_of(std::min(from.end, to.start)), middle(from.lane), x_of(to.start),
-          middle(to.lane), tooltip(to));
+          "<path d=\"M{:.2f} {:.1f}C{:.2f} {:.1f} {:.2f} {:.1f} {:.2f} "
+          "{:.1f}\">"
+          "<title>{}</title></path>\n",
+          x0, y0, x0, y0 + bend, x1, y1 - bend, x1, y1, tooltip(to));
     }
-    return out;
+    return out + "</g>\n";
+  }
+
+  // What a worker hands itself is no transfer.
+  bool is_one_worker(const Event& a, const Event& b) const {
+    return timeline_.lanes()[a.lane].rank == timeline_.lanes()[b.lane].rank;
   }
 
   // Runs of one signal, where they are wide enough to be seen.

@@ -44,6 +44,14 @@ class Columns {
 
 }  // namespace
 
+std::string_view take_worker(std::string_view& queue) {
+  const size_t slash = queue.find('/');
+  if (slash == std::string_view::npos) return {};
+  const std::string_view worker = queue.substr(0, slash);
+  queue.remove_prefix(slash + 1);
+  return worker;
+}
+
 bool parse_row(std::string_view line, LogRow& row) {
   Columns columns(line);
   row.time = columns.next();

@@ -19,5 +19,8 @@ complete -c gt-log -l plot -r -d 'printed numbers over steps, as a picture; on a
 complete -c gt-log -l text -d 'the plot as characters'
 complete -c gt-log -l ascii -d 'the plot as characters that every terminal has'
 complete -c gt-log -l log-scale -d 'the plot’s values by their logarithms'
+complete -c gt-log -l own-scale -d 'the plot with an axis for each name'
+complete -c gt-log -s f -d 'draw the plot again as its input grows; as characters'
+complete -c gt-log -l follow -d 'draw the plot again as its input grows; as characters'
 complete -c gt-log -l title -r -d 'what to write over a picture'
 complete -c gt-log -l version -d 'Display program version information and exit'

@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# gt-log --plot of several runs, of numbers of different sizes, and of a run that
+# goes on.
+
+load helper
+
+# numbers NAME VALUE...: results.
+numbers() {
+  local name=$1 value
+  shift
+  for value; do echo "$name = tensor f32[] $value"; done
+}
+
+# points FILE: of each line drawn, "COLOR X..." in order.
+points() {
+  sed -n 's/.*<polyline points="\([^"]*\)".* stroke="\([^"]*\)".*/\2 \1/p' "$1" |
+    sed 's/,[0-9.]*//g'
+}
+
+@test "--plot of two files: two series named by their files, side by side" {
+  numbers loss 3 2 1 >a
+  numbers loss 4 3 >b
+  gt-log --plot loss a b >two.svg
+  xmllint --noout two.svg
+  run -0 cat two.svg
+  [[ $output == *'>a 1 at the end</text>'*'>b 3 at the end</text>'* ]]
+  [[ $output == *'>loss</text>'* ]]
+  [ "$(points two.svg | wc -l)" -eq 2 ]
+  # Steps of b are its own: its second stands where a's second does.
+  read -r _ first second _ < <(points two.svg | head -n 1)
+  [ "$(points two.svg | tail -n 1 | cut -d ' ' -f 2-)" = "$first $second" ]
+  numbers acc 0.5 >>b
+  run -1 --separate-stderr gt-log --plot loss,acc --ascii a b
+  [[ ${lines[0]} == '* loss a 1   + acc a   o loss b 3   x acc b 0.5' ]]
+  [ "$stderr" = "gt-log: --plot: no 'acc' in a" ]
+}
+
+@test "what is printed after another name, and less often, is drawn over steps" {
+  { numbers loss 5 4 3 2 1; numbers held 3 2 1; } >r
+  gt-log --plot loss,held r >r.svg
+  # held begins at the step at which loss ended.
+  run -0 points r.svg
+  [ "$(wc -w <<<"${lines[0]}")" -eq 6 ]
+  [ "$(wc -w <<<"${lines[1]}")" -eq 4 ]
+  [ "$(tr ' ' '\n' <<<"${lines[1]#* }" | sort -u | wc -l)" -eq 3 ]
+  [ "${lines[0]##* }" = "$(cut -d ' ' -f 2 <<<"${lines[1]}")" ]
+  run -0 grep -c '<title>held [567]: ' r.svg
+  [ "$output" -eq 3 ]
+}
+
+@test "--own-scale: each name by its own axis" {
+  for i in 1 2 3; do numbers loss 0.$i; numbers count ${i}000000; done >r
+  gt-log --plot loss,count --own-scale r >r.svg
+  xmllint --noout r.svg
+  # Both go from the bottom to the top: the same places.
+  run -0 grep -o '<polyline points="[^"]*"' r.svg
+  [ "${#lines[@]}" -eq 2 ]
+  [ "${lines[0]}" = "${lines[1]}" ]
+  run -0 cat r.svg
+  [[ $output == *'>0.20</text>'*'>2e+06</text>'* ]]
+  gt-log --plot loss,count r >r.svg
+  run -0 grep -o '<polyline points="[^"]*"' r.svg
+  [ "${lines[0]}" != "${lines[1]}" ]
+  run -0 gt-log --plot loss,count --own-scale --ascii r
+  [[ ${lines[0]} == '* loss 0.3 (left)   + count 3e+06 (1e+06 to 3e+06)' ]]
+  # Two runs share the scale of a name.
+  gt-log --plot loss --own-scale r r >r.svg
+  run -0 gt-log --plot loss --log-scale --own-scale r
+  run -2 gt-log --own-scale r
+}
+
+@test "--follow draws again as standard input grows" {
+  coproc PLOT { gt-log --plot loss --ascii -f 3>&-; }
+  local pid=$PLOT_PID in=${PLOT[1]} out=${PLOT[0]} line
+  numbers loss 7 >&"$in"
+  # The first picture comes while more may follow.
+  read -r -t 60 line <&"$out"
+  [ "$line" = 'loss 7' ]
+  numbers loss 6 5 >&"$in"
+  while read -r -t 60 line <&"$out" && [[ $line != 'loss 5' ]]; do :; done
+  [ "$line" = 'loss 5' ]
+  eval "exec $in>&-"
+  wait "$pid"
+  run -1 --separate-stderr gt-log --plot loss -f </dev/null
+  [[ $stderr == "gt-log: --plot: no 'loss' in the results" ]]
+}
+
+@test "--follow of files goes on until it is ended" {
+  numbers loss 7 >a
+  numbers loss 9 >b
+  spawn gt-log --plot loss --ascii -f a b >pictures
+  until grep -q 'a 7   + b 9' pictures; do sleep 0.05; done
+  numbers loss 6 >>b
+  until grep -q 'a 7   + b 6' pictures; do sleep 0.05; done
+  # One that is begun anew is read anew.
+  numbers loss 1 >a
+  until grep -q 'a 1   + b 6' pictures; do sleep 0.05; done
+  run -2 --separate-stderr gt-log --plot loss -f nowhere
+  [[ $stderr == 'gt-log: nowhere: No such file'* ]]
+}
+
+@test "on a terminal a picture takes the place of the one before" {
+  numbers loss 3 2 >r
+  run -0 script -qec '{ cat r; sleep 0.3; cat r; } | gt-log --plot loss --ascii -f' /dev/null
+  [[ $output == *$'\x1b['*'A'$'\x1b[J'* ]]
+}

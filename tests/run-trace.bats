@@ -1,0 +1,79 @@
+#!/usr/bin/env bats
+# gt-route --trace: what ran on which worker, by op.
+
+load helper
+
+# A program on two ranks, with one sum over both: p.
+make_placed() {
+  cat >p.gt <<'END'
+mesh tp=2
+x@0-1 = randn f32[64,64] 1 split=tp:0 #signal=batch
+y@0-1 = matmul x@0-1 x@0-1 ta=1 #signal=layer
+y@0-1 = all_reduce y@0-1 over=tp #signal=layer
+z@0-1 = exp y@0-1
+s@0-1 = mean z@0-1
+print s@0-1
+END
+  gt-emit p.gt >p
+}
+
+@test "one flag: every instruction of every worker, in times of one clock" {
+  make_placed
+  gt-route -n 2 --trace run.trace p >out
+  gt-route -n 2 p | cmp - out
+  run -0 cut -f 3,6 run.trace
+  for worker in 0 1; do
+    for op in matmul exp mean print; do
+      [ "$(grep -cx "$worker/compute"$'\t'"$op" <<<"$output")" -eq 1 ]
+    done
+    [ "$(grep -cx "$worker/comm"$'\t'all_reduce <<<"$output")" -eq 1 ]
+  done
+  # What sums waits for both products.
+  run -0 awk -F '\t' '$6 == "matmul" && $2 > last {last = $2}
+    $6 == "exp" && (!first || $1 < first) {first = $1}
+    END {print last < first}' run.trace
+  [ "$output" = 1 ]
+  # The file is made anew.
+  gt-route -n 1 --trace run.trace p >out
+  run -1 grep -c $'\t1/' run.trace
+}
+
+@test "its summary and its timeline are by worker" {
+  make_placed
+  gt-route -n 2 --trace run.trace p >out
+  run -0 --separate-stderr gt-log --summary run.trace
+  [[ $output == *'worker, op'* && $output == *$'\n0 matmul '* &&
+    $output == *$'\n1 matmul '* ]]
+  run -0 gt-log --summary --tsv run.trace
+  [[ $output == *$'\nworker-op\t1 all_reduce\t1\t'* ]]
+  gt-log --timeline svg run.trace >run.svg
+  xmllint --noout run.svg
+  run -0 grep -o '>worker [^<]*<' run.svg
+  lines_are '>worker 0 comm<
+>worker 0 compute<
+>worker 1 comm<
+>worker 1 compute<'
+  # The sum reads what the other worker made, and nothing else crosses.
+  grep -q '^<path d="M.*all_reduce' run.svg
+  run -1 grep '^<path d="M.*\(matmul\|exp\)' run.svg
+  gt-log --timeline chrome run.trace >run.json
+  python3 "$GT_ROOT/tests/tools/check_trace.py" run.json
+  # Filters apply, as to every trace.
+  run -0 gt-log --timeline chrome --op exp run.trace
+  [ "$(grep -c '"ph": "X"' <<<"$output")" -eq 2 ]
+}
+
+@test "a trace of a run by started workers alone" {
+  make_placed
+  run -2 --separate-stderr gt-route --bind ipc://@gt-none-$$ --workers 1 --trace t p
+  [[ $stderr == *'--trace is for workers that gt-route starts; give it to gt-work'* ]]
+  run -2 --separate-stderr gt-route --trace - p
+  [[ $stderr == *'standard output is the stream of results'* ]]
+  run -2 --separate-stderr gt-route --trace p p
+  [[ $stderr == *'p is what is to be read'* ]]
+  run -2 --separate-stderr gt-route --trace none/t p
+  [[ $stderr == *'none/t: No such file'* ]]
+  run -2 --separate-stderr gt-work --trace t --trace-since 5 p
+  [[ $stderr == *'--trace-since needs --connect and --rank'* ]]
+  [ ! -e t ]
+}
