@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 
+import compiled
 import elementary
 import many
 import networks
@@ -200,7 +201,17 @@ BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new, "chain": chain,
            "transformer-memory": networks.transformer_memory,
            "attention": networks.attention,
            "attention-memory": networks.attention_memory, "trace": trace,
-           "log": log, **many.BENCHES, **sharding.BENCHES}
+           "log": log, **compiled.BENCHES, **many.BENCHES,
+           **sharding.BENCHES}
+
+
+VERSION = """
+try:
+    import torch
+    print(torch.__version__)
+except ImportError:
+    print("is not installed")
+"""
 
 
 def main():
@@ -210,7 +221,7 @@ def main():
                         help=" ".join(BENCHES))
     args = parser.parse_args()
     version = run([os.environ["GT_BENCH_PYTHON"], "-c",
-                   "import torch; print(torch.__version__)"],
+                   VERSION],
                   stdout=subprocess.PIPE, text=True).stdout.strip()
     print(f"PyTorch {version}; {os.cpu_count()} cores; {args.n} rounds; "
           "columns: ours, theirs, ratio [least, greatest]")

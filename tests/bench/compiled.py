@@ -1,0 +1,125 @@
+"""gt beside compilers: torch.compile and jax.jit. What is not installed is
+skipped."""
+
+import os
+import subprocess
+
+from measure import WORK, per_step, run, same
+
+PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                    "compiled_peer.py")
+COMPILERS = {"torch": "torch.compile", "jax": "jax.jit"}
+
+CHAIN_INIT = """x = arange f32[1000000]
+x = div x 1000000
+probe = tensor f32[] 0
+"""
+CHAIN_STEP = """y = mul x 1.5
+y = add y 0.25
+y = sqrt y
+y = mul y x
+y = sub y 0.5
+y = maximum y 0
+y = exp y
+y = neg y
+y = tanh y
+y = mul y 2
+"""
+
+MLP_INIT = """x = arange f32[100352]
+x = mul x 0.37
+x = sin x
+x = reshape x shape=128,784
+t = zeros i64[128]
+w1 = arange f32[200704]
+w1 = sin w1
+w1 = mul w1 0.05
+w1 = reshape w1 shape=784,256
+b1 = zeros f32[256]
+w2 = arange f32[2560]
+w2 = sin w2
+w2 = mul w2 0.05
+w2 = reshape w2 shape=256,10
+b2 = zeros f32[10]
+probe = tensor f32[] 0
+"""
+MLP_STEP = """h = linear x w1 b1
+h = relu h
+o = linear h w2 b2
+l = cross_entropy o t
+g1 g2 g3 g4 = grad l w1 b1 w2 b2
+w1 = sgd w1 g1 0.01
+b1 = sgd b1 g2 0.01
+w2 = sgd w2 g3 0.01
+b2 = sgd b2 g4 0.01
+"""
+WORKLOADS = {
+    "chain": ("ten point-wise ops over 1 M", CHAIN_INIT, CHAIN_STEP,
+              "m = mean y\nprint m\n", 300),
+    "mlp": ("MLP step", MLP_INIT, MLP_STEP, "print l\n", 1000),
+}
+
+
+def emitted(text):
+    return run([os.path.join(os.path.dirname(WORK), "gt-emit"), "--no-at"],
+               input=text, stdout=subprocess.PIPE, text=True).stdout
+
+
+def body(text):
+    """Its lines without the marks."""
+    return "".join(line + "\n" for line in text.splitlines()
+                   if not line.startswith(("#gt", "#end")))
+
+
+def value_of(init, step, result):
+    out = run([WORK, "--threads", "1"], input=emitted(init + step + result),
+              stdout=subprocess.PIPE, text=True).stdout
+    return float(out.split()[-1])
+
+
+def peer(compiler, name, threads, rounds):
+    """(the value of the first step, seconds of a step)"""
+    out = run([os.environ["GT_BENCH_PYTHON"], PEER, compiler, name,
+               str(threads), str(rounds)],
+              stdout=subprocess.PIPE, text=True).stdout
+    return [float(word) for word in out.split()[-2:]]
+
+
+def is_missing(compiler):
+    """Why a compiler cannot be measured, or None."""
+    done = subprocess.run(
+        [os.environ["GT_BENCH_PYTHON"], PEER, compiler, "check"],
+        capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().splitlines()
+    return said[-1] if said else f"status {done.returncode}"
+
+
+def compiled(report, folder):
+    del folder
+    for compiler, title in COMPILERS.items():
+        why = is_missing(compiler)
+        if why is not None:
+            print(f"{title} : gt{'':21} skipped: {why}")
+            continue
+        for name, (what, init, step, result, rounds) in WORKLOADS.items():
+            for threads in 1, 2:
+
+                def measure(name=name, init=init, step=step, result=result,
+                            rounds=rounds, threads=threads, compiler=compiler):
+                    value, theirs = peer(compiler, name, threads, rounds)
+                    same([value_of(init, step, result)], [value], 1e-4, name)
+                    begin = body(emitted(init))
+                    whole = body(emitted(init + step + step))
+                    # What a second round is: the first one's lines again.
+                    again = whole[len(begin):]
+                    again = again[len(again) // 2:]
+                    ours = per_step(begin, again, threads, 30, rounds)
+                    return ours, theirs, theirs / ours
+
+                report.pair(f"{what}, {threads} thr, {title} s : ours",
+                            measure, 0.3, 1)
+
+
+BENCHES = {"compiled": compiled}
