@@ -59,11 +59,17 @@ std::string number(size_t n) { return std::to_string(n); }
 }  // namespace
 
 Graph::Graph(const Selection* selection, Writer& out)
-    : selection_(selection), out_(out) {
-  out_.write(kHead);
+    : selection_(selection), out_(out) {}
+
+void Graph::write(std::string_view text) {
+  if (!is_by_scope()) lines_text_ += text;
 }
 
-void Graph::finish() { out_.write("}\n"); }
+void Graph::finish() {
+  out_.write(kHead);
+  out_.write(is_by_scope() ? scopes_.dot(kMaxScopes) : lines_text_);
+  out_.write("}\n");
+}
 
 void Graph::take(const Input& input) {
   typing_.take(input.text());
@@ -83,15 +89,19 @@ void Graph::node(const Subject& subject, const Input& input) {
   const Line& line = *subject.line;
   size_t depth = 0;
   const size_t id = nodes_++;
+  ++lines_;
+  const ScopeGraph::Scope scope =
+      scopes_.add(subject.signal, line.op, line.note("bwd") != nullptr);
+  edges(line, id, scope);
+  for (const Name& name : line.results) define(name, id, scope);
+  if (is_by_scope()) return lines_text_.clear();
   std::string out = open_clusters(subject.signal, depth);
   out += "n" + number(id) + " [label=\"" + label(line) + "\"" +
          std::string(look_of(line)) + ", tooltip=\"" +
          dot_text(input.text().substr(0, 1000)) + "\"];";
   for (size_t i = 0; i < depth; ++i) out += " }";
   out += '\n';
-  out_.write(out);
-  edges(line, id);
-  for (const Name& name : line.results) define(name, id);
+  write(out);
 }
 
 // "sum axis=1", then "y@0-3 f32[128]" for each result.
@@ -147,7 +157,7 @@ std::string Graph::open_clusters(std::string_view signal, size_t& depth) {
   return out;
 }
 
-void Graph::edges(const Line& line, size_t to) {
+void Graph::edges(const Line& line, size_t to, ScopeGraph::Scope scope) {
   for (const Operand& operand : line.operands) {
     if (operand.kind != Operand::Kind::kName) continue;
     const std::vector<int64_t> ranks = ranks_of(operand.ranks);
@@ -157,6 +167,7 @@ void Graph::edges(const Line& line, size_t to) {
       for (const Definition& definition : it->second) {
         if (!meet(definition.ranks, ranks)) continue;
         edge(definition.node, to, operand);
+        scopes_.connect(definition.scope, scope);
         found = true;
       }
     }
@@ -167,27 +178,28 @@ void Graph::edges(const Line& line, size_t to) {
 void Graph::edge(size_t from, size_t to, const Operand& operand) {
   std::string named;
   append_named(named, operand.text, operand.ranks);
-  out_.write("  n" + number(from) + " -> n" + number(to) + " [label=\"" +
-             dot_text(named) + "\"];\n");
+  write("  n" + number(from) + " -> n" + number(to) + " [label=\"" +
+        dot_text(named) + "\"];\n");
 }
 
 // A name that no line drawn defines.
 size_t Graph::outside(std::string_view name,
                       const std::vector<int64_t>& ranks) {
   const size_t id = nodes_++;
-  out_.write("  n" + number(id) + " [label=\"" + dot_text(name) +
-             "\", shape=ellipse, style=dashed];\n");
-  definitions_[std::string(name)].push_back({ranks, id});
+  write("  n" + number(id) + " [label=\"" + dot_text(name) +
+        "\", shape=ellipse, style=dashed];\n");
+  definitions_[std::string(name)].push_back(
+      {ranks, id, scopes_.add("", "outside", false)});
   return id;
 }
 
-void Graph::define(const Name& name, size_t node) {
+void Graph::define(const Name& name, size_t node, ScopeGraph::Scope scope) {
   remove(name.text, ranks_of(name.ranks));
   auto it = definitions_.find(name.text);
   if (it == definitions_.end()) {
     it = definitions_.try_emplace(std::string(name.text)).first;
   }
-  it->second.push_back({ranks_of(name.ranks), node});
+  it->second.push_back({ranks_of(name.ranks), node, scope});
 }
 
 // The name's pieces on these ranks are gone; without ranks, all of it.
@@ -197,7 +209,7 @@ void Graph::remove(std::string_view name, const std::vector<int64_t>& ranks) {
   std::vector<Definition> left;
   for (const Definition& old : it->second) {
     if (ranks.empty() || old.ranks.empty()) continue;
-    Definition rest{{}, old.node};
+    Definition rest{{}, old.node, old.scope};
     std::set_difference(old.ranks.begin(), old.ranks.end(), ranks.begin(),
                         ranks.end(), std::back_inserter(rest.ranks));
     if (!rest.ranks.empty()) left.push_back(std::move(rest));

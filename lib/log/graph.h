@@ -1,6 +1,9 @@
 // gt-log --dot: a program as a graph for Graphviz. Instructions are nodes,
 // values are edges from the line that defines them to those that read them,
-// signals are boxes around their lines. Written as it is read.
+// signals are boxes around their lines.
+//
+// Graphviz cannot lay out, nor a person read, more than some hundred nodes. Of
+// a larger program the nodes are scopes: see ScopeGraph.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +15,7 @@
 #include "base/hash.h"
 #include "base/writer.h"
 #include "log/input.h"
+#include "log/scope_graph.h"
 #include "log/select.h"
 #include "log/typing.h"
 
@@ -25,23 +29,31 @@ class Graph {
   // Takes the instruction at hand; all of a stream's, in order.
   void take(const Input& input);
   void finish();
+  // How many lines were drawn, and whether by scopes.
+  size_t lines() const { return lines_; }
+  bool is_by_scope() const { return nodes_ > kMaxNodes; }
 
  private:
+  static constexpr size_t kMaxNodes = 500;
+  static constexpr size_t kMaxScopes = 120;  // each has many edges
+
   // A value on some ranks; without ranks, of an unplaced name.
   struct Definition {
     std::vector<int64_t> ranks;
     size_t node;
+    ScopeGraph::Scope scope;
   };
   using Definitions = std::unordered_map<std::string, std::vector<Definition>,
                                          TextHash, std::equal_to<>>;
 
   void node(const Subject& subject, const Input& input);
   std::string label(const Line& line) const;
-  void edges(const Line& line, size_t to);
+  void edges(const Line& line, size_t to, ScopeGraph::Scope scope);
   void edge(size_t from, size_t to, const Operand& operand);
   size_t outside(std::string_view name, const std::vector<int64_t>& ranks);
+  void write(std::string_view text);
   void remove(std::string_view name, const std::vector<int64_t>& ranks);
-  void define(const Name& name, size_t node);
+  void define(const Name& name, size_t node, ScopeGraph::Scope scope);
   void forget(const Line& line);
   std::string open_clusters(std::string_view signal, size_t& depth);
 
@@ -50,7 +62,10 @@ class Graph {
   Typing typing_;
   Definitions definitions_;
   std::unordered_map<std::string, size_t, TextHash, std::equal_to<>> clusters_;
+  ScopeGraph scopes_;
+  std::string lines_text_;  // nodes and edges, while they are not too many
   size_t nodes_ = 0;
+  size_t lines_ = 0;
   Line line_;
   std::string signal_;
 };

@@ -70,6 +70,10 @@ class Reporter {
     Graph graph(selection_, out_);
     while (next_instruction()) graph.take(input_);
     graph.finish();
+    if (!graph.is_by_scope()) return;
+    say_("gt-log: --dot: " + std::to_string(graph.lines()) +
+         " lines are too many for a graph, so it is one of their scopes; "
+         "--signal, --name and --op choose lines\n");
   }
 
   void timeline() {

@@ -4,7 +4,7 @@ skipped."""
 import os
 import subprocess
 
-from measure import WORK, per_step, run, same
+from measure import EMIT, WORK, run, same, seconds
 
 PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                     "compiled_peer.py")
@@ -61,14 +61,20 @@ WORKLOADS = {
 
 
 def emitted(text):
-    return run([os.path.join(os.path.dirname(WORK), "gt-emit"), "--no-at"],
-               input=text, stdout=subprocess.PIPE, text=True).stdout
+    return run([EMIT, "--no-at"], input=text,
+               stdout=subprocess.PIPE, text=True).stdout
 
 
-def body(text):
-    """Its lines without the marks."""
-    return "".join(line + "\n" for line in text.splitlines()
-                   if not line.startswith(("#gt", "#end")))
+def seconds_per_step(init, step, threads, rounds):
+    """Of gt-work, as measure.per_step has it, with lines that gt-emit wrote."""
+    few = 30
+
+    def total(count):
+        stream = emitted(init + step * count + "print probe\n")
+        return seconds([WORK, "--threads", str(threads)], input=stream,
+                       text=True, stdout=subprocess.DEVNULL)
+
+    return (total(few + rounds) - total(few)) / rounds
 
 
 def value_of(init, step, result):
@@ -110,16 +116,11 @@ def compiled(report, folder):
                             rounds=rounds, threads=threads, compiler=compiler):
                     value, theirs = peer(compiler, name, threads, rounds)
                     same([value_of(init, step, result)], [value], 1e-4, name)
-                    begin = body(emitted(init))
-                    whole = body(emitted(init + step + step))
-                    # What a second round is: the first one's lines again.
-                    again = whole[len(begin):]
-                    again = again[len(again) // 2:]
-                    ours = per_step(begin, again, threads, 30, rounds)
+                    ours = seconds_per_step(init, step, threads, rounds)
                     return ours, theirs, theirs / ours
 
                 report.pair(f"{what}, {threads} thr, {title} s : ours",
-                            measure, 0.3, 1)
+                            measure, 0.1, 1)
 
 
 BENCHES = {"compiled": compiled}
