@@ -90,8 +90,7 @@ void Graph::node(const Subject& subject, const Input& input) {
   size_t depth = 0;
   const size_t id = nodes_++;
   ++lines_;
-  const ScopeGraph::Scope scope =
-      scopes_.add(subject.signal, line.op, line.note("bwd") != nullptr);
+  const ScopeGraph::Scope scope = scope_of(subject);
   edges(line, id, scope);
   for (const Name& name : line.results) define(name, id, scope);
   if (is_by_scope()) return lines_text_.clear();
@@ -102,6 +101,20 @@ void Graph::node(const Subject& subject, const Input& input) {
   for (size_t i = 0; i < depth; ++i) out += " }";
   out += '\n';
   write(out);
+}
+
+// Another name for a value, without a signal, is of the scope that made it:
+// else all scopes would meet there.
+ScopeGraph::Scope Graph::scope_of(const Subject& subject) {
+  const Line& line = *subject.line;
+  const Op* op = find_op(line.op);
+  const bool is_name = op != nullptr && op->row->alias &&
+                       !line.operands.empty() && subject.signal.empty();
+  if (is_name) {
+    const auto it = definitions_.find(line.operands[0].text);
+    if (it != definitions_.end()) return it->second.front().scope;
+  }
+  return scopes_.add(subject.signal, line.op, line.note("bwd") != nullptr);
 }
 
 // "sum axis=1", then "y@0-3 f32[128]" for each result.

@@ -47,6 +47,7 @@ class Graph {
                                          TextHash, std::equal_to<>>;
 
   void node(const Subject& subject, const Input& input);
+  ScopeGraph::Scope scope_of(const Subject& subject);
   std::string label(const Line& line) const;
   void edges(const Line& line, size_t to, ScopeGraph::Scope scope);
   void edge(size_t from, size_t to, const Operand& operand);
