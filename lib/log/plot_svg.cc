@@ -10,24 +10,25 @@
 namespace gt {
 namespace {
 
-constexpr double kWidth = 760;
+constexpr double kPlotWidth = 760;
 constexpr double kHeight = 420;
 constexpr double kLeft = 72;
-constexpr double kMargin = 24;  // at the right
-constexpr double kAxis = 60;    // for each axis there
-constexpr double kLegend = 44;  // where its first line stands
+constexpr double kRightMargin = 24;  // at the right
+constexpr double kAxis = 60;         // for each axis there
+constexpr double kLegend = 44;       // where its first line stands
 constexpr double kBottom = 46;
-constexpr size_t kDots = 80;  // so many steps have each a dot
+constexpr size_t kMostDots = 80;  // so many steps have each a dot
 
 std::string number_text(double value) { return fmt::format("{:.5g}", value); }
 
-class Picture {
+class PlotPicture {
  public:
-  Picture(const std::vector<Series>& series, const PlotOptions& options)
+  PlotPicture(const std::vector<Series>& series, const PlotOptions& options)
       : series_(series),
         options_(options),
         scales_(PlotScale::make(series, options)) {
-    right_ = kWidth - kMargin - kAxis * static_cast<double>(scales_.size() - 1);
+    right_ = kPlotWidth - kRightMargin -
+             kAxis * static_cast<double>(scales_.size() - 1);
   }
 
   std::string draw() {
@@ -37,7 +38,7 @@ class Picture {
         "height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
         "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-        kWidth, kHeight);
+        kPlotWidth, kHeight);
     axes();
     for (size_t i = 0; i < series_.size(); ++i) line(i);
     for (size_t i = 0; i < series_.size(); ++i) marks(series_[i], color_of(i));
@@ -110,7 +111,7 @@ class Picture {
   void line(size_t i) {
     const Series& series = series_[i];
     const std::vector<Bin>& bins = series.bins();
-    const bool many = series.is_joined() || series.prints() > 4 * kDots;
+    const bool many = series.is_joined() || series.prints() > 4 * kMostDots;
     if (many) range(i);
     std::string points;
     size_t count = 0;
@@ -141,7 +142,7 @@ class Picture {
       ++count;
     }
     end_run();
-    if (!many && series.prints() <= kDots) dots(i);
+    if (!many && series.prints() <= kMostDots) dots(i);
   }
 
   // Each step by itself, with its value as a tooltip.
@@ -224,7 +225,7 @@ class Picture {
     for (size_t i = 0; i < series_.size(); ++i) {
       const std::string text = legend_text(series_[i]);
       const double width = 39 + 6.6 * static_cast<double>(text.size());
-      if (x > kLeft && x + width > kWidth) {
+      if (x > kLeft && x + width > kPlotWidth) {
         x = kLeft;
         y += 17;
       }
@@ -271,7 +272,7 @@ class Picture {
 
 std::string plot_svg(const std::vector<Series>& series,
                      const PlotOptions& options) {
-  return Picture(series, options).draw();
+  return PlotPicture(series, options).draw();
 }
 
 }  // namespace gt

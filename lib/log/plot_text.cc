@@ -94,10 +94,10 @@ class Canvas {
     const auto c = static_cast<size_t>(column);
     const auto r = static_cast<size_t>(row);
     // Braille numbers its dots by columns, but the fourth row came later.
-    static constexpr uint8_t kDots[4][2] = {
+    static constexpr uint8_t kBraille[4][2] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     const size_t cell = ascii_ ? r * columns_ + c : r / 4 * columns_ + c / 2;
-    cells_[cell] |= ascii_ ? 1 : kDots[r % 4][c % 2];
+    cells_[cell] |= ascii_ ? 1 : kBraille[r % 4][c % 2];
     owners_[cell] = owner;
   }
 
