@@ -197,11 +197,11 @@ std::string choose_report(const CLI::App& app, Options& options) {
     report.kind =
         options.timeline == "svg" ? Kind::kTimelineSvg : Kind::kTimelineChrome;
     report.timeline.title = options.title;
-    if (!options.from.empty() &&
+    if (app.count("--from") > 0 &&
         !parse_time(options.from, report.timeline.from)) {
       return "--from: '" + options.from + "' is not a time such as 1.5 or 20ms";
     }
-    if (!options.to.empty() && !parse_time(options.to, report.timeline.to)) {
+    if (app.count("--to") > 0 && !parse_time(options.to, report.timeline.to)) {
       return "--to: '" + options.to + "' is not a time such as 1.5 or 20ms";
     }
     if (report.timeline.from >= report.timeline.to) {
@@ -216,10 +216,7 @@ std::string choose_report(const CLI::App& app, Options& options) {
         terminal || options.text || look.ascii || report.plot.follow;
     look.title = options.title;
     look.ascii = look.ascii || !has_utf8();
-    const char* no_color = std::getenv("NO_COLOR");
-    const char* kind = std::getenv("TERM");
-    look.color = terminal && (no_color == nullptr || *no_color == '\0') &&
-                 (kind == nullptr || std::strcmp(kind, "dumb") != 0);
+    look.color = gt::takes_color(STDOUT_FILENO);
     if (terminal) fit_to_terminal(look);
   }
   return "";
@@ -271,7 +268,8 @@ int why(int argc, char** argv) {
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) return status;
   uint64_t nanoseconds = 0;
-  if (!now.empty() && (!parse_time(now, nanoseconds) || nanoseconds == 0)) {
+  if (app.count("--now") > 0 &&
+      (!parse_time(now, nanoseconds) || nanoseconds == 0)) {
     return usage("--now: '" + now + "' is not a time such as 1763654400.5",
                  false);
   }

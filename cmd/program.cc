@@ -12,25 +12,33 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/version.h"
 #include "stream/marks.h"
 
 namespace gt {
 
-void say(std::string_view message) {
-  while (!message.empty()) {
-    const ssize_t n = ::write(STDERR_FILENO, message.data(), message.size());
+namespace {
+
+constexpr std::string_view kRed = "\x1b[1;31m";
+constexpr std::string_view kYellow = "\x1b[1;33m";
+constexpr std::string_view kCyan = "\x1b[1;36m";
+constexpr std::string_view kPlain = "\x1b[0m";
+
+void write_to_stderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return;
-    message.remove_prefix(static_cast<size_t>(n));
+    text.remove_prefix(static_cast<size_t>(n));
   }
 }
-
-namespace {
 
 bool g_is_over = false;  // main has returned
 
@@ -54,7 +62,7 @@ const char* remedy(int error) {
   char text[512];
   std::snprintf(text, sizeof text, "%s: %s%s\n", program_invocation_short_name,
                 what, remedy(error));
-  say(text);
+  write_to_stderr(text);
   ::_exit(static_cast<int>(Exit::kUsage));
 }
 
@@ -74,11 +82,11 @@ const char* remedy(int error) {
         what == std::strerror(EAGAIN) ? "cannot start a thread" : e.what(),
         error);
   } catch (const std::exception& e) {
-    say("gt: internal error: ");
-    say(e.what());
-    say("\n");
+    write_to_stderr("gt: internal error: ");
+    write_to_stderr(e.what());
+    write_to_stderr("\n");
   } catch (...) {
-    say("gt: internal error: an exception of an unknown type\n");
+    write_to_stderr("gt: internal error: an exception of an unknown type\n");
   }
   errno = 0;
   std::abort();
@@ -98,7 +106,73 @@ void on_exit() {
   if (!g_is_over) end_short("a library ended the program", EAGAIN);
 }
 
+bool is_caret(std::string_view line) {
+  return line.ends_with('^') && line.find_first_not_of(' ') == line.size() - 1;
+}
+
+// One line of an error, with its program and severity, or its caret, coloured.
+std::string painted(std::string_view line) {
+  std::string out(line);
+  if (is_caret(line)) {
+    out.insert(out.size() - 1, kRed);
+    return out.append(kPlain);
+  }
+  const size_t end = line.find(": ");
+  if (end == line.npos || !line.starts_with("gt-")) return out;
+  std::string_view color = kRed;
+  for (const auto& [word, its] :
+       {std::pair{": warning: ", kYellow}, std::pair{": note: ", kCyan}}) {
+    const size_t at = line.find(word);
+    if (at == line.npos) continue;
+    color = its;
+    const size_t size = std::string_view(word).size() - 4;  // the word's own
+    out.insert(at + 2 + size, kPlain).insert(at + 2, color);
+    break;
+  }
+  out.insert(end, kPlain).insert(0, color);
+  return out;
+}
+
+std::string painted_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    out += painted(line);
+    text.remove_prefix(line.size());
+    if (text.empty()) break;
+    out += '\n';
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
+// To stderr, from any thread, one message after the other.
+void show(std::string_view message, bool is_error) {
+  static std::mutex mutex;
+  static bool has_line_open = false;  // one that the next replaces
+  const std::lock_guard lock(mutex);
+  std::string text = printable_lines(message);
+  if (is_error && takes_color(STDERR_FILENO)) text = painted_lines(text);
+  if (std::exchange(has_line_open, false)) text.insert(0, "\r\x1b[K");
+  if (!message.ends_with('\n')) {
+    has_line_open = ::isatty(STDERR_FILENO) == 1;
+    if (!has_line_open) text += '\n';
+  }
+  write_to_stderr(text);
+}
+
 }  // namespace
+
+void say(std::string_view message) { show(message, true); }
+
+void tell(std::string_view message) { show(message, false); }
+
+bool takes_color(int fd) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(fd) == 1 && (no_color == nullptr || *no_color == '\0') &&
+         terminal != nullptr && std::string_view(terminal) != "dumb";
+}
 
 ProcessGuard::~ProcessGuard() { g_is_over = true; }
 

@@ -6,30 +6,27 @@
 #include <numeric>
 #include <utility>
 
+#include "base/printable.h"
+#include "base/utf8.h"
+
 namespace gt {
 namespace {
 
 constexpr size_t kShownColumns = 72;
-
-// Control bytes would garble a terminal, so they show as '?'.
-std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
-      c = ' ';
-    } else if (byte < 0x20 || byte == 0x7f) {
-      c = '?';
-    }
-  }
-  return out;
-}
 
 bool is_same_but_for_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
     return std::tolower(static_cast<unsigned char>(x)) ==
            std::tolower(static_cast<unsigned char>(y));
   });
+}
+
+// Where the character begins that the byte at `at` belongs to.
+size_t begin_of(std::string_view text, size_t at) {
+  for (size_t back = 0; back < 4 && back <= at; ++back) {
+    if (first_character(text.substr(at - back)).bytes > back) return at - back;
+  }
+  return at;
 }
 
 constexpr size_t kLongestWord = 64;
@@ -72,26 +69,28 @@ std::string to_string(const Place& place) {
 std::string format_error(std::string_view program, const Place& place,
                          const Error& error, std::string_view line) {
   std::string out(program);
-  const std::string where = to_string(place);
+  const std::string where = printable(to_string(place));
   if (!where.empty()) out += ": " + where;
   out += ": " + printable(error.message) + "\n";
   if (line.empty()) return out;
-  size_t column = std::min(error.column, line.size() + 1);
-  size_t first = 0;
-  if (column > kShownColumns - 8) first = column - kShownColumns / 2;
-  const bool cut = line.size() - first > kShownColumns;
-  out += "  " + std::string(first > 0 ? "..." : "") +
-         printable(line.substr(first, kShownColumns)) + (cut ? "..." : "") +
-         "\n";
+  const size_t column = std::min(error.column, line.size() + 1);
+  const bool is_late = column > kShownColumns - 8;
+  const size_t first = is_late ? begin_of(line, column - kShownColumns / 2) : 0;
+  const size_t last =
+      begin_of(line, std::min(first + kShownColumns, line.size()));
+  const std::string margin = is_late ? "  ..." : "  ";
+  out += margin + printable(line.substr(first, last - first)) +
+         (last < line.size() ? "..." : "") + "\n";
   if (column == 0) return out;
-  out += std::string(2 + (first > 0 ? 3 : 0) + column - first - 1, ' ') + "^\n";
+  const std::string before = printable(line.substr(first, column - 1 - first));
+  out += std::string(margin.size() + columns_of(before), ' ') + "^\n";
   return out;
 }
 
 std::string excerpt(std::string_view text) {
   constexpr size_t kLength = 40;
-  std::string out = printable(text.substr(0, kLength));
-  return text.size() > kLength ? out + "..." : out;
+  if (text.size() <= kLength) return printable(text);
+  return printable(text.substr(0, begin_of(text, kLength))) + "...";
 }
 
 std::string_view nearest(std::string_view word,

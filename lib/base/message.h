@@ -20,12 +20,13 @@ struct Place {
 // "model.gt:7", or "model.gt" when there is no line.
 std::string to_string(const Place& place);
 
-// "gt-emit: model.gt:7: MESSAGE\n  LINE\n    ^\n". The line is cut to 72
-// bytes around the column; the caret is left out when the column is 0.
+// "gt-emit: model.gt:7: MESSAGE\n  LINE\n    ^\n", all of it printable
+// (printable.h). The line is cut to 72 bytes around the column, which counts
+// bytes, too; the caret is left out when the column is 0.
 std::string format_error(std::string_view program, const Place& place,
                          const Error& error, std::string_view line);
 
-// Text of the user's as a message may quote it: control bytes shown as '?', and
+// Text of the user's as a message may quote it: printable (printable.h), and
 // "..." for what goes beyond 40 bytes.
 std::string excerpt(std::string_view text);
 

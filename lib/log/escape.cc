@@ -1,33 +1,20 @@
 #include "log/escape.h"
 
-#include <cstdint>
 #include <initializer_list>
+
+#include "base/utf8.h"
 
 namespace gt {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-// Bytes of the character that `text` begins with; 0 if it is not one of UTF-8,
-// overlong forms and surrogates among them.
+// Bytes of the character that `text` begins with; 0 if it is none, or one that
+// XML has not.
 size_t character(std::string_view text) {
-  const auto byte = [text](size_t i) {
-    return static_cast<unsigned>(static_cast<unsigned char>(text[i]));
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first < 0x20 || first == 0x7f ? 0 : 1;
-  const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
-  uint32_t value = first & (0x7fU >> size);
-  for (size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    value = value << 6 | (byte(i) & 0x3f);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xd800 && value < 0xe000;
-  const bool none = value == 0xfffe || value == 0xffff;  // XML has none of them
-  return value < kLeast[size] || value > 0x10ffff || surrogate || none ? 0
-                                                                       : size;
+  const auto [bytes, code] = first_character(text);
+  const bool is_control = code < 0x20 || code == 0x7f;
+  return is_control || code == 0xfffe || code == 0xffff ? 0 : bytes;
 }
 
 struct Escape {

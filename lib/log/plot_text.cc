@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.h"
 #include "log/plot.h"
 
 namespace gt {
@@ -125,7 +126,7 @@ class TextPlot {
   std::string draw() {
     Canvas canvas(columns_, rows_, options_.ascii);
     for (size_t i = 0; i < series_.size(); ++i) put(canvas, i);
-    if (!options_.title.empty()) out_ += options_.title + "\n";
+    if (!options_.title.empty()) out_ += printable(options_.title) + "\n";
     legend();
     for (size_t row = 0; row < rows_; ++row) {
       frame(row);

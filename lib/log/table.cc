@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -23,10 +24,7 @@ void append_columns(std::string& out, const std::vector<Cells>& rows) {
 }
 
 std::string cell(std::string_view name) {
-  const bool plain = std::none_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  return plain ? std::string(name) : quote(name);
+  return printable(name) == name ? std::string(name) : printable(quote(name));
 }
 
 }  // namespace gt

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/reader.h"
 #include "base/text.h"
 #include "log/units.h"
@@ -336,7 +337,7 @@ Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say) {
           static_cast<uint64_t>(clock.tv_nsec);
   }
   const Why::Answer answer = why.answer(now);
-  out.write(answer.text);
+  out.write(printable_lines(answer.text));
   return answer.is_stalled ? Exit::kDone : Exit::kFailed;
 }
 

@@ -104,7 +104,7 @@ void RouterLoop::take_report(uint32_t worker, const Message& message) {
                     line.ok() ? line.value() : 0};
   if (!at.empty() && !reported_.is_first(place, message.body, "")) return;
   // What has no status of its own is no failure: how often others came again.
-  if (status.ok() && status.value() == 0) return say_(message.body);
+  if (status == Exit::kDone) return say_(message.body);
   const auto seq = number(message, "seq");
   log_.report(worker,
               seq.ok() ? seq.value() : host_->state().worker(worker).done_seq,

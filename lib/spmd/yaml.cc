@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/message.h"
+#include "base/utf8.h"
 #include "stream/json.h"
 
 namespace gt {

@@ -2,48 +2,10 @@
 
 #include <charconv>
 
+#include "base/utf8.h"
+
 namespace gt {
 namespace {
-
-void append_utf8(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 63));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 63));
-    out += static_cast<char>(0x80 | (code & 63));
-  } else {
-    out += static_cast<char>(0xf0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 63));
-    out += static_cast<char>(0x80 | (code >> 6 & 63));
-    out += static_cast<char>(0x80 | (code & 63));
-  }
-}
-
-// Bytes of the character that begins here, 0 if none does.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [text](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const unsigned first = byte(0);
-  const size_t length = first < 0x80                    ? 1
-                        : first >= 0xc2 && first < 0xe0 ? 2
-                        : first >= 0xe0 && first < 0xf0 ? 3
-                        : first >= 0xf0 && first < 0xf5 ? 4
-                                                        : 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Too long a form, a surrogate, beyond the last character.
-  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
-      (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90)) {
-    return 0;
-  }
-  return length;
-}
 
 bool is_high(uint32_t code) { return code >= 0xd800 && code < 0xdc00; }
 bool is_low(uint32_t code) { return code >= 0xdc00 && code < 0xe000; }
@@ -95,7 +57,7 @@ bool JsonReader::take_string(std::string& out) {
       continue;
     }
     if (static_cast<unsigned char>(c) < 0x20) return false;
-    const size_t length = utf8_length(text_.substr(at_));
+    const size_t length = first_character(text_.substr(at_)).bytes;
     if (length == 0) return false;
     out += text_.substr(at_, length);
     at_ += length;
@@ -134,15 +96,6 @@ bool JsonReader::take_escape(std::string& out) {
     code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
   }
   append_utf8(out, code);
-  return true;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
   return true;
 }
 

@@ -29,7 +29,6 @@ class JsonReader {
   size_t at_ = 0;
 };
 
-bool is_utf8(std::string_view text);
 // With quotes; control bytes are escaped.
 std::string json_quote(std::string_view text);
 

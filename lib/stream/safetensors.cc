@@ -11,6 +11,7 @@
 
 #include "base/io.h"
 #include "base/message.h"
+#include "base/utf8.h"
 #include "stream/json.h"
 
 namespace gt {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
 #include "exec/stored_rows.h"
 #include "stream/json.h"
 #include "stream/safetensors.h"

@@ -8,7 +8,9 @@
 
 #include "base/exit.h"
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/reader.h"
+#include "base/utf8.h"
 #include "base/writer.h"
 
 namespace gt {
@@ -228,10 +230,72 @@ TEST(Message, CutsLongLinesAroundTheColumn) {
   EXPECT_EQ(format_error("p", {}, {"m", 99}, "ab"), "p: m\n  ab\n    ^\n");
 }
 
-TEST(Message, HidesControlBytes) {
-  EXPECT_EQ(excerpt("a\x1b[31m"), "a?[31m");
+TEST(Message, ShowsWhatIsHidden) {
+  EXPECT_EQ(excerpt("a\x1b[31m"), "a\\x1b[31m");
   EXPECT_EQ(excerpt(std::string(50, 'a')), std::string(40, 'a') + "...");
-  EXPECT_EQ(format_error("p", {}, {"m", 1}, "\x07x\ty"), "p: m\n  ?x y\n  ^\n");
+  // A character is not cut in two.
+  EXPECT_EQ(excerpt(std::string(39, 'a') + "\u00e4b"),
+            std::string(39, 'a') + "...");
+  EXPECT_EQ(format_error("p", {"\x1b]0;x\x07", 3}, {"m\nn", 0}, ""),
+            "p: \\x1b]0;x\\x07:3: m\\x0an\n");
+}
+
+// The caret stands under the character that the column's byte belongs to.
+TEST(Message, PointsBehindWhatTakesOtherColumnsThanBytes) {
+  EXPECT_EQ(format_error("p", {}, {"m", 2}, "\x07x\ty"),
+            "p: m\n  \\x07x y\n      ^\n");
+  EXPECT_EQ(format_error("p", {}, {"m", 4}, "\u00e4=x"),
+            "p: m\n  \u00e4=x\n    ^\n");
+  const std::string late(100, 'a');
+  const std::string text =
+      format_error("p", {}, {"m", 201}, late + "\u00e4\u00e4" + late + "!");
+  const size_t shown = text.find("  ...") + 5;
+  EXPECT_TRUE(is_utf8(text.substr(shown)));
+}
+
+TEST(Printable, NothingInItActsOnATerminal) {
+  const struct {
+    std::string_view text, shown;
+  } kCases[] = {
+      {"plain \u00e4 \u4e2d \U0001f600", "plain \u00e4 \u4e2d \U0001f600"},
+      {"\x1b[31m\r\x08", "\\x1b[31m\\x0d\\x08"},
+      {std::string_view("\0\x7f", 2), "\\x00\\x7f"},
+      {"\u0080\u009b31m", "\\u0080\\u009b31m"},         // C1: a CSI of one
+      {"\u202e\u2066\u2069", "\\u202e\\u2066\\u2069"},  // other ways round
+      {"\u200b\ufeff\u2028", "\\u200b\\ufeff\\u2028"},
+      {"\U000e0041", "\\U000e0041"},
+      {"\x9b"
+       "31m \xff",
+       "\\x9b31m \\xff"},  // no UTF-8
+      {"\xc0\xaf\xed\xa0\x80\xe2\x82", "\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x82"},
+      {"a\tb", "a b"},
+  };
+  for (const auto& [text, shown] : kCases) {
+    EXPECT_EQ(printable(text), shown);
+    EXPECT_EQ(printable(printable(text)), printable(text));
+    EXPECT_EQ(printable_lines(text), shown);
+  }
+  EXPECT_EQ(printable("a\nb"), "a\\x0ab");
+  EXPECT_EQ(printable_lines("a\nb\n"), "a\nb\n");
+}
+
+// Whatever comes, what is shown is UTF-8 without a control character.
+TEST(Printable, AllBytesAreMadeFit) {
+  uint32_t state = 1;
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (int i = 0; i < 12; ++i) {
+      state = state * 1664525 + 1013904223;
+      text += static_cast<char>(state >> 24);
+    }
+    const std::string shown = printable(text);
+    EXPECT_TRUE(is_utf8(shown));
+    for (std::string_view rest = shown; !rest.empty();) {
+      const Utf8Character c = first_character(rest);
+      ASSERT_TRUE(c.code >= 0x20 && (c.code < 0x7f || c.code > 0x9f));
+      rest.remove_prefix(c.bytes);
+    }
+  }
 }
 
 TEST(Message, GuessesWhatWasMeant) {

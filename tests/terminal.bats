@@ -1,0 +1,212 @@
+#!/usr/bin/env bats
+# What programs say to a person: nothing in it acts on a terminal, whoever made
+# the text, and errors have colours there.
+
+# shellcheck disable=SC2030,SC2031 # each test is a shell of its own
+
+load helper
+
+# Titles and colours a terminal (C0), does so in one byte (C1), writes from
+# right to left, and is no UTF-8; and the same as a string of the stream.
+hostile=$'\e]0;t\a\e[31m\r\xe2\x80\xae\xc2\x9b31m\xe2\x81\xa6\x9b\xff'
+# shellcheck disable=SC1003 # for the stream to unescape
+quoted='\x1b]0;t\x07\x1b[31m'$'\xe2\x80\xae\xc2\x9b31m'
+
+# fit FILE: it has something to say, and nothing that acts on a terminal.
+fit() {
+  [ -s "$1" ] || { echo "nothing was said"; return 1; }
+  if LC_ALL=C grep -q $'[\x01-\x08\x0b-\x1f\x7f]\\|\xe2\x80[\x8b-\x8f\xa8-\xae]\\|\xe2\x81[\xa0-\xaf]\\|\xc2[\x80-\x9f]' "$1"; then
+    cat -v "$1"
+    return 1
+  fi
+  iconv -f UTF-8 -t UTF-8 "$1" >/dev/null
+}
+
+# says COMMAND...: fails, and what it says on standard error is fit; it names
+# what was wrong, made visible.
+says() {
+  local status=0
+  "$@" 2>err </dev/null >out || status=$?
+  [ "$status" -ne 0 ] || { echo "status 0: $*"; return 1; }
+  fit err || { printf 'by: %q ' "$@"; return 1; }
+  grep -qF -e '\x1b' -e '\u202e' err || { cat err; printf 'by: %q ' "$@"; return 1; }
+}
+
+@test "file names and options are shown as they are, and do nothing" {
+  local program
+  for program in gt-emit gt-shard gt-check gt-route gt-work gt-log; do
+    says "$program" "$hostile"
+    says "$program" "--$hostile"
+  done
+  says gt-key --public "$hostile"
+  says gt-key "$hostile"
+  says gt-cmp "$hostile" /dev/null
+  says gt-cmp "--$hostile" a b
+  says gt-cmp --rtol "$hostile" a b
+  says gt-emit --repeat "$hostile" x
+  says gt-emit --repeat 2 "$hostile"
+  says gt-emit --seed "$hostile"
+  says gt-emit --ops "$hostile"
+  says gt-emit -e "$hostile"
+  says gt-shard -c "$hostile"
+  says gt-shard -n "$hostile"
+  says gt-check --local "$hostile" /dev/null || says gt-check --"$hostile"
+  says gt-log -o "$hostile/x" /dev/null
+  says gt-log --op "[$hostile" --rank "$hostile" /dev/null
+  says gt-log --timeline "$hostile" /dev/null
+  says gt-log --timeline svg --from "$hostile" /dev/null
+  says gt-log --plot "$hostile" /dev/null
+  says gt-log why "$hostile"
+  says gt-work --backend "$hostile"
+  says gt-work --isa "$hostile"
+  says gt-work --memory "$hostile"
+  says gt-work --root "$hostile"
+  says gt-work --trace "$hostile/x"
+  says gt-work --connect "$hostile"
+  says gt-work --rank "$hostile"
+  says gt-work --connect "tcp://$hostile:1"
+  says gt-work --connect ipc://@gt-none --key "$hostile" --route-key x
+  says gt-work --connect "ipc://@$hostile" --timeout 0.1
+  says gt-route --bind "$hostile" --workers 1
+  says gt-route --bind "tcp://$hostile:1" --workers 1
+  says gt-route --bind "ipc://$hostile/x/y" --workers 1
+  says gt-route --log "$hostile/x"
+  says gt-route --memory "$hostile"
+  says gt-route -n "$hostile"
+  says gt-route --bind ipc://@gt-none --workers 1 --key "$hostile" --allow x
+}
+
+@test "what the environment says is shown, and does nothing" {
+  says env GT_BACKEND="$hostile" gt-work
+  says env GT_CONFIG="$hostile" gt-shard
+  says env GT_SILENCE="$hostile" gt-route
+  says env GT_INSTRUCTION_LOG="$hostile/x" gt-route
+  says env RANK="$hostile" gt-work --connect ipc://@gt-none
+  says env GT_KEY="$hostile" GT_ROUTE_KEY=x gt-work --connect ipc://@gt-none
+}
+
+@test "lines of a stream are shown, and do nothing" {
+  local program line
+  printf 'mesh: {dp: 2}\nsignals: {a: {shard: {dp: 0}}}\n' >c.yaml
+  for program in gt-emit 'gt-shard -c c.yaml' gt-check gt-work 'gt-route -n 1'; do
+    for line in "y = mat$hostile x" "$hostile = ones f32[2]" "y = add x $hostile" \
+      "y = sum x $hostile=1" "y = sum x axis=$hostile" "print x $hostile" \
+      "x@$hostile = ones f32[2]" "mesh $hostile=2" "y = load \"$hostile" \
+      "#gt $hostile" "#end $hostile"; do
+      printf 'x = ones f32[2,2]\n%s\nprint y\n' "$line" >p
+      # shellcheck disable=SC2086 # its options
+      $program p 2>err >out </dev/null || true
+      [ ! -s err ] || fit err || { printf 'by: %s %q ' "$program" "$line"; return 1; }
+    done
+    printf '%s\n' 'mesh dp=2' 'x@0-1 = ones f32[4] split=dp:0' \
+      "y@0-1 = matmul x@0-1 x@0-1 x@0-1 #at=\"$quoted:3\"" 'print y@0' >p
+    if [[ $program == gt-shard* ]]; then # which passes placed lines on
+      printf 'x = ones f32[2] #signal=a\ny = matmul x x x #at="%s:3"\n' "$quoted" >p
+    fi
+    # shellcheck disable=SC2086 # its options
+    says $program p
+  done
+}
+
+@test "what fails while it runs is told with names that do nothing" {
+  local program
+  printf 'x = load "%s" f32[2] #at="%s:3"\nprint x\n' "$quoted" "$quoted" >p
+  cp p "$hostile"
+  for program in gt-work 'gt-route -n 2'; do
+    # shellcheck disable=SC2086 # its options
+    says $program p
+    # shellcheck disable=SC2086
+    says $program "$hostile"
+    printf 'x = load "%s" f32[2]\n' "$quoted" >"$hostile"
+    # shellcheck disable=SC2086
+    says $program "$hostile"
+  done
+}
+
+@test "a config is shown, and does nothing" {
+  local text
+  echo 'x = ones f32[2,2] #signal=a' >p
+  for text in "$hostile" "$hostile: 1" "mesh: {$hostile: 2}" \
+    "mesh: {dp: $hostile}" "mesh: {dp: 2}"$'\n'"$hostile: {shard: {dp: 0}}" \
+    "mesh: {dp: 2}"$'\n'"signals: {\"$quoted\": {shard: {dp: 0}}}" \
+    "mesh: {dp: 2}"$'\n'"signals: {a: {shard: {\"$quoted\": 0}}}"; do
+    printf '%s\n' "$text" >"c.yaml"
+    cp c.yaml "$hostile.yaml"
+    ! gt-shard -c c.yaml p 2>err >out
+    fit err
+    says gt-shard -c "$hostile.yaml" p
+  done
+}
+
+@test "streams that differ are told with labels that do nothing" {
+  printf '%s = tensor f32[] 1\n' "$hostile" >a
+  printf '%s = tensor f32[] 2\n' "$hostile" >b
+  says gt-cmp a b
+  echo 'x = tensor f32[] 1' >c
+  says gt-cmp a c
+  printf 'x = fail "%s"\n' "$hostile" >d
+  says gt-cmp d d
+  printf 'x = tensor %s 1\n' "$hostile" >d
+  says gt-cmp c d
+}
+
+@test "a worker's name and a gt-route's words do nothing to a terminal" {
+  printf 'x = ones f32[2]\nprint x\n' >p
+  spawn gt-route --bind "ipc://@gt-term-$$" --workers 2 -v --timeout 4 p 2>err >out
+  route=$!
+  spawn gt-work --connect "ipc://@gt-term-$$" --name "$hostile" --timeout 10 2>err.1
+  within 20 bash -c 'until grep -q "1 of 2" err; do sleep 0.05; done'
+  says gt-work --connect "ipc://@gt-term-$$" --name "$hostile" --timeout 10
+  grep -q 'a worker of this name is here' err
+  wait "$route" || true
+  fit err
+  # What gt-route says at the end names the worker, too, and to the worker.
+  within 20 bash -c 'until [ -s err.1 ]; do sleep 0.05; done'
+  fit err.1
+}
+
+@test "tables and graphs for people have no bytes that act on a terminal" {
+  printf 'x = ones f32[2] #signal="%s"\nprint x\n' "$quoted" >p
+  gt-log --summary p >err
+  fit err
+  grep -qF '\x1b' err
+  gt-log --summary --tsv p | tr '\t' ' ' >err
+  fit err
+}
+
+# on_terminal COMMAND: what it shows on a terminal, as $output.
+on_terminal() {
+  run script -qec "$1" /dev/null
+}
+
+@test "errors are coloured on a terminal that can, and nowhere else" {
+  unset NO_COLOR
+  export TERM=xterm
+  printf 'x = ones f32[2\n' >p
+  on_terminal 'gt-emit p >/dev/null'
+  [[ $output == *$'\e[1;31mgt-emit\e[0m: p:1: '* ]]
+  [[ $output == *$'\n  '*$' \e[1;31m^\e[0m'* ]]
+  # The place and the words are as they are without.
+  NO_COLOR=1 on_terminal 'gt-emit p >/dev/null'
+  [[ $output == 'gt-emit: p:1: '* ]]
+  [[ $output != *$'\e'* ]]
+  NO_COLOR='' on_terminal 'gt-emit p >/dev/null'
+  [[ $output == *$'\e[1;31mgt-emit'* ]]
+  TERM=dumb on_terminal 'gt-emit p >/dev/null'
+  [[ $output != *$'\e'* ]]
+  on_terminal 'gt-emit p 2>err >/dev/null; cat err >/dev/null'
+  [[ $(<err) == 'gt-emit: p:1: '* ]]
+  [[ $(<err) != *$'\e'* ]]
+}
+
+@test "a warning is yellow, and talk has no colour" {
+  unset NO_COLOR
+  export TERM=xterm
+  printf 'x = ones f32[2] \nz = ones f32[2]\nl = sum x\ng = grad l z\n' >p
+  on_terminal 'gt-emit p >/dev/null'
+  [[ $output == *$'\e[1;33mgt-emit\e[0m: p:4: \e[1;33mwarning\e[0m: '* ]]
+  printf 'x = ones f32[2]\n' >p
+  on_terminal 'gt-work -v p'
+  [[ $output == *'gt-work: 1 lines'* ]]
+  [[ $output != *$'\e'* ]]
+}
