@@ -112,10 +112,10 @@ int main(int argc, char** argv) {
                "print the history of each grad in place of the stream");
   app.add_flag("--fail-fast", job.session.fail_fast,
                "stop at the first rejected line");
-  app.add_option("--seed", job.session.seed,
-                 "first seed for lines that give none (0)");
-  app.add_option("--history", job.session.history,
-                 "lines of history to keep (1000000)");
+  gt::add_number<int64_t>(app, "--seed", job.session.seed, INT64_MIN, INT64_MAX,
+                          "first seed for lines that give none (0)");
+  gt::add_number<size_t>(app, "--history", job.session.history, 0, SIZE_MAX,
+                         "lines of history to keep (1000000)");
   app.add_flag("--at", job.at_stdin, "write #at= for standard input too");
   app.add_flag("--no-at", options.no_at, "write no #at=");
   app.add_flag("--no-replay", options.no_replay,

@@ -56,20 +56,18 @@ void add_options(CLI::App& app, Options& options) {
   app.footer(kFooter);
   app.add_option("FILE", options.router.files,
                  "streams, '-' for standard input");
-  app.add_option("-n", options.local, "start N workers on this host (1)")
-      ->type_name("N")
-      ->check(CLI::Range(1U, kMostWorkers));
+  gt::add_number<uint32_t>(app, "-n", options.local, 1, kMostWorkers,
+                           "start N workers on this host (1)");
   app.add_option("--bind", options.router.bind,
                  "wait for workers at this endpoint instead, as "
                  "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
       ->type_name("ENDPOINT");
-  app.add_option("--workers", options.workers,
-                 "how many workers to wait for (WORLD_SIZE or SLURM_NTASKS)")
-      ->type_name("N")
-      ->check(CLI::Range(1U, kMostWorkers));
-  app.add_option("--threads", options.threads,
-                 "threads of each started worker (its share of the cores)")
-      ->check(CLI::Range(1, 4096));
+  gt::add_number<uint32_t>(
+      app, "--workers", options.workers, 1, kMostWorkers,
+      "how many workers to wait for (WORLD_SIZE or SLURM_NTASKS)");
+  gt::add_number<int>(
+      app, "--threads", options.threads, 1, 4096,
+      "threads of each started worker (its share of the cores)");
   app.add_option("--backend", options.backend,
                  "backend of started workers: cpu, ref or null");
   app.add_option("--isa", options.isa, "instruction set of started workers");
@@ -90,13 +88,13 @@ void add_options(CLI::App& app, Options& options) {
                  "write what started workers ran and when to FILE, see "
                  "gt-log(5)")
       ->type_name("FILE");
-  app.add_option("--timeout", options.router.timeout,
-                 "seconds until all workers must be there (60)")
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--silence", options.silence,
-                 "seconds after which a worker that says nothing is lost, 1 or "
-                 "more (1.5)")
-      ->check(CLI::Range(1.0, 1e6))
+  gt::add_number<int>(app, "--timeout", options.router.timeout, 1, 1'000'000,
+                      "seconds until all workers must be there (60)")
+      ->type_name("SECONDS");
+  gt::add_number<double>(app, "--silence", options.silence, 1, 1e6,
+                         "seconds after which a worker that says nothing is "
+                         "lost, 1 or more (1.5)")
+      ->type_name("SECONDS")
       ->envname("GT_SILENCE");
   app.add_flag("--fail-fast", options.router.fail_fast,
                "read no more after the first failure");
@@ -111,7 +109,7 @@ void add_options(CLI::App& app, Options& options) {
                  "a line")
       ->type_name("FILE");
   app.add_flag("--insecure", options.insecure,
-               "let anyone who reaches a tcp endpoint attach as a worker");
+               "let anyone who reaches the tcp endpoint attach as a worker");
   app.add_flag("-v", options.router.verbose,
                "say who attaches, and at the end what was done")
       ->envname("GT_VERBOSE");
@@ -124,6 +122,10 @@ int usage(const std::string& message) {
 
 std::string wrong_combination(const CLI::App& app, const Options& options) {
   const bool binds = app.count("--bind") > 0;
+  if (binds && options.router.bind.empty()) {
+    return "--bind: '' is no endpoint; expected tcp://HOST:PORT, ipc://PATH or "
+           "ipc://@NAME";
+  }
   if (binds && app.count("-n") > 0) {
     return "-n starts workers and --bind waits for others; give one of them";
   }
@@ -139,12 +141,6 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
       return std::string(name) +
              " is for workers that gt-route starts; give it to gt-work";
     }
-  }
-  if (binds && gt::is_tcp(options.router.bind) && options.key.empty() &&
-      !gt::is_loopback(options.router.bind) && !options.insecure) {
-    return "--bind " + options.router.bind +
-           ": anyone who reaches it could attach; give --key and --allow, bind "
-           "tcp://127.0.0.1:PORT, or say --insecure";
   }
   if (!binds && app.count("--key") + app.count("--allow") > 0) {
     return "--key and --allow are for workers that attach: give --bind, too";
@@ -217,6 +213,23 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   return out;
 }
 
+// Where to listen, in numbers: what a name stands for is looked up once, so
+// that what is checked is what is bound. What is wrong, or "".
+std::string read_endpoint(Options& options) {
+  std::string& bind = options.router.bind;
+  if (bind.empty()) return "";
+  const auto at = gt::listening_endpoint(bind);
+  if (!at.ok()) return "--bind " + bind + ": " + at.error().message;
+  options.router.anyone = options.insecure;
+  if (options.key.empty() && !options.insecure && !gt::is_local(at.value())) {
+    return "--bind " + bind +
+           ": anyone who reaches it could attach; give --key and --allow, bind "
+           "tcp://127.0.0.1:PORT, or say --insecure";
+  }
+  bind = at.value();
+  return "";
+}
+
 // What is wrong, or "".
 std::string read_keys(Options& options) {
   if (options.key.empty()) return "";
@@ -242,10 +255,12 @@ int main(int argc, char** argv) {
     (void)gt::read_number(gt::launched::processes(), options.workers);
   }
   std::string wrong = wrong_combination(app, options);
+  if (wrong.empty()) wrong = read_endpoint(options);
   if (wrong.empty()) wrong = read_keys(options);
   if (!wrong.empty()) return usage(wrong);
   const bool binds = !options.router.bind.empty();
   options.router.hot = !options.no_hot;
+  options.router.tell = gt::tell;
   options.router.silence = static_cast<int64_t>(options.silence * 1000);
   options.router.workers = binds ? options.workers : options.local;
   if (app.count("--trace") > 0) {

@@ -41,15 +41,14 @@ int main(int argc, char** argv) {
   CLI::App app{"Rewrite a stream to run on the ranks of a mesh.", "gt-shard"};
   Options options;
   gt::ShardJob job;
+  job.tell = gt::tell;
   app.footer(kFooter);
   app.add_option("FILE", job.files, "streams, '-' for standard input");
   app.add_option("-c,--config", options.config,
                  "what runs where, and how tensors are cut (GT_CONFIG)")
       ->type_name("YAML");
-  app.add_option("-n,--ranks", options.workers,
-                 "ranks, where the config does not say how many")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65536));
+  gt::add_number<int64_t>(app, "-n,--ranks", options.workers, 1, 65536,
+                          "ranks, where the config does not say how many");
   app.add_flag("--explain", job.explain,
                "say of each line what was chosen, and what it would have cost");
   app.add_flag("--summary", job.summary,

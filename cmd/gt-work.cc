@@ -14,6 +14,7 @@
 #include "exec/session.h"
 #include "interrupt.h"
 #include "launched.h"
+#include "net/endpoint.h"
 #include "program.h"
 
 namespace {
@@ -34,7 +35,7 @@ Examples:
   gt-emit model.gt | gt-work
   gt-emit model.gt | gt-work --backend ref --root data --memory 2G
   printf 'x = tensor f32[2] 1 2\nprint x\n' | gt-work
-  gt-work --connect tcp://head:5550 --root /data)";
+  gt-work --connect tcp://127.0.0.1:5560 --root /data)";
 
 struct Options {
   std::vector<std::string> files{"-"};
@@ -49,8 +50,10 @@ struct Options {
   int verbose = 0;
   std::string connect;
   std::string name;
-  std::string rank;
+  uint32_t rank = 0;
+  bool has_rank = false;
   std::string key, route_key;
+  bool insecure = false;
   uint32_t workers = 0;
   double timeout = 60;
   double silence = 1.5;
@@ -64,9 +67,8 @@ void add_options(CLI::App& app, Options& options) {
                  "cpu; ref, the meaning of each op in plain loops; null, "
                  "shapes and costs alone (prints give zeros)")
       ->envname("GT_BACKEND");
-  app.add_option("--threads", options.threads,
-                 "threads that compute (all cores)")
-      ->check(CLI::Range(1, 4096));
+  gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
+                      "threads that compute (all cores)");
   app.add_option("--isa", options.isa,
                  "instruction set: sse2, avx2 or avx512 (the best there is)");
   app.add_option("--memory", options.memory,
@@ -88,12 +90,14 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--connect", options.connect,
                  "work for the gt-route at ENDPOINT, as tcp://host:5550")
       ->type_name("ENDPOINT");
-  app.add_option("--rank", options.rank,
-                 "with --connect: the number among the workers (RANK or "
-                 "SLURM_PROCID, else as gt-route gives it)")
-      ->type_name("N");
-  app.add_option("--name", options.name,
-                 "with --connect: what messages call it (the host's name)");
+  gt::add_number<uint32_t>(app, "--rank", options.rank, 0, UINT32_MAX,
+                           "with --connect: the number among the workers (RANK "
+                           "or SLURM_PROCID, else "
+                           "as gt-route gives it)");
+  app.add_option(
+      "--name", options.name,
+      "with --connect: what messages call it (the host's name and the "
+      "process)");
   app.add_option("--key", options.key,
                  "with --connect: this worker's secret key, see gt-key(1); "
                  "connections are then encrypted")
@@ -104,19 +108,20 @@ void add_options(CLI::App& app, Options& options) {
                  "it")
       ->type_name("KEY")
       ->envname("GT_ROUTE_KEY");
-  app.add_option("--workers", options.workers,
-                 "with --connect --backend null: be so many workers, that "
-                 "check what they are sent and compute nothing")
-      ->type_name("N")
-      ->check(CLI::Range(1U, gt::kMostLightMembers));
-  app.add_option("--timeout", options.timeout,
-                 "with --connect: seconds without a sign from gt-route or a "
-                 "peer (60)")
-      ->check(CLI::Range(0.1, 1e6));
-  app.add_option("--silence", options.silence,
-                 "with --connect: seconds after which a gt-route that says "
-                 "nothing is lost, 1 or more (1.5)")
-      ->check(CLI::Range(1.0, 1e6))
+  app.add_flag("--insecure", options.insecure,
+               "with --connect: without keys, believe whoever listens there");
+  gt::add_number<uint32_t>(
+      app, "--workers", options.workers, 1, gt::kMostLightMembers,
+      "with --connect --backend null: be so many workers, that check what they "
+      "are sent and compute nothing");
+  gt::add_number<double>(app, "--timeout", options.timeout, 0.1, 1e6,
+                         "with --connect: seconds without a sign from gt-route "
+                         "or a peer (60)")
+      ->type_name("SECONDS");
+  gt::add_number<double>(app, "--silence", options.silence, 1, 1e6,
+                         "with --connect: seconds after which a gt-route that "
+                         "says nothing is lost, 1 or more (1.5)")
+      ->type_name("SECONDS")
       ->envname("GT_SILENCE");
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");
@@ -126,11 +131,11 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 void say_stats(const gt::WorkerStats& stats) {
-  gt::say("gt-work: " + std::to_string(stats.lines) + " lines, " +
-          std::to_string(stats.decoded) + " decoded, " +
-          std::to_string(stats.tasks) + " tasks, " +
-          std::to_string(static_cast<uint64_t>(stats.flops)) + " flops, " +
-          std::to_string(stats.peak_bytes) + " bytes at most\n");
+  gt::tell("gt-work: " + std::to_string(stats.lines) + " lines, " +
+           std::to_string(stats.decoded) + " decoded, " +
+           std::to_string(stats.tasks) + " tasks, " +
+           std::to_string(static_cast<uint64_t>(stats.flops)) + " flops, " +
+           std::to_string(stats.peak_bytes) + " bytes at most\n");
 }
 
 int usage(const std::string& message) {
@@ -187,8 +192,11 @@ gt::Exit finish_trace(const Options& options, gt::Trace* trace,
 // Which worker of all a launcher has started this process as, if --rank does
 // not say.
 bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
-  const std::string text =
-      options.rank.empty() ? gt::launched::rank() : options.rank;
+  if (options.has_rank) {
+    rank = options.rank;
+    return true;
+  }
+  const std::string text = gt::launched::rank();
   if (text.empty()) return true;
   uint32_t n = 0;
   if (!gt::read_number(text, n)) return false;
@@ -196,8 +204,8 @@ bool wanted_rank(const Options& options, std::optional<uint32_t>& rank) {
   return true;
 }
 
-// The host's name tells one of several workers there from nobody: which it is
-// there follows, if a launcher has said so.
+// The host's name, and which of its workers this is, if a launcher has said so;
+// else "", for the host and the process.
 std::string worker_name(const Options& options) {
   const std::string local = gt::launched::local_rank();
   if (!options.name.empty() || local.empty()) return options.name;
@@ -232,13 +240,36 @@ std::string read_keys(const Options& options, gt::RemoteOptions& remote) {
   return "";
 }
 
+// Where to connect to; in numbers where it matters whose host that is. What is
+// wrong, or "".
+std::string read_endpoint(const Options& options, gt::RemoteOptions& remote) {
+  const std::string& given = options.connect;
+  remote.endpoint = given;
+  remote.anyone = options.insecure;
+  if (options.insecure && remote.keys) {
+    return "--insecure is for a gt-work without --key";
+  }
+  if (remote.keys || options.insecure) {
+    const gt::Status status = gt::check_connectable(given);
+    return status.ok() ? ""
+                       : "--connect " + given + ": " + status.error().message;
+  }
+  const auto at = gt::connecting_endpoint(given);
+  if (!at.ok()) return "--connect " + given + ": " + at.error().message;
+  remote.endpoint = at.value();
+  if (gt::is_local(at.value())) return "";
+  return "--connect " + given +
+         ": without keys anyone on the way there could be gt-route; give --key "
+         "and --route-key, or say --insecure";
+}
+
 // Works for a gt-route. The parent of a local worker admits it by a token.
 int work_remotely(Options& options) {
   gt::RemoteOptions remote;
-  remote.endpoint = options.connect;
   remote.name = worker_name(options);
   if (!wanted_rank(options, remote.rank)) {
-    return usage("--rank (RANK, SLURM_PROCID): expected a number from 0 on");
+    return usage("RANK, SLURM_PROCID: '" + gt::launched::rank() +
+                 "' is no number from 0 on");
   }
   if (const char* token = std::getenv("GT_TOKEN")) remote.token = token;
   // A local worker's parent needs no keys, whatever the environment has.
@@ -246,6 +277,8 @@ int work_remotely(Options& options) {
     const std::string wrong = read_keys(options, remote);
     if (!wrong.empty()) return usage(wrong);
   }
+  const std::string wrong = read_endpoint(options, remote);
+  if (!wrong.empty()) return usage(wrong);
   remote.patience =
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
   remote.silence = static_cast<int64_t>(options.silence * 1000);
@@ -281,6 +314,7 @@ int main(int argc, char** argv) {
   add_options(app, options);
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) return status;
+  options.has_rank = app.count("--rank") > 0;
   if (app.count("--memory") > 0 &&
       (!gt::parse_size(options.memory, options.worker.memory) ||
        options.worker.memory == 0)) {
@@ -291,10 +325,10 @@ int main(int argc, char** argv) {
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
   if (options.workers > 0 &&
-      (options.connect.empty() || options.backend != "null")) {
+      (app.count("--connect") == 0 || options.backend != "null")) {
     return usage("--workers is for --connect with --backend null");
   }
-  if (!options.connect.empty()) return work_remotely(options);
+  if (app.count("--connect") > 0) return work_remotely(options);
   std::unique_ptr<gt::Trace> trace;
   std::optional<gt::Interrupt> interrupt;
   if (app.count("--trace") > 0) {

@@ -342,5 +342,5 @@ attached() {
   # Workers that gt-route starts are its own, whoever started it.
   run -0 env RANK=1 WORLD_SIZE=9 LOCAL_RANK=1 gt-route -n 2 p
   run -2 --separate-stderr env RANK=x gt-work --connect ipc://@gt-none-$$
-  [[ $stderr == *'expected a number from 0 on'* ]]
+  [[ $stderr == *'is no number from 0 on'* ]]
 }

@@ -30,11 +30,7 @@ std::pair<std::string, std::string> split(const std::string& path) {
 }
 
 // The path without symbolic links; its last part need not exist.
-Result<std::string> resolve(const std::string& path) {
-  if (path.empty()) return Error{"the path is empty"};
-  if (path.find('\0') != std::string::npos) {
-    return Error{"the path has a NUL byte in it"};
-  }
+Result<std::string> real_or_new(const std::string& path) {
   if (const auto whole = real_path(path)) return *whole;
   if (errno != ENOENT) return io_error(path, errno);
   const auto [directory, name] = split(path);
@@ -44,6 +40,15 @@ Result<std::string> resolve(const std::string& path) {
     return io_error(path, EISDIR);
   }
   return (*parent == "/" ? "" : *parent) + "/" + name;
+}
+
+// The nearest directory above a path that there is, without symbolic links.
+std::string nearest_above(const std::string& path) {
+  for (std::string at = path; at != "/" && at != ".";) {
+    at = split(at).first;
+    if (const auto found = real_path(at)) return *found;
+  }
+  return "";
 }
 
 }  // namespace
@@ -78,12 +83,27 @@ const Files::Root* Files::root_of(const std::string& resolved) const {
   return nullptr;
 }
 
+// One error for all that is outside, whether there is such a file or not.
+Error Files::outside(const std::string& path) {
+  return Error{path + ": outside the directories that --root allows"};
+}
+
+Result<std::string> Files::resolve(const std::string& path) const {
+  if (path.empty()) return Error{"the path is empty"};
+  if (path.find('\0') != std::string::npos) {
+    return Error{"the path has a NUL byte in it"};
+  }
+  auto resolved = real_or_new(path);
+  const std::string at =
+      resolved.ok() ? resolved.value() : nearest_above(path) + "/file";
+  if (root_of(at) == nullptr) return outside(path);
+  return resolved;
+}
+
 Result<Fd> Files::open_directory(const std::string& resolved,
                                  const std::string& path) const {
   const Root* root = root_of(resolved);
-  if (root == nullptr) {
-    return Error{path + ": outside the directories that --root allows"};
-  }
+  if (root == nullptr) return outside(path);
   Fd at(::fcntl(root->directory->get(), F_DUPFD_CLOEXEC, 0));
   size_t begin = root->path == "/" ? 1 : root->path.size() + 1;
   const size_t last = resolved.rfind('/');
@@ -106,8 +126,9 @@ Result<Fd> Files::open(const std::string& path) const {
   Fd fd(::openat(directory.value().get(),
                  split(resolved.value()).second.c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd.ok()) return io_error(path, errno);
-  return fd;
+  if (fd.ok()) return fd;
+  // A link that leads nowhere now; elsewhere it would lead outside, or not.
+  return is_limited() && errno == ELOOP ? outside(path) : io_error(path, errno);
 }
 
 Result<Files::Target> Files::target(const std::string& path) const {
@@ -120,7 +141,9 @@ Result<Files::Target> Files::target(const std::string& path) const {
   if (::fstatat(target.directory.get(), target.name.c_str(), &info,
                 AT_SYMLINK_NOFOLLOW) == 0 &&
       !S_ISREG(info.st_mode)) {
-    return Error{path + ": is not a regular file"};
+    return is_limited() && S_ISLNK(info.st_mode)
+               ? outside(path)
+               : Error{path + ": is not a regular file"};
   }
   return target;
 }

@@ -50,11 +50,15 @@ class Files {
     std::string path;  // resolved; "/" or without a slash at its end
     std::shared_ptr<const Fd> directory;  // that copies of Files share
   };
+  static Error outside(const std::string& path);
+  // A path without symbolic links; its last part need not exist.
+  Result<std::string> resolve(const std::string& path) const;
   // The directory of a resolved path, walked to without following links, so
   // that no one can swap one in meanwhile.
   Result<Fd> open_directory(const std::string& resolved,
                             const std::string& path) const;
   const Root* root_of(const std::string& resolved) const;
+  bool is_limited() const { return root_of("/") == nullptr; }
 
   std::vector<Root> roots_;
 };

@@ -49,7 +49,9 @@ MemberOptions member_options(const RemoteOptions& options) {
   char host[256] = "";
   (void)::gethostname(host, sizeof host - 1);
   MemberOptions member;
-  member.info.name = options.name.empty() ? host : options.name;
+  member.info.name = options.name.empty()
+                         ? host + ("." + std::to_string(::getpid()))
+                         : options.name;
   member.info.rank = options.rank;
   member.info.host = host;
   member.info.pid = static_cast<uint64_t>(::getpid());
@@ -61,13 +63,15 @@ MemberOptions member_options(const RemoteOptions& options) {
   member.host = options.endpoint;
   member.keys = options.keys;
   member.route_key = options.route_key;
+  member.anyone = options.anyone;
   member.connect_limit = options.patience.count();
   member.timing = Timing::with_silence(options.silence);
   return member;
 }
 
 Status RemoteSession::join() {
-  auto peers = Peers::make(context_, options_.endpoint, options_.keys);
+  auto peers =
+      Peers::make(context_, options_.endpoint, options_.keys, options_.anyone);
   if (!peers.ok()) return peers.error();
   peers_ = std::move(peers.value());
   MemberOptions member = member_options(options_);

@@ -21,11 +21,12 @@ namespace gt {
 
 struct RemoteOptions {
   std::string endpoint;          // of gt-route
-  std::string name;              // for people
+  std::string name;              // for people; "": host and process
   std::optional<uint32_t> rank;  // the number among the workers that is wanted
   std::optional<Keys> keys;      // its own, and the public one of gt-route
   std::string route_key;
-  std::string token;  // not empty: a local worker, admitted by its parent
+  bool anyone = false;  // without keys: others than our user may take part
+  std::string token;    // not empty: a local worker, admitted by its parent
   std::chrono::milliseconds patience{60'000};  // for gt-route and for peers
   int64_t silence = 1500;  // of gt-route, in milliseconds: it is lost
   int threads = 1;         // of compute

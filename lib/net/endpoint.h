@@ -1,4 +1,12 @@
-// Endpoints and the secrets that admit to them.
+// Endpoints, who can reach them, and the secrets that admit to them.
+//
+//     tcp://HOST:PORT   an address or a name; "*" is every address, or any port
+//     tcp://NAME:PORT   to listen: the address of a network interface
+//     ipc://PATH        a Unix socket that is a file
+//     ipc://@NAME       one without a file, of this host's kernel
+//
+// libzmq knows further transports (ws, tipc, udp, pgm, ...). None of them is
+// taken: what may come over them gt does not know.
 #pragma once
 
 #include <string>
@@ -18,18 +26,25 @@ bool same_token(std::string_view a, std::string_view b);
 std::string local_endpoint();
 bool is_tcp(std::string_view endpoint);
 bool is_ipv4(std::string_view endpoint);  // tcp, an address of four numbers
-// A tcp endpoint that only this host can reach; a Unix socket always is.
-bool is_loopback(std::string_view endpoint);
 
-// Errors: an endpoint of tcp whose port is no number up to 65535, nor "*".
-Status check_port(std::string_view endpoint);
-// What libzmq takes to listen at: "tcp://ADDRESS:PORT" of a host's name, all
-// else as it is. Error: no such host.
+// Errors, which say what is meant if that can be guessed: none of the forms
+// above, or a port that is no number up to 65535, nor "*".
+Status check_endpoint(std::string_view endpoint);
+// Errors: as check_endpoint(), and a port that nobody can connect to.
+Status check_connectable(std::string_view endpoint);
+// Whether it is known that processes of this host alone can reach an endpoint:
+// it is a Unix socket, or tcp at a loopback address in numbers. A name is not,
+// since what it stands for can change: see the next two.
+bool is_local(std::string_view endpoint);
+// The endpoint to listen at, or to connect to, with the address in numbers that
+// a name stands for now. Errors: as the checks above, and no such name.
 Result<std::string> listening_endpoint(const std::string& endpoint);
+Result<std::string> connecting_endpoint(const std::string& endpoint);
 
 // Where to bind so that those who are reached through `near` can come:
-// local_endpoint() for a Unix socket; for "tcp://HOST:PORT" "tcp://ADDRESS:*",
-// our address on the way there. Error: HOST is unknown, or there is no way.
-Result<std::string> endpoint_beside(const std::string& near);
+// local_endpoint() for a Unix socket, and for what is local where only
+// processes of this user come; else "tcp://ADDRESS:*", our address on the way
+// there. Error: its host is unknown, or there is no way.
+Result<std::string> endpoint_beside(const std::string& near, bool is_same_user);
 
 }  // namespace gt

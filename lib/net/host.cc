@@ -6,17 +6,20 @@
 #include <mutex>
 #include <utility>
 
+#include "net/peer_user.h"
+
 namespace gt {
 namespace {
 
 // An attached worker's queue has room for all that credit allows, and for the
 // beats besides; a stranger's refusals fill theirs and are dropped.
-LinkOptions link_options(const Timing& timing, std::optional<Keys> keys) {
+LinkOptions link_options(const HostOptions& options, std::optional<Keys> keys) {
   LinkOptions link;
   link.keys = std::move(keys);
   link.max_message = kMaxMessage;
   link.send_queue = static_cast<int>(HostState::kMaxOnWay) + 1024;
-  link.handshake_ms = static_cast<int>(timing.handshake);
+  link.handshake_ms = static_cast<int>(options.timing.handshake);
+  link.anyone = options.anyone;
   return link;
 }
 
@@ -28,7 +31,7 @@ constexpr size_t kBytesAtOnce = size_t{8} << 20;
 Host::Host(Context& context, HostOptions options, std::optional<Keys> keys,
            Gatekeeper::Admits admits)
     : gatekeeper_(keys ? std::make_unique<Gatekeeper>(context) : nullptr),
-      router_(context, link_options(options.timing, std::move(keys))),
+      router_(context, link_options(options, std::move(keys))),
       links_(context, router_),
       state_(std::move(options), now_ms()) {
   if (gatekeeper_ != nullptr) gatekeeper_->open(std::move(admits));
@@ -80,11 +83,27 @@ bool Host::receive(size_t& bytes) {
   if (!router_.receive(in)) return false;
   bytes += in.parts[0].size();
   const bool known = state_.knows(in.peer);
-  // Of a message in many frames, which no worker sends, nothing is read.
-  Frame frame = in.count == 1 ? std::move(in.parts[0]) : Frame();
+  if (!known && !admits(in)) return true;
+  // Of a message in many frames, which no worker sends, nothing is read; nor of
+  // one from a connection that named itself.
+  const bool is_read = in.count == 1 && in.is_named_by_us;
+  Frame frame = is_read ? std::move(in.parts[0]) : Frame();
   state_.receive(in.peer, std::move(frame), now_ms(), in.key);
   if (!known && state_.knows(in.peer)) links_.claim(in.fd, in.peer);
   return true;
+}
+
+// Whether a connection that says something for the first time is listened to.
+bool Host::admits(const Incoming& in) {
+  if (!router_.is_same_user()) return true;
+  const PeerCheck check = check_peer(in.fd);
+  if (check.is == PeerIs::kSameUser) return true;
+  state_.refuse(in.peer,
+                "a worker is not taken: " + check.why +
+                    "; without keys only the workers of one user may attach "
+                    "(--key and --allow, or --insecure, admit others)",
+                now_ms());
+  return false;
 }
 
 void Host::send(uint32_t worker, const Frame& frame) {
@@ -109,6 +128,11 @@ Pulse::Pulse(Host& host)
           host.beat();
         }
       }) {}
+
+void Host::give_up(const std::string& why) {
+  state_.give_up(why);
+  flush();
+}
 
 void Host::flush() {
   HostState::Outgoing out;

@@ -23,7 +23,8 @@ namespace gt {
 class Host {
  public:
   // Listens at the endpoint; local_endpoint() for workers on this host. With
-  // keys, those alone may come whom `admits` takes (gatekeeper.h).
+  // keys, those alone may come whom `admits` takes (gatekeeper.h); without them
+  // processes of the same user on this host, unless HostOptions::anyone.
   static Result<std::unique_ptr<Host>> make(Context& context,
                                             const std::string& endpoint,
                                             HostOptions options,
@@ -43,6 +44,7 @@ class Host {
     return state_.can_send(worker, bytes);
   }
   void send(uint32_t worker, const Frame& frame);
+  void give_up(const std::string& why);
 
   // Sends beats that are due, and does nothing else.
   void beat();
@@ -57,6 +59,7 @@ class Host {
   Host(Context& context, HostOptions options, std::optional<Keys> keys,
        Gatekeeper::Admits admits);
   bool receive(size_t& bytes);
+  bool admits(const Incoming& in);
   void flush();
 
   std::unique_ptr<Gatekeeper> gatekeeper_;  // with keys

@@ -280,6 +280,13 @@ void HostState::refuse(const std::string& peer, const std::string& why,
   tell_refusal(why, now);
 }
 
+void HostState::give_up(const std::string& why) {
+  if (is_numbered_) return;
+  for (const auto& [id, peer] : peers_) {
+    put(id, Frame(MessageWriter(Verb::kAbort).finish(why)));
+  }
+}
+
 void HostState::turned_away(const std::string& who, int64_t now) {
   tell_refusal("a worker with key " + who +
                    " is not one of those to be "

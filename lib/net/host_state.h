@@ -47,6 +47,7 @@ struct HostOptions {
   std::string token;    // what a hello must bring; "" for any
   std::string session;  // what admits workers to each other
   std::string file;     // the input, for their messages
+  bool anyone = false;  // without keys: who reaches the endpoint may attach
   // Microseconds since 1970, by which workers are to tell what ran when; empty:
   // nobody wants to know.
   std::function<uint64_t()> clock;
@@ -99,6 +100,10 @@ class HostState {
   // to be, where connections have keys.
   void receive(const std::string& peer, Frame frame, int64_t now,
                const std::string& key = {});
+  // A connection that is not to be listened to, and is told why.
+  void refuse(const std::string& peer, const std::string& why, int64_t now);
+  // Tells all who are here, before all are, that there will be no run.
+  void give_up(const std::string& why);
   // Who was not let in.
   void turned_away(const std::string& who, int64_t now);
   void link_ended(const std::string& peer);
@@ -153,7 +158,6 @@ class HostState {
                   const std::string& key);
   Status check_hello(const Message& hello) const;
   Status check_place(const WorkerInfo& info) const;
-  void refuse(const std::string& peer, const std::string& why, int64_t now);
   void tell_refusal(const std::string& why, int64_t now);
   uint32_t lost_place(const WorkerInfo& info) const;
   void number_all();

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <sstream>
 #include <vector>
 
@@ -112,14 +111,10 @@ Result<std::function<bool(const std::string&)>> follow_open_keys(
     const std::string& path) {
   const auto first = read_open_keys(path);
   if (!first.ok()) return first.error();
-  auto known = std::make_shared<std::set<std::string>>(first.value());
-  std::function<bool(const std::string&)> has =
-      [path, known](const std::string& key) {
-        if (known->contains(key)) return true;
-        auto now = read_open_keys(path);
-        if (now.ok()) *known = std::move(now.value());
-        return known->contains(key);
-      };
+  std::function<bool(const std::string&)> has = [path](const std::string& key) {
+    const auto now = read_open_keys(path);
+    return now.ok() && now.value().contains(key);
+  };
   return has;
 }
 

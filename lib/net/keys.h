@@ -30,8 +30,9 @@ bool is_key(std::string_view text);
 Result<Keys> read_secret(const std::string& path);
 // The public keys of a file. Errors: it cannot be read, a line is no key.
 Result<std::set<std::string>> read_open_keys(const std::string& path);
-// Whether a key is in a file, as it is now: one that is missing has it read
-// again. Errors as read_open_keys().
+// Whether a key is in a file, which is read each time it is asked: a key that
+// was added is in it, one that was taken out is not, and in a file that can no
+// longer be read there is none. Errors as read_open_keys().
 Result<std::function<bool(const std::string&)>> follow_open_keys(
     const std::string& path);
 // The one public key that a file has, or that the text is.

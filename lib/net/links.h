@@ -22,6 +22,11 @@ class Links {
   // ... and says whose it was when there are none left; false: nobody's.
   bool next_ended(std::string& peer);
 
+  // Connections that we made, as watch() saw them: one that is there, and one
+  // that has ended since. False: there is none.
+  bool next_made(LinkEvent& made);
+  bool next_broken(std::string& endpoint);
+
   // Connections that were no ZeroMQ.
   uint64_t rejected() const { return rejected_; }
   void* raw() const { return monitor_.raw(); }
@@ -30,6 +35,9 @@ class Links {
   LinkMonitor monitor_;
   std::unordered_map<int, std::string> owners_;
   std::deque<std::string> ended_;
+  std::unordered_map<int, std::string> endpoints_;  // of those that we made
+  std::deque<LinkEvent> made_;
+  std::deque<std::string> broken_;
   uint64_t rejected_ = 0;
 };
 

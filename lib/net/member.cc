@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/peer_user.h"
+
 namespace gt {
 namespace {
 
@@ -12,6 +14,7 @@ LinkOptions link_options(const MemberOptions& options) {
   link.server = options.route_key;
   link.max_message = kMaxMessage;
   link.send_queue = 64;
+  link.anyone = options.anyone;
   return link;
 }
 
@@ -61,19 +64,61 @@ int64_t Member::wait_ms() const {
 }
 
 void Member::step() {
-  LinkEvent event;
-  while (monitor_.next(event)) {
-    if (event.kind == LinkEvent::Kind::kUp) state_.link_up(now_ms());
-    if (event.kind == LinkEvent::Kind::kDown) link_down();
-    const bool by_key = event.kind == LinkEvent::Kind::kDenied;
-    const bool is_other = event.kind == LinkEvent::Kind::kMismatch;
-    if (by_key || is_other || event.kind == LinkEvent::Kind::kRejected) {
-      state_.link_refused(by_key, by_key || is_other);
+  read_events();
+  do {
+    while (!events_.empty()) {
+      const LinkEvent event = std::move(events_.front());
+      events_.pop_front();
+      take(event);
     }
-  }
-  receive();
+    receive();  // and what events come meanwhile
+  } while (!events_.empty());
   state_.tick(now_ms(), all_read_);
   flush();
+}
+
+void Member::read_events() {
+  LinkEvent event;
+  while (monitor_.next(event)) events_.push_back(std::move(event));
+}
+
+void Member::take(const LinkEvent& event) {
+  switch (event.kind) {
+    case LinkEvent::Kind::kConnected:
+      fd_ = event.fd;
+      return look_at_peer(false);
+    case LinkEvent::Kind::kUp:
+      return look_at_peer(true);
+    case LinkEvent::Kind::kDown:
+      return link_down();
+    case LinkEvent::Kind::kRejected:
+      return state_.link_refused(false, false);
+    case LinkEvent::Kind::kDenied:
+      return state_.link_refused(true, true);
+    case LinkEvent::Kind::kMismatch:
+      return state_.link_refused(false, true);
+  }
+}
+
+// Nothing is said, and nothing believed, before it is known to whom. A Unix
+// socket tells that before the handshake, which another user's may never do; of
+// tcp it is known behind it.
+void Member::look_at_peer(bool is_up) {
+  PeerCheck check{PeerIs::kSameUser, ""};
+  if (dealer_.is_same_user()) check = check_peer(fd_);
+  const bool is_other = check.is == PeerIs::kOther;
+  if (is_other) return state_.link_untrusted(check.why, true);
+  if (!is_up) return;
+  if (check.is == PeerIs::kSameUser) return state_.link_up(now_ms());
+  state_.link_untrusted(check.why, false);
+}
+
+// Whether there is a connection that was not taken note of yet: what a frame
+// brings may then be of it.
+bool Member::has_new_link() const {
+  return std::ranges::any_of(events_, [](const LinkEvent& event) {
+    return event.kind == LinkEvent::Kind::kUp;
+  });
 }
 
 void Member::bye(Exit status, std::string_view why) {
@@ -99,8 +144,11 @@ void Member::receive() {
   Frame frame;
   int received = 0;
   while (received < kAtOnce && dealer_.receive(frame)) {
-    state_.receive(std::move(frame), now_ms());
     ++received;
+    read_events();
+    // gt-route says nothing to whom it has no hello of, so nothing is lost.
+    if (has_new_link()) continue;
+    state_.receive(std::move(frame), now_ms());
   }
   all_read_ = received < kAtOnce;
 }

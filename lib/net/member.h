@@ -45,12 +45,18 @@ class Member {
   static constexpr size_t kMaxUnsent = size_t{4} << 20;
 
   Member(Context& context, MemberOptions options);
+  void read_events();
+  void take(const LinkEvent& event);
+  void look_at_peer(bool is_up);
+  bool has_new_link() const;
   void receive();
   void link_down();
   void flush();
 
   Dealer dealer_;
   LinkMonitor monitor_;
+  std::deque<LinkEvent> events_;  // read and not taken
+  int fd_ = -1;                   // of the connection
   MemberState state_;
   std::deque<Frame> unsent_;
   size_t unsent_bytes_ = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace gt {
@@ -47,6 +48,7 @@ void MemberState::finish(MemberEvent::Kind kind, std::string why) {
 
 void MemberState::link_up(int64_t now) {
   if (state_ != State::kConnecting) return;
+  untrusted_.clear();
   state_ = State::kHello;
   heard_ = now;
   sign_ = now;
@@ -60,6 +62,7 @@ void MemberState::link_down() {
   }
   // Before it was attached nothing is lost: another connection is tried.
   if (state_ != State::kHello) return;
+  was_there_ = true;
   state_ = State::kConnecting;
   hello_at_ = 0;
   outgoing_.clear();
@@ -77,6 +80,16 @@ void MemberState::link_refused(bool by_key, bool for_good) {
                       (options_.keys ? "it has no keys"
                                      : "it wants keys (--key, --route-key)") +
                       ", or it is no gt-route");
+}
+
+void MemberState::link_untrusted(const std::string& why, bool for_good) {
+  untrusted_ = why;
+  if (!for_good) return;
+  finish(MemberEvent::Kind::kRefused,
+         "what listens at " + options_.host +
+             " is not taken for gt-route: " + why +
+             "; without keys only processes of one user work together (--key "
+             "and --route-key, or --insecure, admit others)");
 }
 
 // We were silent for too long, and are forgotten. Not all at the same time.
@@ -124,10 +137,13 @@ void MemberState::take(Letter letter) {
       answer_beat();
       return take_time(letter.message);
     case Verb::kRefuse:
-      return finish(Kind::kRefused, std::string(letter.message.body));
+      return finish(Kind::kRefused, printable(letter.message.body));
     case Verb::kAbort:
-      if (!is_attached()) return say_hello_again(heard_);
-      return finish(Kind::kAborted, std::string(letter.message.body));
+      if (!is_attached()) {
+        gave_up_ = printable(letter.message.body);
+        return say_hello_again(heard_);
+      }
+      return finish(Kind::kAborted, printable(letter.message.body));
     case Verb::kBye:  // the answer to ours
       if (!is_attached()) break;
       return finish(Kind::kLost, "gt-route at " + options_.host + " said bye");
@@ -247,6 +263,29 @@ void MemberState::send(Frame frame) {
   if (is_attached()) outgoing_.push_back(std::move(frame));
 }
 
+// Why there was no welcome in time.
+std::string MemberState::why_none() const {
+  const std::string limit = seconds_text(options_.connect_limit);
+  const std::string said =
+      gave_up_.empty() ? "" : "; the last that it said: " + gave_up_;
+  if (state_ == State::kHello) {
+    return "gt-route at " + options_.host +
+           " is lost: nothing was heard of it for " + limit + said;
+  }
+  if (was_there_) {
+    return "gt-route at " + options_.host +
+           " ended before it had all its workers, and no other came within " +
+           limit + said;
+  }
+  std::string why = "no gt-route at " + options_.host + " within " + limit;
+  if (was_refused_ && options_.keys) {
+    why +=
+        "; what is there took no connection of ours: is --route-key its public "
+        "key?";
+  }
+  return untrusted_.empty() ? why : why + "; of what is there, " + untrusted_;
+}
+
 // ---- time -------------------------------------------------------------------
 
 void MemberState::tick(int64_t now, bool all_read) {
@@ -262,13 +301,7 @@ void MemberState::tick(int64_t now, bool all_read) {
   if (!is_attached()) {
     if (hello_at_ != 0 && now >= hello_at_) say_hello();
     if (now - sign_ < options_.connect_limit) return;
-    return finish(MemberEvent::Kind::kLost,
-                  "no gt-route at " + options_.host + " within " +
-                      seconds_text(options_.connect_limit) +
-                      (was_refused_ && options_.keys
-                           ? "; what is there took no connection of ours: is "
-                             "--route-key its public key?"
-                           : ""));
+    return finish(MemberEvent::Kind::kLost, why_none());
   }
   if (now - heard_ < options_.timing.lost) return;
   finish(MemberEvent::Kind::kLost,

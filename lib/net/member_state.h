@@ -32,6 +32,7 @@ struct MemberOptions {
   std::optional<Keys> keys;  // its own, and gt-route's public one
   std::string route_key;
   Timing timing;
+  bool anyone = false;  // without keys: whoever listens there may be gt-route
   int64_t connect_limit = 30000;  // ms until a connection is made
   std::function<uint64_t()> clock = wall_clock;  // microseconds since 1970
 };
@@ -76,6 +77,10 @@ class MemberState {
   bool next(MemberEvent& event);
   bool next(Frame& out);
 
+  // The connection leads to a process that is not to be trusted; `for_good`: to
+  // one that it never will be.
+  void link_untrusted(const std::string& why, bool for_good);
+
   bool is_attached() const { return state_ == State::kAttached; }
   bool is_over() const { return state_ == State::kOver; }
   const Welcome& welcome() const { return welcome_; }
@@ -103,6 +108,7 @@ class MemberState {
   void say_done();
   void answer_beat();
   void take_time(const Message& message);
+  std::string why_none() const;
   void finish(MemberEvent::Kind kind, std::string why);
 
   MemberOptions options_;
@@ -118,6 +124,9 @@ class MemberState {
   int64_t hello_at_ = 0;  // not 0: we were given up, and try again then
   int64_t back_off_ = 100;
   bool was_refused_ = false;
+  std::string untrusted_;   // why what is there is not, if it is not
+  bool was_there_ = false;  // a gt-route, which said no welcome
+  std::string gave_up_;     // and why, if it said that
   uint64_t done_seq_ = 0;
   uint64_t taken_ = 0;
   uint64_t told_ = 0;  // of taken_

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "net/endpoint.h"
+#include "net/peer_user.h"
 #include "net/wire.h"
 
 namespace gt {
@@ -12,30 +13,36 @@ namespace {
 
 // Only those whom we connected to are sent anything, so the queue may be
 // without bound; what strangers send is bounded.
-LinkOptions options(std::optional<Keys> keys) {
+LinkOptions options(std::optional<Keys> keys, bool anyone) {
   LinkOptions link;
   link.keys = std::move(keys);
+  link.anyone = anyone;
+  // Long enough to notice before that a connection has ended, so that nobody
+  // else is ever connected to in its place.
+  link.reconnect_ms = 1000;
   link.max_message = kMaxPeerBody;
   link.send_queue = 0;
   return link;
 }
 
-std::string name_of_link(uint32_t worker) {
-  return "to-" + std::to_string(worker);
-}
-
 }  // namespace
 
-Peers::Peers(Context& context, std::optional<Keys> keys)
+Peers::Peers(Context& context, std::optional<Keys> keys, bool anyone)
     : gatekeeper_(keys ? std::make_unique<Gatekeeper>(context) : nullptr),
-      router_(context, options(std::move(keys))),
-      links_(context, router_) {}
+      router_(context, options(std::move(keys), anyone)),
+      links_(context, router_),
+      link_prefix_("to-" + random_token() + "-") {}
+
+std::string Peers::name_of_link(uint32_t worker) const {
+  return link_prefix_ + std::to_string(worker);
+}
 
 Result<std::unique_ptr<Peers>> Peers::make(Context& context,
                                            const std::string& near,
-                                           std::optional<Keys> keys) {
-  std::unique_ptr<Peers> peers(new Peers(context, std::move(keys)));
-  const auto place = endpoint_beside(near);
+                                           std::optional<Keys> keys,
+                                           bool anyone) {
+  std::unique_ptr<Peers> peers(new Peers(context, std::move(keys), anyone));
+  const auto place = endpoint_beside(near, peers->router_.is_same_user());
   if (!place.ok()) return place.error();
   const auto bound = peers->router_.bind(place.value());
   if (!bound.ok()) return bound.error();
@@ -60,13 +67,60 @@ Status Peers::connect(uint32_t self, const std::string& session,
     const std::string name = name_of_link(other.worker);
     const Status status = router_.connect_as(name, other.endpoint, other.key);
     if (!status.ok()) return status.error();
-    peers_[other.worker] = Peer();
-    MessageWriter hello(Verb::kHello);
-    hello.field("worker", self_).field("session", session_);
-    router_.send(name, Frame(hello.finish()));
+    peers_[other.worker].endpoint = other.endpoint;
+    // Of the same user's it must be known first that this is one.
+    if (!router_.is_same_user()) say_hello(other.worker);
   }
   pending_ = peers_.size();
   return ok_status();
+}
+
+void Peers::say_hello(uint32_t worker) {
+  MessageWriter hello(Verb::kHello);
+  hello.field("worker", self_).field("session", session_);
+  router_.send(name_of_link(worker), Frame(hello.finish()));
+  peers_[worker].is_greeted = true;
+  if (peers_[worker].is_known) answer(worker);
+}
+
+// Behind our own hello: before that we are a stranger there.
+void Peers::answer(uint32_t worker) {
+  router_.send(name_of_link(worker),
+               Frame(MessageWriter(Verb::kWelcome).finish()));
+}
+
+// Looks at the connections that were made to others. True: one leads to a
+// stranger, so its worker is lost.
+bool Peers::greet(PeerEvent& message) {
+  if (!router_.is_same_user()) return false;
+  LinkEvent made;
+  while (links_.next_made(made)) {
+    const auto found = std::ranges::find_if(peers_, [&](const auto& entry) {
+      return entry.second.endpoint == made.endpoint;
+    });
+    if (found == peers_.end() || found->second.is_lost) continue;
+    const PeerCheck check = check_peer(made.fd);
+    if (check.is == PeerIs::kSameUser) {
+      say_hello(found->first);
+    } else if (check.is == PeerIs::kOther) {
+      return lose(
+          found->first,
+          "what listens at " + made.endpoint + " is not it: " + check.why,
+          message);
+    }
+  }
+  std::string endpoint;
+  while (links_.next_broken(endpoint)) router_.disconnect(endpoint);
+  return false;
+}
+
+bool Peers::lose(uint32_t worker, std::string why, PeerEvent& message) {
+  message.kind = PeerEvent::Kind::kLost;
+  message.worker = worker;
+  message.header = std::move(why);
+  message.body = Frame();
+  peers_[worker].is_lost = true;
+  return true;
 }
 
 std::vector<uint32_t> Peers::missing() const {
@@ -95,7 +149,8 @@ bool Peers::receive(PeerEvent& message) {
   while (router_.receive(in)) {
     if (take(in, message)) return true;
   }
-  return next_lost(message);
+  // Last, since taking a hello watches the links, too.
+  return greet(message) || next_lost(message);
 }
 
 // All that a connection brought has been received when its end is told.
@@ -104,13 +159,9 @@ bool Peers::next_lost(PeerEvent& message) {
   while (links_.next_ended(id)) {
     const auto known = workers_.find(id);
     if (known == workers_.end()) continue;
-    message.kind = PeerEvent::Kind::kLost;
-    message.worker = known->second;
-    message.header = "its connection ended";
-    message.body = Frame();
-    peers_[known->second].is_lost = true;
+    const uint32_t worker = known->second;
     workers_.erase(known);
-    return true;
+    return lose(worker, "its connection ended", message);
   }
   return false;
 }
@@ -164,8 +215,7 @@ void Peers::take_hello(const Incoming& in, uint32_t worker) {
   found->second.id = in.peer;
   links_.claim(in.fd, in.peer);
   workers_[in.peer] = worker;
-  router_.send(name_of_link(worker),
-               Frame(MessageWriter(Verb::kWelcome).finish()));
+  if (found->second.is_greeted) answer(worker);
   count_pending();
 }
 

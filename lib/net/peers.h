@@ -7,7 +7,7 @@
 // sends goes over its own connection, what it gets comes over theirs, each
 // opened by a hello with the session's token. Bytes of strangers are counted
 // and dropped. A connection is not made twice: if one breaks, its worker is
-// lost.
+// lost. Without keys a hello is said to processes of the same user alone.
 #pragma once
 
 #include <cstddef>
@@ -47,12 +47,14 @@ struct PeerEvent {
 class Peers {
  public:
   // Binds. `near` is the endpoint by which the worker reaches gt-route: peers
-  // reach it by a Unix socket if that is one, else over tcp at the address from
-  // which it reaches gt-route. With keys, they alone may come whom connect()
-  // names.
+  // reach it by a Unix socket if they are on this host and of one user, else
+  // over tcp at the address from which it reaches gt-route. With keys, they
+  // alone may come whom connect() names; without, those of the same user on
+  // this host, or `anyone`.
   static Result<std::unique_ptr<Peers>> make(Context& context,
                                              const std::string& near,
-                                             std::optional<Keys> keys = {});
+                                             std::optional<Keys> keys = {},
+                                             bool anyone = false);
   // For the `data=` of hello.
   const std::string& endpoint() const { return endpoint_; }
 
@@ -84,12 +86,19 @@ class Peers {
  private:
   struct Peer {
     bool is_known = false;      // its hello came, over `id`
+    bool is_greeted = false;    // ours was said, so that it may be answered
     bool has_answered = false;  // it got ours
     bool is_lost = false;
     std::string id;
+    std::string endpoint;
   };
 
-  Peers(Context& context, std::optional<Keys> keys);
+  Peers(Context& context, std::optional<Keys> keys, bool anyone);
+  std::string name_of_link(uint32_t worker) const;
+  void say_hello(uint32_t worker);
+  void answer(uint32_t worker);
+  bool greet(PeerEvent& message);
+  bool lose(uint32_t worker, std::string why, PeerEvent& message);
   bool take(Incoming& in, PeerEvent& message);
   void take_control(Incoming& in);
   void take_hello(const Incoming& in, uint32_t worker);
@@ -103,6 +112,9 @@ class Peers {
   bool is_connected_ = false;
   uint32_t self_ = 0;
   std::string session_;
+  // Begins the names of our connections: a stranger who knew them could take
+  // one, and libzmq ends a process that gives a name twice.
+  const std::string link_prefix_;
   size_t pending_ = 0;
   uint64_t strangers_ = 0;
   std::unordered_map<uint32_t, Peer> peers_;

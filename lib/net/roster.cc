@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "net/endpoint.h"
 #include "net/keys.h"
 #include "stream/line.h"
 
@@ -51,6 +52,12 @@ Result<RosterEntry> parse_entry(std::string_view line) {
                  "' is not number, name, host, endpoint, pid of a worker"
                  " and its key, if it has one"};
   }
+  if (!entry.data.empty()) {
+    const Status status = check_connectable(entry.data);
+    if (!status.ok()) {
+      return Error{"'" + excerpt(whole) + "': " + status.error().message};
+    }
+  }
   entry.worker = static_cast<uint32_t>(worker);
   return entry;
 }
@@ -87,6 +94,13 @@ Result<WorkerInfo> read_info(const Message& hello) {
     if (!status.ok()) return status.error();
   }
   if (info.name.empty()) return Error{"hello: no name="};
+  if (!info.data.empty()) {
+    const Status status = check_connectable(info.data);
+    if (!status.ok()) {
+      return Error{"hello: data=" + excerpt(info.data) + ": " +
+                   status.error().message};
+    }
+  }
   return info;
 }
 

@@ -19,6 +19,9 @@ namespace gt {
 namespace {
 
 constexpr int kMaxSockets = 8192;
+constexpr const char* kNeedsKeys =
+    "others than processes of this host could be at the other end, and there "
+    "are no keys to know them by";
 constexpr int kBacklog = 4096;  // connections that wait to be accepted
 
 // Of a context and the few sockets, events and files beside it.
@@ -94,7 +97,8 @@ Context::~Context() {
 Socket::Socket(Context& context, int type, const LinkOptions& options)
     : socket_(zmq_socket(context.raw(), type)),
       keys_(options.keys),
-      server_(options.server) {
+      server_(options.server),
+      is_for_anyone_(options.anyone) {
   if (socket_ == nullptr) fail_short("cannot make a socket");
   const auto most = static_cast<int64_t>(options.max_message);
   GT_CHECK(options.max_message > 0);
@@ -134,12 +138,12 @@ void Socket::linger(int milliseconds) { set(ZMQ_LINGER, milliseconds); }
 
 Result<std::string> Socket::bind(const std::string& wanted) {
   constexpr const char* kWhat = "cannot listen at";
-  if (const Status s = check_port(wanted); !s.ok()) {
-    return failed(kWhat, wanted, s.error().message);
-  }
   const auto resolved = listening_endpoint(wanted);
   if (!resolved.ok()) return failed(kWhat, wanted, resolved.error().message);
   const std::string& endpoint = resolved.value();
+  if (is_same_user() && !is_local(endpoint)) {
+    return failed(kWhat, wanted, kNeedsKeys);
+  }
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
   if (keys_) {
     set(ZMQ_CURVE_SERVER, 1);
@@ -159,8 +163,12 @@ Result<std::string> Socket::bind(const std::string& wanted) {
 }
 
 Status Socket::connect(const std::string& endpoint, const std::string& server) {
-  if (const Status s = check_port(endpoint); !s.ok()) {
-    return failed("cannot connect to", endpoint, s.error().message);
+  constexpr const char* kWhat = "cannot connect to";
+  if (const Status s = check_connectable(endpoint); !s.ok()) {
+    return failed(kWhat, endpoint, s.error().message);
+  }
+  if (is_same_user() && !is_local(endpoint)) {
+    return failed(kWhat, endpoint, kNeedsKeys);
   }
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
   if (keys_) {
@@ -172,7 +180,7 @@ Status Socket::connect(const std::string& endpoint, const std::string& server) {
     set(ZMQ_CURVE_SECRETKEY, keys_->secret);
   }
   if (zmq_connect(socket_, endpoint.c_str()) == 0) return ok_status();
-  return failed("cannot connect to", endpoint);
+  return failed(kWhat, endpoint);
 }
 
 bool Socket::receive_frame(Frame& frame) {
@@ -212,6 +220,10 @@ Status Router::connect_as(const std::string& peer, const std::string& endpoint,
   return connect(endpoint, key);
 }
 
+void Router::disconnect(const std::string& endpoint) {
+  (void)zmq_disconnect(socket_, endpoint.c_str());
+}
+
 Sent Router::send_to(std::string_view peer) {
   Frame id{std::string(peer)};
   return send_frame(id, true);
@@ -232,6 +244,9 @@ bool Router::receive(Incoming& in) {
   Frame frame;
   if (!receive_frame(frame)) return false;
   in.peer = frame.bytes();
+  // A name that libzmq makes begins with a zero byte, one that a peer sends
+  // cannot.
+  in.is_named_by_us = in.peer.starts_with('\0');
   in.fd = -1;
   in.key.clear();
   // A message is there whole or not at all.
@@ -272,8 +287,8 @@ LinkMonitor::LinkMonitor(Context& context, const Socket& socket)
   static std::atomic<uint64_t> count{0};
   const std::string name = "inproc://gt-monitor-" + std::to_string(++count);
   constexpr int kEvents =
-      ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
-      ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+      ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED |
+      ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
       ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
   if (pair_ == nullptr) fail_short("cannot make a socket");
   const int unbounded = 0;
@@ -292,23 +307,25 @@ LinkMonitor::~LinkMonitor() {
 
 namespace {
 
-LinkEvent read_event(std::string_view bytes) {
+LinkEvent read_event(std::string_view bytes, std::string_view endpoint) {
   uint16_t what = 0;
   int32_t value = 0;
   GT_CHECK(bytes.size() == sizeof what + sizeof value);
   std::memcpy(&what, bytes.data(), sizeof what);
   std::memcpy(&value, bytes.data() + sizeof what, sizeof value);
   switch (what) {
+    case ZMQ_EVENT_CONNECTED:
+      return {LinkEvent::Kind::kConnected, value, std::string(endpoint)};
     case ZMQ_EVENT_DISCONNECTED:
-      return {LinkEvent::Kind::kDown, value};
+      return {LinkEvent::Kind::kDown, value, {}};
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
-      return {LinkEvent::Kind::kUp, -1};
+      return {LinkEvent::Kind::kUp, -1, {}};
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-      return {LinkEvent::Kind::kDenied, -1};
+      return {LinkEvent::Kind::kDenied, -1, {}};
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
-      return {LinkEvent::Kind::kMismatch, -1};
+      return {LinkEvent::Kind::kMismatch, -1, {}};
     default:
-      return {LinkEvent::Kind::kRejected, -1};
+      return {LinkEvent::Kind::kRejected, -1, {}};
   }
 }
 
@@ -318,9 +335,8 @@ bool LinkMonitor::next(LinkEvent& event) {
   Frame frame;
   Frame endpoint;
   if (zmq_msg_recv(frame.raw(), pair_, ZMQ_DONTWAIT) < 0) return false;
-  // The endpoint follows; it says nothing that fd does not.
   GT_CHECK(zmq_msg_recv(endpoint.raw(), pair_, ZMQ_DONTWAIT) >= 0);
-  event = read_event(frame.bytes());
+  event = read_event(frame.bytes(), endpoint.bytes());
   return true;
 }
 

@@ -54,6 +54,10 @@ struct LinkOptions {
   // admits, and connects to whom `server` is the public key of.
   std::optional<Keys> keys;
   std::string server;
+  // Without keys: whether anyone who can reach it may be at the other end. If
+  // not, it takes local endpoints alone (endpoint.h), and its owner is to ask
+  // whose a connection is (peer_user.h).
+  bool anyone = false;
 };
 
 enum class Sent : uint8_t {
@@ -76,6 +80,8 @@ class Socket {
   // How long closing waits for what is not sent yet; 0 at first.
   void linger(int milliseconds);
   void* raw() const { return socket_; }
+  // Whether processes of the same user alone may be at the other end.
+  bool is_same_user() const { return !keys_ && !is_for_anyone_; }
 
  protected:
   Socket(Context& context, int type, const LinkOptions& options);
@@ -92,6 +98,7 @@ class Socket {
 
  private:
   std::string server_;
+  bool is_for_anyone_;
 };
 
 // Messages received in one step, so that a flood keeps the loop from nothing.
@@ -104,6 +111,9 @@ struct Incoming {
   Frame parts[kMaxParts];
   size_t count = 0;  // of parts as sent; those beyond kMaxParts are dropped
   int fd = -1;
+  // Whether we gave the connection its name: one that names itself could take
+  // the name of another that has gone.
+  bool is_named_by_us = false;
   std::string key;  // of the one who connected, where the socket has keys
 };
 
@@ -114,6 +124,8 @@ class Router : public Socket {
   // sent at once. `key` is its public key, where the socket has keys.
   Status connect_as(const std::string& peer, const std::string& endpoint,
                     const std::string& key = {});
+  // Ends what connect_as() made, for good; what was not sent is dropped.
+  void disconnect(const std::string& endpoint);
   Sent send(std::string_view peer, Frame frame);
   Sent send(std::string_view peer, Frame first, Frame second);
   bool receive(Incoming& in);  // false: nothing there
@@ -132,17 +144,19 @@ class Dealer : public Socket {
 
 // What happens to the connections of a socket. That of a connection's end comes
 // when all its messages are there to be received, and before its fd can be
-// another's.
+// another's; that of its handshake before its first message is there.
 struct LinkEvent {
   enum class Kind : uint8_t {
-    kUp,  // a handshake is done
+    kConnected,  // one that we made; its handshake is still to come
+    kUp,         // a handshake is done
     kDown,
     kRejected,  // what came was no handshake
     kDenied,    // the other side does not admit our key
     kMismatch,  // one side has keys, or none of them speaks ZeroMQ
   };
   Kind kind = Kind::kUp;
-  int fd = -1;  // of kDown
+  int fd = -1;           // of kConnected and kDown
+  std::string endpoint;  // of kConnected: to which we connected
 };
 
 class LinkMonitor {

@@ -85,6 +85,7 @@ Status RouterLoop::begin() {
   host.timing = Timing::with_silence(options_.silence);
   host.table = std::to_string(table_digest());
   host.session = random_token();
+  host.anyone = options_.anyone;
   host.file = options_.files.empty() ? "" : options_.files[0];
   if (log_.is_on()) host.clock = wall_clock;
   const bool is_local = options_.bind.empty();
@@ -101,8 +102,8 @@ Status RouterLoop::begin() {
     return local_.start(options_.workers,
                         {host_->endpoint(), token, options_.worker_arguments});
   }
-  say_("gt-route: waits for " + std::to_string(options_.workers) +
-       " workers at " + host_->endpoint() + "\n");
+  options_.tell("gt-route: waits for " + std::to_string(options_.workers) +
+                " workers at " + host_->endpoint() + "\n");
   return ok_status();
 }
 
@@ -303,11 +304,11 @@ Exit RouterLoop::end() {
   host_->linger(kEndPatience);
   local_.wait_all(kEndPatience);
   if (options_.verbose > 0) {
-    say_("gt-route: " + std::to_string(dispatcher_->lines()) + " lines, " +
-         std::to_string(dispatcher_->decoded()) + " decoded, " +
-         std::to_string(dispatcher_->repeated()) +
-         " in rounds that came again, " +
-         std::to_string(dispatcher_->seq() - 1) + " issued\n");
+    options_.tell("gt-route: " + std::to_string(dispatcher_->lines()) +
+                  " lines, " + std::to_string(dispatcher_->decoded()) +
+                  " decoded, " + std::to_string(dispatcher_->repeated()) +
+                  " in rounds that came again, " +
+                  std::to_string(dispatcher_->seq() - 1) + " issued\n");
   }
   const std::string counts =
       dispatcher_->take_counts() + reported_.take_counts("gt-route");

@@ -21,6 +21,7 @@ struct RouterOptions {
   std::string bind;           // where workers attach; "": those that we start
   std::optional<Keys> keys;   // of connections; then those alone attach whose
   Gatekeeper::Admits admits;  // public key is admitted
+  bool anyone = false;        // without keys: who reaches `bind` may attach
   std::vector<std::string> worker_arguments;  // of those that we start
   int timeout = 60;        // seconds until all workers must be there
   int64_t silence = 1500;  // milliseconds, after which a worker is lost
@@ -28,10 +29,13 @@ struct RouterOptions {
   bool fail_fast = false;
   bool hot = true;  // a block that a worker was sent before goes as its number
   int verbose = 0;
+  // Who attaches and what was done; a text without a newline at its end is
+  // replaced by the next.
+  std::function<void(std::string_view)> tell = [](std::string_view) {};
 };
 
 // The largest status of lines, workers and the stages before; results go to
-// standard output. `say` gets whole messages.
+// standard output. `say` gets what went wrong, in whole messages.
 Exit run_router(const RouterOptions& options,
                 const std::function<void(std::string_view)>& say);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/message.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "route/router_loop.h"
 
@@ -49,7 +50,7 @@ void RouterLoop::say_progress(const HostEvent& event) {
   const char* what = event.kind == HostEvent::Kind::kAttached  ? " is here"
                      : event.kind == HostEvent::Kind::kSuspect ? " says nothing"
                                                                : " goes on";
-  say_("gt-route: " + describe(event.worker) + what + "\n");
+  options_.tell("gt-route: " + describe(event.worker) + what + "\n");
 }
 
 // While others are waited for: on a terminal one line that changes, else now
@@ -67,8 +68,7 @@ void RouterLoop::say_who_is_here() {
   std::string text = "gt-route: " + std::to_string(here) + " of " +
                      std::to_string(options_.workers) + " workers are here";
   if (!is_all) text += "; waits for " + host.who_is_missing();
-  if (is_terminal) text = "\r\x1b[K" + text;
-  say_(text + (is_terminal && !is_all ? "" : "\n"));
+  options_.tell(text + (is_all ? "\n" : ""));
 }
 
 std::string RouterLoop::describe(uint32_t worker) const {
@@ -120,7 +120,7 @@ void RouterLoop::take_bye(uint32_t worker, const Message& message) {
            static_cast<uint64_t>(status));
   if (workers_[worker].told_end && has_done_all(worker)) return;
   std::string why = describe(worker) + " left";
-  if (!message.body.empty()) why += ": " + std::string(message.body);
+  if (!message.body.empty()) why += ": " + printable(message.body);
   lose_worker(worker, why);
 }
 
@@ -208,6 +208,7 @@ void RouterLoop::lose(const std::string& why) {
   say_("gt-route: " + why + "\n");
   dispatcher_->results().fail(why);
   for (Worker& worker : workers_) worker.unsent.clear();
+  host_->give_up(words(why));
   // Those that we started have nothing to add.
   if (local_.size() > 0) return local_.kill_all();
   const Frame frame(MessageWriter(Verb::kAbort).finish(words(why)));

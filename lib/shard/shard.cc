@@ -24,9 +24,10 @@ class Sharder {
         config_(config),
         writer_(writer),
         say_(say),
-        partitioner_(config, job.explain
-                                 ? std::function<void(const std::string&)>(say)
-                                 : nullptr),
+        partitioner_(config,
+                     job.explain
+                         ? std::function<void(const std::string&)>(job.tell)
+                         : nullptr),
         replay_(partitioner_) {}
 
   Exit run() {
@@ -38,7 +39,7 @@ class Sharder {
     }
     finish();
     tell_unused();
-    if (job_.explain || job_.summary) say_(summary());
+    if (job_.explain || job_.summary) job_.tell(summary());
     writer_.write(end_mark(status_) + "\n");
     writer_.flush();
     return status_;

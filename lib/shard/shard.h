@@ -13,21 +13,22 @@
 
 namespace gt {
 
+using ShardSay = std::function<void(std::string_view)>;
+
 struct ShardJob {
   std::vector<std::string> files;  // "-": standard input; none: that alone
   bool explain = false;            // each line's choices, and a summary
   bool summary = false;
+  ShardSay tell = [](std::string_view) {};  // gets what those two say
 };
-
-using ShardSay = std::function<void(std::string_view)>;
 
 // Reads the streams, a whole step, and writes a config for so many ranks, on
 // the machine and the mesh of the one that is given.
 Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
                  Writer& writer, const ShardSay& say);
 
-// Messages go to `say`. The status is the largest of this stage's and those
-// that the streams bring.
+// What is wrong goes to `say`. The status is the largest of this stage's and
+// those that the streams bring.
 Exit shard(const ShardJob& job, const Config& config, Writer& writer,
            const ShardSay& say);
 

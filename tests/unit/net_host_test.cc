@@ -56,6 +56,25 @@ TEST_P(HostTest, ASessionFromHelloToBye) {
   EXPECT_EQ(net.count(Kind::kLost), 0u);
 }
 
+// A connection that names itself could take the name of one that has gone.
+TEST_P(HostTest, WhoNamesItsConnectionIsNotHeard) {
+  NetHarness net(1, endpoint());
+  void* stranger = zmq_socket(net.members_context_.raw(), ZMQ_DEALER);
+  ASSERT_EQ(zmq_setsockopt(stranger, ZMQ_ROUTING_ID, "me", 2), 0);
+  ASSERT_EQ(zmq_connect(stranger, net.host_->endpoint().c_str()), 0);
+  MessageWriter hello(Verb::kHello);
+  hello.field("version", uint64_t{kWireVersion});
+  hello.field("table", "T").field("token", "t").field("name", "n");
+  const std::string text = hello.field("pid", 1).finish();
+  ASSERT_EQ(zmq_send(stranger, text.data(), text.size(), 0),
+            static_cast<int>(text.size()));
+  ASSERT_TRUE(net.run([&] { return net.host_->state().ignored() == 1; }));
+  EXPECT_EQ(net.host_->state().here(), 0u);
+  zmq_close(stranger);
+  net.join("a");
+  EXPECT_TRUE(net.run_until_attached());
+}
+
 TEST_P(HostTest, AWorkerThatGoesIsLostAfterItsLastMessages) {
   NetHarness net(1, endpoint());
   Member& a = net.join("a");

@@ -60,13 +60,18 @@ TEST_F(KeysTest, ASecretIsForItsOwnerAlone) {
   }
 }
 
-TEST_F(KeysTest, AListIsReadAgainForWhomItDidNotHave) {
+TEST_F(KeysTest, AListIsReadAgainEachTime) {
   const std::string path = file(keys_.open);
   const auto admits = follow_open_keys(path).value();
   EXPECT_TRUE(admits(keys_.open));
   EXPECT_FALSE(admits(other_.open));
   std::ofstream(path, std::ios::app) << "\n" << other_.open << "\n";
   EXPECT_TRUE(admits(other_.open));
+  file(other_.open);
+  EXPECT_FALSE(admits(keys_.open));
+  EXPECT_TRUE(admits(other_.open));
+  std::filesystem::remove(path);
+  EXPECT_FALSE(admits(other_.open));
 }
 
 TEST_F(KeysTest, AWelcomeTellsThem) {

@@ -11,8 +11,8 @@ namespace {
 using MemberKind = MemberEvent::Kind;
 
 constexpr const char* kWelcome =
-    "welcome worker=1 workers=2 epoch=3 session=S file=a.gt size=20\n"
-    "0 a h e 1\n1 b h e 2\n";
+    "welcome worker=1 workers=2 epoch=3 session=S file=a.gt size=32\n"
+    "0 a h ipc://e 1\n1 b h ipc://e 2\n";
 
 class MemberStateTest : public testing::Test {
  protected:
@@ -87,10 +87,12 @@ TEST_F(MemberStateTest, IsAttachedByAWelcome) {
 
 TEST_F(MemberStateTest, AWelcomeThatDoesNotAddUpIsNone) {
   for (const char* bytes :
-       {"welcome worker=2 workers=2 epoch=1 size=20\n0 a h e 1\n1 b h e 2\n",
-        "welcome worker=0 workers=2 epoch=1 size=10\n0 a h e 1\n",
-        "welcome worker=0 workers=1 epoch=1 size=8\n0 a h e\n",
-        "welcome worker=0 workers=1 size=10\n0 a h e 1\n"}) {
+       {"welcome worker=2 workers=2 epoch=1 size=32\n0 a h ipc://e "
+        "1\n1 b h ipc://e 2\n",
+        "welcome worker=0 workers=2 epoch=1 size=16\n0 a h ipc://e 1\n",
+        "welcome worker=0 workers=1 epoch=1 size=14\n0 a h ipc://e\n",
+        "welcome worker=0 workers=1 epoch=1 size=20\n0 a h ws://h:1234 1\n",
+        "welcome worker=0 workers=1 size=16\n0 a h ipc://e 1\n"}) {
     MemberOptions options;
     options.host = "E";
     MemberState member(options, now_);
@@ -227,6 +229,16 @@ TEST_F(MemberStateTest, IsRefusedOrAbortedInTheWordsOfGtRoute) {
   EXPECT_TRUE(member_->is_over());
 }
 
+TEST_F(MemberStateTest, ItsWordsAreOneLineThatDoesNothingToATerminal) {
+  for (const std::string verb : {"refuse", "abort"}) {
+    begin();
+    if (verb == "abort") attach();
+    member_->link_up(now_);
+    say(verb + " size=9\na\x1b]0;b\x07\nc");
+    EXPECT_EQ(event().why, "a\\x1b]0;b\\x07\\x0ac");
+  }
+}
+
 TEST_F(MemberStateTest, GarbageFromGtRouteIsTheEnd) {
   for (const char* bytes :
        {"x", "results size=0\n", "welcome size=0\n", "hello size=0\n"}) {
@@ -236,7 +248,8 @@ TEST_F(MemberStateTest, GarbageFromGtRouteIsTheEnd) {
     member.link_up(now_);
     member.receive(
         Frame(std::string(
-            "welcome worker=0 workers=1 epoch=1 size=10\n0 a h e 1\n")),
+            "welcome worker=0 workers=1 epoch=1 size=16\n0 a h ipc://e "
+            "1\n")),
         now_);
     MemberEvent e;
     ASSERT_TRUE(member.next(e));
@@ -264,7 +277,37 @@ TEST_F(MemberStateTest, WhileOthersAreWaitedForBeatsKeepItThere) {
   for (int i = 0; i < 2; ++i) pass(500);
   EXPECT_TRUE(no_event());  // nothing is lost yet
   pass(500);
-  EXPECT_EQ(event().why, "no gt-route at ipc://@route within 2.0 s");
+  EXPECT_EQ(event().why,
+            "gt-route at ipc://@route is lost: nothing was heard of it for "
+            "2.0 s");
+}
+
+// It was there: what ends the wait is not that there was none.
+TEST_F(MemberStateTest, AGtRouteThatGaveUpIsToldWithItsWords) {
+  member_->link_up(now_);
+  say("abort size=8\nwaited\x1b\n");
+  member_->link_down();
+  pass(1900);
+  EXPECT_TRUE(no_event());
+  pass(100);
+  EXPECT_EQ(event().why,
+            "gt-route at ipc://@route ended before it had all its workers, and "
+            "no other came within 2.0 s; the last that it said: "
+            "waited\\x1b\\x0a");
+}
+
+TEST_F(MemberStateTest, WhatIsNotTrustedIsSaidNothing) {
+  member_->link_untrusted("it has gone", false);
+  EXPECT_TRUE(no_event());
+  EXPECT_TRUE(sent().empty());
+  member_->link_untrusted("it belongs to user 7, and this is user 8", true);
+  const MemberEvent e = event();
+  EXPECT_EQ(e.kind, MemberKind::kRefused);
+  EXPECT_TRUE(e.why.starts_with(
+      "what listens at ipc://@route is not taken for gt-route: it belongs to "
+      "user 7, and this is user 8; "))
+      << e.why;
+  EXPECT_TRUE(sent().empty());
 }
 
 TEST_F(MemberStateTest, SilenceOfGtRouteIsItsLossOnceAttached) {

@@ -41,7 +41,8 @@ class PeersTest : public testing::TestWithParam<const char*> {
  protected:
   void make(size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      auto peers = Peers::make(context_, GetParam());
+      // Over tcp only where others than the same user may come, too.
+      auto peers = Peers::make(context_, GetParam(), {}, is_tcp(GetParam()));
       ASSERT_TRUE(peers.ok()) << peers.error().message;
       all_.push_back(std::move(peers.value()));
     }
@@ -131,6 +132,24 @@ TEST_P(PeersTest, AWorkerThatIsGoneIsLostAfterItsLastMessage) {
   EXPECT_TRUE(all_[0]->send(1, "still here"));
 }
 
+// Whose hello is there before ours was said gets its answer behind it.
+TEST_P(PeersTest, AWorkerThatConnectsLaterReachesTheOthersToo) {
+  make(2);
+  ASSERT_TRUE(all_[0]->connect(0, "secret", others(0)).ok());
+  const int64_t end = now_ms() + kPatience;
+  Poller poller;
+  const size_t first = poller.add_socket(all_[0]->monitor());
+  const size_t second = poller.add_socket(all_[1]->pollable());
+  while (!poller.ready(second) && now_ms() < end) {
+    poller.wait(100);
+    PeerEvent event;
+    if (poller.ready(first)) all_[0]->receive(event);
+  }
+  ASSERT_TRUE(all_[1]->connect(1, "secret", others(1)).ok());
+  EXPECT_TRUE(run(all_, got_, [&] { return all_ready(); }));
+  EXPECT_EQ(all_[0]->strangers(), 0u);
+}
+
 TEST_P(PeersTest, AWorkerThatDoesNotComeIsNamed) {
   make(3);
   ASSERT_TRUE(all_[0]->connect(0, "secret", others(0)).ok());
@@ -177,6 +196,22 @@ TEST_P(PeersTest, StrangersAreNotHeard) {
   ASSERT_TRUE(run(all_, got_, [&] { return got_[0].size() == 1; }));
   EXPECT_EQ(got_[0][0].header, "mine");
   EXPECT_EQ(got_[0][0].worker, 1u);
+}
+
+// libzmq ends a process that gives a name to its own connection which a peer
+// has given to its.
+TEST_P(PeersTest, AStrangerThatNamesItselfTakesNoNameOfOurs) {
+  make(2);
+  void* stranger = zmq_socket(context_.raw(), ZMQ_DEALER);
+  ASSERT_EQ(zmq_setsockopt(stranger, ZMQ_ROUTING_ID, "to-1", 4), 0);
+  ASSERT_EQ(zmq_connect(stranger, all_[0]->endpoint().c_str()), 0);
+  ASSERT_EQ(zmq_send(stranger, "x", 1, 0), 1);
+  Poller poller;
+  poller.add_socket(all_[0]->pollable());
+  poller.wait(kPatience);  // it is there, under its name
+  connect();
+  EXPECT_TRUE(run(all_, got_, [&] { return all_ready(); }));
+  zmq_close(stranger);
 }
 
 INSTANTIATE_TEST_SUITE_P(Links, PeersTest,

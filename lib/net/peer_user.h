@@ -1,0 +1,32 @@
+// To whom the other end of a connection on this host belongs. A connection that
+// has no keys is taken from, and made to, processes of the same user alone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace gt {
+
+// The user of the process at the other end of a connected socket: for a Unix
+// socket as the kernel noted it (SO_PEERCRED), for tcp over a loopback address
+// as the kernel tells it of the other socket (sock_diag(7)). Nothing: the
+// connection has ended, or is none within this host. Error: the kernel does not
+// tell.
+Result<std::optional<uid_t>> peer_user(int fd);
+
+// Whether the process at the other end is one of our user.
+enum class PeerIs : uint8_t { kSameUser, kOther, kGone };
+struct PeerCheck {
+  PeerIs is = PeerIs::kGone;
+  std::string
+      why;  // unless it is one of our user, for people: "it belongs ..."
+};
+// Of whom nothing can be known is kOther.
+PeerCheck check_peer(int fd);
+
+}  // namespace gt
