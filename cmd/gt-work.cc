@@ -167,13 +167,13 @@ int open_trace(Options& options, std::unique_ptr<gt::Trace>& trace) {
   if (gt::is_read(options.trace, options.files)) {
     return usage("--trace: " + options.trace + " is what is to be read");
   }
-  uint32_t worker = 0;
-  if (options.trace_since && !gt::read_number(options.rank, worker)) {
+  if (options.trace_since && !options.has_rank) {
     return usage("--trace-since needs --connect and --rank");
   }
-  auto opened = options.trace_since ? gt::Trace::join(options.trace, worker,
-                                                      *options.trace_since)
-                                    : gt::Trace::open(options.trace);
+  auto opened =
+      options.trace_since
+          ? gt::Trace::join(options.trace, options.rank, *options.trace_since)
+          : gt::Trace::open(options.trace);
   if (!opened.ok()) return usage("--trace: " + opened.error().message);
   trace = std::move(opened.value());
   options.worker.trace = trace.get();

@@ -208,7 +208,7 @@ void RouterLoop::lose(const std::string& why) {
   say_("gt-route: " + why + "\n");
   dispatcher_->results().fail(why);
   for (Worker& worker : workers_) worker.unsent.clear();
-  host_->give_up(words(why));
+  host_->give_up(std::string(words(why)));
   // Those that we started have nothing to add.
   if (local_.size() > 0) return local_.kill_all();
   const Frame frame(MessageWriter(Verb::kAbort).finish(words(why)));
