@@ -283,7 +283,7 @@ value_of() {
   run -0 gt-log --timeline svg log
   [ "$(grep -o '>worker [0-9] [a-z]*<' <<<"$output" | sort -u | tr '\n' ' ')" = \
     '>worker 0 comm< >worker 0 compute< >worker 1 comm< >worker 1 compute< ' ]
-  [ "$(grep -c '^<line.*stroke="#1f2933"' <<<"$output")" = 2 ]
+  [ "$(grep -c '^<path d="M' <<<"$output")" = 2 ]
 }
 
 @test "an attached worker's trace has what it computed and what it exchanged" {

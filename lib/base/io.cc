@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
 namespace gt {
 namespace {
+
+std::atomic<bool> g_has_stdin_given{false};
 
 // True if the call is to be made again.
 bool passes(int fd, short event) {
@@ -25,8 +28,13 @@ bool passes(int fd, short event) {
 long read_some(int fd, char* to, size_t size) {
   for (;;) {
     const ssize_t n = ::read(fd, to, size);
+    if (n > 0 && fd == STDIN_FILENO) g_has_stdin_given.store(true);
     if (n >= 0 || !passes(fd, POLLIN)) return n;
   }
+}
+
+bool has_given(int fd) {
+  return fd == STDIN_FILENO && g_has_stdin_given.load();
 }
 
 Status read_at(int fd, size_t offset, void* to, size_t size,

@@ -56,7 +56,7 @@ Reader::Fill Reader::fill() {
   }
   at_end_ = true;
   errno_ = n == 0 ? 0 : errno;
-  is_empty_pipe_ = n == 0 && !has_bytes_ && is_pipe(fd_);
+  is_empty_pipe_ = n == 0 && !has_bytes_ && !has_given(fd_) && is_pipe(fd_);
   return end();
 }
 

@@ -130,6 +130,7 @@ class Judge {
   // judge_claims.cc
   bool has_parts_for_results(const std::string& claim);
   void apply_claims();
+  void claim_types();
   void claim_partial();
   void check_optimizer();
   const Axis* unlike_gradient(const SpmdType& g, const SpmdType& w) const;

@@ -26,6 +26,12 @@ std::string noted(const Line& line, std::string_view key) {
 // ---- notes ------------------------------------------------------------------
 
 void Judge::apply_claims() {
+  claim_types();
+  claim_partial();
+}
+
+// #type= and #spec=: what the results are on each axis.
+void Judge::claim_types() {
   const std::string types = noted(line_, "type");
   const std::string specs = noted(line_, "spec");
   if ((types.empty() && specs.empty()) || in_.names.mesh() == nullptr) return;
@@ -62,7 +68,6 @@ void Judge::apply_claims() {
       }
     }
   }
-  claim_partial();
 }
 
 // A claim that tells results apart has a part for each.

@@ -236,7 +236,9 @@ void RemoteSession::work(Files files) {
   show(&worker);
   Status status = worker.meet();
   if (status.ok()) status = work_on(worker);
-  finishes_since_.store(now_ms());
+  if (status.ok()) {
+    worker.after_lines([this] { finishes_since_.store(now_ms()); });
+  }
   const Exit done = status.ok() ? worker.finish() : Exit::kLost;
   const bool has_stopped = worker.stopped();
   show(nullptr);

@@ -111,7 +111,7 @@ class RemoteSession {
   Mailbox<std::string> outbox_{kMostWaiting};
   std::atomic<uint64_t> done_seq_{0};
   std::atomic<uint64_t> done_bytes_{0};
-  std::atomic<int64_t> finishes_since_{0};  // not 0: all lines are decoded
+  std::atomic<int64_t> finishes_since_{0};  // not 0: all lines have run
   std::atomic<bool> has_left_{false};
   std::atomic<bool> is_over_{false};  // nothing more is to be decoded
   std::optional<RanLog> ran_;         // once attached

@@ -13,8 +13,8 @@ namespace gt {
 Status types_attention(Call& call);
 Status types_attention_grad(Call& call);
 // {wide}: the dtype that the work is done in; {masked}: "none", "bool" or
-// "float"; {rows} {columns} {first} {factor} {group} as in Attention;
-// {kv_heads}: the heads of k and v.
+// "float", {bare}: whether it is "none"; {rows} {columns} {first} {factor}
+// {group} as in Attention; {kv_heads}: the heads of k and v.
 std::string attention_word(const Call& call, std::string_view name, size_t);
 // Leading dimensions, which broadcast; heads; q's rows, which the gradients of
 // k and v are sums over. k's rows are whole.

@@ -58,6 +58,7 @@ std::string attention_word(const Call& call, std::string_view name, size_t) {
   }
   const Attention a = attention_of(call).value();
   if (name == "masked") return a.masked;
+  if (name == "bare") return std::string_view(a.masked) == "none" ? "1" : "0";
   if (name == "rows") return std::to_string(a.rows);
   if (name == "columns") return std::to_string(a.columns);
   if (name == "first") return std::to_string(a.first);

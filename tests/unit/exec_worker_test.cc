@@ -144,7 +144,8 @@ TEST(Worker, ARejectedLineFailsItsResults) {
   EXPECT_EQ(r.out,
             "z = fail \"t:2: matmul: unknown name 'q'\"\n"
             "nothing = fail \"t:5: print: unknown name 'nothing'\"\n"
-            "a = fail \"t:6: unknown op 'foo'\"\n");
+            "a = fail \"t:6: unknown op 'foo'; a second name for a value is "
+            "made by copy: a = copy foo\"\n");
   EXPECT_EQ(r.status, Exit::kRejected);
 }
 

@@ -127,7 +127,8 @@ constexpr Mistake kMistakes[] = {
     // bind.cc
     {"y = matmull a b", "a f32[] b f32[]", 5,
      "unknown op 'matmull'; did you mean 'matmul'?"},
-    {"y = frobnicate a", "a f32[]", 5, "unknown op 'frobnicate'"},
+    {"y = frobnicate a", "a f32[]", 5,
+     "unknown op 'frobnicate'; gt-emit --ops lists them"},
     {"y = add a", "a f32[]", 5,
      "add: takes 2 operands, got 1; usage: y = add a b"},
     {"y = linear a", "a f32[]", 5,

@@ -53,9 +53,16 @@ inline V sin_near(V x, int start) {
   const V shifted = fma(x, number<V>(0.6366197723675814), splat(Of::kRound));
   const V n = shifted - Of::kRound;
   const V first = fma(n, splat(-Q::kPart[0]), x);
-  const V r = fma(n, splat(-Q::kPart[1]), first);
+  V r = fma(n, splat(-Q::kPart[1]), first);
   const V second = fma(n, splat(-Q::kPart[1]), first - r);
-  const V rest = fma(n, splat(-Q::kPart[2]), second);
+  V rest = fma(n, splat(-Q::kPart[2]), second);
+  if constexpr (sizeof(ElementOf<V>) == sizeof(double)) {
+    // Of many quarters the third part is several units of r, but what follows
+    // takes the slope at r for 1 or r, which is near enough for less than one.
+    const V sum = r + rest;
+    rest -= sum - r;
+    r = sum;
+  }
   const auto quarter = bits(shifted) + start;
   const auto cosine = (quarter & 1) != 0;
   const V z = r * r;
