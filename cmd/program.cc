@@ -148,6 +148,7 @@ std::string painted_lines(std::string_view text) {
 
 // To stderr, from any thread, one message after the other.
 void show(std::string_view message, bool is_error) {
+  if (message.empty()) return;
   static std::mutex mutex;
   static bool has_line_open = false;  // one that the next replaces
   const std::lock_guard lock(mutex);
