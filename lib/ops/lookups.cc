@@ -349,11 +349,13 @@ constexpr Row kRows[] = {
               "where index is i.",
      .source = "PyTorch's index_select_backward",
      .internal = true},
+    // The gradient's full, unlike zeros, is no summand, and so is what src is on
+    // each axis: it overwrites.
     {.signature = "y = scatter x index src axis=0 [split=] [shape=] [part=]",
      .linear = "02",
      .accepts = "any,int,any",
      .gradient = R"(
-       o = zeros {src.type}
+       o = full {src.type} 0
        dx = scatter dy index o keys...
        dsrc = scatter_grad dy index keys...)",
      .types = types_scatter_add,
