@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <latch>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,12 +39,13 @@ void raise_open_files() {
 // process.
 void need_threads(size_t count) {
   std::latch gate(1);
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
+  // Opens before the threads are joined, also where one of them is missing.
+  const std::shared_ptr<std::latch> opener(
+      &gate, [](std::latch* latch) { latch->count_down(); });
   while (threads.size() < count) {
     threads.emplace_back([&gate] { gate.wait(); });
   }
-  gate.count_down();
-  for (std::thread& thread : threads) thread.join();
 }
 
 // "" where the endpoint has no name in the file system.
