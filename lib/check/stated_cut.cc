@@ -29,7 +29,7 @@ Entries grouped(const SpecEntry& axes, const AxisNames& names, size_t joins) {
 
 // The sizes of the parts that the first `level` entries make of a dimension:
 // where each rank's part stands among them, and how long each is.
-struct Parts {
+struct CutParts {
   std::vector<uint32_t> index;  // by position in the grid
   std::vector<int64_t> sizes;
 };
@@ -44,11 +44,11 @@ Grid::Along along(const Entries& entries, size_t level, const Grid& grid) {
   return {std::vector<uint32_t>(grid.size(), 0), 1};
 }
 
-Parts parts_at(const Entries& entries, size_t level,
-               const std::vector<int64_t>& sizes, const Grid& grid) {
+CutParts parts_at(const Entries& entries, size_t level,
+                  const std::vector<int64_t>& sizes, const Grid& grid) {
   const Grid::Along all = along(entries, entries.size(), grid);
   Grid::Along here = along(entries, level, grid);
-  Parts parts{std::move(here.index), std::vector<int64_t>(here.count, 0)};
+  CutParts parts{std::move(here.index), std::vector<int64_t>(here.count, 0)};
   std::vector<bool> is_counted(all.count, false);
   for (size_t p = 0; p < sizes.size(); ++p) {
     if (is_counted[all.index[p]]) continue;
@@ -62,8 +62,8 @@ Parts parts_at(const Entries& entries, size_t level,
 // largest that all of them are multiples of.
 int64_t unit_at(const Entries& entries, size_t e,
                 const std::vector<int64_t>& sizes, const Grid& grid) {
-  const Parts outer = parts_at(entries, e, sizes, grid);
-  const Parts inner = parts_at(entries, e + 1, sizes, grid);
+  const CutParts outer = parts_at(entries, e, sizes, grid);
+  const CutParts inner = parts_at(entries, e + 1, sizes, grid);
   const Grid::Along own = along({entries[e]}, 1, grid);
   int64_t unit = 0;
   bool fits = true;

@@ -349,8 +349,8 @@ constexpr Row kRows[] = {
               "where index is i.",
      .source = "PyTorch's index_select_backward",
      .internal = true},
-    // The gradient's full, unlike zeros, is no summand, and so is what src is on
-    // each axis: it overwrites.
+    // The gradient's full, unlike zeros, is no summand, and so is what src is
+    // on each axis: it overwrites.
     {.signature = "y = scatter x index src axis=0 [split=] [shape=] [part=]",
      .linear = "02",
      .accepts = "any,int,any",

@@ -23,13 +23,13 @@ constexpr size_t kMaxTensorBytes = size_t{1} << 60;
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr const char* kWithin = " within its header";
 
-struct DtypeName {
+struct StoredDtype {
   std::string_view name;
   size_t bits;
   std::optional<Dtype> dtype;
 };
 // All that the format knows, so that shapes of any can be checked.
-constexpr std::array<DtypeName, 22> kNames = {{
+constexpr std::array<StoredDtype, 22> kStoredDtypes = {{
     {"F32", 32, Dtype::kF32},
     {"F64", 64, Dtype::kF64},
     {"F16", 16, Dtype::kF16},
@@ -54,23 +54,23 @@ constexpr std::array<DtypeName, 22> kNames = {{
     {"F4", 4, {}},
 }};
 
-const DtypeName* find_dtype(std::string_view name) {
-  for (const DtypeName& known : kNames) {
+const StoredDtype* find_stored_dtype(std::string_view name) {
+  for (const StoredDtype& known : kStoredDtypes) {
     if (known.name == name) return &known;
   }
   return nullptr;
 }
 
-Error malformed(const std::string& what) {
+Error malformed_header(const std::string& what) {
   return Error{"has a malformed header: " + what};
 }
-Error malformed(const SafetensorsEntry& entry, const std::string& what) {
-  return malformed("tensor '" + excerpt(entry.name) + "' " + what);
+Error malformed_header(const SafetensorsEntry& entry, const std::string& what) {
+  return malformed_header("tensor '" + excerpt(entry.name) + "' " + what);
 }
 
 // Bytes that the shape takes; nothing for a dtype of unknown size.
 Result<std::optional<size_t>> shape_bytes(const SafetensorsEntry& entry) {
-  const DtypeName* dtype = find_dtype(entry.dtype);
+  const StoredDtype* dtype = find_stored_dtype(entry.dtype);
   if (dtype == nullptr) return std::optional<size_t>();
   size_t bits = dtype->bits;
   const bool empty = std::find(entry.sizes.begin(), entry.sizes.end(),
@@ -78,10 +78,10 @@ Result<std::optional<size_t>> shape_bytes(const SafetensorsEntry& entry) {
   for (const uint64_t size : entry.sizes) {
     if (empty) bits = 0;
     if (__builtin_mul_overflow(bits, size, &bits)) {
-      return malformed(entry, "has too great a shape");
+      return malformed_header(entry, "has too great a shape");
     }
   }
-  if (bits % 8 != 0) return malformed(entry, "ends within a byte");
+  if (bits % 8 != 0) return malformed_header(entry, "ends within a byte");
   return std::optional(bits / 8);
 }
 
@@ -96,16 +96,16 @@ class HeaderParser {
       do {
         if (Status s = member(); !s.ok()) return s;
       } while (in_.take(','));
-      if (!in_.take('}')) return malformed("no end of it");
+      if (!in_.take('}')) return malformed_header("no end of it");
     }
-    return in_.at_end() ? ok_status() : malformed("text after its end");
+    return in_.at_end() ? ok_status() : malformed_header("text after its end");
   }
 
  private:
   Status member() {
     std::string name;
     if (!in_.take_string(name) || !in_.take(':')) {
-      return malformed("no name of a tensor");
+      return malformed_header("no name of a tensor");
     }
     if (name == kMetadata) return metadata();
     SafetensorsEntry entry;
@@ -116,8 +116,9 @@ class HeaderParser {
   }
 
   Status metadata() {
-    const Error bad = malformed("__metadata__ is no map of strings");
-    if (!header_.metadata.empty()) return malformed("__metadata__ twice");
+    const Error bad = malformed_header("__metadata__ is no map of strings");
+    if (!header_.metadata.empty())
+      return malformed_header("__metadata__ twice");
     if (!in_.take('{')) return bad;
     const size_t begin = in_.position() - 1;
     if (!in_.take('}')) {
@@ -135,25 +136,28 @@ class HeaderParser {
   Status tensor(SafetensorsEntry& entry) {
     int seen = 0;
     std::string key;
-    if (!in_.take('{')) return malformed(entry, "is no object");
+    if (!in_.take('{')) return malformed_header(entry, "is no object");
     do {
       if (!in_.take_string(key) || !in_.take(':')) {
-        return malformed(entry, "has no key");
+        return malformed_header(entry, "has no key");
       }
       const int bit = key == "dtype"          ? 1
                       : key == "shape"        ? 2
                       : key == "data_offsets" ? 4
                                               : 0;
       if (bit == 0) {
-        return malformed(entry, "has an unknown key '" + excerpt(key) + "'");
+        return malformed_header(entry,
+                                "has an unknown key '" + excerpt(key) + "'");
       }
-      if ((seen & bit) != 0) return malformed(entry, "has " + key + " twice");
+      if ((seen & bit) != 0)
+        return malformed_header(entry, "has " + key + " twice");
       seen |= bit;
-      if (!value(bit, entry)) return malformed(entry, "has a bad " + key);
+      if (!value(bit, entry))
+        return malformed_header(entry, "has a bad " + key);
     } while (in_.take(','));
-    if (!in_.take('}')) return malformed(entry, "does not end");
+    if (!in_.take('}')) return malformed_header(entry, "does not end");
     if (seen != 7) {
-      return malformed(entry, "lacks dtype, shape or data_offsets");
+      return malformed_header(entry, "lacks dtype, shape or data_offsets");
     }
     return ok_status();
   }
@@ -193,26 +197,26 @@ Status check_names(const SafetensorsHeader& header) {
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return ok_status();
-  return malformed("tensor '" + excerpt(*twice) + "' stands twice");
+  return malformed_header("tensor '" + excerpt(*twice) + "' stands twice");
 }
 
 // Each byte belongs to one tensor.
 Status check_places(const SafetensorsHeader& header, size_t bytes) {
   size_t at = 0;
   for (const SafetensorsEntry& entry : header.tensors) {
-    if (entry.begin < at) return malformed(entry, "overlaps another");
+    if (entry.begin < at) return malformed_header(entry, "overlaps another");
     if (entry.begin > at) {
-      return malformed("bytes in front of tensor '" + excerpt(entry.name) +
-                       "' belong to none");
+      return malformed_header("bytes in front of tensor '" +
+                              excerpt(entry.name) + "' belong to none");
     }
     at = entry.end;
     const auto wanted = shape_bytes(entry);
     if (!wanted.ok()) return wanted.error();
     if (wanted.value() && *wanted.value() != entry.end - entry.begin) {
-      return malformed(entry, "takes " + std::to_string(*wanted.value()) +
-                                  " bytes by its shape, " +
-                                  std::to_string(entry.end - entry.begin) +
-                                  " by its offsets");
+      return malformed_header(
+          entry,
+          "takes " + std::to_string(*wanted.value()) + " bytes by its shape, " +
+              std::to_string(entry.end - entry.begin) + " by its offsets");
     }
   }
   if (at == bytes) return ok_status();
@@ -242,7 +246,7 @@ Result<StoredTensor> SafetensorsHeader::stored(std::string_view name) const {
                  did_you_mean(name, names)};
   }
   const std::string tensor = "holds tensor '" + excerpt(name) + "' ";
-  const DtypeName* dtype = find_dtype(entry->dtype);
+  const StoredDtype* dtype = find_stored_dtype(entry->dtype);
   if (dtype == nullptr || !dtype->dtype) {
     return Error{tensor + "as " + excerpt(entry->dtype) +
                  ", none of gt's dtypes; convert it to one"};
@@ -333,7 +337,7 @@ std::string safetensors_header(const SafetensorsHeader& header) {
 SafetensorsEntry safetensors_entry(std::string_view name, const Type& type) {
   SafetensorsEntry entry;
   entry.name = name;
-  for (const DtypeName& known : kNames) {
+  for (const StoredDtype& known : kStoredDtypes) {
     if (known.dtype == type.dtype) entry.dtype = known.name;
   }
   for (const int64_t size : type.shape) {
@@ -344,7 +348,7 @@ SafetensorsEntry safetensors_entry(std::string_view name, const Type& type) {
 
 bool comes_before(const SafetensorsEntry& a, const SafetensorsEntry& b) {
   const auto bits = [](const SafetensorsEntry& entry) {
-    const DtypeName* dtype = find_dtype(entry.dtype);
+    const StoredDtype* dtype = find_stored_dtype(entry.dtype);
     return dtype == nullptr ? 0 : dtype->bits;
   };
   return bits(a) != bits(b) ? bits(a) > bits(b) : a.name < b.name;

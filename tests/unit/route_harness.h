@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -131,5 +132,13 @@ class RouteHarness {
   size_t blocks_ = 0;
   size_t repeated_ = 0;
 };
+
+// The line without the note that it begins a block.
+inline std::string without_mark(std::string text) {
+  const size_t at = text.find(" #hot=");
+  if (at == std::string::npos) return text;
+  const size_t end = text.find_first_not_of("0123456789", at + 6);
+  return text.erase(at, std::min(end, text.size()) - at);
+}
 
 }  // namespace gt

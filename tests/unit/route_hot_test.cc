@@ -172,13 +172,6 @@ class Loops {
   std::mt19937 random_;
 };
 
-std::string without_mark(std::string text) {
-  const size_t at = text.find(" #hot=");
-  if (at == std::string::npos) return text;
-  const size_t end = text.find_first_not_of("0123456789", at + 6);
-  return text.erase(at, std::min(end, text.size()) - at);
-}
-
 TEST(Hot, WorkersReadTheSameWithAndWithoutBlocks) {
   size_t blocks = 0;
   for (uint32_t seed = 0; seed < 40; ++seed) {

@@ -22,13 +22,6 @@ std::string adds(const std::string& name, const std::string& notes = "") {
   return out;
 }
 
-std::string without_mark(std::string text) {
-  const size_t at = text.find(" #hot=");
-  if (at == std::string::npos) return text;
-  const size_t end = text.find_first_not_of("0123456789", at + 6);
-  return text.erase(at, std::min(end, text.size()) - at);
-}
-
 std::string as_text(const std::vector<SentBody>& sent) {
   std::string out;
   for (const SentBody& line : sent) {
