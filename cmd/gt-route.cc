@@ -274,6 +274,9 @@ int main(int argc, char** argv) {
     if (gt::is_read(options.log, options.router.files)) {
       return usage("--log: " + options.log + " is what is to be read");
     }
+    if (!options.trace.empty() && gt::is_read(options.log, {options.trace})) {
+      return usage("--log: " + options.log + " is what --trace writes");
+    }
     options.router.log_fd = ::open(
         options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (options.router.log_fd < 0) {

@@ -22,3 +22,12 @@ softmax() { # MESH RANKS SPLIT
   gt-check -q p.s
   gt-work p.s | "$GT_ROOT/scripts/gt-cmp" --atol 1e-6 whole -
 }
+
+@test "an extreme that is invariant has a clean gradient as well" {
+  printf '%s\n' 'mesh tp=2' 'x@0-1 = rand f32[4,6] 1 split=tp:1' 'm@0-1 = max x@0-1 axis=1' \
+    'm@0-1 = all_reduce m@0-1 op=max over=tp dst=I' 'l@0-1 = sum m@0-1' \
+    'g@0-1 = grad l@0-1 x@0-1' 'print g@0-1 split=tp:1' | gt-emit >p.s
+  gt-check -q p.s
+  printf '%s\n' 'x = rand f32[4,6] 1' 'm = max x axis=1' 'l = sum m' 'g = grad l x' 'print g' |
+    gt-emit | gt-work | "$GT_ROOT/scripts/gt-cmp" - <(gt-work p.s)
+}

@@ -32,7 +32,8 @@ class Session {
     // Of what --fail-fast or an error left unread nothing is known.
     if (!worker_.stopped() && !has_failed_) {
       const std::string lost =
-          cut_short_message(worker_.marks(), is_empty_pipe_, line_);
+          cut_short_message(worker_.marks(), empty_pipe_ != nullptr, line_);
+      if (empty_pipe_ != nullptr) file_ = empty_pipe_;
       if (!lost.empty()) report(lost, Exit::kLost);
     }
     return worst(status_, worker_.marks().status());
@@ -60,7 +61,7 @@ class Session {
                          file_, ++line_);
           break;
         case Reader::Item::kEnd:
-          is_empty_pipe_ = is_empty_pipe_ || reader.is_empty_pipe();
+          if (reader.is_empty_pipe()) empty_pipe_ = file_;
           return;
         case Reader::Item::kError:
           return fail(std::strerror(reader.errno_value()));
@@ -85,8 +86,8 @@ class Session {
   std::deque<std::string> names_;  // the worker refers to them
   const std::string* file_ = nullptr;
   uint64_t line_ = 0;
-  bool is_empty_pipe_ = false;  // one of the inputs was
-  bool has_failed_ = false;     // one of them could not be read
+  const std::string* empty_pipe_ = nullptr;  // one of the inputs, if it was one
+  bool has_failed_ = false;                  // one of them could not be read
   Exit status_ = Exit::kDone;
 };
 

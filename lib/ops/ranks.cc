@@ -154,7 +154,9 @@ constexpr Row kRows[] = {
        [op=mean] m = div s {members}
        [op=mean from=P] dx = copy m
        [op=mean from=V] dx = reinterpret m over={over} src=R dst=V expert=1
-       [op!=sum op!=mean op!=prod] e = eq x y
+       [op!=sum op!=mean op!=prod to=R] k = copy y
+       [op!=sum op!=mean op!=prod to=I] k = convert y over={over} src=I dst=R
+       [op!=sum op!=mean op!=prod] e = eq x k
        [op!=sum op!=mean op!=prod] c = cast e i64
        [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
        [op!=sum op!=mean op!=prod] q = div s n

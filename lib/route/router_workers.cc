@@ -76,9 +76,9 @@ std::string RouterLoop::describe(uint32_t worker) const {
 }
 
 void RouterLoop::take_message(uint32_t worker, const Message& message) {
-  workers_[worker].idle_ms = 0;
   Status status = ok_status();
   if (message.verb == Verb::kResults) {
+    workers_[worker].idle_ms = 0;  // a `done` alone is a beat, and owes as much
     status = dispatcher_->results().take(worker, message.body);
   } else if (message.verb == Verb::kDone) {
     status = take_done(worker, host_->state().worker(worker).done_seq);

@@ -49,11 +49,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (filtered(selection, once) != once) std::abort();
 
   gt::ReportOptions options;
-  options.plot = "l,x";
-  options.plot_look.ascii = size % 3 == 0;
-  options.plot_look.log_scale = size % 5 == 0;
-  for (int kind = 1;
-       kind <= static_cast<int>(gt::ReportOptions::Kind::kPlotText); ++kind) {
+  options.plot.names = "l,x";
+  options.plot.as_text = size % 2 == 0;
+  options.plot.look.ascii = size % 3 == 0;
+  options.plot.look.log_scale = size % 5 == 0;
+  for (int kind = 1; kind <= static_cast<int>(gt::ReportOptions::Kind::kPlot);
+       ++kind) {
     options.kind = static_cast<gt::ReportOptions::Kind>(kind);
     const MemoryFile out;
     gt::Writer writer(out.fd());
