@@ -123,7 +123,7 @@ WORKER_WRONGS = {
 }
 
 
-def play_worker(rng, w, will_stop, will_be_silent, will_owe):
+def play_worker(rng, w, will_stop, will_be_silent):
     """Until it is over; w.is_wrong: something wrong was said."""
     wrong_at = rng.randrange(0, 12) if rng.random() < 0.85 else None
     stage = rng.choice(["hello", "welcome", "work", "work", "work"])
@@ -158,10 +158,6 @@ def play_worker(rng, w, will_stop, will_be_silent, will_owe):
             w.is_wrong = True
             wrong(rng, w)
             wrong_at = None
-        if will_owe and (w.owed or w.is_end):
-            while True:  # it beats, has done all, and owes results or a bye
-                w.say_done()
-                w.step()
         if w.owed and rng.random() < 0.7:
             w.say_results()
         if w.is_end and not w.owed:
@@ -243,7 +239,6 @@ class Trial:
         rng = self.rng
         will_stop = rng.random() < 0.08
         will_be_silent = not will_stop and rng.random() < 0.08
-        will_owe = rng.random() < 0.1 and not (will_stop or will_be_silent)
         log = ["--log", f"{self.folder}/log"] if rng.random() < 0.5 else []
         route, name = self.start(
             "gt-route", "--bind", self.endpoint, "--workers", "1", "--timeout",
@@ -253,11 +248,11 @@ class Trial:
             self.context, self.endpoint,
             lambda seq, text: result(name_of(text), RESULTS),
             table=self.table)
-        worker.is_wrong = will_stop or will_be_silent or will_owe
+        worker.is_wrong = will_stop or will_be_silent
         stop_at = time.monotonic() + (3 if will_stop else LIMIT)
         try:
             worker.step = until(route, stop_at, worker.step)
-            play_worker(rng, worker, will_stop, will_be_silent, will_owe)
+            play_worker(rng, worker, will_stop, will_be_silent)
         except wire.Gone:
             pass
         except (zmq.ZMQError, TimeoutError):
