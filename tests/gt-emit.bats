@@ -170,6 +170,16 @@ l = sum y  # -e:3 f32[]
   [ "$(grep -c "unknown name 'x'" <<<"$stderr")" -eq 2 ]
 }
 
+@test "names nobody made, and more of them than the op takes" {
+  gt-emit --ops | sed -nE 's/^([^#=]*= )?([a-z_0-9]+).*/\2/p' | sort -u >ops
+  [ "$(wc -l <ops)" -gt 100 ]
+  sed 's/.*/y = & a b c d e f g h i j k l/' ops >p
+  for program in gt-emit gt-work; do
+    run -3 --separate-stderr "$program" p
+    [ "$(grep -c '^gt-' <<<"$stderr")" -ge "$(wc -l <ops)" ]
+  done
+}
+
 @test "a load gets its type from the file, or from the save before" {
   printf 'x = arange f32[6]\nsave x "six.npy"\n' | gt-work
   run -0 gt-emit -e 'y = load "six.npy"' -e 'z = zeros i64[2,2]' \

@@ -40,9 +40,13 @@ bool names_op(const Operand& operand) {
 // Why operand i can be no tensor's name, and what it might be; "" if it can.
 std::string misread_name(const Line& line, size_t i) {
   const Op* op = find_op(line.op);
-  if (op == nullptr || op->operands.empty()) return "";
+  if (op == nullptr) return "";
   const size_t count = std::max(op->operands.size(), line.operands.size());
-  const Parameter& parameter = op->operands[op->parameter_of(i, count)];
+  const size_t p = op->parameter_of(i, count);
+  // Names are looked up before their number is checked: a line may have more
+  // operands than its op.
+  if (p >= op->operands.size()) return "";
+  const Parameter& parameter = op->operands[p];
   const std::string_view word = line.operands[i].text;
   if (parameter.role == Role::kString) {
     return "; a " + parameter.name + " stands in double quotes: \"" +
