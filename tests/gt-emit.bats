@@ -180,6 +180,12 @@ l = sum y  # -e:3 f32[]
   done
 }
 
+@test "a save to a path that is refused goes through gt-emit again unchanged" {
+  run -3 --separate-stderr gt-emit -e 'x = ones f32[2]' -e 'save x "x.py"'
+  gt-emit <<<"$output" >again || [ $? -eq 3 ]
+  diff again - <<<"$output"
+}
+
 @test "a load gets its type from the file, or from the save before" {
   printf 'x = arange f32[6]\nsave x "six.npy"\n' | gt-work
   run -0 gt-emit -e 'y = load "six.npy"' -e 'z = zeros i64[2,2]' \
