@@ -56,9 +56,9 @@ through() { gt-emit <<<"$1" | gt-work; }
 
 @test "keys by PyTorch's names, and flags as true and false" {
   local x=$'x = ones f32[2,3]\n'
-  says "$x"'y = sum x dim=1' "no key 'dim'; did you mean 'axis'?"
-  says "$x"'y = sum x axis=1 keepdim=1' "did you mean 'keepdims'?"
-  says "$x"'o = attention x x x is_causal=1' "did you mean 'causal'?"
+  says "$x"'y = sum x dim=1' "no key 'dim'; did you mean 'axis' (dimensions, negative from the end)?"
+  says "$x"'y = sum x axis=1 keepdim=1' "did you mean 'keepdims' (keep reduced dimensions, of size 1)?"
+  says "$x"'o = attention x x x is_causal=1' "did you mean 'causal' (row i sees columns up to i alone)?"
   says "$x"'y = sum x keepdims=yes' "must be 0 or 1, got yes"
   run -0 through "$x"'y = sum x axis=1 keepdims=true
 z = sum x axis=1 keepdims=false

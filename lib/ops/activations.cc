@@ -85,7 +85,7 @@ constexpr Row kRows[] = {
      .sense = "x where it is positive, else 0.",
      .details = "nan stays nan. The gradient at 0 is 0. Errors: bool.",
      .source = "Nair and Hinton, Rectified linear units improve restricted "
-               "Boltzmann machines, ICML 2010",
+               "Boltzmann machines, ICML 2010; torch.relu",
      .example = "x = tensor f32[3] -1 0 2\n"
                 "y = relu x\n"
                 "print y\n"
@@ -114,7 +114,7 @@ constexpr Row kRows[] = {
      .sense = "x * sigmoid x, also called swish.",
      .details = "Errors: integers, as in PyTorch.",
      .source = "Elfwing, Uchibe and Doya, Sigmoid-weighted linear units, "
-               "Neural Networks 107 (2018)",
+               "Neural Networks 107 (2018); jax.nn.swish",
      .example = "x = tensor f32[2] 0 100\n"
                 "y = silu x\n"
                 "print y\n"

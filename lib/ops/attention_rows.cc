@@ -129,7 +129,8 @@ constexpr Row kRows[] = {
                 "o is 0 and lse -inf. Errors: sizes or dtypes differ; heads "
                 "that do not divide; a mask that does not broadcast.",
      .source = "torch.nn.functional.scaled_dot_product_attention; Vaswani et "
-               "al., Attention is all you need, 2017",
+               "al., Attention is all you need, 2017; with heads= the core "
+               "of torch.nn.MultiheadAttention",
      .example = "q = tensor f32[2,1] 1 1\n"
                 "v = tensor f32[2,1] 2 6\n"
                 "o = attention q q v causal=1\n"

@@ -46,7 +46,7 @@ Error arity_error(const Line& line, const Op& op, const char* what,
   return at(line.op_column,
             op.name + ": takes " + wanted + " " + what +
                 (wanted.ends_with(" 1") || wanted == "1" ? "" : "s") +
-                ", got " + std::to_string(got) +
+                ", got " + std::to_string(got) + suggest_form(line, op) +
                 "; usage: " + op.row->signature);
 }
 

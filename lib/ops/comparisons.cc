@@ -61,7 +61,7 @@ constexpr Row kRows[] = {
      .dtype = "bool",
      .sense = "Whether a equals b.",
      .details = "nan equals nothing.",
-     .source = "torch.eq",
+     .source = "torch.eq; numpy.equal; eq of abs x and inf is torch.isinf",
      .example = "x = tensor f32[3] 1 2 nan\n"
                 "y = eq x x\n"
                 "print y\n"
@@ -71,7 +71,7 @@ constexpr Row kRows[] = {
      .dtype = "bool",
      .sense = "Whether a differs from b.",
      .details = "nan differs from everything.",
-     .source = "torch.ne",
+     .source = "torch.ne; torch.not_equal; of x and x it is torch.isnan",
      .example = "x = tensor f32[3] 1 2 nan\n"
                 "y = ne x 1\n"
                 "print y\n"
@@ -81,7 +81,7 @@ constexpr Row kRows[] = {
      .dtype = "bool",
      .sense = "Whether a is less than b.",
      .details = "False where either is nan.",
-     .source = "torch.lt",
+     .source = "torch.lt; torch.less; of rand and p it is torch.bernoulli",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = lt x 2\n"
                 "print y\n"
@@ -91,7 +91,7 @@ constexpr Row kRows[] = {
      .dtype = "bool",
      .sense = "Whether a is at most b.",
      .details = "False where either is nan.",
-     .source = "torch.le",
+     .source = "torch.le; torch.less_equal",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = le x 2\n"
                 "print y\n"
@@ -101,7 +101,7 @@ constexpr Row kRows[] = {
      .dtype = "bool",
      .sense = "Whether a is more than b.",
      .details = "False where either is nan.",
-     .source = "torch.gt",
+     .source = "torch.gt; torch.greater",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = gt x 2\n"
                 "print y\n"
@@ -111,7 +111,7 @@ constexpr Row kRows[] = {
      .dtype = "bool",
      .sense = "Whether a is at least b.",
      .details = "False where either is nan.",
-     .source = "torch.ge",
+     .source = "torch.ge; torch.greater_equal",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = ge x 2\n"
                 "print y\n"
@@ -167,35 +167,41 @@ constexpr Row kRows[] = {
        db = where c 0 dy)",
      .sense = "a where c is true, else b.",
      .details = "a and b are promoted to one dtype. Errors: c is not bool.",
-     .source = "torch.where",
+     .source = "torch.where; where m value x is torch.masked_fill; of ge of "
+               "two aranges it is torch.tril, torch.triu; of isfinite, "
+               "torch.nan_to_num",
      .example = "x = tensor f32[3] -1 2 -3\n"
                 "c = lt x 0\n"
                 "y = where c 0 x\n"
                 "print y\n"
                 "=> y = tensor f32[3] 0 2 0"},
-    {.signature = "y = clamp x lo hi",
+    {.signature = "y = clamp x min max",
      .index = "...,...,...->...",
      .gradient = R"(
-       dx = clamp_grad dy x lo hi
-       p = lt x lo
-       q = lt lo hi
+       dx = clamp_grad dy x min max
+       p = lt x min
+       q = lt min max
        r = and p q
-       dlo = where r dy 0
-       s = gt x hi
-       t = lt hi lo
+       dmin = where r dy 0
+       s = gt x max
+       t = lt max min
        u = or s t
-       dhi = where u dy 0)",
+       dmax = where u dy 0)",
      .expansion = R"(
-       t = maximum x lo
-       y = minimum t hi)",
+       t = maximum x min
+       y = minimum t max)",
      .types = types_clamp,
      .flops = 2,
-     .sense = "x, but at least lo and at most hi.",
-     .details = "hi where lo is larger; nan stays nan. The gradient at a bound "
-                "is that of x. A number beyond what an integer dtype holds "
-                "bounds nothing. Errors: lo over, or hi under, all that the "
-                "dtype holds.",
-     .source = "torch.clamp",
+     .sense = "x, but at least min and at most max.",
+     .details =
+         "max where min is larger; nan stays nan. The gradient at a bound "
+         "is that of x. A number beyond what an integer dtype holds "
+         "bounds nothing. Of one bound alone, maximum or minimum. Errors: min "
+         "over, or max under, all that the "
+         "dtype holds.",
+     .source = "torch.clamp; numpy.clip; from 0 to 6 it is "
+               "torch.nn.functional.relu6; from -1 to 1, "
+               "torch.nn.functional.hardtanh",
      .example = "x = tensor f32[3] -5 0.5 5\n"
                 "y = clamp x -1 1\n"
                 "print y\n"
@@ -226,7 +232,9 @@ constexpr Row kRows[] = {
                 "fraction and saturates, nan gives 0; integers wrap to smaller "
                 "ones; to bool, whether it is not zero.",
      .source = "torch.Tensor.to; numpy.ndarray.astype; saturation as in "
-               "WebAssembly's trunc_sat",
+               "WebAssembly's trunc_sat; torch.Tensor.type; "
+               "torch.Tensor.float; torch.Tensor.double; torch.Tensor.half; "
+               "torch.Tensor.bfloat16; torch.Tensor.long; torch.Tensor.int",
      .example = "x = tensor f32[3] 1.5 -2.5 1e20\n"
                 "y = cast x i32\n"
                 "print y\n"

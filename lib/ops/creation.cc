@@ -110,7 +110,7 @@ constexpr Row kRows[] = {
                 "of bool 0, 1, true or false. Under part= the numbers are "
                 "those of the whole. Errors: too many or too few "
                 "values; a value that the dtype does not hold.",
-     .source = "torch.tensor",
+     .source = "torch.tensor; numpy.array; jax.numpy.asarray",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "print x\n"
                 "=> x = tensor f32[2,2] 1 2 3 4"},
@@ -121,7 +121,7 @@ constexpr Row kRows[] = {
      .sense = "A tensor with one value throughout.",
      .details = "value is a number or the name of a scalar; it is cast to the "
                 "type's dtype. Errors: value is not a scalar.",
-     .source = "torch.full",
+     .source = "torch.full; torch.full_like with the type written out",
      .example = "x = full i32[3] 7\n"
                 "print x\n"
                 "=> x = tensor i32[3] 7 7 7"},
@@ -132,7 +132,8 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "A tensor of zeros.",
      .details = "Any type; of bool, false.",
-     .source = "torch.zeros",
+     .source = "torch.zeros; torch.zeros_like with the type written out; "
+               "torch.empty, torch.empty_like",
      .example = "x = zeros f32[3]\n"
                 "print x\n"
                 "=> x = tensor f32[3] 0 0 0"},
@@ -143,7 +144,7 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "A tensor of ones.",
      .details = "Any type; of bool, true.",
-     .source = "torch.ones",
+     .source = "torch.ones; torch.ones_like with the type written out",
      .example = "x = ones bool[2]\n"
                 "print x\n"
                 "=> x = tensor bool[2] 1 1"},
@@ -156,7 +157,8 @@ constexpr Row kRows[] = {
                 "i of a float type is start + i * step, computed in f64 and "
                 "rounded once. Errors: other ranks; bool; a start or step "
                 "that is not an integer for an integer type.",
-     .source = "torch.arange, with a length in place of an end",
+     .source = "torch.arange, with a length in place of an end; with step= "
+               "the span over n - 1 it is torch.linspace",
      .example = "x = arange i64[4] 1 2\n"
                 "print x\n"
                 "=> x = tensor i64[4] 1 3 5 7"},
@@ -167,7 +169,8 @@ constexpr Row kRows[] = {
      .sense = "Ones on the diagonal, zeros elsewhere.",
      .details = "Any type of two dimensions, square or not. Errors: other "
                 "ranks.",
-     .source = "torch.eye",
+     .source = "torch.eye; times a vector it is torch.diag; times a matrix "
+               "and summed, torch.trace",
      .example = "x = eye f32[2,3]\n"
                 "print x\n"
                 "=> x = tensor f32[2,3] 1 0 0 0 1 0"},
@@ -181,8 +184,9 @@ constexpr Row kRows[] = {
                 "name of an integer scalar; gt-emit supplies one that is "
                 "absent. Errors: the type does not hold floats; the seed is "
                 "not an integer.",
-     .source = "Philox4x32-10 (Salmon et al., Parallel random numbers: as easy "
-               "as 1, 2, 3, SC 2011) and the Box-Muller transform",
+     .source = "Philox4x32-10 (Salmon et al., Parallel random numbers: as "
+               "easy as 1, 2, 3, SC 2011) and the Box-Muller transform; "
+               "torch.randn; torch.normal, jax.random.normal",
      .example = "x = randn f32[1000] 7\n"
                 "m = mean x\n"
                 "a = abs m\n"
@@ -197,7 +201,9 @@ constexpr Row kRows[] = {
      .details = "A function of seed and global element index alone, as randn. "
                 "Errors: the type does not hold floats; the seed is not an "
                 "integer.",
-     .source = "Philox4x32-10 (Salmon et al., SC 2011)",
+     .source = "Philox4x32-10 (Salmon et al., SC 2011); torch.rand; "
+               "numpy.random.uniform; times n and cast to i64 it is "
+               "torch.randint",
      .example = "x = rand f32[1000] 7\n"
                 "m = max x\n"
                 "b = lt m 1\n"
@@ -212,7 +218,9 @@ constexpr Row kRows[] = {
                 "is that of the indices sorted by their Philox words under the "
                 "seed, equal ones by index. Errors: other ranks, other dtypes; "
                 "the seed is not an integer.",
-     .source = "torch.randperm; Philox4x32-10",
+     .source = "torch.randperm; Philox4x32-10; numpy.random.permutation; "
+               "take of a tensor by it is numpy.random.shuffle, "
+               "numpy.random.choice",
      .example = "x = randperm i64[5] 7\n"
                 "y = sum x\n"
                 "print y\n"
@@ -233,7 +241,8 @@ constexpr Row kRows[] = {
                 "that begins at the row. A load sees the save of its path "
                 "before it. Errors: no such file or tensor, another type, "
                 "a dtype that gt does not have.",
-     .source = "NumPy's npy format, versions 1 to 3; the safetensors format",
+     .source = "NumPy's npy format, versions 1 to 3; the safetensors format; "
+               "torch.from_numpy",
      .example = "x = arange f32[3]\n"
                 "save x \"load-example.npy\"\n"
                 "y = load \"load-example.npy\" f32[2] 1\n"

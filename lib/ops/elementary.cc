@@ -14,7 +14,8 @@ constexpr Row kRows[] = {
      .flops = 8,
      .sense = "e to the power x.",
      .details = "Integers give f32.",
-     .source = "torch.exp",
+     .source = "torch.exp; half of exp x and exp -x added is torch.cosh, "
+               "subtracted torch.sinh",
      .example = "x = tensor f32[2] 0 -inf\n"
                 "y = exp x\n"
                 "print y\n"
@@ -28,7 +29,7 @@ constexpr Row kRows[] = {
      .flops = 9,
      .sense = "exp x - 1, exact near 0.",
      .details = "Integers give f32.",
-     .source = "torch.expm1",
+     .source = "torch.expm1; below 0, with x above, torch.nn.functional.elu",
      .example = "x = tensor f32[2] 1e-20 -inf\n"
                 "y = expm1 x\n"
                 "print y\n"
@@ -40,7 +41,8 @@ constexpr Row kRows[] = {
      .flops = 8,
      .sense = "Natural logarithm.",
      .details = "Integers give f32; of 0, -inf; of less, nan.",
-     .source = "torch.log",
+     .source = "torch.log; divided by log 2 it is torch.log2, by log 10 "
+               "torch.log10",
      .example = "x = tensor f32[2] 1 0\n"
                 "y = log x\n"
                 "print y\n"
@@ -54,7 +56,7 @@ constexpr Row kRows[] = {
      .flops = 9,
      .sense = "Natural logarithm of 1 + x, exact near 0.",
      .details = "Integers give f32; of -1, -inf; of less, nan.",
-     .source = "torch.log1p",
+     .source = "torch.log1p; of exp x it is torch.nn.functional.softplus",
      .example = "x = tensor f32[2] 1e-20 -1\n"
                 "y = log1p x\n"
                 "print y\n"
@@ -101,7 +103,7 @@ constexpr Row kRows[] = {
      .flops = 10,
      .sense = "Sine of x in radians.",
      .details = "Integers give f32.",
-     .source = "torch.sin",
+     .source = "torch.sin; divided by cos it is torch.tan",
      .example = "x = tensor f32[1] 0\n"
                 "y = sin x\n"
                 "print y\n"
@@ -145,7 +147,7 @@ constexpr Row kRows[] = {
      .sense = "The largest whole number that is not above x.",
      .details = "Integers stay as they are. Its gradient is zero. "
                 "Errors: bool, as in PyTorch.",
-     .source = "torch.floor",
+     .source = "torch.floor; of abs x, times sign x, it is torch.trunc",
      .example = "x = tensor f32[3] -1.5 0.5 2\n"
                 "y = floor x\n"
                 "print y\n"
@@ -170,7 +172,7 @@ constexpr Row kRows[] = {
      .details = "Of two that are equally near, the even one. Integers stay as "
                 "they are. Its gradient is zero. "
                 "Errors: bool, as in PyTorch.",
-     .source = "torch.round; IEEE 754 roundToIntegralTiesToEven",
+     .source = "torch.round; IEEE 754 roundToIntegralTiesToEven; numpy.rint",
      .example = "x = tensor f32[3] 0.5 1.5 2.6\n"
                 "y = round x\n"
                 "print y\n"

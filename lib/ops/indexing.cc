@@ -265,8 +265,9 @@ constexpr Row kRows[] = {
                 "slice x i axis=0 size=128: the start is a number or the name "
                 "of an integer scalar; one that leaves x fails. Errors: steps "
                 "below 1; an index or a size outside x; too many ranges.",
-     .source = "Python's slices; jax.lax.dynamic_slice_in_dim; "
-               "torch.narrow",
+     .source = "Python's slices; jax.lax.dynamic_slice_in_dim; torch.narrow; "
+               "an index for an axis is torch.select; windows side by side "
+               "and one matmul are torch.conv1d, torch.conv2d",
      .example = "x = tensor f32[2,4] 1 2 3 4 5 6 7 8\n"
                 "y = slice x 1 ::2\n"
                 "print y\n"
@@ -281,7 +282,9 @@ constexpr Row kRows[] = {
      .sense = "Tensors one after another along an axis.",
      .details = "Dtypes are promoted. Errors: sizes differ in another axis; no "
                 "such axis.",
-     .source = "torch.cat; numpy.concatenate",
+     .source = "torch.cat; numpy.concatenate; torch.vstack; with axis=1 "
+               "torch.hstack; of x and x it is torch.tile, "
+               "torch.Tensor.repeat; of two slices it is torch.roll",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = concat x x\n"
                 "print y\n"
@@ -338,7 +341,7 @@ constexpr Row kRows[] = {
                 "than x in another axis; an index below 0 or beyond x fails "
                 "when it is met. part= speaks of x: indices are those of the "
                 "whole, and an element that is elsewhere reads as 0.",
-     .source = "torch.gather",
+     .source = "torch.gather; numpy.take_along_axis",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "i = tensor i64[1,2] 1 0\n"
                 "y = gather x i\n"
@@ -361,7 +364,7 @@ constexpr Row kRows[] = {
                 "axis; an index below 0 or beyond x fails when it is met. "
                 "part= speaks of x: indices are those of the whole, and what "
                 "would be added elsewhere is dropped.",
-     .source = "torch.Tensor.scatter_add",
+     .source = "torch.Tensor.scatter_add; torch.index_add",
      .example = "x = zeros f32[3]\n"
                 "i = tensor i64[3] 0 2 2\n"
                 "s = tensor f32[3] 1 2 3\n"

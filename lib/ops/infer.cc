@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "ops/call.h"
 #include "ops/part.h"
+#include "ops/suggest.h"
 
 namespace gt {
 namespace {
@@ -99,8 +100,10 @@ Status check_literals(const Call& call) {
     if (term != nullptr && term->letters.empty() && !call.op->row->alias) {
       continue;
     }
-    return Error{"expected a tensor's name, got number " +
-                 std::string(call.arguments[i].text)};
+    return Error{
+        "expected a tensor's name, got number " +
+        std::string(call.arguments[i].text) +
+        (i > 0 ? suggest_number_key(*call.op, call.arguments[i].text) : "")};
   }
   return ok_status();
 }

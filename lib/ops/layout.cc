@@ -339,7 +339,8 @@ constexpr Row kRows[] = {
      .sense = "The elements in row-major order under another shape.",
      .details = "One size may be -1: it is worked out. shape=\"\" is that of a "
                 "scalar. Errors: the number of elements differs.",
-     .source = "torch.reshape; torch.Tensor.view",
+     .source = "torch.reshape; torch.Tensor.view; with shape=-1 "
+               "torch.flatten, torch.ravel",
      .example = "x = arange f32[6]\n"
                 "y = reshape x shape=2,-1\n"
                 "print y\n"
@@ -389,7 +390,8 @@ constexpr Row kRows[] = {
      .details = "Dimension i of the result is dimension axes[i] of x; without "
                 "axes= the order is reversed. Errors: axes= does not name each "
                 "dimension once.",
-     .source = "torch.permute; numpy.transpose; torch.swapaxes",
+     .source = "torch.permute; numpy.transpose; torch.swapaxes; torch.t; "
+               "numpy.ndarray.T; torch.movedim, numpy.moveaxis",
      .example = "x = tensor f32[2,3] 1 2 3 4 5 6\n"
                 "y = transpose x\n"
                 "print y\n"
@@ -402,7 +404,8 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "x repeated along dimensions of size 1 and new leading ones.",
      .details = "-1 keeps a size. Errors: another size would have to change.",
-     .source = "torch.Tensor.expand; torch.broadcast_to",
+     .source = "torch.Tensor.expand; torch.broadcast_to; between unsqueeze "
+               "and reshape it is torch.repeat_interleave; torch.meshgrid",
      .example = "x = tensor f32[2,1] 1 2\n"
                 "y = expand x shape=2,2\n"
                 "print y\n"

@@ -370,7 +370,7 @@ constexpr Row kRows[] = {
                 "than x in another axis; an index below 0 or beyond x fails "
                 "when it is met. part= speaks of x: indices are those of the "
                 "whole, and what would be written elsewhere is dropped.",
-     .source = "torch.Tensor.scatter",
+     .source = "torch.Tensor.scatter; numpy.put_along_axis",
      .example = "x = zeros f32[3]\n"
                 "i = tensor i64[3] 0 2 2\n"
                 "s = tensor f32[3] 1 2 3\n"
@@ -418,7 +418,8 @@ constexpr Row kRows[] = {
      .details = "x [...] of integers from 0 to num_classes - 1 gives i64 "
                 "[...,num_classes]. Errors: a class below 0 or beyond "
                 "num_classes= fails when it is met.",
-     .source = "torch.nn.functional.one_hot",
+     .source = "torch.nn.functional.one_hot; its sum over rows is "
+               "torch.bincount",
      .example = "x = tensor i64[2] 2 0\n"
                 "y = one_hot x num_classes=3\n"
                 "print y\n"

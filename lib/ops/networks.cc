@@ -244,7 +244,7 @@ constexpr Row kRows[] = {
      .sense = "The logarithm of softmax.",
      .details = "Exact where softmax itself would round to 0. f16 and bf16 are "
                 "computed in f32. Errors: an axis that is not there; integers.",
-     .source = "torch.log_softmax",
+     .source = "torch.log_softmax; x less it is torch.logsumexp",
      .example = "x = tensor f32[1] 5\n"
                 "y = log_softmax x\n"
                 "print y\n"
@@ -372,7 +372,9 @@ constexpr Row kRows[] = {
                 "label_smoothing=s: the class is to get 1 - s, and all "
                 "classes share s. No gradient for weight. Errors: shapes "
                 "differ; a class below 0 or beyond c fails when it is met.",
-     .source = "torch.nn.functional.cross_entropy, with classes last",
+     .source = "torch.nn.functional.cross_entropy, with classes last; of log "
+               "probabilities it is torch.nn.functional.nll_loss; "
+               "torch.nn.CrossEntropyLoss",
      .example = "x = tensor f32[2,1] 5 7\n"
                 "t = tensor i64[2] 0 0\n"
                 "y = cross_entropy x t\n"
@@ -443,7 +445,7 @@ constexpr Row kRows[] = {
      .details = "The mean, the sum, or with reduction=none each. target has "
                 "x's shape, or is a number. Errors: shapes differ (PyTorch "
                 "only warns); integers.",
-     .source = "torch.nn.functional.mse_loss",
+     .source = "torch.nn.functional.mse_loss; torch.nn.MSELoss",
      .example = "x = tensor f32[2] 1 2\n"
                 "t = tensor f32[2] 1 4\n"
                 "y = mse x t\n"
@@ -492,7 +494,9 @@ constexpr Row kRows[] = {
                 "least -100; the mean, the sum, or with reduction=none each. "
                 "target has x's shape, or is a number. Errors: shapes differ; "
                 "integers.",
-     .source = "torch.nn.functional.binary_cross_entropy",
+     .source = "torch.nn.functional.binary_cross_entropy; torch.nn.BCELoss; "
+               "of sigmoid x it is "
+               "torch.nn.functional.binary_cross_entropy_with_logits",
      .example = "x = tensor f32[2] 0 1\n"
                 "t = tensor f32[2] 0 1\n"
                 "y = bce x t\n"

@@ -69,7 +69,8 @@ constexpr Row kRows[] = {
                 "elements, eps is added to it. f16 and bf16 are computed in "
                 "f32. Errors: sizes differ; integers.",
      .source = "torch.nn.functional.layer_norm; Ba et al., Layer "
-               "normalization, 2016",
+               "normalization, 2016; between two reshapes, "
+               "torch.nn.functional.group_norm",
      .example = "x = tensor f32[4] 1 3 1 3\n"
                 "y = layer_norm x eps=0\n"
                 "print y\n"

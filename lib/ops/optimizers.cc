@@ -53,7 +53,8 @@ Status types_clip(Call& call) {
   const size_t n = call.arguments.size() - 1;
   if (call.result_count != n) {
     return Error{std::to_string(n) + " gradients give " + std::to_string(n) +
-                 " results, not " + std::to_string(call.result_count)};
+                 " results, not " + std::to_string(call.result_count) +
+                 "; clamp bounds each element of one tensor"};
   }
   for (size_t i = 0; i < n; ++i) {
     if (Status s = need_name(call, i); !s.ok()) return s;
@@ -131,8 +132,9 @@ constexpr Row kRows[] = {
                 "zeros; t is the number of this step, from 1; lr and t are "
                 "numbers or scalars. w, g, m and v have one type. Errors: "
                 "types differ; a t of 0 or less, which fails when it is met.",
-     .source = "Loshchilov and Hutter, Decoupled weight decay regularization, "
-               "ICLR 2019; torch.optim.AdamW",
+     .source = "Loshchilov and Hutter, Decoupled weight decay "
+               "regularization, ICLR 2019; torch.optim.AdamW; with decay=0 "
+               "torch.optim.Adam",
      .example = "w = tensor f32[1] 1\n"
                 "g = tensor f32[1] 4\n"
                 "m = zeros f32[1]\n"

@@ -66,7 +66,8 @@ constexpr Row kRows[] = {
      .sense = "x sorted along an axis, and the indices that sort it.",
      .details = "Equal elements keep their order, either way; nan counts as "
                 "the largest. Errors: an axis that is not there.",
-     .source = "torch.sort with stable=True",
+     .source = "torch.sort with stable=True; the middle of it is "
+               "torch.median, any part torch.quantile, numpy.percentile",
      .example = "x = tensor f32[3] 3 1 2\n"
                 "v i = sort x descending=1\n"
                 "print v\n"

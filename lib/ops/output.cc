@@ -57,6 +57,7 @@ constexpr Row kRows[] = {
                 "order. as= is the name it is printed under. Every print gives "
                 "exactly one line. Errors, which it prints: more than 2^20 "
                 "values; as= is no name.",
+     .source = "torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.numpy",
      .example = "x = tensor f32[2] 1 0.1\n"
                 "print x as=y\n"
                 "=> y = tensor f32[2] 1 0.1"},
@@ -112,7 +113,7 @@ constexpr Row kRows[] = {
                 "Errors: the loss is not a scalar of floats; a name bound "
                 "again since the loss.",
      .source = "Griewank and Walther, Evaluating derivatives, 2nd edition, "
-               "2008, chapter 3; torch.autograd.grad",
+               "2008, chapter 3; torch.autograd.grad; torch.Tensor.backward",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = mul x x\n"
                 "l = sum y\n"

@@ -39,7 +39,7 @@ constexpr Row kRows[] = {
        db = copy dy)",
      .sense = "Sum.",
      .details = "Integers wrap; of bool, logical or.",
-     .source = "torch.add",
+     .source = "torch.add; numpy.add",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = add x 0.5\n"
                 "print y\n"
@@ -53,7 +53,7 @@ constexpr Row kRows[] = {
        db = neg dy)",
      .sense = "Difference.",
      .details = "Integers wrap. Errors: bool, as in PyTorch.",
-     .source = "torch.sub",
+     .source = "torch.sub; torch.subtract",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "m = mean x axis=0\n"
                 "y = sub x m\n"
@@ -67,7 +67,7 @@ constexpr Row kRows[] = {
        db = mul dy a)",
      .sense = "Product.",
      .details = "Integers wrap; of bool, logical and.",
-     .source = "torch.mul",
+     .source = "torch.mul; torch.multiply; x by itself is torch.square",
      .example = "x = tensor i32[3] 1 2 3\n"
                 "y = mul x x\n"
                 "print y\n"
@@ -83,7 +83,8 @@ constexpr Row kRows[] = {
        db = neg u)",
      .sense = "Quotient.",
      .details = "Of integers, f32. Division by zero gives inf or nan.",
-     .source = "torch.div",
+     .source = "torch.div; torch.divide, torch.true_divide; 1 by x is "
+               "torch.reciprocal",
      .example = "x = tensor i64[3] 1 2 3\n"
                 "y = div x 2\n"
                 "print y\n"
@@ -121,7 +122,7 @@ constexpr Row kRows[] = {
      .sense = "a to the power b.",
      .details = "Integers wrap. Errors: bool; a negative exponent of integers "
                 "fails when it is met.",
-     .source = "torch.pow",
+     .source = "torch.pow; numpy.power; pow 2 x is torch.exp2",
      .example = "x = tensor f32[3] 1 2 3\n"
                 "y = pow x 2\n"
                 "print y\n"
@@ -139,7 +140,7 @@ constexpr Row kRows[] = {
      .sense = "Remainder, with the sign of b.",
      .details = "a - b * floordiv a b. Errors: bool; an integer divided by "
                 "zero fails when it is met.",
-     .source = "torch.remainder",
+     .source = "torch.remainder; torch.fmod has the sign of a",
      .example = "x = tensor i64[3] -5 5 7\n"
                 "y = mod x 3\n"
                 "print y\n"
@@ -168,7 +169,7 @@ constexpr Row kRows[] = {
      .gradient = "dx = neg dy",
      .sense = "x with the other sign.",
      .details = "Integers wrap. Errors: bool, as in PyTorch.",
-     .source = "torch.neg",
+     .source = "torch.neg; torch.negative",
      .example = "x = tensor f32[2] 1 -2\n"
                 "y = neg x\n"
                 "print y\n"
@@ -181,7 +182,8 @@ constexpr Row kRows[] = {
        dx = mul dy t)",
      .sense = "Absolute value.",
      .details = "The gradient at 0 is 0. Errors: bool.",
-     .source = "torch.abs",
+     .source = "torch.abs; torch.absolute, numpy.fabs; the mean of abs of a "
+               "difference is torch.nn.functional.l1_loss",
      .example = "x = tensor f32[2] 1 -2\n"
                 "y = abs x\n"
                 "print y\n"
@@ -205,7 +207,9 @@ constexpr Row kRows[] = {
      .sense = "The larger of two.",
      .details = "nan if either is. Where both are equal, the gradient is split "
                 "evenly.",
-     .source = "torch.maximum",
+     .source = "torch.maximum; torch.max of two tensors; torch.clamp with "
+               "min alone; of x and x by a slope below 1, "
+               "torch.nn.functional.leaky_relu, torch.nn.functional.prelu",
      .example = "x = tensor f32[3] -1 0 1\n"
                 "y = maximum x 0\n"
                 "print y\n"
@@ -218,7 +222,8 @@ constexpr Row kRows[] = {
      .sense = "The smaller of two.",
      .details = "nan if either is. Where both are equal, the gradient is split "
                 "evenly.",
-     .source = "torch.minimum",
+     .source = "torch.minimum; torch.min of two tensors; torch.clamp with "
+               "max alone",
      .example = "x = tensor f32[3] -1 0 1\n"
                 "y = minimum x 0\n"
                 "print y\n"
@@ -249,7 +254,7 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "A second name for one value.",
      .details = "Moves nothing unless it is placed on other ranks.",
-     .source = "torch.Tensor.view_as",
+     .source = "torch.Tensor.view_as; torch.clone; torch.Tensor.contiguous",
      .example = "x = tensor f32[2] 1 2\n"
                 "y = copy x\n"
                 "print y\n"
@@ -262,7 +267,7 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "The value without its history.",
      .details = "A leaf: no gradient passes.",
-     .source = "torch.Tensor.detach",
+     .source = "torch.Tensor.detach; torch.no_grad for one value",
      .example = "x = tensor f32[2] 1 2\n"
                 "d = detach x\n"
                 "y = mul x d\n"

@@ -72,7 +72,10 @@ constexpr Row kRows[] = {
                 "take [...,k,m] and [...,n,k]. Leading dimensions broadcast. "
                 "f16 and bf16 accumulate in f32, integers in i64. Errors: "
                 "fewer than two dimensions; inner sizes differ; bool.",
-     .source = "BLAS gemm; torch.matmul, torch.mm, torch.bmm; numpy.dot",
+     .source = "BLAS gemm; torch.matmul, torch.mm, torch.bmm; numpy.dot; "
+               "torch.mv; of [n,1] and [1,m] it is torch.outer; between "
+               "transpose and reshape, torch.einsum, torch.tensordot; of two "
+               "vectors, torch.inner",
      .example = "a = tensor f32[2,2] 1 2 3 4\n"
                 "y = matmul a a tb=1\n"
                 "print y\n"
@@ -108,7 +111,8 @@ constexpr Row kRows[] = {
      .sense = "Matrix product of the last dimension, plus a bias.",
      .details = "x [...,k], w [k,n] and b [n] give [...,n]. Errors: sizes "
                 "differ; w is not a matrix; bool.",
-     .source = "torch.nn.functional.linear, with w transposed",
+     .source = "torch.nn.functional.linear, with w transposed; torch.addmm "
+               "with the bias first",
      .example = "x = tensor f32[2] 1 2\n"
                 "w = tensor f32[2,2] 1 2 3 4\n"
                 "b = tensor f32[2] 10 20\n"

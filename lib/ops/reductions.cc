@@ -101,7 +101,7 @@ constexpr Row kRows[] = {
      .details = "All axes unless axis= names some; they are dropped, or kept "
                 "with size 1 by keepdims=1. Integers and bool give i64. Of "
                 "nothing, 0. Errors: an axis that is not there, or twice.",
-     .source = "torch.sum",
+     .source = "torch.sum; of ne x 0 it is torch.count_nonzero",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = sum x axis=0\n"
                 "print y\n"
@@ -117,7 +117,8 @@ constexpr Row kRows[] = {
                 "Elements that share the largest value share its gradient "
                 "evenly. Errors: nothing to choose "
                 "from.",
-     .source = "torch.amax",
+     .source = "torch.amax; of windows side by side it is "
+               "torch.nn.functional.max_pool2d",
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
                 "y = max x axis=1\n"
                 "print y\n"
@@ -301,7 +302,7 @@ constexpr Row kRows[] = {
      .sense = "Running sum along an axis.",
      .details = "Integers and bool give i64. Errors: an axis that is not "
                 "there.",
-     .source = "torch.cumsum",
+     .source = "torch.cumsum; of log x it is the log of torch.cumprod",
      .example = "x = tensor i64[4] 1 2 3 4\n"
                 "y = cumsum x axis=0\n"
                 "print y\n"

@@ -63,7 +63,9 @@ constexpr Row kRows[] = {
      .sense = "Mean over axes.",
      .details = "Axes as sum. f16 and bf16 are summed and divided in f32. Of "
                 "nothing, nan. Errors: x does not hold floats.",
-     .source = "torch.mean",
+     .source = "torch.mean; numpy.average; with var over axis=0, "
+               "torch.nn.functional.batch_norm; of windows side by side, "
+               "torch.nn.functional.avg_pool2d",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = mean x axis=-1\n"
                 "print y\n"
@@ -132,7 +134,8 @@ constexpr Row kRows[] = {
                 "ord=inf the largest of absolute values. Axes as sum. The "
                 "gradient at 0 is 0. Errors: x does not hold floats; ord=inf "
                 "of nothing; another ord.",
-     .source = "torch.linalg.vector_norm",
+     .source = "torch.linalg.vector_norm; x over it is "
+               "torch.nn.functional.normalize",
      .example = "x = tensor f32[2] 3 4\n"
                 "y = norm x\n"
                 "print y\n"

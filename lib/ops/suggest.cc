@@ -1,8 +1,13 @@
 #include "ops/suggest.h"
 
+#include <strings.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "base/message.h"
+#include "base/text.h"
+#include "ops/part.h"
 #include "ops/table.h"
 #include "stream/dtype_names.h"
 
@@ -11,6 +16,18 @@ namespace {
 
 constexpr std::string_view kLibraries[] = {"torch.", "numpy.", "jax."};
 
+// Equal but for case and for the _ that PyTorch puts behind what works in
+// place: clip_grad_norm_.
+bool is_same_word(std::string_view a, std::string_view b) {
+  if (a.ends_with('_')) a.remove_suffix(1);
+  if (b.ends_with('_')) b.remove_suffix(1);
+  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+}
+
+std::string_view last_part(std::string_view name) {
+  return name.substr(name.rfind('.') + 1);
+}
+
 // The part of a Source line, between its semicolons, in which a library calls
 // something `word`; "" if none does.
 std::string_view clause_with(std::string_view source, std::string_view word) {
@@ -18,24 +35,121 @@ std::string_view clause_with(std::string_view source, std::string_view word) {
     const size_t end = std::min(source.find("; "), source.size());
     const std::string_view clause = source.substr(0, end);
     source.remove_prefix(std::min(end + 2, source.size()));
-    for (size_t at = 0; at < clause.size();) {
-      const size_t next =
-          std::min(clause.find_first_of(" ,", at), clause.size());
-      const std::string_view name = clause.substr(at, next - at);
-      at = next + 1;
+    for (std::string_view rest = clause; !rest.empty();) {
+      const std::string_view name = take_word(rest, " ,");
       const bool is_library =
           std::any_of(std::begin(kLibraries), std::end(kLibraries),
                       [&](std::string_view l) { return name.starts_with(l); });
-      if (is_library && name.substr(name.rfind('.') + 1) == word) return clause;
+      if (is_library && is_same_word(last_part(name), word)) return clause;
     }
   }
   return "";
+}
+
+// "; did you mean 'concat' (torch.cat)?": the ops whose Source lines say that
+// a library calls them `word`. With `other`, those but it that take as many
+// operands as are `given`.
+std::string suggest_by_source(std::string_view word, const Op* other = nullptr,
+                              size_t given = 0) {
+  std::string found;
+  for (const Op& op : all_ops()) {
+    if (op.row->internal || &op == other) continue;
+    if (other != nullptr && op.operands.size() != given) continue;
+    const std::string_view clause = clause_with(op.row->source, word);
+    if (clause.empty()) continue;
+    found += (found.empty() ? "; did you mean '" : " or '") + op.name + "' (" +
+             std::string(clause) + ")";
+  }
+  return found.empty() ? "" : found + "?";
+}
+
+// What a key's sense says that PyTorch or NumPy calls it: the "dim, dims" of
+// "dimensions; PyTorch's dim, dims".
+std::string_view names_elsewhere(const KeyRow& key) {
+  const std::string_view sense = key.sense;
+  for (const std::string_view library : {"PyTorch's ", "NumPy's "}) {
+    const size_t at = sense.find(library);
+    if (at == sense.npos) continue;
+    const std::string_view names = sense.substr(at + library.size());
+    return names.substr(0, names.find(';'));
+  }
+  return "";
+}
+
+bool is_called(const KeyRow& key, std::string_view word) {
+  for (std::string_view names = names_elsewhere(key); !names.empty();) {
+    if (take_word(names, " ,") == word) return true;
+  }
+  return false;
+}
+
+// "dimensions, negative from the end"
+std::string short_sense(const KeyRow& key) {
+  const std::string_view sense = key.sense;
+  return std::string(sense.substr(0, sense.find(';')));
+}
+
+// Whether a key holds what other libraries take as numbers among the operands:
+// dimensions, sizes, counts.
+bool takes_numbers(const KeyRow& key) {
+  using Kind = KeyRow::Kind;
+  if (key.kind == Kind::kFlag) return false;
+  return key.kind == Kind::kInteger || key.kind == Kind::kIntegers ||
+         !names_elsewhere(key).empty();
+}
+
+// The keys that numbers may be meant for: those that the op requires, else all.
+std::vector<const KeyRow*> keys_for_numbers(const Op& op) {
+  std::vector<const KeyRow*> required, all;
+  for (const KeyParameter& key : op.keys) {
+    // A shape= that goes with split= is for lines with ranks.
+    const bool of_pieces =
+        key.row->name == std::string_view("shape") && !states_sizes(op);
+    if (of_pieces || !takes_numbers(*key.row)) continue;
+    all.push_back(key.row);
+    if (key.required) required.push_back(key.row);
+  }
+  return required.empty() ? all : required;
+}
+
+// The numbers of a line, with commas, if without them it would have as many
+// operands as its op takes; else "".
+std::string numbers_beyond(const Line& line, const Op& op) {
+  std::string numbers;
+  size_t rest = line.operands.size();
+  for (const Operand& operand : line.operands) {
+    if (operand.kind != Operand::Kind::kNumber) continue;
+    if (!numbers.empty()) numbers += ',';
+    numbers += operand.text;
+    --rest;
+  }
+  return rest == op.operands.size() ? numbers : "";
+}
+
+bool lacks_type(const Line& line, const Op& op) {
+  if (op.operands.empty() || op.operands[0].role != Role::kType) return false;
+  return std::none_of(
+      line.operands.begin(), line.operands.end(),
+      [](const Operand& o) { return o.kind == Operand::Kind::kType; });
+}
+
+// "; lr is an operand, ..." where a key is called as an operand is.
+std::string suggest_operand(const Op& op, std::string_view key) {
+  const bool is_operand =
+      std::any_of(op.operands.begin(), op.operands.end(),
+                  [&](const Parameter& p) { return p.name == key; });
+  if (!is_operand || op.key_index(key) >= 0) return "";
+  return "; " + std::string(key) + " is an operand, not a key: its value " +
+         "alone stands in its place";
 }
 
 bool names_op(const Operand& operand) {
   return operand.kind == Operand::Kind::kName && operand.ranks.empty() &&
          find_op(operand.text) != nullptr;
 }
+
+// The * of x * 2, which reads as a glob.
+bool is_star(const Operand& operand) { return operand.text == "*"; }
 
 // Why operand i can be no tensor's name, and what it might be; "" if it can.
 std::string misread_name(const Line& line, size_t i) {
@@ -62,13 +176,10 @@ std::string misread_name(const Line& line, size_t i) {
 }  // namespace
 
 std::string suggest_op(std::string_view word) {
-  for (const Op& op : all_ops()) {
-    if (op.row->internal) continue;
-    const std::string_view clause = clause_with(op.row->source, word);
-    if (clause.empty()) continue;
-    return "; did you mean '" + op.name + "' (" + std::string(clause) + ")?";
-  }
-  return did_you_mean(word, op_names());
+  const std::string_view part = last_part(word);
+  const std::string guess = suggest_by_source(part);
+  if (!guess.empty()) return guess;
+  return did_you_mean(find_op(part) != nullptr ? part : word, op_names());
 }
 
 Error unknown_op(const Line& line) {
@@ -77,6 +188,8 @@ Error unknown_op(const Line& line) {
   const auto op = std::find_if(operands.begin(), operands.end(), names_op);
   if (line.results.empty() && op != operands.end()) {
     message += "; '=' is missing before '" + std::string(op->text) + "'";
+  } else if (std::any_of(operands.begin(), operands.end(), is_star)) {
+    message += "; an op is a word before its operands, as in y = mul a b";
   } else if (std::string guess = suggest_op(line.op); !guess.empty()) {
     message += guess;
   } else if (operands.empty() && !line.results.empty()) {
@@ -89,18 +202,47 @@ Error unknown_op(const Line& line) {
   return Error{std::move(message), line.op_column};
 }
 
+std::string suggest_form(const Line& line, const Op& op) {
+  size_t given = line.operands.size();
+  const bool fits = given <= op.operands.size() || op.is_variadic();
+  if (fits && given >= op.least_operands()) return "";
+  std::string hint = suggest_number_key(op, numbers_beyond(line, op));
+  if (!hint.empty()) return hint;
+  for (const Key& key : line.keys) {
+    const std::string one = suggest_operand(op, key.key);
+    if (one.empty()) continue;
+    if (hint.empty()) hint = one;
+    ++given;
+  }
+  if (given == op.operands.size()) return hint;
+  if (lacks_type(line, op)) return "; the type is missing, such as f32[2,3]";
+  return hint + suggest_by_source(op.name, &op, given);
+}
+
+std::string suggest_number_key(const Op& op, std::string_view numbers) {
+  const std::vector<const KeyRow*> keys = keys_for_numbers(op);
+  if (numbers.empty() || keys.empty()) return "";
+  std::string hint = "; numbers stand in a key: ";
+  if (keys.size() == 1 && keys[0]->kind != KeyRow::Kind::kText) {
+    return hint + keys[0]->name + "=" + std::string(numbers);
+  }
+  for (const KeyRow* key : keys) {
+    if (key != keys.front()) hint += " or ";
+    hint += std::string(key->name) + "= (" + short_sense(*key) + ")";
+  }
+  return hint;
+}
+
 std::string suggest_key(const Op& op, std::string_view word) {
   std::vector<std::string_view> known;
   for (const KeyParameter& key : op.keys) {
     known.push_back(key.row->name);
-    std::string_view sense = key.row->sense;
-    constexpr std::string_view kTheirs = "PyTorch's ";
-    const size_t at = sense.find(kTheirs);
-    if (at != sense.npos && sense.substr(at + kTheirs.size()) == word) {
-      return "; did you mean '" + std::string(key.row->name) + "'?";
-    }
+    if (!is_called(*key.row, word)) continue;
+    return "; did you mean '" + std::string(key.row->name) + "' (" +
+           short_sense(*key.row) + ")?";
   }
-  const std::string guess = did_you_mean(word, known);
+  std::string guess = suggest_operand(op, word);
+  if (guess.empty()) guess = did_you_mean(word, known);
   return guess.empty() ? "; usage: " + std::string(op.row->signature) : guess;
 }
 

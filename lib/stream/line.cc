@@ -30,6 +30,8 @@ constexpr std::array<uint8_t, 256> make_classes() {
 }
 constexpr auto kClasses = make_classes();
 
+constexpr std::string_view kBlanks = "; write blanks around '='";
+
 uint8_t class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
 
 size_t ident_length(std::string_view text) {
@@ -125,7 +127,7 @@ class Parser {
             {word.substr(0, sign), {}, static_cast<uint32_t>(at_ + 1)});
       }
       return fail(at_, "'" + excerpt(word) + "' is not an op" +
-                           (assign ? "; write blanks around '='" : ""));
+                           std::string(assign ? kBlanks : hint_of(word)));
     }
     at_ += word.size();
     return true;
@@ -297,10 +299,24 @@ class Parser {
 
   // What a word may be that is no field of a line.
   static std::string_view hint_of(std::string_view word) {
-    if (word[0] == '=') return "; write blanks around '='";
-    if (word.find_first_not_of("+-*/@%<>&|!^~") == word.npos) {
+    if (word[0] == '=') return kBlanks;
+    if (word.find_first_not_of("+-*/@%<>&|!^~=") == word.npos) {
       return "; an op is a word before its operands, as in y = add a b";
     }
+    if (parse_number(word) || parse_type(word).ok()) {
+      return "; numbers are written as in x = tensor f32[2] 1 2";
+    }
+    if (word[0] != '[' && word.find('[') != word.npos) {
+      return "; a part of a tensor is taken by slice, as in y = slice x 0 2:5";
+    }
+    if (word[0] != '(' && word.find('(') != word.npos) {
+      return "; an op and its operands are words, as in y = sum x axis=0";
+    }
+    if (word[0] == '[' || word[0] == '(' || word.find(',') != word.npos) {
+      return "; a list stands in a key, as in shape=2,3, and sizes in a type, "
+             "as in f32[2,3]";
+    }
+    if (word[0] == '-') return "; the op for -x is neg";
     if (word.find('/') != word.npos) {
       return "; a path stands in double quotes";
     }

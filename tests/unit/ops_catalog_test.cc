@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "ops/suggest.h"
 #include "ops/table.h"
 
 namespace gt {
@@ -51,7 +53,7 @@ TEST(Catalog, ShowsAllOfOneOp) {
             "source\n"
             "  Nair and Hinton, Rectified linear units improve restricted "
             "Boltzmann machines,\n"
-            "  ICML 2010\n"
+            "  ICML 2010; torch.relu\n"
             "\n"
             "example\n"
             "  x = tensor f32[3] -1 0 2\n"
@@ -147,6 +149,25 @@ TEST(Catalog, CutsAreThoseOfTheExamplesCall) {
   EXPECT_EQ(cuts("dropout"), Cuts{"x.0 y.0 split="});
   EXPECT_EQ(cuts("softmax"), Cuts{});
   EXPECT_EQ(cuts("print"), Cuts{});
+}
+
+// Each torch.cat, numpy.x or jax.x of a Source line leads to its op.
+TEST(Catalog, NamesOfLibrariesLeadToTheirOps) {
+  size_t names = 0;
+  for (const Op& op : all_ops()) {
+    if (op.row->internal) continue;
+    for (std::string_view rest = op.row->source; !rest.empty();) {
+      const std::string_view name = take_word(rest, " ,;");
+      if (!name.starts_with("torch.") && !name.starts_with("numpy.") &&
+          !name.starts_with("jax.")) {
+        continue;
+      }
+      ++names;
+      EXPECT_NE(suggest_op(name).find("'" + op.name + "' ("), std::string::npos)
+          << name << " of " << op.name << suggest_op(name);
+    }
+  }
+  EXPECT_GT(names, 150U);
 }
 
 TEST(Catalog, ExamplesHaveTwoParts) {

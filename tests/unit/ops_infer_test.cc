@@ -299,7 +299,8 @@ constexpr Mistake kMistakes[] = {
     {"w = sgd w g lr", "w f32[2] g f32[2] lr f32[2]", 5,
      "sgd: lr f32[2] must be a scalar or a number"},
     {"a = clip a b 1.0", "a f32[2] b f32[2]", 5,
-     "clip: 2 gradients give 2 results, not 1"},
+     "clip: 2 gradients give 2 results, not 1; clamp bounds each element of "
+     "one tensor"},
     {"g = grad l w", "l f32[] w f32[2]", 5,
      "grad: run this through gt-emit, which writes the gradient's lines"},
 };

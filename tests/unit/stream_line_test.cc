@@ -109,7 +109,8 @@ constexpr Mistake kMistakes[] = {
     {"y =add x", 3,
      "'=add' is not a name, number, range, type or string; write blanks "
      "around '='"},
-    {"y = 3 x", 5, "'3' is not an op"},
+    {"y = 3 x", 5,
+     "'3' is not an op; numbers are written as in x = tensor f32[2] 1 2"},
     {"inf = add x y", 1,
      "'inf' is a word of the language and cannot be a name"},
     {"f32 = add x y", 1,
