@@ -143,3 +143,17 @@ same() {
   run -0 gt-cmp --version
   [[ $output == gt-cmp\ [0-9]* ]]
 }
+
+@test "a byte order mark at the beginning is skipped, and nowhere else" {
+  same 0 '\xef\xbb\xbfx = tensor f32[] 1' 'x = tensor f32[] 1'
+  same 0 '\xef\xbb\xbf# a remark\nx = tensor f32[] 1' '\xef\xbb\xbfx = tensor f32[] 1'
+  same 1 'x = tensor f32[] 1\n\xef\xbb\xbfy = tensor f32[] 1' 'x = tensor f32[] 1\ny = tensor f32[] 1'
+}
+
+@test "standard input that is closed or is no file is told by gt-cmp alone" {
+  echo 'x = tensor f32[] 1' >r
+  run -2 --separate-stderr bash -c 'gt-cmp r - <&-'
+  [ "$stderr" = 'gt-cmp: <stdin>: cannot be read: it is closed' ]
+  run -2 --separate-stderr bash -c 'gt-cmp - r </'
+  [ "$stderr" = 'gt-cmp: <stdin>: cannot be read' ]
+}

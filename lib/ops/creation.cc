@@ -157,8 +157,8 @@ constexpr Row kRows[] = {
                 "i of a float type is start + i * step, computed in f64 and "
                 "rounded once. Errors: other ranks; bool; a start or step "
                 "that is not an integer for an integer type.",
-     .source = "torch.arange, with a length in place of an end; with step= "
-               "the span over n - 1 it is torch.linspace",
+     .source = "torch.arange, with a length in place of an end; with the span "
+               "over n - 1 as step it is torch.linspace",
      .example = "x = arange i64[4] 1 2\n"
                 "print x\n"
                 "=> x = tensor i64[4] 1 3 5 7"},
