@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "log/axis.h"
-#include "log/colors.h"
 #include "log/escape.h"
 #include "log/timeline.h"
+#include "log/timeline_colors.h"
 #include "log/units.h"
 
 namespace gt {
@@ -37,7 +36,8 @@ struct Box {
 
 class Picture {
  public:
-  explicit Picture(const Timeline& timeline) : timeline_(timeline) {
+  explicit Picture(const Timeline& timeline)
+      : timeline_(timeline), colors_(timeline) {
     size_t longest = 0;
     for (const Timeline::Lane& lane : timeline.lanes()) {
       longest = std::max(longest, lane_name(lane).size());
@@ -47,7 +47,6 @@ class Picture {
     scale_ =
         (kWidth - left_ - kRight) / static_cast<double>(std::max<uint64_t>(
                                         timeline.end() - timeline.begin(), 1));
-    choose_colors();
   }
 
   std::string draw() {
@@ -88,29 +87,6 @@ class Picture {
   std::string lane_name(const Timeline::Lane& lane) const {
     const std::string owner = timeline_.owner(lane);
     return owner.empty() ? lane.queue : owner + " " + lane.queue;
-  }
-
-  // The ops that took longest have colours of their own.
-  void choose_colors() {
-    time_by_op_.resize(timeline_.words());
-    for (const Event& event : timeline_.events()) {
-      time_by_op_[event.op] += event.length();
-      total_ += event.length();
-    }
-    std::vector<uint32_t> order;
-    for (uint32_t op = 0; op < time_by_op_.size(); ++op) {
-      if (time_by_op_[op] > 0) order.push_back(op);
-    }
-    std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
-      return std::pair(time_by_op_[b], timeline_.word(a)) <
-             std::pair(time_by_op_[a], timeline_.word(b));
-    });
-    colors_.assign(timeline_.words(), kOtherColor);
-    for (size_t i = 0; i < order.size() && i < std::size(kColors); ++i) {
-      colors_[order[i]] = kColors[i];
-      legend_.push_back(order[i]);
-    }
-    others_ = order.size() - legend_.size();
   }
 
   // "12 us" as a picture has it.
@@ -294,7 +270,7 @@ class Picture {
     out += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.0f}\" "
         "fill=\"{}\"{}{}><title>{}</title></rect>\n",
-        x, y, width, lane_, colors_[op],
+        x, y, width, lane_, colors_.of(op),
         share < 0.95
             ? fmt::format(" fill-opacity=\"{:.2f}\"", std::max(share, 0.25))
             : "",
@@ -367,26 +343,15 @@ class Picture {
           x, y, color, x + 14, y + 9, xml_text(text));
       x += width;
     };
-    uint64_t shown = 0;
-    for (const uint32_t op : legend_) {
-      shown += time_by_op_[op];
-      entry(colors_[op], timeline_.word(op) + " " + percent(time_by_op_[op]));
-    }
-    if (others_ > 0) {
-      entry(kOtherColor,
-            std::to_string(others_) + " other ops " + percent(total_ - shown));
+    for (const OpColors::Entry& each : colors_.legend()) {
+      entry(each.color, each.text);
     }
     legend_end_ = y + 12;
     return out;
   }
 
-  std::string percent(uint64_t time) const {
-    const double share = 100 * static_cast<double>(time) /
-                         static_cast<double>(std::max<uint64_t>(total_, 1));
-    return (share < 0.1 ? "<0.1" : decimal(share, share < 10 ? 1 : 0)) + " %";
-  }
-
   const Timeline& timeline_;
+  const OpColors colors_;
   double left_ = 0;
   double scale_ = 0;  // pixels a nanosecond
   double height_ = 0;
@@ -394,11 +359,6 @@ class Picture {
   double lane_ = 0;  // heights
   double band_ = 0;
   size_t lanes_ = 0;
-  std::vector<uint64_t> time_by_op_;  // by word
-  std::vector<const char*> colors_;   // by word
-  std::vector<uint32_t> legend_;
-  size_t others_ = 0;
-  uint64_t total_ = 0;
 };
 
 }  // namespace

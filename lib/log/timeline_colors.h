@@ -1,0 +1,37 @@
+// The colours of a timeline: the ops that took longest have one each, all
+// others share one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "log/timeline.h"
+
+namespace gt {
+
+class OpColors {
+ public:
+  explicit OpColors(const Timeline& timeline);
+
+  // Of an op, a number of the timeline's words().
+  const char* of(uint32_t op) const { return colors_[op]; }
+
+  struct Entry {
+    const char* color;
+    std::string text;  // "matmul 34 %"
+  };
+  // What each colour means, with its share of the time, the largest first.
+  std::vector<Entry> legend() const;
+
+ private:
+  std::string percent(uint64_t time) const;
+
+  const Timeline& timeline_;
+  std::vector<uint64_t> time_by_op_;  // by word
+  std::vector<const char*> colors_;   // by word
+  std::vector<uint32_t> order_;       // ops, the longest first
+  uint64_t total_ = 0;
+};
+
+}  // namespace gt
