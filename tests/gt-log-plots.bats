@@ -104,3 +104,19 @@ points() {
   run -0 script -qec '{ cat r; sleep 0.3; cat r; } | gt-log --plot loss --ascii -f' /dev/null
   [[ $output == *$'\x1b['*'A'$'\x1b[J'* ]]
 }
+
+@test "a series of one point is seen on a terminal, whatever is drawn after it" {
+  { numbers a 3; numbers b 1 2 3 4; } >r
+  for own in '' --own-scale; do
+    # shellcheck disable=SC2086
+    LC_ALL=C.UTF-8 run -0 gt-log --plot a,b --text $own r
+    [ "$(grep -o '⣿' <<<"$output" | wc -l)" -eq 1 ]
+    # shellcheck disable=SC2086
+    run -0 gt-log --plot a,b --ascii $own r
+    [ "$(sed 1d <<<"$output" | grep -o '[*]' | wc -l)" -eq 1 ]
+  done
+  # A point between two nan is alone, too; what has a neighbour is not.
+  numbers c 1 2 nan 3 nan 4 5 >r
+  LC_ALL=C.UTF-8 run -0 gt-log --plot c --text r
+  [ "$(grep -o '⣿' <<<"$output" | wc -l)" -eq 1 ]
+}

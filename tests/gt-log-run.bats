@@ -144,3 +144,17 @@ c1          1   36 B         1' ]]
   run -2 --separate-stderr gt-log --timeline svg --op exp run.log
   [[ $stderr == *': filters choose lines of a trace, not of a run'* ]]
 }
+
+@test "a timeline of a log says that its times are of batches, and where others are" {
+  make_run
+  run -0 --separate-stderr gt-log --timeline svg run.log
+  [ -z "$stderr" ]
+  gt-emit -e 'x = ones f32[4]' -e 'y = exp x' -e 'print y' |
+    gt-route -n 1 --log batch.log --trace batch.trace >out
+  run -0 --separate-stderr gt-log --timeline svg batch.log
+  [[ $output == *'>batch 100 %<'* ]]
+  [[ $stderr == *'draw what gt-route --trace FILE writes' ]]
+  run -0 --separate-stderr gt-log --timeline svg batch.trace
+  [[ $output == *'exp'* && $output != *batch* ]]
+  [ -z "$stderr" ]
+}

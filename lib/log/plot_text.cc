@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/printable.h"
 #include "log/plot.h"
@@ -59,6 +60,15 @@ class Canvas {
     }
   }
 
+  // All dots of the character at (x, y): one alone is hardly seen.
+  void block(double x, double y, size_t owner) {
+    const auto across = static_cast<size_t>(column_of(x));
+    const auto down = static_cast<size_t>(row_of(y));
+    const size_t cell = cell_of(across, down);
+    cells_[cell] = 0xff;
+    owners_[cell] = owner;
+  }
+
   void append_row(std::string& out, size_t row, bool color) const {
     const char* last = kPlain;
     size_t blanks = 0;
@@ -91,13 +101,16 @@ class Canvas {
   long row_of(double y) const {
     return std::lround((1 - y) * static_cast<double>(height_ - 1));
   }
+  size_t cell_of(size_t column, size_t row) const {
+    return ascii_ ? row * columns_ + column : row / 4 * columns_ + column / 2;
+  }
   void dot(long column, long row, size_t owner) {
     const auto c = static_cast<size_t>(column);
     const auto r = static_cast<size_t>(row);
     // Braille numbers its dots by columns, but the fourth row came later.
     static constexpr uint8_t kBraille[4][2] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    const size_t cell = ascii_ ? r * columns_ + c : r / 4 * columns_ + c / 2;
+    const size_t cell = cell_of(c, r);
     cells_[cell] |= ascii_ ? 1 : kBraille[r % 4][c % 2];
     owners_[cell] = owner;
   }
@@ -107,6 +120,12 @@ class Canvas {
   size_t width_, height_;
   std::vector<uint8_t> cells_;
   std::vector<size_t> owners_;
+};
+
+// A point without a neighbour, each of x and y 0 to 1.
+struct LonePoint {
+  double x, y;
+  size_t owner;  // index of its series
 };
 
 class TextPlot {
@@ -125,7 +144,10 @@ class TextPlot {
 
   std::string draw() {
     Canvas canvas(columns_, rows_, options_.ascii);
-    for (size_t i = 0; i < series_.size(); ++i) put(canvas, i);
+    std::vector<LonePoint> lone;
+    for (size_t i = 0; i < series_.size(); ++i) put(canvas, i, lone);
+    // After the lines, which would cover them.
+    for (const LonePoint& p : lone) canvas.block(p.x, p.y, p.owner);
     if (!options_.title.empty()) out_ += printable(options_.title) + "\n";
     legend();
     for (size_t row = 0; row < rows_; ++row) {
@@ -139,23 +161,30 @@ class TextPlot {
   }
 
  private:
-  void put(Canvas& canvas, size_t i) const {
+  // The lines of series i, between the points that have neighbours; the others
+  // are `lone`.
+  void put(Canvas& canvas, size_t i, std::vector<LonePoint>& lone) const {
     const PlotScale& scale =
         scales_[options_.own_scale ? series_[i].scale() : 0];
-    double last_x = 0;
-    double last_y = NAN;
+    std::optional<LonePoint> last;
+    bool joined = false;  // last, with the one before it
+    const auto end_run = [&] {
+      if (last && !joined) lone.push_back(*last);
+      last.reset();
+      joined = false;
+    };
     for (const Bin& bin : series_[i].bins()) {
       const double y = bin.empty() ? NAN : scale.y(bin.mean());
       if (std::isnan(y)) {
-        if (bin.breaks || !bin.empty()) last_y = NAN;
+        if (bin.breaks || !bin.empty()) end_run();
         continue;
       }
       const double x = scale.x(series_[i].middle(bin));
-      const bool joined = !std::isnan(last_y);
-      canvas.line(joined ? last_x : x, joined ? last_y : y, x, y, i);
-      last_x = x;
-      last_y = y;
+      if (last) canvas.line(last->x, last->y, x, y, i);
+      joined = last.has_value();
+      last = {x, y, i};
     }
+    end_run();
   }
 
   void legend() {

@@ -101,6 +101,12 @@ class Reporter {
            " rows beyond the first " + std::to_string(Timeline::kMaxEvents) +
            " are left out; --from and --to choose others\n");
     }
+    if (timeline.batches() > 0) {
+      say_(
+          "gt-log: the log of a run has times of messages, with many "
+          "instructions each (batch); for those of every instruction draw what "
+          "gt-route --trace FILE writes\n");
+    }
     if (options_.kind == Kind::kTimelineSvg) {
       out_.write(timeline_svg(timeline));
     } else {

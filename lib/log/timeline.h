@@ -67,6 +67,9 @@ class Timeline {
   const std::vector<Flow>& flows() const { return flows_; }
   // Whether it is the log of a run, whose flows are transfers.
   bool is_run() const { return log_.is_run(); }
+  // How many events of such a log are messages of several instructions, of
+  // whose times it knows no more.
+  size_t batches() const { return batches_; }
   // Whether lanes are of workers.
   bool has_workers() const { return is_run() || !worker_rows_.empty(); }
   // "rank 3", "worker 0"; "" of what nobody placed.
@@ -160,6 +163,7 @@ class Timeline {
   uint64_t end_ = 0;
   size_t rows_ = 0;
   size_t left_out_ = 0;
+  size_t batches_ = 0;
   Line line_;
   std::string signal_;
   std::string key_;

@@ -39,6 +39,7 @@ void Timeline::take_span(const RunLog::Span& span) {
   Event& event = events_[id];
   const bool parsed = !span.text.empty() && parse_line(span.text, line_).ok();
   const bool single = span.first == span.last;
+  batches_ += single ? 0 : 1;
   event.op = intern(single && parsed ? line_.op : "batch");
   if (parsed) {
     if (const auto* signal = line_.note("signal")) {
