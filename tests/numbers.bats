@@ -86,3 +86,25 @@ END
     [[ ${lines[3]} == 'y = tensor i64[2] -3 9007199254740993' ]]
   done
 }
+
+@test "var with more correction than elements is inf, and nan where all are equal" {
+  for backend in ref cpu; do
+    run -0 values "$backend" <<'END'
+x = tensor f32[4] 1 2 3 4
+y = var x correction=5
+print y
+y = var x correction=1e300
+print y
+c = tensor f32[2] 3 3
+y = var c correction=2
+print y
+one = tensor f32[1] 7
+y = var one
+print y
+END
+    lines_are 'y = tensor f32[] inf
+y = tensor f32[] inf
+y = tensor f32[] nan
+y = tensor f32[] nan'
+  done
+}

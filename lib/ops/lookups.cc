@@ -303,7 +303,7 @@ constexpr Row kRows[] = {
      .labels = labels_take,
      .placeholder = take_word,
      .flops = 0,
-     .sense = "Rows of x, or slices along axis=, that an index names.",
+     .sense = "Slices of x along axis=, or elements of x, that an index names.",
      .details = "y[...,i,...] = x[...,index[i],...]: the index's dimensions "
                 "stand where the axis stood. Any order and repeats are "
                 "allowed; a negative index counts from the end; the gradient "

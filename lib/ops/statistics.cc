@@ -13,6 +13,14 @@ Status types_same(Call& call) {
   return types_reduced(call, call.type(0).dtype);
 }
 
+Status types_var(Call& call) {
+  if (!std::isfinite(call.number("correction"))) {
+    return Error{"key correction must be a finite number, got " +
+                 std::string(call.key("correction"))};
+  }
+  return types_same(call);
+}
+
 Status types_norm(Call& call) {
   const double ord = call.number("ord");
   if (ord != 1 && ord != 2 && !(std::isinf(ord) && ord > 0)) {
@@ -87,15 +95,18 @@ constexpr Row kRows[] = {
        s = sum q axis={axis} keepdims={keepdims}
        y = div s {dof})",
      .in_f32 = true,
-     .types = types_same,
+     .types = types_var,
      .labels = labels_kept,
      .placeholder = var_word,
      .flops = 4,
      .sense = "Variance over axes.",
-     .details = "Axes as sum. The squares' sum is divided by n - correction, "
-                "at least 0; that gives nan of too few elements. correction= "
-                "may be a fraction: 1.5 makes the root's bias smaller. f16 and "
-                "bf16 are computed in f32. Errors: x does not hold floats.",
+     .details =
+         "Axes as sum. The squares' sum is divided by n - correction, or "
+         "by 0 where correction is larger than n: that gives inf, and "
+         "nan where the sum is 0, as of a single element. correction= "
+         "may be a fraction: 1.5 makes the root's bias smaller. f16 and "
+         "bf16 are computed in f32. Errors: x does not hold floats; "
+         "correction is nan or infinite.",
      .source = "torch.var; its sqrt is torch.std; Bessel's correction",
      .example = "x = tensor f32[4] 1 2 3 4\n"
                 "y = var x correction=0\n"

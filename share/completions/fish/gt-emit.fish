@@ -92,7 +92,7 @@ complete -c gt-emit -l ops -x -a 'split' -d 'As many parts along an axis as ther
 complete -c gt-emit -l ops -x -a 'gather' -d 'Elements of x picked along an axis.'
 complete -c gt-emit -l ops -x -a 'scatter_add' -d 'x with elements of src added where index says.'
 complete -c gt-emit -l ops -x -a 'embedding' -d 'The row of the table for each id.'
-complete -c gt-emit -l ops -x -a 'take' -d 'Rows of x, or slices along axis=, that an index names.'
+complete -c gt-emit -l ops -x -a 'take' -d 'Slices of x along axis=, or elements of x, that an index names.'
 complete -c gt-emit -l ops -x -a 'scatter' -d 'x with elements overwritten by those of src where index says.'
 complete -c gt-emit -l ops -x -a 'one_hot' -d 'A row for each class number: 1 at the class, 0 elsewhere.'
 complete -c gt-emit -l ops -x -a 'softmax' -d 'exp x, scaled to sum to 1 along an axis.'
