@@ -47,6 +47,18 @@ def indices(name, shape, seed, limit, at=""):
     return integers(name, shape, seed, at, "", limit, 0, "i64")
 
 
+def written_by_rows(op, shape, cut, at, n):
+    """A table cut by rows, into which a source is added or written."""
+    v = n + 1
+    whole = integers("t", f"{v},3", 1) + indices("i", shape, 2, v) + integers(
+        "s", shape, 3) + [f"y = {op} t i s axis=0", "print y"]
+    placed = integers("t", f"{v},3", 1, at, f" split={cut(0)}") + indices(
+        "i", shape, 2, v, at) + integers("s", shape, 3, at) + [
+        f"y{at} = {op} t{at} i{at} s{at} axis=0 split={cut(0)} "
+        f"shape={v},3", f"print y{at} split={cut(0)}"]
+    return whole, placed, [("t", cut(0), ""), ("s", "", "sum")], "y"
+
+
 # A form gets the mesh's axes as split= would name them ("tp", or both nested),
 # the rank set, and a size; it gives the two programs, and gradients to ask for.
 
@@ -76,14 +88,7 @@ def gather_by_rows(cut, at, n):
 
 @form
 def scatter_by_rows(cut, at, n):
-    v = n + 1
-    whole = integers("t", f"{v},3", 1) + indices("i", "4,3", 2, v) + integers(
-        "s", "4,3", 3) + ["y = scatter_add t i s axis=0", "print y"]
-    placed = integers("t", f"{v},3", 1, at, f" split={cut(0)}") + indices(
-        "i", "4,3", 2, v, at) + integers("s", "4,3", 3, at) + [
-        f"y{at} = scatter_add t{at} i{at} s{at} axis=0 split={cut(0)} "
-        f"shape={v},3", f"print y{at} split={cut(0)}"]
-    return whole, placed, [("t", cut(0), ""), ("s", "", "sum")], "y"
+    return written_by_rows("scatter_add", "4,3", cut, at, n)
 
 
 @form
@@ -102,14 +107,7 @@ def take_by_columns(cut, at, n):
 
 @form
 def overwritten_by_rows(cut, at, n):
-    v = n + 1
-    whole = integers("t", f"{v},3", 1) + indices("i", "6,3", 2, v) + integers(
-        "s", "6,3", 3) + ["y = scatter t i s axis=0", "print y"]
-    placed = integers("t", f"{v},3", 1, at, f" split={cut(0)}") + indices(
-        "i", "6,3", 2, v, at) + integers("s", "6,3", 3, at) + [
-        f"y{at} = scatter t{at} i{at} s{at} axis=0 split={cut(0)} "
-        f"shape={v},3", f"print y{at} split={cut(0)}"]
-    return whole, placed, [("t", cut(0), ""), ("s", "", "sum")], "y"
+    return written_by_rows("scatter", "6,3", cut, at, n)
 
 
 @form

@@ -168,6 +168,22 @@ class Program:
             self.both(r.name, op, [v.name, *names], tail, more)
         return r
 
+    def summand(self, w, axes):
+        for axis in sorted(axes):
+            r = Value(self.name(), w.shape, w.cuts, w.sums | {axis}, w.inv)
+            self.move(r.name, "convert", w.name, f"over={axis} src=R dst=P")
+            w = r
+        return w
+
+    def indices(self, shape, cuts, below, inv=()):
+        i = Value(self.name(), shape, cuts)
+        note = ",".join(f"{a}:I" for a in self.mesh if a in inv)
+        self.source(i.name, "rand", f" f64[{i.dims()}] {self.seed()}",
+                    i.split(), f" #type={note}" if note else "")
+        self.both(i.name, "mul", [i.name], f" {below}")
+        self.both(i.name, "cast", [i.name], " i64")
+        return i
+
     # ---- the end ---------------------------------------------------------------
 
     def show(self, v, label):
