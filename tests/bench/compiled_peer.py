@@ -59,7 +59,7 @@ def torch_workload(name, threads, rounds):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        return loss
+        return loss.detach()
 
     return float(step()), timed(step, float, rounds)
 
