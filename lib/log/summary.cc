@@ -25,10 +25,9 @@ void Summary::take(const Input& input) {
     one.bytes = static_cast<double>(row.bytes);
     one.flops = row.flops;
     one.nanoseconds = static_cast<double>(row.end - row.start);
-    std::string_view queue = row.queue;
-    const std::string_view worker = take_worker(queue);
-    if (!worker.empty()) {
-      add_to(workers_, std::string(worker) + " " + std::string(row.op), one);
+    if (!row.worker.empty()) {
+      add_to(workers_, std::string(row.worker) + " " + std::string(row.op),
+             one);
     }
     if (row.signal == "-") return add(row.op, "", one);
     return add(row.op,

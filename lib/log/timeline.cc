@@ -69,9 +69,8 @@ void Timeline::take(const Input& input) {
   if (is_outside(row.start, row.end)) return;
   const Subject subject = subject_of(input, line_, signal_);
   if (selection_ != nullptr && !selection_->matches(subject)) return;
-  std::string_view queue = row.queue;
-  if (const std::string_view worker = take_worker(queue); !worker.empty()) {
-    return take_worker_row(row, {std::string(worker), 0, 1}, subject);
+  if (!row.worker.empty()) {
+    return take_worker_row(row, {std::string(row.worker), 0, 1}, subject);
   }
   const auto ranks = parse_ranks(row.rank);
   if (!ranks.ok() || ranks.value().size() > kMaxSeats) {
@@ -100,14 +99,12 @@ void Timeline::take_seat(const TraceRow& row, const Seat& seat,
 uint32_t Timeline::add_row(const TraceRow& row, const Seat& seat,
                            const Subject& subject) {
   rows_ += seat.place == 0 ? 1 : 0;
-  std::string_view queue = row.queue;
-  (void)take_worker(queue);
   Event event{};
   event.start = row.start;
   event.end = row.end;
   event.flops = row.flops;
   event.bytes = row.bytes;
-  event.lane = lane_of(seat, queue);
+  event.lane = lane_of(seat, row.queue);
   event.op = intern(row.op);
   event.signal = intern(subject.signal);
   event.at = intern(row.at);
@@ -124,11 +121,9 @@ void Timeline::take_worker_row(const TraceRow& row, const Seat& seat,
   }
   const bool aliases = row.start == row.end && is_alias(row.op);
   const uint32_t event = aliases ? kNobody : add_row(row, seat, subject);
-  std::string_view queue = row.queue;
-  (void)take_worker(queue);
   workers_.insert(seat.rank);
   worker_rows_.push_back({row.start, event, intern(seat.rank), intern(row.rank),
-                          intern(row.text), queue == "comm"});
+                          intern(row.text), row.queue == "comm"});
 }
 
 void Timeline::find_worker_flows() {

@@ -44,14 +44,6 @@ class Columns {
 
 }  // namespace
 
-std::string_view take_worker(std::string_view& queue) {
-  const size_t slash = queue.find('/');
-  if (slash == std::string_view::npos) return {};
-  const std::string_view worker = queue.substr(0, slash);
-  queue.remove_prefix(slash + 1);
-  return worker;
-}
-
 bool parse_row(std::string_view line, LogRow& row) {
   Columns columns(line);
   row.time = columns.next();
@@ -69,6 +61,9 @@ bool parse_row(std::string_view line, TraceRow& row) {
   row.start = columns.number<uint64_t>();
   row.end = columns.number<uint64_t>();
   row.queue = columns.next();
+  const size_t worker = row.queue.find('/') + 1;  // and the slash; or 0
+  row.worker = row.queue.substr(0, worker == 0 ? 0 : worker - 1);
+  row.queue.remove_prefix(worker);
   row.rank = columns.next();
   row.at = columns.next();
   row.op = columns.next();

@@ -29,19 +29,16 @@ struct LogRow {
 struct TraceRow {
   uint64_t start = 0;  // nanoseconds since the run's start
   uint64_t end = 0;
-  std::string_view queue;  // "compute"; of worker 0 of a run, "0/compute"
-  std::string_view rank;   // a rank set, or "-"
-  std::string_view at;     // "model.gt:7"
+  std::string_view worker;  // of a run, whose queues are "0/compute"; else ""
+  std::string_view queue;   // "compute"
+  std::string_view rank;    // a rank set, or "-"
+  std::string_view at;      // "model.gt:7"
   std::string_view op;
   uint64_t bytes = 0;  // of its operands and results
   double flops = 0;
   std::string_view signal;  // as noted, or "-"
   std::string_view text;    // without its notes
 };
-
-// Of a row of a trace that several workers wrote: which one, taken off its
-// queue; else "".
-std::string_view take_worker(std::string_view& queue);
 
 // False if the line is not such a row.
 bool parse_row(std::string_view line, LogRow& row);
