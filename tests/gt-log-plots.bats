@@ -89,12 +89,12 @@ points() {
   numbers loss 7 >a
   numbers loss 9 >b
   spawn gt-log --plot loss --ascii -f a b >pictures
-  until grep -q 'a 7   + b 9' pictures; do sleep 0.05; done
+  await 'a 7   + b 9' pictures
   numbers loss 6 >>b
-  until grep -q 'a 7   + b 6' pictures; do sleep 0.05; done
+  await 'a 7   + b 6' pictures
   # One that is begun anew is read anew.
   numbers loss 1 >a
-  until grep -q 'a 1   + b 6' pictures; do sleep 0.05; done
+  await 'a 1   + b 6' pictures
   run -2 --separate-stderr gt-log --plot loss -f nowhere
   [[ $stderr == 'gt-log: nowhere: No such file'* ]]
 }

@@ -45,11 +45,6 @@ wrong() {
   [[ $stderr == *'gt-route: waited 1 s for all workers; 0 of 2 workers are here'* ]]
 }
 
-# await PATTERN FILE: until a line of it is there.
-await() {
-  within 20 bash -c 'until grep -q "$0" "$1"; do sleep 0.05; done' "$1" "$2"
-}
-
 @test "those that are missing are named" {
   local at=ipc://@gt-test-$$-missing
   spawn gt-work --connect "$at" --rank 2 --name two
@@ -207,7 +202,7 @@ s = tensor f32[] 4'
   exec {to}<> in
   spawn gt-route -n 2 in > out.txt 2> err.txt
   printf '%s\n' 'x = tensor f32[] 1' 'print x' >&"$to"
-  within 20 bash -c 'until [ -s out.txt ]; do sleep 0.05; done'
+  await . out.txt
   worker=$(cut -d ' ' -f 1 "/proc/${spawned[0]}/task/${spawned[0]}/children")
   kill -KILL "$worker"
   wait "${spawned[0]}" || status=$?

@@ -63,9 +63,34 @@ within() {
   timeout -k 2 "$@"
 }
 
+# await PATTERN FILE [OPTION...]: until a line of the file, which may not be there
+# yet, matches; options are grep's. Fails when that takes longer than two minutes.
+await() {
+  local end=$((SECONDS + 120))
+  until grep -q "${@:3}" -e "$1" "$2" 2>/dev/null; do
+    ((SECONDS < end)) || { echo "no line '$1' came in $2"; return 1; }
+    sleep 0.05
+  done
+}
+
 # skip_if_sanitized REASON: for what a sanitizer makes slow or meaningless.
 skip_if_sanitized() {
   [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"
+}
+
+# make_stream: model.gt, a small program with gradients, and model.s, its stream.
+make_stream() {
+  cat >model.gt <<'END'
+x = randn f32[8,4] 1 #signal=batch
+w = randn f32[4,2] 2
+y = matmul x w #signal=layer/up
+l = mean y
+g = grad l w
+w = sgd w g 0.1
+# a comment
+print l
+END
+  gt-emit model.gt >model.s
 }
 
 # need PROGRAM: fails, naming it, where a program is not built or installed.

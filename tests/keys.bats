@@ -32,15 +32,6 @@ attach() {
     --key "$1.key" --route-key route.pub --name "$1" --timeout 20
 }
 
-await() { # COMMAND...: until it is true
-  local tries
-  for ((tries = 0; tries < 400; tries++)); do
-    "$@" && return
-    sleep 0.05
-  done
-  return 1
-}
-
 wrong() { # MESSAGE COMMAND...
   run -2 --separate-stderr "${@:2}"
   [ "$stderr" = "$1" ]
@@ -74,11 +65,11 @@ wrong() { # MESSAGE COMMAND...
   route
   attach a
   attach b
-  await test -s route.status
+  await . route.status
   [ "$(<out)" = 'z@0 = tensor f32[] 16' ]
   [ "$(<route.status)" = 0 ]
-  await test -s a.status
-  await test -s b.status
+  await . a.status
+  await . b.status
   [ "$(cat a.status b.status)" = $'0\n0' ]
 }
 
@@ -87,13 +78,13 @@ wrong() { # MESSAGE COMMAND...
   route
   attach stranger
   attach a
-  await test -s stranger.status
+  await . stranger.status
   [ "$(<stranger.status)" = 4 ]
   grep -F "does not admit this worker's key, $(<stranger.pub)" stranger.status.err
-  await grep -F "a worker with key $(<stranger.pub) at 127.0.0.1 is not one of those to be admitted" \
-    route.status.err
+  await "a worker with key $(<stranger.pub) at 127.0.0.1 is not one of those to be admitted" \
+    route.status.err -F
   attach b
-  await test -s route.status
+  await . route.status
   [ "$(<route.status)" = 0 ]
   [ "$(<out)" = 'z@0 = tensor f32[] 16' ]
 }
@@ -103,10 +94,10 @@ wrong() { # MESSAGE COMMAND...
   cp a.pub allowed
   route
   attach a
-  await grep -q '1 of 2' route.status.err
+  await '1 of 2' route.status.err
   cat b.pub >>allowed
   attach b
-  await test -s route.status
+  await . route.status
   [ "$(<route.status)" = 0 ]
 }
 

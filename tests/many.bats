@@ -22,16 +22,6 @@ same() {
   done
 }
 
-# await_output FILE: until something was written to it.
-await_output() {
-  local tries
-  for ((tries = 0; tries < 200; tries++)); do
-    [[ -s $1 ]] && return
-    sleep 0.05
-  done
-  return 1
-}
-
 @test "one program, one worker or many: the same bits" {
   cat >p.gt <<'END'
 x = randn f32[33,17]
@@ -177,7 +167,7 @@ END
   exec 7<>in
   spawn bash -c 'exec gt-route -n 2 --threads 1 <in >out 7>&-'
   printf 'x = ones f32[2]\nprint x\n' >&7
-  await_output out
+  await . out
   [ "$(cat out)" = 'x = tensor f32[2] 1 1' ]
   exec 7>&-
   wait "${spawned[0]}"
@@ -214,10 +204,7 @@ END
   route=$!
   exec 5>stream
   cat p >&5
-  until grep -q 'y@0 = tensor f32\[\] 2' out; do
-    kill -0 "$route"
-    sleep 0.05
-  done
+  await 'y@0 = tensor f32\[\] 2' out
   # 1 MiB each; a worker has some of its own in flight and sees some of the other's.
   for worker in $(<"/proc/$route/task/$route/children"); do
     (($(awk '/^VmHWM/ { print $2 }' "/proc/$worker/status") < 80 * 1024))

@@ -43,9 +43,9 @@ ask() {
   spawn bash -c 'exec gt-emit <in >between'
   emitter=$!
   printf 'x = ones f32[1]\nprint x\n' >in
-  until [[ -s out ]]; do sleep 0.01; done # it is in mid-stream
+  await . out # it is in mid-stream
   kill -KILL "$emitter"
-  until [[ -s ended ]]; do sleep 0.01; done
+  await . ended
   exec {hold}>&-
   [ "$(<ended)" -eq 4 ]
   [ "$(<err)" = 'gt-work: <stdin>: stream cut short after line 3' ]

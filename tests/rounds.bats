@@ -81,7 +81,7 @@ same_either_way() {
   cat p >&5
   head -n 30 <(rounds 1 | tail -n +4) >&5
   echo 'print n@0 as=last' >&5
-  within 60 bash -c 'until grep -q "^last" answers; do sleep 0.05; done'
+  await '^last' answers
   exec 5>&-
   head -n 120 answers | cmp - out
 }

@@ -84,7 +84,7 @@ until_said() {
     yes "n = add n 1 #note=$(printf '%070d' 0)" | head -n $n # 100 MB
     echo 'print n'
   } >in
-  within 120 bash -c 'until [ -s out ]; do sleep 0.1; done'
+  await . out
   [ "$(cat out)" = "n = tensor i64[] $n" ]
   most=$(awk '$1 == "VmHWM:" { print $2 }' "/proc/$route/status")
   echo "at most $most KiB"

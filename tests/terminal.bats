@@ -155,13 +155,13 @@ says() {
   spawn gt-route --bind "ipc://@gt-term-$$" --workers 2 -v --timeout 4 p 2>err >out
   route=$!
   spawn gt-work --connect "ipc://@gt-term-$$" --name "$hostile" --timeout 10 2>err.1
-  within 20 bash -c 'until grep -q "1 of 2" err; do sleep 0.05; done'
+  await '1 of 2' err
   says gt-work --connect "ipc://@gt-term-$$" --name "$hostile" --timeout 10
   grep -q 'a worker of this name is here' err
   wait "$route" || true
   fit err
   # What gt-route says at the end names the worker, too, and to the worker.
-  within 20 bash -c 'until [ -s err.1 ]; do sleep 0.05; done'
+  await . err.1
   fit err.1
 }
 

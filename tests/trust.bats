@@ -15,12 +15,6 @@ need_nobody() {
     skip "another user cannot run the programs where they are"
 }
 
-# await PATTERN FILE: until a line of it is there.
-await() {
-  within 20 bash -c 'until grep -q "$0" "$1" 2>/dev/null; do sleep 0.05; done' \
-    "$1" "$2"
-}
-
 # route OPTION...: gt-route at a free tcp port of this host, as $at.
 route() {
   spawn gt-route --bind tcp://127.0.0.1:0 "$@" >out 2>err

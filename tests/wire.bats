@@ -105,7 +105,7 @@ same_as_work() {
   spawn bash -c "exec gt-route -n 2 in >out 2>err $hold>&-"
   route=$!
   printf 'x = ones f32[2]\nprint x\n' >in
-  within 60 bash -c 'until [ -s out ]; do sleep 0.05; done'
+  await . out
   kill -KILL "$(cut -d ' ' -f 1 "/proc/$route/task/$route/children")"
   exec {hold}>&-
   status=0
@@ -118,7 +118,7 @@ same_as_work() {
   printf '%s\n' 'x = ones f32[6000,6000]' 'y = matmul x x' 'print y' >p.gt
   spawn bash -c 'exec gt-route -n 1 --backend ref --log log p.gt >out 2>err'
   route=$!
-  within 60 bash -c 'until grep -q issue log 2>/dev/null; do sleep 0.05; done'
+  await issue log
   kill -TERM "$route"
   status=0
   within 60 tail --pid="$route" -f /dev/null
