@@ -167,7 +167,7 @@ END
       gt-log --plot l $look r >out
       [ -s out ]
       [[ $look == *--text ]] || xmllint --noout out
-      ! grep -qE '"[^"]*(nan|inf)' out
+      run ! grep -E '="[^"]*(nan|inf)' out
     done
   done
 }

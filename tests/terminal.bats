@@ -132,7 +132,7 @@ says() {
     "mesh: {dp: 2}"$'\n'"signals: {a: {shard: {\"$quoted\": 0}}}"; do
     printf '%s\n' "$text" >"c.yaml"
     cp c.yaml "$hostile.yaml"
-    ! gt-shard -c c.yaml p 2>err >out
+    run ! bash -c 'gt-shard -c c.yaml p 2>err >out'
     fit err
     says gt-shard -c "$hostile.yaml" p
   done
