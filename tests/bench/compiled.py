@@ -4,7 +4,7 @@ skipped."""
 import os
 import subprocess
 
-from measure import EMIT, WORK, run, same, seconds
+from measure import EMIT, WORK, per_step, run, same
 
 PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                     "compiled_peer.py")
@@ -65,18 +65,6 @@ def emitted(text):
                stdout=subprocess.PIPE, text=True).stdout
 
 
-def seconds_per_step(init, step, threads, rounds):
-    """Of gt-work, as measure.per_step has it, with lines that gt-emit wrote."""
-    few = 30
-
-    def total(count):
-        stream = emitted(init + step * count + "print probe\n")
-        return seconds([WORK, "--threads", str(threads)], input=stream,
-                       text=True, stdout=subprocess.DEVNULL)
-
-    return (total(few + rounds) - total(few)) / rounds
-
-
 def value_of(init, step, result):
     out = run([WORK, "--threads", "1"], input=emitted(init + step + result),
               stdout=subprocess.PIPE, text=True).stdout
@@ -116,7 +104,7 @@ def compiled(report, folder):
                             rounds=rounds, threads=threads, compiler=compiler):
                     value, theirs = peer(compiler, name, threads, rounds)
                     same([value_of(init, step, result)], [value], 1e-4, name)
-                    ours = seconds_per_step(init, step, threads, rounds)
+                    ours = per_step(init, step, threads, 30, rounds, emitted)
                     return ours, theirs, theirs / ours
 
                 report.pair(f"{what}, {threads} thr, {title} s : ours",

@@ -4,6 +4,7 @@ per step.
 usage: compiled_peer.py torch|jax chain|mlp THREADS ROUNDS
        compiled_peer.py torch|jax check
 """
+import math
 import os
 import sys
 import time
@@ -17,6 +18,17 @@ def timed(step, wait, rounds):
         last = step()
     wait(last)
     return (time.perf_counter() - start) / rounds
+
+
+def ramp(lib, *shape, scale=1.0, factor=1.0):
+    """The numbers that gt's workload has, by either library."""
+    values = lib.arange(math.prod(shape), dtype=lib.float32) * factor
+    return (lib.sin(values) * scale).reshape(shape)
+
+
+def mlp_weights(lib):
+    return [ramp(lib, 784, 256, scale=0.05), lib.zeros(256),
+            ramp(lib, 256, 10, scale=0.05), lib.zeros(10)]
 
 
 def chain_of(lib, x):
@@ -33,17 +45,9 @@ def torch_workload(name, threads, rounds):
         value = float(run(x).mean())
         return value, timed(lambda: run(x), lambda y: None, rounds)
 
-    def ramp(*shape, scale=1.0, factor=1.0):
-        count = 1
-        for size in shape:
-            count *= size
-        values = torch.arange(count, dtype=torch.float32) * factor
-        return (torch.sin(values) * scale).reshape(shape)
-
-    x = ramp(128, 784, factor=0.37)
+    x = ramp(torch, 128, 784, factor=0.37)
     t = torch.zeros(128, dtype=torch.int64)
-    weights = [ramp(784, 256, scale=0.05), torch.zeros(256),
-               ramp(256, 10, scale=0.05), torch.zeros(10)]
+    weights = mlp_weights(torch)
     for w in weights:
         w.requires_grad_()
 
@@ -76,16 +80,8 @@ def jax_workload(name, threads, rounds):
         value = float(run(x).mean())
         return value, timed(lambda: run(x), jax.block_until_ready, rounds)
 
-    def ramp(*shape, scale=1.0, factor=1.0):
-        count = 1
-        for size in shape:
-            count *= size
-        values = jnp.arange(count, dtype=jnp.float32) * factor
-        return (jnp.sin(values) * scale).reshape(shape)
-
-    x = ramp(128, 784, factor=0.37)
-    state = [(ramp(784, 256, scale=0.05), jnp.zeros(256),
-              ramp(256, 10, scale=0.05), jnp.zeros(10))]
+    x = ramp(jnp, 128, 784, factor=0.37)
+    state = [tuple(mlp_weights(jnp))]
 
     def loss_of(weights):
         w1, b1, w2, b2 = weights

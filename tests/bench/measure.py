@@ -88,11 +88,12 @@ class Report:
               f"aim {sign} {aim}: {word}", flush=True)
 
 
-def per_step(init, step, threads, few, many):
-    """Seconds of one step: the difference of a long and a short run."""
+def per_step(init, step, threads, few, many, emitted=str):
+    """Seconds of one step: the difference of a long and a short run. `emitted`
+    makes of a program what gt-work runs."""
 
     def total(rounds):
-        text = init + step * rounds + "print probe\n"
+        text = emitted(init + step * rounds + "print probe\n")
         return seconds([WORK, "--threads", str(threads)], input=text,
                        text=True, stdout=subprocess.DEVNULL)
 
