@@ -209,6 +209,17 @@ std::string meant_option(const CLI::App& app) {
   return "";
 }
 
+// CLI11's "--repeat: 2 required N FILE missing" as "--repeat: expected N FILE".
+std::string worded(std::string text) {
+  constexpr std::string_view kRequired = " required ", kMissing = " missing";
+  const size_t at = text.find(kRequired);
+  if (at == text.npos || !text.ends_with(kMissing)) return text;
+  text.resize(text.size() - kMissing.size());
+  text.resize(std::min(text.find(":{"), text.size()));  // svg|chrome again
+  const size_t count = text.rfind(' ', at - 1) + 1;
+  return text.replace(count, at + kRequired.size() - count, "expected ");
+}
+
 }  // namespace
 
 bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
@@ -223,8 +234,8 @@ bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
       status = static_cast<int>(Exit::kUsage);
     }
   } catch (const CLI::ParseError& e) {
-    say(app.get_name() + ": " + e.what() + meant_option(app) + "; try " +
-        app.get_name() + " --help\n");
+    say(app.get_name() + ": " + worded(e.what()) + meant_option(app) +
+        "; try " + app.get_name() + " --help\n");
     status = static_cast<int>(Exit::kUsage);
   }
   return false;

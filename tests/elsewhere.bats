@@ -125,6 +125,7 @@ y = x + 1  =>  an op is a word before its operands, as in y = add a b
 y = x * 2  =>  an op is a word before its operands, as in y = mul a b
 x += 1  =>  an op is a word before its operands, as in y = add a b
 y = -x  =>  the op for -x is neg
+y = concat [x, x]  =>  operands stand one after another, without brackets or commas, as in y = concat a b
 y = x[0]  =>  a part of a tensor is taken by slice, as in y = slice x 0 2:5
 y = sum(x)  =>  an op and its operands are words, as in y = sum x axis=0
 y = 1.5  =>  numbers are written as in x = tensor f32[2] 1 2

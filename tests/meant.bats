@@ -108,6 +108,10 @@ print w'
 
 @test "an option that is spelt like another, in every program" {
   local program
+  run -2 --separate-stderr gt-emit --repeat 3
+  [ "$stderr" = 'gt-emit: --repeat: expected N FILE; try gt-emit --help' ]
+  run -2 --separate-stderr gt-work --threads
+  [ "$stderr" = 'gt-work: --threads: expected N; try gt-work --help' ]
   run -2 --separate-stderr gt-emit --repeats 3
   [[ $stderr == *"--repeats; did you mean '--repeat'?; try gt-emit --help"* ]]
   for program in gt-emit gt-shard gt-check gt-route gt-work gt-log gt-key; do

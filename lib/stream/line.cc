@@ -306,21 +306,31 @@ class Parser {
     if (parse_number(word) || parse_type(word).ok()) {
       return "; numbers are written as in x = tensor f32[2] 1 2";
     }
-    if (word[0] != '[' && word.find('[') != word.npos) {
-      return "; a part of a tensor is taken by slice, as in y = slice x 0 2:5";
-    }
-    if (word[0] != '(' && word.find('(') != word.npos) {
-      return "; an op and its operands are words, as in y = sum x axis=0";
-    }
-    if (word[0] == '[' || word[0] == '(' || word.find(',') != word.npos) {
-      return "; a list stands in a key, as in shape=2,3, and sizes in a type, "
-             "as in f32[2,3]";
-    }
+    if (const auto hint = hint_of_list(word); !hint.empty()) return hint;
     if (word[0] == '-') return "; the op for -x is neg";
     if (word.find('/') != word.npos) {
       return "; a path stands in double quotes";
     }
     return "";
+  }
+
+  // Of [2,3], 2,3, [a,b], x[0] and sum(x), as other languages have them.
+  static std::string_view hint_of_list(std::string_view word) {
+    const bool is_list = word[0] == '[' || word[0] == '(';
+    if (!is_list && word.ends_with(']')) {
+      return "; a part of a tensor is taken by slice, as in y = slice x 0 2:5";
+    }
+    if (!is_list && word.find('(') != word.npos) {
+      return "; an op and its operands are words, as in y = sum x axis=0";
+    }
+    if (!is_list && word.find(',') == word.npos) return "";
+    if (word.find_first_not_of("0123456789-.,[]()") == word.npos) {
+      return "; a list stands in a key, as in shape=2,3, and sizes in a type, "
+             "as in f32[2,3]";
+    }
+    if (!is_list) return "";
+    return "; operands stand one after another, without brackets or commas, "
+           "as in y = concat a b";
   }
 
   bool parse_name(std::string_view word, size_t at, Name& name) {
