@@ -126,6 +126,7 @@ inline void store_part(T* to, V pack, int64_t n) {
 inline F32 fma(F32 a, F32 b, F32 c) { return _mm512_fmadd_ps(a, b, c); }
 inline F64 fma(F64 a, F64 b, F64 c) { return _mm512_fmadd_pd(a, b, c); }
 // By mask, since the plain form makes GCC 12 warn of its own header.
+inline F32 least(F32 a, F32 b) { return _mm512_maskz_min_ps(0xffff, a, b); }
 inline F32 root(F32 x) { return _mm512_maskz_sqrt_ps(0xffff, x); }
 inline F64 root(F64 x) { return _mm512_maskz_sqrt_pd(0xff, x); }
 inline F32 round_down(F32 x) {
@@ -143,6 +144,7 @@ inline F64 round_even(F64 x) {
 #elif GT_PACK_BYTES == 32
 inline F32 fma(F32 a, F32 b, F32 c) { return _mm256_fmadd_ps(a, b, c); }
 inline F64 fma(F64 a, F64 b, F64 c) { return _mm256_fmadd_pd(a, b, c); }
+inline F32 least(F32 a, F32 b) { return _mm256_min_ps(a, b); }
 inline F32 root(F32 x) { return _mm256_sqrt_ps(x); }
 inline F64 root(F64 x) { return _mm256_sqrt_pd(x); }
 inline F32 round_down(F32 x) { return _mm256_floor_ps(x); }
@@ -169,6 +171,19 @@ inline V round_even(V x) {
     x[i] = std::nearbyint(x[i]);
   }
   return x;
+}
+#endif
+
+#if GT_PACK_BYTES != 16
+// Each lane's own of eight numbers: that which its last three bits count.
+inline F32 pick(const float (&from)[8], I32 which) {
+  const __m256 all = _mm256_loadu_ps(from);
+#if GT_PACK_BYTES == 64
+  return _mm512_maskz_permutexvar_ps(0xffff, reinterpret_cast<__m512i>(which),
+                                     _mm512_maskz_broadcast_f32x8(0xffff, all));
+#else
+  return _mm256_permutevar8x32_ps(all, reinterpret_cast<__m256i>(which));
+#endif
 }
 #endif
 

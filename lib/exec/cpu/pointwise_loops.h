@@ -8,6 +8,7 @@
 
 #include "exec/cpu/elementary.h"
 #include "exec/cpu/loops.h"
+#include "exec/cpu/pieces.h"
 #include "exec/cpu/sine.h"
 
 namespace gt::cpu::GT_ISA {
@@ -132,8 +133,9 @@ struct Gelu {
 struct GeluTanh {
   template <typename V>
   static V of(V x) {
-    const V u = (x + x * x * x * number<V>(kCubic)) * number<V>(kTanhRate);
-    return x * ((1 + tanh(u)) * number<V>(0.5));
+    const V slope =
+        fma(x * x, number<V>(kCubic * kTanhRate), number<V>(kTanhRate));
+    return x * ((1 + tanh(x * slope)) * number<V>(0.5));
   }
 };
 struct GeluGrad {
