@@ -116,39 +116,11 @@ class Gather final : public Kernel {
   Indexed indexed_;
 };
 
-// y = x, then y[index[i,j],j] += src[i,j], in the order of the index.
-template <typename T>
-class ScatterAdd final : public Kernel {
+// y = x, then y[index[i,j],j] = src[i,j], or += it, in the order of the index.
+template <typename T, bool kAdds>
+class ScatterInto final : public Kernel {
  public:
-  ScatterAdd(const Call& call, const Context& context)
-      : indexed_(call, context), bytes_(call.results[0].bytes()) {}
-
-  Status run(std::span<const void* const> in,
-             std::span<void* const> out) override {
-    if (Status s = indexed_.read(in[1]); !s.ok()) return s;
-    const auto* src = static_cast<const T*>(in[2]);
-    auto* y = static_cast<T*>(out[0]);
-    if (in[0] != out[0]) std::memcpy(y, in[0], bytes_);
-    indexed_.each([src, y](int64_t i, int64_t at) {
-      if (at >= 0) y[at] += src[i];
-    });
-    return ok_status();
-  }
-
-  bool in_place(size_t operand, size_t /*result*/) const override {
-    return operand == 0;
-  }
-
- private:
-  Indexed indexed_;
-  size_t bytes_;
-};
-
-// y = x, then y[index[i,j],j] = src[i,j], in the order of the index.
-template <typename T>
-class Scatter final : public Kernel {
- public:
-  Scatter(const Call& call, const Context& context)
+  ScatterInto(const Call& call, const Context& context)
       : indexed_(call, context), bytes_(call.results[0].bytes()) {}
 
   Status run(std::span<const void* const> in,
@@ -158,7 +130,12 @@ class Scatter final : public Kernel {
     auto* y = static_cast<T*>(out[0]);
     if (in[0] != out[0] && bytes_ > 0) std::memcpy(y, in[0], bytes_);
     indexed_.each([src, y](int64_t i, int64_t at) {
-      if (at >= 0) y[at] = src[i];
+      if (at < 0) return;
+      if constexpr (kAdds) {
+        y[at] += src[i];
+      } else {
+        y[at] = src[i];
+      }
     });
     return ok_status();
   }
@@ -171,6 +148,10 @@ class Scatter final : public Kernel {
   Indexed indexed_;
   size_t bytes_;
 };
+template <typename T>
+using Scatter = ScatterInto<T, false>;
+template <typename T>
+using ScatterAdd = ScatterInto<T, true>;
 
 // A kernel that moves elements and need not know what they are.
 template <template <typename> class K>
