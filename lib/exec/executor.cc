@@ -64,7 +64,7 @@ void Executor::run_traced(TaskRecord& task) {
 void Executor::idle() {
   has_output_ = false;
   held_cost_ = 0;
-  out_.flush();  // first, since files may take long
+  out_.flush();  // before the saves are waited for, which may take long
   check_output();
   settle_saves();
   if (trace_ != nullptr) trace_->pause();

@@ -127,7 +127,8 @@ Result<Fd> Files::open(const std::string& path) const {
                  split(resolved.value()).second.c_str(),
                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (fd.ok()) return fd;
-  // A link that leads nowhere now; elsewhere it would lead outside, or not.
+  // A symbolic link whose target is missing. To say so would tell what there is
+  // outside the roots, where it may lead; so it is refused like all outside.
   return is_limited() && errno == ELOOP ? outside(path) : io_error(path, errno);
 }
 

@@ -29,7 +29,7 @@ std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
 }  // namespace
 
 void RemoteSession::send_report(const Report& report) {
-  // The thread that decodes may sleep.
+  // The thread that decodes may sleep until lines come; this wakes it.
   if (worker_options_.fail_fast) inbox_.close();
   // After the first loss of a peer, others are consequences.
   if (report.status == Exit::kLost && std::exchange(has_told_loss_, true)) {
@@ -40,7 +40,8 @@ void RemoteSession::send_report(const Report& report) {
     const std::lock_guard lock(worker_mutex_);
     if (worker_ != nullptr) message.field("seq", worker_->at());
   }
-  // It only tells places apart, and the line stands at its end.
+  // gt-route only compares places, and the end of one, where its line stands,
+  // tells it from others; so of a long path the beginning is left out.
   const std::string at = to_string(report.place);
   message.field("at", std::string_view(at).substr(
                           at.size() - std::min(at.size(), kMostPlace)));

@@ -91,8 +91,8 @@ Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
 
 Replacement::~Replacement() { hide(); }
 
-// Where another program found it before it was locked here, it was taken for
-// one that is left behind.
+// Between the file's creation and its lock another program may take it for
+// one that was left behind, and remove it; then it is made again.
 void Replacement::make_named() {
   for (int tries = 0; tries < 10; ++tries) {
     fd_ =
