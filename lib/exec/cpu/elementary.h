@@ -10,8 +10,8 @@
 // runs in turns:
 //
 //             exp          log          sin          tanh         erf
-//   AVX-512   0.10  0.25   0.15  0.22   0.19  0.20   0.16  0.22   0.14  0.39
-//   AVX2      0.19  0.39   0.29  0.27   0.36  0.28   0.31  0.58   0.28  0.45
+//   AVX-512   0.10  0.25   0.15  0.22   0.18  0.20   0.16  0.22   0.14  0.38
+//   AVX2      0.18  0.39   0.30  0.27   0.35  0.27   0.29  0.55   0.27  0.42
 //
 // SLEEF's functions of one unit take from 1.6 to 10 times as long as these.
 #pragma once
