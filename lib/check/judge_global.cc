@@ -14,17 +14,6 @@
 namespace gt {
 namespace {
 
-// The line as one device runs it: without split=, and without a shape= that
-// only says of what whole split= speaks.
-Line whole_line(const Line& line, const Op& op) {
-  Line whole = line;
-  std::erase_if(whole.keys, [&](const Key& key) {
-    return key.key == "split" || key.key == "part" ||
-           (key.key == "shape" && !states_sizes(op));
-  });
-  return whole;
-}
-
 // Reductions whose shards' results do not add up to the whole's: what gives one
 // number for the dimension, but no index and no spread.
 bool reduces(const Call& call, size_t argument, int dim) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "ops/table.h"
 #include "stream/line.h"
@@ -79,38 +80,62 @@ void NodeGradient::state_wholes() {
 
 void NodeGradient::state_whole(size_t s) {
   const Step& first = groups_[0].steps[s];
-  if (!first.sized || first.op->key_index("split") < 0) return;
-  const ValueId v = value_of(*first.sized);
-  if (v == kNil) return;
-  const TypeId type = pass_.tape.value(v).type;
-  const auto cut = pass_.lines.cut(type, place_);
+  if (first.op->key_index("split") < 0) return;
+  const auto type = sized_as(first);
+  const auto cut = type ? pass_.lines.cut(*type, place_) : std::nullopt;
   if (!cut || (first.op->row->crosses && !is_uneven(s))) return;
-  const auto& spec = pass_.lines.types().placed(type).global->spec;
   for (StepGroup& group : groups_) {
+    const Shape& part = type->on(group.ranks[0]).shape;
+    widen(group.steps[s], type->global->spec, part, cut->whole);
     Step& step = group.steps[s];
-    // What is not cut is of the size that the step gives it.
-    const auto widen = [&](Shape& shape) {
-      for (size_t d = 0; d < shape.size(); ++d) {
-        if (!spec[d].empty()) shape[d] = cut->whole[d];
-      }
-    };
-    if (makes_constant(step)) {
-      Type made = parse_type(step.operands[0].text).value();
-      widen(made.shape);
-      step.operands[0].text = to_string(made);
-    }
-    for (auto& [key, value] : step.keys) {
-      if (key != "shape") continue;
-      Shape shape = parse_shape(value, false).value();
-      widen(shape);
-      value = list_text(shape);
-    }
     std::erase_if(step.keys, [](auto& key) {
-      return key.first == "split" || key.first == "split_sizes";
+      return key.first == "split" || key.first == "split_sizes" ||
+             key.first == "part";
     });
     step.keys.emplace_back("split", cut->split);
-    if (first.op->row->crosses) {
+    if (step.op->key_index("shape") >= 0 && !states_sizes(*step.op)) {
       step.keys.emplace_back("shape", list_text(cut->whole));
+    }
+  }
+}
+
+// The type whose sizes the step states, of one dimension if it is of one.
+std::optional<PlacedType> NodeGradient::sized_as(const Step& step) const {
+  if (!step.sized) return std::nullopt;
+  const ValueId v = value_of(step.sized->ref);
+  if (v == kNil) return std::nullopt;
+  PlacedType type = pass_.lines.types().placed(pass_.tape.value(v).type);
+  if (!type.global || !type.global->is_sharded()) return std::nullopt;
+  const int dim = step.sized->dim;
+  if (dim == 0) return type;
+  if (type.global->spec.end()[dim].empty()) return std::nullopt;
+  for (Type& t : type.types) t.shape = Shape{t.shape.end()[dim]};
+  type.global->spec = {type.global->spec.end()[dim]};
+  return type;
+}
+
+// The sizes that the step states of a part become those of the whole. What is
+// not cut is of the size that the step gives it.
+void NodeGradient::widen(Step& step, const std::vector<SpecEntry>& spec,
+                         const Shape& part, const Shape& whole) {
+  const auto widen_shape = [&](Shape& shape) {
+    for (size_t d = 0; d < shape.size() && d < spec.size(); ++d) {
+      if (!spec[d].empty()) shape[d] = whole[d];
+    }
+  };
+  if (makes_constant(step)) {
+    Type made = parse_type(step.operands[0].text).value();
+    widen_shape(made.shape);
+    step.operands[0].text = to_string(made);
+  }
+  for (auto& [key, value] : step.keys) {
+    if (key == "shape") {
+      Shape shape = parse_shape(value, false).value();
+      widen_shape(shape);
+      value = list_text(shape);
+    } else if (key == "heads" && part.back() > 0) {
+      // They divide the last dimension, and are cut with it.
+      value = std::to_string(std::stoll(value) * whole.back() / part.back());
     }
   }
 }
@@ -239,9 +264,10 @@ LocalType NodeGradient::claim_of(const Op& constant) {
 LocalType NodeGradient::claim_of(const Step& step) {
   LocalType claim = claim_of(*step.op);
   const auto& types = pass_.lines.types();
-  const bool of_operand = step.sized && step.sized->kind == Ref::Kind::kOperand;
+  const bool of_operand =
+      step.sized && step.sized->ref.kind == Ref::Kind::kOperand;
   if (step.op->name != "zeros" || !of_operand) return claim;
-  const TypeId type = pass_.tape.value(value_of(*step.sized)).type;
+  const TypeId type = pass_.tape.value(value_of(step.sized->ref)).type;
   for (uint32_t r = 0; r < node_.results().size(); ++r) {
     const ValueId v = node_.results()[r];
     if (v == kNil || !pass_.gradients.has(v)) continue;

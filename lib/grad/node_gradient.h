@@ -50,6 +50,9 @@ class NodeGradient {
 
   void state_wholes();
   void state_whole(size_t s);
+  std::optional<PlacedType> sized_as(const Step& step) const;
+  void widen(Step& step, const std::vector<SpecEntry>& spec, const Shape& part,
+             const Shape& whole);
   bool is_uneven(size_t s) const;
   ValueId value_of(const Ref& ref) const;
   std::optional<StatedCut> cut_of_result(uint32_t result);

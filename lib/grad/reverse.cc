@@ -6,6 +6,7 @@
 #include "grad/node_gradient.h"
 #include "ops/table.h"
 #include "spmd/placed.h"
+#include "spmd/stated.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -242,7 +243,6 @@ class Reverse {
     const bool all = plan.value().has_split;
     LinePlace place{{}, n.text->mesh};
     std::vector<StepGroup> groups;
-    std::vector<std::vector<Step>> wholes;
     std::vector<std::pair<uint32_t, std::vector<const Type*>>> classes;
     for (size_t p = 0; p < where_.ranks.size(); ++p) {
       const int64_t rank = where_.ranks[p];
@@ -259,12 +259,11 @@ class Reverse {
       const size_t c = class_of(classes, variant, types);
       if (c == groups.size()) {
         classes.emplace_back(variant, types);
-        groups.push_back(
-            make_group(n, plan.value(), variant, types, wholes.emplace_back()));
+        groups.push_back(make_group(n, plan.value(), variant, types));
       }
       groups[c].ranks.push_back(rank);
     }
-    if (all) say_split(groups, wholes);
+    if (all) state_split(n, groups);
     NodeGradient(pass_, n, call_, place).write(std::move(groups));
   }
 
@@ -309,41 +308,50 @@ class Reverse {
   }
 
   StepGroup make_group(const Node& n, const LocalPlan& plan, uint32_t variant,
-                       const std::vector<const Type*>& types,
-                       std::vector<Step>& whole) {
+                       const std::vector<const Type*>& types) {
     GT_CHECK(bind_local(plan, variant, types, call_).ok());
     call_.folds = folds(n);
-    StepGroup group{{}, gradient_steps(call_, &reached_), call_.results};
-    if (!plan.has_split) return group;
-    for (const std::string_view name : {"split", "shape", "part", "heads"}) {
-      const int key = call_.op->key_index(name);
-      const std::string_view* value = line_.key(name);
-      if (key < 0 || call_.op->keys[static_cast<size_t>(key)].required)
-        continue;
-      call_.key_values[static_cast<size_t>(key)] =
-          value == nullptr ? std::string_view{} : *value;
+    return {{}, gradient_steps(call_, &reached_), call_.results};
+  }
+
+  // The node's call as one device would make it. False: the whole of some
+  // operand is not known.
+  bool bind_whole(const Node& n) {
+    std::vector<std::optional<Type>> wholes;
+    std::vector<const Type*> types;
+    wholes.reserve(n.operands().size());
+    for (const ValueId v : n.operands()) {
+      types.push_back(nullptr);
+      if (v == kNil) continue;
+      wholes.push_back(lines_.whole(tape_.value(v).type));
+      if (!wholes.back()) return false;
+      types.back() = &*wholes.back();
     }
-    whole = gradient_steps(call_, &reached_);
-    return group;
+    whole_line_ = whole_line(line_, *n.op);
+    return gt::bind(whole_line_, types, call_).ok();
   }
 
   // The gradient lines are placed as well: where a step takes split=, it says
-  // that and the whole's shape as the forward line did, for all ranks in one,
+  // that and the whole's sizes as the forward line did, for all ranks in one,
   // and not which part of it each rank has.
-  static void say_split(std::vector<StepGroup>& groups,
-                        const std::vector<std::vector<Step>>& wholes) {
-    for (size_t s = 0; s < wholes[0].size(); ++s) {
-      const auto& keys = wholes[0][s].keys;
+  void state_split(const Node& n, std::vector<StepGroup>& groups) {
+    if (!bind_whole(n)) return;
+    for (const std::string_view name : {"split", "shape"}) {
+      const int key = call_.op->key_index(name);
+      const std::string_view* value = line_.key(name);
+      if (key < 0 || value == nullptr) continue;
+      call_.key_values[static_cast<size_t>(key)] = *value;
+    }
+    const std::vector<Step> whole = gradient_steps(call_, &reached_);
+    for (size_t s = 0; s < whole.size(); ++s) {
+      const auto& keys = whole[s].keys;
       const bool splits = std::any_of(keys.begin(), keys.end(), [](auto& key) {
         return key.first == "split";
       });
-      const bool alike = std::all_of(
-          wholes.begin(), wholes.end(), [&](const std::vector<Step>& whole) {
-            return whole.size() == wholes[0].size() && whole[s].keys == keys;
-          });
-      if (!splits || !alike) continue;
+      if (!splits) continue;
       for (StepGroup& group : groups) {
-        if (s < group.steps.size()) group.steps[s].keys = keys;
+        const bool has = s < group.steps.size();
+        if (has && group.steps[s].op == whole[s].op) group.steps[s].keys = keys;
       }
     }
   }
@@ -358,6 +366,7 @@ class Reverse {
   Contributions gradients_;
   const Pass pass_;
   Line line_;
+  Line whole_line_;  // what call_ is of, while it is of the whole
   LineRanks where_;
   Call call_;
   std::vector<bool> reached_;  // the node's results that have a gradient

@@ -17,10 +17,8 @@ constexpr Row kRows[] = {
      .gradient = R"(
        [group=1] kr = copy k
        [group=1] vr = copy v
-       [group!=1 heads] kr = repeat_heads k size={group} heads={kv_heads}
-       [group!=1 heads] vr = repeat_heads v size={group} heads={kv_heads}
-       [group!=1 !heads] kr = repeat_heads k size={group}
-       [group!=1 !heads] vr = repeat_heads v size={group}
+       [group!=1] kr = repeat_heads k size={group} heads={k.heads}
+       [group!=1] vr = repeat_heads v size={group} heads={v.heads}
        [!lse] c l = attention q k v mask keys...
        [lse] c = copy o
        [lse] l = copy lse
@@ -34,18 +32,25 @@ constexpr Row kRows[] = {
        [dlse group!=1] dq gk gv = attention_grad q kr vr c l do e mask keys...
        [!dlse bare=0 group!=1] dq gk gv = attention_grad q kr vr c l do e mask keys...
        [!dlse bare=1 group!=1] dq gk gv = attention_grad q kr vr c l do keys...
-       [group!=1] dk = fold_heads gk size={group} heads={heads}
-       [group!=1] dv = fold_heads gv size={group} heads={heads}
+       [group!=1 heads k_lead=own] dk = fold_heads gk size={group} heads={kv_heads}
+       [group!=1 heads k_lead=all] dk = fold_heads gk size={group} heads={k.heads}
+       [group!=1 !heads] dk = fold_heads gk size={group}
+       [group!=1 heads v_lead=own] dv = fold_heads gv size={group} heads={kv_heads}
+       [group!=1 heads v_lead=all] dv = fold_heads gv size={group} heads={v.heads}
+       [group!=1 !heads] dv = fold_heads gv size={group}
        [masked=float] qc = cast q {wide}
-       [masked=float] kc = cast kr {wide}
-       [masked=float] vc = cast vr {wide}
+       [masked=float] kc = cast k {wide}
+       [masked=float] vc = cast v {wide}
        [masked=float] oc = cast c {wide}
        [masked=float] gc = cast do {wide}
-       [masked=float] qh = split_heads qc heads={heads}
-       [masked=float] kh = split_heads kc heads={heads}
+       [masked=float] qh = split_heads qc heads={q.heads}
+       [masked=float] ks = split_heads kc heads={k.heads}
+       [masked=float group=1] kh = copy ks
+       [masked=float group!=1] kh = repeat_heads ks size={group}
        [masked=float] qs = mul qh {factor}
        [masked=float] s = matmul qs kh tb=1
-       [masked=float causal=1] i = arange i64[{rows}] {first}
+       [masked=float causal=1 of_rows=all] i = arange i64[{q.-2}]
+       [masked=float causal=1 of_rows=some] i = arange i64[{q.-2}] part={rows_part}
        [masked=float causal=1] j = arange i64[{columns}]
        [masked=float causal=1] r = unsqueeze i axis=-1
        [masked=float causal=1] f = le j r
@@ -57,9 +62,11 @@ constexpr Row kRows[] = {
        [masked=float] lw = where lh inf l0
        [masked=float] x = sub tm lw
        [masked=float] p = exp x
-       [masked=float] vh = split_heads vc heads={heads}
-       [masked=float] oh = split_heads oc heads={heads}
-       [masked=float] gh = split_heads gc heads={heads}
+       [masked=float] vs = split_heads vc heads={v.heads}
+       [masked=float group=1] vh = copy vs
+       [masked=float group!=1] vh = repeat_heads vs size={group}
+       [masked=float] oh = split_heads oc heads={o.heads}
+       [masked=float] gh = split_heads gc heads={o.heads}
        [masked=float] gp = matmul gh vh tb=1
        [masked=float] og = mul oh gh
        [masked=float] n0 = sum og axis=-1 keepdims=1
@@ -70,10 +77,8 @@ constexpr Row kRows[] = {
      .expansion = R"(
        [group=1] br = copy k
        [group=1] cr = copy v
-       [group!=1 heads] br = repeat_heads k size={group} heads={kv_heads}
-       [group!=1 heads] cr = repeat_heads v size={group} heads={kv_heads}
-       [group!=1 !heads] br = repeat_heads k size={group}
-       [group!=1 !heads] cr = repeat_heads v size={group}
+       [group!=1] br = repeat_heads k size={group} heads={k.heads}
+       [group!=1] cr = repeat_heads v size={group} heads={v.heads}
        qh = split_heads q heads={heads}
        kh = split_heads br heads={heads}
        vh = split_heads cr heads={heads}
@@ -145,16 +150,17 @@ constexpr Row kRows[] = {
      .linear = "56",
      .accepts = "float,float,float,float,float,float,float,any",
      .gradient = R"(
-       qh = split_heads q heads={heads}
-       kh = split_heads k heads={heads}
-       vh = split_heads v heads={heads}
-       gh = split_heads go heads={heads}
-       ah = split_heads dgq heads={heads}
-       bh = split_heads dgk heads={heads}
-       ch = split_heads dgv heads={heads}
+       qh = split_heads q heads={q.heads}
+       kh = split_heads k heads={k.heads}
+       vh = split_heads v heads={v.heads}
+       gh = split_heads go heads={go.heads}
+       ah = split_heads dgq heads={gq.heads}
+       bh = split_heads dgk heads={gk.heads}
+       ch = split_heads dgv heads={gv.heads}
        qs = mul qh {factor}
        s = matmul qs kh tb=1
-       [causal=1] i = arange i64[{rows}] {first}
+       [causal=1 of_rows=all] i = arange i64[{q.-2}]
+       [causal=1 of_rows=some] i = arange i64[{q.-2}] part={rows_part}
        [causal=1] j = arange i64[{columns}]
        [causal=1] r = unsqueeze i axis=-1
        [causal=1] f = le j r
@@ -189,9 +195,9 @@ constexpr Row kRows[] = {
        y0 = matmul mw vh
        y1 = matmul p ch
        y2 = add y0 y1
-       dgo = merge_heads y2 heads={heads}
+       dgo = merge_heads y2 heads={go.heads}
        z0 = matmul mw gh ta=1
-       dv = merge_heads z0 heads={heads}
+       dv = merge_heads z0 heads={gv.heads}
        xc = matmul gh ch tb=1
        r0 = mul u w
        r1 = mul wn gp
@@ -206,12 +212,12 @@ constexpr Row kRows[] = {
        a1 = matmul gs bh
        a2 = add a0 a1
        a3 = mul a2 {factor}
-       dq = merge_heads a3 heads={heads}
+       dq = merge_heads a3 heads={gq.heads}
        b0 = matmul hs qh ta=1
        b1 = matmul gs ah ta=1
        b2 = add b0 b1
        b3 = mul b2 {factor}
-       dk = merge_heads b3 heads={heads})",
+       dk = merge_heads b3 heads={gk.heads})",
      .expansion = R"(
        qh = split_heads q heads={heads}
        kh = split_heads k heads={heads}
@@ -259,39 +265,40 @@ constexpr Row kRows[] = {
      .source = "Dao et al., FlashAttention, NeurIPS 2022, algorithm 4",
      .internal = true,
      .part_operand = 3},
-    {.signature = "y = split_heads x [heads=]",
+    // heads=, split= and shape= speak of the tensor with the heads in its last
+    // dimension.
+    {.signature = "y = split_heads x [heads=] [split=] [shape=]",
      .linear = "0",
-     .gradient = "dx = merge_heads dy heads={heads}",
+     .gradient = "dx = merge_heads dy keys...",
      .expansion = R"(
        [heads] t = reshape x shape={parts}
        [heads] y = transpose t axes={order}
        [!heads] y = copy x)",
      .types = types_split_heads,
-     .labels = labels_none,
+     .labels = labels_heads,
      .placeholder = heads_word,
      .flops = 0,
      .sense = "[...,s,h*d] as [...,h,s,d]; x itself without heads=.",
-     .internal = true},
-    {.signature = "y = merge_heads x [heads=]",
+     .internal = true,
+     .part_operand = 0},
+    {.signature = "y = merge_heads x [heads=] [split=] [shape=]",
      .linear = "0",
-     .gradient = "dx = split_heads dy heads={heads}",
+     .gradient = "dx = split_heads dy keys...",
      .expansion = R"(
        [heads] t = transpose x axes={order}
        [heads] y = reshape t shape={y.shape}
        [!heads] y = copy x)",
      .types = types_merge_heads,
-     .labels = labels_none,
+     .labels = labels_heads,
      .placeholder = heads_word,
      .flops = 0,
      .sense = "[...,h,s,d] as [...,s,h*d]; x itself without heads=.",
      .internal = true},
-    {.signature = "y = repeat_heads x size= [heads=] [split=] [shape=] "
-                  "[part=]",
+    // Here they speak of the tensor with fewer heads.
+    {.signature = "y = repeat_heads x size= [heads=] [split=] [shape=]",
      .linear = "0",
      .accepts = "float",
-     .gradient = R"(
-       [heads] dx = fold_heads dy size={size} heads={more}
-       [!heads] dx = fold_heads dy size={size})",
+     .gradient = "dx = fold_heads dy keys...",
      .expansion = R"(
        a = reshape x shape={apart}
        b = expand a shape={wide}
@@ -303,13 +310,12 @@ constexpr Row kRows[] = {
      .sense = "Each of heads= in the last dimension, or of the dimension "
               "before the rows, size= times.",
      .source = "torch.repeat_interleave",
-     .internal = true},
-    {.signature = "y = fold_heads x size= [heads=] [split=] [shape=] [part=]",
+     .internal = true,
+     .part_operand = 0},
+    {.signature = "y = fold_heads x size= [heads=] [split=] [shape=]",
      .linear = "0",
      .accepts = "float",
-     .gradient = R"(
-       [heads] dx = repeat_heads dy size={size} heads={fewer}
-       [!heads] dx = repeat_heads dy size={size})",
+     .gradient = "dx = repeat_heads dy keys...",
      .expansion = R"(
        a = reshape x shape={wide}
        b = sum a axis={at}
@@ -318,8 +324,7 @@ constexpr Row kRows[] = {
      .labels = labels_repeat_heads,
      .placeholder = repeat_word,
      .sense = "The sums of size= heads in turn: repeat_heads backwards.",
-     .internal = true,
-     .part_operand = 0},
+     .internal = true},
 };
 
 }  // namespace

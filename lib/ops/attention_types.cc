@@ -1,8 +1,10 @@
 // Types, words and index rules of attention's rows.
+#include <algorithm>
 #include <utility>
 
 #include "ops/attention.h"
 #include "ops/attention_rows.h"
+#include "ops/part.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -52,6 +54,27 @@ Status types_attention_grad(Call& call) {
   return ok_status();
 }
 
+namespace {
+
+// Nothing where heads= is not given, as a key that is then left out.
+std::string heads_text(const Call& call, const Attention& a, bool of_key) {
+  if (!call.has_key("heads")) return "";
+  return std::to_string(of_key ? a.heads / a.group : a.heads);
+}
+
+// Whether operand i has all leading dimensions, or is broadcast along some.
+bool has_all_lead(const Call& call, const Attention& a, size_t i) {
+  const Shape& shape = call.type(i).shape;
+  return shape.size() == a.lead.size() + 2 &&
+         std::equal(a.lead.begin(), a.lead.end(), shape.begin());
+}
+
+int64_t all_rows(const Call& call, const Attention& a) {
+  return call.has_key("part") ? part_of(call).value().whole.end()[-2] : a.rows;
+}
+
+}  // namespace
+
 std::string attention_word(const Call& call, std::string_view name, size_t) {
   if (name == "wide") {
     return std::string(to_string(wide_dtype(call.type(0).dtype)));
@@ -65,6 +88,15 @@ std::string attention_word(const Call& call, std::string_view name, size_t) {
   if (name == "factor") return number_text(a.scale);
   if (name == "group") return std::to_string(a.group);
   if (name == "kv_heads") return std::to_string(a.heads / a.group);
+  if (name.ends_with(".heads")) {
+    return heads_text(call, a, name == "k.heads" || name == "v.heads");
+  }
+  if (name == "k_lead") return has_all_lead(call, a, 1) ? "all" : "own";
+  if (name == "v_lead") return has_all_lead(call, a, 2) ? "all" : "own";
+  if (name == "of_rows") return all_rows(call, a) == a.rows ? "all" : "some";
+  if (name == "rows_part") {
+    return std::to_string(a.first) + "/" + std::to_string(all_rows(call, a));
+  }
   return "";
 }
 
@@ -99,6 +131,32 @@ Status types_merge_heads(Call& call) {
   return ok_status();
 }
 
+// Every dimension but the rows of a head for itself; heads stand side by side
+// in the last dimension of one tensor, and before the rows in the other.
+std::vector<Label> labels_heads(const Call& call) {
+  const bool splits = call.op->name == "split_heads";
+  const bool has_heads = call.has_key("heads");
+  const Type& flat = splits ? call.type(0) : call.results[0];
+  const auto rank = static_cast<int32_t>(flat.shape.size());
+  std::vector<Label> labels;
+  const auto add = [&](int64_t size, LabelDim in_flat, int32_t apart) {
+    Label& label = labels.emplace_back(call, size);
+    label.arguments[0] = splits ? in_flat : LabelDim{apart};
+    label.results[0] = splits ? LabelDim{apart} : in_flat;
+    return &label;
+  };
+  for (int32_t d = 0; d < rank - (has_heads ? 1 : 0); ++d) {
+    const bool moves = has_heads && d + 2 == rank;
+    add(flat.shape[static_cast<size_t>(d)], {d}, moves ? d + 1 : d);
+  }
+  if (has_heads) {
+    const int64_t heads = call.integer("heads");
+    Label* label = add(heads, {rank - 1, flat.shape.back() / heads}, rank - 2);
+    label->needs_split = label->is_never_empty = true;
+  }
+  return labels;
+}
+
 std::string heads_word(const Call& call, std::string_view name, size_t) {
   if (name != "parts" && name != "order") return "";
   const bool splits = call.op->name == "split_heads";
@@ -115,6 +173,8 @@ std::string heads_word(const Call& call, std::string_view name, size_t) {
 }
 
 namespace {
+
+bool is_fold(const Call& call) { return call.op->name == "fold_heads"; }
 
 // Which dimension of a tensor whose heads repeat_heads repeats has them: the
 // last, heads= of them side by side, or the one before the rows. And of how
@@ -136,7 +196,12 @@ Result<HeadDim> head_dim(const Call& call) {
     h.heads = shape[h.dim];
     return h;
   }
+  // heads= are the fewer: of what is repeated, or what folding leaves.
   h.heads = call.integer("heads");
+  if (is_fold(call) &&
+      __builtin_mul_overflow(h.heads, call.integer("size"), &h.heads)) {
+    h.heads = 0;
+  }
   if (shape.size() < 2 || h.heads < 1 || shape.back() % h.heads != 0) {
     return Error{"heads= does not divide " + call.describe(0)};
   }
@@ -144,8 +209,6 @@ Result<HeadDim> head_dim(const Call& call) {
   h.unit = shape.back() / h.heads;
   return h;
 }
-
-bool is_fold(const Call& call) { return call.op->name == "fold_heads"; }
 
 }  // namespace
 
@@ -172,8 +235,6 @@ Status types_repeat_heads(Call& call) {
 
 std::string repeat_word(const Call& call, std::string_view name, size_t) {
   const HeadDim h = head_dim(call).value();
-  if (name == "more") return std::to_string(h.heads * call.integer("size"));
-  if (name == "fewer") return std::to_string(h.heads / call.integer("size"));
   if (name != "apart" && name != "wide" && name != "at") return "";
   if (name == "at") return std::to_string(h.dim + 1);
   const int64_t group = call.integer("size");

@@ -149,6 +149,7 @@ constexpr Row kRows[] = {
      .flops = 0,
      .sense = "t itself, which must be the number of a step, from 1.",
      .internal = true},
+    // Of a part of a gradient the norm would be another: nothing may be cut.
     {.signature = "g... = clip g... max",
      .index = "...,->...",
      .accepts = "float",

@@ -286,28 +286,40 @@ class Instance {
   // What {x.NAME} means in every row.
   static bool is_attribute(std::string_view name) {
     return name == "type" || name == "rank" || name == "dtype" ||
-           name == "elements" || name == "shape";
+           name == "elements" || name == "shape" || name.starts_with('-');
+  }
+
+  void note_sized(std::string_view tensor, int dim) const {
+    const auto ref = find(tensor);
+    if (ref) sized_ = SizedAs{*ref, dim};
   }
 
   std::string placeholder(std::string_view name) const {
     const size_t dot = name.find('.');
     if (const auto own = op_.row->placeholder) {
       const std::string text = own(call_, name, offset());
-      const bool sizes = dot != std::string_view::npos &&
-                         (!text.empty() || !is_attribute(name.substr(dot + 1)));
-      if (sizes) sized_ = find(name.substr(0, dot));
-      if (!text.empty() || sizes) return text;
+      const bool is_own =
+          dot != std::string_view::npos && !is_attribute(name.substr(dot + 1));
+      if (!text.empty() && dot != std::string_view::npos) {
+        note_sized(name.substr(0, dot), 0);
+      }
+      if (!text.empty() || is_own) return text;
     }
     if (op_.key_index(name) >= 0) return std::string(call_.key(name));
     GT_CHECK(dot != std::string_view::npos);
     const Type* type = type_of(name.substr(0, dot));
     GT_CHECK(type != nullptr);
     const std::string_view what = name.substr(dot + 1);
-    if (what == "type" || what == "shape") sized_ = find(name.substr(0, dot));
+    if (what == "type" || what == "shape") note_sized(name.substr(0, dot), 0);
     if (what == "type") return to_string(*type);
     if (what == "rank") return std::to_string(type->shape.size());
     if (what == "dtype") return std::string(to_string(type->dtype));
     if (what == "elements") return std::to_string(type->elements());
+    if (what.starts_with('-')) {
+      const int dim = '0' - what[1];
+      note_sized(name.substr(0, dot), dim);
+      return std::to_string(type->shape.end()[dim]);
+    }
     GT_CHECK(what == "shape");
     // A scalar's shape has no text of its own; the quoted empty list has.
     return type->shape.empty() ? "\"\"" : to_string(type->shape);
@@ -320,7 +332,7 @@ class Instance {
   size_t each_ = kNoEach;
   std::unordered_map<std::string, StepOperand> temps_;
   uint32_t temp_count_ = 0;
-  mutable std::optional<Ref> sized_;  // of the line at hand
+  mutable std::optional<SizedAs> sized_;  // of the line at hand
   std::vector<Step> steps_;
 };
 

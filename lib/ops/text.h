@@ -10,8 +10,10 @@
 // {P} in an operand or a key's value is replaced:
 //   {axis}           a key's value, its default included
 //   {x.type} {x.shape} {x.rank} {x.dtype} {x.elements}   of operand or result
+//   {x.-2}           the size of x's last dimension but one, and so on
 // or what the row's own placeholder function knows; as {x.name} these are sizes
-// of a tensor with x's dimensions, and those that ranks may cut are x's. "a..."
+// of a tensor with x's dimensions, and those that ranks may cut are x's.
+// {x.-2} is the size of a tensor that has that dimension of x alone. "a..."
 // as an operand stands for all elements of a variadic, or of a temporary that
 // an [each] line set. A name that is an operand and a result is the operand;
 // "=w" is the result. A key whose value is the default, or empty, is left out.
@@ -41,13 +43,19 @@ struct StepOperand {
   std::string text;  // a literal, type, dtype, range or string
 };
 
+// Whose sizes a step states: those of all dimensions of an operand or result,
+// as {x.shape} does, or of one dimension, counted from the end, as {x.-2}.
+struct SizedAs {
+  Ref ref;
+  int dim = 0;  // 0: all; -1: the last
+};
+
 struct Step {
   const Op* op = nullptr;
   std::vector<Ref> results;
   std::vector<StepOperand> operands;
   std::vector<std::pair<std::string, std::string>> keys;
-  // The operand or result whose sizes it states, as {x.shape}.
-  std::optional<Ref> sized = std::nullopt;
+  std::optional<SizedAs> sized = std::nullopt;
 };
 
 // In order of execution. An operand ref whose argument is a number literal is

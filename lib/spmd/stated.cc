@@ -1,6 +1,7 @@
 #include "spmd/stated.h"
 
 #include "ops/call.h"
+#include "ops/part.h"
 
 namespace gt {
 
@@ -46,6 +47,15 @@ Result<Whole> find_whole(const Line& line) {
               "them -1");
   }
   whole.shape = shape.value();
+  return whole;
+}
+
+Line whole_line(const Line& line, const Op& op) {
+  Line whole = line;
+  std::erase_if(whole.keys, [&](const Key& key) {
+    return key.key == "split" || key.key == "part" ||
+           (key.key == "shape" && !states_sizes(op));
+  });
   return whole;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "ops/op.h"
 #include "stream/line.h"
 #include "stream/type.h"
 
@@ -25,5 +26,9 @@ struct Whole {
 };
 // Errors: none are stated, or they are no sizes.
 Result<Whole> find_whole(const Line& line);
+
+// The line as one device runs it: without split=, and without a shape= that
+// only says of what whole split= speaks.
+Line whole_line(const Line& line, const Op& op);
 
 }  // namespace gt

@@ -133,6 +133,15 @@ TEST(IndexRule, HeadsAreUnitsOfTheLastDimension) {
 }
 
 // What is cut is the head that a group shares.
+TEST(IndexRule, HeadsApartAreCutAsHeadsSideBySide) {
+  EXPECT_EQ(rule_of("y = split_heads x heads=2", {"f32[5,3,4]"}),
+            "5: x.0 -> r0.0; 3: x.1 -> r0.2; !2: x.2*2 -> r0.1");
+  EXPECT_EQ(rule_of("y = merge_heads x heads=2", {"f32[5,2,3,2]"}),
+            "5: x.0 -> r0.0; 3: x.2 -> r0.1; !2: x.1 -> r0.2*2");
+  EXPECT_EQ(rule_of("y = split_heads x", {"f32[3,4]"}),
+            "3: x.0 -> r0.0; 4: x.1 -> r0.1");
+}
+
 TEST(IndexRule, GroupedHeadsStayTogether) {
   EXPECT_EQ(rule_of("o = attention q k v m heads=4 enable_gqa=1",
                     {"f32[5,8]", "f32[6,4]", "f32[6,4]", "f32[4,1,6]"}),

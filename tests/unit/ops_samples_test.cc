@@ -228,7 +228,7 @@ constexpr Sample kSamples[] = {
      "q f64[4,3,2] k f64[2,5,2] v f64[2,5,3]", "f64[4,3,3]"},
     {"y = repeat_heads x size=3", "x f32[2,4,5]", "f32[6,4,5]"},
     {"y = repeat_heads x size=3 heads=2", "x f32[4,6]", "f32[4,18]"},
-    {"y = fold_heads x size=3 heads=6", "x f32[4,18]", "f32[4,6]"},
+    {"y = fold_heads x size=3 heads=2", "x f32[4,18]", "f32[4,6]"},
     {"gq gk gv = attention_grad q k v o l g e m",
      "q f32[3,4] k f32[5,4] v f32[5,6] o f32[3,6] l f32[3] g f32[3,6] e f32[3] "
      "m bool[5]",
