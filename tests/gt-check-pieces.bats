@@ -99,3 +99,15 @@ l@0-1 = sum z@0-1
 gx@0-1 gw@0-1 gv@0-1 = grad l@0-1 x@0-1 w@0-1 v@0-1
 END
 }
+
+@test "of a gradient's several results each says whether it is a sum, also to who follows no shards" {
+  # Of rows that are cut, x's gradient is a shard and those of w and b are sums.
+  for target in x w b; do
+    printf '%s\n' 'mesh tp=2' 'x@0-1 = randn f32[3,6] 1 split=tp:0' 'w@0-1 = ones f32[6]' \
+      'b@0-1 = ones f32[6]' 'y@0-1 = layer_norm x@0-1 w@0-1 b@0-1' 'h@0-1 = mul y@0-1 y@0-1' \
+      'l@0-1 = sum h@0-1 #partial=tp' "g@0-1 = grad l@0-1 $target@0-1" | gt-emit >p.s
+    gt-check -q p.s
+    gt-check -q -l p.s
+    gt-emit p.s | cmp - p.s
+  done
+}

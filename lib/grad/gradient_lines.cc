@@ -88,6 +88,28 @@ bool GradientLines::reads_unrelated(const GradientLine& line) const {
       });
 }
 
+namespace {
+
+// #partial= speaks of all results alike. Where only some are sums, #type= says
+// of each what it is.
+void note_sums(const LineTypes& types, GradientLine& line, const Mesh* mesh) {
+  const auto& summed = types.summed;
+  if (summed.empty()) return;
+  const bool alike =
+      std::all_of(summed.begin(), summed.end(),
+                  [&](const LocalType& s) { return s.axes == summed[0].axes; });
+  if (alike || mesh == nullptr) {
+    line.partial = summed[0];
+    return;
+  }
+  for (const PlacedType& type : types.results) {
+    line.type +=
+        (line.type.empty() ? " #type=" : ";") + describe(type.letters, *mesh);
+  }
+}
+
+}  // namespace
+
 Status GradientLines::infer_on_ranks(GradientLine& line, size_t results,
                                      const LinePlace& place) {
   const bool is_local = line.notes.find(" #local") != std::string::npos;
@@ -104,7 +126,7 @@ Status GradientLines::infer_on_ranks(GradientLine& line, size_t results,
   auto made = line_types(scratch_line_, where.value(),
                          names_of(meshes_[place.mesh]), operands);
   if (!made.ok()) return made.error();
-  line.partial = std::move(made.value().summed);
+  note_sums(made.value(), line, meshes_[place.mesh]);
   for (PlacedType& type : made.value().results) {
     for (const LocalType::Axis& a : line.claim.axes) {
       type.letters.set({"", a.size, a.stride}, a.letter);

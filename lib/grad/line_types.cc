@@ -137,11 +137,12 @@ Result<LineTypes> line_types(const Line& line, const LineRanks& where,
   LineTypes out;
   for (size_t r = 0; r < types.size(); ++r) {
     PlacedType type = placed_type(where.ranks, types[r], local);
+    out.summed.emplace_back();
     if (r < made.results.size() && made.problems.empty() &&
         made.results[r].state == ShardedValue::State::kTyped) {
       type.global = std::move(made.results[r].type);
       type.letters = letters_of(*type.global);
-      if (r == 0) out.summed = summed_on(local, type.letters);
+      out.summed.back() = summed_on(local, type.letters);
     }
     out.results.push_back(std::move(type));
   }

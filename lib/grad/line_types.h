@@ -16,9 +16,9 @@ namespace gt {
 
 struct LineTypes {
   std::vector<PlacedType> results;
-  // Axes on which a result is a sum by its operands' shards, and unrelated
-  // values to those who do not follow shards: #partial= tells them.
-  LocalType summed;
+  // Of each result, the axes on which it is a sum by its operands' shards, and
+  // unrelated values to those who do not follow shards: notes tell them.
+  std::vector<LocalType> summed;
 };
 
 // `operands`: of names; else null. Error: shapes do not go together.
