@@ -92,7 +92,7 @@ bool Session::add_results(const Call& call) {
   return !added_.empty();
 }
 
-// Values of the line's results: with history where the op has a gradient.
+// Values of the line's results: with history unless they are leaves.
 void Session::record(const Call& call, Origin origin) {
   result_types_.clear();
   differentiable_.clear();
@@ -106,7 +106,9 @@ void Session::record(const Call& call, Origin origin) {
 void Session::record_typed(const Call& call, Origin origin) {
   const bool floats = std::find(differentiable_.begin(), differentiable_.end(),
                                 1) != differentiable_.end();
-  if (!floats || !call.op->has_gradient()) {
+  const bool reads = std::any_of(operand_values_.begin(), operand_values_.end(),
+                                 [](ValueId v) { return v != kNil; });
+  if (!floats || !reads || call.op->row->leaf) {
     result_values_.clear();
     for (size_t r = 0; r < result_types_.size(); ++r) {
       result_values_.push_back(ledger_.tape.add_leaf(

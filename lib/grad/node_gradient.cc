@@ -44,6 +44,7 @@ bool makes_constant(const Step& step) {
 
 void NodeGradient::write(std::vector<StepGroup> groups) {
   groups_ = std::move(groups);
+  refuse_unknown();
   if (!place_.ranks.empty()) state_wholes();
   std::vector<Same> structures;
   for (const StepGroup& group : groups_) {
@@ -64,6 +65,32 @@ void NodeGradient::write(std::vector<StepGroup> groups) {
                                pass_.tape.value(c.value).type);
     }
     pass_.gradients.add(c.value, c.part.operand, c.part.ranks, place_.mesh);
+  }
+}
+
+// An operand by which the row has no gradient would be taken for one that does
+// not matter. (It may not, to the results that the loss depends on.)
+void NodeGradient::refuse_unknown() {
+  const auto defines = [](const std::vector<Step>& steps, uint32_t argument) {
+    const Ref wanted{Ref::Kind::kOperandGrad, argument};
+    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+      return std::find(step.results.begin(), step.results.end(), wanted) !=
+             step.results.end();
+    });
+  };
+  const Op& op = *call_.op;
+  const size_t count = call_.arguments.size();
+  for (uint32_t i = 0; i < count; ++i) {
+    const size_t p = op.parameter_of(i, count);
+    if (!is_wanted({Ref::Kind::kOperandGrad, i}) ||
+        op.is_non_differentiable(p) || defines(groups_[0].steps, i) ||
+        defines(gradient_steps(call_), i)) {
+      continue;
+    }
+    const std::string how(call_.key("op"));
+    pass_.lines.fail(op.name + (how.empty() ? "" : " with op=" + how) +
+                     " has no gradient by its operand " + op.operands[p].name +
+                     "; if none is meant, detach what it reads there");
   }
 }
 
@@ -152,8 +179,9 @@ bool NodeGradient::is_uneven(size_t s) const {
 }
 
 ValueId NodeGradient::value_of(const Ref& ref) const {
-  return ref.kind == Ref::Kind::kOperand ? operand_value(ref.index)
-                                         : node_.results()[ref.index];
+  const bool of_result =
+      ref.kind == Ref::Kind::kResult || ref.kind == Ref::Kind::kResultGrad;
+  return of_result ? node_.results()[ref.index] : operand_value(ref.index);
 }
 
 void NodeGradient::write_same(const Same& groups) {
@@ -250,7 +278,7 @@ LocalType NodeGradient::claim_of(const Op& constant) {
     for (const LocalType::Axis& a :
          pass_.lines.letters(pass_.lines.type_id(GradientLines::handle(h)))
              .axes) {
-      if (a.letter == 'I' || (a.letter == 'P' && constant.name == "zeros")) {
+      if (a.letter == 'I' || (a.letter == 'P' && constant.row->zero)) {
         claim.set({"", a.size, a.stride}, a.letter);
       }
     }
@@ -259,14 +287,14 @@ LocalType NodeGradient::claim_of(const Op& constant) {
   return claim;
 }
 
-// Zeros that a gradient is added to are of its type: the dual of its value's.
+// What a gradient is made by adding to is of its type: the dual of its value's.
 // Where shards are not followed, what is added may be V without a sum.
 LocalType NodeGradient::claim_of(const Step& step) {
   LocalType claim = claim_of(*step.op);
   const auto& types = pass_.lines.types();
-  const bool of_operand =
-      step.sized && step.sized->ref.kind == Ref::Kind::kOperand;
-  if (step.op->name != "zeros" || !of_operand) return claim;
+  if (!step.sized || step.sized->ref.kind != Ref::Kind::kOperandGrad) {
+    return claim;
+  }
   const TypeId type = pass_.tape.value(value_of(step.sized->ref)).type;
   for (uint32_t r = 0; r < node_.results().size(); ++r) {
     const ValueId v = node_.results()[r];

@@ -48,6 +48,7 @@ class NodeGradient {
   };
   using Same = std::vector<const StepGroup*>;  // groups of one structure
 
+  void refuse_unknown();
   void state_wholes();
   void state_whole(size_t s);
   std::optional<PlacedType> sized_as(const Step& step) const;

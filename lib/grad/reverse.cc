@@ -142,7 +142,6 @@ class Reverse {
     const std::vector<const Type*> none(line_.operands.size(), nullptr);
     GT_CHECK(bind_form(line_, none, call_).ok());
     std::vector<StepGroup> groups = crossing_groups(n);
-    if (refuse_without_gradient(n, groups)) return;
     NodeGradient(pass_, n, call_, {where_.ranks, n.text->mesh})
         .write(std::move(groups));
   }
@@ -150,22 +149,6 @@ class Reverse {
   bool is_wanted(ValueId v) const {
     return v != kNil && history_.wanted.count(v) > 0 &&
            tape_.value(v).differentiable;
-  }
-
-  // A row may have no gradient for these keys, and none at all would be zeros
-  // that nobody asked for.
-  bool refuse_without_gradient(const Node& n,
-                               const std::vector<StepGroup>& groups) {
-    if (!is_wanted(n.operands()[0])) return false;
-    const std::vector<Step>& steps = groups[0].steps;
-    const bool defined =
-        std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-          return step.results[0].kind == Ref::Kind::kOperandGrad;
-        });
-    if (defined) return false;
-    lines_.fail(n.op->name + " with op=" + std::string(call_.key("op")) +
-                " has no gradient; detach its operand if none is meant");
-    return true;
   }
 
   // What was put together comes apart.

@@ -96,6 +96,7 @@ constexpr Row kRows[] = {
      .dtype = "first",
      .accepts = "float",
      .gradient = "dg = relu_grad dz y",
+     .non_differentiable = "y",
      .expansion = R"(
        t = le y 0
        z = where t 0 g)",

@@ -218,6 +218,7 @@ constexpr Row kRows[] = {
        b2 = add b0 b1
        b3 = mul b2 {factor}
        dk = merge_heads b3 heads={gk.heads})",
+     .non_differentiable = "o lse",
      .expansion = R"(
        qh = split_heads q heads={heads}
        kh = split_heads k heads={heads}

@@ -211,6 +211,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .dtype = "first",
      .gradient = "dg = clamp_grad dz x lo hi",
+     .non_differentiable = "x lo hi",
      .expansion = R"(
        p = ge x lo
        q = le x hi

@@ -116,6 +116,7 @@ constexpr Row kRows[] = {
                 "=> x = tensor f32[2,2] 1 2 3 4"},
     {.signature = "y = full type value [split=] [part=]",
      .index = "->...",
+     .gradient = "dvalue = sum dy",
      .types = types_full,
      .flops = 0,
      .sense = "A tensor with one value throughout.",
@@ -136,7 +137,8 @@ constexpr Row kRows[] = {
                "torch.empty, torch.empty_like",
      .example = "x = zeros f32[3]\n"
                 "print x\n"
-                "=> x = tensor f32[3] 0 0 0"},
+                "=> x = tensor f32[3] 0 0 0",
+     .zero = true},
     {.signature = "y = ones type [split=] [part=]",
      .index = "->...",
      .expansion = "y = full type 1 part={part}",
@@ -150,6 +152,11 @@ constexpr Row kRows[] = {
                 "=> x = tensor bool[2] 1 1"},
     {.signature = "y = arange type [start] [step] [split=] [part=]",
      .index = ",->k",
+     .gradient = R"(
+       dstart = sum dy
+       i = arange {y.type} part={part}
+       m = mul dy i
+       dstep = sum m)",
      .types = types_arange,
      .sense = "start, start + step, start + 2 step and so on.",
      .details = "As many as the one-dimensional type holds; start is 0 and "
@@ -176,6 +183,7 @@ constexpr Row kRows[] = {
                 "=> x = tensor f32[2,3] 1 0 0 0 1 0"},
     {.signature = "y = randn type [seed] scale=1 [split=] [part=]",
      .index = "->...",
+     .leaf = true,
      .types = types_random,
      .flops = 20,
      .sense = "Normal random numbers, of mean 0 and deviation scale.",
@@ -195,6 +203,7 @@ constexpr Row kRows[] = {
                 "=> b = tensor bool[] 1"},
     {.signature = "y = rand type [seed] [split=] [part=]",
      .index = "->...",
+     .leaf = true,
      .types = types_random,
      .flops = 10,
      .sense = "Uniform random numbers, at least 0 and less than 1.",
@@ -211,6 +220,7 @@ constexpr Row kRows[] = {
                 "=> b = tensor bool[] 1"},
     {.signature = "y = randperm type [seed] [split=] [part=]",
      .index = "->k!",
+     .leaf = true,
      .types = types_randperm,
      .flops = 10,
      .sense = "The numbers 0 to n - 1 in random order.",
@@ -227,6 +237,7 @@ constexpr Row kRows[] = {
                 "=> y = tensor i64[] 10"},
     {.signature = "y = load path [type] [row] [split=] [part=]",
      .index = "->...",
+     .leaf = true,
      .types = types_load,
      .flops = 0,
      .sense = "A tensor read from a .npy or a safetensors file.",

@@ -143,7 +143,7 @@ constexpr Row kRows[] = {
     {.signature = "y = floor x",
      .index = kOne,
      .accepts = "number",
-     .gradient = "dx = zeros {x.type}",
+     .gradient = "dx = zeros {dx.type}",
      .sense = "The largest whole number that is not above x.",
      .details = "Integers stay as they are. Its gradient is zero. "
                 "Errors: bool, as in PyTorch.",
@@ -155,7 +155,7 @@ constexpr Row kRows[] = {
     {.signature = "y = ceil x",
      .index = kOne,
      .accepts = "number",
-     .gradient = "dx = zeros {x.type}",
+     .gradient = "dx = zeros {dx.type}",
      .sense = "The smallest whole number that is not below x.",
      .details = "Integers stay as they are. Its gradient is zero. "
                 "Errors: bool, as in PyTorch.",
@@ -167,7 +167,7 @@ constexpr Row kRows[] = {
     {.signature = "y = round x",
      .index = kOne,
      .accepts = "number",
-     .gradient = "dx = zeros {x.type}",
+     .gradient = "dx = zeros {dx.type}",
      .sense = "The nearest whole number.",
      .details = "Of two that are equally near, the even one. Integers stay as "
                 "they are. Its gradient is zero. "

@@ -251,7 +251,7 @@ constexpr Row kRows[] = {
        [form=named] a = arange i64[{size}] any...
        [form=named] b = reshape a shape={along}
        [form=named] i = expand b shape={y.shape}
-       [form=named] z = zeros {x.type}
+       [form=named] z = zeros {dx.type}
        [form=named] dx = scatter_add z i dy axis={axis})",
      .types = types_slice,
      .labels = labels_slice,
@@ -330,7 +330,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .accepts = "any,int",
      .gradient = R"(
-       z = zeros {x.type}
+       z = zeros {dx.type}
        dx = scatter_add z index dy keys...)",
      .types = types_gather,
      .labels = labels_indexed,

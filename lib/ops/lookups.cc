@@ -349,13 +349,11 @@ constexpr Row kRows[] = {
               "where index is i.",
      .source = "PyTorch's index_select_backward",
      .internal = true},
-    // The gradient's full, unlike zeros, is no summand, and so is what src is
-    // on each axis: it overwrites.
     {.signature = "y = scatter x index src axis=0 [split=] [shape=] [part=]",
      .linear = "02",
      .accepts = "any,int,any",
      .gradient = R"(
-       o = full {src.type} 0
+       o = zeros {src.type}
        dx = scatter dy index o keys...
        dsrc = scatter_grad dy index keys...)",
      .types = types_scatter_add,
@@ -381,7 +379,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .accepts = "float,int",
      .gradient = R"(
-       o = zeros {g.type}
+       o = zeros {dg.type}
        dg = scatter o index dz keys...)",
      .expansion = R"(
        a = arange i64[{length}]

@@ -370,7 +370,7 @@ constexpr Row kRows[] = {
                 "costs nothing and does not count in the mean, which is nan "
                 "of no rows (absent, none is ignored; PyTorch ignores -100). "
                 "label_smoothing=s: the class is to get 1 - s, and all "
-                "classes share s. No gradient for weight. Errors: shapes "
+                "classes share s. weight has no gradient. Errors: shapes "
                 "differ; a class below 0 or beyond c fails when it is met.",
      .source = "torch.nn.functional.cross_entropy, with classes last; of log "
                "probabilities it is torch.nn.functional.nll_loss; "

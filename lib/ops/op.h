@@ -42,6 +42,13 @@ struct Row {
   // Gradient lines: for operand a and result y, da from dy. A line may begin
   // with guards, "[ta=1 x.rank=2 b !v each]"; see text.h.
   const char* gradient = "";
+  // Operands whose gradient is zero though they may hold floats, as of what is
+  // only compared, or is meant to have none: "x lo hi". An operand of floats
+  // that has no gradient line and does not stand here has a gradient that
+  // nobody wrote down, and grad refuses it.
+  const char* non_differentiable = "";
+  // The results are leaves: they have no gradient by any operand.
+  bool leaf = false;
   // The op written in other ops; "" makes it a primitive, which every backend
   // must have.
   const char* expansion = "";
@@ -78,6 +85,8 @@ struct Row {
   // Of what is made of numbers and files alone, or point by point: it may fail
   // when it is run, though its types fit: "always", or where it gives "int".
   const char* fails = "";
+  // All elements are 0, so that it is its own sum over any ranks as well.
+  bool zero = false;
   // Any key is taken: mesh and axis, whose keys are the user's own names.
   bool free_keys = false;
 };
@@ -174,9 +183,10 @@ struct Op {
   std::vector<TextLine> expansion;
 
   bool is_primitive() const { return expansion.empty(); }
-  bool has_gradient() const { return !gradient.empty(); }
   size_t least_operands() const;
   bool is_variadic() const;  // in its operands
+  // Whether the parameter stands in Row::non_differentiable.
+  bool is_non_differentiable(size_t operand) const;
   // Index of the key in `keys`, or -1.
   int key_index(std::string_view key) const;
   // Which parameter argument i of `count` stands for (variadics repeat).

@@ -67,6 +67,7 @@ constexpr Row kRows[] = {
     {.signature = "w [v] = sgd w g [v] lr momentum=0",
      .index = "...,...,...,->...,...",
      .accepts = "float,float,float,number",
+     .leaf = true,
      // A scalar weight would take the dtype of a wider rate; hence the cast.
      .expansion = R"(
        [v] m = mul v {momentum}
@@ -95,6 +96,7 @@ constexpr Row kRows[] = {
      .index = "...,...,...,...,,->...,...,...",
      .accepts = "float,float,float,float,number,number",
      // What depends on scalars alone is computed in f64, as PyTorch does.
+     .leaf = true,
      .expansion = R"(
        r = cast lr f64
        n0 = cast t f64
@@ -145,6 +147,7 @@ constexpr Row kRows[] = {
     {.signature = "y = step_number t",
      .index = "->",
      .accepts = "float",
+     .leaf = true,
      .types = types_as_first,
      .flops = 0,
      .sense = "t itself, which must be the number of a step, from 1.",
@@ -153,6 +156,7 @@ constexpr Row kRows[] = {
     {.signature = "g... = clip g... max",
      .index = "...,->...",
      .accepts = "float",
+     .leaf = true,
      .expansion = R"(
        [each] q = mul g g
        [each] n = sum q

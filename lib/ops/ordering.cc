@@ -55,7 +55,7 @@ constexpr Row kRows[] = {
     {.signature = "v i = sort x axis=-1 descending=0",
      .index = "...r!->...r,...r",
      .gradient = R"(
-       t = zeros {x.type}
+       t = zeros {dx.type}
        dx = scatter_add t i dv axis={axis})",
      .expansion = R"(
        i = argsort x axis={axis} descending={descending}
@@ -75,7 +75,7 @@ constexpr Row kRows[] = {
     {.signature = "v i = topk x axis=-1 size=",
      .index = "...r!->...k,...k",
      .gradient = R"(
-       t = zeros {x.type}
+       t = zeros {dx.type}
        dx = scatter_add t i dv axis={axis})",
      .expansion = R"(
        s = argsort x axis={axis} descending=1

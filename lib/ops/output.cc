@@ -103,6 +103,7 @@ constexpr Row kRows[] = {
                 "print x\n"
                 "=> x = fail \"model.gt:7: no such file\""},
     {.signature = "g... = grad loss w... retain=0",
+     .leaf = true,
      .types = types_grad,
      .flops = 0,
      .sense = "The gradients of a scalar by the current values of names.",

@@ -93,7 +93,7 @@ constexpr Row kRows[] = {
      .index = kTwo,
      .accepts = "number",
      .gradient = R"(
-       [case=0] da = zeros {a.type}
+       [case=0] da = zeros {da.type}
        [case=1] da = copy dy
        [case=2] t = mul dy a
        [case=2] da = mul t 2
@@ -150,8 +150,8 @@ constexpr Row kRows[] = {
      .index = kTwo,
      .accepts = "number",
      .gradient = R"(
-       da = zeros {a.type}
-       db = zeros {b.type})",
+       da = zeros {da.type}
+       db = zeros {db.type})",
      .flops = 4,
      .sense = "Quotient rounded down.",
      .details = "Of integers an integer. Its gradient is zero. Errors: bool; "
@@ -191,7 +191,7 @@ constexpr Row kRows[] = {
     {.signature = "y = sign x",
      .index = kOne,
      .accepts = "number",
-     .gradient = "dx = zeros {x.type}",
+     .gradient = "dx = zeros {dx.type}",
      .sense = "-1, 0 or 1 as x is negative, zero or positive.",
      .details = "Of nan, 0. Its gradient is zero. Errors: bool.",
      .source = "torch.sign",
@@ -233,6 +233,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .dtype = "first",
      .gradient = "dg = maximum_grad dz a b",
+     .non_differentiable = "a b",
      .expansion = R"(
        h = mul g 0.5
        e = eq a b
@@ -263,6 +264,7 @@ constexpr Row kRows[] = {
     {.signature = "y = detach x",
      .index = kOne,
      .linear = "0",
+     .leaf = true,
      .types = types_as_first,
      .flops = 0,
      .sense = "The value without its history.",

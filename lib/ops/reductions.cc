@@ -151,6 +151,7 @@ constexpr Row kRows[] = {
        q = div dz n
        p = where m q 0
        dg = sum p axis={axis} keepdims={keepdims})",
+     .non_differentiable = "x y",
      .expansion = R"(
        [lift=1] k = unsqueeze y axis={axes}
        [lift=1] h = unsqueeze g axis={axes}

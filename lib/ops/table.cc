@@ -101,15 +101,28 @@ size_t Op::result_parameter_of(size_t i, size_t count) const {
   return parameter_at(results, i, count);
 }
 
-std::vector<std::string_view> linear_sets(const Op& op) {
-  std::vector<std::string_view> sets;
-  std::string_view text = op.row->linear;
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
   while (!text.empty()) {
     const size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) sets.push_back(text.substr(0, end));
+    if (end > 0) words.push_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  return sets;
+  return words;
+}
+
+}  // namespace
+
+bool Op::is_non_differentiable(size_t operand) const {
+  const auto words = words_of(row->non_differentiable);
+  return std::find(words.begin(), words.end(), operands[operand].name) !=
+         words.end();
+}
+
+std::vector<std::string_view> linear_sets(const Op& op) {
+  return words_of(op.row->linear);
 }
 
 }  // namespace gt

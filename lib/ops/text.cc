@@ -280,7 +280,8 @@ class Instance {
   const Type* type_of(std::string_view name) const {
     if (const auto i = operand(name)) return &call_.arguments[*i].type;
     if (const auto i = result(name)) return &call_.results[*i];
-    return nullptr;
+    if (!gradient_ || !name.starts_with('d')) return nullptr;
+    return type_of(name.substr(1));
   }
 
   // What {x.NAME} means in every row.

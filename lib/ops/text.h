@@ -10,7 +10,8 @@
 // {P} in an operand or a key's value is replaced:
 //   {axis}           a key's value, its default included
 //   {x.type} {x.shape} {x.rank} {x.dtype} {x.elements}   of operand or result
-//   {x.-2}           the size of x's last dimension but one, and so on
+//   {dx.type}        in a gradient: x's type, of what dx is made by adding to
+//   it {x.-2}           the size of x's last dimension but one, and so on
 // or what the row's own placeholder function knows; as {x.name} these are sizes
 // of a tensor with x's dimensions, and those that ranks may cut are x's.
 // {x.-2} is the size of a tensor that has that dimension of x alone. "a..."
@@ -24,8 +25,8 @@
 // result is summed to its operand's shape (the adjoint of broadcasting) and
 // cast to its dtype (the adjoint of promotion) by whoever uses it, so rows need
 // not say so. A result's gradient that nothing reached reads as zeros. An
-// operand without a line has gradient zero: where the op is constant almost
-// everywhere, as in a comparison's.
+// operand of floats without a line is refused, unless the row says that it is
+// non_differentiable.
 #pragma once
 
 #include <optional>
@@ -44,7 +45,8 @@ struct StepOperand {
 };
 
 // Whose sizes a step states: those of all dimensions of an operand or result,
-// as {x.shape} does, or of one dimension, counted from the end, as {x.-2}.
+// as {x.shape} does, or of one dimension, counted from the end, as {x.-2}. Of
+// an operand's gradient, as {dx.type}, it has the letters on each axis, too.
 struct SizedAs {
   Ref ref;
   int dim = 0;  // 0: all; -1: the last

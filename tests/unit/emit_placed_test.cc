@@ -112,7 +112,8 @@ TEST(EmitPlaced, AGradientThatARowDoesNotHaveIsNotTakenForZeros) {
       "l@0-1 = add m@0-1 s@0-1");
   EXPECT_EQ(fed.feed("g@0-1 = grad l@0-1 x@0-1"),
             "g@0-1 = fail \"p:6: grad: redistribute with op=max has no "
-            "gradient; detach its operand if none is meant\"\n");
+            "gradient by its operand x; if none is meant, detach what it "
+            "reads there\"\n");
   fed.feed(
       "d@0-1 = detach s@0-1\nm@0-1 = redistribute d@0-1 op=max src=P "
       "dst=I\nl@0-1 = add m@0-1 s@0-1");

@@ -9,6 +9,7 @@
 
 #include "ops/catalog.h"
 #include "ops/families.h"
+#include "ops/index_rule.h"
 #include "ops/text.h"
 #include "ops_samples.h"
 
@@ -78,18 +79,6 @@ TEST(Table, EveryResultTermLetterIsKnown) {
         EXPECT_NE(known.find(letter), std::string::npos) << op.name;
       }
     }
-  }
-}
-
-TEST(Table, OpsWithoutAGradientCannotNeedOne) {
-  const std::set<std::string_view> families = {"creation", "optimizers",
-                                               "output"};
-  for (const Op& op : all_ops()) {
-    if (op.has_gradient() || families.contains(op.family->name)) continue;
-    if (op.row->types != nullptr && op.operands.empty()) continue;  // mesh
-    const std::string_view dtype = op.row->dtype;
-    EXPECT_TRUE(dtype == "bool" || dtype == "i64" || op.name == "detach")
-        << op.name;
   }
 }
 
@@ -198,29 +187,73 @@ TEST(Table, RowTextNamesOnlyWhatIsThere) {
   }
 }
 
-TEST(Table, EveryOperandOfADifferentiableOpHasALine) {
-  // Conditions, indices and what is constant almost everywhere.
-  const std::set<std::string> constant = {
-      "where c", "gather index", "scatter_add index", "embedding ids",
-      "embedding_grad ids", "cross_entropy target", "maximum_grad a",
-      "maximum_grad b", "clamp_grad x", "clamp_grad lo", "clamp_grad hi",
-      "take index", "take_grad index", "scatter index", "scatter_grad index",
-      "cross_entropy weight", "relu_grad y", "max_grad x", "max_grad y",
-      "cross_entropy_grad target", "dropout p", "dropout seed", "rope start",
-      "rope_grad start",
-      // Functions of q, k and v, whose gradients say it all.
-      "attention_grad o", "attention_grad lse"};
+// What the row's word for operand p is: one for all, or a list.
+std::string_view accepted(const Op& op, size_t p) {
+  std::string_view list = op.row->accepts;
+  for (; p > 0 && list.find(',') != list.npos; --p) {
+    list.remove_prefix(list.find(',') + 1);
+  }
+  return list.substr(0, list.find(','));
+}
+
+// By what else an op varies with, grad refuses to differentiate.
+TEST(Table, EveryOperandOfFloatsHasAGradientOrSaysThatItHasNone) {
+  const std::set<std::string> known = {"slice any",  // an integer
+                                       "cross_entropy weight", "dropout p"};
+  std::set<std::string> found;
   for (const Op& op : all_ops()) {
-    if (!op.has_gradient()) continue;
-    for (const Parameter& p : op.operands) {
-      if (p.role != Role::kTensor || constant.contains(op.name + " " + p.name))
-        continue;
+    const std::string_view dtype = op.row->dtype;
+    if (op.row->leaf || op.results.empty() || dtype == "bool" ||
+        dtype == "i64") {
+      continue;
+    }
+    for (size_t p = 0; p < op.operands.size(); ++p) {
+      const Role role = op.operands[p].role;
+      if (role != Role::kTensor && role != Role::kAny) continue;
+      const std::string_view accepts = accepted(op, p);
+      if (accepts == "int" || accepts == "bool") continue;
       const bool has = std::any_of(
           op.gradient.begin(), op.gradient.end(), [&](const TextLine& line) {
             return std::find(line.results.begin(), line.results.end(),
-                             "d" + p.name) != line.results.end();
+                             "d" + op.operands[p].name) != line.results.end();
           });
-      EXPECT_TRUE(has) << op.name << " " << p.name;
+      EXPECT_FALSE(has && op.is_non_differentiable(p)) << op.name;
+      if (has || op.is_non_differentiable(p)) continue;
+      found.insert(op.name + " " + op.operands[p].name);
+    }
+  }
+  EXPECT_EQ(found, known);
+}
+
+// The guards of its lines leave no call without.
+TEST(Table, EveryCallHasTheGradientsOfItsRow) {
+  for (const Sample& sample : samples()) {
+    Bound bound(sample.line, parse_types(sample.types));
+    Call& call = bound.call();
+    const Op& op = *call.op;
+    const auto is_of_floats = [](const Type& t) { return is_float(t.dtype); };
+    if (op.row->leaf ||
+        std::none_of(call.results.begin(), call.results.end(), is_of_floats)) {
+      continue;
+    }
+    const std::vector<Step> steps = gradient_steps(call);
+    const auto defines = [](const Step& step, const Ref& ref) {
+      return std::find(step.results.begin(), step.results.end(), ref) !=
+             step.results.end();
+    };
+    for (uint32_t i = 0; i < call.arguments.size(); ++i) {
+      const size_t p = op.parameter_of(i, call.arguments.size());
+      const std::string name = op.name + " " + op.operands[p].name;
+      if (!is_tensor(call.arguments[i]) || !is_of_floats(call.type(i)) ||
+          op.is_non_differentiable(p) || name == "cross_entropy weight" ||
+          name == "dropout p") {
+        continue;
+      }
+      const Ref wanted{Ref::Kind::kOperandGrad, i};
+      EXPECT_TRUE(
+          std::any_of(steps.begin(), steps.end(),
+                      [&](const Step& step) { return defines(step, wanted); }))
+          << sample.line << ": " << name;
     }
   }
 }
