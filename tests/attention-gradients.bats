@@ -43,33 +43,33 @@ same() { # RANKS Q K MASK QSPLIT KSPLIT MASKSPLIT KEYS
 # Of 6 heads in a dimension of their own, and as heads=6, over 2 and 3 ranks;
 # with enable_gqa=1 three, or two, heads of q share one of k and v.
 each() { # KEYS
-  local n rows flat q=f32[6,6,7,8] m=f32[6,6,7,7] f=f32[6,7,48] gqa=enable_gqa=1
+  local n rows flat q="f32[6,6,7,8]" m="f32[6,6,7,7]" f="f32[6,7,48]" gqa=enable_gqa=1
   for n in 2 3; do
-    rows= flat=
+    rows="" flat=""
     if [ -n "$1" ]; then
       rows="split=tp:2 shape=6,6,7,8"
       flat="split=tp:1 shape=6,7,48"
     fi
     # By batch.
-    same $n $q $q $m split=tp:0 split=tp:0 split=tp:0 "$1"
-    same $n $q f32[6,3,7,8] $m split=tp:0 split=tp:0 split=tp:0 "$1 $gqa"
-    same $n $f $f $m split=tp:0 split=tp:0 split=tp:0 "$1 heads=6"
-    same $n $f f32[6,7,24] $m split=tp:0 split=tp:0 split=tp:0 "$1 heads=6 $gqa"
+    same "$n" "$q" "$q" "$m" "split=tp:0" "split=tp:0" "split=tp:0" "$1"
+    same "$n" "$q" "f32[6,3,7,8]" "$m" "split=tp:0" "split=tp:0" "split=tp:0" "$1 $gqa"
+    same "$n" "$f" "$f" "$m" "split=tp:0" "split=tp:0" "split=tp:0" "$1 heads=6"
+    same "$n" "$f" "f32[6,7,24]" "$m" "split=tp:0" "split=tp:0" "split=tp:0" "$1 heads=6 $gqa"
     # By rows.
-    same $n $q $q $m split=tp:2 "" split=tp:2 "$1 $rows"
-    same $n $q $q f32[7,7] split=tp:2 "" split=tp:0 "$1 $rows"
-    same $n $q f32[6,3,7,8] $m split=tp:2 "" split=tp:2 "$1 $gqa $rows"
-    same $n $f $f $m split=tp:1 "" split=tp:2 "$1 heads=6 $flat"
-    same $n $f f32[6,7,24] $m split=tp:1 "" split=tp:2 "$1 heads=6 $gqa $flat"
+    same "$n" "$q" "$q" "$m" "split=tp:2" "" "split=tp:2" "$1 $rows"
+    same "$n" "$q" "$q" "f32[7,7]" "split=tp:2" "" "split=tp:0" "$1 $rows"
+    same "$n" "$q" "f32[6,3,7,8]" "$m" "split=tp:2" "" "split=tp:2" "$1 $gqa $rows"
+    same "$n" "$f" "$f" "$m" "split=tp:1" "" "split=tp:2" "$1 heads=6 $flat"
+    same "$n" "$f" "f32[6,7,24]" "$m" "split=tp:1" "" "split=tp:2" "$1 heads=6 $gqa $flat"
     # By heads.
-    same $n $q $q $m split=tp:1 split=tp:1 split=tp:1 "$1"
-    same $n $q $q f32[6,1,7,7] split=tp:1 split=tp:1 "" "$1"
-    same $n $q f32[6,3,7,8] $m split=tp:1*2 split=tp:1 split=tp:1*2 "$1 $gqa"
+    same "$n" "$q" "$q" "$m" "split=tp:1" "split=tp:1" "split=tp:1" "$1"
+    same "$n" "$q" "$q" "f32[6,1,7,7]" "split=tp:1" "split=tp:1" "" "$1"
+    same "$n" "$q" "f32[6,3,7,8]" "$m" "split=tp:1*2" "split=tp:1" "split=tp:1*2" "$1 $gqa"
     flat="split=tp:2*8 shape=6,7,48"
-    same $n $f $f $m split=tp:2*8 split=tp:2*8 split=tp:1 "$1 heads=6 $flat"
-    same $n $f $f f32[7,7] split=tp:2*8 split=tp:2*8 "" "$1 heads=6 $flat"
+    same "$n" "$f" "$f" "$m" "split=tp:2*8" "split=tp:2*8" "split=tp:1" "$1 heads=6 $flat"
+    same "$n" "$f" "$f" "f32[7,7]" "split=tp:2*8" "split=tp:2*8" "" "$1 heads=6 $flat"
     flat="split=tp:2*16 shape=6,7,48"
-    same $n $f f32[6,7,24] $m split=tp:2*16 split=tp:2*8 split=tp:1*2 "$1 heads=6 $gqa $flat"
+    same "$n" "$f" "f32[6,7,24]" "$m" "split=tp:2*16" "split=tp:2*8" "split=tp:1*2" "$1 heads=6 $gqa $flat"
   done
 }
 
@@ -82,8 +82,8 @@ each() { # KEYS
 }
 
 @test "keys that lack the batch are no trouble to grouped heads" {
-  placed 2 f32[6,7,48] f32[7,24] f32[7,7] split=tp:0 "" "" "heads=6 enable_gqa=1" | gt-emit >p.s
+  placed 2 "f32[6,7,48]" "f32[7,24]" "f32[7,7]" "split=tp:0" "" "" "heads=6 enable_gqa=1" | gt-emit >p.s
   gt-work p.s >parts.out
-  whole 2 f32[6,7,48] f32[7,24] f32[7,7] "" "" "" "heads=6 enable_gqa=1" | gt-emit | gt-work >whole.out
+  whole 2 "f32[6,7,48]" "f32[7,24]" "f32[7,7]" "" "" "" "heads=6 enable_gqa=1" | gt-emit | gt-work >whole.out
   "$GT_ROOT/scripts/gt-cmp" --atol 1e-5 whole.out parts.out
 }
