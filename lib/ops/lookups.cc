@@ -5,6 +5,7 @@
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/part.h"
+#include "ops/row_text.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -275,6 +276,32 @@ std::vector<Label> labels_one_hot(const Call& call) {
   return labels_moved(call, to);
 }
 
+// Expansions begin with the index as a list of rows, none of them negative.
+constexpr char kRowsOfIndex[] = R"(
+       c = cast index i64
+       n = lt c 0
+       l = ge c -{whole}
+       b = and n l
+       s = add c {whole}
+       w = where b s c
+       i = reshape w shape={picks})";
+constexpr auto kTake = row_text(kRowsOfIndex, R"(
+       [form=inner] m = transpose x axes={front}
+       [form!=inner] m = copy x
+       t = reshape m shape={table}
+       p = embedding t i part={part}
+       [form=inner] k = reshape p shape={kept}
+       [form=inner] y = transpose k axes={back}
+       [form!=inner] y = reshape p shape={y.shape})");
+constexpr auto kTakeGrad = row_text(kRowsOfIndex, R"(
+       [form=inner] m = transpose g axes={front}
+       [form!=inner] m = copy g
+       p = reshape m shape={picked}
+       t = embedding_grad p i rows={rows} part={part}
+       [form=inner] k = reshape t shape={kept}
+       [form=inner] z = transpose k axes={back}
+       [form!=inner] z = reshape t shape={z.shape})");
+
 constexpr Row kRows[] = {
     {.signature = "y = take x index [axis=] [split=] [shape=] [part=]",
      .index = "...,...->...",
@@ -284,21 +311,7 @@ constexpr Row kRows[] = {
        [form=flat] f = take_grad dy index rows={x.elements}
        [form=flat] dx = reshape f shape={x.shape}
        [form!=flat] dx = take_grad dy index rows={here} keys...)",
-     .expansion = R"(
-       c = cast index i64
-       n = lt c 0
-       l = ge c -{whole}
-       b = and n l
-       s = add c {whole}
-       w = where b s c
-       i = reshape w shape={picks}
-       [form=inner] m = transpose x axes={front}
-       [form!=inner] m = copy x
-       t = reshape m shape={table}
-       p = embedding t i part={part}
-       [form=inner] k = reshape p shape={kept}
-       [form=inner] y = transpose k axes={back}
-       [form!=inner] y = reshape p shape={y.shape})",
+     .expansion = kTake.data(),
      .types = types_take,
      .labels = labels_take,
      .placeholder = take_word,
@@ -326,21 +339,7 @@ constexpr Row kRows[] = {
      .linear = "0",
      .accepts = "float,int",
      .gradient = "dg = take dz index keys...",
-     .expansion = R"(
-       c = cast index i64
-       n = lt c 0
-       l = ge c -{whole}
-       b = and n l
-       s = add c {whole}
-       w = where b s c
-       i = reshape w shape={picks}
-       [form=inner] m = transpose g axes={front}
-       [form!=inner] m = copy g
-       p = reshape m shape={picked}
-       t = embedding_grad p i rows={rows} part={part}
-       [form=inner] k = reshape t shape={kept}
-       [form=inner] z = transpose k axes={back}
-       [form!=inner] z = reshape t shape={z.shape})",
+     .expansion = kTakeGrad.data(),
      .types = types_take_grad,
      .labels = labels_take,
      .placeholder = take_word,

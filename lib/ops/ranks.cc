@@ -2,8 +2,9 @@
 // tensor is on an axis. lib/spmd gives the rows their meaning; gradients are
 // the counterparts of spmd_types 0.2 (meta-pytorch/spmd_types), its table of
 // collectives and conversions.
-#include "ops/ends.h"
 #include "ops/families.h"
+#include "ops/ranks_words.h"
+#include "ops/row_text.h"
 #include "ops/shape_rules.h"
 
 namespace gt {
@@ -16,87 +17,58 @@ Status types_crossing(Call& call) {
 
 Status types_declaration(Call&) { return ok_status(); }
 
-// Whether src= and dst= are one type.
-bool has_same_ends(const Call& call) {
-  const auto src = parse_end(call.key("src"));
-  const auto dst = parse_end(call.key("dst"));
-  const size_t dims = call.pieces.empty() ? 0 : call.pieces[0].shape.size();
-  return src.ok() && dst.ok() && is_same_end(src.value(), dst.value(), dims);
-}
-
-// {from} and {to}: src= and dst= without the dimension of S. {same}: whether
-// they are one. {members}: how many ranks a group has.
-std::string ends_word(const Call& call, std::string_view name, size_t) {
-  if (name == "members") return std::to_string(call.pieces.size());
-  if (name == "from") return std::string(call.key("src").substr(0, 1));
-  if (name == "to") return std::string(call.key("dst").substr(0, 1));
-  if (name == "same") return has_same_ends(call) ? "1" : "0";
-  return "";
-}
-
-// The type of the gradient of a value of this type: R and P are each other's.
-std::string dual_end(std::string_view end) {
-  if (end == "R") return "P";
-  return end == "P" ? "R" : std::string(end);
-}
-
-// "1+2,0+3" the other way round: "1+0,2+3", what each rank sends back.
-std::string transposed_sizes(std::string_view text) {
-  std::vector<std::vector<std::string>> rows(1, {""});
-  for (const char c : text) {
-    if (c == ',') {
-      rows.push_back({""});
-    } else if (c == '+') {
-      rows.back().emplace_back();
-    } else {
-      rows.back().back() += c;
-    }
-  }
-  std::string out;
-  for (size_t to = 0; to < rows[0].size(); ++to) {
-    for (size_t from = 0; from < rows.size(); ++from) {
-      if (rows[from].size() != rows[0].size()) return std::string(text);
-      out += from > 0 ? "+" : to > 0 ? "," : "";
-      out += rows[from][to];
-    }
-  }
-  return out;
-}
-
-// {back}: split_sizes= of the exchange that brings rows back, "" where it needs
-// none. Between two dimensions these are the operand's sizes, if uneven.
-std::string back_sizes(const Call& call) {
-  const std::string_view src = call.key("src");
-  if (has_same_ends(call)) return transposed_sizes(call.key("split_sizes"));
-  if (call.pieces.empty() || src.size() < 2 || src[0] != 'S') return "";
-  const auto dim = parse_number(src.substr(1));
-  const size_t dims = call.pieces[0].shape.size();
-  const int64_t d = dim ? normal_axis(dim->integer, dims) : -1;
-  if (d < 0) return "";
-  bool even = true;
-  std::string sizes;
-  for (const Type& piece : call.pieces) {
-    const int64_t size = piece.shape[static_cast<size_t>(d)];
-    even = even && size == call.pieces[0].shape[static_cast<size_t>(d)];
-    sizes += (sizes.empty() ? "" : "+") + std::to_string(size);
-  }
-  return even ? "" : sizes;
-}
-
-std::string exchange_word(const Call& call, std::string_view name,
-                          size_t each) {
-  if (name == "back" || name == "x.back") return back_sizes(call);
-  return ends_word(call, name, each);
-}
-
-std::string dual_word(const Call& call, std::string_view name, size_t each) {
-  if (name == "dual_src") return dual_end(call.key("src"));
-  if (name == "dual_dst") return dual_end(call.key("dst"));
-  return exchange_word(call, name, each);
-}
-
 constexpr const char* kSource =
     "spmd_types 0.2 (meta-pytorch/spmd_types), docs/design.md";
+
+// Where s is the result's gradient and k the result, each as it was combined:
+// ranks that have the largest (smallest) share its gradient, and of a product
+// each has the others' as its factor.
+constexpr char kOfExtremesAndProducts[] = R"(
+       [op!=sum op!=mean op!=prod] e = eq x k
+       [op!=sum op!=mean op!=prod] c = cast e i64
+       [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
+       [op!=sum op!=mean op!=prod] q = div s n
+       [op!=sum op!=mean op!=prod] dx = mul q c
+       [op=prod] a = all_gather x over={over} src=V dst=R
+       [op=prod] z = prod_grad s a axis=0
+       [op=prod] dx = convert z over={over} src=R dst=V)";
+
+constexpr auto kAllReduceGradient = row_text(R"(
+       [op=sum from=P to=R] dx = all_reduce dy over={over} src=P dst=R acc={bwd}
+       [op=sum from=P to=I] dx = convert dy over={over} src=I dst=R
+       [op=sum from=V to=R] t = all_reduce dy over={over} src=P dst=R acc={bwd}
+       [op=sum from=V to=I] t = convert dy over={over} src=I dst=R
+       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1
+       [op!=sum to=R] s = all_reduce dy over={over} src=P dst=R acc={bwd}
+       [op!=sum to=I] s = convert dy over={over} src=I dst=R
+       [op=mean] m = div s {members}
+       [op=mean from=P] dx = copy m
+       [op=mean from=V] dx = reinterpret m over={over} src=R dst=V expert=1
+       [op!=sum op!=mean op!=prod to=R] k = copy y
+       [op!=sum op!=mean op!=prod to=I] k = convert y over={over} src=I dst=R)",
+                                             kOfExtremesAndProducts);
+
+constexpr auto kReduceScatterGradient = row_text(R"(
+       [op=sum to=V from=P] dx = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
+       [op=sum to=S from=P] dx = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
+       [op=sum to=V from=V] t = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
+       [op=sum to=S from=V] t = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
+       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1
+       [op!=sum to=V] s = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
+       [op!=sum to=S] s = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
+       [op=mean] m = div s {members}
+       [op=mean from=P] dx = copy m
+       [op=mean from=V] dx = reinterpret m over={over} src=R dst=V expert=1
+       [op!=sum op!=mean op!=prod to=V] k = all_gather y over={over} src=V dst=R gather_dim={scatter_dim}
+       [op!=sum op!=mean op!=prod to=S] k = all_gather y over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes})",
+                                                 kOfExtremesAndProducts);
+
+constexpr auto kReduceGradient = row_text(R"(
+       [op=sum] dx = broadcast dy over={over} root={root}
+       [op!=sum] s = broadcast dy over={over} root={root}
+       [op=mean] dx = div s {members}
+       [op!=sum op!=mean op!=prod] k = broadcast y over={over} root={root})",
+                                          kOfExtremesAndProducts);
 
 constexpr Row kRows[] = {
     {.signature = "mesh [space=]",
@@ -143,27 +115,7 @@ constexpr Row kRows[] = {
                   "[bwd=]",
      .index = "...->...",
      .linear = "0",
-     .gradient = R"(
-       [op=sum from=P to=R] dx = all_reduce dy over={over} src=P dst=R acc={bwd}
-       [op=sum from=P to=I] dx = convert dy over={over} src=I dst=R
-       [op=sum from=V to=R] t = all_reduce dy over={over} src=P dst=R acc={bwd}
-       [op=sum from=V to=I] t = convert dy over={over} src=I dst=R
-       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1
-       [op!=sum to=R] s = all_reduce dy over={over} src=P dst=R acc={bwd}
-       [op!=sum to=I] s = convert dy over={over} src=I dst=R
-       [op=mean] m = div s {members}
-       [op=mean from=P] dx = copy m
-       [op=mean from=V] dx = reinterpret m over={over} src=R dst=V expert=1
-       [op!=sum op!=mean op!=prod to=R] k = copy y
-       [op!=sum op!=mean op!=prod to=I] k = convert y over={over} src=I dst=R
-       [op!=sum op!=mean op!=prod] e = eq x k
-       [op!=sum op!=mean op!=prod] c = cast e i64
-       [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
-       [op!=sum op!=mean op!=prod] q = div s n
-       [op!=sum op!=mean op!=prod] dx = mul q c
-       [op=prod] a = all_gather x over={over} src=V dst=R
-       [op=prod] z = prod_grad s a axis=0
-       [op=prod] dx = convert z over={over} src=R dst=V)",
+     .gradient = kAllReduceGradient.data(),
      .types = types_crossing,
      .placeholder = ends_word,
      .sense = "On every rank the sum over its group.",
@@ -207,27 +159,7 @@ constexpr Row kRows[] = {
                   "[scatter_dim=] [split_sizes=] [split=] [shape=] [acc=] "
                   "[out=] [bwd=]",
      .linear = "0",
-     .gradient = R"(
-       [op=sum to=V from=P] dx = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
-       [op=sum to=S from=P] dx = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
-       [op=sum to=V from=V] t = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
-       [op=sum to=S from=V] t = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
-       [op=sum from=V] dx = reinterpret t over={over} src=R dst=V expert=1
-       [op!=sum to=V] s = all_gather dy over={over} src=V dst=R gather_dim={scatter_dim}
-       [op!=sum to=S] s = all_gather dy over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
-       [op=mean] m = div s {members}
-       [op=mean from=P] dx = copy m
-       [op=mean from=V] dx = reinterpret m over={over} src=R dst=V expert=1
-       [op!=sum op!=mean op!=prod to=V] k = all_gather y over={over} src=V dst=R gather_dim={scatter_dim}
-       [op!=sum op!=mean op!=prod to=S] k = all_gather y over={over} src={dst} dst=R split={split} shape={shape} split_sizes={split_sizes}
-       [op!=sum op!=mean op!=prod] e = eq x k
-       [op!=sum op!=mean op!=prod] c = cast e i64
-       [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
-       [op!=sum op!=mean op!=prod] q = div s n
-       [op!=sum op!=mean op!=prod] dx = mul q c
-       [op=prod] a = all_gather x over={over} src=V dst=R
-       [op=prod] z = prod_grad s a axis=0
-       [op=prod] dx = convert z over={over} src=R dst=V)",
+     .gradient = kReduceScatterGradient.data(),
      .types = types_crossing,
      .placeholder = ends_word,
      .sense = "On every rank its part of the sum over the group.",
@@ -284,19 +216,7 @@ constexpr Row kRows[] = {
     {.signature = "y = reduce x [over=] root=0 op=sum [acc=] [out=]",
      .index = "...->...",
      .linear = "0",
-     .gradient = R"(
-       [op=sum] dx = broadcast dy over={over} root={root}
-       [op!=sum] s = broadcast dy over={over} root={root}
-       [op=mean] dx = div s {members}
-       [op!=sum op!=mean op!=prod] k = broadcast y over={over} root={root}
-       [op!=sum op!=mean op!=prod] e = eq x k
-       [op!=sum op!=mean op!=prod] c = cast e i64
-       [op!=sum op!=mean op!=prod] n = all_reduce c over={over} src=V dst=R
-       [op!=sum op!=mean op!=prod] q = div s n
-       [op!=sum op!=mean op!=prod] dx = mul q c
-       [op=prod] a = all_gather x over={over} src=V dst=R
-       [op=prod] z = prod_grad s a axis=0
-       [op=prod] dx = convert z over={over} src=R dst=V)",
+     .gradient = kReduceGradient.data(),
      .types = types_crossing,
      .placeholder = ends_word,
      .sense = "On the group's member root= the sum over the group, zeros on "

@@ -1,0 +1,397 @@
+// Losses: how far what a model says is from what it should say.
+#include "ops/families.h"
+#include "ops/index_rule.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+// A loss for each element, or one for all.
+void reduce_losses(Call& call, Dtype dtype, const Shape& each) {
+  const bool none = call.key("reduction") == "none";
+  call.results.push_back({dtype, none ? each : Shape{}});
+}
+
+// Logits [...,c], classes [...].
+Status check_classes(const Call& call, size_t x, size_t target) {
+  const Shape& logits = call.type(x).shape;
+  const Shape& classes = call.type(target).shape;
+  if (logits.empty()) {
+    return Error{call.describe(x) + " must have at least 1 dimension"};
+  }
+  const Shape rows =
+      reduced_shape(logits, {static_cast<int64_t>(logits.size()) - 1}, false);
+  if (rows == classes) return ok_status();
+  const std::string what = call.describe(x) + " and " + call.describe(target);
+  const bool has_column = classes.size() == rows.size() + 1 &&
+                          (classes.back() == 1 || classes == logits);
+  if (!has_column) {
+    return Error{what +
+                 ": the logits need the classes' dimensions and one more for "
+                 "the classes"};
+  }
+  return Error{what + ": the target must be class numbers of shape [" +
+               to_string(rows) + "]; " +
+               (classes.back() == 1 && logits.back() != 1
+                    ? "squeeze axis=-1 drops the last dimension"
+                    : "argmax axis=-1 makes them of a row for each class")};
+}
+
+// A factor for each class.
+Status check_weight(const Call& call, size_t x, size_t weight) {
+  if (!call.given(weight)) return ok_status();
+  const Shape wanted{call.type(x).shape.back()};
+  return need(call.type(weight).shape == wanted,
+              call.describe(weight) +
+                  " must have one dimension, a factor for each of the " +
+                  to_string(wanted) + " classes of " + call.describe(x));
+}
+
+Status types_cross_entropy(Call& call) {
+  if (Status s = check_classes(call, 0, 1); !s.ok()) return s;
+  if (Status s = check_weight(call, 0, 2); !s.ok()) return s;
+  const double smoothing = call.number("label_smoothing");
+  if (!(smoothing >= 0 && smoothing <= 1)) {
+    return Error{"label_smoothing= must be from 0 to 1"};
+  }
+  reduce_losses(call, call.type(0).dtype, call.type(1).shape);
+  return ok_status();
+}
+
+Status types_cross_entropy_grad(Call& call) {
+  if (Status s = check_classes(call, 1, 2); !s.ok()) return s;
+  const bool none = call.key("reduction") == "none";
+  const Type wanted{call.type(1).dtype, none ? call.type(2).shape : Shape{}};
+  call.results.push_back(call.type(1));
+  return need(call.type(0) == wanted,
+              call.describe(0) + " must have the type " + to_string(wanted));
+}
+
+Status types_elementwise_loss(Call& call) {
+  const bool number = call.arguments[1].literal;
+  if (!number && !(call.type(0).shape == call.type(1).shape)) {
+    return Error{call.describe(0) + " and " + call.describe(1) +
+                 " must have one shape"};
+  }
+  reduce_losses(call, promote(call.arguments), call.type(0).shape);
+  return ok_status();
+}
+
+// What a cross entropy with weights, ignored classes or smoothing needs more:
+// {plain}: 0 if there are any, else 1; {smooth}: 1 if labels are smoothed;
+// {own} {shared}: what the target's class gets, and each class, of a row's
+// whole 1, negative; {wide}: the dtype that it computes in; {target.rows}
+// {x.wide}: types in it; {counted}: what a mean divides by: "number" if each
+// row counts 1, "flags" if some do not, "weights" if they have factors.
+std::string weighted_word(const Call& call, std::string_view name) {
+  const double smoothing = call.number("label_smoothing");
+  const bool ignores = call.has_key("ignore_index");
+  const bool weighs = call.given(2);
+  const Type& x = call.type(0);
+  const Dtype wide = wide_dtype(x.dtype);
+  if (name == "plain") return ignores || weighs || smoothing != 0 ? "0" : "1";
+  if (name == "smooth") return smoothing != 0 ? "1" : "0";
+  if (name == "own") return number_text(smoothing - 1);
+  if (name == "shared") {
+    return number_text(-smoothing / static_cast<double>(x.shape.back()));
+  }
+  if (name == "wide") return std::string(to_string(wide));
+  if (name == "target.rows") return to_string(Type{wide, call.type(1).shape});
+  if (name == "x.wide") return to_string(Type{wide, x.shape});
+  if (name == "counted")
+    return weighs ? "weights" : ignores ? "flags" : "number";
+  return "";
+}
+
+// {count}: losses; {classes}; {picks}: the shape of an element of each row;
+// {factor}: what a square's derivative is multiplied by.
+std::string loss_word(const Call& call, std::string_view name, size_t) {
+  const Shape& x = call.type(operand_named(call, "x")).shape;
+  if (call.op->name == "cross_entropy") {
+    if (std::string text = weighted_word(call, name); !text.empty())
+      return text;
+  }
+  const bool classes = call.op->name.starts_with("cross_entropy");
+  int64_t count = x.elements();
+  if (classes) {
+    count = call.type(operand_named(call, "target")).elements();
+  }
+  if (name == "count") return std::to_string(count);
+  if (name == "classes") return std::to_string(x.back());
+  if (name == "picks") {
+    Shape picks = x;
+    picks[picks.size() - 1] = 1;
+    return list_text(picks);
+  }
+  if (name != "factor") return "";
+  const bool mean = call.key("reduction") == "mean";
+  return number_text(mean ? 2 / static_cast<double>(count) : 2);
+}
+
+// A row a label; over all of them a sum is a sum, a mean is none.
+std::vector<Label> labels_loss(const Call& call) {
+  const Shape& rows = call.type(1).shape;
+  const std::string_view reduction = call.key("reduction");
+  std::vector<Label> labels;
+  for (size_t d = 0; d < call.type(0).shape.size(); ++d) {
+    const bool is_class = call.op->name == "cross_entropy" && d >= rows.size();
+    if (is_class || reduction == "mean") continue;
+    Label label(call, call.type(0).shape[d]);
+    label.is_summed = reduction == "sum";
+    label.arguments[0].dim = static_cast<int32_t>(d);
+    if (!call.arguments[1].literal) label.arguments[1] = label.arguments[0];
+    if (!label.is_summed) label.results[0] = label.arguments[0];
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+std::vector<Label> labels_loss_grad(const Call& call) {
+  std::vector<Label> labels;
+  if (call.key("reduction") == "mean") return labels;
+  for (size_t d = 0; d < call.type(2).shape.size(); ++d) {
+    Label label(call, call.type(2).shape[d]);
+    label.arguments[1].dim = static_cast<int32_t>(d);
+    label.arguments[2] = label.results[0] = label.arguments[1];
+    if (!call.type(0).shape.empty()) label.arguments[0] = label.arguments[1];
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+constexpr Row kRows[] = {
+    // With weights, ignored classes or smoothing a row's target is a
+    // distribution, d, whose product with -log_softmax x is its loss.
+    {.signature = "y = cross_entropy x target [weight] reduction=mean "
+                  "[ignore_index=] label_smoothing=0",
+     .index = "...c!,...,c!->",
+     .dtype = "first",
+     .accepts = "float,int,float",
+     .gradient = R"(
+       [plain=1] dx = cross_entropy_grad dy x target reduction={reduction}
+       [plain=0] c = cast x {wide}
+       [plain=0] l = log_softmax c
+       [ignore_index] q = cast target i64
+       [ignore_index] v = ne q {ignore_index}
+       [ignore_index] s = where v q 0
+       [!ignore_index] s = copy target
+       [plain=0] t = unsqueeze s axis=-1
+       [weight] e = cast weight {wide}
+       [weight] f = take e s axis=0
+       [plain=0] g = cast dy {wide}
+       [reduction=mean counted=weights ignore_index] fv = where v f 0
+       [reduction=mean counted=weights !ignore_index] fv = copy f
+       [reduction=mean counted=flags] fv = cast v {wide}
+       [reduction=mean counted=weights] n = sum fv
+       [reduction=mean counted=flags] n = sum fv
+       [reduction=mean counted=number plain=0] h = div g {count}
+       [reduction=mean counted!=number] h = div g n
+       [plain=0 reduction!=mean] h = copy g
+       [plain=0] r = zeros {target.rows}
+       [plain=0] k = add r h
+       [ignore_index] kv = where v k 0
+       [plain=0 !ignore_index] kv = copy k
+       [weight] kf = mul kv f
+       [plain=0 !weight] kf = copy kv
+       [plain=0] o0 = mul kf {own}
+       [plain=0] o = unsqueeze o0 axis=-1
+       [smooth=1] a0 = full {x.wide} {shared}
+       [smooth=1 weight] a1 = mul a0 e
+       [smooth=1 !weight] a1 = copy a0
+       [smooth=1] ku = unsqueeze kv axis=-1
+       [smooth=1] a = mul a1 ku
+       [plain=0 smooth=0] a = zeros {x.wide}
+       [plain=0] d = scatter_add a t o axis=-1
+       [plain=0] dx = log_softmax_grad d l)",
+     .expansion = R"(
+       [plain=1 reduction=mean] a = cross_entropy x target reduction=sum
+       [plain=1 reduction=mean] y = div a {count}
+       [plain=1 reduction!=mean] l = log_softmax x
+       [plain=1 reduction!=mean] t = unsqueeze target axis=-1
+       [plain=1 reduction!=mean] p = gather l t axis=-1
+       [plain=1 reduction!=mean] n = neg p
+       [plain=1 reduction=none] y = squeeze n axis=-1
+       [plain=1 reduction=sum] y = sum n
+       [plain=0] l = log_softmax x
+       [ignore_index] i = cast target i64
+       [ignore_index] v = ne i {ignore_index}
+       [ignore_index] s = where v i 0
+       [!ignore_index] s = copy target
+       [plain=0] t = unsqueeze s axis=-1
+       [plain=0] p = gather l t axis=-1
+       [plain=0] o = squeeze p axis=-1
+       [plain=0] m = mul o {own}
+       [weight] e = cast weight {wide}
+       [weight] f = take e s axis=0
+       [weight] mf = mul m f
+       [plain=0 !weight] mf = copy m
+       [smooth=1 weight] le = mul l e
+       [smooth=1 !weight] le = copy l
+       [smooth=1] u = sum le axis=-1
+       [smooth=1] us = mul u {shared}
+       [smooth=1] b = add mf us
+       [plain=0 smooth=0] b = copy mf
+       [ignore_index] z = where v b 0
+       [plain=0 !ignore_index] z = copy b
+       [plain=0 reduction=none] r = copy z
+       [plain=0 reduction!=none] k = sum z
+       [plain=0 reduction=sum] r = copy k
+       [reduction=mean counted=weights ignore_index] fv = where v f 0
+       [reduction=mean counted=weights !ignore_index] fv = copy f
+       [reduction=mean counted=flags] fv = cast v {wide}
+       [reduction=mean counted!=number] d = sum fv
+       [reduction=mean counted!=number] r = div k d
+       [plain=0 reduction=mean counted=number] r = div k {count}
+       [plain=0] y = copy r)",
+     .in_f32 = true,
+     .types = types_cross_entropy,
+     .labels = labels_loss,
+     .placeholder = loss_word,
+     .flops = 14,
+     .sense = "The negative logarithm of the probability that logits x give "
+              "to the classes.",
+     .details = "x [...,c] of floats, target [...] of integers from 0 to c - "
+                "1; the result is the mean, the sum, or with reduction=none "
+                "[...]. weight [c] has a factor for each class, by which the "
+                "mean is weighted, too. A row whose class is ignore_index= "
+                "costs nothing and does not count in the mean, which is nan "
+                "of no rows (absent, none is ignored; PyTorch ignores -100). "
+                "label_smoothing=s: the class is to get 1 - s, and all "
+                "classes share s. weight has no gradient. Errors: shapes "
+                "differ; a class below 0 or beyond c fails when it is met.",
+     .source = "torch.nn.functional.cross_entropy, with classes last; of log "
+               "probabilities it is torch.nn.functional.nll_loss; "
+               "torch.nn.CrossEntropyLoss",
+     .example = "x = tensor f32[2,1] 5 7\n"
+                "t = tensor i64[2] 0 0\n"
+                "y = cross_entropy x t\n"
+                "print y\n"
+                "=> y = tensor f32[] 0"},
+    {.signature = "z = cross_entropy_grad g x target reduction=mean",
+     .index = ",...c!,...->...c",
+     .linear = "0",
+     .accepts = "float,float,int",
+     .gradient = R"(
+       p = softmax x
+       t = unsqueeze target axis=-1
+       r = arange i64[{classes}]
+       o = eq r t
+       c = cast o {x.dtype}
+       q = sub p c
+       u = mul dz q
+       [reduction=none] dg = sum u axis=-1
+       [reduction=sum] dg = sum u
+       [reduction=mean] v = sum u
+       [reduction=mean] dg = div v {count}
+       [reduction=none] s = unsqueeze g axis=-1
+       [reduction=sum] s = copy g
+       [reduction=mean] s = div g {count}
+       w = mul dz s
+       dx = softmax_grad w p)",
+     .expansion = R"(
+       [reduction=mean] a = div g {count}
+       [reduction=mean] z = cross_entropy_grad a x target reduction=sum
+       [reduction!=mean] p = softmax x
+       [reduction!=mean] t = unsqueeze target axis=-1
+       [reduction!=mean] o = full {x.dtype}[{picks}] -1
+       [reduction!=mean] q = scatter_add p t o axis=-1
+       [reduction=none] s = unsqueeze g axis=-1
+       [reduction=sum] s = copy g
+       [reduction!=mean] z = mul q s)",
+     .in_f32 = true,
+     .types = types_cross_entropy_grad,
+     .labels = labels_loss_grad,
+     .placeholder = loss_word,
+     .flops = 14,
+     .sense = "Gradient of cross_entropy: (softmax x - one-hot target) g.",
+     .source = "Bridle, Probabilistic interpretation of feedforward "
+               "classification network outputs, 1990",
+     .internal = true},
+    {.signature = "y = mse x target reduction=mean",
+     .index = "...,...->",
+     .accepts = "float",
+     .gradient = R"(
+       t = sub x target
+       s = mul dy {factor}
+       u = mul t s
+       dx = copy u
+       dtarget = neg u)",
+     .expansion = R"(
+       t = sub x target
+       q = mul t t
+       [reduction=none] y = copy q
+       [reduction=sum] y = sum q
+       [reduction=mean] s = sum q
+       [reduction=mean] y = div s {count})",
+     .in_f32 = true,
+     .types = types_elementwise_loss,
+     .labels = labels_loss,
+     .placeholder = loss_word,
+     .flops = 3,
+     .sense = "The square of the difference.",
+     .details = "The mean, the sum, or with reduction=none each. target has "
+                "x's shape, or is a number. Errors: shapes differ (PyTorch "
+                "only warns); integers.",
+     .source = "torch.nn.functional.mse_loss; torch.nn.MSELoss",
+     .example = "x = tensor f32[2] 1 2\n"
+                "t = tensor f32[2] 1 4\n"
+                "y = mse x t\n"
+                "print y\n"
+                "=> y = tensor f32[] 2"},
+    {.signature = "y = bce x target reduction=mean",
+     .index = "...,...->",
+     .accepts = "float",
+     .gradient = R"(
+       t = sub x target
+       o = sub 1 x
+       v = mul o x
+       w = maximum v 1e-12
+       u = div t w
+       [reduction=mean] s = div dy {count}
+       [reduction!=mean] s = copy dy
+       dx = mul u s
+       a = log x
+       b = maximum a -100
+       c = log o
+       e = maximum c -100
+       f = sub e b
+       dtarget = mul f s)",
+     .expansion = R"(
+       a = log x
+       b = maximum a -100
+       o = sub 1 x
+       c = log o
+       e = maximum c -100
+       p = mul target b
+       r = sub 1 target
+       q = mul r e
+       s = add p q
+       n = neg s
+       [reduction=none] y = copy n
+       [reduction=sum] y = sum n
+       [reduction=mean] a1 = sum n
+       [reduction=mean] y = div a1 {count})",
+     .in_f32 = true,
+     .types = types_elementwise_loss,
+     .labels = labels_loss,
+     .placeholder = loss_word,
+     .flops = 24,
+     .sense = "Binary cross entropy of probabilities x.",
+     .details = "-(target log x + (1 - target) log(1 - x)), logarithms at "
+                "least -100; the mean, the sum, or with reduction=none each. "
+                "target has x's shape, or is a number. Errors: shapes differ; "
+                "integers.",
+     .source = "torch.nn.functional.binary_cross_entropy; torch.nn.BCELoss; "
+               "of sigmoid x it is "
+               "torch.nn.functional.binary_cross_entropy_with_logits",
+     .example = "x = tensor f32[2] 0 1\n"
+                "t = tensor f32[2] 0 1\n"
+                "y = bce x t\n"
+                "print y\n"
+                "=> y = tensor f32[] 0"},
+};
+
+}  // namespace
+
+constinit const Family kLosses{"losses", "Losses of a model.", kRows};
+
+}  // namespace gt
