@@ -29,6 +29,7 @@ import zmq
 import wire
 
 LIMIT = 60.0  # seconds, within which a program that is to end has ended
+OWES = "has done all it was sent, but has not "  # gt-route, of such a worker
 STATUSES = (0, 1, 2, 3, 4, 130)
 PROGRAM = """\
 x = tensor f32[2] 1 2
@@ -123,6 +124,16 @@ WORKER_WRONGS = {
 }
 
 
+def play_owing(w, owes_results):
+    """It beats and has done all that it was sent, but keeps its results to
+    itself, or says no bye. Until it is over."""
+    w.say_hello()
+    while True:
+        w.step()
+        if not owes_results:
+            w.say_results()
+
+
 def play_worker(rng, w, will_stop, will_be_silent):
     """Until it is over; w.is_wrong: something wrong was said."""
     wrong_at = rng.randrange(0, 12) if rng.random() < 0.85 else None
@@ -213,6 +224,8 @@ class Trial:
         self.endpoint = f"ipc://@gt-hostile-{os.getpid()}-{seed}"
         self.context = zmq.Context()
         self.context.setsockopt(zmq.LINGER, 200)
+        # A send to nobody fails after that, or it would wait for ever.
+        self.context.setsockopt(zmq.SNDTIMEO, 2000)
         self.processes = []
 
     def start(self, *words):
@@ -239,6 +252,7 @@ class Trial:
         rng = self.rng
         will_stop = rng.random() < 0.08
         will_be_silent = not will_stop and rng.random() < 0.08
+        will_owe = not (will_stop or will_be_silent) and rng.random() < 0.08
         log = ["--log", f"{self.folder}/log"] if rng.random() < 0.5 else []
         route, name = self.start(
             "gt-route", "--bind", self.endpoint, "--workers", "1", "--timeout",
@@ -248,10 +262,12 @@ class Trial:
             self.context, self.endpoint,
             lambda seq, text: result(name_of(text), RESULTS),
             table=self.table)
-        worker.is_wrong = will_stop or will_be_silent
+        worker.is_wrong = will_stop or will_be_silent or will_owe
         stop_at = time.monotonic() + (3 if will_stop else LIMIT)
         try:
             worker.step = until(route, stop_at, worker.step)
+            if will_owe:
+                play_owing(worker, rng.random() < 0.5)
             play_worker(rng, worker, will_stop, will_be_silent)
         except wire.Gone:
             pass
@@ -264,7 +280,10 @@ class Trial:
         status = end_of(route, LIMIT)
         with open(name + ".out", "rb") as out:
             check_output(out.read(), RESULTS, status != 0)
-        return not worker.is_wrong, status, said(name + ".err")
+        err = said(name + ".err")
+        if will_owe and (status != 4 or OWES not in err):
+            raise Wrong(f"a worker that owes is not lost: status {status}")
+        return not worker.is_wrong, status, err
 
     # ---- gt-route is ours
     def run_route(self):
