@@ -412,3 +412,9 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
     gt-work --threads "$threads" p | cmp - expected
   done
 }
+
+@test "a trace has no rows of what --fail-fast skipped" {
+  printf '%s\n' 'x = tensor i64[] 1' 'y = floordiv x 0' 'z = add x 1' 'print z' >p.gt
+  run -1 gt-work --fail-fast --trace t.trace p.gt
+  [ "$(cut -f 6 t.trace | paste -sd ' ')" = 'op tensor floordiv' ]
+}

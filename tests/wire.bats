@@ -92,11 +92,19 @@ same_as_work() {
   run -4 --separate-stderr within 60 gt-route --bind "ipc://@gt-wire-$$" \
     --workers 1 p.gt
   [ "${#lines[@]}" = 2 ]
-  [[ ${lines[0]} == 'y = fail "'* ]]
-  [[ ${lines[1]} == 'x = fail "'*'left: its --fail-fast ended it at a failure'* ]]
+  # Each result that is owed names the failure and its place.
+  why='left: its --fail-fast ended it at p.gt:2: floordiv: integer division by zero; it was at p.gt:2: y = floordiv x 0'
+  [[ ${lines[0]} == 'y = fail "'*"$why\"" ]]
+  [[ ${lines[1]} == 'x = fail "'*"$why\"" && $stderr == *"$why"* ]]
   status=0
   wait "$worker" || status=$?
   [ "$status" = 1 ]
+  # It has not done what it skipped, also where nothing is owed.
+  printf '%s\n' 'x = tensor i64[] 1' 'y = floordiv x 0' 'z = add x 1' >p.gt
+  spawn gt-work --connect "ipc://@gt-wire-$$" --fail-fast
+  run -4 --separate-stderr within 60 gt-route --bind "ipc://@gt-wire-$$" \
+    --workers 1 p.gt
+  [[ $stderr == *"$why"* ]]
 }
 
 @test "a worker that is killed is told by its signal" {

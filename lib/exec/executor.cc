@@ -40,13 +40,15 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
 void Executor::run(uint64_t* record) {
   auto* head = reinterpret_cast<RecordHead*>(record);
   if (head->kind == kTaskRecord) {
+    if (stopped()) [[unlikely]]
+      return;
     auto& task = *reinterpret_cast<TaskRecord*>(record);
     at_.store(task.seq, std::memory_order_relaxed);
     return trace_ == nullptr ? run_task(task) : run_traced(task);
   }
-  at_.store(reinterpret_cast<JobRecord*>(record)->seq,
-            std::memory_order_relaxed);
-  const std::unique_ptr<Job> job(reinterpret_cast<JobRecord*>(record)->job);
+  auto& next = *reinterpret_cast<JobRecord*>(record);
+  if (!stopped()) at_.store(next.seq, std::memory_order_relaxed);
+  const std::unique_ptr<Job> job(next.job);
   job->run(*this);
   if (trace_ != nullptr) trace_->pause();
 }
@@ -96,8 +98,6 @@ void Executor::check_output() {
 
 void Executor::run_task(TaskRecord& task) {
   const Recipe& recipe = *task.recipe;
-  if (stopped()) [[unlikely]]
-    return;
   if (has_output_) hold_output(recipe.cost);
   if (!recipe.is_simple) return run_steps(task);
   if (!faults_.empty()) [[unlikely]]
@@ -188,7 +188,10 @@ void Executor::report(const Where& origin, const Error& error,
                       std::string_view line, Exit status) {
   if (stopped()) return;
   status_ = worst(status_, status);
-  if (fail_fast_) stopped_.store(true, std::memory_order_relaxed);
+  if (fail_fast_) {
+    stopped_by_ = to_string(origin.place()) + ": " + error.message;
+    stopped_.store(true, std::memory_order_relaxed);
+  }
   if (!reported_.is_first(origin.place(), error.message, line)) return;
   const size_t column = error.column != 0 ? error.column : op_column(line);
   reports_(

@@ -99,8 +99,11 @@ class Executor final : public Queue::Handler {
   // Nothing more is to be done: --fail-fast, or standard output is lost. Any
   // thread may ask.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
-  // Any thread: the instruction that the queue has come to; all before it have
-  // run.
+  // The failure at which --fail-fast stopped it, "model.gt:7: matmul: ..."; ""
+  // as long as there is none. For the queue's thread, and once it is drained.
+  const std::string& stopped_by() const { return stopped_by_; }
+  // Any thread: the instruction that the queue has come to, or at which it
+  // stopped; all before it have run.
   uint64_t at() const { return at_.load(std::memory_order_relaxed); }
   // To be asked once the queue is drained.
   Exit status() const { return status_; }
@@ -131,6 +134,7 @@ class Executor final : public Queue::Handler {
   // own.
   alignas(64) std::atomic<bool> stopped_{false};
   alignas(64) std::atomic<uint64_t> at_{0};
+  std::string stopped_by_;
   bool output_lost_ = false;
   bool has_output_ = false;  // not flushed
   uint64_t held_cost_ = 0;   // of what ran since it was written

@@ -136,6 +136,7 @@ class TracedJob final : public Job {
   TracedJob(std::unique_ptr<Job> job, const TraceText* text, uint64_t line)
       : job_(std::move(job)), text_(text), line_(line) {}
   void run(Executor& executor) override {
+    if (executor.stopped()) return;  // a print or a save, which does nothing
     executor.trace()->begin();
     if (job_ != nullptr) job_->run(executor);
     executor.trace()->end(*text_, line_);

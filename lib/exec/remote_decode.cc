@@ -142,18 +142,21 @@ void RemoteSession::note_begin(Worker& worker) {
 }
 
 void RemoteSession::note_done(Worker& worker) {
-  worker.after_lines(
-      [this, first = first_seq_, seq = last_seq_, bytes = taken_bytes_] {
-        if (ran_->is_logged() && first != 0) ran_->end_batch(first, seq);
-        done_seq_.store(seq);
-        done_bytes_.store(bytes);
-        if (bytes - woken_bytes_ < kMuchDone && now_ms() < woken_at_ + kSoon) {
-          return;
-        }
-        woken_bytes_ = bytes;
-        woken_at_ = now_ms();
-        wake_.signal();
-      });
+  worker.after_lines([this, &worker, first = first_seq_, seq = last_seq_,
+                      bytes = taken_bytes_] {
+    const uint64_t done = worker.stopped() ? worker.ran_up_to() : seq;
+    if (ran_->is_logged() && first != 0 && first <= done) {
+      ran_->end_batch(first, done);
+    }
+    done_seq_.store(done);
+    done_bytes_.store(bytes);
+    if (bytes - woken_bytes_ < kMuchDone && now_ms() < woken_at_ + kSoon) {
+      return;
+    }
+    woken_bytes_ = bytes;
+    woken_at_ = now_ms();
+    wake_.signal();
+  });
 }
 
 // Until the end, or what is no message that gt-route sends.
@@ -241,10 +244,10 @@ void RemoteSession::work(Files files) {
     worker.after_lines([this] { finishes_since_.store(now_ms()); });
   }
   const Exit done = status.ok() ? worker.finish() : Exit::kLost;
-  const bool has_stopped = worker.stopped();
   show(nullptr);
-  leave(done, !status.ok()   ? status.error().message
-              : has_stopped  ? "its --fail-fast ended it at a failure"
+  leave(done, !status.ok() ? status.error().message
+              : worker.stopped()
+                  ? "its --fail-fast ended it at " + worker.stopped_by()
               : is_draining_ ? "ended by a signal"
                              : "");
 }

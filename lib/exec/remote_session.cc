@@ -176,7 +176,7 @@ void RemoteSession::send_done() {
   {
     const std::lock_guard lock(worker_mutex_);
     // Within a message that has not been finished.
-    if (worker_ != nullptr) at = std::max<uint64_t>(worker_->at(), 1) - 1;
+    if (worker_ != nullptr) at = worker_->ran_up_to();
   }
   send_ran();
   member_->give_back(bytes - told_bytes_);

@@ -86,12 +86,15 @@ class Worker final : private Pool::Owner {
   // Any thread, once attached: what it waits for of other workers. Waits end,
   // and what waited fails for that reason.
   comm::Waiting waiting() const;
-  // Any thread: the instruction (`seq`) that compute has come to, all before it
-  // being done.
+  // Any thread: the instruction (`seq`) that compute has come to, or at which
+  // it stopped; and the last of those before it, which all have run.
   uint64_t at() const { return executor_.at(); }
+  uint64_t ran_up_to() const { return at() == 0 ? 0 : at() - 1; }
   void abort(const std::string& why);
   // No more lines are wanted.
   bool stopped() const { return executor_.stopped(); }
+  // Once finished: the failure that stopped it, see Executor.
+  const std::string& stopped_by() const { return executor_.stopped_by(); }
   // Waits for all that was enqueued; the largest status of the lines.
   Exit finish();
 

@@ -14,8 +14,8 @@ class StartJob final : public Job {
       if (const Fault* fault = executor.fault_of(shown.data)) {
         shown.fault = *fault;
       } else if (executor.stopped()) {
-        shown.fault = std::make_shared<const std::string>(
-            "the worker stopped after a failure");
+        shown.fault =
+            std::make_shared<const std::string>(executor.stopped_by());
       }
     }
     engine_.start(std::move(op_));
