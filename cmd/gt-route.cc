@@ -269,6 +269,7 @@ int main(int argc, char** argv) {
   }
   if (!binds) {
     options.router.worker_arguments = worker_arguments(app, options);
+    options.router.traces = !options.trace.empty();
   }
   if (!options.log.empty()) {
     if (gt::is_read(options.log, options.router.files)) {

@@ -77,3 +77,42 @@ END
   [[ $stderr == *'--trace-since needs --connect and --rank'* ]]
   [ ! -e t ]
 }
+
+@test "a run that loses a worker has the trace of the others" {
+  printf '%s\n' 'x@0-1 = ones f32[3]' 'y@0 = exp x@0' 'print y@0' >p.gt
+  mkfifo in
+  exec {hold}<>in
+  spawn bash -c "exec gt-route -n 2 --trace run.trace in >out 2>err $hold>&-"
+  route=$!
+  cat p.gt >in
+  within 60 bash -c 'until [ -s out ]; do sleep 0.05; done'
+  kill -KILL "$(cut -d ' ' -f 2 "/proc/$route/task/$route/children")"
+  within 60 tail --pid="$route" -f /dev/null
+  exec {hold}>&-
+  status=0
+  wait "$route" || status=$?
+  [ "$status" = 4 ]
+  # Told once, by gt-route.
+  [ "$(grep -c 'was killed by signal 9' err)" -eq 1 ]
+  run -1 grep '^gt-work' err
+  run -0 cut -f 3,6 run.trace
+  lines_are $'queue\top\n0/compute\tones\n0/compute\texp\n0/compute\tprint'
+}
+
+@test "a run that is ended at once has the trace of what ran" {
+  printf '%s\n' 'x = ones f32[6000,6000]' 's = sum x' 'y = matmul x x' 'print y' >p.gt
+  spawn bash -c 'exec gt-route -n 1 --backend ref --trace run.trace --log log p.gt >out 2>err'
+  route=$!
+  # Until the third line runs, which takes minutes.
+  within 60 bash -c 'until gt-log why log 2>/dev/null | grep -q "y = matmul x x"; do
+    sleep 0.1; done'
+  # Two signals of one kind could arrive as one.
+  kill -INT "$route"
+  kill -TERM "$route"
+  within 60 tail --pid="$route" -f /dev/null
+  status=0
+  wait "$route" || status=$?
+  [ "$status" = 130 ]
+  run -0 cut -f 3,6 run.trace
+  lines_are $'queue\top\n0/compute\tones\n0/compute\tsum'
+}

@@ -138,8 +138,10 @@ bool RemoteSession::take(MemberEvent& event) {
     case MemberEvent::Kind::kEnd:
       inbox_.push({std::move(event.letter), true}, 0);
       return true;
-    case MemberEvent::Kind::kRefused:
     case MemberEvent::Kind::kAborted:
+      is_told_ = !options_.token.empty();  // whoever started it has said why
+      [[fallthrough]];
+    case MemberEvent::Kind::kRefused:
     case MemberEvent::Kind::kLost:
       stop(std::move(event.why));
       return false;
@@ -218,7 +220,8 @@ void RemoteSession::talk() {
   }
 }
 
-// What computes ends with its instruction, or with the process.
+// What computes ends with its instruction, or with the process; then the trace
+// has what ran before.
 Exit RemoteSession::end(std::thread& decoder) {
   if (lost_.empty()) {
     decoder.join();
@@ -226,13 +229,14 @@ Exit RemoteSession::end(std::thread& decoder) {
     member_->linger(kLinger);
     return status_;
   }
-  say_("gt-work: " + lost_ + "\n");
+  if (!is_told_) say_("gt-work: " + lost_ + "\n");
   std::atomic<bool> has_ended{false};
-  std::thread watch([&has_ended] {
+  std::thread watch([this, &has_ended] {
     for (milliseconds waited{0}; waited < kGrace; waited += milliseconds(10)) {
       if (has_ended.load()) return;
       std::this_thread::sleep_for(milliseconds(10));
     }
+    if (worker_options_.trace != nullptr) worker_options_.trace->salvage();
     std::_Exit(static_cast<int>(Exit::kLost));
   });
   decoder.join();

@@ -122,6 +122,7 @@ class RemoteSession {
 
   // Of the thread that talks.
   std::string lost_;  // why it is over
+  bool is_told_ = false;  // people have been told why
   Exit lost_status_ = Exit::kLost;
   std::atomic<bool> is_draining_{false};
   uint64_t told_seq_ = 0;

@@ -300,7 +300,7 @@ void RouterLoop::lose_output(const char* why) {
 }
 
 Exit RouterLoop::end() {
-  if (killed_ || is_lost_) local_.kill_all();
+  if (killed_ && !is_lost_) end_local_workers("gt-route ends at once");
   host_->linger(kEndPatience);
   local_.wait_all(kEndPatience);
   if (options_.verbose > 0) {

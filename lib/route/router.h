@@ -23,6 +23,7 @@ struct RouterOptions {
   Gatekeeper::Admits admits;  // public key is admitted
   bool anyone = false;        // without keys: who reaches `bind` may attach
   std::vector<std::string> worker_arguments;  // of those that we start
+  bool traces = false;     // those that we start write a trace
   int timeout = 60;        // seconds until all workers must be there
   int64_t silence = 1500;  // milliseconds, after which a worker is lost
   int log_fd = -1;         // where to write the log of the run
