@@ -131,7 +131,11 @@ print w'
     [ "$(grep -c 'index 1 is out of range' <<<"$stderr")" -eq 1 ]
     [[ $stderr == *'gt-work: <stdin>:4: embedding: index 1 is out'* ]]
     [[ $stderr == *'gt-work: 3 more like the one at <stdin>:4'* ]]
-    [[ $stderr == *'gt-emit --at gives those of the program'* ]]
+    # What such a place is, once; and of one that does not come again.
+    [ "$(grep -c 'note: a place in <stdin> is' <<<"$stderr")" -eq 1 ]
+    run -1 --separate-stderr bash -c "printf '%s' \"\$1\" | gt-emit | $program" - "$step"
+    [[ $stderr == *'gt-work: <stdin>:4: embedding: index 1 is out'* &&
+      $stderr == *'note: a place in <stdin> is a line of the stream that came in'* ]]
   done
 }
 

@@ -55,20 +55,21 @@ bool Reported::is_first(const Place& place, std::string_view reason,
   return fresh;
 }
 
-std::string Reported::take_counts(std::string_view program) {
+std::string Reported::take_counts(std::string_view program,
+                                  bool was_written) {
   std::string out;
   bool by_stream = false;
   for (Kind& kind : kinds_) {
+    by_stream = by_stream || kind.place.starts_with(kStdin);
     if (kind.more == 0) continue;
     out += std::string(program) + ": " + std::to_string(kind.more) +
            " more like the one at " + kind.place + "\n";
-    by_stream = by_stream || kind.place.starts_with(kStdin);
     kind.more = 0;
   }
-  if (by_stream) {
+  if (by_stream && was_written) {
     out += std::string(program) +
-           ": places in <stdin> are lines of the stream that came in; gt-emit "
-           "--at gives those of the program\n";
+           ": note: a place in <stdin> is a line of the stream that came in, or "
+           "with gt-emit --at one of the program\n";
   }
   return out;
 }

@@ -21,8 +21,10 @@ class Reported {
                 std::string_view line);
 
   // "gt-work: 2 more like the one at <stdin>:4\n" and so on, of those that were
-  // counted; "" of none. Counts begin anew.
-  std::string take_counts(std::string_view program);
+  // counted; "" of none. Counts begin anew. Where what came through standard
+  // input was written by a program, its places are not those of whoever wrote
+  // the source: that is told, too.
+  std::string take_counts(std::string_view program, bool was_written);
 
  private:
   struct Kind {

@@ -72,8 +72,8 @@ void Executor::idle() {
   if (trace_ != nullptr) trace_->pause();
 }
 
-void Executor::report_counts() {
-  const std::string text = reported_.take_counts("gt-work");
+void Executor::report_counts(bool was_written) {
+  const std::string text = reported_.take_counts("gt-work", was_written);
   if (!text.empty()) reports_({{}, Exit::kDone, text});
 }
 

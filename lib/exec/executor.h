@@ -107,9 +107,9 @@ class Executor final : public Queue::Handler {
   uint64_t at() const { return at_.load(std::memory_order_relaxed); }
   // To be asked once the queue is drained.
   Exit status() const { return status_; }
-  // Tells how often failures that were told once came again; once the queue is
-  // drained.
-  void report_counts();
+  // Tells how often failures that were told once came again, see Reported; once
+  // the queue is drained.
+  void report_counts(bool was_written);
   void check_output();
 
  private:

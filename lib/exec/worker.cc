@@ -287,7 +287,7 @@ Exit Worker::finish() {
   reap_all();
   enqueue_job(flush_job(), kJobCost);
   queue_.drain();
-  executor_.report_counts();
+  executor_.report_counts(marks_.opened());
   return executor_.status();
 }
 

@@ -110,8 +110,8 @@ class Dispatcher {
   uint64_t decoded() const { return decoded_; }
   uint64_t repeated() const { return repeated_; }  // of lines()
   uint64_t seq() const { return next_seq_; }
-  // How often failures that were told once came again, for people.
-  std::string take_counts() { return reported_.take_counts("gt-route"); }
+  // The failures that people have been told of, by it or by workers.
+  Reported& reported() { return reported_; }
   // Registers, types and lines that it has room for: what its memory grows by.
   size_t kept() const {
     return homes_.size() + types_.size() + held_.size() + paths_.size();

@@ -310,8 +310,8 @@ Exit RouterLoop::end() {
                   " in rounds that came again, " +
                   std::to_string(dispatcher_->seq() - 1) + " issued\n");
   }
-  const std::string counts =
-      dispatcher_->take_counts() + reported_.take_counts("gt-route");
+  const std::string counts = dispatcher_->reported().take_counts(
+      "gt-route", dispatcher_->marks().opened());
   if (!counts.empty()) say_(counts);
   status_ = worst(status_, dispatcher_->status());
   for (uint32_t w = 0; w < workers_.size(); ++w) {

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/reported.h"
 #include "net/host.h"
 #include "net/poller.h"
 #include "route/dispatcher.h"
@@ -118,7 +117,6 @@ class RouterLoop {
   Poller poller_;
   std::string out_;
   size_t written_ = 0;    // of out_
-  Reported reported_;     // by workers
   int64_t deadline_ = 0;  // until all workers are there
   size_t told_here_ = 0;  // workers, until all are there
   int64_t next_told_ = 0;

@@ -102,7 +102,10 @@ void RouterLoop::take_report(uint32_t worker, const Message& message) {
   const auto line = number(message, "line");
   const Place place{std::string_view(at).substr(0, at.rfind(':')),
                     line.ok() ? line.value() : 0};
-  if (!at.empty() && !reported_.is_first(place, message.body, "")) return;
+  if (!at.empty() &&
+      !dispatcher_->reported().is_first(place, message.body, "")) {
+    return;
+  }
   // What has no status of its own is no failure: how often others came again.
   if (status == Exit::kDone) return say_(message.body);
   const auto seq = number(message, "seq");
