@@ -104,6 +104,14 @@ each_program() {
     run -4 --separate-stderr within 60 $program <(true)
     [[ $stderr == *"cut short before its first byte"* ]]
   done
+  for program in 'gt-emit --repeat 2' 'gt-emit --repeat 1'; do
+    # shellcheck disable=SC2086
+    run -4 --separate-stderr within 60 $program - < <(true)
+    [[ $stderr == *"<stdin>: stream cut short before its first byte"* ]]
+    # shellcheck disable=SC2086
+    run -4 --separate-stderr within 60 $program <(true)
+    [[ $stderr == *"cut short before its first byte"* ]]
+  done
   # What a program that was killed leaves behind.
   run -4 --separate-stderr bash -c \
     '(kill -KILL $BASHPID) | gt-log -o log | gt-work'
@@ -121,6 +129,10 @@ each_program() {
     # shellcheck disable=SC2086
     echo '#' | within 60 $program >out
   done
+  gt-emit --repeat 2 empty >out
+  gt-emit --repeat 2 - </dev/null >out
+  # Its first reader had all of it.
+  echo '#' | gt-emit - --repeat 2 - >out
 }
 
 @test "a byte order mark at the beginning is skipped" {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,8 +34,11 @@ long read_some(int fd, char* to, size_t size) {
   }
 }
 
-bool has_given(int fd) {
-  return fd == STDIN_FILENO && g_has_stdin_given.load();
+bool is_empty_pipe(int fd) {
+  if (fd == STDIN_FILENO && g_has_stdin_given.load()) return false;
+  struct stat info {};
+  return ::fstat(fd, &info) == 0 &&
+         (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
 Status read_at(int fd, size_t offset, void* to, size_t size,

@@ -1,7 +1,6 @@
 #include "base/reader.h"
 
 #include <poll.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,12 +16,6 @@ constexpr size_t kShownHead = 80;
 bool readable_now(int fd) {
   pollfd p{fd, POLLIN, 0};
   return ::poll(&p, 1, 0) > 0;
-}
-
-bool is_pipe(int fd) {
-  struct stat info {};
-  return ::fstat(fd, &info) == 0 &&
-         (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
 }
 
 std::string_view without_cr(const char* data, size_t size) {
@@ -56,7 +49,7 @@ Reader::Fill Reader::fill() {
   }
   at_end_ = true;
   errno_ = n == 0 ? 0 : errno;
-  is_empty_pipe_ = n == 0 && !has_bytes_ && !has_given(fd_) && is_pipe(fd_);
+  is_empty_pipe_ = n == 0 && !has_bytes_ && gt::is_empty_pipe(fd_);
   return end();
 }
 

@@ -41,8 +41,7 @@ class Reader {
   bool fill_if_ready();
 
   int errno_value() const { return errno_; }
-  // Whether this is a pipe or a socket that ended before its first byte: a
-  // program that fails at once leaves it so.
+  // Whether it ended before its first byte, as is_empty_pipe() (io.h) says.
   bool is_empty_pipe() const { return is_empty_pipe_; }
 
  private:

@@ -1,5 +1,6 @@
 #include "emit/emitter.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -69,12 +70,16 @@ class Emitter {
   // What is fed more than once is kept.
   std::unique_ptr<Source> open_repeated(const EmitInput& input) {
     const bool is_stdin = input.kind == EmitInput::Kind::kStdin;
+    const int fd = is_stdin ? STDIN_FILENO
+                            : ::open(input.text.c_str(), O_RDONLY | O_CLOEXEC);
     std::string text;
-    int error = is_stdin ? read_whole(STDIN_FILENO, text, kMostRepeated)
-                         : read_whole(input.text, text, kMostRepeated);
+    int error = fd < 0 ? errno : read_whole(fd, text, kMostRepeated);
     if (error == 0 && text.size() == kMostRepeated) error = EFBIG;
+    const bool of_empty_pipe = text.empty() && is_empty_pipe(fd);
+    if (fd >= 0 && !is_stdin) ::close(fd);
     if (error == 0) {
-      return std::make_unique<TextSource>(std::move(text), input.rounds);
+      return std::make_unique<TextSource>(std::move(text), input.rounds,
+                                          of_empty_pipe);
     }
     fail_io(is_stdin ? std::string(kStdinName) : input.text, error);
     return nullptr;

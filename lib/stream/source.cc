@@ -40,7 +40,8 @@ namespace {
 constexpr size_t kCopies = size_t{1} << 20;  // bytes of text to hold at least
 }
 
-TextSource::TextSource(std::string text, size_t rounds) {
+TextSource::TextSource(std::string text, size_t rounds, bool of_empty_pipe)
+    : of_empty_pipe_(of_empty_pipe) {
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   if (!text.empty() && text.back() != '\n') text += '\n';
   body_ = text.size();

@@ -51,12 +51,15 @@ std::unique_ptr<Source> open_source(const std::string& file,
 // A text, `rounds` times over. Line numbers start again with every round.
 class TextSource : public Source {
  public:
-  TextSource(std::string text, size_t rounds);
+  // `of_empty_pipe`: it is empty, since what it was read from was an empty
+  // pipe.
+  TextSource(std::string text, size_t rounds, bool of_empty_pipe = false);
   Reader::Item next(std::string_view& line) override;
   std::string_view buffered() const override;
   void consume(size_t bytes, size_t lines) override;
   bool fill_if_ready() override { return false; }
   size_t line() const override { return line_; }
+  bool is_empty_pipe() const override { return of_empty_pipe_; }
 
  private:
   std::string text_;  // copies of the body, so that a round can be compared
@@ -65,6 +68,7 @@ class TextSource : public Source {
   size_t at_ = 0;     // in text_
   size_t left_ = 0;   // bytes still to give out
   size_t line_ = 0;
+  bool of_empty_pipe_;
 };
 
 }  // namespace gt
