@@ -1,6 +1,8 @@
 // gt-work: a stream in, its results out.
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -148,8 +150,9 @@ int usage(const std::string& message) {
 // that has the work wherever other programs run too: two threads were ten times
 // slower than one. A thousand looks, some 30 us, cost nothing measurable on
 // idle cores, fewer do. libgomp reads this before main, so the program starts
-// once more.
+// once more; the system then calls it by the path's last word, "exe".
 void limit_spinning(char** argv) {
+  ::prctl(PR_SET_NAME, program_invocation_short_name);
   if (std::getenv("OMP_WAIT_POLICY") != nullptr ||
       std::getenv("GOMP_SPINCOUNT") != nullptr ||
       ::setenv("GOMP_SPINCOUNT", "1000", 0) != 0) {

@@ -418,3 +418,14 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
   run -1 gt-work --fail-fast --trace t.trace p.gt
   [ "$(cut -f 6 t.trace | paste -sd ' ')" = 'op tensor floordiv' ]
 }
+
+@test "the system knows it by its name, whatever it started as" {
+  mkfifo in out
+  spawn bash -c 'exec gt-work --threads 2 in >out'
+  exec 8<>in 9<>out
+  printf 'x = ones f32[1]\nprint x\n' >&8
+  read -r line <&9 # by now it has started once more
+  [ "$line" = 'x = tensor f32[1] 1' ]
+  [ "$(cat "/proc/$!/comm")" = gt-work ]
+  exec 8>&- 9>&-
+}
