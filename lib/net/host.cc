@@ -129,8 +129,8 @@ Pulse::Pulse(Host& host)
         }
       }) {}
 
-void Host::give_up(const std::string& why) {
-  state_.give_up(why);
+void Host::abort(std::string_view why) {
+  state_.abort(why);
   flush();
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "net/gatekeeper.h"
@@ -39,12 +40,12 @@ class Host {
   void step();
   bool next(HostEvent& event) { return state_.next(event); }
 
-  // As HostState's; what send() takes leaves at once.
+  // As HostState's; what send() and abort() take leaves at once.
   bool can_send(uint32_t worker, size_t bytes) const {
     return state_.can_send(worker, bytes);
   }
   void send(uint32_t worker, const Frame& frame);
-  void give_up(const std::string& why);
+  void abort(std::string_view why);
 
   // Sends beats that are due, and does nothing else.
   void beat();

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -102,8 +103,8 @@ class HostState {
                const std::string& key = {});
   // A connection that is not to be listened to, and is told why.
   void refuse(const std::string& peer, const std::string& why, int64_t now);
-  // Tells all who are here, before all are, that there will be no run.
-  void give_up(const std::string& why);
+  // Tells all who are here that they are to leave at once.
+  void abort(std::string_view why);
   // Who was not let in.
   void turned_away(const std::string& who, int64_t now);
   void link_ended(const std::string& peer);
@@ -182,7 +183,7 @@ class HostState {
   uint64_t hellos_ = 0;
   int64_t next_beat_;
   int64_t judged_;
-  int64_t refused_at_;
+  std::optional<int64_t> refused_at_;  // when people were last told of one
   uint64_t ignored_ = 0;
   uint64_t stale_ = 0;
   uint64_t refused_ = 0;

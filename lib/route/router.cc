@@ -300,7 +300,7 @@ void RouterLoop::lose_output(const char* why) {
 }
 
 Exit RouterLoop::end() {
-  if (killed_ && !is_lost_) end_local_workers("gt-route ends at once");
+  if (killed_ && !is_lost_) abort_workers("gt-route ended before its time");
   host_->linger(kEndPatience);
   local_.wait_all(kEndPatience);
   if (options_.verbose > 0) {

@@ -89,7 +89,6 @@ class RouterLoop {
   bool see_end(uint32_t worker, int milliseconds);
   void lose_worker(uint32_t worker, const std::string& why);
   void lose(const std::string& why);
-  void end_local_workers(const std::string& why);
   void abort_workers(const std::string& why);
   std::string where_was(uint32_t worker) const;
   static std::string find_after(const BodyPart& part, uint64_t done,

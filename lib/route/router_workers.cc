@@ -211,23 +211,14 @@ void RouterLoop::lose(const std::string& why) {
   say_("gt-route: " + why + "\n");
   dispatcher_->results().fail(why);
   for (Worker& worker : workers_) worker.unsent.clear();
-  host_->give_up(std::string(words(why)));
-  if (local_.size() > 0) return end_local_workers(why);
   abort_workers(why);
 }
 
 // Those that we started have nothing to add but the rest of their traces: for
 // that they leave by themselves, and end() waits for them.
-void RouterLoop::end_local_workers(const std::string& why) {
-  if (options_.traces && host_->state().is_complete()) {
-    return abort_workers(why);
-  }
-  local_.kill_all();
-}
-
 void RouterLoop::abort_workers(const std::string& why) {
-  const Frame frame(MessageWriter(Verb::kAbort).finish(words(why)));
-  for (uint32_t w = 0; w < workers_.size(); ++w) host_->send(w, frame);
+  host_->abort(why);
+  if (!options_.traces || !host_->state().is_complete()) local_.kill_all();
 }
 
 }  // namespace gt

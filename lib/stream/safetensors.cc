@@ -117,8 +117,9 @@ class HeaderParser {
 
   Status metadata() {
     const Error bad = malformed_header("__metadata__ is no map of strings");
-    if (!header_.metadata.empty())
+    if (!header_.metadata.empty()) {
       return malformed_header("__metadata__ twice");
+    }
     if (!in_.take('{')) return bad;
     const size_t begin = in_.position() - 1;
     if (!in_.take('}')) {
@@ -149,11 +150,13 @@ class HeaderParser {
         return malformed_header(entry,
                                 "has an unknown key '" + excerpt(key) + "'");
       }
-      if ((seen & bit) != 0)
+      if ((seen & bit) != 0) {
         return malformed_header(entry, "has " + key + " twice");
+      }
       seen |= bit;
-      if (!value(bit, entry))
+      if (!value(bit, entry)) {
         return malformed_header(entry, "has a bad " + key);
+      }
     } while (in_.take(','));
     if (!in_.take('}')) return malformed_header(entry, "does not end");
     if (seen != 7) {
