@@ -1,5 +1,4 @@
 // gt-log: a stream in; the same stream, some of its lines, or a report out.
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -243,14 +242,9 @@ int usage(const std::string& message, bool marks) {
 int tee(const Options& options) {
   int log = -1;
   if (!options.log.empty()) {
-    if (gt::is_read(options.log, options.files)) {
-      return usage("-o: " + options.log + " is what is to be read", true);
-    }
-    log = ::open(options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                 0666);
-    if (log < 0) {
-      return usage("-o: " + options.log + ": " + std::strerror(errno), true);
-    }
+    const auto made = gt::create_side_file(options.log, options.files);
+    if (!made.ok()) return usage("-o: " + made.error().message, true);
+    log = made.value();
   }
   gt::Tee tee(STDOUT_FILENO, log, options.log, gt::say);
   return static_cast<int>(tee.run(options.files));

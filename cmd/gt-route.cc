@@ -1,9 +1,7 @@
 // gt-route: a stream in, its results out, by many workers.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <thread>
@@ -168,17 +166,11 @@ int64_t steady_now() {
 
 // Makes the file that the workers will append to; what is wrong, or "".
 std::string begin_trace(const Options& options) {
-  if (options.trace == "-") {
-    return "standard output is the stream of results; name a file";
-  }
-  if (gt::is_read(options.trace, options.router.files)) {
-    return options.trace + " is what is to be read";
-  }
-  const int fd = ::open(options.trace.c_str(),
-                        O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return options.trace + ": " + std::strerror(errno);
-  const int error = gt::write_all(fd, std::string(gt::kTraceHeader) + "\n");
-  ::close(fd);
+  const auto fd = gt::create_side_file(options.trace, options.router.files);
+  if (!fd.ok()) return fd.error().message;
+  const int error =
+      gt::write_all(fd.value(), std::string(gt::kTraceHeader) + "\n");
+  ::close(fd.value());
   return error == 0 ? "" : options.trace + ": " + std::strerror(error);
 }
 
@@ -272,17 +264,12 @@ int main(int argc, char** argv) {
     options.router.traces = !options.trace.empty();
   }
   if (!options.log.empty()) {
-    if (gt::is_read(options.log, options.router.files)) {
-      return usage("--log: " + options.log + " is what is to be read");
-    }
     if (!options.trace.empty() && gt::is_read(options.log, {options.trace})) {
       return usage("--log: " + options.log + " is what --trace writes");
     }
-    options.router.log_fd = ::open(
-        options.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (options.router.log_fd < 0) {
-      return usage("--log: " + options.log + ": " + std::strerror(errno));
-    }
+    const auto fd = gt::create_side_file(options.log, options.router.files);
+    if (!fd.ok()) return usage("--log: " + fd.error().message);
+    options.router.log_fd = fd.value();
   }
   return static_cast<int>(gt::run_router(options.router, gt::say));
 }

@@ -163,16 +163,8 @@ void limit_spinning(char** argv) {
 
 // 0, or the status to exit with.
 int open_trace(Options& options, std::unique_ptr<gt::Trace>& trace) {
-  if (options.trace == "-") {
-    return usage(
-        "--trace: standard output is the stream of results; name a file");
-  }
-  if (gt::is_read(options.trace, options.files)) {
-    return usage("--trace: " + options.trace + " is what is to be read");
-  }
-  if (options.trace_since && !options.has_rank) {
-    return usage("--trace-since needs --connect and --rank");
-  }
+  const std::string wrong = gt::wrong_side_file(options.trace, options.files);
+  if (!wrong.empty()) return usage("--trace: " + wrong);
   auto opened =
       options.trace_since
           ? gt::Trace::join(options.trace, options.rank, *options.trace_since)
@@ -331,7 +323,12 @@ int main(int argc, char** argv) {
       (app.count("--connect") == 0 || options.backend != "null")) {
     return usage("--workers is for --connect with --backend null");
   }
-  if (app.count("--connect") > 0) return work_remotely(options);
+  const bool is_remote = app.count("--connect") > 0;
+  if (options.trace_since &&
+      (!is_remote || !options.has_rank || options.trace.empty())) {
+    return usage("--trace-since is for --connect, --rank and --trace");
+  }
+  if (is_remote) return work_remotely(options);
   std::unique_ptr<gt::Trace> trace;
   std::optional<gt::Interrupt> interrupt;
   if (app.count("--trace") > 0) {

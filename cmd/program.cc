@@ -271,6 +271,24 @@ bool is_read(const std::string& path, const std::vector<std::string>& files) {
                        : std::any_of(files.begin(), files.end(), is_same);
 }
 
+std::string wrong_side_file(const std::string& path,
+                            const std::vector<std::string>& inputs) {
+  if (path == "-") {
+    return "standard output is the stream of results; name a file";
+  }
+  return is_read(path, inputs) ? path + " is what is to be read" : "";
+}
+
+Result<int> create_side_file(const std::string& path,
+                             const std::vector<std::string>& inputs) {
+  const std::string wrong = wrong_side_file(path, inputs);
+  if (!wrong.empty()) return Error{wrong};
+  const int fd =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return Error{path + ": " + std::strerror(errno)};
+  return fd;
+}
+
 bool parse_size(std::string_view text, size_t& bytes) {
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), bytes);

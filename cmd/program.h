@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/exit.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "base/writer.h"
 
@@ -57,6 +58,14 @@ void write_empty_stream(Exit status);
 // Whether a file to write is one of those to read ("-" is standard input),
 // which opening it would empty.
 bool is_read(const std::string& path, const std::vector<std::string>& files);
+
+// A file that is written beside the stream: not standard output, which is the
+// stream's, and none of those to be read. What is wrong with it, or "".
+std::string wrong_side_file(const std::string& path,
+                            const std::vector<std::string>& inputs);
+// Makes it anew, open for writing. Errors: that, and why it cannot be.
+Result<int> create_side_file(const std::string& path,
+                             const std::vector<std::string>& inputs);
 
 // A number of decimal digits, within bounds that are part of the range; and no
 // nan, inf, hexadecimal digits, or text behind it.

@@ -74,7 +74,11 @@ END
   run -2 --separate-stderr gt-route --trace none/t p
   [[ $stderr == *'none/t: No such file'* ]]
   run -2 --separate-stderr gt-work --trace t --trace-since 5 p
-  [[ $stderr == *'--trace-since needs --connect and --rank'* ]]
+  [[ $stderr == *'--trace-since is for --connect, --rank and --trace'* ]]
+  run -2 --separate-stderr gt-work --trace t --rank 0 --trace-since 5 p
+  [[ $stderr == *'--trace-since is for --connect, --rank and --trace'* ]]
+  run -2 --separate-stderr gt-route --log - p
+  [[ $stderr == *'--log: standard output is the stream of results'* ]]
   [ ! -e t ]
 }
 
