@@ -14,8 +14,8 @@ namespace gt {
 // Bytes read, 0 at the end; -1: errno says why.
 long read_some(int fd, char* to, size_t size);
 // Of a descriptor that has come to its end and given nothing: whether it is a
-// pipe or a socket, which a program that fails at once leaves so. Standard input
-// is none if read_some() has ever got anything from it.
+// pipe or a socket, which a program that fails at once leaves so. Standard
+// input is none if read_some() has ever got anything from it.
 bool is_empty_pipe(int fd);
 
 // All bytes from there on. Errors: what went wrong; "is cut short", and where.

@@ -55,8 +55,7 @@ bool Reported::is_first(const Place& place, std::string_view reason,
   return fresh;
 }
 
-std::string Reported::take_counts(std::string_view program,
-                                  bool was_written) {
+std::string Reported::take_counts(std::string_view program, bool was_written) {
   std::string out;
   bool by_stream = false;
   for (Kind& kind : kinds_) {
@@ -67,9 +66,10 @@ std::string Reported::take_counts(std::string_view program,
     kind.more = 0;
   }
   if (by_stream && was_written) {
-    out += std::string(program) +
-           ": note: a place in <stdin> is a line of the stream that came in, or "
-           "with gt-emit --at one of the program\n";
+    out +=
+        std::string(program) +
+        ": note: a place in <stdin> is a line of the stream that came in, or "
+        "with gt-emit --at one of the program\n";
   }
   return out;
 }

@@ -121,7 +121,7 @@ class RemoteSession {
   std::string farewell_;
 
   // Of the thread that talks.
-  std::string lost_;  // why it is over
+  std::string lost_;      // why it is over
   bool is_told_ = false;  // people have been told why
   Exit lost_status_ = Exit::kLost;
   std::atomic<bool> is_draining_{false};

@@ -10,7 +10,8 @@ TEST(Reported, TellsOncePerPlaceOfAFile) {
   EXPECT_TRUE(reported.is_first({"p.gt", 3}, "why", "y = f x"));
   EXPECT_TRUE(reported.is_first({"p.gt", 4}, "why", "y = f x"));
   EXPECT_FALSE(reported.is_first({"p.gt", 3}, "another reason", "y = f x"));
-  EXPECT_EQ(reported.take_counts("gt", true), "gt: 1 more like the one at p.gt:3\n");
+  EXPECT_EQ(reported.take_counts("gt", true),
+            "gt: 1 more like the one at p.gt:3\n");
   EXPECT_EQ(reported.take_counts("gt", true), "");
 }
 
@@ -29,11 +30,12 @@ TEST(Reported, TellsOncePerTextOfAStream) {
   EXPECT_TRUE(is_first(7, "why", "w = sgd w g 0.25"));
   EXPECT_FALSE(is_first(8, "why", "w = sgd w g 0.1"));
   EXPECT_FALSE(is_first(8, "why", "w = sgd w g 12"));
-  EXPECT_EQ(reported.take_counts("gt", true),
-            "gt: 2 more like the one at <stdin>:4\n"
-            "gt: 2 more like the one at <stdin>:7\n"
-            "gt: note: a place in <stdin> is a line of the stream that came in, "
-            "or with gt-emit --at one of the program\n");
+  EXPECT_EQ(
+      reported.take_counts("gt", true),
+      "gt: 2 more like the one at <stdin>:4\n"
+      "gt: 2 more like the one at <stdin>:7\n"
+      "gt: note: a place in <stdin> is a line of the stream that came in, "
+      "or with gt-emit --at one of the program\n");
 }
 
 TEST(Reported, TellsWhatPlacesAreWhereAProgramWroteTheStream) {
