@@ -124,7 +124,7 @@ void Checker::check(Checked& entry) {
 }
 
 void Checker::note_axes() {
-  if (line_.op == "endmesh") return;
+  if (statement_of(line_.op) == Statement::kEndmesh) return;
   for (const Key& key : line_.keys) {
     if (key.key != "space") axes_.emplace(key.key);
   }
@@ -135,10 +135,11 @@ void Checker::check_instruction(Checked& entry) {
   values_.clear();
   operands_.clear();
   const bool placed = is_placed(line_);
+  const Statement statement = statement_of(line_.op);
   // Without a mesh all that counts is which names there are.
   if (!placed && names_.mesh() == nullptr) {
-    return line_.op == "free" ? release(nullptr, entry)
-                              : write_results({}, entry);
+    return statement == Statement::kFree ? release(nullptr, entry)
+                                         : write_results({}, entry);
   }
   std::optional<LineRanks> where;
   if (placed) {
@@ -151,12 +152,12 @@ void Checker::check_instruction(Checked& entry) {
     if (!Grid::make(names_.mesh(), where->ranks).ok()) names_ = AxisNames();
   }
   const LineRanks* at = where.has_value() ? &*where : nullptr;
-  if (line_.op == "free") return release(at, entry);
+  if (statement == Statement::kFree) return release(at, entry);
   if (find_op(line_.op) == nullptr) {
     fail("opaque", Error{"no such op" + suggest_op(line_.op)}, entry);
     return write_results({}, entry);
   }
-  if (!read_operands(at, entry) || line_.op == "fail") {
+  if (!read_operands(at, entry) || statement == Statement::kFail) {
     return write_results({}, entry);
   }
   find_target(at, entry);
@@ -170,7 +171,8 @@ void Checker::check_instruction(Checked& entry) {
   const bool fits = where.has_value() && !where->operands.empty() &&
                     (where->operands[0].size() == 1 ||
                      where->operands[0].size() == where->ranks.size());
-  if (line_.op == "copy" && fits && values_[0].has_value()) {
+  const bool copies = collective_of(line_.op) == Collective::kCopy;
+  if (copies && fits && values_[0].has_value()) {
     find_transfers(*where, entry);
   }
 }
@@ -187,10 +189,7 @@ bool Checker::read_operands(const LineRanks* where, Checked& entry) {
     if (!is_name(operand)) continue;
     CheckRegisters::Slot* slot = registers_.slot(operand.text);
     entry.reads.push_back({slot, slot->content});
-    const auto& ranks = where == nullptr ? none
-                        : line_.op == "copy" || line_.results.empty()
-                            ? where->operands[o]
-                            : where->ranks;
+    const auto& ranks = where == nullptr ? none : ranks_read(line_, *where, o);
     values_[o] = registers_.read(*slot, ranks, names_);
     operands_[o] = values_[o].has_value() ? &*values_[o] : &unknown;
     if (values_[o].has_value()) continue;
@@ -252,9 +251,9 @@ void Checker::release(const LineRanks* where, Checked& entry) {
 // Whether the line copies what a name holds on some ranks to that name on
 // others: "w@1 = copy w@0".
 bool Checker::spreads_own_value() const {
-  return line_.op == "copy" && line_.results.size() == 1 &&
-         operands_.size() == 1 && operands_[0] != nullptr &&
-         !line_.results[0].ranks.empty() &&
+  return collective_of(line_.op) == Collective::kCopy &&
+         line_.results.size() == 1 && operands_.size() == 1 &&
+         operands_[0] != nullptr && !line_.results[0].ranks.empty() &&
          line_.operands[0].text == line_.results[0].text;
 }
 

@@ -16,6 +16,7 @@ Judgement judge(const JudgeIn& in) { return Judge(in).run(); }
 Judge::Judge(const JudgeIn& in)
     : in_(in), line_(in.line), options_(in.options) {
   local_ = options_.local || line_.note("local") != nullptr;
+  is_grad_ = statement_of(line_.op) == Statement::kGrad;
   for (const Axis& axis : in.names.mesh_axes()) {
     if (in.where == nullptr || extent_along(axis, in.where->ranks) > 1) {
       within_.push_back(axis);
@@ -137,12 +138,10 @@ bool Judge::read_operands() {
     operands_.emplace_back();
     const ShardedValue* value = in_.operands[o];
     if (value == nullptr) continue;
-    const bool as_written = line_.op == "copy" || line_.results.empty();
     ShardedValue operand =
         in_.where == nullptr
             ? *value
-            : read(*value,
-                   as_written ? in_.where->operands[o] : in_.where->ranks, o);
+            : read(*value, ranks_read(line_, *in_.where, o), o);
     Kinded problem;
     SpmdType moved;
     if (!remesh_to_current(operand.type, in_.names, moved, problem)) {
@@ -167,9 +166,7 @@ void Judge::infer_pieces() {
   for (const auto& operand : operands_) {
     if (operand.has_value() && operand->pieces.empty()) return;
   }
-  if (in_.where == nullptr || line_.results.empty() || line_.op == "grad") {
-    return;
-  }
+  if (in_.where == nullptr || line_.results.empty() || is_grad_) return;
   const PieceType types = [this](size_t o, int64_t rank) -> const Type* {
     const ShardedValue& value = *operands_[o];
     return &value.pieces[position_of(rank, value.ranks)];
@@ -181,7 +178,7 @@ void Judge::infer_pieces() {
 // known or do not fit.
 void Judge::bind_call() {
   std::vector<const Type*> types;
-  if (line_.results.empty() || line_.op == "grad") return;
+  if (line_.results.empty() || is_grad_) return;
   bool known = in_.where == nullptr || !crosses_ranks(line_, *in_.where);
   for (const auto& operand : operands_) {
     const bool has = operand.has_value() && !operand->pieces.empty();
@@ -222,8 +219,8 @@ Judgement Judge::run() {
 bool Judge::infer_types() {
   const Op* op = find_op(line_.op);
   if (op == nullptr) return false;
-  if (line_.op == "print" || line_.op == "save") return check_output();
-  if (line_.op == "grad") return take_gradients();
+  if (is_output(line_.op)) return check_output();
+  if (is_grad_) return take_gradients();
   if (!is_bound_ && !is_formed_) return false;
   if (in_.where != nullptr && crosses_ranks(line_, *in_.where)) return cross();
   if (!check_typed()) return false;
@@ -255,7 +252,7 @@ bool Judge::finish_pieces() {
   if (pieces_.has_value() && !pieces_->ok()) misfit_ = pieces_->error().message;
   if (misfit_.empty()) return true;
   const bool lacks_ranks =
-      in_.where == nullptr && is_formed_ && call_.op->row->crosses;
+      in_.where == nullptr && is_formed_ && call_.op->row->needs_ranks();
   if (!has_failed()) add(lacks_ranks ? "ranks" : "shape", nullptr, misfit_);
   return false;
 }
@@ -265,6 +262,8 @@ void Judge::finish(bool known) {
   for (const auto& operand : operands_) {
     carries = carries || (operand.has_value() && operand->carries_gradient);
   }
+  const Op* op = find_op(line_.op);
+  const bool stops_gradient = op != nullptr && op->row->stops_gradient;
   bool is_soft = in_.where == nullptr && known;
   for (const auto& operand : operands_) {
     is_soft = is_soft && (!operand.has_value() ||
@@ -272,9 +271,9 @@ void Judge::finish(bool known) {
   }
   for (size_t r = 0; r < line_.results.size(); ++r) {
     ShardedValue& value = out_.results.emplace_back();
-    value.carries_gradient = carries && line_.op != "detach";
+    value.carries_gradient = carries && !stops_gradient;
     if (in_.where != nullptr) value.ranks = in_.where->ranks;
-    if (line_.op == "grad" && is_name(r + 1)) {
+    if (is_grad_ && is_name(r + 1)) {
       value.pieces = operands_[r + 1]->pieces;
     } else if (in_.where != nullptr) {
       if (pieces_.has_value() && pieces_->ok()) {

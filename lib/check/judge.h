@@ -149,6 +149,7 @@ class Judge {
   Call call_;
   bool is_bound_ = false;                  // with types
   bool is_formed_ = false;                 // in form alone
+  bool is_grad_ = false;                   // gt-emit writes it out
   std::string misfit_;                     // why shapes do not go together
   std::optional<Result<LocalPlan>> plan_;  // what call_ views
   std::vector<SpmdType> types_;            // of the results

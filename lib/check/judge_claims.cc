@@ -3,6 +3,7 @@
 
 #include "check/claim.h"
 #include "check/judge.h"
+#include "ops/families.h"
 #include "check/remesh.h"
 #include "spmd/join.h"
 #include "stream/notes.h"
@@ -113,10 +114,7 @@ void Judge::claim_partial() {
 
 // An optimizer's gradient is what its parameter is.
 void Judge::check_optimizer() {
-  if (call_.op == nullptr ||
-      std::string_view(call_.op->family->name) != "optimizers") {
-    return;
-  }
+  if (call_.op == nullptr || call_.op->family != &kOptimizers) return;
   const ShardedValue* w = nullptr;
   const ShardedValue* g = nullptr;
   size_t gradient = 0;  // g's operand
@@ -219,10 +217,11 @@ bool Judge::take_gradients() {
 void Judge::check_precision() {
   const ShardedValue& value = *operands_[0];
   if (!value.carries_gradient || value.pieces.empty()) return;
-  const bool gathers = (line_.op == "all_gather" || line_.op == "all_reduce" ||
-                        line_.op == "redistribute") &&
-                       dst_ == 'R' &&
-                       (src_ == 'P' || src_ == 'V' || src_ == 'S');
+  const Collective op = call_.op->row->collective;
+  const bool gathers =
+      (op == Collective::kAllGather || op == Collective::kAllReduce ||
+       op == Collective::kRedistribute) &&
+      dst_ == 'R' && (src_ == 'P' || src_ == 'V' || src_ == 'S');
   const bool converts = src_ == 'I' && dst_ == 'R';
   if ((!gathers && !converts) || call_.has_key("bwd")) return;
   bool narrow =

@@ -15,7 +15,7 @@ bool is_in(char c, std::string_view set) { return set.find(c) != set.npos; }
 
 // Why a pair of ends that the op connects needs expert=1.
 std::string why_gated(const Op& op, char src, char dst) {
-  if (op.name == "reinterpret") {
+  if (op.row->collective == Collective::kReinterpret) {
     return dst == 'P' ? "the value becomes n times itself; usually convert R>P "
                         "is meant"
                       : "usually convert is meant";
@@ -30,12 +30,13 @@ std::string why_gated(const Op& op, char src, char dst) {
 bool Judge::cross() {
   if (!is_name(0)) return false;
   for (SpmdType& type : types_) type = operands_[0]->type;
-  if (line_.op == "copy") return copy();
-  if (line_.op == "remesh") return do_remesh();
+  const Collective op = collective_of(line_.op);
+  if (op == Collective::kCopy) return copy();
+  if (op == Collective::kRemesh) return do_remesh();
   if (states_specs(line_)) return redistribute_specs();
   if (!find_group_axes()) return false;
   if (group_.empty()) return true;  // groups of one: nothing happens
-  if (line_.op == "reduce" || line_.op == "broadcast") {
+  if (op == Collective::kReduce || op == Collective::kBroadcast) {
     return reduce_or_broadcast();
   }
   if (!check_ends() || !check_sources()) return false;
@@ -163,15 +164,15 @@ bool Judge::check_dims(const End& src, const End& dst,
   const bool exchanges =
       src.letter == 'S' && dst.letter == 'S' &&
       ((src_dim_ == 0 && dst_dim_ == 0) || pieces[0].shape[dst_dim_] % n != 0);
-  const bool ok = line_.op == "all_to_all"
-                      ? exchanges
-                      : src.letter == 'S' || dst.letter == 'S';
+  const bool is_exchange = call_.op->row->collective == Collective::kAllToAll;
+  const bool ok =
+      is_exchange ? exchanges : src.letter == 'S' || dst.letter == 'S';
   if (ok) return true;
   add("splits", &axis,
       "split_sizes= are lengths along a dimension, and " + ends +
           " names none that they fit",
-      line_.op == "all_to_all" ? "they go with src=S0 dst=S0"
-                               : "say which, as S0 in place of V");
+      is_exchange ? "they go with src=S0 dst=S0"
+                  : "say which, as S0 in place of V");
   return false;
 }
 
@@ -180,9 +181,10 @@ bool Judge::check_sources() {
   const ShardedValue& value = *operands_[0];
   const std::string name(line_.operands[0].text);
   const std::string op_key(call_.key("op"));
+  const Collective op = call_.op->row->collective;
   const bool sums =
       op_key.empty() || op_key == "sum" ||
-      !(call_.op->name == "all_reduce" || call_.op->name == "reduce_scatter");
+      !(op == Collective::kAllReduce || op == Collective::kReduceScatter);
   size_t local = 0;
   for (const Axis& axis : group_) {
     const char is = value.type.on(axis);
@@ -194,7 +196,7 @@ bool Judge::check_sources() {
       return false;
     }
     if (is == 'V' && pending != 0) {
-      const bool reads = call_.op->name == "all_reduce" &&
+      const bool reads = op == Collective::kAllReduce &&
                          ((op_key == "max" && pending == kPendingMax) ||
                           (op_key == "min" && pending == kPendingMin));
       if (reads) continue;
@@ -224,7 +226,7 @@ bool Judge::check_sources() {
       return false;
     }
     if (is != wanted && !as_partial) {
-      add(line_.op == "retype" ? "retype" : "src-type", &axis,
+      add(op == Collective::kRetype ? "retype" : "src-type", &axis,
           std::string("src=") + std::string(call_.key("src")) + ", but " +
               described(0) + " is " + is,
           is == 'R' && wanted == 'P'
@@ -358,6 +360,7 @@ bool Judge::keep_pieces() {
 }
 
 bool Judge::move_shard() {
+  const Collective op = call_.op->row->collective;
   const size_t dims = operands_[0]->pieces[0].shape.size();
   for (SpmdType& type : types_) {
     for (const Axis& axis : group_) {
@@ -365,11 +368,11 @@ bool Judge::move_shard() {
       type.set(axis, dst_ == 'S' ? 'V' : dst_);
     }
     const bool stacks =
-        src_ == 'V' && is_in(dst_, "RIP") && is_in(call_.op->name[0], "ac") &&
-        call_.op->name != "all_reduce" && call_.op->name != "all_to_all";
+        src_ == 'V' && is_in(dst_, "RIP") &&
+        (op == Collective::kAllGather || op == Collective::kConvert);
     const bool slices = dst_ == 'V' && src_ != 'V' &&
-                        call_.op->name != "reinterpret" &&
-                        call_.op->name != "retype";
+                        op != Collective::kReinterpret &&
+                        op != Collective::kRetype;
     if (stacks && type.is_sharded()) {
       const int64_t at =
           call_.has_key("gather_dim")
@@ -388,7 +391,7 @@ bool Judge::move_shard() {
       if (!is_local(axis)) type.shard(axis, dst_dim_, dims);
     }
   }
-  if (dst_ == 'P' && line_.op == "convert" && is_in(src_, "RI")) {
+  if (dst_ == 'P' && op == Collective::kConvert && is_in(src_, "RI")) {
     const auto first = member(0);
     for (SpmdType& type : types_) {
       for (const Axis& axis : group_) {

@@ -129,7 +129,7 @@ bool Judge::check_cut(const Label& label, const Axis& axis) {
         of = name;
       }
       if (size % place.unit == 0 && mine == count) return true;
-      const bool splits = whole_.op->name == "reshape" && !is_result;
+      const bool splits = whole_.op->row->regroups && !is_result;
       add(splits ? "reshape-split" : "uneven", &axis,
           "rank " + std::to_string(in_.where->ranks[p]) + " has " +
               std::to_string(size) + " of dimension " +

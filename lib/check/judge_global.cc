@@ -14,12 +14,9 @@
 namespace gt {
 namespace {
 
-// Reductions whose shards' results do not add up to the whole's: what gives one
-// number for the dimension, but no index and no spread.
+// Whether the call makes one number of the dimension, so that each shard's
+// result is a part of the whole's, though not one of a sum.
 bool reduces(const Call& call, size_t argument, int dim) {
-  static const std::set<std::string_view> other = {"argmax", "argmin", "var",
-                                                   "cumsum"};
-  const std::string_view family = call.op->family->name;
   if (call.has_key("reduction")) {
     const Term& term = call.op->operand_terms[argument];
     const size_t rank = call.type(argument).shape.size();
@@ -28,8 +25,7 @@ bool reduces(const Call& call, size_t argument, int dim) {
     return letters > rank || static_cast<size_t>(dim) < rank - letters ||
            !term.whole[at];
   }
-  return (family == "reductions" || family == "statistics") &&
-         other.count(call.op->name) == 0;
+  return call.op->row->reduction != Reduction::kNone;
 }
 
 }  // namespace
@@ -105,7 +101,7 @@ bool Judge::adds_to_sum(const Axis& axis) const {
 // then runs through that.
 void Judge::lead_by_ones() {
   SpmdType stated;
-  if (whole_.op->name != "reshape" || whole_.results.empty()) return;
+  if (!whole_.op->row->regroups || whole_.results.empty()) return;
   const Shape& before = whole_.type(0).shape;
   const Shape& after = whole_.results[0].shape;
   if (!spec_of_split(after.size(), stated)) return;
@@ -190,18 +186,19 @@ std::string Judge::wholes_text() const {
 
 // Dimension `dim` of the argument may not be sharded.
 bool Judge::leave_whole(const Axis& axis, size_t argument, int dim) {
-  const std::string& op = whole_.op->name;
+  const Reduction reduction = whole_.op->row->reduction;
+  const bool is_max = reduction == Reduction::kMax;
   const Argument& a = whole_.arguments[argument];
   const std::string name(line_.operands[static_cast<size_t>(a.operand)].text);
-  if (op == "max" || op == "min") {
+  if (is_max || reduction == Reduction::kMin) {
     for (SpmdType& type : types_) {
-      type.set(axis, 'V', op == "max" ? kPendingMax : kPendingMin);
+      type.set(axis, 'V', is_max ? kPendingMax : kPendingMin);
     }
     return true;
   }
   const std::string what =
       "dimension " + std::to_string(dim) + " of " + name + " is sharded";
-  if (op == "reshape" && a.type.shape[static_cast<size_t>(dim)] == 1) {
+  if (whole_.op->row->regroups && a.type.shape[static_cast<size_t>(dim)] == 1) {
     const Shape& to = whole_.results[0].shape;
     const bool goes = std::find(to.begin(), to.end(), 1) == to.end();
     add("reshape-ambig", &axis,
@@ -291,7 +288,7 @@ bool Judge::check_label(const Axis& axis, const Label& label) {
                    "S" + std::to_string(place.dim));
       return false;
     }
-    if (place.unit != 1 && whole_.op->name == "reshape" &&
+    if (place.unit != 1 && whole_.op->row->regroups &&
         line_.key("split") == nullptr) {
       add("reshape-split", &axis,
           "the sharded dimension " + std::to_string(place.dim) + " of " + name +

@@ -7,6 +7,32 @@
 namespace gt {
 namespace {
 
+// What goes over the links when a value becomes another type, and when its
+// gradient comes back.
+const char* traffic(Collective op, char src, char dst) {
+  const bool keeps = dst == 'I';
+  switch (op) {
+    case Collective::kAllReduce:
+      return keeps ? "sum forward, nothing backward"
+                   : "sum forward, sum backward";
+    case Collective::kAllGather:
+      return keeps ? "gather forward, nothing backward"
+                   : "gather forward, sum and scatter backward";
+    case Collective::kReduceScatter:
+      return "sum and scatter forward, gather backward";
+    case Collective::kAllToAll:
+      return "exchange forward, exchange backward";
+    default:
+      break;
+  }
+  if (src == 'I') {
+    return dst == 'R' ? "nothing forward, sum backward"
+                      : "nothing forward, gather backward";
+  }
+  return dst == 'P' ? "zero off rank 0 both ways"
+                    : "nothing forward, its own place backward";
+}
+
 // Whether the argument's type counts: tensors, and scalars with a name.
 bool is_typed(const Argument& a) {
   return a.operand >= 0 && !a.absent && !a.literal &&
@@ -32,7 +58,8 @@ bool Judge::check_typed() {
       }
       if (letter != 'V' || is_local(axis)) continue;
       if (value.type.pending(axis) != 0) {
-        if (line_.op == "copy") continue;  // a second name
+        // A second name.
+        if (collective_of(line_.op) == Collective::kCopy) continue;
         add("partial-op", &axis,
             std::string(line_.operands[o].text) + " is the extreme of a shard",
             "all_reduce op=max (min) over the axis must read it first");
@@ -127,7 +154,9 @@ bool Judge::join_axes() {
     // A constant of no ranks says nothing of them.
     if (none && in_.where == nullptr && !names) continue;
     const int32_t pending =
-        line_.op == "copy" && is_name(0) ? operands_[0]->type.pending(axis) : 0;
+        collective_of(line_.op) == Collective::kCopy && is_name(0)
+            ? operands_[0]->type.pending(axis)
+            : 0;
     for (SpmdType& type : types_) type.set(axis, joined.letter, pending);
   }
   if (has_failed()) return false;
@@ -263,22 +292,9 @@ void Judge::offer_instruction(const Line& line, const std::string& more) {
 // A line that mends the last finding, with what it costs.
 void Judge::offer(size_t operand, const Axis& axis, const char* op,
                   const std::string& src, const std::string& dst) {
-  const std::string_view name = op;
-  const bool keeps = dst[0] == 'I';
-  const char* cost =
-      name == "all_reduce" ? (keeps ? "sum forward, nothing backward"
-                                    : "sum forward, sum backward")
-      : name == "all_gather"
-          ? (keeps ? "gather forward, nothing backward"
-                   : "gather forward, sum and scatter backward")
-      : name == "reduce_scatter" ? "sum and scatter forward, gather backward"
-      : name == "all_to_all"     ? "exchange forward, exchange backward"
-      : src == "I"               ? (dst == "R" ? "nothing forward, sum backward"
-                                               : "nothing forward, gather backward")
-      : dst == "P"               ? "zero off rank 0 both ways"
-                                 : "nothing forward, its own place backward";
-  out_.problems.back().fixes.push_back(fix_line(operand, axis, op, src, dst) +
-                                       "   (" + cost + ")");
+  out_.problems.back().fixes.push_back(
+      fix_line(operand, axis, op, src, dst) + "   (" +
+      traffic(collective_of(op), src[0], dst[0]) + ")");
 }
 
 // By what a type becomes another; nothing where no line does that.

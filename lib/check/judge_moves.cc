@@ -28,11 +28,13 @@ std::optional<int64_t> Judge::member(int64_t position) const {
 // Without over= pieces are put together, or handed out, in the order in which
 // the ranks are written; what they are cut by is the order of the axis.
 bool Judge::check_order() {
-  const std::string& op = call_.op->name;
+  const Collective op = call_.op->row->collective;
   const std::string ends = {src_, dst_};
   const bool moves = ends.find_first_of("VS") != ends.npos;
-  const bool stays = op == "all_reduce" || op == "reinterpret" ||
-                     op == "retype" || (src_ == dst_ && op != "all_to_all");
+  const bool stays = op == Collective::kAllReduce ||
+                     op == Collective::kReinterpret ||
+                     op == Collective::kRetype ||
+                     (src_ == dst_ && op != Collective::kAllToAll);
   const auto& ranks = in_.where->ranks;
   if (!moves || stays || call_.has_key("over") ||
       std::is_sorted(ranks.begin(), ranks.end())) {
@@ -53,7 +55,7 @@ bool Judge::reduce_or_broadcast() {
   const SpmdType& type = operands_[0]->type;
   const auto root = member(call_.integer("root"));
   if (!root.has_value()) return false;
-  const bool broadcasts = line_.op == "broadcast";
+  const bool broadcasts = call_.op->row->collective == Collective::kBroadcast;
   for (const Axis& axis : group_) {
     const char is = type.on(axis);
     if (is == kUntyped && !options_.permissive) {

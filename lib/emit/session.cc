@@ -89,7 +89,9 @@ void Session::reject_long(std::string_view head, Origin origin,
 void Session::instruction(Origin origin, std::string& out) {
   uint32_t column = 0;
   std::string_view name;
-  const bool is_grad = line_.op == "grad";  // of floats, which no seed is
+  const Statement statement = statement_of(line_.op);
+  const bool is_grad =
+      statement == Statement::kGrad;  // of floats, which no seed is
   if (!ledger_.emitted &&
       has_internal_name(line_, is_grad ? "" : kSeedName, column, name)) {
     return reject({"names that begin with '_', as " + std::string(name) +
@@ -98,9 +100,9 @@ void Session::instruction(Origin origin, std::string& out) {
                   origin, out);
   }
   if (Meshes::is_declaration(line_.op)) return declare(origin, out);
-  if (line_.op == "free") return free_names(origin, out);
+  if (statement == Statement::kFree) return free_names(origin, out);
   if (is_grad) return grad(origin, out);
-  if (line_.op == "fail") return bind_fail(origin, out);
+  if (statement == Statement::kFail) return bind_fail(origin, out);
   if (is_placed(line_)) return placed(origin, out);
   plain(origin, out);
 }
@@ -207,13 +209,13 @@ void Session::plain(Origin origin, std::string& out) {
   out += line_out_;
   note_saved();
   ledger_.write_idle_frees(out);
-  if (!completion_.empty() && call_.op->name != "load") {
+  const Statement statement = call_.op->row->statement;
+  if (!completion_.empty() && statement != Statement::kLoad) {
     advance_seed(origin, out);
   }
   limit_history(origin);
   memorable_ = completion_.empty() && added_.empty() &&
-               !line_.results.empty() && call_.op->name != "load" &&
-               call_.op->name != "save";
+               !line_.results.empty() && statement == Statement::kCompute;
 }
 
 void Session::bind_results(Origin origin) {
@@ -238,7 +240,7 @@ void Session::bind_results(Origin origin) {
 Status Session::complete(std::string& out) {
   const Op* op = find_op(line_.op);
   if (op == nullptr) return ok_status();
-  if (op->name == "load") return complete_load();
+  if (op->row->statement == Statement::kLoad) return complete_load();
   const size_t at = line_.operands.size();
   if (at >= op->operands.size() || op->operands[at].name != "seed") {
     return ok_status();
@@ -271,7 +273,7 @@ Status Session::complete_load() {
 }
 
 void Session::note_saved() {
-  if (call_.op->name != "save") return;
+  if (call_.op->row->statement != Statement::kSave) return;
   saved_[normal_path(unquote(call_.arguments[1].text))] =
       call_.arguments[0].type;
 }

@@ -26,7 +26,7 @@ std::string Session::place_of(Origin origin) const {
 void Session::reject(const Error& error, Origin origin, std::string& out) {
   report(error, origin);
   const std::string message = place_of(origin) + ": " + error.message;
-  if (line_.op == "print" || line_.op == "save") {
+  if (is_output(line_.op)) {
     output_failure(message, origin, out);
   }
   fail_results(message, origin, out);
@@ -93,17 +93,18 @@ void Session::output_failure(const std::string& message, Origin origin,
   if (const std::string_view* as = line_.key("as")) {
     if (is_name(*as) && !is_internal_name(*as)) name = *as;
   }
-  if (line_.op == "save" && path.empty()) return;
+  const bool saves = statement_of(line_.op) == Statement::kSave;
+  if (saves && path.empty()) return;
   // "y@0" is no name for as=, but what is not bound can stand for itself.
   const bool itself =
-      !ranks.empty() && line_.key("as") == nullptr && line_.op == "print" &&
+      !ranks.empty() && line_.key("as") == nullptr && !saves &&
       ledger_.find_pieces(name, ascending(parse_ranks(ranks).value()))
           .pieces.empty();
   const std::string stand_in = itself ? name : ledger_.fresh_name();
   const std::string there = with_ranks(stand_in, ranks);
   out += there + " = fail " + quote(message) + "\n" + std::string(line_.op) +
          " " + there;
-  if (line_.op == "save") {
+  if (saves) {
     out += " " + std::string(path);
   } else if (!itself) {
     out += " as=" + name;

@@ -11,12 +11,6 @@
 #include "stream/stored.h"
 
 namespace gt {
-namespace {
-
-bool is_output(std::string_view op) { return op == "print" || op == "save"; }
-
-}  // namespace
-
 void Session::placed(Origin origin, std::string& out) {
   ledger_.drop_types();
   auto where = line_ranks(line_);
@@ -63,8 +57,9 @@ bool Session::resolve_pieces(Origin origin, std::string& out) {
   for (size_t i = 0; i < line_.operands.size(); ++i) {
     const Operand& o = line_.operands[i];
     if (o.kind != Operand::Kind::kName) continue;
-    const bool own = line_.op == "copy" || line_.op == "grad";
-    const Ranks ranks = ascending(own ? where_.operands[i] : where_.ranks);
+    const bool is_grad = statement_of(line_.op) == Statement::kGrad;
+    const Ranks ranks =
+        ascending(is_grad ? where_.operands[i] : ranks_read(line_, where_, i));
     if (o.text == kSeedName && !ledger_.emitted) begin_placed_seeds(ranks, out);
     reads_[i] = ledger_.find_pieces(o.text, ranks);
     if (!reads_[i].missing.empty()) {
@@ -241,7 +236,7 @@ void Session::placed_output(Origin origin, std::string& out) {
     }
   }
   write_line(origin, out);
-  if (line_.op == "save") note_placed_save(printed);
+  if (statement_of(line_.op) == Statement::kSave) note_placed_save(printed);
 }
 
 // Of several ranks without split= each has its own file.
@@ -263,7 +258,7 @@ void Session::note_placed_save(const std::vector<Type>& saved) {
 Status Session::complete_placed(std::string& out) {
   const Op* op = find_op(line_.op);
   if (op == nullptr) return ok_status();
-  if (op->name == "load") {
+  if (op->row->statement == Statement::kLoad) {
     const size_t before = line_.operands.size();
     const Status s = complete_load();
     if (line_.operands.size() > before) {

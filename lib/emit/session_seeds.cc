@@ -162,7 +162,8 @@ void Session::keep_seed(const Ranks& ranks, std::string& out) {
 }
 
 void Session::count_seed(Origin origin, std::string& out) {
-  if (completion_.empty() || call_.op->name == "load") return;
+  if (completion_.empty() || call_.op->row->statement == Statement::kLoad)
+    return;
   Ranks all;
   std::string before;
   for (const SymbolId id : ledger_.symbols.pieces(kSeedName)) {

@@ -119,7 +119,7 @@ std::string Session::remedy(const Operand& loss, ValueId value,
   // R: the line that made it so may make it I as well, or be left out.
   const NodeId producer = ledger_.tape.value(value).producer;
   if (producer != kNil && ledger_.tape.node(producer).op->row != nullptr &&
-      ledger_.tape.node(producer).op->row->crosses) {
+      ledger_.tape.node(producer).op->row->needs_ranks()) {
     const Node& n = ledger_.tape.node(producer);
     const SymbolId operand = ledger_.tape.value(n.operands()[0]).name;
     const std::string x =
@@ -131,7 +131,7 @@ std::string Session::remedy(const Operand& loss, ValueId value,
              " is the same on all ranks already, and claim #type=" + axis.name +
              ":I where its data are made";
     }
-    if (n.op->name == "all_reduce") {
+    if (n.op->row->collective == Collective::kAllReduce) {
       return "; fix: " + name + " = all_reduce " + with_ranks(x, loss.ranks) +
              " over=" + axis.name +
              " src=P dst=I, or skip the reduction and take the gradient of " +

@@ -151,7 +151,8 @@ class Builder {
   }
 
   std::unique_ptr<Kernel> prepare(const Call& call) {
-    if (call.op->name == "load" && context_.backend.has_data()) {
+    if (call.op->row->statement == Statement::kLoad &&
+        context_.backend.has_data()) {
       return make_load_kernel(call, context_.saves);
     }
     return context_.backend.prepare(call);

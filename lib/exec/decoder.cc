@@ -13,11 +13,18 @@ namespace {
 using Action = LineEntry::Action;
 
 Action action_of(std::string_view op) {
-  if (op == "print") return Action::kPrint;
-  if (op == "save") return Action::kSave;
-  if (op == "free") return Action::kFree;
-  if (op == "fail") return Action::kFail;
-  return Action::kRun;
+  switch (statement_of(op)) {
+    case Statement::kPrint:
+      return Action::kPrint;
+    case Statement::kSave:
+      return Action::kSave;
+    case Statement::kFree:
+      return Action::kFree;
+    case Statement::kFail:
+      return Action::kFail;
+    default:
+      return Action::kRun;
+  }
 }
 
 uint64_t bits_of(const Number& number) {

@@ -39,10 +39,6 @@ std::string text_of(const Line& line) {
 
 bool has_split(const Line& line) { return line.key("split") != nullptr; }
 
-bool is_output(const Line& line) {
-  return line.op == "print" || line.op == "save";
-}
-
 }  // namespace
 
 Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
@@ -66,7 +62,7 @@ Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
   if (!grid.ok()) return grid.error();
   if (Status s = check_hosted(line, where.value()); !s.ok()) return s;
   const bool crosses = crosses_ranks(line, where.value());
-  const bool assembles = is_output(line) && has_split(line);
+  const bool assembles = is_output(line.op) && has_split(line);
   if ((crosses || assembles) && !is_all_mine(line, where.value())) {
     return crosses ? decode_crossing(line, where.value(), grid.value(), out)
                    : decode_gathering(line, grid.value(), out);
@@ -75,7 +71,9 @@ Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
   if (find_op(line.op) != nullptr) {
     if (Status s = find_pieces(line, where.value()); !s.ok()) return s;
   }
-  if (line.op == "free") return decode_free(line, where.value(), out);
+  if (statement_of(line.op) == Statement::kFree) {
+    return decode_free(line, where.value(), out);
+  }
   if (assembles) return decode_assembly(line, grid.value(), out);
   if (crosses) return decode_groups(line, where.value(), grid.value(), out);
   return decode_ranks(line, grid.value(), out);
@@ -96,7 +94,8 @@ bool PlacedDecoder::is_all_mine(const Line& line,
                                 const LineRanks& where) const {
   if (hosting_ == nullptr) return true;
   return are_mine(line, where.ranks) &&
-         (line.op != "copy" || are_mine(line, where.operands[0]));
+         (collective_of(line.op) != Collective::kCopy ||
+          are_mine(line, where.operands[0]));
 }
 
 unsigned PlacedDecoder::worker_of(const Line& line, int64_t rank) const {
@@ -107,8 +106,8 @@ Status PlacedDecoder::check_hosted(const Line& line,
                                    const LineRanks& where) const {
   if (hosting_ == nullptr) return ok_status();
   std::vector<const std::vector<int64_t>*> sets{&where.ranks};
-  if (line.op == "free" || line.op == "copy") {
-    for (const auto& ranks : where.operands) sets.push_back(&ranks);
+  for (size_t o = 0; o < where.operands.size(); ++o) {
+    sets.push_back(&ranks_read(line, where, o));
   }
   for (const auto* ranks : sets) {
     for (const int64_t rank : *ranks) {
@@ -128,11 +127,10 @@ const Register* PlacedDecoder::piece(const Operand& operand,
 
 Status PlacedDecoder::find_pieces(const Line& line,
                                   const LineRanks& where) const {
-  const bool everywhere = line.op == "free" || line.op == "copy";
   for (size_t o = 0; o < line.operands.size(); ++o) {
     const Operand& operand = line.operands[o];
     if (operand.kind != Operand::Kind::kName) continue;
-    for (const int64_t rank : everywhere ? where.operands[o] : where.ranks) {
+    for (const int64_t rank : ranks_read(line, where, o)) {
       if (!is_mine(line, rank) || piece(operand, rank) != nullptr) continue;
       return unknown_name(line, o,
                           full_name(operand.text, std::to_string(rank)),
@@ -182,10 +180,10 @@ Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
 void PlacedDecoder::add_failure(const Line& local, const Fault& fault,
                                 LineEntry& whole) {
   whole.is_lasting = false;
-  if (local.op == "save") return;
+  if (statement_of(local.op) == Statement::kSave) return;
   auto part = std::make_unique<LineEntry>();
   part->text = text_of(local);
-  if (local.op == "print") {
+  if (statement_of(local.op) == Statement::kPrint) {
     part->action = Action::kPrintFailure;
     part->label = print_label(local);
     part->message = *fault;
@@ -219,12 +217,12 @@ Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
   if (part.entry == nullptr) {
     if (part.poison == nullptr) return part.error;
     add_failure(local, part.poison, *out.entry);
-    if (local.op == "print" && ranks > 1) {
+    if (statement_of(local.op) == Statement::kPrint && ranks > 1) {
       set_rank_of_output(local, *out.entry->parts.back());
     }
     return ok_status();
   }
-  if (is_output(local) && ranks > 1) set_rank_of_output(local, *part.entry);
+  if (is_output(local.op) && ranks > 1) set_rank_of_output(local, *part.entry);
   out.entry->parts.push_back(std::move(part.entry));
   return ok_status();
 }
@@ -266,8 +264,7 @@ Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
   }
   const auto o = static_cast<size_t>(operand - line.operands.data());
   // Types of failed pieces are not known, so nobody knows what comes out.
-  const Fault fault =
-      failure_in(*operand, line.op == "copy" ? where.operands[o] : where.ranks);
+  const Fault fault = failure_in(*operand, ranks_read(line, where, o));
   if (fault != nullptr) {
     fail_ranks(line, where.ranks, fault, *out.entry);
     return ok_status();
@@ -320,9 +317,9 @@ Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
   if (!whole.ok()) return whole.error();
   auto part = std::make_unique<LineEntry>();
   part->text = text_of(line);
-  part->action = line.op == "print" ? Action::kPrint : Action::kSave;
-  part->label = line.op == "print" ? print_labels(line)[0]
-                                   : unquote(line.operands[1].text);
+  const bool prints = statement_of(line.op) == Statement::kPrint;
+  part->action = prints ? Action::kPrint : Action::kSave;
+  part->label = prints ? print_labels(line)[0] : unquote(line.operands[1].text);
   for (const int64_t rank : whole.value().sources) {
     const Register* r = piece(operand, rank);
     part->operands.push_back(

@@ -249,9 +249,9 @@ Status PlacedDecoder::decode_gathering(const Line& line, const Grid& grid,
   if (Status s = add_exchange(line, plan, types, out); !s.ok()) return s;
   if (reader != hosting_->self()) return ok_status();
   LineEntry& part = *out.entry->parts.back();
-  part.action = line.op == "print" ? Action::kPrint : Action::kSave;
-  part.label = line.op == "print" ? print_labels(line)[0]
-                                  : unquote(line.operands[1].text);
+  const bool prints = statement_of(line.op) == Statement::kPrint;
+  part.action = prints ? Action::kPrint : Action::kSave;
+  part.label = prints ? print_labels(line)[0] : unquote(line.operands[1].text);
   part.crossing->types.push_back(types_.intern(whole.value().whole));
   return ok_status();
 }

@@ -75,7 +75,7 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
   for (const Name& name : line_.results) {
     registers_.fail(registers_.obtain(name.text), decoding.poison);
   }
-  if (line_.op == "print") {
+  if (statement_of(line_.op) == Statement::kPrint) {
     enqueue_job(print_failure_job(print_label(line_), *decoding.poison),
                 kJobCost);
   }
@@ -83,8 +83,8 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
 
 // A value that goes to another worker; on a worker of its own a copy.
 bool Worker::is_transfer(const Line& line) const {
-  return attached_ != nullptr && line.op == "copy" &&
-         line.note("from") != nullptr;
+  return attached_ != nullptr && line.note("from") != nullptr &&
+         collective_of(line.op) == Collective::kCopy;
 }
 
 void Worker::declare(const Line& line, std::string_view text,
@@ -209,7 +209,7 @@ void Worker::reject_line(const Line& line, const Error& error,
   for (const std::string& name : bound_names(line, own_ranks(line))) {
     registers_.fail(registers_.obtain(name), fault);
   }
-  if (line.op != "print") return;
+  if (statement_of(line.op) != Statement::kPrint) return;
   for (const std::string& label : print_labels(line, own_ranks(line))) {
     enqueue_job(print_failure_job(label, *fault), kJobCost);
   }

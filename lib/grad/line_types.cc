@@ -24,8 +24,7 @@ LocalType local_letters(const Line& line, const LineRanks& where,
     letters.emplace_back();
     if (operands[o] == nullptr) continue;
     letters.back() =
-        restricted(operands[o]->letters,
-                   line.op == "copy" ? where.operands[o] : where.ranks);
+        restricted(operands[o]->letters, ranks_read(line, where, o));
   }
   std::vector<const LocalType*> known;
   for (size_t o = 0; o < operands.size(); ++o) {

@@ -110,7 +110,7 @@ void NodeGradient::state_whole(size_t s) {
   if (first.op->key_index("split") < 0) return;
   const auto type = sized_as(first);
   const auto cut = type ? pass_.lines.cut(*type, place_) : std::nullopt;
-  if (!cut || (first.op->row->crosses && !is_uneven(s))) return;
+  if (!cut || (first.op->row->needs_ranks() && !is_uneven(s))) return;
   for (StepGroup& group : groups_) {
     const Shape& part = type->on(group.ranks[0]).shape;
     widen(group.steps[s], type->global->spec, part, cut->whole);
@@ -254,7 +254,7 @@ void NodeGradient::write_step(const Step& step, const LinePlace& place) {
                                 : GradientLines::text(o.text));
   }
   // A copy says that two gradients are one.
-  if (step.op->name == "copy") {
+  if (step.op->row->collective == Collective::kCopy) {
     return define(step.results[0], {operands[0], ranks});
   }
   LocalType claim;

@@ -138,7 +138,7 @@ class Reverse {
     GT_CHECK(found.ok());
     where_ = std::move(found.value());
     if (!crosses_ranks(line_, where_)) return visit_local(n);
-    if (line_.op == "copy") return visit_copy(n);
+    if (n.op->row->collective == Collective::kCopy) return visit_copy(n);
     const std::vector<const Type*> none(line_.operands.size(), nullptr);
     GT_CHECK(bind_form(line_, none, call_).ok());
     std::vector<StepGroup> groups = crossing_groups(n);

@@ -75,7 +75,9 @@ void Graph::take(const Input& input) {
   typing_.take(input.text());
   const Subject subject = subject_of(input, line_, signal_);
   if (subject.line == nullptr) return;
-  if (subject.line->op == "free") return forget(*subject.line);
+  if (statement_of(subject.line->op) == Statement::kFree) {
+    return forget(*subject.line);
+  }
   if (selection_ != nullptr && !selection_->matches(subject)) {
     for (const Name& name : subject.line->results) {
       remove(name.text, ranks_of(name.ranks));

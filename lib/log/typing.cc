@@ -67,19 +67,21 @@ void Typing::price(std::string_view text, Entry& entry) {
     entry.reads.push_back({slot, slot->type});
     operand_types_.back() = types_[slot->type];
   }
-  if (line_.op == "free") return release(entry);
-  if (line_.op == "grad") return type_gradients(entry);
+  const Statement statement = statement_of(line_.op);
+  if (statement == Statement::kFree) return release(entry);
+  if (statement == Statement::kGrad) return type_gradients(entry);
   price_op(entry);
 }
 
 void Typing::price_op(Entry& entry) {
-  bool known = line_.op != "fail";
+  const bool fails = statement_of(line_.op) == Statement::kFail;
+  bool known = !fails;
   for (size_t i = 0; i < line_.operands.size(); ++i) {
     known = known && (line_.operands[i].kind != Operand::Kind::kName ||
                       operand_types_[i] != nullptr);
   }
   known = known && gt::bind(line_, operand_types_, call_).ok();
-  entry.priced.typed = known || line_.op == "fail";
+  entry.priced.typed = known || fails;
   if (!known) return write_results(entry, {});
   entry.priced.bytes = bytes(call_);
   entry.priced.flops = flops(call_);

@@ -31,7 +31,8 @@ void Typing::price_placed(Entry& entry) {
       entry.writes.push_back({slots.back(), kNone});
     }
   }
-  if (line_.op == "free") {
+  const Statement statement = statement_of(line_.op);
+  if (statement == Statement::kFree) {
     for (const std::vector<Slot*>& slots : pieces.operands) {
       for (Slot* slot : slots) entry.writes.push_back({slot, kNone});
     }
@@ -39,7 +40,7 @@ void Typing::price_placed(Entry& entry) {
     return;
   }
   entry.priced.typed =
-      line_.op == "fail" || price_ranks(ranks, pieces, entry).ok();
+      statement == Statement::kFail || price_ranks(ranks, pieces, entry).ok();
   if (!entry.priced.typed) entry.priced.bytes = entry.priced.flops = 0;
 }
 
@@ -59,7 +60,7 @@ Status Typing::price_ranks(const LineRanks& where, const Pieces& pieces,
     const auto it = by_rank[operand].find(rank);
     return it == by_rank[operand].end() ? nullptr : types_[it->second->type];
   };
-  if (line_.op == "print" || line_.op == "save") {
+  if (is_output(line_.op)) {
     for (const Use& use : entry.reads) {
       entry.priced.bytes += bytes_of(types_[use.type]);
     }

@@ -55,6 +55,12 @@ Status types_clamp(Call& call) {
 constexpr char kTwo[] = "...,...->...";
 constexpr char kOne[] = "...->...";
 
+// Rounded summands do not make the rounded sum.
+Linearity cast_linearity(const Call& call) {
+  return is_float(call.arguments[1].type.dtype) ? Linearity::kLinear
+                                                : Linearity::kNone;
+}
+
 constexpr Row kRows[] = {
     {.signature = "y = eq a b",
      .index = kTwo,
@@ -239,7 +245,9 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[3] 1.5 -2.5 1e20\n"
                 "y = cast x i32\n"
                 "print y\n"
-                "=> y = tensor i32[3] 1 -2 2147483647"},
+                "=> y = tensor i32[3] 1 -2 2147483647",
+     .lineage = Lineage::kSame,
+     .linearity = cast_linearity},
 };
 
 }  // namespace

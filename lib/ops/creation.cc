@@ -259,6 +259,7 @@ constexpr Row kRows[] = {
                 "y = load \"load-example.npy\" f32[2] 1\n"
                 "print y\n"
                 "=> y = tensor f32[2] 1 2",
+     .statement = Statement::kLoad,
      .fails = "always"},
 };
 

@@ -271,7 +271,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2,4] 1 2 3 4 5 6 7 8\n"
                 "y = slice x 1 ::2\n"
                 "print y\n"
-                "=> y = tensor f32[2] 5 7"},
+                "=> y = tensor f32[2] 5 7",
+     .lineage = Lineage::kPart},
     {.signature = "y = concat a... axis=0",
      .linear = "0",
      .gradient = "[each] da = slice dy {start} axis={axis} size={length}",
@@ -347,6 +348,7 @@ constexpr Row kRows[] = {
                 "y = gather x i\n"
                 "print y\n"
                 "=> y = tensor f32[1,2] 3 2",
+     .lineage = Lineage::kPart,
      .part_operand = 0},
     {.signature = "y = scatter_add x index src axis=0 [split=] [shape=] "
                   "[part=]",

@@ -329,6 +329,11 @@ std::vector<Label> labels_pad(const Call& call) {
   return labels_moved(call, to);
 }
 
+// A margin of anything but zeros is added once for each summand.
+Linearity pad_linearity(const Call& call) {
+  return call.number("value") == 0 ? Linearity::kLinear : Linearity::kAffine;
+}
+
 constexpr Row kRows[] = {
     {.signature = "y = reshape x shape= [split=]",
      .linear = "0",
@@ -345,7 +350,8 @@ constexpr Row kRows[] = {
                 "y = reshape x shape=2,-1\n"
                 "print y\n"
                 "=> y = tensor f32[2,3] 0 1 2 3 4 5",
-     .alias = true},
+     .alias = true,
+     .regroups = true},
     {.signature = "y = squeeze x [axis=]",
      .linear = "0",
      .gradient = "dx = reshape dy shape={x.shape}",
@@ -409,7 +415,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2,1] 1 2\n"
                 "y = expand x shape=2,2\n"
                 "print y\n"
-                "=> y = tensor f32[2,2] 1 1 2 2"},
+                "=> y = tensor f32[2,2] 1 1 2 2",
+     .repeats = true},
     {.signature = "y = flip x [axis=]",
      .linear = "0",
      .gradient = "dx = flip dy axis={axis}",
@@ -439,7 +446,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2] 1 2\n"
                 "y = pad x width=1,2 value=9\n"
                 "print y\n"
-                "=> y = tensor f32[5] 9 1 2 9 9"},
+                "=> y = tensor f32[5] 9 1 2 9 9",
+     .linearity = pad_linearity},
 };
 
 }  // namespace

@@ -332,6 +332,7 @@ constexpr Row kRows[] = {
                 "y = take x i axis=0\n"
                 "print y\n"
                 "=> y = tensor f32[2,2] 5 6 1 2",
+     .lineage = Lineage::kPart,
      .part_operand = 0},
     {.signature = "z = take_grad g index rows= axis=0 [split=] [shape=] "
                   "[part=]",

@@ -17,6 +17,48 @@ namespace gt {
 class Call;
 struct Label;
 
+// What a line of the op asks of the programs, where that is more than to make
+// values from values.
+enum class Statement : uint8_t {
+  kCompute,
+  kPrint,
+  kSave,
+  kLoad,
+  kFree,
+  kFail,     // its results are a failure
+  kGrad,     // gt-emit writes gradient lines in its place
+  kMesh,     // declares the mesh that the lines after it mean
+  kAxis,     // names several of the mesh's axes as one
+  kEndmesh,  // ends the mesh that was declared last
+};
+
+// How the op moves pieces between the ranks of a group.
+enum class Collective : uint8_t {
+  kNone,
+  kCopy,  // between ranks only where the operand's ranks are not the result's
+  kAllReduce,
+  kAllGather,
+  kReduceScatter,
+  kAllToAll,
+  kBroadcast,
+  kReduce,
+  kConvert,
+  kReinterpret,
+  kRedistribute,
+  kRemesh,
+  kRetype,
+};
+
+enum class Linearity : uint8_t { kLinear, kAffine, kNone };
+
+enum class Lineage : uint8_t {
+  kNew,
+  kSame,  // another name, dtype or state of it: a weight stays one
+  kPart   // some of its elements: a batch of data, a part of a weight
+};
+
+enum class Reduction : uint8_t { kNone, kSum, kMean, kMax, kMin, kOther };
+
 // One op as its family states it. All text is in the stream's own language.
 struct Row {
   // "w m v = adamw w g m v t lr beta1=0.9": results, op, operands, keys.
@@ -78,10 +120,30 @@ struct Row {
   bool alias = false;
   // Not for users: rows that exist as some gradient's one line.
   bool internal = false;
+  // What result 0 is of operand 0.
+  Lineage lineage = Lineage::kNew;
+  // How the numbers of a dimension become one; kNone of indices and spreads.
+  Reduction reduction = Reduction::kNone;
+  // Result 0 repeats operand 0 along dimensions; nothing is computed.
+  bool repeats = false;
+  // Dimensions of the result are products and factors of operand 0's.
+  bool regroups = false;
+  // No gradient goes through.
+  bool stops_gradient = false;
+  // The operand that is a layer's weight; -1: none.
+  int weight_operand = -1;
+  // The operand that the others are divided by; -1: none.
+  int divisor_operand = -1;
+  // Where `linear` holds for some keys and dtypes alone: what it is for these.
+  Linearity (*linearity)(const Call& call) = nullptr;
   // The operand that keys part=, split= and shape= speak of; -1: result 0.
   int part_operand = -1;
-  // Moves values between ranks: only lines with ranks may use it.
-  bool crosses = false;
+  Statement statement = Statement::kCompute;
+  Collective collective = Collective::kNone;
+  // Only lines with ranks may use it: there is nothing to move within one.
+  bool needs_ranks() const {
+    return collective != Collective::kNone && collective != Collective::kCopy;
+  }
   // Of what is made of numbers and files alone, or point by point: it may fail
   // when it is run, though its types fit: "always", or where it gives "int".
   const char* fails = "";

@@ -90,7 +90,8 @@ constexpr Row kRows[] = {
                 "g = tensor f32[2] 2 4\n"
                 "w = sgd w g 0.5\n"
                 "print w\n"
-                "=> w = tensor f32[2] 0 0"},
+                "=> w = tensor f32[2] 0 0",
+     .lineage = Lineage::kSame},
     {.signature = "w m v = adamw w g m v t lr beta1=0.9 beta2=0.999 eps=1e-8 "
                   "decay=0.01",
      .index = "...,...,...,...,,->...,...,...",
@@ -143,7 +144,8 @@ constexpr Row kRows[] = {
                 "v = zeros f32[1]\n"
                 "w m v = adamw w g m v 1 0.5 decay=0\n"
                 "print m\n"
-                "=> m = tensor f32[1] 0.4"},
+                "=> m = tensor f32[1] 0.4",
+     .lineage = Lineage::kSame},
     {.signature = "y = step_number t",
      .index = "->",
      .accepts = "float",
@@ -151,7 +153,8 @@ constexpr Row kRows[] = {
      .types = types_as_first,
      .flops = 0,
      .sense = "t itself, which must be the number of a step, from 1.",
-     .internal = true},
+     .internal = true,
+     .lineage = Lineage::kSame},
     // Of a part of a gradient the norm would be another: nothing may be cut.
     {.signature = "g... = clip g... max",
      .index = "...,->...",
@@ -185,7 +188,8 @@ constexpr Row kRows[] = {
      .example = "g = tensor f32[2] 3 4\n"
                 "g = clip g 10\n"
                 "print g\n"
-                "=> g = tensor f32[2] 3 4"},
+                "=> g = tensor f32[2] 3 4",
+     .lineage = Lineage::kSame},
 };
 
 }  // namespace

@@ -60,7 +60,8 @@ constexpr Row kRows[] = {
      .source = "torch.Tensor.item, torch.Tensor.tolist, torch.Tensor.numpy",
      .example = "x = tensor f32[2] 1 0.1\n"
                 "print x as=y\n"
-                "=> y = tensor f32[2] 1 0.1"},
+                "=> y = tensor f32[2] 1 0.1",
+     .statement = Statement::kPrint},
     {.signature = "save x path [split=] [shape=]",
      .types = types_save,
      .flops = 0,
@@ -81,7 +82,8 @@ constexpr Row kRows[] = {
                 "z = load \"save-example.safetensors:blocks.0.w\"\n"
                 "print z\n"
                 "=> y = tensor f32[2] 1 2\n"
-                "=> z = tensor f32[2] 1 2"},
+                "=> z = tensor f32[2] 1 2",
+     .statement = Statement::kSave},
     {.signature = "free x...",
      .types = types_none,
      .flops = 0,
@@ -92,7 +94,8 @@ constexpr Row kRows[] = {
                 "y = add x 1\n"
                 "free x\n"
                 "print y\n"
-                "=> y = tensor f32[1] 2"},
+                "=> y = tensor f32[1] 2",
+     .statement = Statement::kFree},
     {.signature = "y... = fail message",
      .types = types_fail,
      .flops = 0,
@@ -101,7 +104,8 @@ constexpr Row kRows[] = {
                 "does.",
      .example = "x = fail \"model.gt:7: no such file\"\n"
                 "print x\n"
-                "=> x = fail \"model.gt:7: no such file\""},
+                "=> x = fail \"model.gt:7: no such file\"",
+     .statement = Statement::kFail},
     {.signature = "g... = grad loss w... retain=0",
      .leaf = true,
      .types = types_grad,
@@ -120,7 +124,8 @@ constexpr Row kRows[] = {
                 "l = sum y\n"
                 "g = grad l x\n"
                 "print g\n"
-                "=> g = tensor f32[2] 2 4"},
+                "=> g = tensor f32[2] 2 4",
+     .statement = Statement::kGrad},
 };
 
 }  // namespace

@@ -88,7 +88,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor i64[3] 1 2 3\n"
                 "y = div x 2\n"
                 "print y\n"
-                "=> y = tensor f32[3] 0.5 1 1.5"},
+                "=> y = tensor f32[3] 0.5 1 1.5",
+     .divisor_operand = 1},
     {.signature = "y = pow a b",
      .index = kTwo,
      .accepts = "number",
@@ -260,7 +261,9 @@ constexpr Row kRows[] = {
                 "y = copy x\n"
                 "print y\n"
                 "=> y = tensor f32[2] 1 2",
-     .alias = true},
+     .alias = true,
+     .lineage = Lineage::kSame,
+     .collective = Collective::kCopy},
     {.signature = "y = detach x",
      .index = kOne,
      .linear = "0",
@@ -277,7 +280,9 @@ constexpr Row kRows[] = {
                 "g = grad l x\n"
                 "print g\n"
                 "=> g = tensor f32[2] 1 2",
-     .alias = true},
+     .alias = true,
+     .lineage = Lineage::kSame,
+     .stops_gradient = true},
 };
 
 }  // namespace

@@ -79,7 +79,8 @@ constexpr Row kRows[] = {
      .example = "a = tensor f32[2,2] 1 2 3 4\n"
                 "y = matmul a a tb=1\n"
                 "print y\n"
-                "=> y = tensor f32[2,2] 5 11 11 25"},
+                "=> y = tensor f32[2,2] 5 11 11 25",
+     .weight_operand = 1},
     {.signature = "y = linear x w [b]",
      .index = "...k,kn,n->...n",
      .linear = "02 12",
@@ -118,7 +119,8 @@ constexpr Row kRows[] = {
                 "b = tensor f32[2] 10 20\n"
                 "y = linear x w b\n"
                 "print y\n"
-                "=> y = tensor f32[2] 17 30"},
+                "=> y = tensor f32[2] 17 30",
+     .weight_operand = 1},
 };
 
 }  // namespace

@@ -85,6 +85,7 @@ constexpr Row kRows[] = {
                 "y@0-3 = all_reduce x@0-3 over=dp\n"
                 "print y@0 as=y\n"
                 "=> y = tensor f32[1] 2",
+     .statement = Statement::kMesh,
      .free_keys = true},
     {.signature = "endmesh [space=]",
      .types = types_declaration,
@@ -96,7 +97,8 @@ constexpr Row kRows[] = {
                 "endmesh\n"
                 "x = tensor f32[] 1\n"
                 "print x\n"
-                "=> x = tensor f32[] 1"},
+                "=> x = tensor f32[] 1",
+     .statement = Statement::kEndmesh},
     {.signature = "axis [space=]",
      .types = types_declaration,
      .flops = 0,
@@ -110,6 +112,7 @@ constexpr Row kRows[] = {
                 "y@0-3 = all_reduce x@0-3 over=world\n"
                 "print y@0 as=y\n"
                 "=> y = tensor f32[1] 4",
+     .statement = Statement::kAxis,
      .free_keys = true},
     {.signature = "y = all_reduce x [over=] op=sum src=P dst=R [acc=] [out=] "
                   "[bwd=]",
@@ -132,7 +135,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = all_reduce x@0-1\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[2] 4 6",
-     .crosses = true},
+     .collective = Collective::kAllReduce},
     {.signature = "y = all_gather x [over=] src=V dst=R [gather_dim=] "
                   "[split_sizes=] [split=] [shape=] [acc=] [out=] [bwd=]",
      .linear = "0",
@@ -154,7 +157,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = all_gather x@0-1 src=S0\n"
                 "print y@0 as=y\n"
                 "=> y = tensor f32[4] 1 2 1 2",
-     .crosses = true},
+     .collective = Collective::kAllGather},
     {.signature = "y = reduce_scatter x [over=] op=sum src=P dst=V "
                   "[scatter_dim=] [split_sizes=] [split=] [shape=] [acc=] "
                   "[out=] [bwd=]",
@@ -173,7 +176,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = reduce_scatter x@0-1 dst=S0\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[1] 4",
-     .crosses = true},
+     .collective = Collective::kReduceScatter},
     {.signature = "y = all_to_all x [over=] src=V dst=V [split_dim=] "
                   "[concat_dim=] [split_sizes=] [split=] [shape=]",
      .linear = "0",
@@ -197,7 +200,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = all_to_all x@0-1 over=tp\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[2] 2 4",
-     .crosses = true},
+     .collective = Collective::kAllToAll},
     {.signature = "y = broadcast x [over=] root=0",
      .index = "...->...",
      .linear = "0",
@@ -212,7 +215,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = broadcast x@0-1 root=1\n"
                 "print y@0 as=y\n"
                 "=> y = tensor f32[1] 2",
-     .crosses = true},
+     .collective = Collective::kBroadcast},
     {.signature = "y = reduce x [over=] root=0 op=sum [acc=] [out=]",
      .index = "...->...",
      .linear = "0",
@@ -227,7 +230,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = reduce x@0-1 root=1\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[1] 6",
-     .crosses = true},
+     .collective = Collective::kReduce},
     {.signature = "y = convert x [over=] src= dst= expert=0 [gather_dim=] "
                   "[scatter_dim=] [split_sizes=] [split=] [shape=] [bwd=]",
      .linear = "0",
@@ -262,7 +265,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = convert x@0-1 over=tp src=R dst=S0\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[1] 6",
-     .crosses = true},
+     .collective = Collective::kConvert},
     {.signature = "y = reinterpret x [over=] src= dst= expert=0",
      .index = "...->...",
      .linear = "0",
@@ -292,7 +295,7 @@ constexpr Row kRows[] = {
                 "z@0-1 = all_reduce y@0-1\n"
                 "print z@0 as=z\n"
                 "=> z = tensor f32[1] 4",
-     .crosses = true},
+     .collective = Collective::kReinterpret},
     {.signature = "y = redistribute x [over=] [src=] [dst=] [gather_dim=] "
                   "[scatter_dim=] [split_sizes=] [split=] [shape=] op=sum "
                   "expert=1 [acc=] [out=] [bwd=] [src_spec=] [dst_spec=]",
@@ -323,7 +326,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = redistribute x@0-1 over=tp src=S0 dst=R\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[2] 0 1",
-     .crosses = true},
+     .collective = Collective::kRedistribute},
     {.signature = "y = remesh x [axes=] [type=]",
      .index = "...->...",
      .linear = "0",
@@ -339,7 +342,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = remesh x@0-1 axes=tp\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[1] 1",
-     .crosses = true},
+     .collective = Collective::kRemesh},
     {.signature = "y = retype x [over=] src= dst=",
      .index = "...->...",
      .linear = "0",
@@ -354,7 +357,7 @@ constexpr Row kRows[] = {
                 "y@0-1 = retype x@0-1 over=tp src=R dst=I\n"
                 "print y@1 as=y\n"
                 "=> y = tensor f32[1] 1",
-     .crosses = true},
+     .collective = Collective::kRetype},
 };
 
 }  // namespace

@@ -105,7 +105,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = sum x axis=0\n"
                 "print y\n"
-                "=> y = tensor f32[2] 4 6"},
+                "=> y = tensor f32[2] 4 6",
+     .reduction = Reduction::kSum},
     {.signature = "y = max x [axis=] keepdims=0",
      .index = kReduce,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
@@ -122,7 +123,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
                 "y = max x axis=1\n"
                 "print y\n"
-                "=> y = tensor f32[2] 2 4"},
+                "=> y = tensor f32[2] 2 4",
+     .reduction = Reduction::kMax},
     {.signature = "y = min x [axis=] keepdims=0",
      .index = kReduce,
      .gradient = "dx = max_grad dy x y axis={axis} keepdims={keepdims}",
@@ -138,7 +140,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
                 "y = min x axis=1\n"
                 "print y\n"
-                "=> y = tensor f32[2] 1 3"},
+                "=> y = tensor f32[2] 1 3",
+     .reduction = Reduction::kMin},
     {.signature = "z = max_grad g x y [axis=] keepdims=0",
      .index = "...,...r,...->...r",
      .linear = "0",
@@ -184,7 +187,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor i64[4] 1 2 3 4\n"
                 "y = prod x\n"
                 "print y\n"
-                "=> y = tensor i64[] 24"},
+                "=> y = tensor i64[] 24",
+     .reduction = Reduction::kOther},
     {.signature = "z = prod_grad g x [axis=] keepdims=0",
      .index = "...,...r->...r",
      .linear = "0",
@@ -245,7 +249,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor bool[2,2] 0 0 0 1\n"
                 "y = any x axis=1\n"
                 "print y\n"
-                "=> y = tensor bool[2] 0 1"},
+                "=> y = tensor bool[2] 0 1",
+     .reduction = Reduction::kOther},
     {.signature = "y = all x [axis=] keepdims=0",
      .index = kReduce,
      .dtype = "bool",
@@ -261,7 +266,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor bool[2,2] 0 1 1 1\n"
                 "y = all x axis=1\n"
                 "print y\n"
-                "=> y = tensor bool[2] 0 1"},
+                "=> y = tensor bool[2] 0 1",
+     .reduction = Reduction::kOther},
     {.signature = "y = argmax x [axis=] keepdims=0",
      .index = "...r!->...",
      .dtype = "i64",

@@ -77,7 +77,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = mean x axis=-1\n"
                 "print y\n"
-                "=> y = tensor f32[2] 1.5 3.5"},
+                "=> y = tensor f32[2] 1.5 3.5",
+     .reduction = Reduction::kMean},
     {.signature = "y = var x [axis=] correction=1 keepdims=0",
      .index = kReduce,
      .accepts = "float",
@@ -150,7 +151,8 @@ constexpr Row kRows[] = {
      .example = "x = tensor f32[2] 3 4\n"
                 "y = norm x\n"
                 "print y\n"
-                "=> y = tensor f32[] 5"},
+                "=> y = tensor f32[] 5",
+     .reduction = Reduction::kOther},
 };
 
 }  // namespace

@@ -48,6 +48,21 @@ const Op* find_op(std::string_view name) {
   return it == names.end() ? nullptr : it->second;
 }
 
+Statement statement_of(std::string_view op) {
+  const Op* found = find_op(op);
+  return found == nullptr ? Statement::kCompute : found->row->statement;
+}
+
+Collective collective_of(std::string_view op) {
+  const Op* found = find_op(op);
+  return found == nullptr ? Collective::kNone : found->row->collective;
+}
+
+bool is_output(std::string_view op) {
+  const Statement statement = statement_of(op);
+  return statement == Statement::kPrint || statement == Statement::kSave;
+}
+
 const std::vector<Op>& all_ops() { return table().ops; }
 
 std::vector<std::string_view> op_names() {

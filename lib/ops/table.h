@@ -11,6 +11,12 @@ namespace gt {
 
 // The op of that name, or null. Thread-safe; the table is made on first use.
 const Op* find_op(std::string_view name);
+// What an op of that name asks of the programs, and how it moves pieces; of no
+// op: kCompute, kNone.
+Statement statement_of(std::string_view op);
+Collective collective_of(std::string_view op);
+// A line that makes a result for the user: print or save.
+bool is_output(std::string_view op);
 const std::vector<Op>& all_ops();
 std::vector<std::string_view> op_names();  // those users may write
 const KeyRow* find_key(std::string_view name);

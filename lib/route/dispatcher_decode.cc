@@ -99,7 +99,7 @@ void Dispatcher::declare(std::string_view text) {
     return reject_line(s.error(), text);
   }
   issue(everyone_, text);
-  if (line_.op != "mesh") return;
+  if (statement_of(line_.op) != Statement::kMesh) return;
   if (is_new && homes_.has_pieces_under(space + "/")) {
     tell(everyone_, ranks_.inherit(space, ""));
   }
@@ -152,23 +152,24 @@ void Dispatcher::add_result(Route& route, HomeId id, TypeNumbers::Id type) {
 
 Status Dispatcher::route_plain(Route& route) {
   if (Status s = check_emitted(line_); !s.ok()) return s;
-  if (line_.op == "fail") return route_fail(route);
+  const Statement statement = statement_of(line_.op);
+  if (statement == Statement::kFail) return route_fail(route);
   FailureText poison;
   // An unknown op is said before an unknown name.
   if (find_op(line_.op) != nullptr) {
     if (Status s = find_operands(poison); !s.ok()) return s;
   }
-  const bool is_output = line_.op == "print" || line_.op == "save";
-  if (poison != nullptr && !is_output && line_.op != "free") {
+  const bool gives = is_output(line_.op);
+  if (poison != nullptr && !gives && statement != Statement::kFree) {
     route_poisoned(route, std::move(poison));
     return ok_status();
   }
-  if (is_output) return route_output(route);
+  if (gives) return route_output(route);
   if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) return s;
   for (const HomeId id : found_) {
     if (id != kNoHome) add_operand(route, id);
   }
-  if (line_.op == "free") {
+  if (statement == Statement::kFree) {
     route.action = Action::kFree;
     return ok_status();
   }
@@ -177,7 +178,7 @@ Status Dispatcher::route_plain(Route& route) {
     add_result(route, homes_.obtain(line_.results[r].text),
                types_.intern(call_.results[r]));
   }
-  if (line_.op == "load") {
+  if (statement == Statement::kLoad) {
     const StoredPath path = split_path(unquote(line_.operands[0].text));
     route.paths.push_back({normal_path(path.file), false, {}});
   }
@@ -198,7 +199,7 @@ Status Dispatcher::route_output(Route& route) {
                  line_.op_column};
   }
   add_operand(route, id);
-  if (line_.op == "print") {
+  if (statement_of(line_.op) == Statement::kPrint) {
     const std::string_view* as = line_.key("as");
     if (as != nullptr && !is_name(unquote(*as))) {
       return Error{"print: as=" + std::string(*as) + " is not a name",
@@ -278,7 +279,7 @@ void Dispatcher::reject_line(const Error& error, std::string_view text) {
       to_string(place_of_line()) + ": " + error.message);
   const Line line = line_;  // its names are bound one by one
   for (const Name& name : line.results) fail_name(name, why);
-  if (line.op != "print") return;
+  if (statement_of(line.op) != Statement::kPrint) return;
   for (const std::string& label : print_labels(line)) {
     results_.add(label + " = fail " + quote(*why));
   }

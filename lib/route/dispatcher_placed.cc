@@ -33,7 +33,8 @@ Status Dispatcher::route_placed(Route& route) {
   space_ = meshes_.space_of(result != nullptr ? result->text : operand->text);
   const auto grid = grid_of(line_, mesh_, where_.ranks);
   if (!grid.ok()) return grid.error();
-  if (line_.op == "fail") {
+  const Statement statement = statement_of(line_.op);
+  if (statement == Statement::kFail) {
     if (Status s = place_ranks(where_.ranks, route); !s.ok()) return s;
     if (Status s = route_fail(route); !s.ok()) return s;
     route.results.clear();
@@ -44,9 +45,8 @@ Status Dispatcher::route_placed(Route& route) {
   if (find_op(line_.op) != nullptr) {
     if (Status s = find_pieces(route); !s.ok()) return s;
   }
-  if (line_.op == "free") return route_free(route);
-  const bool is_output = line_.op == "print" || line_.op == "save";
-  if (is_output && line_.key("split") != nullptr) {
+  if (statement == Statement::kFree) return route_free(route);
+  if (is_output(line_.op) && line_.key("split") != nullptr) {
     return route_assembly(route, grid.value());
   }
   if (crosses_ranks(line_, where_)) return route_crossing(route);
@@ -55,11 +55,10 @@ Status Dispatcher::route_placed(Route& route) {
 
 // Registers of all operands; those that a rank lacks are named.
 Status Dispatcher::find_pieces(Route& route) {
-  const bool everywhere = line_.op == "free" || line_.op == "copy";
   for (size_t o = 0; o < line_.operands.size(); ++o) {
     const Operand& operand = line_.operands[o];
     if (!is_name_operand(operand)) continue;
-    const Ranks& wanted = everywhere ? where_.operands[o] : where_.ranks;
+    const Ranks& wanted = ranks_read(line_, where_, o);
     const Ranks sorted = ascending(wanted);
     size_t found = 0;
     for (const HomeId id : homes_.pieces(operand.text)) {
@@ -210,7 +209,7 @@ Status Dispatcher::route_crossing(Route& route) {
                  line_.op_column};
   }
   const auto o = static_cast<size_t>(operand - line_.operands.begin());
-  const Ranks& sources = line_.op == "copy" ? where_.operands[o] : where_.ranks;
+  const Ranks& sources = ranks_read(line_, where_, o);
   if (Status s = place_ranks(where_.ranks, route); !s.ok()) return s;
   if (FailureText why = failure_in(o, sources)) {
     route.text = full_name(line_.results[0].text, line_.results[0].ranks) +
@@ -240,7 +239,7 @@ Status Dispatcher::route_assembly(Route& route, const Grid& grid) {
   route.action = Action::kGive;
   if (Status s = place_ranks(where_.ranks, route); !s.ok()) return s;
   const uint32_t first = ranks_.worker(space_, where_.ranks[0]);
-  const bool prints = line_.op == "print";
+  const bool prints = statement_of(line_.op) == Statement::kPrint;
   if (const FailureText why = failure_in(0, where_.ranks)) {
     if (prints) {
       results_.add(print_labels(line_)[0] + " = fail " + quote(*why));
@@ -279,11 +278,11 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
     }
     if (why == nullptr) why = failure_in(o, where_.ranks);
   }
-  const bool is_output = line_.op == "print" || line_.op == "save";
+  const bool gives = is_output(line_.op);
   const bool all_failed =
       std::all_of(failed.begin(), failed.end(), [](bool f) { return f; });
   const bool is_known = find_op(line_.op) != nullptr;
-  if (why != nullptr && all_failed && !is_output && is_known) {
+  if (why != nullptr && all_failed && !gives && is_known) {
     route.text.clear();
     for (const Name& name : line_.results) {
       route.text += full_name(name.text, name.ranks) + " ";
@@ -299,9 +298,9 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
     types = std::move(made.value());
     route.cost = cost_of_rank(grid);
   }
-  if (is_output) return outputs_of_ranks(route);
+  if (gives) return outputs_of_ranks(route);
   add_piece_results(route, types);
-  if (line_.op == "load") {
+  if (statement_of(line_.op) == Statement::kLoad) {
     route.paths.push_back(
         {stored_file(line_.operands[0].text), false, route.workers});
   }
@@ -327,7 +326,7 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
 // print and save: a line or a file for each rank, in order.
 Status Dispatcher::outputs_of_ranks(Route& route) {
   route.action = Action::kGive;
-  if (line_.op == "save") {
+  if (statement_of(line_.op) == Statement::kSave) {
     const std::string path = unquote(line_.operands[1].text);
     for (const int64_t rank : where_.ranks) {
       const std::string file = where_.ranks.size() == 1

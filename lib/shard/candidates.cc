@@ -123,10 +123,11 @@ void Candidates::keep_summands(size_t axis, std::vector<AxisUse>& out) const {
   for (const std::string_view set : sets) try_summands(axis, set, out);
 }
 
-// A cast of floats to fewer digits: summands may be beyond what those hold
-// where the sum is not.
+// The results have fewer digits than the operand: summands may be beyond what
+// those hold where the sum is not.
 bool Candidates::narrows() const {
-  return call_.op->name == "cast" && is_float(call_.type(0).dtype) &&
+  return call_.op->row->lineage == Lineage::kSame &&
+         is_float(call_.type(0).dtype) &&
          size_of(call_.results[0].dtype) < size_of(call_.type(0).dtype);
 }
 

@@ -82,7 +82,7 @@ Status Partitioner::take(std::string_view text, std::string& out) {
 Status Partitioner::pass(const Line& line, std::string_view text) {
   std::string& out = *out_;
   // Of which files, only its ranks tell.
-  if (line.op == "save") create_all_loads();
+  if (statement_of(line.op) == Statement::kSave) create_all_loads();
   if (Meshes::is_declaration(line.op)) {
     has_mesh_ = split_notes(text).text == "mesh " + cluster_.mesh().describe();
     input_mesh_ = has_mesh_ ? "" : text;
@@ -113,14 +113,15 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
   if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
   Work work{line, text, {}, {}, {}, false, false, 0, {}, {}, 0, nullptr};
   if (Status s = find_values(work); !s.ok()) return reject(line, s.error());
-  if (line.op == "free") {
+  const Statement statement = statement_of(line.op);
+  if (statement == Statement::kFree) {
     release(line);
     return ok_status();
   }
-  if (line.op == "fail") {
+  if (statement == Statement::kFail) {
     if (Status s = check_failure(line); !s.ok()) return reject(line, s.error());
   }
-  if (line.op == "fail" || fails(work)) {
+  if (statement == Statement::kFail || fails(work)) {
     fail(work);
     return ok_status();
   }
@@ -135,7 +136,7 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
   has_rewritten_ = true;
   if (depth_ == 0) work.wish = wished_cuts(claims_);
   regathers_ = work.scope.regather.value_or(config_.regather());
-  if (line.op == "print" || line.op == "save") return output(work);
+  if (is_output(line.op)) return output(work);
   if (can_hold(work)) {
     hold(work);
   } else {
@@ -181,7 +182,7 @@ Status Partitioner::find_scope(Work& work) const {
 
 void Partitioner::run(Work& work) {
   choose(work);
-  if (work.line.op == "copy" && !work.pin &&
+  if (work.call.op->row->collective == Collective::kCopy && !work.pin &&
       work.line.note("grad") == nullptr && work.values[0] != nullptr &&
       work.plan().moving == 0) {
     return share(work);

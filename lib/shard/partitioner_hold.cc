@@ -47,7 +47,7 @@ bool Partitioner::can_hold(const Work& work) {
   // A counter is written where it stands: what reads it would wait in a chain.
   const Type& type = work.call.results[0];
   if (type.shape.empty() && !is_float(type.dtype)) return false;
-  if (!is_pointwise(op) && op.name != "expand") return false;
+  if (!is_pointwise(op) && !op.row->repeats) return false;
   bool any = false;
   for (const ShardValuePtr& value : work.values) {
     if (value == nullptr) continue;
@@ -57,7 +57,7 @@ bool Partitioner::can_hold(const Work& work) {
     } else if (value->type.shape.elements() >= type.shape.elements()) {
       return false;
     } else {
-      any |= op.name == "expand";
+      any |= op.row->repeats;
     }
   }
   return any;
@@ -78,8 +78,11 @@ bool Partitioner::is_state(const Work& work) {
 // What the forward sums, the backward will spread over: an expand to this shape
 // begins as this is cut.
 void Partitioner::note_sum(const Work& work) {
-  const std::string& op = work.call.op->name;
-  if (work.is_backward || (op != "sum" && op != "mean")) return;
+  const Reduction reduction = work.call.op->row->reduction;
+  if (work.is_backward ||
+      (reduction != Reduction::kSum && reduction != Reduction::kMean)) {
+    return;
+  }
   const Layout& cut = work.plan().arguments[0];
   const std::string shape = list_text(work.call.type(0).shape);
   summed_.erase(shape);
@@ -114,7 +117,7 @@ void Partitioner::hold(const Work& work) {
     held.is_wish = held.pin.has_value();
   }
   if (depth_ == 0) held.claims = claims_;
-  if (work.is_backward && work.call.op->name == "expand") {
+  if (work.is_backward && work.call.op->row->repeats) {
     const auto it = summed_.find(list_text(value->type.shape));
     if (it != summed_.end()) held.offer = it->second;
   }
@@ -142,7 +145,7 @@ void Partitioner::hold(const Work& work) {
   keep_for_readers(name);
   unbind(name);
   bind(name, value);
-  if (work.call.op->name == "load") {
+  if (work.call.op->row->statement == Statement::kLoad) {
     auto& waiting = loads_[stored_file(work.line.operands[0].text)];
     std::erase_if(waiting, [](const std::weak_ptr<ShardValue>& before) {
       const ShardValuePtr load = before.lock();

@@ -11,7 +11,7 @@ namespace gt {
 namespace {
 
 void append_failure(Line line, const std::string& message, std::string& out) {
-  if (line.op != "fail") {
+  if (statement_of(line.op) != Statement::kFail) {
     line.op = "fail";
     line.keys.clear();
     line.operands.assign(1, Operand{});
@@ -32,7 +32,8 @@ Status Partitioner::output(const Work& work) {
     if (copy.layout.is_whole()) wanted = copy.layout;
   }
   wanted.partial = 0;
-  if (work.line.op == "save") {
+  const Statement statement = statement_of(work.line.op);
+  if (statement == Statement::kSave) {
     create_loads(stored_file(work.line.operands[1].text));
   }
   const std::string name =
@@ -45,7 +46,7 @@ Status Partitioner::output(const Work& work) {
       wanted.is_whole() ? rank : cluster_.ranks_text(wanted.set);
   if (!wanted.is_whole()) keys += " split=" + cluster_.split_text(wanted);
   const bool renamed = wanted.is_whole() || name != work.line.operands[0].text;
-  if (line.op == "print" && line.key("as") == nullptr && renamed) {
+  if (statement == Statement::kPrint && line.key("as") == nullptr && renamed) {
     keys += " as=" + std::string(work.line.operands[0].text);
   }
   declare_mesh();
@@ -95,7 +96,7 @@ Status Partitioner::reject(const Line& line, const Error& error) {
   const std::string message = quote("gt-shard: " + error.message);
   if (!line.results.empty()) {
     write_failure(line, message);
-  } else if (line.op == "print") {
+  } else if (statement_of(line.op) == Statement::kPrint) {
     const std::string name = space_ + "_sfail";
     *out_ += name + " = fail " + message + "\nprint " + name +
              " as=" + print_label(line) + "\nfree " + name + "\n";
@@ -153,7 +154,8 @@ void Partitioner::fail(const Work& work) {
   if (work.line.results.empty()) {
     append_line(*out_, work.line);
     *out_ += '\n';
-  } else if (work.line.op == "fail" && !work.line.operands.empty()) {
+  } else if (statement_of(work.line.op) == Statement::kFail &&
+             !work.line.operands.empty()) {
     write_failure(work.line, std::string(work.line.operands[0].text));
   } else {
     const auto failed = std::find_if(

@@ -79,12 +79,13 @@ std::optional<Layout> Partitioner::pin_of(
 // shard: of a scope is also of the 2-D weights that its products read.
 std::optional<Layout> Partitioner::weight_pin(const Work& work,
                                               size_t argument) const {
-  const std::string& op = work.call.op->name;
-  if (argument != 1 || (op != "matmul" && op != "linear")) return std::nullopt;
-  if (work.is_backward || work.call.type(1).shape.size() != 2) {
+  const int weight = work.call.op->row->weight_operand;
+  if (weight < 0 || argument != static_cast<size_t>(weight)) {
     return std::nullopt;
   }
-  return pin_of(work.scope.shard, work.call.type(1), work.set);
+  const Type& type = work.call.type(argument);
+  if (work.is_backward || type.shape.size() != 2) return std::nullopt;
+  return pin_of(work.scope.shard, type, work.set);
 }
 
 void Partitioner::choose(Work& work) {
@@ -94,8 +95,7 @@ void Partitioner::choose(Work& work) {
     work.pin = pin_of(work.scope.results, call.results[0], work.set);
     if (work.pin) work.pin_line = work.scope.results->line;
     // A batch taken from data that is held in memory is a creation, too.
-    const bool takes = call.op->name == "slice" || call.op->name == "gather" ||
-                       call.op->name == "take";
+    const bool takes = call.op->row->lineage == Lineage::kPart;
     if (!work.pin && (is_state(work) || (takes && !work.is_backward &&
                                          work.values[0] != nullptr &&
                                          work.values[0]->is_source))) {

@@ -18,11 +18,8 @@ bool is_local(const std::vector<Move>& moves) {
 
 // An optimizer's weight stays one; so does another name or dtype of it.
 bool makes_source(const Call& call, const ShardValuePtr& first) {
-  const Op& op = *call.op;
-  const bool keeps = op.family == &kOptimizers || op.name == "copy" ||
-                     op.name == "detach" || op.name == "cast" ||
-                     op.name == "slice" || op.name == "gather";
-  return keeps && first != nullptr && first->is_source;
+  return call.op->row->lineage != Lineage::kNew && first != nullptr &&
+         first->is_source;
 }
 
 // A range that takes all of a dimension that is cut.

@@ -176,7 +176,7 @@ class Search {
       }
       const Op* op = find_op(line.op);
       const bool creates = op != nullptr && op->family == &kCreation;
-      const bool takes = line.op == "slice" || line.op == "gather";
+      const bool takes = op != nullptr && op->row->lineage == Lineage::kPart;
       if (line.results.size() != 1 || !(creates || takes)) continue;
       const std::string name(line.results[0].text);
       for (const Operand& o : line.operands) {

@@ -157,7 +157,7 @@ class Sharder {
                     "gt-shard: %s: %llu line%s, %.6g MB from each %s\n",
                     op.c_str(), static_cast<unsigned long long>(traffic.lines),
                     traffic.lines == 1 ? "" : "s", traffic.bytes / 1e6,
-                    op == "copy" ? "sender" : "rank");
+                    collective_of(op) == Collective::kCopy ? "sender" : "rank");
       out += line;
     }
     std::snprintf(line, sizeof line,

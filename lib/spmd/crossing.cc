@@ -10,12 +10,11 @@
 namespace gt {
 
 bool crosses_ranks(const Line& line, const LineRanks& where) {
-  if (line.op == "copy") {
-    return !where.operands.empty() && !where.operands[0].empty() &&
-           where.operands[0] != where.ranks;
-  }
   const Op* op = find_op(line.op);
-  return op != nullptr && op->row->crosses;
+  if (op == nullptr) return false;
+  if (op->row->collective != Collective::kCopy) return op->row->needs_ranks();
+  return !where.operands.empty() && !where.operands[0].empty() &&
+         where.operands[0] != where.ranks;
 }
 
 namespace {
@@ -88,7 +87,9 @@ Result<std::vector<Crossing>> crossings(const Line& line,
     return at_op(line, std::string("takes one name and gives one; usage: ") +
                            find_op(line.op)->row->signature);
   }
-  if (line.op == "copy") return copy_groups(line, where, types);
+  if (collective_of(line.op) == Collective::kCopy) {
+    return copy_groups(line, where, types);
+  }
   std::vector<const Type*> none(line.operands.size(), nullptr);
   Call call;
   if (Status s = bind_form(line, none, call); !s.ok()) return s.error();

@@ -24,14 +24,17 @@ Result<GroupForm> FormReader::read() {
 }
 
 Status FormReader::by_op() {
-  const std::string& op = call_.op->name;
-  if (op == "reduce") {
-    if (Status s = with_root(Kind::kReduce); !s.ok()) return s;
-    return combined();
+  switch (call_.op->row->collective) {
+    case Collective::kReduce:
+      if (Status s = with_root(Kind::kReduce); !s.ok()) return s;
+      return combined();
+    case Collective::kBroadcast:
+      return with_root(Kind::kRoot);
+    case Collective::kRemesh:
+      return is(Kind::kSame);
+    default:
+      return by_ends();
   }
-  if (op == "broadcast") return with_root(Kind::kRoot);
-  if (op == "remesh") return is(Kind::kSame);
-  return by_ends();
 }
 
 Status FormReader::need_alike() const {
@@ -115,14 +118,23 @@ Status FormReader::by_ends() {
   dst_ = dst.value();
   if (Status s = check_ends(); !s.ok()) return s;
   if (use_ == EndsUse::kKept) return is(Kind::kSame);
-  const std::string& op = call_.op->name;
-  if (op == "all_reduce") return all_reduce();
-  if (op == "all_gather") return all_gather();
-  if (op == "reduce_scatter") return reduce_scatter();
-  if (op == "all_to_all") return all_to_all();
-  if (op == "convert") return convert();
-  if (op == "reinterpret" || op == "retype") return is(Kind::kSame);
-  return redistribute();
+  switch (call_.op->row->collective) {
+    case Collective::kAllReduce:
+      return all_reduce();
+    case Collective::kAllGather:
+      return all_gather();
+    case Collective::kReduceScatter:
+      return reduce_scatter();
+    case Collective::kAllToAll:
+      return all_to_all();
+    case Collective::kConvert:
+      return convert();
+    case Collective::kReinterpret:
+    case Collective::kRetype:
+      return is(Kind::kSame);
+    default:
+      return redistribute();
+  }
 }
 
 Status FormReader::check_ends() {

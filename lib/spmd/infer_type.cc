@@ -127,7 +127,7 @@ class Inference {
     for (const SplitEntry& entry : split.value()) {
       for (const MeshAxis* axis : axes_named(mesh_, entry.axis)) {
         if (!holds(within_, axis)) continue;
-        const bool grows = line_.op == "expand" && out_.on(*axis) == 'R';
+        const bool grows = call_.op->row->repeats && out_.on(*axis) == 'R';
         if (makes || grows) out_.set(*axis, 'V');
         if (picks && line_.operands.size() > 1 &&
             operand_letter(0, *axis) == 'V' &&
@@ -141,17 +141,18 @@ class Inference {
   // ---- what crosses ranks ---------------------------------------------------
 
   void cross() {
-    if (line_.op == "copy") return copy();
+    const Collective op = collective_of(line_.op);
+    if (op == Collective::kCopy) return copy();
     if (in_.operands.empty() || in_.operands[0] == nullptr) return;
     out_ = restricted(*in_.operands[0], in_.where.ranks);
-    if (line_.op == "remesh") return remesh();
-    const std::string dst(line_.op == "broadcast" ? "R"
-                          : line_.op == "reduce"  ? "P"
-                                                  : call_.key("dst"));
+    if (op == Collective::kRemesh) return remesh();
+    const bool has_ends =
+        op != Collective::kBroadcast && op != Collective::kReduce;
+    const std::string dst(op == Collective::kBroadcast ? "R"
+                          : op == Collective::kReduce  ? "P"
+                                                       : call_.key("dst"));
     const char to = letter_of(dst);
-    const char from = line_.op == "broadcast" || line_.op == "reduce"
-                          ? kUntyped
-                          : letter_of(call_.key("src"));
+    const char from = has_ends ? letter_of(call_.key("src")) : kUntyped;
     for (const MeshAxis* axis : group_axes()) {
       if (!holds(within_, axis)) continue;
       const char is = operand_letter(0, *axis);

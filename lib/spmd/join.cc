@@ -32,18 +32,6 @@ Cover cover(const Call& call, std::span<const char> letters,
   return out;
 }
 
-// A margin of anything but zeros is added once per rank.
-bool adds_constant(const Call& call) {
-  return call.op->name == "pad" && call.number("value") != 0;
-}
-
-// Rounded summands do not make the rounded sum.
-bool rounds(const Call& call) {
-  if (call.op->name != "cast") return false;
-  const Dtype to = call.arguments[1].type.dtype;
-  return !is_float(to);
-}
-
 Joined join_sums(const Call& call, std::span<const char> letters);
 
 // Of an op without a linear set: what its expansion makes of the letters.
@@ -109,9 +97,12 @@ class Trace {
 
 // P with P, R and numbers.
 Joined join_sums(const Call& call, std::span<const char> letters) {
-  if (rounds(call)) return {kUntyped, "part-nonlin"};
+  const auto linearity = call.op->row->linearity;
+  const Linearity is =
+      linearity == nullptr ? Linearity::kLinear : linearity(call);
+  if (is == Linearity::kNone) return {kUntyped, "part-nonlin"};
   const std::vector<std::string_view> sets = linear_sets(*call.op);
-  if (sets.empty() || adds_constant(call)) {
+  if (sets.empty() || is == Linearity::kAffine) {
     if (sets.empty() && !call.op->is_primitive() && !call.results.empty()) {
       return Trace(letters).run(call);
     }
@@ -138,7 +129,8 @@ char dual(char letter) {
 
 Joined join(const Call& call, std::span<const char> letters) {
   if (has(letters, kUntyped)) return {kUntyped, nullptr};
-  if (call.op->name == "div" && letters.size() > 1 && letters[1] == 'P') {
+  const int divisor = call.op->row->divisor_operand;
+  if (divisor >= 0 && letters[static_cast<size_t>(divisor)] == 'P') {
     return {kUntyped, "part-divisor"};
   }
   const bool partial = has(letters, 'P');

@@ -148,24 +148,26 @@ std::string Meshes::describe() const {
 }
 
 Status Meshes::take(const Line& line) {
+  const Statement statement = statement_of(line.op);
   std::string name;
   if (const std::string_view* space = line.key("space")) {
     name = unquote(*space);
   }
   if (!line.results.empty() || !line.operands.empty()) {
-    return usage(line, line.op == "mesh" ? "mesh axis=size... [space=name]"
-                       : line.op == "axis"
+    return usage(line, statement == Statement::kMesh
+                           ? "mesh axis=size... [space=name]"
+                       : statement == Statement::kAxis
                            ? "axis name=axis*axis... [space=name]"
                            : "endmesh [space=name]");
   }
-  if (line.op == "mesh") return declare_mesh(line, name);
+  if (statement == Statement::kMesh) return declare_mesh(line, name);
   Space* space = find(name);
   if (space == nullptr || space->open.empty()) {
     return Error{std::string(line.op) + ": no mesh stands here" +
                      (name.empty() ? "" : " in name space " + name),
                  line.op_column};
   }
-  if (line.op == "axis") return declare_axis(line, *space);
+  if (statement == Statement::kAxis) return declare_axis(line, *space);
   for (const Key& key : line.keys) {
     if (key.key != "space") return usage(line, "endmesh [space=name]");
   }

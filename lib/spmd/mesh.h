@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ops/table.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -50,7 +51,9 @@ class Mesh {
 class Meshes {
  public:
   static bool is_declaration(std::string_view op) {
-    return op == "mesh" || op == "axis" || op == "endmesh";
+    const Statement statement = statement_of(op);
+    return statement == Statement::kMesh || statement == Statement::kAxis ||
+           statement == Statement::kEndmesh;
   }
   // Takes a line whose op is mesh, axis or endmesh. A mesh stands until its
   // endmesh or the next mesh. Errors name what is wrong with the line.

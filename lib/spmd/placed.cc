@@ -123,12 +123,16 @@ Result<LineRanks> line_ranks(const Line& line) {
     auto ranks = ranks_of(line, operand.ranks, operand.column);
     if (!ranks.ok()) return ranks.error();
     where.operands.back() = ranks.value();
-    if (!known || (line.op == "free" && first == nullptr)) {
+    if (!known ||
+        (first == nullptr && statement_of(line.op) == Statement::kFree)) {
       if (!known) where.ranks = ranks.value();
       known = true;
       continue;
     }
-    if (line.op == "copy" || is_subset(where.ranks, ranks.value())) continue;
+    if (collective_of(line.op) == Collective::kCopy ||
+        is_subset(where.ranks, ranks.value())) {
+      continue;
+    }
     return at(operand.column, line,
               "'" + std::string(operand.text) + "' is wanted on ranks " +
                   to_string(where.ranks) +
@@ -137,6 +141,12 @@ Result<LineRanks> line_ranks(const Line& line) {
                   std::string(operand.ranks) + "; copy it there first");
   }
   return where;
+}
+
+const Ranks& ranks_read(const Line& line, const LineRanks& where, size_t o) {
+  const bool as_written =
+      line.results.empty() || collective_of(line.op) == Collective::kCopy;
+  return as_written ? where.operands[o] : where.ranks;
 }
 
 Result<Grid> grid_of(const Line& line, const Mesh* mesh,

@@ -12,6 +12,7 @@
 #include "ops/call.h"
 #include "spmd/collective.h"
 #include "spmd/mesh.h"
+#include "spmd/rank_set.h"
 #include "spmd/split.h"
 #include "stream/line.h"
 #include "stream/ranks.h"
@@ -73,6 +74,10 @@ Status check_region(const Line& line, const LocalLine& variant,
 // Binds a variant for one rank, and checks that the piece is what split= says.
 Status bind_local(const LocalPlan& plan, uint32_t variant,
                   std::span<const Type* const> types, Call& call);
+
+// The ranks on which the line reads operand o: of copy, and of lines without
+// results, those that are written at the operand; else those where it runs.
+const Ranks& ranks_read(const Line& line, const LineRanks& where, size_t o);
 
 // Whether the line's op moves values between ranks: the collectives, and a
 // copy whose operand lives elsewhere.

@@ -170,8 +170,8 @@ class Steps {
 }  // namespace
 
 bool states_specs(const Line& line) {
-  return line.op == "redistribute" &&
-         (line.key("src_spec") != nullptr || line.key("dst_spec") != nullptr);
+  return (line.key("src_spec") != nullptr || line.key("dst_spec") != nullptr) &&
+         collective_of(line.op) == Collective::kRedistribute;
 }
 
 Result<std::vector<SplitEntry>> parse_spec(std::string_view text,
