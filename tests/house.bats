@@ -54,6 +54,27 @@ make_tree() {
   [[ $output == *"include without its folder"* ]]
 }
 
+@test "check-ops names the place that tells an op by its name" {
+  make_tree
+  mkdir -p cmd lib/ops lib/route
+  echo '    {.signature = "y = neg x",' >lib/ops/pointwise.cc
+  echo 'if (op == "nothing") return;' >lib/route/a.cc
+  run scripts/check-ops
+  [[ $output != *lib/route* ]]
+  echo '  if (line.op == "neg") return;' >>lib/route/a.cc
+  run -1 scripts/check-ops
+  [[ ${lines[0]} == "check-ops: lib/route/a.cc:2: tells 'neg' by its name"* ]]
+  [[ $output == *'the exception "lib/exec/view.cc flip" is needed no more'* ]]
+}
+
+@test "lint fails on what ends the process below cmd" {
+  make_tree
+  mkdir -p lib/base
+  echo 'void f() { std::abort(); }' >lib/base/a.cc
+  run -1 scripts/lint exits
+  [[ $output == *'lib/base/a.cc:1:'* ]]
+}
+
 @test "lint fails on a file that is too long, and warns before" {
   make_tree
   mkdir -p lib/base

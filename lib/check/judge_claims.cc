@@ -3,8 +3,8 @@
 
 #include "check/claim.h"
 #include "check/judge.h"
-#include "ops/families.h"
 #include "check/remesh.h"
+#include "ops/families.h"
 #include "spmd/join.h"
 #include "stream/notes.h"
 

@@ -128,7 +128,7 @@ std::vector<char> Judge::letters_on(const Axis& axis) const {
       if (letter == kUntyped) letter = kNoLetter;  // permissive
       const size_t p = call_.op->parameter_of(i, call_.arguments.size());
       // Numbers drawn alike suit any type, as a literal seed does.
-      if (letter == 'R' && call_.op->operands[p].name == "seed") {
+      if (letter == 'R' && call_.op->is_seed(p)) {
         letter = kNoLetter;
       }
     }

@@ -242,9 +242,7 @@ Status Session::complete(std::string& out) {
   if (op == nullptr) return ok_status();
   if (op->row->statement == Statement::kLoad) return complete_load();
   const size_t at = line_.operands.size();
-  if (at >= op->operands.size() || op->operands[at].name != "seed") {
-    return ok_status();
-  }
+  if (!op->is_seed(at)) return ok_status();
   begin_seeds(out);
   completion_ = kSeedName;
   line_.operands.push_back({Operand::Kind::kName, 0, completion_, {}});

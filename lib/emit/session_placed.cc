@@ -267,10 +267,7 @@ Status Session::complete_placed(std::string& out) {
     return s;
   }
   const size_t at = line_.operands.size();
-  if (at >= op->operands.size() || op->operands[at].name != "seed" ||
-      line_.results.empty()) {
-    return ok_status();
-  }
+  if (!op->is_seed(at) || line_.results.empty()) return ok_status();
   begin_placed_seeds(ascending(where_.ranks), out);
   completion_ = kSeedName;
   added_ranks_ = to_string(where_.ranks);

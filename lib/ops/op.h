@@ -255,6 +255,11 @@ struct Op {
   size_t parameter_of(size_t i, size_t count) const;
   // The same of results.
   size_t result_parameter_of(size_t i, size_t count) const;
+  // Whether that parameter counts random draws: gt-emit writes one that was
+  // left out, and numbers drawn alike are as good as one number.
+  bool is_seed(size_t parameter) const {
+    return parameter < operands.size() && operands[parameter].name == "seed";
+  }
 };
 
 // The sets of Row::linear, a digit for each operand.

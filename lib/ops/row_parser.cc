@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
-#include <cstdlib>
 
 #include "ops/table.h"
 
@@ -11,8 +9,8 @@ namespace gt {
 namespace {
 
 [[noreturn]] void bad_row(const Row& row, const std::string& why) {
-  std::fprintf(stderr, "gt: op table: %s: %s\n", row.signature, why.c_str());
-  std::abort();
+  const std::string text = std::string(row.signature) + ": " + why;
+  check_failed("the op table", 0, text.c_str());
 }
 
 std::vector<std::string> words_of(std::string_view text) {

@@ -12,8 +12,9 @@ namespace gt {
 namespace {
 
 bool is_local(const std::vector<Move>& moves) {
-  return std::all_of(moves.begin(), moves.end(),
-                     [](const Move& move) { return move.op == "convert"; });
+  return std::all_of(moves.begin(), moves.end(), [](const Move& move) {
+    return collective_of(move.op) == Collective::kConvert;
+  });
 }
 
 // An optimizer's weight stays one; so does another name or dtype of it.

@@ -68,7 +68,7 @@ class Mover {
     double seconds = larger / machine_.memory_bandwidth;
     if (sent > 0) {
       seconds = machine_.latency + sent / machine_.bandwidth;
-    } else if (std::string_view(op) != "convert") {
+    } else if (collective_of(op) != Collective::kConvert) {
       seconds = machine_.latency;  // of nothing, but a message all the same
     }
     moves_.push_back({op, std::move(keys), after, "", seconds, sent});

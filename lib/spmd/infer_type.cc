@@ -66,7 +66,7 @@ class Inference {
 
   bool is_seed(size_t argument) const {
     const size_t p = call_.op->parameter_of(argument, call_.arguments.size());
-    return call_.op->operands[p].name == "seed";
+    return call_.op->is_seed(p);
   }
 
   void join_on(const MeshAxis& axis) {
