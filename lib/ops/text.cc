@@ -301,7 +301,8 @@ class Instance {
       const std::string text = own(call_, name, offset());
       const bool is_own =
           dot != std::string_view::npos && !is_attribute(name.substr(dot + 1));
-      if (!text.empty() && dot != std::string_view::npos) {
+      const bool is_of_tensor = dot != std::string_view::npos;
+      if (is_of_tensor && (!text.empty() || is_own)) {
         note_sized(name.substr(0, dot), 0);
       }
       if (!text.empty() || is_own) return text;

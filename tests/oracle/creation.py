@@ -2,7 +2,7 @@
 import numpy
 import torch
 
-from cases import ALL, DTYPES, FLOATS, HALVES, Case, values
+from cases import ALL, DTYPES, FLOATS, HALVES, Case, make, values
 from gt import type_text
 
 MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -89,6 +89,17 @@ def plain_cases(rng):
                    tolerance=0)
 
 
+def scalar_cases():
+    """Constants made from scalars that a gradient is asked of."""
+    for dtype in FLOATS:
+        yield from make("full", f"y = full {dtype}[2,3] v",
+                        lambda v: v.expand(2, 3), {"v": ()}, (dtype,), order=1)
+        count = torch.arange(5, dtype=DTYPES[dtype])
+        yield from make("arange", f"y = arange {dtype}[5] a b",
+                        lambda a, b, n=count: a + b * n, {"a": (), "b": ()},
+                        (dtype,), order=1)
+
+
 def random_cases():
     for seed in (0, 7, 2 ** 40 + 3):
         for shape in ((), (0,), (1,), (6,), (3, 5)):
@@ -164,5 +175,6 @@ def cases(folder):
     rng = numpy.random.default_rng(4)
     yield from plain_cases(rng)
     yield from random_cases()
+    yield from scalar_cases()
     yield from file_cases(rng, folder)
     yield from name_cases()

@@ -277,7 +277,9 @@ def grouped_cases():
             ("repeat_heads", 3, (2, 5, 4), 0), ("repeat_heads", 2, (3, 4), 2),
             ("fold_heads", 2, (4, 5, 2), 0), ("fold_heads", 2, (3, 8), 4)):
         def run(x, op=op, group=group, heads=heads):
-            y = x.unflatten(-1, (heads, -1)) if heads else x
+            # heads= are the fewer, of either tensor.
+            own = heads * group if op == "fold_heads" else heads
+            y = x.unflatten(-1, (own, -1)) if heads else x
             at = -2 if heads else -3
             if op == "repeat_heads":
                 y = y.repeat_interleave(group, at)
