@@ -182,6 +182,10 @@ def wrong_lines(out, right):
         is_last = i == len(lines) - 1
         if line == want or (is_last and want.startswith(line)):
             continue
+        # OpenPGM, which comes with libzmq, says so on standard output before it
+        # aborts: nothing of ours stands behind it.
+        if line.startswith(b"Fatal: file mem.c:") and not any(lines[i + 1:]):
+            continue
         if b" = fail " in line or line.startswith(b"#end ") and line != b"#end 0":
             continue
         return line.decode(errors="replace")
