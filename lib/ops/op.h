@@ -49,8 +49,11 @@ enum class Collective : uint8_t {
   kRetype,
 };
 
+// What the sum of summands' results is to the result of the sum: the same, the
+// same but for a constant, or unrelated.
 enum class Linearity : uint8_t { kLinear, kAffine, kNone };
 
+// What a result is to the first operand.
 enum class Lineage : uint8_t {
   kNew,
   kSame,  // another name, dtype or state of it: a weight stays one
