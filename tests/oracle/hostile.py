@@ -188,11 +188,11 @@ def check_output(out, results, may_fail):
             len(lines) < len(results) and not may_fail):
         raise Wrong(f"{len(lines)} lines of {len(results)}: {out[:300]!r}")
     for line, (name, value) in zip(lines, results.items()):
-        text = line.decode("ascii")
+        text = line.decode(errors="backslashreplace")
         if text == f"{name} = {value}":
             continue
         if not may_fail or not re.fullmatch(
-                re.escape(name) + r' = fail "[^"\x00-\x1f\x7f]*"', text):
+                re.escape(name) + r' = fail "(?:[^"\\\x00-\x1f\x7f]|\\.)*"', text):
             raise Wrong(f"a line that is none: {text[:200]!r}")
 
 

@@ -310,7 +310,9 @@ template <typename V>
   const auto tiny = x < splat(Of::kSmallest);
   const V scale = number<V>(static_cast<double>(int64_t{1} << Of::kMantissa));
   const V more = tiny ? number<V>(-Of::kMantissa) : V{};
-  V y = log_near<V>(tiny ? x * scale : x, more, part);
+  // Of what has no logarithm the bits would overflow; it is overwritten below.
+  const V positive = x > 0 ? (tiny ? x * scale : x) : number<V>(1);
+  V y = log_near<V>(positive, more, part);
   y = x < inf ? y : x;  // inf and nan stay
   y = x == 0 ? -inf : y;
   return x < 0 ? number<V>(__builtin_nan("")) : y;
