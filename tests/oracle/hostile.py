@@ -192,7 +192,8 @@ def check_output(out, results, may_fail):
         if text == f"{name} = {value}":
             continue
         if not may_fail or not re.fullmatch(
-                re.escape(name) + r' = fail "(?:[^"\\\x00-\x1f\x7f]|\\.)*"', text):
+                re.escape(name) + r' = fail "(?:[^"\\\x00-\x1f\x7f]|\\.)*"',
+                text):
             raise Wrong(f"a line that is none: {text[:200]!r}")
 
 
@@ -207,6 +208,14 @@ def end_of(process, limit):
     if status not in STATUSES:
         raise Wrong(f"it ended with status {status}")
     return status
+
+
+def await_first_word(process, path):
+    """A program that has said nothing may not know yet what a signal means."""
+    end = time.monotonic() + LIMIT
+    while (process.poll() is None and not said(path)
+           and time.monotonic() < end):
+        time.sleep(0.01)
 
 
 def said(path):
@@ -275,6 +284,8 @@ class Trial:
             pass
         if not worker.socket.closed and not will_be_silent:
             worker.socket.close(200)
+        if will_stop:
+            await_first_word(route, name + ".err")
         if will_stop and route.poll() is None:
             route.send_signal(signal.SIGTERM)
         status = end_of(route, LIMIT)
