@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gt {
 
@@ -28,6 +29,16 @@ inline std::string_view take_word(std::string_view& rest,
   const std::string_view word = from.substr(0, from.find_first_of(between));
   rest = from.substr(word.size());
   return word;
+}
+
+// All words of the text, in order.
+inline std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (true) {
+    const std::string_view word = take_word(text);
+    if (word.empty()) return words;
+    words.push_back(word);
+  }
 }
 
 // "1.5 s"

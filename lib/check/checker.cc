@@ -110,7 +110,7 @@ void Checker::check(Checked& entry) {
   if (line_.kind != Line::Kind::kInstruction) return;
   entry.op = line_.op;
   if (const std::string_view* at = line_.note("at")) entry.at = unquote(*at);
-  if (Meshes::is_declaration(line_.op)) {
+  if (is_declaration(statement_of(line_.op))) {
     entry.once = true;
     if (Status s = meshes_.take(line_); !s.ok()) {
       entry.is_unreadable = true;

@@ -14,9 +14,8 @@ namespace gt {
 Judgement judge(const JudgeIn& in) { return Judge(in).run(); }
 
 Judge::Judge(const JudgeIn& in)
-    : in_(in), line_(in.line), options_(in.options) {
+    : in_(in), line_(in.line), op_(find_op(in.line.op)), options_(in.options) {
   local_ = options_.local || line_.note("local") != nullptr;
-  is_grad_ = statement_of(line_.op) == Statement::kGrad;
   for (const Axis& axis : in.names.mesh_axes()) {
     if (in.where == nullptr || extent_along(axis, in.where->ranks) > 1) {
       within_.push_back(axis);
@@ -166,7 +165,7 @@ void Judge::infer_pieces() {
   for (const auto& operand : operands_) {
     if (operand.has_value() && operand->pieces.empty()) return;
   }
-  if (in_.where == nullptr || line_.results.empty() || is_grad_) return;
+  if (in_.where == nullptr || line_.results.empty() || is_grad()) return;
   const PieceType types = [this](size_t o, int64_t rank) -> const Type* {
     const ShardedValue& value = *operands_[o];
     return &value.pieces[position_of(rank, value.ranks)];
@@ -178,7 +177,7 @@ void Judge::infer_pieces() {
 // known or do not fit.
 void Judge::bind_call() {
   std::vector<const Type*> types;
-  if (line_.results.empty() || is_grad_) return;
+  if (line_.results.empty() || is_grad()) return;
   bool known = in_.where == nullptr || !crosses_ranks(line_, *in_.where);
   for (const auto& operand : operands_) {
     const bool has = operand.has_value() && !operand->pieces.empty();
@@ -217,10 +216,9 @@ Judgement Judge::run() {
 }
 
 bool Judge::infer_types() {
-  const Op* op = find_op(line_.op);
-  if (op == nullptr) return false;
-  if (is_output(line_.op)) return check_output();
-  if (is_grad_) return take_gradients();
+  if (op_ == nullptr) return false;
+  if (is_output(op_->row->statement)) return check_output();
+  if (is_grad()) return take_gradients();
   if (!is_bound_ && !is_formed_) return false;
   if (in_.where != nullptr && crosses_ranks(line_, *in_.where)) return cross();
   if (!check_typed()) return false;
@@ -262,8 +260,7 @@ void Judge::finish(bool known) {
   for (const auto& operand : operands_) {
     carries = carries || (operand.has_value() && operand->carries_gradient);
   }
-  const Op* op = find_op(line_.op);
-  const bool stops_gradient = op != nullptr && op->row->stops_gradient;
+  const bool stops_gradient = op_ != nullptr && op_->row->stops_gradient;
   bool is_soft = in_.where == nullptr && known;
   for (const auto& operand : operands_) {
     is_soft = is_soft && (!operand.has_value() ||
@@ -273,7 +270,7 @@ void Judge::finish(bool known) {
     ShardedValue& value = out_.results.emplace_back();
     value.carries_gradient = carries && !stops_gradient;
     if (in_.where != nullptr) value.ranks = in_.where->ranks;
-    if (is_grad_ && is_name(r + 1)) {
+    if (is_grad() && is_name(r + 1)) {
       value.pieces = operands_[r + 1]->pieces;
     } else if (in_.where != nullptr) {
       if (pieces_.has_value() && pieces_->ok()) {

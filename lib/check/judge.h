@@ -48,6 +48,10 @@ class Judge {
   bool finish_pieces();
   void finish(bool known);
   bool is_source() const;
+  // gt-emit writes the line out.
+  bool is_grad() const {
+    return op_ != nullptr && op_->row->statement == Statement::kGrad;
+  }
   void declare_source();
   bool check_output();
   bool check_split(const SpmdType& type, size_t dims);
@@ -141,6 +145,7 @@ class Judge {
 
   const JudgeIn& in_;
   const Line& line_;
+  const Op* const op_;  // the line's; null of an unknown one
   const CheckOptions& options_;
   bool local_ = false;
   std::vector<Axis> within_;  // axes along which the line's ranks differ
@@ -149,7 +154,6 @@ class Judge {
   Call call_;
   bool is_bound_ = false;                  // with types
   bool is_formed_ = false;                 // in form alone
-  bool is_grad_ = false;                   // gt-emit writes it out
   std::string misfit_;                     // why shapes do not go together
   std::optional<Result<LocalPlan>> plan_;  // what call_ views
   std::vector<SpmdType> types_;            // of the results

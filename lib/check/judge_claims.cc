@@ -168,8 +168,7 @@ const Axis* Judge::unlike_gradient(const SpmdType& g, const SpmdType& w) const {
 
 // A line with #grad=w gives w's gradient; of several results, one of w's shape.
 void Judge::check_gradient() {
-  const Op* op = call_.op;
-  const bool is_zero = op != nullptr && op->row->zero;  // of any type
+  const bool is_zero = op_ != nullptr && op_->row->zero;  // of any type
   if (in_.target == nullptr || is_zero ||
       in_.target->state != ShardedValue::State::kTyped ||
       in_.target->pieces.empty()) {

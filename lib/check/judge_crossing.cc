@@ -30,7 +30,7 @@ std::string why_gated(const Op& op, char src, char dst) {
 bool Judge::cross() {
   if (!is_name(0)) return false;
   for (SpmdType& type : types_) type = operands_[0]->type;
-  const Collective op = collective_of(line_.op);
+  const Collective op = op_->row->collective;
   if (op == Collective::kCopy) return copy();
   if (op == Collective::kRemesh) return do_remesh();
   if (states_specs(line_)) return redistribute_specs();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "check/judge.h"
+#include "ops/table.h"
 #include "spmd/join.h"
 
 namespace gt {
@@ -59,7 +60,7 @@ bool Judge::check_typed() {
       if (letter != 'V' || is_local(axis)) continue;
       if (value.type.pending(axis) != 0) {
         // A second name.
-        if (collective_of(line_.op) == Collective::kCopy) continue;
+        if (op_->row->collective == Collective::kCopy) continue;
         add("partial-op", &axis,
             std::string(line_.operands[o].text) + " is the extreme of a shard",
             "all_reduce op=max (min) over the axis must read it first");
@@ -154,7 +155,7 @@ bool Judge::join_axes() {
     // A constant of no ranks says nothing of them.
     if (none && in_.where == nullptr && !names) continue;
     const int32_t pending =
-        collective_of(line_.op) == Collective::kCopy && is_name(0)
+        op_->row->collective == Collective::kCopy && is_name(0)
             ? operands_[0]->type.pending(axis)
             : 0;
     for (SpmdType& type : types_) type.set(axis, joined.letter, pending);

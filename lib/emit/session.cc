@@ -99,7 +99,7 @@ void Session::instruction(Origin origin, std::string& out) {
                    column},
                   origin, out);
   }
-  if (Meshes::is_declaration(line_.op)) return declare(origin, out);
+  if (is_declaration(statement)) return declare(origin, out);
   if (statement == Statement::kFree) return free_names(origin, out);
   if (is_grad) return grad(origin, out);
   if (statement == Statement::kFail) return bind_fail(origin, out);

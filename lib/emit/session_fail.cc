@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emit/session.h"
+#include "ops/table.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -26,9 +27,7 @@ std::string Session::place_of(Origin origin) const {
 void Session::reject(const Error& error, Origin origin, std::string& out) {
   report(error, origin);
   const std::string message = place_of(origin) + ": " + error.message;
-  if (is_output(line_.op)) {
-    output_failure(message, origin, out);
-  }
+  if (is_output(statement_of(line_.op))) output_failure(message, origin, out);
   fail_results(message, origin, out);
 }
 

@@ -17,7 +17,7 @@ void Session::placed(Origin origin, std::string& out) {
   if (!where.ok()) return reject(where.error(), origin, out);
   where_ = std::move(where.value());
   mesh_ = ledger_.meshes.of(line_);
-  if (is_output(line_.op)) return placed_output(origin, out);
+  if (is_output(statement_of(line_.op))) return placed_output(origin, out);
   if (states_specs(line_)) return redistribute(origin, out);
   placed_plain(origin, out);
 }

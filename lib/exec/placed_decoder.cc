@@ -62,7 +62,7 @@ Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
   if (!grid.ok()) return grid.error();
   if (Status s = check_hosted(line, where.value()); !s.ok()) return s;
   const bool crosses = crosses_ranks(line, where.value());
-  const bool assembles = is_output(line.op) && has_split(line);
+  const bool assembles = is_output(statement_of(line.op)) && has_split(line);
   if ((crosses || assembles) && !is_all_mine(line, where.value())) {
     return crosses ? decode_crossing(line, where.value(), grid.value(), out)
                    : decode_gathering(line, grid.value(), out);
@@ -222,7 +222,9 @@ Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
     }
     return ok_status();
   }
-  if (is_output(local.op) && ranks > 1) set_rank_of_output(local, *part.entry);
+  if (ranks > 1 && is_output(statement_of(local.op))) {
+    set_rank_of_output(local, *part.entry);
+  }
   out.entry->parts.push_back(std::move(part.entry));
   return ok_status();
 }

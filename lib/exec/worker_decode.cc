@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "exec/jobs.h"
 #include "exec/worker.h"
+#include "ops/table.h"
 
 namespace gt {
 namespace {
@@ -49,7 +50,9 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
   }
   const Where at = origin_at(line_);
   if (at.file != nullptr) origin = at;
-  if (Meshes::is_declaration(line_.op)) return declare(line_, whole, origin);
+  if (is_declaration(statement_of(line_.op))) {
+    return declare(line_, whole, origin);
+  }
   Decoding decoding =
       is_placed(line_)
           ? placed_decoder_.decode(line_, parts.text, meshes_.of(line_))

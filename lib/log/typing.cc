@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/table.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -52,7 +53,8 @@ void Typing::price(std::string_view text, Entry& entry) {
   if (const std::string_view* signal = line_.note("signal")) {
     entry.priced.signal = unquote(*signal);
   }
-  if (Meshes::is_declaration(line_.op)) {
+  const Statement statement = statement_of(line_.op);
+  if (is_declaration(statement)) {
     entry.once = true;
     entry.priced.typed = meshes_.take(line_).ok();
     known_.clear();
@@ -67,7 +69,6 @@ void Typing::price(std::string_view text, Entry& entry) {
     entry.reads.push_back({slot, slot->type});
     operand_types_.back() = types_[slot->type];
   }
-  const Statement statement = statement_of(line_.op);
   if (statement == Statement::kFree) return release(entry);
   if (statement == Statement::kGrad) return type_gradients(entry);
   price_op(entry);

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "log/typing.h"
+#include "ops/table.h"
 
 namespace gt {
 namespace {
@@ -60,7 +61,7 @@ Status Typing::price_ranks(const LineRanks& where, const Pieces& pieces,
     const auto it = by_rank[operand].find(rank);
     return it == by_rank[operand].end() ? nullptr : types_[it->second->type];
   };
-  if (is_output(line_.op)) {
+  if (is_output(statement_of(line_.op))) {
     for (const Use& use : entry.reads) {
       entry.priced.bytes += bytes_of(types_[use.type]);
     }

@@ -147,7 +147,7 @@ std::vector<int64_t> axes_first(size_t rank, size_t from, size_t n,
 // and of those that were picked; {front} {back}: the order of dimensions that
 // takes what has the rows, or was picked, to the front or back; {kept}: its
 // shape in front; {part}: that of the table; {picks}: the index as a list.
-std::string take_word(const Call& call, std::string_view name, size_t) {
+std::string take_placeholder(const Call& call, std::string_view name, size_t) {
   const Take t = take_of(call).value();
   const Shape all = joined(t.lead, t.trail, {});
   const Shape& gone = is_backward(call) ? t.index : Shape{t.rows};
@@ -314,7 +314,7 @@ constexpr Row kRows[] = {
      .expansion = kTake.data(),
      .types = types_take,
      .labels = labels_take,
-     .placeholder = take_word,
+     .placeholder = take_placeholder,
      .flops = 0,
      .sense = "Slices of x along axis=, or elements of x, that an index names.",
      .details = "y[...,i,...] = x[...,index[i],...]: the index's dimensions "
@@ -343,7 +343,7 @@ constexpr Row kRows[] = {
      .expansion = kTakeGrad.data(),
      .types = types_take_grad,
      .labels = labels_take,
-     .placeholder = take_word,
+     .placeholder = take_placeholder,
      .flops = 0,
      .sense = "Gradient of take: slice i along axis= is the sum of g's slices "
               "where index is i.",

@@ -32,6 +32,16 @@ enum class Statement : uint8_t {
   kEndmesh,  // ends the mesh that was declared last
 };
 
+// A line of that kind makes a result for the user.
+constexpr bool is_output(Statement s) {
+  return s == Statement::kPrint || s == Statement::kSave;
+}
+// It says which mesh the lines after it mean.
+constexpr bool is_declaration(Statement s) {
+  return s == Statement::kMesh || s == Statement::kAxis ||
+         s == Statement::kEndmesh;
+}
+
 // How the op moves pieces between the ranks of a group.
 enum class Collective : uint8_t {
   kNone,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
 #include "ops/table.h"
 
 namespace gt {
@@ -13,20 +14,8 @@ namespace {
   check_failed("the op table", 0, text.c_str());
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  size_t at = 0;
-  while (at < text.size()) {
-    if (text[at] == ' ') {
-      ++at;
-      continue;
-    }
-    size_t end = text.find(' ', at);
-    if (end == std::string_view::npos) end = text.size();
-    words.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return words;
+std::vector<std::string> copied(const std::vector<std::string_view>& words) {
+  return {words.begin(), words.end()};
 }
 
 bool strip_brackets(std::string& word) {
@@ -71,7 +60,7 @@ void parse_key(const Row& row, std::string word, Op& op) {
 }
 
 void parse_signature(const Row& row, Op& op) {
-  std::vector<std::string> words = words_of(row.signature);
+  std::vector<std::string> words = copied(words_of(row.signature));
   const auto equals = std::find(words.begin(), words.end(), "=");
   size_t at = 0;
   if (equals != words.end()) {
@@ -146,10 +135,10 @@ TextLine parse_text_line(const Row& row, std::string text) {
   if (text.front() == '[') {
     const size_t close = text.find(']');
     if (close == std::string::npos) bad_row(row, "guard without ]");
-    line.guards = words_of(text.substr(1, close - 1));
+    line.guards = copied(words_of(std::string_view(text).substr(1, close - 1)));
     text = text.substr(close + 1);
   }
-  std::vector<std::string> words = words_of(text);
+  std::vector<std::string> words = copied(words_of(text));
   size_t at = 0;
   while (at < words.size() && words[at] != "=") {
     line.results.push_back(words[at++]);

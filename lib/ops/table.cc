@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "ops/families.h"
 #include "ops/row_parser.h"
 
@@ -58,11 +59,6 @@ Collective collective_of(std::string_view op) {
   return found == nullptr ? Collective::kNone : found->row->collective;
 }
 
-bool is_output(std::string_view op) {
-  const Statement statement = statement_of(op);
-  return statement == Statement::kPrint || statement == Statement::kSave;
-}
-
 const std::vector<Op>& all_ops() { return table().ops; }
 
 std::vector<std::string_view> op_names() {
@@ -115,20 +111,6 @@ size_t Op::parameter_of(size_t i, size_t count) const {
 size_t Op::result_parameter_of(size_t i, size_t count) const {
   return parameter_at(results, i, count);
 }
-
-namespace {
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    if (end > 0) words.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
-}
-
-}  // namespace
 
 bool Op::is_non_differentiable(size_t operand) const {
   const auto words = words_of(row->non_differentiable);

@@ -15,8 +15,6 @@ const Op* find_op(std::string_view name);
 // op: kCompute, kNone.
 Statement statement_of(std::string_view op);
 Collective collective_of(std::string_view op);
-// A line that makes a result for the user: print or save.
-bool is_output(std::string_view op);
 const std::vector<Op>& all_ops();
 std::vector<std::string_view> op_names();  // those users may write
 const KeyRow* find_key(std::string_view name);

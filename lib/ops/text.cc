@@ -299,9 +299,8 @@ class Instance {
     const size_t dot = name.find('.');
     if (const auto own = op_.row->placeholder) {
       const std::string text = own(call_, name, offset());
-      const bool is_own =
-          dot != std::string_view::npos && !is_attribute(name.substr(dot + 1));
       const bool is_of_tensor = dot != std::string_view::npos;
+      const bool is_own = is_of_tensor && !is_attribute(name.substr(dot + 1));
       if (is_of_tensor && (!text.empty() || is_own)) {
         note_sized(name.substr(0, dot), 0);
       }

@@ -10,8 +10,8 @@
 // {P} in an operand or a key's value is replaced:
 //   {axis}           a key's value, its default included
 //   {x.type} {x.shape} {x.rank} {x.dtype} {x.elements}   of operand or result
-//   {dx.type}        in a gradient: x's type, of what dx is made by adding to
-//   it {x.-2}           the size of x's last dimension but one, and so on
+//   {dx.type}        in a gradient: the type of x, which dx has, too
+//   {x.-2}           the size of x's last dimension but one, and so on
 // or what the row's own placeholder function knows; as {x.name} these are sizes
 // of a tensor with x's dimensions, and those that ranks may cut are x's.
 // {x.-2} is the size of a tensor that has that dimension of x alone. "a..."

@@ -48,7 +48,7 @@ void Dispatcher::decode_parsed(std::string_view text, const NotedText& parts,
     append_line(again, line_);
     return decode_parsed(again, split_notes(again), hash_bytes(again));
   }
-  if (Meshes::is_declaration(line_.op)) return declare(text);
+  if (is_declaration(statement_of(line_.op))) return declare(text);
   auto route = std::make_unique<Route>();
   route->text = parts.text;
   route->notes = parts.notes;
@@ -159,7 +159,7 @@ Status Dispatcher::route_plain(Route& route) {
   if (find_op(line_.op) != nullptr) {
     if (Status s = find_operands(poison); !s.ok()) return s;
   }
-  const bool gives = is_output(line_.op);
+  const bool gives = is_output(statement);
   if (poison != nullptr && !gives && statement != Statement::kFree) {
     route_poisoned(route, std::move(poison));
     return ok_status();

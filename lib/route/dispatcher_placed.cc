@@ -46,7 +46,7 @@ Status Dispatcher::route_placed(Route& route) {
     if (Status s = find_pieces(route); !s.ok()) return s;
   }
   if (statement == Statement::kFree) return route_free(route);
-  if (is_output(line_.op) && line_.key("split") != nullptr) {
+  if (is_output(statement) && line_.key("split") != nullptr) {
     return route_assembly(route, grid.value());
   }
   if (crosses_ranks(line_, where_)) return route_crossing(route);
@@ -278,7 +278,7 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
     }
     if (why == nullptr) why = failure_in(o, where_.ranks);
   }
-  const bool gives = is_output(line_.op);
+  const bool gives = is_output(statement_of(line_.op));
   const bool all_failed =
       std::all_of(failed.begin(), failed.end(), [](bool f) { return f; });
   const bool is_known = find_op(line_.op) != nullptr;

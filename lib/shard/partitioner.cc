@@ -65,7 +65,9 @@ Status Partitioner::take(std::string_view text, std::string& out) {
   if (line.kind == Line::Kind::kInstruction && !config_.is_empty()) {
     respect(line);
   }
-  if (!is_own || Meshes::is_declaration(line.op)) return pass(line, text);
+  if (!is_own || is_declaration(statement_of(line.op))) {
+    return pass(line, text);
+  }
   notes_ = shared_notes(line);
   claims_ = take_claims(line);
   plans_.trim();
@@ -82,8 +84,9 @@ Status Partitioner::take(std::string_view text, std::string& out) {
 Status Partitioner::pass(const Line& line, std::string_view text) {
   std::string& out = *out_;
   // Of which files, only its ranks tell.
-  if (statement_of(line.op) == Statement::kSave) create_all_loads();
-  if (Meshes::is_declaration(line.op)) {
+  const Statement statement = statement_of(line.op);
+  if (statement == Statement::kSave) create_all_loads();
+  if (is_declaration(statement)) {
     has_mesh_ = split_notes(text).text == "mesh " + cluster_.mesh().describe();
     input_mesh_ = has_mesh_ ? "" : text;
   } else if (has_mesh_ && !input_mesh_.empty() && is_placed(line)) {
@@ -136,7 +139,7 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
   has_rewritten_ = true;
   if (depth_ == 0) work.wish = wished_cuts(claims_);
   regathers_ = work.scope.regather.value_or(config_.regather());
-  if (is_output(line.op)) return output(work);
+  if (is_output(statement)) return output(work);
   if (can_hold(work)) {
     hold(work);
   } else {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "ops/table.h"
 #include "shard/partitioner.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"

@@ -5,6 +5,7 @@
 #include "ops/families.h"
 #include "ops/part.h"
 #include "ops/shape_rules.h"
+#include "ops/table.h"
 #include "shard/partitioner.h"
 #include "stream/ranks.h"
 

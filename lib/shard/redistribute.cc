@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/shape_rules.h"
+#include "ops/table.h"
 
 namespace gt {
 namespace {

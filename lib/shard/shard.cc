@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/message.h"
+#include "ops/table.h"
 #include "shard/partitioner.h"
 #include "shard/search.h"
 #include "stream/line.h"

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/message.h"
+#include "ops/table.h"
 #include "spmd/labels.h"
 
 namespace gt {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ops/table.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -50,11 +49,6 @@ class Mesh {
 // The meshes in force, by name space, as the stream declares them.
 class Meshes {
  public:
-  static bool is_declaration(std::string_view op) {
-    const Statement statement = statement_of(op);
-    return statement == Statement::kMesh || statement == Statement::kAxis ||
-           statement == Statement::kEndmesh;
-  }
   // Takes a line whose op is mesh, axis or endmesh. A mesh stands until its
   // endmesh or the next mesh. Errors name what is wrong with the line.
   Status take(const Line& line);

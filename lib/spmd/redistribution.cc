@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "ops/table.h"
 #include "spmd/labels.h"
 #include "spmd/stated.h"
 

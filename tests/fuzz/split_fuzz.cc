@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/table.h"
 #include "spmd/mesh.h"
 #include "spmd/split.h"
 #include "stream/ranks.h"
@@ -30,7 +31,7 @@ const gt::Mesh* read_meshes(std::string_view& text, gt::Meshes& meshes,
   for (;;) {
     std::string_view rest = text;
     const bool parsed = gt::parse_line(next_line(rest), line).ok();
-    if (!parsed || !gt::Meshes::is_declaration(line.op)) break;
+    if (!parsed || !gt::is_declaration(gt::statement_of(line.op))) break;
     (void)meshes.take(line);
     text = rest;
   }

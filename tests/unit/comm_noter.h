@@ -7,6 +7,7 @@
 #include <string>
 
 #include "comm_harness.h"
+#include "ops/table.h"
 #include "spmd/placed.h"
 #include "stream/ranks.h"
 
@@ -28,7 +29,7 @@ class Noter {
  private:
   std::string note_of(const Line& line) {
     if (line.kind != Line::Kind::kInstruction) return "";
-    if (Meshes::is_declaration(line.op)) {
+    if (is_declaration(statement_of(line.op))) {
       EXPECT_TRUE(meshes_.take(line).ok());
       return "";
     }
