@@ -211,6 +211,14 @@ END
   [ -z "$stderr" ]
 }
 
+@test "beside #spec= no letter says S, so that gt-check reads what it wrote" {
+  printf '%s\n' 'mesh a=2 b=2 c=2' \
+    'x@0-7 = randn f32[8,8] 1 split=c:0,b:1,a:1' 'y@0-7 = relu x@0-7' >p
+  gt-check p >out
+  grep -q '^y@0-7 = relu x@0-7 #type=a:V,b:V,c:V #spec=c,b+a$' out
+  gt-check out | cmp - out
+}
+
 @test "the two-rank example of the digits is clean" {
   cd "$GT_ROOT/examples"
   gt-emit digits-tp2-init.gt digits-tp2.gt digits-tp2-test.gt | gt-check -q

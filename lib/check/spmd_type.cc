@@ -62,6 +62,11 @@ void SpmdType::unshard(const Axis& axis) {
   if (!any) spec.clear();
 }
 
+bool SpmdType::needs_spec() const {
+  return std::any_of(spec.begin(), spec.end(),
+                     [](const SpecEntry& entry) { return entry.size() > 1; });
+}
+
 void SpmdType::insert_dim(size_t dim) {
   if (!spec.empty())
     spec.insert(spec.begin() + static_cast<long>(dim), SpecEntry{});
@@ -146,11 +151,12 @@ Result<std::vector<Axis>> AxisNames::find(std::string_view name) const {
 }
 
 std::string AxisNames::type_text(const SpmdType& type) const {
+  const bool has_spec = type.needs_spec();
   std::string out;
   for (const AxisType& a : type.axes) {
     out += (out.empty() ? "" : ",") + name(a.axis) + ":";
     const int dim = type.dim_of(a.axis);
-    if (dim < 0 || type.spec[static_cast<size_t>(dim)].size() > 1) {
+    if (dim < 0 || has_spec) {
       out += a.letter;
     } else {
       out += "S" + std::to_string(dim);
@@ -160,17 +166,16 @@ std::string AxisNames::type_text(const SpmdType& type) const {
 }
 
 std::string AxisNames::spec_text(const SpmdType& type, bool always) const {
-  bool several = always;
+  if (!always && !type.needs_spec()) return "";
   std::string out;
   for (const SpecEntry& entry : type.spec) {
-    several = several || entry.size() > 1;
     if (&entry != type.spec.data()) out += ",";
     if (entry.empty()) out += "-";
     for (const Axis& axis : entry) {
       out += (&axis == entry.data() ? "" : "+") + name(axis);
     }
   }
-  return several ? out : "";
+  return out;
 }
 
 std::string AxisNames::describe(const SpmdType& type) const {

@@ -59,6 +59,8 @@ struct SpmdType {
   void shard(const Axis& axis, size_t dim, size_t dims);  // innermost
   void unshard(const Axis& axis);
   bool is_sharded() const { return !spec.empty(); }
+  // Several axes shard one dimension: only #spec= says in which order.
+  bool needs_spec() const;
   // A dimension comes, or goes.
   void insert_dim(size_t dim);
   void erase_dim(size_t dim);
@@ -82,7 +84,7 @@ class AxisNames {
   // told apart by kind: axis-unknown, no-mesh.
   Result<std::vector<Axis>> find(std::string_view name) const;
 
-  // "dp:S0,tp:R", as in #type=; V where two axes shard one dimension.
+  // "dp:S0,tp:R", as in #type=; V of all that shards where #spec= must say it.
   std::string type_text(const SpmdType& type) const;
   // "dp+tp,-", as in #spec=; "" when the type says it all.
   std::string spec_text(const SpmdType& type, bool always = false) const;

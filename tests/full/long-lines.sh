@@ -24,7 +24,7 @@ check() {
 
 check '/dev/zero:1: the line is over 64 MiB' \
   timeout 300 scripts/gt-cmp "$work/x" /dev/zero
-check ' -:1: the line is over 64 MiB' \
+check '<stdin>:1: the line is over 64 MiB' \
   timeout 300 scripts/gt-cmp - "$work/x" < <(tr '\0' a </dev/zero)
 echo "$passed passed, $failed failed"
 ((failed == 0))

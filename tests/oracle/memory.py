@@ -15,13 +15,15 @@ ALLOWED = 1.1
 LAST = b"all.done"  # what is printed last; nothing else has it
 
 ADDS = "x = ones f32[4,4]\n", "x = add x 1\nx = mul x 0.5\n"
-FREES = "w = ones f32[4]\nx = copy w\n", "a = mul w 2\nb = add a a\nfree a b\n"
+# A product, since what follows from constants alone is written where it is read.
+FREES = ("w = ones f32[4,4]\nx = matmul w w\n",
+         "a = mul x 2\nb = add a a\nfree a b\n")
 TRAINING = ("w = ones f32[4,2]\nx = randn f32[8,4] 1\n",
             "h = matmul x w\nl = mse h 0.5\ng = grad l w\nw = sgd w g 0.1\n")
 DETACHED = (TRAINING[0] + "total = tensor f32[] 0\n",
             "h = matmul x w\nl = mse h 0.5\nd = detach l\n"
             "total = add total d\n")
-SEEDS = "w = ones f32[4]\nx = copy w\n", "d = rand f32[4]\nw = mul w d\n"
+SEEDS = FREES[0], "d = rand f32[4,4]\nw = mul x d\n"
 
 
 def fresh(lines, at="", cut=""):
@@ -99,6 +101,8 @@ def made_of(command, head, body):
     four = stream_of(command, head + body * 4 + "#end 0\n")
     step = len(four) - len(three)
     first = len(four) - 2 * step
+    if step == 0:
+        raise SystemExit(f"{command} writes nothing of this loop: {body}")
     if four[first:first + step] != four[first + step:]:
         raise SystemExit(f"the rounds of this loop differ: {body}")
     return "#gt 1\n" + "".join(four[:first]), "".join(four[-step:])
