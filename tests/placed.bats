@@ -339,6 +339,17 @@ END
   grep -q '^y@0-3 = convert x@0-3 over=tp src=R dst=S1' placed.s
 }
 
+@test "a name space that no name could begin with is refused by all" {
+  for space in a/b 'a b' a@0 '"a/"'; do
+    printf 'mesh dp=4 space=%s\nx = ones f32[2]\nprint x\n' "$space" >p.gt
+    for program in gt-emit gt-check gt-work 'gt-route -n 1'; do
+      # shellcheck disable=SC2086
+      run -3 --separate-stderr $program p.gt
+      [[ $stderr == *'p.gt:1:'* && $(wc -l <<<"$stderr") -le 4 ]]
+    done
+  done
+}
+
 @test "specs that are not the tensor's, or no specs, are said" {
   head='mesh dp=2 tp=2
 x@0-3 = ones f32[4,4] split=dp:0'

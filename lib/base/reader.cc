@@ -107,7 +107,6 @@ Reader::Item Reader::too_long(std::string_view& line) {
   head_.assign(buffer_.data() + begin_, kShownHead);
   line = head_;
   buffer_.resize(kFirstBuffer);
-  buffer_.shrink_to_fit();
   for (;;) {  // skip to the end of the line
     begin_ = end_ = 0;
     const Fill got = fill();

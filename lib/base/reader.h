@@ -6,7 +6,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "base/byte_buffer.h"
 
 namespace gt {
 
@@ -54,7 +55,7 @@ class Reader {
 
   int fd_;
   std::function<void()> on_idle_;
-  std::vector<char> buffer_;
+  ByteBuffer buffer_;
   std::string head_;  // beginning of a line that was too long
   size_t begin_ = 0;
   size_t end_ = 0;

@@ -110,32 +110,31 @@ void Checker::check(Checked& entry) {
   if (line_.kind != Line::Kind::kInstruction) return;
   entry.op = line_.op;
   if (const std::string_view* at = line_.note("at")) entry.at = unquote(*at);
-  if (is_declaration(statement_of(line_.op))) {
+  const Statement statement = statement_of(line_.op);
+  if (is_declaration(statement)) {
     entry.once = true;
     if (Status s = meshes_.take(line_); !s.ok()) {
       entry.is_unreadable = true;
       entry.error = s.error();
     }
-    note_axes();
+    if (statement != Statement::kEndmesh) note_axes();
     return;
   }
   names_ = AxisNames(meshes_.all_of(space_name(line_)));
-  check_instruction(entry);
+  check_instruction(statement, entry);
 }
 
 void Checker::note_axes() {
-  if (statement_of(line_.op) == Statement::kEndmesh) return;
   for (const Key& key : line_.keys) {
     if (key.key != "space") axes_.emplace(key.key);
   }
 }
 
-void Checker::check_instruction(Checked& entry) {
+void Checker::check_instruction(Statement statement, Checked& entry) {
   // Of the line before this one; not every line's operands are looked up.
   values_.clear();
   operands_.clear();
   const bool placed = is_placed(line_);
-  const Statement statement = statement_of(line_.op);
   // Without a mesh all that counts is which names there are.
   if (!placed && names_.mesh() == nullptr) {
     return statement == Statement::kFree ? release(nullptr, entry)
@@ -251,10 +250,10 @@ void Checker::release(const LineRanks* where, Checked& entry) {
 // Whether the line copies what a name holds on some ranks to that name on
 // others: "w@1 = copy w@0".
 bool Checker::spreads_own_value() const {
-  return collective_of(line_.op) == Collective::kCopy &&
-         line_.results.size() == 1 && operands_.size() == 1 &&
+  return line_.results.size() == 1 && operands_.size() == 1 &&
          operands_[0] != nullptr && !line_.results[0].ranks.empty() &&
-         line_.operands[0].text == line_.results[0].text;
+         line_.operands[0].text == line_.results[0].text &&
+         collective_of(line_.op) == Collective::kCopy;
 }
 
 // Without results these are of no known type.

@@ -80,7 +80,7 @@ class Checker {
   void find_transfers(const LineRanks& where, Checked& entry);
   void check(Checked& entry);
   void note_axes();
-  void check_instruction(Checked& entry);
+  void check_instruction(Statement statement, Checked& entry);
   bool read_operands(const LineRanks* where, Checked& entry);
   void fail_unbound(const Operand& operand, const std::vector<int64_t>& ranks,
                     Checked& entry);

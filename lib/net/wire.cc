@@ -343,6 +343,11 @@ void BodyWriter::add(uint64_t seq, int64_t line, std::string_view text) {
     next_seq_ = seq + 1;
     next_line_ = next_of(line);
   }
+  // At once: a long line would be copied again for its newline.
+  const size_t size = body_.size() + text.size() + 1;
+  if (size > body_.capacity()) {
+    body_.reserve(std::max(size, 2 * body_.capacity()));
+  }
   body_.append(text).append("\n");
 }
 

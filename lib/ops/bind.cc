@@ -88,7 +88,6 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
                     const Op& op, Argument& argument) {
   using Kind = Operand::Kind;
   argument.text = operand.text;
-  argument.name = operand.text;
   const bool any = role == Role::kAny;
   const bool tensor = role == Role::kTensor;
   switch (operand.kind) {
@@ -114,7 +113,6 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
       const auto range = parse_range(operand.text);
       if ((role != Role::kRange && !any) || !range.ok()) break;
       argument.role = Role::kRange;
-      argument.range = range.value();
       return ok_status();
     }
     case Kind::kType: {
@@ -159,7 +157,6 @@ Status bind_operands(const Line& line, std::span<const Type* const> types,
     argument.role = p.role;
     if (p.optional && optional_given == 0) {
       argument.absent = true;
-      argument.name = p.name;
       --spare;
       continue;
     }

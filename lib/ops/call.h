@@ -20,9 +20,7 @@ struct Argument {
   int32_t operand = -1;   // its index in the line's operands
   Type type;              // of a tensor; of a literal, weak and without dims
   Number number;          // of a literal or kNumber
-  Range range;            // of kRange
   std::string_view text;  // as written; strings still quoted
-  std::string_view name;  // the operand's name, for messages
 };
 
 class Call {

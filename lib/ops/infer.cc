@@ -334,7 +334,7 @@ std::vector<int64_t> Call::integers(std::string_view name) const {
 std::string Call::describe(size_t i) const {
   const Argument& a = arguments[i];
   if (a.literal) return "number " + excerpt(a.text);
-  return excerpt(a.name) + " " + to_string(a.type);
+  return excerpt(a.text) + " " + to_string(a.type);
 }
 
 // Terms that keys make others (heads=) are not those of the row: then operands

@@ -37,7 +37,7 @@ Status types_product(Call& call) {
   const int64_t inner =
       call.flag("ta") && a.size() > 1 ? a[a.size() - 2] : a.back();
   if (inner != (exchanged ? b[b.size() - 2] : b.back())) return s;
-  const std::string name(call.arguments[1].name);
+  const std::string name(call.arguments[1].text);
   return Error{s.error().message + "; " +
                (linear ? "the weight is [in,out], where PyTorch's is [out,in]: "
                          "transpose " +

@@ -17,8 +17,9 @@ Error no_axis(const Call& call, size_t i, int64_t axis, size_t rank) {
 // start:stop:step of a size, bounds counted from the end and clipped as
 // Python does.
 Result<Cut> cut_range(const Argument& a, int64_t size) {
+  const Range range = parse_range(a.text).value();
   Cut cut;
-  cut.step = a.range.step.value_or(1);
+  cut.step = range.step.value_or(1);
   if (cut.step <= 0) {
     return Error{"step of range " + std::string(a.text) +
                  " must be positive; flip first"};
@@ -27,8 +28,8 @@ Result<Cut> cut_range(const Argument& a, int64_t size) {
     const int64_t at = given.value_or(absent);
     return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
   };
-  cut.start = bound(a.range.start, 0);
-  const int64_t span = bound(a.range.stop, size) - cut.start;
+  cut.start = bound(range.start, 0);
+  const int64_t span = bound(range.stop, size) - cut.start;
   cut.count = span <= 0 ? 0 : (span - 1) / cut.step + 1;
   return cut;
 }

@@ -79,13 +79,18 @@ void Body::add_rounds(BodyPart rounds) {
 
 // What stands before the border.
 void Body::add_text() {
+  // Memory of what is small stays with the writer, which needs it again.
+  constexpr size_t kLong = size_t{1} << 20;
   BodyPart part;
-  part.own_text = writer_.text().substr(0, border_at_);
   if (border_last_ != 0) {
     part.seq = writer_.first_seq();
     part.line = writer_.first_line();
     part.last = border_last_;
   }
+  const bool is_all = border_at_ == writer_.size();
+  part.own_text = is_all && border_at_ > kLong
+                      ? writer_.take()
+                      : std::string(writer_.text().substr(0, border_at_));
   parts_bytes_ += part.own_text.size();
   parts_.push_back(std::move(part));
 }

@@ -176,7 +176,7 @@ class Dispatcher {
                      uint64_t hash);
   bool has_our_notes() const;
   void reset_tables();
-  void keep(std::unique_ptr<Route> route, uint64_t hash);
+  void keep(std::unique_ptr<Route> route, std::string_view text, uint64_t hash);
   void declare(std::string_view text);
   Status route_plain(Route& route);
   Status find_operands(FailureText& poison);

@@ -50,22 +50,18 @@ void Dispatcher::decode_parsed(std::string_view text, const NotedText& parts,
   }
   if (is_declaration(statement_of(line_.op))) return declare(text);
   auto route = std::make_unique<Route>();
-  route->text = parts.text;
   route->notes = parts.notes;
   route->is_placed = is_placed(line_);
   const Status s =
       route->is_placed ? route_placed(*route) : route_plain(*route);
   if (!s.ok()) return reject_line(s.error(), text);
   route->mesh_version = meshes_.version();
-  if (route->failure == nullptr) {
+  if (!route->instead.has_value()) {
     act(*route, parts);
-    return keep(std::move(route), hash);
-  }
-  // A failure holds only now, and its line may be another than was read.
-  if (route->text == parts.text) {
-    act(*route, parts);
-  } else if (!route->text.empty()) {
-    act(*route, {route->text, {}, true});
+    // A failure holds only now.
+    if (route->failure == nullptr) keep(std::move(route), parts.text, hash);
+  } else if (!route->instead->empty()) {
+    act(*route, {*route->instead, {}, true});
   }
 }
 
@@ -84,9 +80,11 @@ void Dispatcher::reset_tables() {
 
 // A line is kept when it comes for the second time, so that lines that never
 // come again neither fill the table nor push others out.
-void Dispatcher::keep(std::unique_ptr<Route> route, uint64_t hash) {
-  if (!caches_ || route->text.size() > kMaxCachedLine) return;
-  if (seen_.before(hash)) routes_.insert(hash, std::move(route));
+void Dispatcher::keep(std::unique_ptr<Route> route, std::string_view text,
+                      uint64_t hash) {
+  if (!caches_ || text.size() > kMaxCachedLine || !seen_.before(hash)) return;
+  route->text = text;
+  routes_.insert(hash, std::move(route));
 }
 
 // Meshes are told to all, and so is where a mesh's ranks are played.
@@ -236,12 +234,12 @@ Status Dispatcher::route_fail(Route& route) {
 // An operand failed, so the results are that failure; nobody computes.
 void Dispatcher::route_poisoned(Route& route, FailureText poison) {
   route.action = Action::kFail;
-  route.text.clear();
+  std::string& instead = route.instead.emplace();
   for (const Name& name : line_.results) {
-    route.text.append(name.text).append(" ");
+    instead.append(name.text).append(" ");
     add_result(route, homes_.obtain(name.text), TypeNumbers::kFailed);
   }
-  if (!route.text.empty()) route.text += "= fail " + quote(*poison);
+  if (!instead.empty()) instead += "= fail " + quote(*poison);
   route.failure = std::move(poison);
 }
 
@@ -289,7 +287,8 @@ void Dispatcher::fail_name(const Name& name, const FailureText& why) {
   Route route;
   route.action = Action::kFail;
   route.failure = why;
-  route.text = full_name(name.text, name.ranks) + " = fail " + quote(*why);
+  const std::string text =
+      full_name(name.text, name.ranks) + " = fail " + quote(*why);
   if (name.ranks.empty()) {
     add_result(route, homes_.obtain(name.text), TypeNumbers::kFailed);
   } else {
@@ -302,7 +301,7 @@ void Dispatcher::fail_name(const Name& name, const FailureText& why) {
     add_result(route, homes_.obtain_piece(name.text, ascending(ranks.value())),
                TypeNumbers::kFailed);
   }
-  act(route, {route.text, {}, true});
+  act(route, {text, {}, true});
 }
 
 }  // namespace gt

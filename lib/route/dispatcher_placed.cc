@@ -212,8 +212,8 @@ Status Dispatcher::route_crossing(Route& route) {
   const Ranks& sources = ranks_read(line_, where_, o);
   if (Status s = place_ranks(where_.ranks, route); !s.ok()) return s;
   if (FailureText why = failure_in(o, sources)) {
-    route.text = full_name(line_.results[0].text, line_.results[0].ranks) +
-                 " = fail " + quote(*why);
+    route.instead = full_name(line_.results[0].text, line_.results[0].ranks) +
+                    " = fail " + quote(*why);
     fail_pieces(route, std::move(why));
     return ok_status();
   }
@@ -245,7 +245,7 @@ Status Dispatcher::route_assembly(Route& route, const Grid& grid) {
       results_.add(print_labels(line_)[0] + " = fail " + quote(*why));
     }
     route.action = Action::kFail;
-    route.text.clear();
+    route.instead = "";
     route.failure = why;
     return ok_status();
   }
@@ -283,11 +283,11 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
       std::all_of(failed.begin(), failed.end(), [](bool f) { return f; });
   const bool is_known = find_op(line_.op) != nullptr;
   if (why != nullptr && all_failed && !gives && is_known) {
-    route.text.clear();
+    std::string& instead = route.instead.emplace();
     for (const Name& name : line_.results) {
-      route.text += full_name(name.text, name.ranks) + " ";
+      instead += full_name(name.text, name.ranks) + " ";
     }
-    if (!route.text.empty()) route.text += "= fail " + quote(*why);
+    if (!instead.empty()) instead += "= fail " + quote(*why);
     fail_pieces(route, std::move(why));
     return ok_status();
   }

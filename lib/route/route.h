@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,9 @@ struct RouteOwed {
 struct Route {
   enum class Action : uint8_t { kRun, kGive, kFree, kFail };
 
-  std::string text;  // without notes
+  std::string text;  // without notes; of one that is kept
+  // Of a failure: the line that runs in the place of this one; "" is none.
+  std::optional<std::string> instead;
   Action action = Action::kRun;
   bool is_placed = false;
   bool makes = false;  // unplaced: one value, from nothing or from a file

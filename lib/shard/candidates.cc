@@ -95,7 +95,7 @@ std::string Candidates::describe(const Label& label) const {
   std::string out;
   for (size_t i = 0; i < label.arguments.size(); ++i) {
     if (!label.arguments[i].is_there()) continue;
-    out += std::string(call_.arguments[i].name) + "." +
+    out += std::string(call_.arguments[i].text) + "." +
            std::to_string(label.arguments[i].dim) + " ";
   }
   if (out.empty() && !label.results.empty()) {

@@ -27,6 +27,12 @@ std::string_view prefix_of(std::string_view name) {
                                          : name.substr(0, slash);
 }
 
+// No names of a program could begin with another one.
+bool is_space(std::string_view name) {
+  return name.find('/') == std::string_view::npos &&
+         is_name(std::string(name) + "/x");
+}
+
 Error usage(const Line& line, std::string_view wanted) {
   return Error{std::string(line.op) + ": usage: " + std::string(wanted),
                line.op_column};
@@ -151,8 +157,15 @@ std::string Meshes::describe() const {
 Status Meshes::take(const Line& line) {
   const Statement statement = statement_of(line.op);
   std::string name;
-  if (const std::string_view* space = line.key("space")) {
-    name = unquote(*space);
+  for (const Key& key : line.keys) {
+    if (key.key != "space") continue;
+    name = unquote(key.value);
+    if (name.empty() || is_space(name)) continue;
+    return Error{std::string(line.op) +
+                     ": space= takes what stands before the first '/' of "
+                     "names, got " +
+                     excerpt(key.value),
+                 key.column};
   }
   if (!line.results.empty() || !line.operands.empty()) {
     return usage(line, statement == Statement::kMesh

@@ -50,6 +50,8 @@ bool is_reserved(std::string_view word) {
          parse_dtype(word).has_value();
 }
 
+constexpr size_t kLongLine = size_t{1} << 20;
+
 // Splits one line. Each step leaves at_ at the next field.
 class Parser {
  public:
@@ -59,6 +61,7 @@ class Parser {
     line_.kind = Line::Kind::kBlank;
     line_.results.clear();
     line_.operands.clear();
+    if (text_.size() > kLongLine) reserve_operands();
     line_.keys.clear();
     line_.notes.clear();
     line_.op = line_.remark = {};
@@ -268,7 +271,7 @@ class Parser {
 
   bool parse_plain(std::string_view word) {
     if (!check_printable(word, at_)) return false;
-    if (parse_number(word)) return push(Operand::Kind::kNumber, word);
+    if (is_number(word)) return push(Operand::Kind::kNumber, word);
     if (parse_dtype(word)) return push(Operand::Kind::kDtype, word);
     if (word.back() == ']') {
       const size_t n = ident_length(word);
@@ -279,6 +282,12 @@ class Parser {
     Name name;
     if (!parse_name(word, at_, name)) return false;
     return push(Operand::Kind::kName, name.text, name.ranks, word.size());
+  }
+
+  // A literal's numbers are many: room for them at once, of which only what is
+  // used becomes memory.
+  void reserve_operands() {
+    line_.operands.reserve(std::min(kMaxOperands, text_.size() / 2));
   }
 
   bool push(Operand::Kind kind, std::string_view text,

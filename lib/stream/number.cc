@@ -39,6 +39,39 @@ bool is_tiny(std::string_view decimal) {
 
 }  // namespace
 
+namespace {
+
+size_t count_digits(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size() && text[n] >= '0' && text[n] <= '9') ++n;
+  return n;
+}
+
+}  // namespace
+
+bool is_number(std::string_view text) {
+  if (text == "true" || text == "false" || text == "nan") return true;
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
+    text.remove_prefix(1);
+  }
+  if (text == "inf") return true;
+  const size_t whole = count_digits(text);
+  text.remove_prefix(whole);
+  size_t fraction = 0;
+  if (text.starts_with('.')) {
+    fraction = count_digits(text.substr(1));
+    text.remove_prefix(fraction + 1);
+  }
+  if (whole + fraction == 0) return false;
+  if (text.empty()) return true;
+  if (text[0] != 'e' && text[0] != 'E') return false;
+  text.remove_prefix(1);
+  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
+    text.remove_prefix(1);
+  }
+  return !text.empty() && count_digits(text) == text.size();
+}
+
 std::optional<Number> parse_number(std::string_view text) {
   if (text == "true") return Number{Number::Kind::kBool, 1, 1};
   if (text == "false") return Number{Number::Kind::kBool, 0, 0};

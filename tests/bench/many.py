@@ -235,8 +235,9 @@ def light_seconds(folder, workers, path, *options):
     route = subprocess.Popen(
         [ROUTE, "--bind", endpoint, "--workers", str(workers), *options, fifo,
          path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    with open(fifo, "w"):
+    with open(fifo, "w") as input_fifo:  # an empty one were cut short
         start = time.perf_counter()
+        input_fifo.write("#\n")
     out = route.stdout.read()
     assert route.wait() == 0 and work.wait() == 0
     took = time.perf_counter() - start

@@ -43,9 +43,9 @@ std::string rule_of(const std::string& text,
     if (label.needs_split && !label.is_looked_up) out += "!";
     out += std::to_string(label.size) + ":";
     for (size_t i = 0; i < label.arguments.size(); ++i) {
-      place(std::string(call.arguments[i].name), label.arguments[i]);
+      place(std::string(call.arguments[i].text), label.arguments[i]);
       if (!label.added.empty() && label.added[i]) {
-        out += " " + std::string(call.arguments[i].name) + "+";
+        out += " " + std::string(call.arguments[i].text) + "+";
       }
     }
     out += " ->";

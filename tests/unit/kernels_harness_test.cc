@@ -62,7 +62,7 @@ std::vector<const Tensor*> operands_of(const Call& call, const Tensors& names) {
   std::vector<const Tensor*> operands;
   for (const Argument& a : call.arguments) {
     const bool named = a.role == Role::kTensor && !a.absent && !a.literal;
-    operands.push_back(named ? &names.find(a.name)->second : nullptr);
+    operands.push_back(named ? &names.find(a.text)->second : nullptr);
   }
   return operands;
 }

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -22,6 +23,26 @@ std::string text_of(float v) {
   std::string out;
   append_number(out, v);
   return out;
+}
+
+// Texts of the letters that numbers are made of, all of them to four letters.
+TEST(Number, IsOneWhereItHasAValue) {
+  constexpr std::string_view kLetters = "019+-.eEinftrua)";
+  std::string text;
+  const std::function<void(size_t)> try_all = [&](size_t more) {
+    EXPECT_EQ(is_number(text), parse_number(text).has_value()) << text;
+    if (more == 0) return;
+    for (const char letter : kLetters) {
+      text.push_back(letter);
+      try_all(more - 1);
+      text.pop_back();
+    }
+  };
+  try_all(4);
+  for (const std::string_view beginning : {"1.5e", "-inf", "tru", "1e+30"}) {
+    text = beginning;
+    try_all(3);
+  }
 }
 
 TEST(Number, HasTheCategoryOfItsSpelling) {
