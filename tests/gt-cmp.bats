@@ -76,6 +76,16 @@ same() {
   same 1 'x = tensor f32[] 1' 'x = tensor f32[] 1\nx = tensor f32[] 2'
 }
 
+@test "a result without the values of its type is a difference, also from itself" {
+  for result in 'f32[2] 1' 'f32[2] 1 2 3' 'f32[]' 'q[-1] 1' 'f32[0] 1'; do
+    echo "x = tensor $result" >cut
+    run -1 gt-cmp cut cut
+    [[ $output == *' values, which is no such tensor' ]]
+  done
+  echo 'x = tensor f32[2,0,3]' >none
+  gt-cmp none none
+}
+
 @test "nothing at all is a difference" {
   same 1 '' ''
   [ "$stderr" = 'gt-cmp: there are no results' ]

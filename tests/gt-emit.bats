@@ -283,3 +283,13 @@ x = ones f32[1] # two
     [[ $output == "$(<p.s)" ]]
   done
 }
+
+@test "the gradient of a slice from a named start counts it from the end, too" {
+  for start in -5 -2 0 3; do
+    printf '%s\n' 'x = tensor f64[5] 1 2 3 4 5' "i = tensor i64[] $start" \
+      's = slice x i axis=0 size=2' 's = mul s s' 'l = sum s' \
+      'g = grad l x' 'print g' >named.gt
+    sed "/^i =/d;s/slice x i/slice x $start/" named.gt >plain.gt
+    gt-cmp --exact <(gt-emit named.gt | gt-work) <(gt-emit plain.gt | gt-work)
+  done
+}

@@ -197,6 +197,29 @@ b = fail "<stdin>:3: load: ./m.safetensors has no tensor '"'blocks.0.v'; did you
   run -0 gt-work load.gt
 }
 
+@test "a file has many spellings and one order" {
+  ln -s . here
+  for path in "$PWD/m.safetensors" here/m.safetensors ../"${PWD##*/}"/m.safetensors; do
+    printf 'x = full f32[2] 9\nsave x "m.safetensors:x"\n' | gt-work
+    printf '%s\n' 'x = ones f32[2]' 'save x "m.safetensors:x"' \
+      "b = load \"$path:x\" f32[2]" 'print b' >p.s
+    run -0 gt-work p.s
+    [ "$output" = 'b = tensor f32[2] 1 1' ]
+  done
+  # Of one that another worker saves late.
+  printf 'x = full f32[2] 9\nsave x "f.npy"\n' | gt-work
+  ln -s f.npy link.npy
+  printf '%s\n' 'a = ones f32[900,900]' 'a = matmul a a' 's = slice a 0 :2' \
+    'save s "link.npy"' "b = load \"$PWD/f.npy\" f32[2]" 'print b' >q.s
+  run -0 gt-route -n 2 --threads 1 q.s
+  [ "$output" = 'b = tensor f32[2] 900 900' ]
+  # And of one that cannot be saved.
+  printf '%s\n' 'x = ones f32[2]' 'save x "none/m.safetensors:x"' \
+    'b = load "./none/m.safetensors:x" f32[2]' 'print b' >r.s
+  run -1 gt-work r.s
+  [[ $output == *'b = fail '* ]]
+}
+
 @test "a safetensors file that cannot be written stays as it was" {
   mkdir disk
   cd disk

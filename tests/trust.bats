@@ -219,3 +219,32 @@ EOF
     run -2 gt-cmp --rtol "$bad" /dev/null /dev/null
   done
 }
+
+@test "a file that is no socket, and another's socket, stay as they are" {
+  echo precious >kept
+  ln -s kept alias
+  for name in kept alias; do
+    run -2 gt-route --bind "ipc://$PWD/$name" --workers 1
+    [[ $output == *'a file stands there that is no socket' ]]
+  done
+  [ "$(<alias)" = precious ]
+  printf 'x = ones f32[]\nprint x\n' >p.gt
+  spawn gt-route --bind "ipc://$PWD/s" --workers 1 p.gt >out 2>err
+  local first=$!
+  until [[ -S s ]]; do sleep 0.05; done
+  run -2 gt-route --bind "ipc://$PWD/s" --workers 1 p.gt
+  [[ $output == *'Address already in use' ]]
+  gt-work --connect "ipc://$PWD/s"
+  wait "$first"
+  [ "$(<out)" = 'x = tensor f32[] 1' ]
+  [ ! -e s ]
+  # What a killed one left behind is in nobody's way.
+  spawn gt-route --bind "ipc://$PWD/s" --workers 1 p.gt
+  until [[ -S s ]]; do sleep 0.05; done
+  kill -9 "$!"
+  spawn gt-route --bind "ipc://$PWD/s" --workers 1 p.gt >out
+  local second=$!
+  gt-work --connect "ipc://$PWD/s"
+  wait "$second"
+  [ "$(<out)" = 'x = tensor f32[] 1' ]
+}

@@ -35,19 +35,22 @@ const std::string* Saves::failure_of(const std::string& path) const {
   return it == failed_.end() ? nullptr : &it->second;
 }
 
-// A path and a reason each, ended by a zero byte.
+// What stands behind the file in a path, and a reason, each ended by a zero
+// byte: who reads it may see the file elsewhere.
 std::string Saves::failures_in(const std::string& file) const {
+  const std::string normal = normal_path(file);
   std::string out;
   for (const auto& [path, why] : failed_) {
-    if (split_path(path).file != file) continue;
-    out.append(path).append(1, kEnd).append(why).append(1, kEnd);
+    if (split_path(path).file != normal) continue;
+    out.append(path, normal.size()).append(1, kEnd).append(why).append(1, kEnd);
   }
   return out;
 }
 
 void Saves::take_failures(const std::string& file, std::string_view failures) {
-  std::erase_if(failed_, [&file](const auto& failed) {
-    return split_path(failed.first).file == file;
+  const std::string normal = normal_path(file);
+  std::erase_if(failed_, [&normal](const auto& failed) {
+    return split_path(failed.first).file == normal;
   });
   const auto next = [&failures] {
     const size_t end = std::min(failures.find(kEnd), failures.size());
@@ -56,7 +59,7 @@ void Saves::take_failures(const std::string& file, std::string_view failures) {
     return std::string(word);
   };
   while (!failures.empty()) {
-    std::string path = next();
+    std::string path = normal + next();
     failed_[std::move(path)] = next();
   }
 }

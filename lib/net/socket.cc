@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -54,6 +57,27 @@ std::string file_of(const std::string& endpoint) {
   if (!endpoint.starts_with(kLocal)) return "";
   const std::string path = endpoint.substr(kLocal.size());
   return path.starts_with('@') ? "" : path;
+}
+
+// libzmq removes what stands at a socket's name. That may be a socket that
+// nobody listens at any more, and nothing else.
+Status check_free(const std::string& file) {
+  struct stat info {};
+  if (file.empty() || ::lstat(file.c_str(), &info) != 0) return ok_status();
+  if (!S_ISSOCK(info.st_mode)) {
+    return Error{"a file stands there that is no socket"};
+  }
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (file.size() >= sizeof address.sun_path) return ok_status();
+  file.copy(address.sun_path, file.size());
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return Error{std::strerror(errno)};
+  const bool is_used =
+      ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  ::close(fd);
+  if (is_used) return Error{std::strerror(EADDRINUSE)};
+  return ok_status();
 }
 
 Error failed(const char* what, const std::string& endpoint,
@@ -145,6 +169,9 @@ Result<std::string> Socket::bind(const std::string& wanted) {
   const std::string& endpoint = resolved.value();
   if (is_same_user() && !is_local(endpoint)) {
     return failed(kWhat, wanted, kNeedsKeys);
+  }
+  if (Status s = check_free(file_of(endpoint)); !s.ok()) {
+    return failed(kWhat, endpoint, s.error().message);
   }
   set(ZMQ_IPV6, is_ipv4(endpoint) ? 0 : 1);
   if (keys_) {

@@ -53,9 +53,13 @@ std::string slice_word(const Call& call, std::string_view name, size_t) {
   if (name == "gaps") return list_text(gaps);
   if (name == "x.merged") return list_text(merged);
   if (name == "width") return list_text(width);
-  if (name != "along") return "";
-  along.assign(cuts.size(), 1);
+  if (name != "along" && name != "extent") return "";
   const auto axis = static_cast<size_t>(one_axis(call, 0).value());
+  // At least 1: of nothing there is no start, and by 0 nothing is divided.
+  if (name == "extent") {
+    return std::to_string(std::max<int64_t>(1, call.type(0).shape[axis]));
+  }
+  along.assign(cuts.size(), 1);
   along[axis] = cuts[axis].count;
   return list_text(along);
 }
@@ -249,7 +253,8 @@ constexpr Row kRows[] = {
        [form=scattered] s = scatter_add z i v
        [form=scattered] dx = reshape s shape={x.shape}
        [form=named] a = arange i64[{size}] any...
-       [form=named] b = reshape a shape={along}
+       [form=named] n = mod a {extent}
+       [form=named] b = reshape n shape={along}
        [form=named] i = expand b shape={y.shape}
        [form=named] z = zeros {dx.type}
        [form=named] dx = scatter_add z i dy axis={axis})",

@@ -294,11 +294,15 @@ void Dispatcher::fence(const std::vector<RoutePath>& paths,
   fences_.clear();
   for (const RoutePath& path : paths) {
     const auto& workers = path.workers.empty() ? here : path.workers;
-    if (!path.writes) {
+    const size_t before = fences_.size();
+    if (path.writes) {
+      for (const uint32_t w : workers) paths_.write(path.file, w, fences_);
+    } else {
       paths_.read(path.file, workers, fences_);
-      continue;
     }
-    for (const uint32_t w : workers) paths_.write(path.file, w, fences_);
+    for (size_t i = before; i < fences_.size(); ++i) {
+      fences_[i].file = path.spelling;
+    }
   }
   for (const Fence& f : fences_) {
     std::string text = "#fence " + std::to_string(f.from);

@@ -177,8 +177,8 @@ Status Dispatcher::route_plain(Route& route) {
                types_.intern(call_.results[r]));
   }
   if (statement == Statement::kLoad) {
-    const StoredPath path = split_path(unquote(line_.operands[0].text));
-    route.paths.push_back({normal_path(path.file), false, {}});
+    route.paths.emplace_back(unquote(line_.operands[0].text), false,
+                             std::vector<uint32_t>());
   }
   route.makes = route.operands.empty() && route.results.size() == 1;
   return ok_status();
@@ -207,8 +207,8 @@ Status Dispatcher::route_output(Route& route) {
     route.owed.push_back({0, result_head(print_label(line_), type) + "\n"});
     route.owed_bytes = kPrintedBytes * (failed ? 1 : type->elements());
   } else if (line_.operands.size() > 1) {
-    const StoredPath path = split_path(unquote(line_.operands[1].text));
-    route.paths.push_back({normal_path(path.file), true, {}});
+    route.paths.emplace_back(unquote(line_.operands[1].text), true,
+                             std::vector<uint32_t>());
   }
   return ok_status();
 }

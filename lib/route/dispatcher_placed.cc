@@ -259,7 +259,8 @@ Status Dispatcher::route_assembly(Route& route, const Grid& grid) {
         {first, result_head(print_labels(line_)[0], &type) + "\n"});
     route.owed_bytes = kPrintedBytes * static_cast<uint64_t>(type.elements());
   } else {
-    route.paths.push_back({stored_file(line_.operands[1].text), true, {first}});
+    route.paths.emplace_back(unquote(line_.operands[1].text), true,
+                             std::vector<uint32_t>{first});
   }
   return ok_status();
 }
@@ -301,8 +302,8 @@ Status Dispatcher::route_ranks(Route& route, const Grid& grid) {
   if (gives) return outputs_of_ranks(route);
   add_piece_results(route, types);
   if (statement_of(line_.op) == Statement::kLoad) {
-    route.paths.push_back(
-        {stored_file(line_.operands[0].text), false, route.workers});
+    route.paths.emplace_back(unquote(line_.operands[0].text), false,
+                             route.workers);
   }
   if (why == nullptr) return ok_status();
   // Some ranks failed, and their workers know it.
@@ -332,9 +333,8 @@ Status Dispatcher::outputs_of_ranks(Route& route) {
       const std::string file = where_.ranks.size() == 1
                                    ? path
                                    : path_of_rank(path, std::to_string(rank));
-      route.paths.push_back({normal_path(split_path(file).file),
-                             true,
-                             {ranks_.worker(space_, rank)}});
+      route.paths.emplace_back(
+          file, true, std::vector<uint32_t>{ranks_.worker(space_, rank)});
     }
     return ok_status();
   }

@@ -26,7 +26,7 @@ void PathOrder::read(std::string_view name,
   File& f = file(name);
   for (uint32_t from = 0; from < workers_; ++from) {
     if (!f.writers[from]) continue;
-    Fence fence{from, {}, std::string(name)};
+    Fence fence{from, {}, {}};
     for (const uint32_t w : workers) {
       if (w != from && !f.synced[w]) fence.to.push_back(w);
     }
@@ -45,7 +45,7 @@ void PathOrder::write(std::string_view name, uint32_t worker,
   for (uint32_t from = 0; from < workers_; ++from) {
     const bool wrote = f.writers[from] && !f.synced[worker];
     if (from != worker && (wrote || f.readers[from])) {
-      fences.push_back({from, {worker}, std::string(name)});
+      fences.push_back({from, {worker}, {}});
     }
   }
   File written(workers_);

@@ -17,7 +17,9 @@ namespace gt {
 struct Fence {
   uint32_t from = 0;
   std::vector<uint32_t> to;
-  std::string file;  // for which it is: they then know what failed in it
+  // For which it is, as whoever asked spells it: they then know what failed in
+  // it.
+  std::string file;
 };
 
 class PathOrder {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "route/homes.h"
+#include "stream/stored.h"
 
 namespace gt {
 
@@ -28,8 +29,15 @@ struct RouteResult {
 // A file that the line touches: a placed line on those workers, an unplaced one
 // where it runs.
 struct RoutePath {
-  std::string file;
-  bool writes = false;
+  RoutePath(std::string_view path, bool to_write, std::vector<uint32_t> where)
+      : spelling(split_path(path).file),
+        file(normal_path(spelling)),
+        writes(to_write),
+        workers(std::move(where)) {}
+
+  std::string spelling;  // as the program has it, for workers elsewhere
+  std::string file;      // as normal_path() has it
+  bool writes;
   std::vector<uint32_t> workers;
 };
 

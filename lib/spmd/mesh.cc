@@ -200,9 +200,10 @@ Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
     const auto size = parse_number(key.value);
     if (!size || size->kind != Number::Kind::kInteger || size->integer < 1 ||
         size->integer > Mesh::kMaxSize) {
-      return Error{"mesh: axis " + std::string(key.key) +
-                       " needs a size of at least 1, got " + excerpt(key.value),
-                   key.column};
+      return Error{
+          "mesh: axis " + std::string(key.key) + " needs a size from 1 to " +
+              std::to_string(Mesh::kMaxSize) + ", got " + excerpt(key.value),
+          key.column};
     }
     ranks *= size->integer;
     if (ranks > Mesh::kMaxSize || mesh.axes_.size() == Mesh::kMaxAxes) {

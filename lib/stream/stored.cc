@@ -48,8 +48,12 @@ StoredPath split_path(std::string_view path) {
 
 std::string normal_path(std::string_view path) {
   const StoredPath parts = split_path(path);
-  std::string out =
-      std::filesystem::path(parts.file).lexically_normal().string();
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path file = fs::absolute(parts.file, error);
+  if (!error) file = fs::weakly_canonical(file, error);
+  if (error) file = fs::path(parts.file).lexically_normal();
+  std::string out = file.string();
   if (!parts.tensor.empty()) out += ":" + parts.tensor;
   return out;
 }

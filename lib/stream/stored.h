@@ -19,8 +19,8 @@ struct StoredPath {
   bool in_safetensors = false;  // by the file's name
 };
 StoredPath split_path(std::string_view path);
-// "./x.npy" and "x.npy" as one, for what orders paths; a tensor's name is taken
-// as it is.
+// All spellings of a file as one, for what orders paths: absolute, through the
+// symbolic links that are there now. A tensor's name is taken as it is.
 std::string normal_path(std::string_view path);
 // The file that a path as lines have it, in quotes, is of; likewise.
 std::string stored_file(std::string_view quoted);

@@ -276,10 +276,11 @@ TEST(Text, SlicesGoBackByPadWhereTheyCan) {
             "g0 = pad t0 width=1,0,1,1\n");
   EXPECT_EQ(gradient("y = slice x i axis=1 size=2", "x f32[2,4] i i64[]"),
             "t0 = arange i64[2] o1\n"
-            "t1 = reshape t0 shape=1,2\n"
-            "t2 = expand t1 shape=2,2\n"
-            "t3 = zeros f32[2,4]\n"
-            "g0 = scatter_add t3 t2 h0 axis=1\n");
+            "t1 = mod t0 4\n"
+            "t2 = reshape t1 shape=1,2\n"
+            "t3 = expand t2 shape=2,2\n"
+            "t4 = zeros f32[2,4]\n"
+            "g0 = scatter_add t4 t3 h0 axis=1\n");
 }
 
 TEST(Text, KeysArePassedOnAsFarAsTheLineTakesThem) {

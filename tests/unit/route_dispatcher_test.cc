@@ -151,10 +151,10 @@ TEST(RouteDispatcher, APathOrdersLikeAName) {
       "save b \"./t/x.npy\"\n"
       "save b \"t/y.npy\"\n");
   EXPECT_EQ(route.all(0).substr(route.all(0).find("save")),
-            "save a \"t/x.npy\"\n#fence 0 1 \"t/x.npy\"\n");
+            "save a \"t/x.npy\"\n#fence 0 1 \"./t/x.npy\"\n");
   EXPECT_EQ(
       route.all(1).substr(route.all(1).find("#fence")),
-      "#fence 0 1 \"t/x.npy\"\nsave b \"./t/x.npy\"\nsave b \"t/y.npy\"\n");
+      "#fence 0 1 \"./t/x.npy\"\nsave b \"./t/x.npy\"\nsave b \"t/y.npy\"\n");
 }
 
 TEST(RouteDispatcher, NotesOfOursInTheInputAreDropped) {

@@ -70,7 +70,7 @@ TEST(Meshes, SayWhatIsWrong) {
   EXPECT_EQ(message_of(take(meshes, "mesh")),
             "mesh: usage: mesh axis=size... [space=name]");
   EXPECT_EQ(message_of(take(meshes, "mesh dp=0")),
-            "mesh: axis dp needs a size of at least 1, got 0");
+            "mesh: axis dp needs a size from 1 to 65536, got 0");
   EXPECT_EQ(message_of(take(meshes, "mesh dp=65536 tp=2")),
             "mesh: more than 65536 ranks or 32 axes");
   EXPECT_EQ(message_of(take(meshes, "axis w=dp*tp")),
