@@ -221,13 +221,13 @@ EOF
 }
 
 @test "a file that is no socket, and another's socket, stay as they are" {
-  echo precious >kept
-  ln -s kept alias
-  for name in kept alias; do
+  echo precious >kept.txt
+  ln -s kept.txt link.txt
+  for name in kept.txt link.txt; do
     run -2 gt-route --bind "ipc://$PWD/$name" --workers 1
     [[ $output == *'a file stands there that is no socket' ]]
   done
-  [ "$(<alias)" = precious ]
+  [ "$(<link.txt)" = precious ]
   printf 'x = ones f32[]\nprint x\n' >p.gt
   spawn gt-route --bind "ipc://$PWD/s" --workers 1 p.gt >out 2>err
   local first=$!
