@@ -331,3 +331,37 @@ attached() {
   run -2 --separate-stderr env RANK=x gt-work --connect ipc://@gt-none-$$
   [[ $stderr == *'is no number from 0 on'* ]]
 }
+
+@test "gradients in two name spaces, whose ranks lie on other workers" {
+  {
+    for space in 'a 4' 'b 2'; do
+      # shellcheck disable=SC2086
+      set -- $space
+      local at=@0-$(($2 - 1))
+      echo "mesh dp=$2 space=$1
+$1/x$at = tensor f32[4] 1 2 3 4 split=dp:0
+$1/y$at = exp $1/x$at
+$1/x$at = mul $1/x$at 2
+$1/l$at = sum $1/y$at
+$1/l$at = all_reduce $1/l$at over=dp dst=I
+$1/g$at = grad $1/l$at $1/y$at
+print $1/g$at split=dp:0"
+    done
+    echo 'a/k@0-3 = mul a/x@0-3 a/x@0-3
+b/k@0-1 = mul b/x@0-1 b/x@0-1
+a/k@0-3 = sum a/k@0-3
+b/k@0-1 = sum b/k@0-1
+a/h@0-3 = grad a/k@0-3 a/x@0-3
+b/h@0-1 = grad b/k@0-1 b/x@0-1
+print a/h@0-3 split=dp:0
+print b/h@0-1 split=dp:0'
+  } >p.gt
+  gt-emit p.gt >p.s
+  grep -q '^a/_e' p.s
+  grep -q '^b/_e' p.s
+  run ! grep -E '^(free .*)?_e' p.s
+  run ! grep -E 'a/.* b/|b/.* a/' p.s
+  gt-check -q p.s
+  gt-work p.s >alone
+  for n in 1 2 3 5; do gt-route -n "$n" --threads 1 p.s | cmp - alone; done
+}

@@ -52,10 +52,11 @@ std::string type_notes(const Mesh* mesh, const GradientLine& line) {
 }
 
 std::string portable_value(const Ledger& ledger, const GradientLine& line,
-                           const std::string& key, const std::string& value) {
+                           std::string_view name, const std::string& key,
+                           const std::string& value) {
   const Mesh* mesh = ledger.mesh_ids[line.mesh];
   if (mesh == nullptr || (key != "over" && key != "split")) return value;
-  const Mesh* now = ledger.meshes.of("");
+  const Mesh* now = ledger.meshes.of(name);
   if (now != nullptr && now->describe_all() == mesh->describe_all()) {
     return value;
   }

@@ -12,9 +12,10 @@ namespace gt {
 std::string type_notes(const Mesh* mesh, const GradientLine& line);
 
 // The value of over= and split=, by the mesh's own axes where a flattened one
-// may have no name any more.
+// may have no name any more in the name space of `name`.
 std::string portable_value(const Ledger& ledger, const GradientLine& line,
-                           const std::string& key, const std::string& value);
+                           std::string_view name, const std::string& key,
+                           const std::string& value);
 
 // Where another mesh stands by now, the line's own stands for it alone: what
 // opens it goes to `before`; returns what closes it again. `name` is the first

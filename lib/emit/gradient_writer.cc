@@ -95,6 +95,8 @@ class Session::GradientWriter {
     }
   }
 
+  std::string_view loss_name() const { return s_.line_.operands[0].text; }
+
   size_t first_target(size_t t) const {
     return target_of_.at(program_.targets[t]);
   }
@@ -141,7 +143,7 @@ class Session::GradientWriter {
       return std::string(name.text);
     }
     std::string& name = names_[whole];
-    if (name.empty()) name = ledger_.fresh_name();
+    if (name.empty()) name = ledger_.fresh_name(loss_name());
     if (ranks.empty()) {
       ledger_.hold_internal(v, name, origin_);
     } else {
@@ -177,7 +179,7 @@ class Session::GradientWriter {
       tail += " " + name_of(o, line.ranks);
     }
     for (const auto& [key, value] : line.keys) {
-      tail += " " + key + "=" + portable_value(ledger_, line, key, value);
+      tail += " " + key + "=" + portable_value(ledger_, line, loss_name(), key, value);
     }
     define(line, tail);
     std::string before, head, first;

@@ -29,7 +29,7 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   tape.let_go(old, why);
   const Value& v = tape.value(old);
   if (emitted || !v.alive || v.reads + v.pending == 0 || v.name != kNil) return;
-  const SymbolId alias = intern_internal(ranks);
+  const SymbolId alias = intern_internal(ranks, symbols[id].text);
   tape.hold(old, alias, true);
   symbols[alias].value = old;
   symbols[alias].bound = origin;
@@ -71,7 +71,7 @@ void Ledger::shrink(SymbolId id, const Ranks& rest, Origin origin,
     const Value& v = tape.value(value);
     if (!emitted && v.alias == kNil && !v.internal &&
         v.reads + v.pending != 0) {
-      const SymbolId alias = intern_internal(symbols[id].ranks);
+      const SymbolId alias = intern_internal(symbols[id].ranks, symbols[id].text);
       symbols[alias].value = value;
       symbols[alias].bound = origin;
       tape.hold_alias(value, alias);
@@ -134,9 +134,11 @@ std::string Ledger::name_of(ValueId value, std::string_view ranks) const {
 // ---- our own names
 // -----------------------------------------------------------
 
-std::string Ledger::fresh_name() {
+std::string Ledger::fresh_name(std::string_view like) {
+  std::string space(meshes.space_of(like));
+  if (!space.empty()) space += "/";
   for (;;) {
-    std::string name = "_e" + std::to_string(numbers_.take());
+    std::string name = space + "_e" + std::to_string(numbers_.take());
     const SymbolId id = symbols.find(name);
     if (id != kNil && symbols[id].is_bound()) continue;
     if (symbols.pieces(name).empty()) return name;
@@ -144,18 +146,15 @@ std::string Ledger::fresh_name() {
 }
 
 void Ledger::give_back(std::string_view name) {
+  const std::string_view text = without_ranks(name);
   numbers_.give_back(static_cast<uint32_t>(
-      std::stoul(std::string(without_ranks(name).substr(2)))));
+      std::stoul(std::string(text.substr(text.rfind('_') + 2)))));
 }
 
-SymbolId Ledger::intern_internal(const Ranks& ranks) {
-  const std::string name = fresh_name();
+SymbolId Ledger::intern_internal(const Ranks& ranks, std::string_view like) {
+  const std::string name = fresh_name(like);
   return ranks.empty() ? symbols.intern(name)
                        : symbols.intern_piece(name, ranks);
-}
-
-SymbolId Ledger::hold_internal(ValueId value, Origin origin) {
-  return hold_internal(value, fresh_name(), origin);
 }
 
 SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
@@ -169,10 +168,22 @@ SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
   return id;
 }
 
-void Ledger::free_internal(SymbolId id, std::string& unplaced,
-                           std::string& placed) {
+void Ledger::free_internal(SymbolId id, Frees& frees) {
   Symbol& s = symbols[id];
-  (s.ranks.empty() ? unplaced : placed) += " " + s.text;
+  if (s.ranks.empty()) {
+    frees.unplaced += " " + s.text;
+  } else {
+    const std::string_view space = meshes.space_of(s.text);
+    auto& placed = frees.placed;
+    auto at = std::find_if(placed.begin(), placed.end(), [space](auto& names) {
+      return names.first == space;
+    });
+    if (at == placed.end()) {
+      placed.emplace_back(space, "");
+      at = placed.end() - 1;
+    }
+    at->second += " " + s.text;
+  }
   give_back(s.text);
   s.value = kNil;
   if (s.ranks.empty()) return;
@@ -190,23 +201,23 @@ void Ledger::drop_types() {
 }
 
 void Ledger::write_idle_frees(std::string& out) {
-  std::string unplaced, placed;  // which no line mixes
+  Frees frees;
   // Freeing one may leave others unread.
   for (auto idle = tape.take_idle(); !idle.empty(); idle = tape.take_idle()) {
     for (const ValueId v : idle) {
       const Value& value = tape.value(v);
       if (!value.alive || value.reads + value.pending != 0) continue;
       if (value.alias != kNil) {
-        free_internal(value.alias, unplaced, placed);
+        free_internal(value.alias, frees);
         tape.drop_alias(v);
       } else if (value.internal) {
-        free_internal(value.name, unplaced, placed);
+        free_internal(value.name, frees);
         tape.let_go(v, {});
       }
     }
   }
-  if (!unplaced.empty()) out += "free" + unplaced + "\n";
-  if (!placed.empty()) out += "free" + placed + "\n";
+  if (!frees.unplaced.empty()) out += "free" + frees.unplaced + "\n";
+  for (const auto& [space, names] : frees.placed) out += "free" + names + "\n";
 }
 
 std::string_view Ledger::lost_name(const Lost& lost) const {

@@ -47,11 +47,11 @@ struct Ledger {
   };
   PieceReads find_pieces(std::string_view name, const Ranks& ranks) const;
 
-  // Our own names: "_e0" and so on, the smallest number that is free.
-  std::string fresh_name();
+  // Our own names: "_e0" and so on, the smallest number that is free; "c1/_e0"
+  // in the name space of `like`, whose ranks it may share.
+  std::string fresh_name(std::string_view like);
   void give_back(std::string_view name);
-  // A name of ours for the value, on all ranks that it has.
-  SymbolId hold_internal(ValueId value, Origin origin);
+  // Our name for the value, on all ranks that it has.
   SymbolId hold_internal(ValueId value, std::string_view name, Origin origin);
   // Writes a free of those of our names that nobody needs any more.
   void write_idle_frees(std::string& out);
@@ -70,10 +70,17 @@ struct Ledger {
   void state(std::string& text, std::vector<Origin*>& lines);
 
  private:
-  SymbolId intern_internal(const Ranks& ranks);
+  // What one free line may name: nothing beside what has ranks, and nothing of
+  // two name spaces, whose ranks are others.
+  struct Frees {
+    std::string unplaced;
+    std::vector<std::pair<std::string, std::string>> placed;  // by name space
+  };
+
+  SymbolId intern_internal(const Ranks& ranks, std::string_view like);
   void shrink(SymbolId id, const Ranks& rest, Origin origin,
               std::string& before);
-  void free_internal(SymbolId id, std::string& unplaced, std::string& placed);
+  void free_internal(SymbolId id, Frees& frees);
 
   Numbers numbers_;
 };

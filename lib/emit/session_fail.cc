@@ -99,7 +99,7 @@ void Session::output_failure(const std::string& message, Origin origin,
       !ranks.empty() && line_.key("as") == nullptr && !saves &&
       ledger_.find_pieces(name, ascending(parse_ranks(ranks).value()))
           .pieces.empty();
-  const std::string stand_in = itself ? name : ledger_.fresh_name();
+  const std::string stand_in = itself ? name : ledger_.fresh_name(name);
   const std::string there = with_ranks(stand_in, ranks);
   out += there + " = fail " + quote(message) + "\n" + std::string(line_.op) +
          " " + there;

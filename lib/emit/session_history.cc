@@ -86,7 +86,7 @@ bool Session::add_results(const Call& call) {
     }
   }
   while (line_.results.size() < wanted) {
-    added_.push_back(ledger_.fresh_name());
+    added_.push_back(ledger_.fresh_name(line_.results[0].text));
     line_.results.push_back({added_.back(), line_.results[0].ranks, 0});
   }
   return !added_.empty();

@@ -115,7 +115,8 @@ void Session::settle_joined(Origin origin) {
     if (reads_[i].pieces.size() < 2 || id_of == kNil) continue;
     const Value& v = ledger_.tape.value(id_of);
     if (!v.alive || v.reads == 0 || v.name != kNil || ledger_.emitted) continue;
-    const SymbolId id = ledger_.hold_internal(operand_values_[i], origin);
+    const SymbolId id = ledger_.hold_internal(
+        operand_values_[i], ledger_.fresh_name(line_.operands[i].text), origin);
     before_ += ledger_.symbols[id].text + " = copy " +
                with_ranks(line_.operands[i].text,
                           to_string(ledger_.symbols[id].ranks)) +
