@@ -220,6 +220,7 @@ l = sum y  # -e:3 f32[]
   run -0 gt-emit --version
   [[ $output =~ ^gt-emit\ [0-9]+\.[0-9]+ ]]
   run -2 --separate-stderr bash -c 'gt-emit --help >/dev/full'
+  [ "$stderr" = 'gt-emit: cannot write standard output: No space left on device' ]
 }
 
 @test "comments and blank lines pass in place" {

@@ -30,6 +30,8 @@ square = tensor f32[2,2] 7 10 15 22'
   run -2 --separate-stderr gt-work a.gt none.gt - <<< 'print x'
   lines_are 'x = tensor f32[] 1'
   [ "$stderr" = 'gt-work: none.gt: No such file or directory' ]
+  run -2 --separate-stderr gt-work ''
+  [ "$stderr" = "gt-work: '': No such file or directory" ]
 }
 
 @test "an answer comes without closing the pipe" {

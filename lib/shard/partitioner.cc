@@ -115,6 +115,8 @@ Status Partitioner::instruction(const Line& line, std::string_view text) {
   if (is_placed(line)) return reject_mixed(line, check_mixed(line).error());
   if (Status s = check_emitted(line); !s.ok()) return reject(line, s.error());
   Work work{line, text, {}, {}, {}, false, false, 0, {}, {}, 0, nullptr};
+  // As gt-emit and the workers, which say an unknown op before a name.
+  if (find_op(line.op) == nullptr) return reject(line, unknown_op(line));
   if (Status s = find_values(work); !s.ok()) return reject(line, s.error());
   const Statement statement = statement_of(line.op);
   if (statement == Statement::kFree) {
