@@ -231,8 +231,8 @@ bool parse_options(CLI::App& app, int argc, char** argv, int& status) {
   } catch (const CLI::Success& e) {  // --help, --version
     status = app.exit(e) == 0 ? 0 : static_cast<int>(Exit::kUsage);
     if (std::fflush(stdout) != 0 || !std::cout.flush()) {
-      say(app.get_name() + ": cannot write standard output: " +
-          std::strerror(errno) + "\n");
+      say(app.get_name() +
+          ": cannot write standard output: " + std::strerror(errno) + "\n");
       status = static_cast<int>(Exit::kUsage);
     }
   } catch (const CLI::ParseError& e) {

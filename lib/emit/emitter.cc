@@ -51,8 +51,7 @@ class Emitter {
   bool fail_io(const std::string& what, int error) {
     status_ = worst(status_, Exit::kUsage);
     say_(job_.session.program + ": cannot read " +
-         (what.empty() ? "''" : what) + ": " +
-         std::strerror(error) + "\n");
+         (what.empty() ? "''" : what) + ": " + std::strerror(error) + "\n");
     return false;
   }
 

@@ -179,7 +179,8 @@ class Session::GradientWriter {
       tail += " " + name_of(o, line.ranks);
     }
     for (const auto& [key, value] : line.keys) {
-      tail += " " + key + "=" + portable_value(ledger_, line, loss_name(), key, value);
+      tail += " " + key + "=" +
+              portable_value(ledger_, line, loss_name(), key, value);
     }
     define(line, tail);
     std::string before, head, first;

@@ -71,7 +71,8 @@ void Ledger::shrink(SymbolId id, const Ranks& rest, Origin origin,
     const Value& v = tape.value(value);
     if (!emitted && v.alias == kNil && !v.internal &&
         v.reads + v.pending != 0) {
-      const SymbolId alias = intern_internal(symbols[id].ranks, symbols[id].text);
+      const SymbolId alias =
+          intern_internal(symbols[id].ranks, symbols[id].text);
       symbols[alias].value = value;
       symbols[alias].bound = origin;
       tape.hold_alias(value, alias);

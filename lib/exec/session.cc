@@ -20,8 +20,9 @@ class Session {
 
   void read(const std::string& path) {
     const bool is_stdin = path == "-";
-    file_ = &names_.emplace_back(is_stdin ? "<stdin>"
-                                          : path.empty() ? "''" : path);
+    file_ = &names_.emplace_back(is_stdin       ? "<stdin>"
+                                 : path.empty() ? "''"
+                                                : path);
     line_ = 0;
     const Fd opened(is_stdin ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!is_stdin && !opened.ok()) return fail(std::strerror(errno));

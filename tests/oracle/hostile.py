@@ -197,14 +197,17 @@ def check_output(out, results, may_fail):
             raise Wrong(f"a line that is none: {text[:200]!r}")
 
 
-def end_of(process, limit):
-    """Its status, once it has ended by itself."""
+def end_of(process, limit, ended_by=None):
+    """Its status, once it has ended by itself. A run that was over may end by
+    the signal that came then."""
     try:
         status = process.wait(limit)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
         raise Wrong(f"it has not ended within {limit} s") from None
+    if ended_by is not None and status == -ended_by:
+        return 4
     if status not in STATUSES:
         raise Wrong(f"it ended with status {status}")
     return status
@@ -288,7 +291,8 @@ class Trial:
             await_first_word(route, name + ".err")
         if will_stop and route.poll() is None:
             route.send_signal(signal.SIGTERM)
-        status = end_of(route, LIMIT)
+        was_over = will_stop and " is lost: " in said(name + ".err")
+        status = end_of(route, LIMIT, signal.SIGTERM if was_over else None)
         with open(name + ".out", "rb") as out:
             check_output(out.read(), RESULTS, status != 0)
         err = said(name + ".err")
