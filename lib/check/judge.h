@@ -48,7 +48,7 @@ class Judge {
   bool finish_pieces();
   void finish(bool known);
   bool is_source() const;
-  // gt-emit writes the line out.
+  // The line is a grad, which gt-emit replaces by the lines of the gradient.
   bool is_grad() const {
     return op_ != nullptr && op_->row->statement == Statement::kGrad;
   }

@@ -18,7 +18,8 @@ Status Saves::save(const std::string& path, const Type& type, const void* data,
   const Status s = parts.in_safetensors ? save_to(parts, type, data, line)
                                         : save_npy(files_, path, type, data);
   if (s.ok()) {
-    failed_.erase(normal_path(path));
+    // To know a path by all its spellings takes a look at the file system.
+    if (!failed_.empty()) failed_.erase(normal_path(path));
   } else {
     fail(path, s.error().message);
   }
@@ -38,6 +39,7 @@ const std::string* Saves::failure_of(const std::string& path) const {
 // What stands behind the file in a path, and a reason, each ended by a zero
 // byte: who reads it may see the file elsewhere.
 std::string Saves::failures_in(const std::string& file) const {
+  if (failed_.empty()) return "";
   const std::string normal = normal_path(file);
   std::string out;
   for (const auto& [path, why] : failed_) {
@@ -48,6 +50,7 @@ std::string Saves::failures_in(const std::string& file) const {
 }
 
 void Saves::take_failures(const std::string& file, std::string_view failures) {
+  if (failed_.empty() && failures.empty()) return;
   const std::string normal = normal_path(file);
   std::erase_if(failed_, [&normal](const auto& failed) {
     return split_path(failed.first).file == normal;

@@ -71,10 +71,13 @@ Status check_free(const std::string& file) {
   address.sun_family = AF_UNIX;
   if (file.size() >= sizeof address.sun_path) return ok_status();
   file.copy(address.sun_path, file.size());
-  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int fd =
+      ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return Error{std::strerror(errno)};
-  const bool is_used =
-      ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  // EAGAIN: somebody listens, and too many others wait to be accepted.
+  const bool is_used = ::connect(fd, reinterpret_cast<sockaddr*>(&address),
+                                 sizeof address) == 0 ||
+                       errno == EAGAIN;
   ::close(fd);
   if (is_used) return Error{std::strerror(EADDRINUSE)};
   return ok_status();

@@ -27,7 +27,8 @@ std::string_view prefix_of(std::string_view name) {
                                          : name.substr(0, slash);
 }
 
-// No names of a program could begin with another one.
+// Whether a program can have names in it, such as c1/w in name space c1: these
+// are told from others by what stands before their first '/'.
 bool is_space(std::string_view name) {
   return name.find('/') == std::string_view::npos &&
          is_name(std::string(name) + "/x");

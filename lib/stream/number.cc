@@ -37,10 +37,6 @@ bool is_tiny(std::string_view decimal) {
   return scale < 0;
 }
 
-}  // namespace
-
-namespace {
-
 size_t count_digits(std::string_view text) {
   size_t n = 0;
   while (n < text.size() && text[n] >= '0' && text[n] <= '9') ++n;
@@ -76,12 +72,10 @@ std::optional<Number> parse_number(std::string_view text) {
   if (text == "true") return Number{Number::Kind::kBool, 1, 1};
   if (text == "false") return Number{Number::Kind::kBool, 0, 0};
   if (text == "nan") return Number{Number::Kind::kFloat, std::nan(""), 0};
-  if (text.empty()) return std::nullopt;
+  // from_chars knows more spellings than the language.
+  if (!is_number(text)) return std::nullopt;
   std::string_view digits = text;
   if (digits[0] == '+') digits.remove_prefix(1);
-  if (digits.empty() || (text[0] == '+' && digits[0] == '-')) {
-    return std::nullopt;
-  }
   const char* begin = digits.data();
   const char* end = begin + digits.size();
   int64_t integer = 0;
@@ -92,14 +86,7 @@ std::optional<Number> parse_number(std::string_view text) {
         integer == 0 && digits[0] == '-' ? -0.0 : static_cast<double>(integer);
     return Number{Number::Kind::kInteger, real, integer};
   }
-  // Of words, from_chars knows more spellings than the language.
-  const char last = digits.back();
-  const bool word =
-      (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z');
   const size_t sign = digits[0] == '-' ? 1 : 0;
-  if ((word || last == ')') && digits.substr(sign) != "inf") {
-    return std::nullopt;
-  }
   double real = 0;
   const auto r = std::from_chars(begin, end, real);
   if (r.ptr != end) return std::nullopt;
