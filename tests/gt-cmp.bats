@@ -167,3 +167,11 @@ same() {
   run -2 --separate-stderr bash -c 'gt-cmp - r </'
   [ "$stderr" = 'gt-cmp: <stdin>: cannot be read' ]
 }
+
+@test "of a very long word only the beginning is shown" {
+  { printf 'x = tensor f32[1] ' && head -c 200000 /dev/zero | tr '\0' a; } >a
+  { printf 'x = tensor f32[1] ' && head -c 200000 /dev/zero | tr '\0' b; } >b
+  run -1 --separate-stderr gt-cmp a b
+  [[ $stderr == "gt-cmp: line 1: x: f32[1] [0]: aaa"*... ]]
+  [ "${#stderr}" -lt 1100 ]
+}

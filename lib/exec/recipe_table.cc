@@ -37,6 +37,10 @@ void RecipeTable::write_key(const Call& call) {
       append_text(key_, a.text);
     }
   }
+  for (const Operand& number : call.numbers) {
+    if (key_.size() > kMaxKey) break;  // it is not kept anyway
+    append_text(key_, number.text);
+  }
   for (const std::string_view value : call.key_values) {
     append_text(key_, value);
   }

@@ -142,6 +142,20 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
                                 "'; usage: " + op.row->signature);
 }
 
+// What a `number...`, which ends its signature, stands for.
+Status bind_numbers(std::span<const Operand> operands, const Op& op,
+                    Call& call) {
+  Argument& argument = call.arguments.emplace_back();
+  argument.role = Role::kNumber;
+  argument.absent = operands.empty();
+  call.numbers = operands;
+  for (const Operand& operand : operands) {
+    if (operand.kind == Operand::Kind::kNumber) continue;
+    return bind_operand(operand, nullptr, Role::kNumber, op, argument);
+  }
+  return ok_status();
+}
+
 Status bind_operands(const Line& line, std::span<const Type* const> types,
                      const Op& op, Call& call) {
   const size_t given = line.operands.size();
@@ -153,6 +167,9 @@ Status bind_operands(const Line& line, std::span<const Type* const> types,
   size_t optional_given = given - op.least_operands();
   for (size_t i = 0; next < given || spare > 0; ++i) {
     const Parameter& p = op.operands[op.parameter_of(i, slots)];
+    if (p.variadic && p.role == Role::kNumber) {
+      return bind_numbers(std::span(line.operands).subspan(next), op, call);
+    }
     Argument& argument = call.arguments.emplace_back();
     argument.role = p.role;
     if (p.optional && optional_given == 0) {
@@ -281,6 +298,7 @@ Status bind_form(const Line& line, std::span<const Type* const> types,
   }
   call.op = op;
   call.arguments.clear();
+  call.numbers = {};
   call.results.clear();
   call.result_count = line.results.size();
   if (Status s = check_arity(line, *op); !s.ok()) return s;

@@ -27,8 +27,12 @@ class Call {
  public:
   const Op* op = nullptr;
   // One for each parameter of the signature, absent ones included, and one for
-  // each element of a variadic: so a row's operand keeps its index.
+  // each element of a variadic of tensors: so a row's operand keeps its index.
   std::vector<Argument> arguments;
+  // Of a `number...`, whose one argument says only whether there are any: the
+  // line's operands that are its numbers. They are read where they are needed,
+  // since a literal has up to a million.
+  std::span<const Operand> numbers;
   std::vector<std::string_view> key_values;  // as op->keys; "" when absent
   std::vector<Type> results;
   size_t result_count = 0;  // as written: [optional] and a... vary

@@ -6,10 +6,9 @@
 namespace gt {
 namespace {
 
-Status check_value(const Call& call, size_t i, Dtype dtype) {
-  const Number& n = call.arguments[i].number;
-  if (is_float(dtype)) return ok_status();
-  const std::string text(call.arguments[i].text);
+Status check_value(std::string_view word, Dtype dtype) {
+  const Number n = *parse_number(word);
+  const std::string text(word);
   const std::string name(to_string(dtype));
   if (n.kind == Number::Kind::kFloat) {
     return Error{text + " is not a value of " + name};
@@ -24,17 +23,17 @@ Status check_value(const Call& call, size_t i, Dtype dtype) {
 
 Status types_tensor(Call& call) {
   const Type& type = call.type(0);
-  size_t values = 0;
-  for (size_t i = 1; i < call.arguments.size(); ++i) {
-    if (!call.given(i)) continue;
-    ++values;
-    if (Status s = check_value(call, i, type.dtype); !s.ok()) return s;
+  if (!is_float(type.dtype)) {
+    for (const Operand& value : call.numbers) {
+      if (Status s = check_value(value.text, type.dtype); !s.ok()) return s;
+    }
   }
+  const auto values = static_cast<int64_t>(call.numbers.size());
   call.results.push_back(type);
   const auto part = part_of(call);
   if (!part.ok()) return part.error();
   const Type whole{type.dtype, part.value().whole};
-  return need(static_cast<int64_t>(values) == whole.elements(),
+  return need(values == whole.elements(),
               to_string(whole) + " takes " + std::to_string(whole.elements()) +
                   " values, got " + std::to_string(values));
 }

@@ -48,8 +48,8 @@ struct Note {
   std::string_view value;  // as written; "" when there is none
 };
 
-// An operand takes some hundred bytes until its line is done, so that their
-// number bounds memory.
+// An operand takes 40 bytes until its line is done, so that their number bounds
+// memory.
 inline constexpr size_t kMaxOperands = size_t{1} << 20;
 
 struct Line {

@@ -39,29 +39,29 @@ class Creation : public Kernel {
 
 class Tensor final : public Creation {
  public:
-  explicit Tensor(const Call& call) : Creation(call) {
-    // The numbers of the whole follow the type.
-    each_of_part(runs_, [&](int64_t, int64_t g) {
-      numbers_.push_back(call.arguments[static_cast<size_t>(g) + 1].number);
+  explicit Tensor(const Call& call) : Creation(call), bytes_(type_.bytes()) {
+    // The numbers are those of the whole.
+    each_of_part(runs_, [&](int64_t i, int64_t g) {
+      write(i, *parse_number(call.numbers[static_cast<size_t>(g)].text));
     });
   }
   Status run(std::span<const void* const> /*in*/,
              std::span<void* const> out) override {
-    for (size_t i = 0; i < numbers_.size(); ++i) {
-      const Number& n = numbers_[i];
-      const auto at = static_cast<int64_t>(i);
-      const bool whole = n.kind != Number::Kind::kFloat && n.integer != 0;
-      if (is_float(type_.dtype) && !whole) {  // -0 too
-        store_real(type_.dtype, out[0], at, n.real);
-      } else {
-        store_int(type_.dtype, out[0], at, n.integer);
-      }
-    }
+    std::copy(bytes_.begin(), bytes_.end(), static_cast<std::byte*>(out[0]));
     return ok_status();
   }
 
  private:
-  std::vector<Number> numbers_;
+  void write(int64_t i, const Number& n) {
+    const bool whole = n.kind != Number::Kind::kFloat && n.integer != 0;
+    if (is_float(type_.dtype) && !whole) {  // -0 too
+      store_real(type_.dtype, bytes_.data(), i, n.real);
+    } else {
+      store_int(type_.dtype, bytes_.data(), i, n.integer);
+    }
+  }
+
+  std::vector<std::byte> bytes_;  // of the elements
 };
 
 class Full final : public Creation {
