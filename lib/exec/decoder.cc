@@ -72,7 +72,7 @@ Status Decoder::find_operands(const Line& line, Fault& poison) {
 Decoding Decoder::decode(const Line& line, std::string_view text) {
   Decoding out;
   auto entry = std::make_unique<LineEntry>();
-  entry->text = text;
+  entry->set_text(text);
   entry->action = action_of(line.op);
   Status s = check_emitted(line);
   // An unknown op is said before an unknown name.

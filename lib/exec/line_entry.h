@@ -52,6 +52,10 @@ struct LineEntry {
     kParts
   };
 
+  // Of a longer line, which is never kept, only the beginning, for messages.
+  static constexpr size_t kMaxText = size_t{64} << 10;
+  void set_text(std::string_view line) { text = line.substr(0, kMaxText); }
+
   std::string text;  // without notes
   Action action = Action::kRun;
   Recipe* recipe = nullptr;           // of kRun; a reference is held

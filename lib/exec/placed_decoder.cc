@@ -45,7 +45,7 @@ Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
                                const Mesh* mesh) {
   Decoding out;
   out.entry = std::make_unique<LineEntry>();
-  out.entry->text = text;
+  out.entry->set_text(text);
   out.entry->action = Action::kParts;
   if (Status s = decode_parts(line, mesh, out); !s.ok()) {
     out.error = s.error();

@@ -260,7 +260,7 @@ Decoding PlacedDecoder::decode_transfer(const Line& line,
                                         std::string_view text) {
   Decoding out;
   out.entry = std::make_unique<LineEntry>();
-  out.entry->text = text;
+  out.entry->set_text(text);
   out.entry->action = Action::kExchange;
   if (Status s = decode_sent(line, *out.entry); !s.ok()) {
     out.error = s.error();

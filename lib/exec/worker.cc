@@ -47,8 +47,9 @@ void Worker::line(std::string_view text, const std::string* file,
   }
   ++stats_.lines;
   const Where origin{file, number};
-  const uint64_t hash = caches_ ? hash_bytes(parts.text) : 0;
-  if (caches_ && parts.is_clean && run_cached(parts, hash, origin)) return;
+  const bool may_be_kept = caches_ && parts.text.size() <= kMaxCachedLine;
+  const uint64_t hash = may_be_kept ? hash_bytes(parts.text) : 0;
+  if (may_be_kept && parts.is_clean && run_cached(parts, hash, origin)) return;
   decode(text, parts, hash, origin);
 }
 

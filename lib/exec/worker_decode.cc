@@ -102,6 +102,7 @@ void Worker::keep(std::unique_ptr<LineEntry> entry, uint64_t hash) {
   const bool wanted = caches_ && entry->is_lasting &&
                       entry->text.size() <= kMaxCachedLine &&
                       seen_.before(hash);
+  static_assert(kMaxCachedLine < LineEntry::kMaxText);
   if (!wanted) return dispose(std::move(entry));
   auto old = lines_.insert(hash, std::move(entry));
   if (old != nullptr) dispose(std::move(old));

@@ -201,7 +201,19 @@ class Parser {
       return push(Operand::Kind::kName, word);
     }
     if (n > 0 && text_[after] == '=') return parse_key(n);
+    // A literal has very many numbers, so each is looked at once.
+    if (const size_t length = number_length_here(); length > 0) {
+      return push(Operand::Kind::kNumber, text_.substr(at_, length));
+    }
     return parse_plain(field());
+  }
+
+  // Of a field that is a number and does not begin with a letter; else 0.
+  size_t number_length_here() const {
+    if ((class_of(text_[at_]) & kNumberFirst) == 0) return 0;
+    const size_t length = number_length(text_.substr(at_));
+    const size_t after = at_ + length;
+    return after == text_.size() || is_blank(text_[after]) ? length : 0;
   }
 
   bool parse_key(size_t n) {

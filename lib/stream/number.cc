@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace gt {
 namespace {
@@ -37,43 +38,62 @@ bool is_tiny(std::string_view decimal) {
   return scale < 0;
 }
 
+size_t sign_length(std::string_view text) {
+  return text.starts_with('+') || text.starts_with('-') ? 1 : 0;
+}
+
+// Eight at a time: each byte is '0' to '9' if its upper half is 3, also once 6
+// is added to it. (Bytes of 0xFA and more carry into the next one, but have
+// another upper half themselves.)
 size_t count_digits(std::string_view text) {
+  constexpr uint64_t kEach = 0x0101010101010101;
   size_t n = 0;
+  for (uint64_t eight = 0; n + sizeof eight <= text.size(); n += sizeof eight) {
+    std::memcpy(&eight, text.data() + n, sizeof eight);
+    const uint64_t upper = (eight & (eight + 6 * kEach)) & (0xf0 * kEach);
+    const uint64_t either = (eight | (eight + 6 * kEach)) & (0xf0 * kEach);
+    if (upper != 0x30 * kEach || either != 0x30 * kEach) break;
+  }
   while (n < text.size() && text[n] >= '0' && text[n] <= '9') ++n;
   return n;
 }
 
+// Of a number that is written in letters and begins at `sign`, behind its sign
+// if it has one.
+size_t word_length(std::string_view text, size_t sign) {
+  if (text.substr(sign).starts_with("inf")) return sign + 3;
+  for (const std::string_view word : {"true", "false", "nan"}) {
+    if (text.starts_with(word)) return word.size();
+  }
+  return 0;
+}
+
 }  // namespace
 
-bool is_number(std::string_view text) {
-  if (text == "true" || text == "false" || text == "nan") return true;
-  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
-    text.remove_prefix(1);
-  }
-  if (text == "inf") return true;
-  const size_t whole = count_digits(text);
-  text.remove_prefix(whole);
+size_t number_length(std::string_view text) {
+  size_t n = sign_length(text);
+  if (n == text.size()) return 0;
+  if (text[n] >= 'a') return word_length(text, n);
+  const size_t whole = count_digits(text.substr(n));
+  n += whole;
   size_t fraction = 0;
-  if (text.starts_with('.')) {
-    fraction = count_digits(text.substr(1));
-    text.remove_prefix(fraction + 1);
+  if (text.substr(n).starts_with('.')) {
+    fraction = count_digits(text.substr(n + 1));
+    n += fraction + 1;
   }
-  if (whole + fraction == 0) return false;
-  if (text.empty()) return true;
-  if (text[0] != 'e' && text[0] != 'E') return false;
-  text.remove_prefix(1);
-  if (!text.empty() && (text[0] == '+' || text[0] == '-')) {
-    text.remove_prefix(1);
-  }
-  return !text.empty() && count_digits(text) == text.size();
+  if (whole + fraction == 0) return 0;
+  if (n == text.size() || (text[n] != 'e' && text[n] != 'E')) return n;
+  const size_t sign = sign_length(text.substr(n + 1));
+  const size_t exponent = count_digits(text.substr(n + 1 + sign));
+  return exponent == 0 ? n : n + 1 + sign + exponent;
 }
 
 std::optional<Number> parse_number(std::string_view text) {
-  if (text == "true") return Number{Number::Kind::kBool, 1, 1};
-  if (text == "false") return Number{Number::Kind::kBool, 0, 0};
-  if (text == "nan") return Number{Number::Kind::kFloat, std::nan(""), 0};
   // from_chars knows more spellings than the language.
   if (!is_number(text)) return std::nullopt;
+  if (text[0] == 't') return Number{Number::Kind::kBool, 1, 1};
+  if (text[0] == 'f') return Number{Number::Kind::kBool, 0, 0};
+  if (text[0] == 'n') return Number{Number::Kind::kFloat, std::nan(""), 0};
   std::string_view digits = text;
   if (digits[0] == '+') digits.remove_prefix(1);
   const char* begin = digits.data();

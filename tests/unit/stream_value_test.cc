@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <regex>
 
 #include "stream/number.h"
 #include "stream/ranks.h"
@@ -26,6 +27,30 @@ std::string text_of(float v) {
 }
 
 // Texts of the letters that numbers are made of, all of them to four letters.
+// The grammar as an expression, against words of its letters at random.
+TEST(Number, LengthIsThatOfTheGrammar) {
+  const std::regex grammar(
+      "true|false|nan|[+-]?(inf|([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?"
+      ")");
+  const std::vector<std::string> words = {
+      "0", "7",   "12345678", "9876543210", "+",     "-", ".", "e",
+      "E", "inf", "nan",      "true",       "false", " ", ":", "\xfa"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 50'000; ++i) {
+    std::string text;
+    for (size_t n = random() % 7; n > 0; --n) {
+      text += words[random() % words.size()];
+    }
+    std::smatch match;
+    const auto at_front = std::regex_constants::match_continuous;
+    const bool is_found = std::regex_search(text, match, grammar, at_front);
+    const size_t length =
+        is_found ? static_cast<size_t>(match.length()) : size_t{0};
+    EXPECT_EQ(number_length(text), length) << text;
+    EXPECT_EQ(is_number(text), parse_number(text).has_value()) << text;
+  }
+}
+
 TEST(Number, IsOneWhereItHasAValue) {
   constexpr std::string_view kLetters = "019+-.eEinftrua)";
   std::string text;
