@@ -106,9 +106,9 @@ same() {
 }
 
 @test "ten differences are told, all are counted" {
-  for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $i"; done >first
-  for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $((i + 1))"; done >second
-  run -1 --separate-stderr gt-cmp first second
+  for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $i"; done >a
+  for ((i = 0; i < 12; i++)); do echo "x = tensor f32[] $((i + 1))"; done >b
+  run -1 --separate-stderr gt-cmp a b
   [ "${#stderr_lines[@]}" -eq 11 ]
   [ "${stderr_lines[10]}" = 'gt-cmp: 12 differences, 10 of them told' ]
 }
@@ -116,7 +116,7 @@ same() {
 @test "what is no result, or not there, is status 2" {
   same 2 'x = tensor f32[] 1\ny = add x 1' 'x = tensor f32[] 1'
   [[ $stderr == *': not a result: y = add x 1' ]]
-  echo 'x = tensor f32[] 1' >first
+  echo 'x = tensor f32[] 1' >a
   run -2 --separate-stderr gt-cmp a none
   [ "$stderr" = 'gt-cmp: none: No such file' ]
   run -2 gt-cmp a .
@@ -131,10 +131,10 @@ same() {
 
 @test "long lines" {
   # shellcheck disable=SC2046
-  { printf 'x = tensor f32[200000]'; printf ' %s' $(seq 200000); echo; } >first
-  sed 's/ 150000 / 150009 /' a >second
+  { printf 'x = tensor f32[200000]'; printf ' %s' $(seq 200000); echo; } >a
+  sed 's/ 150000 / 150009 /' a >b
   gt-cmp a a
-  run -1 --separate-stderr gt-cmp first second
+  run -1 --separate-stderr gt-cmp a b
   [[ $stderr == *'[149999]: 150000 and 150009; 1 of 200000 values'* ]]
 }
 
