@@ -293,3 +293,11 @@ loop() {
   # The log holds full text.
   cut -f 7- "$t/log" | gt-work --threads 1 | cmp - "$t/hot"
 }
+
+@test "a reader that has enough ends a run in silence, workers included" {
+  { echo 'x = ones f32[4]' && yes $'x = add x 1\nprint x' | head -40000; } >long.gt
+  for _ in {1..12}; do
+    gt-route -n 2 long.gt 2>>told | head -1 >/dev/null || true
+  done
+  [ ! -s told ]
+}

@@ -1,5 +1,6 @@
 #include "exec/remote_session.h"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,8 @@ constexpr int64_t kTell = 500;  // milliseconds
 constexpr int kLinger = 2000;  // milliseconds
 // How long what computes may take to notice that gt-route is gone.
 constexpr milliseconds kGrace{300};
+// How long a process may take to end once its connections have.
+constexpr milliseconds kParentEnds{200};
 
 // SIGTERM and SIGINT, told to the thread that waits.
 std::atomic<int> g_signal{0};
@@ -27,6 +30,15 @@ std::atomic<Wake*> g_wake{nullptr};
 void on_signal(int signal) {
   g_signal.store(signal);
   if (Wake* wake = g_wake.load()) wake->signal();
+}
+
+// A worker that gt-route started is killed when gt-route has ended, by a
+// reader that closed its pipe, say. Its connection ends a moment earlier, which
+// is then no news for anybody.
+void await_parents_end() {
+  int signal = 0;
+  if (::prctl(PR_GET_PDEATHSIG, &signal) != 0 || signal == 0) return;
+  std::this_thread::sleep_for(kParentEnds);
 }
 
 }  // namespace
@@ -229,7 +241,10 @@ Exit RemoteSession::end(std::thread& decoder) {
     member_->linger(kLinger);
     return status_;
   }
-  if (!is_told_) say_("gt-work: " + lost_ + "\n");
+  if (!is_told_) {
+    await_parents_end();
+    say_("gt-work: " + lost_ + "\n");
+  }
   std::atomic<bool> has_ended{false};
   std::thread watch([this, &has_ended] {
     for (milliseconds waited{0}; waited < kGrace; waited += milliseconds(10)) {
