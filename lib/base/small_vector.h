@@ -57,6 +57,7 @@ class SmallVector {
   }
   void assign(std::span<const T> values) {
     size_ = 0;
+    if (values.empty()) return;
     if (values.size() > capacity_) grow(static_cast<uint32_t>(values.size()));
     std::memcpy(data(), values.data(), values.size_bytes());
     size_ = static_cast<uint32_t>(values.size());

@@ -264,23 +264,12 @@ class Session::GradientWriter {
       values_[h] = leaf(h);
       return;
     }
-    NodeText node;
-    node.line = text;
-    node.mesh = line.mesh;
-    if (s_.options_.tape) node.shown = text;
-    const std::vector<TypeId> types = {program_.handle_types[h]};
-    const std::vector<uint8_t> floats = {1};
-    std::vector<ValueId> results;
-    ledger_.tape.record({&pieces_op(),
-                         Shared<NodeText>(std::move(node)),
-                         values,
-                         types,
-                         floats,
-                         {},
-                         {},
-                         origin_},
-                        results);
-    values_[h] = results[0];
+    Form form;
+    form.line = text;
+    form.mesh = line.mesh;
+    if (s_.options_.tape) form.shown = text;
+    values_[h] = ledger_.tape.join(std::move(form), program_.handle_types[h],
+                                   values, origin_);
   }
 
   void define_recorded(const GradientLine& line, const std::string& tail) {
@@ -298,7 +287,7 @@ class Session::GradientWriter {
       if (o.kind == Kind::kForward) v = o.id;
       s_.operand_values_.push_back(v);
       types.push_back(v == kNil ? nullptr
-                                : &ledger_.types[ledger_.tape.value(v).type]);
+                                : &ledger_.types[ledger_.tape.type(v)]);
     }
     Call call;
     GT_CHECK(bind_form(parsed, types, call).ok());
@@ -353,7 +342,7 @@ class Session::GradientWriter {
     if (name.ranks.empty()) {
       ledger_.bind(ledger_.symbols.intern(name.text), v, origin_, before);
     } else {
-      const Ranks ranks = ledger_.types.ranks(ledger_.tape.value(v).type);
+      const Ranks ranks = ledger_.types.ranks(ledger_.tape.type(v));
       ledger_.bind_piece(name.text, ranks, v, false, origin_, before);
     }
     out_ += before;

@@ -14,8 +14,7 @@ TargetZeros zeros_of_pieces(Ledger& ledger, const GradientTarget& target) {
   for (const int64_t rank : target.ranks) {
     for (const ValueOnRanks& part : target.parts) {
       if (!includes(part.ranks, {rank})) continue;
-      all.types.push_back(
-          ledger.types.on(ledger.tape.value(part.value).type, rank));
+      all.types.push_back(ledger.types.on(ledger.tape.type(part.value), rank));
     }
   }
   TargetZeros zeros{};
@@ -38,7 +37,7 @@ std::optional<TargetZeros> typed_zeros(Ledger& ledger,
                                        const Mesh& mesh) {
   if (target.parts.size() > 1) return std::nullopt;
   PlacedType type =
-      ledger.types.placed(ledger.tape.value(target.parts[0].value).type);
+      ledger.types.placed(ledger.tape.type(target.parts[0].value));
   if (!type.global || type.ranks != target.ranks) return std::nullopt;
   const auto cut = stated_cut(type, target.ranks, &mesh);
   if (!cut && (type.global->is_sharded() || type.types.size() > 1)) {
@@ -68,7 +67,7 @@ std::optional<TargetZeros> typed_zeros(Ledger& ledger,
 TargetZeros target_zeros(Ledger& ledger, const GradientTarget& target,
                          const Mesh* mesh) {
   if (target.ranks.empty()) {
-    const TypeId type = ledger.tape.value(target.parts[0].value).type;
+    const TypeId type = ledger.tape.type(target.parts[0].value);
     return {type, {{"", "zeros " + to_string(ledger.types[type])}}};
   }
   if (mesh != nullptr) {

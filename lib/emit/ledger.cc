@@ -16,24 +16,35 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   const Ranks ranks = std::move(s.ranks);
   s.ranks.clear();
   if (old == kNil) return;
-  const bool internal = tape.value(old).internal;
-  Lost why;
-  why.kind = Lost::Kind::kRebound;
-  why.at = origin;
-  if (!internal) {
-    why.name = id;
-    why.generation = static_cast<uint16_t>(s.generation);
-    tape.mutable_value(old).gone = why;
+  Lost why = rebound(id, origin, old);
+  if (tape.is_internal(old)) {
+    why.name = kNil;
+  } else {
+    tape.note_gone(old, why);
   }
   // Letting go may end the very histories that read the value.
   tape.let_go(old, why);
-  const Value& v = tape.value(old);
-  if (emitted || !v.alive || v.reads + v.pending == 0 || v.name != kNil) return;
+  if (emitted || !tape.is_alive(old) || tape.name(old) != kNil ||
+      !tape.is_needed(old)) {
+    return;
+  }
   const SymbolId alias = intern_internal(ranks, symbols[id].text);
   tape.hold(old, alias, true);
   symbols[alias].value = old;
   symbols[alias].bound = origin;
   before += symbols[alias].text + " = copy " + symbols[id].text + "\n";
+}
+
+// How the name was bound again that holds `value`.
+Lost Ledger::rebound(SymbolId id, Origin origin, ValueId value) const {
+  Lost why;
+  why.kind = Lost::Kind::kRebound;
+  why.at = origin;
+  why.name = id;
+  // Of a value that is older than the name, the newest one says when it was.
+  const bool is_older = tape.serial(value) < symbols[id].since;
+  why.serial = is_older ? tape.next_serial() - 1 : tape.serial(value);
+  return why;
 }
 
 void Ledger::bind(SymbolId id, ValueId value, Origin origin,
@@ -54,7 +65,7 @@ void Ledger::release_piece(std::string_view name, const Ranks& ranks,
     const Ranks rest = without(symbols[id].ranks, ranks);
     if (rest.empty()) {
       release(id, origin, before);
-      symbols.note_unbound();
+      symbols.note_unbound(tape.next_serial());
     } else if (rest.size() < symbols[id].ranks.size()) {
       shrink(id, rest, origin, before);
     }
@@ -68,9 +79,8 @@ void Ledger::shrink(SymbolId id, const Ranks& rest, Origin origin,
   const ValueId value = symbols[id].value;
   const bool failed = symbols[id].failed;
   if (value != kNil) {
-    const Value& v = tape.value(value);
-    if (!emitted && v.alias == kNil && !v.internal &&
-        v.reads + v.pending != 0) {
+    if (!emitted && tape.alias(value) == kNil && !tape.is_internal(value) &&
+        tape.is_needed(value)) {
       const SymbolId alias =
           intern_internal(symbols[id].ranks, symbols[id].text);
       symbols[alias].value = value;
@@ -78,12 +88,7 @@ void Ledger::shrink(SymbolId id, const Ranks& rest, Origin origin,
       tape.hold_alias(value, alias);
       before += symbols[alias].text + " = copy " + symbols[id].text + "\n";
     }
-    Lost why;
-    why.kind = Lost::Kind::kRebound;
-    why.at = origin;
-    why.name = id;
-    why.generation = static_cast<uint16_t>(symbols[id].generation);
-    tape.mutable_value(value).gone = why;
+    tape.note_gone(value, rebound(id, origin, value));
   }
   const std::string name(without_ranks(symbols[id].text));
   symbols.drop_piece(id);
@@ -127,8 +132,7 @@ Ledger::PieceReads Ledger::find_pieces(std::string_view name,
 }
 
 std::string Ledger::name_of(ValueId value, std::string_view ranks) const {
-  const Value& v = tape.value(value);
-  const std::string& text = symbols[v.alias != kNil ? v.alias : v.name].text;
+  const std::string& text = symbols[reading_name(value)].text;
   return ranks.empty() ? text : with_ranks(without_ranks(text), ranks);
 }
 
@@ -160,7 +164,7 @@ SymbolId Ledger::intern_internal(const Ranks& ranks, std::string_view like) {
 
 SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
                                Origin origin) {
-  const Ranks& ranks = types.ranks(tape.value(value).type);
+  const Ranks& ranks = types.ranks(tape.type(value));
   const SymbolId id =
       ranks.empty() ? symbols.intern(name) : symbols.intern_piece(name, ranks);
   tape.hold(value, id, true);
@@ -196,7 +200,11 @@ void Ledger::drop_types() {
   if (!types.is_crowded()) return;
   std::unordered_set<TypeId> uses;
   for (ValueId v = 0; v < tape.value_limit(); ++v) {
-    if (tape.value(v).alive) uses.insert(tape.value(v).type);
+    if (tape.is_alive(v)) uses.insert(tape.type(v));
+  }
+  for (FormId f = 0; f < tape.forms().limit(); ++f) {
+    const auto& of_results = tape.forms()[f].types;
+    uses.insert(of_results.begin(), of_results.end());
   }
   types.keep_only(uses);
 }
@@ -206,13 +214,12 @@ void Ledger::write_idle_frees(std::string& out) {
   // Freeing one may leave others unread.
   for (auto idle = tape.take_idle(); !idle.empty(); idle = tape.take_idle()) {
     for (const ValueId v : idle) {
-      const Value& value = tape.value(v);
-      if (!value.alive || value.reads + value.pending != 0) continue;
-      if (value.alias != kNil) {
-        free_internal(value.alias, frees);
+      if (!tape.is_alive(v) || tape.is_needed(v)) continue;
+      if (const SymbolId alias = tape.alias(v); alias != kNil) {
+        free_internal(alias, frees);
         tape.drop_alias(v);
-      } else if (value.internal) {
-        free_internal(value.name, frees);
+      } else if (tape.is_internal(v)) {
+        free_internal(tape.name(v), frees);
         tape.let_go(v, {});
       }
     }
@@ -224,8 +231,7 @@ void Ledger::write_idle_frees(std::string& out) {
 std::string_view Ledger::lost_name(const Lost& lost) const {
   if (lost.name == kNil) return "a name";
   const Symbol& s = symbols[lost.name];
-  const bool same = static_cast<uint16_t>(s.generation) == lost.generation;
-  return same ? std::string_view(s.text) : "a name";
+  return s.since <= lost.serial ? std::string_view(s.text) : "a name";
 }
 
 // ---- what a later line can depend on ---------------------------------------
@@ -242,21 +248,20 @@ void add(std::string& text, std::string_view s) {
 
 }  // namespace
 
-void Ledger::state(std::string& text, std::vector<Origin*>& lines) {
-  // Values and nodes by age, so that equal histories get equal numbers.
+void Ledger::state(std::string& text, const PlaceVisitor& visit) {
+  // Values by age, so that equal histories get equal numbers.
   std::vector<ValueId> values;
   for (ValueId v = 0; v < tape.value_limit(); ++v) {
-    if (tape.value(v).alive) values.push_back(v);
+    if (tape.is_alive(v)) values.push_back(v);
   }
   std::sort(values.begin(), values.end(), [this](ValueId a, ValueId b) {
-    return tape.value(a).serial < tape.value(b).serial;
+    return tape.serial(a) < tape.serial(b);
   });
+  const std::vector<NodeId> nodes = tape.nodes_by_age();
   std::unordered_map<ValueId, uint64_t> value_number;
   std::unordered_map<NodeId, uint64_t> node_number;
   for (const ValueId v : values) value_number[v] = value_number.size();
-  for (NodeId n = tape.oldest(); n != kNil; n = tape.node(n).newer) {
-    node_number[n] = node_number.size();
-  }
+  for (const NodeId n : nodes) node_number[n] = node_number.size();
   const auto number_of = [&](ValueId v) {
     return v == kNil ? UINT64_MAX : value_number.at(v);
   };
@@ -268,41 +273,53 @@ void Ledger::state(std::string& text, std::vector<Origin*>& lines) {
       if (!hidden.may_be(serial)) continue;
       const auto at = std::lower_bound(
           values.begin(), values.end(), serial,
-          [this](ValueId v, uint64_t s) { return tape.value(v).serial < s; });
-      if (at != values.end() && tape.value(*at).serial == serial) {
+          [this](ValueId v, uint64_t s) { return tape.serial(v) < s; });
+      if (at != values.end() && tape.serial(*at) == serial) {
         add(text, number_of(*at));
       }
     }
   };
-  for (const ValueId id : values) {
-    Value& v = tape.mutable_value(id);
-    add_hidden(v.hidden);
-    add(text, v.type);
-    add(text, v.name == kNil ? "" : std::string_view(symbols[v.name].text));
-    if (v.alias != kNil) add(text, symbols[v.alias].text);
-    add(text, (v.internal ? 1U : 0U) + (v.differentiable ? 2U : 0U) +
-                  4U * static_cast<unsigned>(v.lost.kind) +
-                  32U * static_cast<unsigned>(v.gone.kind));
-    add(text, lost_name(v.lost));
-    add(text, lost_name(v.gone));
-    add(text, v.reads);
-    add(text, v.pending);
-    add(text, v.producer == kNil ? UINT64_MAX : node_number.at(v.producer));
-    add(text, v.uses.size());
-    lines.push_back(&v.origin);
-    lines.push_back(&v.lost.at);
-    lines.push_back(&v.gone.at);
+  const auto text_of = [this](SymbolId name) {
+    return name == kNil ? std::string_view() : symbols[name].text;
+  };
+  for (const ValueId v : values) {
+    Lost lost = tape.lost(v);
+    Lost gone = tape.gone(v);
+    add_hidden(tape.hidden(v));
+    add(text, tape.type(v));
+    add(text, text_of(tape.name(v)));
+    add(text, text_of(tape.alias(v)));
+    add(text, (tape.is_internal(v) ? 1U : 0U) +
+                  (tape.is_differentiable(v) ? 2U : 0U) +
+                  4U * static_cast<unsigned>(lost.kind) +
+                  32U * static_cast<unsigned>(gone.kind));
+    add(text, lost_name(lost));
+    add(text, lost_name(gone));
+    add(text, tape.reads(v));
+    add(text, tape.pending(v));
+    const NodeId producer = tape.producer(v);
+    add(text, producer == kNil ? UINT64_MAX : node_number.at(producer));
+    add(text, tape.users(v).size());
+    Origin origin = tape.origin(v);
+    visit(origin);
+    visit(lost.at);
+    visit(gone.at);
+    tape.move_places(v, origin, lost.at, gone.at);
   }
-  for (NodeId n = tape.oldest(); n != kNil; n = tape.node(n).newer) {
-    Node& node = tape.mutable_node(n);
-    add(text, node.text->line);
-    add(text, node.text->notes);
-    add(text, node.text->mesh);
-    for (const ValueId v : node.operands()) add(text, number_of(v));
-    for (const ValueId v : node.results()) add(text, number_of(v));
-    for (const ValueId v : node.needed()) add(text, number_of(v));
+  for (const NodeId n : nodes) {
+    const Node node = tape.node(n);
+    add(text, node.form->line);
+    add(text, node.form->notes);
+    add(text, node.form->mesh);
+    for (const ValueId v : node.operands) add(text, number_of(v));
+    for (const ValueId v : node.results) add(text, number_of(v));
+    for (const ValueId v : node.needed) add(text, number_of(v));
     add(text, node.live_inputs);
-    lines.push_back(&node.origin);
+    // Of a node whose first result is gone, too.
+    if (tape.is_alive(n)) continue;
+    Origin origin = node.origin;
+    visit(origin);
+    tape.move_places(n, origin, {}, {});
   }
   std::vector<SymbolId> names;
   for (SymbolId id = 0; id < symbols.all().size(); ++id) {
@@ -316,7 +333,7 @@ void Ledger::state(std::string& text, std::vector<Origin*>& lines) {
     add(text, s.text);
     add(text, number_of(s.value));
     add(text, s.message);
-    lines.push_back(&s.bound);
+    visit(s.bound);
   }
   add(text, meshes.describe());
   add(text, types.rounds());

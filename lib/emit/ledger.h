@@ -10,6 +10,7 @@
 #include "emit/symbols.h"
 #include "grad/tape.h"
 #include "grad/type_ids.h"
+#include "stream/replay.h"
 
 namespace gt {
 
@@ -56,6 +57,12 @@ struct Ledger {
   // Writes a free of those of our names that nobody needs any more.
   void write_idle_frees(std::string& out);
 
+  // Whose name a value's data can be read by: ours, if the user's has fewer
+  // ranks. kNil: none's.
+  SymbolId reading_name(ValueId value) const {
+    const SymbolId alias = tape.alias(value);
+    return alias != kNil ? alias : tape.name(value);
+  }
   // The name under which a value's data can be read, on `ranks` as written.
   std::string name_of(ValueId value, std::string_view ranks) const;
 
@@ -66,8 +73,8 @@ struct Ledger {
   std::string_view lost_name(const Lost& lost) const;
 
   // Appends what a later line can depend on, line numbers apart, as one text;
-  // and those numbers, in the same order.
-  void state(std::string& text, std::vector<Origin*>& lines);
+  // places are visited in the same order.
+  void state(std::string& text, const PlaceVisitor& visit);
 
  private:
   // What one free line may name: nothing beside what has ranks, and nothing of
@@ -77,6 +84,7 @@ struct Ledger {
     std::vector<std::pair<std::string, std::string>> placed;  // by name space
   };
 
+  Lost rebound(SymbolId id, Origin origin, ValueId value) const;
   SymbolId intern_internal(const Ranks& ranks, std::string_view like);
   void shrink(SymbolId id, const Ranks& rest, Origin origin,
               std::string& before);

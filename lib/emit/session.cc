@@ -73,7 +73,7 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
   instruction(origin, out);
   if (memo == nullptr || !memorable_) return;
   // Patterns that come once only are not worth the room.
-  if (memo->seen == hash) remember(*memo);
+  if (memo->seen == hash) remember(*memo, origin);
   memo->seen = hash;
 }
 
@@ -131,7 +131,7 @@ bool Session::resolve(Origin origin, std::string& out) {
     operand_symbols_.back() = id;
     operand_values_.back() = ledger_.symbols[id].value;
     operand_types_.back() =
-        &ledger_.types[ledger_.tape.value(ledger_.symbols[id].value).type];
+        &ledger_.types[ledger_.tape.type(ledger_.symbols[id].value)];
   }
   if (failed == nullptr) return true;
   if (line_.results.empty()) {
@@ -311,10 +311,9 @@ void Session::write_tail(Origin origin, std::string& out) {
   out += '\n';
 }
 
-void Session::state(std::string& text, std::vector<Origin*>& lines) {
+void Session::state(std::string& text, const PlaceVisitor& visit) {
   text.clear();
-  lines.clear();
-  ledger_.state(text, lines);
+  ledger_.state(text, visit);
   for (const auto& [path, type] : saved_) {
     text += path + " " + to_string(type) + "\n";
   }
@@ -323,11 +322,7 @@ void Session::state(std::string& text, std::vector<Origin*>& lines) {
 
 void Session::finish() {
   if (!options_.tape) return;
-  std::vector<NodeId> nodes;
-  for (NodeId n = ledger_.tape.oldest(); n != kNil;
-       n = ledger_.tape.node(n).newer) {
-    nodes.push_back(n);
-  }
+  const std::vector<NodeId> nodes = ledger_.tape.nodes_by_age();
   tape_text_ +=
       "# history at the end: " + std::to_string(nodes.size()) + " lines\n";
   print_tape(nodes, tape_text_);

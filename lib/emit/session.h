@@ -64,10 +64,10 @@ class Session : public Rewriter {
   Exit status() const { return status_; }
   bool stopped() const { return options_.fail_fast && status_ != Exit::kDone; }
 
-  // What a later line can depend on, line numbers apart, as one text; and
-  // those numbers, in the same order. Two sessions with equal states write the
+  // What a later line can depend on, line numbers apart, as one text; places
+  // are visited in the same order. Two sessions with equal states write the
   // same for the same input.
-  void state(std::string& text, std::vector<Origin*>& lines) override;
+  void state(std::string& text, const PlaceVisitor& visit) override;
   // Names and values that state() would go through.
   size_t state_size() const override { return ledger_.tape.value_limit(); }
   // Messages said so far: a round that said something is not like another.
@@ -89,15 +89,14 @@ class Session : public Rewriter {
     std::vector<TypeId> operand_types;  // of the names among them
     std::vector<TypeId> result_types;
     std::vector<uint8_t> differentiable;
-    std::vector<uint32_t> needed_operands;
-    std::vector<uint32_t> needed_results;
-    Shared<NodeText> node;  // null: no history
+    FormId form = kNil;  // which it holds; kNil: no history
+    uint32_t file = 0;
   };
 
   bool feed_memo(std::string_view line, Origin origin, const Memo& memo,
                  std::string& out);
   bool resolve_memo(const Memo& memo);
-  void remember(Memo& memo);
+  void remember(Memo& memo, Origin origin);
 
   // The kinds of line.
   void instruction(Origin origin, std::string& out);
@@ -166,6 +165,7 @@ class Session : public Rewriter {
   // Names and values.
   void record(const Call& call, Origin origin);
   void record_typed(const Call& call, Origin origin);
+  void drop_form();
   bool add_results(const Call& call);
   void bind_results(Origin origin);
   void find_needed(const Call& call);
@@ -236,14 +236,13 @@ class Session : public Rewriter {
   std::vector<uint8_t> differentiable_;
   std::vector<uint32_t> needed_operands_;
   std::vector<uint32_t> needed_results_;
-  Shared<NodeText> node_text_;
+  FormId form_ = kNil;  // of the line on the tape; kNil: it has none
   bool memorable_ = false;
   std::string before_;
   std::string line_out_;
   std::string tape_text_;
   std::string completion_;  // text that completes the line, kept alive
   Pattern pattern_;
-  std::vector<SymbolId> result_symbols_;
   std::vector<Memo> memos_;
   // The same of a line with ranks.
   LineRanks where_;

@@ -155,7 +155,7 @@ Status Session::check_target(size_t operand,
                              const GradientTarget& target) const {
   const Operand& o = line_.operands[operand];
   for (const ValueOnRanks& part : target.parts) {
-    const TypeId type = ledger_.tape.value(part.value).type;
+    const TypeId type = ledger_.tape.type(part.value);
     const std::string what =
         with_ranks(o.text, o.ranks) + " " + ledger_.types.describe(type);
     if (!is_float(ledger_.types[type].dtype)) {
@@ -173,18 +173,19 @@ Status Session::check_target(size_t operand,
 }
 
 Status Session::explain_lost(const LostTarget& lost) const {
-  const Value& v = ledger_.tape.value(lost.value);
+  const SymbolId name = ledger_.tape.name(lost.value);
+  const Lost& why = ledger_.tape.lost(lost.value);
   const size_t operand = lost.target + 1;
   const std::string target(line_.operands[operand].text);
   const std::string what =
-      (v.name == kNil ? std::string("a value") : ledger_.symbols[v.name].text) +
-      ", computed at " + place_of(v.origin) + ",";
+      (name == kNil ? std::string("a value") : ledger_.symbols[name].text) +
+      ", computed at " + place_of(ledger_.tape.origin(lost.value)) + ",";
   std::string message;
-  if (v.lost.kind == Lost::Kind::kConsumed) {
-    message = " was consumed by the grad at " + place_of(v.lost.at) +
+  if (why.kind == Lost::Kind::kConsumed) {
+    message = " was consumed by the grad at " + place_of(why.at) +
               "; write retain=1 there, or detach it";
   } else {
-    message = " was forgotten at " + place_of(v.lost.at) +
+    message = " was forgotten at " + place_of(why.at) +
               ", being longer than --history lines; detach it or raise the "
               "limit";
   }
@@ -195,11 +196,14 @@ Status Session::explain_lost(const LostTarget& lost) const {
 
 Session::Rebound Session::rebound_behind(ValueId loss) const {
   Rebound rebound;
-  walk_back(ledger_.tape, loss, [&](ValueId id, const Value& v) {
-    if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil) {
+  const Tape& tape = ledger_.tape;
+  walk_back(tape, loss, [&](ValueId id) {
+    const Lost gone = tape.gone(id);
+    if (tape.lost(id).kind == Lost::Kind::kRebound &&
+        tape.producer(id) == kNil) {
       rebound.ends.push_back(id);
-    } else if (v.gone.kind != Lost::Kind::kNot) {
-      rebound.by_name[without_ranks(ledger_.lost_name(v.gone))].push_back(id);
+    } else if (gone.kind != Lost::Kind::kNot) {
+      rebound.by_name[without_ranks(ledger_.lost_name(gone))].push_back(id);
     }
     return true;
   });
@@ -225,22 +229,22 @@ Status Session::check_rebound(const Targets& targets, size_t target,
     values.insert(values.end(), named->second.begin(), named->second.end());
   }
   for (const ValueId id : values) {
-    const Value& v = ledger_.tape.value(id);
+    const Lost gone = ledger_.tape.gone(id);
+    const Lost& lost = ledger_.tape.lost(id);
     const Lost* rebound = nullptr;
-    if (v.gone.kind != Lost::Kind::kNot && is_target(v.gone)) {
-      rebound = &v.gone;
-    }
+    if (gone.kind != Lost::Kind::kNot && is_target(gone)) rebound = &gone;
     // The name that went last stands for all that led here. It is not the
     // target's unless that was bound since.
     uint64_t bound = 0;
     for (const ValueOnRanks& part : targets.values[target].parts) {
-      bound = std::max(bound, ledger_.tape.value(part.value).serial);
+      bound = std::max(bound, ledger_.tape.serial(part.value));
     }
-    const bool since = is_target(v.lost)
-                           ? bound > v.serial
-                           : bound > ledger_.tape.value(targets.loss).serial;
-    if (v.lost.kind == Lost::Kind::kRebound && v.producer == kNil && since) {
-      rebound = &v.lost;
+    const bool since = is_target(lost)
+                           ? bound > ledger_.tape.serial(id)
+                           : bound > ledger_.tape.serial(targets.loss);
+    if (lost.kind == Lost::Kind::kRebound &&
+        ledger_.tape.producer(id) == kNil && since) {
+      rebound = &lost;
     }
     if (rebound != nullptr) {
       return explain_rebound(*rebound, targets.loss, bound, operand.column);
@@ -254,10 +258,10 @@ Status Session::check_rebound(const Targets& targets, size_t target,
 Error Session::explain_rebound(const Lost& rebound, ValueId loss,
                                uint64_t bound, uint32_t column) const {
   const std::string name(ledger_.lost_name(rebound));
-  const bool since = bound > ledger_.tape.value(loss).serial;
+  const bool since = bound > ledger_.tape.serial(loss);
   return Error{
       "grad: " + with_ranks(line_.operands[0].text, line_.operands[0].ranks) +
-          ", computed at " + place_of(ledger_.tape.value(loss).origin) +
+          ", computed at " + place_of(ledger_.tape.origin(loss)) +
           ", depends on the value that " + name + " had until " +
           place_of(rebound.at) + ", and not on the one that it has now; " +
           (since ? "take grad before that line, or " : "") +
@@ -269,8 +273,7 @@ Error Session::explain_rebound(const Lost& rebound, ValueId loss,
 bool Session::holds_ranks(const GradientOperand& operand,
                           const std::string& ranks) const {
   if (ranks.empty()) return true;
-  const Value& v = ledger_.tape.value(operand.id);
-  const Symbol& s = ledger_.symbols[v.alias != kNil ? v.alias : v.name];
+  const Symbol& s = ledger_.symbols[ledger_.reading_name(operand.id)];
   const std::string& wanted = operand.ranks.empty() ? ranks : operand.ranks;
   return includes(s.ranks, ascending(parse_ranks(wanted).value()));
 }
@@ -280,12 +283,13 @@ Status Session::check_held(const GradientProgram& program) const {
   for (const GradientLine& line : program.lines) {
     for (const GradientOperand& o : line.operands) {
       if (o.kind != GradientOperand::Kind::kForward) continue;
-      const Value& v = ledger_.tape.value(o.id);
-      if (v.name != kNil && holds_ranks(o, line.ranks)) continue;
+      const bool is_held = ledger_.tape.name(o.id) != kNil;
+      if (is_held && holds_ranks(o, line.ranks)) continue;
+      const Lost gone = ledger_.tape.gone(o.id);
       return Error{"grad: needs the value that " +
-                       std::string(ledger_.lost_name(v.gone)) + " had at " +
-                       place_of(v.origin) + ", let go at " +
-                       place_of(v.gone.at) +
+                       std::string(ledger_.lost_name(gone)) + " had at " +
+                       place_of(ledger_.tape.origin(o.id)) + ", let go at " +
+                       place_of(gone.at) +
                        "; a stream opened by #gt gets no aliases",
                    line_.op_column};
     }
@@ -296,19 +300,18 @@ Status Session::check_held(const GradientProgram& program) const {
 void Session::print_tape(std::span<const NodeId> nodes,
                          std::string& out) const {
   for (const NodeId id : nodes) {
-    const Node& n = ledger_.tape.node(id);
+    const Node n = ledger_.tape.node(id);
     std::string type;
-    for (const ValueId r : n.results()) {
-      if (r != kNil) type = ledger_.types.describe(ledger_.tape.value(r).type);
+    for (const ValueId r : n.results) {
+      if (r != kNil) type = ledger_.types.describe(ledger_.tape.type(r));
     }
     std::string reads;
-    for (const ValueId v : n.needed()) {
-      const Value& read = ledger_.tape.value(v);
-      const SymbolId name = read.alias != kNil ? read.alias : read.name;
+    for (const ValueId v : n.needed) {
+      const SymbolId name = ledger_.reading_name(v);
       reads +=
           " " + (name == kNil ? std::string("?") : ledger_.symbols[name].text);
     }
-    out += n.text->shown + "  # " + place_of(n.origin) + " " + type +
+    out += n.form->shown + "  # " + place_of(n.origin) + " " + type +
            (reads.empty() ? "" : " reads" + reads) + "\n";
   }
 }

@@ -114,44 +114,53 @@ void Session::record_typed(const Call& call, Origin origin) {
       result_values_.push_back(ledger_.tape.add_leaf(
           result_types_[r], differentiable_[r] != 0, origin));
     }
-    needed_operands_.clear();
-    needed_results_.clear();
-    node_text_.reset();
+    drop_form();
     return;
   }
   find_needed(call);
-  NodeText node;
-  append_without_names(line_, node.line);
+  Form form;
+  form.op = call.op;
+  append_without_names(line_, form.line);
   if (TypeIds::is_placed(result_types_[0])) {
-    node.mesh = ledger_.mesh_ids.id(mesh_);
+    form.mesh = ledger_.mesh_ids.id(mesh_);
   }
-  if (options_.tape) append_instruction(node.shown, line_);
+  if (options_.tape) append_instruction(form.shown, line_);
   for (const Note& note : line_.notes) {
     if (note.key != "signal" && note.key != "mb" && note.key != "local") {
       continue;
     }
-    node.notes += " #" + std::string(note.key);
-    if (!note.value.empty()) node.notes += "=" + std::string(note.value);
+    form.notes += " #" + std::string(note.key);
+    if (!note.value.empty()) form.notes += "=" + std::string(note.value);
   }
-  node_text_ = Shared<NodeText>(std::move(node));
-  ledger_.tape.record(
-      {call.op, node_text_, operand_values_, result_types_, differentiable_,
-       needed_operands_, needed_results_, origin},
-      result_values_);
+  form.file = origin.file();
+  form.operands = static_cast<uint32_t>(operand_values_.size());
+  form.types.assign(result_types_);
+  form.differentiable.assign(differentiable_);
+  form.needed_operands.assign(needed_operands_);
+  form.needed_results.assign(needed_results_);
+  drop_form();
+  form_ = ledger_.tape.forms().obtain(std::move(form));
+  ledger_.tape.record(form_, operand_values_, origin, result_values_);
+}
+
+void Session::drop_form() {
+  if (form_ != kNil) ledger_.tape.forms().drop(form_);
+  form_ = kNil;
 }
 
 // Whoever follows from the oldest line holds the history.
 void Session::warn_history(NodeId oldest, Origin origin) {
   SymbolId holder = kNil;
   for (NodeId n = oldest; n != kNil && holder == kNil;) {
-    NodeId next = kNil;
-    for (const ValueId r : ledger_.tape.node(n).results()) {
+    const Tape& tape = ledger_.tape;
+    const Node node = tape.node(n);
+    n = kNil;
+    for (const ValueId r : node.results) {
       if (r == kNil) continue;
-      const Value& v = ledger_.tape.value(r);
-      if (v.name != kNil && !v.internal) holder = v.name;
-      if (!v.uses.empty()) next = v.uses.back().node;
+      if (tape.name(r) != kNil && !tape.is_internal(r)) holder = tape.name(r);
+      const std::vector<NodeId> users = tape.users(r);
+      if (!users.empty()) n = users.front();
     }
-    n = next;
   }
   std::string name = "a live name";
   if (holder != kNil) {

@@ -23,7 +23,7 @@ Status Session::join_operands(Origin origin) {
     operand_values_[i] = value_of(pieces[0]);
     if (pieces.size() == 1) continue;
     const auto dtype_of = [&](const Ledger::PieceRead& read) {
-      return ledger_.types[ledger_.tape.value(value_of(read)).type].dtype;
+      return ledger_.types[ledger_.tape.type(value_of(read))].dtype;
     };
     for (const Ledger::PieceRead& read : pieces) {
       if (dtype_of(read) == dtype_of(pieces[0])) continue;
@@ -55,7 +55,7 @@ ValueId Session::join_operand(size_t operand, Origin origin) {
     values.push_back(ledger_.symbols[read.symbol].value);
     type.ranks = together(type.ranks, read.ranks);
     const PlacedType& part =
-        ledger_.types.placed(ledger_.tape.value(values.back()).type);
+        ledger_.types.placed(ledger_.tape.type(values.back()));
     typed.push_back({&part.letters, &read.ranks});
     read_parts.push_back({&part, &read.ranks});
     tail += " x@" + to_string(read.ranks);
@@ -67,45 +67,33 @@ ValueId Session::join_operand(size_t operand, Origin origin) {
   type.global = joined_type(read_parts, mesh_);
   const std::string text = "r@" + to_string(type.ranks) + tail;
   // The same was put together before, and nothing of it bound again since.
-  for (const Use& use : ledger_.tape.value(values[0]).uses) {
-    const Node& n = ledger_.tape.node(use.node);
-    if (n.op == &pieces_op() && n.text->line == text &&
-        n.results()[0] != kNil &&
-        std::equal(values.begin(), values.end(), n.operands().begin(),
-                   n.operands().end())) {
-      return n.results()[0];
+  for (const NodeId user : ledger_.tape.users(values[0])) {
+    const Form& known = ledger_.tape.form(user);
+    if (known.op != &pieces_op() || known.line != text) continue;
+    const Node n = ledger_.tape.node(user);
+    if (n.results[0] != kNil &&
+        std::equal(values.begin(), values.end(), n.operands.begin(),
+                   n.operands.end())) {
+      return n.results[0];
     }
   }
-  NodeText node;
-  node.line = text;
-  node.mesh = ledger_.mesh_ids.id(mesh_);
+  Form form;
+  form.line = text;
+  form.mesh = ledger_.mesh_ids.id(mesh_);
   if (options_.tape) {
     const std::string name(line_.operands[operand].text);
-    node.shown = with_ranks(name, to_string(type.ranks)) + " = pieces";
+    form.shown = with_ranks(name, to_string(type.ranks)) + " = pieces";
     for (const Ledger::PieceRead& read : reads_[operand].pieces) {
-      node.shown += " " + with_ranks(name, to_string(read.ranks));
+      form.shown += " " + with_ranks(name, to_string(read.ranks));
     }
   }
   const bool floats = is_float(type.types[0].dtype);
-  const std::vector<TypeId> types = {ledger_.types.id(std::move(type))};
-  const std::vector<uint8_t> differentiable = {floats ? uint8_t{1}
-                                                      : uint8_t{0}};
-  std::vector<ValueId> results;
-  if (floats) {
-    ledger_.tape.record({&pieces_op(),
-                         Shared<NodeText>(std::move(node)),
-                         values,
-                         types,
-                         differentiable,
-                         {},
-                         {},
-                         origin},
-                        results);
-  } else {
-    results = {ledger_.tape.add_leaf(types[0], false, origin)};
-  }
-  joined_.push_back(results[0]);
-  return results[0];
+  const TypeId id = ledger_.types.id(std::move(type));
+  const ValueId value =
+      floats ? ledger_.tape.join(std::move(form), id, values, origin)
+             : ledger_.tape.add_leaf(id, false, origin);
+  joined_.push_back(value);
+  return value;
 }
 
 // A value put together has a name where a history needs its data.
@@ -113,8 +101,11 @@ void Session::settle_joined(Origin origin) {
   for (size_t i = 0; i < reads_.size(); ++i) {
     const ValueId id_of = operand_values_[i];
     if (reads_[i].pieces.size() < 2 || id_of == kNil) continue;
-    const Value& v = ledger_.tape.value(id_of);
-    if (!v.alive || v.reads == 0 || v.name != kNil || ledger_.emitted) continue;
+    const Tape& tape = ledger_.tape;
+    if (!tape.is_alive(id_of) || tape.reads(id_of) == 0 ||
+        tape.name(id_of) != kNil || ledger_.emitted) {
+      continue;
+    }
     const SymbolId id = ledger_.hold_internal(
         operand_values_[i], ledger_.fresh_name(line_.operands[i].text), origin);
     before_ += ledger_.symbols[id].text + " = copy " +
@@ -123,7 +114,7 @@ void Session::settle_joined(Origin origin) {
                "\n";
   }
   for (const ValueId v : joined_) {
-    if (ledger_.tape.value(v).fresh) ledger_.tape.let_be(v);
+    if (ledger_.tape.is_fresh(v)) ledger_.tape.let_be(v);
   }
   joined_.clear();
 }

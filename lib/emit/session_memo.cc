@@ -15,7 +15,7 @@ bool Session::resolve_memo(const Memo& memo) {
     if (id == kNil || ledger_.symbols[id].value == kNil) return false;
     const ValueId value = ledger_.symbols[id].value;
     const TypeId type = memo.operand_types[next++ - pattern_.results];
-    if (ledger_.tape.value(value).type != type) return false;
+    if (ledger_.tape.type(value) != type) return false;
     operand_values_.back() = value;
   }
   for (size_t i = 1; i < pattern_.results; ++i) {
@@ -29,14 +29,12 @@ bool Session::resolve_memo(const Memo& memo) {
 bool Session::feed_memo(std::string_view line, Origin origin, const Memo& memo,
                         std::string& out) {
   if (memo.op == nullptr || memo.emitted != ledger_.emitted ||
-      memo.key != pattern_.key || !resolve_memo(memo)) {
+      memo.key != pattern_.key || memo.file != origin.file() ||
+      !resolve_memo(memo)) {
     return false;
   }
-  if (memo.node) {
-    ledger_.tape.record({memo.op, memo.node, operand_values_, memo.result_types,
-                         memo.differentiable, memo.needed_operands,
-                         memo.needed_results, origin},
-                        result_values_);
+  if (memo.form != kNil) {
+    ledger_.tape.record(memo.form, operand_values_, origin, result_values_);
   } else {
     result_values_.clear();
     for (size_t r = 0; r < pattern_.results; ++r) {
@@ -62,7 +60,7 @@ bool Session::feed_memo(std::string_view line, Origin origin, const Memo& memo,
   return true;
 }
 
-void Session::remember(Memo& memo) {
+void Session::remember(Memo& memo, Origin origin) {
   memo.key = pattern_.key;
   memo.emitted = ledger_.emitted;
   memo.op = call_.op;
@@ -75,9 +73,10 @@ void Session::remember(Memo& memo) {
   }
   memo.result_types = result_types_;
   memo.differentiable = differentiable_;
-  memo.needed_operands = needed_operands_;
-  memo.needed_results = needed_results_;
-  memo.node = node_text_;
+  memo.file = origin.file();
+  if (form_ != kNil) ledger_.tape.forms().hold(form_);
+  if (memo.form != kNil) ledger_.tape.forms().drop(memo.form);
+  memo.form = form_;
 }
 
 }  // namespace gt

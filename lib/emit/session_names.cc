@@ -98,7 +98,7 @@ void Session::free_names(Origin origin, std::string& out) {
   for (const SymbolId id : unplaced) {
     names += " " + ledger_.symbols[id].text;
     ledger_.release(id, origin, before_);
-    ledger_.symbols.note_unbound();
+    ledger_.symbols.note_unbound(ledger_.tape.next_serial());
   }
   for (const Freed& freed : placed) {
     piece_names += " " + with_ranks(freed.name, freed.text);

@@ -105,7 +105,7 @@ const Type* Session::piece_type(size_t operand, int64_t rank) const {
       continue;
     }
     const ValueId value = ledger_.symbols[read.symbol].value;
-    return &ledger_.types.on(ledger_.tape.value(value).type, rank);
+    return &ledger_.types.on(ledger_.tape.type(value), rank);
   }
   return nullptr;
 }
@@ -137,9 +137,8 @@ void Session::placed_plain(Origin origin, std::string& out) {
   }
   std::vector<const PlacedType*> operands;
   for (const ValueId v : operand_values_) {
-    operands.push_back(v == kNil
-                           ? nullptr
-                           : &ledger_.types.placed(ledger_.tape.value(v).type));
+    operands.push_back(v == kNil ? nullptr
+                                 : &ledger_.types.placed(ledger_.tape.type(v)));
   }
   auto types =
       line_types(line_, where_,
@@ -183,7 +182,7 @@ void Session::redistribute(Origin origin, std::string& out) {
   const LetterOn letter = [this](const std::string& axis) {
     const ValueId v = ledger_.symbols[reads_[0].pieces[0].symbol].value;
     const auto axes = mesh_->resolve(axis);
-    return ledger_.types.placed(ledger_.tape.value(v).type)
+    return ledger_.types.placed(ledger_.tape.type(v))
         .letters.on(*axes.value()[0]);
   };
   auto steps = redistribution_steps(line_, *grid, pieces, letter);

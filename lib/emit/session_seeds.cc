@@ -102,8 +102,8 @@ void Session::hold_seed(SymbolId seed, Origin origin) {
 
 // A register that the program bound is held by no read of ours.
 void Session::let_go_seed(ValueId seed) {
-  if (seed == kNil || !ledger_.tape.value(seed).internal) return;
-  ledger_.tape.mutable_value(seed).internal = false;
+  if (seed == kNil || !ledger_.tape.is_internal(seed)) return;
+  ledger_.tape.make_users(seed);
   ledger_.tape.drop_read(seed);
 }
 

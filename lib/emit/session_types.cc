@@ -10,7 +10,7 @@ namespace gt {
 namespace {
 
 const LocalType& letters_of(const Ledger& ledger, ValueId value) {
-  return ledger.types.placed(ledger.tape.value(value).type).letters;
+  return ledger.types.placed(ledger.tape.type(value)).letters;
 }
 
 }  // namespace
@@ -30,17 +30,19 @@ Session::Untyped Session::find_untyped(ValueId loss,
     open.pop_back();
     if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
     seen.push_back(id);
-    const Value& v = ledger_.tape.value(id);
-    if (v.producer == kNil) {
-      return {": nothing says what is made at " + place_of(v.origin), ""};
+    const NodeId producer = ledger_.tape.producer(id);
+    if (producer == kNil) {
+      return {
+          ": nothing says what is made at " + place_of(ledger_.tape.origin(id)),
+          ""};
     }
-    const Node& n = ledger_.tape.node(v.producer);
+    const Node n = ledger_.tape.node(producer);
     Line line;
-    GT_CHECK(parse_line(n.text->line, line).ok());
+    GT_CHECK(parse_line(n.form->line, line).ok());
     std::string found, letters;
     bool known = true;
-    for (size_t i = 0; i < n.operands().size(); ++i) {
-      const ValueId operand = n.operands()[i];
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      const ValueId operand = n.operands[i];
       if (operand == kNil) continue;
       const char letter = letters_of(ledger_, operand).on(axis);
       if (letter == kUntyped) {
@@ -117,16 +119,16 @@ std::string Session::remedy(const Operand& loss, ValueId value,
            " src=V dst=P #local, and take the gradient of that";
   }
   // R: the line that made it so may make it I as well, or be left out.
-  const NodeId producer = ledger_.tape.value(value).producer;
-  if (producer != kNil && ledger_.tape.node(producer).op->row != nullptr &&
-      ledger_.tape.node(producer).op->row->needs_ranks()) {
-    const Node& n = ledger_.tape.node(producer);
-    const SymbolId operand = ledger_.tape.value(n.operands()[0]).name;
+  const NodeId producer = ledger_.tape.producer(value);
+  if (producer != kNil && ledger_.tape.form(producer).op->row != nullptr &&
+      ledger_.tape.form(producer).op->row->needs_ranks()) {
+    const Node n = ledger_.tape.node(producer);
+    const SymbolId operand = ledger_.tape.name(n.operands[0]);
     const std::string x =
         operand == kNil
             ? std::string("x")
             : std::string(without_ranks(ledger_.symbols[operand].text));
-    if (letters_of(ledger_, n.operands()[0]).on(axis) == 'R') {
+    if (letters_of(ledger_, n.operands[0]).on(axis) == 'R') {
       return "; fix: skip the reduction, since " + x +
              " is the same on all ranks already, and claim #type=" + axis.name +
              ":I where its data are made";

@@ -54,21 +54,21 @@ void Symbols::rebuild(size_t slots) {
   }
 }
 
-void Symbols::note_unbound() {
+void Symbols::note_unbound(uint64_t next_serial) {
   constexpr size_t kKept = 4096;
   if (++unbound_ < kKept || unbound_ < symbols_.size() / 2) return;
-  collect();
+  collect(next_serial);
   unbound_ = 0;
 }
 
-void Symbols::collect() {
+void Symbols::collect(uint64_t next_serial) {
   for (SymbolId id = 0; id < symbols_.size(); ++id) {
     Symbol& s = symbols_[id];
     if (s.is_bound() || s.text.empty()) continue;
     s.text.clear();
     s.message.clear();
     s.ranks.clear();
-    ++s.generation;
+    s.since = next_serial;
     free_.push_back(id);
   }
   rebuild(slots_.size());

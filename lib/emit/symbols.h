@@ -13,12 +13,13 @@ namespace gt {
 struct Symbol {
   std::string text;  // with its ranks, "x@0-3"
   uint64_t hash = 0;
-  ValueId value = kNil;     // kNil: unbound, or failed
-  uint32_t generation = 0;  // grows when the slot gets another name
-  bool failed = false;      // bound to a fail value
-  Origin bound;             // where it was bound
-  std::string message;      // of a failed one
-  Ranks ranks;              // ascending; none of an unplaced one
+  ValueId value = kNil;  // kNil: unbound, or failed
+  // Values that are older (Tape::serial) had another name in this slot.
+  uint64_t since = 0;
+  bool failed = false;  // bound to a fail value
+  Origin bound;         // where it was bound
+  std::string message;  // of a failed one
+  Ranks ranks;          // ascending; none of an unplaced one
   bool is_bound() const { return value != kNil || failed; }
 };
 
@@ -30,8 +31,9 @@ class Symbols {
   // kNil if the name was never seen, or was long since freed.
   SymbolId find(std::string_view name) const;
   SymbolId intern(std::string_view name);
-  // Slots of unbound names are given to others once there are many of them.
-  void note_unbound();
+  // Slots of unbound names are given to others once there are many of them, for
+  // values from that serial number on.
+  void note_unbound(uint64_t next_serial);
 
   Symbol& operator[](SymbolId id) { return symbols_[id]; }
   const Symbol& operator[](SymbolId id) const { return symbols_[id]; }
@@ -50,7 +52,7 @@ class Symbols {
  private:
   size_t probe(std::string_view name, uint64_t hash) const;
   void rebuild(size_t slots);
-  void collect();
+  void collect(uint64_t next_serial);
 
   std::vector<Symbol> symbols_;
   std::vector<SymbolId> free_;

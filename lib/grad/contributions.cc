@@ -124,7 +124,7 @@ std::vector<HandleOnRanks> Contributions::fit(ValueId value,
     Ranks ranks;
   };
   std::vector<SameFit> groups;
-  const TypeId wanted = tape_.value(value).type;
+  const TypeId wanted = tape_.type(value);
   const auto axes = whole_axes(operand, wanted);
   const auto cut = lines_.cut(wanted, {ranks, mesh});
   const auto put = [&](int64_t rank) {
@@ -173,7 +173,7 @@ std::vector<HandleOnRanks> Contributions::fit(ValueId value,
 Handle Contributions::settle(ValueId value, Handle handle,
                              const LinePlace& place) {
   if (place.ranks.empty()) return handle;
-  const LocalType& is = lines_.letters(tape_.value(value).type);
+  const LocalType& is = lines_.letters(tape_.type(value));
   const LocalType& made =
       lines_.letters(lines_.type_id(GradientLines::handle(handle)));
   LocalType partial;
@@ -201,7 +201,7 @@ Handle Contributions::read(ValueId value, const LinePlace& place) {
     read.push_back({part.handle, both});
     rest = without(rest, both);
   }
-  const TypeId type = tape_.value(value).type;
+  const TypeId type = tape_.type(value);
   LocalType claim;
   for (const LocalType::Axis& a :
        restricted(lines_.letters(type), wanted).axes) {

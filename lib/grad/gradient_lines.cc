@@ -50,7 +50,7 @@ void GradientLines::append(GradientLine line) {
 
 TypeId GradientLines::type_id(const GradientOperand& operand) const {
   return operand.kind == Kind::kHandle ? program_.handle_types[operand.id]
-                                       : tape_.value(operand.id).type;
+                                       : tape_.type(operand.id);
 }
 
 const LocalType& GradientLines::letters(TypeId type) const {

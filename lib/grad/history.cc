@@ -7,16 +7,16 @@ namespace {
 
 void collect(const Tape& tape, ValueId loss, History& history) {
   std::unordered_set<NodeId> seen;
-  walk_back(tape, loss, [&](ValueId id, const Value& v) {
+  walk_back(tape, loss, [&](ValueId id) {
     history.reached.insert(id);
-    if (v.producer == kNil || !seen.insert(v.producer).second) return false;
-    history.nodes.push_back(v.producer);
+    const NodeId producer = tape.producer(id);
+    if (producer == kNil || !seen.insert(producer).second) return false;
+    history.nodes.push_back(producer);
     return true;
   });
-  std::sort(history.nodes.begin(), history.nodes.end(),
-            [&tape](NodeId a, NodeId b) {
-              return tape.node(a).serial > tape.node(b).serial;
-            });
+  std::sort(
+      history.nodes.begin(), history.nodes.end(),
+      [&tape](NodeId a, NodeId b) { return tape.serial(a) > tape.serial(b); });
 }
 
 // Values from which a target can be reached, targets included.
@@ -26,13 +26,12 @@ void mark_wanted(const Tape& tape, History& history) {
     if (history.reached.count(t) > 0) wanted.insert(t);
   }
   for (auto it = history.nodes.rbegin(); it != history.nodes.rend(); ++it) {
-    const Node& n = tape.node(*it);
-    const bool leads = std::any_of(
-        n.operands().begin(), n.operands().end(),
-        [&](ValueId v) { return v != kNil && wanted.count(v) > 0; });
+    bool leads = false;
+    tape.each_operand(*it,
+                      [&](ValueId v) { leads = leads || wanted.count(v) > 0; });
     if (!leads) continue;
-    for (const ValueId r : n.results()) {
-      if (r != kNil && tape.value(r).differentiable) wanted.insert(r);
+    for (const ValueId r : tape.node(*it).results) {
+      if (r != kNil && tape.is_differentiable(r)) wanted.insert(r);
     }
   }
 }
@@ -40,26 +39,27 @@ void mark_wanted(const Tape& tape, History& history) {
 // Values behind the loss whose own history, being lost, may hide targets.
 std::vector<ValueId> lost_ends(const Tape& tape, ValueId loss) {
   std::vector<ValueId> ends;
-  walk_back(tape, loss, [&](ValueId id, const Value& v) {
-    if (v.producer == kNil && v.lost.hides_targets()) ends.push_back(id);
+  walk_back(tape, loss, [&](ValueId id) {
+    const bool is_end = tape.producer(id) == kNil;
+    if (is_end && tape.lost(id).hides_targets()) ends.push_back(id);
     return true;
   });
   return ends;
 }
 
 bool may_hide(const Tape& tape, ValueId end, ValueId target) {
-  const Value& v = tape.value(end);
-  const uint64_t serial = tape.value(target).serial;
-  return end != target && v.serial >= serial && v.hidden.may_be(serial);
+  const uint64_t serial = tape.serial(target);
+  return end != target && tape.serial(end) >= serial &&
+         tape.hidden(end).may_be(serial);
 }
 
 // Such a value that is reached without passing the target; or kNil.
 ValueId lost_between(const Tape& tape, ValueId loss, ValueId target) {
   ValueId found = kNil;
-  walk_back(tape, loss, [&](ValueId id, const Value& v) {
+  walk_back(tape, loss, [&](ValueId id) {
     if (found != kNil || id == target) return false;
-    if (v.serial < tape.value(target).serial) return false;
-    if (v.producer == kNil && v.lost.hides_targets() &&
+    if (tape.serial(id) < tape.serial(target)) return false;
+    if (tape.producer(id) == kNil && tape.lost(id).hides_targets() &&
         may_hide(tape, id, target)) {
       found = id;
     }

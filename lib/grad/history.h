@@ -9,7 +9,7 @@
 
 namespace gt {
 
-// Calls goes_on(id, value) once for each value behind `from`, itself included;
+// Calls goes_on(id) once for each value behind `from`, itself included;
 // where it says false, what that value was computed of is not looked at.
 template <typename GoesOn>
 void walk_back(const Tape& tape, ValueId from, const GoesOn& goes_on) {
@@ -19,11 +19,9 @@ void walk_back(const Tape& tape, ValueId from, const GoesOn& goes_on) {
     const ValueId id = open.back();
     open.pop_back();
     if (!seen.insert(id).second) continue;
-    const Value& v = tape.value(id);
-    if (!goes_on(id, v) || v.producer == kNil) continue;
-    for (const ValueId operand : tape.node(v.producer).operands()) {
-      if (operand != kNil) open.push_back(operand);
-    }
+    const NodeId producer = goes_on(id) ? tape.producer(id) : kNil;
+    if (producer == kNil) continue;
+    tape.each_operand(producer, [&](ValueId v) { open.push_back(v); });
   }
 }
 

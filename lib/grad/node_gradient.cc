@@ -61,8 +61,7 @@ void NodeGradient::write(std::vector<StepGroup> groups) {
   for (const Same& same : structures) write_same(same);
   for (const Contribution& c : contributions_) {
     if (c.part.operand.kind == GradientOperand::Kind::kHandle) {
-      pass_.lines.claim_shards(c.part.operand.id,
-                               pass_.tape.value(c.value).type);
+      pass_.lines.claim_shards(c.part.operand.id, pass_.tape.type(c.value));
     }
     pass_.gradients.add(c.value, c.part.operand, c.part.ranks, place_.mesh);
   }
@@ -131,7 +130,7 @@ std::optional<PlacedType> NodeGradient::sized_as(const Step& step) const {
   if (!step.sized) return std::nullopt;
   const ValueId v = value_of(step.sized->ref);
   if (v == kNil) return std::nullopt;
-  PlacedType type = pass_.lines.types().placed(pass_.tape.value(v).type);
+  PlacedType type = pass_.lines.types().placed(pass_.tape.type(v));
   if (!type.global || !type.global->is_sharded()) return std::nullopt;
   const int dim = step.sized->dim;
   if (dim == 0) return type;
@@ -181,7 +180,7 @@ bool NodeGradient::is_uneven(size_t s) const {
 ValueId NodeGradient::value_of(const Ref& ref) const {
   const bool of_result =
       ref.kind == Ref::Kind::kResult || ref.kind == Ref::Kind::kResultGrad;
-  return of_result ? node_.results()[ref.index] : operand_value(ref.index);
+  return of_result ? node_.results[ref.index] : operand_value(ref.index);
 }
 
 void NodeGradient::write_same(const Same& groups) {
@@ -271,8 +270,8 @@ void NodeGradient::write_step(const Step& step, const LinePlace& place) {
 // else there: any constant is I as well, and zeros are a P.
 LocalType NodeGradient::claim_of(const Op& constant) {
   LocalType claim;
-  for (uint32_t r = 0; r < node_.results().size(); ++r) {
-    const ValueId v = node_.results()[r];
+  for (uint32_t r = 0; r < node_.results.size(); ++r) {
+    const ValueId v = node_.results[r];
     if (v == kNil || !pass_.gradients.has(v)) continue;
     const Handle h = result_gradient(r);
     for (const LocalType::Axis& a :
@@ -295,9 +294,9 @@ LocalType NodeGradient::claim_of(const Step& step) {
   if (!step.sized || step.sized->ref.kind != Ref::Kind::kOperandGrad) {
     return claim;
   }
-  const TypeId type = pass_.tape.value(value_of(step.sized->ref)).type;
-  for (uint32_t r = 0; r < node_.results().size(); ++r) {
-    const ValueId v = node_.results()[r];
+  const TypeId type = pass_.tape.type(value_of(step.sized->ref));
+  for (uint32_t r = 0; r < node_.results.size(); ++r) {
+    const ValueId v = node_.results[r];
     if (v == kNil || !pass_.gradients.has(v)) continue;
     const TypeId made =
         pass_.lines.type_id(GradientLines::handle(result_gradient(r)));
@@ -331,7 +330,7 @@ GradientOperand NodeGradient::read(const Ref& ref, const LinePlace& place) {
     case Ref::Kind::kOperand:
       return GradientLines::forward(operand_value(ref.index));
     case Ref::Kind::kResult:
-      return GradientLines::forward(node_.results()[ref.index]);
+      return GradientLines::forward(node_.results[ref.index]);
     case Ref::Kind::kResultGrad:
       return GradientLines::handle(result_gradient(ref.index));
     default:
@@ -357,7 +356,7 @@ GradientOperand NodeGradient::read(const Ref& ref, const LinePlace& place) {
 Handle NodeGradient::result_gradient(uint32_t result) {
   const auto it = result_gradients_.find(result);
   if (it != result_gradients_.end()) return it->second;
-  const ValueId v = node_.results()[result];
+  const ValueId v = node_.results[result];
   Handle h;
   if (v != kNil && pass_.gradients.has(v)) {
     h = pass_.gradients.read(v, place_);
@@ -395,9 +394,9 @@ std::optional<StatedCut> NodeGradient::cut_of_result(uint32_t result) {
       type.types.push_back(group.results[result]);
     }
   }
-  for (const ValueId v : node_.results()) {
+  for (const ValueId v : node_.results) {
     if (v == kNil) continue;
-    type.global = pass_.lines.types().placed(pass_.tape.value(v).type).global;
+    type.global = pass_.lines.types().placed(pass_.tape.type(v)).global;
     if (!type.global || !type.global->is_sharded() ||
         type.global->spec.size() != type.types[0].shape.size()) {
       continue;
@@ -409,14 +408,14 @@ std::optional<StatedCut> NodeGradient::cut_of_result(uint32_t result) {
 
 ValueId NodeGradient::operand_value(uint32_t argument) const {
   const int32_t operand = call_.arguments[argument].operand;
-  return operand < 0 ? kNil : node_.operands()[static_cast<size_t>(operand)];
+  return operand < 0 ? kNil : node_.operands[static_cast<size_t>(operand)];
 }
 
 bool NodeGradient::is_wanted(const Ref& ref) const {
   if (ref.kind != Ref::Kind::kOperandGrad) return false;
   const ValueId v = operand_value(ref.index);
   return v != kNil && pass_.history.wanted.count(v) > 0 &&
-         pass_.tape.value(v).differentiable;
+         pass_.tape.is_differentiable(v);
 }
 
 }  // namespace gt

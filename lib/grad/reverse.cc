@@ -42,7 +42,7 @@ class Reverse {
   // The loss is one number on each of its ranks, and right only if it is P or I
   // on every axis; the gradient of an I is an I.
   void seed() {
-    const TypeId type = tape_.value(question_.loss).type;
+    const TypeId type = tape_.type(question_.loss);
     const LinePlace place{question_.ranks, question_.mesh};
     const Ranks ranks = ascending(place.ranks);
     LocalType claim;
@@ -87,7 +87,7 @@ class Reverse {
     const auto zero = [&](int64_t rank) {
       for (const ValueOnRanks& part : target.parts) {
         if (includes(part.ranks, {rank})) {
-          return types_.on(tape_.value(part.value).type, rank);
+          return types_.on(tape_.type(part.value), rank);
         }
       }
       return Type{};
@@ -98,22 +98,22 @@ class Reverse {
   void visit(NodeId id) {
     const Node& n = tape_.node(id);
     reached_.clear();
-    for (const ValueId r : n.results()) {
+    for (const ValueId r : n.results) {
       reached_.push_back(r != kNil && gradients_.has(r));
     }
     if (std::find(reached_.begin(), reached_.end(), true) == reached_.end() ||
         !program_.possible.ok()) {
       return;
     }
-    lines_.set_notes(n.text->notes);
+    lines_.set_notes(n.form->notes);
     gradients_.begin_node();
-    GT_CHECK(parse_line(n.text->line, line_).ok());
+    GT_CHECK(parse_line(n.form->line, line_).ok());
     if (is_placed(line_)) {
       visit_placed(n);
     } else {
       visit_unplaced(n);
     }
-    for (const ValueId r : n.results()) {
+    for (const ValueId r : n.results) {
       if (r != kNil && history_.targets.count(r) == 0) gradients_.erase(r);
     }
   }
@@ -121,8 +121,8 @@ class Reverse {
   // The node's call again, from its text and the operands' types.
   void visit_unplaced(const Node& n) {
     std::vector<const Type*> types;
-    for (const ValueId v : n.operands()) {
-      types.push_back(v == kNil ? nullptr : &types_[tape_.value(v).type]);
+    for (const ValueId v : n.operands) {
+      types.push_back(v == kNil ? nullptr : &types_[tape_.type(v)]);
     }
     GT_CHECK(gt::bind(line_, types, call_).ok());
     NodeGradient(pass_, n, call_, {})
@@ -142,41 +142,41 @@ class Reverse {
     const std::vector<const Type*> none(line_.operands.size(), nullptr);
     GT_CHECK(bind_form(line_, none, call_).ok());
     std::vector<StepGroup> groups = crossing_groups(n);
-    NodeGradient(pass_, n, call_, {where_.ranks, n.text->mesh})
+    NodeGradient(pass_, n, call_, {where_.ranks, n.form->mesh})
         .write(std::move(groups));
   }
 
   bool is_wanted(ValueId v) const {
     return v != kNil && history_.wanted.count(v) > 0 &&
-           tape_.value(v).differentiable;
+           tape_.is_differentiable(v);
   }
 
   // What was put together comes apart.
   void visit_pieces(const Node& n) {
-    const std::vector<HandleOnRanks> parts = gradients_.parts(n.results()[0]);
-    for (size_t i = 0; i < n.operands().size(); ++i) {
-      const ValueId v = n.operands()[i];
+    const std::vector<HandleOnRanks> parts = gradients_.parts(n.results[0]);
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      const ValueId v = n.operands[i];
       if (!is_wanted(v)) continue;
       const Ranks ranks = parse_ranks(line_.operands[i].ranks).value();
       for (const HandleOnRanks& part : parts) {
         const Ranks both = common(part.ranks, ranks);
         if (both.empty()) continue;
         gradients_.add(v, GradientLines::handle(part.handle), both,
-                       n.text->mesh);
+                       n.form->mesh);
       }
     }
   }
 
   // Back from set to set, or the sum of all to the one they came from.
   void visit_copy(const Node& n) {
-    const ValueId v = n.operands()[0];
+    const ValueId v = n.operands[0];
     if (!is_wanted(v)) return;
     const std::vector<int64_t>& from = where_.operands[0];
     const std::vector<int64_t>& to = where_.ranks;
-    const LinePlace there{to, n.text->mesh};
-    const LinePlace here{from, n.text->mesh};
+    const LinePlace there{to, n.form->mesh};
+    const LinePlace here{from, n.form->mesh};
     GradientOperand dy =
-        GradientLines::handle(gradients_.read(n.results()[0], there));
+        GradientLines::handle(gradients_.read(n.results[0], there));
     dy.ranks = to_string(to);
     if (from.size() < to.size()) {
       const auto at = std::find(to.begin(), to.end(), from[0]);
@@ -196,11 +196,11 @@ class Reverse {
   // of its pieces. Groups whose text comes out alike share their lines.
   std::vector<StepGroup> crossing_groups(const Node& n) {
     std::vector<StepGroup> steps;
-    const auto grid = grid_of(line_, meshes_[n.text->mesh], where_.ranks);
+    const auto grid = grid_of(line_, meshes_[n.form->mesh], where_.ranks);
     GT_CHECK(grid.ok());
     const auto groups = grid.value().groups(unquote(call_.key("over")));
     GT_CHECK(groups.ok());
-    const TypeId type = tape_.value(n.operands()[0]).type;
+    const TypeId type = tape_.type(n.operands[0]);
     for (const std::vector<uint32_t>& members : groups.value()) {
       call_.pieces.clear();
       std::vector<int64_t> ranks;
@@ -215,16 +215,16 @@ class Reverse {
 
   // Each rank by itself; with split= all of them, since it speaks of the set.
   void visit_local(const Node& n) {
-    const auto grid = grid_of(line_, meshes_[n.text->mesh], where_.ranks);
+    const auto grid = grid_of(line_, meshes_[n.form->mesh], where_.ranks);
     GT_CHECK(grid.ok());
     const auto plan = local_plan(line_, grid.value());
     GT_CHECK(plan.ok());
     Ranks covered;
-    for (const ValueId r : n.results()) {
+    for (const ValueId r : n.results) {
       if (r != kNil) covered = together(covered, gradients_.ranks(r));
     }
     const bool all = plan.value().has_split;
-    LinePlace place{{}, n.text->mesh};
+    LinePlace place{{}, n.form->mesh};
     std::vector<StepGroup> groups;
     std::vector<std::pair<uint32_t, std::vector<const Type*>>> classes;
     for (size_t p = 0; p < where_.ranks.size(); ++p) {
@@ -235,9 +235,8 @@ class Reverse {
       place.ranks.push_back(rank);
       const uint32_t variant = plan.value().variant_of[p];
       std::vector<const Type*> types;
-      for (const ValueId v : n.operands()) {
-        types.push_back(v == kNil ? nullptr
-                                  : &types_.on(tape_.value(v).type, rank));
+      for (const ValueId v : n.operands) {
+        types.push_back(v == kNil ? nullptr : &types_.on(tape_.type(v), rank));
       }
       const size_t c = class_of(classes, variant, types);
       if (c == groups.size()) {
@@ -270,14 +269,14 @@ class Reverse {
   // and of what it makes.
   bool folds(const Node& n) const {
     const auto fits = [this](ValueId v) { return v == kNil || folds(v); };
-    return (n.operands().empty() || fits(n.operands()[0])) &&
-           std::all_of(n.results().begin(), n.results().end(), fits);
+    return (n.operands.empty() || fits(n.operands[0])) &&
+           std::all_of(n.results.begin(), n.results.end(), fits);
   }
 
   // None is cut but the first and the last, and of these all ranks have as
   // much, and more than one index.
   bool folds(ValueId v) const {
-    const PlacedType& type = types_.placed(tape_.value(v).type);
+    const PlacedType& type = types_.placed(tape_.type(v));
     if (!type.global || !type.global->is_sharded()) return true;
     const auto& spec = type.global->spec;
     if (spec.size() < 2) return true;
@@ -302,11 +301,11 @@ class Reverse {
   bool bind_whole(const Node& n) {
     std::vector<std::optional<Type>> wholes;
     std::vector<const Type*> types;
-    wholes.reserve(n.operands().size());
-    for (const ValueId v : n.operands()) {
+    wholes.reserve(n.operands.size());
+    for (const ValueId v : n.operands) {
       types.push_back(nullptr);
       if (v == kNil) continue;
-      wholes.push_back(lines_.whole(tape_.value(v).type));
+      wholes.push_back(lines_.whole(tape_.type(v)));
       if (!wholes.back()) return false;
       types.back() = &*wholes.back();
     }

@@ -1,6 +1,6 @@
 // The history of live values: what reverse mode walks back.
 //
-// A Value is what one instruction defined. A Node is an instruction that can be
+// A value is what one instruction defined. A node is an instruction that can be
 // differentiated. The tape keeps exactly what a later `grad` could use:
 //   - a node is kept while something live follows from it (a held value, or a
 //     kept node that reads its results), and
@@ -10,37 +10,37 @@
 //
 // Whoever names values holds them: a user's name or one of our own (internal).
 // Internal names are no targets; when nobody needs the data of an internally
-// held value any more it turns up in idle(), and the holder frees it.
+// held value any more it turns up in take_idle(), and the holder frees it.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
-#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/origin.h"
 #include "base/shared.h"
 #include "base/slab.h"
 #include "base/small_vector.h"
+#include "grad/forms.h"
 #include "grad/hidden.h"
-#include "grad/type_ids.h"
-#include "ops/op.h"
 
 namespace gt {
 
 using ValueId = uint32_t;
-using NodeId = uint32_t;
+using NodeId =
+    ValueId;  // that of the node's first result, also once it is gone
 using SymbolId = uint32_t;
 inline constexpr uint32_t kNil = UINT32_MAX;
 
-// Why the history behind a value is not there.
+// Why the history behind a value is not there, or its name is not its own.
 struct Lost {
   enum class Kind : uint8_t { kNot, kConsumed, kForgotten, kRebound };
   Origin at;  // the grad, the line that went over the limit, the rebind
-  // Of kRebound: the name that was bound again or freed, if it still has it.
+  // Of kRebound: the name that was bound again or freed, and the serial number
+  // of a value that was there when it had that name (see Symbol::since).
+  uint64_t serial = 0;
   SymbolId name = kNil;
-  uint16_t generation = 0;
   Kind kind = Kind::kNot;
   // A history that ended because its names were bound again did not lead to a
   // target: a value that a name holds keeps what follows from it.
@@ -49,112 +49,38 @@ struct Lost {
   }
 };
 
-struct Use {
-  NodeId node;
-  uint32_t slot;
-};
-
-struct Value {
-  TypeId type = 0;
-  SymbolId name = kNil;
-  // Our own name beside the user's, which holds the data on some ranks only.
-  SymbolId alias = kNil;
-  NodeId producer = kNil;
-  uint32_t reads = 0;           // nodes whose gradient reads the data
-  uint32_t pending = 0;         // lines yet to be written that read it
-  bool differentiable = false;  // holds floats
-  bool internal = false;        // held by one of our own names
-  bool alive = false;           // the slot is in use
-  bool fresh = false;           // not held yet, and kept until it is
-  bool listed = false;          // stands in idle_
-  bool unwanted = false;        // counts no more among its node's results
-  uint64_t serial = 0;
-  Origin origin;
-  Lost lost;
-  Lost gone;      // the user's name it had, and where that was bound again
-  Hidden hidden;  // by a lost history: the targets behind
-  SmallVector<Use, 2> uses;
-};
-
-// An instruction without its names, "r = matmul x x ta=1", and the notes that
-// its gradient lines carry. Many nodes share one.
-struct NodeText {
-  std::string line;
-  std::string shown;  // with its names, for people; may be ""
-  std::string notes;  // " #signal=... #mb=..."
-  MeshId mesh = 0;    // of a placed line
-};
-
 // The pseudo-op of a value whose pieces several values hold: "r@0-3 = pieces
 // x@0-1 x@2-3" on the tape, nothing in the stream.
 const Op& pieces_op();
 
+// What the tape knows of a node, as a copy.
 struct Node {
+  using Values = SmallVector<ValueId, 4>;
   const Op* op = nullptr;
-  Shared<NodeText> text;
+  const Form* form = nullptr;
   uint64_t serial = 0;
   Origin origin;
-  NodeId older = kNil;
-  NodeId newer = kNil;
   uint32_t live_inputs = 0;
-  uint32_t live_results = 0;
-
-  // By the line's operands; kNil where there is no tensor.
-  std::span<ValueId> operands() { return part(0, operand_count_); }
-  std::span<const ValueId> operands() const { return part(0, operand_count_); }
-  // Where each operand's Use stands in Value::uses.
-  std::span<uint32_t> positions() {
-    return part(operand_count_, operand_count_);
-  }
-  std::span<ValueId> results() {
-    return part(2 * operand_count_, result_count_);
-  }
-  std::span<const ValueId> results() const {
-    return part(2 * operand_count_, result_count_);
-  }
-  // Values whose data the gradient lines read.
-  std::span<const ValueId> needed() const {
-    const uint32_t before = 2 * operand_count_ + result_count_;
-    return part(before, slots_.size() - before);
-  }
-
-  void assign(std::span<const ValueId> operands,
-              std::span<const ValueId> results);
-  void add_needed(ValueId value) { slots_.push_back(value); }
-
- private:
-  std::span<uint32_t> part(uint32_t first, uint32_t count) {
-    return {slots_.data() + first, count};
-  }
-  std::span<const uint32_t> part(uint32_t first, uint32_t count) const {
-    return {slots_.data() + first, count};
-  }
-
-  // Operands, positions, results, needed: one array, since millions are kept.
-  SmallVector<uint32_t, 8> slots_;
-  uint32_t operand_count_ = 0;
-  uint32_t result_count_ = 0;
+  Values operands;  // of the line; kNil where there is no tensor
+  Values results;   // kNil: nobody can mean it any more
+  Values needed;    // those whose data the gradient lines read
 };
 
 class Tape {
  public:
-  // A value without history. `lost` says why, if it had one.
+  // A value without history.
   ValueId add_leaf(TypeId type, bool differentiable, Origin origin);
 
-  // Records an instruction; results get their values in `results`. The needed
-  // ones are those whose data the gradient will read. Without a live input
-  // there is no node, only leaves.
-  struct Recorded {
-    const Op* op;
-    Shared<NodeText> text;
-    std::span<const ValueId> operands;
-    std::span<const TypeId> result_types;
-    std::span<const uint8_t> result_differentiable;
-    std::span<const uint32_t> needed_operands;  // indices
-    std::span<const uint32_t> needed_results;
-    Origin origin;
-  };
-  void record(const Recorded& line, std::vector<ValueId>& results);
+  // Records an instruction; results get their values in `results`. Without a
+  // live input there is no node, only leaves. `origin` is in the form's file.
+  void record(FormId form, std::span<const ValueId> operands, Origin origin,
+              std::vector<ValueId>& results);
+  // The value that others are the pieces of: floats, on record in a form of the
+  // op `pieces` whose line, mesh and text for people are given.
+  ValueId join(Form form, TypeId type, std::span<const ValueId> pieces,
+               Origin origin);
+  Forms& forms() { return forms_; }
+  const Forms& forms() const { return forms_; }
 
   // Names. A value has at most one holder.
   void hold(ValueId value, SymbolId name, bool internal);
@@ -162,64 +88,223 @@ class Tape {
   // histories that end by it.
   void let_go(ValueId value, const Lost& why);
   // The user's name means it on fewer ranks from here, under another symbol.
-  void rename(ValueId value, SymbolId name) { values_[value].name = name; }
+  void rename(ValueId value, SymbolId name) { cells_[value].name = name; }
   // A name of ours holds the data beside the user's name, until it is idle.
-  void hold_alias(ValueId value, SymbolId name) { values_[value].alias = name; }
-  void drop_alias(ValueId value) { values_[value].alias = kNil; }
+  void hold_alias(ValueId value, SymbolId name);
+  void drop_alias(ValueId value);
   // A value that no name is going to hold.
   void let_be(ValueId value);
+  // A name of ours becomes a user's.
+  void make_users(ValueId value);
+  // The user's name that the value had, and where that was bound again.
+  void note_gone(ValueId value, const Lost& gone);
 
   // Pending lines that read the data.
-  void add_read(ValueId value) { ++values_[value].pending; }
+  void add_read(ValueId value) { ++facts(value).pending; }
   void drop_read(ValueId value);
 
   // Forgets nodes: `grad` consumed them (all of a history, newest first), or
   // the history is too long.
   void consume(std::span<const NodeId> nodes, const Lost& why);
   void forget(NodeId node, const Lost& why);
-  NodeId oldest() const { return oldest_; }
+  NodeId oldest();  // kNil: there is none
   size_t node_count() const { return node_count_; }
+  // All of them.
+  std::vector<NodeId> nodes_by_age() const;
 
   // Values that a name of ours holds and whose data nobody needs any more,
   // since the last call; one may stand there twice.
   std::vector<ValueId> take_idle();
 
-  const Value& value(ValueId id) const { return values_[id]; }
-  Value& mutable_value(ValueId id) { return values_[id]; }
-  const Node& node(NodeId id) const { return nodes_[id]; }
-  Node& mutable_node(NodeId id) { return nodes_[id]; }
-  // Ids of values are below this.
-  size_t value_limit() const { return values_.size(); }
-  NodeId newest() const { return newest_; }
+  // Values. Those that are gone have ids below value_limit() too.
+  size_t value_limit() const { return cells_.size(); }
+  bool is_alive(ValueId id) const { return cells_[id].is_value(); }
+  bool is_fresh(ValueId id) const { return cells_[id].fresh != 0; }
+  TypeId type(ValueId id) const;
+  // The name that holds it, or kNil; and one of ours beside the user's.
+  SymbolId name(ValueId id) const;
+  SymbolId alias(ValueId id) const;
+  bool is_internal(ValueId id) const;
+  bool is_differentiable(ValueId id) const {
+    return cells_[id].differentiable != 0;
+  }
+  NodeId producer(ValueId id) const;
+  // Values and nodes have one that grows from line to line.
+  uint64_t serial(ValueId id) const { return cells_[id].serial; }
+  uint64_t next_serial() const { return next_serial_; }
+  Origin origin(ValueId id) const;
+  const Lost& lost(ValueId id) const;
+  Lost gone(ValueId id) const;
+  const Hidden& hidden(ValueId id) const;
+  uint32_t pending(ValueId id) const;
+  // How many nodes have a gradient that reads the data, in time linear in its
+  // users; and whether those or pending lines do.
+  uint32_t reads(ValueId id) const;
+  bool is_needed(ValueId id) const;
+  std::vector<NodeId> users(ValueId id) const;  // newest first
+  // Moves the places that value() told, for a round that was replayed.
+  void move_places(ValueId id, Origin origin, Origin lost, Origin gone);
+
+  Node node(NodeId id) const;
+  const Form& form(NodeId id) const { return forms_[cells_[id].form]; }
+  // One by one, without a copy: operands that are tensors.
+  template <typename Use>
+  void each_operand(NodeId id, const Use& use) const {
+    each_slot(id, [&](uint32_t, UseId at) { use(operand(at)); });
+  }
 
   // A value that a later grad could have as a target, or go through.
   bool reachable(ValueId id) const {
-    const Value& v = values_[id];
-    return v.differentiable &&
-           ((v.name != kNil && !v.internal) || v.producer != kNil);
+    return is_differentiable(id) &&
+           (producer(id) != kNil || is_held_by_user(id));
   }
 
  private:
-  ValueId new_value();
-  NodeId new_node();
-  void link(NodeId node);
-  void unlink(NodeId node);
+  // An operand of a line: its cell and which of the cell's two it is.
+  using UseId = uint32_t;
+
+  // Millions are kept, so a line of one result and at most two operands is one
+  // cell of 40 bytes; further results and pairs of operands are one more each.
+  // What few values have stands in facts_.
+  struct Cell {
+    enum Kind : uint64_t {
+      kFree,
+      kLeaf,
+      kLine,    // a node and its first result
+      kWide,    // the same, with its operands in cells of kMore
+      kResult,  // a further result
+      kMore
+    };
+    uint64_t serial : 42;
+    uint64_t kind : 3;
+    uint64_t differentiable : 1;  // holds floats
+    uint64_t held : 1;            // `name` holds it
+    uint64_t fresh : 1;           // not held yet, and kept until it is
+    uint64_t has_facts : 1;
+    uint64_t ended : 1;   // the node is gone
+    uint64_t dead : 1;    // the first result is gone
+    uint64_t inputs : 2;  // of kLine: operands that can reach a target
+    // Of what `name` held: in how many lines it was bound again; 0: see facts.
+    uint64_t gone : 5;
+    uint64_t line_high : 6;
+    uint32_t line_low;
+    // Of a line its form, of a leaf its type, of kMore its line.
+    uint32_t form;
+    SymbolId name;  // of kMore: the next one
+    UseId uses;     // the newest; of kMore: the index of its first operand
+    // Of a leaf, its file first. Of kResult, its line and which it is. Of
+    // kWide, the first kMore. Of kMore also results, behind the operands.
+    ValueId operands[2];
+    // The next older use of each operand. Of kWide: operands that can reach a
+    // target, and those that stand in lists of uses.
+    UseId next[2];
+
+    bool is_line() const { return kind == kLine || kind == kWide; }
+    bool is_value() const {
+      return kind == kLeaf || kind == kResult || (is_line() && dead == 0);
+    }
+    uint64_t line() const { return uint64_t{line_high} << 32 | line_low; }
+    void set_line(uint64_t line) {
+      line_low = static_cast<uint32_t>(line);
+      line_high = (line >> 32) & 63;
+    }
+  };
+  static_assert(sizeof(Cell) == 40);
+  static constexpr uint64_t kMostSerial = (uint64_t{1} << 42) - 1;
+
+  struct Facts {
+    SymbolId alias = kNil;  // our own name beside the user's
+    uint32_t pending = 0;   // lines yet to be written that read it
+    uint32_t reads = 0;     // nodes whose gradient reads it, if counted
+    bool counted = false;   // one of our names holds it
+    bool internal = false;  // no user's name does
+    bool listed = false;    // stands in idle_
+    bool unwanted = false;  // counts no more among its node's results
+    Lost lost;
+    Lost gone;
+    Hidden hidden;  // by a lost history: the targets behind
+    bool is_empty() const;
+  };
+
+  static constexpr UseId use(ValueId cell, uint32_t slot) {
+    return cell << 1 | slot;
+  }
+  ValueId operand(UseId at) const { return cells_[at >> 1].operands[at & 1]; }
+  UseId next(UseId at) const { return cells_[at >> 1].next[at & 1]; }
+  NodeId node_of(UseId at) const {
+    const Cell& cell = cells_[at >> 1];
+    return cell.kind == Cell::kMore ? cell.form : at >> 1;
+  }
+  uint32_t index_of(UseId at) const {
+    const Cell& cell = cells_[at >> 1];
+    return (cell.kind == Cell::kMore ? cell.uses : 0) + (at & 1);
+  }
+  bool has_ended(UseId at) const { return cells_[node_of(at)].ended != 0; }
+  bool reads_data(UseId at) const;
+
+  // Calls use(index, at) for the operands of a node that are tensors.
+  template <typename Use>
+  void each_slot(NodeId id, const Use& use) const {
+    const uint32_t count = forms_[cells_[id].form].operands;
+    ValueId cell = cells_[id].kind == Cell::kWide ? cells_[id].operands[0] : id;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (i > 0 && i % 2 == 0) cell = cells_[cell].name;
+      const UseId at = Tape::use(cell, i % 2);
+      if (operand(at) != kNil) use(i, at);
+    }
+  }
+
+  bool is_held_by_user(ValueId id) const {
+    return cells_[id].held != 0 && !is_internal(id);
+  }
+  bool is_ours(const Facts& facts) const {
+    return facts.alias != kNil || facts.internal;
+  }
+  const Facts* find_facts(ValueId id) const;
+  Facts& facts(ValueId id);
+  void trim_facts(ValueId id);
+  void count_reads(ValueId id);
+  bool reads_itself(ValueId id) const;
+
+  ValueId new_cell(Cell::Kind kind);
+  ValueId new_value(Cell::Kind kind, bool differentiable, Origin origin);
+  void free_cell(ValueId id);
+  void link_operands(NodeId id, std::span<const ValueId> operands);
+  void add_slots(NodeId id, std::span<const ValueId> values, size_t operands);
+  UseId slot_at(NodeId id, size_t index) const;
+  Node::Values results_of(NodeId id) const;
+  bool has_wanted_result(NodeId id) const;
+  bool drop_input(NodeId id);
+
   void remove(NodeId node, const Lost* why);
+  void end_results(std::span<const ValueId> results, const Lost* why,
+                   const Hidden& hidden);
+  void unlink(UseId& link);
+  void clean(ValueId value);
+  void sweep();
+  bool is_linked(NodeId id) const;
+  void retire(ValueId id);
+  void free_line(NodeId id);
   Shared<HiddenTable> find_hidden(std::span<const NodeId> nodes) const;
   Hidden merge_hidden(std::span<const ValueId> operands) const;
-  void detach_operand(NodeId node, uint32_t slot);
   void settle();
+  void lose_inputs(ValueId value, const Lost& why);
   void consider(ValueId value);
 
-  Slab<Value> values_;
-  std::vector<ValueId> free_values_;
-  Slab<Node> nodes_;
-  std::vector<NodeId> free_nodes_;
-  NodeId oldest_ = kNil;
-  NodeId newest_ = kNil;
+  Forms forms_;
+  Slab<Cell> cells_;
+  std::vector<ValueId> free_cells_;
+  std::unordered_map<ValueId, Facts> facts_;
   size_t node_count_ = 0;
+  // Nodes that are gone with their result, but stand in lists of uses.
+  size_t zombies_ = 0;
+  ValueId walked_ = kNil;  // whose uses are being gone through
   uint64_t next_serial_ = 1;
   std::vector<ValueId> idle_;
+  // The nodes by age as they were once, for oldest().
+  std::vector<NodeId> aged_;
+  size_t next_aged_ = 0;
+  uint64_t aged_at_ = 0;  // the next serial number then
   // Work that a change left to do; settle() does it.
   struct Unreached {
     ValueId value;

@@ -359,8 +359,7 @@ void Partitioner::drop_copies(const ShardValuePtr& value) {
   });
 }
 
-void Partitioner::state(std::string& text, std::vector<Origin*>& places) {
-  places.clear();
+void Partitioner::state(std::string& text, const PlaceVisitor& /*visit*/) {
   std::map<std::string, const ShardValue*> sorted;
   for (const auto& [name, value] : names_) sorted[name] = value.get();
   std::map<const ShardValue*, size_t> number;

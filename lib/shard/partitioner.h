@@ -58,7 +58,7 @@ class Partitioner : public Rewriter {
   bool has_rewritten() const { return has_rewritten_; }
   const CutsInUse& cuts_in_use() const { return cuts_in_use_; }
   size_t state_size() const override { return names_.size(); }
-  void state(std::string& text, std::vector<Origin*>& places) override;
+  void state(std::string& text, const PlaceVisitor& visit) override;
   // What it explains is not replayed.
   size_t messages() const override { return messages_; }
   const ShardCosts& costs() const { return costs_; }

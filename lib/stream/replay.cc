@@ -60,10 +60,9 @@ void Replay::search(uint64_t hash) {
 }
 
 void Replay::take_state(std::string& text, std::vector<size_t>& lines) {
-  std::vector<Origin*> places;
-  rewriter_.state(text, places);
   lines.clear();
-  for (const Origin* place : places) lines.push_back(place->line());
+  rewriter_.state(
+      text, [&lines](const Origin& place) { lines.push_back(place.line()); });
 }
 
 void Replay::start_recording() {
@@ -138,11 +137,9 @@ size_t Replay::run(Source& source, Writer& writer) {
   }
   if (rounds == 0) return 0;
   std::string text;
-  std::vector<Origin*> places;
-  rewriter_.state(text, places);
-  for (size_t i = 0; i < places.size(); ++i) {
-    places[i]->add_lines(rounds * shift_[i]);
-  }
+  size_t next = 0;
+  rewriter_.state(
+      text, [&](Origin& place) { place.add_lines(rounds * shift_[next++]); });
   return rounds;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@
 
 namespace gt {
 
+using PlaceVisitor = std::function<void(Origin& place)>;
+
 // What rewrites a stream line by line, each line by its text and by the state
 // that the lines before left.
 class Rewriter {
@@ -25,9 +28,10 @@ class Rewriter {
   virtual ~Rewriter() = default;
   // Things that state() has to tell of, about.
   virtual size_t state_size() const = 0;
-  // All that later lines depend on. Places of lines are given apart: they move
-  // on from round to round.
-  virtual void state(std::string& text, std::vector<Origin*>& places) = 0;
+  // All that later lines depend on, as one text. Places of lines are visited
+  // apart, always in the same order: they move on from round to round, and
+  // `visit` may move them.
+  virtual void state(std::string& text, const PlaceVisitor& visit) = 0;
   // Messages for people so far; a round that has one is not replayed.
   virtual size_t messages() const = 0;
   // A round begins that may be replayed, and ended as one that will be.

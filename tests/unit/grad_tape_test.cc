@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "ops/table.h"
@@ -25,13 +26,17 @@ class TapeTest : public ::testing::Test {
                bool reads_itself = false) {
     const std::vector<ValueId> read(operands);
     const std::vector<uint32_t> data(needed);
-    const std::vector<uint32_t> own(reads_itself ? 1 : 0, 0);
-    const std::vector<TypeId> types = {0};
-    const std::vector<uint8_t> differentiable = {1};
+    Form form;
+    form.op = find_op("mul");
+    form.operands = static_cast<uint32_t>(read.size());
+    form.types.push_back(0);
+    form.differentiable.push_back(1);
+    form.needed_operands.assign(data);
+    if (reads_itself) form.needed_results.push_back(0);
+    const FormId id = tape.forms().obtain(std::move(form));
     std::vector<ValueId> results;
-    tape.record(
-        {find_op("mul"), {}, read, types, differentiable, data, own, place()},
-        results);
+    tape.record(id, read, place(), results);
+    tape.forms().drop(id);
     tape.hold(results[0], name, false);
     return results[0];
   }
@@ -49,7 +54,7 @@ class TapeTest : public ::testing::Test {
     Lost why;
     why.kind = Lost::Kind::kConsumed;
     why.at = place();
-    tape.forget(tape.value(v).producer, why);
+    tape.forget(tape.producer(v), why);
   }
 
   Origin place() { return {0, ++lines_}; }
@@ -64,7 +69,7 @@ TEST_F(TapeTest, KeepsNothingOfWhatHasNoFloats) {
   const ValueId n = leaf(1, false);
   const ValueId y = line(2, {n, kNil});
   EXPECT_EQ(tape.node_count(), 0U);
-  EXPECT_EQ(tape.value(y).producer, kNil);
+  EXPECT_EQ(tape.producer(y), kNil);
 }
 
 TEST_F(TapeTest, KeepsALineWhileItsResultIsHeld) {
@@ -76,7 +81,7 @@ TEST_F(TapeTest, KeepsALineWhileItsResultIsHeld) {
   EXPECT_EQ(tape.node_count(), 2U);  // l follows from it
   let_go(l, 3);
   EXPECT_EQ(tape.node_count(), 0U);
-  EXPECT_TRUE(tape.value(w).uses.empty());
+  EXPECT_TRUE(tape.users(w).empty());
 }
 
 TEST_F(TapeTest, KeepsALineWhileItReachesATarget) {
@@ -89,9 +94,9 @@ TEST_F(TapeTest, KeepsALineWhileItReachesATarget) {
   EXPECT_EQ(tape.node_count(), 2U);
   let_go(w, 1);
   EXPECT_EQ(tape.node_count(), 0U);
-  EXPECT_EQ(tape.value(l).lost.kind, Lost::Kind::kRebound);
-  EXPECT_EQ(tape.value(l).lost.name, 1U);  // the one that went last
-  EXPECT_FALSE(tape.value(l).lost.hides_targets());
+  EXPECT_EQ(tape.lost(l).kind, Lost::Kind::kRebound);
+  EXPECT_EQ(tape.lost(l).name, 1U);  // the one that went last
+  EXPECT_FALSE(tape.lost(l).hides_targets());
 }
 
 TEST_F(TapeTest, AHeldValueInTheMiddleIsATarget) {
@@ -100,7 +105,7 @@ TEST_F(TapeTest, AHeldValueInTheMiddleIsATarget) {
   line(3, {h});
   let_go(w, 1);
   EXPECT_EQ(tape.node_count(), 1U);  // from h on
-  EXPECT_EQ(tape.value(h).producer, kNil);
+  EXPECT_EQ(tape.producer(h), kNil);
 }
 
 TEST_F(TapeTest, ALoopOverOneNameLeavesNothingBehind) {
@@ -132,13 +137,13 @@ TEST_F(TapeTest, AnInternalValueIsIdleOnceNobodyNeedsItsData) {
   const ValueId w = leaf(1);
   const ValueId h = line(2, {w});
   const ValueId l = line(3, {h}, {0});  // its gradient reads h
-  EXPECT_EQ(tape.value(h).reads, 1U);
+  EXPECT_EQ(tape.reads(h), 1U);
   let_go(h, 2);
   tape.hold(h, 4, true);
   EXPECT_TRUE(tape.take_idle().empty());
   tape.add_read(h);  // a line to come
   consume(l);
-  EXPECT_EQ(tape.value(h).reads, 0U);
+  EXPECT_EQ(tape.reads(h), 0U);
   EXPECT_TRUE(tape.take_idle().empty());
   tape.drop_read(h);
   const std::vector<ValueId> idle = tape.take_idle();
@@ -150,7 +155,7 @@ TEST_F(TapeTest, AnInternalValueIsIdleOnceNobodyNeedsItsData) {
 TEST_F(TapeTest, ALineThatReadsItsOwnResultDoesNotKeepItself) {
   const ValueId w = leaf(1);
   const ValueId y = line(2, {w}, {}, true);
-  EXPECT_EQ(tape.value(y).reads, 1U);
+  EXPECT_EQ(tape.reads(y), 1U);
   let_go(y, 2);
   EXPECT_EQ(tape.node_count(), 0U);
 }
@@ -163,8 +168,8 @@ TEST_F(TapeTest, WhatWasConsumedSaysSo) {
   consume(h);
   EXPECT_EQ(tape.node_count(), 0U);
   for (const ValueId v : {h, l}) {
-    EXPECT_EQ(tape.value(v).lost.kind, Lost::Kind::kConsumed);
-    EXPECT_TRUE(tape.value(v).lost.hides_targets());
+    EXPECT_EQ(tape.lost(v).kind, Lost::Kind::kConsumed);
+    EXPECT_TRUE(tape.lost(v).hides_targets());
   }
 }
 
@@ -180,27 +185,97 @@ TEST_F(TapeTest, NamesThatGoHideNoHistoryThatWasConsumed) {
   let_go(r, 4);
   let_go(y, 5);
   EXPECT_EQ(tape.node_count(), 0U);
-  EXPECT_EQ(tape.value(z).lost.kind, Lost::Kind::kConsumed);
+  EXPECT_EQ(tape.lost(z).kind, Lost::Kind::kConsumed);
 }
 
 TEST_F(TapeTest, OldestFirst) {
   const ValueId w = leaf(1);
   const ValueId a = line(2, {w});
   const ValueId b = line(3, {a});
-  EXPECT_EQ(tape.oldest(), tape.value(a).producer);
-  EXPECT_EQ(tape.newest(), tape.value(b).producer);
+  EXPECT_EQ(tape.oldest(), tape.producer(a));
+  EXPECT_EQ(tape.nodes_by_age(),
+            (std::vector<NodeId>{tape.producer(a), tape.producer(b)}));
   consume(a);
-  EXPECT_EQ(tape.oldest(), tape.value(b).producer);
+  EXPECT_EQ(tape.oldest(), tape.producer(b));
 }
 
 TEST_F(TapeTest, OneValueTwiceInALine) {
   const ValueId w = leaf(1);
   const ValueId y = line(2, {w, w}, {0, 1});
-  EXPECT_EQ(tape.value(w).reads, 2U);
-  EXPECT_EQ(tape.value(w).uses.size(), 2U);
+  EXPECT_EQ(tape.reads(w), 2U);
+  EXPECT_EQ(tape.users(w).size(), 2U);
   let_go(y, 2);
-  EXPECT_EQ(tape.value(w).reads, 0U);
-  EXPECT_TRUE(tape.value(w).uses.empty());
+  EXPECT_EQ(tape.reads(w), 0U);
+  EXPECT_TRUE(tape.users(w).empty());
+}
+
+TEST_F(TapeTest, FormsAreKeptOnceAndAsLongAsALineHasThem) {
+  const ValueId w = leaf(1);
+  const ValueId a = line(2, {w});
+  const ValueId b = line(3, {w});
+  EXPECT_EQ(&tape.form(a), &tape.form(b));
+  let_go(a, 2);
+  EXPECT_EQ(tape.form(b).op, find_op("mul"));
+  let_go(b, 3);
+  for (FormId f = 0; f < tape.forms().limit(); ++f) {
+    EXPECT_EQ(tape.forms()[f].op, nullptr);
+  }
+}
+
+// y = mul a b c d e, and all of them by the same gradient.
+TEST_F(TapeTest, ALineMayReadMany) {
+  std::vector<ValueId> leaves;
+  for (SymbolId name = 1; name <= 5; ++name) leaves.push_back(leaf(name));
+  const ValueId y =
+      line(9, {leaves[0], leaves[1], kNil, leaves[2], leaves[3], leaves[4]},
+           {0, 1, 5});
+  const Node n = tape.node(y);
+  EXPECT_EQ(n.operands.size(), 6U);
+  EXPECT_EQ(n.operands[2], kNil);
+  EXPECT_EQ(n.operands[5], leaves[4]);
+  EXPECT_EQ(n.live_inputs, 5U);
+  EXPECT_EQ(tape.reads(leaves[4]), 1U);
+  EXPECT_EQ(tape.reads(leaves[3]), 0U);
+  for (SymbolId name = 1; name <= 4; ++name) let_go(leaves[name - 1], name);
+  EXPECT_EQ(tape.node_count(), 1U);
+  let_go(leaves[4], 5);
+  EXPECT_EQ(tape.node_count(), 0U);
+  EXPECT_LT(tape.value_limit(), 20U);
+}
+
+// The oldest lines go, which are the last in the list of what w is read by.
+TEST_F(TapeTest, WhatIsForgottenLeavesNothingBehind) {
+  const ValueId w = leaf(1);
+  ValueId h = leaf(2);
+  Lost why;
+  why.kind = Lost::Kind::kForgotten;
+  for (int i = 0; i < 20000; ++i) {
+    const ValueId next = line(3 + (i & 1), {h, w});
+    let_go(h, i == 0 ? 2 : 3 + ((i - 1) & 1));
+    h = next;
+    while (tape.node_count() > 100) tape.forget(tape.oldest(), why);
+  }
+  EXPECT_EQ(tape.users(w).size(), 100U);
+  EXPECT_LT(tape.value_limit(), 3000U);
+}
+
+// Where a name was bound again is known whether it was near or far.
+TEST_F(TapeTest, WhereANameWasBoundAgain) {
+  const ValueId x = leaf(3);
+  SymbolId name = 10;
+  for (const size_t lines : {1, 31, 32, 100000}) {
+    const ValueId w = leaf(1);
+    line(++name, {w, x}, {0});
+    Lost gone = rebound(1);
+    gone.at = {0, tape.origin(w).line() + lines};
+    gone.serial = tape.serial(w);
+    tape.note_gone(w, gone);
+    tape.let_go(w, gone);
+    tape.hold(w, 7, true);
+    EXPECT_EQ(tape.gone(w).at.line(), gone.at.line());
+    EXPECT_EQ(tape.gone(w).name, 1U);
+    tape.let_go(w, {});
+  }
 }
 
 }  // namespace

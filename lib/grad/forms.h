@@ -1,0 +1,59 @@
+// What lines of a history have in common when they differ in their values
+// alone. Each distinct form is kept once (hash-consing; Ershov, 1958), under a
+// number, for as long as somebody holds it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/small_vector.h"
+#include "grad/type_ids.h"
+#include "ops/op.h"
+
+namespace gt {
+
+using FormId = uint32_t;
+
+struct Form {
+  const Op* op = nullptr;
+  std::string line;   // without its names, "r = matmul x x ta=1"
+  std::string notes;  // that its gradient lines carry, " #signal=... #mb=..."
+  std::string shown;  // the line with its names, for people; may be ""
+  MeshId mesh = 0;    // of a placed line
+  uint32_t file = 0;  // in which such lines stand, see Origin
+  uint32_t operands = 0;  // how many, tensors or not
+  // By result.
+  SmallVector<TypeId, 2> types;
+  SmallVector<uint8_t, 8> differentiable;
+  // Indices of operands and of results whose data the gradient reads.
+  SmallVector<uint32_t, 2> needed_operands;
+  SmallVector<uint32_t, 2> needed_results;
+};
+
+class Forms {
+ public:
+  // The number of an equal form, with the caller as one more holder.
+  FormId obtain(Form form);
+  void hold(FormId id) { ++forms_[id].holders; }
+  void drop(FormId id);
+
+  const Form& operator[](FormId id) const { return forms_[id].form; }
+  // Ids are below this; a form without holders has no op.
+  size_t limit() const { return forms_.size(); }
+
+ private:
+  struct Held {
+    Form form;
+    uint64_t hash = 0;
+    uint32_t holders = 0;
+  };
+
+  std::deque<Held> forms_;
+  std::vector<FormId> free_;
+  std::unordered_multimap<uint64_t, FormId> by_hash_;
+};
+
+}  // namespace gt
