@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/shared.h"
+#include "grad/ids.h"
 
 namespace gt {
 
@@ -51,5 +53,15 @@ struct Hidden {
     return row == other.row && &*table == &*other.table;
   }
 };
+
+class Tape;
+
+// The table of a history that is about to be consumed: row i is of nodes[i],
+// which come newest first. None when that would be a large table.
+Shared<HiddenTable> find_hidden(const Tape& tape,
+                                std::span<const NodeId> nodes);
+// What stands behind operands of which some have lost their history. It is not
+// known where these are several, unless they have the same behind them.
+Hidden merge_hidden(const Tape& tape, std::span<const ValueId> operands);
 
 }  // namespace gt

@@ -176,9 +176,10 @@ bool Tape::reads_itself(ValueId id) const {
 
 uint32_t Tape::reads(ValueId id) const {
   uint32_t count = reads_itself(id) ? 1 : 0;
-  for (UseId at = cells_[id].uses; at != kNil; at = next(at)) {
-    if (!has_ended(at) && reads_data(at)) ++count;
-  }
+  any_use(id, [&](UseId at) {
+    if (reads_data(at)) ++count;
+    return false;
+  });
   return count;
 }
 
@@ -187,18 +188,16 @@ bool Tape::is_needed(ValueId id) const {
     if (known->pending != 0) return true;
     if (known->counted) return known->reads != 0;
   }
-  if (reads_itself(id)) return true;
-  for (UseId at = cells_[id].uses; at != kNil; at = next(at)) {
-    if (!has_ended(at) && reads_data(at)) return true;
-  }
-  return false;
+  return reads_itself(id) ||
+         any_use(id, [this](UseId at) { return reads_data(at); });
 }
 
 std::vector<NodeId> Tape::users(ValueId id) const {
   std::vector<NodeId> nodes;
-  for (UseId at = cells_[id].uses; at != kNil; at = next(at)) {
-    if (!has_ended(at)) nodes.push_back(node_of(at));
-  }
+  any_use(id, [&](UseId at) {
+    nodes.push_back(node_of(at));
+    return false;
+  });
   return nodes;
 }
 
@@ -236,7 +235,7 @@ void Tape::record(FormId id, std::span<const ValueId> operands, Origin origin,
   if (live == 0) {
     const Lost inherited = why == nullptr ? Lost{} : *why;
     const Hidden behind =
-        inherited.hides_targets() ? merge_hidden(operands) : Hidden{};
+        inherited.hides_targets() ? merge_hidden(*this, operands) : Hidden{};
     for (size_t r = 0; r < form.types.size(); ++r) {
       results.push_back(
           add_leaf(form.types[r], form.differentiable[r] != 0, origin));

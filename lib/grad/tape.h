@@ -24,14 +24,9 @@
 #include "base/small_vector.h"
 #include "grad/forms.h"
 #include "grad/hidden.h"
+#include "grad/ids.h"
 
 namespace gt {
-
-using ValueId = uint32_t;
-using NodeId =
-    ValueId;  // that of the node's first result, also once it is gone
-using SymbolId = uint32_t;
-inline constexpr uint32_t kNil = UINT32_MAX;
 
 // Why the history behind a value is not there, or its name is not its own.
 struct Lost {
@@ -142,7 +137,8 @@ class Tape {
   uint32_t reads(ValueId id) const;
   bool is_needed(ValueId id) const;
   std::vector<NodeId> users(ValueId id) const;  // newest first
-  // Moves the places that value() told, for a round that was replayed.
+  // Sets the places that origin(), lost() and gone() tell, which move on when a
+  // round is replayed.
   void move_places(ValueId id, Origin origin, Origin lost, Origin gone);
 
   Node node(NodeId id) const;
@@ -153,10 +149,12 @@ class Tape {
     each_slot(id, [&](uint32_t, UseId at) { use(operand(at)); });
   }
 
-  // A value that a later grad could have as a target, or go through.
+  // A value that a later grad could have as a target; or that, or go through.
+  bool is_target(ValueId id) const {
+    return is_differentiable(id) && is_held_by_user(id);
+  }
   bool reachable(ValueId id) const {
-    return is_differentiable(id) &&
-           (producer(id) != kNil || is_held_by_user(id));
+    return is_target(id) || (is_differentiable(id) && producer(id) != kNil);
   }
 
  private:
@@ -175,7 +173,7 @@ class Tape {
       kResult,  // a further result
       kMore
     };
-    uint64_t serial : 42;
+    uint64_t serial : 42;  // enough for weeks at a million values a second
     uint64_t kind : 3;
     uint64_t differentiable : 1;  // holds floats
     uint64_t held : 1;            // `name` holds it
@@ -223,6 +221,7 @@ class Tape {
     Lost lost;
     Lost gone;
     Hidden hidden;  // by a lost history: the targets behind
+    bool is_ours() const { return alias != kNil || internal; }
     bool is_empty() const;
   };
 
@@ -240,6 +239,14 @@ class Tape {
     return (cell.kind == Cell::kMore ? cell.uses : 0) + (at & 1);
   }
   bool has_ended(UseId at) const { return cells_[node_of(at)].ended != 0; }
+  // Whether `is` holds of a use by a node that is there; the newest come first.
+  template <typename Is>
+  bool any_use(ValueId id, const Is& is) const {
+    for (UseId at = cells_[id].uses; at != kNil; at = next(at)) {
+      if (!has_ended(at) && is(at)) return true;
+    }
+    return false;
+  }
   bool reads_data(UseId at) const;
 
   // Calls use(index, at) for the operands of a node that are tensors.
@@ -257,9 +264,6 @@ class Tape {
   bool is_held_by_user(ValueId id) const {
     return cells_[id].held != 0 && !is_internal(id);
   }
-  bool is_ours(const Facts& facts) const {
-    return facts.alias != kNil || facts.internal;
-  }
   const Facts* find_facts(ValueId id) const;
   Facts& facts(ValueId id);
   void trim_facts(ValueId id);
@@ -269,7 +273,6 @@ class Tape {
   ValueId new_cell(Cell::Kind kind);
   ValueId new_value(Cell::Kind kind, bool differentiable, Origin origin);
   void free_cell(ValueId id);
-  void link_operands(NodeId id, std::span<const ValueId> operands);
   void add_slots(NodeId id, std::span<const ValueId> values, size_t operands);
   UseId slot_at(NodeId id, size_t index) const;
   Node::Values results_of(NodeId id) const;
@@ -277,16 +280,12 @@ class Tape {
   bool drop_input(NodeId id);
 
   void remove(NodeId node, const Lost* why);
-  void end_results(std::span<const ValueId> results, const Lost* why,
-                   const Hidden& hidden);
   void unlink(UseId& link);
   void clean(ValueId value);
   void sweep();
   bool is_linked(NodeId id) const;
   void retire(ValueId id);
   void free_line(NodeId id);
-  Shared<HiddenTable> find_hidden(std::span<const NodeId> nodes) const;
-  Hidden merge_hidden(std::span<const ValueId> operands) const;
   void settle();
   void lose_inputs(ValueId value, const Lost& why);
   void consider(ValueId value);

@@ -10,7 +10,7 @@ namespace gt {
 // ---- the end of nodes -------------------------------------------------------
 
 void Tape::consume(std::span<const NodeId> nodes, const Lost& why) {
-  const Shared<HiddenTable> table = find_hidden(nodes);
+  const Shared<HiddenTable> table = find_hidden(*this, nodes);
   for (size_t i = 0; table && i < nodes.size(); ++i) {
     for (const ValueId r : results_of(nodes[i])) {
       if (r != kNil) facts(r).hidden = {table, static_cast<uint32_t>(i)};
@@ -18,67 +18,6 @@ void Tape::consume(std::span<const NodeId> nodes, const Lost& why) {
   }
   for (const NodeId node : nodes) remove(node, &why);
   settle();
-}
-
-// Row i is of nodes[i]. None when that would be a large table.
-Shared<HiddenTable> Tape::find_hidden(std::span<const NodeId> nodes) const {
-  constexpr size_t kMaxWords = size_t{1} << 20;
-  HiddenTable table;
-  std::unordered_map<NodeId, size_t> rows;
-  const auto is_target = [this](ValueId id) {
-    return is_differentiable(id) && is_held_by_user(id);
-  };
-  bool is_large = false;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    rows[nodes[i]] = i;
-    each_operand(nodes[i], [&](ValueId id) {
-      if (is_target(id)) table.serials.push_back(serial(id));
-      if (!hidden(id).table || is_large) return;
-      const std::vector<uint64_t>& more = hidden(id).table->serials;
-      is_large = table.serials.size() + more.size() > kMaxWords;
-      if (is_large) return;
-      table.serials.insert(table.serials.end(), more.begin(), more.end());
-    });
-    if (is_large) return {};
-  }
-  std::sort(table.serials.begin(), table.serials.end());
-  table.serials.erase(std::unique(table.serials.begin(), table.serials.end()),
-                      table.serials.end());
-  table.words = table.serials.size() / 64 + 1;
-  if (table.words * nodes.size() > kMaxWords) return {};
-  table.bits.resize(table.words * nodes.size());
-  for (size_t i = nodes.size(); i > 0; --i) {
-    const size_t row = i - 1;
-    each_operand(nodes[row], [&](ValueId id) {
-      if (is_target(id)) table.set(row, table.bit_of(serial(id)));
-      const Hidden& behind = hidden(id);
-      if (const NodeId from = producer(id); from != kNil) {
-        table.add_row(row, rows.at(from));
-      } else if (lost(id).hides_targets() && !behind.table) {
-        table.set(row, 0);
-      } else if (lost(id).hides_targets()) {
-        if (behind.table->at(behind.row, 0)) table.set(row, 0);
-        for (const uint64_t known : behind.table->serials) {
-          if (behind.may_be(known)) table.set(row, table.bit_of(known));
-        }
-      }
-    });
-  }
-  return Shared<HiddenTable>(std::move(table));
-}
-
-// What stands behind operands of which several have lost their history is not
-// known, unless it is one.
-Hidden Tape::merge_hidden(std::span<const ValueId> operands) const {
-  const Hidden* found = nullptr;
-  for (const ValueId id : operands) {
-    if (id == kNil || !lost(id).hides_targets()) continue;
-    const Hidden& behind = hidden(id);
-    if (!behind.table) return {};
-    if (found != nullptr && !found->is_same(behind)) return {};
-    found = &behind;
-  }
-  return found == nullptr ? Hidden{} : *found;
 }
 
 void Tape::forget(NodeId node, const Lost& why) {
@@ -98,7 +37,7 @@ void Tape::remove(NodeId id, const Lost* why) {
   }
   const bool hides = why != nullptr && why->hides_targets();
   const Lost cause = why == nullptr ? Lost{} : *why;
-  const Hidden behind = hides ? merge_hidden(n.operands) : Hidden{};
+  const Hidden behind = hides ? merge_hidden(*this, n.operands) : Hidden{};
   cells_[id].ended = 1;
   --node_count_;
   for (size_t r = 0; r < n.results.size(); ++r) {
@@ -260,7 +199,7 @@ bool Tape::has_wanted_result(NodeId id) const {
 void Tape::consider(ValueId id) {
   if (!is_alive(id) || cells_[id].fresh != 0) return;
   const bool has_facts = cells_[id].has_facts != 0;
-  if (has_facts && is_ours(facts(id)) && !facts(id).listed && !is_needed(id)) {
+  if (has_facts && facts(id).is_ours() && !facts(id).listed && !is_needed(id)) {
     idle_.push_back(id);
     facts(id).listed = true;
   }

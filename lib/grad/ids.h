@@ -1,0 +1,14 @@
+// Numbers of what a history is made of.
+#pragma once
+
+#include <cstdint>
+
+namespace gt {
+
+using ValueId = uint32_t;
+// That of the node's first result, also once that is gone.
+using NodeId = ValueId;
+using SymbolId = uint32_t;
+inline constexpr uint32_t kNil = UINT32_MAX;
+
+}  // namespace gt
