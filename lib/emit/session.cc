@@ -4,10 +4,10 @@
 #include <unordered_set>
 
 #include "base/hash.h"
+#include "file/stored.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

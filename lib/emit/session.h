@@ -17,6 +17,7 @@
 #include "base/exit.h"
 #include "base/message.h"
 #include "emit/ledger.h"
+#include "file/safetensors_cache.h"
 #include "grad/reverse.h"
 #include "grad/tape.h"
 #include "grad/type_ids.h"
@@ -25,7 +26,6 @@
 #include "stream/line.h"
 #include "stream/pattern.h"
 #include "stream/replay.h"
-#include "stream/safetensors_cache.h"
 
 namespace gt {
 

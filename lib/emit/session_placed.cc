@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "emit/session.h"
+#include "file/stored.h"
 #include "grad/line_types.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "spmd/redistribution.h"
 #include "stream/ranks.h"
-#include "stream/stored.h"
 
 namespace gt {
 void Session::placed(Origin origin, std::string& out) {

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "exec/files.h"
+#include "file/files.h"
 
 namespace gt {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "exec/stored_rows.h"
+#include "file/stored.h"
 #include "ops/part.h"
 #include "stream/line.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "file/stored.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "exec/npy_file.h"
-#include "stream/stored.h"
+#include "file/npy_write.h"
+#include "file/stored.h"
 
 namespace gt {
 namespace {

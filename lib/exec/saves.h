@@ -14,10 +14,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/files.h"
-#include "exec/safetensors_file.h"
 #include "exec/where.h"
-#include "stream/safetensors_cache.h"
+#include "file/files.h"
+#include "file/safetensors_cache.h"
+#include "file/safetensors_update.h"
 #include "stream/type.h"
 
 namespace gt {

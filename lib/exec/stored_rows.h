@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "file/stored.h"
 #include "ops/part.h"
-#include "stream/stored.h"
 
 namespace gt {
 

@@ -18,12 +18,12 @@
 #include "exec/comm/engine.h"
 #include "exec/decoder.h"
 #include "exec/executor.h"
-#include "exec/files.h"
 #include "exec/placed_decoder.h"
 #include "exec/pool.h"
 #include "exec/queue.h"
 #include "exec/recipe_table.h"
 #include "exec/registers.h"
+#include "file/files.h"
 #include "stream/marks.h"
 #include "stream/notes.h"
 

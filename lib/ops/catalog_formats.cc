@@ -1,10 +1,10 @@
 // The op table for programs: JSON, mdoc(7), and shells' completions.
 #include <algorithm>
 
+#include "file/json.h"
 #include "ops/catalog.h"
 #include "ops/families.h"
 #include "ops/table.h"
-#include "stream/json.h"
 
 namespace gt {
 namespace {

@@ -1,9 +1,9 @@
 // Results, names and gradients: what is no arithmetic. The programs themselves
 // answer these; no backend sees them.
 #include "base/message.h"
+#include "file/stored.h"
 #include "ops/families.h"
 #include "ops/shape_rules.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "file/stored.h"
 #include "stream/line.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "file/stored.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "route/costs.h"
 #include "route/dispatcher.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

@@ -1,13 +1,13 @@
 // Lines with ranks: to the workers that play them.
 #include <algorithm>
 
+#include "file/stored.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "route/costs.h"
 #include "route/dispatcher.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "file/stored.h"
 #include "route/homes.h"
-#include "stream/stored.h"
 
 namespace gt {
 

@@ -2,11 +2,11 @@
 // creations, and point-wise lines over what waits.
 #include <algorithm>
 
+#include "file/stored.h"
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/shape_rules.h"
 #include "shard/partitioner.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

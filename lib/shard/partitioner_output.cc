@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "base/message.h"
+#include "file/stored.h"
 #include "ops/table.h"
 #include "shard/partitioner.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
-#include "stream/stored.h"
 
 namespace gt {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/message.h"
 #include "base/utf8.h"
-#include "stream/json.h"
+#include "file/json.h"
 
 namespace gt {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "exec/part_runs.h"
 #include "exec/stored_rows.h"
-#include "stream/npy.h"
+#include "file/npy.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 
 #include "base/utf8.h"
 #include "exec/stored_rows.h"
-#include "stream/json.h"
-#include "stream/safetensors.h"
+#include "file/json.h"
+#include "file/safetensors.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "exec/files.h"
+#include "file/files.h"
 
 namespace gt {
 

@@ -1,4 +1,4 @@
-#include "stream/json.h"
+#include "file/json.h"
 
 #include <charconv>
 

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "stream/json.h"
-#include "stream/safetensors.h"
+#include "file/json.h"
+#include "file/safetensors.h"
 
 namespace gt {
 namespace {

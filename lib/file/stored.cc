@@ -1,4 +1,4 @@
-#include "stream/stored.h"
+#include "file/stored.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "base/message.h"
+#include "file/npy.h"
+#include "file/safetensors_cache.h"
 #include "stream/line.h"
-#include "stream/npy.h"
-#include "stream/safetensors_cache.h"
 
 namespace gt {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "stream/stored.h"
+#include "file/stored.h"
 #include "stream/type.h"
 
 namespace gt {

@@ -1,4 +1,4 @@
-#include "stream/safetensors.h"
+#include "file/safetensors.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "base/message.h"
 #include "base/utf8.h"
-#include "stream/json.h"
+#include "file/json.h"
 
 namespace gt {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/replacement.h"
+#include "file/replacement.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "base/result.h"
-#include "stream/safetensors.h"
+#include "file/safetensors.h"
 
 namespace gt {
 

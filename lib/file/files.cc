@@ -1,4 +1,4 @@
-#include "exec/files.h"
+#include "file/files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

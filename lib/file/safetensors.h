@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "stream/stored.h"
+#include "file/stored.h"
 #include "stream/type.h"
 
 namespace gt {

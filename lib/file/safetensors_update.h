@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/files.h"
-#include "exec/replacement.h"
-#include "stream/safetensors.h"
+#include "file/files.h"
+#include "file/replacement.h"
+#include "file/safetensors.h"
 
 namespace gt {
 

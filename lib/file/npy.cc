@@ -1,4 +1,4 @@
-#include "stream/npy.h"
+#include "file/npy.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

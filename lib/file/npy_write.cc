@@ -1,8 +1,8 @@
-#include "exec/npy_file.h"
+#include "file/npy_write.h"
 
 #include <cstring>
 
-#include "exec/replacement.h"
+#include "file/replacement.h"
 
 namespace gt {
 

@@ -6,7 +6,7 @@
 
 #include "exec/saves.h"
 #include "exec_harness.h"
-#include "stream/safetensors.h"
+#include "file/safetensors.h"
 
 namespace gt {
 namespace {

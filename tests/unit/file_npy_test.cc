@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "exec/npy_file.h"
 #include "exec_harness.h"
+#include "file/npy_write.h"
 
 namespace gt {
 namespace {

@@ -1,4 +1,4 @@
-#include "exec/safetensors_file.h"
+#include "file/safetensors_update.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "exec/files.h"
-#include "stream/npy.h"
+#include "file/files.h"
+#include "file/npy.h"
 
 namespace gt {
 

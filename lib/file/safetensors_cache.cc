@@ -1,4 +1,4 @@
-#include "stream/safetensors_cache.h"
+#include "file/safetensors_cache.h"
 
 #include <sys/stat.h>
 
