@@ -12,7 +12,7 @@ function(gt_layer name)
     add_library(${target} STATIC ${sources})
     # Files of rows and of kernels name their tables and helpers alike, so each
     # is compiled by itself.
-    list(FILTER sources INCLUDE REGEX "/lib/ops/|/exec/(cpu|ref)/")
+    list(FILTER sources INCLUDE REGEX "/lib/ops/|/backend/(cpu|ref)/")
     set_source_files_properties(${sources} PROPERTIES
       SKIP_UNITY_BUILD_INCLUSION ON)
     target_link_libraries(${target} PUBLIC gt_flags ${ARGN})

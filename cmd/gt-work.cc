@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "base/text.h"
-#include "exec/light_members.h"
-#include "exec/remote_session.h"
-#include "exec/session.h"
+#include "exec/remote/light_members.h"
+#include "exec/remote/remote_session.h"
+#include "exec/worker/session.h"
 #include "interrupt.h"
 #include "launched.h"
 #include "net/endpoint.h"

@@ -64,7 +64,7 @@ make_tree() {
   echo '  if (line.op == "neg") return;' >>lib/route/a.cc
   run -1 scripts/check-ops
   [[ ${lines[0]} == "check-ops: lib/route/a.cc:2: tells 'neg' by its name"* ]]
-  [[ $output == *'the exception "lib/exec/view.cc flip" is needed no more'* ]]
+  [[ $output == *'the exception "lib/exec/backend/view.cc flip" is needed no more'* ]]
 }
 
 @test "lint fails on what ends the process below cmd" {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/backend.h"
-#include "exec/element.h"
-#include "exec/philox.h"
+#include "exec/backend/backend.h"
+#include "exec/backend/element.h"
+#include "exec/backend/philox.h"
 #include "ops/call.h"
 
 namespace gt {

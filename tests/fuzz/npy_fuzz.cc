@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/part_runs.h"
-#include "exec/stored_rows.h"
+#include "exec/memory/part_runs.h"
+#include "exec/storage/stored_rows.h"
 #include "file/npy.h"
 
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "exec/stored_rows.h"
+#include "exec/storage/stored_rows.h"
 #include "file/json.h"
 #include "file/safetensors.h"
 

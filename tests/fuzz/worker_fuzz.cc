@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "exec/worker.h"
+#include "exec/worker/worker.h"
 
 namespace {
 

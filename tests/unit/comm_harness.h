@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "exec/arena.h"
 #include "exec/comm/link.h"
+#include "exec/memory/arena.h"
 #include "exec_harness.h"
 
 namespace gt {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <random>
 
-#include "exec/arena.h"
 #include "exec/comm/message.h"
 #include "exec/comm/runs.h"
-#include "exec/hosting.h"
+#include "exec/decode/hosting.h"
+#include "exec/memory/arena.h"
 
 namespace gt {
 namespace {

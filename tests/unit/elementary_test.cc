@@ -8,8 +8,8 @@
 #include <limits>
 #include <random>
 
-#include "exec/backend.h"
-#include "exec/cpu/cpu.h"
+#include "exec/backend/backend.h"
+#include "exec/backend/cpu/cpu.h"
 
 namespace gt {
 namespace {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "exec/worker.h"
+#include "exec/worker/worker.h"
 
 namespace gt {
 

@@ -1,10 +1,10 @@
-#include "exec/pool.h"
+#include "exec/memory/pool.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "exec/null/null.h"
+#include "exec/backend/null/null.h"
 
 namespace gt {
 namespace {

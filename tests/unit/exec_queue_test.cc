@@ -1,4 +1,4 @@
-#include "exec/queue.h"
+#include "exec/queue/queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
-#include "exec/registers.h"
+#include "exec/decode/registers.h"
 
 #include <gtest/gtest.h>
 
-#include "exec/null/null.h"
+#include "exec/backend/null/null.h"
 
 namespace gt {
 namespace {

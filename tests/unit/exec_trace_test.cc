@@ -1,5 +1,5 @@
 // What a worker records of what ran.
-#include "exec/trace.h"
+#include "exec/trace/trace.h"
 
 #include <fstream>
 

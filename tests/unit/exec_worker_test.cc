@@ -1,6 +1,6 @@
 // What a worker makes of lines: values, failures, order, and how much it
 // decodes and prepares.
-#include "exec/worker.h"
+#include "exec/worker/worker.h"
 
 #include <gtest/gtest.h>
 

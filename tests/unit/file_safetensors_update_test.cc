@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "exec/saves.h"
+#include "exec/storage/saves.h"
 #include "exec_harness.h"
 #include "file/safetensors.h"
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "exec/philox.h"
+#include "exec/backend/philox.h"
 #include "kernels_harness.h"
 #include "ops/families.h"
 #include "ops/table.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exec/backend.h"
+#include "exec/backend/backend.h"
 #include "ops_samples.h"
 
 namespace gt {

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <sstream>
 
-#include "exec/cpu/cpu.h"
-#include "exec/element.h"
-#include "exec/philox.h"
-#include "exec/ref/ref.h"
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/element.h"
+#include "exec/backend/philox.h"
+#include "exec/backend/ref/ref.h"
 #include "ops/table.h"
 #include "ops/text.h"
 

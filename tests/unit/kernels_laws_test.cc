@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "exec/ref/ref.h"
+#include "exec/backend/ref/ref.h"
 #include "kernels_harness.h"
 #include "ops/table.h"
 

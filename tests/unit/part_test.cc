@@ -8,7 +8,7 @@
 #include <cstring>
 #include <functional>
 
-#include "exec/part_runs.h"
+#include "exec/memory/part_runs.h"
 #include "kernels_harness.h"
 
 namespace gt {

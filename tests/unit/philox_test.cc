@@ -1,4 +1,4 @@
-#include "exec/philox.h"
+#include "exec/backend/philox.h"
 
 #include <gtest/gtest.h>
 

@@ -42,10 +42,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/arena.h"
 #include "exec/comm/exchange_run.h"
 #include "exec/comm/link.h"
 #include "exec/comm/message.h"
+#include "exec/memory/arena.h"
 
 namespace gt::comm {
 

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/builder.h"
 #include "exec/comm/runs.h"
+#include "exec/decode/builder.h"
 #include "spmd/exchange_plan.h"
 
 namespace gt::comm {

@@ -11,9 +11,9 @@
 
 #include "base/exit.h"
 #include "exec/comm/exchange.h"
-#include "exec/executor.h"
-#include "exec/pool.h"
-#include "exec/where.h"
+#include "exec/memory/pool.h"
+#include "exec/queue/executor.h"
+#include "exec/worker/where.h"
 
 namespace gt::comm {
 

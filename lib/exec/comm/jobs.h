@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exec/comm/engine.h"
-#include "exec/executor.h"
+#include "exec/queue/executor.h"
 
 namespace gt::comm {
 

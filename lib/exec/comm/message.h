@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "exec/arena.h"
+#include "exec/memory/arena.h"
 #include "stream/type.h"
 
 namespace gt::comm {

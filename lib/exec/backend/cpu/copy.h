@@ -1,0 +1,40 @@
+// Copies of strided views into row-major memory.
+#pragma once
+
+#include <cstddef>
+
+#include "exec/backend/view.h"
+
+namespace gt::cpu {
+
+class StridedCopy {
+ public:
+  StridedCopy() = default;
+  // `size`: bytes of an element, 1, 2, 4 or 8.
+  StridedCopy(const View& view, size_t size, int threads);
+
+  // `from` is the operand's element at the view's offset.
+  void run(const void* from, void* to) const;
+
+ private:
+  template <typename T>
+  void rows(const T* from, T* to) const;
+  template <typename T>
+  void tiles(const T* from, T* to) const;
+
+  // Dimensions, joined where that is possible; the last `inner_` elements
+  // lie `step_` apart.
+  Shape outer_;
+  Strides strides_{};
+  int64_t inner_ = 1;
+  int64_t step_ = 1;
+  int64_t count_ = 0;
+  // When the dimension before the inner one is contiguous in the operand, both
+  // are walked in square tiles; `outer_` is then without it.
+  bool tiled_ = false;
+  int64_t across_ = 1;
+  size_t size_ = 4;
+  int threads_ = 1;
+};
+
+}  // namespace gt::cpu

@@ -1,0 +1,107 @@
+#include "exec/backend/cpu/cpu.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "exec/backend/ref/ref.h"
+#include "exec/memory/memory.h"
+
+namespace gt {
+namespace cpu {
+namespace {
+
+using Table = std::unordered_map<std::string_view, KernelRow>;
+
+const Table& table() {
+  static const Table instance = [] {
+    Table t;
+    for (const auto& rows :
+         {pointwise_kernels(), reduction_kernels(), network_kernels(),
+          attention_kernels(), norm_kernels(), position_kernels(),
+          clip_kernels(), index_kernels(), order_kernels(), optimizer_kernels(),
+          product_kernels(), layout_kernels(), creation_kernels()}) {
+      for (const KernelRow& row : rows) {
+        const bool fresh = t.emplace(row.op, row).second;
+        GT_CHECK(fresh);
+      }
+    }
+    return t;
+  }();
+  return instance;
+}
+
+// Clang 14 cannot ask for f16c, which is older than avx2 and comes with it.
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
+// oneDNN takes a limit once, before its first use; later ones change nothing,
+// as in a test that makes several backends.
+const Loops& limit_to(const Loops& loops, dnnl_cpu_isa_t isa) {
+  (void)dnnl_set_max_cpu_isa(isa);
+  return loops;
+}
+
+Result<const Loops*> loops_of(std::string_view isa) {
+  if (isa.empty()) {
+    return has_avx512() ? &avx512_loops()
+           : has_avx2() ? &avx2_loops()
+                        : &base_loops();
+  }
+  if (isa == "avx512" && has_avx512()) {
+    return &limit_to(avx512_loops(), dnnl_cpu_isa_avx512_core);
+  }
+  if (isa == "avx2" && has_avx2()) {
+    return &limit_to(avx2_loops(), dnnl_cpu_isa_avx2);
+  }
+  if (isa == "sse2") return &limit_to(base_loops(), dnnl_cpu_isa_sse41);
+  const std::string name(isa);
+  if (isa != "avx512" && isa != "avx2") {
+    return Error{"no instruction set '" + name + "': sse2, avx2 or avx512"};
+  }
+  return Error{"this machine lacks " + name};
+}
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend(const Context& context, Arena* arena)
+      : context_(context), arena_(arena) {}
+  std::string_view name() const override { return "cpu"; }
+  std::unique_ptr<Kernel> prepare(const Call& call) override {
+    if (const auto it = table().find(call.op->name); it != table().end()) {
+      if (auto kernel = it->second.make(call, context_)) return kernel;
+    }
+    return ref::kernel_of(call);
+  }
+  void* allocate(size_t bytes) override {
+    return allocate_aligned(bytes, arena_);
+  }
+  void release(void* data, size_t bytes) override {
+    release_aligned(data, bytes, arena_);
+  }
+
+ private:
+  Context context_;
+  Arena* arena_;
+};
+
+}  // namespace
+}  // namespace cpu
+
+Result<std::unique_ptr<Backend>> make_cpu_backend(
+    const BackendOptions& options) {
+  const auto loops = cpu::loops_of(options.isa);
+  if (!loops.ok()) return loops.error();
+  return std::unique_ptr<Backend>(std::make_unique<cpu::CpuBackend>(
+      cpu::Context{options.threads, loops.value()}, options.arena));
+}
+
+}  // namespace gt

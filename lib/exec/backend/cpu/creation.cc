@@ -1,0 +1,152 @@
+// Creation. Random values are the reference's, bit for bit, on any machine.
+#include <cstring>
+#include <string>
+
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/parallel.h"
+#include "exec/backend/element.h"
+#include "exec/backend/philox.h"
+#include "exec/memory/part_runs.h"
+
+namespace gt::cpu {
+namespace {
+
+// One value throughout.
+class Full final : public Kernel {
+ public:
+  Full(const Call& call, const Context& context)
+      : to_(call.results[0]),
+        from_(call.type(1).dtype),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    uint64_t value = 0;
+    if (is_float(from_)) {
+      store_real(to_.dtype, &value, 0, load_real(from_, in[1], 0));
+    } else {
+      store_int(to_.dtype, &value, 0, load_int(from_, in[1], 0));
+    }
+    switch (size_of(to_.dtype)) {
+      case 1:
+        fill(out[0], static_cast<uint8_t>(value));
+        break;
+      case 2:
+        fill(out[0], static_cast<uint16_t>(value));
+        break;
+      case 4:
+        fill(out[0], static_cast<uint32_t>(value));
+        break;
+      default:
+        fill(out[0], value);
+    }
+    return ok_status();
+  }
+
+ private:
+  template <typename T>
+  void fill(void* out, T value) const {
+    in_parallel(threads_, to_.elements(), kWorthAThread / 4,
+                [&](int64_t begin, int64_t end) {
+                  auto* y = static_cast<T*>(out);
+                  std::fill(y + begin, y + end, value);
+                });
+  }
+
+  Type to_;
+  Dtype from_;
+  int threads_;
+};
+
+constexpr int64_t kPart = 512;  // elements made at a time; even
+
+// rand and randn: an element is made of Philox's word, or half a pair, with its
+// index in the whole.
+class Random final : public Kernel {
+ public:
+  Random(const Call& call, const Context& context)
+      : to_(call.results[0]),
+        runs_(call),
+        seed_(call.type(1).dtype),
+        normal_(call.op->name == "randn"),
+        scale_(normal_ ? call.number("scale") : 1),
+        loops_(*context.loops),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto seed = static_cast<uint64_t>(load_int(seed_, in[1], 0));
+    const int64_t least = kWorthAThread / (normal_ ? 32 : 8);
+    in_parallel(threads_, to_.elements(), least,
+                [&](int64_t begin, int64_t end) {
+                  runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
+                    for (int64_t k = 0; k < n; k += kPart) {
+                      const int64_t part = std::min(kPart, n - k);
+                      normal_ ? normals(seed, g + k, part, out[0], i + k)
+                              : uniforms(seed, g + k, part, out[0], i + k);
+                    }
+                  });
+                });
+    return ok_status();
+  }
+
+ private:
+  // Elements g.. of the whole, which are `at`.. of the result. What is made
+  // begins at an even one.
+  void normals(uint64_t seed, int64_t g, int64_t n, void* out,
+               int64_t at) const {
+    double made[kPart + 2];
+    const int64_t odd = g % 2;
+    loops_.normals(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
+    const double* z = made + odd;
+    if (to_.dtype == Dtype::kF32) {
+      auto* y = static_cast<float*>(out) + at;
+      for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(z[i] * scale_);
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      store_real(to_.dtype, out, at + i, z[i] * scale_);
+    }
+  }
+
+  void uniforms(uint64_t seed, int64_t g, int64_t n, void* out,
+                int64_t at) const {
+    uint64_t made[kPart + 2];
+    const int64_t odd = g % 2;
+    loops_.words(seed, static_cast<uint64_t>(g) / 2, made, even(n + odd));
+    const uint64_t* words = made + odd;
+    const int digits = philox::digits_of(to_.dtype);
+    if (to_.dtype == Dtype::kF32) {
+      auto* y = static_cast<float*>(out) + at;
+      for (int64_t i = 0; i < n; ++i) {
+        y[i] = static_cast<float>(philox::uniform(words[i], 24));
+      }
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      store_real(to_.dtype, out, at + i, philox::uniform(words[i], digits));
+    }
+  }
+
+  static int64_t even(int64_t n) { return n + n % 2; }
+
+  Type to_;
+  PartRuns runs_;
+  Dtype seed_;
+  bool normal_;
+  double scale_;
+  const Loops& loops_;
+  int threads_;
+};
+
+constexpr KernelRow kRows[] = {
+    {"full", make<Full>},
+    {"rand", make<Random>},
+    {"randn", make<Random>},
+};
+
+}  // namespace
+
+std::span<const KernelRow> creation_kernels() { return kRows; }
+
+}  // namespace gt::cpu

@@ -1,0 +1,80 @@
+// 16-bit floats to and from f32, rounded to nearest even; see pack.h for who
+// may include this.
+#pragma once
+
+#include "exec/backend/cpu/loops.h"
+#include "exec/backend/cpu/pack.h"
+#include "stream/number.h"
+
+namespace gt::cpu::GT_ISA {
+namespace {
+
+inline float float_of(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline uint32_t bits_of(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// bf16 is the upper half of f32's bits.
+void bf16_to_f32(const void* from, void* to, int64_t n) {
+  const auto* x = static_cast<const uint16_t*>(from);
+  auto* y = static_cast<float*>(to);
+  for (int64_t i = 0; i < n; ++i) y[i] = float_of(uint32_t{x[i]} << 16);
+}
+void f32_to_bf16(const void* from, void* to, int64_t n) {
+  const auto* x = static_cast<const float*>(from);
+  auto* y = static_cast<uint16_t*>(to);
+  for (int64_t i = 0; i < n; ++i) {
+    const uint32_t bits = bits_of(x[i]);
+    const uint32_t near = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    const uint32_t nan = (bits >> 16) | 0x40;
+    y[i] = static_cast<uint16_t>(x[i] != x[i] ? nan : near);
+  }
+}
+
+#if GT_PACK_BYTES >= 32
+constexpr int64_t kEight = 8;
+
+void f16_to_f32(const void* from, void* to, int64_t n) {
+  const auto* x = static_cast<const uint16_t*>(from);
+  auto* y = static_cast<float*>(to);
+  for (int64_t i = 0; i < n; i += kEight) {
+    const size_t left = static_cast<size_t>(n - i < kEight ? n - i : kEight);
+    __m128i half = _mm_setzero_si128();
+    std::memcpy(&half, x + i, left * sizeof *x);
+    const __m256 full = _mm256_cvtph_ps(half);
+    std::memcpy(y + i, &full, left * sizeof *y);
+  }
+}
+void f32_to_f16(const void* from, void* to, int64_t n) {
+  const auto* x = static_cast<const float*>(from);
+  auto* y = static_cast<uint16_t*>(to);
+  for (int64_t i = 0; i < n; i += kEight) {
+    const size_t left = static_cast<size_t>(n - i < kEight ? n - i : kEight);
+    __m256 full = _mm256_setzero_ps();
+    std::memcpy(&full, x + i, left * sizeof *x);
+    const __m128i half =
+        _mm256_cvtps_ph(full, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    std::memcpy(y + i, &half, left * sizeof *y);
+  }
+}
+#else
+void f16_to_f32(const void* from, void* to, int64_t n) {
+  const auto* x = static_cast<const uint16_t*>(from);
+  auto* y = static_cast<float*>(to);
+  for (int64_t i = 0; i < n; ++i) y[i] = float_from_f16(x[i]);
+}
+void f32_to_f16(const void* from, void* to, int64_t n) {
+  const auto* x = static_cast<const float*>(from);
+  auto* y = static_cast<uint16_t*>(to);
+  for (int64_t i = 0; i < n; ++i) y[i] = f16_from_float(x[i]);
+}
+#endif
+
+}  // namespace
+}  // namespace gt::cpu::GT_ISA

@@ -1,0 +1,192 @@
+// gather, scatter_add and scatter. An index must name a row of the whole; one
+// of a row that part= puts elsewhere reads 0 and writes nothing.
+#include <cstring>
+#include <vector>
+
+#include "exec/backend/cpu/convert.h"
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/parallel.h"
+#include "exec/backend/view.h"
+#include "exec/memory/part_runs.h"
+
+namespace gt::cpu {
+namespace {
+
+// The index as rows along its last dimension, and x's element that each one's
+// place stands for when its position on the axis is 0.
+class Indexed {
+ public:
+  Indexed(const Call& call, const Context& context)
+      : index_(call.type(1)),
+        places_(index_, Dtype::kI64, *context.loops),
+        threads_(context.threads) {
+    const Shape& shape = call.type(0).shape;
+    const size_t axis = single_axis(call, 0);
+    rows_of_x_ = window_of(call, axis);
+    strides_ = strides_of(shape);
+    step_ = shape.empty() ? 1 : strides_[axis];
+    if (shape.empty()) return;
+    strides_[axis] = 0;
+    across_ = axis + 1 == shape.size();
+    width_ = index_.shape.back();
+    for (size_t d = 0; d + 1 < shape.size(); ++d) {
+      outer_.push_back(index_.shape[d]);
+    }
+    splits_rows_ = across_ && !outer_.empty();
+  }
+
+  Status read(const void* index) {
+    place_ = static_cast<const int64_t*>(places_.get(index));
+    for (int64_t i = 0; i < index_.elements(); ++i) {
+      if (!rows_of_x_.names(place_[i])) {
+        return out_of_range(place_[i], rows_of_x_);
+      }
+    }
+    return ok_status();
+  }
+
+  // Calls use(i, at) for each element i of the index and the element of x that
+  // it names, -1 if that is elsewhere. Elements of x that two threads might
+  // both reach are left to one.
+  template <typename Use>
+  void each(const Use& use) const {
+    if (index_.elements() == 0) return;
+    const int64_t rows = outer_.elements();
+    const int64_t least = kWorthAThread / 16;
+    if (splits_rows_) {
+      in_parallel(threads_, rows, least / width_ + 1,
+                  [&](int64_t begin, int64_t end) {
+                    some(begin, end, 0, width_, use);
+                  });
+    } else if (across_) {
+      some(0, rows, 0, width_, use);
+    } else {
+      in_parallel(
+          threads_, width_, least / rows + 1,
+          [&](int64_t begin, int64_t end) { some(0, rows, begin, end, use); });
+    }
+  }
+
+ private:
+  template <typename Use>
+  void some(int64_t first, int64_t last, int64_t begin, int64_t end,
+            const Use& use) const {
+    Walk<1> walk(outer_, {strides_});
+    walk.seek(first);
+    for (int64_t r = first; r < last; ++r, walk.next()) {
+      for (int64_t j = begin; j < end; ++j) {
+        const int64_t row = place_[r * width_ + j];
+        const int64_t at =
+            walk[0] + (row - rows_of_x_.start) * step_ + (across_ ? 0 : j);
+        use(r * width_ + j, rows_of_x_.holds(row) ? at : -1);
+      }
+    }
+  }
+
+  Type index_;
+  Converted places_;
+  int threads_;
+  const int64_t* place_ = nullptr;
+  Window rows_of_x_;
+  Strides strides_{};
+  Shape outer_;
+  int64_t width_ = 1;
+  int64_t step_ = 1;
+  bool across_ = true;  // the axis is the last
+  bool splits_rows_ = false;
+};
+
+// y[i,j] = x[index[i,j],j] along axis 0, and so on.
+template <typename T>
+class Gather final : public Kernel {
+ public:
+  Gather(const Call& call, const Context& context) : indexed_(call, context) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    if (Status s = indexed_.read(in[1]); !s.ok()) return s;
+    const auto* x = static_cast<const T*>(in[0]);
+    auto* y = static_cast<T*>(out[0]);
+    indexed_.each(
+        [x, y](int64_t i, int64_t at) { y[i] = at < 0 ? T{0} : x[at]; });
+    return ok_status();
+  }
+
+ private:
+  Indexed indexed_;
+};
+
+// y = x, then y[index[i,j],j] = src[i,j], or += it, in the order of the index.
+template <typename T, bool kAdds>
+class ScatterInto final : public Kernel {
+ public:
+  ScatterInto(const Call& call, const Context& context)
+      : indexed_(call, context), bytes_(call.results[0].bytes()) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    if (Status s = indexed_.read(in[1]); !s.ok()) return s;
+    const auto* src = static_cast<const T*>(in[2]);
+    auto* y = static_cast<T*>(out[0]);
+    if (in[0] != out[0] && bytes_ > 0) std::memcpy(y, in[0], bytes_);
+    indexed_.each([src, y](int64_t i, int64_t at) {
+      if (at < 0) return;
+      if constexpr (kAdds) {
+        y[at] += src[i];
+      } else {
+        y[at] = src[i];
+      }
+    });
+    return ok_status();
+  }
+
+  bool in_place(size_t operand, size_t /*result*/) const override {
+    return operand == 0;
+  }
+
+ private:
+  Indexed indexed_;
+  size_t bytes_;
+};
+template <typename T>
+using Scatter = ScatterInto<T, false>;
+template <typename T>
+using ScatterAdd = ScatterInto<T, true>;
+
+// A kernel that moves elements and need not know what they are.
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_by_size(const Call& call, const Context& context) {
+  switch (size_of(call.type(0).dtype)) {
+    case 1:
+      return make<K<uint8_t>>(call, context);
+    case 2:
+      return make<K<uint16_t>>(call, context);
+    case 4:
+      return make<K<uint32_t>>(call, context);
+    default:
+      return make<K<uint64_t>>(call, context);
+  }
+}
+
+std::unique_ptr<Kernel> cpu_scatter_add(const Call& call,
+                                        const Context& context) {
+  const Dtype dtype = call.results[0].dtype;
+  if (call.type(0).dtype != dtype || call.type(2).dtype != dtype) {
+    return nullptr;
+  }
+  if (dtype == Dtype::kF32) return make<ScatterAdd<float>>(call, context);
+  if (dtype == Dtype::kF64) return make<ScatterAdd<double>>(call, context);
+  return nullptr;
+}
+
+constexpr KernelRow kRows[] = {
+    {"gather", make_by_size<Gather>},
+    {"scatter_add", cpu_scatter_add},
+    {"scatter", make_by_size<Scatter>},
+};
+
+}  // namespace
+
+std::span<const KernelRow> index_kernels() { return kRows; }
+
+}  // namespace gt::cpu

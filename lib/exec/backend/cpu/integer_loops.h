@@ -1,0 +1,37 @@
+// Point-wise loops of integers and bool: wrapping, and exact in any order, so
+// they are plain and left to the compiler.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "exec/backend/cpu/loops.h"
+#include "stream/type.h"
+
+namespace gt::cpu {
+
+struct IntegerRow {
+  const char* op;
+  bool to_bool;
+  Loop i64, i32, u8, boolean;  // null: the reference kernel serves
+  Loop loop(Dtype dtype) const {
+    switch (dtype) {
+      case Dtype::kI64:
+        return i64;
+      case Dtype::kI32:
+        return i32;
+      case Dtype::kU8:
+        return u8;
+      case Dtype::kBool:
+        return boolean;
+      default:
+        return nullptr;
+    }
+  }
+};
+
+std::span<const IntegerRow> integer_rows();
+// Null when there is none.
+const IntegerRow* integer_row(std::string_view op);
+
+}  // namespace gt::cpu

@@ -1,0 +1,268 @@
+// Ops that move elements: views are copied in runs or tiles, pieces by rows.
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "exec/backend/cpu/copy.h"
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/parallel.h"
+#include "exec/backend/element.h"
+#include "exec/memory/part_runs.h"
+
+namespace gt::cpu {
+namespace {
+
+// transpose, expand, slice, flip.
+class Viewed final : public Kernel {
+ public:
+  Viewed(const Call& call, const Context& context)
+      : view_(view_of(call)),
+        size_(size_of(call.type(0).dtype)),
+        copy_(view_, size_, context.threads) {
+    if (view_.starts) start_ = call.type(1).dtype;
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    int64_t offset = view_.offset;
+    if (view_.starts) {
+      const auto at = offset_of(view_, load_int(start_, in[1], 0));
+      if (!at.ok()) return at.error();
+      offset = at.value();
+    }
+    copy_.run(static_cast<const char*>(in[0]) + offset * size_, out[0]);
+    return ok_status();
+  }
+
+ private:
+  View view_;
+  size_t size_;
+  StridedCopy copy_;
+  Dtype start_ = Dtype::kI64;
+};
+
+// Operands of one dtype one after another along an axis: rows before the axis
+// take turns.
+class Concat final : public Kernel {
+ public:
+  Concat(const Call& call, const Context& /*context*/) {
+    const Type& to = call.results[0];
+    const size_t axis = single_axis(call, 0);
+    for (size_t d = 0; d < axis; ++d) rows_ *= to.shape[d];
+    for (const Argument& a : call.arguments) {
+      pieces_.push_back(rows_ == 0 ? 0 : a.type.bytes() / rows_);
+      row_ += pieces_.back();
+    }
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    char* to = static_cast<char*>(out[0]);
+    for (size_t k = 0; k < pieces_.size(); ++k) {
+      const auto* from = static_cast<const char*>(in[k]);
+      for (size_t r = 0; r < rows_ && pieces_[k] > 0; ++r) {
+        std::memcpy(to + r * row_, from + r * pieces_[k], pieces_[k]);
+      }
+      to += pieces_[k];
+    }
+    return ok_status();
+  }
+
+ private:
+  size_t rows_ = 1;
+  size_t row_ = 0;
+  std::vector<size_t> pieces_;  // bytes of each operand's row
+};
+
+std::unique_ptr<Kernel> cpu_concat(const Call& call, const Context& context) {
+  for (const Argument& a : call.arguments) {
+    if (a.type.dtype != call.results[0].dtype) return nullptr;
+  }
+  return std::make_unique<Concat>(call, context);
+}
+
+// x with a margin of one value, or cropped.
+template <typename T>
+class Pad final : public Kernel {
+ public:
+  Pad(const Call& call, const Context& context)
+      : to_(call.results[0]),
+        kept_(call.type(0).shape),
+        threads_(context.threads) {
+    const Number value = *parse_number(call.key("value"));
+    if (value.kind == Number::Kind::kFloat) {
+      store_real(to_.dtype, &value_, 0, value.real);
+    } else {
+      store_int(to_.dtype, &value_, 0, value.integer);
+    }
+    Strides from = strides_of(kept_);
+    const Strides into = strides_of(to_.shape);
+    const std::vector<int64_t> width = call.integers("width");
+    for (size_t d = 0; d < kept_.size(); ++d) {
+      const int64_t before = width[2 * d];
+      kept_[d] +=
+          std::min<int64_t>(before, 0) + std::min<int64_t>(width[2 * d + 1], 0);
+      from_ -= std::min<int64_t>(before, 0) * from[d];
+      into_ += std::max<int64_t>(before, 0) * into[d];
+    }
+    if (!kept_.empty()) row_ = kept_.back();
+    for (size_t d = 0; d + 1 < kept_.size(); ++d) outer_.push_back(kept_[d]);
+    strides_ = {from, into};
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(in[0]) + from_;
+    auto* y = static_cast<T*>(out[0]);
+    constexpr int64_t kLeast = kWorthAThread / static_cast<int64_t>(sizeof(T));
+    in_parallel(threads_, to_.elements(), kLeast,
+                [&](int64_t begin, int64_t end) {
+                  std::fill(y + begin, y + end, value_);
+                });
+    if (kept_.elements() == 0) return ok_status();
+    y += into_;
+    in_parallel(threads_, outer_.elements(), kLeast / row_ + 1,
+                [&](int64_t begin, int64_t end) {
+                  Walk<2> walk(outer_, strides_);
+                  walk.seek(begin);
+                  for (int64_t r = begin; r < end; ++r, walk.next()) {
+                    std::copy_n(x + walk[0], row_, y + walk[1]);
+                  }
+                });
+    return ok_status();
+  }
+
+ private:
+  Type to_;
+  Shape kept_, outer_;
+  std::array<Strides, 2> strides_;
+  int64_t row_ = 1;
+  T value_{};
+  int64_t from_ = 0, into_ = 0;
+  int threads_;
+};
+
+std::unique_ptr<Kernel> cpu_pad(const Call& call, const Context& context) {
+  switch (size_of(call.type(0).dtype)) {
+    case 1:
+      return make<Pad<uint8_t>>(call, context);
+    case 2:
+      return make<Pad<uint16_t>>(call, context);
+    case 4:
+      return make<Pad<uint32_t>>(call, context);
+    default:
+      return make<Pad<uint64_t>>(call, context);
+  }
+}
+
+// embedding: y[..,d] = table[ids[..],d].
+class Embedding final : public Kernel {
+ public:
+  Embedding(const Call& call, const Context& context)
+      : ids_(call.type(1)),
+        n_(ids_.elements()),
+        rows_(window_of(call, 0)),
+        bytes_(static_cast<size_t>(call.type(0).shape[1]) *
+               size_of(call.type(0).dtype)),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* table = static_cast<const char*>(in[0]);
+    auto* to = static_cast<char*>(out[0]);
+    for (int64_t i = 0; i < n_; ++i) {
+      const int64_t row = load_int(ids_.dtype, in[1], i);
+      if (!rows_.names(row)) return out_of_range(row, rows_);
+    }
+    const int64_t least = kWorthAThread / static_cast<int64_t>(bytes_ + 8);
+    in_parallel(threads_, n_, least, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = load_int(ids_.dtype, in[1], i);
+        if (rows_.holds(row)) {
+          std::memcpy(to + i * bytes_, table + (row - rows_.start) * bytes_,
+                      bytes_);
+        } else {
+          std::memset(to + i * bytes_, 0, bytes_);
+        }
+      }
+    });
+    return ok_status();
+  }
+
+ private:
+  Type ids_;
+  int64_t n_;
+  Window rows_;
+  size_t bytes_;
+  int threads_;
+};
+
+// embedding_grad: dtable = 0, then dtable[ids[..],d] += dy[..,d], in the order
+// of the ids. Threads share the columns, so the order holds for any number.
+template <typename T>
+class EmbeddingGrad final : public Kernel {
+ public:
+  EmbeddingGrad(const Call& call, const Context& context)
+      : add_(loops_for<T>(context).add_to),
+        ids_(call.type(1)),
+        to_(call.results[0]),
+        rows_(window_of(call, 0)),
+        width_(to_.shape.back()),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const int64_t n = ids_.elements();
+    index_.resize(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t row = load_int(ids_.dtype, in[1], i);
+      if (!rows_.names(row)) return out_of_range(row, rows_);
+      index_[static_cast<size_t>(i)] =
+          rows_.holds(row) ? row - rows_.start : -1;
+    }
+    std::memset(out[0], 0, to_.bytes());
+    const auto* dy = static_cast<const T*>(in[0]);
+    auto* y = static_cast<T*>(out[0]);
+    const int64_t least = kWorthAThread / (8 * std::max<int64_t>(n, 1));
+    in_parallel(threads_, width_, std::max<int64_t>(least, 64),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = 0; i < n; ++i) {
+                    const int64_t row = index_[static_cast<size_t>(i)];
+                    if (row < 0) continue;
+                    add_(y + row * width_ + begin, dy + i * width_ + begin,
+                         end - begin);
+                  }
+                });
+    return ok_status();
+  }
+
+ private:
+  void (*add_)(T*, const T*, int64_t);
+  Type ids_, to_;
+  Window rows_;
+  int64_t width_;
+  int threads_;
+  std::vector<int64_t> index_;  // -1: the row is elsewhere
+};
+
+std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
+                                           const Context& context) {
+  const Dtype dtype = call.results[0].dtype;
+  if (call.type(0).dtype != dtype) return nullptr;
+  if (dtype == Dtype::kF32) return make<EmbeddingGrad<float>>(call, context);
+  if (dtype == Dtype::kF64) return make<EmbeddingGrad<double>>(call, context);
+  return nullptr;
+}
+
+constexpr KernelRow kRows[] = {
+    {"transpose", make<Viewed>},    {"expand", make<Viewed>},
+    {"slice", make<Viewed>},        {"flip", make<Viewed>},
+    {"concat", cpu_concat},         {"pad", cpu_pad},
+    {"embedding", make<Embedding>}, {"embedding_grad", cpu_embedding_grad},
+};
+
+}  // namespace
+
+std::span<const KernelRow> layout_kernels() { return kRows; }
+
+}  // namespace gt::cpu

@@ -1,0 +1,64 @@
+// The table of all loops of one instruction set; see pack.h for who may
+// include this.
+#pragma once
+
+#include "exec/backend/cpu/attention_grad_loops.h"
+#include "exec/backend/cpu/attention_loops.h"
+#include "exec/backend/cpu/gemm_loops.h"
+#include "exec/backend/cpu/half_loops.h"
+#include "exec/backend/cpu/network_loops.h"
+#include "exec/backend/cpu/norm_loops.h"
+#include "exec/backend/cpu/pointwise_loops.h"
+#include "exec/backend/cpu/position_loops.h"
+#include "exec/backend/cpu/random_loops.h"
+
+namespace gt::cpu::GT_ISA {
+namespace {
+
+template <typename T>
+constexpr FloatLoops<T> kFloatLoops = {
+    .reductions = kReductions<T>,
+    .reduction_count = std::size(kReductions<T>),
+    .softmax = softmax<T>,
+    .log_softmax = log_softmax<T>,
+    .softmax_grad = softmax_grad<T>,
+    .log_softmax_grad = log_softmax_grad<T>,
+    .exp_sum = exp_sum<T>,
+    .softmax_scaled = softmax_scaled<T>,
+    .square_sum = square_sum<T>,
+    .square_distance = square_distance<T>,
+    .sgd = sgd<T>,
+    .adamw = adamw<T>,
+    .scale = scale<T>,
+    .add_to = add_to<T>,
+    .layer_norm = norm<true, T>,
+    .rms_norm = norm<false, T>,
+    .layer_norm_grad = norm_grad<true, T>,
+    .rms_norm_grad = norm_grad<false, T>,
+    .rope = rope<T>,
+    .rope_interleaved = rope_interleaved<T>,
+    .dropout = dropout<T>,
+    .attention = attention<T>,
+    .attention_grad = attention_grad<T>,
+    .gemm = gemm<T>,
+};
+
+#define GT_STRING(x) GT_STRING_OF(x)
+#define GT_STRING_OF(x) #x
+
+constexpr Loops kLoops = {
+    .isa = &GT_STRING(GT_ISA)[3],  // without its "on_"
+    .pointwise = kPointwise,
+    .pointwise_count = std::size(kPointwise),
+    .f32 = kFloatLoops<float>,
+    .f64 = kFloatLoops<double>,
+    .f16_to_f32 = f16_to_f32,
+    .f32_to_f16 = f32_to_f16,
+    .bf16_to_f32 = bf16_to_f32,
+    .f32_to_bf16 = f32_to_bf16,
+    .words = words,
+    .normals = normals,
+};
+
+}  // namespace
+}  // namespace gt::cpu::GT_ISA

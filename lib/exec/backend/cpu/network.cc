@@ -1,0 +1,272 @@
+// Softmax and losses along the last axis, a row at a time: what an expansion
+// reads several times from memory is read once and kept in cache. f16 and bf16
+// and other axes take the expansions.
+#include <atomic>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/parallel.h"
+#include "exec/backend/element.h"
+#include "exec/backend/view.h"
+
+namespace gt::cpu {
+namespace {
+
+// About the cycles that an exponential costs, in bytes as parallel.h counts.
+constexpr int64_t kExpCost = 16;
+
+struct Rows {
+  explicit Rows(const Shape& shape)
+      : width(shape.empty() ? 1 : shape.back()),
+        count(width == 0 ? 0 : shape.elements() / width) {}
+  int64_t width, count;
+};
+
+// y = softmax x, y = log_softmax x; z = softmax_grad g y and its like.
+template <typename T>
+class Softmax final : public Kernel {
+ public:
+  Softmax(const Call& call, const Context& context)
+      : rows_(call.results[0].shape), threads_(context.threads) {
+    const FloatLoops<T>& loops = loops_for<T>(context);
+    const std::string& op = call.op->name;
+    if (op == "softmax") forward_ = loops.softmax;
+    if (op == "log_softmax") forward_ = loops.log_softmax;
+    if (op == "softmax_grad") backward_ = loops.softmax_grad;
+    if (op == "log_softmax_grad") backward_ = loops.log_softmax_grad;
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(in[0]);
+    auto* y = static_cast<T*>(out[0]);
+    const int64_t n = rows_.width;
+    each_in_parallel(threads_, rows_.count, n * kExpCost, [&](int64_t r) {
+      if (forward_ != nullptr) {
+        forward_(x + r * n, y + r * n, n);
+      } else {
+        backward_(x + r * n, static_cast<const T*>(in[1]) + r * n, y + r * n,
+                  n);
+      }
+    });
+    return ok_status();
+  }
+
+  bool in_place(size_t /*operand*/, size_t /*result*/) const override {
+    return true;
+  }
+
+ private:
+  Rows rows_;
+  int threads_;
+  void (*forward_)(const T*, T*, int64_t) = nullptr;
+  void (*backward_)(const T*, const T*, T*, int64_t) = nullptr;
+};
+
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_float(const Call& call, const Context& context) {
+  const Dtype dtype = call.results[0].dtype;
+  if (dtype == Dtype::kF32) return make<K<float>>(call, context);
+  if (dtype == Dtype::kF64) return make<K<double>>(call, context);
+  return nullptr;
+}
+
+std::unique_ptr<Kernel> cpu_softmax(const Call& call, const Context& context) {
+  if (single_axis(call, 0) + 1 != call.type(0).shape.size()) return nullptr;
+  return make_float<Softmax>(call, context);
+}
+
+// The class of each row. An index must lie in [0, classes).
+class Targets {
+ public:
+  Targets(const Type& type, int64_t classes) : type_(type), classes_(classes) {}
+
+  Status read(const void* data) {
+    index_.resize(static_cast<size_t>(type_.elements()));
+    for (size_t i = 0; i < index_.size(); ++i) {
+      index_[i] = load_int(type_.dtype, data, static_cast<int64_t>(i));
+      if (index_[i] < 0 || index_[i] >= classes_) {
+        return Error{"index " + std::to_string(index_[i]) +
+                     " is out of range for " + std::to_string(classes_) +
+                     " row" + (classes_ == 1 ? "" : "s")};
+      }
+    }
+    return ok_status();
+  }
+  int64_t operator[](int64_t row) const {
+    return index_[static_cast<size_t>(row)];
+  }
+
+ private:
+  Type type_;
+  int64_t classes_;
+  std::vector<int64_t> index_;
+};
+
+// cross_entropy x target reduction=: log(sum(exp x)) - x[target], row by row.
+template <typename T>
+class CrossEntropy final : public Kernel {
+ public:
+  CrossEntropy(const Call& call, const Context& context)
+      : loops_(loops_for<T>(context)),
+        rows_(call.type(0).shape),
+        targets_(call.type(1), rows_.width),
+        reduction_(call.key("reduction")),
+        threads_(context.threads),
+        losses_(static_cast<size_t>(rows_.count)) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    if (Status s = targets_.read(in[1]); !s.ok()) return s;
+    const auto* x = static_cast<const T*>(in[0]);
+    auto* y = static_cast<T*>(out[0]);
+    const int64_t n = rows_.width;
+    each_in_parallel(threads_, rows_.count, n * kExpCost, [&](int64_t r) {
+      T largest = 0;
+      double sum = 0;
+      loops_.exp_sum(x + r * n, n, &largest, &sum);
+      const double own = static_cast<double>(x[r * n + targets_[r]]);
+      losses_[static_cast<size_t>(r)] =
+          std::log(sum) + (static_cast<double>(largest) - own);
+    });
+    if (reduction_ == "none") {
+      for (size_t r = 0; r < losses_.size(); ++r) {
+        y[r] = static_cast<T>(losses_[r]);
+      }
+      return ok_status();
+    }
+    double total = 0;
+    for (const double loss : losses_) total += loss;
+    const double count =
+        reduction_ == "mean" ? static_cast<double>(losses_.size()) : 1;
+    y[0] = static_cast<T>(total / count);
+    return ok_status();
+  }
+
+ private:
+  const FloatLoops<T>& loops_;
+  Rows rows_;
+  Targets targets_;
+  std::string reduction_;
+  int threads_;
+  std::vector<double> losses_;
+};
+
+// z = cross_entropy_grad g x target reduction=: (softmax x - one-hot) g.
+template <typename T>
+class CrossEntropyGrad final : public Kernel {
+ public:
+  CrossEntropyGrad(const Call& call, const Context& context)
+      : loops_(loops_for<T>(context)),
+        rows_(call.type(1).shape),
+        targets_(call.type(2), rows_.width),
+        each_(call.key("reduction") == "none"),
+        count_(call.key("reduction") == "mean" ? rows_.count : 1),
+        g_(call.type(0).dtype),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    if (Status s = targets_.read(in[2]); !s.ok()) return s;
+    const auto* x = static_cast<const T*>(in[1]);
+    auto* z = static_cast<T*>(out[0]);
+    const int64_t n = rows_.width;
+    each_in_parallel(threads_, rows_.count, n * 2 * kExpCost, [&](int64_t r) {
+      const double g = load_real(g_, in[0], each_ ? r : 0);
+      const T scale = static_cast<T>(g / static_cast<double>(count_));
+      T largest = 0;
+      double sum = 0;
+      const int64_t own = r * n + targets_[r];
+      loops_.exp_sum(x + r * n, n, &largest, &sum);
+      // The target's own, apart: softmax - 1 loses digits to the difference.
+      const double p =
+          std::exp(static_cast<double>(x[own]) - static_cast<double>(largest));
+      loops_.softmax_scaled(x + r * n, z + r * n, n, largest, sum, scale);
+      z[own] = static_cast<T>((p / sum - 1) * static_cast<double>(scale));
+    });
+    return ok_status();
+  }
+
+ private:
+  const FloatLoops<T>& loops_;
+  Rows rows_;
+  Targets targets_;
+  bool each_;
+  int64_t count_;
+  Dtype g_;
+  int threads_;
+};
+
+// Weights, ignored classes and smoothing take the expansion.
+std::unique_ptr<Kernel> cpu_cross_entropy(const Call& call,
+                                          const Context& context) {
+  if (call.given(2) || call.has_key("ignore_index") ||
+      call.number("label_smoothing") != 0) {
+    return nullptr;
+  }
+  return make_float<CrossEntropy>(call, context);
+}
+
+constexpr int64_t kPart = 8192;  // elements summed at a time
+
+// mse x target: the mean or sum of (x - target)^2.
+template <typename T>
+class Mse final : public Kernel {
+ public:
+  Mse(const Call& call, const Context& context)
+      : loop_(loops_for<T>(context).square_distance),
+        n_(call.type(0).elements()),
+        mean_(call.key("reduction") == "mean"),
+        threads_(context.threads),
+        sums_(static_cast<size_t>((n_ + kPart - 1) / kPart)) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(in[0]);
+    const auto* y = static_cast<const T*>(in[1]);
+    each_in_parallel(threads_, static_cast<int64_t>(sums_.size()),
+                     kPart * 2 * static_cast<int64_t>(sizeof(T)),
+                     [&](int64_t p) {
+                       const int64_t n = std::min(kPart, n_ - p * kPart);
+                       sums_[static_cast<size_t>(p)] =
+                           loop_(x + p * kPart, y + p * kPart, n);
+                     });
+    double total = 0;
+    for (const double s : sums_) total += s;
+    const double count = mean_ ? static_cast<double>(n_) : 1;
+    *static_cast<T*>(out[0]) = static_cast<T>(total / count);
+    return ok_status();
+  }
+
+ private:
+  double (*loop_)(const T*, const T*, int64_t);
+  int64_t n_;
+  bool mean_;
+  int threads_;
+  std::vector<double> sums_;
+};
+
+std::unique_ptr<Kernel> cpu_mse(const Call& call, const Context& context) {
+  if (call.type(0) != call.type(1) || call.key("reduction") == "none") {
+    return nullptr;
+  }
+  return make_float<Mse>(call, context);
+}
+
+constexpr KernelRow kRows[] = {
+    {"softmax", cpu_softmax},
+    {"log_softmax", cpu_softmax},
+    {"softmax_grad", cpu_softmax},
+    {"log_softmax_grad", cpu_softmax},
+    {"cross_entropy", cpu_cross_entropy},
+    {"cross_entropy_grad", make_float<CrossEntropyGrad>},
+    {"mse", cpu_mse},
+};
+
+}  // namespace
+
+std::span<const KernelRow> network_kernels() { return kRows; }
+
+}  // namespace gt::cpu

@@ -1,0 +1,318 @@
+// Loops over rows: reductions, softmax, losses, optimizers; see pack.h for who
+// may include this. Sums run in a fixed order: kLanes packs side by side, then
+// the packs' lanes in double by halves.
+#pragma once
+
+#include "exec/backend/cpu/loops.h"
+#include "exec/backend/cpu/pack.h"
+#include "exec/backend/cpu/pointwise_loops.h"
+
+namespace gt::cpu::GT_ISA {
+namespace {
+
+constexpr int64_t kLanes = 4;
+
+struct Sum {
+  static constexpr double kNone = 0;
+  template <typename V>
+  static V join(V a, V b) {
+    return a + b;
+  }
+};
+struct Product {
+  static constexpr double kNone = 1;
+  template <typename V>
+  static V join(V a, V b) {
+    return a * b;
+  }
+};
+// A nan on either side stays: greater() keeps a's, and b's is no less.
+struct Largest {
+  static constexpr double kNone = -__builtin_inf();
+  template <typename V>
+  static V join(V a, V b) {
+    return ((a > b) | (a != a)) ? a : b;
+  }
+};
+struct Smallest {
+  static constexpr double kNone = __builtin_inf();
+  template <typename V>
+  static V join(V a, V b) {
+    return ((a < b) | (a != a)) ? a : b;
+  }
+};
+
+template <typename Join>
+inline double join_doubles(double a, double b) {
+  using One [[gnu::vector_size(16)]] = double;
+  return Join::join(One{a, a}, One{b, b})[0];
+}
+
+// Elements past the end count as kNone.
+template <typename Join, typename T>
+inline Pack<T> load_rest(const T* x, int64_t n) {
+  return load_part(x, n, static_cast<T>(Join::kNone));
+}
+
+// Halves are joined until one is left.
+template <typename Join, typename T>
+inline double join_lanes(Pack<T> pack) {
+  using Pair [[gnu::vector_size(16)]] = double;
+  Pair half[kWidth<T> / 2];
+  for (int64_t i = 0; i < kWidth<T> / 2; ++i) {
+    half[i] = Pair{static_cast<double>(pack[2 * i]),
+                   static_cast<double>(pack[2 * i + 1])};
+  }
+  for (int64_t n = kWidth<T> / 4; n > 0; n /= 2) {
+    for (int64_t i = 0; i < n; ++i) half[i] = Join::join(half[i], half[i + n]);
+  }
+  return join_doubles<Join>(half[0][0], half[0][1]);
+}
+
+// Joins map(x[i]) over a row.
+template <typename Join, typename T, typename Map>
+inline double join_row(int64_t n, const Map& map) {
+  if (n <= kWidth<T>) {
+    return n == 0 ? Join::kNone : join_lanes<Join, T>(map(0, n));
+  }
+  Pack<T> total[kLanes];
+  for (auto& t : total) t = splat(static_cast<T>(Join::kNone));
+  constexpr int64_t kStep = kLanes * kWidth<T>;
+  int64_t i = 0;
+  for (; i + kStep <= n; i += kStep) {
+    for (int64_t k = 0; k < kLanes; ++k) {
+      total[k] = Join::join(total[k], map(i + k * kWidth<T>, kWidth<T>));
+    }
+  }
+  for (int64_t k = 0; i < n; i += kWidth<T>, ++k) {
+    const int64_t left = n - i < kWidth<T> ? n - i : kWidth<T>;
+    total[k] = Join::join(total[k], map(i, left));
+  }
+  for (int64_t k = 1; k < kLanes; ++k) {
+    total[0] = Join::join(total[0], total[k]);
+  }
+  return join_lanes<Join, T>(total[0]);
+}
+
+template <typename Join, typename T>
+double reduce_row(const T* x, int64_t n) {
+  return join_row<Join, T>(n, [x](int64_t i, int64_t left) {
+    return left == kWidth<T> ? load(x + i) : load_rest<Join, T>(x + i, left);
+  });
+}
+
+// Down the rows for kN packs of columns at a time, in registers; every kBlock
+// rows the sums move on to double.
+template <typename Join, typename T, int64_t kN>
+inline void reduce_strip(const T* x, int64_t rows, int64_t width,
+                         int64_t columns, double* total) {
+  constexpr int64_t kBlock = 128;
+  const int64_t last = columns - (kN - 1) * kWidth<T>;
+  const auto lanes = [&](int64_t j) { return j + 1 < kN ? kWidth<T> : last; };
+  for (int64_t first = 0; first < rows; first += kBlock) {
+    const int64_t end = first + kBlock < rows ? first + kBlock : rows;
+    Pack<T> sum[kN];
+    for (auto& s : sum) s = splat(static_cast<T>(Join::kNone));
+    for (int64_t r = first; r < end; ++r) {
+      for (int64_t j = 0; j < kN; ++j) {
+        const T* from = x + r * width + j * kWidth<T>;
+        const bool whole = j + 1 < kN || last == kWidth<T>;
+        sum[j] = Join::join(sum[j], whole ? load(from) : load_part(from, last));
+      }
+    }
+    for (int64_t j = 0; j < kN; ++j) {
+      for (int64_t i = 0; i < lanes(j); ++i) {
+        double& to = total[j * kWidth<T> + i];
+        to = join_doubles<Join>(to, static_cast<double>(sum[j][i]));
+      }
+    }
+  }
+}
+
+template <typename Join, typename T>
+void reduce_columns(const T* x, int64_t rows, int64_t width, int64_t columns,
+                    double* total) {
+  constexpr int64_t kPacks = 4;
+  for (int64_t c = 0; c < columns; ++c) total[c] = Join::kNone;
+  for (int64_t c = 0; c < columns; c += kPacks * kWidth<T>) {
+    const int64_t left = columns - c;
+    const int64_t packs = (left + kWidth<T> - 1) / kWidth<T>;
+    const auto strip = [&](auto reduce, int64_t n) {
+      reduce(x + c, rows, width, left < n * kWidth<T> ? left : n * kWidth<T>,
+             total + c);
+    };
+    if (packs >= 4) {
+      strip(reduce_strip<Join, T, 4>, 4);
+    } else if (packs == 3) {
+      strip(reduce_strip<Join, T, 3>, 3);
+    } else if (packs == 2) {
+      strip(reduce_strip<Join, T, 2>, 2);
+    } else {
+      strip(reduce_strip<Join, T, 1>, 1);
+    }
+  }
+}
+
+template <typename T>
+constexpr ReduceRow<T> kReductions[] = {
+    {"sum", reduce_row<Sum, T>, reduce_columns<Sum, T>},
+    {"prod", reduce_row<Product, T>, reduce_columns<Product, T>},
+    {"max", reduce_row<Largest, T>, reduce_columns<Largest, T>},
+    {"min", reduce_row<Smallest, T>, reduce_columns<Smallest, T>},
+};
+
+// Calls use(i, left) for each pack of a row.
+template <typename T, typename Use>
+inline void each_pack(int64_t n, const Use& use) {
+  int64_t i = 0;
+  for (; i + kWidth<T> <= n; i += kWidth<T>) use(i, kWidth<T>);
+  if (i < n) use(i, n - i);
+}
+
+template <typename T>
+inline Pack<T> get(const T* from, int64_t left) {
+  return left == kWidth<T> ? load(from) : load_part(from, left);
+}
+
+template <typename T>
+void exp_sum(const T* x, int64_t n, T* largest, double* sum) {
+  const double most = reduce_row<Largest, T>(x, n);
+  *largest = static_cast<T>(most);
+  const Pack<T> m = splat(*largest);
+  *sum = join_row<Sum, T>(n, [x, m](int64_t i, int64_t left) {
+    const Pack<T> e = exp(get(x + i, left) - m);
+    return left == kWidth<T> ? e : first_lanes<T>(left) ? e : Pack<T>{};
+  });
+}
+
+template <typename T>
+void softmax_scaled(const T* x, T* z, int64_t n, T largest, double sum,
+                    T scale) {
+  const Pack<T> m = splat(largest);
+  const Pack<T> factor =
+      splat(static_cast<T>(static_cast<double>(scale) / sum));
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(z, i, exp(get(x + i, left) - m) * factor, left);
+  });
+}
+
+// One exponential an element: the row in between lies in cache.
+template <typename T>
+void softmax(const T* x, T* y, int64_t n) {
+  const Pack<T> m = splat(static_cast<T>(reduce_row<Largest, T>(x, n)));
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(y, i, exp(get(x + i, left) - m), left);
+  });
+  const Pack<T> sum = splat(static_cast<T>(reduce_row<Sum, T>(y, n)));
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(y, i, get(y + i, left) / sum, left);
+  });
+}
+
+template <typename T>
+void log_softmax(const T* x, T* y, int64_t n) {
+  T largest = 0;
+  double sum = 0;
+  exp_sum(x, n, &largest, &sum);
+  const Pack<T> m = splat(largest);
+  const Pack<T> l = splat(static_cast<T>(__builtin_log(sum)));
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(y, i, get(x + i, left) - m - l, left);
+  });
+}
+
+// y (g - sum(g y)), as the row's expansion rounds it.
+template <typename T>
+void softmax_grad(const T* g, const T* y, T* z, int64_t n) {
+  const double sum = join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
+    if (left == kWidth<T>) return load(g + i) * load(y + i);
+    return load_rest<Sum, T>(g + i, left) * load_rest<Sum, T>(y + i, left);
+  });
+  const Pack<T> s = splat(static_cast<T>(sum));
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> p = get(y + i, left);
+    put<T>(z, i, get(g + i, left) * p - p * s, left);
+  });
+}
+
+template <typename T>
+void log_softmax_grad(const T* g, const T* y, T* z, int64_t n) {
+  const Pack<T> s = splat(static_cast<T>(reduce_row<Sum, T>(g, n)));
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(z, i, get(g + i, left) - exp(get(y + i, left)) * s, left);
+  });
+}
+
+template <typename T>
+double square_sum(const T* x, int64_t n) {
+  return join_row<Sum, T>(n, [x](int64_t i, int64_t left) {
+    const Pack<T> d =
+        left == kWidth<T> ? load(x + i) : load_rest<Sum, T>(x + i, left);
+    return d * d;
+  });
+}
+
+template <typename T>
+double square_distance(const T* x, const T* y, int64_t n) {
+  return join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
+    Pack<T> d;
+    if (left == kWidth<T>) {
+      d = load(x + i) - load(y + i);
+    } else {
+      d = load_rest<Sum, T>(x + i, left) - load_rest<Sum, T>(y + i, left);
+    }
+    return d * d;
+  });
+}
+
+template <typename T>
+void sgd(const T* w, const T* g, const T* v, T* w_out, T* v_out, int64_t n,
+         T lr, T momentum) {
+  const Pack<T> rate = splat(lr);
+  const Pack<T> keep = splat(momentum);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    Pack<T> step = get(g + i, left);
+    if (v != nullptr) {
+      step = get(v + i, left) * keep + step;
+      put<T>(v_out, i, step, left);
+    }
+    put<T>(w_out, i, get(w + i, left) - step * rate, left);
+  });
+}
+
+template <typename T>
+void adamw(const T* const* wgmv, T* const* wmv_out, int64_t n,
+           const AdamwFactors& f) {
+  const auto all = [](double x) { return splat(static_cast<T>(x)); };
+  const Pack<T> keep = all(f.keep), rate = all(f.rate), root_of = all(f.root);
+  const Pack<T> beta1 = all(f.beta1), rest1 = all(1 - f.beta1);
+  const Pack<T> beta2 = all(f.beta2), rest2 = all(1 - f.beta2);
+  const Pack<T> eps = all(f.eps);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> g = get(wgmv[1] + i, left);
+    const Pack<T> m = get(wgmv[2] + i, left) * beta1 + g * rest1;
+    const Pack<T> v = get(wgmv[3] + i, left) * beta2 + g * g * rest2;
+    const Pack<T> step = m / (root(v) / root_of + eps) * rate;
+    put<T>(wmv_out[1], i, m, left);
+    put<T>(wmv_out[2], i, v, left);
+    put<T>(wmv_out[0], i, get(wgmv[0] + i, left) * keep - step, left);
+  });
+}
+
+template <typename T>
+void scale(const T* x, T* y, int64_t n, T factor) {
+  const Pack<T> f = splat(factor);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(y, i, get(x + i, left) * f, left);
+  });
+}
+
+template <typename T>
+void add_to(T* y, const T* x, int64_t n) {
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    put<T>(y, i, get(y + i, left) + get(x + i, left), left);
+  });
+}
+
+}  // namespace
+}  // namespace gt::cpu::GT_ISA

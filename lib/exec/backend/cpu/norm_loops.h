@@ -1,0 +1,87 @@
+// Normalisation of rows; see pack.h for who may include this.
+#pragma once
+
+#include "exec/backend/cpu/loops.h"
+#include "exec/backend/cpu/network_loops.h"
+#include "exec/backend/cpu/pack.h"
+
+namespace gt::cpu::GT_ISA {
+namespace {
+
+// Joins map(i, left) over a row, lanes past the end counting as 0.
+template <typename T, typename Map>
+inline double sum_row(int64_t n, const Map& map) {
+  return join_row<Sum, T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> x = map(i, left);
+    return left == kWidth<T> ? x : first_lanes<T>(left) ? x : Pack<T>{};
+  });
+}
+
+// A row's x is normalised as (x - shift) * scale.
+template <typename T>
+struct Normal {
+  T shift, scale;
+};
+
+template <bool kCenter, typename T>
+inline Normal<T> normal_of(const T* x, int64_t n, double eps) {
+  const auto count = static_cast<double>(n);
+  const T shift =
+      kCenter ? static_cast<T>(reduce_row<Sum, T>(x, n) / count) : T{0};
+  const Pack<T> m = splat(shift);
+  const double square = sum_row<T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> d = get(x + i, left) - m;
+    return d * d;
+  });
+  return {shift, static_cast<T>(1 / __builtin_sqrt(square / count + eps))};
+}
+
+template <bool kCenter, typename T>
+void norm(const T* x, const T* w, const T* b, T* y, int64_t n, double eps) {
+  const Normal<T> by = normal_of<kCenter>(x, n, eps);
+  const Pack<T> shift = splat(by.shift);
+  const Pack<T> scale = splat(by.scale);
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    Pack<T> z = (get(x + i, left) - shift) * scale;
+    if (w != nullptr) z *= get(w + i, left);
+    if (b != nullptr) z += get(b + i, left);
+    put<T>(y, i, z, left);
+  });
+}
+
+// gx = (h - mean h - z mean(h z)) scale, h = g w, z = the normalised x; the
+// means are left out where x is not centered. gw += g z, gb += g.
+template <bool kCenter, typename T>
+void norm_grad(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
+               int64_t n, double eps) {
+  const Normal<T> by = normal_of<kCenter>(x, n, eps);
+  const Pack<T> shift = splat(by.shift);
+  const Pack<T> scale = splat(by.scale);
+  const auto normal = [&](int64_t i, int64_t left) {
+    return (get(x + i, left) - shift) * scale;
+  };
+  const auto weighted = [&](int64_t i, int64_t left) {
+    const Pack<T> h = get(g + i, left);
+    return w == nullptr ? h : h * get(w + i, left);
+  };
+  const auto count = static_cast<double>(n);
+  const Pack<T> along = splat(
+      static_cast<T>(sum_row<T>(n,
+                                [&](int64_t i, int64_t left) {
+                                  return weighted(i, left) * normal(i, left);
+                                }) /
+                     count));
+  const Pack<T> mean =
+      kCenter ? splat(static_cast<T>(sum_row<T>(n, weighted) / count))
+              : Pack<T>{};
+  each_pack<T>(n, [&](int64_t i, int64_t left) {
+    const Pack<T> z = normal(i, left);
+    const Pack<T> d = get(g + i, left);
+    if (gw != nullptr) put<T>(gw, i, get(gw + i, left) + d * z, left);
+    if (gb != nullptr) put<T>(gb, i, get(gb + i, left) + d, left);
+    put<T>(gx, i, (weighted(i, left) - mean - z * along) * scale, left);
+  });
+}
+
+}  // namespace
+}  // namespace gt::cpu::GT_ISA

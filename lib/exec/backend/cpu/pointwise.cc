@@ -1,0 +1,308 @@
+// Point-wise kernels: dimensions that lie together are joined, and an inner
+// loop runs over each row. Operands of another dtype are converted on the way,
+// a block at a time; f16 and bf16 are computed in f32.
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "exec/backend/cpu/convert.h"
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/integer_loops.h"
+#include "exec/backend/cpu/parallel.h"
+#include "exec/backend/element.h"
+#include "exec/backend/view.h"
+
+namespace gt::cpu {
+namespace {
+
+constexpr size_t kMost = 3;
+constexpr int64_t kBlock = 1024;
+
+// The loop for an op, and what it reads and writes.
+struct Choice {
+  Loop loop = nullptr;
+  Dtype compute = Dtype::kF32;
+  Dtype result = Dtype::kF32;
+  bool costly = false;
+};
+
+Choice choose(const Call& call, const Loops& loops) {
+  Choice c;
+  const Dtype domain = domain_of(call);
+  c.compute = is_half(domain) ? Dtype::kF32 : domain;
+  if (!is_float(domain)) {
+    const IntegerRow* row = integer_row(call.op->name);
+    if (row == nullptr) return c;
+    c.loop = row->loop(domain);
+    c.result = row->to_bool ? Dtype::kBool : domain;
+    return c;
+  }
+  for (size_t i = 0; i < loops.pointwise_count; ++i) {
+    const PointwiseRow& row = loops.pointwise[i];
+    if (call.op->name != row.op || call.key("approximate") != row.key) continue;
+    c.loop = c.compute == Dtype::kF32 ? row.f32 : row.f64;
+    c.result = row.to_bool ? Dtype::kBool : c.compute;
+    c.costly = row.costly;
+  }
+  return c;
+}
+
+// The result's dimensions, joined where all operands allow it.
+struct Nest {
+  Shape outer;
+  int64_t inner = 1;
+  std::array<Strides, kMost> strides{};  // of the outer dimensions
+  std::array<bool, kMost> repeat{};      // along the inner one
+};
+
+Nest join_dimensions(const Shape& shape, std::array<Strides, kMost> strides,
+                     size_t count) {
+  // Dimensions to keep, innermost first.
+  Shape sizes;
+  std::array<Strides, kMost> steps{};
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    bool joins = !sizes.empty();
+    const size_t last = sizes.size() - 1;
+    for (size_t k = 0; k < count && joins; ++k) {
+      joins = strides[k][d] == steps[k][last] * sizes[last];
+    }
+    if (joins) {
+      sizes[last] *= shape[d];
+      continue;
+    }
+    for (size_t k = 0; k < count; ++k) steps[k][sizes.size()] = strides[k][d];
+    sizes.push_back(shape[d]);
+  }
+  Nest nest;
+  if (sizes.empty()) return nest;
+  nest.inner = sizes[0];
+  for (size_t k = 0; k < count; ++k) nest.repeat[k] = steps[k][0] == 0;
+  for (size_t d = sizes.size(); d-- > 1;) {
+    for (size_t k = 0; k < count; ++k) {
+      nest.strides[k][nest.outer.size()] = steps[k][d];
+    }
+    nest.outer.push_back(sizes[d]);
+  }
+  return nest;
+}
+
+class Pointwise final : public Kernel {
+ public:
+  Pointwise(const Call& call, const Context& context, const Choice& choice)
+      : choice_(choice),
+        threads_(context.threads),
+        result_(call.results[0]),
+        n_(result_.elements()) {
+    const bool where = call.op->name == "where";
+    const Dtype domain = domain_of(call);
+    // f16 and bf16 results take numbers as f32 has them; a comparison takes
+    // them as the operand's dtype has them.
+    round_ = is_half(domain) && result_.dtype == domain ? Dtype::kF32 : domain;
+    std::array<Strides, kMost> strides{};
+    for (const Argument& a : call.arguments) {
+      Side& side = sides_[count_];
+      side.type = a.type;
+      side.to = where && count_ == 0 ? Dtype::kBool : choice.compute;
+      side.convert = converter(a.type.dtype, side.to, *context.loops);
+      side.scalar = a.type.elements() == 1;
+      side.size = size_of(a.type.dtype);
+      side.rounds = a.type.dtype != domain && side.to != Dtype::kBool;
+      converts_scalar_ |= side.scalar && side.convert != nullptr;
+      converts_ |= !side.scalar && side.convert != nullptr;
+      strides[count_++] = broadcast_strides(a.type.shape, result_.shape);
+    }
+    nest_ = join_dimensions(result_.shape, strides, count_);
+    rows_ = nest_.outer.elements();
+    store_ = converter(choice.result, result_.dtype, *context.loops);
+    converts_ |= store_ != nullptr;
+    least_ = kWorthAThread / (choice.costly ? 32 : 8);
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    if (n_ == 0) return ok_status();
+    const void* at[kMost];
+    double scalars[kMost];
+    for (size_t k = 0; k < count_; ++k) at[k] = in[k];
+    if (converts_scalar_) load_scalars(in, at, scalars);
+    const char* wrong = nullptr;
+    if (rows_ == 1 && !converts_ && n_ < 2 * least_) {
+      wrong = choice_.loop(at, nest_.repeat.data(), out[0], n_);
+    } else {
+      wrong = run_parts(at, out[0]);
+    }
+    if (wrong != nullptr) return Error{wrong};
+    return ok_status();
+  }
+
+  bool in_place(size_t operand, size_t /*result*/) const override {
+    return operand < count_ && sides_[operand].type == result_;
+  }
+
+ private:
+  struct Side {
+    Type type;
+    Dtype to = Dtype::kF32;
+    Convert convert = nullptr;
+    bool scalar = false;
+    bool rounds = false;
+    size_t size = 4;
+  };
+
+  void load_scalars(std::span<const void* const> in, const void** at,
+                    double* scalars) const {
+    for (size_t k = 0; k < count_; ++k) {
+      const Side& side = sides_[k];
+      if (!side.scalar || side.convert == nullptr) continue;
+      at[k] = &scalars[k];
+      if (!is_float(side.type.dtype)) {
+        side.convert(in[k], &scalars[k], 1);
+        continue;
+      }
+      const double x = load_real(side.type.dtype, in[k], 0);
+      store_real(side.to, &scalars[k], 0,
+                 side.rounds ? round_real(round_, x) : x);
+    }
+  }
+
+  const char* run_parts(const void* const* at, void* out) const {
+    std::atomic<const char*> wrong = nullptr;
+    const auto keep = [&wrong](const char* w) {
+      if (w != nullptr) wrong = w;
+    };
+    if (rows_ == 1) {
+      in_parallel(threads_, n_, least_, [&](int64_t begin, int64_t end) {
+        const int64_t first[kMost] = {begin, begin, begin};
+        keep(run_row(at, first, out, begin, end - begin));
+      });
+      return wrong;
+    }
+    const int64_t least = std::max<int64_t>(1, least_ / nest_.inner);
+    in_parallel(threads_, rows_, least, [&](int64_t begin, int64_t end) {
+      Walk<kMost> walk(nest_.outer, nest_.strides);
+      walk.seek(begin);
+      for (int64_t r = begin; r < end; ++r, walk.next()) {
+        const int64_t first[kMost] = {walk[0], walk[1], walk[2]};
+        keep(run_row(at, first, out, r * nest_.inner, nest_.inner));
+      }
+    });
+    return wrong;
+  }
+
+  // Operand k from element first[k] on, or its one value.
+  const char* run_row(const void* const* at, const int64_t* first, void* out,
+                      int64_t to, int64_t n) const {
+    const void* x[kMost];
+    for (size_t k = 0; k < count_; ++k) {
+      const bool moves = !sides_[k].scalar;
+      x[k] = moves ? element(at[k], first[k], sides_[k].size) : at[k];
+    }
+    char* y = static_cast<char*>(out) + to * size_of(result_.dtype);
+    if (!converts_) return choice_.loop(x, nest_.repeat.data(), y, n);
+    return run_blocks(x, y, n);
+  }
+
+  const char* run_blocks(const void* const* x, char* y, int64_t n) const {
+    alignas(64) char block[kMost + 1][kBlock * sizeof(double)];
+    for (int64_t i = 0; i < n; i += kBlock) {
+      const int64_t m = std::min(kBlock, n - i);
+      const void* at[kMost];
+      for (size_t k = 0; k < count_; ++k) {
+        const Side& side = sides_[k];
+        const bool repeat = nest_.repeat[k];
+        at[k] = repeat ? x[k] : element(x[k], i, side.size);
+        if (side.convert == nullptr || side.scalar) continue;
+        side.convert(at[k], block[k], repeat ? 1 : m);
+        at[k] = block[k];
+      }
+      char* to = y + i * size_of(result_.dtype);
+      char* made = store_ != nullptr ? block[kMost] : to;
+      const char* wrong = choice_.loop(at, nest_.repeat.data(), made, m);
+      if (wrong != nullptr) return wrong;
+      if (store_ != nullptr) store_(made, to, m);
+    }
+    return nullptr;
+  }
+
+  static const void* element(const void* data, int64_t i, size_t size) {
+    return static_cast<const char*>(data) + i * size;
+  }
+
+  Choice choice_;
+  int threads_;
+  Type result_;
+  int64_t n_;
+  int64_t rows_ = 1;
+  int64_t least_ = 1;
+  size_t count_ = 0;
+  std::array<Side, kMost> sides_;
+  Nest nest_;
+  Dtype round_ = Dtype::kF32;
+  Convert store_ = nullptr;
+  bool converts_scalar_ = false;
+  bool converts_ = false;
+};
+
+std::unique_ptr<Kernel> cpu_pointwise(const Call& call,
+                                      const Context& context) {
+  const Choice choice = choose(call, *context.loops);
+  if (choice.loop == nullptr) return nullptr;
+  return std::make_unique<Pointwise>(call, context, choice);
+}
+
+class Cast final : public Kernel {
+ public:
+  Cast(const Call& call, const Context& context)
+      : convert_(converter(call.type(0).dtype, call.results[0].dtype,
+                           *context.loops)),
+        from_(size_of(call.type(0).dtype)),
+        to_(size_of(call.results[0].dtype)),
+        n_(call.results[0].elements()),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    in_parallel(threads_, n_, kWorthAThread / 8,
+                [&](int64_t begin, int64_t end) {
+                  const char* x = static_cast<const char*>(in[0]);
+                  char* y = static_cast<char*>(out[0]);
+                  convert_(x + begin * from_, y + begin * to_, end - begin);
+                });
+    return ok_status();
+  }
+
+ private:
+  Convert convert_;
+  size_t from_, to_;
+  int64_t n_;
+  int threads_;
+};
+
+std::unique_ptr<Kernel> cpu_cast(const Call& call, const Context& context) {
+  if (call.type(0).dtype == call.results[0].dtype) return nullptr;
+  return std::make_unique<Cast>(call, context);
+}
+
+}  // namespace
+
+std::span<const KernelRow> pointwise_kernels() {
+  static const std::vector<KernelRow> rows = [] {
+    std::vector<KernelRow> all{{"cast", cpu_cast}};
+    const auto add = [&all](const char* op) {
+      for (const KernelRow& row : all) {
+        if (std::string_view(row.op) == op) return;
+      }
+      all.push_back({op, cpu_pointwise});
+    };
+    const Loops& loops = base_loops();
+    for (size_t i = 0; i < loops.pointwise_count; ++i) {
+      add(loops.pointwise[i].op);
+    }
+    for (const IntegerRow& row : integer_rows()) add(row.op);
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace gt::cpu

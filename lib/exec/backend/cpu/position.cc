@@ -1,0 +1,171 @@
+// rope, rope_grad and dropout. f16 and bf16 by way of f32.
+#include <cmath>
+#include <vector>
+
+#include "exec/backend/cpu/convert.h"
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/parallel.h"
+#include "exec/backend/element.h"
+#include "exec/backend/philox.h"
+#include "exec/memory/part_runs.h"
+
+namespace gt::cpu {
+namespace {
+
+// y = rope x [start]; rope_grad turns back. The table of angles stands as long
+// as the start does.
+template <typename T>
+class Rope final : public Kernel {
+ public:
+  Rope(const Call& call, const Context& context)
+      : loop_(call.flag("interleaved") ? loops_for<T>(context).rope_interleaved
+                                       : loops_for<T>(context).rope),
+        x_(call.type(0), dtype_of<T>(), *context.loops),
+        y_(call.results[0], dtype_of<T>(), *context.loops),
+        back_(call.op->name == "rope_grad"),
+        base_(call.number("base")),
+        heads_(call.integer("heads")),
+        threads_(context.threads) {
+    const Shape& shape = call.type(0).shape;
+    rows_ = shape[shape.size() - 2];
+    width_ = shape.back();
+    pairs_ = width_ / heads_ / 2;
+    count_ = width_ == 0 ? 0 : shape.elements() / width_;
+    first_ = part_of(call).value().start[shape.size() - 2];
+    if (call.arguments.size() > 1 && call.given(1)) {
+      start_ = call.type(1).dtype;
+      has_start_ = true;
+    }
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(x_.get(in[0]));
+    auto* y = static_cast<T*>(y_.place(out[0]));
+    const int64_t start = has_start_ ? load_int(start_, in[1], 0) : 0;
+    make_table(first_ + start);
+    const int64_t least = kWorthAThread / (width_ * kCost + 1);
+    in_parallel(threads_, count_, least, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const int64_t at = r % rows_ * pairs_;
+        loop_(x + r * width_, y + r * width_, cosine_.data() + at,
+              sine_.data() + at, heads_, pairs_);
+      }
+    });
+    y_.store(out[0]);
+    return ok_status();
+  }
+
+  bool in_place(size_t operand, size_t /*result*/) const override {
+    return operand == 0;
+  }
+
+ private:
+  static constexpr int64_t kCost = 2 * static_cast<int64_t>(sizeof(T));
+
+  void make_table(int64_t position) {
+    if (!cosine_.empty() && position == position_) return;
+    position_ = position;
+    cosine_.resize(static_cast<size_t>(rows_ * pairs_));
+    sine_.resize(cosine_.size());
+    const double step = -1.0 / static_cast<double>(pairs_);
+    for (int64_t i = 0; i < pairs_; ++i) {
+      const double turn = std::pow(base_, static_cast<double>(i) * step);
+      for (int64_t r = 0; r < rows_; ++r) {
+        const double angle = static_cast<double>(position + r) * turn;
+        const auto at = static_cast<size_t>(r * pairs_ + i);
+        cosine_[at] = static_cast<T>(std::cos(angle));
+        sine_[at] = static_cast<T>(back_ ? -std::sin(angle) : std::sin(angle));
+      }
+    }
+  }
+
+  decltype(FloatLoops<T>::rope) loop_;
+  Converted x_;
+  Returned y_;
+  bool back_;
+  double base_;
+  int64_t heads_;
+  int threads_;
+  int64_t rows_ = 0, width_ = 0, pairs_ = 0, count_ = 0;
+  int64_t first_ = 0;  // position of the block's first row
+  bool has_start_ = false;
+  Dtype start_ = Dtype::kI64;
+  int64_t position_ = 0;
+  std::vector<T> cosine_, sine_;
+};
+
+// y = dropout x p seed: the very numbers that rand gives, by global index.
+template <typename T>
+class Dropout final : public Kernel {
+ public:
+  Dropout(const Call& call, const Context& context)
+      : loop_(loops_for<T>(context).dropout),
+        x_(call.type(0), dtype_of<T>(), *context.loops),
+        y_(call.results[0], dtype_of<T>(), *context.loops),
+        dtype_(call.results[0].dtype),
+        runs_(call),
+        n_(call.results[0].elements()),
+        p_(call.type(1).dtype),
+        seed_(call.type(2).dtype),
+        threads_(context.threads) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(x_.get(in[0]));
+    auto* y = static_cast<T*>(y_.place(out[0]));
+    const double p = load_real(p_, in[1], 0);
+    const auto seed = static_cast<uint64_t>(load_int(seed_, in[2], 0));
+    const uint64_t least = least_kept(static_cast<float>(p));
+    const auto keep = static_cast<T>(round_real(dtype_, 1 - p));
+    in_parallel(
+        threads_, n_, kWorthAThread / 8, [&](int64_t begin, int64_t end) {
+          runs_.each(begin, end, [&](int64_t i, int64_t g, int64_t n) {
+            loop_(x + i, y + i, n, seed, static_cast<uint64_t>(g), least, keep);
+          });
+        });
+    y_.store(out[0]);
+    return ok_status();
+  }
+
+  bool in_place(size_t operand, size_t /*result*/) const override {
+    return operand == 0;
+  }
+
+ private:
+  // rand gives 24 bits as a fraction of 2^24: the least that is not below p.
+  // Of a p that is nan none is kept.
+  static uint64_t least_kept(float p) {
+    constexpr double kNone = 1 << 24;
+    const double least = std::ceil(static_cast<double>(p) * kNone);
+    if (!(least <= kNone)) return uint64_t{1} << 24;
+    return least < 0 ? 0 : static_cast<uint64_t>(least);
+  }
+
+  decltype(FloatLoops<T>::dropout) loop_;
+  Converted x_;
+  Returned y_;
+  Dtype dtype_;
+  PartRuns runs_;
+  int64_t n_;
+  Dtype p_, seed_;
+  int threads_;
+};
+
+template <template <typename> class K>
+std::unique_ptr<Kernel> make_wide(const Call& call, const Context& context) {
+  if (call.type(0).dtype == Dtype::kF64) return make<K<double>>(call, context);
+  return make<K<float>>(call, context);
+}
+
+constexpr KernelRow kRows[] = {
+    {"rope", make_wide<Rope>},
+    {"rope_grad", make_wide<Rope>},
+    {"dropout", make_wide<Dropout>},
+};
+
+}  // namespace
+
+std::span<const KernelRow> position_kernels() { return kRows; }
+
+}  // namespace gt::cpu

@@ -1,0 +1,63 @@
+// Rotary positions and dropout; see pack.h for who may include this.
+#pragma once
+
+#include "exec/backend/cpu/loops.h"
+#include "exec/backend/cpu/network_loops.h"
+#include "exec/backend/cpu/pack.h"
+#include "exec/backend/cpu/random_loops.h"
+
+namespace gt::cpu::GT_ISA {
+namespace {
+
+// A row of heads: pair (a, b) becomes (a c - b s, b c + a s). Rounded as the
+// expansion rounds, product by product.
+template <typename T>
+void rope(const T* x, T* y, const T* cosine, const T* sine, int64_t heads,
+          int64_t pairs) {
+  for (int64_t h = 0; h < heads; ++h, x += 2 * pairs, y += 2 * pairs) {
+    each_pack<T>(pairs, [&](int64_t i, int64_t left) {
+      const Pack<T> a = get(x + i, left);
+      const Pack<T> b = get(x + pairs + i, left);
+      const Pack<T> c = get(cosine + i, left);
+      const Pack<T> s = get(sine + i, left);
+      put<T>(y, i, a * c - b * s, left);
+      put<T>(y, pairs + i, b * c + a * s, left);
+    });
+  }
+}
+
+// The same where a pair's two are neighbours.
+template <typename T>
+void rope_interleaved(const T* x, T* y, const T* cosine, const T* sine,
+                      int64_t heads, int64_t pairs) {
+  for (int64_t h = 0; h < heads; ++h, x += 2 * pairs, y += 2 * pairs) {
+    for (int64_t i = 0; i < pairs; ++i) {
+      const T a = x[2 * i];
+      const T b = x[2 * i + 1];
+      y[2 * i] = a * cosine[i] - b * sine[i];
+      y[2 * i + 1] = b * cosine[i] + a * sine[i];
+    }
+  }
+}
+
+// n elements, those of the whole from `first` on: x / keep where the 24 bits of
+// the element's uniform number reach `least`, else 0.
+template <typename T>
+void dropout(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
+             uint64_t least, T keep) {
+  uint64_t word[2 * kBlocks];
+  for (int64_t i = 0; i < n;) {
+    const uint64_t at = first + static_cast<uint64_t>(i);
+    philox_blocks(seed, at / 2, word);
+    const auto odd = static_cast<int64_t>(at % 2);
+    const int64_t most = 2 * kBlocks - odd;
+    const int64_t part = n - i < most ? n - i : most;
+    for (int64_t k = 0; k < part; ++k) {
+      y[i + k] = word[odd + k] >> 40 >= least ? x[i + k] / keep : T{0};
+    }
+    i += part;
+  }
+}
+
+}  // namespace
+}  // namespace gt::cpu::GT_ISA

@@ -1,0 +1,334 @@
+// Reductions. Axes next to each other are joined, so that nearly all of them
+// are [outer, reduced, inner]; what is not is put in that order first. Sums run
+// over parts of fixed size, whose results are joined in order: no bit depends
+// on the number of threads.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "exec/backend/cpu/convert.h"
+#include "exec/backend/cpu/copy.h"
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/cpu/parallel.h"
+#include "exec/backend/element.h"
+#include "exec/backend/view.h"
+
+namespace gt::cpu {
+namespace {
+
+struct Plan {
+  int64_t outer = 1, reduced = 1, inner = 1;
+  bool reorders = false;
+  View order;  // kept dimensions, then reduced ones
+};
+
+Plan plan_of(const Shape& shape,
+             const std::array<bool, Shape::kMaxRank>& reduced) {
+  Plan plan;
+  bool begun = false;
+  bool ended = false;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    if (reduced[d]) {
+      plan.reorders |= ended;
+      begun = true;
+      plan.reduced *= shape[d];
+    } else {
+      ended = begun;
+      (begun ? plan.inner : plan.outer) *= shape[d];
+    }
+  }
+  if (!plan.reorders) return plan;
+  plan.outer *= plan.inner;
+  plan.inner = 1;
+  const Strides strides = strides_of(shape);
+  for (const bool kept : {true, false}) {
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (reduced[d] == kept) continue;
+      plan.order.strides[plan.order.shape.size()] = strides[d];
+      plan.order.shape.push_back(shape[d]);
+    }
+  }
+  return plan;
+}
+
+// Operand 0 as the plan wants it, in the dtype that is computed in.
+class Source {
+ public:
+  Source(const Call& call, const Context& context, const Plan& plan,
+         Dtype compute)
+      : type_(call.type(0)),
+        convert_(converter(type_.dtype, compute, *context.loops)) {
+    if (plan.reorders) {
+      copy_ = StridedCopy(plan.order, size_of(type_.dtype), context.threads);
+      ordered_.resize(type_.bytes());
+    }
+    const Type converted{compute, type_.shape};
+    if (convert_ != nullptr) converted_.resize(converted.bytes());
+  }
+
+  const void* get(const void* data) {
+    if (!ordered_.empty()) {
+      copy_.run(data, ordered_.data());
+      data = ordered_.data();
+    }
+    if (converted_.empty()) return data;
+    convert_(data, converted_.data(), type_.elements());
+    return converted_.data();
+  }
+
+ private:
+  Type type_;
+  Convert convert_;
+  StridedCopy copy_;
+  std::vector<char> ordered_, converted_;
+};
+
+// Of a row, elements that are reduced as one part; of columns, rows.
+constexpr int64_t kRowPart = 4096;
+constexpr int64_t kColumnPart = 2048;
+constexpr int64_t kColumns = 256;  // side by side
+
+// sum, mean, prod, max, min of floats. f16 and bf16 accumulate in f32 like
+// f32 itself, and parts are joined in f64.
+template <typename T>
+class FloatReduction final : public Kernel {
+ public:
+  FloatReduction(const Call& call, const Context& context)
+      : to_(call.results[0]),
+        plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
+        source_(call, context, plan_,
+                sizeof(T) == 8 ? Dtype::kF64 : Dtype::kF32),
+        threads_(context.threads) {
+    const std::string& op = call.op->name;
+    const bool mean = op == "mean";
+    const FloatLoops<T>& loops = loops_for<T>(context);
+    for (size_t i = 0; i < loops.reduction_count; ++i) {
+      const ReduceRow<T>& row = loops.reductions[i];
+      if ((mean ? "sum" : op) == row.op) loop_ = &row;
+    }
+    join_ =
+        op == "prod" ? [](double a, double b) { return a * b; }
+        : op == "max"
+            ? [](double a, double b) { return a > b || std::isnan(a) ? a : b; }
+        : op == "min"
+            ? [](double a, double b) { return a < b || std::isnan(a) ? a : b; }
+            : [](double a, double b) { return a + b; };
+    if (mean) divisor_ = static_cast<double>(plan_.reduced);
+    const int64_t part = plan_.inner == 1 ? kRowPart : kColumnPart;
+    parts_ = std::max<int64_t>(1, (plan_.reduced + part - 1) / part);
+    totals_.resize(static_cast<size_t>(plan_.outer * parts_ * plan_.inner));
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const T* x = static_cast<const T*>(source_.get(in[0]));
+    plan_.inner == 1 ? rows(x) : columns(x);
+    const int64_t inner = plan_.inner;
+    for (int64_t r = 0; r < plan_.outer * inner; ++r) {
+      const double* first =
+          totals_.data() + r / inner * parts_ * inner + r % inner;
+      double total = *first;
+      for (int64_t p = 1; p < parts_; ++p) {
+        total = join_(total, first[p * inner]);
+      }
+      store_real(to_.dtype, out[0], r, total / divisor_);
+    }
+    return ok_status();
+  }
+
+ private:
+  void rows(const T* x) {
+    const int64_t cost =
+        std::min(plan_.reduced, kRowPart) * static_cast<int64_t>(sizeof(T));
+    each_in_parallel(threads_, plan_.outer * parts_, cost, [&](int64_t u) {
+      const int64_t first = u % parts_ * kRowPart;
+      const T* row = x + u / parts_ * plan_.reduced + first;
+      totals_[static_cast<size_t>(u)] =
+          loop_->row(row, std::min(kRowPart, plan_.reduced - first));
+    });
+  }
+
+  void columns(const T* x) {
+    const int64_t inner = plan_.inner;
+    const int64_t strips = (inner + kColumns - 1) / kColumns;
+    const int64_t cost = std::min(plan_.reduced, kColumnPart) *
+                         std::min(inner, kColumns) *
+                         static_cast<int64_t>(sizeof(T));
+    each_in_parallel(
+        threads_, plan_.outer * parts_ * strips, cost, [&](int64_t u) {
+          const int64_t column = u % strips * kColumns;
+          const int64_t part = u / strips;  // over outer and parts
+          const int64_t first = part % parts_ * kColumnPart;
+          const T* from =
+              x + (part / parts_ * plan_.reduced + first) * inner + column;
+          loop_->columns(from, std::min(kColumnPart, plan_.reduced - first),
+                         inner, std::min(kColumns, inner - column),
+                         totals_.data() + part * inner + column);
+        });
+  }
+
+  Type to_;
+  Plan plan_;
+  Source source_;
+  int threads_;
+  const ReduceRow<T>* loop_ = nullptr;
+  double (*join_)(double, double) = nullptr;
+  double divisor_ = 1;
+  int64_t parts_ = 1;
+  std::vector<double> totals_;
+};
+
+// sum, prod, max, min of integers, in wrapping i64.
+template <typename T>
+class IntegerReduction final : public Kernel {
+ public:
+  IntegerReduction(const Call& call, const Context& context, Dtype compute)
+      : to_(call.results[0]),
+        plan_(plan_of(call.type(0).shape, axis_mask(call, 0))),
+        source_(call, context, plan_, compute),
+        op_(call.op->name) {
+    totals_.resize(static_cast<size_t>(plan_.outer * plan_.inner));
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const T* x = static_cast<const T*>(source_.get(in[0]));
+    if (op_ == "sum") reduce(x, 0, wrap_add);
+    if (op_ == "prod") reduce(x, 1, wrap_mul);
+    if (op_ == "max") {
+      reduce(x, INT64_MIN, [](int64_t a, int64_t b) { return a > b ? a : b; });
+    }
+    if (op_ == "min") {
+      reduce(x, INT64_MAX, [](int64_t a, int64_t b) { return a < b ? a : b; });
+    }
+    for (size_t i = 0; i < totals_.size(); ++i) {
+      store_int(to_.dtype, out[0], static_cast<int64_t>(i), totals_[i]);
+    }
+    return ok_status();
+  }
+
+ private:
+  template <typename Join>
+  void reduce(const T* x, int64_t none, const Join& join) {
+    for (int64_t o = 0; o < plan_.outer; ++o) {
+      int64_t* total = totals_.data() + o * plan_.inner;
+      std::fill_n(total, plan_.inner, none);
+      for (int64_t r = 0; r < plan_.reduced; ++r) {
+        const T* row = x + (o * plan_.reduced + r) * plan_.inner;
+        for (int64_t i = 0; i < plan_.inner; ++i) {
+          total[i] = join(total[i], static_cast<int64_t>(row[i]));
+        }
+      }
+    }
+  }
+
+  Type to_;
+  Plan plan_;
+  Source source_;
+  std::string op_;
+  std::vector<int64_t> totals_;
+};
+
+std::unique_ptr<Kernel> cpu_reduction(const Call& call,
+                                      const Context& context) {
+  const Dtype dtype = call.type(0).dtype;
+  switch (dtype) {
+    case Dtype::kF64:
+      return make<FloatReduction<double>>(call, context);
+    case Dtype::kI64:
+      return std::make_unique<IntegerReduction<int64_t>>(call, context, dtype);
+    case Dtype::kI32:
+      return std::make_unique<IntegerReduction<int32_t>>(call, context, dtype);
+    case Dtype::kU8:
+    case Dtype::kBool:
+      return std::make_unique<IntegerReduction<uint8_t>>(call, context, dtype);
+    default:
+      return make<FloatReduction<float>>(call, context);
+  }
+}
+
+std::unique_ptr<Kernel> cpu_mean(const Call& call, const Context& context) {
+  if (!is_float(call.type(0).dtype)) return nullptr;
+  return cpu_reduction(call, context);
+}
+
+// Index of the first largest or smallest along an axis, nan before all.
+template <typename T>
+class Argmax final : public Kernel {
+ public:
+  Argmax(const Call& call, const Context& context)
+      : largest_(call.op->name == "argmax"), threads_(context.threads) {
+    const Shape& shape = call.type(0).shape;
+    reduced_ = shape.elements();
+    if (!call.has_key("axis") || shape.empty()) return;
+    const size_t axis = single_axis(call, 0);
+    reduced_ = shape[axis];
+    outer_ = 0;
+    if (shape.elements() == 0) return;
+    inner_ = strides_of(shape)[axis];
+    outer_ = shape.elements() / reduced_ / inner_;
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* x = static_cast<const T*>(in[0]);
+    auto* y = static_cast<int64_t*>(out[0]);
+    each_in_parallel(threads_, outer_ * inner_, reduced_ * 4, [&](int64_t r) {
+      const T* row = x + r / inner_ * reduced_ * inner_ + r % inner_;
+      y[r] = largest_ ? best<true>(row) : best<false>(row);
+    });
+    return ok_status();
+  }
+
+ private:
+  template <bool kLargest>
+  int64_t best(const T* x) const {
+    int64_t at = 0;
+    T most = x[0];
+    for (int64_t i = 1; i < reduced_; ++i) {
+      if (most != most) break;  // nan
+      const T next = x[i * inner_];
+      if ((kLargest ? next > most : next < most) || next != next) {
+        most = next;
+        at = i;
+      }
+    }
+    return at;
+  }
+
+  bool largest_;
+  int threads_;
+  int64_t outer_ = 1, reduced_ = 1, inner_ = 1;
+};
+
+std::unique_ptr<Kernel> cpu_argmax(const Call& call, const Context& context) {
+  switch (call.type(0).dtype) {
+    case Dtype::kF32:
+      return make<Argmax<float>>(call, context);
+    case Dtype::kF64:
+      return make<Argmax<double>>(call, context);
+    case Dtype::kI64:
+      return make<Argmax<int64_t>>(call, context);
+    case Dtype::kI32:
+      return make<Argmax<int32_t>>(call, context);
+    case Dtype::kU8:
+    case Dtype::kBool:
+      return make<Argmax<uint8_t>>(call, context);
+    default:
+      return nullptr;
+  }
+}
+
+constexpr KernelRow kRows[] = {
+    {"sum", cpu_reduction}, {"prod", cpu_reduction}, {"max", cpu_reduction},
+    {"min", cpu_reduction}, {"mean", cpu_mean},      {"argmax", cpu_argmax},
+    {"argmin", cpu_argmax},
+};
+
+}  // namespace
+
+std::span<const KernelRow> reduction_kernels() { return kRows; }
+
+}  // namespace gt::cpu

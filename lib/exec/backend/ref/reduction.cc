@@ -1,0 +1,208 @@
+// Reductions over any axes, and cumsum. Floats accumulate in long double, for
+// f64's sake, and are rounded once; integers in wrapping i64.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "exec/backend/element.h"
+#include "exec/backend/ref/ref.h"
+#include "exec/backend/view.h"
+
+namespace gt::ref {
+namespace {
+
+using Real = long double;
+
+struct Function {
+  const char* op;
+  double first;
+  Real (*real)(Real total, Real x);
+  int64_t (*integer)(int64_t total, int64_t x);
+  bool starts;  // with the first element, instead of `first`
+};
+
+// nan, once met, stays.
+Real greater(Real a, Real b) { return b > a || std::isnan(b) ? b : a; }
+Real lesser(Real a, Real b) { return b < a || std::isnan(b) ? b : a; }
+
+constexpr Function kFunctions[] = {
+    {"sum", 0, [](Real a, Real b) { return a + b; }, wrap_add, false},
+    {"prod", 1, [](Real a, Real b) { return a * b; }, wrap_mul, false},
+    {"max", 0, [](Real a, Real b) { return std::isnan(a) ? a : greater(a, b); },
+     [](int64_t a, int64_t b) { return std::max(a, b); }, true},
+    {"min", 0, [](Real a, Real b) { return std::isnan(a) ? a : lesser(a, b); },
+     [](int64_t a, int64_t b) { return std::min(a, b); }, true},
+};
+
+// Strides of the result over the operand's shape: 0 along reduced axes.
+Strides result_strides(const Shape& shape,
+                       const std::array<bool, Shape::kMaxRank>& reduced) {
+  Strides strides{};
+  int64_t step = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (reduced[d]) continue;
+    strides[d] = step;
+    step *= shape[d];
+  }
+  return strides;
+}
+
+class Reduction final : public Kernel {
+ public:
+  Reduction(const Call& call, const Function& function)
+      : function_(function),
+        from_(call.type(0)),
+        to_(call.results[0]),
+        strides_(result_strides(from_.shape, axis_mask(call, 0))) {}
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    if (is_float(from_.dtype)) {
+      reduce<Real, double>(in[0], out[0], function_.real, load_real,
+                           store_real);
+    } else {
+      reduce<int64_t, int64_t>(in[0], out[0], function_.integer, load_int,
+                               store_int);
+    }
+    return ok_status();
+  }
+
+ private:
+  template <typename T, typename Element>
+  void reduce(const void* in, void* out, T (*join)(T, T),
+              Element (*load)(Dtype, const void*, int64_t),
+              void (*store)(Dtype, void*, int64_t, Element)) {
+    const int64_t results = to_.elements();
+    std::vector<T> total(static_cast<size_t>(results),
+                         static_cast<T>(function_.first));
+    std::vector<bool> begun(total.size(), !function_.starts);
+    Walk<1> walk(from_.shape, {strides_});
+    for (int64_t i = 0; i < from_.elements(); ++i, walk.next()) {
+      const auto r = static_cast<size_t>(walk[0]);
+      const T x = load(from_.dtype, in, i);
+      total[r] = begun[r] ? join(total[r], x) : x;
+      begun[r] = true;
+    }
+    for (int64_t r = 0; r < results; ++r) {
+      store(to_.dtype, out, r,
+            static_cast<Element>(total[static_cast<size_t>(r)]));
+    }
+  }
+
+  const Function& function_;
+  Type from_, to_;
+  Strides strides_;
+};
+
+std::unique_ptr<Kernel> ref_reduction(const Call& call) {
+  for (const Function& f : kFunctions) {
+    if (call.op->name == f.op) return std::make_unique<Reduction>(call, f);
+  }
+  return nullptr;
+}
+
+// Index of the first largest or smallest element along an axis, or of all in
+// row-major order. nan beats everything.
+class Argmax final : public Kernel {
+ public:
+  explicit Argmax(const Call& call)
+      : from_(call.type(0)), largest_(call.op->name == "argmax") {
+    rows_ = from_.elements();
+    if (!call.has_key("axis")) return;
+    const size_t axis = single_axis(call, 0);
+    if (axis >= from_.shape.size()) return;
+    rows_ = from_.shape[axis];
+    step_ = strides_of(from_.shape)[axis];
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const int64_t results = rows_ == 0 ? 0 : from_.elements() / rows_;
+    for (int64_t r = 0; r < results; ++r) {
+      const int64_t first = r / step_ * step_ * rows_ + r % step_;
+      store_int(Dtype::kI64, out[0], r, best(in[0], first));
+    }
+    return ok_status();
+  }
+
+ private:
+  int64_t best(const void* data, int64_t first) const {
+    int64_t at = 0;
+    for (int64_t i = 1; i < rows_; ++i) {
+      if (beats(data, first + i * step_, first + at * step_)) at = i;
+    }
+    return at;
+  }
+
+  bool beats(const void* data, int64_t i, int64_t j) const {
+    if (is_float(from_.dtype)) {
+      const double a = load_real(from_.dtype, data, i);
+      const double b = load_real(from_.dtype, data, j);
+      if (std::isnan(b)) return false;
+      return std::isnan(a) || (largest_ ? a > b : a < b);
+    }
+    const int64_t a = load_int(from_.dtype, data, i);
+    const int64_t b = load_int(from_.dtype, data, j);
+    return largest_ ? a > b : a < b;
+  }
+
+  Type from_;
+  bool largest_;
+  int64_t rows_;
+  int64_t step_ = 1;
+};
+
+class Cumsum final : public Kernel {
+ public:
+  explicit Cumsum(const Call& call)
+      : from_(call.type(0)), to_(call.results[0].dtype) {
+    const size_t axis = single_axis(call, 0);
+    if (from_.shape.empty()) return;
+    rows_ = from_.shape[axis];
+    step_ = strides_of(from_.shape)[axis];
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const int64_t lines = rows_ == 0 ? 0 : from_.elements() / rows_;
+    for (int64_t l = 0; l < lines; ++l) {
+      const int64_t first = l / step_ * step_ * rows_ + l % step_;
+      Real real = 0;
+      int64_t integer = 0;
+      for (int64_t i = first; i < first + rows_ * step_; i += step_) {
+        if (is_float(from_.dtype)) {
+          real += load_real(from_.dtype, in[0], i);
+          store_real(to_, out[0], i, static_cast<double>(real));
+        } else {
+          integer = wrap_add(integer, load_int(from_.dtype, in[0], i));
+          store_int(to_, out[0], i, integer);
+        }
+      }
+    }
+    return ok_status();
+  }
+
+ private:
+  Type from_;
+  Dtype to_;
+  int64_t rows_ = 1;
+  int64_t step_ = 1;
+};
+
+template <typename K>
+std::unique_ptr<Kernel> make(const Call& call) {
+  return std::make_unique<K>(call);
+}
+
+constexpr KernelRow kRows[] = {
+    {"sum", ref_reduction},   {"prod", ref_reduction},
+    {"max", ref_reduction},   {"min", ref_reduction},
+    {"argmax", make<Argmax>}, {"argmin", make<Argmax>},
+    {"cumsum", make<Cumsum>},
+};
+
+}  // namespace
+
+std::span<const KernelRow> reduction_kernels() { return kRows; }
+
+}  // namespace gt::ref

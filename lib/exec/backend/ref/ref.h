@@ -1,0 +1,34 @@
+// The reference backend: each primitive as a plain loop. It says what an op
+// means; speed is the other backends' business.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "exec/backend/backend.h"
+
+namespace gt {
+
+std::unique_ptr<Backend> make_ref_backend(const BackendOptions& options);
+
+namespace ref {
+
+// The reference kernel of a call; null when its op is no primitive.
+std::unique_ptr<Kernel> kernel_of(const Call& call);
+
+// What a file of kernels offers.
+struct KernelRow {
+  const char* op;
+  std::unique_ptr<Kernel> (*make)(const Call& call);
+};
+std::span<const KernelRow> pointwise_kernels();
+std::span<const KernelRow> reduction_kernels();
+std::span<const KernelRow> sort_kernels();
+std::span<const KernelRow> product_kernels();
+std::span<const KernelRow> layout_kernels();
+std::span<const KernelRow> index_kernels();
+std::span<const KernelRow> creation_kernels();
+std::span<const KernelRow> optimizer_kernels();
+
+}  // namespace ref
+}  // namespace gt

@@ -1,0 +1,124 @@
+#include "exec/backend/view.h"
+
+#include <string>
+
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+// bind() has checked what these rules can say, so they have values here.
+template <typename T>
+T certain(Result<T> result) {
+  GT_CHECK(result.ok());
+  return std::move(result.value());
+}
+
+void view_transpose(const Call& call, View& view) {
+  const Strides own = strides_of(call.type(0).shape);
+  const std::vector<int64_t> order = certain(transpose_order(call));
+  for (size_t d = 0; d < order.size(); ++d) {
+    view.strides[d] = own[static_cast<size_t>(order[d])];
+  }
+}
+
+void view_flip(const Call& call, View& view) {
+  view.strides = strides_of(view.shape);
+  const bool empty = view.shape.elements() == 0;
+  const std::vector<int64_t> axes = certain(axis_list(call, 0));
+  for (const int64_t axis : axes) {
+    const auto d = static_cast<size_t>(axis);
+    if (!empty) view.offset += view.strides[d] * (view.shape[d] - 1);
+    view.strides[d] = -view.strides[d];
+  }
+}
+
+void view_slice(const Call& call, View& view) {
+  const Shape& from = call.type(0).shape;
+  const Strides own = strides_of(from);
+  const std::vector<Cut> cuts = certain(slice_cuts(call));
+  size_t to = 0;
+  for (size_t d = 0; d < cuts.size(); ++d) {
+    view.offset += cuts[d].start * own[d];
+    if (!cuts[d].dropped) view.strides[to++] = cuts[d].step * own[d];
+  }
+  view.starts = call.has_key("size") && call.arguments[1].role == Role::kTensor;
+  if (!view.starts) return;
+  const size_t axis = single_axis(call, 0);
+  view.start_size = from[axis];
+  view.start_most = from[axis] - view.shape[axis];
+  view.start_stride = own[axis];
+}
+
+}  // namespace
+
+Strides strides_of(const Shape& shape) {
+  Strides strides{};
+  int64_t step = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = step;
+    step *= shape[d];
+  }
+  return strides;
+}
+
+Strides broadcast_strides(const Shape& operand, const Shape& result) {
+  const Strides own = strides_of(operand);
+  const size_t lead = result.size() - operand.size();
+  Strides strides{};
+  for (size_t d = 0; d < operand.size(); ++d) {
+    strides[lead + d] = operand[d] == 1 ? 0 : own[d];
+  }
+  return strides;
+}
+
+View view_of(const Call& call) {
+  View view;
+  view.shape = call.results[0].shape;
+  const std::string& op = call.op->name;
+  if (op == "transpose") {
+    view_transpose(call, view);
+  } else if (op == "expand") {
+    view.strides = broadcast_strides(call.type(0).shape, view.shape);
+  } else if (op == "flip") {
+    view_flip(call, view);
+  } else {
+    view_slice(call, view);
+  }
+  return view;
+}
+
+Result<int64_t> offset_of(const View& view, int64_t start) {
+  const int64_t from = start < 0 ? start + view.start_size : start;
+  if (from < 0 || from > view.start_most) {
+    return Error{"size " + std::to_string(view.start_size - view.start_most) +
+                 " from " + std::to_string(start) + " is out of range for " +
+                 std::to_string(view.start_size) + " rows"};
+  }
+  return view.offset + from * view.start_stride;
+}
+
+std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand) {
+  std::array<bool, Shape::kMaxRank> mask{};
+  const std::vector<int64_t> axes = certain(axis_list(call, operand));
+  for (const int64_t axis : axes) {
+    mask[static_cast<size_t>(axis)] = true;
+  }
+  return mask;
+}
+
+size_t single_axis(const Call& call, size_t operand) {
+  const size_t rank = call.type(operand).shape.size();
+  if (rank == 0) return 0;  // a scalar passes for one row
+  return static_cast<size_t>(certain(one_axis(call, operand)));
+}
+
+Dtype domain_of(const Call& call) {
+  const Dtype result = call.results[0].dtype;
+  if (result != Dtype::kBool) return result;
+  const std::string& op = call.op->name;
+  const bool truth = op == "and" || op == "or" || op == "not";
+  return truth ? result : promote(call.arguments);
+}
+
+}  // namespace gt

@@ -1,9 +1,0 @@
-// The loops for any x86-64: SSE2.
-#define GT_ISA on_base
-#include "exec/cpu/loop_table.h"
-
-namespace gt::cpu {
-
-const Loops& base_loops() { return on_base::kLoops; }
-
-}  // namespace gt::cpu

@@ -1,0 +1,194 @@
+// Which memory each step of a recipe writes.
+#include <algorithm>
+
+#include "exec/decode/draft.h"
+
+namespace gt {
+namespace {
+
+constexpr int32_t kForever = INT32_MAX;
+
+class BlockPlan {
+ public:
+  BlockPlan(const Draft& draft, TypeTable& types, Recipe& recipe)
+      : draft_(draft),
+        types_(types),
+        recipe_(recipe),
+        last_use_(draft.roots.size(), -1),
+        block_of_(draft.roots.size(), kNoValue) {}
+
+  void run() {
+    find_last_uses();
+    for (size_t s = 0; s < draft_.steps.size(); ++s) plan_step(s);
+    for (size_t b = 0; b < recipe_.blocks.size(); ++b) find_in_place(b);
+  }
+
+  int32_t value_of(int32_t root) const {
+    if (root == kNoValue) return kNoValue;
+    const Root& r = draft_.roots[at(root)];
+    const auto arguments = static_cast<int32_t>(recipe_.arguments);
+    switch (r.kind) {
+      case Root::Kind::kArgument:
+        return r.index;
+      case Root::Kind::kProduced:
+        return arguments + block_of_[at(root)];
+      case Root::Kind::kConstant:
+        break;
+    }
+    return arguments + static_cast<int32_t>(recipe_.blocks.size()) + r.index;
+  }
+
+ private:
+  struct FirstWrite {
+    size_t step;
+    size_t out;
+  };
+
+  static size_t at(int32_t i) { return static_cast<size_t>(i); }
+
+  void find_last_uses() {
+    for (size_t s = 0; s < draft_.steps.size(); ++s) {
+      const DraftStep& step = draft_.steps[s];
+      for (const int32_t root : step.out) use(root, s);
+      for (const int32_t root : step.in) use(root, s);
+    }
+    for (const int32_t root : draft_.results) last_use_[at(root)] = kForever;
+  }
+  void use(int32_t root, size_t step) {
+    if (root != kNoValue) last_use_[at(root)] = static_cast<int32_t>(step);
+  }
+
+  bool dies_at(int32_t root, size_t step) const {
+    return root != kNoValue &&
+           draft_.roots[at(root)].kind == Root::Kind::kProduced &&
+           last_use_[at(root)] == static_cast<int32_t>(step);
+  }
+
+  // Whether the kernel may write result `out` over every operand that is
+  // `root`.
+  static bool may_overwrite(const DraftStep& step, int32_t root, size_t out) {
+    for (size_t k = 0; k < step.in.size(); ++k) {
+      if (step.in[k] == root && !step.kernel->in_place(k, out)) return false;
+    }
+    return true;
+  }
+
+  void plan_step(size_t s) {
+    const DraftStep& step = draft_.steps[s];
+    for (size_t out = 0; out < step.out.size(); ++out) {
+      block_of_[at(step.out[out])] = choose(s, out);
+    }
+    for (const auto* roots : {&step.in, &step.out}) {
+      for (const int32_t root : *roots) {
+        if (dies_at(root, s)) free_block(block_of_[at(root)], step);
+      }
+    }
+  }
+
+  // A block in use by a result of this same step was taken in place.
+  void free_block(int32_t block, const DraftStep& step) {
+    for (const int32_t root : step.out) {
+      if (block_of_[at(root)] == block &&
+          last_use_[at(root)] >
+              static_cast<int32_t>(&step - draft_.steps.data())) {
+        return;
+      }
+    }
+    if (std::find(free_.begin(), free_.end(), block) == free_.end()) {
+      free_.push_back(block);
+    }
+  }
+
+  int32_t choose(size_t s, size_t out) {
+    const DraftStep& step = draft_.steps[s];
+    const TypeId type = types_.intern(draft_.roots[at(step.out[out])].type);
+    const uint32_t size_class = types_[type].size_class;
+    for (const int32_t root : step.in) {
+      if (!dies_at(root, s) || !may_overwrite(step, root, out)) continue;
+      const int32_t block = block_of_[at(root)];
+      if (has_class(block, size_class) && !is_taken(step, out, block)) {
+        return block;
+      }
+    }
+    for (size_t i = 0; i < free_.size(); ++i) {
+      const int32_t block = free_[i];
+      if (!has_class(block, size_class)) continue;
+      free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(i));
+      return block;
+    }
+    recipe_.blocks.push_back({size_class, type, {}});
+    first_write_.push_back({s, out});
+    return static_cast<int32_t>(recipe_.blocks.size()) - 1;
+  }
+
+  bool has_class(int32_t block, uint32_t size_class) const {
+    return recipe_.blocks[at(block)].size_class == size_class;
+  }
+  bool is_taken(const DraftStep& step, size_t out, int32_t block) const {
+    for (size_t i = 0; i < out; ++i) {
+      if (block_of_[at(step.out[i])] == block) return true;
+    }
+    return false;
+  }
+
+  void find_in_place(size_t b) {
+    const FirstWrite first = first_write_[b];
+    const DraftStep& step = draft_.steps[first.step];
+    for (size_t i = 0; i < draft_.roots.size(); ++i) {
+      const Root& root = draft_.roots[i];
+      if (root.kind != Root::Kind::kArgument || root.is_number()) continue;
+      if (last_use_[i] > static_cast<int32_t>(first.step)) continue;
+      if (size_class_of(root.type.bytes()) != recipe_.blocks[b].size_class) {
+        continue;
+      }
+      if (may_overwrite(step, static_cast<int32_t>(i), first.out)) {
+        recipe_.blocks[b].in_place.push_back(root.index);
+      }
+    }
+  }
+
+  const Draft& draft_;
+  TypeTable& types_;
+  Recipe& recipe_;
+  std::vector<int32_t> last_use_;  // step, by root
+  std::vector<int32_t> block_of_;  // by root
+  std::vector<int32_t> free_;
+  std::vector<FirstWrite> first_write_;  // by block
+};
+
+bool is_simple(const Recipe& recipe) {
+  if (recipe.steps.size() != 1) return false;
+  const RecipeStep& step = recipe.steps[0];
+  if (step.in.size() != recipe.arguments ||
+      step.out.size() != recipe.blocks.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < step.in.size(); ++i) {
+    if (step.in[i] != kNoValue && step.in[i] != static_cast<int32_t>(i)) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < step.out.size(); ++i) {
+    if (step.out[i] != static_cast<int32_t>(recipe.arguments + i)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void plan_blocks(Draft draft, TypeTable& types, Recipe& recipe) {
+  BlockPlan plan(draft, types, recipe);
+  plan.run();
+  for (size_t r = 0; r < draft.results.size(); ++r) {
+    recipe.results[r].value = plan.value_of(draft.results[r]);
+  }
+  for (DraftStep& step : draft.steps) {
+    for (int32_t& value : step.in) value = plan.value_of(value);
+    for (int32_t& value : step.out) value = plan.value_of(value);
+    recipe.steps.push_back(
+        {std::move(step.kernel), std::move(step.in), std::move(step.out)});
+  }
+  recipe.is_simple = is_simple(recipe);
+}
+
+}  // namespace gt

@@ -1,0 +1,219 @@
+#include "exec/decode/decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/message.h"
+#include "ops/suggest.h"
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+using Action = LineEntry::Action;
+
+Action action_of(std::string_view op) {
+  switch (statement_of(op)) {
+    case Statement::kPrint:
+      return Action::kPrint;
+    case Statement::kSave:
+      return Action::kSave;
+    case Statement::kFree:
+      return Action::kFree;
+    case Statement::kFail:
+      return Action::kFail;
+    default:
+      return Action::kRun;
+  }
+}
+
+uint64_t bits_of(const Number& number) {
+  uint64_t bits = 0;
+  if (number.kind == Number::Kind::kFloat) {
+    std::memcpy(&bits, &number.real, sizeof bits);
+  } else {
+    std::memcpy(&bits, &number.integer, sizeof bits);
+  }
+  return bits;
+}
+
+}  // namespace
+
+// What a worker on its own does not do, whatever the op.
+const Register* Decoder::find_register(const Operand& operand) const {
+  if (operand.ranks.empty()) return registers_.find(operand.text);
+  return registers_.find(full_name(operand.text, operand.ranks));
+}
+
+Status Decoder::find_operands(const Line& line, Fault& poison) {
+  found_.clear();
+  operand_types_.clear();
+  for (size_t i = 0; i < line.operands.size(); ++i) {
+    const Operand& operand = line.operands[i];
+    const Register* r = nullptr;
+    if (operand.kind == Operand::Kind::kName) {
+      r = find_register(operand);
+      if (r == nullptr) {
+        return unknown_name(line, i, full_name(operand.text, operand.ranks),
+                            registers_.some_live_names());
+      }
+      if (r->has_failed() && poison == nullptr) {
+        poison = registers_.failure_of(registers_.id_of(*r));
+      }
+    }
+    found_.push_back(r);
+    operand_types_.push_back(r == nullptr || r->has_failed()
+                                 ? nullptr
+                                 : &types_[r->stamp.type].type);
+  }
+  return ok_status();
+}
+
+Decoding Decoder::decode(const Line& line, std::string_view text) {
+  Decoding out;
+  auto entry = std::make_unique<LineEntry>();
+  entry->set_text(text);
+  entry->action = action_of(line.op);
+  Status s = check_emitted(line);
+  // An unknown op is said before an unknown name.
+  if (s.ok() && find_op(line.op) != nullptr) {
+    s = find_operands(line, out.poison);
+  }
+  if (s.ok() && out.poison != nullptr && entry->action != Action::kFree) {
+    return out;
+  }
+  if (s.ok()) {
+    s = entry->action == Action::kRun ? decode_run(line, *entry, out)
+                                      : decode_output(line, *entry);
+  }
+  if (!s.ok()) {
+    out.error = s.error();
+    return out;
+  }
+  out.poison = nullptr;
+  out.entry = std::move(entry);
+  return out;
+}
+
+void Decoder::forget_line() {
+  found_ = {};
+  operand_types_ = {};
+  call_ = Call{};
+}
+
+LineOperand Decoder::operand_of(const Register& r) const {
+  LineOperand operand;
+  operand.kind = LineOperand::Kind::kRegister;
+  operand.id = registers_.id_of(r);
+  operand.stamp = r.stamp;
+  return operand;
+}
+
+// print, save, free and fail: no recipe.
+Status Decoder::decode_output(const Line& line, LineEntry& entry) {
+  if (entry.action == Action::kFail && line.operands.size() == 1 &&
+      line.operands[0].kind == Operand::Kind::kString && line.keys.empty() &&
+      !line.results.empty()) {
+    entry.label = unquote(line.operands[0].text);
+    add_results(line, entry);
+    return ok_status();
+  }
+  if (Status s = gt::bind(line, operand_types_, call_); !s.ok()) return s;
+  if (entry.action == Action::kPrint) {
+    const std::string_view* as = line.key("as");
+    if (as != nullptr && !is_name(unquote(*as))) {
+      return Error{"print: as=" + std::string(*as) + " is not a name",
+                   line.keys[0].column};
+    }
+    entry.label = print_label(line);
+  }
+  if (entry.action == Action::kSave) {
+    entry.label = unquote(line.operands[1].text);
+  }
+  for (const Register* r : found_) {
+    if (r != nullptr) entry.operands.push_back(operand_of(*r));
+  }
+  return ok_status();
+}
+
+Status Decoder::decode_run(const Line& line, LineEntry& entry, Decoding& out) {
+  if (Status s = gt::bind(line, operand_types_, call_); !s.ok()) return s;
+  std::unique_ptr<Recipe> evicted;
+  auto recipe = recipes_.obtain(call_, evicted);
+  if (evicted != nullptr) out.evicted.push_back(std::move(evicted));
+  if (!recipe.ok()) return Error{recipe.error().message, line.op_column};
+  entry.recipe = recipe.value();
+  for (const Argument& a : call_.arguments) {
+    LineOperand operand;
+    if (a.literal) {
+      operand.kind = LineOperand::Kind::kNumber;
+      operand.bits = bits_of(a.number);
+    } else if (!a.absent && a.role == Role::kTensor) {
+      operand = operand_of(*found_[static_cast<size_t>(a.operand)]);
+    }
+    entry.operands.push_back(operand);
+  }
+  add_results(line, entry);
+  add_in_place(entry);
+  return ok_status();
+}
+
+Status Decoder::decode_group(const Op& op, const std::vector<Type>& pieces,
+                             const std::vector<std::string>& lines,
+                             size_t results, LineEntry& entry, Decoding& out) {
+  std::unique_ptr<Recipe> evicted;
+  auto recipe = recipes_.obtain_group(op, pieces, lines, results, evicted);
+  if (evicted != nullptr) out.evicted.push_back(std::move(evicted));
+  if (!recipe.ok()) return Error{op.name + ": " + recipe.error().message, 0};
+  entry.recipe = recipe.value();
+  add_in_place(entry);
+  return ok_status();
+}
+
+void Decoder::add_results(const Line& line, LineEntry& entry) {
+  for (const Name& name : line.results) {
+    const RegisterId id = registers_.obtain(full_name(name.text, name.ranks));
+    entry.results.push_back({id, registers_[id].stamp.generation});
+  }
+}
+
+// Each block gets at most one lender, and each operand lends once.
+void Decoder::add_in_place(LineEntry& entry) const {
+  std::vector<int32_t> lent;
+  for (const Block& block : entry.recipe->blocks) {
+    int32_t lender = -1;
+    for (const int32_t operand : block.in_place) {
+      const RegisterId id = entry.operands[static_cast<size_t>(operand)].id;
+      const bool taken = std::find(lent.begin(), lent.end(),
+                                   static_cast<int32_t>(id)) != lent.end();
+      if (taken || !may_lend(entry, id, block)) continue;
+      lent.push_back(static_cast<int32_t>(id));
+      lender = operand;
+      break;
+    }
+    entry.in_place.push_back(lender);
+  }
+}
+
+// The register's value dies here, since the line binds the name again, and the
+// recipe has done with all operands that it stands for.
+bool Decoder::may_lend(const LineEntry& entry, RegisterId id,
+                       const Block& block) const {
+  const bool dies =
+      std::any_of(entry.results.begin(), entry.results.end(),
+                  [id](const LineResult& r) { return r.id == id; });
+  if (!dies) return false;
+  for (size_t i = 0; i < entry.operands.size(); ++i) {
+    const LineOperand& operand = entry.operands[i];
+    if (operand.kind != LineOperand::Kind::kRegister || operand.id != id) {
+      continue;
+    }
+    if (std::find(block.in_place.begin(), block.in_place.end(),
+                  static_cast<int32_t>(i)) == block.in_place.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace gt

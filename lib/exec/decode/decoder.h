@@ -1,0 +1,58 @@
+// From a parsed line to a LineEntry: names to registers, the op to its recipe.
+// The slow path of a worker; nothing is bound or enqueued here.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/decode/line_entry.h"
+#include "exec/decode/recipe_table.h"
+#include "spmd/labels.h"
+#include "stream/line.h"
+
+namespace gt {
+
+struct Decoding {
+  std::unique_ptr<LineEntry> entry;     // null: rejected, or poisoned
+  Fault poison;                         // an operand failed before
+  Error error;                          // why it is rejected
+  std::unique_ptr<LineEntry> rejected;  // what was made of it before
+  // To be deleted in queue order.
+  std::vector<std::unique_ptr<Recipe>> evicted;
+};
+
+class Decoder {
+ public:
+  Decoder(Registers& registers, TypeTable& types, RecipeTable& recipes)
+      : registers_(registers), types_(types), recipes_(recipes) {}
+
+  // `text` is the line's without its notes. A name has no ranks, or one.
+  Decoding decode(const Line& line, std::string_view text);
+  // Kernels for the pieces of a group, as the recipe of the line's op.
+  Status decode_group(const Op& op, const std::vector<Type>& pieces,
+                      const std::vector<std::string>& lines, size_t results,
+                      LineEntry& entry, Decoding& out);
+  // Returns the memory that a very long line took.
+  void forget_line();
+
+ private:
+  Status find_operands(const Line& line, Fault& poison);
+  Status decode_run(const Line& line, LineEntry& entry, Decoding& out);
+  Status decode_output(const Line& line, LineEntry& entry);
+  const Register* find_register(const Operand& operand) const;
+  LineOperand operand_of(const Register& r) const;
+  void add_results(const Line& line, LineEntry& entry);
+  void add_in_place(LineEntry& entry) const;
+  bool may_lend(const LineEntry& entry, RegisterId id,
+                const Block& block) const;
+
+  Registers& registers_;
+  TypeTable& types_;
+  RecipeTable& recipes_;
+  std::vector<const Register*> found_;  // by operand of the line
+  std::vector<const Type*> operand_types_;
+  Call call_;
+};
+
+}  // namespace gt

@@ -1,0 +1,92 @@
+#include "exec/decode/hosting.h"
+
+#include "base/message.h"
+#include "base/text.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+bool read_count(std::string_view text, int64_t& number) {
+  return read_number(text, number) && number >= 0;
+}
+
+}  // namespace
+
+Result<Hosting::Block> Hosting::parse_block(std::string_view text) const {
+  const Error wrong{"#ranks: '" + excerpt(text) +
+                    "' is not RANK=WORKER or FIRST-LAST=WORKER"};
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return wrong;
+  const std::string_view ranks = text.substr(0, equals);
+  const size_t dash = ranks.find('-');
+  Block block;
+  int64_t worker = 0;
+  if (!read_count(ranks.substr(0, dash), block.first) ||
+      !read_count(text.substr(equals + 1), worker)) {
+    return wrong;
+  }
+  block.last = block.first;
+  if (dash != std::string_view::npos &&
+      !read_count(ranks.substr(dash + 1), block.last)) {
+    return wrong;
+  }
+  if (block.last < block.first || block.last > kMaxRank) return wrong;
+  if (worker >= workers_) {
+    return Error{"#ranks: there is no worker " + std::to_string(worker) +
+                 " among " + std::to_string(workers_)};
+  }
+  block.worker = static_cast<uint32_t>(worker);
+  return block;
+}
+
+Status Hosting::take(std::string_view words) {
+  const std::string_view word = take_word(words);
+  if (word.empty()) return Error{"#ranks: usage: #ranks SPACE RANKS=WORKER..."};
+  const std::string name(word == "-" ? std::string_view{} : word);
+  std::vector<Block> blocks;
+  for (auto text = take_word(words); !text.empty(); text = take_word(words)) {
+    const auto block = parse_block(text);
+    if (!block.ok()) return block.error();
+    blocks.push_back(block.value());
+  }
+  size_t s = 0;
+  while (s < spaces_.size() && spaces_[s].name != name) ++s;
+  if (s == spaces_.size()) spaces_.push_back({name, {}});
+  std::vector<uint32_t>& of = spaces_[s].workers;
+  bool changed = false;
+  for (const Block& block : blocks) {
+    const auto end = static_cast<size_t>(block.last) + 1;
+    if (of.size() < end) of.resize(end, kNobody);
+    for (auto r = static_cast<size_t>(block.first); r < end; ++r) {
+      changed = changed || of[r] != block.worker;
+      of[r] = block.worker;
+    }
+  }
+  if (changed) ++version_;
+  return ok_status();
+}
+
+const Hosting::Space* Hosting::find(std::string_view name) const {
+  for (const Space& space : spaces_) {
+    if (space.name == name) return &space;
+  }
+  return nullptr;
+}
+
+// As a mesh's: what stands before the first slash, if that is a space.
+std::optional<unsigned> Hosting::worker_of(std::string_view name,
+                                           int64_t rank) const {
+  const size_t slash = name.find('/');
+  const Space* space = nullptr;
+  if (slash != std::string_view::npos) space = find(name.substr(0, slash));
+  if (space == nullptr) space = find({});
+  const auto r = static_cast<size_t>(rank);
+  if (space == nullptr || r >= space->workers.size() ||
+      space->workers[r] == kNobody) {
+    return std::nullopt;
+  }
+  return space->workers[r];
+}
+
+}  // namespace gt

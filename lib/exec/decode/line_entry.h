@@ -1,0 +1,83 @@
+// A line of the stream as it is run: registers instead of names, a recipe
+// instead of the op. Valid while its registers' stamps hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/comm/exchange.h"
+#include "exec/decode/recipe.h"
+#include "exec/decode/registers.h"
+#include "exec/queue/executor.h"
+
+namespace gt {
+
+struct LineOperand {
+  enum class Kind : uint8_t { kNone, kRegister, kNumber };
+  Kind kind = Kind::kNone;
+  RegisterId id = 0;
+  Stamp stamp;        // of a register, when the line was decoded
+  uint64_t bits = 0;  // of a number: what its kernel reads
+};
+
+struct LineResult {
+  RegisterId id = 0;
+  uint32_t generation = 0;
+};
+
+// Of a part that is an exchange with other workers. The entry's operands are
+// what it shows, by export; its results what it makes, by target.
+struct LineExchange {
+  std::shared_ptr<const comm::Exchange> exchange;
+  std::vector<std::string> faults;  // by export: why there is none, or ""
+  // By result of the entry: the target of the last step that makes it. Of print
+  // and save there is a type alone.
+  std::vector<uint32_t> targets;
+  std::vector<TypeId> types;
+};
+
+struct LineEntry {
+  // kParts: a placed line, each part being what one rank or one group does.
+  // kPrint and kSave with a recipe, or a crossing: of what it puts together.
+  enum class Action : uint8_t {
+    kRun,
+    kPrint,
+    kSave,
+    kFree,
+    kFail,
+    kPrintFailure,
+    kExchange,
+    kParts
+  };
+
+  // Of a longer line, which is never kept, only the beginning, for messages.
+  static constexpr size_t kMaxText = size_t{64} << 10;
+  void set_text(std::string_view line) { text = line.substr(0, kMaxText); }
+
+  std::string text;  // without notes
+  Action action = Action::kRun;
+  Recipe* recipe = nullptr;           // of kRun; a reference is held
+  std::vector<LineOperand> operands;  // of kRun: by the recipe's argument
+  std::vector<LineResult> results;
+  std::vector<int32_t> in_place;  // by block: the operand that may lend memory
+  std::string label;    // what print says, save's path, or fail's message
+  std::string message;  // of kPrintFailure
+
+  std::unique_ptr<LineExchange> crossing;
+  std::vector<std::unique_ptr<LineEntry>> parts;
+  uint64_t mesh_version = 0;  // of kParts: the meshes and hosts it is made for
+  bool is_lasting = true;     // false: a part failed, so it holds only now
+
+  std::string exchange_notes;  // those that it depends on, with other workers
+
+  // The notes that were last seen with the text, which are well-formed, and
+  // where they say that the line stands; no file if they do not.
+  std::string notes;
+  Where at;
+  size_t at_digits = 0;  // where the line's number begins in notes; 0: nowhere
+  std::shared_ptr<const TraceText> traced;  // with a trace, once it has run
+};
+
+}  // namespace gt

@@ -1,0 +1,120 @@
+#include "exec/memory/pool.h"
+
+#include <bit>
+
+namespace gt {
+namespace {
+
+constexpr size_t kStep = 64;
+constexpr uint32_t kLinear = 16;  // classes of 64 to 1024 bytes
+// Free memory up to here is kept whatever the program needs now.
+constexpr size_t kSlack = size_t{64} << 20;
+
+}  // namespace
+
+uint32_t size_class_of(size_t bytes) {
+  if (bytes <= kStep * kLinear) {
+    return bytes == 0 ? 0 : static_cast<uint32_t>((bytes - 1) / kStep);
+  }
+  // 2^n + k * 2^(n-3), k in 1 to 8, for the n with 2^n < bytes.
+  const auto n = static_cast<uint32_t>(std::bit_width(bytes - 1)) - 1;
+  const size_t step = size_t{1} << (n - 3);
+  const auto k =
+      static_cast<uint32_t>((bytes - (size_t{1} << n) + step - 1) / step);
+  return kLinear + (n - 10) * 8 + k - 1;
+}
+
+size_t class_bytes(uint32_t size_class) {
+  if (size_class < kLinear) return (size_class + size_t{1}) * kStep;
+  const uint32_t n = (size_class - kLinear) / 8 + 10;
+  const size_t k = (size_class - kLinear) % 8 + 1;
+  return (size_t{1} << n) + (k << (n - 3));
+}
+
+Pool::Pool(Backend& backend, Owner& owner, size_t limit)
+    : backend_(backend), owner_(owner), limit_(limit) {
+  for (uint32_t c = 0; c < kClasses; ++c) class_bytes_[c] = class_bytes(c);
+}
+
+Pool::~Pool() {
+  // Buffers still referenced go too: nothing runs any more.
+  for (Buffer& buffer : headers_) {
+    if (buffer.data == nullptr) continue;
+    const size_t bytes = class_bytes_[buffer.size_class];
+    if (bytes > kSmall) backend_.release(buffer.data, bytes);
+  }
+  for (void* slab : slabs_) backend_.release(slab, kSlab);
+}
+
+Buffer* Pool::new_header() {
+  Buffer* header = spare_headers_;
+  if (header == nullptr) return &headers_.emplace_back();
+  spare_headers_ = header->next;
+  *header = Buffer{};
+  return header;
+}
+
+Buffer* Pool::allocate_slow(uint32_t size_class) {
+  if (over_limit(size_class)) return nullptr;
+  const size_t bytes = class_bytes_[size_class];
+  if (bytes <= kSmall) return take_slab(size_class);
+  const size_t after = used_ + bytes;
+  // What no class needs any more is given back; a program that repeats itself
+  // never gets here.
+  if (held_ + bytes > after + after / 4 + kSlack) trim(after + after / 4);
+  void* data = obtain(bytes);
+  if (data == nullptr) return nullptr;
+  Buffer* buffer = new_header();
+  buffer->data = data;
+  buffer->size_class = size_class;
+  count(size_class);
+  return buffer;
+}
+
+// Memory from the backend, at the price of all that is free if need be.
+void* Pool::obtain(size_t bytes) {
+  if (limit_ != 0 && held_ + bytes > limit_) {
+    trim(limit_ > bytes ? limit_ - bytes : 0);
+    owner_.drain();
+  }
+  void* data = backend_.allocate(bytes);
+  if (data == nullptr) {
+    trim(0);
+    owner_.drain();
+    data = backend_.allocate(bytes);
+  }
+  if (data != nullptr) held_ += bytes;
+  return data;
+}
+
+// Gives free memory back, greatest first, until `target` bytes are held.
+void Pool::trim(size_t target) {
+  for (uint32_t c = kClasses; c-- > 0 && class_bytes_[c] > kSmall;) {
+    while (free_[c] != nullptr && held_ > target) {
+      Buffer* buffer = free_[c];
+      free_[c] = buffer->next;
+      owner_.release_later(buffer->data, class_bytes_[c]);
+      held_ -= class_bytes_[c];
+      buffer->data = nullptr;
+      buffer->next = spare_headers_;
+      spare_headers_ = buffer;
+    }
+  }
+}
+
+Buffer* Pool::take_slab(uint32_t size_class) {
+  auto* slab = static_cast<char*>(obtain(kSlab));
+  if (slab == nullptr) return nullptr;
+  slabs_.push_back(slab);
+  const size_t bytes = class_bytes_[size_class];
+  for (size_t at = 0; at + bytes <= kSlab; at += bytes) {
+    Buffer* buffer = new_header();
+    buffer->data = slab + at;
+    buffer->size_class = size_class;
+    buffer->next = free_[size_class];
+    free_[size_class] = buffer;
+  }
+  return allocate(size_class);
+}
+
+}  // namespace gt

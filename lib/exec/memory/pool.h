@@ -1,0 +1,110 @@
+// Memory of values, in size classes with free lists. All of it belongs to the
+// enqueuing thread: counts are plain integers. A released buffer may be handed
+// out again at once, since the queue that uses it is in order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "exec/backend/backend.h"
+
+namespace gt {
+
+namespace comm {
+struct ExchangeRun;
+}
+
+struct Buffer {
+  void* data = nullptr;
+  Buffer* next = nullptr;  // in a free list
+  // The exchange whose result it is, while compute has not waited for that.
+  comm::ExchangeRun* pending = nullptr;
+  uint32_t references = 0;
+  uint32_t size_class = 0;
+};
+
+// Classes are multiples of 64 bytes up to 1 KiB, then eight to a doubling, so
+// at most an eighth is wasted and powers of two fit exactly.
+uint32_t size_class_of(size_t bytes);
+size_t class_bytes(uint32_t size_class);
+
+class Pool {
+ public:
+  // Memory goes back to the backend in queue order, so through its user.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // Calls backend.release(data, bytes) once the queue has run so far.
+    virtual void release_later(void* data, size_t bytes) = 0;
+    // Waits for the queue, releases of it included.
+    virtual void drain() = 0;
+  };
+
+  // `limit` in bytes; 0 is no limit.
+  Pool(Backend& backend, Owner& owner, size_t limit);
+  ~Pool();  // the queue has ended
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // A buffer with no references yet; null when there is no memory.
+  Buffer* allocate(uint32_t size_class) {
+    Buffer* buffer = free_[size_class];
+    if (buffer == nullptr || over_limit(size_class)) {
+      return allocate_slow(size_class);
+    }
+    free_[size_class] = buffer->next;
+    count(size_class);
+    return buffer;
+  }
+  // Of a buffer whose last reference is gone, or that never had one.
+  void release(Buffer* buffer) {
+    const uint32_t c = buffer->size_class;
+    used_ -= class_bytes_[c];
+    buffer->next = free_[c];
+    free_[c] = buffer;
+  }
+  static void retain(Buffer* buffer) { ++buffer->references; }
+  void drop(Buffer* buffer) {
+    if (--buffer->references == 0) release(buffer);
+  }
+
+  size_t used() const { return used_; }
+  size_t peak() const { return peak_; }
+  size_t held() const { return held_; }  // from the backend, free or used
+  size_t limit() const { return limit_; }
+
+ private:
+  static constexpr uint32_t kClasses = 16 + 8 * 51;
+  static constexpr size_t kSlab = size_t{64} << 10;
+  static constexpr uint32_t kSmall = 4096;  // bytes; cut from slabs up to here
+
+  bool over_limit(uint32_t size_class) const {
+    return limit_ != 0 && used_ + class_bytes_[size_class] > limit_;
+  }
+  void count(uint32_t size_class) {
+    used_ += class_bytes_[size_class];
+    if (used_ > peak_) peak_ = used_;
+  }
+  Buffer* allocate_slow(uint32_t size_class);
+  Buffer* take_slab(uint32_t size_class);
+  void* obtain(size_t bytes);
+  void trim(size_t target);
+  Buffer* new_header();
+
+  Backend& backend_;
+  Owner& owner_;
+  size_t limit_;
+  size_t used_ = 0;
+  size_t peak_ = 0;
+  size_t held_ = 0;
+  std::array<Buffer*, kClasses> free_{};
+  std::array<size_t, kClasses> class_bytes_{};
+  std::deque<Buffer> headers_;  // stable addresses
+  Buffer* spare_headers_ = nullptr;
+  std::vector<void*> slabs_;
+};
+
+}  // namespace gt

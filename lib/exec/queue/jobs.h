@@ -1,0 +1,50 @@
+// What a queue runs besides recipes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/queue/executor.h"
+
+namespace gt {
+
+// A line that was rejected, or that found no memory.
+std::unique_ptr<Job> report_job(const Where& origin, Error error,
+                                std::string line, Exit status);
+// "name = tensor ..." or "name = fail ...".
+std::unique_ptr<Job> print_job(std::string name, const Type& type,
+                               const void* data);
+std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
+std::unique_ptr<Job> save_job(const Where& origin, std::string line,
+                              std::string path, const Type& type,
+                              const void* data);
+// Memory that goes back to the backend.
+std::unique_ptr<Job> release_job(void* data, size_t bytes);
+// Results leave; a lost standard output is noticed.
+std::unique_ptr<Job> flush_job();
+// Calls it on the queue's thread.
+std::unique_ptr<Job> call_job(std::function<void()> call);
+// A task too great for the ring; `words` are its record.
+std::unique_ptr<Job> task_job(std::vector<uint64_t> words);
+
+// `job`, or nothing if it is null, with a row in the trace.
+std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
+                                uint64_t line);
+
+// Deletes what tasks before it may still use.
+template <typename T>
+std::unique_ptr<Job> dispose_job(std::unique_ptr<T> object) {
+  class DisposeJob final : public Job {
+   public:
+    explicit DisposeJob(std::unique_ptr<T> o) : object_(std::move(o)) {}
+    void run(Executor& /*executor*/) override {}
+
+   private:
+    std::unique_ptr<T> object_;
+  };
+  return std::make_unique<DisposeJob>(std::move(object));
+}
+
+}  // namespace gt

@@ -1,0 +1,244 @@
+#include "exec/remote/light_members.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/message.h"
+#include "base/text.h"
+#include "exec/decode/hosting.h"
+#include "exec/remote/remote_session_state.h"
+#include "net/line_check.h"
+#include "spmd/labels.h"
+
+namespace gt {
+namespace {
+
+constexpr int kLinger = 2000;   // milliseconds, for the last messages
+constexpr int64_t kLook = 100;  // how often it is asked whose beat is due
+
+constexpr std::string_view kAnswer =
+    "not computed: its worker checks what it is sent and computes nothing";
+
+// One of them.
+class LightMember {
+ public:
+  LightMember(std::unique_ptr<Member> member, BodyPool& pool)
+      : member_(std::move(member)),
+        check_(pool, [this](std::string_view line) { return heed(line); }) {}
+
+  void add_to(ManyPoller& poller, uint32_t key) const {
+    member_->add_to(poller, key);
+  }
+  bool is_time() const { return member_->wait_ms() == 0; }
+  bool has_left() const { return has_left_; }
+  // Takes all that has come and says what is to be said. Error: why it is over.
+  Status step();
+  void leave(Exit status, std::string_view why);
+  // Has left; all of them together may take until then.
+  void close(int64_t until) {
+    member_->await_answer(until - now_ms());
+    member_->linger(kLinger);
+  }
+
+ private:
+  Status take(const MemberEvent& event);
+  Status heed(std::string_view line);
+  Status heed_fence(std::string_view words) const;
+  Status answer(std::string_view line);
+  bool say_progress();  // false: there was none
+
+  std::unique_ptr<Member> member_;
+  LineCheck check_;
+  std::unique_ptr<Hosting> hosting_;
+  std::string results_;
+  size_t bytes_ = 0;  // taken and not given back
+  bool has_left_ = false;
+};
+
+Status LightMember::step() {
+  for (bool again = true; again;) {
+    again = is_time() && !has_left_;
+    member_->step();
+    MemberEvent event;
+    while (!has_left_ && member_->can_send() && member_->next(event)) {
+      if (Status s = take(event); !s.ok()) return s;
+      again = true;
+    }
+    again = say_progress() || again;
+  }
+  return ok_status();
+}
+
+Status LightMember::take(const MemberEvent& event) {
+  switch (event.kind) {
+    case MemberEvent::Kind::kAttached: {
+      const Welcome& welcome = member_->state().welcome();
+      hosting_ = std::make_unique<Hosting>(welcome.worker, welcome.workers);
+      return ok_status();
+    }
+    case MemberEvent::Kind::kMessage:
+    case MemberEvent::Kind::kEnd: {
+      Status status = check_.take(event.letter.message);
+      if (!status.ok()) {
+        return Error{"worker " + std::to_string(hosting_->self()) + ": " +
+                     status.error().message};
+      }
+      bytes_ += event.letter.bytes;
+      if (event.kind == MemberEvent::Kind::kEnd) leave(Exit::kDone, "");
+      return ok_status();
+    }
+    default:
+      return Error{event.why};
+  }
+}
+
+Status LightMember::heed(std::string_view line) {
+  if (line.starts_with("#ranks ")) return hosting_->take(line.substr(7));
+  if (line.starts_with("#fence ")) return heed_fence(line.substr(7));
+  return answer(line);
+}
+
+// A fence is sent to those alone that it names.
+Status LightMember::heed_fence(std::string_view words) const {
+  std::string list(take_word(words));
+  list.append(",").append(take_word(words)).append(",");
+  const std::string self = std::to_string(hosting_->self()) + ",";
+  if (list.starts_with(self) || list.find("," + self) != std::string::npos) {
+    return ok_status();
+  }
+  return Error{"a fence for " + excerpt(list) + " not for this worker"};
+}
+
+Status LightMember::answer(std::string_view text) {
+  Line line;
+  if (Status s = parse_line(text, line); !s.ok()) return s;
+  const auto is_mine = [&](int64_t rank) {
+    return hosting_->is_mine(space_name(line), rank);
+  };
+  for (const std::string& label : print_labels(line, is_mine)) {
+    results_.append(label).append(" = fail ").append(quote(kAnswer));
+    results_ += '\n';
+  }
+  return ok_status();
+}
+
+// Once for all that was taken in a step.
+bool LightMember::say_progress() {
+  if (!results_.empty()) {
+    for (std::string_view rest = results_; !rest.empty();) {
+      const std::string_view part = rest.substr(0, kMaxBody);
+      rest.remove_prefix(part.size());
+      member_->send(Frame(MessageWriter(Verb::kResults).finish(part)));
+    }
+    results_.clear();
+  }
+  if (bytes_ == 0) return false;
+  member_->give_back(std::exchange(bytes_, 0));
+  member_->done(check_.last_seq());
+  return true;
+}
+
+void LightMember::leave(Exit status, std::string_view why) {
+  say_progress();
+  member_->bye(status, why);
+  has_left_ = true;
+}
+
+// All of them, in the caller's thread.
+class LightMembers {
+ public:
+  LightMembers(const RemoteOptions& options,
+               const std::function<void(std::string_view)>& say)
+      : options_(options), say_(say), guard_(wake_, !options.token.empty()) {}
+  Exit run(uint32_t workers);
+
+ private:
+  Status join(uint32_t number);
+  void step(uint32_t number);
+  bool all_left() const;
+
+  const RemoteOptions& options_;
+  const std::function<void(std::string_view)>& say_;
+  Wake wake_;
+  SignalGuard guard_;
+  Context context_;
+  BodyPool pool_;
+  std::vector<std::unique_ptr<LightMember>> members_;
+  ManyPoller poller_;
+  std::string why_;            // it is over before its time
+  Exit status_ = Exit::kLost;  // then
+};
+
+Status LightMembers::join(uint32_t number) {
+  MemberOptions member = member_options(options_);
+  member.info.name += "." + std::to_string(number);
+  if (member.info.rank.has_value()) *member.info.rank += number;
+  member.info.threads = 0;
+  member.info.isa = "none";
+  auto made = Member::make(context_, options_.endpoint, std::move(member));
+  if (!made.ok()) return made.error();
+  members_.push_back(
+      std::make_unique<LightMember>(std::move(made.value()), pool_));
+  members_.back()->add_to(poller_, number);
+  return ok_status();
+}
+
+void LightMembers::step(uint32_t number) {
+  LightMember& member = *members_[number];
+  Status status = member.step();
+  if (status.ok()) return;
+  if (why_.empty()) why_ = status.error().message;
+  if (!member.has_left()) member.leave(Exit::kLost, why_);
+}
+
+bool LightMembers::all_left() const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [](const auto& member) { return member->has_left(); });
+}
+
+Exit LightMembers::run(uint32_t workers) {
+  for (uint32_t n = 0; n < workers; ++n) {
+    if (Status s = join(n); !s.ok()) {
+      say_("gt-work: --connect: " + s.error().message + "\n");
+      return Exit::kUsage;
+    }
+  }
+  poller_.add_fd(wake_.fd(), workers);
+  int64_t look_at = 0;
+  while (why_.empty() && !all_left()) {
+    for (const uint32_t key :
+         poller_.wait(std::max<int64_t>(0, look_at - now_ms()))) {
+      if (key < workers) step(key);
+    }
+    wake_.clear();
+    if (SignalGuard::is_told()) {
+      why_ = "ended by a signal";
+      status_ = Exit::kInterrupted;
+    }
+    if (now_ms() < look_at) continue;
+    look_at = now_ms() + kLook;
+    for (uint32_t n = 0; n < workers; ++n) {
+      if (members_[n]->is_time()) step(n);
+    }
+  }
+  for (const auto& member : members_) {
+    if (!member->has_left()) member->leave(status_, why_);
+  }
+  const int64_t until = now_ms() + kLinger;
+  for (const auto& member : members_) member->close(until);
+  if (why_.empty()) return Exit::kDone;
+  say_("gt-work: " + why_ + "\n");
+  return status_;
+}
+
+}  // namespace
+
+Exit run_light_members(const RemoteOptions& options, uint32_t workers,
+                       const std::function<void(std::string_view)>& say) {
+  return LightMembers(options, say).run(workers);
+}
+
+}  // namespace gt

@@ -1,0 +1,284 @@
+#include "exec/remote/remote_session.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "exec/remote/remote_session_state.h"
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How often what a worker waits for is told anew.
+constexpr int64_t kTell = 500;  // milliseconds
+// How long the last messages may take to leave.
+constexpr int kLinger = 2000;  // milliseconds
+// How long what computes may take to notice that gt-route is gone.
+constexpr milliseconds kGrace{300};
+// How long a process may take to end once its connections have.
+constexpr milliseconds kParentEnds{200};
+
+// SIGTERM and SIGINT, told to the thread that waits.
+std::atomic<int> g_signal{0};
+std::atomic<Wake*> g_wake{nullptr};
+
+void on_signal(int signal) {
+  g_signal.store(signal);
+  if (Wake* wake = g_wake.load()) wake->signal();
+}
+
+// A worker that gt-route started is killed when gt-route has ended, by a
+// reader that closed its pipe, say. Its connection ends a moment earlier, which
+// is then no news for anybody.
+void await_parents_end() {
+  int signal = 0;
+  if (::prctl(PR_GET_PDEATHSIG, &signal) != 0 || signal == 0) return;
+  std::this_thread::sleep_for(kParentEnds);
+}
+
+}  // namespace
+
+SignalGuard::SignalGuard(Wake& wake, bool is_local) {
+  g_wake.store(&wake);
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  // A terminal's SIGINT reaches a local worker's parent too, which decides.
+  if (is_local) action.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+SignalGuard::~SignalGuard() { g_wake.store(nullptr); }
+
+bool SignalGuard::is_told() { return g_signal.load() != 0; }
+
+MemberOptions member_options(const RemoteOptions& options) {
+  char host[256] = "";
+  (void)::gethostname(host, sizeof host - 1);
+  MemberOptions member;
+  member.info.name = options.name.empty()
+                         ? host + ("." + std::to_string(::getpid()))
+                         : options.name;
+  member.info.rank = options.rank;
+  member.info.host = host;
+  member.info.pid = static_cast<uint64_t>(::getpid());
+  member.info.threads = static_cast<uint64_t>(options.threads);
+  member.info.isa = options.isa.empty() ? "best" : options.isa;
+  member.info.backend = options.backend;
+  member.table = std::to_string(table_digest());
+  member.token = options.token;
+  member.host = options.endpoint;
+  member.keys = options.keys;
+  member.route_key = options.route_key;
+  member.anyone = options.anyone;
+  member.connect_limit = options.patience.count();
+  member.timing = Timing::with_silence(options.silence);
+  return member;
+}
+
+Status RemoteSession::join() {
+  auto peers =
+      Peers::make(context_, options_.endpoint, options_.keys, options_.anyone);
+  if (!peers.ok()) return peers.error();
+  peers_ = std::move(peers.value());
+  MemberOptions member = member_options(options_);
+  member.info.data = peers_->endpoint();
+  auto made = Member::make(context_, options_.endpoint, std::move(member));
+  if (!made.ok()) return made.error();
+  member_ = std::move(made.value());
+  return ok_status();
+}
+
+void RemoteSession::wait() {
+  poller_.clear();
+  member_->add_to(poller_);
+  poller_.add_fd(wake_.fd());
+  const int64_t tell = told_at_ + kTell - now_ms();
+  poller_.wait(std::max<int64_t>(0, std::min(member_->wait_ms(), tell)));
+  wake_.clear();
+  member_->step();
+}
+
+// False when it does not come; then lost_ says why.
+bool RemoteSession::await_welcome() {
+  while (!member_->state().is_attached()) {
+    told_at_ = now_ms();
+    wait();
+    if (SignalGuard::is_told()) {
+      lost_ = "ended by a signal before it was attached";
+      lost_status_ = Exit::kInterrupted;
+      return false;
+    }
+    MemberEvent event;
+    while (!member_->state().is_attached() && member_->next(event)) {
+      if (!take(event)) return false;
+    }
+  }
+  return true;
+}
+
+void RemoteSession::stop(std::string why) {
+  if (!lost_.empty()) return;
+  lost_ = std::move(why);
+  is_over_.store(true);
+  inbox_.close();
+  outbox_.close();
+  const std::lock_guard lock(worker_mutex_);
+  if (worker_ != nullptr) worker_->abort(lost_);
+}
+
+// False when it is over.
+bool RemoteSession::take(MemberEvent& event) {
+  switch (event.kind) {
+    case MemberEvent::Kind::kAttached:
+      return true;
+    case MemberEvent::Kind::kMessage: {
+      const size_t bytes = event.letter.message.body.size();
+      if (inbox_.bytes() + bytes > kMostInbox) {
+        stop("gt-route at " + options_.endpoint +
+             " sent more lines than there is room for");
+        return false;
+      }
+      if (!is_draining_) inbox_.push({std::move(event.letter), false}, bytes);
+      return true;
+    }
+    case MemberEvent::Kind::kEnd:
+      inbox_.push({std::move(event.letter), true}, 0);
+      return true;
+    case MemberEvent::Kind::kAborted:
+      is_told_ = !options_.token.empty();  // whoever started it has said why
+      [[fallthrough]];
+    case MemberEvent::Kind::kRefused:
+    case MemberEvent::Kind::kLost:
+      stop(std::move(event.why));
+      return false;
+  }
+  return true;
+}
+
+void RemoteSession::send_out() {
+  std::string message;
+  while (member_->can_send() && outbox_.pop(message, milliseconds(0))) {
+    member_->send(Frame(std::move(message)));
+  }
+}
+
+// What it waits for: of other workers, or when all is done for itself.
+comm::Waiting RemoteSession::waiting() {
+  const std::lock_guard lock(worker_mutex_);
+  if (worker_ == nullptr) return {};
+  comm::Waiting waits = worker_->waiting();
+  const int64_t since = finishes_since_.load();
+  if (!waits.what.empty() || since == 0) return waits;
+  return {"what it saves to be written, and what it made to be read",
+          now_ms() - since, 0};
+}
+
+void RemoteSession::send_done() {
+  const uint64_t bytes = done_bytes_.load();
+  const uint64_t seq = done_seq_.load();
+  const int64_t now = now_ms();
+  const bool is_new = bytes != told_bytes_ || seq != told_seq_;
+  if (!is_new && now - told_at_ < kTell) return;
+  const comm::Waiting waits = waiting();
+  uint64_t at = 0;
+  {
+    const std::lock_guard lock(worker_mutex_);
+    // Within a message that has not been finished.
+    if (worker_ != nullptr) at = worker_->ran_up_to();
+  }
+  send_ran();
+  member_->give_back(bytes - told_bytes_);
+  member_->done(std::max(seq, at), static_cast<uint64_t>(waits.ms), waits.what,
+                waits.seq);
+  told_seq_ = seq;
+  told_bytes_ = bytes;
+  told_at_ = now;
+}
+
+// Before the `done` that says that they have run.
+void RemoteSession::send_ran() {
+  constexpr size_t kMost = kMaxBody / 2;
+  const std::string rows = ran_->take();
+  for (std::string_view rest = rows; !rest.empty();) {
+    const size_t size =
+        rest.size() <= kMost ? rest.size() : rest.rfind('\n', kMost) + 1;
+    member_->ran(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+}
+
+void RemoteSession::talk() {
+  for (;;) {
+    if (SignalGuard::is_told() && !is_draining_) {
+      is_draining_ = true;
+      inbox_.push({{}, true}, 0);
+    }
+    MemberEvent event;
+    while (member_->next(event)) {
+      if (!take(event)) return;
+    }
+    const bool is_last = has_left_.load();
+    send_done();
+    if (is_last) send_ran();  // of what compute has no use for
+    send_out();
+    if (is_last && member_->can_send()) return member_->bye(status_, farewell_);
+    wait();  // last, since lines may have come right behind the welcome
+  }
+}
+
+// What computes ends with its instruction, or with the process; then the trace
+// has what ran before.
+Exit RemoteSession::end(std::thread& decoder) {
+  if (lost_.empty()) {
+    decoder.join();
+    member_->await_answer(kLinger);
+    member_->linger(kLinger);
+    return status_;
+  }
+  if (!is_told_) {
+    await_parents_end();
+    say_("gt-work: " + lost_ + "\n");
+  }
+  std::atomic<bool> has_ended{false};
+  std::thread watch([this, &has_ended] {
+    for (milliseconds waited{0}; waited < kGrace; waited += milliseconds(10)) {
+      if (has_ended.load()) return;
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    if (worker_options_.trace != nullptr) worker_options_.trace->salvage();
+    std::_Exit(static_cast<int>(Exit::kLost));
+  });
+  decoder.join();
+  has_ended.store(true);
+  watch.join();
+  return lost_status_;
+}
+
+Exit RemoteSession::run(Files files) {
+  if (Status s = join(); !s.ok()) {
+    say_("gt-work: --connect: " + s.error().message + "\n");
+    return Exit::kUsage;
+  }
+  if (!await_welcome()) {
+    say_("gt-work: " + lost_ + "\n");
+    return lost_status_;
+  }
+  ran_.emplace(member_->state().is_logged(), worker_options_.trace);
+  std::thread decoder([&] { work(std::move(files)); });
+  talk();
+  return end(decoder);
+}
+
+Exit run_remote_session(const RemoteOptions& options, Files files,
+                        const WorkerOptions& worker,
+                        const std::function<void(std::string_view)>& say) {
+  return RemoteSession(options, worker, say).run(std::move(files));
+}
+
+}  // namespace gt

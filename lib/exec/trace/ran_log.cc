@@ -1,0 +1,66 @@
+#include "exec/trace/ran_log.h"
+
+#include <chrono>
+#include <utility>
+
+#include "spmd/labels.h"
+
+namespace gt {
+namespace {
+
+// The steady clock's nanoseconds as the wall's microseconds, for times that are
+// to keep their order.
+class WallTimes {
+ public:
+  WallTimes() {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    const auto nanos = std::chrono::nanoseconds(now).count();
+    base_ = wall_clock() * 1000 - static_cast<uint64_t>(nanos);
+  }
+  uint64_t of(uint64_t steady) const { return (base_ + steady) / 1000; }
+
+ private:
+  uint64_t base_;
+};
+
+// What an exchange moves: its line's first operand.
+std::string value_name(const std::string& text) {
+  Line line;
+  if (!parse_line(text, line).ok()) return "";
+  const Operand* operand = first_name(line);
+  return operand == nullptr ? "" : full_name(operand->text, operand->ranks);
+}
+
+}  // namespace
+
+void RanLog::add(const RanRow& row) {
+  const std::lock_guard lock(mutex_);
+  append_ran(rows_, row);
+}
+
+std::string RanLog::take() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(rows_, {});
+}
+
+void RanLog::end_batch(uint64_t first, uint64_t last) {
+  add({RanRow::Kind::kCompute, first, last, begin_, wall_clock(), 0, 0, {}});
+}
+
+void RanLog::ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,
+                 const std::vector<comm::Transferred>& read) {
+  if (trace_ != nullptr && op.traced != nullptr) {
+    trace_->add(*op.traced, op.where.line, begin, end);
+  }
+  if (!is_logged_) return;
+  const WallTimes wall;
+  const std::string name = read.empty() ? "" : value_name(op.exchange->text);
+  for (const comm::Transferred& one : read) {
+    add({RanRow::Kind::kTransfer, op.seq, op.seq, wall.of(one.begin),
+         wall.of(one.end), one.from, one.bytes, name});
+  }
+  add({RanRow::Kind::kComm, op.seq, op.seq, wall.of(begin), wall.of(end), 0, 0,
+       ""});
+}
+
+}  // namespace gt

@@ -1,0 +1,44 @@
+// What a worker that is one of several ran and when: for gt-route's log, as
+// rows of net/ran.h that the thread which talks takes away; and what it
+// exchanged, for its own trace.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "exec/comm/engine.h"
+#include "exec/trace/trace.h"
+#include "net/ran.h"
+
+namespace gt {
+
+class RanLog final : public comm::Watch {
+ public:
+  // `is_logged`: somebody takes the rows. `trace` may be null.
+  RanLog(bool is_logged, Trace* trace) : is_logged_(is_logged), trace_(trace) {}
+
+  bool is_logged() const { return is_logged_; }
+  bool is_wanted() const { return is_logged_ || trace_ != nullptr; }
+
+  // Of the compute queue's thread: what a message brought begins, has run.
+  void begin_batch() { begin_ = wall_clock(); }
+  void end_batch(uint64_t first, uint64_t last);
+  void ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,
+           const std::vector<comm::Transferred>& read) override;
+
+  // The rows since the last call; any thread.
+  std::string take();
+
+ private:
+  void add(const RanRow& row);
+
+  const bool is_logged_;
+  Trace* const trace_;
+  uint64_t begin_ = 0;
+  std::mutex mutex_;
+  std::string rows_;  // guarded by mutex_
+};
+
+}  // namespace gt
