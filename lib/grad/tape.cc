@@ -349,13 +349,17 @@ Node Tape::node(NodeId id) const {
 }
 
 std::vector<NodeId> Tape::nodes_by_age() const {
-  std::vector<NodeId> nodes;
+  // The serial numbers stand beside the nodes: cells lie all over memory.
+  std::vector<std::pair<uint64_t, NodeId>> by_age;
+  by_age.reserve(node_count_);
   for (NodeId id = 0; id < cells_.size(); ++id) {
-    if (cells_[id].is_line() && cells_[id].ended == 0) nodes.push_back(id);
+    const Cell& cell = cells_[id];
+    if (cell.is_line() && cell.ended == 0) by_age.emplace_back(cell.serial, id);
   }
-  std::sort(nodes.begin(), nodes.end(), [this](NodeId a, NodeId b) {
-    return cells_[a].serial < cells_[b].serial;
-  });
+  std::sort(by_age.begin(), by_age.end());
+  std::vector<NodeId> nodes;
+  nodes.reserve(by_age.size());
+  for (const auto& [serial, id] : by_age) nodes.push_back(id);
   return nodes;
 }
 
