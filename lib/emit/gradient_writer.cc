@@ -1,29 +1,32 @@
-// How the lines of a gradient are written: names, notes, aliases and frees.
+#include "emit/gradient_writer.h"
+
 #include <algorithm>
 #include <unordered_map>
 
 #include "emit/gradient_mesh.h"
 #include "emit/gradient_notes.h"
 #include "emit/gradient_zeros.h"
-#include "emit/session.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 
 namespace gt {
+namespace {
 
-// Writes a gradient program with names: targets under the user's, the rest
-// under our own, each freed right after its last use.
-class Session::GradientWriter {
+class GradientWriter {
  public:
-  GradientWriter(Session& session, const GradientProgram& program,
-                 const Targets& targets, Origin origin, std::string& out)
-      : s_(session),
-        ledger_(session.ledger_),
+  GradientWriter(const GradientParts& parts, const LineState& state,
+                 const GradientProgram& program, const GradientTargets& targets,
+                 std::string& out)
+      : parts_(parts),
+        ledger_(parts.ledger),
+        line_(state.line),
+        text_(state.text),
+        mesh_(state.mesh),
+        origin_(state.origin),
         program_(program),
         targets_(targets),
-        origin_(origin),
         out_(out),
-        notes_(session.line_, session.at_note(origin)),
+        notes_(state.line, parts.writer.at_note(state)),
         values_(program.handle_types.size(), kNil),
         uses_(program.handle_types.size(), 0),
         into_(program.handle_types.size(), kNil),
@@ -59,7 +62,7 @@ class Session::GradientWriter {
     zeros_.resize(targets_.values.size());
     for (size_t t = 0; t < zeros_.size(); ++t) {
       if (program_.targets[t] != kNil) continue;
-      zeros_[t] = target_zeros(ledger_, targets_.values[t], s_.mesh_);
+      zeros_[t] = target_zeros(ledger_, targets_.values[t], mesh_);
     }
   }
 
@@ -95,7 +98,7 @@ class Session::GradientWriter {
     }
   }
 
-  std::string_view loss_name() const { return s_.line_.operands[0].text; }
+  std::string_view loss_name() const { return line_.operands[0].text; }
 
   size_t first_target(size_t t) const {
     return target_of_.at(program_.targets[t]);
@@ -134,7 +137,7 @@ class Session::GradientWriter {
     const Ranks& ranks = ledger_.types.ranks(program_.handle_types[h]);
     if (const int target = target_of(whole); target >= 0) {
       is_bound_[static_cast<size_t>(target)] = true;
-      const Name& name = s_.line_.results[static_cast<size_t>(target)];
+      const Name& name = line_.results[static_cast<size_t>(target)];
       if (name.ranks.empty()) {
         ledger_.bind(ledger_.symbols.intern(name.text), v, origin_, before);
         return std::string(name.text);
@@ -163,14 +166,14 @@ class Session::GradientWriter {
   // bound that name, as in "w v = grad l v w".
   std::string grad_note(size_t t) const {
     for (size_t r = 0; r < is_bound_.size(); ++r) {
-      const bool same = s_.line_.results[r].text == target_text(t);
+      const bool same = line_.results[r].text == target_text(t);
       if (same && is_bound_[r] && r != t) return "";
     }
     return " #grad=" + target_text(t);
   }
 
   std::string target_text(size_t t) const {
-    return std::string(s_.line_.operands[t + 1].text);
+    return std::string(line_.operands[t + 1].text);
   }
 
   void write(const GradientLine& line) {
@@ -267,7 +270,7 @@ class Session::GradientWriter {
     Form form;
     form.line = text;
     form.mesh = line.mesh;
-    if (s_.options_.tape) form.shown = text;
+    if (parts_.recorder.shows()) form.shown = text;
     values_[h] = ledger_.tape.join(std::move(form), program_.handle_types[h],
                                    values, origin_);
   }
@@ -279,32 +282,28 @@ class Session::GradientWriter {
     text += "= " + tail;
     Line parsed;
     GT_CHECK(parse_line(text, parsed).ok());
+    std::vector<ValueId> operands;
     std::vector<const Type*> types;
-    s_.operand_values_.clear();
     for (const GradientOperand& o : line.operands) {
       ValueId v = kNil;
       if (o.kind == Kind::kHandle) v = values_[o.id];
       if (o.kind == Kind::kForward) v = o.id;
-      s_.operand_values_.push_back(v);
+      operands.push_back(v);
       types.push_back(v == kNil ? nullptr
                                 : &ledger_.types[ledger_.tape.type(v)]);
     }
     Call call;
     GT_CHECK(bind_form(parsed, types, call).ok());
-    s_.result_types_.clear();
-    s_.differentiable_.clear();
+    std::vector<TypeId> result_types;
     for (const Handle h : line.results) {
-      const TypeId type = program_.handle_types[h];
-      s_.result_types_.push_back(type);
-      s_.differentiable_.push_back(is_float(ledger_.types[type].dtype) ? 1 : 0);
+      result_types.push_back(program_.handle_types[h]);
     }
-    const Mesh* mesh = std::exchange(s_.mesh_, ledger_.mesh_ids[line.mesh]);
-    std::swap(s_.line_, parsed);
-    s_.record_typed(call, origin_);
-    std::swap(s_.line_, parsed);
-    s_.mesh_ = mesh;
+    std::vector<ValueId> results;
+    parts_.recorder.record({parsed, call, operands, result_types,
+                            ledger_.mesh_ids[line.mesh], origin_},
+                           results);
     for (size_t r = 0; r < line.results.size(); ++r) {
-      values_[line.results[r]] = s_.result_values_[r];
+      values_[line.results[r]] = results[r];
     }
   }
 
@@ -319,11 +318,11 @@ class Session::GradientWriter {
   void write_rest(size_t t) {
     const Handle h = program_.targets[t];
     if (h != kNil && first_target(t) == t) return;
-    const Name& name = s_.line_.results[t];
+    const Name& name = line_.results[t];
     if (h == kNil) {
-      s_.warn("grad: the loss does not depend on " + target_text(t) +
-                  "; its gradient is zeros",
-              origin_);
+      parts_.messages.warn("grad: the loss does not depend on " +
+                               target_text(t) + "; its gradient is zeros",
+                           origin_, text_);
       const ValueId v = ledger_.tape.add_leaf(zeros_[t].type, true, origin_);
       return write_as(name, v, zeros_[t].lines, t);
     }
@@ -354,11 +353,14 @@ class Session::GradientWriter {
     ledger_.write_idle_frees(out_);
   }
 
-  Session& s_;
+  const GradientParts& parts_;
   Ledger& ledger_;
-  const GradientProgram& program_;
-  const Targets& targets_;
+  const Line& line_;  // the grad
+  const std::string_view text_;
+  const Mesh* mesh_;
   Origin origin_;
+  const GradientProgram& program_;
+  const GradientTargets& targets_;
   std::string& out_;
   GradientNotes notes_;
   std::unordered_map<Handle, size_t> target_of_;  // the first
@@ -370,10 +372,12 @@ class Session::GradientWriter {
   std::vector<TargetZeros> zeros_;  // by target
 };
 
-void Session::write_gradient(const GradientProgram& program,
-                             const Targets& targets, Origin origin,
-                             std::string& out) {
-  GradientWriter(*this, program, targets, origin, out).run();
+}  // namespace
+
+void write_gradient(const GradientParts& parts, const LineState& state,
+                    const GradientProgram& program,
+                    const GradientTargets& targets, std::string& out) {
+  GradientWriter(parts, state, program, targets, out).run();
 }
 
 }  // namespace gt

@@ -1,163 +1,43 @@
 #include "emit/session.h"
 
 #include <algorithm>
-#include <unordered_set>
 
-#include "base/hash.h"
-#include "file/stored.h"
+#include "emit/history_text.h"
+#include "grad/line_types.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
+#include "spmd/labels.h"
+#include "spmd/redistribution.h"
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
 
-constexpr size_t kMemos = 4096;  // a power of two
-constexpr size_t kMemoText = 512;
-
 // A filter's name, other than the one that programs may name as well. What a
 // result is printed under counts: it names a register when the result is read.
-bool has_internal_name(const Line& line, std::string_view allowed,
-                       uint32_t& column, std::string_view& name) {
-  const auto take = [&](std::string_view text, uint32_t at) {
-    if (!is_internal_name(text) || text == allowed) return false;
-    column = at;
-    name = text;
-    return true;
+Status check_internal_names(const Line& line, std::string_view allowed) {
+  const auto check = [&](std::string_view name, uint32_t column) -> Status {
+    if (!is_internal_name(name) || name == allowed) return ok_status();
+    return Error{"names that begin with '_', as " + std::string(name) +
+                     ", belong to the filters; choose another",
+                 column};
   };
   for (const Name& r : line.results) {
-    if (take(r.text, r.column)) return true;
+    if (Status s = check(r.text, r.column); !s.ok()) return s;
   }
   for (const Operand& o : line.operands) {
-    if (o.kind == Operand::Kind::kName && take(o.text, o.column)) return true;
+    if (o.kind != Operand::Kind::kName) continue;
+    if (Status s = check(o.text, o.column); !s.ok()) return s;
   }
   for (const Key& key : line.keys) {
-    if (key.key == "as" && take(key.value, key.column)) return true;
+    if (key.key != "as") continue;
+    if (Status s = check(key.value, key.column); !s.ok()) return s;
   }
-  return false;
+  return ok_status();
 }
 
-}  // namespace
-
-Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
-    : options_(std::move(options)), say_(std::move(say)), memos_(kMemos) {}
-
-uint32_t Session::add_file(std::string_view name, bool at) {
-  files_.push_back({std::string(name), at});
-  return static_cast<uint32_t>(files_.size() - 1);
-}
-
-void Session::feed(std::string_view line, Origin origin, std::string& out) {
-  Memo* memo = nullptr;
-  uint64_t hash = 0;
-  if (!options_.tape && pattern_.scan(line, ledger_.emitted)) {
-    hash = hash_bytes(pattern_.key);
-    memo = &memos_[hash % kMemos];
-    if (feed_memo(line, origin, *memo, out)) return;
-  }
-  text_ = line;
-  memorable_ = false;
-  const Status parsed = parse_line(line, line_);
-  if (!parsed.ok()) {
-    line_.notes.clear();
-    line_.remark = {};
-    return reject(parsed.error(), origin, out);
-  }
-  if (line_.kind != Line::Kind::kInstruction) {
-    // The reader takes one for the end of the line; the rest would be next.
-    while (line.ends_with('\r')) line.remove_suffix(1);
-    out += line;
-    out += '\n';
-    return;
-  }
-  instruction(origin, out);
-  if (memo == nullptr || !memorable_) return;
-  // Patterns that come once only are not worth the room.
-  if (memo->seen == hash) remember(*memo, origin);
-  memo->seen = hash;
-}
-
-void Session::reject_long(std::string_view head, Origin origin,
-                          std::string& out) {
-  text_ = head;
-  line_.results.clear();
-  line_.op = {};
-  reject({"line is longer than 64 MiB; save large data as .npy and load it"},
-         origin, out);
-}
-
-void Session::instruction(Origin origin, std::string& out) {
-  uint32_t column = 0;
-  std::string_view name;
-  const Statement statement = statement_of(line_.op);
-  const bool is_grad =
-      statement == Statement::kGrad;  // of floats, which no seed is
-  if (!ledger_.emitted &&
-      has_internal_name(line_, is_grad ? "" : kSeedName, column, name)) {
-    return reject({"names that begin with '_', as " + std::string(name) +
-                       ", belong to the filters; choose another",
-                   column},
-                  origin, out);
-  }
-  if (is_declaration(statement)) return declare(origin, out);
-  if (statement == Statement::kFree) return free_names(origin, out);
-  if (is_grad) return grad(origin, out);
-  if (statement == Statement::kFail) return bind_fail(origin, out);
-  if (is_placed(line_)) return placed(origin, out);
-  plain(origin, out);
-}
-
-bool Session::resolve(Origin origin, std::string& out) {
-  operand_symbols_.clear();
-  operand_values_.clear();
-  operand_types_.clear();
-  const Symbol* failed = nullptr;
-  for (size_t i = 0; i < line_.operands.size(); ++i) {
-    const Operand& o = line_.operands[i];
-    operand_symbols_.push_back(kNil);
-    operand_values_.push_back(kNil);
-    operand_types_.push_back(nullptr);
-    if (o.kind != Operand::Kind::kName) continue;
-    const SymbolId id = ledger_.symbols.find(o.text);
-    if (id == kNil || !ledger_.symbols[id].is_bound()) {
-      reject(unknown_name(line_, i, o.text, ledger_.symbols.bound_names()),
-             origin, out);
-      return false;
-    }
-    if (ledger_.symbols[id].failed) {
-      failed = &ledger_.symbols[id];
-      continue;
-    }
-    operand_symbols_.back() = id;
-    operand_values_.back() = ledger_.symbols[id].value;
-    operand_types_.back() =
-        &ledger_.types[ledger_.tape.type(ledger_.symbols[id].value)];
-  }
-  if (failed == nullptr) return true;
-  if (line_.results.empty()) {
-    pass_failed(origin, out);
-  } else {
-    const std::string message = failed->message;
-    fail_results(message, origin, out);
-  }
-  return false;
-}
-
-// Print and save of a failure: it prints so. But for its type, which nobody
-// knows, the line must be right; one that gt-emit wrote may save the failure
-// of its own path, which has been told.
-void Session::pass_failed(Origin origin, std::string& out) {
-  static const Type kStandIn{Dtype::kF32, {}};
-  for (size_t i = 0; i < line_.operands.size(); ++i) {
-    const bool name = line_.operands[i].kind == Operand::Kind::kName;
-    if (name && operand_types_[i] == nullptr) operand_types_[i] = &kStandIn;
-  }
-  const Status s = gt::bind(line_, operand_types_, call_);
-  if (!s.ok() && !ledger_.emitted) return reject(s.error(), origin, out);
-  write_line(origin, out);
-}
-
-Status Session::check_results() const {
+// A name is bound once, or on ranks of its own each time.
+Status check_results(const Line& line) {
   const auto overlap = [](const Name& a, const Name& b) {
     if (a.ranks == b.ranks) return true;
     const auto x = parse_ranks(a.ranks);
@@ -165,159 +45,394 @@ Status Session::check_results() const {
     return x.ok() && y.ok() &&
            !common(ascending(x.value()), ascending(y.value())).empty();
   };
-  for (size_t i = 0; i < line_.results.size(); ++i) {
+  for (size_t i = 0; i < line.results.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (line_.results[i].text == line_.results[j].text &&
-          overlap(line_.results[i], line_.results[j])) {
-        return Error{"'" + std::string(line_.results[i].text) +
+      if (line.results[i].text == line.results[j].text &&
+          overlap(line.results[i], line.results[j])) {
+        return Error{"'" + std::string(line.results[i].text) +
                          "' is bound twice on one line",
-                     line_.results[i].column};
+                     line.results[i].column};
       }
     }
   }
   return ok_status();
 }
 
-void Session::plain(Origin origin, std::string& out) {
-  if (Status s = check_results(); !s.ok()) {
-    return reject(s.error(), origin, out);
+}  // namespace
+
+Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
+    : options_(std::move(options)),
+      messages_(options_.program, files_, std::move(say)),
+      seeds_(ledger_, writer_, options_.seed),
+      operands_(ledger_, seeds_, options_.tape),
+      recorder_(ledger_, messages_, {options_.history, options_.tape}),
+      gradient_({ledger_, messages_, writer_, operands_, recorder_}) {}
+
+void Session::feed(std::string_view line, Origin origin, std::string& out) {
+  const bool has_pattern =
+      !options_.tape && pattern_.scan(line, ledger_.emitted);
+  if (has_pattern && feed_known(line, origin, out)) return;
+  state_.begin(line, origin);
+  if (Status s = parse_line(line, state_.line); !s.ok()) {
+    state_.line.notes.clear();
+    state_.line.remark = {};
+    return failures_.reject(state_, s.error(), out);
   }
-  before_.clear();
-  completion_.clear();
-  if (names_seed() && !ledger_.emitted) begin_seeds(out);
-  if (Status s = complete(out); !s.ok()) return reject(s.error(), origin, out);
-  // An unknown op is said before an unknown name.
-  if (find_op(line_.op) == nullptr) {
-    return reject(unknown_op(line_), origin, out);
+  if (state_.line.kind != Line::Kind::kInstruction) {
+    // The reader takes one for the end of the line; the rest would be next.
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    out += line;
+    out += '\n';
+    return;
   }
-  if (!resolve(origin, out)) return;
-  if (Status s = gt::bind(line_, operand_types_, call_); !s.ok()) {
-    return reject(s.error(), origin, out);
+  if (Status s = instruction(state_, out); !s.ok()) {
+    return failures_.reject(state_, s.error(), out);
   }
-  if (Status s = check_seed(call_.results); !s.ok()) {
-    return reject(s.error(), origin, out);
-  }
-  if (add_results(call_)) {
-    GT_CHECK(gt::bind(line_, operand_types_, call_).ok());
-  }
-  line_out_.clear();
-  write_line(origin, line_out_);
-  // What gradient lines are made from later is the line that was written.
-  record(call_, origin);
-  bind_results(origin);
-  out += before_;
-  out += line_out_;
-  note_saved();
-  ledger_.write_idle_frees(out);
-  const Statement statement = call_.op->row->statement;
-  if (!completion_.empty() && statement != Statement::kLoad) {
-    advance_seed(origin, out);
-  }
-  limit_history(origin);
-  memorable_ = completion_.empty() && added_.empty() &&
-               !line_.results.empty() && statement == Statement::kCompute;
+  if (has_pattern && state_.is_plain) memos_.note(pattern_, state_);
 }
 
-void Session::bind_results(Origin origin) {
-  const size_t own = line_.results.size() - added_.size();
-  for (size_t r = 0; r < line_.results.size(); ++r) {
-    const Name& name = line_.results[r];
-    const ValueId value = result_values_[r];
-    let_go_seed(name.text, name.ranks);
-    if (r >= own) {
-      ledger_.hold_internal(value, name.text, origin);
-      ledger_.tape.let_be(value);
-    } else if (name.ranks.empty()) {
-      ledger_.bind(ledger_.symbols.intern(name.text), value, origin, before_);
-    } else {
-      ledger_.bind_piece(name.text, ascending(where_.ranks), value, false,
-                         origin, before_);
-    }
+// A line of a pattern that is known, or a plain free.
+bool Session::feed_known(std::string_view line, Origin origin,
+                         std::string& out) {
+  const bool is_free = pattern_.is_free();
+  if (is_free ? !frees_.run_plain(pattern_, origin, out)
+              : !memos_.define(pattern_, origin, out)) {
+    return false;
   }
-}
-
-// Operands that the user left to gt-emit: the seed, the type of a load.
-Status Session::complete(std::string& out) {
-  const Op* op = find_op(line_.op);
-  if (op == nullptr) return ok_status();
-  if (op->row->statement == Statement::kLoad) return complete_load();
-  const size_t at = line_.operands.size();
-  if (!op->is_seed(at)) return ok_status();
-  begin_seeds(out);
-  completion_ = kSeedName;
-  line_.operands.push_back({Operand::Kind::kName, 0, completion_, {}});
-  return ok_status();
-}
-
-Status Session::complete_load() {
-  const bool typed = line_.operands.size() > 1 &&
-                     line_.operands[1].kind == Operand::Kind::kType;
-  if (line_.operands.empty() || typed) return ok_status();
-  if (line_.operands[0].kind != Operand::Kind::kString) return ok_status();
-  const std::string path = unquote(line_.operands[0].text);
-  if (const auto it = saved_.find(normal_path(unquote(line_.operands[0].text)));
-      it != saved_.end()) {
-    completion_ = to_string(it->second);
-  } else {
-    const auto header = read_stored(split_path(path), headers_);
-    if (!header.ok()) {
-      return Error{"load: " + header.error().message, line_.operands[0].column};
-    }
-    completion_ = to_string(header.value().type);
-  }
-  line_.operands.insert(line_.operands.begin() + 1,
-                        {Operand::Kind::kType, 0, completion_, {}});
-  return ok_status();
-}
-
-void Session::note_saved() {
-  if (call_.op->row->statement != Statement::kSave) return;
-  saved_[normal_path(unquote(call_.arguments[1].text))] =
-      call_.arguments[0].type;
-}
-
-void Session::declare(Origin origin, std::string& out) {
-  if (Status s = ledger_.meshes.take(line_); !s.ok()) {
-    return reject(s.error(), origin, out);
-  }
-  write_line(origin, out);
-}
-
-// ---- writing ---------------------------------------------------------------
-
-std::string Session::at_note(Origin origin) const {
-  const File& file = files_[origin.file()];
-  if (!file.at || ledger_.emitted || line_.note("at") != nullptr) return "";
-  const std::string place = file.name + ":" + std::to_string(origin.line());
-  const bool plain = place.find_first_of(" \t\"#\\") == std::string::npos;
-  return " #at=" + (plain ? place : quote(place));
-}
-
-void Session::write_line(Origin origin, std::string& out) {
-  append_instruction(out, line_);
-  write_tail(origin, out);
-}
-
-// Notes, the place and the remark.
-void Session::write_tail(Origin origin, std::string& out) {
-  const std::string_view remark = std::exchange(line_.remark, {});
-  append_notes(out, line_);
-  line_.remark = remark;
-  out += at_note(origin);
-  if (!remark.empty()) {
-    out += ' ';
-    out += remark;
+  out += line;
+  if (files_.has_at(origin.file()) && !ledger_.emitted && !pattern_.has_at()) {
+    files_.append_at(out, origin);
   }
   out += '\n';
+  ledger_.write_idle_frees(out);
+  if (!is_free) recorder_.limit(origin);
+  return true;
 }
+
+void Session::reject_long(std::string_view head, Origin origin,
+                          std::string& out) {
+  state_.begin(head, origin);
+  state_.line = {};
+  failures_.reject(
+      state_,
+      {"line is longer than 64 MiB; save large data as .npy and load it"}, out);
+}
+
+Status Session::instruction(LineState& state, std::string& out) {
+  const Line& line = state.line;
+  const Statement statement = statement_of(line.op);
+  const bool is_grad =
+      statement == Statement::kGrad;  // of floats, which no seed is
+  if (!ledger_.emitted) {
+    const Status s = check_internal_names(line, is_grad ? "" : Seeds::kName);
+    if (!s.ok()) return s;
+  }
+  if (is_declaration(statement)) return declare(state, out);
+  if (statement == Statement::kFree) return frees_.run(state, out);
+  if (is_grad) return grad(state, out);
+  if (statement == Statement::kFail) return fail(state, out);
+  if (!is_placed(line)) return compute(state, out);
+  ledger_.drop_types();
+  auto where = line_ranks(line);
+  if (!where.ok()) return where.error();
+  state.where = std::move(where.value());
+  state.mesh = ledger_.meshes.of(line);
+  if (is_output(statement)) return output(state, out);
+  if (states_specs(line)) return redistribute(state, out);
+  return compute(state, out);
+}
+
+Status Session::declare(LineState& state, std::string& out) {
+  if (Status s = ledger_.meshes.take(state.line); !s.ok()) return s;
+  writer_.write(state, out);
+  return ok_status();
+}
+
+Status Session::fail(LineState& state, std::string& out) {
+  const Line& line = state.line;
+  if (line.results.empty() || line.operands.size() != 1 ||
+      line.operands[0].kind != Operand::Kind::kString) {
+    return Error{
+        "fail: takes one message in quotes and at least one result; "
+        "usage: y... = fail message",
+        line.op_column};
+  }
+  if (is_placed(line)) {
+    if (auto where = line_ranks(line); !where.ok()) return where.error();
+  }
+  for (const Name& r : line.results) {
+    failures_.bind(r, unquote(line.operands[0].text), state.origin, out);
+  }
+  writer_.write(state, out);
+  ledger_.write_idle_frees(out);
+  return ok_status();
+}
+
+Status Session::grad(LineState& state, std::string& out) {
+  if (Status s = check_results(state.line); !s.ok()) return s;
+  if (Status s = gradient_.check_form(state); !s.ok()) return s;
+  const Symbol* failed = nullptr;
+  const Status found = is_placed(state.line)
+                           ? operands_.resolve_pieces(state, failed, out)
+                           : operands_.resolve(state, failed);
+  if (!found.ok()) return found;
+  if (failed != nullptr) return pass_failure(state, *failed, out);
+  std::string* tape = options_.tape ? &tape_text_ : nullptr;
+  const Status s = gradient_.write(state, tape, out);
+  operands_.settle(state);
+  if (!s.ok()) return s;
+  recorder_.limit(state.origin);
+  return ok_status();
+}
+
+// ---- computing lines --------------------------------------------------------
+
+Status Session::compute(LineState& state, std::string& out) {
+  if (Status s = check_results(state.line); !s.ok()) return s;
+  if (Status s = complete(state, out); !s.ok()) return s;
+  const auto bound =
+      is_placed(state.line) ? bind_placed(state, out) : bind(state, out);
+  if (!bound.ok()) return bound.error();
+  if (!bound.value()) return ok_status();
+  for (const ValueId v : state.values) {
+    state.type_ids.push_back(v == kNil ? 0 : ledger_.tape.type(v));
+  }
+  state.is_plain = state.added_texts.empty() &&
+                   state.call.op->row->statement == Statement::kCompute &&
+                   operands_.are_whole(state);
+  // What gradient lines are made from later is the line that is written.
+  std::string written;
+  writer_.write(state, written);
+  state.form = recorder_.record({state.line, state.call, state.values,
+                                 state.result_types, state.mesh, state.origin},
+                                state.results);
+  operands_.settle(state);
+  bind_results(state);
+  out += state.before;
+  out += written;
+  if (state.call.op->row->statement == Statement::kSave) {
+    saved_.note(state, {state.call.arguments[0].type});
+  }
+  ledger_.write_idle_frees(out);
+  if (state.adds_seed) seeds_.advance(state, out);
+  recorder_.limit(state.origin);
+  return ok_status();
+}
+
+// Operands that the user may leave to gt-emit: a seed, the type of a load.
+Status Session::complete(LineState& state, std::string& out) {
+  const Line& line = state.line;
+  if (!is_placed(line) && Seeds::is_read(line) && !ledger_.emitted) {
+    seeds_.begin(out);
+  }
+  const Op* op = find_op(line.op);
+  if (op == nullptr) return ok_status();
+  if (op->row->statement == Statement::kLoad) return saved_.complete(state);
+  const bool takes_seed = op->is_seed(line.operands.size()) &&
+                          !(is_placed(line) && line.results.empty());
+  if (takes_seed) seeds_.complete(state, out);
+  return ok_status();
+}
+
+Result<bool> Session::bind(LineState& state, std::string& out) {
+  // An unknown op is said before an unknown name.
+  if (find_op(state.line.op) == nullptr) return unknown_op(state.line);
+  const Symbol* failed = nullptr;
+  if (Status s = operands_.resolve(state, failed); !s.ok()) return s.error();
+  if (failed != nullptr) {
+    const Status s = pass_failure(state, *failed, out);
+    return s.ok() ? Result<bool>(false) : s.error();
+  }
+  Status s = gt::bind(state.line, state.types, state.call);
+  if (s.ok()) s = seeds_.check(state, state.call.results);
+  if (!s.ok()) return s.error();
+  if (recorder_.add_results(state)) {
+    GT_CHECK(gt::bind(state.line, state.types, state.call).ok());
+  }
+  for (const Type& type : state.call.results) {
+    state.result_types.push_back(ledger_.types.id(type));
+  }
+  return true;
+}
+
+Result<bool> Session::bind_placed(LineState& state, std::string& out) {
+  state.types.assign(state.line.operands.size(), nullptr);
+  Status s = bind_form(state.line, state.types, state.call);
+  if (!s.ok()) return s.error();
+  const Symbol* failed = nullptr;
+  s = operands_.resolve_pieces(state, failed, out);
+  if (!s.ok()) return s.error();
+  if (failed != nullptr) {
+    s = pass_failure(state, *failed, out);
+    return s.ok() ? Result<bool>(false) : s.error();
+  }
+  s = operands_.join(state);
+  if (!s.ok()) return s.error();
+  if (recorder_.add_results(state)) {
+    GT_CHECK(bind_form(state.line, state.types, state.call).ok());
+  }
+  s = type_placed(state);
+  if (s.ok()) return true;
+  operands_.settle(state);
+  std::vector<Name>& results = state.line.results;
+  for (; state.added_results > 0; --state.added_results) {
+    ledger_.give_back(results.back().text);
+    results.pop_back();
+  }
+  return s.error();
+}
+
+Status Session::type_placed(LineState& state) {
+  std::vector<const PlacedType*> operands;
+  for (const ValueId v : state.values) {
+    operands.push_back(v == kNil ? nullptr
+                                 : &ledger_.types.placed(ledger_.tape.type(v)));
+  }
+  const AxisNames names(ledger_.meshes.all_of(space_name(state.line)));
+  auto types = line_types(state.line, state.where, names, operands);
+  if (!types.ok()) return types.error();
+  std::vector<PlacedType>& results = types.value().results;
+  if (Status s = seeds_.check(state, results); !s.ok()) return s;
+  for (PlacedType& type : results) {
+    state.result_types.push_back(ledger_.types.id(std::move(type)));
+  }
+  return ok_status();
+}
+
+// An operand is a failure: so are the line's results. A print or save of one
+// prints or saves the failure. But for its type, which nobody knows, the line
+// must be right; one that gt-emit wrote may save the failure of its own path,
+// which has been told.
+Status Session::pass_failure(LineState& state, const Symbol& failed,
+                             std::string& out) {
+  if (!state.line.results.empty()) {
+    const std::string message = failed.message;
+    failures_.fail_results(state, message, out);
+    return ok_status();
+  }
+  if (!is_placed(state.line)) {
+    static const Type kStandIn{Dtype::kF32, {}};
+    for (size_t i = 0; i < state.types.size(); ++i) {
+      const bool is_name = state.line.operands[i].kind == Operand::Kind::kName;
+      if (is_name && state.types[i] == nullptr) state.types[i] = &kStandIn;
+    }
+    const Status s = gt::bind(state.line, state.types, state.call);
+    if (!s.ok() && !ledger_.emitted) return s;
+  }
+  writer_.write(state, out);
+  return ok_status();
+}
+
+void Session::bind_results(LineState& state) {
+  const std::vector<Name>& results = state.line.results;
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Name& name = results[r];
+    const ValueId value = state.results[r];
+    seeds_.let_go(name.text, name.ranks);
+    if (r + state.added_results >= results.size()) {
+      ledger_.hold_internal(value, name.text, state.origin);
+      ledger_.tape.let_be(value);
+    } else if (name.ranks.empty()) {
+      ledger_.bind(ledger_.symbols.intern(name.text), value, state.origin,
+                   state.before);
+    } else {
+      ledger_.bind_piece(name.text, ascending(state.where.ranks), value, false,
+                         state.origin, state.before);
+    }
+  }
+}
+
+// ---- other lines with ranks -------------------------------------------------
+
+// Where the line runs, once its form is right and all it reads is there;
+// nothing: it reads a failure, and was answered.
+Result<std::optional<Grid>> Session::read_pieces(LineState& state,
+                                                 std::string& out) {
+  state.types.assign(state.line.operands.size(), nullptr);
+  Status s = bind_form(state.line, state.types, state.call);
+  if (!s.ok()) return s.error();
+  auto grid = grid_of(state.line, state.mesh, state.where.ranks);
+  if (!grid.ok()) return grid.error();
+  const Symbol* failed = nullptr;
+  s = operands_.resolve_pieces(state, failed, out);
+  if (s.ok() && failed != nullptr) s = pass_failure(state, *failed, out);
+  if (!s.ok()) return s.error();
+  if (failed != nullptr) return std::optional<Grid>();
+  return std::optional<Grid>(std::move(grid.value()));
+}
+
+// Between two specs: lines over one axis each, under the result's name.
+Status Session::redistribute(LineState& state, std::string& out) {
+  const auto grid = read_pieces(state, out);
+  if (!grid.ok()) return grid.error();
+  if (!grid.value()) return ok_status();
+  const LetterOn letter = [&](const std::string& axis) {
+    const SymbolId symbol = state.reads[0].pieces[0].symbol;
+    const TypeId type = ledger_.tape.type(ledger_.symbols[symbol].value);
+    const auto axes = state.mesh->resolve(axis);
+    return ledger_.types.placed(type).letters.on(*axes.value()[0]);
+  };
+  auto steps = redistribution_steps(state.line, *grid.value(),
+                                    operands_.piece_types(state), letter);
+  if (!steps.ok()) return steps.error();
+  for (const Note& note : state.line.notes) {
+    // What it claims holds of the result.
+    const bool claims = note.key == "type" || note.key == "spec";
+    for (std::string& step : steps.value()) {
+      if (!claims || &step == &steps.value().back()) append_note(step, note);
+    }
+  }
+  if (!state.line.remark.empty()) {
+    steps.value().back() += " " + std::string(state.line.remark);
+  }
+  for (const std::string& step : steps.value()) {
+    LineState inner;
+    inner.begin(step, state.origin);
+    GT_CHECK(parse_line(step, inner.line).ok());
+    if (Status s = instruction(inner, out); !s.ok()) {
+      failures_.reject(inner, s.error(), out);
+    }
+  }
+  return ok_status();
+}
+
+Status Session::output(LineState& state, std::string& out) {
+  const auto grid = read_pieces(state, out);
+  if (!grid.ok()) return grid.error();
+  if (!grid.value()) return ok_status();
+  std::vector<Type> printed;
+  if (state.line.key("split") != nullptr) {
+    const auto whole =
+        assembly(state.line, *grid.value(), operands_.piece_types(state));
+    if (!whole.ok()) return whole.error();
+    printed.push_back(whole.value().whole);
+  } else {
+    for (const int64_t rank : state.where.ranks) {
+      printed.push_back(*operands_.piece_type(state, 0, rank));
+    }
+  }
+  Line local = state.line;
+  std::erase_if(local.keys, [](const Key& key) {
+    return key.key == "split" || key.key == "shape";
+  });
+  for (const Type& type : printed) {
+    state.types[0] = &type;
+    if (Status s = gt::bind(local, state.types, state.call); !s.ok()) return s;
+  }
+  writer_.write(state, out);
+  if (statement_of(state.line.op) == Statement::kSave) {
+    saved_.note(state, printed);
+  }
+  return ok_status();
+}
+
+// ---- all of it --------------------------------------------------------------
 
 void Session::state(std::string& text, const PlaceVisitor& visit) {
   text.clear();
   ledger_.state(text, visit);
-  for (const auto& [path, type] : saved_) {
-    text += path + " " + to_string(type) + "\n";
-  }
-  text += warned_history_ ? "warned" : "";
+  saved_.describe(text);
+  text += recorder_.has_warned() ? "warned" : "";
 }
 
 void Session::finish() {
@@ -325,7 +440,7 @@ void Session::finish() {
   const std::vector<NodeId> nodes = ledger_.tape.nodes_by_age();
   tape_text_ +=
       "# history at the end: " + std::to_string(nodes.size()) + " lines\n";
-  print_tape(nodes, tape_text_);
+  append_history(ledger_, messages_, nodes, tape_text_);
 }
 
 }  // namespace gt

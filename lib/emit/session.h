@@ -5,25 +5,25 @@
 // a history needs, gradients, frees of its own names) stands right beside.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "base/exit.h"
-#include "base/message.h"
+#include "emit/failures.h"
+#include "emit/frees.h"
+#include "emit/gradient.h"
 #include "emit/ledger.h"
-#include "file/safetensors_cache.h"
-#include "grad/reverse.h"
-#include "grad/tape.h"
-#include "grad/type_ids.h"
-#include "ops/call.h"
-#include "spmd/placed.h"
-#include "stream/line.h"
+#include "emit/line_state.h"
+#include "emit/line_writer.h"
+#include "emit/memos.h"
+#include "emit/messages.h"
+#include "emit/operands.h"
+#include "emit/recorder.h"
+#include "emit/saved_types.h"
+#include "emit/seeds.h"
 #include "stream/pattern.h"
 #include "stream/replay.h"
 
@@ -44,9 +44,11 @@ class Session : public Rewriter {
   Session(EmitOptions options, std::function<void(std::string_view)> say);
 
   // Inputs are named once; "<stdin>" and "-e" lines get #at= only by at_stdin.
-  uint32_t add_file(std::string_view name, bool at);
+  uint32_t add_file(std::string_view name, bool at) {
+    return files_.add(name, at);
+  }
   const std::string& file_name(uint32_t file) const {
-    return files_[file].name;
+    return files_.name(file);
   }
 
   // Checks one line and appends what becomes of it to `out`.
@@ -61,8 +63,8 @@ class Session : public Rewriter {
   // Histories printed so far, with --tape.
   std::string take_tape() { return std::exchange(tape_text_, {}); }
 
-  Exit status() const { return status_; }
-  bool stopped() const { return options_.fail_fast && status_ != Exit::kDone; }
+  Exit status() const { return messages_.status(); }
+  bool stopped() const { return options_.fail_fast && status() != Exit::kDone; }
 
   // What a later line can depend on, line numbers apart, as one text; places
   // are visited in the same order. Two sessions with equal states write the
@@ -71,187 +73,46 @@ class Session : public Rewriter {
   // Names and values that state() would go through.
   size_t state_size() const override { return ledger_.tape.value_limit(); }
   // Messages said so far: a round that said something is not like another.
-  size_t messages() const override { return messages_; }
+  size_t messages() const override { return messages_.count(); }
 
  private:
-  struct File {
-    std::string name;
-    bool at;
-  };
-  // What a plain line of one pattern is to the session, as long as its operands
-  // have these types.
-  struct Memo {
-    uint64_t seen = 0;  // hash of the last pattern that came by here
-    std::string key;
-    bool emitted = false;
-    const Op* op = nullptr;
-    std::vector<bool> is_name;          // by operand
-    std::vector<TypeId> operand_types;  // of the names among them
-    std::vector<TypeId> result_types;
-    std::vector<uint8_t> differentiable;
-    FormId form = kNil;  // which it holds; kNil: no history
-    uint32_t file = 0;
-  };
+  bool feed_known(std::string_view line, Origin origin, std::string& out);
 
-  bool feed_memo(std::string_view line, Origin origin, const Memo& memo,
-                 std::string& out);
-  bool resolve_memo(const Memo& memo);
-  void remember(Memo& memo, Origin origin);
+  // The kinds of line. Each answers the line, or returns why it is refused.
+  Status instruction(LineState& state, std::string& out);
+  Status declare(LineState& state, std::string& out);
+  Status fail(LineState& state, std::string& out);
+  Status grad(LineState& state, std::string& out);
+  Status redistribute(LineState& state, std::string& out);
+  Status compute(LineState& state, std::string& out);
+  Status output(LineState& state, std::string& out);
 
-  // The kinds of line.
-  void instruction(Origin origin, std::string& out);
-  void plain(Origin origin, std::string& out);
-  void free_names(Origin origin, std::string& out);
-  struct Freed {
-    std::string name;
-    Ranks ranks;
-    std::string text;  // of the ranks
-  };
-  Status collect_freed(std::vector<SymbolId>& unplaced,
-                       std::vector<Freed>& placed);
-  void bind_fail(Origin origin, std::string& out);
-  void declare(Origin origin, std::string& out);
-
-  // The same of lines with ranks.
-  void placed(Origin origin, std::string& out);
-  void placed_plain(Origin origin, std::string& out);
-  void redistribute(Origin origin, std::string& out);
-  void placed_output(Origin origin, std::string& out);
-  bool resolve_pieces(Origin origin, std::string& out);
-  std::optional<Grid> read_pieces(Origin origin, std::string& out);
-  Error unknown_piece(const Operand& operand, const Ranks& missing) const;
-  Status complete_placed(std::string& out);
-  const Type* piece_type(size_t operand, int64_t rank) const;
-  Status join_operands(Origin origin);
-  ValueId join_operand(size_t operand, Origin origin);
-  void settle_joined(Origin origin);
-  void note_placed_save(const std::vector<Type>& saved);
-
-  // Looks operands up; false when the line failed (and was answered).
-  bool resolve(Origin origin, std::string& out);
-  void pass_failed(Origin origin, std::string& out);
-  Status check_results() const;
-  Status complete(std::string& out);
-  Status complete_load();
-  void note_saved();
-
-  // Seeds that are left out. A program may name the register that counts them:
-  // what it saves of it and loads later continues the count.
-  static constexpr std::string_view kSeedName = "_eseed";
-  bool names_seed() const;
-  Status check_seed(const std::vector<Type>& results) const;
-  Status check_placed_seed(const std::vector<PlacedType>& results) const;
-  void let_go_seed(std::string_view name, std::string_view ranks);
-  std::string first_seed(bool is_second) const;
-  void begin_seeds(std::string& out);
-  void hold_seed(SymbolId seed, Origin origin);
-  void let_go_seed(ValueId seed);
-  void advance_seed(Origin origin, std::string& out);
-  void begin_placed_seeds(const Ranks& wanted, std::string& out);
-  void keep_seed(const Ranks& ranks, std::string& out);
-  void count_seed(Origin origin, std::string& out);
-
-  // Failure.
-  void reject(const Error& error, Origin origin, std::string& out);
-  void fail_results(const std::string& message, Origin origin,
-                    std::string& out);
-  void bind_failed(const Name& name, const std::string& message, Origin origin,
-                   std::string& out);
-  void output_failure(const std::string& message, Origin origin,
-                      std::string& out);
-  void report(const Error& error, Origin origin);
-  void warn(const std::string& message, Origin origin);
-
-  // Names and values.
-  void record(const Call& call, Origin origin);
-  void record_typed(const Call& call, Origin origin);
-  void drop_form();
-  bool add_results(const Call& call);
-  void bind_results(Origin origin);
-  void find_needed(const Call& call);
-  void limit_history(Origin origin);
-  void warn_history(NodeId oldest, Origin origin);
-
-  void write_line(Origin origin, std::string& out);
-  void write_tail(Origin origin, std::string& out);
-  std::string at_note(Origin origin) const;
-
-  // grad.
-  struct Targets {
-    ValueId loss = kNil;
-    std::vector<GradientTarget> values;
-    bool retain = false;
-  };
-  void grad(Origin origin, std::string& out);
-  Status grad_targets(Targets& targets, Origin origin);
-  Status grad_ranks();
-  Status grad_form(Targets& targets) const;
-  void write_gradient(const GradientProgram& program, const Targets& targets,
-                      Origin origin, std::string& out);
-  bool holds_ranks(const GradientOperand& operand,
-                   const std::string& ranks) const;
-  Status check_target(size_t operand, const GradientTarget& target) const;
-  Status check_loss(const Operand& loss, ValueId value) const;
-  struct Untyped;
-  Untyped find_untyped(ValueId loss, const MeshAxis& axis) const;
-  std::string remedy(const Operand& loss, ValueId value, const MeshAxis& axis,
-                     char letter) const;
-  Status explain_lost(const LostTarget& lost) const;
-  // Values behind a loss that names held until they were bound again: whose
-  // history went with the name, and the others by that name without its ranks.
-  struct Rebound {
-    std::vector<ValueId> ends;
-    std::unordered_map<std::string_view, std::vector<ValueId>> by_name;
-  };
-  Rebound rebound_behind(ValueId loss) const;
-  Status check_rebound(const Targets& targets, size_t target,
-                       const Rebound& behind) const;
-  Error explain_rebound(const Lost& rebound, ValueId loss, uint64_t bound,
-                        uint32_t column) const;
-  Status check_held(const GradientProgram& program) const;
-  class GradientWriter;
-  friend class GradientWriter;
-  void print_tape(std::span<const NodeId> nodes, std::string& out) const;
-  std::string place_of(Origin origin) const;
+  // What computing lines go through. False of bind: an operand holds a failure,
+  // and the line was answered.
+  Status complete(LineState& state, std::string& out);
+  Result<bool> bind(LineState& state, std::string& out);
+  Result<bool> bind_placed(LineState& state, std::string& out);
+  Status type_placed(LineState& state);
+  Result<std::optional<Grid>> read_pieces(LineState& state, std::string& out);
+  Status pass_failure(LineState& state, const Symbol& failed, std::string& out);
+  void bind_results(LineState& state);
 
   EmitOptions options_;
-  std::function<void(std::string_view)> say_;
-  std::vector<File> files_;
+  InputFiles files_;
+  Messages messages_;
   Ledger ledger_;
-  std::unordered_map<std::string, Type> saved_;  // types by path
-  SafetensorsCache headers_;
-  bool warned_history_ = false;
-  Exit status_ = Exit::kDone;
-  size_t messages_ = 0;
-
-  // Scratch of the line at hand.
-  std::string_view text_;
-  Line line_;
-  Call call_;
-  std::vector<SymbolId> operand_symbols_;
-  std::vector<ValueId> operand_values_;
-  std::vector<const Type*> operand_types_;
-  std::vector<ValueId> result_values_;
-  std::vector<TypeId> result_types_;
-  std::vector<uint8_t> differentiable_;
-  std::vector<uint32_t> needed_operands_;
-  std::vector<uint32_t> needed_results_;
-  FormId form_ = kNil;  // of the line on the tape; kNil: it has none
-  bool memorable_ = false;
-  std::string before_;
-  std::string line_out_;
-  std::string tape_text_;
-  std::string completion_;  // text that completes the line, kept alive
+  LineWriter writer_{files_, ledger_};
+  Seeds seeds_;
+  Failures failures_{ledger_, messages_, writer_, seeds_};
+  Operands operands_;
+  Recorder recorder_;
+  SavedTypes saved_;
+  Frees frees_{ledger_, writer_, seeds_};
+  Memos memos_{ledger_};
+  Gradient gradient_;
   Pattern pattern_;
-  std::vector<Memo> memos_;
-  // The same of a line with ranks.
-  LineRanks where_;
-  const Mesh* mesh_ = nullptr;
-  std::vector<Ledger::PieceReads> reads_;  // by operand
-  std::vector<ValueId> joined_;            // values put together for the line
-  std::deque<std::string> added_;          // names of results that we add
-  std::vector<std::string> steps_;         // that a line is written as
-  std::string added_ranks_;                // of an operand that we add
+  LineState state_;  // of the line at hand; kept for its room
+  std::string tape_text_;
 };
 
 }  // namespace gt

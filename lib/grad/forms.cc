@@ -51,7 +51,9 @@ FormId Forms::obtain(Form form) {
     id = free_.back();
     free_.pop_back();
   }
-  forms_[id] = {std::move(form), hash, 1};
+  Held& held = forms_[id];
+  held = {std::move(form), hash, 1};
+  GT_CHECK(parse_line(held.form.line, held.form.parsed).ok());
   by_hash_.emplace(hash, id);
   return id;
 }

@@ -7,11 +7,14 @@
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/small_vector.h"
+#include "grad/ids.h"
 #include "grad/type_ids.h"
 #include "ops/op.h"
+#include "stream/line.h"
 
 namespace gt {
 
@@ -31,6 +34,8 @@ struct Form {
   // Indices of operands and of results whose data the gradient reads.
   SmallVector<uint32_t, 2> needed_operands;
   SmallVector<uint32_t, 2> needed_results;
+  // `line` taken apart, as long as the form is held.
+  Line parsed;
 };
 
 class Forms {
@@ -54,6 +59,34 @@ class Forms {
   std::deque<Held> forms_;
   std::vector<FormId> free_;
   std::unordered_multimap<uint64_t, FormId> by_hash_;
+};
+
+// A holder of a form, or of none, that lets go by itself.
+class HeldForm {
+ public:
+  HeldForm() = default;
+  // Takes over what obtain() or hold() gave.
+  HeldForm(Forms& forms, FormId id) : forms_(&forms), id_(id) {}
+  HeldForm(HeldForm&& other) noexcept
+      : forms_(other.forms_), id_(std::exchange(other.id_, kNil)) {}
+  HeldForm& operator=(HeldForm&& other) noexcept {
+    std::swap(forms_, other.forms_);
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~HeldForm() {
+    if (id_ != kNil) forms_->drop(id_);
+  }
+  FormId id() const { return id_; }  // kNil: none
+  HeldForm share() const {
+    if (id_ == kNil) return {};
+    forms_->hold(id_);
+    return {*forms_, id_};
+  }
+
+ private:
+  Forms* forms_ = nullptr;
+  FormId id_ = kNil;
 };
 
 }  // namespace gt

@@ -41,15 +41,6 @@ size_t ident_length(std::string_view text) {
   return n;
 }
 
-bool is_reserved(std::string_view word) {
-  // Every name passes here, so most are let go by their first letter.
-  if (word.size() < 2 || word.size() > 5) return false;
-  constexpr std::string_view kFirst = "bfintu";
-  if (kFirst.find(word[0]) == std::string_view::npos) return false;
-  return word == "inf" || word == "nan" || word == "true" || word == "false" ||
-         parse_dtype(word).has_value();
-}
-
 constexpr size_t kLongLine = size_t{1} << 20;
 
 // Splits one line. Each step leaves at_ at the next field.
@@ -400,6 +391,15 @@ const std::string_view* Line::key(std::string_view name) const {
     if (k.key == name) return &k.value;
   }
   return nullptr;
+}
+
+bool is_reserved(std::string_view identifier) {
+  // Every name passes here, so most are let go by their first letter.
+  if (identifier.size() < 2 || identifier.size() > 5) return false;
+  constexpr std::string_view kFirst = "bfintu";
+  if (kFirst.find(identifier[0]) == std::string_view::npos) return false;
+  return identifier == "inf" || identifier == "nan" || identifier == "true" ||
+         identifier == "false" || parse_dtype(identifier).has_value();
 }
 
 bool is_name(std::string_view text) {

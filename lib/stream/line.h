@@ -79,9 +79,12 @@ void append_line(std::string& out, const Line& line);
 // The parts of append_line, for writers that put a line together.
 void append_instruction(std::string& out, const Line& line);  // to the keys
 void append_notes(std::string& out, const Line& line);  // notes and remark
+void append_note(std::string& out, const Note& note);   // " #mb=2"
 
 // Words of the language.
 bool is_name(std::string_view text);  // without ranks
+// An identifier that stands for something else: inf, nan, true, false, dtypes.
+bool is_reserved(std::string_view identifier);
 bool is_glob(std::string_view text);  // a name with '*' in it
 bool glob_matches(std::string_view glob, std::string_view name);
 // Double quotes and backslash escapes, "#" as \x23 so that notes can be

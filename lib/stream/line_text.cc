@@ -33,14 +33,16 @@ void append_instruction(std::string& out, const Line& line) {
   }
 }
 
+void append_note(std::string& out, const Note& note) {
+  out += " #";
+  out += note.key;
+  if (note.value.empty()) return;
+  out += '=';
+  out += note.value;
+}
+
 void append_notes(std::string& out, const Line& line) {
-  for (const Note& note : line.notes) {
-    out += " #";
-    out += note.key;
-    if (note.value.empty()) continue;
-    out += '=';
-    out += note.value;
-  }
+  for (const Note& note : line.notes) append_note(out, note);
   if (line.remark.empty()) return;
   out += ' ';
   out += line.remark;

@@ -1,58 +1,124 @@
 #include "stream/pattern.h"
 
-#include <algorithm>
+#include <cstdint>
 
 #include "stream/line.h"
 
 namespace gt {
 namespace {
 
-constexpr size_t kMaxLine = 512;
+enum CharClass : uint8_t {
+  kFirstOfName = 1,
+  kOfName = 2,
+  kOfRanks = 4,
+  kPlain = 8,  // may stand in any word; blanks, quotes and '@' may not
+};
 
-// One word of the line; false if it bars the line from having a pattern.
-bool is_plain(std::string_view word) {
-  if (word.empty() || word == "#") return false;
-  for (const char c : word) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 0x20 || byte >= 0x7f || c == '"' || c == '@') return false;
+constexpr std::array<uint8_t, 256> make_classes() {
+  std::array<uint8_t, 256> classes{};
+  for (unsigned c = 0x21; c < 0x7f; ++c) {
+    const bool letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    const bool digit = c >= '0' && c <= '9';
+    if (letter) classes[c] |= kFirstOfName;
+    if (letter || digit || c == '.' || c == '/') classes[c] |= kOfName;
+    if (digit || c == '-' || c == ',' || c == ':') classes[c] |= kOfRanks;
+    if (c != '"' && c != '@') classes[c] |= kPlain;
   }
-  return true;
+  return classes;
+}
+constexpr auto kClasses = make_classes();
+
+bool is(CharClass kind, char c) {
+  return (kClasses[static_cast<unsigned char>(c)] & kind) != 0;
 }
 
 }  // namespace
 
+struct Pattern::Word {
+  std::string_view text;  // empty: what stands there bars the line
+  size_t name = 0;        // bytes of the name that it begins with, or is
+  bool has_ranks = false;
+  bool is_name() const { return name == text.size() || has_ranks; }
+};
+
+// The word at `at`, which moves on behind it, is copied to the key.
+Pattern::Word Pattern::take_word(const char*& at, const char* end, char*& key) {
+  const char* begin = at;
+  Word word;
+  if (at != end && is(kFirstOfName, *at)) {
+    while (at != end && is(kOfName, *at)) *key++ = *at++;
+    word.name = static_cast<size_t>(at - begin);
+    if (at != end && *at == '@') {
+      word.has_ranks = true;
+      *key++ = *at++;
+      while (at != end && is(kOfRanks, *at)) *key++ = *at++;
+    }
+  }
+  if (!word.has_ranks) {
+    while (at != end && is(kPlain, *at)) *key++ = *at++;
+  }
+  if (at == end || *at == ' ') {
+    word.text = {begin, static_cast<size_t>(at - begin)};
+  }
+  return word;
+}
+
+// False: it bars the line.
+bool Pattern::take_name(const Word& word, bool internal_names) {
+  const std::string_view base = word.text.substr(0, word.name);
+  const bool internal =
+      base[0] == '_' || base.find("/_") != std::string_view::npos;
+  if ((internal && !internal_names) || is_reserved(base)) return false;
+  names_.push_back({word.text, base});
+  is_placed_ = is_placed_ || word.has_ranks;
+  return true;
+}
+
 bool Pattern::scan(std::string_view line, bool internal_names) {
-  key.clear();
-  names.clear();
-  results = 0;
+  names_.clear();
+  results_ = key_size_ = 0;
+  is_placed_ = has_at_ = false;
   if (line.size() > kMaxLine) return false;
-  bool is_op = false;
-  for (size_t at = 0; at <= line.size();) {
-    const size_t end = std::min(line.find(' ', at), line.size());
-    const std::string_view word = line.substr(at, end - at);
-    at = end + 1;
-    if (word == "=" && results == 0) {
-      if (names.empty()) return false;
-      results = names.size();
-      is_op = true;
-      key += "= ";
+  enum class Part { kResults, kOp, kFreed, kRest } part = Part::kResults;
+  char* key = key_.data();
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  for (;; ++at) {
+    char* const begin = key;
+    const Word word = take_word(at, end, key);
+    if (word.text.empty()) return false;
+    const bool is_operand = part == Part::kRest && word.is_name() &&
+                            !(is_reserved(word.text) && !word.has_ranks);
+    if (part == Part::kResults && word.text == "=") {
+      if (names_.empty()) return false;
+      results_ = names_.size();
+      part = Part::kOp;
+    } else if (part == Part::kOp) {
+      if (word.has_ranks) return false;
+      part = Part::kRest;
+    } else if (part == Part::kResults && names_.empty() &&
+               word.text == "free") {
+      part = Part::kFreed;
+    } else if (part != Part::kRest || is_operand) {
+      if (!word.is_name() || !take_name(word, internal_names)) return false;
+      // The name is an empty word, which no line has.
+      key = begin;
+      for (const char c : word.text.substr(word.name)) *key++ = c;
+    } else if (word.text == "#") {
+      return false;
+    } else if (word.text.starts_with("#at=")) {
+      has_at_ = true;
+      key = begin;
+      if (at == end) break;
       continue;
     }
-    if (!is_op && is_name(word)) {
-      const bool internal =
-          word[0] == '_' || word.find("/_") != std::string_view::npos;
-      if (internal && !internal_names) return false;
-      names.push_back(word);
-      key += '\1';
-    } else {
-      // Before "=" there are names only.
-      if (results == 0 || !is_plain(word)) return false;
-      key += word;
-      is_op = false;
-    }
-    key += ' ';
+    *key++ = ' ';
+    if (at == end) break;
   }
-  return results > 0;
+  key_size_ = static_cast<size_t>(key - key_.data());
+  const bool is_whole = part == Part::kRest || part == Part::kFreed;
+  return is_whole && !names_.empty();
 }
 
 }  // namespace gt

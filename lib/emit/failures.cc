@@ -1,0 +1,118 @@
+#include "emit/failures.h"
+
+#include <algorithm>
+
+#include "ops/table.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+void Failures::reject(LineState& state, const Error& error, std::string& out) {
+  messages_.error(error, state.origin, state.text);
+  const std::string message =
+      messages_.place_of(state.origin) + ": " + error.message;
+  if (is_output(statement_of(state.line.op))) write_output(state, message, out);
+  fail_results(state, message, out);
+}
+
+// A name may stand twice on the line; then the first is bound.
+bool Failures::takes_failure(const LineState& state, size_t result) const {
+  const std::vector<Name>& results = state.line.results;
+  const Name& r = results[result];
+  if (!is_name(r.text)) return false;
+  const bool is_ours = is_internal_name(r.text) && r.text != Seeds::kName;
+  if (!ledger_.emitted && is_ours) return false;
+  return std::none_of(results.begin(),
+                      results.begin() + static_cast<std::ptrdiff_t>(result),
+                      [&r](const Name& other) {
+                        return other.text == r.text && other.ranks == r.ranks;
+                      });
+}
+
+void Failures::fail_results(LineState& state, const std::string& message,
+                            std::string& out) {
+  for (size_t i = 0; i < state.line.results.size(); ++i) {
+    if (!takes_failure(state, i)) continue;
+    const Name& r = state.line.results[i];
+    bind(r, message, state.origin, out);
+    out += with_ranks(r.text, r.ranks) + " = fail " + quote(message);
+    writer_.write_tail(state, out);
+    state.line.remark = {};  // stands on the first of them
+    ledger_.write_idle_frees(out);
+  }
+}
+
+void Failures::bind(const Name& name, const std::string& message, Origin origin,
+                    std::string& out) {
+  seeds_.let_go(name.text, name.ranks);
+  SymbolId id;
+  if (name.ranks.empty()) {
+    id = ledger_.symbols.intern(name.text);
+    ledger_.release(id, origin, out);
+  } else {
+    const Ranks ranks = ascending(parse_ranks(name.ranks).value());
+    ledger_.release_piece(name.text, ranks, origin, out);
+    id = ledger_.symbols.intern_piece(name.text, ranks);
+  }
+  Symbol& s = ledger_.symbols[id];
+  s.failed = true;
+  s.message = message;
+  s.bound = origin;
+}
+
+namespace {
+
+// What an output is of, as far as it says so.
+struct OutputForm {
+  std::string name = "print";  // that it is printed under
+  std::string_view path;       // of a save
+  std::string ranks;           // a line for each of them
+};
+
+OutputForm output_form(const Line& line) {
+  OutputForm form;
+  for (const Operand& o : line.operands) {
+    if (o.kind == Operand::Kind::kName && form.name == "print") {
+      // Nothing is printed under a filter's name.
+      if (!is_internal_name(o.text)) form.name = o.text;
+      // A line for each rank, or one for the whole.
+      if (line.key("split") == nullptr) form.ranks = o.ranks;
+    }
+    if (o.kind == Operand::Kind::kString) form.path = o.text;
+  }
+  if (const std::string_view* as = line.key("as")) {
+    if (is_name(*as) && !is_internal_name(*as)) form.name = *as;
+  }
+  return form;
+}
+
+}  // namespace
+
+// A print that cannot be done prints why, so that its reader does not wait; a
+// save saves a failure, so that a load after it does not find an older file.
+void Failures::write_output(const LineState& state, const std::string& message,
+                            std::string& out) {
+  const Line& line = state.line;
+  const auto [name, path, ranks] = output_form(line);
+  const bool saves = statement_of(line.op) == Statement::kSave;
+  if (saves && path.empty()) return;
+  // "y@0" is no name for as=, but what is not bound can stand for itself.
+  const bool itself =
+      !ranks.empty() && line.key("as") == nullptr && !saves &&
+      ledger_.find_pieces(name, ascending(parse_ranks(ranks).value()))
+          .pieces.empty();
+  const std::string stand_in = itself ? name : ledger_.fresh_name(name);
+  const std::string there = with_ranks(stand_in, ranks);
+  out += there + " = fail " + quote(message) + "\n" + std::string(line.op) +
+         " " + there;
+  if (saves) {
+    out += " " + std::string(path);
+  } else if (!itself) {
+    out += " as=" + name;
+  }
+  writer_.write_tail(state, out);
+  out += "free " + there + "\n";
+  if (!itself) ledger_.give_back(stand_in);
+}
+
+}  // namespace gt

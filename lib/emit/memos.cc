@@ -1,0 +1,113 @@
+#include "emit/memos.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kMemos = 4096;
+
+}  // namespace
+
+Memos::Memos(Ledger& ledger) : ledger_(ledger), memos_(kMemos) {}
+
+Memos::Memo& Memos::memo_of(const Pattern& pattern, uint64_t& hash) {
+  hash = hash_bytes(pattern.key());
+  return memos_[hash % kMemos];
+}
+
+// Looks up the pattern's names; false when the memo does not hold for them.
+bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin) {
+  if (memo.key != pattern.key() || memo.emitted != ledger_.emitted ||
+      memo.file != origin.file()) {
+    return false;
+  }
+  const std::vector<Pattern::Name>& names = pattern.names();
+  if (pattern.is_placed()) {
+    if (memo.type_rounds != ledger_.types.rounds() ||
+        memo.mesh_version != ledger_.meshes.version()) {
+      return false;
+    }
+    for (const Pattern::Name& name : names) {
+      if (ledger_.meshes.space_of(name.base) != memo.space) return false;
+    }
+  }
+  size_t next = pattern.results();
+  operands_.clear();
+  for (const bool is_name : memo.is_name) {
+    operands_.push_back(kNil);
+    if (!is_name) continue;
+    const SymbolId id = ledger_.symbols.find(names[next].text);
+    if (id == kNil || ledger_.symbols[id].value == kNil) return false;
+    const ValueId value = ledger_.symbols[id].value;
+    const TypeId type = memo.operand_types[next++ - pattern.results()];
+    if (ledger_.tape.type(value) != type) return false;
+    operands_.back() = value;
+  }
+  for (size_t i = 1; i < pattern.results(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (names[i].base == names[j].base) return false;
+    }
+  }
+  return true;
+}
+
+bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
+  uint64_t hash = 0;
+  const Memo& memo = memo_of(pattern, hash);
+  if (!holds(memo, pattern, origin)) return false;
+  if (memo.form.id() != kNil) {
+    ledger_.tape.record(memo.form.id(), operands_, origin, results_);
+  } else {
+    results_.clear();
+    for (size_t r = 0; r < pattern.results(); ++r) {
+      results_.push_back(ledger_.tape.add_leaf(
+          memo.result_types[r], memo.differentiable[r] != 0, origin));
+    }
+  }
+  for (size_t r = 0; r < pattern.results(); ++r) {
+    const Pattern::Name& name = pattern.names()[r];
+    if (memo.ranks[r].empty()) {
+      ledger_.bind(ledger_.symbols.intern(name.text), results_[r], origin,
+                   before);
+    } else {
+      ledger_.bind_piece(name.base, memo.ranks[r], results_[r], false, origin,
+                         before);
+    }
+  }
+  return true;
+}
+
+void Memos::note(const Pattern& pattern, const LineState& state) {
+  uint64_t hash = 0;
+  Memo& memo = memo_of(pattern, hash);
+  const bool again = std::exchange(memo.seen, hash) == hash;
+  if (!again) return;
+  memo = {};
+  memo.seen = hash;
+  memo.key = pattern.key();
+  memo.emitted = ledger_.emitted;
+  memo.file = state.origin.file();
+  memo.type_rounds = ledger_.types.rounds();
+  memo.mesh_version = ledger_.meshes.version();
+  memo.space = ledger_.meshes.space_of(pattern.names()[0].base);
+  for (size_t i = 0; i < state.values.size(); ++i) {
+    memo.is_name.push_back(state.values[i] != kNil);
+    if (memo.is_name.back()) memo.operand_types.push_back(state.type_ids[i]);
+  }
+  memo.result_types = state.result_types;
+  for (size_t r = 0; r < state.line.results.size(); ++r) {
+    const Type& type = ledger_.types[state.result_types[r]];
+    memo.differentiable.push_back(is_float(type.dtype) ? 1 : 0);
+    memo.ranks.push_back(state.line.results[r].ranks.empty()
+                             ? Ranks{}
+                             : ascending(state.where.ranks));
+  }
+  memo.form = state.form.share();
+}
+
+}  // namespace gt

@@ -1,0 +1,54 @@
+// Lines whose pattern was seen before: of them only names and types need a
+// look.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/ledger.h"
+#include "emit/line_state.h"
+#include "stream/pattern.h"
+
+namespace gt {
+
+class Memos {
+ public:
+  explicit Memos(Ledger& ledger);
+
+  // Defines the results of a line whose pattern is known, where its operands
+  // are of the types that it is known for; what must stand before the line goes
+  // to `before`. False: it is not known so, and nothing was done.
+  bool define(const Pattern& pattern, Origin origin, std::string& before);
+  // A plain line of that pattern was checked and recorded. A pattern that comes
+  // once only is not worth the room.
+  void note(const Pattern& pattern, const LineState& state);
+
+ private:
+  // What a line of one pattern is, as long as its operands have these types.
+  struct Memo {
+    uint64_t seen = 0;  // hash of the last pattern that came by here
+    std::string key;    // "": none yet
+    bool emitted = false;
+    uint32_t file = 0;
+    // Under which types have their numbers, and names of a space their mesh.
+    uint64_t type_rounds = 0;
+    uint64_t mesh_version = 0;
+    std::string space;
+    std::vector<bool> is_name;          // by operand
+    std::vector<TypeId> operand_types;  // of the names among them
+    std::vector<TypeId> result_types;
+    std::vector<uint8_t> differentiable;  // by result
+    std::vector<Ranks> ranks;             // by result; none: no ranks
+    HeldForm form;                        // none: it has no history
+  };
+
+  Memo& memo_of(const Pattern& pattern, uint64_t& hash);
+  bool holds(const Memo& memo, const Pattern& pattern, Origin origin);
+
+  Ledger& ledger_;
+  std::vector<Memo> memos_;
+  // Room for the values of one line.
+  std::vector<ValueId> operands_, results_;
+};
+
+}  // namespace gt

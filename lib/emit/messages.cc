@@ -1,0 +1,41 @@
+#include "emit/messages.h"
+
+#include "stream/line.h"
+
+namespace gt {
+
+uint32_t InputFiles::add(std::string_view name, bool at) {
+  File file{std::string(name), at, {}, {}};
+  // The note is quoted where a blank or the like would end it.
+  if (name.find_first_of(" \t\"#\\") == std::string_view::npos) {
+    file.note_head = " #at=" + file.name + ":";
+  } else {
+    file.note_head = " #at=" + quote(file.name + ":");
+    file.note_head.pop_back();
+    file.note_tail = "\"";
+  }
+  files_.push_back(std::move(file));
+  return static_cast<uint32_t>(files_.size() - 1);
+}
+
+void InputFiles::append_at(std::string& out, Origin origin) const {
+  const File& file = files_[origin.file()];
+  out += file.note_head;
+  out += std::to_string(origin.line());
+  out += file.note_tail;
+}
+
+void Messages::error(const Error& error, Origin origin, std::string_view text) {
+  ++count_;
+  status_ = worst(status_, Exit::kRejected);
+  say_(format_error(program_, files_.place(origin), error, text));
+}
+
+void Messages::warn(const std::string& message, Origin origin,
+                    std::string_view text) {
+  ++count_;
+  say_(format_error(program_, files_.place(origin), {"warning: " + message},
+                    text));
+}
+
+}  // namespace gt

@@ -1,0 +1,65 @@
+// The files that a program comes from, and what is said to people about them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit.h"
+#include "base/message.h"
+#include "base/origin.h"
+
+namespace gt {
+
+class InputFiles {
+ public:
+  // `at`: lines from it are written with #at=. Returns the file's number, which
+  // an Origin has.
+  uint32_t add(std::string_view name, bool at);
+  const std::string& name(uint32_t file) const { return files_[file].name; }
+  bool has_at(uint32_t file) const { return files_[file].at; }
+  Place place(Origin origin) const {
+    return {files_[origin.file()].name, origin.line()};
+  }
+  // Appends " #at=model.gt:12".
+  void append_at(std::string& out, Origin origin) const;
+
+ private:
+  struct File {
+    std::string name;
+    bool at;
+    // What stands before the number of the line in a note, and behind it.
+    std::string note_head, note_tail;
+  };
+  std::vector<File> files_;
+};
+
+// Says what is wrong, and remembers that it did.
+class Messages {
+ public:
+  // `say` gets whole messages; they end in LF.
+  Messages(std::string program, const InputFiles& files,
+           std::function<void(std::string_view)> say)
+      : program_(std::move(program)), files_(files), say_(std::move(say)) {}
+
+  // `text`: the line, or "" where there is none to show.
+  void error(const Error& error, Origin origin, std::string_view text);
+  void warn(const std::string& message, Origin origin, std::string_view text);
+  std::string place_of(Origin origin) const {
+    return to_string(files_.place(origin));
+  }
+
+  size_t count() const { return count_; }
+  Exit status() const { return status_; }
+
+ private:
+  std::string program_;
+  const InputFiles& files_;
+  std::function<void(std::string_view)> say_;
+  Exit status_ = Exit::kDone;
+  size_t count_ = 0;
+};
+
+}  // namespace gt

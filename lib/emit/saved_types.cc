@@ -1,0 +1,54 @@
+#include "emit/saved_types.h"
+
+#include "file/stored.h"
+
+namespace gt {
+
+Result<Type> SavedTypes::type_of(const std::string& path) {
+  const auto saved = types_.find(normal_path(path));
+  if (saved != types_.end()) return saved->second;
+  const auto header = read_stored(split_path(path), headers_);
+  if (!header.ok()) return header.error();
+  return header.value().type;
+}
+
+Status SavedTypes::complete(LineState& state) {
+  std::vector<Operand>& operands = state.line.operands;
+  const bool is_typed =
+      operands.size() > 1 && operands[1].kind == Operand::Kind::kType;
+  if (operands.empty() || is_typed ||
+      operands[0].kind != Operand::Kind::kString) {
+    return ok_status();
+  }
+  const auto type = type_of(unquote(operands[0].text));
+  if (!type.ok()) {
+    return Error{"load: " + type.error().message, operands[0].column};
+  }
+  state.added_texts.push_back(to_string(type.value()));
+  operands.insert(operands.begin() + 1,
+                  {Operand::Kind::kType, 0, state.added_texts.back(), {}});
+  if (!state.where.operands.empty()) {
+    state.where.operands.insert(state.where.operands.begin() + 1, Ranks{});
+  }
+  return ok_status();
+}
+
+void SavedTypes::note(const LineState& state, const std::vector<Type>& saved) {
+  const std::string path = unquote(state.line.operands[1].text);
+  if (saved.size() == 1) {
+    types_[normal_path(path)] = saved[0];
+    return;
+  }
+  for (size_t p = 0; p < saved.size(); ++p) {
+    const std::string rank = std::to_string(state.where.ranks[p]);
+    types_[normal_path(path_of_rank(path, rank))] = saved[p];
+  }
+}
+
+void SavedTypes::describe(std::string& text) const {
+  for (const auto& [path, type] : types_) {
+    text += path + " " + to_string(type) + "\n";
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,195 @@
+#include "emit/seeds.h"
+
+#include <algorithm>
+
+#include "spmd/join.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+// Lines without ranks count in one register, lines with ranks in another, since
+// no line reads both. The second of them begins half the range of an i64 away,
+// so that no two uses meet; the first at --seed, so that a program has the
+// numbers of one that is placed as a whole.
+std::string Seeds::first(bool is_second) const {
+  constexpr uint64_t kFar = uint64_t{1} << 62;
+  const uint64_t first = static_cast<uint64_t>(first_) ^ (is_second ? kFar : 0);
+  return std::to_string(static_cast<int64_t>(first));
+}
+
+bool Seeds::is_read(const Line& line) {
+  return std::any_of(line.operands.begin(), line.operands.end(),
+                     [](const Operand& o) {
+                       return o.kind == Operand::Kind::kName && o.text == kName;
+                     });
+}
+
+void Seeds::complete(LineState& state, std::string& out) {
+  state.adds_seed = true;
+  Operand seed{Operand::Kind::kName, 0, kName, {}};
+  if (is_placed(state.line)) {
+    begin(ascending(state.where.ranks), state.mesh, out);
+    state.added_texts.push_back(to_string(state.where.ranks));
+    seed.ranks = state.added_texts.back();
+    state.where.operands.push_back(state.where.ranks);
+  } else {
+    begin(out);
+    state.added_texts.emplace_back(kName);
+  }
+  state.line.operands.push_back(seed);
+}
+
+void Seeds::advance(const LineState& state, std::string& out) {
+  if (is_placed(state.line)) {
+    advance_placed(state, out);
+  } else {
+    advance_unplaced(state, out);
+  }
+}
+
+// ---- what a program binds it to ---------------------------------------------
+
+namespace {
+
+constexpr Type kCount{Dtype::kI64, {}};
+
+Error no_count(const Name& name, const Type& type) {
+  return Error{
+      std::string(name.text) +
+          " counts the seeds that are left out, and is an i64[], not " +
+          to_string(type),
+      name.column};
+}
+
+}  // namespace
+
+Status Seeds::check(const LineState& state,
+                    const std::vector<Type>& results) const {
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Name& name = state.line.results[r];
+    if (name.text != kName || results[r] == kCount) continue;
+    return no_count(name, results[r]);
+  }
+  return ok_status();
+}
+
+Status Seeds::check(const LineState& state,
+                    const std::vector<PlacedType>& results) const {
+  for (size_t r = 0; r < results.size(); ++r) {
+    const Name& name = state.line.results[r];
+    if (name.text != kName) continue;
+    for (const Type& type : results[r].types) {
+      if (type != kCount) return no_count(name, type);
+    }
+    for (const SymbolId id : ledger_.symbols.pieces(kName)) {
+      const Ranks rest = without(ledger_.symbols[id].ranks, results[r].ranks);
+      if (rest.empty()) continue;
+      return Error{"all ranks count seeds together: " +
+                       with_ranks(kName, to_string(rest)) +
+                       " would count from another number; bind these ranks too",
+                   name.column};
+    }
+  }
+  return ok_status();
+}
+
+void Seeds::let_go(std::string_view name, std::string_view ranks) {
+  if (name != kName) return;
+  if (!ranks.empty()) {
+    for (const SymbolId id : ledger_.symbols.pieces(kName)) {
+      let_go(ledger_.symbols[id].value);
+    }
+  } else if (const SymbolId id = ledger_.symbols.find(kName); id != kNil) {
+    let_go(ledger_.symbols[id].value);
+  }
+}
+
+// A register that the program bound is held by no read of ours.
+void Seeds::let_go(ValueId seed) {
+  if (seed == kNil || !ledger_.tape.is_internal(seed)) return;
+  ledger_.tape.make_users(seed);
+  ledger_.tape.drop_read(seed);
+}
+
+// ---- without ranks ----------------------------------------------------------
+
+void Seeds::begin(std::string& out) {
+  const SymbolId seed = ledger_.symbols.find(kName);
+  if (seed != kNil && ledger_.symbols[seed].is_bound()) return;
+  const bool is_second = !ledger_.symbols.pieces(kName).empty();
+  out += std::string(kName) + " = tensor i64[] " + first(is_second) + "\n";
+  hold(ledger_.symbols.intern(kName), {});
+}
+
+void Seeds::hold(SymbolId seed, Origin origin) {
+  const ValueId v =
+      ledger_.tape.add_leaf(ledger_.types.id(kCount), false, origin);
+  ledger_.tape.hold(v, seed, true);
+  ledger_.tape.add_read(v);  // the register stays
+  ledger_.symbols[seed].value = v;
+}
+
+void Seeds::advance_unplaced(const LineState& state, std::string& out) {
+  const SymbolId seed = ledger_.symbols.find(kName);
+  let_go(ledger_.symbols[seed].value);
+  ledger_.release(seed, state.origin, out);
+  out += std::string(kName) + " = add " + std::string(kName) + " 1" +
+         writer_.at_note(state) + "\n";
+  hold(seed, state.origin);
+}
+
+// ---- with ranks -------------------------------------------------------------
+
+// The register counts the uses of the whole program, whatever ranks they are
+// on: each rank that used one has it, and all count on together.
+void Seeds::begin(const Ranks& ranks, const Mesh* mesh, std::string& out) {
+  const auto reads = ledger_.find_pieces(kName, ranks);
+  if (reads.missing.empty()) return;
+  const std::vector<SymbolId> known = ledger_.symbols.pieces(kName);
+  out += with_ranks(kName, to_string(reads.missing));
+  if (known.empty()) {
+    const SymbolId plain = ledger_.symbols.find(kName);
+    const bool is_second = plain != kNil && ledger_.symbols[plain].is_bound();
+    out += " = tensor i64[] " + first(is_second) + "\n";
+  } else {
+    const int64_t from = ledger_.symbols[known[0]].ranks[0];
+    out += " = copy " + with_ranks(kName, std::to_string(from)) + "\n";
+  }
+  Ranks all = reads.missing;
+  for (const SymbolId id : known) {
+    all = together(all, ledger_.symbols[id].ranks);
+  }
+  keep(all, mesh, out);
+}
+
+void Seeds::keep(const Ranks& ranks, const Mesh* mesh, std::string& out) {
+  PlacedType type{ranks, {kCount}, {}, SpmdType{}};
+  if (mesh != nullptr) {
+    for (const MeshAxis* axis : axes_within(*mesh, ranks)) {
+      type.letters.set(*axis, 'R');
+      type.global->set(layout(*axis), 'R');
+    }
+  }
+  const ValueId v =
+      ledger_.tape.add_leaf(ledger_.types.id(std::move(type)), false, {});
+  for (const SymbolId id : ledger_.symbols.pieces(kName)) {
+    let_go(ledger_.symbols[id].value);
+  }
+  ledger_.tape.add_read(v);  // the register stays
+  ledger_.bind_piece(kName, ranks, v, true, {}, out);
+}
+
+void Seeds::advance_placed(const LineState& state, std::string& out) {
+  Ranks all;
+  for (const SymbolId id : ledger_.symbols.pieces(kName)) {
+    all = together(all, ledger_.symbols[id].ranks);
+    let_go(ledger_.symbols[id].value);
+  }
+  // A gradient may need this one.
+  ledger_.release_piece(kName, all, state.origin, out);
+  const std::string name = with_ranks(kName, to_string(all));
+  out += name + " = add " + name + " 1" + writer_.at_note(state) + "\n";
+  keep(all, state.mesh, out);
+}
+
+}  // namespace gt
