@@ -1,6 +1,7 @@
 #include "stream/pattern.h"
 
 #include <cstdint>
+#include <cstring>
 
 #include "stream/line.h"
 
@@ -40,39 +41,46 @@ struct Pattern::Word {
   size_t name = 0;        // bytes of the name that it begins with, or is
   bool has_ranks = false;
   bool is_name() const { return name == text.size() || has_ranks; }
+  std::string_view base() const { return text.substr(0, name); }
 };
 
-// The word at `at`, which moves on behind it, is copied to the key.
-Pattern::Word Pattern::take_word(const char*& at, const char* end, char*& key) {
-  const char* begin = at;
+// The word at `from`, which is copied to the key.
+Pattern::Word Pattern::take_word(const char* from, const char* end, char* key) {
+  const char* at = from;
   Word word;
+  const auto copy = [&](CharClass kind) {
+    while (at != end && is(kind, *at)) *key++ = *at++;
+  };
   if (at != end && is(kFirstOfName, *at)) {
-    while (at != end && is(kOfName, *at)) *key++ = *at++;
-    word.name = static_cast<size_t>(at - begin);
+    copy(kOfName);
+    word.name = static_cast<size_t>(at - from);
     if (at != end && *at == '@') {
       word.has_ranks = true;
       *key++ = *at++;
-      while (at != end && is(kOfRanks, *at)) *key++ = *at++;
+      copy(kOfRanks);
     }
   }
-  if (!word.has_ranks) {
-    while (at != end && is(kPlain, *at)) *key++ = *at++;
-  }
+  if (!word.has_ranks) copy(kPlain);
   if (at == end || *at == ' ') {
-    word.text = {begin, static_cast<size_t>(at - begin)};
+    word.text = {from, static_cast<size_t>(at - from)};
   }
   return word;
 }
 
 // False: it bars the line.
 bool Pattern::take_name(const Word& word, bool internal_names) {
-  const std::string_view base = word.text.substr(0, word.name);
+  const std::string_view base = word.base();
   const bool internal =
       base[0] == '_' || base.find("/_") != std::string_view::npos;
   if ((internal && !internal_names) || is_reserved(base)) return false;
   names_.push_back({word.text, base});
   is_placed_ = is_placed_ || word.has_ranks;
   return true;
+}
+
+// A word of the language, as a dtype, is none.
+bool Pattern::is_operand_name(const Word& word) {
+  return word.is_name() && (word.has_ranks || !is_reserved(word.text));
 }
 
 bool Pattern::scan(std::string_view line, bool internal_names) {
@@ -85,34 +93,34 @@ bool Pattern::scan(std::string_view line, bool internal_names) {
   const char* at = line.data();
   const char* const end = at + line.size();
   for (;; ++at) {
-    char* const begin = key;
     const Word word = take_word(at, end, key);
     if (word.text.empty()) return false;
-    const bool is_operand = part == Part::kRest && word.is_name() &&
-                            !(is_reserved(word.text) && !word.has_ranks);
-    if (part == Part::kResults && word.text == "=") {
-      if (names_.empty()) return false;
-      results_ = names_.size();
-      part = Part::kOp;
+    at += word.text.size();
+    size_t kept = word.text.size();  // of the word, in the key
+    if (part == Part::kRest && !is_operand_name(word)) {
+      if (word.text == "#") return false;
+      if (word.text.starts_with("#at=")) {
+        has_at_ = true;
+        if (at == end) break;
+        continue;
+      }
     } else if (part == Part::kOp) {
       if (word.has_ranks) return false;
       part = Part::kRest;
+    } else if (part == Part::kResults && word.text == "=") {
+      if (names_.empty()) return false;
+      results_ = names_.size();
+      part = Part::kOp;
     } else if (part == Part::kResults && names_.empty() &&
                word.text == "free") {
       part = Part::kFreed;
-    } else if (part != Part::kRest || is_operand) {
+    } else {
       if (!word.is_name() || !take_name(word, internal_names)) return false;
       // The name is an empty word, which no line has.
-      key = begin;
-      for (const char c : word.text.substr(word.name)) *key++ = c;
-    } else if (word.text == "#") {
-      return false;
-    } else if (word.text.starts_with("#at=")) {
-      has_at_ = true;
-      key = begin;
-      if (at == end) break;
-      continue;
+      kept -= word.name;
+      std::memmove(key, key + word.name, kept);
     }
+    key += kept;
     *key++ = ' ';
     if (at == end) break;
   }

@@ -35,7 +35,8 @@ class Pattern {
   static constexpr size_t kMaxLine = 512;
 
   struct Word;
-  static Word take_word(const char*& at, const char* end, char*& key);
+  static Word take_word(const char* from, const char* end, char* key);
+  static bool is_operand_name(const Word& word);
   bool take_name(const Word& word, bool internal_names);
 
   std::array<char, kMaxLine + 1> key_;
