@@ -53,13 +53,18 @@ void Replay::search(uint64_t hash) {
   window_[index_ % kWindow] = hash;
   seen = {tag, static_cast<uint32_t>(index_)};
   ++index_;
-  if (phase_ == Phase::kSearch && period_ > 0 && matched_ >= period_ &&
-      index_ >= next_attempt_ && rewriter_.state_size() < kMaxState) {
-    start_recording();
-  }
+  credit_ = std::min(credit_ + kCreditOfLine, kFirstCredit);
+  if (phase_ == Phase::kSearch && may_start()) start_recording();
+}
+
+bool Replay::may_start() const {
+  return period_ > 0 && matched_ >= period_ && index_ >= next_attempt_ &&
+         rewriter_.state_size() < kMaxState &&
+         rewriter_.state_size() <= credit_;
 }
 
 void Replay::take_state(std::string& text, std::vector<size_t>& lines) {
+  credit_ -= std::min(credit_, rewriter_.state_size());
   lines.clear();
   rewriter_.state(
       text, [&lines](const Origin& place) { lines.push_back(place.line()); });

@@ -60,6 +60,10 @@ class Replay {
   static constexpr size_t kMaxBlock = size_t{8} << 20;  // bytes
   // A growing history never comes back to a state; no need to look at it.
   static constexpr size_t kMaxState = size_t{1} << 14;
+  // Taking a state costs time for each thing in it. So that programs without
+  // rounds do not pay for more than a few things a line, each line earns some.
+  static constexpr size_t kFirstCredit = 4 * kMaxState;
+  static constexpr size_t kCreditOfLine = 4;
   // A block may be several rounds of the input long.
   static constexpr size_t kMaxRounds = 4;
   struct Seen {
@@ -68,6 +72,7 @@ class Replay {
   };
 
   void search(uint64_t hash);
+  bool may_start() const;
   void start_recording();
   void record(uint64_t hash, std::string_view line, std::string_view out);
   void follow(std::string_view line);
@@ -81,6 +86,7 @@ class Replay {
   size_t period_ = 0;             // candidate, in lines; 0: none
   size_t matched_ = 0;            // lines equal to those a period before
   size_t next_attempt_ = 0;       // index before which no state is taken
+  size_t credit_ = kFirstCredit;  // things of states that may be gone through
   size_t patience_ = 1;           // periods to wait after a failed attempt
 
   std::string state_;  // at the start of the recorded round
