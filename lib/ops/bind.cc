@@ -6,6 +6,7 @@
 #include "ops/part.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
+#include "ops/text.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -275,6 +276,47 @@ Status check_placed_keys(const Line& line, const Op& op) {
   return ok_status();
 }
 
+Status bind_form_of(const Line& line, const Op& op,
+                    std::span<const Type* const> types, Call& call) {
+  call.op = &op;
+  call.arguments.clear();
+  call.numbers = {};
+  call.results.clear();
+  call.result_count = line.results.size();
+  if (Status s = check_arity(line, op); !s.ok()) return s;
+  if (Status s = bind_operands(line, types, op, call); !s.ok()) return s;
+  if (Status s = bind_keys(line, op, call); !s.ok()) return s;
+  return check_placed_keys(line, op);
+}
+
+Status infer_types(const Line& line, Call& call) {
+  Status inferred = infer(call);
+  if (inferred.ok()) return inferred;
+  Error error = inferred.error();
+  error.message = call.op->name + ": " + error.message;
+  if (error.column == 0) error.column = line.op_column;
+  return error;
+}
+
+// The step's parts as those of a line. Its names have no text: a step refers to
+// values by number.
+Line line_of(const Step& step) {
+  Line line;
+  line.kind = Line::Kind::kInstruction;
+  line.op = step.op->name;
+  line.results.resize(step.results.size());
+  for (const StepOperand& o : step.operands) {
+    Operand& operand = line.operands.emplace_back();
+    if (o.is_ref) continue;
+    operand.kind = kind_of_word(o.text);
+    operand.text = o.text;
+  }
+  for (const auto& [key, value] : step.keys) {
+    line.keys.push_back({key, value, 0});
+  }
+  return line;
+}
+
 }  // namespace
 
 Status check_emitted(const Line& line) {
@@ -296,25 +338,25 @@ Status bind_form(const Line& line, std::span<const Type* const> types,
   if (op == nullptr) {
     return unknown_op(line);
   }
-  call.op = op;
-  call.arguments.clear();
-  call.numbers = {};
-  call.results.clear();
-  call.result_count = line.results.size();
-  if (Status s = check_arity(line, *op); !s.ok()) return s;
-  if (Status s = bind_operands(line, types, *op, call); !s.ok()) return s;
-  if (Status s = bind_keys(line, *op, call); !s.ok()) return s;
-  return check_placed_keys(line, *op);
+  return bind_form_of(line, *op, types, call);
 }
 
 Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
   if (Status s = bind_form(line, types, call); !s.ok()) return s;
-  Status inferred = infer(call);
-  if (inferred.ok()) return inferred;
-  Error error = inferred.error();
-  error.message = call.op->name + ": " + error.message;
-  if (error.column == 0) error.column = line.op_column;
-  return error;
+  return infer_types(line, call);
+}
+
+Status bind_step_form(const Step& step, std::span<const Type* const> types,
+                      Call& call) {
+  Status s = bind_form_of(line_of(step), *step.op, types, call);
+  GT_CHECK(call.numbers.empty());  // they would outlive their line
+  return s;
+}
+
+Status bind_step(const Step& step, std::span<const Type* const> types,
+                 Call& call) {
+  if (Status s = bind_step_form(step, types, call); !s.ok()) return s;
+  return infer_types({}, call);
 }
 
 }  // namespace gt

@@ -175,6 +175,7 @@ class Instance {
       if (a.literal || a.role != Role::kTensor) {
         operand.is_ref = false;
         operand.text = std::string(a.text);
+        operand.argument = static_cast<int32_t>(ref.index);
       }
     }
     step.operands.push_back(std::move(operand));

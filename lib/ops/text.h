@@ -42,6 +42,8 @@ struct StepOperand {
   bool is_ref = true;
   Ref ref{};
   std::string text;  // a literal, type, dtype, range or string
+  // Where the text is that of an argument of the call, that argument.
+  int32_t argument = -1;
 };
 
 // Whose sizes a step states: those of all dimensions of an operand or result,
@@ -68,6 +70,16 @@ struct Step {
 std::vector<Step> gradient_steps(const Call& call,
                                  const std::vector<bool>* reached = nullptr);
 std::vector<Step> expansion_steps(const Call& call);
+
+// Fills `call` from a step, as bind() does from a line: `types[i]` is the type
+// of operand i where it is a ref, else null. The call has views of the step's
+// text. Not of a step with a `number...`, whose numbers belong to a line. An
+// error has no column, since nobody wrote the step.
+Status bind_step(const Step& step, std::span<const Type* const> types,
+                 Call& call);
+// The same without shapes, as bind_form() is bind() without.
+Status bind_step_form(const Step& step, std::span<const Type* const> types,
+                      Call& call);
 
 // Whether a line of the row may belong to the call, by the guards that need no
 // types: those on keys whose value is a word, as [op=sum].

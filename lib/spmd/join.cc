@@ -66,19 +66,9 @@ class Trace {
   }
 
   Joined take(const Step& step) {
-    std::string text;
-    for (size_t r = 0; r < step.results.size(); ++r) text += "r ";
-    text += "= " + step.op->name;
-    for (const StepOperand& o : step.operands) {
-      text += o.is_ref ? " x" : " " + o.text;
-    }
-    for (const auto& [name, value] : step.keys)
-      text += " " + name + "=" + value;
-    Line line;
+    const std::vector<const Type*> none(step.operands.size(), nullptr);
     Call call;
-    GT_CHECK(parse_line(text, line).ok());
-    const std::vector<const Type*> none(line.operands.size(), nullptr);
-    GT_CHECK(bind_form(line, none, call).ok());
+    GT_CHECK(bind_step_form(step, none, call).ok());
     std::vector<char> letters;
     for (const Argument& a : call.arguments) {
       const bool is_ref = a.operand >= 0 &&

@@ -274,14 +274,8 @@ class Parser {
 
   bool parse_plain(std::string_view word) {
     if (!check_printable(word, at_)) return false;
-    if (is_number(word)) return push(Operand::Kind::kNumber, word);
-    if (parse_dtype(word)) return push(Operand::Kind::kDtype, word);
-    if (word.back() == ']') {
-      const size_t n = ident_length(word);
-      if (n > 0 && word[n] == '[') return push(Operand::Kind::kType, word);
-    }
-    if (parse_range(word).ok()) return push(Operand::Kind::kRange, word);
-    if (is_glob(word)) return push(Operand::Kind::kGlob, word);
+    const Operand::Kind kind = kind_of_word(word);
+    if (kind != Operand::Kind::kName) return push(kind, word);
     Name name;
     if (!parse_name(word, at_, name)) return false;
     return push(Operand::Kind::kName, name.text, name.ranks, word.size());
@@ -377,6 +371,18 @@ class Parser {
 
 Status parse_line(std::string_view text, Line& line) {
   return Parser(text, line).parse();
+}
+
+Operand::Kind kind_of_word(std::string_view word) {
+  if (word.starts_with('"')) return Operand::Kind::kString;
+  if (is_number(word)) return Operand::Kind::kNumber;
+  if (parse_dtype(word)) return Operand::Kind::kDtype;
+  if (word.ends_with(']')) {
+    const size_t n = ident_length(word);
+    if (n > 0 && word[n] == '[') return Operand::Kind::kType;
+  }
+  if (parse_range(word).ok()) return Operand::Kind::kRange;
+  return is_glob(word) ? Operand::Kind::kGlob : Operand::Kind::kName;
 }
 
 const std::string_view* Line::note(std::string_view key) const {

@@ -81,6 +81,9 @@ void append_instruction(std::string& out, const Line& line);  // to the keys
 void append_notes(std::string& out, const Line& line);  // notes and remark
 void append_note(std::string& out, const Note& note);   // " #mb=2"
 
+// What kind of operand a word is, as it would stand in a line.
+Operand::Kind kind_of_word(std::string_view word);
+
 // Words of the language.
 bool is_name(std::string_view text);  // without ranks
 // An identifier that stands for something else: inf, nan, true, false, dtypes.

@@ -82,23 +82,14 @@ class Steps {
  private:
   void run(const std::vector<gt::Step>& steps) {
     for (const gt::Step& step : steps) {
-      std::string text;
       std::vector<const gt::Type*> types;
-      for (size_t r = 0; r < step.results.size(); ++r) {
-        text += "r" + std::to_string(r) + " ";
-      }
-      text += "= " + step.op->name;
       for (const gt::StepOperand& o : step.operands) {
-        text += o.is_ref ? " x" : " " + o.text;
         types.push_back(o.is_ref ? type_of(o.ref) : nullptr);
       }
-      for (const auto& [key, value] : step.keys)
-        text += " " + key + "=" + value;
-      gt::Line line;
       gt::Call call;
-      check(gt::parse_line(text, line).ok());
-      if (!gt::bind(line, types, call).ok()) {
-        std::fprintf(stderr, "%s: %s\n", call_.op->name.c_str(), text.c_str());
+      if (const auto s = gt::bind_step(step, types, call); !s.ok()) {
+        std::fprintf(stderr, "%s: %s\n", call_.op->name.c_str(),
+                     s.error().message.c_str());
         std::abort();
       }
       for (size_t r = 0; r < step.results.size(); ++r) {

@@ -119,11 +119,36 @@ class Checker {
     }
   }
 
+  // A step binds to the same call as the line that it would be written as.
+  void check_direct(const Step& step, const Call& line, const TypeMap& names) {
+    std::vector<const Type*> types;
+    for (const StepOperand& o : step.operands) {
+      types.push_back(o.is_ref ? &names.find(name_of(o.ref))->second : nullptr);
+    }
+    Call call;
+    const Status bound = bind_step(step, types, call);
+    ASSERT_TRUE(bound.ok()) << bound.error().message << where_;
+    EXPECT_EQ(call.op, line.op);
+    EXPECT_EQ(call.results, line.results) << where_;
+    EXPECT_EQ(call.key_values, line.key_values) << where_;
+    ASSERT_EQ(call.arguments.size(), line.arguments.size()) << where_;
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      const Argument& a = call.arguments[i];
+      const Argument& b = line.arguments[i];
+      EXPECT_EQ(std::tuple(a.role, a.absent, a.literal, a.operand, a.type),
+                std::tuple(b.role, b.absent, b.literal, b.operand, b.type))
+          << where_;
+      if (!a.literal && a.role == Role::kTensor) continue;
+      EXPECT_EQ(a.text, b.text) << where_;
+    }
+  }
+
   void run(const std::vector<Step>& steps, TypeMap& names, int depth) {
     for (const Step& step : steps) {
       const std::string line = line_of(step);
       Bound bound(line, names);
       ASSERT_EQ(bound.message(), "") << line << where_;
+      check_direct(step, bound.call(), names);
       TypeMap own;
       for (const Operand& operand : bound.line().operands) {
         if (operand.kind != Operand::Kind::kName) continue;
