@@ -50,6 +50,11 @@ class Cache {
     return old;
   }
 
+  void clear() {
+    for_each([](Entry* entry) { delete entry; });
+    forget();
+  }
+
   template <typename F>
   void for_each(F visit) {
     for (Set& set : sets_) {

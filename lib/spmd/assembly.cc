@@ -14,10 +14,10 @@ Error error_at(const Line& line, const std::string& message) {
 // Puts regions together, one dimension after the other.
 class Assembler {
  public:
-  Assembler(const std::vector<Region>& regions, GroupProgram& program)
-      : regions_(regions), program_(program) {}
+  Assembler(const std::vector<Region>& regions, ProgramWriter& writer)
+      : regions_(regions), writer_(writer) {}
 
-  std::string build(std::vector<size_t> pieces, size_t dim) {
+  Ref build(std::vector<size_t> pieces, size_t dim) {
     if (dim == regions_[0].start.size()) return use(pieces[0]);
     std::stable_sort(pieces.begin(), pieces.end(), [&](size_t a, size_t b) {
       const Region& x = regions_[a];
@@ -25,9 +25,7 @@ class Assembler {
       return std::pair(x.start[dim], x.count[dim]) <
              std::pair(y.start[dim], y.count[dim]);
     });
-    std::string parts;
-    std::string only;
-    size_t count = 0;
+    std::vector<Ref> parts;
     for (size_t i = 0; i < pieces.size();) {
       std::vector<size_t> same;
       const Region& first = regions_[pieces[i]];
@@ -39,31 +37,26 @@ class Assembler {
       }
       // An empty part adds nothing, unless there is no other.
       const bool last = i == pieces.size();
-      if (first.count[dim] == 0 && !(last && count == 0)) continue;
-      only = build(std::move(same), dim + 1);
-      parts += " " + only;
-      ++count;
+      if (first.count[dim] == 0 && !(last && parts.empty())) continue;
+      parts.push_back(build(std::move(same), dim + 1));
     }
-    if (count == 1) return only;
-    std::string name = "t" + std::to_string(next_++);
-    program_.lines.push_back(name + " = concat" + parts +
-                             " axis=" + std::to_string(dim));
-    return name;
+    if (parts.size() == 1) return parts[0];
+    return writer_.set(
+        step_of("concat", parts, {{"axis", std::to_string(dim)}}));
   }
 
-  // The pieces that are a0, a1, ...
+  // The pieces that the program takes, in its order.
   const std::vector<size_t>& used() const { return used_; }
 
  private:
-  std::string use(size_t piece) {
+  Ref use(size_t piece) {
     used_.push_back(piece);
-    return "a" + std::to_string(used_.size() - 1);
+    return piece_ref(used_.size() - 1);
   }
 
   const std::vector<Region>& regions_;
-  GroupProgram& program_;
+  ProgramWriter& writer_;
   std::vector<size_t> used_;
-  size_t next_ = 0;
 };
 
 }  // namespace
@@ -101,10 +94,10 @@ Result<Assembly> assembly(const Line& line, const Grid& grid,
     std::stable_partition(all.begin(), all.end(),
                           [&](size_t i) { return prefers(grid.ranks()[i]); });
   }
-  Assembler assembler(regions.value(), out.program);
-  const std::string name = assembler.build(std::move(all), 0);
-  out.program.lines.push_back("r0 = copy " + name);
-  out.program.results = 1;
+  ProgramWriter writer;
+  Assembler assembler(regions.value(), writer);
+  writer.give(0, copy_of(assembler.build(std::move(all), 0)));
+  out.program = writer.take(1);
   for (const size_t i : assembler.used()) {
     out.sources.push_back(grid.ranks()[i]);
     out.pieces.push_back({dtype, shapes[i]});

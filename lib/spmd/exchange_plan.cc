@@ -293,74 +293,76 @@ ExchangeTask ExchangePlan::task(size_t step, size_t target) const {
     task.arguments.push_back(
         {s.out.exports[read.source].dtype, read.region.count});
   }
-  ProgramText text;
+  ProgramWriter writer;
   if (task.reads.empty()) {
-    text.give(0, "zeros " + to_string(task.output));
+    writer.give(0, zeros_of(task.output));
   } else if (s.kind == Kind::kAssemble) {
     task.program = assembly_->program;
     return task;
   } else {
-    text.give(0, instruction(text, s, target, task.arguments));
+    writer.give(0, last_step(writer, s, target, task.arguments));
   }
-  task.program = text.take(1);
+  task.program = writer.take(1);
   return task;
 }
 
-// What gives r0, after the lines that it needs.
-std::string ExchangePlan::instruction(ProgramText& text, const Step& step,
-                                      size_t target,
-                                      const std::vector<Type>& pieces) const {
+// What gives the result, after the steps that it needs.
+gt::Step ExchangePlan::last_step(ProgramWriter& writer, const Step& step,
+                                 size_t target,
+                                 const std::vector<Type>& pieces) const {
   const GroupForm& form = group_.form;
   const size_t members = group_.pieces.size();
   if (step.kind == Kind::kCombine) {
-    if (pieces.size() == 1) return "copy a0";
-    return "copy " +
-           text.combine(form, pieces,
-                        leaves(subtrees_[target].begin, subtrees_[target].end));
+    if (pieces.size() == 1) return copy_of(piece_ref(0));
+    return copy_of(writer.combine(
+        form, pieces, leaves(subtrees_[target].begin, subtrees_[target].end)));
   }
   if (step.kind == Kind::kSum) {
-    return "copy " + text.finish_sum(
-                         form, text.combine(form, pieces, subtrees_), members);
+    return copy_of(writer.finish_sum(
+        form, writer.combine(form, pieces, subtrees_), members));
   }
   if (step.kind == Kind::kJoin) {
-    return "reshape " + text.set(joined("concat", pieces.size(), 0)) +
-           " shape=" + to_string(group_.pieces[0].shape);
+    return step_of("reshape", {writer.set(joined("concat", pieces.size(), 0))},
+                   {{"shape", to_string(group_.pieces[0].shape)}});
   }
-  return final_instruction(text, target, pieces);
+  return final_step(writer, target, pieces);
 }
 
-std::string ExchangePlan::final_instruction(
-    ProgramText& text, size_t target, const std::vector<Type>& pieces) const {
+gt::Step ExchangePlan::final_step(ProgramWriter& writer, size_t target,
+                                  const std::vector<Type>& pieces) const {
   using Form = GroupForm::Kind;
   const GroupForm& form = group_.form;
-  const std::string squeeze = " axis=" + std::to_string(form.dim);
+  const auto squeezed = [&form](const Ref& value) {
+    return step_of("squeeze", {value}, {{"axis", std::to_string(form.dim)}});
+  };
   if (form.sums()) {
-    const std::string sum = text.finish_sum(
-        form, text.combine(form, pieces, subtrees_), group_.pieces.size());
+    const Ref sum = writer.finish_sum(
+        form, writer.combine(form, pieces, subtrees_), group_.pieces.size());
     const bool drops = form.kind == Form::kSumScatter && form.is_sliced;
-    return drops ? "squeeze " + sum + squeeze : "copy " + sum;
+    return drops ? squeezed(sum) : copy_of(sum);
   }
   switch (form.kind) {
     case Form::kOwnPlace:
-      return own_place(text, form, "a0", pieces[0].shape.size(), target);
+      return writer.own_place(form, piece_ref(0), pieces[0].shape.size(),
+                              target);
     case Form::kScatter:
-      return form.is_sliced ? "squeeze a0" + squeeze : "copy a0";
+      return form.is_sliced ? squeezed(piece_ref(0)) : copy_of(piece_ref(0));
     case Form::kGather: {
-      const std::string all =
+      gt::Step all =
           joined(form.is_sliced ? "stack" : "concat", pieces.size(), form.dim);
       if (!form.out.has_value()) return all;
-      return "copy " + text.cast(text.set(all), *form.out);
+      return copy_of(writer.cast(writer.set(std::move(all)), *form.out));
     }
     case Form::kExchange: {
       if (!form.is_sliced) return joined("concat", pieces.size(), form.join);
-      std::string all = "stack";
+      std::vector<Ref> parts;
       for (size_t j = 0; j < pieces.size(); ++j) {
-        all += " " + text.set("squeeze " + ProgramText::piece(j) + squeeze);
+        parts.push_back(writer.set(squeezed(piece_ref(j))));
       }
-      return all + " axis=" + std::to_string(form.join);
+      return step_of("stack", parts, {{"axis", std::to_string(form.join)}});
     }
     default:
-      return "copy a0";
+      return copy_of(piece_ref(0));
   }
 }
 

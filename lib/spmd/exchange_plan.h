@@ -27,7 +27,7 @@
 
 #include "base/result.h"
 #include "spmd/crossing.h"
-#include "spmd/program_text.h"
+#include "spmd/group_program.h"
 
 namespace gt {
 
@@ -37,11 +37,11 @@ struct ExchangeRead {
   Region region;
 };
 
-// What a target does: the program's lines over a0, a1, ..., the reads in their
-// order, give r0. Without reads it makes its output from nothing.
+// What a target does: the program's pieces are the reads in their order, and it
+// gives one result. Without reads it makes its output from nothing.
 struct ExchangeTask {
   std::vector<ExchangeRead> reads;  // by ascending source; none is empty
-  std::vector<Type> arguments;      // types of a0, a1, ...
+  std::vector<Type> arguments;      // types of the reads
   GroupProgram program;
   Type output;
 };
@@ -116,10 +116,10 @@ class ExchangePlan {
   Region part(const Step& step, size_t target, size_t source) const;
   Type final_output(size_t target) const;
   Shape exchanged_shape(size_t target) const;
-  std::string instruction(ProgramText& text, const Step& step, size_t target,
-                          const std::vector<Type>& pieces) const;
-  std::string final_instruction(ProgramText& text, size_t target,
-                                const std::vector<Type>& pieces) const;
+  gt::Step last_step(ProgramWriter& writer, const Step& step, size_t target,
+                     const std::vector<Type>& pieces) const;
+  gt::Step final_step(ProgramWriter& writer, size_t target,
+                      const std::vector<Type>& pieces) const;
 
   Crossing group_;
   HomeOf home_;

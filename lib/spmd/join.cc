@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ops/step_values.h"
 #include "ops/text.h"
 
 namespace gt {
@@ -37,52 +38,41 @@ Joined join_sums(const Call& call, std::span<const char> letters);
 // Of an op without a linear set: what its expansion makes of the letters.
 class Trace {
  public:
-  explicit Trace(std::span<const char> letters) : letters_(letters) {}
+  explicit Trace(std::span<const char> letters)
+      : made_({letters.begin(), letters.end()}, kUntyped) {}
 
   Joined run(const Call& call) {
     for (const Step& step : expansion_steps(call)) {
       const Joined made = take(step);
       if (made.kind != nullptr) return made;
-      for (const Ref& ref : step.results) made_[key(ref)] = made.letter;
+      for (const Ref& ref : step.results) made_.set(ref, made.letter);
     }
     Joined out{0, nullptr};
     for (uint32_t r = 0; r < call.result_count; ++r) {
-      const auto it = made_.find(key({Ref::Kind::kResult, r}));
-      const char letter = it == made_.end() ? kUntyped : it->second;
+      const char letter = made_[{Ref::Kind::kResult, r}];
       out.letter = out.letter == 0 || out.letter == letter ? letter : kUntyped;
     }
     return out;
   }
 
  private:
-  static std::pair<int, uint32_t> key(const Ref& ref) {
-    return {static_cast<int>(ref.kind), ref.index};
-  }
-
-  char letter_of(const Ref& ref) const {
-    if (ref.kind == Ref::Kind::kOperand) return letters_[ref.index];
-    const auto it = made_.find(key(ref));
-    return it == made_.end() ? kUntyped : it->second;
-  }
-
   Joined take(const Step& step) {
     const std::vector<const Type*> none(step.operands.size(), nullptr);
     Call call;
     GT_CHECK(bind_step_form(step, none, call).ok());
     std::vector<char> letters;
     for (const Argument& a : call.arguments) {
-      const bool is_ref = a.operand >= 0 &&
-                          step.operands[static_cast<size_t>(a.operand)].is_ref;
-      letters.push_back(
-          is_ref ? letter_of(step.operands[static_cast<size_t>(a.operand)].ref)
-          : a.literal && a.number.real != 0 ? kLiteralLetter
-                                            : kNoLetter);
+      const StepOperand* o =
+          a.operand < 0 ? nullptr
+                        : &step.operands[static_cast<size_t>(a.operand)];
+      letters.push_back(o != nullptr && o->is_ref         ? made_[o->ref]
+                        : a.literal && a.number.real != 0 ? kLiteralLetter
+                                                          : kNoLetter);
     }
     return join(call, letters);
   }
 
-  std::span<const char> letters_;
-  std::map<std::pair<int, uint32_t>, char> made_;
+  StepValues<char> made_;
 };
 
 // P with P, R and numbers.

@@ -85,8 +85,8 @@ bool crosses_ranks(const Line& line, const LineRanks& where);
 
 // One group of a line that crosses ranks.
 struct Group {
-  std::vector<int64_t> sources;  // ranks of the operand's pieces a0, a1, ...
-  std::vector<int64_t> targets;  // ranks of the results r0, r1, ...
+  std::vector<int64_t> sources;  // ranks of the operand's pieces
+  std::vector<int64_t> targets;  // ranks of the results
   std::vector<Type> pieces;      // types of the operand's
   GroupProgram program;
 };

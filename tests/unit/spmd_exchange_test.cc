@@ -46,6 +46,26 @@ std::string random_value(const Type& type, std::mt19937& random) {
   return text;
 }
 
+// A program's steps as lines over a0, a1, ... that give r0, r1, ...
+std::vector<std::string> lines_of(const GroupProgram& program) {
+  const auto name_of = [](const Ref& ref) {
+    const char* letter = ref.kind == Ref::Kind::kOperand  ? "a"
+                         : ref.kind == Ref::Kind::kResult ? "r"
+                                                          : "t";
+    return letter + std::to_string(ref.index);
+  };
+  std::vector<std::string> lines;
+  for (const Step& step : program.steps) {
+    std::string line = name_of(step.results[0]) + " = " + step.op->name;
+    for (const StepOperand& o : step.operands) {
+      line += " " + (o.is_ref ? name_of(o.ref) : o.text);
+    }
+    for (const auto& [key, value] : step.keys) line += " " + key + "=" + value;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
 // A program's line with its names spelled anew: a0 and so on by the list, the
 // result as given, the others with a prefix.
 std::string rename(const std::string& line,
@@ -154,7 +174,7 @@ std::vector<std::string> write_plan(const ExchangePlan& plan, Printed& out) {
         out.add(arguments.back() + " = " + slice_of(from, read.region));
       }
       outputs.push_back(prefix + "r");
-      for (const std::string& line : task.program.lines) {
+      for (const std::string& line : lines_of(task.program)) {
         out.add(rename(line, arguments, outputs.back(), prefix));
       }
     }
@@ -294,7 +314,7 @@ TEST(SpmdExchange, AnExchangeCostsWhatIsAskedFor) {
   for (size_t t = 20; t < 24; ++t) {
     ASSERT_EQ(plan.step(0).target_homes[t], 5U);
     const ExchangeTask task = plan.task(0, t);
-    lines += task.program.lines.size();
+    lines += task.program.steps.size();
     ASSERT_EQ(task.reads.size(), kRanks);
     EXPECT_EQ(task.reads[7].region.count, (Shape{2, 2}));
   }
@@ -327,12 +347,12 @@ TEST(SpmdExchange, AHomeCombinesItsSubtreeFirst) {
   const ExchangePlan plan = only_plan(c, options);
   ASSERT_EQ(plan.steps(), 2U);
   EXPECT_EQ(plan.step(0).target_homes, (std::vector<uint32_t>{0, 1, 1}));
-  EXPECT_EQ(plan.task(0, 1).program.lines,
+  EXPECT_EQ(lines_of(plan.task(0, 1).program),
             (std::vector<std::string>{"r0 = copy a0"}));
   EXPECT_EQ(to_string(plan.step(1).exports[0]), "f32[3]");
   EXPECT_EQ(to_string(plan.step(1).exports[1]), "bf16[3]");
   EXPECT_EQ(plan.results(1), (std::vector<int64_t>{2, 3, 4}));
-  EXPECT_EQ(plan.task(1, 0).program.lines,
+  EXPECT_EQ(lines_of(plan.task(1, 0).program),
             (std::vector<std::string>{"t0 = cast a1 f32", "t1 = add a0 t0",
                                       "t2 = add t1 a2", "r0 = copy t2"}));
 }
@@ -383,7 +403,7 @@ TEST(SpmdExchange, AWholeIsPutTogetherOnTheFirstRank) {
   EXPECT_TRUE(plan.results(0).empty());
   EXPECT_EQ(to_string(plan.output(0, 0)), "f32[3]");
   EXPECT_EQ(
-      plan.task(0, 0).program.lines,
+      lines_of(plan.task(0, 0).program),
       (std::vector<std::string>{"t0 = concat a0 a1 axis=0", "r0 = copy t0"}));
   check_plan(plan);
 }
@@ -398,7 +418,7 @@ TEST(SpmdExchange, AnEmptyWholeReadsNothing) {
   ASSERT_TRUE(whole.ok());
   const ExchangePlan plan(std::move(whole.value()), {});
   EXPECT_TRUE(plan.reads(0, 0).empty());
-  EXPECT_EQ(plan.task(0, 0).program.lines,
+  EXPECT_EQ(lines_of(plan.task(0, 0).program),
             (std::vector<std::string>{"r0 = zeros i64[0,3]"}));
 }
 

@@ -41,9 +41,9 @@ void link_own(unsigned self, Part& part) {
 // A program that is a copy needs no recipe: its bytes go straight to their
 // place.
 Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
-                   const GroupProgram& program, Programs& programs,
+                   const GroupProgram& program, RecipeTable& programs,
                    Target& target) {
-  auto recipe = programs.obtain(op, arguments, program);
+  auto recipe = programs.obtain_group(op, arguments, program);
   if (!recipe.ok()) return recipe.error();
   const bool is_alias = recipe.value()->results[0].value <
                         static_cast<int32_t>(recipe.value()->arguments);
@@ -56,11 +56,6 @@ Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
   return ok_status();
 }
 
-template <typename T>
-void append_bytes(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
 }  // namespace
 
 std::string Exchange::name_of(size_t step, uint32_t source) const {
@@ -69,28 +64,9 @@ std::string Exchange::name_of(size_t step, uint32_t source) const {
          std::to_string(ranks[source]);
 }
 
-Result<std::shared_ptr<const Recipe>> Programs::obtain(
-    const gt::Op& op, const std::vector<Type>& arguments,
-    const GroupProgram& program) {
-  std::string key;
-  append_bytes(key, op.id);
-  for (const Type& type : arguments) key += to_string(type) + ";";
-  for (const std::string& line : program.lines) key += line + "\n";
-  std::weak_ptr<const Recipe>& known = known_[key];
-  if (auto recipe = known.lock()) return recipe;
-  auto built = build_group_recipe(op, arguments, program.lines, 1, context_);
-  if (!built.ok()) return Error{op.name + ": " + built.error().message};
-  std::shared_ptr<const Recipe> recipe = std::move(built.value());
-  known = recipe;
-  if (known_.size() > kMost) {
-    std::erase_if(known_, [](const auto& e) { return e.second.expired(); });
-  }
-  return recipe;
-}
-
 Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
                                                 const gt::Op& op, unsigned self,
-                                                Programs& programs) {
+                                                RecipeTable& programs) {
   auto exchange = std::make_shared<Exchange>();
   exchange->group = plan.group();
   exchange->ranks = plan.sources();

@@ -6,11 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "exec/comm/runs.h"
-#include "exec/decode/builder.h"
+#include "exec/decode/recipe_table.h"
 #include "spmd/exchange_plan.h"
 
 namespace gt::comm {
@@ -65,25 +64,12 @@ struct Exchange {
   std::string name_of(size_t step, uint32_t source) const;
 };
 
-// Recipes of targets' programs, for the communication thread: never those that
-// compute runs, since a kernel belongs to one thread.
-class Programs {
- public:
-  explicit Programs(const BuilderContext& context) : context_(context) {}
-  Result<std::shared_ptr<const Recipe>> obtain(
-      const gt::Op& op, const std::vector<Type>& arguments,
-      const GroupProgram& program);
-
- private:
-  static constexpr size_t kMost = 4096;
-  BuilderContext context_;
-  std::unordered_map<std::string, std::weak_ptr<const Recipe>> known_;
-};
-
-// The part that worker `self` has in a group. Errors: what its backend lacks.
+// The part that worker `self` has in a group. `programs` has the recipes of the
+// communication thread: never those that compute runs, since a kernel belongs
+// to one thread. Errors: what its backend lacks.
 Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
                                                 const gt::Op& op, unsigned self,
-                                                Programs& programs);
+                                                RecipeTable& programs);
 
 // One value that goes from worker to worker as it is; of no bytes, it only says
 // that its sender has come so far.

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
-#include <unordered_map>
 
 #include "exec/decode/draft.h"
 #include "exec/storage/load.h"
+#include "ops/step_values.h"
 #include "ops/table.h"
 #include "ops/text.h"
-#include "stream/line.h"
 
 namespace gt {
 namespace {
 
 constexpr int kMaxDepth = 16;  // of expansions within expansions
-constexpr char kMark = '\x01';
 
 // Rough speeds of one core, to tell a matmul from an add.
 constexpr double kStepCost = 40;  // nanoseconds
@@ -37,12 +34,6 @@ struct Value {
   Type type;
 };
 
-// One instruction inside an expansion, put together as text.
-struct Inner {
-  std::string text;
-  std::vector<Value> values;  // by operand; no root: written in the row
-};
-
 class Builder {
  public:
   Builder(const BuilderContext& context, Recipe& recipe)
@@ -60,24 +51,25 @@ class Builder {
   }
 
   Status build_group(const std::vector<Type>& pieces,
-                     const std::vector<std::string>& lines, size_t count) {
-    std::unordered_map<std::string, Value> names;
+                     const GroupProgram& program) {
+    std::vector<Value> arguments;
     for (size_t i = 0; i < pieces.size(); ++i) {
-      names["a" + std::to_string(i)] = add_root(
-          {Root::Kind::kArgument, static_cast<int32_t>(i), pieces[i], ""});
+      arguments.push_back(add_root(
+          {Root::Kind::kArgument, static_cast<int32_t>(i), pieces[i], ""}));
     }
-    for (const std::string& text : lines) {
-      if (Status s = build_line(text, names); !s.ok()) return s;
-    }
+    Values values(std::move(arguments));
+    if (Status s = emit_steps(program.steps, values, 0); !s.ok()) return s;
     std::vector<Value> results;
-    for (size_t i = 0; i < count; ++i) {
-      results.push_back(names.at("r" + std::to_string(i)));
+    for (uint32_t i = 0; i < program.results; ++i) {
+      results.push_back(values[{Ref::Kind::kResult, i}]);
     }
     finish(results);
     return ok_status();
   }
 
  private:
+  using Values = StepValues<Value>;  // of the steps of one expansion
+
   const Root& root(const Value& v) const {
     return draft_.roots[static_cast<size_t>(v.root)];
   }
@@ -107,22 +99,6 @@ class Builder {
       recipe_.results.push_back({kNoValue, context_.types.intern(value.type)});
     }
     plan_blocks(std::move(draft_), context_.types, recipe_);
-  }
-
-  // A line of one result, its operands being names or what the op writes out.
-  Status build_line(const std::string& text,
-                    std::unordered_map<std::string, Value>& names) {
-    Line line;
-    if (Status s = parse_line(text, line); !s.ok()) return s;
-    Inner inner{text, {}};
-    for (const Operand& operand : line.operands) {
-      const auto it = names.find(std::string(operand.text));
-      inner.values.push_back(it == names.end() ? Value{} : it->second);
-    }
-    std::vector<Value> made;
-    if (Status s = emit_inner(inner, made, 0); !s.ok()) return s;
-    names[std::string(line.results[0].text)] = made[0];
-    return ok_status();
   }
 
   // Adds the steps of `call` on these arguments; its results are appended.
@@ -172,111 +148,73 @@ class Builder {
       results.push_back({arguments[0].root, call.results[0]});
       return ok_status();
     }
-    Inner inner;
-    inner.text = "r = full " + to_string(call.results[0]) + " ";
-    inner.values = {{}};
-    add_value(arguments[0], inner);
-    return emit_inner(inner, results, depth);
+    Step full;
+    full.op = find_op("full");
+    full.operands = {{false, {}, to_string(call.results[0])}, {}};
+    return emit_step(std::move(full), {{}, arguments[0]}, results, depth);
   }
 
   Status expand(const Call& call, const std::vector<Value>& arguments,
                 std::vector<Value>& results, int depth) {
-    // Number operands come back as these marks, so that they stay holes.
-    std::vector<std::string> marks(call.arguments.size());
-    Call marked = call;
-    for (size_t i = 0; i < marks.size(); ++i) {
-      if (!marked.arguments[i].literal) continue;
-      marks[i] = kMark + std::to_string(i);
-      marked.arguments[i].text = marks[i];
+    Values values(arguments);
+    if (Status s = emit_steps(expansion_steps(call), values, depth); !s.ok()) {
+      return Error{call.op->name + ": in its expansion: " + s.error().message};
     }
-    Frame frame{arguments, std::vector<Value>(call.results.size()), {}};
-    for (const Step& step : expansion_steps(marked)) {
-      if (Status s = run_step(step, call, frame, depth); !s.ok()) return s;
-    }
-    for (size_t r = 0; r < call.results.size(); ++r) {
-      GT_CHECK(frame.results[r].root != kNoValue);
-      results.push_back({frame.results[r].root, call.results[r]});
+    for (uint32_t r = 0; r < call.results.size(); ++r) {
+      const Value& made = values[{Ref::Kind::kResult, r}];
+      GT_CHECK(made.root != kNoValue);
+      results.push_back({made.root, call.results[r]});
     }
     return ok_status();
   }
 
-  // What the names of an expansion stand for so far.
-  struct Frame {
-    const std::vector<Value>& arguments;
-    std::vector<Value> results;
-    std::vector<Value> temps;
-
-    Value& operator[](const Ref& ref) {
-      GT_CHECK(ref.kind == Ref::Kind::kResult || ref.kind == Ref::Kind::kTemp);
-      auto& values = ref.kind == Ref::Kind::kResult ? results : temps;
-      if (ref.index >= values.size()) values.resize(ref.index + 1);
-      return values[ref.index];
-    }
-  };
-
-  Status run_step(const Step& step, const Call& outer, Frame& frame,
-                  int depth) {
-    Inner inner;
-    for (size_t r = 0; r < step.results.size(); ++r) {
-      inner.text += 'r';
-      inner.text += std::to_string(r);
-      inner.text += ' ';
-    }
-    inner.text += "= " + step.op->name;
-    for (const StepOperand& operand : step.operands) {
-      inner.text += " ";
-      if (operand.is_ref) {
-        const Ref& ref = operand.ref;
-        add_value(ref.kind == Ref::Kind::kOperand ? frame.arguments[ref.index]
-                                                  : frame[ref],
-                  inner);
-      } else if (operand.text.starts_with(kMark)) {
-        add_value(frame.arguments[std::stoul(operand.text.substr(1))], inner);
-      } else {
-        inner.text += operand.text;
-        inner.values.push_back({});
+  Status emit_steps(const std::vector<Step>& steps, Values& values, int depth) {
+    for (const Step& step : steps) {
+      std::vector<Value> operands;
+      for (const StepOperand& o : step.operands) {
+        // A number of the call stays what it is, a hole in the recipe.
+        const Ref ref = o.is_ref ? o.ref
+                                 : Ref{Ref::Kind::kOperand,
+                                       static_cast<uint32_t>(o.argument)};
+        operands.push_back(o.is_ref || o.argument >= 0 ? values[ref] : Value{});
+      }
+      std::vector<Value> made;
+      Status s = emit_step(step, operands, made, depth);
+      if (!s.ok()) return s;
+      for (size_t r = 0; r < made.size(); ++r) {
+        values.set(step.results[r], made[r]);
       }
     }
-    for (const auto& [key, value] : step.keys) {
-      inner.text += ' ';
-      inner.text += key;
-      inner.text += '=';
-      inner.text += value;
-    }
-    std::vector<Value> made;
-    if (Status s = emit_inner(inner, made, depth); !s.ok()) {
-      return Error{outer.op->name + ": in its expansion: " + s.error().message};
-    }
-    for (size_t r = 0; r < made.size(); ++r) frame[step.results[r]] = made[r];
     return ok_status();
   }
 
-  // An operand by a name that no one reads; a number by its digits.
-  void add_value(const Value& value, Inner& inner) {
-    GT_CHECK(value.root != kNoValue);
-    inner.text += root(value).is_number() ? root(value).number : "v";
-    inner.values.push_back(value);
-  }
-
-  Status emit_inner(const Inner& inner, std::vector<Value>& results,
-                    int depth) {
-    Line line;
-    if (Status s = parse_line(inner.text, line); !s.ok()) return s;
-    GT_CHECK(line.operands.size() == inner.values.size());
+  // Adds the steps of a step of a row. Where an operand has no value, the
+  // step's own text stands.
+  Status emit_step(Step step, const std::vector<Value>& operands,
+                   std::vector<Value>& results, int depth) {
     std::vector<const Type*> types;
-    for (const Value& value : inner.values) types.push_back(&value.type);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      StepOperand& o = step.operands[i];
+      const bool has_value = operands[i].root != kNoValue;
+      GT_CHECK(has_value || !o.is_ref);
+      if (has_value && root(operands[i]).is_number()) {
+        o.is_ref = false;
+        o.text = root(operands[i]).number;
+      }
+      types.push_back(o.is_ref ? &operands[i].type : nullptr);
+    }
     Call call;
-    if (Status s = gt::bind(line, types, call); !s.ok()) return s;
+    if (Status s = bind_step(step, types, call); !s.ok()) return s;
     std::vector<Value> arguments;
     for (const Argument& a : call.arguments) {
-      arguments.push_back(inner_argument(a, inner));
+      arguments.push_back(
+          a.absent ? Value{}
+                   : argument_of(a, operands[static_cast<size_t>(a.operand)]));
     }
     return emit(call, arguments, results, depth + 1);
   }
 
-  Value inner_argument(const Argument& a, const Inner& inner) {
-    if (a.absent) return {};
-    const Value& value = inner.values[static_cast<size_t>(a.operand)];
+  Value argument_of(const Argument& a, const Value& value) {
     if (a.role == Role::kTensor) {
       return value.root == kNoValue && a.literal ? constant(a) : value;
     }
@@ -305,8 +243,7 @@ Result<std::unique_ptr<Recipe>> build_recipe(const Call& call,
 }
 
 Result<std::unique_ptr<Recipe>> build_group_recipe(
-    const Op& op, const std::vector<Type>& pieces,
-    const std::vector<std::string>& lines, size_t results,
+    const Op& op, const std::vector<Type>& pieces, const GroupProgram& program,
     const BuilderContext& context) {
   auto recipe = std::make_unique<Recipe>();
   recipe->op = &op;
@@ -314,8 +251,7 @@ Result<std::unique_ptr<Recipe>> build_group_recipe(
   for (const Type& type : pieces) {
     recipe->line_bytes += static_cast<double>(type.bytes());
   }
-  const Status s =
-      Builder(context, *recipe).build_group(pieces, lines, results);
+  const Status s = Builder(context, *recipe).build_group(pieces, program);
   if (!s.ok()) return s.error();
   return recipe;
 }

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "exec/backend/backend.h"
 #include "exec/decode/recipe.h"
+#include "spmd/group_program.h"
 
 namespace gt {
 
@@ -24,11 +23,10 @@ struct BuilderContext {
 Result<std::unique_ptr<Recipe>> build_recipe(const Call& call,
                                              const BuilderContext& context);
 
-// The recipe of what an op does between ranks, as lib/spmd writes it: lines
-// over the pieces a0, a1, ... that give r0, r1, ...
+// The recipe of what an op does between ranks: the group's program over these
+// pieces.
 Result<std::unique_ptr<Recipe>> build_group_recipe(
-    const Op& op, const std::vector<Type>& pieces,
-    const std::vector<std::string>& lines, size_t results,
+    const Op& op, const std::vector<Type>& pieces, const GroupProgram& program,
     const BuilderContext& context);
 
 }  // namespace gt

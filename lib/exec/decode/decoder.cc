@@ -83,7 +83,7 @@ Decoding Decoder::decode(const Line& line, std::string_view text) {
     return out;
   }
   if (s.ok()) {
-    s = entry->action == Action::kRun ? decode_run(line, *entry, out)
+    s = entry->action == Action::kRun ? decode_run(line, *entry)
                                       : decode_output(line, *entry);
   }
   if (!s.ok()) {
@@ -136,13 +136,11 @@ Status Decoder::decode_output(const Line& line, LineEntry& entry) {
   return ok_status();
 }
 
-Status Decoder::decode_run(const Line& line, LineEntry& entry, Decoding& out) {
+Status Decoder::decode_run(const Line& line, LineEntry& entry) {
   if (Status s = gt::bind(line, operand_types_, call_); !s.ok()) return s;
-  std::unique_ptr<Recipe> evicted;
-  auto recipe = recipes_.obtain(call_, evicted);
-  if (evicted != nullptr) out.evicted.push_back(std::move(evicted));
+  auto recipe = recipes_.obtain(call_);
   if (!recipe.ok()) return Error{recipe.error().message, line.op_column};
-  entry.recipe = recipe.value();
+  entry.recipe = std::move(recipe.value());
   for (const Argument& a : call_.arguments) {
     LineOperand operand;
     if (a.literal) {
@@ -159,13 +157,10 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry, Decoding& out) {
 }
 
 Status Decoder::decode_group(const Op& op, const std::vector<Type>& pieces,
-                             const std::vector<std::string>& lines,
-                             size_t results, LineEntry& entry, Decoding& out) {
-  std::unique_ptr<Recipe> evicted;
-  auto recipe = recipes_.obtain_group(op, pieces, lines, results, evicted);
-  if (evicted != nullptr) out.evicted.push_back(std::move(evicted));
-  if (!recipe.ok()) return Error{op.name + ": " + recipe.error().message, 0};
-  entry.recipe = recipe.value();
+                             const GroupProgram& program, LineEntry& entry) {
+  auto recipe = recipes_.obtain_group(op, pieces, program);
+  if (!recipe.ok()) return recipe.error();
+  entry.recipe = std::move(recipe.value());
   add_in_place(entry);
   return ok_status();
 }

@@ -14,12 +14,9 @@
 namespace gt {
 
 struct Decoding {
-  std::unique_ptr<LineEntry> entry;     // null: rejected, or poisoned
-  Fault poison;                         // an operand failed before
-  Error error;                          // why it is rejected
-  std::unique_ptr<LineEntry> rejected;  // what was made of it before
-  // To be deleted in queue order.
-  std::vector<std::unique_ptr<Recipe>> evicted;
+  std::unique_ptr<LineEntry> entry;  // null: rejected, or poisoned
+  Fault poison;                      // an operand failed before
+  Error error;                       // why it is rejected
 };
 
 class Decoder {
@@ -31,14 +28,13 @@ class Decoder {
   Decoding decode(const Line& line, std::string_view text);
   // Kernels for the pieces of a group, as the recipe of the line's op.
   Status decode_group(const Op& op, const std::vector<Type>& pieces,
-                      const std::vector<std::string>& lines, size_t results,
-                      LineEntry& entry, Decoding& out);
+                      const GroupProgram& program, LineEntry& entry);
   // Returns the memory that a very long line took.
   void forget_line();
 
  private:
   Status find_operands(const Line& line, Fault& poison);
-  Status decode_run(const Line& line, LineEntry& entry, Decoding& out);
+  Status decode_run(const Line& line, LineEntry& entry);
   Status decode_output(const Line& line, LineEntry& entry);
   const Register* find_register(const Operand& operand) const;
   LineOperand operand_of(const Register& r) const;

@@ -58,7 +58,7 @@ struct LineEntry {
 
   std::string text;  // without notes
   Action action = Action::kRun;
-  Recipe* recipe = nullptr;           // of kRun; a reference is held
+  std::shared_ptr<Recipe> recipe;     // of kRun
   std::vector<LineOperand> operands;  // of kRun: by the recipe's argument
   std::vector<LineResult> results;
   std::vector<int32_t> in_place;  // by block: the operand that may lend memory

@@ -49,7 +49,7 @@ Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
   out.entry->action = Action::kParts;
   if (Status s = decode_parts(line, mesh, out); !s.ok()) {
     out.error = s.error();
-    out.rejected = std::move(out.entry);  // its parts hold recipes
+    out.entry = nullptr;
   }
   return out;
 }
@@ -213,7 +213,6 @@ Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
                                   Decoding& out) {
   const std::string text = text_of(local);
   Decoding part = decoder_.decode(local, text);
-  for (auto& recipe : part.evicted) out.evicted.push_back(std::move(recipe));
   if (part.entry == nullptr) {
     if (part.poison == nullptr) return part.error;
     add_failure(local, part.poison, *out.entry);
@@ -295,8 +294,7 @@ Status PlacedDecoder::add_group(const Line& line, const Group& group,
     part->results.push_back({id, registers_[id].stamp.generation});
   }
   Status s = decoder_.decode_group(*find_op(line.op), group.pieces,
-                                   group.program.lines, group.program.results,
-                                   *part, out);
+                                   group.program, *part);
   if (!s.ok()) return Error{s.error().message, line.op_column};
   out.entry->parts.push_back(std::move(part));
   return ok_status();
@@ -328,7 +326,7 @@ Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
         {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0});
   }
   Status s = decoder_.decode_group(*find_op(line.op), whole.value().pieces,
-                                   whole.value().program.lines, 1, *part, out);
+                                   whole.value().program, *part);
   if (!s.ok()) return Error{s.error().message, line.op_column};
   out.entry->parts.push_back(std::move(part));
   return ok_status();

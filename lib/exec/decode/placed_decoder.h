@@ -20,7 +20,7 @@ class PlacedDecoder {
       : decoder_(decoder), registers_(registers), types_(types) {}
 
   // This worker is one of several. Both outlive the decoder.
-  void join(const Hosting& hosting, comm::Programs& programs) {
+  void join(const Hosting& hosting, RecipeTable& programs) {
     hosting_ = &hosting;
     programs_ = &programs;
   }
@@ -80,7 +80,7 @@ class PlacedDecoder {
   Registers& registers_;
   TypeTable& types_;
   const Hosting* hosting_ = nullptr;
-  comm::Programs* programs_ = nullptr;
+  RecipeTable* programs_ = nullptr;
 };
 
 // The notes that a line's meaning depends on when there are other workers.

@@ -264,7 +264,7 @@ Decoding PlacedDecoder::decode_transfer(const Line& line,
   out.entry->action = Action::kExchange;
   if (Status s = decode_sent(line, *out.entry); !s.ok()) {
     out.error = s.error();
-    out.rejected = std::move(out.entry);
+    out.entry = nullptr;
   }
   return out;
 }

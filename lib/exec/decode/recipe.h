@@ -41,9 +41,7 @@ struct RecipeResult {
 enum class Literal : uint8_t { kNone, kFloat, kInteger, kBool };
 
 struct Recipe {
-  std::string text;  // its key in the table of recipes
   const Op* op = nullptr;
-  uint32_t references = 0;  // of lines and the table; the enqueuer's
   uint32_t arguments = 0;
   uint32_t literals = 0;  // arguments that are numbers, 8 bytes each
   // One step that takes the arguments and writes the blocks, in order: its

@@ -17,6 +17,25 @@ void append_text(std::string& out, std::string_view text) {
   out += text;
 }
 
+void append_step(std::string& out, const Step& step) {
+  append_bytes(out, step.op->id);
+  append_bytes(out, static_cast<uint32_t>(step.operands.size()));
+  for (const StepOperand& operand : step.operands) {
+    out += operand.is_ref ? 'R' : '=';
+    if (operand.is_ref) {
+      append_bytes(out, operand.ref);
+    } else {
+      append_text(out, operand.text);
+    }
+  }
+  append_bytes(out, static_cast<uint32_t>(step.keys.size()));
+  for (const auto& [key, value] : step.keys) {
+    append_text(out, key);
+    append_text(out, value);
+  }
+  for (const Ref& ref : step.results) append_bytes(out, ref);
+}
+
 }  // namespace
 
 void RecipeTable::write_key(const Call& call) {
@@ -46,70 +65,56 @@ void RecipeTable::write_key(const Call& call) {
   }
 }
 
-Result<Recipe*> RecipeTable::obtain(const Call& call,
-                                    std::unique_ptr<Recipe>& evicted) {
-  write_key(call);
-  // A kernel may want scratch memory for sizes that no machine has.
-  const auto build = [&]() -> Built {
-    try {
-      return build_recipe(call, context_);
-    } catch (const std::exception& e) {
-      return Error{call.op->name + ": cannot be prepared: " + e.what()};
-    }
-  };
-  return obtain_keyed(build, evicted);
-}
-
-Result<Recipe*> RecipeTable::obtain_group(const Op& op,
-                                          const std::vector<Type>& pieces,
-                                          const std::vector<std::string>& lines,
-                                          size_t results,
-                                          std::unique_ptr<Recipe>& evicted) {
+void RecipeTable::write_key(const Op& op, const std::vector<Type>& pieces,
+                            const GroupProgram& program) {
   key_.clear();
   append_bytes(key_, op.id);
   key_ += 'G';
   for (const Type& type : pieces) {
     append_bytes(key_, context_.types.intern(type));
   }
-  for (const std::string& line : lines) append_text(key_, line);
-  const auto build = [&]() -> Built {
-    try {
-      return build_group_recipe(op, pieces, lines, results, context_);
-    } catch (const std::exception& e) {
-      return Error{std::string("cannot be prepared: ") + e.what()};
-    }
-  };
-  return obtain_keyed(build, evicted);
+  for (const Step& step : program.steps) append_step(key_, step);
 }
 
-Result<Recipe*> RecipeTable::obtain_keyed(const std::function<Built()>& build,
-                                          std::unique_ptr<Recipe>& evicted) {
+Result<std::shared_ptr<Recipe>> RecipeTable::obtain(const Call& call) {
+  write_key(call);
+  return obtain([&]() -> Built {
+    try {
+      return build_recipe(call, context_);
+    } catch (const std::exception& e) {
+      return Error{call.op->name + ": cannot be prepared: " + e.what()};
+    }
+  });
+}
+
+Result<std::shared_ptr<Recipe>> RecipeTable::obtain_group(
+    const Op& op, const std::vector<Type>& pieces,
+    const GroupProgram& program) {
+  write_key(op, pieces, program);
+  return obtain([&]() -> Built {
+    try {
+      auto built = build_group_recipe(op, pieces, program, context_);
+      if (built.ok()) return built;
+      return Error{op.name + ": " + built.error().message};
+    } catch (const std::exception& e) {
+      return Error{op.name + ": cannot be prepared: " + e.what()};
+    }
+  });
+}
+
+Result<std::shared_ptr<Recipe>> RecipeTable::obtain(
+    const std::function<Built()>& build) {
   const uint64_t hash = hash_bytes(key_);
   if (keeps_) {
-    if (Recipe* known = recipes_.find(hash, key_)) {
-      ++known->references;
-      return known;
-    }
+    if (const Known* known = known_.find(hash, key_)) return known->recipe;
   }
   auto built = build();
   if (!built.ok()) return built.error();
-  Recipe* recipe = built.value().release();
-  recipe->references = 1;
-  if (!keeps_ || recipe->is_exact || key_.size() > kMaxKey) return recipe;
-  recipe->text = key_;
-  ++recipe->references;
-  evicted = recipes_.insert(hash, std::unique_ptr<Recipe>(recipe));
-  if (evicted != nullptr && --evicted->references > 0) (void)evicted.release();
+  std::shared_ptr<Recipe> recipe = std::move(built.value());
+  if (keeps_ && !recipe->is_exact && key_.size() <= kMaxKey) {
+    known_.insert(hash, std::make_unique<Known>(Known{key_, recipe}));
+  }
   return recipe;
-}
-
-std::unique_ptr<Recipe> RecipeTable::release(Recipe* recipe) {
-  return std::unique_ptr<Recipe>(--recipe->references == 0 ? recipe : nullptr);
-}
-
-void RecipeTable::clear() {
-  recipes_.for_each([](Recipe* recipe) { delete recipe; });
-  recipes_.forget();
 }
 
 }  // namespace gt

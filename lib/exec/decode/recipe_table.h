@@ -12,39 +12,42 @@
 
 namespace gt {
 
+// One for each queue, since a kernel belongs to the thread that runs it. A
+// recipe lives as long as a line has it, so lines that run must not be deleted
+// before they have run.
 class RecipeTable {
  public:
+  // `keeps`: false to prepare every recipe anew.
   RecipeTable(const BuilderContext& context, bool keeps)
-      : context_(context), recipes_(keeps ? kSets : 1), keeps_(keeps) {}
+      : context_(context), known_(keeps ? kSets : 1), keeps_(keeps) {}
 
-  // The recipe of a bound call, with a reference for the caller. What had to
-  // make room for it is left in `evicted`, if nothing refers to it any more.
-  Result<Recipe*> obtain(const Call& call, std::unique_ptr<Recipe>& evicted);
-
-  // The same of lines over a group's pieces (builder.h).
-  Result<Recipe*> obtain_group(const Op& op, const std::vector<Type>& pieces,
-                               const std::vector<std::string>& lines,
-                               size_t results,
-                               std::unique_ptr<Recipe>& evicted);
-
-  // Ends the caller's reference; returns the recipe if it was the last.
-  static std::unique_ptr<Recipe> release(Recipe* recipe);
-
-  // Forgets all recipes, when nothing refers to any and the queue is drained.
-  void clear();
+  // The recipe of a bound call. Errors: what the backend lacks, and what its
+  // library says to sizes that no machine has room for.
+  Result<std::shared_ptr<Recipe>> obtain(const Call& call);
+  // The same of a program over a group's pieces (builder.h).
+  Result<std::shared_ptr<Recipe>> obtain_group(const Op& op,
+                                               const std::vector<Type>& pieces,
+                                               const GroupProgram& program);
+  // Forgets all recipes: types have other numbers now.
+  void clear() { known_.clear(); }
 
  private:
   static constexpr size_t kSets = 1024;
   static constexpr size_t kMaxKey = 4096;
 
+  struct Known {
+    std::string text;
+    std::shared_ptr<Recipe> recipe;
+  };
   void write_key(const Call& call);
-  using Built = Result<std::unique_ptr<Recipe>>;
+  void write_key(const Op& op, const std::vector<Type>& pieces,
+                 const GroupProgram& program);
   // `build` makes the recipe of key_ if the table has none.
-  Result<Recipe*> obtain_keyed(const std::function<Built()>& build,
-                               std::unique_ptr<Recipe>& evicted);
+  using Built = Result<std::unique_ptr<Recipe>>;
+  Result<std::shared_ptr<Recipe>> obtain(const std::function<Built()>& build);
 
   BuilderContext context_;
-  Cache<Recipe> recipes_;
+  Cache<Known> known_;
   bool keeps_;
   std::string key_;
 };

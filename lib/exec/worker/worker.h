@@ -123,11 +123,8 @@ class Worker final : private Pool::Owner {
   void declare(const Line& line, std::string_view text, const Where& origin);
   void keep(std::unique_ptr<LineEntry> entry, uint64_t hash);
   void dispose(std::unique_ptr<LineEntry> entry);
-  static void release_recipes(LineEntry& entry,
-                              std::vector<std::unique_ptr<Recipe>>& unused);
   Where origin_at(const Line& line);
   void reset_tables();
-  void forget_lines();
 
   void take_comment(std::string_view text, const std::string* file,
                     uint64_t number);
@@ -158,12 +155,13 @@ class Worker final : private Pool::Owner {
 
   // worker_exchange.cc: with other workers.
   struct Attached {
-    Attached(const comm::EngineOptions& options, const BuilderContext& context)
+    Attached(const comm::EngineOptions& options, const BuilderContext& context,
+             bool caches)
         : hosting(options.self, options.workers),
-          programs(context),
+          programs(context, caches),
           engine(options) {}
     Hosting hosting;
-    comm::Programs programs;
+    RecipeTable programs;
     comm::Engine engine;
     size_t outstanding = 0;  // exchanges that were not taken back
     size_t held = 0;         // bytes of theirs

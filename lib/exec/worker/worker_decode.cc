@@ -58,10 +58,6 @@ void Worker::decode_line(std::string_view whole, const Split& parts,
           ? placed_decoder_.decode(line_, parts.text, meshes_.of(line_))
       : is_transfer(line_) ? placed_decoder_.decode_transfer(line_, parts.text)
                            : decoder_.decode(line_, parts.text);
-  for (auto& recipe : decoding.evicted) {
-    enqueue_job(dispose_job(std::move(recipe)), kJobCost);
-  }
-  if (decoding.rejected != nullptr) dispose(std::move(decoding.rejected));
   if (decoding.entry != nullptr) {
     take_notes(*decoding.entry, parts.notes, at);
     decoding.entry->mesh_version = placement_version();
@@ -110,22 +106,7 @@ void Worker::keep(std::unique_ptr<LineEntry> entry, uint64_t hash) {
 
 // Tasks on the queue still refer to the entry's text and recipe.
 void Worker::dispose(std::unique_ptr<LineEntry> entry) {
-  std::vector<std::unique_ptr<Recipe>> unused;
-  release_recipes(*entry, unused);
   enqueue_job(dispose_job(std::move(entry)), 0);
-  for (auto& recipe : unused) enqueue_job(dispose_job(std::move(recipe)), 0);
-}
-
-// Ends the entry's references; the recipes that nobody else refers to are
-// added to `unused`.
-void Worker::release_recipes(LineEntry& entry,
-                             std::vector<std::unique_ptr<Recipe>>& unused) {
-  if (entry.recipe != nullptr) {
-    if (auto recipe = RecipeTable::release(entry.recipe)) {
-      unused.push_back(std::move(recipe));
-    }
-  }
-  for (const auto& part : entry.parts) release_recipes(*part, unused);
 }
 
 // Notes other than those the entry was last seen with: are they well-formed?
@@ -188,20 +169,11 @@ Where Worker::origin_at(const Line& line) {
 void Worker::reset_tables() {
   reap_all();
   queue_.drain();
-  forget_lines();
+  lines_.clear();
   recipes_.clear();
+  if (attached_ != nullptr) attached_->programs.clear();
   at_files_.clear();
   registers_.renumber_types(types_);
-}
-
-// The queue is drained.
-void Worker::forget_lines() {
-  lines_.for_each([](LineEntry* entry) {
-    std::vector<std::unique_ptr<Recipe>> unused;
-    release_recipes(*entry, unused);
-    delete entry;
-  });
-  lines_.forget();
 }
 
 void Worker::reject_line(const Line& line, const Error& error,

@@ -27,8 +27,6 @@ std::string_view next_word(std::string_view& text) {
 Worker::~Worker() {
   if (attached_ != nullptr) attached_->engine.abort("the worker ends");
   queue_.drain();
-  attached_.reset();
-  forget_lines();
 }
 
 void Worker::attach(const Attachment& attachment) {
@@ -37,7 +35,7 @@ void Worker::attach(const Attachment& attachment) {
                                     backend_.has_data(), attachment.names,
                                     attachment.patience, attachment.watch};
   attached_ = std::make_unique<Attached>(
-      options, BuilderContext{attachment.backend, types_, saves_});
+      options, BuilderContext{attachment.backend, types_, saves_}, caches_);
   placed_decoder_.join(attached_->hosting, attached_->programs);
 }
 
