@@ -11,7 +11,7 @@ namespace {
 
 class PoolTest : public ::testing::Test, public Pool::Owner {
  protected:
-  void release_later(void* /*data*/, size_t bytes) override {
+  void release_later(std::unique_ptr<Value> /*value*/, size_t bytes) override {
     released += bytes;
   }
   void drain() override { ++drains; }
@@ -42,7 +42,7 @@ TEST_F(PoolTest, AReleasedBufferIsTheNextOne) {
     Buffer* first = pool.allocate(c);
     Buffer* second = pool.allocate(c);
     ASSERT_NE(first, second);
-    EXPECT_NE(first->data, second->data);
+    EXPECT_NE(first->value, second->value);
     Pool::retain(first);
     Pool::retain(first);
     pool.drop(first);

@@ -9,7 +9,8 @@ namespace {
 
 class RegistersTest : public ::testing::Test, public Pool::Owner {
  protected:
-  void release_later(void* /*data*/, size_t /*bytes*/) override {}
+  void release_later(std::unique_ptr<Value> /*value*/,
+                     size_t /*bytes*/) override {}
   void drain() override {}
 
   Buffer* buffer() {

@@ -4,10 +4,6 @@
 
 #include <algorithm>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "base/text.h"
 
 namespace gt::comm {
@@ -91,9 +87,6 @@ void Engine::abort(const std::string& why) {
 // ---- the thread -------------------------------------------------------------
 
 void Engine::loop() {
-#ifdef _OPENMP
-  omp_set_num_threads(1);  // what compute leaves over is not much
-#endif
   greet();
   for (;;) {
     if (is_aborted_.load()) drop_all_readers();

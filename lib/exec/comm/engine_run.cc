@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exec/comm/engine.h"
+#include "exec/queue/interpreter.h"
 
 namespace gt::comm {
 namespace {
@@ -17,17 +18,17 @@ Tag tag_of(const ExchangeRun& op, size_t step, uint32_t source) {
 }
 
 // An export's value: of the line's operand, or made in the step before.
-struct Value {
+struct Exported {
   const void* data = nullptr;
   Fault fault;
 };
-Value value_of(const ExchangeRun& op, size_t step, size_t own) {
+Exported value_of(const ExchangeRun& op, size_t step, size_t own) {
   if (step > 0) {
     const ExchangeRun::Made& made = op.made[step - 1][own];
-    return {made.output, made.fault};
+    return {made.output == nullptr ? nullptr : made.output->data, made.fault};
   }
   const ExchangeRun::Shown& shown = op.shown[own];
-  return {shown.data, shown.fault};
+  return {shown.value == nullptr ? nullptr : shown.value->data, shown.fault};
 }
 
 uint64_t steady_nanos() {
@@ -91,7 +92,7 @@ void Engine::show(const OpPtr& op, size_t step) {
   const std::vector<Export>& exports = op->exchange->parts[step].exports;
   for (size_t e = 0; e < exports.size(); ++e) {
     const Tag tag = tag_of(*op, step, exports[e].source);
-    const Value value = value_of(*op, step, e);
+    const Exported value = value_of(*op, step, e);
     Shown shown{op, value.data, exports[e].type, value.fault, {}};
     for (const unsigned worker : exports[e].readers) {
       if (peers_[worker].lost == nullptr) shown.readers.push_back(worker);
@@ -127,9 +128,12 @@ void Engine::make(ExchangeRun& op, size_t step, size_t t) {
   std::vector<const void*> arguments;
   for (size_t i = 0; i < target.inputs.size(); ++i) {
     const bool is_wanted = made.fault == nullptr && !made.is_shared;
-    void* pack = target.program == nullptr ? made.output
-                 : made.packs.empty()      ? nullptr
-                                           : made.packs[i];
+    void* pack = nullptr;
+    if (target.program != nullptr) {
+      pack = made.packs.empty() ? nullptr : made.packs[i];
+    } else if (made.output != nullptr) {
+      pack = made.output->data;
+    }
     Fault fault;
     arguments.push_back(
         read(op, step, target.inputs[i], pack, is_wanted, fault));
@@ -138,8 +142,9 @@ void Engine::make(ExchangeRun& op, size_t step, size_t t) {
   if (made.fault != nullptr || made.is_shared || !options_.has_data) return;
   if (target.program != nullptr) {
     run_program(op, target, made, arguments);
-  } else if (!arguments.empty() && arguments[0] != made.output) {
-    std::memcpy(made.output, arguments[0], target.inputs[0].region.bytes());
+  } else if (!arguments.empty() && arguments[0] != made.output->data) {
+    std::memcpy(made.output->data, arguments[0],
+                target.inputs[0].region.bytes());
   }
   if (options_.watch != nullptr) note_use(target);
 }
@@ -148,29 +153,17 @@ void Engine::run_program(ExchangeRun& op, const Target& target,
                          ExchangeRun::Made& made,
                          const std::vector<const void*>& arguments) {
   const Recipe& recipe = *target.program;
-  const size_t blocks = arguments.size();
-  const size_t constants = blocks + made.blocks.size();
-  std::vector<const void*> in;
-  std::vector<void*> out;
-  for (const RecipeStep& step : recipe.steps) {
-    in.clear();
-    out.clear();
-    for (const int32_t v : step.in) {
-      const auto i = static_cast<size_t>(v);
-      in.push_back(v == kNoValue   ? nullptr
-                   : i < blocks    ? arguments[i]
-                   : i < constants ? made.blocks[i - blocks]
-                                   : static_cast<const void*>(
-                                         &recipe.constants[i - constants]));
-    }
-    for (const int32_t v : step.out) {
-      out.push_back(made.blocks[static_cast<size_t>(v) - blocks]);
-    }
-    const Status s = run_kernel(*step.kernel, in, out);
-    if (s.ok()) continue;
-    made.fault = fail(op, s.error().message);
-    return;
+  std::vector<Value> own;  // whose error slots are this thread's
+  for (const void* data : arguments) {
+    own.push_back({const_cast<void*>(data), nullptr});  // NOLINT: only read
   }
+  for (const Value* block : made.blocks) own.push_back({block->data, nullptr});
+  std::vector<Value*> values;
+  for (Value& value : own) values.push_back(&value);
+  Interpreter().run(recipe, values, [&op](const Error& error) {
+    return fail(op, error.message);
+  });
+  made.fault = values[static_cast<size_t>(recipe.results[0].value)]->fault;
 }
 
 // Waits until it is there; null when it has failed or is not wanted.
@@ -211,7 +204,7 @@ const void* Engine::read(ExchangeRun& op, size_t step, const Input& input,
 
 const void* Engine::read_own(ExchangeRun& op, size_t step, const Input& input,
                              void* pack, bool is_wanted, Fault& fault) const {
-  const Value value = value_of(op, step, static_cast<size_t>(input.own));
+  const Exported value = value_of(op, step, static_cast<size_t>(input.own));
   fault = value.fault;
   if (fault != nullptr || !is_wanted || value.data == nullptr ||
       !options_.has_data) {

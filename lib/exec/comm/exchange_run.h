@@ -12,7 +12,7 @@
 #include "base/exit.h"
 #include "exec/comm/exchange.h"
 #include "exec/memory/pool.h"
-#include "exec/queue/executor.h"
+#include "exec/trace/trace.h"
 #include "exec/worker/where.h"
 
 namespace gt::comm {
@@ -20,7 +20,7 @@ namespace gt::comm {
 struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   // A value of this worker's that the first step shows.
   struct Shown {
-    const void* data = nullptr;
+    const Value* value = nullptr;  // null: of a fence, or it has failed
     Fault fault;
     // It is the result of an exchange before that compute has not waited for.
     std::shared_ptr<const ExchangeRun> from;
@@ -28,10 +28,10 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   };
   // A value that a target makes.
   struct Made {
-    void* output = nullptr;
-    std::vector<void*> blocks;  // of its program
-    std::vector<void*> packs;   // by input: where it is put together, or null
-    bool is_shared = false;     // the output is the operand: nothing to do
+    Value* output = nullptr;
+    std::vector<Value*> blocks;  // of its program
+    std::vector<void*> packs;    // by input: where it is put together, or null
+    bool is_shared = false;      // the output is the operand: nothing to do
     Fault fault;
   };
 

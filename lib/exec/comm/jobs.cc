@@ -10,9 +10,9 @@ class StartJob final : public Job {
       : engine_(engine), op_(std::move(op)) {}
   void run(Executor& executor) override {
     for (ExchangeRun::Shown& shown : op_->shown) {
-      if (shown.fault != nullptr || shown.from != nullptr) continue;
-      if (const Fault* fault = executor.fault_of(shown.data)) {
-        shown.fault = *fault;
+      if (shown.value == nullptr || shown.from != nullptr) continue;
+      if (shown.value->fault != nullptr) {
+        shown.fault = shown.value->fault;
       } else if (executor.stopped()) {
         shown.fault =
             std::make_shared<const std::string>(executor.stopped_by());
@@ -30,16 +30,16 @@ class StartJob final : public Job {
 class AdoptJob final : public Job {
  public:
   explicit AdoptJob(std::shared_ptr<ExchangeRun> op,
-                    std::vector<const void*> results)
+                    std::vector<Value*> results)
       : op_(std::move(op)), results_(std::move(results)) {}
   void run(Executor& executor) override {
     Engine::wait(*op_);
     for (size_t t = 0; t < results_.size(); ++t) {
       if (results_[t] == nullptr) continue;
       if (const Fault& fault = op_->result_fault(t)) {
-        executor.poison(results_[t], fault);
+        executor.interpreter().poison(*results_[t], fault);
       } else {
-        executor.forget(results_[t]);
+        executor.interpreter().clear(*results_[t]);
       }
     }
     if (!op_->error) return;
@@ -48,11 +48,8 @@ class AdoptJob final : public Job {
 
  private:
   std::shared_ptr<ExchangeRun> op_;
-  std::vector<const void*> results_;  // by target of the last step; or null
+  std::vector<Value*> results_;  // by target of the last step; or null
 };
-
-// So that it is told from other failures, as the loss of a peer.
-constexpr char kSaves = '\1';
 
 class TellSavesJob final : public Job {
  public:
@@ -61,8 +58,7 @@ class TellSavesJob final : public Job {
   void run(Executor& executor) override {
     const std::string failures = executor.saves().failures_in(file_);
     if (failures.empty()) return;
-    op_->shown[0].fault =
-        std::make_shared<const std::string>(kSaves + failures);
+    op_->shown[0].fault = std::make_shared<const std::string>(failures);
   }
 
  private:
@@ -75,10 +71,9 @@ class TakeSavesJob final : public Job {
   TakeSavesJob(std::shared_ptr<ExchangeRun> op, std::string file)
       : op_(std::move(op)), file_(std::move(file)) {}
   void run(Executor& executor) override {
-    const Fault& fault = op_->result_fault(0);
-    if (fault == nullptr) return executor.saves().take_failures(file_, {});
-    if (!fault->starts_with(kSaves)) return;
-    executor.saves().take_failures(file_, std::string_view(*fault).substr(1));
+    if (op_->error) return;  // the fence itself failed: nobody said anything
+    const Fault& told = op_->result_fault(0);
+    executor.saves().take_failures(file_, told == nullptr ? "" : *told);
   }
 
  private:
@@ -104,7 +99,7 @@ std::unique_ptr<Job> start_job(Engine& engine,
 }
 
 std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
-                               std::vector<const void*> results) {
+                               std::vector<Value*> results) {
   return std::make_unique<AdoptJob>(std::move(run), std::move(results));
 }
 

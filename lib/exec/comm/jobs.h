@@ -18,7 +18,7 @@ std::unique_ptr<Job> start_job(Engine& engine,
 // Compute waits for the exchange, and goes on with its results or their
 // failures. `results`: by target of the last step; null where there is none.
 std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
-                               std::vector<const void*> results);
+                               std::vector<Value*> results);
 
 // Of a fence for a file: its value, which has no bytes, fails with what failed
 // in the file, and the other takes that.

@@ -1,7 +1,6 @@
 #include "exec/decode/builder.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "exec/decode/draft.h"
 #include "exec/storage/load.h"
@@ -17,19 +16,8 @@ constexpr int kMaxDepth = 16;  // of expansions within expansions
 // Rough speeds of one core, to tell a matmul from an add.
 constexpr double kStepCost = 40;  // nanoseconds
 
-// The 8 bytes that a kernel reads for a literal of this weak dtype.
-uint64_t bits_of(const Number& number) {
-  uint64_t bits = 0;
-  if (number.kind == Number::Kind::kFloat) {
-    std::memcpy(&bits, &number.real, sizeof bits);
-  } else {
-    std::memcpy(&bits, &number.integer, sizeof bits);
-  }
-  return bits;
-}
-
 // A value in the making: memory or a number, seen as a type.
-struct Value {
+struct TypedRoot {
   int32_t root = kNoValue;
   Type type;
 };
@@ -40,11 +28,11 @@ class Builder {
       : context_(context), recipe_(recipe) {}
 
   Status build(const Call& call) {
-    std::vector<Value> arguments;
+    std::vector<TypedRoot> arguments;
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       arguments.push_back(argument(call.arguments[i], i));
     }
-    std::vector<Value> results;
+    std::vector<TypedRoot> results;
     if (Status s = emit(call, arguments, results, 0); !s.ok()) return s;
     finish(results);
     return ok_status();
@@ -52,14 +40,14 @@ class Builder {
 
   Status build_group(const std::vector<Type>& pieces,
                      const GroupProgram& program) {
-    std::vector<Value> arguments;
+    std::vector<TypedRoot> arguments;
     for (size_t i = 0; i < pieces.size(); ++i) {
       arguments.push_back(add_root(
           {Root::Kind::kArgument, static_cast<int32_t>(i), pieces[i], ""}));
     }
     Values values(std::move(arguments));
     if (Status s = emit_steps(program.steps, values, 0); !s.ok()) return s;
-    std::vector<Value> results;
+    std::vector<TypedRoot> results;
     for (uint32_t i = 0; i < program.results; ++i) {
       results.push_back(values[{Ref::Kind::kResult, i}]);
     }
@@ -68,33 +56,32 @@ class Builder {
   }
 
  private:
-  using Values = StepValues<Value>;  // of the steps of one expansion
+  using Values = StepValues<TypedRoot>;  // of the steps of one expansion
 
-  const Root& root(const Value& v) const {
+  const Root& root(const TypedRoot& v) const {
     return draft_.roots[static_cast<size_t>(v.root)];
   }
-  Value add_root(Root root) {
+  TypedRoot add_root(Root root) {
     const Type type = root.type;
     draft_.roots.push_back(std::move(root));
     return {static_cast<int32_t>(draft_.roots.size()) - 1, type};
   }
 
-  Value argument(const Argument& a, size_t i) {
+  TypedRoot argument(const Argument& a, size_t i) {
     if (a.absent || a.role != Role::kTensor) return {};
-    if (a.literal) ++recipe_.literals;
     return add_root({Root::Kind::kArgument, static_cast<int32_t>(i), a.type,
                      a.literal ? std::string(a.text) : ""});
   }
 
-  Value constant(const Argument& a) {
+  TypedRoot constant(const Argument& a) {
     recipe_.constants.push_back(bits_of(a.number));
     return add_root({Root::Kind::kConstant,
                      static_cast<int32_t>(recipe_.constants.size()) - 1, a.type,
                      std::string(a.text)});
   }
 
-  void finish(const std::vector<Value>& results) {
-    for (const Value& value : results) {
+  void finish(const std::vector<TypedRoot>& results) {
+    for (const TypedRoot& value : results) {
       draft_.results.push_back(value.root);
       recipe_.results.push_back({kNoValue, context_.types.intern(value.type)});
     }
@@ -102,8 +89,8 @@ class Builder {
   }
 
   // Adds the steps of `call` on these arguments; its results are appended.
-  Status emit(const Call& call, const std::vector<Value>& arguments,
-              std::vector<Value>& results, int depth) {
+  Status emit(const Call& call, const std::vector<TypedRoot>& arguments,
+              std::vector<TypedRoot>& results, int depth) {
     GT_CHECK(depth < kMaxDepth);
     if (call.op->row->alias) return emit_alias(call, arguments, results, depth);
     std::unique_ptr<Kernel> kernel = prepare(call);
@@ -116,7 +103,7 @@ class Builder {
       return expand(call, arguments, results, depth);
     }
     DraftStep step{std::move(kernel), {}, {}};
-    for (const Value& value : arguments) step.in.push_back(value.root);
+    for (const TypedRoot& value : arguments) step.in.push_back(value.root);
     for (const Type& type : call.results) {
       results.push_back(add_root({Root::Kind::kProduced, 0, type, ""}));
       step.out.push_back(results.back().root);
@@ -142,8 +129,8 @@ class Builder {
   }
 
   // The same memory under another type. A number has none, so it is written.
-  Status emit_alias(const Call& call, const std::vector<Value>& arguments,
-                    std::vector<Value>& results, int depth) {
+  Status emit_alias(const Call& call, const std::vector<TypedRoot>& arguments,
+                    std::vector<TypedRoot>& results, int depth) {
     if (!root(arguments[0]).is_number()) {
       results.push_back({arguments[0].root, call.results[0]});
       return ok_status();
@@ -154,14 +141,14 @@ class Builder {
     return emit_step(std::move(full), {{}, arguments[0]}, results, depth);
   }
 
-  Status expand(const Call& call, const std::vector<Value>& arguments,
-                std::vector<Value>& results, int depth) {
+  Status expand(const Call& call, const std::vector<TypedRoot>& arguments,
+                std::vector<TypedRoot>& results, int depth) {
     Values values(arguments);
     if (Status s = emit_steps(expansion_steps(call), values, depth); !s.ok()) {
       return Error{call.op->name + ": in its expansion: " + s.error().message};
     }
     for (uint32_t r = 0; r < call.results.size(); ++r) {
-      const Value& made = values[{Ref::Kind::kResult, r}];
+      const TypedRoot& made = values[{Ref::Kind::kResult, r}];
       GT_CHECK(made.root != kNoValue);
       results.push_back({made.root, call.results[r]});
     }
@@ -170,15 +157,16 @@ class Builder {
 
   Status emit_steps(const std::vector<Step>& steps, Values& values, int depth) {
     for (const Step& step : steps) {
-      std::vector<Value> operands;
+      std::vector<TypedRoot> operands;
       for (const StepOperand& o : step.operands) {
         // A number of the call stays what it is, a hole in the recipe.
         const Ref ref = o.is_ref ? o.ref
                                  : Ref{Ref::Kind::kOperand,
                                        static_cast<uint32_t>(o.argument)};
-        operands.push_back(o.is_ref || o.argument >= 0 ? values[ref] : Value{});
+        operands.push_back(o.is_ref || o.argument >= 0 ? values[ref]
+                                                       : TypedRoot{});
       }
-      std::vector<Value> made;
+      std::vector<TypedRoot> made;
       Status s = emit_step(step, operands, made, depth);
       if (!s.ok()) return s;
       for (size_t r = 0; r < made.size(); ++r) {
@@ -190,8 +178,8 @@ class Builder {
 
   // Adds the steps of a step of a row. Where an operand has no value, the
   // step's own text stands.
-  Status emit_step(Step step, const std::vector<Value>& operands,
-                   std::vector<Value>& results, int depth) {
+  Status emit_step(Step step, const std::vector<TypedRoot>& operands,
+                   std::vector<TypedRoot>& results, int depth) {
     std::vector<const Type*> types;
     for (size_t i = 0; i < operands.size(); ++i) {
       StepOperand& o = step.operands[i];
@@ -205,16 +193,16 @@ class Builder {
     }
     Call call;
     if (Status s = bind_step(step, types, call); !s.ok()) return s;
-    std::vector<Value> arguments;
+    std::vector<TypedRoot> arguments;
     for (const Argument& a : call.arguments) {
       arguments.push_back(
-          a.absent ? Value{}
+          a.absent ? TypedRoot{}
                    : argument_of(a, operands[static_cast<size_t>(a.operand)]));
     }
     return emit(call, arguments, results, depth + 1);
   }
 
-  Value argument_of(const Argument& a, const Value& value) {
+  TypedRoot argument_of(const Argument& a, const TypedRoot& value) {
     if (a.role == Role::kTensor) {
       return value.root == kNoValue && a.literal ? constant(a) : value;
     }

@@ -1,7 +1,6 @@
 #include "exec/decode/decoder.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/message.h"
 #include "ops/suggest.h"
@@ -25,16 +24,6 @@ Action action_of(std::string_view op) {
     default:
       return Action::kRun;
   }
-}
-
-uint64_t bits_of(const Number& number) {
-  uint64_t bits = 0;
-  if (number.kind == Number::Kind::kFloat) {
-    std::memcpy(&bits, &number.real, sizeof bits);
-  } else {
-    std::memcpy(&bits, &number.integer, sizeof bits);
-  }
-  return bits;
 }
 
 }  // namespace
@@ -103,7 +92,7 @@ void Decoder::forget_line() {
 
 LineOperand Decoder::operand_of(const Register& r) const {
   LineOperand operand;
-  operand.kind = LineOperand::Kind::kRegister;
+  operand.is_register = true;
   operand.id = registers_.id_of(r);
   operand.stamp = r.stamp;
   return operand;
@@ -142,14 +131,19 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry) {
   if (!recipe.ok()) return Error{recipe.error().message, line.op_column};
   entry.recipe = std::move(recipe.value());
   for (const Argument& a : call_.arguments) {
-    LineOperand operand;
-    if (a.literal) {
-      operand.kind = LineOperand::Kind::kNumber;
-      operand.bits = bits_of(a.number);
-    } else if (!a.absent && a.role == Role::kTensor) {
-      operand = operand_of(*found_[static_cast<size_t>(a.operand)]);
+    if (!a.literal && !a.absent && a.role == Role::kTensor) {
+      entry.operands.push_back(
+          operand_of(*found_[static_cast<size_t>(a.operand)]));
+      continue;
     }
-    entry.operands.push_back(operand);
+    // They stay where they are, since operands point to them.
+    if (entry.numbers.empty()) entry.numbers.reserve(call_.arguments.size());
+    LineNumber& number = entry.numbers.emplace_back();
+    if (a.literal) {
+      number.bits = bits_of(a.number);
+      number.value.data = &number.bits;
+    }
+    entry.operands.emplace_back().value = &number.value;
   }
   add_results(line, entry);
   add_in_place(entry);
@@ -200,9 +194,7 @@ bool Decoder::may_lend(const LineEntry& entry, RegisterId id,
   if (!dies) return false;
   for (size_t i = 0; i < entry.operands.size(); ++i) {
     const LineOperand& operand = entry.operands[i];
-    if (operand.kind != LineOperand::Kind::kRegister || operand.id != id) {
-      continue;
-    }
+    if (!operand.is_register || operand.id != id) continue;
     if (std::find(block.in_place.begin(), block.in_place.end(),
                   static_cast<int32_t>(i)) == block.in_place.end()) {
       return false;

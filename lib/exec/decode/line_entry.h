@@ -10,16 +10,22 @@
 #include "exec/comm/exchange.h"
 #include "exec/decode/recipe.h"
 #include "exec/decode/registers.h"
-#include "exec/queue/executor.h"
+#include "exec/trace/trace.h"
+#include "exec/worker/where.h"
 
 namespace gt {
 
 struct LineOperand {
-  enum class Kind : uint8_t { kNone, kRegister, kNumber };
-  Kind kind = Kind::kNone;
+  bool is_register = false;
   RegisterId id = 0;
-  Stamp stamp;        // of a register, when the line was decoded
-  uint64_t bits = 0;  // of a number: what its kernel reads
+  Stamp stamp;             // of a register, when the line was decoded
+  Value* value = nullptr;  // of no register: the entry's own
+};
+
+// A number of the line, as 8 bytes that a kernel reads; or nothing at all.
+struct LineNumber {
+  uint64_t bits = 0;
+  Value value;
 };
 
 struct LineResult {
@@ -60,6 +66,7 @@ struct LineEntry {
   Action action = Action::kRun;
   std::shared_ptr<Recipe> recipe;     // of kRun
   std::vector<LineOperand> operands;  // of kRun: by the recipe's argument
+  std::vector<LineNumber> numbers;    // that operands refer to
   std::vector<LineResult> results;
   std::vector<int32_t> in_place;  // by block: the operand that may lend memory
   std::string label;    // what print says, save's path, or fail's message

@@ -168,8 +168,7 @@ Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
     for (const int64_t rank : where.operands[o]) {
       if (!is_mine(line, rank)) continue;
       const Register* r = piece(line.operands[o], rank);
-      part->operands.push_back(
-          {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0});
+      part->operands.push_back({true, registers_.id_of(*r), r->stamp, nullptr});
     }
   }
   out.entry->parts.push_back(std::move(part));
@@ -285,8 +284,7 @@ Status PlacedDecoder::add_group(const Line& line, const Group& group,
   part->text = text_of(line);
   for (const int64_t rank : group.sources) {
     const Register* r = piece(*first_name(line), rank);
-    part->operands.push_back(
-        {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0});
+    part->operands.push_back({true, registers_.id_of(*r), r->stamp, nullptr});
   }
   for (const int64_t rank : group.targets) {
     const RegisterId id = registers_.obtain(
@@ -322,8 +320,7 @@ Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
   part->label = prints ? print_labels(line)[0] : unquote(line.operands[1].text);
   for (const int64_t rank : whole.value().sources) {
     const Register* r = piece(operand, rank);
-    part->operands.push_back(
-        {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0});
+    part->operands.push_back({true, registers_.id_of(*r), r->stamp, nullptr});
   }
   Status s = decoder_.decode_group(*find_op(line.op), whole.value().pieces,
                                    whole.value().program, *part);

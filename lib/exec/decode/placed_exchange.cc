@@ -104,7 +104,7 @@ void PlacedDecoder::add_shown(const Line& line, const std::string& name,
             to_string(types_[r->stamp.type].type) + ", but #pieces= says " +
             to_string(type);
   } else {
-    operand = {LineOperand::Kind::kRegister, registers_.id_of(*r), r->stamp, 0};
+    operand = {true, registers_.id_of(*r), r->stamp, nullptr};
   }
   entry.operands.push_back(operand);
   entry.crossing->faults.push_back(std::move(fault));

@@ -3,6 +3,7 @@
 // and changing numbers aside, so lines that differ only in them share one.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +18,13 @@ namespace gt {
 // A recipe's values are numbered: the arguments as in Kernel::run, then the
 // blocks of memory that each run takes, then the recipe's own constants.
 inline constexpr int32_t kNoValue = -1;
+
+// The 8 bytes that a kernel reads of a number, which is of a weak dtype.
+inline uint64_t bits_of(const Number& number) {
+  return number.kind == Number::Kind::kFloat
+             ? std::bit_cast<uint64_t>(number.real)
+             : std::bit_cast<uint64_t>(number.integer);
+}
 
 struct RecipeStep {
   std::unique_ptr<Kernel> kernel;
@@ -43,7 +51,6 @@ enum class Literal : uint8_t { kNone, kFloat, kInteger, kBool };
 struct Recipe {
   const Op* op = nullptr;
   uint32_t arguments = 0;
-  uint32_t literals = 0;  // arguments that are numbers, 8 bytes each
   // One step that takes the arguments and writes the blocks, in order: its
   // spans are the record's own words.
   bool is_simple = false;

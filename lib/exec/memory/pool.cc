@@ -39,9 +39,10 @@ Pool::Pool(Backend& backend, Owner& owner, size_t limit)
 Pool::~Pool() {
   // Buffers still referenced go too: nothing runs any more.
   for (Buffer& buffer : headers_) {
-    if (buffer.data == nullptr) continue;
     const size_t bytes = class_bytes_[buffer.size_class];
-    if (bytes > kSmall) backend_.release(buffer.data, bytes);
+    if (buffer.value == nullptr || bytes <= kSmall) continue;
+    backend_.release(buffer.value->data, bytes);
+    delete buffer.value;
   }
   for (void* slab : slabs_) backend_.release(slab, kSlab);
 }
@@ -65,7 +66,7 @@ Buffer* Pool::allocate_slow(uint32_t size_class) {
   void* data = obtain(bytes);
   if (data == nullptr) return nullptr;
   Buffer* buffer = new_header();
-  buffer->data = data;
+  buffer->value = new Value{data, nullptr};
   buffer->size_class = size_class;
   count(size_class);
   return buffer;
@@ -93,9 +94,10 @@ void Pool::trim(size_t target) {
     while (free_[c] != nullptr && held_ > target) {
       Buffer* buffer = free_[c];
       free_[c] = buffer->next;
-      owner_.release_later(buffer->data, class_bytes_[c]);
+      owner_.release_later(std::unique_ptr<Value>(buffer->value),
+                           class_bytes_[c]);
       held_ -= class_bytes_[c];
-      buffer->data = nullptr;
+      buffer->value = nullptr;
       buffer->next = spare_headers_;
       spare_headers_ = buffer;
     }
@@ -107,9 +109,12 @@ Buffer* Pool::take_slab(uint32_t size_class) {
   if (slab == nullptr) return nullptr;
   slabs_.push_back(slab);
   const size_t bytes = class_bytes_[size_class];
-  for (size_t at = 0; at + bytes <= kSlab; at += bytes) {
+  Value* value =
+      slab_values_.emplace_back(std::make_unique<Value[]>(kSlab / bytes)).get();
+  for (size_t at = 0; at + bytes <= kSlab; at += bytes, ++value) {
     Buffer* buffer = new_header();
-    buffer->data = slab + at;
+    value->data = slab + at;
+    buffer->value = value;
     buffer->size_class = size_class;
     buffer->next = free_[size_class];
     free_[size_class] = buffer;

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "exec/backend/backend.h"
+#include "exec/memory/value.h"
 
 namespace gt {
 
@@ -18,7 +20,7 @@ struct ExchangeRun;
 }
 
 struct Buffer {
-  void* data = nullptr;
+  Value* value = nullptr;
   Buffer* next = nullptr;  // in a free list
   // The exchange whose result it is, while compute has not waited for that.
   comm::ExchangeRun* pending = nullptr;
@@ -37,8 +39,8 @@ class Pool {
   class Owner {
    public:
     virtual ~Owner() = default;
-    // Calls backend.release(data, bytes) once the queue has run so far.
-    virtual void release_later(void* data, size_t bytes) = 0;
+    // Gives the memory of a value back once the queue has run so far.
+    virtual void release_later(std::unique_ptr<Value> value, size_t bytes) = 0;
     // Waits for the queue, releases of it included.
     virtual void drain() = 0;
   };
@@ -105,6 +107,7 @@ class Pool {
   std::deque<Buffer> headers_;  // stable addresses
   Buffer* spare_headers_ = nullptr;
   std::vector<void*> slabs_;
+  std::vector<std::unique_ptr<Value[]>> slab_values_;
 };
 
 }  // namespace gt

@@ -1,7 +1,6 @@
 #include "exec/queue/executor.h"
 
 #include <cstring>
-#include <exception>
 
 #include "stream/line.h"
 
@@ -18,15 +17,6 @@ size_t op_column(std::string_view text) {
 }
 
 }  // namespace
-
-Status run_kernel(Kernel& kernel, std::span<const void* const> in,
-                  std::span<void* const> out) {
-  try {
-    return kernel.run(in, out);
-  } catch (const std::exception& e) {
-    return Error{e.what()};
-  }
-}
 
 Executor::Executor(Backend& backend, Saves& saves, Writer& out,
                    ReportSink reports, bool fail_fast, Trace* trace)
@@ -54,13 +44,9 @@ void Executor::run(uint64_t* record) {
 }
 
 void Executor::run_traced(TaskRecord& task) {
-  const Recipe& recipe = *task.recipe;
-  const size_t values =
-      recipe.arguments + recipe.blocks.size() + recipe.literals;
   trace_->begin();
   run_task(task);
-  trace_->end(*static_cast<const TraceText*>(task.values()[values]),
-              task.head.line);
+  trace_->end(*task.traced(), task.head.line);
 }
 
 void Executor::idle() {
@@ -97,19 +83,10 @@ void Executor::check_output() {
 }
 
 void Executor::run_task(TaskRecord& task) {
-  const Recipe& recipe = *task.recipe;
-  if (has_output_) hold_output(recipe.cost);
-  if (!recipe.is_simple) return run_steps(task);
-  if (!faults_.empty()) [[unlikely]]
-    return run_simple_careful(task);
-  void** values = task.values();
-  const std::span<void* const> out(values + recipe.arguments,
-                                   recipe.blocks.size());
-  const Status s =
-      run_kernel(*recipe.steps[0].kernel, {values, recipe.arguments},
-                 {values + recipe.arguments, out.size()});
-  if (!s.ok()) [[unlikely]]
-    set_faults(out, failure(task, s.error()));
+  if (has_output_) hold_output(task.recipe->cost);
+  interpreter_.run(
+      *task.recipe, {task.values(), task.value_count()},
+      [this, &task](const Error& error) { return failure(task, error); });
 }
 
 // Saves that wait are written once what follows them has taken as long as that
@@ -122,60 +99,7 @@ void Executor::hold_output(uint64_t cost) {
   check_output();
 }
 
-void Executor::run_steps(TaskRecord& task) {
-  for (const RecipeStep& step : task.recipe->steps) run_step(task, step);
-}
-
-void Executor::run_simple_careful(TaskRecord& task) {
-  run_step(task, task.recipe->steps[0]);
-}
-
-void Executor::run_step(TaskRecord& task, const RecipeStep& step) {
-  const Recipe& recipe = *task.recipe;
-  const size_t own = recipe.arguments + recipe.blocks.size();
-  void** values = task.values();
-  in_.clear();
-  results_.clear();
-  for (const int32_t v : step.in) {
-    const auto i = static_cast<size_t>(v);
-    in_.push_back(v == kNoValue ? nullptr
-                  : i < own     ? values[i]
-                                : &recipe.constants[i - own]);
-  }
-  for (const int32_t v : step.out) {
-    results_.push_back(values[static_cast<size_t>(v)]);
-  }
-  if (!faults_.empty()) [[unlikely]] {
-    if (const Fault fault = first_fault(in_)) {
-      return set_faults(results_, fault);
-    }
-    for (const void* data : results_) faults_.erase(data);
-  }
-  const Status s = run_kernel(*step.kernel, in_, results_);
-  if (!s.ok()) [[unlikely]]
-    set_faults(results_, failure(task, s.error()));
-}
-
-Fault Executor::first_fault(std::span<const void* const> in) const {
-  for (const void* data : in) {
-    if (const Fault* fault = fault_of(data)) return *fault;
-  }
-  return nullptr;
-}
-
-void Executor::set_faults(std::span<void* const> out, const Fault& fault) {
-  for (const void* data : out) faults_[data] = fault;
-}
-
-const Fault* Executor::fault_of(const void* data) const {
-  if (faults_.empty()) return nullptr;
-  const auto it = faults_.find(data);
-  return it == faults_.end() ? nullptr : &it->second;
-}
-
-void Executor::forget(const void* data) { faults_.erase(data); }
-
-Fault Executor::failure(TaskRecord& task, const Error& error) {
+Fault Executor::failure(const TaskRecord& task, const Error& error) {
   const std::string_view text(task.text, task.text_size);
   const Where origin = task.origin();
   const Error whole{task.recipe->op->name + ": " + error.message, 0};

@@ -9,14 +9,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/exit.h"
 #include "base/reported.h"
 #include "base/writer.h"
 #include "exec/backend/backend.h"
-#include "exec/decode/recipe.h"
+#include "exec/queue/interpreter.h"
 #include "exec/queue/queue.h"
 #include "exec/storage/saves.h"
 #include "exec/trace/trace.h"
@@ -25,9 +24,8 @@
 
 namespace gt {
 
-// A recipe to run. `values` are the addresses of its arguments and blocks, as
-// its steps number them; literals follow, and the arguments point to them. With
-// a trace, a pointer to the line's TraceText stands last.
+// A recipe to run. `values` are those of its arguments and blocks, as its steps
+// number them. With a trace, a pointer to the line's TraceText stands last.
 struct TaskRecord {
   RecordHead head;
   const std::string* file;
@@ -36,7 +34,13 @@ struct TaskRecord {
   uint64_t text_size;
   uint64_t seq;  // as JobRecord's
 
-  void** values() { return reinterpret_cast<void**>(this + 1); }
+  Value** values() { return reinterpret_cast<Value**>(this + 1); }
+  size_t value_count() const {
+    return recipe->arguments + recipe->blocks.size();
+  }
+  const TraceText* traced() {
+    return reinterpret_cast<const TraceText*>(values()[value_count()]);
+  }
   Where origin() const { return {file, head.line}; }
 };
 inline constexpr size_t kTaskWords = sizeof(TaskRecord) / sizeof(uint64_t);
@@ -61,14 +65,6 @@ inline constexpr size_t kJobWords = sizeof(JobRecord) / sizeof(uint64_t);
 
 enum RecordKind : uint8_t { kTaskRecord = 1, kJobRecord = 2 };
 
-// A failure that spreads; what a print of a poisoned value says.
-using Fault = std::shared_ptr<const std::string>;
-
-// A kernel that finds no scratch memory, or whose library gives up, fails like
-// one that finds bad data.
-Status run_kernel(Kernel& kernel, std::span<const void* const> in,
-                  std::span<void* const> out);
-
 class Executor final : public Queue::Handler {
  public:
   // `trace` is null unless what runs is to be recorded.
@@ -83,10 +79,7 @@ class Executor final : public Queue::Handler {
   void report(const Where& origin, const Error& error, std::string_view line,
               Exit status);
 
-  // The failure that `data` holds, or null.
-  const Fault* fault_of(const void* data) const;
-  void forget(const void* data);  // the memory goes back, or holds a value
-  void poison(const void* data, const Fault& fault) { faults_[data] = fault; }
+  Interpreter& interpreter() { return interpreter_; }
   Backend& backend() { return backend_; }
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }
@@ -117,12 +110,7 @@ class Executor final : public Queue::Handler {
   void hold_output(uint64_t cost);
   void settle_saves();
   void run_traced(TaskRecord& task);
-  void run_steps(TaskRecord& task);
-  void run_step(TaskRecord& task, const RecipeStep& step);
-  void run_simple_careful(TaskRecord& task);
-  Fault failure(TaskRecord& task, const Error& error);
-  Fault first_fault(std::span<const void* const> in) const;
-  void set_faults(std::span<void* const> out, const Fault& fault);
+  Fault failure(const TaskRecord& task, const Error& error);
 
   Backend& backend_;
   Saves& saves_;
@@ -139,11 +127,8 @@ class Executor final : public Queue::Handler {
   bool has_output_ = false;  // not flushed
   uint64_t held_cost_ = 0;   // of what ran since it was written
   Exit status_ = Exit::kDone;
-  // By address; empty as long as nothing fails, which is quick to see.
-  std::unordered_map<const void*, Fault> faults_;
+  Interpreter interpreter_;
   Reported reported_;
-  std::vector<const void*> in_;
-  std::vector<void*> results_;
   std::vector<char> scratch_;
 };
 

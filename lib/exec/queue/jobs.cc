@@ -25,16 +25,16 @@ class ReportJob final : public Job {
 
 class PrintJob final : public Job {
  public:
-  PrintJob(std::string name, const Type& type, const void* data)
-      : name_(std::move(name)), type_(type), data_(data) {}
+  PrintJob(std::string name, const Type& type, const Value& value)
+      : name_(std::move(name)), type_(type), value_(value) {}
   void run(Executor& executor) override {
     if (executor.stopped()) return;
-    if (const Fault* fault = executor.fault_of(data_)) {
-      write_failure(executor.out(), name_, **fault);
+    if (value_.fault != nullptr) {
+      write_failure(executor.out(), name_, *value_.fault);
     } else {
-      write_tensor(
-          executor.out(), name_, type_,
-          executor.backend().read(data_, type_.bytes(), executor.scratch()));
+      write_tensor(executor.out(), name_, type_,
+                   executor.backend().read(value_.data, type_.bytes(),
+                                           executor.scratch()));
     }
     executor.wrote();
     executor.check_output();
@@ -43,7 +43,7 @@ class PrintJob final : public Job {
  private:
   std::string name_;
   Type type_;
-  const void* data_;
+  const Value& value_;
 };
 
 class PrintFailureJob final : public Job {
@@ -65,20 +65,20 @@ class PrintFailureJob final : public Job {
 class SaveJob final : public Job {
  public:
   SaveJob(const Where& origin, std::string line, std::string path,
-          const Type& type, const void* data)
+          const Type& type, const Value& value)
       : origin_(origin),
         line_(std::move(line)),
         path_(std::move(path)),
         type_(type),
-        data_(data) {}
+        value_(value) {}
   void run(Executor& executor) override {
     if (executor.stopped()) return;
-    if (const Fault* fault = executor.fault_of(data_)) {
-      return executor.saves().fail(path_, **fault);
+    if (value_.fault != nullptr) {
+      return executor.saves().fail(path_, *value_.fault);
     }
     if (!executor.backend().has_data()) return;
     const void* data =
-        executor.backend().read(data_, type_.bytes(), executor.scratch());
+        executor.backend().read(value_.data, type_.bytes(), executor.scratch());
     const Status s =
         executor.saves().save(path_, type_, data, {origin_, line_, ""});
     executor.wrote();
@@ -92,19 +92,20 @@ class SaveJob final : public Job {
   std::string line_;
   std::string path_;
   Type type_;
-  const void* data_;
+  const Value& value_;
 };
 
 class ReleaseJob final : public Job {
  public:
-  ReleaseJob(void* data, size_t bytes) : data_(data), bytes_(bytes) {}
+  ReleaseJob(std::unique_ptr<Value> value, size_t bytes)
+      : value_(std::move(value)), bytes_(bytes) {}
   void run(Executor& executor) override {
-    executor.forget(data_);
-    executor.backend().release(data_, bytes_);
+    executor.interpreter().clear(*value_);
+    executor.backend().release(value_->data, bytes_);
   }
 
  private:
-  void* data_;
+  std::unique_ptr<Value> value_;
   size_t bytes_;
 };
 
@@ -157,8 +158,8 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
 }
 
 std::unique_ptr<Job> print_job(std::string name, const Type& type,
-                               const void* data) {
-  return std::make_unique<PrintJob>(std::move(name), type, data);
+                               const Value& value) {
+  return std::make_unique<PrintJob>(std::move(name), type, value);
 }
 
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
@@ -167,13 +168,13 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
 
 std::unique_ptr<Job> save_job(const Where& origin, std::string line,
                               std::string path, const Type& type,
-                              const void* data) {
+                              const Value& value) {
   return std::make_unique<SaveJob>(origin, std::move(line), std::move(path),
-                                   type, data);
+                                   type, value);
 }
 
-std::unique_ptr<Job> release_job(void* data, size_t bytes) {
-  return std::make_unique<ReleaseJob>(data, bytes);
+std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
+  return std::make_unique<ReleaseJob>(std::move(value), bytes);
 }
 
 std::unique_ptr<Job> flush_job() { return std::make_unique<FlushJob>(); }

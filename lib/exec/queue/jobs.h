@@ -15,13 +15,13 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
                                 std::string line, Exit status);
 // "name = tensor ..." or "name = fail ...".
 std::unique_ptr<Job> print_job(std::string name, const Type& type,
-                               const void* data);
+                               const Value& value);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
 std::unique_ptr<Job> save_job(const Where& origin, std::string line,
                               std::string path, const Type& type,
-                              const void* data);
-// Memory that goes back to the backend.
-std::unique_ptr<Job> release_job(void* data, size_t bytes);
+                              const Value& value);
+// A value whose memory goes back to the backend.
+std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes);
 // Results leave; a lost standard output is noticed.
 std::unique_ptr<Job> flush_job();
 // Calls it on the queue's thread.

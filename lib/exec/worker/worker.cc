@@ -11,7 +11,6 @@ namespace gt {
 namespace {
 
 using Action = LineEntry::Action;
-using Kind = LineOperand::Kind;
 
 uint64_t cost_of_text(const Type& type) {
   return kJobCost + static_cast<uint64_t>(type.elements()) * 50;
@@ -91,8 +90,7 @@ bool Worker::is_valid(const LineEntry& entry) const {
     return true;
   }
   for (const LineOperand& operand : entry.operands) {
-    if (operand.kind == Kind::kRegister &&
-        registers_[operand.id].stamp != operand.stamp) {
+    if (operand.is_register && registers_[operand.id].stamp != operand.stamp) {
       return false;
     }
   }
@@ -129,15 +127,15 @@ void Worker::act(LineEntry& entry, Where origin) {
 void Worker::output(LineEntry& entry, const Where& origin) {
   if (unadopted_ > 0) adopt_operands(entry);
   const Register& r = registers_[entry.operands[0].id];
-  output_value(entry, origin, types_[r.stamp.type].type, r.buffer->data);
+  output_value(entry, origin, types_[r.stamp.type].type, *r.buffer->value);
 }
 
 void Worker::output_value(LineEntry& entry, const Where& origin,
-                          const Type& type, const void* data) {
+                          const Type& type, const Value& value) {
   const bool prints = entry.action == Action::kPrint;
   std::unique_ptr<Job> job =
-      prints ? print_job(entry.label, type, data)
-             : save_job(origin, entry.text, entry.label, type, data);
+      prints ? print_job(entry.label, type, value)
+             : save_job(origin, entry.text, entry.label, type, value);
   if (trace_ != nullptr) {
     job = traced(std::move(job), entry, origin,
                  static_cast<double>(type.bytes()));
@@ -160,7 +158,7 @@ void Worker::output_made(LineEntry& entry, const Where& origin) {
   const Buffer* buffer = value < arguments
                              ? registers_[entry.operands[value].id].buffer
                              : blocks_[value - arguments];
-  output_value(entry, origin, types_[result.type].type, buffer->data);
+  output_value(entry, origin, types_[result.type].type, *buffer->value);
   for (Buffer* block : blocks_) pool_.drop(block);
 }
 
@@ -202,8 +200,7 @@ bool Worker::take_blocks(const LineEntry& entry, const Where& origin) {
 void Worker::enqueue(LineEntry& entry, const Where& origin) {
   const Recipe& recipe = *entry.recipe;
   const size_t values = recipe.arguments + blocks_.size();
-  const size_t words =
-      kTaskWords + values + recipe.literals + (trace_ != nullptr ? 1 : 0);
+  const size_t words = kTaskWords + values + (trace_ != nullptr ? 1 : 0);
   const TraceText* text =
       trace_ == nullptr
           ? nullptr
@@ -218,25 +215,13 @@ void Worker::enqueue(LineEntry& entry, const Where& origin) {
   task->text = entry.text.data();
   task->text_size = entry.text.size();
   task->seq = seq_;
-  void** to = task->values();
-  uint64_t* literal = record + kTaskWords + values;
+  Value** to = task->values();
   for (const LineOperand& operand : entry.operands) {
-    switch (operand.kind) {
-      case Kind::kNone:
-        *to++ = nullptr;
-        break;
-      case Kind::kRegister:
-        *to++ = registers_[operand.id].buffer->data;
-        break;
-      case Kind::kNumber:
-        *literal = operand.bits;
-        *to++ = literal++;
-    }
+    *to++ = operand.is_register ? registers_[operand.id].buffer->value
+                                : operand.value;
   }
-  for (const Buffer* buffer : blocks_) *to++ = buffer->data;
-  if (trace_ != nullptr) {
-    *literal = reinterpret_cast<uint64_t>(text);
-  }
+  for (const Buffer* buffer : blocks_) *to++ = buffer->value;
+  if (trace_ != nullptr) record[words - 1] = reinterpret_cast<uint64_t>(text);
   ++stats_.tasks;
   stats_.flops += recipe.flops;
   if (big.empty()) {
@@ -274,8 +259,8 @@ void Worker::enqueue_job(std::unique_ptr<Job> job, uint64_t cost) {
   queue_.commit(kJobWords, cost);
 }
 
-void Worker::release_later(void* data, size_t bytes) {
-  enqueue_job(release_job(data, bytes), kJobCost);
+void Worker::release_later(std::unique_ptr<Value> value, size_t bytes) {
+  enqueue_job(release_job(std::move(value), bytes), kJobCost);
 }
 
 void Worker::drain() { queue_.drain(); }

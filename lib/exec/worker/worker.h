@@ -133,7 +133,7 @@ class Worker final : private Pool::Owner {
   void output(LineEntry& entry, const Where& origin);
   void output_made(LineEntry& entry, const Where& origin);
   void output_value(LineEntry& entry, const Where& origin, const Type& type,
-                    const void* data);
+                    const Value& value);
   bool take_blocks(const LineEntry& entry, const Where& origin);
   void enqueue(LineEntry& entry, const Where& origin);
   void bind_results(const LineEntry& entry);
@@ -201,7 +201,7 @@ class Worker final : private Pool::Owner {
   bool wait_and_reap();
   void reap_all();
 
-  void release_later(void* data, size_t bytes) override;
+  void release_later(std::unique_ptr<Value> value, size_t bytes) override;
   void drain() override;
 
   Backend& backend_;

@@ -135,7 +135,7 @@ void Worker::output_exchanged(LineEntry& entry, const Where& origin) {
   const ExchangeRun::Made& made = op->made.back()[0];
   if (made.output != nullptr) {
     return output_value(entry, origin, types_[entry.crossing->types[0]].type,
-                        made.output);
+                        *made.output);
   }
   if (entry.action != Action::kPrint) return;
   enqueue_job(print_failure_job(entry.label, *made.fault), kJobCost);
@@ -171,7 +171,7 @@ void Worker::show(const LineEntry& entry, ExchangeRun& op) {
       op.operands.push_back(nullptr);
       continue;
     }
-    if (operand.kind == LineOperand::Kind::kNone) {  // of a fence
+    if (!operand.is_register) {  // of a fence
       if (!entry.label.empty()) {
         enqueue_job(comm::tell_saves_job(op.shared_from_this(), entry.label),
                     kJobCost);
@@ -185,7 +185,7 @@ void Worker::show(const LineEntry& entry, ExchangeRun& op) {
       shown.fault = registers_.failure_of(operand.id);
       continue;
     }
-    shown.data = r.buffer->data;
+    shown.value = r.buffer->value;
     if (r.buffer->pending != nullptr) {
       shown.from = r.buffer->pending->shared_from_this();
       const auto& results = shown.from->results;
@@ -210,7 +210,7 @@ void Worker::make_room(const LineEntry& entry, ExchangeRun& op) {
       if (target.is_shared()) {
         Buffer* value = values[static_cast<size_t>(target.inputs[0].own)];
         made.is_shared = true;
-        if (value != nullptr) made.output = value->data;
+        if (value != nullptr) made.output = value->value;
         outputs.push_back(value);
         continue;
       }
@@ -219,7 +219,7 @@ void Worker::make_room(const LineEntry& entry, ExchangeRun& op) {
         made.fault = no_memory(op.exchange->op, target.output,
                                target.output.bytes(), entry.text, op.where);
       } else {
-        made.output = output->data;
+        made.output = output->value;
       }
       outputs.push_back(output);
     }
@@ -241,14 +241,14 @@ Buffer* Worker::hold_target(const comm::Target& target, ExchangeRun& op,
     if (!is_fetched && input.region.is_contiguous()) continue;
     const Buffer* pack = hold(size_class_of(input.region.bytes()), op);
     if (pack == nullptr) return nullptr;
-    made.packs.back() = pack->data;
+    made.packs.back() = pack->value->data;
   }
   const Recipe& recipe = *target.program;
   std::vector<Buffer*> blocks;
   for (const Block& block : recipe.blocks) {
     blocks.push_back(hold(block.size_class, op));
     if (blocks.back() == nullptr) return nullptr;
-    made.blocks.push_back(blocks.back()->data);
+    made.blocks.push_back(blocks.back()->value);
   }
   return blocks[static_cast<size_t>(recipe.results[0].value) -
                 recipe.arguments];
@@ -312,9 +312,9 @@ void Worker::adopt(ExchangeRun& op) {
   if (op.is_adopted) return;
   op.is_adopted = true;
   --unadopted_;
-  std::vector<const void*> results;
+  std::vector<Value*> results;
   for (Buffer* buffer : op.results) {
-    results.push_back(buffer == nullptr ? nullptr : buffer->data);
+    results.push_back(buffer == nullptr ? nullptr : buffer->value);
     if (buffer != nullptr) buffer->pending = nullptr;
   }
   enqueue_job(comm::adopt_job(op.shared_from_this(), std::move(results)),
@@ -323,7 +323,7 @@ void Worker::adopt(ExchangeRun& op) {
 
 void Worker::adopt_operands(const LineEntry& entry) {
   for (const LineOperand& operand : entry.operands) {
-    if (operand.kind != LineOperand::Kind::kRegister) continue;
+    if (!operand.is_register) continue;
     const Buffer* buffer = registers_[operand.id].buffer;
     if (buffer != nullptr && buffer->pending != nullptr) {
       adopt(*buffer->pending);

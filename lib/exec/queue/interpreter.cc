@@ -1,0 +1,58 @@
+#include "exec/queue/interpreter.h"
+
+#include <exception>
+
+namespace gt {
+
+Status run_kernel(Kernel& kernel, std::span<const void* const> in,
+                  std::span<void* const> out) {
+  try {
+    return kernel.run(in, out);
+  } catch (const std::exception& e) {
+    return Error{e.what()};
+  }
+}
+
+bool Interpreter::prepare(const Recipe& recipe, const RecipeStep& step,
+                          std::span<Value* const> values) {
+  if (poisoned_ > 0 && takes_fault(step, values)) return false;
+  in_.clear();
+  out_.clear();
+  for (const int32_t v : step.in) {
+    const auto i = static_cast<size_t>(v);
+    in_.push_back(
+        v == kNoValue ? nullptr
+        : i < values.size()
+            ? data_[i]
+            : static_cast<const void*>(&recipe.constants[i - values.size()]));
+  }
+  for (const int32_t v : step.out)
+    out_.push_back(data_[static_cast<size_t>(v)]);
+  return true;
+}
+
+// Poisons what the step would make; or, if it reads nothing that is poisoned,
+// what it makes is well again.
+bool Interpreter::takes_fault(const RecipeStep& step,
+                              std::span<Value* const> values) {
+  for (const int32_t v : step.in) {
+    const auto i = static_cast<size_t>(v);
+    if (v == kNoValue || i >= values.size()) continue;
+    if (const Fault fault = values[i]->fault) {
+      poison_all(step, values, fault);
+      return true;
+    }
+  }
+  for (const int32_t v : step.out) clear(*values[static_cast<size_t>(v)]);
+  return false;
+}
+
+void Interpreter::poison_all(const RecipeStep& step,
+                             std::span<Value* const> values,
+                             const Fault& fault) {
+  for (const int32_t v : step.out) {
+    poison(*values[static_cast<size_t>(v)], fault);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,77 @@
+// Runs recipes: of compute, and of a communication thread.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "exec/decode/recipe.h"
+#include "exec/memory/value.h"
+
+namespace gt {
+
+// A kernel that finds no scratch memory, or whose library gives up, fails like
+// one that finds bad data.
+Status run_kernel(Kernel& kernel, std::span<const void* const> in,
+                  std::span<void* const> out);
+
+// Of one thread. It knows how many values it has poisoned, so that error slots
+// cost nothing as long as nothing fails.
+class Interpreter {
+ public:
+  // `values` are the recipe's arguments and then its blocks. A step that reads
+  // a poisoned value is left out, and what it would make is poisoned.
+  // `failed(error)` reports what a kernel says and returns the fault of what it
+  // was to make.
+  template <typename Failed>
+  void run(const Recipe& recipe, std::span<Value* const> values,
+           const Failed& failed) {
+    void** data = find_data(values);
+    if (recipe.is_simple && poisoned_ == 0) [[likely]] {
+      const size_t n = recipe.arguments;
+      const Status s = run_kernel(*recipe.steps[0].kernel, {data, n},
+                                  {data + n, values.size() - n});
+      if (!s.ok()) [[unlikely]]
+        poison_all(recipe.steps[0], values, failed(s.error()));
+      return;
+    }
+    for (const RecipeStep& step : recipe.steps) {
+      if (!prepare(recipe, step, values)) continue;
+      const Status s = run_kernel(*step.kernel, in_, out_);
+      if (!s.ok()) poison_all(step, values, failed(s.error()));
+    }
+  }
+
+  void poison(Value& value, const Fault& fault) {
+    if (value.fault == nullptr) ++poisoned_;
+    value.fault = fault;
+  }
+  // The value goes, or is made anew.
+  void clear(Value& value) {
+    if (value.fault == nullptr) return;
+    value.fault = nullptr;
+    --poisoned_;
+  }
+
+ private:
+  void** find_data(std::span<Value* const> values) {
+    const size_t n = values.size();
+    if (data_.size() < n) data_.resize(n);
+    void** to = data_.data();
+    for (size_t i = 0; i < n; ++i) to[i] = values[i]->data;
+    return to;
+  }
+  // False when the step reads what is poisoned.
+  bool prepare(const Recipe& recipe, const RecipeStep& step,
+               std::span<Value* const> values);
+  bool takes_fault(const RecipeStep& step, std::span<Value* const> values);
+  void poison_all(const RecipeStep& step, std::span<Value* const> values,
+                  const Fault& fault);
+
+  size_t poisoned_ = 0;
+  std::vector<void*> data_;  // by value of the recipe
+  std::vector<const void*> in_;
+  std::vector<void*> out_;
+};
+
+}  // namespace gt
