@@ -24,15 +24,11 @@ struct Table {
         ops.back().id = static_cast<uint32_t>(ops.size() - 1);
       }
     }
-    std::string meaning;
     for (const Op& op : ops) {
       const bool fresh = by_name.emplace(op.name, &op).second;
       GT_CHECK(fresh);
-      meaning += op.row->signature;
-      meaning += op.row->index;
-      meaning += op.row->expansion;
     }
-    digest = hash_bytes(meaning);
+    digest = digest_of(ops);
   }
 };
 
@@ -70,6 +66,19 @@ std::vector<std::string_view> op_names() {
 }
 
 uint64_t table_digest() { return table().digest; }
+
+uint64_t digest_of(std::span<const Op> ops) {
+  std::string meaning;
+  for (const Op& op : ops) {
+    const Row& row = *op.row;
+    for (const char* text : {row.signature, row.index, row.dtype, row.accepts,
+                             row.expansion, row.in_f32 ? "in_f32" : ""}) {
+      meaning += text;
+      meaning += '\n';
+    }
+  }
+  return hash_bytes(meaning);
+}
 
 size_t Op::least_operands() const {
   return static_cast<size_t>(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,9 @@ std::span<const KeyRow> all_keys();
 // What a key that is a flag says: 1 or true, 0 or false; nothing of else.
 std::optional<bool> parse_flag(std::string_view value);
 
-// Digest of the table: programs that talk to each other compare it.
+// Digest of the table: programs that talk to each other compare it. It depends
+// on all text that says what a line of an op computes, and on no help.
 uint64_t table_digest();
+uint64_t digest_of(std::span<const Op> ops);
 
 }  // namespace gt

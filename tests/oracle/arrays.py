@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from cases import ALL, FLOATS, HALVES, INTS, NUMBERS, Case, make, values
 from gt import DTYPES
-from pointwise import absolute
+from lines import absolute
 
 SHAPES = [(5,), (1,), (3, 4), (2, 1, 5), (0, 3), (3, 0), (2, 3, 4)]
 

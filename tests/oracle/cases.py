@@ -7,6 +7,7 @@ import numpy
 import torch
 
 from gt import DTYPES, NAMES
+from ops_table import ALL, FLOATS, HALVES, INTS, NUMBERS  # noqa: F401
 
 
 def values(rng, kind, shape, dtype):
@@ -89,13 +90,6 @@ def make(op, line, function, shapes, dtypes=("f64", "f32"), kinds="normal",
             tolerance, f"{line} {shapes} {dtype} {kinds}",
             smooth="whole" not in str(kinds), half=dtype in HALVES))
     return found
-
-
-FLOATS = ("f64", "f32")
-INTS = ("i64", "i32", "u8")
-NUMBERS = FLOATS + INTS
-ALL = NUMBERS + ("bool",)
-HALVES = ("f16", "bf16")
 
 
 def random_shapes(rng, count):

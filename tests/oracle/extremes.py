@@ -27,8 +27,8 @@ STEPS = 2
 LOST = 16
 HALVES = ("f16", "bf16")
 
-UNARY = {op: row[0] for op, row in pointwise.UNARY.items()
-         if op not in ("not", "copy", "detach", "isfinite")}
+UNARY = {call: function
+         for call, (function, _, _, order) in pointwise.UNARY.items() if order}
 BINARY = {op: pointwise.BINARY[op][0] for op in (
     "add", "sub", "mul", "div", "pow", "maximum", "minimum")}
 # Functions of the last dimension. Beyond the root of the largest number squares
@@ -78,8 +78,8 @@ def adamw(w, g, m, v):
 def cases(dtype):
     """(name, line, inputs, function, has a gradient)"""
     x = ends(dtype)
-    for op, function in UNARY.items():
-        yield op, f"y = {op} x", {"x": x}, function, True
+    for call, function in UNARY.items():
+        yield call, f"y = {call}", {"x": x}, function, True
     for name, (line, function) in MORE.items():
         yield name, f"y = {line}", {"x": x}, function, True
     pairs = torch.tensor(list(itertools.product(x.tolist(), repeat=2)),

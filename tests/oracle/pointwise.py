@@ -5,55 +5,12 @@ import numpy
 import torch
 import torch.nn.functional as F
 
+import lines
 from cases import (ALL, DTYPES, FLOATS, HALVES, INTS, NUMBERS, Case, make,
                    random_pairs, random_shapes, values)
 
-def absolute(x):
-    """torch.abs, whose second derivative is wrong in PyTorch 1.13."""
-    if x.requires_grad:
-        return x * torch.sign(x.detach())
-    return torch.abs(x)
-
-
-def log1p(x):
-    """torch.log1p, which is inf of 3e38 in f32 in PyTorch 1.13."""
-    if x.dtype == torch.float32:
-        return torch.log1p(x.double()).float()
-    return torch.log1p(x)
-
-
-def whole(function):
-    """Rounds floats; PyTorch 1.13 has no such function of integers."""
-    return lambda x: function(x) if x.is_floating_point() else x.clone()
-
-
-# op: function, dtypes, kind of input, derivatives
-UNARY = {
-    "neg": (torch.neg, NUMBERS, "normal", 2),
-    "abs": (absolute, NUMBERS, "normal", 2),
-    "sign": (torch.sign, NUMBERS, "normal", 2),
-    "exp": (torch.exp, ALL, "normal", 2),
-    "log": (torch.log, ALL, "positive", 2),
-    "expm1": (torch.expm1, ALL, "normal", 2),
-    "log1p": (log1p, ALL, "positive", 2),
-    "floor": (whole(torch.floor), NUMBERS, "normal", 2),
-    "ceil": (whole(torch.ceil), NUMBERS, "normal", 2),
-    "round": (whole(torch.round), NUMBERS, "normal", 2),
-    "sqrt": (torch.sqrt, ALL, "positive", 2),
-    "rsqrt": (torch.rsqrt, ALL, "positive", 2),
-    "sin": (torch.sin, ALL, "normal", 2),
-    "cos": (torch.cos, ALL, "normal", 2),
-    "erf": (torch.erf, ALL, "normal", 2),
-    "copy": (lambda x: x.clone(), ALL, "normal", 2),
-    "detach": (lambda x: x.detach(), ALL, "normal", 0),
-    "not": (torch.logical_not, ALL, "whole", 0),
-    "isfinite": (torch.isfinite, ALL, "special", 0),
-    "tanh": (torch.tanh, ALL, "normal", 2),
-    "sigmoid": (torch.sigmoid, ALL, "normal", 2),
-    "relu": (F.relu, NUMBERS, "normal", 2),
-    "silu": (F.silu, FLOATS, "normal", 2),
-    "gelu": (F.gelu, FLOATS, "normal", 2),
-}
+UNARY = lines.unary()
+# op: function, dtypes, kinds of input, derivatives
 BINARY = {
     "add": (torch.add, ALL, "normal", "normal", 2),
     "sub": (torch.sub, NUMBERS, "normal", "normal", 2),
@@ -77,24 +34,23 @@ BINARY = {
 
 
 def unary_cases(rng):
-    for op, (function, dtypes, kind, order) in UNARY.items():
+    for call, (function, dtypes, kind, order) in UNARY.items():
+        op, line = call.split(" ")[0], f"y = {call}"
         shapes = random_shapes(rng, 12)
         for i, shape in enumerate(shapes):
-            yield from make(op, f"y = {op} x", function, {"x": shape},
+            yield from make(op, line, function, {"x": shape},
                             dtypes if i in (1, 3, 7) else FLOATS, kind, order)
-        yield from make(op, f"y = {op} x", function, {"x": (3, 5)}, HALVES,
-                        kind, 0)
+        yield from make(op, line, function, {"x": (3, 5)}, HALVES, kind, 0)
         for kind in ("whole", "special"):
-            yield from make(op, f"y = {op} x", function, {"x": (23,)}, FLOATS,
-                            kind, 0)
+            yield from make(op, line, function, {"x": (23,)}, FLOATS, kind, 0)
     for op in ("floor", "ceil", "round"):  # halves, to the even one
-        for case in make(op, f"y = {op} x", UNARY[op][0], {"x": (17,)},
+        for case in make(op, f"y = {op} x", UNARY[op + " x"][0], {"x": (17,)},
                          FLOATS + HALVES, "whole", 1):
             case.inputs["x"] = case.inputs["x"] * 1.25 + 0.5
             case.tolerance = 0
             yield case
     for op in ("abs", "relu", "sign"):  # the gradient at 0
-        yield from make(op, f"y = {op} x", UNARY[op][0], {"x": (9,)}, FLOATS,
+        yield from make(op, f"y = {op} x", UNARY[op + " x"][0], {"x": (9,)}, FLOATS,
                         "whole", 1)
 
 

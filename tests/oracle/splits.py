@@ -14,10 +14,10 @@ not. --every N takes every Nth case, beginning at SEED.
 """
 import argparse
 import itertools
-import json
-import subprocess
+import re
 import sys
 
+import ops_table
 from gt import emit, work
 
 # op: lines. A line: text, operands by name ("letters:kind"), results' letters,
@@ -25,9 +25,6 @@ from gt import emit, work
 #   whole=   letters that must not be split
 #   max= min= prod= any= all=  how pieces of a contracted letter combine
 #   flat     no gradient;  near   not exact
-POINTWISE = ("neg abs sign exp expm1 sin cos erf tanh sigmoid relu silu gelu "
-             "floor ceil round")
-POSITIVE = "log log1p sqrt rsqrt"
 BINARY = "add sub mul maximum minimum"
 COMPARE = "eq ne lt le gt ge"
 
@@ -38,13 +35,9 @@ def table():
     def case(line, operands, results, *flags, **more):
         cases.append((line, operands, results, set(flags), more))
 
-    for op in POINTWISE.split():
-        case(f"y = {op} x", {"x": "mn:int"}, ["mn"], "near")
     case("y = gelu x approximate=tanh", {"x": "mn:int"}, ["mn"], "near")
     case("y = copy x", {"x": "mn:int"}, ["mn"])
     case("y = detach x", {"x": "mn:int"}, ["mn"], "flat")
-    for op in POSITIVE.split():
-        case(f"y = {op} x", {"x": "mn:pos"}, ["mn"], "near")
     for op in BINARY.split():
         for a, b in (("mn", "mn"), ("mn", "n"), ("mn", ""), ("n", "mn")):
             case(f"y = {op} a b", {"a": a + ":int", "b": b + ":int"}, ["mn"])
@@ -175,7 +168,36 @@ def table():
     for tail in ("", " causal=1", " heads=2"):
         case("y = attention q k v" + tail, qkv, ["bs4"], "near",
              whole="t" if "causal" not in tail else "st", nonempty="t")
-    return cases
+    return cases + derived({line.split(" = ")[1].split()[0]
+                            for line, *_ in cases})
+
+
+def derived(known):
+    """Cases of the other ops that tests/ops.tsv has a line of."""
+    found, ops = [], ops_table.ops()
+    for row in ops_table.rows():
+        op = ops[row.op]
+        if row.op in known | EXCUSED or op.get("internal"):
+            continue
+        terms, results = op["index"].split("->")
+        operands = {}
+        for (name, spec), term in zip(row.operands.items(), terms.split(",")):
+            operands[name] = spelled(term, spec[1]) + (
+                ":pos" if spec[2] == ">0" else ":int")
+        found.append((row.line, operands, [
+            spelled(term, "____") for term in results.split(",")],
+            {"near"} if op["gradient"] else {"near", "flat"}, {}))
+        known = known | {row.op}
+    return found
+
+
+def spelled(term, sizes):
+    """An index term in letters: mn for "...", its size where one is whole."""
+    letters = "mn" if term.startswith("...") else ""
+    rest = re.findall("([a-z])(!?)", term)
+    for (letter, is_whole), size in zip(rest, sizes[len(sizes) - len(rest):]):
+        letters += size if is_whole else letter
+    return letters
 
 
 # What needs no case: no tensor is read or made by a rule of its own.
@@ -190,10 +212,8 @@ SIZES = [0, 1, 2, 3, 4, 5, 7, 12]
 
 
 def check_coverage(cases):
-    data = json.loads(subprocess.run(["gt-emit", "--ops=json"], check=True,
-                                     capture_output=True, text=True).stdout)
     covered = {line.split(" = ")[1].split()[0] for line, *_ in cases}
-    return [op["name"] for op in data["ops"]
+    return [op["name"] for op in ops_table.ops().values()
             if not op["name"].endswith("_grad")
             and op["name"] not in covered | EXCUSED]
 

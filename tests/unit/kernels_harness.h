@@ -63,17 +63,18 @@ std::unique_ptr<Backend> backend_for_test(std::string_view name,
 // Each backend option that this machine has: "", "avx2", "avx512", "sse2".
 std::vector<std::string> isas_for_test();
 
-// A line over random operands, and how near the result must come.
+// A line over random operands, and how near the result must come: a row of
+// tests/ops.tsv, which says what stands where.
 struct KernelCase {
-  const char* line;
-  const char* operands;
-  const char* dtypes;  // "float", "int", "number", "all", or a list
-  // Units in the last place from the same line in f64; 0: the very bits of
-  // the reference in the same dtype.
-  double ulps;
-  bool norm;  // units are those of the largest value
+  std::string line;
+  std::string operands;
+  std::string dtypes;
+  double ulps = 0;
+  bool norm = false;  // units are those of the largest value
 };
-std::span<const KernelCase> kernel_cases();
+const std::vector<KernelCase>& kernel_cases();
 std::vector<std::string> dtypes_of(const KernelCase& c);
+// The word behind the line's "=".
+std::string op_of(std::string_view line);
 
 }  // namespace gt

@@ -2,20 +2,17 @@
 // element's place nor on the number of threads, results over operands, errors.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "exec/backend/ref/ref.h"
 #include "kernels_harness.h"
-#include "ops/table.h"
+#include "ops/index_rule.h"
 
 namespace gt {
 namespace {
-
-std::string op_of(std::string_view line) {
-  const size_t begin = line.find("= ") + 2;
-  return std::string(line.substr(begin, line.find(' ', begin) - begin));
-}
 
 // Ops whose products may be split over threads.
 bool is_product(const std::string& op) {
@@ -36,7 +33,7 @@ TEST(KernelThreads, BitsDoNotDependOnTheirNumber) {
     if (is_product(op_of(c.line))) continue;
     const std::vector<std::string> dtypes = dtypes_of(c);
     if (dtypes[0] != "f32") continue;
-    const bool cube = std::strstr(c.operands, "$K") != nullptr;
+    const bool cube = c.operands.find("$K") != std::string::npos;
     const Names names =
         cube ? names_for("f32", 41, 40, 61) : names_for("f32", 299, 331, 1);
     const Tensors tensors = random_tensors(c.operands, names, 5);
@@ -60,53 +57,83 @@ Tensor piece(const Tensor& whole, int64_t first, int64_t n) {
   return part;
 }
 
+// "x $T[$M,1]>0 c bool[$N] s f64[]" with vectors of $M in place of tensors.
+std::string vectors_for(std::string_view operands) {
+  std::string out;
+  bool inside = false;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const char c = operands[i];
+    if (inside && c == ']') inside = false;
+    if (inside) continue;
+    out += c;
+    if (c != '[' || operands[i + 1] == ']') continue;
+    out += "$M";
+    inside = true;
+  }
+  return out;
+}
+
+// Whether the line over vectors is point by point and knows nothing of places.
+bool is_pointwise(const std::string& line, const Tensors& vectors) {
+  TypeMap types;
+  for (const auto& [name, t] : vectors) types[name] = t.type;
+  Bound bound(line, types);
+  if (!bound.status().ok()) return false;
+  if (bound.call().op->row->alias) return false;
+  const auto rule = index_rule(bound.call());
+  if (rule.size() != 1 || rule[0].is_summed || rule[0].needs_split ||
+      !rule[0].extreme.empty()) {
+    return false;
+  }
+  const Call& call = bound.call();
+  size_t along = 0;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i]) || call.type(i).shape.empty()) continue;
+    if (rule[0].arguments[i].dim != 0) return false;
+    ++along;
+  }
+  return along > 0 &&
+         std::all_of(call.results.begin(), call.results.end(),
+                     [](const Type& t) { return t.shape.size() == 1; });
+}
+
+void check_pieces(Backend& cpu, const std::string& line, const Tensors& whole) {
+  const auto all = evaluate(cpu, line, whole);
+  ASSERT_TRUE(all.ok()) << line;
+  for (const auto& [first, n] : {std::pair<int64_t, int64_t>{0, 1},
+                                 {1, 1},
+                                 {5, 16},
+                                 {7, 33},
+                                 {13, 150},
+                                 {218, 1},
+                                 {3, 8}}) {
+    Tensors part;
+    for (const auto& [name, t] : whole) {
+      part[name] = t.type.shape.empty() ? t : piece(t, first, n);
+    }
+    const auto alone = evaluate(cpu, line, part);
+    ASSERT_TRUE(alone.ok()) << line;
+    EXPECT_TRUE(same_bits(alone.value()[0], piece(all.value()[0], first, n)))
+        << line << " from " << first << ", " << n;
+  }
+}
+
 // Point-wise lines over vectors: a piece computed alone is the piece of the
 // whole.
 TEST_P(KernelLaws, BitsDoNotDependOnPlaceOrLength) {
-  constexpr const char* kLines[] = {
-      "y = exp a",         "y = log a",
-      "y = expm1 a",       "y = log1p a",
-      "y = floor a",       "y = ceil a",
-      "y = round a",       "y = sin a",
-      "y = cos a",         "y = tanh a",
-      "y = erf a",         "y = sqrt a",
-      "y = rsqrt a",       "y = pow a b",
-      "y = pow a 1.7",     "y = add a b",
-      "y = div a b",       "y = mod a b",
-      "y = floordiv a b",  "y = maximum a b",
-      "y = sigmoid a",     "y = silu a",
-      "y = gelu a",        "y = relu a",
-      "y = cast a f16",    "y = gelu a approximate=tanh",
-      "z = tanh_grad a b", "z = sigmoid_grad a b",
-      "z = relu_grad a b", "z = silu_grad a b",
-      "z = gelu_grad a b", "y = clamp a 0.5 b",
-      "y = lt a b",        "y = mul a 0.3",
-      "w = sgd a b 0.1",   "z = gelu_grad a b approximate=tanh",
-  };
   const auto cpu = backend_for_test("cpu", {1, GetParam()});
-  for (const char* line : kLines) {
-    for (const char* dtype : {"f32", "f64", "f16", "bf16"}) {
+  std::set<std::string> checked;
+  for (const KernelCase& c : kernel_cases()) {
+    for (const std::string& dtype : dtypes_of(c)) {
       const Names names = names_for(dtype, 219, 1, 1);
-      const Tensors whole = random_tensors("a $T[$M]>0 b $T[$M]>0", names, 11);
-      const auto all = evaluate(*cpu, line, whole);
-      ASSERT_TRUE(all.ok()) << line;
-      for (const auto& [first, n] : {std::pair<int64_t, int64_t>{0, 1},
-                                     {1, 1},
-                                     {5, 16},
-                                     {7, 33},
-                                     {13, 150},
-                                     {218, 1},
-                                     {3, 8}}) {
-        Tensors part;
-        for (const auto& [name, t] : whole) part[name] = piece(t, first, n);
-        const auto alone = evaluate(*cpu, line, part);
-        ASSERT_TRUE(alone.ok()) << line;
-        EXPECT_TRUE(
-            same_bits(alone.value()[0], piece(all.value()[0], first, n)))
-            << line << " of " << dtype << " from " << first << ", " << n;
-      }
+      const std::string line = fill_in(c.line, names);
+      const Tensors whole = random_tensors(vectors_for(c.operands), names, 11);
+      if (whole.empty() || !is_pointwise(line, whole)) continue;
+      checked.insert(op_of(line));
+      check_pieces(*cpu, line, whole);
     }
   }
+  EXPECT_GT(checked.size(), 50U);
 }
 
 // Rows [first, first + n) of a matrix.

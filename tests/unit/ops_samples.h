@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,13 +42,13 @@ class Bound {
 };
 
 struct Sample {
-  const char* line;
-  const char* types;    // of its operands
-  const char* results;  // expected types
+  std::string line;
+  std::string types;    // of its operands
+  std::string results;  // expected types; of tests/ops.tsv, not known
 };
 
-// Each op that can be bound at least once: key variants, sizes 0 and 1,
-// numbers as operands, negative axes.
-std::span<const Sample> samples();
+// Each op that can be bound at least once: the lines of tests/ops.tsv, and by
+// hand key variants, sizes 0 and 1, numbers as operands, negative axes.
+const std::vector<Sample>& samples();
 
 }  // namespace gt

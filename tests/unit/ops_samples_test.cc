@@ -4,13 +4,20 @@
 
 #include <set>
 
+#include "kernels_harness.h"
 #include "ops/families.h"
 #include "ops/table.h"
 
 namespace gt {
 namespace {
 
-constexpr Sample kSamples[] = {
+struct Typed {
+  const char* line;
+  const char* types;
+  const char* results;
+};
+
+constexpr Typed kTyped[] = {
     {"y = tensor f32[2,2] 1 2.5 -3 inf", "", "f32[2,2]"},
     {"y = tensor bool[2] true 0", "", "bool[2]"},
     {"y = tensor i64[0]", "", "i64[0]"},
@@ -270,8 +277,19 @@ constexpr Sample kSamples[] = {
     {"free x y", "x f32[2] y i64[]", ""},
 };
 
+// A line of the table at small sizes, over the first of its dtypes.
+Sample sample_of(const KernelCase& c) {
+  const Names names{dtypes_of(c)[0], {{'M', 2}, {'N', 3}, {'K', 4}}};
+  Sample sample{fill_in(c.line, names), "", ""};
+  for (const auto& [name, tensor] : random_tensors(c.operands, names, 1)) {
+    if (!sample.types.empty()) sample.types += ' ';
+    sample.types += name + " " + to_string(tensor.type);
+  }
+  return sample;
+}
+
 TEST(Samples, BindToTheExpectedTypes) {
-  for (const Sample& sample : samples()) {
+  for (const Typed& sample : kTyped) {
     Bound bound(sample.line, parse_types(sample.types));
     EXPECT_EQ(bound.message(), "") << sample.line;
     EXPECT_EQ(bound.types(), sample.results) << sample.line;
@@ -294,7 +312,15 @@ TEST(Samples, CoverEveryOp) {
 
 }  // namespace
 
-std::span<const Sample> samples() { return kSamples; }
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> all = [] {
+    std::vector<Sample> made;
+    for (const Typed& t : kTyped) made.push_back({t.line, t.types, t.results});
+    for (const KernelCase& c : kernel_cases()) made.push_back(sample_of(c));
+    return made;
+  }();
+  return all;
+}
 
 TypeMap parse_types(std::string_view text) {
   TypeMap types;

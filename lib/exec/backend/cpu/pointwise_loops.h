@@ -105,9 +105,11 @@ GT_BINARY(ReluGrad, b <= 0 ? V{} : a)
 GT_BINARY(SigmoidGrad, a*(1 - b) * b)
 GT_BINARY(TanhGrad, a*(1 - b * b))
 
-GT_BINARY(Pow, pow(a, b))
 GT_UNARY(Square, a* a)
 GT_UNARY(Cube, a* a* a)
+// Squares and cubes are products wherever they stand, so that one exponent for
+// all gives the bits that it gives beside others.
+GT_BINARY(Pow, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
 
 // f = s (1 + x (1 - s)), s = sigmoid x.
 struct SiluGrad {

@@ -1,0 +1,66 @@
+"""Cases of the lines of tests/ops.tsv that say what PyTorch calls them."""
+import torch
+import torch.nn.functional as F
+
+from cases import make
+from ops_table import HALVES, ops, rows
+
+SIZES = ({"M": 3, "N": 5, "K": 4}, {"M": 1, "N": 2, "K": 1},
+         {"M": 7, "N": 4, "K": 2})
+
+
+def absolute(x):
+    """torch.abs, whose second derivative is wrong in PyTorch 1.13."""
+    if x.requires_grad:
+        return x * torch.sign(x.detach())
+    return torch.abs(x)
+
+
+def log1p(x):
+    """torch.log1p, which is inf of 3e38 in f32 in PyTorch 1.13."""
+    if x.dtype == torch.float32:
+        return torch.log1p(x.double()).float()
+    return torch.log1p(x)
+
+
+def whole(function, x):
+    """Rounds floats; PyTorch 1.13 has no such function of integers."""
+    return function(x) if x.is_floating_point() else x.clone()
+
+
+def function(row):
+    names = ", ".join(row.operands)
+    return eval(f"lambda {names}: {row.torch}",
+                {"torch": torch, "F": F, "absolute": absolute,
+                 "log1p": log1p, "whole": whole})
+
+
+def unary():
+    """Functions of one tensor, point by point: call: (function, dtypes, kind of
+    input, derivatives)."""
+    table, found = ops(), {}
+    for row in rows():
+        if not row.torch or list(row.operands) != ["x"]:
+            continue
+        op = table[row.op]
+        if op["index"] != "...->...":
+            continue
+        dtypes = tuple(d for d in row.dtypes if d not in HALVES)
+        found[row.call] = (function(row), dtypes, row.kinds()["x"],
+                           2 if op["gradient"] else 0)
+    return found
+
+
+def cases():
+    """Of all lines that are not in unary()."""
+    table, single = ops(), unary()
+    for row in rows():
+        if not row.torch or row.call in single:
+            continue
+        order = 2 if table[row.op]["gradient"] else 0
+        for sizes in SIZES:
+            line = row.line
+            for name, size in sizes.items():
+                line = line.replace("$" + name, str(size))
+            yield from make(row.op, line, function(row), row.shapes(sizes),
+                            row.dtypes, row.kinds(), order)
