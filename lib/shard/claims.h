@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "shard/config.h"
 #include "shard/layout.h"
-#include "spmd/config.h"
 #include "stream/line.h"
 
 namespace gt {

@@ -14,11 +14,11 @@
 
 #include "ops/call.h"
 #include "shard/claims.h"
+#include "shard/config.h"
 #include "shard/plan_cache.h"
 #include "shard/redistribute.h"
 #include "shard/register_bytes.h"
 #include "shard/values.h"
-#include "spmd/config.h"
 #include "stream/line.h"
 #include "stream/replay.h"
 

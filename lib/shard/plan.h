@@ -9,8 +9,8 @@
 
 #include "ops/call.h"
 #include "ops/index_rule.h"
+#include "shard/config.h"
 #include "shard/layout.h"
-#include "spmd/config.h"
 
 namespace gt {
 

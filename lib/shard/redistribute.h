@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "shard/config.h"
 #include "shard/layout.h"
-#include "spmd/config.h"
 
 namespace gt {
 

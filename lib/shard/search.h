@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "spmd/config.h"
+#include "shard/config.h"
 
 namespace gt {
 

@@ -9,7 +9,7 @@
 
 #include "base/exit.h"
 #include "base/writer.h"
-#include "spmd/config.h"
+#include "shard/config.h"
 
 namespace gt {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "spmd/config.h"
+#include "shard/config.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "spmd/config_reader.h"
+#include "shard/config_reader.h"
 #include "stream/line.h"
 #include "stream/ranks.h"
 

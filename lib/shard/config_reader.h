@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spmd/config.h"
-#include "spmd/yaml.h"
+#include "shard/config.h"
+#include "shard/yaml.h"
 
 namespace gt {
 

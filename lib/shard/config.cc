@@ -1,10 +1,10 @@
-#include "spmd/config.h"
+#include "shard/config.h"
 
 #include <algorithm>
 #include <map>
 
 #include "base/message.h"
-#include "spmd/config_reader.h"
+#include "shard/config_reader.h"
 #include "stream/line.h"
 #include "stream/ranks.h"
 

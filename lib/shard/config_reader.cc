@@ -1,4 +1,4 @@
-#include "spmd/config_reader.h"
+#include "shard/config_reader.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Configs: both forms, what holds for a line, and what is said of bad ones.
-#include "spmd/config.h"
+#include "shard/config.h"
 
 #include <gtest/gtest.h>
 

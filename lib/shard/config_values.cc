@@ -4,7 +4,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
-#include "spmd/config_reader.h"
+#include "shard/config_reader.h"
 #include "stream/ranks.h"
 
 namespace gt {

@@ -1,4 +1,4 @@
-#include "spmd/yaml.h"
+#include "shard/yaml.h"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
