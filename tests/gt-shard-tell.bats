@@ -30,7 +30,7 @@ END
   printf 'mesh: {tp: 2}\nsignals:\n  wide: {results: {tp: 1}}\n' >s.yaml
   gt-shard -c s.yaml --explain p.gt >placed 2>said
   sed -n '/^p.gt:3: y = softmax h/,/->/p' said >of_y
-  grep -q 'as its expansion, which sends 96 bytes from each rank and not 1024:' of_y
+  grep -q 'as its expansion, which sends 64 bytes from each rank and not 1024:' of_y
   grep -q '^    -> tp:S1$' of_y
   # Its lines are those of the stream.
   sed -n 's/^      | //p' of_y >lines

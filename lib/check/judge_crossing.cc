@@ -6,7 +6,7 @@
 #include "base/message.h"
 #include "check/judge.h"
 #include "spmd/join.h"
-#include "spmd/redistribution.h"
+#include "spmd/specs.h"
 
 namespace gt {
 namespace {

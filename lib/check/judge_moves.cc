@@ -7,7 +7,7 @@
 #include "check/judge.h"
 #include "check/remesh.h"
 #include "spmd/join.h"
-#include "spmd/redistribution.h"
+#include "spmd/specs.h"
 #include "stream/ranks.h"
 
 namespace gt {

@@ -7,7 +7,7 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
-#include "spmd/redistribution.h"
+#include "spmd/specs.h"
 #include "stream/ranks.h"
 
 namespace gt {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "shard/config.h"
-#include "shard/layout.h"
+#include "spmd/layout.h"
 #include "stream/line.h"
 
 namespace gt {

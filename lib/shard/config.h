@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "base/result.h"
+#include "spmd/machine.h"
 #include "spmd/mesh.h"
 #include "spmd/rank_set.h"
 #include "spmd/split.h"
@@ -40,15 +41,6 @@ struct Scope {
 
 // Cuts of a config that cut something: a setting's number, and the axis.
 using CutsInUse = std::set<std::pair<size_t, std::string>>;
-
-// A rank and its links, for estimates.
-struct Machine {
-  double flops = 2e10;             // a second
-  double memory_bandwidth = 1e10;  // bytes a second
-  double bandwidth = 1e10;         // of a link, bytes a second
-  double latency = 2e-5;           // of a message, seconds
-  double memory = 0;               // bytes; 0: no limit
-};
 
 struct Schedule {
   std::string kind;

@@ -87,7 +87,7 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
   const Statement statement = statement_of(line.op);
   if (statement == Statement::kSave) create_all_loads();
   if (is_declaration(statement)) {
-    has_mesh_ = split_notes(text).text == "mesh " + cluster_.mesh().describe();
+    has_mesh_ = split_notes(text).text == "mesh " + config_.mesh().describe();
     input_mesh_ = has_mesh_ ? "" : text;
   } else if (has_mesh_ && !input_mesh_.empty() && is_placed(line)) {
     has_mesh_ = false;

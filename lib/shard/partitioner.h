@@ -16,9 +16,9 @@
 #include "shard/claims.h"
 #include "shard/config.h"
 #include "shard/plan_cache.h"
-#include "shard/redistribute.h"
 #include "shard/register_bytes.h"
 #include "shard/values.h"
+#include "spmd/redistribution.h"
 #include "stream/line.h"
 #include "stream/replay.h"
 
@@ -154,7 +154,7 @@ class Partitioner : public Rewriter {
   void settle(const Work& work);
   ShardValuePtr alone(const std::string& name);
   void write_moves(const std::vector<Move>& moves, const Type& whole,
-                   const std::string& to, std::string from,
+                   const std::string& to, uint32_t set, std::string from,
                    const std::string& why, const std::string& note = "");
   struct Writing {
     uint32_t set = 0;

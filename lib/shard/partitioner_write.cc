@@ -127,15 +127,10 @@ void Partitioner::find_extremes(const Work& work) {
   for (const auto& [axis, what] : work.plan().extremes) {
     for (const Name& result : work.line.results) {
       const ShardValuePtr value = find(result.text);
-      Move move;
-      move.op = "all_reduce";
-      move.keys =
-          " over=" + cluster_.axis_name(axis) + " op=" + what + " src=V";
-      move.after = value->copies[0].layout;
-      move.bytes = 2 * cluster_.piece_bytes(move.after, value->type);
-      const Machine& machine = config_.machine();
-      move.seconds = machine.latency + move.bytes / machine.bandwidth;
-      write_moves({move}, value->type, value->own_name(), value->own_name(),
+      const Move move = extreme(cluster_, config_.machine(), value->type,
+                                value->copies[0].layout, axis, what);
+      write_moves({move}, value->type, value->own_name(), move.after.set,
+                  value->own_name(),
                   std::string(work.line.op) + " of all parts");
     }
   }
@@ -284,8 +279,8 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
   for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
   const size_t from =
       nearest_layout(cluster_, config_.machine(), value->type, layouts, wanted);
-  const std::vector<Move> way =
-      moves(cluster_, config_.machine(), value->type, layouts[from], wanted);
+  const std::vector<Move> way = redistribution(
+      cluster_, config_.machine(), value->type, layouts[from], wanted);
   if (way.empty()) return value->name_of(value->copies[from]);
   const bool is_only =
       value->names.size() + (value->hidden.empty() ? 0 : 1) == 1;
@@ -300,7 +295,8 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
     return fetch(value, wanted, why);
   }
   const std::string name = new_name();
-  write_moves(way, value->type, name, value->name_of(value->copies[from]), why);
+  write_moves(way, value->type, name, wanted.set,
+              value->name_of(value->copies[from]), why);
   value->copies.push_back({wanted, name});
   const bool keeps = !is_local(way) && !regathers_;
   if (!keeps) passing_names_.push_back(name);
@@ -310,47 +306,42 @@ std::string Partitioner::fetch(const ShardValuePtr& value, const Layout& wanted,
 // The value's own registers take the layout.
 void Partitioner::change(const ShardValuePtr& value, const Layout& wanted,
                          const std::string& why, const std::string& note) {
-  const std::vector<Move> way = moves(cluster_, config_.machine(), value->type,
-                                      value->copies[0].layout, wanted);
+  const std::vector<Move> way =
+      redistribution(cluster_, config_.machine(), value->type,
+                     value->copies[0].layout, wanted);
   const std::string name = value->own_name();
   const uint32_t before = value->copies[0].layout.set;
-  write_moves(way, value->type, name, name, why, note);
+  write_moves(way, value->type, name, before, name, why, note);
   value->copies[0].layout = wanted;
   GT_CHECK(before == wanted.set);
 }
 
+// A register on the way may be on ranks that the target has not: it goes there.
 void Partitioner::write_moves(const std::vector<Move>& moves, const Type& whole,
-                              const std::string& to, std::string from,
-                              const std::string& why, const std::string& note) {
+                              const std::string& to, uint32_t set,
+                              std::string from, const std::string& why,
+                              const std::string& note) {
   declare_mesh();
-  uint32_t set = moves.empty() ? 0 : moves[0].after.set;
-  bool is_first = true;
-  std::vector<std::pair<std::string, uint32_t>> left;
+  Ranks left;
   for (const Move& move : moves) {
-    const std::string ranks = "@" + cluster_.ranks_text(move.after.set);
-    const bool crosses = !move.source_ranks.empty();
-    if (!is_first && move.after.set != set) left.emplace_back(to, set);
-    set = move.after.set;
-    *out_ += to + ranks + " = " + move.op + " " + from +
-             (crosses ? "@" + move.source_ranks : ranks) + move.keys + notes_ +
-             (&move == &moves.back() ? note : "") + " #why=" + quote(why) +
-             "\n";
+    const Ranks& ranks = cluster_.ranks(move.after.set);
+    *out_ +=
+        to + "@" + cluster_.ranks_text(move.after.set) + " = " +
+        std::string(move.op) + " " + from + "@" + source_ranks(move, cluster_) +
+        keys_of(move, cluster_, whole.shape) + notes_ +
+        (&move == &moves.back() ? note : "") + " #why=" + quote(why) + "\n";
     holds(to, move.after, whole);
     line_ends();
     from = to;
-    is_first = false;
-    ShardCosts::Traffic& traffic = costs_.traffic[move.op];
+    left = together(left, without(ranks, cluster_.ranks(set)));
+    ShardCosts::Traffic& traffic = costs_.traffic[std::string(move.op)];
     ++traffic.lines;
     traffic.bytes += move.bytes;
     costs_.seconds += move.seconds;
   }
-  // What was only on the way, on ranks of before.
-  for (const auto& [name, old] : left) {
-    const Ranks gone = without(cluster_.ranks(old), cluster_.ranks(set));
-    if (gone.empty()) continue;
-    *out_ += "free " + name + "@" + to_string(gone) + "\n";
-    lets_go(name, gone);
-  }
+  if (left.empty()) return;
+  *out_ += "free " + to + "@" + to_string(left) + "\n";
+  lets_go(to, left);
 }
 
 // ---- text
@@ -408,7 +399,7 @@ void Partitioner::write(const Line& line,
 void Partitioner::declare_mesh() {
   if (has_mesh_) return;
   has_mesh_ = true;
-  *out_ += "mesh " + cluster_.mesh().describe() + "\n";
+  *out_ += "mesh " + config_.mesh().describe() + "\n";
 }
 
 }  // namespace gt

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/shape_rules.h"
-#include "shard/redistribute.h"
+#include "spmd/redistribution.h"
 
 namespace gt {
 
@@ -170,7 +170,7 @@ void Planner::fetch_whole(size_t i, Plan& plan) const {
   const size_t from =
       nearest_layout(cluster_, machine_, type(i), layouts, wanted);
   for (const Move& move :
-       moves(cluster_, machine_, type(i), layouts[from], wanted)) {
+       redistribution(cluster_, machine_, type(i), layouts[from], wanted)) {
     plan.moving += move.seconds;
     plan.bytes += move.bytes;
   }

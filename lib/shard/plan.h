@@ -10,7 +10,7 @@
 #include "ops/call.h"
 #include "ops/index_rule.h"
 #include "shard/config.h"
-#include "shard/layout.h"
+#include "spmd/layout.h"
 
 namespace gt {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "ops/shape_rules.h"
-#include "shard/redistribute.h"
+#include "spmd/redistribution.h"
 
 namespace gt {
 
@@ -60,8 +60,8 @@ double Planner::fetch(size_t axis, const AxisUse& use, size_t i) const {
 
 std::vector<Move> Planner::path(size_t i, const Layout& from,
                                 const Layout& to) const {
-  return moves(cluster_, machine_, type(i), from,
-               cluster_.simplest(to, type(i).shape));
+  return redistribution(cluster_, machine_, type(i), from,
+                        cluster_.simplest(to, type(i).shape));
 }
 
 // Of the line itself: tensors that lack what is cut are whole on each rank.
@@ -101,11 +101,11 @@ double Planner::cost(size_t axis, const AxisUse& use) const {
 // The largest of all ranks' is found as a sum is.
 double Planner::extreme_seconds(size_t axis, const AxisUse& use) const {
   if (!is_extreme(use)) return 0;
+  const Layout whole{line_.set, 0, {}};
+  const std::string_view what = labels_[static_cast<size_t>(use.label)].extreme;
   double seconds = 0;
   for (const Type& type : call_.results) {
-    seconds +=
-        seconds_of(moves(cluster_, machine_, type, {line_.set, 1U << axis, {}},
-                         {line_.set, 0, {}}));
+    seconds += extreme(cluster_, machine_, type, whole, axis, what).seconds;
   }
   return seconds;
 }
@@ -138,7 +138,8 @@ double Planner::settle(size_t axis, const AxisUse& use, size_t r) const {
   } else if (!line_.keeps_summands) {
     wanted.partial = 0;
   }
-  return seconds_of(moves(cluster_, machine_, call_.results[r], made, wanted));
+  return seconds_of(
+      redistribution(cluster_, machine_, call_.results[r], made, wanted));
 }
 
 size_t nearest_layout(const Cluster& cluster, const Machine& machine,
@@ -148,7 +149,7 @@ size_t nearest_layout(const Cluster& cluster, const Machine& machine,
   double least = 0;
   for (size_t i = 0; i < layouts.size(); ++i) {
     const double seconds =
-        seconds_of(moves(cluster, machine, whole, layouts[i], wanted));
+        seconds_of(redistribution(cluster, machine, whole, layouts[i], wanted));
     if (i == 0 || seconds < least) {
       least = seconds;
       best = i;

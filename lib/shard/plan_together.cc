@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "shard/redistribute.h"
+#include "spmd/redistribution.h"
 
 namespace gt {
 
@@ -68,8 +68,8 @@ double Planner::seconds_together() const {
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     const Layout& made = plan.results[r];
-    seconds += seconds_of(
-        moves(cluster_, machine_, summed_type(r), made, settled(made, r)));
+    seconds += seconds_of(redistribution(cluster_, machine_, summed_type(r),
+                                         made, settled(made, r)));
   }
   return seconds;
 }

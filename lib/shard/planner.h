@@ -7,7 +7,7 @@
 
 #include "shard/candidates.h"
 #include "shard/plan.h"
-#include "shard/redistribute.h"
+#include "spmd/redistribution.h"
 
 namespace gt {
 

@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "shard/layout.h"
 #include "spmd/held_bytes.h"
+#include "spmd/layout.h"
 
 namespace gt {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "shard/claims.h"
-#include "shard/layout.h"
+#include "spmd/layout.h"
 
 namespace gt {
 

@@ -11,7 +11,7 @@
 #include "ops/shape_rules.h"
 #include "ops/table.h"
 #include "spmd/crossing.h"
-#include "spmd/redistribution.h"
+#include "spmd/specs.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 

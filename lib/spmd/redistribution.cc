@@ -1,282 +1,391 @@
 #include "spmd/redistribution.h"
 
 #include <algorithm>
+#include <bit>
+#include <deque>
+#include <optional>
 
-#include "base/message.h"
+#include "ops/shape_rules.h"
 #include "ops/table.h"
-#include "spmd/labels.h"
-#include "spmd/stated.h"
 
 namespace gt {
 namespace {
 
-// The axes that cut each dimension, outer first.
-using Spec = std::vector<std::vector<std::string>>;
+// Of a layout, and of the one that it is to become: the orders in which so many
+// axes can go their ways are few.
+constexpr int kMostSearched = 5;
+// Times that differ by less are equal.
+constexpr double kTie = 1e-9;
 
-Spec by_dimension(const std::vector<SplitEntry>& entries, size_t dims) {
-  Spec spec(dims);
-  for (const SplitEntry& e : entries) {
-    spec[static_cast<size_t>(e.dim)].push_back(e.axis);
+using Cuts = std::vector<AxisCut>;
+
+Cuts cuts_of(const Layout& layout, int32_t dim) {
+  Cuts out;
+  for (const AxisCut& cut : layout.cuts) {
+    if (cut.dim == dim) out.push_back(cut);
   }
-  return spec;
+  return out;
 }
 
-std::vector<SplitEntry> in_order(const Spec& spec) {
-  std::vector<SplitEntry> entries;
-  for (size_t d = 0; d < spec.size(); ++d) {
-    for (const std::string& axis : spec[d]) {
-      entries.push_back({axis, static_cast<int64_t>(d), 1});
-    }
-  }
-  return entries;
-}
+uint32_t bit(size_t axis) { return uint32_t{1} << axis; }
+End shard(int32_t dim) { return {'S', dim}; }
+const End kWhole{'R', 0};
+const End kSummands{'P', 0};
 
-Result<std::vector<Shape>> shapes_of(const Line& line, const Grid& grid,
-                                     const PieceType& pieces) {
-  if (line.operands.size() != 1 || !is_name(line.operands[0]) ||
-      line.results.size() != 1) {
-    return at_op(line, "takes one name and gives one");
-  }
-  std::vector<Shape> shapes;
-  for (const int64_t rank : grid.ranks()) {
-    shapes.push_back(pieces(0, rank)->shape);
-  }
-  return shapes;
-}
-
-class Steps {
+// The moves that lead from a layout towards the target.
+class Moves {
  public:
-  Steps(const Line& line, const Grid& grid, const LetterOn& letter, Shape whole,
-        Spec src, Spec dst)
-      : line_(line),
-        grid_(grid),
-        letter_(letter),
-        whole_(whole),
-        now_(std::move(src)),
-        wanted_(std::move(dst)),
-        from_(full_name(line.operands[0].text, line.operands[0].ranks)),
-        to_(full_name(line.results[0].text, line.results[0].ranks)) {}
+  Moves(const Cluster& cluster, const Machine& machine, const Type& whole,
+        const Layout& to)
+      : cluster_(cluster), machine_(machine), whole_(whole), to_(to) {}
 
-  Result<std::vector<std::string>> run() {
-    while (move() || gather()) {
+  // None when it is there. What makes all that follows smaller and costs no
+  // message stands alone; else the first is a good one.
+  std::vector<Move> from(const Layout& at) {
+    at_ = &at;
+    out_.clear();
+    if (!cluster_.has_same_form(at.set, to_.set)) {
+      send_whole();
+    } else if (!cut_local()) {
+      const uint32_t owed = at.partial & ~to_.partial;
+      uint32_t rest = owed;  // of axes that are to hold the whole sum
+      for (const AxisCut& cut : to_.cuts) rest &= ~bit(cut.axis);
+      enter_by_messages();
+      sum_over(rest);
+      leave();
+      if (rest != owed) sum_over(owed);
+      if (at.set != to_.set) copy();
+      if (out_.empty()) make_summands();
     }
-    for (size_t d = 0; d < now_.size(); ++d) {
-      while (now_[d].size() < wanted_[d].size()) {
-        if (Status s = append(d); !s.ok()) return s.error();
-      }
-    }
-    if (lines_.empty()) lines_.push_back(to_ + " = copy " + from_);
-    return std::move(lines_);
+    return std::move(out_);
+  }
+
+  Move extreme(const Layout& at, size_t axis, std::string_view combine) {
+    at_ = &at;
+    out_.clear();
+    add("all_reduce", bit(axis), {'V', 0}, kWhole, at, 2 * others(bit(axis)));
+    out_[0].combine = combine;
+    return out_[0];
   }
 
  private:
-  size_t in_common(size_t d) const {
-    const auto& now = now_[d];
-    const auto end = std::mismatch(now.begin(), now.end(), wanted_[d].begin(),
-                                   wanted_[d].end());
-    return static_cast<size_t>(end.first - now.begin());
+  size_t dims() const { return whole_.shape.size(); }
+  int64_t size(int32_t dim) const {
+    return whole_.shape[static_cast<size_t>(dim)];
   }
-  bool has_rest(size_t d) const { return now_[d].size() > in_common(d); }
-
-  // An innermost axis straight to its place, if all before it is there.
-  bool move() {
-    for (size_t d = 0; d < now_.size(); ++d) {
-      if (!has_rest(d)) continue;
-      const std::string axis = now_[d].back();
-      for (size_t e = 0; e < now_.size(); ++e) {
-        const size_t at = now_[e].size();
-        if (e == d || has_rest(e) || at >= wanted_[e].size() ||
-            wanted_[e][at] != axis) {
-          continue;
-        }
-        const Spec before = now_;
-        now_[d].pop_back();
-        now_[e].push_back(axis);
-        add("all_to_all", axis, end(d), end(e), before, now_);
-        return true;
+  // The share of a collective's bytes that a rank sends, when it sends to all
+  // others.
+  double others(uint32_t axes) const {
+    double n = 1;
+    for (size_t a = 0; a < cluster_.axes(); ++a) {
+      if ((axes & bit(a)) != 0) {
+        n *= static_cast<double>(cluster_.count(at_->set, a));
       }
     }
-    return false;
+    return (n - 1) / n;
   }
 
-  bool gather() {
-    for (size_t d = 0; d < now_.size(); ++d) {
-      if (!has_rest(d)) continue;
-      const std::string axis = now_[d].back();
-      const Spec before = now_;
-      now_[d].pop_back();
-      gathered_.push_back(axis);
-      add("all_gather", axis, end(d), "R", before, before);
+  // `share`: of the larger of both pieces, what each rank sends.
+  void add(std::string_view op, uint32_t axes, End src, End dst, Layout after,
+           double share) {
+    const double larger = std::max(cluster_.piece_bytes(*at_, whole_),
+                                   cluster_.piece_bytes(after, whole_));
+    Move move{op, axes, src, dst, *at_, std::move(after)};
+    move.bytes = share * larger;
+    if (collective_of(op) == Collective::kConvert) {
+      move.seconds = larger / machine_.memory_bandwidth;
+    } else {
+      move.seconds = machine_.latency + move.bytes / machine_.bandwidth;
+    }
+    out_.push_back(std::move(move));
+  }
+
+  // ---- what cuts ------------------------------------------------------------
+
+  // The cuts of the dimension begin those of the target.
+  bool is_prefix(int32_t dim) const {
+    const Cuts have = cuts_of(*at_, dim);
+    const Cuts want = cuts_of(to_, dim);
+    if (have.size() > want.size()) return false;
+    Layout a{at_->set, 0, have};
+    Layout b{at_->set, 0, {want.begin(), want.begin() + std::ssize(have)}};
+    return cluster_.is_same_cut(a, b, dim, size(dim));
+  }
+
+  // The next cut of a dimension that lacks some.
+  std::optional<AxisCut> missing(size_t d) const {
+    const auto dim = static_cast<int32_t>(d);
+    const Cuts want = cuts_of(to_, dim);
+    const size_t have = cuts_of(*at_, dim).size();
+    if (have >= want.size() || !is_prefix(dim)) return std::nullopt;
+    return want[have];
+  }
+
+  bool cut_local() {
+    for (size_t d = 0; d < dims(); ++d) {
+      const std::optional<AxisCut> cut = missing(d);
+      if (!cut || at_->cut_of(cut->axis) != nullptr ||
+          at_->is_partial(cut->axis)) {
+        continue;
+      }
+      Layout after = *at_;
+      after.add(*cut);
+      add("convert", bit(cut->axis), kWhole, shard(cut->dim), after, 0);
       return true;
     }
     return false;
   }
 
-  Status append(size_t d) {
-    const std::string axis = wanted_[d][now_[d].size()];
-    const bool whole =
-        std::find(gathered_.begin(), gathered_.end(), axis) != gathered_.end();
-    const char is = whole ? 'R' : letter_(axis);
-    if (is != 'R' && is != 'I' && is != 'P') {
-      return at_op(line_, "dst_spec= names " + axis + ", on which " + from_ +
-                              " is unrelated values; name it in src_spec= if "
-                              "it cuts a dimension");
+  void enter_by_messages() {
+    for (size_t d = 0; d < dims(); ++d) {
+      const std::optional<AxisCut> cut = missing(d);
+      if (!cut) continue;
+      const AxisCut* now = at_->cut_of(cut->axis);
+      if (now != nullptr && !is_innermost(*now)) continue;
+      Layout after = *at_;
+      after.partial &= ~bit(cut->axis);
+      after.remove(cut->axis);
+      after.add(*cut);
+      const bool sums = now == nullptr;
+      add(sums ? "reduce_scatter" : "all_to_all", bit(cut->axis),
+          sums ? kSummands : shard(now->dim), shard(cut->dim), after,
+          others(bit(cut->axis)));
     }
-    const Spec before = now_;
-    now_[d].push_back(axis);
-    add(is == 'P' ? "reduce_scatter" : "convert", axis, std::string(1, is),
-        end(d), before, now_);
-    return ok_status();
   }
 
-  static std::string end(size_t d) { return "S" + std::to_string(d); }
-
-  // `stated`: what split= speaks of where pieces are uneven.
-  void add(const std::string& op, const std::string& axis,
-           const std::string& src, const std::string& dst, const Spec& before,
-           const Spec& stated) {
-    std::string text = to_ + " = " + op + " " + (lines_.empty() ? from_ : to_) +
-                       " over=" + axis + " src=" + src + " dst=" + dst;
-    if (!is_even(before) || !is_even(now_)) {
-      text += " split=" + to_string(in_order(stated)) +
-              " shape=" + to_string(whole_);
-    }
-    const std::string_view* bwd = line_.key("bwd");
-    if (bwd != nullptr && (op == "all_gather" || op == "convert")) {
-      text += " bwd=" + std::string(*bwd);
-    }
-    lines_.push_back(std::move(text));
+  bool is_innermost(const AxisCut& cut) const {
+    return cuts_of(*at_, cut.dim).back() == cut;
   }
 
-  bool is_even(const Spec& spec) const {
-    const auto regions = cut(in_order(spec), whole_, grid_);
-    return regions.ok() &&
-           std::all_of(regions.value().begin(), regions.value().end(),
-                       [&](const Region& r) {
-                         return r.count == regions.value()[0].count;
-                       });
+  // ---- what owes a sum ------------------------------------------------------
+
+  void sum_over(uint32_t axes) {
+    if (axes == 0) return;
+    Layout after = *at_;
+    after.partial &= ~axes;
+    add("all_reduce", axes, kSummands, kWhole, after, 2 * others(axes));
   }
 
-  const Line& line_;
-  const Grid& grid_;
-  const LetterOn& letter_;
-  const Shape whole_;
-  Spec now_;
-  const Spec wanted_;
-  const std::string from_, to_;
-  std::vector<std::string> gathered_;
-  std::vector<std::string> lines_;
+  void make_summands() {
+    for (size_t a = 0; a < cluster_.axes(); ++a) {
+      if (!to_.is_partial(a) || at_->is_partial(a)) continue;
+      Layout after = *at_;
+      after.partial |= bit(a);
+      add("convert", bit(a), kWhole, kSummands, after, 0);
+      return;
+    }
+  }
+
+  // ---- what no longer cuts --------------------------------------------------
+
+  void leave() {
+    for (size_t d = 0; d < dims(); ++d) {
+      const auto dim = static_cast<int32_t>(d);
+      if (is_prefix(dim)) continue;
+      const AxisCut last = cuts_of(*at_, dim).back();
+      if (to_.is_partial(last.axis)) {
+        put_among_zeros(last);
+      } else {
+        gather(last);
+      }
+    }
+  }
+
+  void gather(const AxisCut& cut) {
+    Layout after = *at_;
+    after.remove(cut.axis);
+    add("all_gather", bit(cut.axis), shard(cut.dim), kWhole, after,
+        others(bit(cut.axis)));
+  }
+
+  // As a summand a piece stays on its rank.
+  void put_among_zeros(const AxisCut& cut) {
+    Layout after = *at_;
+    after.remove(cut.axis);
+    after.partial |= bit(cut.axis);
+    add("convert", bit(cut.axis), shard(cut.dim), kSummands, after, 0);
+  }
+
+  // ---- ranks ----------------------------------------------------------------
+
+  // To ranks of the same form, each to its own; the sums that go there first.
+  void copy() {
+    if ((at_->partial & ~to_.partial) != 0) return;
+    Layout after = *at_;
+    after.set = to_.set;
+    add("copy", 0, kWhole, kWhole, after, 1);
+  }
+
+  // To ranks of another form: one rank sends to all others.
+  void send_whole() {
+    if (at_->partial != 0) {
+      sum_over(at_->partial);
+    } else if (!at_->cuts.empty()) {
+      gather(at_->cuts.back());
+    } else {
+      const Ranks first{cluster_.ranks(at_->set)[0]};
+      const Ranks others = without(cluster_.ranks(to_.set), first);
+      Layout after = *at_;
+      after.set = to_.set;
+      add("copy", 0, kWhole, kWhole, after, static_cast<double>(others.size()));
+    }
+  }
+
+  const Cluster& cluster_;
+  const Machine& machine_;
+  const Type& whole_;
+  const Layout& to_;
+  const Layout* at_ = nullptr;
+  std::vector<Move> out_;
 };
+
+// The target's ranks already hold what they need: where the set narrows, all
+// is alike.
+bool is_within(const Cluster& cluster, const Layout& from, const Layout& to) {
+  if (from.set == to.set) return true;
+  if (!includes(cluster.ranks(from.set), cluster.ranks(to.set))) return false;
+  for (size_t a = 0; a < cluster.axes(); ++a) {
+    const bool narrows = cluster.count(from.set, a) != cluster.count(to.set, a);
+    if (narrows && (from.cut_of(a) != nullptr || from.is_partial(a))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+int axes_that_differ(const Layout& a, const Layout& b) {
+  uint32_t axes = a.partial ^ b.partial;
+  for (const Layout* layout : {&a, &b}) {
+    for (const AxisCut& cut : layout->cuts) axes |= bit(cut.axis);
+  }
+  return std::popcount(axes);
+}
+
+// The shortest path over moves. No way leads back, so that a layout's rest of
+// the way is found once.
+class Search {
+ public:
+  Search(const Cluster& cluster, const Machine& machine, const Type& whole,
+         const Layout& from, const Layout& to)
+      : cluster_(cluster),
+        to_(to),
+        moves_(cluster, machine, whole, to),
+        is_wide_(axes_that_differ(from, to) > kMostSearched) {}
+
+  std::vector<Move> path(const Layout& from) {
+    std::vector<Move> out;
+    const Step* step = &best(from);
+    while (step->next) {
+      out.push_back(*step->next);
+      step = &best(step->next->after);
+    }
+    return out;
+  }
+
+ private:
+  struct Step {
+    Layout at;
+    double seconds = 0;  // to the target
+    std::optional<Move> next;
+  };
+
+  const Step& best(Layout at) {
+    if (is_within(cluster_, at, to_)) at.set = to_.set;
+    for (const Step& step : known_) {
+      if (step.at == at) return step;
+    }
+    Step step{at, 0, {}};
+    std::vector<Move> ways = moves_.from(at);
+    if (is_wide_ && ways.size() > 1) ways.resize(1);
+    for (Move& move : ways) {
+      const double seconds = move.seconds + best(move.after).seconds;
+      if (step.next && seconds >= step.seconds * (1 - kTie)) continue;
+      step.seconds = seconds;
+      step.next = std::move(move);
+    }
+    known_.push_back(std::move(step));
+    return known_.back();
+  }
+
+  const Cluster& cluster_;
+  const Layout& to_;
+  Moves moves_;
+  const bool is_wide_;  // too many orders: the first of the moves is taken
+  std::deque<Step> known_;
+};
+
+// The side of the move that is cut is not cut evenly where it matters.
+const Layout* uneven_side(const Move& move, const Cluster& cluster,
+                          const Shape& whole) {
+  const Layout& cut = move.dst.letter == 'S' ? move.after : move.before;
+  const auto uneven = [&](const Layout& layout, const End& end) {
+    return end.letter == 'S' &&
+           !cluster.is_even(layout, static_cast<int32_t>(end.dim),
+                            whole[static_cast<size_t>(end.dim)]);
+  };
+  const bool exchanges = move.src.letter == 'S' && move.dst.letter == 'S';
+  const bool any = uneven(cut, move.src) || uneven(cut, move.dst) ||
+                   (exchanges && (uneven(move.before, move.src) ||
+                                  uneven(move.before, move.dst)));
+  return any ? &cut : nullptr;
+}
+
+std::string text_of(const End& end) {
+  std::string text(1, end.letter);
+  if (end.letter == 'S') text += std::to_string(end.dim);
+  return text;
+}
 
 }  // namespace
 
-bool states_specs(const Line& line) {
-  return (line.key("src_spec") != nullptr || line.key("dst_spec") != nullptr) &&
-         collective_of(line.op) == Collective::kRedistribute;
+std::vector<Move> redistribution(const Cluster& cluster, const Machine& machine,
+                                 const Type& whole, const Layout& from,
+                                 const Layout& to) {
+  if (from == to) return {};
+  return Search(cluster, machine, whole, from, to).path(from);
 }
 
-Result<std::vector<SplitEntry>> parse_spec(std::string_view text,
-                                           const Mesh* mesh, size_t dims) {
-  const std::string_view all = text;
-  if (mesh == nullptr) {
-    return Error{"spec " + excerpt(all) +
-                 " names axes, and no mesh is declared"};
-  }
-  std::vector<SplitEntry> entries;
-  std::string names;
-  size_t d = 0;
-  for (bool more = true; more; ++d) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view word = text.substr(0, comma);
-    more = comma < text.size();
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    while (!word.empty() && word != "-") {
-      const size_t plus = std::min(word.find('+'), word.size());
-      entries.push_back(
-          {std::string(word.substr(0, plus)), static_cast<int64_t>(d), 1});
-      names += (names.empty() ? "" : "+") + entries.back().axis;
-      word.remove_prefix(std::min(plus + 1, word.size()));
-    }
-  }
-  if (d != dims) {
-    return Error{"spec " + excerpt(all) + " has " + std::to_string(d) +
-                 " entries, the tensor " + std::to_string(dims) +
-                 " dimensions; write - for one that is not cut"};
-  }
-  if (names.empty()) return entries;
-  const auto axes = mesh->resolve(names);
-  if (!axes.ok()) return axes.error();
-  return entries;
+Move extreme(const Cluster& cluster, const Machine& machine, const Type& whole,
+             const Layout& at, size_t axis, std::string_view combine) {
+  return Moves(cluster, machine, whole, at).extreme(at, axis, combine);
 }
 
-Result<Specs> specs_of(const Line& line, const Mesh* mesh, size_t dims) {
-  Specs specs;
-  for (const auto& [name, out] :
-       {std::pair("src_spec", &specs.src), std::pair("dst_spec", &specs.dst)}) {
-    const int key = key_at(line, name);
-    if (key < 0) return at_op(line, "takes src_spec= and dst_spec=, both");
-    const Key& found = line.keys[static_cast<size_t>(key)];
-    auto entries = parse_spec(unquote(found.value), mesh, dims);
-    if (!entries.ok()) {
-      return at(found.column, line, entries.error().message);
-    }
-    *out = std::move(entries.value());
-  }
-  for (const Key& key : line.keys) {
-    if (key.key == "src_spec" || key.key == "dst_spec" || key.key == "bwd") {
-      continue;
-    }
-    return at(key.column, line,
-              "key " + std::string(key.key) +
-                  " goes with src= and dst= on one axis, not with specs");
-  }
-  return specs;
+double seconds_of(const std::vector<Move>& moves) {
+  double sum = 0;
+  for (const Move& move : moves) sum += move.seconds;
+  return sum;
 }
 
-namespace {
-
-struct Task {
-  Specs specs;
-  Shape whole;
-};
-
-Result<Task> task_of(const Line& line, const Grid& grid,
-                     const PieceType& pieces) {
-  const auto shapes = shapes_of(line, grid, pieces);
-  if (!shapes.ok()) return shapes.error();
-  auto specs = specs_of(line, grid.mesh(), shapes.value()[0].size());
-  if (!specs.ok()) return specs.error();
-  const auto whole = whole_of(specs.value().src, shapes.value(), grid);
-  if (!whole.ok()) return at_op(line, whole.error().message);
-  return Task{std::move(specs.value()), whole.value()};
-}
-
-}  // namespace
-
-Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
-                                        const PieceType& pieces) {
-  const auto task = task_of(line, grid, pieces);
-  if (!task.ok()) return task.error();
-  const auto regions = cut(task.value().specs.dst, task.value().whole, grid);
-  if (!regions.ok()) return at_op(line, regions.error().message);
-  std::vector<Type> types;
-  for (size_t p = 0; p < grid.size(); ++p) {
-    const Dtype dtype = pieces(0, grid.ranks()[p])->dtype;
-    types.push_back({dtype, regions.value()[p].count});
+std::string keys_of(const Move& move, const Cluster& cluster,
+                    const Shape& whole) {
+  std::string text;
+  for (size_t a = 0; a < cluster.axes(); ++a) {
+    if ((move.axes & bit(a)) == 0) continue;
+    text += (text.empty() ? " over=" : "+") + cluster.axis_name(a);
   }
-  return types;
+  if (text.empty()) return text;
+  if (!move.combine.empty()) text += " op=" + std::string(move.combine);
+  // Sums take P, and give R to all, unless they say otherwise.
+  const Collective op = collective_of(move.op);
+  const bool sums =
+      op == Collective::kAllReduce || op == Collective::kReduceScatter;
+  if (!sums || move.src.letter != 'P') text += " src=" + text_of(move.src);
+  if (!sums || move.dst.letter != 'R') text += " dst=" + text_of(move.dst);
+  if (use_of_ends(*find_op(move.op), move.src, move.dst, whole.size()) ==
+      EndsUse::kGated) {
+    text += " expert=1";
+  }
+  if (const Layout* cut = uneven_side(move, cluster, whole)) {
+    text += " split=" + cluster.split_text(*cut) + " shape=" + list_text(whole);
+  }
+  return text;
 }
 
-Result<std::vector<std::string>> redistribution_steps(const Line& line,
-                                                      const Grid& grid,
-                                                      const PieceType& pieces,
-                                                      const LetterOn& letter) {
-  const auto task = task_of(line, grid, pieces);
-  if (!task.ok()) return task.error();
-  const auto& [specs, whole] = task.value();
-  return Steps(line, grid, letter, whole, by_dimension(specs.src, whole.size()),
-               by_dimension(specs.dst, whole.size()))
-      .run();
+std::string source_ranks(const Move& move, const Cluster& cluster) {
+  const uint32_t from = move.before.set;
+  return cluster.has_same_form(from, move.after.set)
+             ? cluster.ranks_text(from)
+             : std::to_string(cluster.ranks(from)[0]);
 }
 
 }  // namespace gt

@@ -1,49 +1,58 @@
-// redistribute with src_spec= and dst_spec=: what is cut as one says becomes
-// cut as the other does, by steps over one axis each. gt-emit writes the steps.
+// How a tensor gets from one layout to another: collectives, conversions and
+// copies, by the way that is expected to take the least time. gt-shard moves
+// operands so, and gt-emit writes redistribute with src_spec= and dst_spec= so.
 //
-// Source: spmd_types 0.2 (meta-pytorch/spmd_types), which plans it.
+// Each move leads towards the target. An axis that cuts what it is not to cut
+// is gathered, or goes to its place in one exchange; one that is to cut more is
+// cut, or takes its part of a sum; sums that are owed over several axes may be
+// taken at once. The order matters: what is cut first makes all that follows
+// smaller. All orders are tried, and priced by the machine's links.
+//
+// Source: the moves are those of spmd_types 0.2 (meta-pytorch/spmd_types).
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "spmd/mesh.h"
-#include "spmd/placed.h"
-#include "spmd/split.h"
-#include "stream/line.h"
+#include "ops/ends.h"
+#include "spmd/layout.h"
+#include "spmd/machine.h"
 
 namespace gt {
 
-// Whether the line states specs, and no ends on one axis.
-bool states_specs(const Line& line);
-
-// "dp+tp,-" as split= would have it, dp:0,tp:0. Errors: entries for more or
-// fewer dimensions, an axis that the mesh lacks or that stands twice.
-Result<std::vector<SplitEntry>> parse_spec(std::string_view text,
-                                           const Mesh* mesh, size_t dims);
-
-// The two specs of a line over pieces of so many dimensions.
-struct Specs {
-  std::vector<SplitEntry> src;
-  std::vector<SplitEntry> dst;
+struct Move {
+  std::string_view op;  // "all_reduce"
+  uint32_t axes = 0;    // a bit for each that it goes over; of a copy none
+  End src, dst;         // what the tensor is on them before, and after
+  Layout before, after;
+  std::string_view combine = "";  // in place of a sum: "max", "min"
+  double seconds = 0;
+  double bytes = 0;  // that each rank sends; 0: the move is local
 };
-Result<Specs> specs_of(const Line& line, const Mesh* mesh, size_t dims);
 
-// Types of the result's pieces, by position.
-Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
-                                        const PieceType& pieces);
+// Empty when nothing is to be done: the layouts are equal, or the tensor's
+// ranks hold what the target's need. A move may run on more ranks than the
+// target has, if all of these then hold what they need.
+std::vector<Move> redistribution(const Cluster& cluster, const Machine& machine,
+                                 const Type& whole, const Layout& from,
+                                 const Layout& to);
 
-// The lines that do it, under the result's name: each entry is peeled to what
-// both have in common, innermost first, by moving an axis to its place where
-// that is free and gathering it else; then the rest is cut in the wanted order.
-// `letter`: what the operand is on an axis that src_spec= does not name.
-using LetterOn = std::function<char(const std::string& axis)>;
-Result<std::vector<std::string>> redistribution_steps(const Line& line,
-                                                      const Grid& grid,
-                                                      const PieceType& pieces,
-                                                      const LetterOn& letter);
+// Where each rank of an axis has the largest or smallest of its part: that of
+// all parts, by `combine`.
+Move extreme(const Cluster& cluster, const Machine& machine, const Type& whole,
+             const Layout& at, size_t axis, std::string_view combine);
+
+double seconds_of(const std::vector<Move>& moves);
+
+// What a line of the move says after its operand, " over=tp dst=S0": with the
+// whole's split= and shape= where parts are uneven.
+std::string keys_of(const Move& move, const Cluster& cluster,
+                    const Shape& whole);
+
+// "x@0-1": the ranks on which a copy between sets reads; of another move those
+// where it runs.
+std::string source_ranks(const Move& move, const Cluster& cluster);
 
 }  // namespace gt

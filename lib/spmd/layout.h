@@ -38,16 +38,18 @@ struct Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-// The mesh of a config, and the sets of ranks on which lines run.
+// The axes that layouts are over, and the sets of ranks on which lines run.
 class Cluster {
  public:
+  // Of all axes of a mesh, and the set of all its ranks.
   explicit Cluster(const Mesh& mesh);
+  // Of axes of a grid, flattened ones or not, and the grid's ranks alone.
+  // Error: an axis that it lacks.
+  static Result<Cluster> make(const Grid& grid,
+                              const std::vector<std::string>& axes);
 
-  const Mesh& mesh() const { return mesh_; }
-  size_t axes() const { return mesh_.axes().size(); }
-  const std::string& axis_name(size_t axis) const {
-    return mesh_.axes()[axis].name;
-  }
+  size_t axes() const { return axes_.size(); }
+  const std::string& axis_name(size_t axis) const { return axes_[axis].name; }
   // Its index; axes() of an unknown name.
   size_t axis_index(std::string_view name) const;
 
@@ -93,7 +95,9 @@ class Cluster {
     std::string text;
     std::vector<int64_t> counts;
   };
-  Mesh mesh_;
+  Cluster() = default;
+
+  std::vector<MeshAxis> axes_;
   std::vector<Set> sets_;
 };
 

@@ -1,4 +1,4 @@
-#include "shard/layout.h"
+#include "spmd/layout.h"
 
 #include <algorithm>
 #include <set>
@@ -25,10 +25,27 @@ void Layout::remove(size_t axis) {
   std::erase_if(cuts, [&](const AxisCut& c) { return c.axis == axis; });
 }
 
-Cluster::Cluster(const Mesh& mesh) : mesh_(mesh) {
+Cluster::Cluster(const Mesh& mesh) : axes_(mesh.axes()) {
   Ranks all;
   for (int64_t rank = 0; rank < mesh.size(); ++rank) all.push_back(rank);
   set_of(all);
+}
+
+Result<Cluster> Cluster::make(const Grid& grid,
+                              const std::vector<std::string>& axes) {
+  if (axes.size() > Mesh::kMaxAxes) {
+    return Error{"over " + std::to_string(Mesh::kMaxAxes) + " axes at once"};
+  }
+  Cluster cluster;
+  Set all{grid.ranks(), to_string(grid.ranks()), {}};
+  for (const std::string& name : axes) {
+    const auto along = grid.along(name);
+    if (!along.ok()) return along.error();
+    cluster.axes_.push_back({name, along.value().count, 1});
+    all.counts.push_back(along.value().count);
+  }
+  cluster.sets_.push_back(std::move(all));
+  return cluster;
 }
 
 size_t Cluster::axis_index(std::string_view name) const {
@@ -42,7 +59,7 @@ uint32_t Cluster::set_of(const Ranks& ranks) {
     if (sets_[i].ranks == ranks) return static_cast<uint32_t>(i);
   }
   Set set{ranks, to_string(ranks), {}};
-  for (const MeshAxis& axis : mesh_.axes()) {
+  for (const MeshAxis& axis : axes_) {
     std::set<int64_t> coordinates;
     for (const int64_t rank : ranks) {
       coordinates.insert(rank / axis.stride % axis.size);

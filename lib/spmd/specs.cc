@@ -1,0 +1,214 @@
+#include "spmd/specs.h"
+
+#include <algorithm>
+
+#include "base/message.h"
+#include "ops/table.h"
+#include "spmd/labels.h"
+#include "spmd/redistribution.h"
+#include "spmd/stated.h"
+
+namespace gt {
+namespace {
+
+Result<std::vector<Shape>> shapes_of(const Line& line, const Grid& grid,
+                                     const PieceType& pieces) {
+  if (line.operands.size() != 1 || !is_name(line.operands[0]) ||
+      line.results.size() != 1) {
+    return at_op(line, "takes one name and gives one");
+  }
+  std::vector<Shape> shapes;
+  for (const int64_t rank : grid.ranks()) {
+    shapes.push_back(pieces(0, rank)->shape);
+  }
+  return shapes;
+}
+
+}  // namespace
+
+bool states_specs(const Line& line) {
+  return (line.key("src_spec") != nullptr || line.key("dst_spec") != nullptr) &&
+         collective_of(line.op) == Collective::kRedistribute;
+}
+
+Result<std::vector<SplitEntry>> parse_spec(std::string_view text,
+                                           const Mesh* mesh, size_t dims) {
+  const std::string_view all = text;
+  if (mesh == nullptr) {
+    return Error{"spec " + excerpt(all) +
+                 " names axes, and no mesh is declared"};
+  }
+  std::vector<SplitEntry> entries;
+  std::string names;
+  size_t d = 0;
+  for (bool more = true; more; ++d) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view word = text.substr(0, comma);
+    more = comma < text.size();
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    while (!word.empty() && word != "-") {
+      const size_t plus = std::min(word.find('+'), word.size());
+      entries.push_back(
+          {std::string(word.substr(0, plus)), static_cast<int64_t>(d), 1});
+      names += (names.empty() ? "" : "+") + entries.back().axis;
+      word.remove_prefix(std::min(plus + 1, word.size()));
+    }
+  }
+  if (d != dims) {
+    return Error{"spec " + excerpt(all) + " has " + std::to_string(d) +
+                 " entries, the tensor " + std::to_string(dims) +
+                 " dimensions; write - for one that is not cut"};
+  }
+  if (names.empty()) return entries;
+  const auto axes = mesh->resolve(names);
+  if (!axes.ok()) return axes.error();
+  return entries;
+}
+
+Result<Specs> specs_of(const Line& line, const Mesh* mesh, size_t dims) {
+  Specs specs;
+  for (const auto& [name, out] :
+       {std::pair("src_spec", &specs.src), std::pair("dst_spec", &specs.dst)}) {
+    const int key = key_at(line, name);
+    if (key < 0) return at_op(line, "takes src_spec= and dst_spec=, both");
+    const Key& found = line.keys[static_cast<size_t>(key)];
+    auto entries = parse_spec(unquote(found.value), mesh, dims);
+    if (!entries.ok()) {
+      return at(found.column, line, entries.error().message);
+    }
+    *out = std::move(entries.value());
+  }
+  for (const Key& key : line.keys) {
+    if (key.key == "src_spec" || key.key == "dst_spec" || key.key == "bwd") {
+      continue;
+    }
+    return at(key.column, line,
+              "key " + std::string(key.key) +
+                  " goes with src= and dst= on one axis, not with specs");
+  }
+  return specs;
+}
+
+namespace {
+
+struct Task {
+  Specs specs;
+  Shape whole;
+};
+
+Result<Task> task_of(const Line& line, const Grid& grid,
+                     const PieceType& pieces) {
+  const auto shapes = shapes_of(line, grid, pieces);
+  if (!shapes.ok()) return shapes.error();
+  auto specs = specs_of(line, grid.mesh(), shapes.value()[0].size());
+  if (!specs.ok()) return specs.error();
+  const auto whole = whole_of(specs.value().src, shapes.value(), grid);
+  if (!whole.ok()) return at_op(line, whole.error().message);
+  return Task{std::move(specs.value()), whole.value()};
+}
+
+}  // namespace
+
+Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
+                                        const PieceType& pieces) {
+  const auto task = task_of(line, grid, pieces);
+  if (!task.ok()) return task.error();
+  const auto regions = cut(task.value().specs.dst, task.value().whole, grid);
+  if (!regions.ok()) return at_op(line, regions.error().message);
+  std::vector<Type> types;
+  for (size_t p = 0; p < grid.size(); ++p) {
+    const Dtype dtype = pieces(0, grid.ranks()[p])->dtype;
+    types.push_back({dtype, regions.value()[p].count});
+  }
+  return types;
+}
+
+namespace {
+
+// The layouts that specs speak of, over the axes that they name.
+struct Ends {
+  Cluster cluster;
+  Layout from, to;
+  uint32_t invariant = 0;  // a bit for each axis on which the operand is I
+};
+
+std::vector<std::string> axes_of(const Specs& specs) {
+  std::vector<std::string> axes;
+  for (const auto* entries : {&specs.src, &specs.dst}) {
+    for (const SplitEntry& e : *entries) {
+      if (std::find(axes.begin(), axes.end(), e.axis) == axes.end()) {
+        axes.push_back(e.axis);
+      }
+    }
+  }
+  return axes;
+}
+
+Layout layout_of(const std::vector<SplitEntry>& entries,
+                 const Cluster& cluster) {
+  Layout layout;
+  for (const SplitEntry& e : entries) {
+    layout.add({static_cast<uint32_t>(cluster.axis_index(e.axis)),
+                static_cast<int32_t>(e.dim), e.unit});
+  }
+  return layout;
+}
+
+Result<Ends> ends_of(const Line& line, const Specs& specs, const Grid& grid,
+                     const LetterOn& letter) {
+  auto cluster = Cluster::make(grid, axes_of(specs));
+  if (!cluster.ok()) return at_op(line, cluster.error().message);
+  Ends ends{std::move(cluster.value()), {}, {}, 0};
+  ends.from = layout_of(specs.src, ends.cluster);
+  ends.to = layout_of(specs.dst, ends.cluster);
+  for (const AxisCut& cut : ends.to.cuts) {
+    if (ends.from.cut_of(cut.axis) != nullptr) continue;
+    const std::string& axis = ends.cluster.axis_name(cut.axis);
+    const char is = letter(axis);
+    if (is == 'P') ends.from.partial |= uint32_t{1} << cut.axis;
+    if (is == 'I') ends.invariant |= uint32_t{1} << cut.axis;
+    if (is == 'P' || is == 'I' || is == 'R') continue;
+    return at_op(line,
+                 "dst_spec= names " + axis + ", on which " +
+                     full_name(line.operands[0].text, line.operands[0].ranks) +
+                     " is unrelated values; name it in src_spec= if it cuts a "
+                     "dimension");
+  }
+  return ends;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> redistribution_steps(const Line& line,
+                                                      const Grid& grid,
+                                                      const PieceType& pieces,
+                                                      const LetterOn& letter) {
+  const auto task = task_of(line, grid, pieces);
+  if (!task.ok()) return task.error();
+  const auto ends = ends_of(line, task.value().specs, grid, letter);
+  if (!ends.ok()) return ends.error();
+  const auto& [cluster, from, to, invariant] = ends.value();
+  const Type whole{pieces(0, grid.ranks()[0])->dtype, task.value().whole};
+  std::string source = full_name(line.operands[0].text, line.operands[0].ranks);
+  const std::string target =
+      full_name(line.results[0].text, line.results[0].ranks);
+  const std::string_view* bwd = line.key("bwd");
+  std::vector<std::string> lines;
+  for (Move& move : redistribution(cluster, Machine(), whole, from, to)) {
+    if (move.src.letter == 'R' && (move.axes & invariant) != 0) {
+      move.src.letter = 'I';
+    }
+    lines.push_back(target + " = " + std::string(move.op) + " " + source +
+                    keys_of(move, cluster, whole.shape));
+    const Collective op = collective_of(move.op);
+    if (bwd != nullptr &&
+        (op == Collective::kAllGather || op == Collective::kConvert)) {
+      lines.back() += " bwd=" + std::string(*bwd);
+    }
+    source = target;
+  }
+  if (lines.empty()) lines.push_back(target + " = copy " + source);
+  return lines;
+}
+
+}  // namespace gt

@@ -1,0 +1,268 @@
+// Plans from one layout to another: that they give what the layouts define,
+// that the verifier agrees, and that none is dearer than gathering all and
+// cutting.
+#include "spmd/redistribution.h"
+
+#include <random>
+#include <set>
+
+#include "check/checker.h"
+#include "exec_harness.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+Mesh mesh_of(const std::string& axes) {
+  Meshes meshes;
+  const std::string text = "mesh " + axes;
+  Line line;
+  EXPECT_TRUE(parse_line(text, line).ok());
+  EXPECT_TRUE(meshes.take(line).ok());
+  return *meshes.of("x");
+}
+
+// "dp:S0,tp:P", the outer cut of a dimension first.
+Layout layout_of(const Cluster& cluster, std::string_view text) {
+  Layout layout;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const size_t colon = word.find(':');
+    const auto axis =
+        static_cast<uint32_t>(cluster.axis_index(word.substr(0, colon)));
+    if (word[colon + 1] == 'P') layout.partial |= uint32_t{1} << axis;
+    if (word[colon + 1] == 'S') layout.add({axis, word[colon + 2] - '0', 1});
+  }
+  return layout;
+}
+
+// The moves, one after the other: "all_to_all over=tp src=S0 dst=S1".
+std::string plan(const std::string& axes, Shape shape, std::string_view from,
+                 std::string_view to) {
+  const Cluster cluster(mesh_of(axes));
+  const Type whole{Dtype::kF32, shape};
+  std::string out;
+  for (const Move& move :
+       redistribution(cluster, {}, whole, layout_of(cluster, from),
+                      layout_of(cluster, to))) {
+    out += (out.empty() ? "" : "; ") + std::string(move.op) +
+           keys_of(move, cluster, shape);
+  }
+  return out;
+}
+
+TEST(Redistribution, OneExchangeMovesACut) {
+  EXPECT_EQ(plan("tp=2", {1000, 1000}, "tp:S0", "tp:S1"),
+            "all_to_all over=tp src=S0 dst=S1");
+  EXPECT_EQ(plan("tp=2", {1001, 1000}, "tp:S0", "tp:S1"),
+            "all_to_all over=tp src=S0 dst=S1 split=tp:1 shape=1001,1000");
+  EXPECT_EQ(plan("a=2 b=2", {8, 8, 8}, "a:S0,b:S0", "a:S0,b:S2"),
+            "all_to_all over=b src=S0 dst=S2");
+}
+
+TEST(Redistribution, WhatRanksHoldIsNotSent) {
+  EXPECT_EQ(plan("tp=2", {6}, "tp:R", "tp:R"), "");
+  EXPECT_EQ(plan("tp=2", {6}, "", "tp:S0"), "convert over=tp src=R dst=S0");
+  EXPECT_EQ(plan("tp=2", {6}, "", "tp:P"), "convert over=tp src=R dst=P");
+  EXPECT_EQ(plan("tp=2", {6}, "tp:S0", "tp:P"),
+            "convert over=tp src=S0 dst=P expert=1");
+  EXPECT_EQ(plan("tp=2", {7}, "tp:S0", "tp:P"),
+            "convert over=tp src=S0 dst=P expert=1 split=tp:0 shape=7");
+}
+
+TEST(Redistribution, SumsAreTakenAtOnceAndOfLittle) {
+  EXPECT_EQ(plan("dp=2 tp=2", {4}, "dp:P,tp:P", ""), "all_reduce over=dp+tp");
+  // Of the part that each rank will have.
+  EXPECT_EQ(plan("dp=2 tp=2", {1000, 1000}, "dp:P", "tp:S0"),
+            "convert over=tp src=R dst=S0; all_reduce over=dp");
+  EXPECT_EQ(plan("dp=2 tp=2", {1000, 1000}, "dp:P,tp:P", "tp:S1"),
+            "reduce_scatter over=tp dst=S1; all_reduce over=dp");
+  // Before the parts are put together.
+  EXPECT_EQ(plan("dp=2 tp=2", {1000, 1000}, "dp:P,tp:S0", ""),
+            "all_reduce over=dp; all_gather over=tp src=S0 dst=R");
+}
+
+TEST(Redistribution, TheInnermostCutGoesFirst) {
+  EXPECT_EQ(plan("dp=2 tp=2", {8}, "dp:S0,tp:S0", "tp:S0,dp:S0"),
+            "all_gather over=tp src=S0 dst=R; all_gather over=dp src=S0 dst=R; "
+            "convert over=tp src=R dst=S0; convert over=dp src=R dst=S0");
+  EXPECT_EQ(plan("dp=2 tp=2", {7}, "dp:S0,tp:S0", "tp:S0"),
+            "all_gather over=tp src=S0 dst=R split=dp:0,tp:0 shape=7; "
+            "all_gather over=dp src=S0 dst=R split=dp:0 shape=7; "
+            "convert over=tp src=R dst=S0 split=tp:0 shape=7");
+}
+
+// More axes than all orders of are tried.
+TEST(Redistribution, TakesAWayOverManyAxes) {
+  EXPECT_EQ(plan("a=2 b=2 c=2 d=2 e=2 f=2", {64, 64},
+                 "a:P,b:P,c:S0,d:S0,e:S1,f:S1", "b:S0,c:S1"),
+            "all_reduce over=a; all_gather over=d src=S0 dst=R; "
+            "all_gather over=c src=S0 dst=R; reduce_scatter over=b dst=S0; "
+            "all_gather over=f src=S1 dst=R; all_gather over=e src=S1 dst=R; "
+            "convert over=c src=R dst=S1");
+}
+
+// ---- pairs of layouts -------------------------------------------------------
+
+class Pairs {
+ public:
+  Pairs(std::string axes, uint32_t seed)
+      : axes_(std::move(axes)), cluster_(mesh_of(axes_)), random_(seed) {
+    const Ranks all = cluster_.ranks(0);
+    const auto half = static_cast<std::ptrdiff_t>(all.size() / 2);
+    sets_ = {0, cluster_.set_of({all.begin(), all.begin() + half}),
+             cluster_.set_of({all.begin() + half, all.end()}),
+             cluster_.set_of({all.front()})};
+  }
+
+  void check() {
+    Type whole{Dtype::kF32, {}};
+    const int64_t dims = below(3) + 1;
+    for (int64_t d = 0; d < dims; ++d) whole.shape.push_back(below(9) + 1);
+    const Layout from = layout(whole.shape, set());
+    const Layout to = layout(whole.shape, below(2) == 0 ? from.set : set());
+    SCOPED_TRACE(axes_ + " " + to_string(whole) + ": " +
+                 cluster_.describe(from) + " " + cluster_.split_text(from) +
+                 " to " + cluster_.describe(to) + " " +
+                 cluster_.split_text(to));
+    const std::vector<Move> moves =
+        redistribution(cluster_, machine_, whole, from, to);
+    check_values(whole, from, to, moves);
+    EXPECT_LE(seconds_of(moves), gather_then_cut(whole, from, to) * 1.000001);
+  }
+
+ private:
+  int64_t below(int64_t n) { return static_cast<int64_t>(random_() % n); }
+  uint32_t set() { return sets_[static_cast<size_t>(below(4))]; }
+
+  Layout layout(const Shape& shape, uint32_t set) {
+    Layout out{set, 0, {}};
+    std::vector<uint32_t> order(cluster_.axes());
+    for (uint32_t a = 0; a < order.size(); ++a) order[a] = a;
+    std::shuffle(order.begin(), order.end(), random_);
+    for (const uint32_t axis : order) {
+      if (cluster_.count(set, axis) == 1) continue;
+      const int64_t is = below(static_cast<int64_t>(shape.size()) + 2);
+      if (is == 0) continue;
+      if (is == 1) {
+        out.partial |= uint32_t{1} << axis;
+        continue;
+      }
+      Layout finer = out;
+      finer.add({axis, static_cast<int32_t>(is - 2), below(3) == 0 ? 2 : 1});
+      if (cluster_.can_cut(finer, shape)) out = finer;
+    }
+    return cluster_.simplest(out, shape);
+  }
+
+  std::string ranks(const Layout& at) const {
+    return "@" + cluster_.ranks_text(at.set);
+  }
+
+  std::string over(uint32_t axes) const {
+    std::string text;
+    for (size_t a = 0; a < cluster_.axes(); ++a) {
+      if ((axes >> a & 1) == 0) continue;
+      text += (text.empty() ? " over=" : "+") + cluster_.axis_name(a);
+    }
+    return text;
+  }
+
+  // The whole as the layout has it, as lines over x.
+  std::string made(const Type& whole, const Layout& at) const {
+    const std::string split = cluster_.split_text(at);
+    const std::string x = "x" + ranks(at);
+    std::string text = x + " = rand " + to_string(whole) + " 1" +
+                       (split.empty() ? "" : " split=" + split) + "\n";
+    for (uint32_t a = 0; a < cluster_.axes(); ++a) {
+      if (!at.is_partial(a)) continue;
+      text += x + " = convert " + x + over(1U << a) + " src=R dst=P\n";
+    }
+    return text;
+  }
+
+  // Every rank's piece of y, its sums taken; of what was made in the layout
+  // `from`, or of what came there by the moves.
+  void check_values(const Type& whole, const Layout& from, const Layout& to,
+                    const std::vector<Move>& moves) const {
+    std::string text = "mesh " + axes_ + "\n" + made(whole, from);
+    for (const Move& move : moves) {
+      text += "x" + ranks(move.after) + " = " + std::string(move.op) + " x@" +
+              source_ranks(move, cluster_) +
+              keys_of(move, cluster_, whole.shape) + "\n";
+    }
+    const std::string sum = "x" + ranks(to) + " = all_reduce x" + ranks(to) +
+                            over(to.partial) + "\n";
+    const std::string print = "print x" + ranks(to) + "\n";
+    if (to.partial != 0) text += sum;
+    Layout summed = to;
+    summed.partial = 0;
+    const Outcome moved = run_text(text + print);
+    const Outcome wanted =
+        run_text("mesh " + axes_ + "\n" + made(whole, summed) + print);
+    EXPECT_EQ(moved.messages + wanted.messages, "") << text;
+    EXPECT_EQ(moved.out, wanted.out) << text;
+    Checker checker({});
+    for (std::string_view rest = text; !rest.empty();) {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      for (const Problem& p : checker.take(line).problems) {
+        ADD_FAILURE() << line << ": " << p.kind << ": " << p.message << "\n"
+                      << text;
+      }
+      rest.remove_prefix(line.size() + 1);
+    }
+  }
+
+  // All that is cut is put together, sums are taken, and the result is cut.
+  double gather_then_cut(const Type& whole, const Layout& from,
+                         const Layout& to) const {
+    double seconds = 0;
+    Layout at = from;
+    const auto go = [&](const Layout& next) {
+      seconds +=
+          seconds_of(redistribution(cluster_, machine_, whole, at, next));
+      at = next;
+    };
+    while (!at.cuts.empty()) {
+      Layout next = at;
+      next.cuts.pop_back();
+      go(next);
+    }
+    if (at.partial != 0) go({at.set, 0, {}});
+    go({to.set, 0, {}});
+    for (const AxisCut& cut : to.cuts) {
+      Layout next = at;
+      next.add(cut);
+      go(next);
+    }
+    for (uint32_t a = 0; a < cluster_.axes(); ++a) {
+      if (to.is_partial(a)) go({at.set, at.partial | 1U << a, at.cuts});
+    }
+    return seconds;
+  }
+
+  const std::string axes_;
+  Cluster cluster_;
+  std::vector<uint32_t> sets_;
+  const Machine machine_;
+  std::mt19937 random_;
+};
+
+void check_pairs(const char* axes, int pairs) {
+  Pairs random(axes, 1);
+  for (int i = 0; i < pairs && !testing::Test::HasFailure(); ++i) {
+    random.check();
+  }
+}
+
+TEST(Redistribution, OfAnyPairGivesWhatTheLayoutsDefine) {
+  check_pairs("a=3", 300);
+  check_pairs("a=2 b=2", 500);
+  check_pairs("a=2 b=3", 500);
+  check_pairs("a=2 b=2 c=2", 500);
+  check_pairs("a=2 b=1 c=2 d=2 e=2 f=2 g=2", 40);
+}
+
+}  // namespace
+}  // namespace gt
