@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "check/remesh.h"
 #include "ops/table.h"
 #include "spmd/join.h"
+#include "spmd/remesh.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
@@ -70,7 +70,7 @@ bool Judge::is_over(const Axis& axis) const {
   const auto axes = in_.names.mesh()->resolve(unquote(*over));
   return axes.ok() &&
          std::any_of(axes.value().begin(), axes.value().end(),
-                     [&](const MeshAxis* a) { return layout(*a) == axis; });
+                     [&](const MeshAxis* a) { return *a == axis; });
 }
 
 // The value on some of its ranks. Along an axis that loses coordinates only
@@ -142,7 +142,7 @@ bool Judge::read_operands() {
             ? *value
             : read(*value, ranks_read(line_, *in_.where, o), o);
     Kinded problem;
-    SpmdType moved;
+    Placement moved;
     if (!remesh_to_current(operand.type, in_.names, moved, problem)) {
       const bool lacks = problem.kind == "remesh-region";
       out_.problems.push_back(
@@ -235,7 +235,7 @@ bool Judge::infer_types() {
 
 // What split= cuts out of equal copies differs from rank to rank.
 void Judge::cut_locally() {
-  SpmdType stated;
+  Placement stated;
   if (types_.empty() || !is_bound_ || call_.op->row->part_operand >= 0) return;
   spec_of_split(call_.results[0].shape.size(), stated);
   for (const AxisType& a : stated.axes) {
@@ -310,7 +310,7 @@ bool Judge::is_source() const {
 
 // What split= says of a tensor of so many dimensions. False: not readable, and
 // told with the shapes.
-bool Judge::spec_of_split(size_t dims, SpmdType& type) const {
+bool Judge::spec_of_split(size_t dims, Placement& type) const {
   const std::string_view* text = line_.key("split");
   if (text == nullptr || in_.names.mesh() == nullptr) return true;
   const auto split = parse_split(unquote(*text));
@@ -318,17 +318,17 @@ bool Judge::spec_of_split(size_t dims, SpmdType& type) const {
 }
 
 bool Judge::shard_by(const std::vector<SplitEntry>& split, size_t dims,
-                     SpmdType& type) const {
+                     Placement& type) const {
   for (const SplitEntry& entry : split) {
     const auto axes = in_.names.mesh()->resolve(entry.axis);
     const int64_t dim = normal_axis(entry.dim, dims);
     if (!axes.ok() || dim < 0) return false;
     for (const MeshAxis* axis : axes.value()) {
-      const bool here = std::find(within_.begin(), within_.end(),
-                                  layout(*axis)) != within_.end();
+      const bool here =
+          std::find(within_.begin(), within_.end(), *axis) != within_.end();
       if (!here) continue;
-      type.set(layout(*axis), 'V');
-      type.shard(layout(*axis), static_cast<size_t>(dim), dims);
+      type.set(*axis, 'V');
+      type.shard(*axis, static_cast<size_t>(dim), dims);
     }
   }
   return true;
@@ -347,9 +347,9 @@ void Judge::declare_source() {
 }
 
 // What split= of a print states is what the operand is.
-bool Judge::check_split(const SpmdType& type, size_t dims) {
+bool Judge::check_split(const Placement& type, size_t dims) {
   if (local_ || line_.key("split") == nullptr) return true;
-  SpmdType stated;
+  Placement stated;
   if (!spec_of_split(dims, stated)) return true;
   if (stated.spec == type.spec) return true;
   add("spec-conflict", nullptr,

@@ -54,10 +54,10 @@ class Judge {
   }
   void declare_source();
   bool check_output();
-  bool check_split(const SpmdType& type, size_t dims);
-  bool spec_of_split(size_t dims, SpmdType& type) const;
+  bool check_split(const Placement& type, size_t dims);
+  bool spec_of_split(size_t dims, Placement& type) const;
   bool shard_by(const std::vector<SplitEntry>& split, size_t dims,
-                SpmdType& type) const;
+                Placement& type) const;
 
   // judge_join.cc
   bool check_typed();
@@ -95,15 +95,15 @@ class Judge {
   bool check_positions();
   void offer_split();
   bool is_of_result_alone(const Label& label) const;
-  bool place_by_split(const Axis& axis, const SpmdType& stated);
+  bool place_by_split(const Axis& axis, const Placement& stated);
   std::string wholes_text() const;
   void offer_whole(const Axis& axis, size_t argument, int dim);
   bool leave_whole(const Axis& axis, size_t argument, int dim);
   bool sharded_by(const Axis& axis) const;
-  const SpmdType* type_of(size_t argument) const;
+  const Placement* type_of(size_t argument) const;
 
   // judge_cuts.cc
-  void offer_order(const Axis& a, const Axis& b, const SpmdType& stated);
+  void offer_order(const Axis& a, const Axis& b, const Placement& stated);
   bool order_entries();
   bool check_cuts();
   bool check_cut(const Label& label, const Axis& axis);
@@ -123,12 +123,12 @@ class Judge {
   std::optional<int64_t> member(int64_t position) const;
   bool check_order();
   void offer_specs();
-  void offer_redistribution(size_t operand, const SpmdType& from,
-                            const SpmdType& to);
+  void offer_redistribution(size_t operand, const Placement& from,
+                            const Placement& to);
   bool copy();
   bool do_remesh();
   bool redistribute_specs();
-  bool read_specs(size_t dims, SpmdType& from, SpmdType& to);
+  bool read_specs(size_t dims, Placement& from, Placement& to);
   bool reduce_or_broadcast();
 
   // judge_claims.cc
@@ -137,7 +137,7 @@ class Judge {
   void claim_types();
   void claim_partial();
   void check_optimizer();
-  const Axis* unlike_gradient(const SpmdType& g, const SpmdType& w) const;
+  const Axis* unlike_gradient(const Placement& g, const Placement& w) const;
   void check_gradient();
   void check_precision();
   bool take_gradients();
@@ -156,7 +156,7 @@ class Judge {
   bool is_formed_ = false;                 // in form alone
   std::string misfit_;                     // why shapes do not go together
   std::optional<Result<LocalPlan>> plan_;  // what call_ views
-  std::vector<SpmdType> types_;            // of the results
+  std::vector<Placement> types_;           // of the results
   std::optional<Result<std::vector<std::vector<Type>>>> pieces_;
   Judgement out_;
 

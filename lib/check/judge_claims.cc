@@ -1,18 +1,18 @@
 // What notes claim, and what gradients, optimizers and losses must be.
 #include <algorithm>
 
-#include "check/claim.h"
 #include "check/judge.h"
-#include "check/remesh.h"
 #include "ops/families.h"
+#include "spmd/claim.h"
 #include "spmd/join.h"
+#include "spmd/remesh.h"
 #include "stream/notes.h"
 
 namespace gt {
 namespace {
 
 // "R", "S0": as src= and dst= have it.
-std::string end_on(const SpmdType& type, const Axis& axis) {
+std::string end_on(const Placement& type, const Axis& axis) {
   const int dim = type.dim_of(axis);
   return dim < 0 ? std::string(1, type.on(axis)) : "S" + std::to_string(dim);
 }
@@ -50,8 +50,8 @@ void Judge::claim_types() {
     const bool source =
         call_.op != nullptr && is_source() && line_.key("split") == nullptr;
     const bool cuts = call_.op != nullptr && is_source();
-    SpmdType made =
-        value.state == ShardedValue::State::kTyped ? value.type : SpmdType{};
+    Placement made =
+        value.state == ShardedValue::State::kTyped ? value.type : Placement{};
     std::vector<Kinded> problems;
     // What #local forgets of a line, its claims say again.
     const auto is_local = [this](const Axis& axis) {
@@ -95,7 +95,7 @@ void Judge::claim_partial() {
   for (ShardedValue& value : out_.results) {
     if (value.state != ShardedValue::State::kTyped) continue;
     for (const MeshAxis* a : axes.value()) {
-      const Axis axis = layout(*a);
+      const Axis axis = *a;
       const char is = value.type.on(axis);
       if (is == kUntyped || is == 'P') continue;
       if (is == 'V' && value.type.dim_of(axis) < 0) {
@@ -153,7 +153,8 @@ void Judge::check_optimizer() {
 
 // The axis on which the type is none of w's, its gradient's, and no sum that is
 // still owed; null if there is none.
-const Axis* Judge::unlike_gradient(const SpmdType& g, const SpmdType& w) const {
+const Axis* Judge::unlike_gradient(const Placement& g,
+                                   const Placement& w) const {
   for (const Axis& axis : within_) {
     const char is = g.on(axis);
     const char of = w.on(axis);
@@ -174,7 +175,7 @@ void Judge::check_gradient() {
       in_.target->pieces.empty()) {
     return;
   }
-  SpmdType w;
+  Placement w;
   Kinded ignored;
   if (!remesh_to_current(in_.target->type, in_.names, w, ignored)) return;
   const size_t dims = in_.target->pieces[0].shape.size();

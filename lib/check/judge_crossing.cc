@@ -29,7 +29,7 @@ std::string why_gated(const Op& op, char src, char dst) {
 
 bool Judge::cross() {
   if (!is_name(0)) return false;
-  for (SpmdType& type : types_) type = operands_[0]->type;
+  for (Placement& type : types_) type = operands_[0]->type;
   const Collective op = op_->row->collective;
   if (op == Collective::kCopy) return copy();
   if (op == Collective::kRemesh) return do_remesh();
@@ -65,9 +65,9 @@ bool Judge::find_group_axes() {
     return false;
   }
   for (const MeshAxis* axis : axes.value()) {
-    const bool here = std::find(within_.begin(), within_.end(),
-                                layout(*axis)) != within_.end();
-    if (here) group_.push_back(layout(*axis));
+    const bool here =
+        std::find(within_.begin(), within_.end(), *axis) != within_.end();
+    if (here) group_.push_back(*axis);
   }
   const auto grid = Grid::make(in_.names.mesh(), in_.where->ranks);
   if (!grid.ok()) return true;
@@ -251,7 +251,7 @@ bool Judge::check_sources() {
 // innermost there.
 bool Judge::check_shard(const Axis& axis) {
   if (is_local(axis)) return true;
-  const SpmdType& type = operands_[0]->type;
+  const Placement& type = operands_[0]->type;
   const int dim = type.dim_of(axis);
   const char is = type.on(axis);
   const bool moves = src_ == 'S' || src_ == 'V' || dst_ == 'S' || dst_ == 'V';
@@ -347,7 +347,7 @@ bool Judge::check_sizes() {
 bool Judge::keep_pieces() {
   if (dst_ != 'S') return true;
   const size_t dims = operands_[0]->pieces[0].shape.size();
-  for (SpmdType& type : types_) {
+  for (Placement& type : types_) {
     for (const Axis& axis : group_) {
       if (is_local(axis) || type.dim_of(axis) == static_cast<int>(dst_dim_)) {
         continue;
@@ -362,7 +362,7 @@ bool Judge::keep_pieces() {
 bool Judge::move_shard() {
   const Collective op = call_.op->row->collective;
   const size_t dims = operands_[0]->pieces[0].shape.size();
-  for (SpmdType& type : types_) {
+  for (Placement& type : types_) {
     for (const Axis& axis : group_) {
       type.unshard(axis);
       type.set(axis, dst_ == 'S' ? 'V' : dst_);
@@ -393,7 +393,7 @@ bool Judge::move_shard() {
   }
   if (dst_ == 'P' && op == Collective::kConvert && is_in(src_, "RI")) {
     const auto first = member(0);
-    for (SpmdType& type : types_) {
+    for (Placement& type : types_) {
       for (const Axis& axis : group_) {
         type.set(axis, 'P', first ? root_on(axis, *first) : 0);
       }

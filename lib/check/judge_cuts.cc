@@ -11,7 +11,7 @@ namespace {
 
 // How two axes nest: 1 if a is the outer one of b, -1 if b is of a; 0 if they
 // cut no dimension together.
-int nesting(const SpmdType& type, const Axis& a, const Axis& b) {
+int nesting(const Placement& type, const Axis& a, const Axis& b) {
   for (const SpecEntry& entry : type.spec) {
     const auto x = std::find(entry.begin(), entry.end(), a);
     const auto y = std::find(entry.begin(), entry.end(), b);
@@ -23,13 +23,13 @@ int nesting(const SpmdType& type, const Axis& a, const Axis& b) {
 }  // namespace
 
 // Brings an operand into the order that split= states, or the first one has.
-void Judge::offer_order(const Axis& a, const Axis& b, const SpmdType& stated) {
+void Judge::offer_order(const Axis& a, const Axis& b, const Placement& stated) {
   int wanted = nesting(stated, a, b);
   for (size_t o = 0; o < operands_.size(); ++o) {
     const int is = is_name(o) ? nesting(operands_[o]->type, a, b) : 0;
     if (wanted == 0) wanted = is;
     if (is == 0 || is == wanted) continue;
-    SpmdType to = operands_[o]->type;
+    Placement to = operands_[o]->type;
     for (SpecEntry& entry : to.spec) {
       for (Axis& axis : entry) axis = axis == a ? b : axis == b ? a : axis;
     }
@@ -50,7 +50,7 @@ bool Judge::order_entries() {
       }
     }
   }
-  SpmdType stated;
+  Placement stated;
   if (!types_.empty() && whole_.op->row->part_operand < 0 &&
       !whole_.results.empty() &&
       spec_of_split(whole_.results[0].shape.size(), stated)) {
@@ -71,7 +71,7 @@ bool Judge::order_entries() {
     offer_order(outer, inner, stated);
     return false;
   }
-  for (SpmdType& type : types_) {
+  for (Placement& type : types_) {
     for (SpecEntry& entry : type.spec) {
       for (size_t i = 1; i < entry.size(); ++i) {
         for (size_t j = i; j > 0 && before.count({entry[j], entry[j - 1]});
@@ -142,7 +142,7 @@ bool Judge::check_cut(const Label& label, const Axis& axis) {
       return false;
     };
     for (size_t i = 0; i < whole_.arguments.size(); ++i) {
-      const SpmdType* type = type_of(i);
+      const Placement* type = type_of(i);
       if (type == nullptr || !label.arguments[i].is_there()) continue;
       if (type->dim_of(axis) < 0) continue;  // one element, repeated
       const auto o = static_cast<size_t>(whole_.arguments[i].operand);

@@ -5,11 +5,11 @@
 #include <set>
 
 #include "check/judge.h"
-#include "check/stated_cut.h"
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "spmd/join.h"
 #include "spmd/stated.h"
+#include "spmd/stated_cut.h"
 
 namespace gt {
 namespace {
@@ -30,7 +30,7 @@ bool reduces(const Call& call, size_t argument, int dim) {
 
 }  // namespace
 
-const SpmdType* Judge::type_of(size_t argument) const {
+const Placement* Judge::type_of(size_t argument) const {
   const Argument& a = whole_.arguments[argument];
   if (!is_tensor(a) || !is_name(static_cast<size_t>(a.operand))) return nullptr;
   return &operands_[static_cast<size_t>(a.operand)]->type;
@@ -84,7 +84,7 @@ bool Judge::adds_to_sum(const Axis& axis) const {
   for (const Label& label : labels_) {
     bool sharded = false, added = label.is_summed;
     for (size_t i = 0; i < whole_.arguments.size(); ++i) {
-      const SpmdType* type = type_of(i);
+      const Placement* type = type_of(i);
       if (type == nullptr) continue;
       const int dim = type->dim_of(axis);
       sharded = sharded || (dim >= 0 && label.arguments[i].dim == dim);
@@ -100,7 +100,7 @@ bool Judge::adds_to_sum(const Axis& axis) const {
 // before the one that is kept, or kept one, as a leading factor of 1; the label
 // then runs through that.
 void Judge::lead_by_ones() {
-  SpmdType stated;
+  Placement stated;
   if (!whole_.op->row->regroups || whole_.results.empty()) return;
   const Shape& before = whole_.type(0).shape;
   const Shape& after = whole_.results[0].shape;
@@ -149,7 +149,7 @@ bool Judge::propagate() {
   lead_by_ones();
   label_axes_.assign(labels_.size(), {});
   for (const Axis& axis : sharding) propagate_axis(axis);
-  SpmdType stated;
+  Placement stated;
   const size_t dims =
       whole_.results.empty() ? 0 : whole_.results[0].shape.size();
   const bool of_result = whole_.op->row->part_operand < 0;
@@ -165,7 +165,7 @@ bool Judge::propagate() {
   if (has_failed() || !order_entries() || !check_positions()) return false;
   if (line_.key("split") != nullptr) {
     const int part = whole_.op->row->part_operand;
-    const SpmdType* type =
+    const Placement* type =
         of_result ? types_.data() : type_of(static_cast<size_t>(part));
     const size_t of =
         of_result ? dims : whole_.type(static_cast<size_t>(part)).shape.size();
@@ -191,7 +191,7 @@ bool Judge::leave_whole(const Axis& axis, size_t argument, int dim) {
   const Argument& a = whole_.arguments[argument];
   const std::string name(line_.operands[static_cast<size_t>(a.operand)].text);
   if (is_max || reduction == Reduction::kMin) {
-    for (SpmdType& type : types_) {
+    for (Placement& type : types_) {
       type.set(axis, 'V', is_max ? kPendingMax : kPendingMin);
     }
     return true;
@@ -230,7 +230,7 @@ void Judge::offer_whole(const Axis& axis, size_t argument, int dim) {
 bool Judge::propagate_axis(const Axis& axis) {
   int found = -1;
   for (size_t i = 0; i < whole_.arguments.size(); ++i) {
-    const SpmdType* type = type_of(i);
+    const Placement* type = type_of(i);
     const int dim = type == nullptr ? -1 : type->dim_of(axis);
     if (dim < 0) continue;
     int label = -1;
@@ -263,7 +263,7 @@ bool Judge::propagate_axis(const Axis& axis) {
 // All that has the label is sharded on it.
 bool Judge::check_label(const Axis& axis, const Label& label) {
   for (size_t i = 0; i < whole_.arguments.size(); ++i) {
-    const SpmdType* type = type_of(i);
+    const Placement* type = type_of(i);
     if (type == nullptr) continue;
     const auto o = static_cast<size_t>(whole_.arguments[i].operand);
     const std::string name(line_.operands[o].text);
@@ -390,7 +390,7 @@ bool Judge::is_of_result_alone(const Label& label) const {
 
 // An axis that split= names and no operand is sharded by: a dimension that only
 // the result has.
-bool Judge::place_by_split(const Axis& axis, const SpmdType& stated) {
+bool Judge::place_by_split(const Axis& axis, const Placement& stated) {
   const int dim = stated.dim_of(axis);
   for (size_t l = 0; l < labels_.size(); ++l) {
     const Label& label = labels_[l];

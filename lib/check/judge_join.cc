@@ -85,7 +85,7 @@ bool Judge::check_typed() {
 // has to claim what it is.
 void Judge::add_untyped(size_t operand, const Axis& axis) {
   add("axis-missing", &axis, missing_axis(operand, axis));
-  SpmdType type = operands_[operand]->type;
+  Placement type = operands_[operand]->type;
   if (in_.where == nullptr) return;
   for (const AxisType& a : type.axes) {
     if (!in_.names.is_current(a.axis)) return;
@@ -102,7 +102,7 @@ void Judge::add_untyped(size_t operand, const Axis& axis) {
 
 std::string Judge::missing_axis(size_t operand, const Axis& axis) const {
   std::string text = described(operand) + " has no type on it";
-  const SpmdType& type = operands_[operand]->type;
+  const Placement& type = operands_[operand]->type;
   for (const AxisType& a : type.axes) {
     if (in_.names.is_current(a.axis)) continue;
     const bool holds = a.axis.stride <= axis.stride &&
@@ -158,7 +158,7 @@ bool Judge::join_axes() {
         op_->row->collective == Collective::kCopy && is_name(0)
             ? operands_[0]->type.pending(axis)
             : 0;
-    for (SpmdType& type : types_) type.set(axis, joined.letter, pending);
+    for (Placement& type : types_) type.set(axis, joined.letter, pending);
   }
   if (has_failed()) return false;
   return true;

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "check/judge.h"
-#include "check/remesh.h"
 #include "spmd/join.h"
+#include "spmd/remesh.h"
 #include "spmd/specs.h"
 #include "stream/ranks.h"
 
@@ -52,7 +52,7 @@ bool Judge::check_order() {
 // broadcast gives the root's copy to all; of a sum that is right only if the
 // root holds all of it. reduce leaves the sum with the root, zeros elsewhere.
 bool Judge::reduce_or_broadcast() {
-  const SpmdType& type = operands_[0]->type;
+  const Placement& type = operands_[0]->type;
   const auto root = member(call_.integer("root"));
   if (!root.has_value()) return false;
   const bool broadcasts = call_.op->row->collective == Collective::kBroadcast;
@@ -74,7 +74,7 @@ bool Judge::reduce_or_broadcast() {
               (sharded ? "sharded" : std::string(1, is)));
       return false;
     }
-    for (SpmdType& t : types_) {
+    for (Placement& t : types_) {
       if (broadcasts) {
         t.set(axis, is == 'I' ? 'I' : 'R');
       } else {
@@ -127,7 +127,7 @@ bool Judge::copy() {
   for (const Axis& axis : within_) {
     const char is = value.type.on(axis);
     if (is == kUntyped) {
-      for (SpmdType& type : types_) type.set(axis, 'R');
+      for (Placement& type : types_) type.set(axis, 'R');
       continue;
     }
     if (value.ranks.size() != to.size() || is == 'R' || is == 'I') continue;
@@ -142,16 +142,16 @@ bool Judge::copy() {
       return false;
     }
     if (is_local(axis)) {
-      for (SpmdType& type : types_) type.unshard(axis);
+      for (Placement& type : types_) type.unshard(axis);
     }
     if (is != 'P') continue;
     const auto root = goes.find(value.type.pending(axis) - 1);
     const auto pending =
         root == goes.end() ? 0 : static_cast<int32_t>(root->second) + 1;
-    for (SpmdType& type : types_) type.set(axis, is, pending);
+    for (Placement& type : types_) type.set(axis, is, pending);
   }
-  for (SpmdType& type : types_) {
-    const SpmdType old = type;
+  for (Placement& type : types_) {
+    const Placement old = type;
     for (const AxisType& a : old.axes) {
       if (std::find(within_.begin(), within_.end(), a.axis) == within_.end()) {
         type.unshard(a.axis);
@@ -162,7 +162,7 @@ bool Judge::copy() {
   return true;
 }
 
-bool Judge::read_specs(size_t dims, SpmdType& from, SpmdType& to) {
+bool Judge::read_specs(size_t dims, Placement& from, Placement& to) {
   const Mesh* mesh = in_.names.mesh();
   for (const char* key : {"src_spec", "dst_spec"}) {
     const std::string text = unquote(call_.key(key));
@@ -189,9 +189,9 @@ bool Judge::read_specs(size_t dims, SpmdType& from, SpmdType& to) {
 bool Judge::redistribute_specs() {
   const ShardedValue& value = *operands_[0];
   if (value.pieces.empty()) return false;
-  SpmdType from, to, known = value.type;
+  Placement from, to, known = value.type;
   if (!read_specs(value.pieces[0].shape.size(), from, to)) return false;
-  SpmdType stated = from;
+  Placement stated = from;
   for (const Axis& axis : within_) {
     if (is_local(axis)) stated.unshard(axis);
   }
@@ -213,7 +213,7 @@ bool Judge::redistribute_specs() {
       add("src-type", &axis, described(0) + " is " + is);
       return false;
     }
-    for (SpmdType& type : types_) {
+    for (Placement& type : types_) {
       type.unshard(axis);
       type.set(axis, to.dim_of(axis) >= 0 ? 'V' : 'R');
     }
@@ -221,7 +221,7 @@ bool Judge::redistribute_specs() {
   for (const Axis& axis : within_) {
     if (is_local(axis)) to.unshard(axis);
   }
-  for (SpmdType& type : types_) type.spec = to.spec;
+  for (Placement& type : types_) type.spec = to.spec;
   return true;
 }
 
@@ -232,9 +232,9 @@ void Judge::offer_specs() {
       !(dst_ == 'S' || dst_ == 'R') || local_) {
     return;
   }
-  SpmdType from = value.type;
+  Placement from = value.type;
   from.spec.resize(value.pieces[0].shape.size());
-  SpmdType to = from;
+  Placement to = from;
   for (const Axis& axis : group_) {
     const int dim = src_ == 'S' ? static_cast<int>(src_dim_) : -1;
     if (from.dim_of(axis) != dim) return;
@@ -249,8 +249,8 @@ void Judge::offer_specs() {
   offer_instruction(mended);
 }
 
-void Judge::offer_redistribution(size_t operand, const SpmdType& from,
-                                 const SpmdType& to) {
+void Judge::offer_redistribution(size_t operand, const Placement& from,
+                                 const Placement& to) {
   offer_line(operand, "redistribute",
              " src_spec=" + in_.names.spec_text(from, true) +
                  " dst_spec=" + in_.names.spec_text(to, true),
@@ -278,7 +278,7 @@ bool Judge::do_remesh() {
   for (const Claim::Item& item : claim.items) {
     to.insert(to.end(), item.axes.begin(), item.axes.end());
   }
-  SpmdType made;
+  Placement made;
   ok = ok && remesh(in_.operands[0]->type, to, in_.names, made, problem);
   for (const Claim::Item& item : claim.items) {
     for (const Axis& axis : item.axes) {
@@ -295,7 +295,7 @@ bool Judge::do_remesh() {
         {problem.kind, problem.axis, problem.message, "", {}});
     return false;
   }
-  for (SpmdType& type : types_) type = made;
+  for (Placement& type : types_) type = made;
   return true;
 }
 

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "check/value.h"
+#include "spmd/axis_names.h"
 #include "spmd/placed.h"
+#include "spmd/sharded_value.h"
 #include "stream/line.h"
 
 namespace gt {

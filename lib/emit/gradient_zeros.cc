@@ -43,11 +43,11 @@ std::optional<TargetZeros> typed_zeros(Ledger& ledger,
   if (!cut && (type.global->is_sharded() || type.types.size() > 1)) {
     return std::nullopt;
   }
-  LocalType claim;
-  for (LocalType::Axis& a : type.letters.axes) {
+  Placement claim;
+  for (AxisType& a : type.letters.axes) {
     a.letter = dual(a.letter);
     if (a.letter == 'P' || a.letter == 'I') {
-      claim.set({"", a.size, a.stride}, a.letter);
+      claim.set(a.axis, a.letter);
     }
   }
   for (AxisType& a : type.global->axes) a.letter = dual(a.letter);

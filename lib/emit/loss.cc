@@ -8,7 +8,7 @@
 namespace gt {
 namespace {
 
-const LocalType& letters_of(const Ledger& ledger, ValueId value) {
+const Placement& letters_of(const Ledger& ledger, ValueId value) {
   return ledger.types.placed(ledger.tape.type(value)).letters;
 }
 

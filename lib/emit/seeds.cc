@@ -163,11 +163,11 @@ void Seeds::begin(const Ranks& ranks, const Mesh* mesh, std::string& out) {
 }
 
 void Seeds::keep(const Ranks& ranks, const Mesh* mesh, std::string& out) {
-  PlacedType type{ranks, {kCount}, {}, SpmdType{}};
+  PlacedType type{ranks, {kCount}, {}, Placement{}};
   if (mesh != nullptr) {
     for (const MeshAxis* axis : axes_within(*mesh, ranks)) {
       type.letters.set(*axis, 'R');
-      type.global->set(layout(*axis), 'R');
+      type.global->set(*axis, 'R');
     }
   }
   const ValueId v =

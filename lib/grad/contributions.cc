@@ -173,12 +173,12 @@ std::vector<HandleOnRanks> Contributions::fit(ValueId value,
 Handle Contributions::settle(ValueId value, Handle handle,
                              const LinePlace& place) {
   if (place.ranks.empty()) return handle;
-  const LocalType& is = lines_.letters(tape_.type(value));
-  const LocalType& made =
+  const Placement& is = lines_.letters(tape_.type(value));
+  const Placement& made =
       lines_.letters(lines_.type_id(GradientLines::handle(handle)));
-  LocalType partial;
-  for (const LocalType::Axis& a : is.axes) {
-    const MeshAxis axis{"", a.size, a.stride};
+  Placement partial;
+  for (const AxisType& a : is.axes) {
+    const Axis& axis = a.axis;
     if (a.letter == 'R' && made.on(axis) == 'V') partial.set(axis, 'P');
   }
   partial = restricted(partial, place.ranks);
@@ -202,12 +202,11 @@ Handle Contributions::read(ValueId value, const LinePlace& place) {
     rest = without(rest, both);
   }
   const TypeId type = tape_.type(value);
-  LocalType claim;
-  for (const LocalType::Axis& a :
-       restricted(lines_.letters(type), wanted).axes) {
+  Placement claim;
+  for (const AxisType& a : restricted(lines_.letters(type), wanted).axes) {
     const char letter = dual(a.letter);
     if (letter == 'P' || letter == 'I') {
-      claim.set({"", a.size, a.stride}, letter);
+      claim.set(a.axis, letter);
     }
   }
   const Handle whole = lines_.join(

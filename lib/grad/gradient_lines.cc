@@ -53,8 +53,8 @@ TypeId GradientLines::type_id(const GradientOperand& operand) const {
                                        : tape_.type(operand.id);
 }
 
-const LocalType& GradientLines::letters(TypeId type) const {
-  static const LocalType kNone;
+const Placement& GradientLines::letters(TypeId type) const {
+  static const Placement kNone;
   return TypeIds::is_placed(type) ? types_.placed(type).letters : kNone;
 }
 
@@ -97,7 +97,7 @@ void note_sums(const LineTypes& types, GradientLine& line, const Mesh* mesh) {
   if (summed.empty()) return;
   const bool alike =
       std::all_of(summed.begin(), summed.end(),
-                  [&](const LocalType& s) { return s.axes == summed[0].axes; });
+                  [&](const Placement& s) { return s.axes == summed[0].axes; });
   if (alike || mesh == nullptr) {
     line.partial = summed[0];
     return;
@@ -128,9 +128,9 @@ Status GradientLines::infer_on_ranks(GradientLine& line, size_t results,
   if (!made.ok()) return made.error();
   note_sums(made.value(), line, meshes_[place.mesh]);
   for (PlacedType& type : made.value().results) {
-    for (const LocalType::Axis& a : line.claim.axes) {
-      type.letters.set({"", a.size, a.stride}, a.letter);
-      if (type.global) type.global->set({a.size, a.stride}, a.letter);
+    for (const AxisType& a : line.claim.axes) {
+      type.letters.set(a.axis, a.letter);
+      if (type.global) type.global->set(a.axis, a.letter);
     }
     made_.push_back(types_.id(std::move(type)));
   }
@@ -140,7 +140,7 @@ Status GradientLines::infer_on_ranks(GradientLine& line, size_t results,
 std::vector<Handle> GradientLines::add(const Op* op, size_t results,
                                        std::vector<GradientOperand> operands,
                                        Keys keys, const LinePlace& place,
-                                       LocalType claim) {
+                                       Placement claim) {
   GradientLine line{op,
                     {},
                     std::move(operands),
@@ -169,12 +169,12 @@ std::vector<Handle> GradientLines::add(const Op* op, size_t results,
 
 Handle GradientLines::add(std::string_view op,
                           std::vector<GradientOperand> operands, Keys keys,
-                          const LinePlace& place, LocalType claim) {
+                          const LinePlace& place, Placement claim) {
   return add(find_op(op), 1, std::move(operands), std::move(keys), place,
              std::move(claim))[0];
 }
 
-std::optional<SpmdType> GradientLines::join_global(
+std::optional<Placement> GradientLines::join_global(
     const std::vector<HandleOnRanks>& parts, const LinePlace& place) const {
   std::vector<ReadPart> read;
   for (const HandleOnRanks& part : parts) {
@@ -186,7 +186,7 @@ std::optional<SpmdType> GradientLines::join_global(
 
 Handle GradientLines::join(const std::vector<HandleOnRanks>& parts,
                            const Ranks& rest, const TypeOnRank& zero,
-                           const LocalType& claim, const LinePlace& place) {
+                           const Placement& claim, const LinePlace& place) {
   std::vector<int64_t> ranks;
   std::vector<Type> types;
   GradientLine line{&pieces_op(),           {},         {},    {}, notes_,
@@ -225,7 +225,7 @@ Handle GradientLines::join(const std::vector<HandleOnRanks>& parts,
   return h;
 }
 
-Handle GradientLines::zeros(const TypeOnRank& type, const LocalType& claim,
+Handle GradientLines::zeros(const TypeOnRank& type, const Placement& claim,
                             const LinePlace& place) {
   const Ranks ranks = ascending(place.ranks);
   const bool alike = std::all_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
@@ -237,7 +237,7 @@ Handle GradientLines::zeros(const TypeOnRank& type, const LocalType& claim,
 }
 
 Handle GradientLines::zeros(Dtype dtype, const StatedCut& cut,
-                            const LocalType& claim, const LinePlace& place) {
+                            const Placement& claim, const LinePlace& place) {
   return add("zeros", {text(to_string(Type{dtype, cut.whole}))},
              {{"split", cut.split}}, place, claim);
 }
@@ -269,18 +269,18 @@ void GradientLines::claim_shards(Handle h, TypeId value) {
   program_.handle_types[h] = types_.id(std::move(type));
 }
 
-Handle GradientLines::owe(Handle h, const LocalType& partial, bool fresh,
+Handle GradientLines::owe(Handle h, const Placement& partial, bool fresh,
                           const LinePlace& place) {
   const GradientLine& line = program_.lines[line_of_[h]];
   if (!fresh || line.op == &pieces_op() || line.results.size() > 1) {
     h = add("copy", {handle(h)}, {}, place);
   }
-  LocalType& said = program_.lines[line_of_[h]].partial;
+  Placement& said = program_.lines[line_of_[h]].partial;
   PlacedType type = types_.placed(program_.handle_types[h]);
-  for (const LocalType::Axis& a : partial.axes) {
-    said.set({"", a.size, a.stride}, 'P');
-    type.letters.set({"", a.size, a.stride}, 'P');
-    if (type.global) type.global->set({a.size, a.stride}, 'P');
+  for (const AxisType& a : partial.axes) {
+    said.set(a.axis, 'P');
+    type.letters.set(a.axis, 'P');
+    if (type.global) type.global->set(a.axis, 'P');
   }
   program_.handle_types[h] = types_.id(std::move(type));
   return h;

@@ -50,23 +50,23 @@ class GradientLines {
   // Appends a line. An operand's own ranks, if it has any, are kept.
   std::vector<Handle> add(const Op* op, size_t results,
                           std::vector<GradientOperand> operands, Keys keys,
-                          const LinePlace& place, LocalType claim = {});
+                          const LinePlace& place, Placement claim = {});
   Handle add(std::string_view op, std::vector<GradientOperand> operands,
-             Keys keys, const LinePlace& place, LocalType claim = {});
+             Keys keys, const LinePlace& place, Placement claim = {});
   // One gradient of those on their ranks, and zeros on the `rest`.
   Handle join(const std::vector<HandleOnRanks>& parts, const Ranks& rest,
-              const TypeOnRank& zero, const LocalType& claim,
+              const TypeOnRank& zero, const Placement& claim,
               const LinePlace& place);
-  Handle zeros(const TypeOnRank& type, const LocalType& claim,
+  Handle zeros(const TypeOnRank& type, const Placement& claim,
                const LinePlace& place);
-  Handle zeros(Dtype dtype, const StatedCut& cut, const LocalType& claim,
+  Handle zeros(Dtype dtype, const StatedCut& cut, const Placement& claim,
                const LinePlace& place);
 
   TypeId type_id(const GradientOperand& operand) const;
   const Type& type(const GradientOperand& operand, int64_t rank) const {
     return types_.on(type_id(operand), rank);
   }
-  const LocalType& letters(TypeId type) const;
+  const Placement& letters(TypeId type) const;
   // How its pieces on the place's ranks are cut, as split= says it.
   std::optional<StatedCut> cut(TypeId type, const LinePlace& place) const {
     if (!TypeIds::is_placed(type)) return std::nullopt;
@@ -92,7 +92,7 @@ class GradientLines {
 
   // Says that a gradient is a sum that is owed on some axes. Its line says so,
   // or, unless that is fresh and read by nobody else, a line of its own.
-  Handle owe(Handle handle, const LocalType& partial, bool fresh,
+  Handle owe(Handle handle, const Placement& partial, bool fresh,
              const LinePlace& place);
   size_t line_of(Handle handle) const { return line_of_[handle]; }
   bool is_read(Handle handle) const { return is_read_[handle]; }
@@ -103,8 +103,8 @@ class GradientLines {
 
  private:
   Handle new_handle(TypeId type);
-  std::optional<SpmdType> join_global(const std::vector<HandleOnRanks>& parts,
-                                      const LinePlace& place) const;
+  std::optional<Placement> join_global(const std::vector<HandleOnRanks>& parts,
+                                       const LinePlace& place) const;
   void append(GradientLine line);
   Status infer_unplaced(const GradientLine& line, size_t results);
   bool reads_unrelated(const GradientLine& line) const;

@@ -1,32 +1,32 @@
 #include "grad/line_types.h"
 
 #include "check/judgement.h"
-#include "check/registers.h"
+#include "spmd/parts.h"
 
 namespace gt {
 namespace {
 
-LocalType letters_of(const SpmdType& type) {
-  LocalType letters;
+Placement letters_of(const Placement& type) {
+  Placement letters;
   for (const AxisType& a : type.axes) {
-    letters.set({"", a.axis.size, a.axis.stride}, a.letter);
+    letters.set(a.axis, a.letter);
   }
   return letters;
 }
 
 // By the local rules, which know no shards.
-LocalType local_letters(const Line& line, const LineRanks& where,
+Placement local_letters(const Line& line, const LineRanks& where,
                         const Mesh* mesh,
                         std::span<const PlacedType* const> operands,
                         const PieceType& pieces) {
-  std::vector<LocalType> letters;
+  std::vector<Placement> letters;
   for (size_t o = 0; o < operands.size(); ++o) {
     letters.emplace_back();
     if (operands[o] == nullptr) continue;
     letters.back() =
         restricted(operands[o]->letters, ranks_read(line, where, o));
   }
-  std::vector<const LocalType*> known;
+  std::vector<const Placement*> known;
   for (size_t o = 0; o < operands.size(); ++o) {
     known.push_back(operands[o] == nullptr ? nullptr : &letters[o]);
   }
@@ -35,10 +35,10 @@ LocalType local_letters(const Line& line, const LineRanks& where,
 }
 
 // Where the shards give a sum, and the letters alone unrelated values.
-LocalType summed_on(const LocalType& local, const LocalType& global) {
-  LocalType summed;
-  for (const LocalType::Axis& a : global.axes) {
-    const MeshAxis axis{"", a.size, a.stride};
+Placement summed_on(const Placement& local, const Placement& global) {
+  Placement summed;
+  for (const AxisType& a : global.axes) {
+    const Axis& axis = a.axis;
     if (a.letter == 'P' && local.on(axis) == 'V') summed.set(axis, 'P');
   }
   return summed;
@@ -46,15 +46,15 @@ LocalType summed_on(const LocalType& local, const LocalType& global) {
 
 // R and I hold the same bits, and src= says which is meant: without the notes
 // that say so as well a program has the same gradient.
-void take_source(const Line& line, const Mesh* mesh, SpmdType& type) {
+void take_source(const Line& line, const Mesh* mesh, Placement& type) {
   const std::string_view* src = line.key("src");
   const std::string_view* over = line.key("over");
   if (src == nullptr || over == nullptr || mesh == nullptr) return;
   const auto axes = mesh->resolve(unquote(*over));
   if (!axes.ok() || (*src != "R" && *src != "I")) return;
   for (const MeshAxis* axis : axes.value()) {
-    const char is = type.on(layout(*axis));
-    if (is == 'R' || is == 'I') type.set(layout(*axis), (*src)[0]);
+    const char is = type.on(*axis);
+    if (is == 'R' || is == 'I') type.set(*axis, (*src)[0]);
   }
 }
 
@@ -95,8 +95,8 @@ AxisNames names_of(const Mesh* mesh) {
   return AxisNames(std::vector<const Mesh*>{mesh});
 }
 
-std::optional<SpmdType> joined_type(std::span<const ReadPart> parts,
-                                    const Mesh* mesh) {
+std::optional<Placement> joined_type(std::span<const ReadPart> parts,
+                                     const Mesh* mesh) {
   std::vector<ShardedValue> values;
   Ranks all;
   for (const ReadPart& part : parts) {
@@ -132,7 +132,7 @@ Result<LineTypes> line_types(const Line& line, const LineRanks& where,
     if (!inferred.ok()) return inferred.error();
     types = std::move(inferred.value());
   }
-  const LocalType local = local_letters(line, where, mesh, operands, pieces);
+  const Placement local = local_letters(line, where, mesh, operands, pieces);
   LineTypes out;
   for (size_t r = 0; r < types.size(); ++r) {
     PlacedType type = placed_type(where.ranks, types[r], local);

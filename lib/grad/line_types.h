@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "check/stated_cut.h"
 #include "grad/type_ids.h"
+#include "spmd/axis_names.h"
 #include "spmd/placed.h"
+#include "spmd/stated_cut.h"
 
 namespace gt {
 
@@ -18,7 +19,7 @@ struct LineTypes {
   std::vector<PlacedType> results;
   // Of each result, the axes on which it is a sum by its operands' shards, and
   // unrelated values to those who do not follow shards: notes tell them.
-  std::vector<LocalType> summed;
+  std::vector<Placement> summed;
 };
 
 // `operands`: of names; else null. Error: shapes do not go together.
@@ -38,8 +39,8 @@ struct ReadPart {
   const Ranks* ranks;
 };
 // What such parts are together; nothing if that is not known.
-std::optional<SpmdType> joined_type(std::span<const ReadPart> parts,
-                                    const Mesh* mesh);
+std::optional<Placement> joined_type(std::span<const ReadPart> parts,
+                                     const Mesh* mesh);
 
 // Nothing of what is not cut, or as no split= over these ranks cuts it, or of
 // which it is not known.

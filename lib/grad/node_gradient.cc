@@ -256,7 +256,7 @@ void NodeGradient::write_step(const Step& step, const LinePlace& place) {
   if (step.op->row->collective == Collective::kCopy) {
     return define(step.results[0], {operands[0], ranks});
   }
-  LocalType claim;
+  Placement claim;
   if (makes_constant(step) && !place.ranks.empty()) claim = claim_of(step);
   const std::vector<Handle> results =
       pass_.lines.add(step.op, step.results.size(), std::move(operands),
@@ -268,17 +268,17 @@ void NodeGradient::write_step(const Step& step, const LinePlace& place) {
 
 // A constant is R on every axis, but what it is joined with may be something
 // else there: any constant is I as well, and zeros are a P.
-LocalType NodeGradient::claim_of(const Op& constant) {
-  LocalType claim;
+Placement NodeGradient::claim_of(const Op& constant) {
+  Placement claim;
   for (uint32_t r = 0; r < node_.results.size(); ++r) {
     const ValueId v = node_.results[r];
     if (v == kNil || !pass_.gradients.has(v)) continue;
     const Handle h = result_gradient(r);
-    for (const LocalType::Axis& a :
+    for (const AxisType& a :
          pass_.lines.letters(pass_.lines.type_id(GradientLines::handle(h)))
              .axes) {
       if (a.letter == 'I' || (a.letter == 'P' && constant.row->zero)) {
-        claim.set({"", a.size, a.stride}, a.letter);
+        claim.set(a.axis, a.letter);
       }
     }
     break;
@@ -288,8 +288,8 @@ LocalType NodeGradient::claim_of(const Op& constant) {
 
 // What a gradient is made by adding to is of its type: the dual of its value's.
 // Where shards are not followed, what is added may be V without a sum.
-LocalType NodeGradient::claim_of(const Step& step) {
-  LocalType claim = claim_of(*step.op);
+Placement NodeGradient::claim_of(const Step& step) {
+  Placement claim = claim_of(*step.op);
   const auto& types = pass_.lines.types();
   if (!step.sized || step.sized->ref.kind != Ref::Kind::kOperandGrad) {
     return claim;
@@ -302,11 +302,11 @@ LocalType NodeGradient::claim_of(const Step& step) {
         pass_.lines.type_id(GradientLines::handle(result_gradient(r)));
     if (!types.placed(made).global || !types.placed(type).global) return claim;
   }
-  for (const LocalType::Axis& a :
+  for (const AxisType& a :
        restricted(pass_.lines.letters(type), ascending(place_.ranks)).axes) {
     const char letter = dual(a.letter);
     if (letter == 'P' || letter == 'I') {
-      claim.set({"", a.size, a.stride}, letter);
+      claim.set(a.axis, letter);
     }
   }
   return claim;
@@ -370,7 +370,7 @@ Handle NodeGradient::result_gradient(uint32_t result) {
           place_.ranks.empty() ? groups_[0] : *group_of.at(rank);
       return group.results[result];
     };
-    LocalType claim;
+    Placement claim;
     if (!place_.ranks.empty()) claim = claim_of(*find_op("zeros"));
     const auto cut = cut_of_result(result);
     h = cut ? pass_.lines.zeros(type(place_.ranks[0]).dtype, *cut, claim,

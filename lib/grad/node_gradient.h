@@ -64,8 +64,8 @@ class NodeGradient {
   void define(const Ref& ref, Value value);
   GradientOperand read(const Ref& ref, const LinePlace& place);
   Handle result_gradient(uint32_t result);
-  LocalType claim_of(const Op& constant);
-  LocalType claim_of(const Step& step);
+  Placement claim_of(const Op& constant);
+  Placement claim_of(const Step& step);
   LinePlace place_on(const Ranks& ranks) const;
 
   ValueId operand_value(uint32_t argument) const;

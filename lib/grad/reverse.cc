@@ -45,10 +45,9 @@ class Reverse {
     const TypeId type = tape_.type(question_.loss);
     const LinePlace place{question_.ranks, question_.mesh};
     const Ranks ranks = ascending(place.ranks);
-    LocalType claim;
-    for (const LocalType::Axis& a :
-         restricted(lines_.letters(type), ranks).axes) {
-      if (a.letter == 'I') claim.set({"", a.size, a.stride}, 'I');
+    Placement claim;
+    for (const AxisType& a : restricted(lines_.letters(type), ranks).axes) {
+      if (a.letter == 'I') claim.set(a.axis, 'I');
     }
     const Handle one =
         lines_.add("ones", {GradientLines::text(to_string(types_[type]))}, {},

@@ -43,8 +43,8 @@ struct GradientLine {
   std::string notes;  // the forward line's #signal and #mb
   std::string ranks;  // of the results; "" when it is unplaced
   MeshId mesh = 0;    // under which its keys and letters hold
-  LocalType claim;    // #type= of a constant
-  LocalType partial;  // #partial=, where P
+  Placement claim;    // #type= of a constant
+  Placement partial;  // #partial=, where P
   std::string type;   // #type= and #spec= of a result that #local forgets
 };
 

@@ -16,7 +16,7 @@ const Type& PlacedType::on(int64_t rank) const {
 
 PlacedType placed_type(const std::vector<int64_t>& ranks,
                        const std::vector<Type>& by_position,
-                       LocalType letters) {
+                       Placement letters) {
   std::vector<size_t> order(ranks.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(),
@@ -34,8 +34,9 @@ size_t TypeIds::hash_of(const PlacedType& type) {
   const auto mix = [&h](size_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15U; };
   for (const int64_t rank : type.ranks) mix(static_cast<size_t>(rank));
   for (const Type& t : type.types) mix(TypeHash()(t));
-  for (const LocalType::Axis& a : type.letters.axes) {
-    mix(static_cast<size_t>(a.stride) * 256 + static_cast<size_t>(a.letter));
+  for (const AxisType& a : type.letters.axes) {
+    mix(static_cast<size_t>(a.axis.stride) * 256 +
+        static_cast<size_t>(a.letter));
   }
   return h ^ (h >> 32);
 }

@@ -12,8 +12,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "check/spmd_type.h"
 #include "spmd/join.h"
+#include "spmd/placement.h"
 #include "spmd/rank_set.h"
 #include "stream/type.h"
 
@@ -24,16 +24,16 @@ using TypeId = uint32_t;
 struct PlacedType {
   Ranks ranks;              // ascending
   std::vector<Type> types;  // one for all, or one a rank
-  LocalType letters;
+  Placement letters;
   // With the dimensions that axes shard, as far as that is known.
-  std::optional<SpmdType> global = std::nullopt;
+  std::optional<Placement> global = std::nullopt;
   const Type& on(int64_t rank) const;
   friend bool operator==(const PlacedType&, const PlacedType&) = default;
 };
 
 // From the ranks in any order, and the types in that order.
 PlacedType placed_type(const std::vector<int64_t>& ranks,
-                       const std::vector<Type>& by_position, LocalType letters);
+                       const std::vector<Type>& by_position, Placement letters);
 
 class TypeIds {
  public:

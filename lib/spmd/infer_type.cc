@@ -40,7 +40,7 @@ class Inference {
   Inference(const TypedLine& in, std::vector<Finding>& findings)
       : in_(in), line_(in.line), mesh_(*in.mesh), findings_(findings) {}
 
-  LocalType run() {
+  Placement run() {
     within_ = axes_within(mesh_, in_.where.ranks);
     const std::vector<const Type*> none(line_.operands.size(), nullptr);
     if (!bind_form(line_, none, call_).ok()) return {};
@@ -60,7 +60,7 @@ class Inference {
   }
 
   char operand_letter(size_t operand, const MeshAxis& axis) const {
-    const LocalType* type = in_.operands[operand];
+    const Placement* type = in_.operands[operand];
     return type == nullptr ? kUntyped : type->on(axis);
   }
 
@@ -185,7 +185,7 @@ class Inference {
   // Sets of one layout keep their letters; from one rank to many is R.
   void copy() {
     const std::vector<int64_t>& from = in_.where.operands[0];
-    const LocalType* type = in_.operands[0];
+    const Placement* type = in_.operands[0];
     if (from.size() == 1) {
       for (const MeshAxis* axis : within_) out_.set(*axis, 'R');
       return;
@@ -266,12 +266,12 @@ class Inference {
   Axes within_;
   Call call_;
   std::optional<Result<LocalPlan>> plan_;
-  LocalType out_;
+  Placement out_;
 };
 
 }  // namespace
 
-LocalType infer_type(const TypedLine& line, std::vector<Finding>& findings) {
+Placement infer_type(const TypedLine& line, std::vector<Finding>& findings) {
   // Ranks outside the mesh are on no axis of it.
   if (!Grid::make(line.mesh, line.where.ranks).ok()) return {};
   if (line.mesh == nullptr) return {};

@@ -103,10 +103,6 @@ Joined join_sums(const Call& call, std::span<const char> letters) {
 
 }  // namespace
 
-char dual(char letter) {
-  return letter == 'R' ? 'P' : letter == 'P' ? 'R' : letter;
-}
-
 Joined join(const Call& call, std::span<const char> letters) {
   if (has(letters, kUntyped)) return {kUntyped, nullptr};
   const int divisor = call.op->row->divisor_operand;
@@ -126,29 +122,7 @@ Joined join(const Call& call, std::span<const char> letters) {
 
 // ---- types by axis ----------------------------------------------------------
 
-char LocalType::on(const MeshAxis& axis) const {
-  for (const Axis& a : axes) {
-    if (a.size == axis.size && a.stride == axis.stride) return a.letter;
-  }
-  return kUntyped;
-}
-
-void LocalType::set(const MeshAxis& axis, char letter) {
-  const auto at = std::find_if(axes.begin(), axes.end(), [&](const Axis& a) {
-    return a.stride <= axis.stride;
-  });
-  const bool known =
-      at != axes.end() && at->stride == axis.stride && at->size == axis.size;
-  if (known && letter == kUntyped) {
-    axes.erase(at);
-  } else if (known) {
-    at->letter = letter;
-  } else if (letter != kUntyped) {
-    axes.insert(at, {axis.size, axis.stride, letter});
-  }
-}
-
-std::string describe(const LocalType& type, const Mesh& mesh) {
+std::string describe(const Placement& type, const Mesh& mesh) {
   std::string out;
   for (const MeshAxis& axis : mesh.axes()) {
     const char letter = type.on(axis);
@@ -160,14 +134,9 @@ std::string describe(const LocalType& type, const Mesh& mesh) {
 
 namespace {
 
-int64_t coordinate(int64_t size, int64_t stride, int64_t rank) {
-  return rank / stride % size;
-}
-
-bool differ_along(int64_t size, int64_t stride,
-                  const std::vector<int64_t>& ranks) {
+bool differ_along(const Axis& axis, const std::vector<int64_t>& ranks) {
   return std::any_of(ranks.begin(), ranks.end(), [&](int64_t rank) {
-    return coordinate(size, stride, rank) != coordinate(size, stride, ranks[0]);
+    return axis.coordinate(rank) != axis.coordinate(ranks[0]);
   });
 }
 
@@ -176,9 +145,8 @@ bool are_groups_whole(const MeshAxis& axis, std::span<const TypedPart> parts) {
   std::map<int64_t, size_t> owner;
   for (size_t p = 0; p < parts.size(); ++p) {
     for (const int64_t rank : *parts[p].ranks) {
-      const int64_t rest =
-          rank - coordinate(axis.size, axis.stride, rank) * axis.stride;
-      if (owner.try_emplace(rest, p).first->second != p) return false;
+      if (owner.try_emplace(axis.origin(rank), p).first->second != p)
+        return false;
     }
   }
   return true;
@@ -190,21 +158,21 @@ std::vector<const MeshAxis*> axes_within(const Mesh& mesh,
                                          const std::vector<int64_t>& ranks) {
   std::vector<const MeshAxis*> axes;
   for (const MeshAxis& axis : mesh.axes()) {
-    if (differ_along(axis.size, axis.stride, ranks)) axes.push_back(&axis);
+    if (differ_along(axis, ranks)) axes.push_back(&axis);
   }
   return axes;
 }
 
-LocalType restricted(const LocalType& type, const std::vector<int64_t>& ranks) {
-  LocalType out;
-  for (const LocalType::Axis& a : type.axes) {
-    if (differ_along(a.size, a.stride, ranks)) out.axes.push_back(a);
+Placement restricted(const Placement& type, const std::vector<int64_t>& ranks) {
+  Placement out;
+  for (const AxisType& a : type.axes) {
+    if (differ_along(a.axis, ranks)) out.axes.push_back(a);
   }
   return out;
 }
 
-LocalType join_parts(const Mesh* mesh, std::span<const TypedPart> parts) {
-  LocalType out;
+Placement join_parts(const Mesh* mesh, std::span<const TypedPart> parts) {
+  Placement out;
   if (mesh == nullptr || parts.empty()) return out;
   std::vector<int64_t> all;
   for (const TypedPart& part : parts) {
@@ -213,7 +181,7 @@ LocalType join_parts(const Mesh* mesh, std::span<const TypedPart> parts) {
   for (const MeshAxis* axis : axes_within(*mesh, all)) {
     std::string letters;
     for (const TypedPart& part : parts) {
-      if (differ_along(axis->size, axis->stride, *part.ranks)) {
+      if (differ_along(*axis, *part.ranks)) {
         letters += part.type->on(*axis);
       }
     }

@@ -212,7 +212,7 @@ Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
                        " ranks or " + std::to_string(Mesh::kMaxAxes) + " axes",
                    key.column};
     }
-    mesh.axes_.push_back({std::string(key.key), size->integer, 1});
+    mesh.axes_.push_back({{size->integer, 1}, std::string(key.key)});
   }
   if (mesh.axes_.empty()) return usage(line, "mesh axis=size... [space=name]");
   int64_t stride = 1;

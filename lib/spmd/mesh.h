@@ -2,6 +2,7 @@
 // them, and rank sets as parts of a mesh.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,10 +13,22 @@
 
 namespace gt {
 
-struct MeshAxis {
-  std::string name;
+// The ranks that differ in one coordinate alone. An axis is its layout: two
+// names of one layout are one axis.
+struct Axis {
   int64_t size = 1;
   int64_t stride = 1;  // ranks from one coordinate to the next
+
+  int64_t coordinate(int64_t rank) const { return rank / stride % size; }
+  // The rank beside it at coordinate 0.
+  int64_t origin(int64_t rank) const {
+    return rank - coordinate(rank) * stride;
+  }
+  friend auto operator<=>(const Axis&, const Axis&) = default;
+};
+
+struct MeshAxis : Axis {
+  std::string name;
 };
 
 // Ranks 0 to size - 1, row-major, the last axis varying fastest.

@@ -12,9 +12,9 @@
 #include <sstream>
 
 #include "check/checker.h"
-#include "check/claim.h"
 #include "ops/table.h"
 #include "ops/text.h"
+#include "spmd/claim.h"
 #include "spmd/group_form.h"
 
 namespace gt {
@@ -61,7 +61,7 @@ struct Outcome {
   std::string kind;  // of the first finding
   std::string text;  // all of it
   std::set<std::string> fixes;
-  SpmdType type;
+  Placement type;
 };
 
 class Vector {

@@ -45,7 +45,7 @@ class JoinTest : public ::testing::Test {
     EXPECT_TRUE(parse_line(text, line).ok()) << text;
     const auto where = line_ranks(line);
     EXPECT_TRUE(where.ok()) << text;
-    std::vector<const LocalType*> operands;
+    std::vector<const Placement*> operands;
     for (const Operand& o : line.operands) {
       const bool name = o.kind == Operand::Kind::kName;
       operands.push_back(name ? &letters_[std::string(o.text)] : nullptr);
@@ -54,7 +54,7 @@ class JoinTest : public ::testing::Test {
       return &types_.at(std::string(line.operands[o].text));
     };
     std::vector<Finding> findings;
-    const LocalType type =
+    const Placement type =
         infer_type({line, where.value(), &mesh(), operands, pieces}, findings);
     std::string out = describe(type, mesh());
     for (const Finding& f : findings) out += "!" + f.kind + "@" + f.axis;
@@ -71,7 +71,7 @@ class JoinTest : public ::testing::Test {
 
   Meshes meshes_;
   std::map<std::string, Type> types_;
-  std::map<std::string, LocalType> letters_;
+  std::map<std::string, Placement> letters_;
 };
 
 TEST_F(JoinTest, OfLinearLines) {
@@ -208,24 +208,24 @@ TEST_F(JoinTest, OfClaims) {
 }
 
 TEST_F(JoinTest, OfPiecesIsVaryingWhereTheyAreToldApart) {
-  LocalType r;
+  Placement r;
   r.set(mesh().axes()[1], 'R');
   const std::vector<int64_t> low = {0, 1, 2}, high = {3, 4, 5}, one = {0},
                              two = {1};
   const TypedPart rows[] = {{&r, &low}, {&r, &high}};
   EXPECT_EQ(describe(join_parts(&mesh(), rows), mesh()), "dp:V,tp:R");
-  const LocalType none;
+  const Placement none;
   const TypedPart single[] = {{&none, &one}, {&none, &two}};
   EXPECT_EQ(describe(join_parts(&mesh(), single), mesh()), "tp:V");
 }
 
-TEST(LocalType, BelongsToAnAxisByItsLayout) {
-  LocalType type;
-  type.set({"tp", 3, 1}, 'V');
-  type.set({"dp", 2, 3}, 'R');
-  EXPECT_EQ(type.axes[0].stride, 3);
-  EXPECT_EQ(type.on({"model", 3, 1}), 'V');
-  EXPECT_EQ(type.on({"tp", 6, 1}), kUntyped);
+TEST(Placement, BelongsToAnAxisByItsLayout) {
+  Placement type;
+  type.set({3, 1}, 'V');
+  type.set({2, 3}, 'R');
+  EXPECT_EQ(type.axes[0].axis.stride, 3);
+  EXPECT_EQ(type.on({3, 1}), 'V');
+  EXPECT_EQ(type.on({6, 1}), kUntyped);
   EXPECT_EQ(restricted(type, {3, 4}).axes.size(), 1U);
 }
 

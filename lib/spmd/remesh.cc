@@ -1,4 +1,4 @@
-#include "check/remesh.h"
+#include "spmd/remesh.h"
 
 #include <algorithm>
 
@@ -92,8 +92,8 @@ std::string missing(const std::vector<Axis>& from, const std::vector<Axis>& to,
 }
 
 // An entry must be a sequence of whole groups, in order.
-bool move_spec(const SpmdType& from, const std::vector<AxisGroup>& groups,
-               SpmdType& out) {
+bool move_spec(const Placement& from, const std::vector<AxisGroup>& groups,
+               Placement& out) {
   if (from.spec.empty()) return true;
   out.spec.resize(from.spec.size());
   for (size_t d = 0; d < from.spec.size(); ++d) {
@@ -121,8 +121,8 @@ bool move_spec(const SpmdType& from, const std::vector<AxisGroup>& groups,
 
 }  // namespace
 
-bool remesh(const SpmdType& from, const std::vector<Axis>& to,
-            const AxisNames& names, SpmdType& out, Kinded& problem) {
+bool remesh(const Placement& from, const std::vector<Axis>& to,
+            const AxisNames& names, Placement& out, Kinded& problem) {
   std::vector<Axis> sources, targets, all;
   out = {};
   for (const AxisType& a : from.axes) all.push_back(a.axis);
@@ -171,8 +171,8 @@ bool remesh(const SpmdType& from, const std::vector<Axis>& to,
                                  list(sources, names));
 }
 
-bool remesh_to_current(const SpmdType& from, const AxisNames& names,
-                       SpmdType& out, Kinded& problem) {
+bool remesh_to_current(const Placement& from, const AxisNames& names,
+                       Placement& out, Kinded& problem) {
   const std::vector<Axis> mesh = names.mesh_axes();
   std::vector<Axis> foreign, to;
   for (const AxisType& a : from.axes) {

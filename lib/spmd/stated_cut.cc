@@ -1,7 +1,8 @@
-#include "check/stated_cut.h"
+#include "spmd/stated_cut.h"
 
 #include <numeric>
 
+#include "spmd/axis_names.h"
 #include "spmd/split.h"
 
 namespace gt {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "check/value.h"
 #include "spmd/rank_set.h"
+#include "spmd/sharded_value.h"
 
 namespace gt {
 

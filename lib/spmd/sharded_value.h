@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "check/spmd_type.h"
+#include "spmd/placement.h"
 #include "stream/type.h"
 
 namespace gt {
@@ -22,7 +22,7 @@ struct ShardedValue {
   std::vector<int64_t> ranks;  // empty: of no ranks, a whole
   std::vector<int64_t>
       bound;  // what ranks were, if some hold another value now
-  SpmdType type;
+  Placement type;
   std::vector<Type> pieces;  // by ranks, or the whole; empty: unknown
   bool carries_gradient = false;
 

@@ -1,14 +1,101 @@
-#include "check/claim.h"
+#include "spmd/claim.h"
 
 #include <algorithm>
 
-#include "check/remesh.h"
+#include "base/message.h"
+#include "base/text.h"
 #include "ops/call.h"
-#include "spmd/join.h"
+#include "ops/ends.h"
+#include "spmd/remesh.h"
 
 namespace gt {
+namespace {
 
-bool claim(const ClaimIn& in, SpmdType& type, std::vector<Kinded>& problems) {
+bool take_type_items(std::string_view text, const AxisNames& names,
+                     Claim& claim, Kinded& problem) {
+  if (text.empty()) return true;
+  if (text.find(':') == std::string_view::npos) {
+    const auto end = parse_end(text);
+    if (!end.ok()) {
+      problem = {"axis-unknown", "", end.error().message};
+      return false;
+    }
+    claim.all = true;
+    claim.items.push_back({{}, "", end.value().letter, end.value().dim});
+    return true;
+  }
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    const std::string_view word = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const size_t colon = std::min(word.find(':'), word.size());
+    const std::string name(word.substr(0, colon));
+    const auto end = parse_end(word.substr(std::min(colon + 1, word.size())));
+    const auto axes = names.find(name);
+    if (!axes.ok() || !end.ok()) {
+      problem = {names.mesh() == nullptr ? "no-mesh" : "axis-unknown", name,
+                 axes.ok() ? end.error().message : axes.error().message};
+      return false;
+    }
+    claim.items.push_back(
+        {axes.value(), name, end.value().letter, end.value().dim});
+  }
+  return true;
+}
+
+bool take_spec_entries(std::string_view text, const AxisNames& names,
+                       Claim& claim, Kinded& problem) {
+  claim.has_spec = true;
+  for (;;) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view word = text.substr(0, comma);
+    SpecEntry& entry = claim.spec.emplace_back();
+    while (word != "-" && !word.empty()) {
+      const size_t plus = std::min(word.find('+'), word.size());
+      const std::string name(word.substr(0, plus));
+      const auto axes = names.find(name);
+      if (!axes.ok()) {
+        problem = {names.mesh() == nullptr ? "no-mesh" : "axis-unknown", name,
+                   axes.error().message};
+        return false;
+      }
+      entry.insert(entry.end(), axes.value().begin(), axes.value().end());
+      word.remove_prefix(std::min(plus + 1, word.size()));
+    }
+    if (comma == text.size()) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+bool parse_claim(std::string_view type, std::string_view spec,
+                 const AxisNames& names, Claim& claim, Kinded& problem) {
+  if (!take_type_items(type, names, claim, problem)) return false;
+  if (!spec.empty() && !take_spec_entries(spec, names, claim, problem)) {
+    return false;
+  }
+  std::vector<Axis> typed;
+  for (const Claim::Item& item : claim.items) {
+    for (const Axis& axis : item.axes) {
+      if (std::find(typed.begin(), typed.end(), axis) != typed.end() &&
+          axis.size > 1) {
+        problem = {"overlap", item.name, "the axis is typed twice"};
+        return false;
+      }
+      typed.push_back(axis);
+    }
+  }
+  if (!are_independent(typed)) {
+    problem = {"overlap", claim.items[0].name,
+               "axes of one type share ranks without being independent: " +
+                   std::string(type)};
+    return false;
+  }
+  return true;
+}
+
+bool claim(const ClaimIn& in, Placement& type, std::vector<Kinded>& problems) {
   Claim claim;
   Kinded problem;
   if (!parse_claim(in.type, in.spec, in.names, claim, problem)) {
@@ -31,7 +118,7 @@ bool Claimant::run() {
     for (const Axis& axis : axes) items.emplace_back(axis, &item);
   }
   if (!check_dims(items)) return false;
-  SpmdType made = type_;
+  Placement made = type_;
   if (made.axes.empty()) {
     // Nothing is known yet: all that is stated holds.
     for (const auto& [axis, item] : items) {
@@ -98,7 +185,7 @@ bool Claimant::move(Items& items) {
       current.emplace_back(axis, item);
       continue;
     }
-    SpmdType one, moved;
+    Placement one, moved;
     Kinded problem;
     one.set(axis, item->letter == 'S' ? 'V' : item->letter);
     if (!remesh_to_current(one, in_.names, moved, problem)) {
@@ -112,7 +199,7 @@ bool Claimant::move(Items& items) {
 }
 
 bool Claimant::claim_axis(const Axis& axis, const Claim::Item& item,
-                          SpmdType& made) {
+                          Placement& made) {
   if (std::find(in_.within.begin(), in_.within.end(), axis) ==
       in_.within.end()) {
     return true;
@@ -157,7 +244,7 @@ bool Claimant::claim_axis(const Axis& axis, const Claim::Item& item,
 bool Claimant::expand(SpecEntry& entry) {
   SpecEntry current;
   for (const Axis& axis : entry) {
-    SpmdType one, moved;
+    Placement one, moved;
     Kinded problem;
     one.set(axis, 'V');
     if (!remesh_to_current(one, in_.names, moved, problem)) {
@@ -170,7 +257,7 @@ bool Claimant::expand(SpecEntry& entry) {
   return true;
 }
 
-bool Claimant::claim_spec(SpmdType& made) {
+bool Claimant::claim_spec(Placement& made) {
   const bool known_axes = !type_.axes.empty();
   for (size_t d = 0; d < claim_.spec.size(); ++d) {
     SpecEntry entry = claim_.spec[d];

@@ -1,4 +1,4 @@
-#include "check/value.h"
+#include "spmd/sharded_value.h"
 
 #include <algorithm>
 #include <map>
