@@ -41,7 +41,7 @@ Result<Cluster> Cluster::make(const Grid& grid,
   for (const std::string& name : axes) {
     const auto along = grid.along(name);
     if (!along.ok()) return along.error();
-    cluster.axes_.push_back({name, along.value().count, 1});
+    cluster.axes_.push_back({{along.value().count, 1}, name});
     all.counts.push_back(along.value().count);
   }
   cluster.sets_.push_back(std::move(all));
