@@ -6,6 +6,7 @@
 #include "emit/gradient_mesh.h"
 #include "emit/gradient_notes.h"
 #include "emit/gradient_zeros.h"
+#include "grad/gradient_lines.h"
 #include "ops/table.h"
 #include "stream/ranks.h"
 
@@ -185,7 +186,7 @@ class GradientWriter {
       tail += " " + key + "=" +
               portable_value(ledger_, line, loss_name(), key, value);
     }
-    define(line, tail);
+    define(line);
     std::string before, head, first;
     std::string notes =
         line.notes + " #bwd" + type_notes(ledger_.mesh_ids[line.mesh], line);
@@ -249,8 +250,8 @@ class GradientWriter {
   // ---- values ---------------------------------------------------------------
 
   // The line's values: with history only when the gradient is to have one.
-  void define(const GradientLine& line, const std::string& tail) {
-    if (targets_.retain) return define_recorded(line, tail);
+  void define(const GradientLine& line) {
+    if (targets_.retain) return define_recorded(line);
     for (const Handle h : line.results) values_[h] = leaf(h);
   }
 
@@ -275,13 +276,8 @@ class GradientWriter {
                                    values, origin_);
   }
 
-  void define_recorded(const GradientLine& line, const std::string& tail) {
-    const std::string at = line.ranks.empty() ? "" : "@" + line.ranks;
-    std::string text;
-    for (size_t r = 0; r < line.results.size(); ++r) text += "r" + at + " ";
-    text += "= " + tail;
-    Line parsed;
-    GT_CHECK(parse_line(text, parsed).ok());
+  void define_recorded(const GradientLine& line) {
+    const Line written = written_line(line, line.results.size());
     std::vector<ValueId> operands;
     std::vector<const Type*> types;
     for (const GradientOperand& o : line.operands) {
@@ -293,13 +289,13 @@ class GradientWriter {
                                 : &ledger_.types[ledger_.tape.type(v)]);
     }
     Call call;
-    GT_CHECK(bind_form(parsed, types, call).ok());
+    GT_CHECK(bind_form(written, types, call).ok());
     std::vector<TypeId> result_types;
     for (const Handle h : line.results) {
       result_types.push_back(program_.handle_types[h]);
     }
     std::vector<ValueId> results;
-    parts_.recorder.record({parsed, call, operands, result_types,
+    parts_.recorder.record({written, call, operands, result_types,
                             ledger_.mesh_ids[line.mesh], origin_},
                            results);
     for (size_t r = 0; r < line.results.size(); ++r) {

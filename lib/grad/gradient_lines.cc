@@ -10,25 +10,25 @@ namespace {
 
 using Kind = GradientOperand::Kind;
 
-// The line with "r" and "x" for its names.
-std::string text_of(const GradientLine& line, size_t results) {
-  const std::string at = line.ranks.empty() ? "" : "@" + line.ranks;
-  std::string text;
-  for (size_t r = 0; r < results; ++r) text += "r" + at + " ";
-  text += (results > 0 ? "= " : "") + line.op->name;
+}  // namespace
+
+Line written_line(const GradientLine& line, size_t results) {
+  Line out;
+  out.kind = Line::Kind::kInstruction;
+  out.op = line.op->name;
+  out.results.assign(results, Name{"r", line.ranks});
   for (const GradientOperand& o : line.operands) {
     if (o.kind == Kind::kText) {
-      text += " " + o.text;
+      out.operands.push_back({kind_of_word(o.text), 0, o.text, {}});
     } else {
-      text += " x" + (o.ranks.empty() ? at : "@" + o.ranks);
+      const std::string& ranks = o.ranks.empty() ? line.ranks : o.ranks;
+      out.operands.push_back({Operand::Kind::kName, 0, "x", ranks});
     }
   }
-  for (const auto& [key, value] : line.keys) text += " " + key + "=" + value;
-  if (line.notes.find(" #local") != std::string::npos) text += " #local";
-  return text;
+  for (const auto& [key, value] : line.keys) out.keys.push_back({key, value});
+  if (line.is_local()) out.notes.push_back({"local", {}});
+  return out;
 }
-
-}  // namespace
 
 void GradientLines::fail(std::string message) {
   if (program_.possible.ok()) program_.possible = Error{std::move(message)};
@@ -58,19 +58,18 @@ const Placement& GradientLines::letters(TypeId type) const {
   return TypeIds::is_placed(type) ? types_.placed(type).letters : kNone;
 }
 
-Status GradientLines::infer_unplaced(const GradientLine& line, size_t results) {
-  const std::string text = text_of(line, results);
-  if (Status s = parse_line(text, scratch_line_); !s.ok()) return s;
+Result<std::vector<TypeId>> GradientLines::infer_unplaced(
+    const GradientLine& line, size_t results) {
   std::vector<const Type*> types;
   for (const GradientOperand& o : line.operands) {
     types.push_back(o.kind == Kind::kText ? nullptr : &types_[type_id(o)]);
   }
-  if (Status s = gt::bind(scratch_line_, types, scratch_call_); !s.ok())
-    return s;
-  for (const Type& type : scratch_call_.results) {
-    made_.push_back(types_.id(type));
-  }
-  return ok_status();
+  const Line written = written_line(line, results);
+  Call call;
+  if (Status s = gt::bind(written, types, call); !s.ok()) return s.error();
+  std::vector<TypeId> made;
+  for (const Type& type : call.results) made.push_back(types_.id(type));
+  return made;
 }
 
 // Whether an operand's pieces are neither copies, summands nor shards, as the
@@ -110,31 +109,30 @@ void note_sums(const LineTypes& types, GradientLine& line, const Mesh* mesh) {
 
 }  // namespace
 
-Status GradientLines::infer_on_ranks(GradientLine& line, size_t results,
-                                     const LinePlace& place) {
-  const bool is_local = line.notes.find(" #local") != std::string::npos;
-  if (!is_local && reads_unrelated(line)) line.notes += " #local";
-  const std::string text = text_of(line, results);
-  if (Status s = parse_line(text, scratch_line_); !s.ok()) return s;
-  const auto where = line_ranks(scratch_line_);
+Result<std::vector<TypeId>> GradientLines::infer_on_ranks(
+    GradientLine& line, size_t results, const LinePlace& place) {
+  if (!line.is_local() && reads_unrelated(line)) line.notes += " #local";
+  const Line written = written_line(line, results);
+  const auto where = line_ranks(written);
   if (!where.ok()) return where.error();
   std::vector<const PlacedType*> operands;
   for (const GradientOperand& o : line.operands) {
     operands.push_back(o.kind == Kind::kText ? nullptr
                                              : &types_.placed(type_id(o)));
   }
-  auto made = line_types(scratch_line_, where.value(),
-                         names_of(meshes_[place.mesh]), operands);
-  if (!made.ok()) return made.error();
-  note_sums(made.value(), line, meshes_[place.mesh]);
-  for (PlacedType& type : made.value().results) {
+  auto types = line_types(written, where.value(), names_of(meshes_[place.mesh]),
+                          operands);
+  if (!types.ok()) return types.error();
+  note_sums(types.value(), line, meshes_[place.mesh]);
+  std::vector<TypeId> made;
+  for (PlacedType& type : types.value().results) {
     for (const AxisType& a : line.claim.axes) {
       type.letters.set(a.axis, a.letter);
       if (type.global) type.global->set(a.axis, a.letter);
     }
-    made_.push_back(types_.id(std::move(type)));
+    made.push_back(types_.id(std::move(type)));
   }
-  return ok_status();
+  return made;
 }
 
 std::vector<Handle> GradientLines::add(const Op* op, size_t results,
@@ -151,18 +149,20 @@ std::vector<Handle> GradientLines::add(const Op* op, size_t results,
                     std::move(claim),
                     {},
                     {}};
-  made_.clear();
-  const Status s = place.ranks.empty() ? infer_unplaced(line, results)
-                                       : infer_on_ranks(line, results, place);
-  if (!s.ok()) {
-    // As of what is too large to be said, in between.
-    fail(s.error().message);
-    made_.assign(results, place.ranks.empty()
-                              ? types_.id(Type{})
-                              : types_.id(PlacedType{
-                                    ascending(place.ranks), {Type{}}, {}}));
+  auto made = place.ranks.empty() ? infer_unplaced(line, results)
+                                  : infer_on_ranks(line, results, place);
+  if (!made.ok()) {
+    // A value in between may be too large for any type.
+    fail(made.error().message);
+    const TypeId any =
+        place.ranks.empty()
+            ? types_.id(Type{})
+            : types_.id(PlacedType{ascending(place.ranks), {Type{}}, {}});
+    made = std::vector<TypeId>(results, any);
   }
-  for (const TypeId type : made_) line.results.push_back(new_handle(type));
+  for (const TypeId type : made.value()) {
+    line.results.push_back(new_handle(type));
+  }
   append(std::move(line));
   return program_.lines.back().results;
 }
@@ -246,8 +246,8 @@ void GradientLines::claim_shards(Handle h, TypeId value) {
   PlacedType type = types_.placed(program_.handle_types[h]);
   const PlacedType& cut = types_.placed(value);
   GradientLine& line = program_.lines[line_of_[h]];
-  if (line.notes.find(" #local") == std::string::npos ||
-      line.results.size() > 1 || !type.global || !cut.global) {
+  if (!line.is_local() || line.results.size() > 1 || !type.global ||
+      !cut.global) {
     return;
   }
   bool claims = false;

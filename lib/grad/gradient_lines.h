@@ -25,6 +25,9 @@ struct HandleOnRanks {
   Ranks ranks;
 };
 
+// The line with "r" and "x" for its names, as views into it.
+Line written_line(const GradientLine& line, size_t results);
+
 class GradientLines {
  public:
   using Keys = std::vector<std::pair<std::string, std::string>>;
@@ -106,10 +109,11 @@ class GradientLines {
   std::optional<Placement> join_global(const std::vector<HandleOnRanks>& parts,
                                        const LinePlace& place) const;
   void append(GradientLine line);
-  Status infer_unplaced(const GradientLine& line, size_t results);
+  Result<std::vector<TypeId>> infer_unplaced(const GradientLine& line,
+                                             size_t results);
   bool reads_unrelated(const GradientLine& line) const;
-  Status infer_on_ranks(GradientLine& line, size_t results,
-                        const LinePlace& place);
+  Result<std::vector<TypeId>> infer_on_ranks(GradientLine& line, size_t results,
+                                             const LinePlace& place);
 
   const Tape& tape_;
   TypeIds& types_;
@@ -118,9 +122,6 @@ class GradientLines {
   std::string notes_;
   std::vector<size_t> line_of_;  // by handle
   std::vector<bool> is_read_;    // by handle
-  std::vector<TypeId> made_;     // types of the line at hand
-  Line scratch_line_;
-  Call scratch_call_;
 };
 
 }  // namespace gt

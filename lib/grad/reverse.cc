@@ -94,23 +94,34 @@ class Reverse {
     return lines_.join(found, rest, zero, {}, {target.ranks, question_.mesh});
   }
 
+  // A node while its gradient is made.
+  struct Visit {
+    Node node;
+    const Line& line;           // its instruction
+    std::vector<bool> reached;  // its results that have a gradient
+    LineRanks where = {};       // of one on ranks
+    Call call = {};
+  };
+
   void visit(NodeId id) {
-    const Node& n = tape_.node(id);
-    reached_.clear();
+    Node node = tape_.node(id);
+    const Line& line = node.form->parsed;
+    Visit v{std::move(node), line, {}};
+    const Node& n = v.node;
     for (const ValueId r : n.results) {
-      reached_.push_back(r != kNil && gradients_.has(r));
+      v.reached.push_back(r != kNil && gradients_.has(r));
     }
-    if (std::find(reached_.begin(), reached_.end(), true) == reached_.end() ||
+    if (std::find(v.reached.begin(), v.reached.end(), true) ==
+            v.reached.end() ||
         !program_.possible.ok()) {
       return;
     }
     lines_.set_notes(n.form->notes);
     gradients_.begin_node();
-    GT_CHECK(parse_line(n.form->line, line_).ok());
-    if (is_placed(line_)) {
-      visit_placed(n);
+    if (is_placed(n.form->parsed)) {
+      visit_placed(v);
     } else {
-      visit_unplaced(n);
+      visit_unplaced(v);
     }
     for (const ValueId r : n.results) {
       if (r != kNil && history_.targets.count(r) == 0) gradients_.erase(r);
@@ -118,30 +129,34 @@ class Reverse {
   }
 
   // The node's call again, from its text and the operands' types.
-  void visit_unplaced(const Node& n) {
+  void visit_unplaced(Visit& visit) {
+    const Node& n = visit.node;
     std::vector<const Type*> types;
     for (const ValueId v : n.operands) {
       types.push_back(v == kNil ? nullptr : &types_[tape_.type(v)]);
     }
-    GT_CHECK(gt::bind(line_, types, call_).ok());
-    NodeGradient(pass_, n, call_, {})
-        .write({{{}, gradient_steps(call_, &reached_), call_.results}});
+    GT_CHECK(gt::bind(visit.line, types, visit.call).ok());
+    NodeGradient(pass_, n, visit.call, {})
+        .write({{{},
+                 gradient_steps(visit.call, &visit.reached),
+                 visit.call.results}});
   }
 
   // ---- nodes on ranks
   // --------------------------------------------------------
 
-  void visit_placed(const Node& n) {
-    if (n.op == &pieces_op()) return visit_pieces(n);
-    auto found = line_ranks(line_);
+  void visit_placed(Visit& visit) {
+    const Node& n = visit.node;
+    if (n.op == &pieces_op()) return visit_pieces(visit);
+    auto found = line_ranks(visit.line);
     GT_CHECK(found.ok());
-    where_ = std::move(found.value());
-    if (!crosses_ranks(line_, where_)) return visit_local(n);
-    if (n.op->row->collective == Collective::kCopy) return visit_copy(n);
-    const std::vector<const Type*> none(line_.operands.size(), nullptr);
-    GT_CHECK(bind_form(line_, none, call_).ok());
-    std::vector<StepGroup> groups = crossing_groups(n);
-    NodeGradient(pass_, n, call_, {where_.ranks, n.form->mesh})
+    visit.where = std::move(found.value());
+    if (!crosses_ranks(visit.line, visit.where)) return visit_local(visit);
+    if (n.op->row->collective == Collective::kCopy) return visit_copy(visit);
+    const std::vector<const Type*> none(visit.line.operands.size(), nullptr);
+    GT_CHECK(bind_form(visit.line, none, visit.call).ok());
+    std::vector<StepGroup> groups = crossing_groups(visit);
+    NodeGradient(pass_, n, visit.call, {visit.where.ranks, n.form->mesh})
         .write(std::move(groups));
   }
 
@@ -151,12 +166,13 @@ class Reverse {
   }
 
   // What was put together comes apart.
-  void visit_pieces(const Node& n) {
+  void visit_pieces(const Visit& visit) {
+    const Node& n = visit.node;
     const std::vector<HandleOnRanks> parts = gradients_.parts(n.results[0]);
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const ValueId v = n.operands[i];
       if (!is_wanted(v)) continue;
-      const Ranks ranks = parse_ranks(line_.operands[i].ranks).value();
+      const Ranks ranks = parse_ranks(visit.line.operands[i].ranks).value();
       for (const HandleOnRanks& part : parts) {
         const Ranks both = common(part.ranks, ranks);
         if (both.empty()) continue;
@@ -167,11 +183,12 @@ class Reverse {
   }
 
   // Back from set to set, or the sum of all to the one they came from.
-  void visit_copy(const Node& n) {
+  void visit_copy(const Visit& visit) {
+    const Node& n = visit.node;
     const ValueId v = n.operands[0];
     if (!is_wanted(v)) return;
-    const std::vector<int64_t>& from = where_.operands[0];
-    const std::vector<int64_t>& to = where_.ranks;
+    const std::vector<int64_t>& from = visit.where.operands[0];
+    const std::vector<int64_t>& to = visit.where.ranks;
     const LinePlace there{to, n.form->mesh};
     const LinePlace here{from, n.form->mesh};
     GradientOperand dy =
@@ -193,30 +210,35 @@ class Reverse {
 
   // A group of ranks for each group of the collective: rows may need the sizes
   // of its pieces. Groups whose text comes out alike share their lines.
-  std::vector<StepGroup> crossing_groups(const Node& n) {
+  std::vector<StepGroup> crossing_groups(Visit& visit) {
+    const Node& n = visit.node;
     std::vector<StepGroup> steps;
-    const auto grid = grid_of(line_, meshes_[n.form->mesh], where_.ranks);
+    const auto grid =
+        grid_of(visit.line, meshes_[n.form->mesh], visit.where.ranks);
     GT_CHECK(grid.ok());
-    const auto groups = grid.value().groups(unquote(call_.key("over")));
+    const auto groups = grid.value().groups(unquote(visit.call.key("over")));
     GT_CHECK(groups.ok());
     const TypeId type = tape_.type(n.operands[0]);
     for (const std::vector<uint32_t>& members : groups.value()) {
-      call_.pieces.clear();
+      visit.call.pieces.clear();
       std::vector<int64_t> ranks;
       for (const uint32_t p : members) {
-        ranks.push_back(where_.ranks[p]);
-        call_.pieces.push_back(types_.on(type, where_.ranks[p]));
+        ranks.push_back(visit.where.ranks[p]);
+        visit.call.pieces.push_back(types_.on(type, visit.where.ranks[p]));
       }
-      steps.push_back({std::move(ranks), gradient_steps(call_, &reached_), {}});
+      steps.push_back(
+          {std::move(ranks), gradient_steps(visit.call, &visit.reached), {}});
     }
     return steps;
   }
 
   // Each rank by itself; with split= all of them, since it speaks of the set.
-  void visit_local(const Node& n) {
-    const auto grid = grid_of(line_, meshes_[n.form->mesh], where_.ranks);
+  void visit_local(Visit& visit) {
+    const Node& n = visit.node;
+    const auto grid =
+        grid_of(visit.line, meshes_[n.form->mesh], visit.where.ranks);
     GT_CHECK(grid.ok());
-    const auto plan = local_plan(line_, grid.value());
+    const auto plan = local_plan(visit.line, grid.value());
     GT_CHECK(plan.ok());
     Ranks covered;
     for (const ValueId r : n.results) {
@@ -226,8 +248,8 @@ class Reverse {
     LinePlace place{{}, n.form->mesh};
     std::vector<StepGroup> groups;
     std::vector<std::pair<uint32_t, std::vector<const Type*>>> classes;
-    for (size_t p = 0; p < where_.ranks.size(); ++p) {
-      const int64_t rank = where_.ranks[p];
+    for (size_t p = 0; p < visit.where.ranks.size(); ++p) {
+      const int64_t rank = visit.where.ranks[p];
       if (!all && !std::binary_search(covered.begin(), covered.end(), rank)) {
         continue;
       }
@@ -240,12 +262,12 @@ class Reverse {
       const size_t c = class_of(classes, variant, types);
       if (c == groups.size()) {
         classes.emplace_back(variant, types);
-        groups.push_back(make_group(n, plan.value(), variant, types));
+        groups.push_back(make_group(visit, plan.value(), variant, types));
       }
       groups[c].ranks.push_back(rank);
     }
-    if (all) state_split(n, groups);
-    NodeGradient(pass_, n, call_, place).write(std::move(groups));
+    if (all) state_split(visit, groups);
+    NodeGradient(pass_, n, visit.call, place).write(std::move(groups));
   }
 
   static size_t class_of(
@@ -288,16 +310,17 @@ class Reverse {
     return true;
   }
 
-  StepGroup make_group(const Node& n, const LocalPlan& plan, uint32_t variant,
+  StepGroup make_group(Visit& visit, const LocalPlan& plan, uint32_t variant,
                        const std::vector<const Type*>& types) {
-    GT_CHECK(bind_local(plan, variant, types, call_).ok());
-    call_.folds = folds(n);
-    return {{}, gradient_steps(call_, &reached_), call_.results};
+    GT_CHECK(bind_local(plan, variant, types, visit.call).ok());
+    visit.call.folds = folds(visit.node);
+    return {{}, gradient_steps(visit.call, &visit.reached), visit.call.results};
   }
 
   // The node's call as one device would make it. False: the whole of some
   // operand is not known.
-  bool bind_whole(const Node& n) {
+  bool bind_whole(Visit& visit, Line& line) const {
+    const Node& n = visit.node;
     std::vector<std::optional<Type>> wholes;
     std::vector<const Type*> types;
     wholes.reserve(n.operands.size());
@@ -308,22 +331,23 @@ class Reverse {
       if (!wholes.back()) return false;
       types.back() = &*wholes.back();
     }
-    whole_line_ = whole_line(line_, *n.op);
-    return gt::bind(whole_line_, types, call_).ok();
+    line = whole_line(visit.line, *n.op);
+    return gt::bind(line, types, visit.call).ok();
   }
 
   // The gradient lines are placed as well: where a step takes split=, it says
   // that and the whole's sizes as the forward line did, for all ranks in one,
   // and not which part of it each rank has.
-  void state_split(const Node& n, std::vector<StepGroup>& groups) {
-    if (!bind_whole(n)) return;
+  void state_split(Visit& visit, std::vector<StepGroup>& groups) {
+    Line whole_of_node;  // which the call is of, from here on
+    if (!bind_whole(visit, whole_of_node)) return;
     for (const std::string_view name : {"split", "shape"}) {
-      const int key = call_.op->key_index(name);
-      const std::string_view* value = line_.key(name);
+      const int key = visit.call.op->key_index(name);
+      const std::string_view* value = visit.line.key(name);
       if (key < 0 || value == nullptr) continue;
-      call_.key_values[static_cast<size_t>(key)] = *value;
+      visit.call.key_values[static_cast<size_t>(key)] = *value;
     }
-    const std::vector<Step> whole = gradient_steps(call_, &reached_);
+    const std::vector<Step> whole = gradient_steps(visit.call, &visit.reached);
     for (size_t s = 0; s < whole.size(); ++s) {
       const auto& keys = whole[s].keys;
       const bool splits = std::any_of(keys.begin(), keys.end(), [](auto& key) {
@@ -346,11 +370,6 @@ class Reverse {
   GradientLines lines_;
   Contributions gradients_;
   const Pass pass_;
-  Line line_;
-  Line whole_line_;  // what call_ is of, while it is of the whole
-  LineRanks where_;
-  Call call_;
-  std::vector<bool> reached_;  // the node's results that have a gradient
 };
 
 }  // namespace

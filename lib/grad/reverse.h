@@ -46,6 +46,8 @@ struct GradientLine {
   Placement claim;    // #type= of a constant
   Placement partial;  // #partial=, where P
   std::string type;   // #type= and #spec= of a result that #local forgets
+
+  bool is_local() const { return notes.find(" #local") != std::string::npos; }
 };
 
 struct GradientProgram {
