@@ -3,11 +3,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "grad/tape.h"
+#include "grad/cells.h"
 
 namespace gt {
 
-Shared<HiddenTable> find_hidden(const Tape& tape,
+Shared<HiddenTable> find_hidden(const HistoryCells& tape,
                                 std::span<const NodeId> nodes) {
   constexpr size_t kMaxWords = size_t{1} << 20;
   HiddenTable table;
@@ -51,7 +51,8 @@ Shared<HiddenTable> find_hidden(const Tape& tape,
   return Shared<HiddenTable>(std::move(table));
 }
 
-Hidden merge_hidden(const Tape& tape, std::span<const ValueId> operands) {
+Hidden merge_hidden(const HistoryCells& tape,
+                    std::span<const ValueId> operands) {
   const Hidden* found = nullptr;
   for (const ValueId id : operands) {
     if (id == kNil || !tape.lost(id).hides_targets()) continue;

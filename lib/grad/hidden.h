@@ -54,14 +54,15 @@ struct Hidden {
   }
 };
 
-class Tape;
+class HistoryCells;
 
 // The table of a history that is about to be consumed: row i is of nodes[i],
 // which come newest first. None when that would be a large table.
-Shared<HiddenTable> find_hidden(const Tape& tape,
+Shared<HiddenTable> find_hidden(const HistoryCells& tape,
                                 std::span<const NodeId> nodes);
 // What stands behind operands of which some have lost their history. It is not
 // known where these are several, unless they have the same behind them.
-Hidden merge_hidden(const Tape& tape, std::span<const ValueId> operands);
+Hidden merge_hidden(const HistoryCells& tape,
+                    std::span<const ValueId> operands);
 
 }  // namespace gt
