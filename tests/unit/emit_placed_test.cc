@@ -49,6 +49,41 @@ TEST(EmitPlaced, APieceThatIsNotThereIsNamed) {
             "i64 on rank 1\"\n");
 }
 
+// A pattern that was seen before is known by the mesh, the types and the pieces
+// under which it was.
+TEST(EmitPlaced, KnownPatternsAreAskedForWhatTheyReadNow) {
+  FedSession fed;
+  fed.feed("mesh tp=2\nx@0-1 = ones f32[2]");
+  for (const char* name : {"a", "b", "c"}) {
+    const std::string line =
+        std::string(name) + "@0-1 = all_reduce x@0-1 over=tp";
+    EXPECT_EQ(fed.feed(line), line + "\n");
+    const std::string local = std::string(name) + "@0-1 = neg x@0-1";
+    EXPECT_EQ(fed.feed(local), local + "\n");
+  }
+  EXPECT_EQ(fed.feed("free a@0-1 b@0-1"), "free a@0-1 b@0-1\n");
+  fed.feed("free a@0-1 c@0-1");
+  EXPECT_NE(fed.said.find("unknown name 'a@0-1'"), std::string::npos);
+  EXPECT_EQ(fed.feed("free c@0-1"), "free c@0-1\n");
+  fed.feed("x@1 = ones i64[2]");
+  EXPECT_NE(fed.feed("d@0-1 = neg x@0-1").find("hold f32 on rank 0"),
+            std::string::npos);
+  fed.feed("x@0-1 = ones f32[2]\nendmesh");
+  EXPECT_NE(fed.feed("d@0-1 = all_reduce x@0-1 over=tp").find("fail"),
+            std::string::npos);
+  EXPECT_EQ(fed.feed("d@0-1 = neg x@0-1"), "d@0-1 = neg x@0-1\n");
+}
+
+TEST(EmitPlaced, AFreeNamesEachPieceOnce) {
+  FedSession fed;
+  fed.feed("x@0-1 = ones f32[2]\ny = ones f32[2]\nz = ones f32[2]");
+  EXPECT_EQ(fed.feed("free y y"), "free y\n");
+  fed.feed("free z x@0-1");
+  EXPECT_NE(fed.said.find("no ranks"), std::string::npos) << fed.said;
+  EXPECT_EQ(fed.feed("free x@0 x@0-1"), "free x@0 x@1\n");
+  EXPECT_EQ(fed.feed("free z"), "free z\n");
+}
+
 TEST(EmitPlaced, AFailureSpreadsAndPrintsOnEachRank) {
   FedSession fed;
   fed.feed("x@0-3 = fail \"no\"\nx@1 = ones f32[2]");
