@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/message.h"
+#include "check/remedies.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
@@ -160,10 +161,19 @@ void Checker::check_instruction(Statement statement, Checked& entry) {
     return write_results({}, entry);
   }
   find_target(at, entry);
-  Judgement made = judge({line_, at, names_, operands_,
-                          target_.has_value() ? &*target_ : nullptr, options_});
-  entry.problems = std::move(made.problems);
-  entry.remarks = std::move(made.remarks);
+  TypeFaults faults;
+  const LineToType line{
+      line_, at, names_, operands_, target_.has_value() ? &*target_ : nullptr,
+      mode_};
+  const ReadLine read(line, faults);
+  const Inferred made = infer(read, std::move(faults));
+  for (const TypeFault& fault : made.faults) {
+    entry.problems.push_back(in_words(read, fault));
+    entry.problems.back().fixes = remedies(read, fault);
+  }
+  for (const Remark& remark : made.remarks) {
+    entry.remarks.push_back(in_words(read, remark));
+  }
   describe(made.results, entry);
   annotate(made.results, entry);
   write_results(made.results, entry);

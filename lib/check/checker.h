@@ -12,8 +12,8 @@
 #include "base/cache.h"
 #include "base/seen.h"
 #include "check/footprint.h"
-#include "check/judgement.h"
 #include "check/registers.h"
+#include "check/words.h"
 #include "spmd/mesh.h"
 
 namespace gt {
@@ -21,8 +21,8 @@ namespace gt {
 class Checker {
  public:
   // `footprint` is told of all values, if there is one.
-  explicit Checker(CheckOptions options, Footprint* footprint = nullptr)
-      : options_(std::move(options)), footprint_(footprint) {}
+  explicit Checker(TypingMode mode, Footprint* footprint = nullptr)
+      : mode_(std::move(mode)), footprint_(footprint) {}
 
   // A line as it is checked: its text with the inferred notes, what is wrong.
   struct Checked {
@@ -92,7 +92,7 @@ class Checker {
   void describe(const std::vector<ShardedValue>& results, Checked& entry);
   void fail(const char* kind, const Error& error, Checked& entry);
 
-  CheckOptions options_;
+  TypingMode mode_;
   Footprint* footprint_;
   Meshes meshes_;
   std::set<std::string> axes_;

@@ -8,13 +8,13 @@
 
 #include "base/exit.h"
 #include "base/writer.h"
-#include "check/judgement.h"
+#include "check/words.h"
 
 namespace gt {
 
 struct CheckJob {
   std::vector<std::string> files;  // "-" or none: standard input
-  CheckOptions options;
+  TypingMode options;
   bool quiet = false;
   bool trace = false;
   bool memory = false;  // say at the end what ranks hold and edges carry

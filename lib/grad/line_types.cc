@@ -1,6 +1,6 @@
 #include "grad/line_types.h"
 
-#include "check/judgement.h"
+#include "spmd/infer.h"
 #include "spmd/parts.h"
 
 namespace gt {
@@ -8,40 +8,8 @@ namespace {
 
 Placement letters_of(const Placement& type) {
   Placement letters;
-  for (const AxisType& a : type.axes) {
-    letters.set(a.axis, a.letter);
-  }
+  for (const AxisType& a : type.axes) letters.set(a.axis, a.letter);
   return letters;
-}
-
-// By the local rules, which know no shards.
-Placement local_letters(const Line& line, const LineRanks& where,
-                        const Mesh* mesh,
-                        std::span<const PlacedType* const> operands,
-                        const PieceType& pieces) {
-  std::vector<Placement> letters;
-  for (size_t o = 0; o < operands.size(); ++o) {
-    letters.emplace_back();
-    if (operands[o] == nullptr) continue;
-    letters.back() =
-        restricted(operands[o]->letters, ranks_read(line, where, o));
-  }
-  std::vector<const Placement*> known;
-  for (size_t o = 0; o < operands.size(); ++o) {
-    known.push_back(operands[o] == nullptr ? nullptr : &letters[o]);
-  }
-  std::vector<Finding> findings;  // gt-check says them
-  return infer_type({line, where, mesh, known, pieces}, findings);
-}
-
-// Where the shards give a sum, and the letters alone unrelated values.
-Placement summed_on(const Placement& local, const Placement& global) {
-  Placement summed;
-  for (const AxisType& a : global.axes) {
-    const Axis& axis = a.axis;
-    if (a.letter == 'P' && local.on(axis) == 'V') summed.set(axis, 'P');
-  }
-  return summed;
 }
 
 // R and I hold the same bits, and src= says which is meant: without the notes
@@ -58,19 +26,43 @@ void take_source(const Line& line, const Mesh* mesh, Placement& type) {
   }
 }
 
-Judgement judged(const Line& line, const LineRanks& where,
-                 const AxisNames& names,
-                 std::span<const PlacedType* const> operands) {
+Inferred inferred(const Line& line, const LineRanks& where,
+                  const AxisNames& names, std::vector<ShardedValue>& values,
+                  std::span<const PlacedType* const> operands,
+                  const TypingMode& mode) {
+  std::vector<const ShardedValue*> known;
+  for (size_t o = 0; o < operands.size(); ++o) {
+    known.push_back(operands[o] == nullptr ? nullptr : &values[o]);
+  }
+  return infer({line, &where, names, known, nullptr, mode});
+}
+
+// As far as shards are followed.
+Inferred global_types(const Line& line, const LineRanks& where,
+                      const AxisNames& names,
+                      std::span<const PlacedType* const> operands) {
   std::vector<ShardedValue> values(operands.size());
-  std::vector<const ShardedValue*> known(operands.size(), nullptr);
   for (size_t o = 0; o < operands.size(); ++o) {
     if (operands[o] == nullptr) continue;
     values[o] = sharded_value(*operands[o]);
     if (o == 0) take_source(line, names.mesh(), values[o].type);
-    known[o] = &values[o];
   }
-  const CheckOptions options;
-  return judge({line, &where, names, known, nullptr, options});
+  return inferred(line, where, names, values, operands, {});
+}
+
+// By the letters alone, of what has faults or is not known as far.
+Inferred local_types(const Line& line, const LineRanks& where,
+                     const AxisNames& names,
+                     std::span<const PlacedType* const> operands) {
+  std::vector<ShardedValue> values(operands.size());
+  for (size_t o = 0; o < operands.size(); ++o) {
+    if (operands[o] == nullptr) continue;
+    values[o] = sharded_value(*operands[o]);
+    values[o].state = ShardedValue::State::kTyped;
+    values[o].type = operands[o]->letters;
+  }
+  return inferred(line, where, names, values, operands,
+                  {.local = true, .passes_over = true});
 }
 
 }  // namespace
@@ -116,34 +108,45 @@ std::optional<Placement> joined_type(std::span<const ReadPart> parts,
 Result<LineTypes> line_types(const Line& line, const LineRanks& where,
                              const AxisNames& names,
                              std::span<const PlacedType* const> operands) {
-  const Mesh* mesh = names.mesh();
   // Ranks outside the mesh are on no axis of it.
-  const bool inside = Grid::make(mesh, where.ranks).ok();
-  Judgement made = judged(line, where, inside ? names : AxisNames(), operands);
-  const PieceType pieces = [&](size_t operand, int64_t rank) {
-    return &operands[operand]->on(rank);
-  };
+  const bool inside = Grid::make(names.mesh(), where.ranks).ok();
+  const AxisNames around = inside ? names : AxisNames();
+  Inferred made = global_types(line, where, around, operands);
   std::vector<std::vector<Type>> types;
-  for (ShardedValue& value : made.results) {
-    if (!value.pieces.empty()) types.push_back(std::move(value.pieces));
+  for (const ShardedValue& value : made.results) {
+    if (!value.pieces.empty()) types.push_back(value.pieces);
   }
   if (types.size() != line.results.size()) {
-    auto inferred = infer_placed(line, where, mesh, pieces);
+    const PieceType pieces = [&](size_t operand, int64_t rank) {
+      return &operands[operand]->on(rank);
+    };
+    auto inferred = infer_placed(line, where, names.mesh(), pieces);
     if (!inferred.ok()) return inferred.error();
     types = std::move(inferred.value());
   }
-  const Placement local = local_letters(line, where, mesh, operands, pieces);
+  const auto is_global = [&](size_t r) {
+    return !made.faults.any() &&
+           made.results[r].state == ShardedValue::State::kTyped;
+  };
+  Inferred local;
+  for (size_t r = 0; r < types.size() && local.results.empty(); ++r) {
+    if (!is_global(r)) local = local_types(line, where, around, operands);
+  }
   LineTypes out;
   for (size_t r = 0; r < types.size(); ++r) {
-    PlacedType type = placed_type(where.ranks, types[r], local);
     out.summed.emplace_back();
-    if (r < made.results.size() && made.problems.empty() &&
-        made.results[r].state == ShardedValue::State::kTyped) {
-      type.global = std::move(made.results[r].type);
-      type.letters = letters_of(*type.global);
-      out.summed.back() = summed_on(local, type.letters);
+    if (is_global(r)) {
+      const Placement& type = made.results[r].type;
+      out.results.push_back(
+          placed_type(where.ranks, types[r], letters_of(type)));
+      out.results.back().global = type;
+      for (const Axis& axis : made.summed[r]) {
+        if (type.on(axis) == 'P') out.summed.back().set(axis, 'P');
+      }
+    } else {
+      out.results.push_back(placed_type(where.ranks, types[r],
+                                        letters_of(local.results[r].type)));
     }
-    out.results.push_back(std::move(type));
   }
   return out;
 }

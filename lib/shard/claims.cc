@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/text.h"
+#include "spmd/claim.h"
 #include "stream/notes.h"
 
 namespace gt {
@@ -11,27 +11,22 @@ namespace {
 
 constexpr size_t kNoSetting = SIZE_MAX;  // of the config's
 
-// Calls f(axis, letter, dim) of each of "dp:S0,tp:R"; dim 0 of no shards.
+// Calls f(axis, end) of each of "dp:S0,tp:R" that can be read.
 template <typename F>
 void for_each_type(std::string_view type, F f) {
-  while (!type.empty()) {
-    std::string_view rest = take_word(type, ",");
-    const std::string_view axis = take_word(rest, ":");
-    const std::string_view is = take_word(rest, ":");
-    int64_t dim = 0;
-    if (is.empty()) continue;
-    if (is[0] == 'S' && !read_number(is.substr(1), dim)) continue;
-    f(axis, is[0], dim);
+  for (const TypeItem& item : type_items(type)) {
+    const auto end = parse_end(item.end);
+    if (end.ok() && !item.axis.empty()) f(item.axis, end.value());
   }
 }
 
 // Calls f(axis, dim) of each of "dp+tp,-", the outer axis of a dimension first.
 template <typename F>
 void for_each_cut(std::string_view spec, F f) {
-  for (int64_t dim = 0; !spec.empty(); ++dim) {
-    std::string_view axes = take_word(spec, ",");
-    if (axes == "-") continue;
-    while (!axes.empty()) f(take_word(axes, "+"), dim);
+  int64_t dim = 0;
+  for (const auto& axes : spec_items(spec)) {
+    for (const std::string_view axis : axes) f(axis, dim);
+    ++dim;
   }
 }
 
@@ -66,8 +61,8 @@ std::optional<CutSetting> wished_cuts(const Claims& claims) {
     if (!is_there) wish.cuts.push_back({std::string(axis), dim, 1});
   };
   for_each_cut(claims.spec, add);
-  for_each_type(claims.type, [&](std::string_view axis, char is, int64_t dim) {
-    if (is == 'S') add(axis, dim);
+  for_each_type(claims.type, [&](std::string_view axis, const End& end) {
+    if (end.letter == 'S') add(axis, end.dim);
   });
   if (wish.cuts.empty()) return std::nullopt;
   return wish;
@@ -85,14 +80,14 @@ bool claims_hold(const Claims& claims, const Cluster& cluster,
   for_each_cut(claims.spec, [&](std::string_view axis, int64_t dim) {
     all = all && is_cut(axis, dim);
   });
-  for_each_type(claims.type, [&](std::string_view name, char is, int64_t dim) {
+  for_each_type(claims.type, [&](std::string_view name, const End& end) {
     const size_t axis = cluster.axis_index(name);
     if (axis == cluster.axes()) return;
     const bool cut = layout.cut_of(axis) != nullptr;
-    const bool so = is == 'S'   ? is_cut(name, dim)
-                    : is == 'V' ? cut
-                    : is == 'P' ? layout.is_partial(axis)
-                                : !cut && !layout.is_partial(axis);
+    const bool so = end.letter == 'S'   ? is_cut(name, end.dim)
+                    : end.letter == 'V' ? cut
+                    : end.letter == 'P' ? layout.is_partial(axis)
+                                        : !cut && !layout.is_partial(axis);
     all = all && so;
   });
   return all;

@@ -1,288 +1,313 @@
 #include "spmd/claim.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "base/message.h"
-#include "base/text.h"
 #include "ops/call.h"
-#include "ops/ends.h"
 #include "spmd/remesh.h"
 
 namespace gt {
+
+// ---- the notes' texts -------------------------------------------------------
+
 namespace {
 
-bool take_type_items(std::string_view text, const AxisNames& names,
-                     Claim& claim, Kinded& problem) {
-  if (text.empty()) return true;
-  if (text.find(':') == std::string_view::npos) {
-    const auto end = parse_end(text);
-    if (!end.ok()) {
-      problem = {"axis-unknown", "", end.error().message};
-      return false;
-    }
-    claim.all = true;
-    claim.items.push_back({{}, "", end.value().letter, end.value().dim});
-    return true;
-  }
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view word = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    const size_t colon = std::min(word.find(':'), word.size());
-    const std::string name(word.substr(0, colon));
-    const auto end = parse_end(word.substr(std::min(colon + 1, word.size())));
-    const auto axes = names.find(name);
-    if (!axes.ok() || !end.ok()) {
-      problem = {names.mesh() == nullptr ? "no-mesh" : "axis-unknown", name,
-                 axes.ok() ? end.error().message : axes.error().message};
-      return false;
-    }
-    claim.items.push_back(
-        {axes.value(), name, end.value().letter, end.value().dim});
-  }
-  return true;
-}
-
-bool take_spec_entries(std::string_view text, const AxisNames& names,
-                       Claim& claim, Kinded& problem) {
-  claim.has_spec = true;
-  for (;;) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view word = text.substr(0, comma);
-    SpecEntry& entry = claim.spec.emplace_back();
-    while (word != "-" && !word.empty()) {
-      const size_t plus = std::min(word.find('+'), word.size());
-      const std::string name(word.substr(0, plus));
-      const auto axes = names.find(name);
-      if (!axes.ok()) {
-        problem = {names.mesh() == nullptr ? "no-mesh" : "axis-unknown", name,
-                   axes.error().message};
-        return false;
-      }
-      entry.insert(entry.end(), axes.value().begin(), axes.value().end());
-      word.remove_prefix(std::min(plus + 1, word.size()));
-    }
-    if (comma == text.size()) return true;
-    text.remove_prefix(comma + 1);
-  }
+// Takes what stands before the first such letter off the text, and the letter.
+std::string_view take_until(std::string_view& text, char c) {
+  const std::string_view word = text.substr(0, text.find(c));
+  text.remove_prefix(std::min(word.size() + 1, text.size()));
+  return word;
 }
 
 }  // namespace
 
-bool parse_claim(std::string_view type, std::string_view spec,
-                 const AxisNames& names, Claim& claim, Kinded& problem) {
-  if (!take_type_items(type, names, claim, problem)) return false;
-  if (!spec.empty() && !take_spec_entries(spec, names, claim, problem)) {
-    return false;
+std::vector<TypeItem> type_items(std::string_view text) {
+  std::vector<TypeItem> items;
+  if (!text.empty() && text.find(':') == std::string_view::npos) {
+    items.push_back({"", text});
+    return items;
   }
+  while (!text.empty()) {
+    std::string_view end = take_until(text, ',');
+    const std::string_view axis = take_until(end, ':');
+    items.push_back({axis, end});
+  }
+  return items;
+}
+
+std::vector<std::vector<std::string_view>> spec_items(std::string_view text) {
+  std::vector<std::vector<std::string_view>> spec;
+  for (;;) {
+    const bool is_last = text.find(',') == std::string_view::npos;
+    std::string_view word = take_until(text, ',');
+    auto& entry = spec.emplace_back();
+    while (!word.empty() && word != "-") entry.push_back(take_until(word, '+'));
+    if (is_last) return spec;
+  }
+}
+
+namespace {
+
+// The axes that a note names; nothing, and a fault, of an unknown one.
+std::optional<std::vector<Axis>> axes_named(std::string_view name,
+                                            const AxisNames& names,
+                                            TypeFaults& faults) {
+  auto axes = names.find(name);
+  if (axes.ok()) return std::move(axes.value());
+  faults.add(
+      {.rule = names.mesh() == nullptr ? Rule::kNoMesh : Rule::kUnknownAxis,
+       .text = axes.error().message,
+       .more = std::string(name)});
+  return std::nullopt;
+}
+
+bool take_items(std::string_view text, const AxisNames& names, Claim& claim,
+                TypeFaults& faults) {
+  for (const TypeItem& item : type_items(text)) {
+    claim.all = item.axis.empty() && text.find(':') == std::string_view::npos;
+    std::vector<Axis> axes;
+    if (!claim.all) {
+      auto named = axes_named(item.axis, names, faults);
+      if (!named.has_value()) return false;
+      axes = std::move(*named);
+    }
+    const auto end = parse_end(item.end);
+    if (!end.ok()) {
+      return faults.add({.rule = Rule::kUnknownAxis,
+                         .text = end.error().message,
+                         .more = std::string(item.axis)});
+    }
+    claim.items.push_back({std::move(axes), end.value()});
+  }
+  return true;
+}
+
+bool take_spec(std::string_view text, const AxisNames& names, Claim& claim,
+               TypeFaults& faults) {
+  claim.has_spec = true;
+  for (const auto& entry : spec_items(text)) {
+    SpecEntry& of = claim.spec.emplace_back();
+    for (const std::string_view name : entry) {
+      const auto axes = axes_named(name, names, faults);
+      if (!axes.has_value()) return false;
+      of.insert(of.end(), axes->begin(), axes->end());
+    }
+  }
+  return true;
+}
+
+// Axes of one type share no ranks but as a grid does.
+bool check_apart(std::string_view text, const Claim& claim,
+                 TypeFaults& faults) {
+  const std::vector<TypeItem> items = type_items(text);
   std::vector<Axis> typed;
-  for (const Claim::Item& item : claim.items) {
-    for (const Axis& axis : item.axes) {
+  for (size_t i = 0; i < claim.items.size(); ++i) {
+    for (const Axis& axis : claim.items[i].axes) {
       if (std::find(typed.begin(), typed.end(), axis) != typed.end() &&
           axis.size > 1) {
-        problem = {"overlap", item.name, "the axis is typed twice"};
-        return false;
+        return faults.add(
+            {.rule = Rule::kAxisTwice, .more = std::string(items[i].axis)});
       }
       typed.push_back(axis);
     }
   }
-  if (!are_independent(typed)) {
-    problem = {"overlap", claim.items[0].name,
-               "axes of one type share ranks without being independent: " +
-                   std::string(type)};
-    return false;
-  }
-  return true;
+  if (are_independent(typed)) return true;
+  return faults.add({.rule = Rule::kAxesOverlap,
+                     .text = std::string(text),
+                     .more = std::string(items[0].axis)});
 }
 
-bool claim(const ClaimIn& in, Placement& type, std::vector<Kinded>& problems) {
+}  // namespace
+
+std::optional<Claim> parse_claim(std::string_view type, std::string_view spec,
+                                 const AxisNames& names, TypeFaults& faults) {
   Claim claim;
-  Kinded problem;
-  if (!parse_claim(in.type, in.spec, in.names, claim, problem)) {
-    problems.push_back(problem);
-    return false;
+  if (!take_items(type, names, claim, faults)) return std::nullopt;
+  if (!spec.empty() && !take_spec(spec, names, claim, faults)) {
+    return std::nullopt;
   }
-  return Claimant(in, claim, type, problems).run();
+  if (!check_apart(type, claim, faults)) return std::nullopt;
+  return claim;
 }
 
-bool Claimant::fail(const char* kind, const Axis* axis, std::string message) {
-  problems_.push_back(
-      {kind, axis == nullptr ? "" : in_.names.name(*axis), std::move(message)});
-  return false;
+// ---- what comes of a claim --------------------------------------------------
+
+namespace {
+
+using Items = std::vector<std::pair<Axis, const Claim::Item*>>;
+
+bool holds(const std::vector<Axis>& axes, const Axis& axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-bool Claimant::run() {
-  Items items;
-  for (const Claim::Item& item : claim_.items) {
-    const std::vector<Axis>& axes = claim_.all ? in_.within : item.axes;
-    for (const Axis& axis : axes) items.emplace_back(axis, &item);
+class Claimant {
+ public:
+  Claimant(const ClaimIn& in, const Claim& claim, TypeFaults& faults)
+      : in_(in), claim_(claim), faults_(faults) {}
+
+  std::optional<Placement> run(const Placement& known) {
+    Items items;
+    for (const Claim::Item& item : claim_.items) {
+      const std::vector<Axis>& axes = claim_.all ? in_.within : item.axes;
+      for (const Axis& axis : axes) items.emplace_back(axis, &item);
+    }
+    if (!check_dims(items)) return std::nullopt;
+    Placement made = known;
+    if (made.axes.empty()) {
+      take_all(items, made);
+    } else {
+      if (!move(items)) return std::nullopt;
+      for (const auto& [axis, item] : items) {
+        const bool fits = claim_axis(axis, *item, made);
+        if (!fits && !in_.passes_over) return std::nullopt;
+      }
+    }
+    const bool is_known = !known.axes.empty();
+    if (claim_.has_spec && !claim_spec(is_known, made)) return std::nullopt;
+    return made;
   }
-  if (!check_dims(items)) return false;
-  Placement made = type_;
-  if (made.axes.empty()) {
-    // Nothing is known yet: all that is stated holds.
+
+ private:
+  size_t dim_of(const Claim::Item& item) const {
+    return static_cast<size_t>(normal_axis(item.end.dim, in_.dims));
+  }
+
+  // Two axes that claim one dimension need #spec=, which says the outer one.
+  bool check_dims(const Items& items) {
+    std::vector<bool> taken(in_.dims);
     for (const auto& [axis, item] : items) {
-      made.set(axis, item->letter == 'S' ? 'V' : item->letter);
-      if (item->letter == 'S' && !in_.is_local(axis)) {
+      if (item->end.letter != 'S') continue;
+      const int64_t d = normal_axis(item->end.dim, in_.dims);
+      if (d < 0) {
+        return faults_.add({.rule = Rule::kClaimRange,
+                            .axes = {axis},
+                            .dim = item->end.dim,
+                            .n = static_cast<int64_t>(in_.dims)});
+      }
+      if (taken[static_cast<size_t>(d)]) {
+        return faults_.add(
+            {.rule = Rule::kClaimedTwice, .axes = {axis}, .dim = d});
+      }
+      taken[static_cast<size_t>(d)] = true;
+    }
+    if (!claim_.has_spec) return true;
+    if (claim_.spec.size() != in_.dims) {
+      return faults_.add({.rule = Rule::kSpecLength,
+                          .n = static_cast<int64_t>(claim_.spec.size()),
+                          .m = static_cast<int64_t>(in_.dims)});
+    }
+    for (const auto& [axis, item] : items) {
+      if (item->end.letter != 'S') continue;
+      return faults_.add(
+          {.rule = Rule::kSpecBoth, .axes = {axis}, .dim = item->end.dim});
+    }
+    return true;
+  }
+
+  // Nothing is known yet: all that is stated holds.
+  void take_all(const Items& items, Placement& made) const {
+    for (const auto& [axis, item] : items) {
+      made.set(axis, item->letter());
+      if (item->end.letter == 'S' && !in_.is_local(axis)) {
         made.shard(axis, dim_of(*item), in_.dims);
       }
     }
-  } else {
-    if (!move(items)) return false;
+  }
+
+  // An axis of another mesh as those of the current one.
+  std::optional<std::vector<Axis>> current(const Axis& axis, char letter) {
+    Placement one;
+    one.set(axis, letter);
+    const auto moved = remesh_to_current(one, in_.names, faults_);
+    if (!moved.has_value()) return std::nullopt;
+    std::vector<Axis> axes;
+    for (const AxisType& a : moved->axes) axes.push_back(a.axis);
+    return axes;
+  }
+
+  // Claims on axes of another mesh speak of the current one's.
+  bool move(Items& items) {
+    Items moved;
     for (const auto& [axis, item] : items) {
-      if (!claim_axis(axis, *item, made)) return false;
+      if (in_.names.is_current(axis)) {
+        moved.emplace_back(axis, item);
+        continue;
+      }
+      const auto axes = current(axis, item->letter());
+      if (!axes.has_value()) return false;
+      for (const Axis& a : *axes) moved.emplace_back(a, item);
     }
-  }
-  if (claim_.has_spec && !claim_spec(made)) return false;
-  type_ = std::move(made);
-  return true;
-}
-
-// Two axes that claim one dimension need #spec=, which says the outer one.
-bool Claimant::check_dims(const Items& items) {
-  std::vector<bool> taken(in_.dims);
-  for (const auto& [axis, item] : items) {
-    if (item->letter != 'S') continue;
-    const int64_t d = normal_axis(item->dim, in_.dims);
-    if (d < 0) {
-      return fail("shard-range", &axis,
-                  "S" + std::to_string(item->dim) + " of a tensor of " +
-                      std::to_string(in_.dims) + " dimensions");
-    }
-    if (taken[static_cast<size_t>(d)]) {
-      return fail(
-          "shard-dup", &axis,
-          "dimension " + std::to_string(d) +
-              " is claimed by two axes; #spec= says which is the outer");
-    }
-    taken[static_cast<size_t>(d)] = true;
-  }
-  if (!claim_.has_spec) return true;
-  if (claim_.spec.size() != in_.dims) {
-    return fail("spec-len", nullptr,
-                "the spec has " + std::to_string(claim_.spec.size()) +
-                    " entries, the tensor " + std::to_string(in_.dims) +
-                    " dimensions");
-  }
-  for (const auto& [axis, item] : items) {
-    if (item->letter == 'S') {
-      return fail("spec-both", &axis,
-                  "S" + std::to_string(item->dim) + " stands beside #spec=");
-    }
-  }
-  return true;
-}
-
-size_t Claimant::dim_of(const Claim::Item& item) const {
-  return static_cast<size_t>(normal_axis(item.dim, in_.dims));
-}
-
-// Claims on axes of another mesh speak of the current one's.
-bool Claimant::move(Items& items) {
-  Items current;
-  for (const auto& [axis, item] : items) {
-    if (in_.names.is_current(axis)) {
-      current.emplace_back(axis, item);
-      continue;
-    }
-    Placement one, moved;
-    Kinded problem;
-    one.set(axis, item->letter == 'S' ? 'V' : item->letter);
-    if (!remesh_to_current(one, in_.names, moved, problem)) {
-      problems_.push_back(problem);
-      return false;
-    }
-    for (const AxisType& a : moved.axes) current.emplace_back(a.axis, item);
-  }
-  items = std::move(current);
-  return true;
-}
-
-bool Claimant::claim_axis(const Axis& axis, const Claim::Item& item,
-                          Placement& made) {
-  if (std::find(in_.within.begin(), in_.within.end(), axis) ==
-      in_.within.end()) {
+    items = std::move(moved);
     return true;
   }
-  const char is = made.on(axis);
-  const char wanted = item.letter == 'S' ? 'V' : item.letter;
-  const int dim = made.dim_of(axis);
-  const bool pends = is == 'V' && wanted == 'P' && dim < 0;
-  const bool declares = in_.is_source && is == 'R' && wanted != 'V';
-  if (is == kUntyped || is == wanted || pends || declares) {
-    if (is != wanted) made.set(axis, wanted);
-  } else {
-    return fail(
-        "assert", &axis,
-        std::string("claimed ") + item.letter +
-            (item.letter == 'S' ? std::to_string(item.dim) : "") +
-            ", but it is " + is +
-            (dim >= 0 ? ", sharded on dimension " + std::to_string(dim) : "") +
-            (in_.is_source && item.letter == 'S'
-                 ? "; split=" + in_.names.name(axis) + ":" +
-                       std::to_string(item.dim) + " is what cuts"
-                 : ""));
-  }
-  if (item.letter != 'S' || in_.is_local(axis)) return true;
-  const size_t d = dim_of(item);
-  if (dim == static_cast<int>(d)) return true;
-  if (dim >= 0) {
-    return fail("spec-conflict", &axis,
-                "claimed to shard dimension " + std::to_string(d) +
-                    ", but it shards " + std::to_string(dim));
-  }
-  if (made.is_sharded() && !made.spec[d].empty()) {
-    return fail("spec-conflict", &axis,
-                "dimension " + std::to_string(d) + " is sharded already, by " +
-                    in_.names.spec_text(made, true));
-  }
-  made.shard(axis, d, in_.dims);
-  return true;
-}
 
-// Axes of another mesh as those of the current one.
-bool Claimant::expand(SpecEntry& entry) {
-  SpecEntry current;
-  for (const Axis& axis : entry) {
-    Placement one, moved;
-    Kinded problem;
-    one.set(axis, 'V');
-    if (!remesh_to_current(one, in_.names, moved, problem)) {
-      problems_.push_back(problem);
-      return false;
+  bool claim_axis(const Axis& axis, const Claim::Item& item, Placement& made) {
+    if (!holds(in_.within, axis)) return true;
+    const char is = made.on(axis);
+    const char wanted = item.letter();
+    const int dim = made.dim_of(axis);
+    const bool pends = is == 'V' && wanted == 'P' && dim < 0;
+    // Copies are no unrelated values, but whoever says so of a source is
+    // believed where nobody is told.
+    const bool declares =
+        in_.is_source && is == 'R' && (wanted != 'V' || in_.passes_over);
+    const bool fits = is == kUntyped || is == wanted || pends || declares;
+    if (!fits) {
+      return faults_.add({.rule = Rule::kClaimUnlike,
+                          .axes = {axis},
+                          .dim = item.end.dim,
+                          .n = in_.is_source ? 1 : 0,
+                          .m = dim,
+                          .is = is,
+                          .wanted = item.end.letter});
     }
-    for (const AxisType& a : moved.axes) current.push_back(a.axis);
+    if (is != wanted) made.set(axis, wanted);
+    if (item.end.letter != 'S' || in_.is_local(axis)) return true;
+    return claim_shard(axis, dim_of(item), made);
   }
-  entry = std::move(current);
-  return true;
-}
 
-bool Claimant::claim_spec(Placement& made) {
-  const bool known_axes = !type_.axes.empty();
-  for (size_t d = 0; d < claim_.spec.size(); ++d) {
-    SpecEntry entry = claim_.spec[d];
-    if (known_axes && !expand(entry)) return false;
+  bool claim_shard(const Axis& axis, size_t d, Placement& made) {
+    const int dim = made.dim_of(axis);
+    if (dim == static_cast<int>(d)) return true;
+    if (dim >= 0) {
+      return faults_.add({.rule = Rule::kClaimOtherDim,
+                          .axes = {axis},
+                          .dim = static_cast<int64_t>(d),
+                          .n = dim});
+    }
+    if (made.is_sharded() && !made.spec[d].empty()) {
+      return faults_.add({.rule = Rule::kClaimTaken,
+                          .axes = {axis},
+                          .dim = static_cast<int64_t>(d),
+                          .seen = made});
+    }
+    made.shard(axis, d, in_.dims);
+    return true;
+  }
+
+  bool claim_spec(bool is_known, Placement& made) {
+    for (size_t d = 0; d < claim_.spec.size(); ++d) {
+      SpecEntry entry = claim_.spec[d];
+      if (is_known && !expand(entry)) return false;
+      if (!claim_entry(entry, d, made)) return false;
+    }
+    return true;
+  }
+
+  bool expand(SpecEntry& entry) {
+    SpecEntry moved;
     for (const Axis& axis : entry) {
-      const char is = made.on(axis);
-      if (is == kUntyped && axis.size > 1) {
-        made.set(axis, 'V');
-      } else if (is != 'V' && axis.size > 1) {
-        return fail("spec-type", &axis,
-                    std::string("#spec= names the axis, which is ") + is);
-      }
-      if (std::count(entry.begin(), entry.end(), axis) > 1 ||
-          std::any_of(claim_.spec.begin() + static_cast<long>(d) + 1,
-                      claim_.spec.end(), [&](const SpecEntry& e) {
-                        return std::find(e.begin(), e.end(), axis) != e.end();
-                      })) {
-        return fail("shard-dup", &axis, "#spec= names the axis twice");
-      }
-      const int dim = made.dim_of(axis);
-      if (dim >= 0 && static_cast<size_t>(dim) != d) {
-        return fail("spec-conflict", &axis,
-                    "#spec= has it on dimension " + std::to_string(d) +
-                        ", but it shards " + std::to_string(dim));
-      }
+      const auto axes = current(axis, 'V');
+      if (!axes.has_value()) return false;
+      moved.insert(moved.end(), axes->begin(), axes->end());
+    }
+    entry = std::move(moved);
+    return true;
+  }
+
+  bool claim_entry(const SpecEntry& entry, size_t d, Placement& made) {
+    for (const Axis& axis : entry) {
+      if (!check_entry(entry, axis, d, made)) return false;
     }
     const SpecEntry none;
     const SpecEntry& known = made.is_sharded() ? made.spec[d] : none;
@@ -291,14 +316,50 @@ bool Claimant::claim_spec(Placement& made) {
       if (axis.size > 1) stated.push_back(axis);
     }
     if (!known.empty() && known != stated) {
-      return fail("spec-conflict", stated.empty() ? nullptr : &stated[0],
-                  "#spec= contradicts what is known, " +
-                      in_.names.spec_text(made, true));
+      SpecEntry first = stated;
+      first.resize(std::min<size_t>(first.size(), 1));
+      return faults_.add(
+          {.rule = Rule::kSpecUnlike, .axes = first, .seen = made});
     }
-    if (in_.is_local_mode || !known.empty()) continue;
+    if (in_.is_local_mode || !known.empty()) return true;
     for (const Axis& axis : stated) made.shard(axis, d, in_.dims);
+    return true;
   }
-  return true;
+
+  bool check_entry(const SpecEntry& entry, const Axis& axis, size_t d,
+                   Placement& made) {
+    const char is = made.on(axis);
+    if (is == kUntyped && axis.size > 1) {
+      made.set(axis, 'V');
+    } else if (is != 'V' && axis.size > 1) {
+      return faults_.add({.rule = Rule::kSpecLetter, .axes = {axis}, .is = is});
+    }
+    const auto rest = claim_.spec.begin() + static_cast<std::ptrdiff_t>(d) + 1;
+    if (std::count(entry.begin(), entry.end(), axis) > 1 ||
+        std::any_of(rest, claim_.spec.end(),
+                    [&](const SpecEntry& e) { return holds(e, axis); })) {
+      return faults_.add({.rule = Rule::kSpecTwice, .axes = {axis}});
+    }
+    const int dim = made.dim_of(axis);
+    if (dim < 0 || static_cast<size_t>(dim) == d) return true;
+    return faults_.add({.rule = Rule::kSpecOtherDim,
+                        .axes = {axis},
+                        .dim = static_cast<int64_t>(d),
+                        .n = dim});
+  }
+
+  const ClaimIn& in_;
+  const Claim& claim_;
+  TypeFaults& faults_;
+};
+
+}  // namespace
+
+std::optional<Placement> claimed(const ClaimIn& in, const Placement& known,
+                                 TypeFaults& faults) {
+  const auto claim = parse_claim(in.type, in.spec, in.names, faults);
+  if (!claim.has_value()) return std::nullopt;
+  return Claimant(in, *claim, faults).run(known);
 }
 
 }  // namespace gt

@@ -1,75 +1,60 @@
-// A claim, #type= and #spec=, held against what was inferred: it may add axes,
-// say which dimension a V shards, weaken Si to V, and make a V a pending sum.
+// What the notes #type= and #spec= state, and what comes of it: held against
+// what was inferred a claim may add axes, say which dimension a V shards,
+// weaken Si to V, and make a V a pending sum (gt-check(1)).
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "ops/ends.h"
 #include "spmd/axis_names.h"
+#include "spmd/fault.h"
 
 namespace gt {
 
-// One statement of a type: "dp:S0", or all of #spec=.
+// One item of #type=: "dp:S0"; of one for all axes, "R", the axis is "".
+struct TypeItem {
+  std::string_view axis;
+  std::string_view end;  // as parse_end() reads it
+};
+// The items of "dp:S0,tp:R", which views the text.
+std::vector<TypeItem> type_items(std::string_view text);
+// The names of axes in "dp+tp,-", by dimension, the outer first.
+std::vector<std::vector<std::string_view>> spec_items(std::string_view text);
+
+// One statement of a type: both notes with their axes.
 struct Claim {
   struct Item {
     std::vector<Axis> axes;
-    std::string name;
-    char letter;
-    int64_t dim = 0;  // of S
+    End end;
+    // An S counts as V where shards are not followed.
+    char letter() const { return end.letter == 'S' ? 'V' : end.letter; }
   };
   std::vector<Item> items;
   bool all = false;  // one letter for all axes, in items[0] without axes
   bool has_spec = false;
   std::vector<SpecEntry> spec;
 };
-struct Kinded {  // an error with its kind
-  std::string kind;
-  std::string axis;
-  std::string message;
-};
-// Both texts may be empty. Problems: axis-unknown, no-mesh, overlap, spec-both.
-bool parse_claim(std::string_view type, std::string_view spec,
-                 const AxisNames& names, Claim& claim, Kinded& problem);
+// Both texts may be empty. TypeFaults: an unknown axis, none declared, axes
+// that share ranks.
+std::optional<Claim> parse_claim(std::string_view type, std::string_view spec,
+                                 const AxisNames& names, TypeFaults& faults);
 
 struct ClaimIn {
-  std::string type;
-  std::string spec;
+  std::string type, spec;  // of one result
   const AxisNames& names;
   const std::vector<Axis>& within;  // axes along which the ranks differ
   size_t dims;
-  bool is_source;  // declares: what is R may be any but cut otherwise
-  bool is_local_mode;
+  bool is_source;      // declares: what is R may be any but cut otherwise
+  bool is_local_mode;  // on all axes
   std::function<bool(const Axis&)> is_local;
+  bool passes_over;  // of what contradicts only the axis is left out
 };
-
-// Takes the claim over into `type`; or leaves it, and says what contradicts.
-bool claim(const ClaimIn& in, Placement& type, std::vector<Kinded>& problems);
-
-class Claimant {
- public:
-  Claimant(const ClaimIn& in, const Claim& claim, Placement& type,
-           std::vector<Kinded>& problems)
-      : in_(in), claim_(claim), type_(type), problems_(problems) {}
-  bool run();
-
- private:
-  using Items = std::vector<std::pair<Axis, const Claim::Item*>>;
-
-  bool fail(const char* kind, const Axis* axis, std::string message);
-  bool check_dims(const Items& items);
-  size_t dim_of(const Claim::Item& item) const;
-  bool move(Items& items);
-  bool claim_axis(const Axis& axis, const Claim::Item& item, Placement& made);
-  bool expand(SpecEntry& entry);
-  bool claim_spec(Placement& made);
-
-  const ClaimIn& in_;
-  const Claim& claim_;
-  Placement& type_;
-  std::vector<Kinded>& problems_;
-};
+// What is known with what is claimed; nothing, and a fault, if they contradict.
+std::optional<Placement> claimed(const ClaimIn& in, const Placement& known,
+                                 TypeFaults& faults);
 
 }  // namespace gt

@@ -44,10 +44,10 @@ class Trace {
   Joined run(const Call& call) {
     for (const Step& step : expansion_steps(call)) {
       const Joined made = take(step);
-      if (made.kind != nullptr) return made;
+      if (made.fault) return made;
       for (const Ref& ref : step.results) made_.set(ref, made.letter);
     }
-    Joined out{0, nullptr};
+    Joined out{0, std::nullopt};
     for (uint32_t r = 0; r < call.result_count; ++r) {
       const char letter = made_[{Ref::Kind::kResult, r}];
       out.letter = out.letter == 0 || out.letter == letter ? letter : kUntyped;
@@ -80,44 +80,45 @@ Joined join_sums(const Call& call, std::span<const char> letters) {
   const auto linearity = call.op->row->linearity;
   const Linearity is =
       linearity == nullptr ? Linearity::kLinear : linearity(call);
-  if (is == Linearity::kNone) return {kUntyped, "part-nonlin"};
+  if (is == Linearity::kNone) return {kUntyped, Rule::kSumNonlinear};
   const std::vector<std::string_view> sets = linear_sets(*call.op);
   if (sets.empty() || is == Linearity::kAffine) {
     if (sets.empty() && !call.op->is_primitive() && !call.results.empty()) {
       return Trace(letters).run(call);
     }
-    return {kUntyped, sets.empty() ? "part-nonlin" : "part-affine"};
+    return {kUntyped, sets.empty() ? Rule::kSumNonlinear : Rule::kSumAffine};
   }
   bool held = false;
   std::string all;
   for (const std::string_view set : sets) {
     const Cover c = cover(call, letters, set);
-    if (c.holds_all && c.is_whole) return {'P', nullptr};
+    if (c.holds_all && c.is_whole) return {'P', std::nullopt};
     held = held || c.holds_all;
     all += set;
   }
-  if (held) return {kUntyped, "part-affine"};
+  if (held) return {kUntyped, Rule::kSumAffine};
   const bool each = cover(call, letters, all).holds_all;
-  return {kUntyped, each ? "part-multi" : "part-nonlin"};
+  return {kUntyped, each ? Rule::kSumProduct : Rule::kSumNonlinear};
 }
 
 }  // namespace
 
 Joined join(const Call& call, std::span<const char> letters) {
-  if (has(letters, kUntyped)) return {kUntyped, nullptr};
+  if (has(letters, kUntyped)) return {kUntyped, std::nullopt};
   const int divisor = call.op->row->divisor_operand;
   if (divisor >= 0 && letters[static_cast<size_t>(divisor)] == 'P') {
-    return {kUntyped, "part-divisor"};
+    return {kUntyped, Rule::kSumDivides};
   }
   const bool partial = has(letters, 'P');
   const bool varying = has(letters, 'V');
   if (has(letters, 'I')) {
-    if (partial || varying || has(letters, 'R')) return {kUntyped, "inv-mix"};
-    return {'I', nullptr};
+    if (partial || varying || has(letters, 'R'))
+      return {kUntyped, Rule::kInvariantMixed};
+    return {'I', std::nullopt};
   }
-  if (partial && varying) return {kUntyped, "part-vary"};
+  if (partial && varying) return {kUntyped, Rule::kSumVaries};
   if (partial) return join_sums(call, letters);
-  return {varying ? 'V' : 'R', nullptr};
+  return {varying ? 'V' : 'R', std::nullopt};
 }
 
 // ---- types by axis ----------------------------------------------------------

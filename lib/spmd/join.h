@@ -4,16 +4,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ops/call.h"
-#include "spmd/placed.h"
+#include "spmd/fault.h"
 #include "spmd/placement.h"
-#include "stream/line.h"
 
 namespace gt {
 
@@ -23,37 +21,13 @@ inline constexpr char kNoLetter = ' ';       // no tensor, or a literal zero
 // "dp:V,tp:R", as in #type=; axes that are not typed are left out.
 std::string describe(const Placement& type, const Mesh& mesh);
 
-// A rule that a line breaks on one axis.
-struct Finding {
-  std::string kind;     // "inv-mix"
-  std::string axis;     // its name in the mesh
-  std::string message;  // "every summand must be P, found P and R"
-};
-
-// The join of one axis. `letters`: of each of the call's arguments. The kind is
-// null when there is a type, else the letter is kUntyped.
+// The join of one axis. `letters`: of each of the call's arguments. Without a
+// fault the letter is kUntyped where one of them is.
 struct Joined {
   char letter = kUntyped;
-  const char* kind = nullptr;
+  std::optional<Rule> fault = std::nullopt;
 };
 Joined join(const Call& call, std::span<const char> letters);
-
-// The types of the operands of a line (of names; else null).
-using OperandTypes = std::span<const Placement* const>;
-
-// A line, its place and what it reads.
-struct TypedLine {
-  const Line& line;
-  const LineRanks& where;
-  const Mesh* mesh;
-  OperandTypes operands;
-  PieceType pieces;  // shapes, for ops that are typed by their expansion
-};
-
-// The type of all results of a placed line that its op and shapes allow: by the
-// join, or what a source, a collective or a claim (#type=, #partial=) says.
-// Without a mesh there are no axes.
-Placement infer_type(const TypedLine& line, std::vector<Finding>& findings);
 
 // The axes of the mesh along which these ranks differ, outermost first.
 std::vector<const MeshAxis*> axes_within(const Mesh& mesh,

@@ -8,7 +8,6 @@ namespace {
 struct AxisGroup {
   std::vector<Axis> from;
   std::vector<Axis> to;
-  char letter;
 };
 
 std::vector<Axis> by_stride(std::vector<Axis> axes) {
@@ -21,20 +20,12 @@ bool holds(const std::vector<Axis>& axes, const Axis& axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-std::string list(const std::vector<Axis>& axes, const AxisNames& names) {
-  std::string out;
-  for (const Axis& axis : axes) {
-    out += (out.empty() ? "" : ",") + names.name(axis);
-  }
-  return out.empty() ? "none" : out;
-}
-
 // Cuts both lists into the smallest groups of equal size.
 bool cut_groups(const std::vector<Axis>& from, const std::vector<Axis>& to,
                 std::vector<AxisGroup>& groups) {
   size_t f = 0, t = 0;
   while (f < from.size() && t < to.size()) {
-    AxisGroup group{{from[f]}, {to[t]}, 0};
+    AxisGroup group{{from[f]}, {to[t]}};
     int64_t a = from[f++].size;
     int64_t b = to[t++].size;
     while (a != b) {
@@ -51,44 +42,6 @@ bool cut_groups(const std::vector<Axis>& from, const std::vector<Axis>& to,
     groups.push_back(std::move(group));
   }
   return f == from.size() && t == to.size();
-}
-
-// What of the axis none of the others covers; nothing if none meets it.
-std::vector<Axis> uncovered(const Axis& whole,
-                            const std::vector<Axis>& others) {
-  const std::vector<Axis> falling = by_stride(others);
-  const int64_t end = whole.stride * whole.size;
-  int64_t at = whole.stride;
-  std::vector<Axis> rest;
-  bool meets = false;
-  for (auto other = falling.rbegin(); other != falling.rend(); ++other) {
-    const int64_t low = std::max(other->stride, whole.stride);
-    const int64_t high = std::min(other->stride * other->size, end);
-    if (low >= high) continue;
-    meets = true;
-    if (low > at) rest.push_back({low / at, at});
-    at = std::max(at, high);
-  }
-  if (!meets) return {};
-  if (at < end) rest.push_back({end / at, at});
-  return rest;
-}
-
-// "; of dp_cp, cp is missing", of each axis on either side.
-std::string missing(const std::vector<Axis>& from, const std::vector<Axis>& to,
-                    const AxisNames& names) {
-  std::string text;
-  const auto add = [&](const auto& axes, const auto& others) {
-    for (const Axis& axis : axes) {
-      const std::vector<Axis> rest = uncovered(axis, others);
-      if (rest.empty()) continue;
-      text +=
-          "; of " + names.name(axis) + ", " + list(rest, names) + " is missing";
-    }
-  };
-  add(to, from);
-  add(from, to);
-  return text;
 }
 
 // An entry must be a sequence of whole groups, in order.
@@ -121,10 +74,11 @@ bool move_spec(const Placement& from, const std::vector<AxisGroup>& groups,
 
 }  // namespace
 
-bool remesh(const Placement& from, const std::vector<Axis>& to,
-            const AxisNames& names, Placement& out, Kinded& problem) {
+std::optional<Placement> remesh(const Placement& from,
+                                const std::vector<Axis>& to,
+                                TypeFaults& faults) {
   std::vector<Axis> sources, targets, all;
-  out = {};
+  Placement out;
   for (const AxisType& a : from.axes) all.push_back(a.axis);
   for (const Axis& axis : to) {
     if (axis.size > 1 && !holds(all, axis)) targets.push_back(axis);
@@ -139,56 +93,49 @@ bool remesh(const Placement& from, const std::vector<Axis>& to,
   sources = by_stride(std::move(sources));
   targets = by_stride(std::move(targets));
   std::vector<AxisGroup> groups;
-  const auto fail = [&](const char* kind, const std::string& message) {
-    problem = {kind, list(sources, names), message};
-    return false;
+  const auto fail = [&](Rule rule, const AxisGroup& group) {
+    faults.add({.rule = rule,
+                .axes = sources,
+                .from = group.from,
+                .to = group.to,
+                .seen = from});
+    return std::nullopt;
   };
   if (!cut_groups(sources, targets, groups)) {
-    return fail("remesh-region", "axes " + list(sources, names) + " and " +
-                                     list(targets, names) +
-                                     " do not cover the same ranks" +
-                                     missing(sources, targets, names));
+    return fail(Rule::kRemeshSizes, {sources, targets});
   }
-  for (AxisGroup& group : groups) {
-    group.letter = from.on(group.from[0]);
+  for (const AxisGroup& group : groups) {
+    const char letter = from.on(group.from[0]);
     for (const Axis& axis : group.from) {
-      if (from.on(axis) == group.letter) continue;
-      return fail("remesh-mixed",
-                  "axes " + list(group.from, names) + " become " +
-                      list(group.to, names) +
-                      ", but have different types: " + names.describe(from));
+      if (from.on(axis) != letter) return fail(Rule::kRemeshLetters, group);
     }
     if (merged(group.from) != merged(group.to)) {
-      return fail("remesh-region", "axes " + list(group.from, names) + " and " +
-                                       list(group.to, names) +
-                                       " are not the same ranks");
+      return fail(Rule::kRemeshRanks, group);
     }
-    for (const Axis& axis : group.to) out.set(axis, group.letter);
+    for (const Axis& axis : group.to) out.set(axis, letter);
   }
-  if (move_spec(from, groups, out)) return true;
-  return fail("remesh-spec", "spec " + names.spec_text(from, true) +
-                                 " is no sequence of whole groups of " +
-                                 list(sources, names));
+  if (!move_spec(from, groups, out)) return fail(Rule::kRemeshSpec, {});
+  return out;
 }
 
-bool remesh_to_current(const Placement& from, const AxisNames& names,
-                       Placement& out, Kinded& problem) {
+std::optional<Placement> remesh_to_current(const Placement& from,
+                                           const AxisNames& names,
+                                           TypeFaults& faults) {
   const std::vector<Axis> mesh = names.mesh_axes();
   std::vector<Axis> foreign, to;
   for (const AxisType& a : from.axes) {
     if (!holds(mesh, a.axis)) foreign.push_back(a.axis);
   }
-  out = from;
-  if (foreign.empty() || mesh.empty()) return true;
+  if (foreign.empty() || mesh.empty()) return from;
   for (const Axis& axis : mesh) {
     const bool reached =
         std::any_of(foreign.begin(), foreign.end(), [&](const Axis& f) {
           return f.stride < axis.stride * axis.size &&
                  axis.stride < f.stride * f.size;
         });
-    if (reached || from.on(axis) != '?') to.push_back(axis);
+    if (reached || from.on(axis) != kUntyped) to.push_back(axis);
   }
-  return remesh(from, to, names, out, problem);
+  return remesh(from, to, faults);
 }
 
 }  // namespace gt

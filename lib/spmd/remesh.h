@@ -1,19 +1,24 @@
 // The same pieces typed on other axes: flattened, unflattened, folded.
 #pragma once
 
-#include "spmd/claim.h"
+#include <optional>
+
+#include "spmd/axis_names.h"
+#include "spmd/fault.h"
 
 namespace gt {
 
 // The type on these axes. Axes of both sides keep their letters; the others, by
-// falling stride, are cut into the smallest groups whose sizes agree. False
-// with the problem: remesh-mixed, remesh-region, remesh-spec.
-bool remesh(const Placement& from, const std::vector<Axis>& to,
-            const AxisNames& names, Placement& out, Kinded& problem);
+// falling stride, are cut into the smallest groups whose sizes agree. Nothing,
+// with the fault, if they do not.
+std::optional<Placement> remesh(const Placement& from,
+                                const std::vector<Axis>& to,
+                                TypeFaults& faults);
 
 // What an operand is on the current mesh's axes; the same when it is typed on
 // no others. A mesh axis that its own do not reach stays untyped.
-bool remesh_to_current(const Placement& from, const AxisNames& names,
-                       Placement& out, Kinded& problem);
+std::optional<Placement> remesh_to_current(const Placement& from,
+                                           const AxisNames& names,
+                                           TypeFaults& faults);
 
 }  // namespace gt

@@ -4,6 +4,7 @@
 
 #include "base/message.h"
 #include "ops/table.h"
+#include "spmd/claim.h"
 #include "spmd/labels.h"
 #include "spmd/redistribution.h"
 #include "spmd/stated.h"
@@ -33,30 +34,23 @@ bool states_specs(const Line& line) {
 
 Result<std::vector<SplitEntry>> parse_spec(std::string_view text,
                                            const Mesh* mesh, size_t dims) {
-  const std::string_view all = text;
   if (mesh == nullptr) {
-    return Error{"spec " + excerpt(all) +
+    return Error{"spec " + excerpt(text) +
                  " names axes, and no mesh is declared"};
   }
+  const auto spec = spec_items(text);
   std::vector<SplitEntry> entries;
   std::string names;
-  size_t d = 0;
-  for (bool more = true; more; ++d) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view word = text.substr(0, comma);
-    more = comma < text.size();
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    while (!word.empty() && word != "-") {
-      const size_t plus = std::min(word.find('+'), word.size());
-      entries.push_back(
-          {std::string(word.substr(0, plus)), static_cast<int64_t>(d), 1});
+  for (size_t d = 0; d < spec.size(); ++d) {
+    for (const std::string_view axis : spec[d]) {
+      entries.push_back({std::string(axis), static_cast<int64_t>(d), 1});
       names += (names.empty() ? "" : "+") + entries.back().axis;
-      word.remove_prefix(std::min(plus + 1, word.size()));
     }
   }
-  if (d != dims) {
-    return Error{"spec " + excerpt(all) + " has " + std::to_string(d) +
-                 " entries, the tensor " + std::to_string(dims) +
+  if (spec.size() != dims) {
+    return Error{"spec " + excerpt(text) + " has " +
+                 std::to_string(spec.size()) + " entries, the tensor " +
+                 std::to_string(dims) +
                  " dimensions; write - for one that is not cut"};
   }
   if (names.empty()) return entries;

@@ -29,7 +29,7 @@ std::string checked(gt::Checker& checker, std::string_view text) {
   return out;
 }
 
-void check_mode(const gt::CheckOptions& options, std::string_view text) {
+void check_mode(const gt::TypingMode& options, std::string_view text) {
   gt::Footprint footprint;
   gt::Checker first(options, &footprint);
   const std::string once = checked(first, text);

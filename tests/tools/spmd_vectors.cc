@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "check/checker.h"
+#include "check/rule_words.h"
 #include "ops/table.h"
 #include "ops/text.h"
 #include "spmd/claim.h"
@@ -90,8 +91,8 @@ class Vector {
   bool is_local() const { return options_.local; }
 
  private:
-  CheckOptions read_options() const {
-    CheckOptions options;
+  TypingMode read_options() const {
+    TypingMode options;
     options.local = mode_.starts_with("local") || mode_.starts_with("perm");
     options.permissive = mode_.starts_with("perm");
     const size_t at = mode_.find("+local=");
@@ -135,11 +136,15 @@ class Vector {
                        return options_.local ||
                               std::find(local.begin(), local.end(),
                                         all.name(axis)) != local.end();
-                     }};
-    std::vector<Kinded> problems;
-    if (claim(in, value.type, problems)) return true;
-    outcome_.kind = problems[0].kind;
-    outcome_.text = problems[0].message;
+                     },
+                     false};
+    TypeFaults faults;
+    if (auto made = claimed(in, value.type, faults)) {
+      value.type = std::move(*made);
+      return true;
+    }
+    outcome_.kind = rule_words(faults.begin()->rule).kind;
+    outcome_.text = outcome_.kind;
     return false;
   }
 
@@ -469,7 +474,7 @@ class Vector {
 
   std::string mode_;
   bool declared_ = true;
-  CheckOptions options_;
+  TypingMode options_;
   Checker checker_;
   std::vector<int64_t> ranks_;
   std::string at_;

@@ -7,6 +7,9 @@
 #include <map>
 #include <sstream>
 
+#include "check/rule_words.h"
+#include "spmd/infer.h"
+
 namespace gt {
 namespace {
 
@@ -45,19 +48,27 @@ class JoinTest : public ::testing::Test {
     EXPECT_TRUE(parse_line(text, line).ok()) << text;
     const auto where = line_ranks(line);
     EXPECT_TRUE(where.ok()) << text;
-    std::vector<const Placement*> operands;
-    for (const Operand& o : line.operands) {
-      const bool name = o.kind == Operand::Kind::kName;
-      operands.push_back(name ? &letters_[std::string(o.text)] : nullptr);
+    std::vector<ShardedValue> values(line.operands.size());
+    std::vector<const ShardedValue*> operands;
+    for (size_t o = 0; o < values.size(); ++o) {
+      const bool name = line.operands[o].kind == Operand::Kind::kName;
+      operands.push_back(name ? &values[o] : nullptr);
+      if (!name) continue;
+      const std::string operand(line.operands[o].text);
+      values[o].state = ShardedValue::State::kTyped;
+      values[o].ranks = where.value().operands[o];
+      values[o].type = restricted(letters_[operand], values[o].ranks);
+      values[o].pieces.assign(values[o].ranks.size(), types_.at(operand));
     }
-    const PieceType pieces = [&](size_t o, int64_t) {
-      return &types_.at(std::string(line.operands[o].text));
-    };
-    std::vector<Finding> findings;
-    const Placement type =
-        infer_type({line, where.value(), &mesh(), operands, pieces}, findings);
-    std::string out = describe(type, mesh());
-    for (const Finding& f : findings) out += "!" + f.kind + "@" + f.axis;
+    const AxisNames names({&mesh()});
+    const TypingMode mode{.local = true, .passes_over = true};
+    const Inferred made =
+        gt::infer({line, &where.value(), names, operands, nullptr, mode});
+    std::string out = describe(made.results[0].type, mesh());
+    for (const TypeFault& f : made.faults) {
+      out += std::string("!") + rule_words(f.rule).kind + "@" +
+             (f.axes.empty() ? "" : names.name(f.axes[0]));
+    }
     return out;
   }
 
@@ -172,8 +183,8 @@ TEST_F(JoinTest, OfCollectives) {
   EXPECT_EQ(join("R", "", reduce), "tp:R!src-type@tp");
   EXPECT_EQ(join("V", "", "y@0-2 = all_gather a@0-2 over=tp src=S0 dst=I"),
             "tp:I");
-  EXPECT_EQ(join("P", "", "y@0-2 = reduce_scatter a@0-2 over=tp dst=S0"),
-            "tp:V");
+  operand("a f32[6] tp:P");
+  EXPECT_EQ(infer("y@0-2 = reduce_scatter a@0-2 over=tp dst=S0"), "tp:V");
   EXPECT_EQ(join("I", "", "y@0-2 = convert a@0-2 over=tp src=I dst=R"), "tp:R");
   EXPECT_EQ(join("V", "", "y@0-2 = reinterpret a@0-2 over=tp src=V dst=P"),
             "tp:P");
@@ -191,7 +202,7 @@ TEST_F(JoinTest, OfCopies) {
   operand("a f32[4] tp:V");
   EXPECT_EQ(infer("y@3-5 = copy a@0-2"), "tp:V");
   EXPECT_EQ(infer("y@3-5 = copy a@1"), "tp:R");
-  EXPECT_EQ(infer("y@0,3 = copy a@0-1"), "");  // another axis: nobody knows
+  EXPECT_EQ(infer("y@0,3 = copy a@0-1"), "!src-type@tp");  // another axis
 }
 
 TEST_F(JoinTest, OfClaims) {
