@@ -26,11 +26,12 @@ const std::vector<HomeId>& Homes::pieces(std::string_view base) const {
 
 TypeNumbers::Id Homes::piece_of(const Home& home, int64_t rank,
                                 const TypeNumbers& types) {
+  if (!home.ranks) return home.stamp.type;
   const auto place = place_in(*home.ranks, rank);
   return place ? types.piece(home.stamp.type, *place) : TypeNumbers::kNone;
 }
 
-TypeNumbers::Id Homes::piece(const std::vector<HomeId>& pieces, int64_t rank,
+TypeNumbers::Id Homes::piece(std::span<const HomeId> pieces, int64_t rank,
                              const TypeNumbers& types) const {
   for (const HomeId id : pieces) {
     const auto type = piece_of(homes_[id], rank, types);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,10 +26,9 @@ namespace gt {
 using HomeId = uint32_t;
 inline constexpr HomeId kNoHome = UINT32_MAX;
 
-// Where a line stood in the input.
+// Where a line stood in the input. Lines of one file share its name.
 struct SourceLine {
   std::shared_ptr<const std::string> file;
-  uint32_t file_number = 1;  // of the run
   uint64_t line = 0;
 };
 
@@ -45,11 +45,13 @@ struct PureLine {
   SourceLine source;
 };
 
+using Holders = SmallVector<uint32_t, 4>;
+
 struct Home {
   HomeStamp stamp;
   // Of an unplaced one: the workers that have its value, first the one that
   // made it; and the work that this one had been given when it was bound.
-  SmallVector<uint32_t, 4> holders;
+  Holders holders;
   uint64_t ready = 0;
   // Not 0: the line that makes its value waits, see held_lines.h, and the
   // holders are those of the value before.
@@ -86,8 +88,9 @@ class Homes {
   HomeId find(std::string_view name) const;
   // Live registers of a placed name.
   const std::vector<HomeId>& pieces(std::string_view base) const;
-  // The type of the piece on that rank, of pieces(); kNone if there is none.
-  TypeNumbers::Id piece(const std::vector<HomeId>& pieces, int64_t rank,
+  // The type of the piece on that rank, of pieces(); kNone if there is none. An
+  // unplaced value is on rank 0 of the empty mesh, its only one.
+  TypeNumbers::Id piece(std::span<const HomeId> pieces, int64_t rank,
                         const TypeNumbers& types) const;
   static TypeNumbers::Id piece_of(const Home& home, int64_t rank,
                                   const TypeNumbers& types);

@@ -2,7 +2,7 @@
 
 namespace gt {
 
-void Loads::add(const std::vector<uint32_t>& workers, uint64_t cost) {
+void Loads::add_to_many(const std::vector<uint32_t>& workers, uint64_t cost) {
   if (workers.size() == workers_.size()) {
     by_all_ += cost;
     return;

@@ -16,7 +16,10 @@ class Loads {
   size_t size() const { return workers_.size(); }
   void add(uint32_t worker, uint64_t cost) { workers_[worker].issued += cost; }
   // To each of them.
-  void add(const std::vector<uint32_t>& workers, uint64_t cost);
+  void add(const std::vector<uint32_t>& workers, uint64_t cost) {
+    if (workers.size() == 1) return add(workers[0], cost);
+    add_to_many(workers, cost);
+  }
   // All that was added until now is done once the worker has finished `seq`.
   void mark(uint32_t worker, uint64_t seq) {
     workers_[worker].marks.push_back({seq, issued(worker)});
@@ -54,6 +57,8 @@ class Loads {
     uint64_t held = 0;
     std::deque<Mark> marks;
   };
+  void add_to_many(const std::vector<uint32_t>& workers, uint64_t cost);
+
   std::vector<Worker> workers_;
   uint64_t by_all_ = 0;  // issued, to each
 };

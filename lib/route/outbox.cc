@@ -60,22 +60,17 @@ bool Outbox::end_block() {
   for (const uint32_t id : touched_) {
     is_whole = classes_[id].body.end_block(blocks_) && is_whole;
   }
-  ended_ = touched_;
+  ended_.clear();
+  for (const uint32_t id : touched_) {
+    if (!is_whole) break;
+    ended_.push_back({classes_[id].workers, classes_[id].body.last_round()});
+  }
   drop_block();
   return is_whole;
 }
 
-std::vector<Outbox::Round> Outbox::ended() const {
-  std::vector<Round> rounds;
-  for (const uint32_t id : ended_) {
-    rounds.push_back({classes_[id].workers, classes_[id].body.last_round()});
-  }
-  return rounds;
-}
-
-void Outbox::repeat(std::vector<Round>& rounds, uint64_t times, uint64_t seq_by,
-                    uint64_t line_by) {
-  for (auto& [workers, part] : rounds) {
+void Outbox::repeat(uint64_t times, uint64_t seq_by, uint64_t line_by) {
+  for (auto& [workers, part] : ended_) {
     if (!part.block->is_kept) part.block = blocks_.obtain(part.block->text);
     BodyPart next = part;
     next.seq += seq_by;
@@ -104,8 +99,13 @@ void Outbox::drop_block() {
 
 // ---- classes ----------------------------------------------------------------
 
-const std::vector<uint32_t>& Outbox::classes_of(
+// Those that are made of these workers, which they are from now on.
+std::span<const uint32_t> Outbox::classes_of(
     const std::vector<uint32_t>& workers) {
+  if (workers.size() == 1) {
+    const Place& place = places_[workers[0]];
+    if (classes_[place.in].workers.size() == 1) return {&place.in, 1};
+  }
   const std::string_view bytes(reinterpret_cast<const char*>(workers.data()),
                                workers.size() * sizeof(uint32_t));
   if (sets_.size() > kMaxSets) sets_.clear();

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,17 +53,9 @@ class Outbox {
   bool end_block();
   // ... or is not after all.
   void drop_block();
-  // What a round of a block put into the bodies of these workers.
-  struct Round {
-    std::vector<uint32_t> workers;
-    BodyPart part;
-  };
-  // Of the block that end_block() ended just now.
-  std::vector<Round> ended() const;
-  // So many more of these rounds, each with numbers that have grown by that
-  // much; `rounds` are then the last of them.
-  void repeat(std::vector<Round>& rounds, uint64_t times, uint64_t seq_by,
-              uint64_t line_by);
+  // So many more rounds of the block for which end_block() was true last, each
+  // with numbers that have grown by that much.
+  void repeat(uint64_t times, uint64_t seq_by, uint64_t line_by);
   // Blocks that nobody shall keep any longer.
   std::vector<uint64_t> take_forgotten() { return blocks_.take_forgotten(); }
 
@@ -91,6 +84,11 @@ class Outbox {
     uint32_t in = 0;     // a class
     uint32_t index = 0;  // among its workers
   };
+  // What the last round of a block put into the bodies of these workers.
+  struct Ended {
+    std::vector<uint32_t> workers;
+    BodyPart part;
+  };
   // A set that lines went to, and the classes that it was then.
   struct Set {
     std::vector<uint32_t> workers;
@@ -98,7 +96,7 @@ class Outbox {
     uint64_t partition = 0;
   };
 
-  const std::vector<uint32_t>& classes_of(const std::vector<uint32_t>& workers);
+  std::span<const uint32_t> classes_of(const std::vector<uint32_t>& workers);
   void refine(const std::vector<uint32_t>& workers,
               std::vector<uint32_t>& classes);
   uint32_t obtain_class();
@@ -122,7 +120,7 @@ class Outbox {
   uint64_t blocks_begun_ = 0;
   uint64_t block_ = 0;             // that may be coming; 0: none
   std::vector<uint32_t> touched_;  // classes that got lines of it
-  std::vector<uint32_t> ended_;    // of the block before
+  std::vector<Ended> ended_;       // of the block before
 };
 
 }  // namespace gt

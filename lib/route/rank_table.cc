@@ -5,12 +5,11 @@
 #include "base/result.h"
 
 namespace gt {
-namespace {
 
 // Runs of neighbours with one worker. `ranks` ascend.
-std::string describe(std::string_view space, const Ranks& ranks,
+void RankTable::tell(std::string_view space, const Ranks& ranks,
                      const std::vector<uint32_t>& worker_of) {
-  if (ranks.empty()) return "";
+  if (ranks.empty()) return;
   std::string out = "#ranks ";
   out += space.empty() ? "-" : space;
   for (size_t i = 0; i < ranks.size();) {
@@ -24,10 +23,8 @@ std::string describe(std::string_view space, const Ranks& ranks,
            std::to_string(ranks[end - 1]) + "=" + std::to_string(worker);
     i = end;
   }
-  return out;
+  news_.push_back(std::move(out));
 }
-
-}  // namespace
 
 RankTable::Space& RankTable::obtain(std::string_view name) {
   for (Space& space : spaces_) {
@@ -43,8 +40,8 @@ const RankTable::Space* RankTable::find(std::string_view name) const {
   return nullptr;
 }
 
-std::string RankTable::assign(std::string_view space, const Ranks& ranks,
-                              int64_t mesh_size) {
+void RankTable::assign(std::string_view space, const Ranks& ranks,
+                       int64_t mesh_size) {
   std::vector<uint32_t>& worker_of = obtain(space).worker_of;
   Ranks fresh;
   for (const int64_t rank : ranks) {
@@ -55,10 +52,10 @@ std::string RankTable::assign(std::string_view space, const Ranks& ranks,
         rank < mesh_size ? rank * workers_ / mesh_size : rank % workers_);
     fresh.push_back(rank);
   }
-  return describe(space, ascending(std::move(fresh)), worker_of);
+  tell(space, ascending(std::move(fresh)), worker_of);
 }
 
-std::string RankTable::inherit(std::string_view space, std::string_view from) {
+void RankTable::inherit(std::string_view space, std::string_view from) {
   std::vector<uint32_t> all = obtain(from).worker_of;
   Ranks known;
   for (size_t rank = 0; rank < all.size(); ++rank) {
@@ -66,7 +63,7 @@ std::string RankTable::inherit(std::string_view space, std::string_view from) {
   }
   Space& to = obtain(space);
   to.worker_of = std::move(all);
-  return describe(space, known, to.worker_of);
+  tell(space, known, to.worker_of);
 }
 
 uint32_t RankTable::worker(std::string_view space, int64_t rank) const {

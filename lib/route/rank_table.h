@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "spmd/rank_set.h"
@@ -16,12 +17,13 @@ class RankTable {
   explicit RankTable(uint32_t workers) : workers_(workers) {}
 
   // Gives the ranks that have none a worker: in a mesh of that many ranks in
-  // contiguous blocks, else one after the other. Returns what is to be said to
-  // the workers, "#ranks SPACE FIRST-LAST=WORKER ...", or "".
-  std::string assign(std::string_view space, const Ranks& ranks,
-                     int64_t mesh_size);
+  // contiguous blocks, else one after the other.
+  void assign(std::string_view space, const Ranks& ranks, int64_t mesh_size);
   // A new name space has the ranks of another, whose registers it takes over.
-  std::string inherit(std::string_view space, std::string_view from);
+  void inherit(std::string_view space, std::string_view from);
+  // What all workers are to be told since the last call, a line each: "#ranks
+  // SPACE FIRST-LAST=WORKER ...".
+  std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 
   // Of a rank that was assigned.
   uint32_t worker(std::string_view space, int64_t rank) const;
@@ -34,11 +36,14 @@ class RankTable {
     std::string name;
     std::vector<uint32_t> worker_of;
   };
+  void tell(std::string_view space, const Ranks& ranks,
+            const std::vector<uint32_t>& worker_of);
   Space& obtain(std::string_view name);
   const Space* find(std::string_view name) const;
 
   uint32_t workers_;
   std::vector<Space> spaces_;
+  std::vector<std::string> news_;
 };
 
 }  // namespace gt

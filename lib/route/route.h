@@ -48,11 +48,19 @@ struct RouteOwed {
 };
 
 struct Route {
-  enum class Action : uint8_t { kRun, kGive, kFree, kFail };
+  enum class Action : uint8_t {
+    kRun,
+    kGive,  // print and save
+    kFree,
+    kFail,
+    kDeclare,  // of a mesh: told to all, and never kept
+  };
 
   std::string text;  // without notes; of one that is kept
-  // Of a failure: the line that runs in the place of this one; "" is none.
+  // Of a failure: the line that runs in the place of this one, "" is none; and
+  // the result line of a print that nobody runs.
   std::optional<std::string> instead;
+  std::string answer;
   Action action = Action::kRun;
   bool is_placed = false;
   bool makes = false;  // unplaced: one value, from nothing or from a file

@@ -38,24 +38,20 @@ Exit run_router(const RouterOptions& options,
   return RouterLoop(options, say).run();
 }
 
-RouterLoop::RouterLoop(const RouterOptions& options, Dispatcher::Sink say)
+RouterLoop::RouterLoop(const RouterOptions& options, Client::Say say)
     : options_(options),
       say_(std::move(say)),
       log_(options.log_fd),
       input_(options.files),
+      client_(options.workers, say_),
+      dispatcher_({.workers = options.workers, .hot = options.hot},
+                  log_.is_on() ? [this](const Issue& i) { log_.issue(i); }
+                               : Sequencer::Sink()),
       workers_(options.workers) {
-  DispatcherOptions dispatch;
-  dispatch.workers = options.workers;
-  dispatch.fail_fast = options.fail_fast;
-  dispatch.hot = options.hot;
-  Dispatcher::IssueSink issues;
-  if (log_.is_on()) {
-    issues = [this](const Issue& i) { log_.issue(i); };
-    results_ = [this](int64_t worker, uint64_t seq, std::string_view line) {
-      log_.result(static_cast<uint32_t>(worker), seq, line);
-    };
-  }
-  dispatcher_ = std::make_unique<Dispatcher>(dispatch, say_, std::move(issues));
+  if (!log_.is_on()) return;
+  results_ = [this](int64_t worker, uint64_t seq, std::string_view line) {
+    log_.result(static_cast<uint32_t>(worker), seq, line);
+  };
 }
 
 Exit RouterLoop::run() {
@@ -116,7 +112,7 @@ bool RouterLoop::all_left() const {
 
 bool RouterLoop::is_over() const {
   if (killed_) return true;
-  const bool written = out_.empty() && dispatcher_->results().empty();
+  const bool written = out_.empty() && client_.results.empty();
   return written && (is_lost_ || all_left());
 }
 
@@ -127,10 +123,9 @@ bool RouterLoop::wants_input() const {
 // A worker that has no room for what waits for it; kNoWorker: results are not
 // read. Until then no more is read.
 std::optional<uint32_t> RouterLoop::who_is_full() const {
-  if (dispatcher_->results().bytes() > kMostResults) return kNoWorker;
+  if (client_.results.bytes() > kMostResults) return kNoWorker;
   for (uint32_t w = 0; w < workers_.size(); ++w) {
-    if (workers_[w].unsent_bytes + dispatcher_->outbox().size(w) >
-        kMostUnsent) {
+    if (workers_[w].unsent_bytes + dispatcher_.outbox().size(w) > kMostUnsent) {
       return w;
     }
   }
@@ -190,28 +185,28 @@ void RouterLoop::read_input() {
     if (repeat_rounds() && !wants_input()) return;
     switch (input_.next(line)) {
       case RouteInput::Item::kPart:
-        if (dispatcher_->marks().drops_part(line)) break;
+        if (client_.marks.drops_part(line)) break;
         [[fallthrough]];
       case RouteInput::Item::kLine:
         take_line(line);
-        if (dispatcher_->stopped()) return end_input();
+        if (has_stopped()) return end_input();
         if (line.size() > kLongLine) return;
         break;
       case RouteInput::Item::kTooLong:
-        dispatcher_->reject(line,
-                            "the line is over " +
-                                std::to_string(Reader::kMaxLine >> 20) + " MiB",
-                            input_.number());
+        dispatcher_.reject(client_, line,
+                           "the line is over " +
+                               std::to_string(Reader::kMaxLine >> 20) + " MiB",
+                           input_.number());
         break;
       case RouteInput::Item::kFile:
-        dispatcher_->set_file(input_.name());
+        dispatcher_.set_file(client_, input_.name());
         break;
       case RouteInput::Item::kNothing:
         input_idle_ = true;
         return;
       case RouteInput::Item::kError:
         has_unread_ = true;
-        status_ = worst(status_, Exit::kUsage);
+        client_.worsen(Exit::kUsage);
         say_(format_error("gt-route", {input_.name(), 0}, {input_.why(), 0},
                           ""));
         break;
@@ -225,31 +220,31 @@ void RouterLoop::read_input() {
 void RouterLoop::take_line(std::string_view line) {
   std::optional<Pulse> pulse;
   if (line.size() > kLongLine) pulse.emplace(*host_);
-  dispatcher_->line(line, input_.number());
+  dispatcher_.line(client_, line, input_.number());
 }
 
 // Rounds that come once more, as far as there is room for them.
 bool RouterLoop::repeat_rounds() {
-  const Round* round = dispatcher_->round();
+  const Round* round = dispatcher_.round();
   if (round == nullptr) return false;
   const uint64_t most =
-      std::min(kMostUnsent / round->text().size(),
-               kMostResults / std::max<uint64_t>(1, round->owed_bytes()));
+      std::min(kMostUnsent / round->text.size(),
+               kMostResults / std::max<uint64_t>(1, round->owed_bytes));
   const uint64_t times =
-      input_.take(round->text(), round->lines(), std::max<uint64_t>(1, most));
-  if (times > 0) dispatcher_->repeat(times);
+      input_.take(round->text, round->lines, std::max<uint64_t>(1, most));
+  if (times > 0) dispatcher_.repeat(client_, times);
   return times > 0;
 }
 
 void RouterLoop::end_input() {
   input_ended_ = true;
   // Of what --fail-fast or an error left unread nothing is known.
-  if (dispatcher_->stopped() || has_unread_) return;
+  if (has_stopped() || has_unread_) return;
   const std::string lost = cut_short_message(
-      dispatcher_->marks(), input_.has_empty_pipe(), input_.number());
+      client_.marks, input_.has_empty_pipe(), input_.number());
   if (lost.empty()) return;
   say_(format_error("gt-route", {input_.name(), 0}, {lost, 0}, ""));
-  status_ = worst(status_, Exit::kLost);
+  client_.worsen(Exit::kLost);
 }
 
 // The first drains, the second ends all at once. A person who has said SIGINT
@@ -259,7 +254,7 @@ void RouterLoop::take_signals() {
     killed_ = killed_ || is_interrupted_;
     is_interrupted_ = true;
     input_ended_ = true;
-    status_ = worst(status_, Exit::kInterrupted);
+    client_.worsen(Exit::kInterrupted);
     if (signal == SIGTERM && drained_by_ == 0) {
       drained_by_ = now_ms() + kDrainPatience;
     }
@@ -276,7 +271,7 @@ void RouterLoop::take_signals() {
 // Only as much as our reader takes without making us wait.
 void RouterLoop::write_results() {
   for (;;) {
-    if (out_.empty()) dispatcher_->results().emit(out_, kMostOut, results_);
+    if (out_.empty()) client_.results.emit(out_, kMostOut, results_);
     if (out_.empty()) return;
     pollfd p{STDOUT_FILENO, POLLOUT, 0};
     if (::poll(&p, 1, 0) <= 0) return;
@@ -295,7 +290,7 @@ void RouterLoop::lose_output(const char* why) {
   out_.clear();
   written_ = 0;
   killed_ = true;
-  status_ = worst(status_, Exit::kUsage);
+  client_.worsen(Exit::kUsage);
   say_(std::string("gt-route: cannot write standard output: ") + why + "\n");
 }
 
@@ -304,31 +299,30 @@ Exit RouterLoop::end() {
   host_->linger(kEndPatience);
   local_.wait_all(kEndPatience);
   if (options_.verbose > 0) {
-    options_.tell("gt-route: " + std::to_string(dispatcher_->lines()) +
-                  " lines, " + std::to_string(dispatcher_->decoded()) +
-                  " decoded, " + std::to_string(dispatcher_->repeated()) +
+    options_.tell("gt-route: " + std::to_string(client_.lines) + " lines, " +
+                  std::to_string(dispatcher_.decoded()) + " decoded, " +
+                  std::to_string(client_.repeated) +
                   " in rounds that came again, " +
-                  std::to_string(dispatcher_->seq() - 1) + " issued\n");
+                  std::to_string(dispatcher_.issued()) + " issued\n");
   }
-  const std::string counts = dispatcher_->reported().take_counts(
-      "gt-route", dispatcher_->marks().opened());
+  const std::string counts =
+      client_.reported.take_counts("gt-route", client_.marks.opened());
   if (!counts.empty()) say_(counts);
-  status_ = worst(status_, dispatcher_->status());
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     // Who computes nothing has nothing but failures to send.
     const bool computes = host_->state().worker(w).info.backend != "null";
-    if (computes && dispatcher_->results().has_failed(w)) {
-      status_ = worst(status_, Exit::kFailed);
+    if (computes && client_.results.has_failed(w)) {
+      client_.worsen(Exit::kFailed);
     }
   }
-  status_ = worst(status_, dispatcher_->marks().status());
-  log_.end(status_);
+  client_.worsen(client_.marks.status());
+  log_.end(client_.status);
   if (log_.errno_value() != 0) {
     say_(std::string("gt-route: --log: ") + std::strerror(log_.errno_value()) +
          "\n");
-    status_ = worst(status_, Exit::kUsage);
+    client_.worsen(Exit::kUsage);
   }
-  return status_;
+  return client_.status;
 }
 
 }  // namespace gt

@@ -12,6 +12,7 @@
 
 #include "net/host.h"
 #include "net/poller.h"
+#include "route/client.h"
 #include "route/dispatcher.h"
 #include "route/input.h"
 #include "route/interrupts.h"
@@ -23,7 +24,7 @@ namespace gt {
 
 class RouterLoop {
  public:
-  RouterLoop(const RouterOptions& options, Dispatcher::Sink say);
+  RouterLoop(const RouterOptions& options, Client::Say say);
   Exit run();
 
  private:
@@ -62,6 +63,9 @@ class RouterLoop {
   Status begin();
   bool all_left() const;
   bool is_over() const;
+  bool has_stopped() const {
+    return options_.fail_fast && client_.status != Exit::kDone;
+  }
   bool wants_input() const;
   std::optional<uint32_t> who_is_full() const;
   void note_full();
@@ -101,7 +105,7 @@ class RouterLoop {
   void send_unsent(uint32_t w);
 
   const RouterOptions& options_;
-  Dispatcher::Sink say_;
+  Client::Say say_;
   Interrupts interrupts_;
   Context context_;
   std::unique_ptr<Host> host_;
@@ -109,7 +113,8 @@ class RouterLoop {
   RunRecorder log_;
   ResultOrder::Sink results_;  // with a log
   RouteInput input_;
-  std::unique_ptr<Dispatcher> dispatcher_;
+  Client client_;
+  Dispatcher dispatcher_;
   std::vector<Worker> workers_;
   // By id of a block: which workers keep it.
   std::unordered_map<uint64_t, std::vector<bool>> keepers_;
@@ -121,7 +126,6 @@ class RouterLoop {
   int64_t next_told_ = 0;
   int64_t next_flush_ = 0;  // of the log
   int64_t full_since_ = 0;  // 0: it is not
-  Exit status_ = Exit::kDone;
   bool input_idle_ = false;
   bool input_ended_ = false;
   bool has_unread_ = false;  // an input could not be read to its end

@@ -40,20 +40,20 @@ std::vector<Frame> frames_of(const BodyPart& part, Verb verb, uint64_t after) {
 // all but lines that may be a block's: those before them make room.
 void RouterLoop::send_bodies() {
   if (is_lost_ || !host_->state().is_complete()) return;
-  if (input_ended_) dispatcher_->flush();
+  if (input_ended_) dispatcher_.flush();
   const auto which = input_idle_ || input_ended_ ? Outbox::Take::kAll
                      : wants_input()             ? Outbox::Take::kFull
                                                  : Outbox::Take::kSettled;
-  for (Outbox::Batch& batch : dispatcher_->take(which)) {
+  for (Outbox::Batch& batch : dispatcher_.take(which)) {
     queue_batch(std::move(batch));
   }
-  for (const uint64_t id : dispatcher_->take_forgotten()) queue_forget(id);
+  for (const uint64_t id : dispatcher_.take_forgotten()) queue_forget(id);
   for (uint32_t w = 0; w < workers_.size(); ++w) send_unsent(w);
 }
 
 void RouterLoop::queue_batch(Outbox::Batch batch) {
-  const auto sent =
-      std::make_shared<const Sent>(Sent{std::move(batch), dispatcher_->file()});
+  const auto sent = std::make_shared<const Sent>(
+      Sent{std::move(batch), *client_.source.file});
   for (size_t p = 0; p < sent->batch.parts.size(); ++p) {
     queue_part(sent->batch.parts[p], sent->batch.workers);
     for (const uint32_t w : sent->batch.workers) {
@@ -128,7 +128,7 @@ void RouterLoop::send_unsent(uint32_t w) {
     host_->send(w, next.frame);
     worker.unsent.pop_front();
   }
-  if (!input_ended_ || worker.told_end || dispatcher_->outbox().size(w) > 0) {
+  if (!input_ended_ || worker.told_end || dispatcher_.outbox().size(w) > 0) {
     return;
   }
   worker.told_end = true;
@@ -144,7 +144,7 @@ Status RouterLoop::take_done(uint32_t w, uint64_t seq) {
                  ", but was sent " + std::to_string(worker.last_seq) +
                  " at most"};
   }
-  dispatcher_->done(w, seq);
+  dispatcher_.done(w, seq);
   while (worker.on_way.size() > worker.unsent_parts &&
          worker.on_way.front().body().last <= seq) {
     const size_t bytes = worker.on_way.front().body().bytes();

@@ -79,7 +79,7 @@ void RouterLoop::take_message(uint32_t worker, const Message& message) {
   Status status = ok_status();
   if (message.verb == Verb::kResults) {
     workers_[worker].idle_ms = 0;  // a `done` alone is a beat, and owes as much
-    status = dispatcher_->results().take(worker, message.body);
+    status = client_.results.take(worker, message.body);
   } else if (message.verb == Verb::kDone) {
     status = take_done(worker, host_->state().worker(worker).done_seq);
     log_.done(worker, host_->state().worker(worker));
@@ -96,14 +96,13 @@ void RouterLoop::take_message(uint32_t worker, const Message& message) {
 // Workers that share a line say the same of it.
 void RouterLoop::take_report(uint32_t worker, const Message& message) {
   const Exit status = status_of(message).value();  // the host has looked
-  status_ = worst(status_, status);
+  client_.worsen(status);
   if (options_.fail_fast) input_ended_ = true;
   const std::string at = text(message, "at");
   const auto line = number(message, "line");
   const Place place{std::string_view(at).substr(0, at.rfind(':')),
                     line.ok() ? line.value() : 0};
-  if (!at.empty() &&
-      !dispatcher_->reported().is_first(place, message.body, "")) {
+  if (!at.empty() && !client_.reported.is_first(place, message.body, "")) {
     return;
   }
   // What has no status of its own is no failure: how often others came again.
@@ -118,7 +117,7 @@ void RouterLoop::take_report(uint32_t worker, const Message& message) {
 void RouterLoop::take_bye(uint32_t worker, const Message& message) {
   workers_[worker].left = true;
   const Exit status = status_of(message).value();  // the host has looked
-  status_ = worst(status_, status);
+  client_.worsen(status);
   log_.bye(worker, host_->state().worker(worker).done_seq,
            static_cast<uint64_t>(status));
   if (workers_[worker].told_end && has_done_all(worker)) return;
@@ -129,7 +128,7 @@ void RouterLoop::take_bye(uint32_t worker, const Message& message) {
 
 bool RouterLoop::has_done_all(uint32_t worker) const {
   return host_->state().worker(worker).done_seq == workers_[worker].last_seq &&
-         !dispatcher_->results().owes(worker);
+         !client_.results.owes(worker);
 }
 
 // A worker that has done all it was sent soon says what it owes, and leaves
@@ -141,7 +140,7 @@ void RouterLoop::check_idle() {
   if (is_lost_) return;
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     Worker& worker = workers_[w];
-    const bool owes = dispatcher_->results().owes(w);
+    const bool owes = client_.results.owes(w);
     const WorkerStatus& status = host_->state().worker(w);
     const bool is_waited_for = !worker.left && (owes || worker.told_end) &&
                                status.done_seq == worker.last_seq &&
@@ -206,10 +205,10 @@ void RouterLoop::lose_worker(uint32_t worker, const std::string& why) {
 void RouterLoop::lose(const std::string& why) {
   if (is_lost_) return;
   is_lost_ = true;
-  status_ = worst(status_, Exit::kLost);
+  client_.worsen(Exit::kLost);
   input_ended_ = true;
   say_("gt-route: " + why + "\n");
-  dispatcher_->results().fail(why);
+  client_.results.fail(why);
   for (Worker& worker : workers_) worker.unsent.clear();
   abort_workers(why);
 }

@@ -12,7 +12,7 @@
 #include "net/host_state.h"
 #include "net/ran.h"
 #include "net/roster.h"
-#include "route/dispatcher.h"
+#include "route/sequencer.h"
 #include "stream/log_rows.h"
 
 namespace gt {

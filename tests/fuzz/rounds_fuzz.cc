@@ -33,21 +33,21 @@ std::string without_mark(std::string_view text) {
 class Run {
  public:
   Run(uint32_t workers, bool hot)
-      : dispatcher_({workers, false, true, 64, hot},
-                    [this](std::string_view text) { said_ += text; }),
+      : client_(workers, [this](std::string_view text) { said_ += text; }),
+        dispatcher_({.workers = workers, .cache_sets = 64, .hot = hot}),
         sent_(workers) {}
 
   void feed(std::string_view text) {
     while (!text.empty()) {
       const gt::Round* round = dispatcher_.round();
-      if (round != nullptr && text.starts_with(round->text())) {
-        number_ += round->lines();
-        text.remove_prefix(round->text().size());
-        dispatcher_.repeat(1);
+      if (round != nullptr && text.starts_with(round->text)) {
+        number_ += round->lines;
+        text.remove_prefix(round->text.size());
+        dispatcher_.repeat(client_, 1);
         continue;
       }
       const size_t end = text.find('\n');
-      dispatcher_.line(text.substr(0, end), ++number_);
+      dispatcher_.line(client_, text.substr(0, end), ++number_);
       text.remove_prefix(end + 1);
       if (number_ % 97 < 3)
         collect(static_cast<gt::Outbox::Take>(number_ % 97));
@@ -57,10 +57,10 @@ class Run {
   std::string end() {
     dispatcher_.flush();
     collect(gt::Outbox::Take::kAll);
-    dispatcher_.results().fail("the end");
-    dispatcher_.results().emit(said_, SIZE_MAX);
+    client_.results.fail("the end");
+    client_.results.emit(said_, SIZE_MAX);
     for (const std::string& text : sent_) said_ += "\n---\n" + text;
-    return said_ + std::to_string(dispatcher_.seq());
+    return said_ + std::to_string(dispatcher_.issued());
   }
 
  private:
@@ -93,6 +93,7 @@ class Run {
 
   std::string said_;
   uint64_t number_ = 0;
+  gt::Client client_;
   gt::Dispatcher dispatcher_;
   std::vector<std::string> sent_;
 };

@@ -23,16 +23,16 @@ void check(bool holds) {
 class Run {
  public:
   explicit Run(bool caches)
-      : dispatcher_(
-            {kWorkers, false, caches, 64}, [](std::string_view) {},
-            [this](const gt::Issue& issue) { take(issue); }) {}
+      : client_(kWorkers, [](std::string_view) {}),
+        dispatcher_({.workers = kWorkers, .caches = caches, .cache_sets = 64},
+                    [this](const gt::Issue& issue) { take(issue); }) {}
 
   // The second time, all lines have been seen.
   void feed(std::string_view bytes) {
-    dispatcher_.set_file("a.gt");
+    dispatcher_.set_file(client_, "a.gt");
     for (size_t at = 0; at < bytes.size();) {
       const size_t end = std::min(bytes.find('\n', at), bytes.size());
-      dispatcher_.line(bytes.substr(at, end - at), ++number_);
+      dispatcher_.line(client_, bytes.substr(at, end - at), ++number_);
       at = end + 1;
       if (number_ % 5 < 3) collect(static_cast<gt::Outbox::Take>(number_ % 5));
     }
@@ -41,10 +41,10 @@ class Run {
     dispatcher_.flush();
     collect(gt::Outbox::Take::kAll);
     for (const auto& owed : owed_) check(owed.empty());
-    dispatcher_.results().fail("the end");
+    client_.results.fail("the end");
     std::string out;
-    dispatcher_.results().emit(out, SIZE_MAX);
-    check(dispatcher_.results().empty());
+    client_.results.emit(out, SIZE_MAX);
+    check(client_.results.empty());
     // A line has at most a few names, for up to 4,096 ranks.
     check(dispatcher_.kept() < 100'000);
   }
@@ -104,6 +104,7 @@ class Run {
   uint64_t last_ = 0;
   uint64_t number_ = 0;
   gt::Line line_;
+  gt::Client client_;
   gt::Dispatcher dispatcher_;
 };
 

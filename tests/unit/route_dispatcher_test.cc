@@ -16,7 +16,7 @@ TEST(RouteDispatcher, ALoneWorkerTakesAll) {
   EXPECT_EQ(route.sent(0)[0].text, "#file \"p.gt\"");
   EXPECT_EQ(route.sent(0)[1].seq, 1U);
   EXPECT_EQ(route.sent(0)[1].line, 4);
-  EXPECT_FALSE(route.dispatcher().marks().cut_short());
+  EXPECT_FALSE(route.client().marks.cut_short());
 }
 
 TEST(RouteDispatcher, ARepeatedLineIsDecodedTwiceAtMost) {
@@ -101,7 +101,7 @@ TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
       "v = load \"a.npy\"\n"
       "g = grad x x\n"
       "free x*\n");
-  EXPECT_EQ(route.dispatcher().status(), Exit::kRejected);
+  EXPECT_EQ(route.client().status, Exit::kRejected);
   EXPECT_NE(route.messages().find("gt-route: p.gt:2: matmul: "),
             std::string::npos);
   EXPECT_NE(route.messages().find("p.gt:5: print: unknown name 'nosuch'"),
@@ -124,8 +124,7 @@ TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
   const uint32_t printer =
       route.text(0).find("print z") != std::string::npos ? 0 : 1;
   EXPECT_EQ(route.results(), "");
-  EXPECT_TRUE(
-      route.dispatcher().results().take(printer, "z = fail \"\"\n").ok());
+  EXPECT_TRUE(route.client().results.take(printer, "z = fail \"\"\n").ok());
   EXPECT_EQ(route.results(),
             "z = fail \"\"\n"
             "nosuch = fail \"p.gt:5: print: unknown name 'nosuch'\"\n");
@@ -226,7 +225,7 @@ TEST(RoutePlaced, LinesAcrossWorkersSayTheTypesOfPieces) {
       route.text(0).ends_with(tail + "v@0-1 = all_reduce w@0-1\n" + print))
       << route.text(0);
   EXPECT_TRUE(route.text(1).ends_with(tail + print)) << route.text(1);
-  EXPECT_EQ(route.dispatcher().results().waits_for(), 0);
+  EXPECT_EQ(route.client().results.waits_for(), 0);
 }
 
 TEST(RoutePlaced, PrintsComeInRankOrder) {
@@ -234,7 +233,7 @@ TEST(RoutePlaced, PrintsComeInRankOrder) {
   route.feed(
       "x@0-3 = zeros f32[1]\n"  // no mesh: 0 and 2 are worker 0's
       "print x@0-3\n");
-  ResultOrder& results = route.dispatcher().results();
+  ResultOrder& results = route.client().results;
   const auto line = [](int rank) {
     return "x@" + std::to_string(rank) + " = tensor f32[1] 0\n";
   };

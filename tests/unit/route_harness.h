@@ -25,20 +25,21 @@ class RouteHarness {
  public:
   // Without a log rounds may be repeated.
   explicit RouteHarness(uint32_t workers, bool hot = true, bool logs = true)
-      : dispatcher_(
-            {workers, false, true, size_t{1} << 14, hot},
-            [this](std::string_view m) { messages_ += m; },
-            logs ? [this](const Issue& issue) { note(issue); }
-                 : Dispatcher::IssueSink()),
+      : client_(workers, [this](std::string_view m) { messages_ += m; }),
+        dispatcher_({.workers = workers, .hot = hot},
+                    logs ? [this](const Issue& issue) { note(issue); }
+                         : Sequencer::Sink()),
         sent_(workers) {
-    dispatcher_.set_file("p.gt");
+    set_file("p.gt");
   }
 
   Dispatcher& dispatcher() { return dispatcher_; }
+  Client& client() { return client_; }
+  void set_file(std::string_view name) { dispatcher_.set_file(client_, name); }
   void feed(std::string_view program, bool collects = true) {
     for (repeat(program); !program.empty(); repeat(program)) {
       const size_t end = std::min(program.find('\n'), program.size());
-      dispatcher_.line(program.substr(0, end), ++number_);
+      dispatcher_.line(client_, program.substr(0, end), ++number_);
       program.remove_prefix(std::min(end + 1, program.size()));
     }
     if (collects) collect();
@@ -75,7 +76,7 @@ class RouteHarness {
   const std::string& messages() const { return messages_; }
   std::string results() {
     std::string out;
-    dispatcher_.results().emit(out, SIZE_MAX);
+    client_.results.emit(out, SIZE_MAX);
     return out;
   }
 
@@ -92,12 +93,12 @@ class RouteHarness {
     if (round == nullptr) return;
     uint64_t times = 0;
     // Of many rounds some are left, which come line by line.
-    for (; times < 5 && program.starts_with(round->text()); ++times) {
-      program.remove_prefix(round->text().size());
+    for (; times < 5 && program.starts_with(round->text); ++times) {
+      program.remove_prefix(round->text.size());
     }
-    number_ += times * round->lines();
+    number_ += times * round->lines;
     repeated_ += times;
-    if (times > 0) dispatcher_.repeat(times);
+    if (times > 0) dispatcher_.repeat(client_, times);
   }
   static void read(const Outbox::Batch& batch, std::vector<SentBody>& out) {
     for (const BodyPart& part : batch.parts) {
@@ -126,6 +127,7 @@ class RouteHarness {
   std::string messages_;
   std::string instructions_;
   std::vector<SentBody> issued_;
+  Client client_;
   Dispatcher dispatcher_;
   std::vector<std::vector<SentBody>> sent_;
   uint64_t number_ = 0;

@@ -52,9 +52,9 @@ class Both {
     hot_.collect();
     text_.collect();
     EXPECT_EQ(hot_.messages(), text_.messages());
-    EXPECT_EQ(hot_.dispatcher().seq(), text_.dispatcher().seq());
-    EXPECT_EQ(hot_.dispatcher().lines(), text_.dispatcher().lines());
-    EXPECT_EQ(hot_.dispatcher().status(), text_.dispatcher().status());
+    EXPECT_EQ(hot_.dispatcher().issued(), text_.dispatcher().issued());
+    EXPECT_EQ(hot_.client().lines, text_.client().lines);
+    EXPECT_EQ(hot_.client().status, text_.client().status);
     for (uint32_t w = 0; w < workers_; ++w) {
       EXPECT_EQ(hot_.dispatcher().loads().issued(w),
                 text_.dispatcher().loads().issued(w));
@@ -63,10 +63,9 @@ class Both {
       ASSERT_EQ(as_text(hot_.sent(w)), as_text(text_.sent(w))) << w;
     }
     // What is owed, and in what order.
-    EXPECT_EQ(hot_.dispatcher().results().bytes(),
-              text_.dispatcher().results().bytes());
+    EXPECT_EQ(hot_.client().results.bytes(), text_.client().results.bytes());
     for (RouteHarness* route : {&hot_, &text_}) {
-      route->dispatcher().results().fail("gone");
+      route->client().results.fail("gone");
     }
     EXPECT_EQ(hot_.results(), text_.results());
   }
@@ -194,7 +193,7 @@ TEST(Rounds, AnotherFileIsToldOf) {
   RouteHarness route(1, true, false);
   route.feed("x = zeros f32[4]\n" + times(6, adds("x")), false);
   EXPECT_NE(route.dispatcher().round(), nullptr);
-  route.dispatcher().set_file("q.gt");
+  route.set_file("q.gt");
   EXPECT_EQ(route.dispatcher().round(), nullptr);
 }
 

@@ -82,7 +82,7 @@ TEST(RouteWorld, EveryWorkerReadsWhatTheProgramSays) {
       at = end;
       if (random() % 8 == 0) {  // some worker gets on
         const uint32_t w = static_cast<uint32_t>(random()) % workers;
-        const uint64_t seq = route.dispatcher().seq();
+        const uint64_t seq = route.dispatcher().issued() + 1;
         route.dispatcher().done(w, seq - random() % std::min<uint64_t>(seq, 5));
       }
     }

@@ -1,12 +1,8 @@
-// Where an unplaced line runs. Its operands are somewhere, and what follows
-// will mostly want its results beside them. So a line stays where least has to
-// be copied, though another worker would be done with it sooner: unless that
-// work, and what else waited beside these values before, pays for the copies,
-// there and back. So a branch of small lines that soon joins again stays.
+#include "route/placer.h"
+
 #include <algorithm>
 
 #include "route/costs.h"
-#include "route/dispatcher.h"
 
 namespace gt {
 namespace {
@@ -18,8 +14,8 @@ constexpr uint64_t kPatience = 4 * kCopyCost;
 
 }  // namespace
 
-uint32_t Dispatcher::place(const Route& route) {
-  if (loads_.size() == 1) return 0;
+Placer::Choice Placer::place(const Route& route) const {
+  if (loads_.size() == 1) return {};
   uint32_t worker = kNobody;
   uint64_t start = 0;
   for (const RouteOperand& operand : route.operands) {
@@ -32,69 +28,66 @@ uint32_t Dispatcher::place(const Route& route) {
     worker = first;
     start = std::max(start, loads_.remaining(worker, home.ready));
   }
-  if (worker == kNobody) return place_new(route);
+  if (worker == kNobody) return {place_new(route), false, 0};
   // A chain: nobody else could start it before its operand is there, since that
   // is what is asked of its worker last.
-  if (loads_.outstanding(worker) <= start + kCopyCost) return worker;
+  if (loads_.outstanding(worker) <= start + kCopyCost)
+    return {worker, false, 0};
   return choose(route);
 }
 
 // Nothing that it reads is anywhere. Work that is less than a copy is done
 // where its result was wanted before.
-uint32_t Dispatcher::place_new(const Route& route) const {
+uint32_t Placer::place_new(const Route& route) const {
   if (route.cost >= kCopyCost || route.results.empty()) return loads_.least();
   return place_alone(route.results[0].id);
 }
 
-// Where nobody reads it yet.
-uint32_t Dispatcher::place_alone(HomeId id) const {
+uint32_t Placer::place_alone(HomeId id) const {
   const uint32_t wanted_by = homes_[id].wanted_by;
   return wanted_by != 0 ? wanted_by - 1 : loads_.least();
 }
 
-uint32_t Dispatcher::choose(const Route& route) {
-  near_.clear();
+Placer::Choice Placer::choose(const Route& route) const {
+  Workers near;
   uint64_t waited = 0;
   for (const RouteOperand& operand : route.operands) {
     const Home& home = homes_[operand.id];
     if (home.held != 0) continue;
     waited = std::max(waited, home.waited);
     for (const uint32_t worker : home.holders) {
-      if (std::find(near_.begin(), near_.end(), worker) == near_.end()) {
-        near_.push_back(worker);
+      if (std::find(near.begin(), near.end(), worker) == near.end()) {
+        near.push_back(worker);
       }
     }
   }
-  const uint32_t base = nearest(route);
+  const uint32_t base = nearest(route, near);
   const uint64_t base_finish = finish_on(base, route);
-  near_.push_back(loads_.least());
+  near.push_back(loads_.least());
   uint32_t best = base;
   uint64_t best_finish = base_finish;
-  for (const uint32_t worker : near_) {
+  for (const uint32_t worker : near) {
     const uint64_t finish = finish_on(worker, route);
     if (finish >= best_finish) continue;
     best = worker;
     best_finish = finish;
   }
-  if (best == base) return base;
+  if (best == base) return {base, false, 0};
   const uint64_t more = missing_on(best, route) - missing_on(base, route);
   waited += std::min(route.cost, base_finish - best_finish);
   const bool moves = waited > kPatience + 2 * more;
-  for (const RouteOperand& operand : route.operands) {
-    homes_[operand.id].waited = moves ? 0 : waited;
-  }
-  return moves ? best : base;
+  return moves ? Choice{best, true, 0} : Choice{base, true, waited};
 }
 
-// Of near_ the one where least is missing. Of several alike: for little work
-// where its result was wanted before, else where it is done first.
-uint32_t Dispatcher::nearest(const Route& route) const {
+// Of those near it the one where least is missing. Of several alike: for little
+// work where its result was wanted before, else where it is done first.
+uint32_t Placer::nearest(const Route& route, const Workers& near) const {
   const uint32_t wanted_by = route.results.empty() || route.cost >= kCopyCost
                                  ? 0
                                  : homes_[route.results[0].id].wanted_by;
-  uint32_t best = near_[0];
+  uint32_t best = near[0];
   uint64_t least = missing_on(best, route);
-  for (const uint32_t worker : near_) {
+  for (const uint32_t worker : near) {
     const uint64_t missing = missing_on(worker, route);
     if (missing > least || best == worker) continue;
     if (missing == least) {
@@ -111,7 +104,7 @@ uint32_t Dispatcher::nearest(const Route& route) const {
 }
 
 // What it takes to bring there what is not.
-uint64_t Dispatcher::missing_on(uint32_t worker, const Route& route) const {
+uint64_t Placer::missing_on(uint32_t worker, const Route& route) const {
   uint64_t cost = 0;
   for (const RouteOperand& operand : route.operands) {
     const Home& home = homes_[operand.id];
@@ -122,7 +115,7 @@ uint64_t Dispatcher::missing_on(uint32_t worker, const Route& route) const {
 }
 
 // When the worker could have done the line, from now on.
-uint64_t Dispatcher::finish_on(uint32_t worker, const Route& route) const {
+uint64_t Placer::finish_on(uint32_t worker, const Route& route) const {
   uint64_t start = loads_.outstanding(worker);
   for (const RouteOperand& operand : route.operands) {
     const Home& home = homes_[operand.id];

@@ -1,0 +1,280 @@
+#include "route/issuer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "route/costs.h"
+
+namespace gt {
+namespace {
+
+using Action = Route::Action;
+
+constexpr size_t kMostHeldText = size_t{64} << 10;
+constexpr size_t kMostRecipe = 256;  // bytes, kept beside each value
+
+// The line of these parts as it came, which is in one piece.
+std::string_view whole(const NotedText& parts) {
+  const std::string_view& last = parts.notes.empty() ? parts.text : parts.notes;
+  const char* end = last.data() + last.size();
+  return {parts.text.data(), static_cast<size_t>(end - parts.text.data())};
+}
+
+std::string with_notes(std::string text, std::string_view notes) {
+  if (!notes.empty()) text.append(" ").append(notes);
+  return text;
+}
+
+bool has_same(const Home& a, const Home& b) {
+  return a.holders.size() == b.holders.size() &&
+         std::all_of(a.holders.begin(), a.holders.end(),
+                     [&b](uint32_t worker) { return b.is_on(worker); });
+}
+
+}  // namespace
+
+void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
+  const SourceLine& source = client.source;
+  if (route.makes && hold(route, whole(parts), source)) return;
+  if (!route.paths.empty()) issue_readers(route.paths);
+  if (route.action == Action::kFree && !route.is_placed) {
+    return free(route, parts, source);
+  }
+  const Workers& here = route.is_placed
+                            ? route.workers
+                            : sequencer_.alone(prepare(route, source));
+  if (!route.paths.empty()) sequencer_.fence(route.paths, here, source);
+  if (route.pieces.empty()) {
+    sequencer_.issue(here, whole(parts), source);
+  } else {
+    sequencer_.issue(
+        here,
+        with_notes(std::string(parts.text).append(route.pieces), parts.notes),
+        source);
+  }
+  loads_.add(here, route.cost);
+  if (route.action == Action::kGive) {
+    return owe(route, here[0], sequencer_.last_seq(), client.results);
+  }
+  if (route.action == Action::kFree) {
+    for (const RouteOperand& o : route.operands) homes_.release(o.id);
+    return;
+  }
+  bind(route, here, source);
+}
+
+void Issuer::owe(const Route& route, uint32_t worker, uint64_t seq,
+                 ResultOrder& results) {
+  for (const RouteOwed& owed : route.owed) {
+    results.owe(route.is_placed ? owed.worker : worker, owed.heads,
+                route.owed_bytes, seq);
+  }
+}
+
+// ---- what an unplaced line reads --------------------------------------------
+
+// Says where the line runs, and brings there what it reads. A print or save
+// runs where the value is.
+uint32_t Issuer::prepare(const Route& route, const SourceLine& source) {
+  if (route.action == Action::kGive) {
+    const HomeId id = route.operands[0].id;
+    if (homes_[id].held != 0) issue_held(id, placer_.place_alone(id));
+    return homes_[id].holders[0];
+  }
+  const Placer::Choice choice = placer_.place(route);
+  for (const RouteOperand& operand : route.operands) {
+    if (choice.weighs) homes_[operand.id].waited = choice.waited;
+    bring(operand, choice.worker, source);
+  }
+  for (const RouteResult& result : route.results) {
+    if (homes_[result.id].held != 0) issue_held(result.id, choice.worker);
+  }
+  return choice.worker;
+}
+
+// Copies a value to the worker, or makes it there, if it lacks it.
+void Issuer::bring(const RouteOperand& operand, uint32_t worker,
+                   const SourceLine& source) {
+  Home& home = homes_[operand.id];
+  home.wanted_by = worker + 1;
+  if (home.held != 0) return issue_held(operand.id, worker);
+  if (home.is_on(worker)) return;
+  if (home.recipe) {
+    make_again(*home.recipe, worker);
+  } else {
+    copy(operand, worker, source);
+  }
+  loads_.hold(worker, operand.bytes);
+  home.holders.push_back(worker);
+}
+
+// In the log this is no instruction: the value is there already.
+void Issuer::make_again(const PureLine& recipe, uint32_t worker) {
+  sequencer_.issue(sequencer_.alone(worker), recipe.text, recipe.source,
+                   Issue::Kind::kControl);
+  loads_.add(worker, recipe.cost);
+}
+
+void Issuer::copy(const RouteOperand& operand, uint32_t worker,
+                  const SourceLine& source) {
+  const Home& home = homes_[operand.id];
+  const uint32_t from = home.holders[0];
+  const std::string_view name = homes_.name_of(operand.id);
+  std::string text(name);
+  text.append(" = copy ").append(name);
+  text.append(" #from=").append(std::to_string(from));
+  text.append(" #to=").append(std::to_string(worker));
+  text.append(" #pieces=").append(to_string(types_[home.stamp.type]));
+  sequencer_.issue({std::min(from, worker), std::max(from, worker)}, text,
+                   source);
+  loads_.add(worker, copy_cost(operand.bytes) - kCopyCost);
+}
+
+// ---- what a line binds and frees --------------------------------------------
+
+void Issuer::bind(const Route& route, const Workers& here,
+                  const SourceLine& source) {
+  if (route.is_placed) {
+    for (const RouteResult& result : route.results) homes_.keep(result.id);
+  }
+  for (const RouteResult& result : route.results) {
+    if (!route.is_placed) bind_on(here[0], result, source);
+    if (route.action == Action::kFail) {
+      homes_.fail(result.id, route.failure, types_);
+      continue;
+    }
+    homes_.bind(result.id, result.type, types_);
+    if (route.failure != nullptr) {
+      homes_.note_failure(result.id, route.failure);
+    }
+  }
+}
+
+// The value of an unplaced register is made on this worker.
+void Issuer::bind_on(uint32_t worker, const RouteResult& result,
+                     const SourceLine& source) {
+  Home& home = homes_[result.id];
+  const bool stays = home.holders.size() == 1 && home.holders[0] == worker;
+  if (stays && home.stamp.type == result.type) {
+    home.ready = loads_.issued(worker);
+  } else {
+    release_on(home);
+    settle(result.id, worker, result.bytes, source);
+  }
+}
+
+// The values that a register had go from the counts of their workers.
+void Issuer::release_on(const Home& home) {
+  if (!home.is_live() || home.has_failed()) return;
+  const uint64_t bytes = types_[home.stamp.type].bytes();
+  for (const uint32_t worker : home.holders) loads_.let_go(worker, bytes);
+}
+
+// The register's value is on this worker, and nowhere else.
+void Issuer::settle(HomeId id, uint32_t worker, uint64_t bytes,
+                    const SourceLine& source) {
+  Home& home = homes_[id];
+  const Holders before = std::exchange(home.holders, Holders());
+  home.holders.push_back(worker);
+  home.ready = loads_.issued(worker);
+  loads_.hold(worker, bytes);
+  for (const uint32_t holder : before) {
+    if (holder != worker) return free_copies(id, before, worker, source);
+  }
+}
+
+// Elsewhere lie copies of what the name stood for. In the log this is no
+// instruction: replayed by one worker it would free the new value.
+void Issuer::free_copies(HomeId id, const Holders& before, uint32_t worker,
+                         const SourceLine& source) {
+  Workers stale(before.begin(), before.end());
+  std::erase(stale, worker);
+  std::sort(stale.begin(), stale.end());
+  sequencer_.issue(stale, std::string("free ").append(homes_.name_of(id)),
+                   source, Issue::Kind::kControl);
+}
+
+// Unplaced values, where each is: by one line, if all are on the same workers.
+void Issuer::free(const Route& route, const NotedText& parts,
+                  const SourceLine& source) {
+  for (const RouteOperand& operand : route.operands) {
+    if (homes_[operand.id].held != 0) {
+      issue_held(operand.id, placer_.place_alone(operand.id));
+    }
+  }
+  const Home& first = homes_[route.operands[0].id];
+  const bool alike = std::all_of(
+      route.operands.begin(), route.operands.end(),
+      [&](const RouteOperand& o) { return has_same(homes_[o.id], first); });
+  for (const RouteOperand& operand : route.operands) {
+    const Home& home = homes_[operand.id];
+    Workers here(home.holders.begin(), home.holders.end());
+    std::sort(here.begin(), here.end());
+    if (!alike) {
+      std::string text = "free ";
+      text.append(homes_.name_of(operand.id));
+      sequencer_.issue(here, with_notes(std::move(text), parts.notes), source);
+    } else if (&operand == route.operands.data()) {
+      sequencer_.issue(here, with_notes(std::string(parts.text), parts.notes),
+                       source);
+    }
+    release_on(home);
+    homes_.release(operand.id);
+  }
+}
+
+// ---- lines that wait until their value is read ------------------------------
+
+// False: the line is to run at once.
+bool Issuer::hold(const Route& route, std::string_view text,
+                  const SourceLine& source) {
+  if (loads_.size() == 1 || text.size() > kMostHeldText) return false;
+  const RouteResult& result = route.results[0];
+  Home& home = homes_[result.id];
+  if (home.held != 0) issue_held(result.id, placer_.place_alone(result.id));
+  while (held_.is_full()) {
+    const HomeId oldest = held_.oldest();
+    issue_held(oldest, placer_.place_alone(oldest));
+  }
+  release_on(home);
+  homes_.bind(result.id, result.type, types_);
+  home.held = held_.add({result.id, std::string(text), route.paths, route.cost,
+                         result.bytes, source});
+  return true;
+}
+
+void Issuer::issue_held(HomeId id, uint32_t worker) {
+  Home& home = homes_[id];
+  HeldLine line = held_.take(std::exchange(home.held, 0));
+  const Workers& here = sequencer_.alone(worker);
+  sequencer_.fence(line.paths, here, line.source);
+  sequencer_.issue(here, line.text, line.source);
+  loads_.add(worker, line.cost);
+  settle(id, worker, line.bytes, line.source);
+  if (line.paths.empty() && line.text.size() <= kMostRecipe) {
+    home.recipe = Shared<PureLine>(
+        {std::move(line.text), line.cost, std::move(line.source)});
+  }
+}
+
+// Before a file is written, what reads it as it was.
+void Issuer::issue_readers(const std::vector<RoutePath>& paths) {
+  for (const RoutePath& path : paths) {
+    if (!path.writes) continue;
+    for (;;) {
+      const HomeId id = held_.oldest_reader(path.file);
+      if (id == kNoHome) break;
+      issue_held(id, placer_.place_alone(id));
+    }
+  }
+}
+
+void Issuer::flush() {
+  while (held_.oldest() != kNoHome) {
+    const HomeId id = held_.oldest();
+    issue_held(id, placer_.place_alone(id));
+  }
+}
+
+}  // namespace gt

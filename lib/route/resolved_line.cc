@@ -1,0 +1,164 @@
+#include "route/resolved_line.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ops/suggest.h"
+#include "route/costs.h"
+#include "spmd/labels.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+using Id = TypeNumbers::Id;
+
+void add_once(ResolvedLine::Found& found, HomeId id) {
+  if (std::ranges::find(found, id) == found.end()) found.push_back(id);
+}
+
+}  // namespace
+
+bool is_register(const Operand& operand) {
+  return operand.kind == Operand::Kind::kName;
+}
+
+ResolvedLine::ResolvedLine(const Line& text, const Homes& homes,
+                           const TypeNumbers& types)
+    : line(text),
+      op(find_op(text.op)),
+      statement(op == nullptr ? Statement::kCompute : op->row->statement),
+      is_placed(gt::is_placed(text)),
+      homes_(homes),
+      types_(types) {}
+
+Status ResolvedLine::set_ranks(const Meshes& meshes) {
+  if (!is_placed) return ok_status();
+  auto ranks = line_ranks(line);
+  if (!ranks.ok()) return ranks.error();
+  where = std::move(ranks.value());
+  mesh = meshes.of(line);
+  space = meshes.space_of(space_name(line));
+  auto made = grid_of(line, mesh, where.ranks);
+  if (!made.ok()) return made.error();
+  grid = std::move(made.value());
+  return ok_status();
+}
+
+Status ResolvedLine::find_operands(Found& found) {
+  for (size_t o = 0; o < line.operands.size(); ++o) {
+    const Operand& operand = line.operands[o];
+    if (is_placed) {
+      if (!is_register(operand)) continue;
+      if (Status s = find_pieces(o, found); !s.ok()) return s;
+      continue;
+    }
+    alone_.push_back(is_register(operand) ? homes_.find(operand.text)
+                                          : kNoHome);
+    if (!is_register(operand)) continue;
+    if (alone_.back() == kNoHome) {
+      return unknown_name(line, o, operand.text, homes_.some_live_names());
+    }
+    add_once(found, alone_.back());
+  }
+  return ok_status();
+}
+
+Status ResolvedLine::find_pieces(size_t operand, Found& found) const {
+  const std::string_view base = line.operands[operand].text;
+  const Ranks& wanted = ranks_read(line, where, operand);
+  const Ranks sorted = ascending(wanted);
+  size_t pieces = 0;
+  for (const HomeId id : homes_.pieces(base)) {
+    const size_t shared = common(*homes_[id].ranks, sorted).size();
+    if (shared > 0) add_once(found, id);
+    pieces += shared;
+  }
+  if (pieces == wanted.size()) return ok_status();
+  for (const int64_t rank : wanted) {
+    if (type_on(operand, rank) != TypeNumbers::kNone) continue;
+    return unknown_name(line, operand, full_name(base, std::to_string(rank)),
+                        homes_.some_live_names());
+  }
+  return ok_status();
+}
+
+const Ranks& ResolvedLine::ranks() const {
+  static const Ranks kAlone{0};
+  return is_placed ? where.ranks : kAlone;
+}
+
+std::span<const HomeId> ResolvedLine::registers(size_t operand) const {
+  if (is_placed) return homes_.pieces(line.operands[operand].text);
+  if (operand >= alone_.size() || alone_[operand] == kNoHome) return {};
+  return {&alone_[operand], 1};
+}
+
+Id ResolvedLine::type_on(size_t operand, int64_t rank) const {
+  return homes_.piece(registers(operand), rank, types_);
+}
+
+ResolvedLine::Types ResolvedLine::types_on(int64_t rank) const {
+  Types out;
+  const PieceType type = piece_types();
+  for (size_t o = 0; o < line.operands.size(); ++o) {
+    out.push_back(is_register(line.operands[o]) ? type(o, rank) : nullptr);
+  }
+  return out;
+}
+
+PieceType ResolvedLine::piece_types() const {
+  return [this](size_t operand, int64_t rank) -> const Type* {
+    Id type = type_on(operand, rank);
+    for (const int64_t other : ranks()) {
+      if (type != TypeNumbers::kFailed) break;
+      type = type_on(operand, other);
+    }
+    return type == TypeNumbers::kNone || type == TypeNumbers::kFailed
+               ? nullptr
+               : &types_[type];
+  };
+}
+
+FailureText ResolvedLine::failure_in(size_t operand, const Ranks& ranks) const {
+  if (!homes_.has_failures()) return nullptr;
+  for (const int64_t rank : ranks) {
+    for (const HomeId id : registers(operand)) {
+      if (Homes::piece_of(homes_[id], rank, types_) == TypeNumbers::kFailed) {
+        return homes_.failure_of(id);
+      }
+    }
+  }
+  return nullptr;
+}
+
+ResolvedLine::Failures ResolvedLine::failures() const {
+  Failures out;
+  if (!homes_.has_failures()) return out;
+  const Ranks& all = ranks();
+  out.ranks.resize(all.size());
+  for (size_t o = 0; o < line.operands.size(); ++o) {
+    if (!is_register(line.operands[o])) continue;
+    for (size_t p = 0; p < all.size(); ++p) {
+      if (type_on(o, all[p]) == TypeNumbers::kFailed) out.ranks[p] = true;
+    }
+    if (out.why == nullptr) out.why = failure_in(o, all);
+  }
+  out.all = std::ranges::all_of(out.ranks, [](bool failed) { return failed; });
+  return out;
+}
+
+uint64_t ResolvedLine::cost_of_rank(size_t workers) const {
+  const auto plan = local_plan(line, *grid);
+  if (!plan.ok()) return 0;
+  Call call;
+  const Types read = types_on(where.ranks[0]);
+  const Status bound = bind_local(plan.value(), plan.value().variant_of[0],
+                                  std::span(read.data(), read.size()), call);
+  if (!bound.ok()) return 0;
+  const auto all = static_cast<double>(where.ranks.size());
+  return line_cost(call, std::max(1.0, all / static_cast<double>(workers)));
+}
+
+}  // namespace gt

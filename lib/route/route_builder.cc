@@ -1,0 +1,396 @@
+#include "route/route_builder.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "file/stored.h"
+#include "route/costs.h"
+#include "route/result_check.h"
+#include "spmd/labels.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+using Action = Route::Action;
+using Id = TypeNumbers::Id;
+
+// Nanoseconds of what crosses ranks, beside its bytes.
+constexpr uint64_t kCrossing = 1000;
+
+// Where each of the ascending ranks stands in the line's.
+std::vector<size_t> places_of(const Ranks& ranks) {
+  std::vector<size_t> places(ranks.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  if (!std::is_sorted(ranks.begin(), ranks.end())) {
+    std::ranges::sort(places, {}, [&ranks](size_t p) { return ranks[p]; });
+  }
+  return places;
+}
+
+}  // namespace
+
+std::string failure_line(std::span<const Name> results, std::string_view why) {
+  std::string text;
+  for (const Name& name : results) {
+    text.append(full_name(name.text, name.ranks)).append(" ");
+  }
+  return text.empty() ? text : text.append("= fail ").append(quote(why));
+}
+
+// A mesh's ranks are played by workers from the moment that it is declared.
+Status RouteBuilder::declare(const Line& line, Route& route) {
+  route.action = Action::kDeclare;
+  std::string space;
+  if (const std::string_view* key = line.key("space")) space = unquote(*key);
+  const std::string first = space.empty() ? "x" : space + "/x";
+  const bool is_new = meshes_.space_of(first) != space;
+  if (Status s = meshes_.take(line); !s.ok()) return s;
+  if (statement_of(line.op) != Statement::kMesh) return ok_status();
+  if (is_new && homes_.has_pieces_under(space + "/")) ranks_.inherit(space, "");
+  const int64_t size = meshes_.of(first)->size();
+  Ranks all(static_cast<size_t>(size));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  ranks_.assign(space, all, size);
+  return ok_status();
+}
+
+Result<std::unique_ptr<Route>> RouteBuilder::build(const Line& text) {
+  auto route = std::make_unique<Route>();
+  ResolvedLine line(text, homes_, types_);
+  const Status s = is_declaration(line.statement) ? declare(text, *route)
+                                                  : fill(line, *route);
+  if (!s.ok()) return s.error();
+  return route;
+}
+
+Status RouteBuilder::fill(ResolvedLine& line, Route& route) {
+  if (Status s = check_emitted(line.line); !s.ok()) return s;
+  route.is_placed = line.is_placed;
+  route.mesh_version = meshes_.version();
+  if (Status s = line.set_ranks(meshes_); !s.ok()) return s;
+  if (line.statement == Statement::kFail) return fill_failure(line, route);
+  // An unknown op is said before an unknown name.
+  if (line.op != nullptr) {
+    ResolvedLine::Found found;
+    if (Status s = line.find_operands(found); !s.ok()) return s;
+    for (const HomeId id : found) add_operand(route, id);
+  }
+  if (line.statement == Statement::kFree) return fill_free(line, route);
+  if (line.is_placed && is_output(line.statement) &&
+      line.line.key("split") != nullptr) {
+    return fill_assembly(line, route);
+  }
+  if (line.is_placed && crosses_ranks(line.line, line.where)) {
+    return fill_crossing(line, route);
+  }
+  return fill_local(line, route);
+}
+
+// ---- what a line does -------------------------------------------------------
+
+// Whether its operands and keys are what the op takes, whatever their types.
+Status RouteBuilder::check_form(const Line& line) {
+  const std::vector<const Type*> none(line.operands.size(), nullptr);
+  return bind_form(line, none, call_);
+}
+
+// `x y = fail "..."` in the stream.
+Status RouteBuilder::fill_failure(const ResolvedLine& s, Route& route) {
+  const Line& line = s.line;
+  place_ranks(s, s.ranks(), route);
+  if (line.operands.size() != 1 ||
+      line.operands[0].kind != Operand::Kind::kString || !line.keys.empty() ||
+      line.results.empty()) {
+    if (Status form = check_form(line); !form.ok()) return form;
+    return Error{"fail: usage: y... = fail message", line.op_column};
+  }
+  fail_results(
+      s, std::make_shared<const std::string>(unquote(line.operands[0].text)),
+      route);
+  return ok_status();
+}
+
+Status RouteBuilder::fill_free(const ResolvedLine& s, Route& route) {
+  if (Status form = check_form(s.line); !form.ok()) return form;
+  route.action = Action::kFree;
+  if (!s.is_placed) return ok_status();
+  route.operands.clear();
+  for (size_t o = 0; o < s.line.operands.size(); ++o) {
+    const Ranks ranks = ascending(s.where.operands[o]);
+    place_ranks(s, ranks, route);
+    const std::string_view base = s.line.operands[o].text;
+    // Whole registers, so that a loop's line can be kept.
+    for (const HomeId id : std::vector<HomeId>(homes_.pieces(base))) {
+      const Ranks part = common(*homes_[id].ranks, ranks);
+      if (!part.empty()) {
+        add_operand(route, homes_.separate(base, part, types_));
+      }
+    }
+  }
+  return ok_status();
+}
+
+// What each rank does by itself.
+Status RouteBuilder::fill_local(const ResolvedLine& s, Route& route) {
+  place_ranks(s, s.ranks(), route);
+  const ResolvedLine::Failures failed = s.failures();
+  const bool all_failed =
+      failed.why != nullptr && failed.all && s.op != nullptr;
+  const bool gives = is_output(s.statement);
+  if (all_failed && !gives) {
+    fail_instead(s, failed.why, route);
+    return ok_status();
+  }
+  Ids types;
+  if (all_failed) {
+    if (Status form = check_form(s.line); !form.ok()) return form;
+  } else if (Status done = infer(s, route, types); !done.ok()) {
+    return done;
+  }
+  if (gives) return fill_output(s, route);
+  if (failed.why != nullptr) {
+    // Some ranks failed, and their workers know it.
+    route.failure = failed.why;
+    fail_some(s, failed, types);
+  }
+  add_results(s, types, route);
+  if (s.statement == Statement::kLoad) {
+    route.paths.emplace_back(unquote(s.line.operands[0].text), false,
+                             route.workers);
+  }
+  route.makes =
+      !s.is_placed && route.operands.empty() && route.results.size() == 1;
+  return ok_status();
+}
+
+// Types of the results and the cost, on the ranks that have all they read.
+Status RouteBuilder::infer(const ResolvedLine& s, Route& route, Ids& types) {
+  if (s.is_placed) {
+    const auto made = infer_placed(s.line, s.where, s.mesh, s.piece_types());
+    if (!made.ok()) return made.error();
+    types = intern(s, made.value());
+    route.cost = s.cost_of_rank(workers_);
+    return ok_status();
+  }
+  const ResolvedLine::Types read = s.types_on(0);
+  const std::span types_read(read.data(), read.size());
+  if (Status bound = gt::bind(s.line, types_read, call_); !bound.ok()) {
+    return bound;
+  }
+  route.cost = line_cost(call_);
+  for (const Type& type : call_.results) types.push_back(types_.intern(type));
+  return ok_status();
+}
+
+// `types` are by result, then by position in the line's ranks.
+RouteBuilder::Ids RouteBuilder::intern(
+    const ResolvedLine& s, const std::vector<std::vector<Type>>& types) {
+  const std::vector<size_t> places = places_of(s.ranks());
+  Ids out;
+  for (const std::vector<Type>& of_ranks : types) {
+    std::vector<Id> pieces;
+    const Type* last = nullptr;
+    for (const size_t place : places) {
+      const Type& type = of_ranks[place];
+      pieces.push_back(last != nullptr && *last == type ? pieces.back()
+                                                        : types_.intern(type));
+      last = &type;
+    }
+    out.push_back(types_.intern(pieces));
+  }
+  return out;
+}
+
+// print and save: a line or a file for each rank, in order.
+Status RouteBuilder::fill_output(const ResolvedLine& s, Route& route) {
+  if (s.line.operands.empty() || !is_register(s.line.operands[0])) {
+    return Error{std::string(s.line.op) + ": expected a tensor's name",
+                 s.line.op_column};
+  }
+  if (s.statement == Statement::kPrint) {
+    const std::string_view* as = s.line.key("as");
+    if (as != nullptr && !is_name(unquote(*as))) {
+      return Error{"print: as=" + std::string(*as) + " is not a name",
+                   s.line.keys[0].column};
+    }
+  }
+  add_output(s, s.ranks(), nullptr, route);
+  return ok_status();
+}
+
+// The output of the pieces on these ranks; or, if it has a type, of the whole
+// that the first of them puts together.
+void RouteBuilder::add_output(const ResolvedLine& s, const Ranks& ranks,
+                              const Type* whole, Route& route) const {
+  route.action = Action::kGive;
+  const auto worker = [&](int64_t rank) {
+    return s.is_placed ? ranks_.worker(s.space, rank) : 0;
+  };
+  if (s.statement == Statement::kSave) {
+    const std::string path = unquote(s.line.operands[1].text);
+    for (const int64_t rank : ranks) {
+      std::vector<uint32_t> where;
+      if (s.is_placed) where = {worker(rank)};
+      route.paths.emplace_back(
+          ranks.size() == 1 ? path : path_of_rank(path, std::to_string(rank)),
+          true, std::move(where));
+    }
+    return;
+  }
+  const std::vector<std::string> labels = print_labels(s.line);
+  int64_t most = 1;
+  for (size_t p = 0; p < ranks.size(); ++p) {
+    if (route.owed.empty() || route.owed.back().worker != worker(ranks[p])) {
+      route.owed.push_back({worker(ranks[p]), {}});
+    }
+    const Id id = s.type_on(0, ranks[p]);
+    const Type* type = whole != nullptr             ? whole
+                       : id == TypeNumbers::kFailed ? nullptr
+                                                    : &types_[id];
+    route.owed.back().heads += result_head(labels[p], type) + "\n";
+    if (type != nullptr) most = std::max(most, type->elements());
+  }
+  const size_t lines =
+      (labels.size() + route.owed.size() - 1) / route.owed.size();
+  route.owed_bytes = kPrintedBytes * static_cast<uint64_t>(most) * lines;
+}
+
+// print and save of a whole that is put together first, by the worker of the
+// operand's first rank.
+Status RouteBuilder::fill_assembly(const ResolvedLine& s, Route& route) {
+  if (Status form = check_form(s.line); !form.ok()) return form;
+  const Ranks& ranks = s.ranks();
+  place_ranks(s, ranks, route);
+  if (FailureText why = s.failure_in(0, ranks)) {
+    if (s.statement == Statement::kPrint) {
+      route.answer = print_labels(s.line)[0] + " = fail " + quote(*why);
+    }
+    fail_instead(s, std::move(why), route);
+    return ok_status();
+  }
+  const auto whole = assembly(s.line, *s.grid, s.piece_types());
+  if (!whole.ok()) return whole.error();
+  add_pieces_note(s, 0, ranks, route);
+  const Type& type = whole.value().whole;
+  route.cost = type.bytes() + kCrossing;
+  add_output(s, {ranks[0]}, &type, route);
+  return ok_status();
+}
+
+// copy between ranks, and the collectives.
+Status RouteBuilder::fill_crossing(const ResolvedLine& s, Route& route) {
+  const auto operand = std::ranges::find_if(s.line.operands, is_register);
+  if (operand == s.line.operands.end() || s.line.results.size() != 1) {
+    return Error{
+        std::string(s.line.op) +
+            ": takes one name and gives one; usage: " + s.op->row->signature,
+        s.line.op_column};
+  }
+  const auto o = static_cast<size_t>(operand - s.line.operands.begin());
+  const Ranks& sources = ranks_read(s.line, s.where, o);
+  place_ranks(s, s.ranks(), route);
+  if (FailureText why = s.failure_in(o, sources)) {
+    fail_instead(s, std::move(why), route);
+    return ok_status();
+  }
+  place_ranks(s, sources, route);
+  const auto types = infer_placed(s.line, s.where, s.mesh, s.piece_types());
+  if (!types.ok()) return types.error();
+  add_results(s, intern(s, types.value()), route);
+  add_pieces_note(s, o, sources, route);
+  uint64_t bytes = 0;
+  for (const int64_t rank : sources)
+    bytes += types_[s.type_on(o, rank)].bytes();
+  route.cost = bytes / std::max<size_t>(1, route.workers.size()) + kCrossing;
+  return ok_status();
+}
+
+// ---- parts of a route -------------------------------------------------------
+
+// Adds the workers of these ranks to the route's.
+void RouteBuilder::place_ranks(const ResolvedLine& s, const Ranks& more,
+                               Route& route) {
+  if (!s.is_placed) return;
+  ranks_.assign(s.space, more, s.mesh == nullptr ? 0 : s.mesh->size());
+  std::vector<uint32_t> all;
+  std::ranges::set_union(route.workers, ranks_.hosts(s.space, more),
+                         std::back_inserter(all));
+  route.workers = std::move(all);
+}
+
+void RouteBuilder::add_operand(Route& route, HomeId id) const {
+  const Home& home = homes_[id];
+  const bool has_bytes = !home.ranks && !home.has_failed();
+  route.operands.push_back(
+      {id, home.stamp, has_bytes ? types_[home.stamp.type].bytes() : 0});
+}
+
+void RouteBuilder::add_result(Route& route, HomeId id, Id type) const {
+  const bool has_bytes = !homes_[id].ranks && type != TypeNumbers::kFailed;
+  route.results.push_back({id, homes_[id].stamp.generation, type,
+                           has_bytes ? types_[type].bytes() : 0});
+}
+
+void RouteBuilder::add_results(const ResolvedLine& s, const Ids& types,
+                               Route& route) {
+  const Ranks ranks = s.is_placed ? ascending(s.ranks()) : Ranks();
+  for (size_t r = 0; r < s.line.results.size(); ++r) {
+    const std::string_view name = s.line.results[r].text;
+    const HomeId id =
+        s.is_placed ? homes_.obtain_piece(name, ranks) : homes_.obtain(name);
+    add_result(route, id, types[r]);
+  }
+}
+
+// The results, on the ranks where what they are made of failed.
+void RouteBuilder::fail_some(const ResolvedLine& s,
+                             const ResolvedLine::Failures& failed, Ids& types) {
+  const std::vector<size_t> places = places_of(s.ranks());
+  for (Id& type : types) {
+    std::vector<Id> pieces;
+    for (size_t i = 0; i < places.size(); ++i) {
+      pieces.push_back(failed.ranks[places[i]] ? TypeNumbers::kFailed
+                                               : types_.piece(type, i));
+    }
+    type = types_.intern(pieces);
+  }
+}
+
+void RouteBuilder::fail_results(const ResolvedLine& s, FailureText why,
+                                Route& route) {
+  route.action = Action::kFail;
+  route.failure = std::move(why);
+  route.operands.clear();
+  Ids failed;
+  for (size_t r = 0; r < s.line.results.size(); ++r) {
+    failed.push_back(TypeNumbers::kFailed);
+  }
+  add_results(s, failed, route);
+}
+
+// All that it reads failed, so the results are that failure; nobody computes.
+void RouteBuilder::fail_instead(const ResolvedLine& s, FailureText why,
+                                Route& route) {
+  route.instead = failure_line(s.line.results, *why);
+  fail_results(s, std::move(why), route);
+}
+
+// What a worker needs to know of the pieces of others.
+void RouteBuilder::add_pieces_note(const ResolvedLine& s, size_t operand,
+                                   const Ranks& ranks, Route& route) const {
+  if (route.workers.size() < 2) return;
+  std::vector<Id> types;
+  for (const int64_t rank : ranks) types.push_back(s.type_on(operand, rank));
+  const bool alike = std::ranges::all_of(
+      types, [&types](Id type) { return type == types[0]; });
+  if (alike) types.resize(1);
+  route.pieces = " #pieces=";
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (i > 0) route.pieces += ';';
+    route.pieces += to_string(types_[types[i]]);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,78 @@
+// A line to its route: what it reads and binds, of which types, and what it
+// costs; of a line with ranks also which workers play them. What it says holds
+// while the types of its registers and the meshes do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/small_vector.h"
+#include "ops/call.h"
+#include "route/homes.h"
+#include "route/rank_table.h"
+#include "route/resolved_line.h"
+#include "route/route.h"
+#include "spmd/mesh.h"
+#include "stream/line.h"
+
+namespace gt {
+
+// "x@0-1 y@0-1 = fail WHY" of these results; "" of none.
+std::string failure_line(std::span<const Name> results, std::string_view why);
+
+class RouteBuilder {
+ public:
+  // Both tables outlive it.
+  RouteBuilder(uint32_t workers, Homes& homes, TypeNumbers& types)
+      : workers_(workers), homes_(homes), types_(types), ranks_(workers) {}
+
+  // Error: what is wrong with the line.
+  Result<std::unique_ptr<Route>> build(const Line& text);
+  // What all workers are to be told of ranks since the last call: a line each.
+  std::vector<std::string> take_news() { return ranks_.take_news(); }
+  // Another one: routes of placed lines hold no longer.
+  uint64_t mesh_version() const { return meshes_.version(); }
+
+ private:
+  using Ids = SmallVector<TypeNumbers::Id, 4>;  // of types, by result
+
+  Status declare(const Line& line, Route& route);
+  Status fill(ResolvedLine& line, Route& route);
+  Status fill_failure(const ResolvedLine& s, Route& route);
+  Status fill_free(const ResolvedLine& s, Route& route);
+  Status fill_local(const ResolvedLine& s, Route& route);
+  Status fill_output(const ResolvedLine& s, Route& route);
+  Status fill_crossing(const ResolvedLine& s, Route& route);
+  Status fill_assembly(const ResolvedLine& s, Route& route);
+
+  Status check_form(const Line& line);
+  Status infer(const ResolvedLine& s, Route& route, Ids& types);
+  Ids intern(const ResolvedLine& s,
+             const std::vector<std::vector<Type>>& types);
+  void place_ranks(const ResolvedLine& s, const Ranks& more, Route& route);
+  void add_operand(Route& route, HomeId id) const;
+  void add_result(Route& route, HomeId id, TypeNumbers::Id type) const;
+  void add_results(const ResolvedLine& s, const Ids& types, Route& route);
+  void fail_some(const ResolvedLine& s, const ResolvedLine::Failures& failed,
+                 Ids& types);
+  void fail_results(const ResolvedLine& s, FailureText why, Route& route);
+  void fail_instead(const ResolvedLine& s, FailureText why, Route& route);
+  void add_pieces_note(const ResolvedLine& s, size_t operand,
+                       const Ranks& ranks, Route& route) const;
+  void add_output(const ResolvedLine& s, const Ranks& ranks, const Type* whole,
+                  Route& route) const;
+
+  uint32_t workers_;
+  Homes& homes_;
+  TypeNumbers& types_;
+  RankTable ranks_;
+  Meshes meshes_;
+  Call call_;  // what a line is bound to: its memory is used again
+};
+
+}  // namespace gt

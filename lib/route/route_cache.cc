@@ -1,0 +1,83 @@
+#include "route/route_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gt {
+namespace {
+
+bool is_route_note(const Note& note) {
+  return note.key == "from" || note.key == "to" || note.key == "pieces";
+}
+
+std::string_view without_digits(std::string_view text) {
+  while (!text.empty() && text.back() >= '0' && text.back() <= '9') {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+}  // namespace
+
+bool has_route_notes(const Line& line) {
+  return std::any_of(line.notes.begin(), line.notes.end(), is_route_note);
+}
+
+void drop_route_notes(Line& line) { std::erase_if(line.notes, is_route_note); }
+
+RouteCache::RouteCache(bool keeps, size_t sets)
+    : keeps_(keeps), routes_(keeps ? sets : 1), seen_(keeps) {}
+
+const Route* RouteCache::find(const RouteText& line, const Homes& homes,
+                              uint64_t mesh_version) {
+  if (!keeps_ || !line.parts.is_clean) return nullptr;
+  Route* route = routes_.find(line.hash, line.parts.text);
+  const bool holds = route != nullptr &&
+                     is_valid(*route, homes, mesh_version) &&
+                     check_notes(*route, line.parts.notes);
+  return holds ? route : nullptr;
+}
+
+bool RouteCache::is_valid(const Route& route, const Homes& homes,
+                          uint64_t mesh_version) {
+  if (route.is_placed && route.mesh_version != mesh_version) return false;
+  for (const RouteOperand& operand : route.operands) {
+    if (homes[operand.id].stamp != operand.stamp) return false;
+  }
+  for (const RouteResult& result : route.results) {
+    if (homes[result.id].stamp.generation != result.generation) return false;
+  }
+  return true;
+}
+
+// The notes that the route was last seen with, or the same but for a number at
+// their end, as #at=FILE:LINE moves; others must be well-formed, and not ours.
+bool RouteCache::check_notes(Route& route, std::string_view notes) {
+  if (notes.empty() || notes == route.notes) return true;
+  const std::string_view begin = without_digits(notes);
+  const std::string_view known = without_digits(route.notes);
+  const bool moved = begin == known && begin.size() < notes.size() &&
+                     known.size() < route.notes.size();
+  if (!moved) {
+    Line line;
+    const std::string text = std::string("x ").append(notes);
+    if (!parse_line(text, line).ok() || has_route_notes(line)) return false;
+  }
+  route.notes = notes;
+  return true;
+}
+
+void RouteCache::keep(const RouteText& line, std::unique_ptr<Route> route) {
+  const std::string_view text = line.parts.text;
+  if (!keeps_ || text.size() > kMaxText || !seen_.before(line.hash)) return;
+  route->text = text;
+  route->notes = line.parts.notes;
+  routes_.insert(line.hash, std::move(route));
+}
+
+void RouteCache::clear() {
+  routes_.for_each([](Route* route) { delete route; });
+  routes_.forget();
+}
+
+}  // namespace gt

@@ -1,0 +1,92 @@
+#include "route/sequencer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "stream/line.h"
+
+namespace gt {
+
+Sequencer::Sequencer(uint32_t workers, Sink log)
+    : log_(std::move(log)), loads_(workers), paths_(workers), outbox_(workers) {
+  for (uint32_t w = 0; w < workers; ++w) {
+    everyone_.push_back(w);
+    alone_.push_back({w});
+  }
+}
+
+void Sequencer::issue(const Workers& workers, std::string_view text,
+                      const SourceLine& source, Issue::Kind kind) {
+  const uint64_t seq = next_seq_++;
+  if (told_file_ != source.file) tell_file(source);
+  outbox_.add(workers, seq, static_cast<int64_t>(source.line), text);
+  if (log_) log_({seq, source.line, text, &workers, kind});
+}
+
+void Sequencer::tell(std::string_view text, const SourceLine& source) {
+  if (text.empty()) return;
+  outbox_.add(everyone_, next_seq_, static_cast<int64_t>(source.line), text);
+}
+
+void Sequencer::tell_file(const SourceLine& source) {
+  told_file_ = source.file;
+  outbox_.drop_block();  // places go back
+  if (!source.file->empty()) tell("#file " + quote(*source.file), source);
+}
+
+void Sequencer::log_comment(std::string_view text,
+                            const SourceLine& source) const {
+  const Workers nobody;
+  if (!log_) return;
+  log_({last_seq(), source.line, text, &nobody, Issue::Kind::kComment});
+}
+
+void Sequencer::fence(const std::vector<RoutePath>& paths, const Workers& here,
+                      const SourceLine& source) {
+  if (paths.empty() || loads_.size() == 1) return;
+  std::vector<Fence> fences;
+  for (const RoutePath& path : paths) {
+    const Workers& workers = path.workers.empty() ? here : path.workers;
+    const size_t before = fences.size();
+    if (path.writes) {
+      for (const uint32_t w : workers) paths_.write(path.file, w, fences);
+    } else {
+      paths_.read(path.file, workers, fences);
+    }
+    for (size_t i = before; i < fences.size(); ++i) {
+      fences[i].file = path.spelling;
+    }
+  }
+  for (const Fence& fence : fences) issue_fence(fence, source);
+}
+
+void Sequencer::issue_fence(const Fence& fence, const SourceLine& source) {
+  std::string text = "#fence " + std::to_string(fence.from);
+  Workers all = fence.to;
+  for (const uint32_t to : fence.to) {
+    text += (to == fence.to[0] ? " " : ",") + std::to_string(to);
+  }
+  text += " " + quote(fence.file);
+  all.push_back(fence.from);
+  std::sort(all.begin(), all.end());
+  issue(all, text, source, Issue::Kind::kControl);
+}
+
+std::vector<Outbox::Batch> Sequencer::take(Outbox::Take which) {
+  std::vector<Outbox::Batch> out = outbox_.take(which);
+  for (const Outbox::Batch& batch : out) {
+    for (const uint32_t w : batch.workers) loads_.mark(w, batch.last);
+  }
+  return out;
+}
+
+void Sequencer::repeat(uint64_t times, uint64_t seqs, uint64_t lines,
+                       const std::vector<uint64_t>& costs) {
+  outbox_.repeat(times, seqs, lines);
+  next_seq_ += times * seqs;
+  for (uint32_t w = 0; w < loads_.size(); ++w) {
+    loads_.add(w, times * costs[w]);
+  }
+}
+
+}  // namespace gt
