@@ -23,8 +23,8 @@ struct Client {
   using Say = std::function<void(std::string_view)>;
 
   // `to_say` gets whole messages for people.
-  Client(size_t workers, Say to_say)
-      : results(workers), say(std::move(to_say)) {}
+  Client(ResultSources& sources, Say to_say)
+      : results(sources), say(std::move(to_say)) {}
 
   // Later lines are of that file, as the user named it.
   void set_file(std::string_view name) {

@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "net/poller.h"
-
 namespace gt {
 namespace {
 
@@ -90,7 +88,7 @@ Status LocalWorkers::start(uint32_t count, const LocalWorkerOptions& options) {
     }
     if (pid == 0) become(parent, arguments.data(), environment.data());
     const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-    workers_.push_back({pid, pidfd});
+    workers_.push_back({pid, pidfd, {}});
     if (pidfd < 0 && errno != ENOSYS) {
       return Error{"cannot watch worker " + number + ": " +
                    std::strerror(errno)};
@@ -99,20 +97,39 @@ Status LocalWorkers::start(uint32_t count, const LocalWorkerOptions& options) {
   return ok_status();
 }
 
-std::string LocalWorkers::take_end(size_t worker) {
+void LocalWorkers::add_to(Poller& poller) const {
+  for (const Worker& w : workers_) {
+    if (w.pidfd >= 0) poller.add_fd(w.pidfd);
+  }
+}
+
+const LocalWorkers::End* LocalWorkers::see_end(size_t worker,
+                                               int milliseconds) {
+  Worker& w = workers_[worker];
+  if (!w.end && w.pidfd >= 0) {
+    pollfd p{w.pidfd, POLLIN, 0};
+    if (::poll(&p, 1, milliseconds) > 0) take_end(worker);
+  }
+  return w.end ? &*w.end : nullptr;
+}
+
+void LocalWorkers::take_end(size_t worker) {
   Worker& w = workers_[worker];
   int status = 0;
   if (w.pid > 0 && ::waitpid(w.pid, &status, 0) == w.pid) w.pid = -1;
   if (w.pidfd >= 0) ::close(w.pidfd);
   w.pidfd = -1;
-  w.was_killed = WIFSIGNALED(status);
-  if (w.was_killed) {
+  std::string how = "worker " + std::to_string(worker) + " ";
+  if (WIFSIGNALED(status)) {
     const char* name = ::sigabbrev_np(WTERMSIG(status));
-    return "was killed by signal " + std::to_string(WTERMSIG(status)) +
+    how += "was killed by signal " + std::to_string(WTERMSIG(status)) +
            (name == nullptr ? "" : " (SIG" + std::string(name) + ")");
+  } else if (WEXITSTATUS(status) == kNotFound) {
+    how += "could not start gt-work";
+  } else {
+    how += "exited with status " + std::to_string(WEXITSTATUS(status));
   }
-  if (WEXITSTATUS(status) == kNotFound) return "could not start gt-work";
-  return "exited with status " + std::to_string(WEXITSTATUS(status));
+  w.end = End{std::move(how), WIFSIGNALED(status), now_ms()};
 }
 
 void LocalWorkers::kill_all() {

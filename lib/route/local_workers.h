@@ -5,10 +5,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "net/poller.h"
 
 namespace gt {
 
@@ -28,13 +30,19 @@ class LocalWorkers {
   // Starts `count` of them. Error: the system has no room for a process.
   Status start(uint32_t count, const LocalWorkerOptions& options);
 
+  // How a worker ended.
+  struct End {
+    std::string how;          // "worker 2 was killed by signal 9 (SIGKILL)"
+    bool was_killed = false;  // by a signal
+    int64_t at = 0;           // when that was seen, by now_ms()
+  };
+
   size_t size() const { return workers_.size(); }
-  // Readable once the worker has ended; -1 when that was seen.
-  int fd(size_t worker) const { return workers_[worker].pidfd; }
-  // How a worker that has ended did, for people: "exited with status 3", "was
-  // killed by signal 9 (SIGKILL)".
-  std::string take_end(size_t worker);
-  bool was_killed(size_t worker) const { return workers_[worker].was_killed; }
+  // Waits for the end of one that has not ended.
+  void add_to(Poller& poller) const;
+  // The end of a worker, if it has ended or does so within that time; else
+  // null.
+  const End* see_end(size_t worker, int milliseconds);
   void kill_all();
   // Waits until all have ended, at most so long; then kills them.
   void wait_all(int milliseconds);
@@ -42,9 +50,10 @@ class LocalWorkers {
  private:
   struct Worker {
     pid_t pid = -1;
-    int pidfd = -1;
-    bool was_killed = false;  // by a signal
+    int pidfd = -1;  // -1: its end was seen
+    std::optional<End> end;
   };
+  void take_end(size_t worker);
   std::vector<Worker> workers_;
 };
 

@@ -5,58 +5,11 @@
 #include "stream/line.h"
 
 namespace gt {
+namespace {
 
-void ResultOrder::owe(uint32_t worker, std::string_view heads, uint64_t bytes,
-                      uint64_t seq) {
-  if (runs_.empty() || runs_.back().worker != worker ||
-      runs_.back().heads.size() > kLongRun) {
-    runs_.emplace_back().worker = worker;
-  }
-  Run& run = runs_.back();
-  run.seqs.emplace_back(run.heads.size(), seq);
-  run.heads += heads;
-  run.bytes += bytes;
-  bytes_ += bytes;
-  std::deque<Run*>& asked = workers_[worker].asked;
-  if (asked.empty() || asked.back() != &run) asked.push_back(&run);
-}
-
-void ResultOrder::add(std::string_view line) {
-  if (runs_.empty() || runs_.back().worker != kNobody) runs_.emplace_back();
-  runs_.back().heads.append(line).append("\n");
-  runs_.back().bytes += line.size();
-  bytes_ += line.size();
-}
-
-Status ResultOrder::take(uint32_t worker, std::string_view bytes) {
-  Worker& w = workers_[worker];
-  while (!bytes.empty()) {
-    if (!w.check.is_open()) {
-      if (w.asked.empty()) return Error{"sent more results than asked"};
-      const Run& run = *w.asked.front();
-      const size_t end = run.heads.find('\n', run.come);
-      w.check.begin(
-          std::string_view(run.heads).substr(run.come, end - run.come));
-    }
-    const auto size = w.check.take(bytes);
-    if (!size.ok()) return size.error();
-    w.text.append(bytes.substr(0, size.value()));
-    bytes.remove_prefix(size.value());
-    if (!w.check.is_open()) note_line(w);
-  }
-  return ok_status();
-}
-
-// A line has come whole.
-void ResultOrder::note_line(Worker& worker) {
-  Run& run = *worker.asked.front();
-  run.come = run.heads.find('\n', run.come) + 1;
-  worker.has_failed = worker.has_failed || worker.check.has_failed();
-  if (run.come == run.heads.size()) worker.asked.pop_front();
-}
-
-// Of the print that the next line is for.
-uint64_t ResultOrder::seq_of(Run& run) {
+// Of the print that the next line is for; 0 if it is nobody's.
+uint64_t seq_of(ResultRun& run) {
+  if (run.seqs.empty()) return 0;
   while (run.seq_at + 1 < run.seqs.size() &&
          run.seqs[run.seq_at + 1].first <= run.begin) {
     ++run.seq_at;
@@ -64,45 +17,105 @@ uint64_t ResultOrder::seq_of(Run& run) {
   return run.seqs[run.seq_at].second;
 }
 
-// True: the run is over.
-bool ResultOrder::emit_run(Run& run, std::string& out, size_t most,
-                           const Sink& sink) {
-  if (run.worker == kNobody) {
-    out.append(run.heads, run.begin);
-    while (sink && run.begin < run.heads.size()) {
-      const size_t end = run.heads.find('\n', run.begin) + 1;
-      sink(kNobody, 0,
-           std::string_view(run.heads).substr(run.begin, end - run.begin));
-      run.begin = end;
-    }
-    return true;
-  }
-  Worker& w = workers_[static_cast<size_t>(run.worker)];
-  while (run.begin < run.come && out.size() < most) {
-    const size_t end = w.text.find('\n', w.begin);
-    const size_t size = end + 1 - w.begin;
-    out.append(w.text, w.begin, size);
+// The lines that have come whole go out, up to about `most` bytes.
+void emit_run(ResultRun& run, std::string& out, size_t most,
+              const ResultOrder::Sink& sink) {
+  for (; run.whole > 0 && out.size() < most; --run.whole) {
+    const size_t size = run.text.find('\n', run.gone) + 1 - run.gone;
+    out.append(run.text, run.gone, size);
     if (sink) {
       sink(run.worker, seq_of(run),
-           std::string_view(w.text).substr(w.begin, size));
+           std::string_view(run.text).substr(run.gone, size));
     }
-    w.begin = end + 1;
-    run.begin = run.heads.find('\n', run.begin) + 1;
+    run.gone += size;
+    if (run.worker != ResultRun::kNobody) {
+      run.begin = run.heads.find('\n', run.begin) + 1;
+    }
   }
-  if (w.begin == w.text.size()) {
-    w.text.clear();
-    if (w.text.capacity() > (size_t{1} << 20)) w.text.shrink_to_fit();
-    w.begin = 0;
-  } else if (w.begin > w.text.size() / 2) {
-    w.text.erase(0, w.begin);
-    w.begin = 0;
+  if (run.gone <= run.text.size() / 2) return;
+  run.text.erase(0, std::exchange(run.gone, 0));
+  if (run.text.capacity() > (size_t{1} << 20)) run.text.shrink_to_fit();
+}
+
+}  // namespace
+
+// ---- sources ----------------------------------------------------------------
+
+void ResultSources::ask(ResultRun& run) {
+  auto& asked = workers_[static_cast<size_t>(run.worker)].asked;
+  if (asked.empty() || asked.back() != &run) asked.push_back(&run);
+}
+
+bool ResultSources::goes_on(const ResultRun& run) const {
+  if (run.worker == ResultRun::kNobody) return true;
+  const auto& asked = workers_[static_cast<size_t>(run.worker)].asked;
+  return asked.empty() || asked.back() == &run;
+}
+
+void ResultSources::forget() {
+  for (Worker& worker : workers_) worker = Worker{};
+}
+
+Status ResultSources::take(uint32_t worker, std::string_view bytes) {
+  Worker& w = workers_[worker];
+  while (!bytes.empty()) {
+    if (w.asked.empty()) return Error{"sent more results than asked"};
+    ResultRun& run = *w.asked.front();
+    if (!w.check.is_open()) {
+      const size_t end = run.heads.find('\n', run.come);
+      w.check.begin(
+          std::string_view(run.heads).substr(run.come, end - run.come));
+    }
+    const auto size = w.check.take(bytes);
+    if (!size.ok()) return size.error();
+    run.text.append(bytes.substr(0, size.value()));
+    bytes.remove_prefix(size.value());
+    if (!w.check.is_open()) note_line(w);
   }
-  return run.begin == run.heads.size();
+  return ok_status();
+}
+
+// A line has come whole.
+void ResultSources::note_line(Worker& worker) {
+  ResultRun& run = *worker.asked.front();
+  ++run.whole;
+  run.come = run.heads.find('\n', run.come) + 1;
+  worker.has_failed = worker.has_failed || worker.check.has_failed();
+  if (run.come == run.heads.size()) worker.asked.pop_front();
+}
+
+// ---- order ------------------------------------------------------------------
+
+ResultRun& ResultOrder::run_of(int64_t worker) {
+  if (runs_.empty() || runs_.back().worker != worker ||
+      runs_.back().heads.size() > kLongRun || !sources_.goes_on(runs_.back())) {
+    runs_.emplace_back().worker = worker;
+  }
+  return runs_.back();
+}
+
+void ResultOrder::owe(uint32_t worker, std::string_view heads, uint64_t bytes,
+                      uint64_t seq) {
+  ResultRun& run = run_of(worker);
+  run.seqs.emplace_back(run.heads.size(), seq);
+  run.heads += heads;
+  run.bytes += bytes;
+  bytes_ += bytes;
+  sources_.ask(run);
+}
+
+void ResultOrder::add(std::string_view line) {
+  ResultRun& run = run_of(ResultRun::kNobody);
+  run.text.append(line).append("\n");
+  ++run.whole;
+  run.bytes += line.size();
+  bytes_ += line.size();
 }
 
 void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
   while (!runs_.empty() && out.size() < most) {
-    if (!emit_run(runs_.front(), out, most, sink)) return;
+    emit_run(runs_.front(), out, most, sink);
+    if (!runs_.front().is_over()) return;
     bytes_ -= runs_.front().bytes;
     runs_.pop_front();
   }
@@ -111,12 +124,7 @@ void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
 void ResultOrder::fail(const std::string& why) {
   const std::string failure = " = fail " + quote(why) + "\n";
   std::string done;
-  emit(done, SIZE_MAX);
-  for (Run& run : runs_) {
-    if (run.worker == kNobody) {
-      done.append(run.heads, run.begin);
-      continue;
-    }
+  for (ResultRun& run : runs_) {
     // What came before its turn is still good.
     emit_run(run, done, SIZE_MAX, {});
     while (run.begin < run.heads.size()) {
@@ -129,12 +137,16 @@ void ResultOrder::fail(const std::string& why) {
   }
   runs_.clear();
   bytes_ = 0;
-  for (Worker& worker : workers_) worker = Worker{};
-  if (!done.empty()) add(std::string_view(done).substr(0, done.size() - 1));
+  sources_.forget();
+  if (done.empty()) return;
+  ResultRun& run = run_of(ResultRun::kNobody);
+  run.whole = static_cast<size_t>(std::count(done.begin(), done.end(), '\n'));
+  run.bytes = bytes_ = done.size();
+  run.text = std::move(done);
 }
 
 int64_t ResultOrder::waits_for() const {
-  return runs_.empty() ? kNobody : runs_.front().worker;
+  return runs_.empty() ? ResultRun::kNobody : runs_.front().worker;
 }
 
 }  // namespace gt

@@ -1,5 +1,6 @@
-// Results in program order: which worker owes the next lines, and what has come
-// from each before its turn. Nothing is taken but what was asked for.
+// Results: what each worker was asked for, and for each client the order in
+// which it gets them. What comes before its turn waits; nothing is taken but
+// what was asked for.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,63 @@
 
 namespace gt {
 
+// Lines of results that come one after the other from one worker, or from
+// nobody.
+struct ResultRun {
+  static constexpr int64_t kNobody = -1;
+
+  int64_t worker = kNobody;
+  std::string heads;   // result_head() of each line that is owed, with newlines
+  size_t begin = 0;    // in heads: of lines that have not gone out
+  size_t come = 0;     // in heads: of lines that have not come
+  std::string text;    // that came
+  size_t gone = 0;     // bytes of it that have gone out
+  size_t whole = 0;    // lines of it that have come whole and not gone
+  uint64_t bytes = 0;  // that the results take, roughly
+  // Where in `heads` the lines of a print begin, and its seq.
+  std::vector<std::pair<size_t, uint64_t>> seqs;
+  size_t seq_at = 0;  // in seqs
+
+  bool is_over() const { return begin == heads.size() && gone == text.size(); }
+};
+
+// What the workers were asked for, whoever asked.
+class ResultSources {
+ public:
+  explicit ResultSources(size_t workers) : workers_(workers) {}
+
+  // Lines from a worker; the last may be cut, and goes on with the next call.
+  // Error: what it sent that it was not asked for.
+  Status take(uint32_t worker, std::string_view bytes);
+  // Whether it has lines to send.
+  bool owes(uint32_t worker) const { return !workers_[worker].asked.empty(); }
+  // Whether it has sent a failure where a value was to be had.
+  bool has_failed(uint32_t worker) const { return workers_[worker].has_failed; }
+
+ private:
+  friend class ResultOrder;
+  struct Worker {
+    std::deque<ResultRun*> asked;  // whose lines have not all come
+    ResultCheck check;             // of the next of them
+    bool has_failed = false;
+  };
+  void ask(ResultRun& run);
+  // Whether its worker was asked for nothing since.
+  bool goes_on(const ResultRun& run) const;
+  void forget();
+  static void note_line(Worker& worker);
+
+  std::vector<Worker> workers_;
+};
+
+// What one client is owed, in the order of its prints.
 class ResultOrder {
  public:
-  explicit ResultOrder(size_t workers) : workers_(workers) {}
-
   // Of a line that leaves: its worker, or -1, its print's seq, and itself.
   using Sink = std::function<void(int64_t, uint64_t, std::string_view)>;
+
+  // The sources outlive it.
+  explicit ResultOrder(ResultSources& sources) : sources_(sources) {}
 
   // The worker will send a line for each of these heads (result_head()), each
   // ended by a newline, for the print `seq`; `bytes` is about how long they
@@ -31,17 +83,10 @@ class ResultOrder {
   // A line that needs nobody; without its newline.
   void add(std::string_view line);
 
-  // Lines from a worker; the last may be cut, and goes on with the next call.
-  // Error: what it sent that it was not asked for.
-  Status take(uint32_t worker, std::string_view bytes);
-  // Whether it has lines to send.
-  bool owes(uint32_t worker) const { return !workers_[worker].asked.empty(); }
-  // Whether it has sent a failure where a value was to be had.
-  bool has_failed(uint32_t worker) const { return workers_[worker].has_failed; }
   // Appends what is due now, up to about `most` bytes at a time. `sink` may be
   // empty.
   void emit(std::string& out, size_t most, const Sink& sink = {});
-  // What is owed and has not come will not come.
+  // What is owed and has not come will not come: no worker sends any more.
   void fail(const std::string& why);
 
   bool empty() const { return runs_.empty(); }
@@ -51,32 +96,12 @@ class ResultOrder {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  static constexpr int64_t kNobody = -1;
-  static constexpr size_t kLongRun = 4096;
+  static constexpr size_t kLongRun = 4096;  // bytes of heads
 
-  struct Run {
-    int64_t worker = kNobody;
-    std::string heads;  // one a line; of kNobody the lines themselves
-    size_t begin = 0;   // in heads: of lines that have not gone out
-    size_t come = 0;    // in heads: of lines that have not come
-    uint64_t bytes = 0;
-    // Where in `heads` the lines of a print begin, and its seq.
-    std::vector<std::pair<size_t, uint64_t>> seqs;
-    size_t seq_at = 0;  // in seqs
-  };
-  struct Worker {
-    std::string text;        // that came
-    size_t begin = 0;        // what of it has not gone out
-    std::deque<Run*> asked;  // whose lines have not all come
-    ResultCheck check;       // of the next of them
-    bool has_failed = false;
-  };
-  void note_line(Worker& worker);
-  bool emit_run(Run& run, std::string& out, size_t most, const Sink& sink);
-  static uint64_t seq_of(Run& run);
+  ResultRun& run_of(int64_t worker);
 
-  std::vector<Worker> workers_;
-  std::deque<Run> runs_;  // each stays where it is
+  ResultSources& sources_;
+  std::deque<ResultRun> runs_;  // each stays where it is
   uint64_t bytes_ = 0;
 };
 

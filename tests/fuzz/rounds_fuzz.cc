@@ -33,7 +33,8 @@ std::string without_mark(std::string_view text) {
 class Run {
  public:
   Run(uint32_t workers, bool hot)
-      : client_(workers, [this](std::string_view text) { said_ += text; }),
+      : sources_(workers),
+        client_(sources_, [this](std::string_view text) { said_ += text; }),
         dispatcher_({.workers = workers, .cache_sets = 64, .hot = hot}),
         sent_(workers) {}
 
@@ -93,6 +94,7 @@ class Run {
 
   std::string said_;
   uint64_t number_ = 0;
+  gt::ResultSources sources_;
   gt::Client client_;
   gt::Dispatcher dispatcher_;
   std::vector<std::string> sent_;

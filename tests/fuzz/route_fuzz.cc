@@ -23,7 +23,8 @@ void check(bool holds) {
 class Run {
  public:
   explicit Run(bool caches)
-      : client_(kWorkers, [](std::string_view) {}),
+      : sources_(kWorkers),
+        client_(sources_, [](std::string_view) {}),
         dispatcher_({.workers = kWorkers, .caches = caches, .cache_sets = 64},
                     [this](const gt::Issue& issue) { take(issue); }) {}
 
@@ -104,6 +105,7 @@ class Run {
   uint64_t last_ = 0;
   uint64_t number_ = 0;
   gt::Line line_;
+  gt::ResultSources sources_;
   gt::Client client_;
   gt::Dispatcher dispatcher_;
 };

@@ -124,7 +124,7 @@ TEST(RouteDispatcher, WhatIsRejectedFailsAndSpreads) {
   const uint32_t printer =
       route.text(0).find("print z") != std::string::npos ? 0 : 1;
   EXPECT_EQ(route.results(), "");
-  EXPECT_TRUE(route.client().results.take(printer, "z = fail \"\"\n").ok());
+  EXPECT_TRUE(route.sources().take(printer, "z = fail \"\"\n").ok());
   EXPECT_EQ(route.results(),
             "z = fail \"\"\n"
             "nosuch = fail \"p.gt:5: print: unknown name 'nosuch'\"\n");
@@ -237,15 +237,15 @@ TEST(RoutePlaced, PrintsComeInRankOrder) {
   const auto line = [](int rank) {
     return "x@" + std::to_string(rank) + " = tensor f32[1] 0\n";
   };
-  EXPECT_TRUE(results.take(1, line(1) + line(3)).ok());
+  EXPECT_TRUE(route.sources().take(1, line(1) + line(3)).ok());
   EXPECT_EQ(route.results(), "");
-  EXPECT_TRUE(results.take(0, line(0) + "x").ok());
+  EXPECT_TRUE(route.sources().take(0, line(0) + "x").ok());
   EXPECT_EQ(route.results(), line(0) + line(1));
-  EXPECT_TRUE(results.take(0, line(2).substr(1)).ok());
+  EXPECT_TRUE(route.sources().take(0, line(2).substr(1)).ok());
   EXPECT_EQ(route.results(), line(2) + line(3));
   EXPECT_TRUE(results.empty());
   EXPECT_EQ(results.bytes(), 0U);
-  EXPECT_FALSE(results.take(0, "y\n").ok());
+  EXPECT_FALSE(route.sources().take(0, "y\n").ok());
 }
 
 TEST(RoutePlaced, RegistersAreNamesAndRanks) {

@@ -25,7 +25,8 @@ class RouteHarness {
  public:
   // Without a log rounds may be repeated.
   explicit RouteHarness(uint32_t workers, bool hot = true, bool logs = true)
-      : client_(workers, [this](std::string_view m) { messages_ += m; }),
+      : sources_(workers),
+        client_(sources_, [this](std::string_view m) { messages_ += m; }),
         dispatcher_({.workers = workers, .hot = hot},
                     logs ? [this](const Issue& issue) { note(issue); }
                          : Sequencer::Sink()),
@@ -35,6 +36,7 @@ class RouteHarness {
 
   Dispatcher& dispatcher() { return dispatcher_; }
   Client& client() { return client_; }
+  ResultSources& sources() { return sources_; }
   void set_file(std::string_view name) { dispatcher_.set_file(client_, name); }
   void feed(std::string_view program, bool collects = true) {
     for (repeat(program); !program.empty(); repeat(program)) {
@@ -127,6 +129,7 @@ class RouteHarness {
   std::string messages_;
   std::string instructions_;
   std::vector<SentBody> issued_;
+  ResultSources sources_;
   Client client_;
   Dispatcher dispatcher_;
   std::vector<std::vector<SentBody>> sent_;

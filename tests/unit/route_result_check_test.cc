@@ -97,15 +97,16 @@ TEST(ResultCheck, KeepsLittleOfWhatHasNoEnd) {
 }
 
 TEST(ResultOrder, TakesNoMoreThanItAskedFor) {
-  ResultOrder results(2);
+  ResultSources sources(2);
+  ResultOrder results(sources);
   results.owe(0, "x = tensor f32[1]\ny = fail\n", 10, 1);
   results.owe(1, "z = tensor i64[1]\n", 10, 2);
-  EXPECT_TRUE(results.owes(0));
-  EXPECT_TRUE(results.take(1, "z = tensor i64[1] 7\n").ok());
-  EXPECT_FALSE(results.owes(1));
-  EXPECT_FALSE(results.take(1, "z = tensor i64[1] 7\n").ok());
-  EXPECT_TRUE(results.take(0, "x = tensor f32[1] 1\ny = fail \"a\"\n").ok());
-  EXPECT_FALSE(results.has_failed(0));  // as was known
+  EXPECT_TRUE(sources.owes(0));
+  EXPECT_TRUE(sources.take(1, "z = tensor i64[1] 7\n").ok());
+  EXPECT_FALSE(sources.owes(1));
+  EXPECT_FALSE(sources.take(1, "z = tensor i64[1] 7\n").ok());
+  EXPECT_TRUE(sources.take(0, "x = tensor f32[1] 1\ny = fail \"a\"\n").ok());
+  EXPECT_FALSE(sources.has_failed(0));  // as was known
   std::string out;
   results.emit(out, SIZE_MAX);
   EXPECT_EQ(out, "x = tensor f32[1] 1\ny = fail \"a\"\nz = tensor i64[1] 7\n");
@@ -113,14 +114,35 @@ TEST(ResultOrder, TakesNoMoreThanItAskedFor) {
 }
 
 TEST(ResultOrder, WhatIsOwedBecomesFailuresUnderTheSameNames) {
-  ResultOrder results(1);
+  ResultSources sources(1);
+  ResultOrder results(sources);
   results.owe(0, "x = tensor f32[1]\ny@2 = tensor f32[1]\n", 10, 1);
-  EXPECT_TRUE(results.take(0, "x = fail \"a\"\ny@2 = ten").ok());
-  EXPECT_TRUE(results.has_failed(0));
+  EXPECT_TRUE(sources.take(0, "x = fail \"a\"\ny@2 = ten").ok());
+  EXPECT_TRUE(sources.has_failed(0));
   results.fail("it is gone");
   std::string out;
   results.emit(out, SIZE_MAX);
   EXPECT_EQ(out, "x = fail \"a\"\ny@2 = fail \"it is gone\"\n");
+}
+
+TEST(ResultOrder, TwoClientsOfOneWorkerEachGetTheirOwn) {
+  ResultSources sources(1);
+  ResultOrder a(sources);
+  ResultOrder b(sources);
+  a.owe(0, "x = tensor f32[1]\n", 10, 1);
+  b.owe(0, "y = tensor f32[1]\n", 10, 2);
+  a.owe(0, "z = tensor f32[1]\n", 10, 3);
+  EXPECT_TRUE(
+      sources.take(0, "x = tensor f32[1] 1\ny = tensor f32[1] 2\nz = ").ok());
+  std::string of_a;
+  std::string of_b;
+  b.emit(of_b, SIZE_MAX);
+  EXPECT_EQ(of_b, "y = tensor f32[1] 2\n");
+  EXPECT_TRUE(b.empty());
+  EXPECT_TRUE(sources.take(0, "tensor f32[1] 3\n").ok());
+  a.emit(of_a, SIZE_MAX);
+  EXPECT_EQ(of_a, "x = tensor f32[1] 1\nz = tensor f32[1] 3\n");
+  EXPECT_FALSE(sources.owes(0));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// gt-route: what waits to be sent to workers, and what is on its way.
+#include "route/deliveries.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "base/message.h"
-#include "route/router_loop.h"
 
 namespace gt {
 namespace {
@@ -34,28 +34,37 @@ std::vector<Frame> frames_of(const BodyPart& part, Verb verb, uint64_t after) {
   return out;
 }
 
-}  // namespace
-
-// Full bodies leave. When no input is to be had, all do; when it is not wanted,
-// all but lines that may be a block's: those before them make room.
-void RouterLoop::send_bodies() {
-  if (is_lost_ || !host_->state().is_complete()) return;
-  if (input_ended_) dispatcher_.flush();
-  const auto which = input_idle_ || input_ended_ ? Outbox::Take::kAll
-                     : wants_input()             ? Outbox::Take::kFull
-                                                 : Outbox::Take::kSettled;
-  for (Outbox::Batch& batch : dispatcher_.take(which)) {
-    queue_batch(std::move(batch));
+// Where the first line of the part stands that has not been done, or "".
+std::string find_after(const BodyPart& part, uint64_t done,
+                       const std::string& file) {
+  if (part.last <= done) return "";
+  uint64_t round = 0;
+  if (part.times > 1 && done > part.seq) {
+    round = std::min(part.times - 1, (done - part.seq) / part.seq_by);
   }
-  for (const uint64_t id : dispatcher_.take_forgotten()) queue_forget(id);
-  for (uint32_t w = 0; w < workers_.size(); ++w) send_unsent(w);
+  for (; round < part.times; ++round) {
+    NumberedLines lines(part.text(), part.seq + round * part.seq_by,
+                        part.line + static_cast<int64_t>(round) * part.line_by);
+    NumberedLines::Item item;
+    for (;;) {
+      const auto more = lines.next(item);
+      if (!more.ok() || !more.value()) break;
+      if (item.seq <= done || item.text.starts_with('#')) continue;
+      return "; it was at " +
+             to_string({file, static_cast<size_t>(item.line)}) + ": " +
+             excerpt(item.text);
+    }
+  }
+  return "";
 }
 
-void RouterLoop::queue_batch(Outbox::Batch batch) {
-  const auto sent = std::make_shared<const Sent>(
-      Sent{std::move(batch), *client_.source.file});
+}  // namespace
+
+void Deliveries::add(Outbox::Batch batch, std::string file) {
+  const auto sent =
+      std::make_shared<const Sent>(Sent{std::move(batch), std::move(file)});
   for (size_t p = 0; p < sent->batch.parts.size(); ++p) {
-    queue_part(sent->batch.parts[p], sent->batch.workers);
+    add_part(sent->batch.parts[p], sent->batch.workers);
     for (const uint32_t w : sent->batch.workers) {
       workers_[w].on_way.push_back({sent, p});
       ++workers_[w].unsent_parts;
@@ -64,8 +73,8 @@ void RouterLoop::queue_batch(Outbox::Batch batch) {
 }
 
 // The same frames for all workers that were sent the same before.
-void RouterLoop::queue_part(const BodyPart& part,
-                            const std::vector<uint32_t>& workers) {
+void Deliveries::add_part(const BodyPart& part,
+                          const std::vector<uint32_t>& workers) {
   struct Made {
     uint64_t after;
     Verb verb;
@@ -100,51 +109,55 @@ void RouterLoop::queue_part(const BodyPart& part,
   }
 }
 
-void RouterLoop::queue_forget(uint64_t id) {
-  const auto keepers = keepers_.extract(id);
+void Deliveries::add_forget(uint64_t block) {
+  const auto keepers = keepers_.extract(block);
   if (keepers.empty()) return;
   MessageWriter message(Verb::kForget);
-  const Frame frame(message.field("id", id).finish());
+  const Frame frame(message.field("id", block).finish());
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     if (!keepers.mapped()[w]) continue;
     workers_[w].unsent.push_back({frame, Verb::kForget, 0, 0, 0});
   }
 }
 
-void RouterLoop::send_unsent(uint32_t w) {
+void Deliveries::send(uint32_t w, Host& host, RunRecorder& log) {
   Worker& worker = workers_[w];
   while (!worker.unsent.empty()) {
     const Unsent& next = worker.unsent.front();
-    if (!host_->can_send(w, next.frame.size())) return;
+    if (!host.can_send(w, next.frame.size())) return;
     // The later frames of a message cost nothing more: once it has begun, it
     // goes on, or the worker would wait for what waits for it.
     if (next.cost > 0 && worker.on_way_bytes >= kMostOnWay) return;
     if (next.verb != Verb::kForget) {
-      log_.send(w, next.first, next.last, next.frame.size(), next.verb);
+      log.send(w, next.first, next.last, next.frame.size(), next.verb);
     }
     worker.unsent_bytes -= next.cost;
     worker.on_way_bytes += next.cost;
     if (next.cost > 0) --worker.unsent_parts;
-    host_->send(w, next.frame);
+    host.send(w, next.frame);
     worker.unsent.pop_front();
   }
-  if (!input_ended_ || worker.told_end || dispatcher_.outbox().size(w) > 0) {
-    return;
-  }
-  worker.told_end = true;
-  MessageWriter end(Verb::kEnd);
-  host_->send(w, Frame(end.field("after", worker.last_seq).finish()));
 }
 
-// The worker has finished all up to `seq`. Error: it cannot have.
-Status RouterLoop::take_done(uint32_t w, uint64_t seq) {
+void Deliveries::send_end(uint32_t w, Host& host) {
+  Worker& worker = workers_[w];
+  if (!worker.unsent.empty() || worker.told_end) return;
+  worker.told_end = true;
+  MessageWriter end(Verb::kEnd);
+  host.send(w, Frame(end.field("after", worker.last_seq).finish()));
+}
+
+void Deliveries::drop_unsent() {
+  for (Worker& worker : workers_) worker.unsent.clear();
+}
+
+Status Deliveries::take_done(uint32_t w, uint64_t seq) {
   Worker& worker = workers_[w];
   if (seq > worker.last_seq) {
     return Error{"said that it has done up to seq " + std::to_string(seq) +
                  ", but was sent " + std::to_string(worker.last_seq) +
                  " at most"};
   }
-  dispatcher_.done(w, seq);
   while (worker.on_way.size() > worker.unsent_parts &&
          worker.on_way.front().body().last <= seq) {
     const size_t bytes = worker.on_way.front().body().bytes();
@@ -154,37 +167,12 @@ Status RouterLoop::take_done(uint32_t w, uint64_t seq) {
   return ok_status();
 }
 
-// "; it was at p.gt:8: y = matmul x w", the first line that it had not done.
-std::string RouterLoop::where_was(uint32_t worker) const {
-  const uint64_t done = host_->state().worker(worker).done_seq;
+std::string Deliveries::where_was(uint32_t worker, uint64_t done) const {
   for (const OnWay& on_way : workers_[worker].on_way) {
     std::string found = find_after(on_way.body(), done, on_way.sent->file);
     if (!found.empty()) return found;
   }
   return "; it had done all it was sent";
-}
-
-std::string RouterLoop::find_after(const BodyPart& part, uint64_t done,
-                                   const std::string& file) {
-  if (part.last <= done) return "";
-  uint64_t round = 0;
-  if (part.times > 1 && done > part.seq) {
-    round = std::min(part.times - 1, (done - part.seq) / part.seq_by);
-  }
-  for (; round < part.times; ++round) {
-    NumberedLines lines(part.text(), part.seq + round * part.seq_by,
-                        part.line + static_cast<int64_t>(round) * part.line_by);
-    NumberedLines::Item item;
-    for (;;) {
-      const auto more = lines.next(item);
-      if (!more.ok() || !more.value()) break;
-      if (item.seq <= done || item.text.starts_with('#')) continue;
-      return "; it was at " +
-             to_string({file, static_cast<size_t>(item.line)}) + ": " +
-             excerpt(item.text);
-    }
-  }
-  return "";
 }
 
 }  // namespace gt

@@ -1,0 +1,320 @@
+#include "route/crew.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/message.h"
+#include "base/printable.h"
+#include "base/text.h"
+#include "net/endpoint.h"
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+// Text that waits for a worker's credit, before no more input is read.
+constexpr size_t kMostUnsent = size_t{2} << 20;
+// How long a worker that has done all may be silent about it.
+constexpr int64_t kIdlePatience = 10'000;  // milliseconds
+constexpr int kEndPatience = 2000;
+
+}  // namespace
+
+Crew::Crew(const RouterOptions& options, RunRecorder& log,
+           Dispatcher& dispatcher, ResultSources& sources, Client& client)
+    : options_(options),
+      log_(log),
+      dispatcher_(dispatcher),
+      sources_(sources),
+      client_(client),
+      deliveries_(options.workers),
+      workers_(options.workers) {}
+
+Status Crew::begin() {
+  HostOptions host;
+  host.workers = options_.workers;
+  host.timing = Timing::with_silence(options_.silence);
+  host.table = std::to_string(table_digest());
+  host.session = random_token();
+  host.anyone = options_.anyone;
+  host.file = options_.files.empty() ? "" : options_.files[0];
+  if (log_.is_on()) host.clock = wall_clock;
+  const bool is_local = options_.bind.empty();
+  if (is_local) host.token = random_token();
+  const std::string token = host.token;
+  auto made = Host::make(context_, is_local ? local_endpoint() : options_.bind,
+                         std::move(host), options_.keys, options_.admits);
+  if (!made.ok()) return made.error();
+  host_ = std::move(made.value());
+  deadline_ = now_ms() + int64_t{options_.timeout} * 1000;
+  // The connection of each and, of those that are started, its process.
+  need_descriptors(size_t{2} * options_.workers + 8);
+  if (is_local) {
+    return local_.start(options_.workers,
+                        {host_->endpoint(), token, options_.worker_arguments});
+  }
+  options_.tell("gt-route: waits for " + std::to_string(options_.workers) +
+                " workers at " + host_->endpoint() + "\n");
+  return ok_status();
+}
+
+void Crew::add_to(Poller& poller) const {
+  host_->add_to(poller);
+  local_.add_to(poller);
+}
+
+int64_t Crew::wait_ms() const {
+  const int64_t limit = host_->wait_ms();
+  if (is_complete()) return limit;
+  return std::min(limit, std::max<int64_t>(0, deadline_ - now_ms()));
+}
+
+void Crew::step() {
+  check_patience();
+  host_->step();
+  say_who_is_here();
+  take_events();
+  take_ends();
+  check_idle();
+}
+
+void Crew::check_patience() {
+  if (is_complete() || now_ms() < deadline_) return;
+  lose("waited " + std::to_string(options_.timeout) + " s for all workers; " +
+       host_->state().who_is_here() +
+       "; missing: " + host_->state().who_is_missing());
+}
+
+bool Crew::all_left() const {
+  return std::ranges::all_of(workers_, &Worker::left);
+}
+
+bool Crew::is_full(uint32_t worker) const {
+  return deliveries_.unsent_bytes(worker) + dispatcher_.outbox().size(worker) >
+         kMostUnsent;
+}
+
+void Crew::send(std::vector<Outbox::Batch> batches, bool ends) {
+  for (Outbox::Batch& batch : batches) {
+    deliveries_.add(std::move(batch), *client_.source.file);
+  }
+  for (const uint64_t id : dispatcher_.take_forgotten()) {
+    deliveries_.add_forget(id);
+  }
+  for (uint32_t w = 0; w < workers_.size(); ++w) {
+    deliveries_.send(w, *host_, log_);
+    if (ends && dispatcher_.outbox().size(w) == 0) {
+      deliveries_.send_end(w, *host_);
+    }
+  }
+}
+
+// ---- what workers say -------------------------------------------------------
+
+void Crew::take_events() {
+  HostEvent event;
+  while (host_->next(event)) {
+    switch (event.kind) {
+      case HostEvent::Kind::kMessage:
+        take_message(event.worker, event.letter.message);
+        break;
+      case HostEvent::Kind::kLeft:
+        take_bye(event.worker, event.letter.message);
+        break;
+      case HostEvent::Kind::kLost:
+        lose_worker(event.worker, event.why);
+        break;
+      case HostEvent::Kind::kRefused:
+        client_.say("gt-route: " + event.why + "\n");
+        break;
+      case HostEvent::Kind::kAttached:
+        log_.attach(event.worker, status(event.worker).info,
+                    status(event.worker).epoch);
+        if (options_.verbose > 0) say_progress(event);
+        break;
+      case HostEvent::Kind::kSuspect:
+      case HostEvent::Kind::kResumed:
+        if (options_.verbose > 0) say_progress(event);
+    }
+  }
+}
+
+void Crew::say_progress(const HostEvent& event) const {
+  const char* what = event.kind == HostEvent::Kind::kAttached  ? " is here"
+                     : event.kind == HostEvent::Kind::kSuspect ? " says nothing"
+                                                               : " goes on";
+  options_.tell("gt-route: " + describe(event.worker) + what + "\n");
+}
+
+// While others are waited for: on a terminal one line that changes, else now
+// and then a line.
+void Crew::say_who_is_here() {
+  constexpr int64_t kApart = 3000;  // milliseconds
+  static const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
+  const HostState& host = host_->state();
+  if (options_.bind.empty() || told_here_ == options_.workers) return;
+  const size_t here = host.is_complete() ? options_.workers : host.here();
+  if (here == told_here_ || (!is_terminal && now_ms() < next_told_)) return;
+  told_here_ = here;
+  next_told_ = now_ms() + kApart;
+  const bool is_all = here == options_.workers;
+  std::string text = "gt-route: " + std::to_string(here) + " of " +
+                     std::to_string(options_.workers) + " workers are here";
+  if (!is_all) text += "; waits for " + host.who_is_missing();
+  options_.tell(text + (is_all ? "\n" : ""));
+}
+
+std::string Crew::describe(uint32_t worker) const {
+  return gt::describe(worker, status(worker).info);
+}
+
+void Crew::take_message(uint32_t worker, const Message& message) {
+  Status taken = ok_status();
+  if (message.verb == Verb::kResults) {
+    workers_[worker].idle_ms = 0;  // a `done` alone is a beat, and owes as much
+    taken = sources_.take(worker, message.body);
+  } else if (message.verb == Verb::kDone) {
+    taken = take_done(worker);
+  } else if (message.verb == Verb::kReport) {
+    take_report(worker, message);
+  } else if (message.verb == Verb::kRan) {
+    taken = log_.ran(worker, message);
+    if (!taken.ok()) taken = Error{"said " + taken.error().message};
+  }
+  if (taken.ok()) return;
+  lose_worker(worker, describe(worker) + " " + taken.error().message);
+}
+
+Status Crew::take_done(uint32_t worker) {
+  const uint64_t seq = status(worker).done_seq;
+  if (Status s = deliveries_.take_done(worker, seq); !s.ok()) return s;
+  dispatcher_.done(worker, seq);
+  log_.done(worker, status(worker));
+  return ok_status();
+}
+
+// Workers that share a line say the same of it.
+void Crew::take_report(uint32_t worker, const Message& message) {
+  const Exit exit = status_of(message).value();  // the host has looked
+  client_.worsen(exit);
+  const std::string at = text(message, "at");
+  const auto line = number(message, "line");
+  const Place place{std::string_view(at).substr(0, at.rfind(':')),
+                    line.ok() ? line.value() : 0};
+  if (!at.empty() && !client_.reported.is_first(place, message.body, "")) {
+    return;
+  }
+  // What has no status of its own is no failure: how often others came again.
+  if (exit == Exit::kDone) return client_.say(message.body);
+  const auto seq = number(message, "seq");
+  log_.report(worker, seq.ok() ? seq.value() : status(worker).done_seq,
+              static_cast<uint64_t>(exit), message.body);
+  client_.say(message.body);
+}
+
+void Crew::take_bye(uint32_t worker, const Message& message) {
+  workers_[worker].left = true;
+  const Exit exit = status_of(message).value();  // the host has looked
+  client_.worsen(exit);
+  const uint64_t done = status(worker).done_seq;
+  log_.bye(worker, done, static_cast<uint64_t>(exit));
+  if (deliveries_.told_end(worker) && deliveries_.has_done_all(worker, done) &&
+      !sources_.owes(worker)) {
+    return;
+  }
+  std::string why = describe(worker) + " left";
+  if (!message.body.empty()) why += ": " + printable(message.body);
+  lose_worker(worker, why);
+}
+
+// ---- how they end -----------------------------------------------------------
+
+// A worker that has done all it was sent soon says what it owes, and leaves
+// once it was told the end. Who does not is alive, but will never be done.
+void Crew::check_idle() {
+  constexpr int64_t kMostPassed = 1000;  // more is time that we slept ourselves
+  const int64_t passed =
+      std::min(now_ms() - std::exchange(idle_checked_, now_ms()), kMostPassed);
+  if (is_lost_) return;
+  for (uint32_t w = 0; w < workers_.size(); ++w) {
+    Worker& worker = workers_[w];
+    const bool owes = sources_.owes(w);
+    const bool is_waited_for =
+        !worker.left && (owes || deliveries_.told_end(w)) &&
+        deliveries_.has_done_all(w, status(w).done_seq) &&
+        status(w).waits_for.empty();
+    worker.idle_ms = is_waited_for ? worker.idle_ms + passed : 0;
+    if (worker.idle_ms >= kIdlePatience) {
+      lose_worker(w, describe(w) + " has done all it was sent, but has not " +
+                         (owes ? "sent the results that it owes" : "said bye") +
+                         " for " + seconds_text(kIdlePatience));
+    }
+  }
+}
+
+// A child that ended. What it said last may still be on its way, so its
+// connection tells whether it left in order; but not for long, and one that was
+// killed had no last words.
+void Crew::take_ends() {
+  constexpr int64_t kPatience = 1000;  // milliseconds
+  for (uint32_t w = 0; w < local_.size(); ++w) {
+    const LocalWorkers::End* end = local_.see_end(w, 0);
+    if (end == nullptr || workers_[w].left) continue;
+    const bool was_here = status(w).state != WorkerState::kAbsent;
+    const bool may_speak = was_here && !end->was_killed;
+    if (now_ms() >= end->at + (may_speak ? kPatience : 0)) {
+      lose_worker(w, end->how);
+    }
+  }
+}
+
+void Crew::lose_worker(uint32_t worker, const std::string& why) {
+  // Its connection ends a moment before the system says how it did.
+  constexpr int kMoment = 200;  // milliseconds
+  if (is_lost_) return;
+  if (worker == kNoWorker) {
+    // Nothing was begun with it: it may come back, or another may come.
+    if (host_->state().is_complete()) return lose(why);
+    told_here_ = host_->state().here();
+    return client_.say("gt-route: " + why + "\n");
+  }
+  const uint64_t done = status(worker).done_seq;
+  log_.lost(worker, done, why);
+  const bool is_gone = status(worker).state == WorkerState::kLost;
+  const LocalWorkers::End* end =
+      worker < local_.size() ? local_.see_end(worker, is_gone ? kMoment : 0)
+                             : nullptr;
+  lose((end == nullptr ? why : end->how) + deliveries_.where_was(worker, done));
+}
+
+// Once; all that comes later comes of it.
+void Crew::lose(const std::string& why) {
+  if (is_lost_) return;
+  is_lost_ = true;
+  client_.worsen(Exit::kLost);
+  client_.say("gt-route: " + why + "\n");
+  client_.results.fail(why);
+  deliveries_.drop_unsent();
+  abort(why);
+}
+
+// Those that we started have nothing to add but the rest of their traces: for
+// that they leave by themselves, and end() waits for them.
+void Crew::abort(const std::string& why) {
+  host_->abort(why);
+  if (!options_.traces || !host_->state().is_complete()) local_.kill_all();
+}
+
+void Crew::end() {
+  host_->linger(kEndPatience);
+  local_.wait_all(kEndPatience);
+  for (uint32_t w = 0; w < workers_.size(); ++w) {
+    // Who computes nothing has nothing but failures to send.
+    const bool computes = status(w).info.backend != "null";
+    if (computes && sources_.has_failed(w)) client_.worsen(Exit::kFailed);
+  }
+}
+
+}  // namespace gt
