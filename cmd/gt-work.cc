@@ -295,6 +295,11 @@ int work_remotely(Options& options) {
   if (!options.trace.empty()) {
     if (const int bad = open_trace(options, trace); bad != 0) return bad;
   }
+  // The trace then has what ran before.
+  remote.end_process = [&trace] {
+    if (trace != nullptr) trace->salvage();
+    std::_Exit(static_cast<int>(gt::Exit::kLost));
+  };
   const gt::Exit done =
       gt::run_remote_session(remote, std::move(files), options.worker, gt::say);
   return static_cast<int>(finish_trace(options, trace.get(), done));

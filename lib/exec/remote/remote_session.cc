@@ -232,8 +232,7 @@ void RemoteSession::talk() {
   }
 }
 
-// What computes ends with its instruction, or with the process; then the trace
-// has what ran before.
+// What computes ends with its instruction, or with the process.
 Exit RemoteSession::end(std::thread& decoder) {
   if (lost_.empty()) {
     decoder.join();
@@ -251,8 +250,7 @@ Exit RemoteSession::end(std::thread& decoder) {
       if (has_ended.load()) return;
       std::this_thread::sleep_for(milliseconds(10));
     }
-    if (worker_options_.trace != nullptr) worker_options_.trace->salvage();
-    std::_Exit(static_cast<int>(Exit::kLost));
+    options_.end_process();
   });
   decoder.join();
   has_ended.store(true);

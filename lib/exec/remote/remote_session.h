@@ -32,6 +32,9 @@ struct RemoteOptions {
   int threads = 1;         // of compute
   std::string isa;
   std::string backend;
+  // Called when gt-route is gone and what computes has not ended with its
+  // instruction soon after: ends the process, with Exit::kLost.
+  std::function<void()> end_process;
 };
 
 // Attaches, works until gt-route has no more, and leaves. SIGTERM drains: what
