@@ -19,7 +19,7 @@
 // workers together has nothing to wait for. While it waits, the thread answers
 // all that other workers ask, so a fetch needs no turn in the queue. What no
 // queue bounds is bounded by the decoding thread, which waits for exchanges of
-// earlier lines before it goes on (kMostOps, and Worker::kMostHeld bytes).
+// earlier lines before it goes on (kMostOps, and Exchanges::kMostHeld bytes).
 //
 // A wait has no limit while the other worker gives signs of life, for which it
 // is asked; without any sign for `patience` it counts as lost, and all that

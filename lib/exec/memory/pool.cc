@@ -1,6 +1,7 @@
 #include "exec/memory/pool.h"
 
 #include <bit>
+#include <cstdio>
 
 namespace gt {
 namespace {
@@ -9,6 +10,20 @@ constexpr size_t kStep = 64;
 constexpr uint32_t kLinear = 16;  // classes of 64 to 1024 bytes
 // Free memory up to here is kept whatever the program needs now.
 constexpr size_t kSlack = size_t{64} << 20;
+
+// "1.5 GiB", exact for what is small.
+std::string size_text(size_t bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  auto value = static_cast<double>(bytes);
+  for (; value >= 1024 && unit < 5; ++unit) value /= 1024;
+  char digits[32];
+  const int n = std::snprintf(
+      digits, sizeof digits, "%.*f",
+      value == static_cast<double>(static_cast<uint64_t>(value)) ? 0 : 1,
+      value);
+  return std::string(digits, static_cast<size_t>(n)) + " " + kUnits[unit];
+}
 
 }  // namespace
 
@@ -55,7 +70,26 @@ Buffer* Pool::new_header() {
   return header;
 }
 
+std::string Pool::shortage(const Type& type, size_t bytes) const {
+  return "out of memory: " + to_string(type) + " needs " + size_text(bytes) +
+         ", " + size_text(used_) +
+         (limit_ == 0 ? "" : " of " + size_text(limit_)) + " in use";
+}
+
 Buffer* Pool::allocate_slow(uint32_t size_class) {
+  for (;;) {
+    Buffer* buffer = free_[size_class];
+    if (buffer == nullptr || over_limit(size_class)) {
+      buffer = allocate_new(size_class);
+    } else {
+      free_[size_class] = buffer->next;
+      count(size_class);
+    }
+    if (buffer != nullptr || !owner_.reclaim()) return buffer;
+  }
+}
+
+Buffer* Pool::allocate_new(uint32_t size_class) {
   if (over_limit(size_class)) return nullptr;
   const size_t bytes = class_bytes_[size_class];
   if (bytes <= kSmall) return take_slab(size_class);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "exec/backend/backend.h"
@@ -43,6 +44,9 @@ class Pool {
     virtual void release_later(std::unique_ptr<Value> value, size_t bytes) = 0;
     // Waits for the queue, releases of it included.
     virtual void drain() = 0;
+    // Waits until buffers have been dropped that were lent to others. False:
+    // none are lent.
+    virtual bool reclaim() { return false; }
   };
 
   // `limit` in bytes; 0 is no limit.
@@ -51,7 +55,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // A buffer with no references yet; null when there is no memory.
+  // A buffer with no references yet; null when there is no memory, and none
+  // that can be waited for.
   Buffer* allocate(uint32_t size_class) {
     Buffer* buffer = free_[size_class];
     if (buffer == nullptr || over_limit(size_class)) {
@@ -73,6 +78,10 @@ class Pool {
     if (--buffer->references == 0) release(buffer);
   }
 
+  // Why there is no memory for such a value: "out of memory: f32[1000,1000]
+  // needs 3.8 MiB, 1 GiB in use". `bytes` are those that it takes.
+  std::string shortage(const Type& type, size_t bytes) const;
+
   size_t used() const { return used_; }
   size_t peak() const { return peak_; }
   size_t held() const { return held_; }  // from the backend, free or used
@@ -91,6 +100,7 @@ class Pool {
     if (used_ > peak_) peak_ = used_;
   }
   Buffer* allocate_slow(uint32_t size_class);
+  Buffer* allocate_new(uint32_t size_class);
   Buffer* take_slab(uint32_t size_class);
   void* obtain(size_t bytes);
   void trim(size_t target);

@@ -1,20 +1,13 @@
-// The fast path: a line that was seen before, to the queue.
 #include "exec/worker/worker.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/hash.h"
-#include "exec/queue/jobs.h"
+#include "ops/table.h"
+#include "spmd/labels.h"
 
 namespace gt {
 namespace {
 
-using Action = LineEntry::Action;
-
-uint64_t cost_of_text(const Type& type) {
-  return kJobCost + static_cast<uint64_t>(type.elements()) * 50;
-}
+constexpr size_t kLongLine = size_t{1} << 20;
 
 }  // namespace
 
@@ -22,263 +15,198 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
                const WorkerOptions& options)
     : backend_(backend),
       saves_(std::move(files)),
-      executor_(backend, saves_, out, std::move(reports), options.fail_fast,
-                options.trace),
-      queue_(executor_),
-      pool_(backend, *this, options.memory),
+      compute_(backend, saves_, out, std::move(reports), options.fail_fast,
+               options.trace),
+      pool_(backend, compute_, options.memory),
       registers_(pool_),
       recipes_({backend_, types_, saves_}, options.caches),
       decoder_(registers_, types_, recipes_),
       placed_decoder_(decoder_, registers_, types_),
-      lines_(options.caches ? kLineSets : 1),
-      seen_(options.caches),
-      caches_(options.caches),
-      trace_(options.trace) {}
+      trace_(options.trace, compute_),
+      lines_(registers_, meshes_, compute_, trace_, options.caches),
+      issuer_(compute_, pool_, registers_, types_, trace_),
+      caches_(options.caches) {}
+
+Worker::~Worker() {
+  abort("the worker ends");
+  compute_.drain();
+}
+
+// ---- among others -----------------------------------------------------------
+
+void Worker::attach(const Attachment& attachment) {
+  Company& company = company_.emplace(
+      attachment, BuilderContext{attachment.backend, types_, saves_}, caches_);
+  company.exchanges.emplace(attachment, compute_, pool_, registers_, trace_,
+                            backend_.has_data());
+  placed_decoder_.join(company.hosting, company.programs);
+  lines_.join(company.hosting);
+  issuer_.join(*company.exchanges);
+}
+
+Status Worker::meet() {
+  return company_ ? company_->exchanges->engine().connect() : ok_status();
+}
+
+comm::Waiting Worker::waiting() const {
+  return company_ ? company_->exchanges->engine().waiting() : comm::Waiting{};
+}
+
+void Worker::abort(const std::string& why) {
+  if (company_) company_->exchanges->engine().abort(why);
+}
+
+// ---- a line -----------------------------------------------------------------
 
 void Worker::line(std::string_view text, const std::string* file,
                   uint64_t number, uint64_t seq) {
-  seq_ = seq;
+  compute_.set_seq(seq);
   if (text.empty()) return;
-  const Split parts = split_notes(text);
+  const NotedText parts = split_notes(text);
+  Where origin{file, number};
   if (parts.text.empty()) {
-    if (!parts.notes.empty()) take_comment(parts.notes, file, number);
+    if (!parts.notes.empty()) take_comment(parts.notes, origin);
     return;
   }
   ++stats_.lines;
-  const Where origin{file, number};
-  const bool may_be_kept = caches_ && parts.text.size() <= kMaxCachedLine;
+  const bool may_be_kept = lines_.may_keep(parts.text);
   const uint64_t hash = may_be_kept ? hash_bytes(parts.text) : 0;
-  if (may_be_kept && parts.is_clean && run_cached(parts, hash, origin)) return;
+  if (may_be_kept && parts.is_clean) {
+    if (LineEntry* entry = lines_.find(parts, hash, origin)) {
+      return issuer_.issue(*entry, origin);
+    }
+  }
   decode(text, parts, hash, origin);
+  // What a literal of millions of numbers took is not kept.
+  if (text.size() < kLongLine) return;
+  line_ = Line{};
+  decoder_.forget_line();
 }
 
-bool Worker::run_cached(const Split& parts, uint64_t hash, Where origin) {
-  LineEntry* entry = lines_.find(hash, parts.text);
-  if (entry == nullptr || !is_valid(*entry)) return false;
-  if (!parts.notes.empty()) {
-    if (parts.notes != entry->notes && !check_notes(*entry, parts.notes)) {
-      return false;
-    }
-    if (entry->at.file != nullptr) origin = entry->at;
-  } else if (!entry->exchange_notes.empty()) {
-    return false;
-  } else if (trace_ != nullptr && !entry->notes.empty()) {
-    take_notes(*entry, {}, {});
+// A line that was not seen before, or whose types changed.
+void Worker::decode(std::string_view whole, const NotedText& parts,
+                    uint64_t hash, Where origin) {
+  ++stats_.decoded;
+  if (types_.size() > kMaxTypes || lines_.is_full()) reset_tables();
+  registers_.begin_line();
+  const Status parsed = parse_line(whole, line_);
+  if (!parsed.ok()) return reject_line(line_, parsed.error(), whole, origin);
+  const Where at = lines_.place_of(line_);
+  if (at.file != nullptr) origin = at;
+  if (is_declaration(statement_of(line_.op))) {
+    const Status s = meshes_.take(line_);
+    if (!s.ok()) reject_line(line_, s.error(), whole, origin);
+    return;
   }
-  act(*entry, origin);
-  return true;
-}
-
-bool Worker::is_valid(const LineEntry& entry) const {
-  if (entry.action == Action::kParts) {
-    return entry.mesh_version == placement_version() &&
-           std::all_of(entry.parts.begin(), entry.parts.end(),
-                       [this](const auto& part) { return is_valid(*part); });
-  }
-  for (const LineResult& result : entry.results) {
-    if (registers_[result.id].stamp.generation != result.generation) {
-      return false;
-    }
-  }
-  if (entry.action == Action::kFree) {
-    for (const LineOperand& operand : entry.operands) {
-      const Register& r = registers_[operand.id];
-      if (!r.is_live() || r.stamp.generation != operand.stamp.generation) {
-        return false;
-      }
-    }
-    return true;
-  }
-  for (const LineOperand& operand : entry.operands) {
-    if (operand.is_register && registers_[operand.id].stamp != operand.stamp) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void Worker::act(LineEntry& entry, Where origin) {
-  switch (entry.action) {
-    case Action::kRun:
-      return run(entry, origin);
-    case Action::kFree:
-      for (const LineOperand& o : entry.operands) registers_.release(o.id);
-      return;
-    case Action::kFail:
-      return fail_results(entry,
-                          std::make_shared<const std::string>(entry.label));
-    case Action::kPrintFailure:
-      return enqueue_job(print_failure_job(entry.label, entry.message),
-                         kJobCost);
-    case Action::kExchange:
-      (void)begin(entry, origin);
-      return;
-    case Action::kParts:
-      for (const auto& part : entry.parts) act(*part, origin);
-      return;
-    case Action::kPrint:
-    case Action::kSave:
-      return entry.crossing != nullptr ? output_exchanged(entry, origin)
-             : entry.recipe != nullptr ? output_made(entry, origin)
-                                       : output(entry, origin);
-  }
-}
-
-void Worker::output(LineEntry& entry, const Where& origin) {
-  if (unadopted_ > 0) adopt_operands(entry);
-  const Register& r = registers_[entry.operands[0].id];
-  output_value(entry, origin, types_[r.stamp.type].type, *r.buffer->value);
-}
-
-void Worker::output_value(LineEntry& entry, const Where& origin,
-                          const Type& type, const Value& value) {
-  const bool prints = entry.action == Action::kPrint;
-  std::unique_ptr<Job> job =
-      prints ? print_job(entry.label, type, value)
-             : save_job(origin, entry.text, entry.label, type, value);
-  if (trace_ != nullptr) {
-    job = traced(std::move(job), entry, origin,
-                 static_cast<double>(type.bytes()));
-  }
-  enqueue_job(std::move(job), cost_of_text(type));
-}
-
-// print and save of what the entry's recipe puts together.
-void Worker::output_made(LineEntry& entry, const Where& origin) {
-  if (!take_blocks(entry, origin)) {
-    if (entry.action != Action::kPrint) return;
-    const std::string why = to_string(origin.place()) + ": out of memory";
-    return enqueue_job(print_failure_job(entry.label, why), kJobCost);
-  }
-  if (unadopted_ > 0) adopt_operands(entry);
-  if (!entry.recipe->steps.empty()) enqueue(entry, origin);
-  const RecipeResult& result = entry.recipe->results[0];
-  const auto value = static_cast<size_t>(result.value);
-  const size_t arguments = entry.recipe->arguments;
-  const Buffer* buffer = value < arguments
-                             ? registers_[entry.operands[value].id].buffer
-                             : blocks_[value - arguments];
-  output_value(entry, origin, types_[result.type].type, *buffer->value);
-  for (Buffer* block : blocks_) pool_.drop(block);
-}
-
-void Worker::run(LineEntry& entry, const Where& origin) {
-  if (!take_blocks(entry, origin)) return;
-  const Recipe& recipe = *entry.recipe;
-  if (!recipe.steps.empty()) {
-    if (unadopted_ > 0) adopt_operands(entry);
-    enqueue(entry, origin);
-  } else if (trace_ != nullptr) {  // another name of a value
-    enqueue_job(traced(nullptr, entry, origin, recipe.line_bytes), 0);
-  }
-  bind_results(entry);
-}
-
-// Memory for what the recipe writes: of an operand that dies here, or new. Each
-// block is referenced until the results are bound.
-bool Worker::take_blocks(const LineEntry& entry, const Where& origin) {
-  blocks_.clear();
-  const std::vector<Block>& blocks = entry.recipe->blocks;
-  for (size_t b = 0; b < blocks.size(); ++b) {
-    Buffer* buffer = nullptr;
-    if (entry.in_place[b] >= 0) {
-      const auto lender = static_cast<size_t>(entry.in_place[b]);
-      buffer = registers_[entry.operands[lender].id].buffer;
-      if (buffer->references != 1) buffer = nullptr;
-    }
-    if (buffer == nullptr) buffer = allocate(blocks[b].size_class);
-    if (buffer == nullptr) {
-      out_of_memory(entry, origin, blocks[b]);
-      return false;
-    }
-    Pool::retain(buffer);
-    blocks_.push_back(buffer);
-  }
-  return true;
-}
-
-void Worker::enqueue(LineEntry& entry, const Where& origin) {
-  const Recipe& recipe = *entry.recipe;
-  const size_t values = recipe.arguments + blocks_.size();
-  const size_t words = kTaskWords + values + (trace_ != nullptr ? 1 : 0);
-  const TraceText* text =
-      trace_ == nullptr
-          ? nullptr
-          : trace_text(entry, origin, recipe.line_bytes, recipe.line_flops);
-  std::vector<uint64_t> big;  // of what does not fit into the ring
-  if (words > Queue::kMaxRecord) big.resize(words);
-  uint64_t* record = big.empty() ? queue_.reserve(words) : big.data();
-  auto* task = reinterpret_cast<TaskRecord*>(record);
-  task->head = head_of(big.empty() ? words : 0, kTaskRecord, origin.line);
-  task->file = origin.file;
-  task->recipe = &recipe;
-  task->text = entry.text.data();
-  task->text_size = entry.text.size();
-  task->seq = seq_;
-  Value** to = task->values();
-  for (const LineOperand& operand : entry.operands) {
-    *to++ = operand.is_register ? registers_[operand.id].buffer->value
-                                : operand.value;
-  }
-  for (const Buffer* buffer : blocks_) *to++ = buffer->value;
-  if (trace_ != nullptr) record[words - 1] = reinterpret_cast<uint64_t>(text);
-  ++stats_.tasks;
-  stats_.flops += recipe.flops;
-  if (big.empty()) {
-    queue_.commit(words, recipe.cost);
+  Decoding decoding = decode_parsed(parts.text);
+  if (decoding.entry != nullptr) {
+    lines_.set_notes(*decoding.entry, line_, parts.notes, at);
+    issuer_.issue(*decoding.entry, origin);
+    lines_.add(std::move(decoding.entry), hash);
+  } else if (decoding.poison != nullptr) {
+    fail_line(line_, decoding.poison);
   } else {
-    enqueue_job(task_job(std::move(big)), recipe.cost);
+    reject_line(line_, decoding.error, whole, origin);
   }
 }
 
-void Worker::bind_results(const LineEntry& entry) {
-  const Recipe& recipe = *entry.recipe;
-  // All new values are held before an old one goes, which may be one of them.
-  new_values_.clear();
-  for (const RecipeResult& result : recipe.results) {
-    const auto value = static_cast<size_t>(result.value);
-    Buffer* buffer = value < recipe.arguments
-                         ? registers_[entry.operands[value].id].buffer
-                         : blocks_[value - recipe.arguments];
-    Pool::retain(buffer);
-    new_values_.push_back(buffer);
+Decoding Worker::decode_parsed(std::string_view text) {
+  if (is_placed(line_)) {
+    return placed_decoder_.decode(line_, text, meshes_.of(line_));
   }
-  for (size_t r = 0; r < new_values_.size(); ++r) {
-    registers_.bind(entry.results[r].id, new_values_[r],
-                    recipe.results[r].type);
+  // A value that goes to another worker; on a worker of its own a copy.
+  const bool is_transfer = company_ && line_.note("from") != nullptr &&
+                           collective_of(line_.op) == Collective::kCopy;
+  return is_transfer ? placed_decoder_.decode_transfer(line_, text)
+                     : decoder_.decode(line_, text);
+}
+
+// Tables that only grow start afresh; the program does not notice.
+void Worker::reset_tables() {
+  while (company_ && company_->exchanges->wait_and_reap()) {
   }
-  for (Buffer* buffer : blocks_) pool_.drop(buffer);
+  compute_.drain();
+  lines_.clear();
+  recipes_.clear();
+  if (company_) company_->programs.clear();
+  registers_.renumber_types(types_);
 }
 
-void Worker::enqueue_job(std::unique_ptr<Job> job, uint64_t cost) {
-  uint64_t* record = queue_.reserve(kJobWords);
-  auto* to = reinterpret_cast<JobRecord*>(record);
-  to->head = head_of(kJobWords, kJobRecord, 0);
-  to->job = job.release();
-  to->seq = seq_;
-  queue_.commit(kJobWords, cost);
+// ---- what fails -------------------------------------------------------------
+
+void Worker::reject_line(const Line& line, const Error& error,
+                         std::string_view text, const Where& origin) {
+  fail_line(line,
+            compute_.fail(origin, error, std::string(text), Exit::kRejected));
 }
 
-void Worker::release_later(std::unique_ptr<Value> value, size_t bytes) {
-  enqueue_job(release_job(std::move(value), bytes), kJobCost);
+// What the line would bind and print here has that fault.
+void Worker::fail_line(const Line& line, const Fault& fault) {
+  const auto is_mine = [this, &line](int64_t rank) {
+    return !company_ || company_->hosting.is_mine(space_name(line), rank);
+  };
+  for (const std::string& name : bound_names(line, is_mine)) {
+    registers_.fail(registers_.obtain(name), fault);
+  }
+  if (statement_of(line.op) != Statement::kPrint) return;
+  for (const std::string& label : print_labels(line, is_mine)) {
+    compute_.add(print_failure_job(label, *fault));
+  }
 }
 
-void Worker::drain() { queue_.drain(); }
+void Worker::reject(std::string_view beginning, std::string message,
+                    const std::string* file, uint64_t number) {
+  reject_line({}, {std::move(message), 0}, beginning, {file, number});
+}
+
+// ---- comments ---------------------------------------------------------------
+
+void Worker::take_comment(std::string_view text, const Where& origin) {
+  if (company_) {
+    const Status taken = take_control(text, origin);
+    if (!taken.ok()) {
+      (void)compute_.fail(origin, taken.error(), std::string(text),
+                          Exit::kRejected);
+    }
+  }
+  if (marks_.take(text) != Marks::Mark::kBadVersion) return;
+  reject(text, "a stream of this version cannot be read; gt 1 is known",
+         origin.file, origin.line);
+}
+
+// Comments that workers heed.
+Status Worker::take_control(std::string_view text, const Where& origin) {
+  if (text.starts_with("#ranks ")) {
+    return company_->hosting.take(text.substr(7));
+  }
+  if (!text.starts_with("#fence ")) return ok_status();
+  return company_->exchanges->fence(text.substr(7), origin);
+}
+
+// ---- between lines ----------------------------------------------------------
+
+void Worker::idle() {
+  if (company_) company_->exchanges->reap();
+  compute_.kick();
+}
 
 void Worker::after_lines(std::function<void()> call) {
-  enqueue_job(call_job(std::move(call)), kJobCost);
+  compute_.add(call_job(std::move(call)));
 }
 
 Exit Worker::finish() {
-  reap_all();
-  enqueue_job(flush_job(), kJobCost);
-  queue_.drain();
-  executor_.report_counts(marks_.opened());
-  return executor_.status();
+  while (company_ && company_->exchanges->wait_and_reap()) {
+  }
+  compute_.add(flush_job());
+  compute_.drain();
+  compute_.executor().report_counts(marks_.opened());
+  return compute_.executor().status();
 }
 
 WorkerStats Worker::stats() const {
   WorkerStats stats = stats_;
+  stats.tasks = issuer_.tasks();
+  stats.flops = issuer_.flops();
   stats.peak_bytes = pool_.peak();
   return stats;
 }

@@ -1,0 +1,21 @@
+#include "exec/queue/compute_queue.h"
+
+namespace gt {
+
+void ComputeQueue::add(std::unique_ptr<Job> job, uint64_t cost) {
+  auto* to = reinterpret_cast<JobRecord*>(queue_.reserve(kJobWords));
+  to->head = head_of(kJobWords, kJobRecord, 0);
+  to->job = job.release();
+  to->seq = seq_;
+  queue_.commit(kJobWords, cost);
+}
+
+Fault ComputeQueue::fail(const Where& origin, Error error, std::string line,
+                         Exit status) {
+  auto fault = std::make_shared<const std::string>(to_string(origin.place()) +
+                                                   ": " + error.message);
+  add(report_job(origin, std::move(error), std::move(line), status));
+  return fault;
+}
+
+}  // namespace gt

@@ -1,0 +1,300 @@
+#include "exec/worker/exchanges.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "exec/comm/jobs.h"
+#include "stream/line.h"
+
+namespace gt {
+namespace {
+
+using comm::ExchangeRun;
+
+size_t bytes_held(const ExchangeRun& run) {
+  size_t bytes = 0;
+  for (const Buffer* buffer : run.held) {
+    bytes += class_bytes(buffer->size_class);
+  }
+  return bytes;
+}
+
+// Why result `t` will not be made, if that is known before the exchange runs.
+Fault known_fault(const ExchangeRun& run, size_t t) {
+  if (run.made.back()[t].fault != nullptr) return run.made.back()[t].fault;
+  // The output is an operand, or what was made of none.
+  for (size_t s = run.made.size(); s-- > 0;) {
+    const auto own =
+        static_cast<size_t>(run.exchange->parts[s].targets[t].inputs[0].own);
+    if (s == 0) return run.shown[own].fault;
+    t = own;
+    if (run.made[s - 1][t].fault != nullptr) return run.made[s - 1][t].fault;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Exchanges::Exchanges(const Attachment& attachment, ComputeQueue& compute,
+                     Pool& pool, Registers& registers, LineTrace& trace,
+                     bool has_data)
+    : compute_(compute),
+      pool_(pool),
+      registers_(registers),
+      trace_(trace),
+      self_(attachment.self),
+      workers_(attachment.workers),
+      engine_({attachment.self, attachment.workers, &attachment.link,
+               attachment.arena, has_data, attachment.names,
+               attachment.patience, attachment.watch}) {
+  compute_.set_reclaim([this] { return wait_and_reap(); });
+}
+
+Exchanges::~Exchanges() { compute_.set_reclaim({}); }
+
+Status Exchanges::fence(std::string_view words, const Where& origin) {
+  std::vector<unsigned> workers;
+  const size_t quoted = std::min(words.find('"'), words.size());
+  const std::string file = unquote(words.substr(quoted));
+  words = words.substr(0, quoted);
+  const auto next = [&words] { return take_word(words, " \t,"); };
+  for (std::string_view word = next(); !word.empty(); word = next()) {
+    unsigned number = 0;
+    if (!read_number(word, number) || number >= workers_) {
+      return Error{"#fence: '" + std::string(word) + "' is no worker"};
+    }
+    workers.push_back(number);
+  }
+  if (workers.size() < 2) return Error{"usage: #fence FROM TO,... FILE"};
+  comm::Transfer transfer;
+  transfer.from = workers[0];
+  transfer.to.assign(workers.begin() + 1, workers.end());
+  transfer.type = {Dtype::kU8, {0}};
+  transfer.what = "the lines before";
+  std::erase(transfer.to, transfer.from);
+  auto exchange = comm::make_exchange(transfer, self_);
+  exchange->op = "fence";
+  LineEntry entry;
+  entry.text = "";
+  entry.label = file;
+  entry.crossing = std::make_unique<LineExchange>();
+  const comm::Part& part = exchange->parts[0];
+  if (!part.exports.empty()) {
+    entry.operands.emplace_back();
+    entry.crossing->faults.emplace_back();
+    compute_.add(flush_job());  // saves that wait are written
+  }
+  const bool waits = !part.targets.empty();
+  entry.crossing->exchange = std::move(exchange);
+  const auto run = begin(entry, origin);
+  if (!waits) return ok_status();
+  adopt(*run);
+  if (!file.empty()) compute_.add(comm::take_saves_job(run, file));
+  return ok_status();
+}
+
+// ---- an exchange ------------------------------------------------------------
+
+std::shared_ptr<ExchangeRun> Exchanges::begin(LineEntry& entry,
+                                              const Where& origin) {
+  reap();
+  auto run = std::make_shared<ExchangeRun>();
+  run->exchange = entry.crossing->exchange;
+  run->seq = compute_.seq();
+  run->where = origin;
+  trace_.add_text(entry, *run);
+  show(entry, *run);
+  make_room(entry, *run);
+  bind_made(entry, *run);
+  start(run);
+  return run;
+}
+
+// The operands, whatever became of them: others wait for them.
+void Exchanges::show(const LineEntry& entry, ExchangeRun& run) {
+  for (size_t e = 0; e < entry.operands.size(); ++e) {
+    ExchangeRun::Shown& shown = run.shown.emplace_back();
+    const LineOperand& operand = entry.operands[e];
+    const std::string& why = entry.crossing->faults[e];
+    if (!why.empty()) {
+      shown.fault =
+          compute_.fail(run.where, Error{why}, entry.text, Exit::kRejected);
+      run.operands.push_back(nullptr);
+      continue;
+    }
+    if (!operand.is_register) {  // of a fence
+      if (!entry.label.empty()) {
+        compute_.add(comm::tell_saves_job(run.shared_from_this(), entry.label));
+      }
+      run.operands.push_back(nullptr);
+      continue;
+    }
+    const Register& r = registers_[operand.id];
+    run.operands.push_back(r.buffer);
+    if (r.has_failed()) {
+      shown.fault = registers_.failure_of(operand.id);
+      continue;
+    }
+    shown.value = r.buffer->value;
+    if (r.buffer->pending != nullptr) {
+      shown.from = r.buffer->pending->shared_from_this();
+      const auto& results = shown.from->results;
+      shown.from_target = static_cast<uint32_t>(
+          std::find(results.begin(), results.end(), r.buffer) -
+          results.begin());
+    }
+    Pool::retain(r.buffer);
+    run.held.push_back(r.buffer);
+  }
+}
+
+// Memory for all that is made, step by step. Where there is none, the target
+// fails and the exchange goes on.
+void Exchanges::make_room(const LineEntry& entry, ExchangeRun& run) {
+  std::vector<Buffer*> values = run.operands;
+  for (const comm::Part& part : run.exchange->parts) {
+    std::vector<Buffer*> outputs;
+    std::vector<ExchangeRun::Made>& all = run.made.emplace_back();
+    for (const comm::Target& target : part.targets) {
+      ExchangeRun::Made& made = all.emplace_back();
+      if (target.is_shared()) {
+        Buffer* value = values[static_cast<size_t>(target.inputs[0].own)];
+        made.is_shared = true;
+        if (value != nullptr) made.output = value->value;
+        outputs.push_back(value);
+        continue;
+      }
+      Buffer* output = hold_target(target, run, made);
+      if (output == nullptr) {
+        const std::string why =
+            run.exchange->op + ": " +
+            pool_.shortage(target.output, target.output.bytes());
+        made.fault =
+            compute_.fail(run.where, Error{why}, entry.text, Exit::kFailed);
+      } else {
+        made.output = output->value;
+      }
+      outputs.push_back(output);
+    }
+    values = std::move(outputs);
+  }
+  run.results = std::move(values);
+}
+
+// The target's output; null when there is not enough memory.
+Buffer* Exchanges::hold_target(const comm::Target& target, ExchangeRun& run,
+                               ExchangeRun::Made& made) {
+  if (target.program == nullptr) {
+    return hold(size_class_of(target.output.bytes()), run);
+  }
+  for (const comm::Input& input : target.inputs) {
+    const bool is_fetched = input.own < 0 && !engine_.is_mapped(input.worker);
+    made.packs.push_back(nullptr);
+    if (!is_fetched && input.region.is_contiguous()) continue;
+    const Buffer* pack = hold(size_class_of(input.region.bytes()), run);
+    if (pack == nullptr) return nullptr;
+    made.packs.back() = pack->value->data;
+  }
+  const Recipe& recipe = *target.program;
+  std::vector<Buffer*> blocks;
+  for (const Block& block : recipe.blocks) {
+    blocks.push_back(hold(block.size_class, run));
+    if (blocks.back() == nullptr) return nullptr;
+    made.blocks.push_back(blocks.back()->value);
+  }
+  return blocks[static_cast<size_t>(recipe.results[0].value) -
+                recipe.arguments];
+}
+
+Buffer* Exchanges::hold(uint32_t size_class, ExchangeRun& run) {
+  Buffer* buffer = pool_.allocate(size_class);
+  if (buffer == nullptr) return nullptr;
+  Pool::retain(buffer);
+  run.held.push_back(buffer);
+  return buffer;
+}
+
+// Registers get their values-to-be, or the failures that are known already.
+void Exchanges::bind_made(const LineEntry& entry, ExchangeRun& run) {
+  for (size_t i = 0; i < entry.results.size(); ++i) {
+    const uint32_t t = entry.crossing->targets[i];
+    Buffer* buffer = run.results[t];
+    if (buffer == nullptr) {
+      registers_.fail(entry.results[i].id, known_fault(run, t));
+      continue;
+    }
+    Pool::retain(buffer);
+    registers_.bind(entry.results[i].id, buffer, entry.crossing->types[i]);
+  }
+}
+
+void Exchanges::start(const std::shared_ptr<ExchangeRun>& run) {
+  // A result that is an operand waits for what that waits for.
+  for (size_t t = 0; t < run->results.size(); ++t) {
+    Buffer* buffer = run->results[t];
+    const bool is_operand =
+        std::find(run->operands.begin(), run->operands.end(), buffer) !=
+        run->operands.end();
+    if (buffer == nullptr || is_operand) {
+      run->results[t] = nullptr;
+    } else {
+      buffer->pending = run.get();
+    }
+  }
+  ++unadopted_;
+  ++outstanding_;
+  held_ += bytes_held(*run);
+  compute_.add(comm::start_job(engine_, run), Queue::kWakeCost);
+}
+
+// Compute waits here, unless it did before.
+void Exchanges::adopt(ExchangeRun& run) {
+  if (run.is_adopted) return;
+  run.is_adopted = true;
+  --unadopted_;
+  std::vector<Value*> results;
+  for (Buffer* buffer : run.results) {
+    results.push_back(buffer == nullptr ? nullptr : buffer->value);
+    if (buffer != nullptr) buffer->pending = nullptr;
+  }
+  compute_.add(comm::adopt_job(run.shared_from_this(), std::move(results)),
+               Queue::kWakeCost);
+}
+
+void Exchanges::adopt_each(const LineEntry& entry) {
+  for (const LineOperand& operand : entry.operands) {
+    if (!operand.is_register) continue;
+    const Buffer* buffer = registers_[operand.id].buffer;
+    if (buffer != nullptr && buffer->pending != nullptr) {
+      adopt(*buffer->pending);
+    }
+  }
+}
+
+// ---- what was lent comes back -----------------------------------------------
+
+void Exchanges::reap() {
+  if (outstanding_ == 0) return;
+  for (const auto& run : engine_.take_finished()) {
+    if (run->results.empty() && !run->error && !run->is_adopted) {
+      run->is_adopted = true;  // compute has no use for it
+      --unadopted_;
+    }
+    adopt(*run);
+    held_ -= bytes_held(*run);
+    for (Buffer* buffer : run->held) pool_.drop(buffer);
+    --outstanding_;
+  }
+  while (is_full()) wait_and_reap();
+}
+
+bool Exchanges::wait_and_reap() {
+  if (outstanding_ == 0) return false;
+  compute_.kick();
+  engine_.wait_finished();
+  const size_t before = outstanding_;
+  reap();
+  return outstanding_ < before;
+}
+
+}  // namespace gt

@@ -1,0 +1,220 @@
+#include "exec/worker/issuer.h"
+
+namespace gt {
+namespace {
+
+using Action = LineEntry::Action;
+
+uint64_t cost_of_text(const Type& type) {
+  return kJobCost + static_cast<uint64_t>(type.elements()) * 50;
+}
+
+}  // namespace
+
+void Issuer::issue(LineEntry& entry, const Where& origin) {
+  switch (entry.action) {
+    case Action::kRun:
+      return run(entry, origin);
+    case Action::kFree:
+      for (const LineOperand& o : entry.operands) registers_.release(o.id);
+      return;
+    case Action::kFail:
+      return fail_results(entry,
+                          std::make_shared<const std::string>(entry.label));
+    case Action::kPrintFailure:
+      return compute_.add(print_failure_job(entry.label, entry.message));
+    case Action::kExchange:
+      (void)exchanges_->begin(entry, origin);
+      return;
+    case Action::kParts:
+      for (const auto& part : entry.parts) issue(*part, origin);
+      return;
+    case Action::kPrint:
+    case Action::kSave:
+      return entry.crossing != nullptr ? output_exchanged(entry, origin)
+             : entry.recipe != nullptr ? output_made(entry, origin)
+                                       : output(entry, origin);
+  }
+}
+
+void Issuer::run(LineEntry& entry, const Where& origin) {
+  if (!take_blocks(entry, origin)) return;
+  const Recipe& recipe = *entry.recipe;
+  if (!recipe.steps.empty()) {
+    adopt_operands(entry);
+    enqueue(entry, origin);
+  } else if (trace_.is_on()) {  // another name of a value
+    compute_.add(trace_.traced(nullptr, entry, origin, recipe.line_bytes), 0);
+  }
+  bind_results(entry);
+  drop_blocks();
+}
+
+// ---- print and save ---------------------------------------------------------
+
+void Issuer::output(LineEntry& entry, const Where& origin) {
+  adopt_operands(entry);
+  const Register& r = registers_[entry.operands[0].id];
+  write(entry, origin, types_[r.stamp.type].type, *r.buffer->value);
+}
+
+// Of what the entry's recipe puts together.
+void Issuer::output_made(LineEntry& entry, const Where& origin) {
+  if (!take_blocks(entry, origin)) {
+    if (entry.action != Action::kPrint) return;
+    const std::string why = to_string(origin.place()) + ": out of memory";
+    return compute_.add(print_failure_job(entry.label, why));
+  }
+  adopt_operands(entry);
+  if (!entry.recipe->steps.empty()) enqueue(entry, origin);
+  const RecipeResult& result = entry.recipe->results[0];
+  write(entry, origin, types_[result.type].type,
+        *buffer_of(entry, result)->value);
+  drop_blocks();
+}
+
+// Of what was put together from several workers.
+void Issuer::output_exchanged(LineEntry& entry, const Where& origin) {
+  const auto run = exchanges_->begin(entry, origin);
+  exchanges_->adopt(*run);
+  exchanges_->adopt_operands(entry);  // of which it may be one
+  const comm::ExchangeRun::Made& made = run->made.back()[0];
+  if (made.output != nullptr) {
+    return write(entry, origin, types_[entry.crossing->types[0]].type,
+                 *made.output);
+  }
+  if (entry.action != Action::kPrint) return;
+  compute_.add(print_failure_job(entry.label, *made.fault));
+}
+
+void Issuer::write(LineEntry& entry, const Where& origin, const Type& type,
+                   const Value& value) {
+  const bool prints = entry.action == Action::kPrint;
+  std::unique_ptr<Job> job =
+      prints ? print_job(entry.label, type, value)
+             : save_job(origin, entry.text, entry.label, type, value);
+  if (trace_.is_on()) {
+    job = trace_.traced(std::move(job), entry, origin,
+                        static_cast<double>(type.bytes()));
+  }
+  compute_.add(std::move(job), cost_of_text(type));
+}
+
+// ---- memory -----------------------------------------------------------------
+
+// Memory for what the recipe writes: of an operand that dies here, or new.
+bool Issuer::take_blocks(const LineEntry& entry, const Where& origin) {
+  blocks_.clear();
+  const std::vector<Block>& blocks = entry.recipe->blocks;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    Buffer* buffer = lent_by(entry, b);
+    if (buffer == nullptr) buffer = pool_.allocate(blocks[b].size_class);
+    if (buffer == nullptr) {
+      drop_blocks();
+      const std::string why = entry.recipe->op->name + ": " +
+                              pool_.shortage(types_[blocks[b].type].type,
+                                             class_bytes(blocks[b].size_class));
+      fail_results(
+          entry, compute_.fail(origin, Error{why}, entry.text, Exit::kFailed));
+      return false;
+    }
+    Pool::retain(buffer);
+    blocks_.push_back(buffer);
+  }
+  return true;
+}
+
+Buffer* Issuer::lent_by(const LineEntry& entry, size_t block) const {
+  if (entry.in_place[block] < 0) return nullptr;
+  const auto lender = static_cast<size_t>(entry.in_place[block]);
+  Buffer* buffer = registers_[entry.operands[lender].id].buffer;
+  return buffer->references == 1 ? buffer : nullptr;
+}
+
+void Issuer::drop_blocks() {
+  for (Buffer* buffer : blocks_) pool_.drop(buffer);
+  blocks_.clear();
+}
+
+// ---- the task ---------------------------------------------------------------
+
+void Issuer::enqueue(LineEntry& entry, const Where& origin) {
+  const Recipe& recipe = *entry.recipe;
+  const TraceText* text =
+      trace_.is_on()
+          ? trace_.text_of(entry, origin, recipe.line_bytes, recipe.line_flops)
+          : nullptr;
+  const size_t words =
+      kTaskWords + entry.operands.size() + blocks_.size() + (text != nullptr);
+  ++tasks_;
+  flops_ += recipe.flops;
+  uint64_t* record = compute_.reserve(words);
+  std::vector<uint64_t> great;
+  if (record == nullptr) [[unlikely]] {
+    great.resize(words);
+    record = great.data();
+  }
+  reinterpret_cast<TaskRecord*>(record)->head =
+      head_of(great.empty() ? words : 0, kTaskRecord, origin.line);
+  fill(entry, origin, record);
+  if (text != nullptr) record[words - 1] = reinterpret_cast<uint64_t>(text);
+  if (great.empty()) {
+    compute_.commit(words, recipe.cost);
+  } else {
+    compute_.add_great(std::move(great), recipe.cost);
+  }
+}
+
+// All of a task's record but its head and its trace.
+void Issuer::fill(const LineEntry& entry, const Where& origin,
+                  uint64_t* record) {
+  auto* task = reinterpret_cast<TaskRecord*>(record);
+  task->file = origin.file;
+  task->recipe = entry.recipe.get();
+  task->text = entry.text.data();
+  task->text_size = entry.text.size();
+  task->seq = compute_.seq();
+  Value** to = task->values();
+  for (const LineOperand& operand : entry.operands) {
+    *to++ = operand.is_register ? registers_[operand.id].buffer->value
+                                : operand.value;
+  }
+  for (const Buffer* buffer : blocks_) *to++ = buffer->value;
+}
+
+// ---- results ----------------------------------------------------------------
+
+Buffer* Issuer::buffer_of(const LineEntry& entry,
+                          const RecipeResult& result) const {
+  const auto value = static_cast<size_t>(result.value);
+  const size_t arguments = entry.recipe->arguments;
+  return value < arguments ? registers_[entry.operands[value].id].buffer
+                           : blocks_[value - arguments];
+}
+
+void Issuer::bind_results(const LineEntry& entry) {
+  const std::vector<RecipeResult>& results = entry.recipe->results;
+  if (results.size() == 1) {
+    Buffer* buffer = buffer_of(entry, results[0]);
+    Pool::retain(buffer);
+    return registers_.bind(entry.results[0].id, buffer, results[0].type);
+  }
+  // All new values are held before an old one goes, which may be one of them.
+  const size_t blocks = blocks_.size();
+  for (const RecipeResult& result : results) {
+    blocks_.push_back(buffer_of(entry, result));
+    Pool::retain(blocks_.back());
+  }
+  for (size_t r = 0; r < results.size(); ++r) {
+    registers_.bind(entry.results[r].id, blocks_[blocks + r], results[r].type);
+  }
+  blocks_.resize(blocks);
+}
+
+void Issuer::fail_results(const LineEntry& entry, const Fault& fault) {
+  for (const LineResult& result : entry.results) {
+    registers_.fail(result.id, fault);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,68 @@
+// From a decoded line to the queue: the fast path of a worker.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exec/decode/line_entry.h"
+#include "exec/queue/compute_queue.h"
+#include "exec/worker/exchanges.h"
+#include "exec/worker/line_trace.h"
+
+namespace gt {
+
+// Takes memory for what a line makes, enqueues its task, and binds its results
+// at once: what the next line reads is the value that will be there.
+class Issuer {
+ public:
+  // All outlive it.
+  Issuer(ComputeQueue& compute, Pool& pool, Registers& registers,
+         const TypeTable& types, LineTrace& trace)
+      : compute_(compute),
+        pool_(pool),
+        registers_(registers),
+        types_(types),
+        trace_(trace) {}
+  // The worker is one of several.
+  void join(Exchanges& exchanges) { exchanges_ = &exchanges; }
+
+  // Issues an entry that holds, of a line that stands at `origin`.
+  void issue(LineEntry& entry, const Where& origin);
+
+  uint64_t tasks() const { return tasks_; }  // so far
+  double flops() const { return flops_; }    // theirs
+
+ private:
+  void run(LineEntry& entry, const Where& origin);
+  void output(LineEntry& entry, const Where& origin);
+  void output_made(LineEntry& entry, const Where& origin);
+  void output_exchanged(LineEntry& entry, const Where& origin);
+  void write(LineEntry& entry, const Where& origin, const Type& type,
+             const Value& value);
+  void adopt_operands(const LineEntry& entry) {
+    if (exchanges_ != nullptr) exchanges_->adopt_operands(entry);
+  }
+  bool take_blocks(const LineEntry& entry, const Where& origin);
+  Buffer* lent_by(const LineEntry& entry, size_t block) const;
+  void drop_blocks();
+  void enqueue(LineEntry& entry, const Where& origin);
+  void fill(const LineEntry& entry, const Where& origin, uint64_t* record);
+  Buffer* buffer_of(const LineEntry& entry, const RecipeResult& result) const;
+  void bind_results(const LineEntry& entry);
+  void fail_results(const LineEntry& entry, const Fault& fault);
+
+  ComputeQueue& compute_;
+  Pool& pool_;
+  Registers& registers_;
+  const TypeTable& types_;
+  LineTrace& trace_;
+  Exchanges* exchanges_ = nullptr;
+  // What the recipe at hand writes; each is referenced until its results are
+  // bound.
+  std::vector<Buffer*> blocks_;
+  uint64_t tasks_ = 0;
+  double flops_ = 0;
+};
+
+}  // namespace gt

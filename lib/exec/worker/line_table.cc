@@ -1,0 +1,135 @@
+#include "exec/worker/line_table.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "exec/decode/placed_decoder.h"
+
+namespace gt {
+namespace {
+
+using Action = LineEntry::Action;
+
+}  // namespace
+
+LineEntry* LineTable::find(const NotedText& line, uint64_t hash,
+                           Where& origin) {
+  LineEntry* entry = lines_.find(hash, line.text);
+  if (entry == nullptr || !is_valid(*entry)) return nullptr;
+  if (!line.notes.empty()) {
+    if (line.notes != entry->notes && !take_notes(*entry, line.notes)) {
+      return nullptr;
+    }
+    if (entry->at.file != nullptr) origin = entry->at;
+  } else if (!entry->exchange_notes.empty()) {
+    return nullptr;
+  } else if (trace_.is_on() && !entry->notes.empty()) {
+    keep_notes(*entry, {}, {});
+  }
+  return entry;
+}
+
+bool LineTable::is_valid(const LineEntry& entry) const {
+  if (entry.action == Action::kParts) {
+    return entry.mesh_version == version() &&
+           std::all_of(entry.parts.begin(), entry.parts.end(),
+                       [this](const auto& part) { return is_valid(*part); });
+  }
+  for (const LineResult& result : entry.results) {
+    if (registers_[result.id].stamp.generation != result.generation) {
+      return false;
+    }
+  }
+  if (entry.action == Action::kFree) {
+    return std::all_of(entry.operands.begin(), entry.operands.end(),
+                       [this](const LineOperand& operand) {
+                         const Register& r = registers_[operand.id];
+                         return r.is_live() &&
+                                r.stamp.generation == operand.stamp.generation;
+                       });
+  }
+  for (const LineOperand& operand : entry.operands) {
+    if (operand.is_register && registers_[operand.id].stamp != operand.stamp) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Notes other than those the entry was last seen with: are they well-formed?
+bool LineTable::take_notes(LineEntry& entry, std::string_view notes) {
+  if (has_moved(entry, notes)) return true;
+  const std::string text = "x " + std::string(notes);
+  Line line;
+  if (is_full() || !parse_line(text, line).ok() ||
+      (hosting_ != nullptr && exchange_notes(line) != entry.exchange_notes)) {
+    return false;
+  }
+  keep_notes(entry, notes, place_of(line));
+  return true;
+}
+
+void LineTable::set_notes(LineEntry& entry, const Line& line,
+                          std::string_view notes, const Where& at) {
+  keep_notes(entry, notes, at);
+  entry.mesh_version = version();
+  if (hosting_ != nullptr) entry.exchange_notes = exchange_notes(line);
+  for (const auto& part : entry.parts) part->notes = notes;
+}
+
+void LineTable::keep_notes(LineEntry& entry, std::string_view notes,
+                           const Where& at) {
+  entry.notes = notes;
+  entry.at = at;
+  entry.at_digits = 0;
+  trace_.forget(entry);
+  const size_t colon = notes.rfind(':');
+  if (at.file == nullptr || at.line == 0 || colon == std::string_view::npos) {
+    return;
+  }
+  const size_t word = notes.find_last_of(" \t", colon) + 1;
+  if (notes.substr(word).starts_with("#at=") &&
+      notes.find_first_not_of("0123456789", colon + 1) ==
+          std::string_view::npos) {
+    entry.at_digits = colon + 1;
+  }
+}
+
+// The same notes but for the line's number at their end: a program that
+// repeats an instruction, as gt-emit writes it.
+bool LineTable::has_moved(LineEntry& entry, std::string_view notes) {
+  const size_t begin = entry.at_digits;
+  if (begin == 0 || notes.size() <= begin ||
+      notes.substr(0, begin) !=
+          std::string_view(entry.notes).substr(0, begin)) {
+    return false;
+  }
+  uint64_t number = 0;
+  if (!read_number(notes.substr(begin), number)) return false;
+  entry.at.line = number;
+  entry.notes = notes;
+  return true;
+}
+
+void LineTable::add(std::unique_ptr<LineEntry> entry, uint64_t hash) {
+  static_assert(kMaxText < LineEntry::kMaxText);
+  const bool is_kept =
+      entry->is_lasting && may_keep(entry->text) && seen_.before(hash);
+  if (is_kept) entry = lines_.insert(hash, std::move(entry));
+  // Tasks on the queue may refer to what goes.
+  if (entry != nullptr) compute_.dispose(std::move(entry));
+}
+
+Where LineTable::place_of(const Line& line) {
+  const std::string_view* note = line.note("at");
+  if (note == nullptr) return {};
+  NotedPlace place = parse_place(*note);
+  return {&*files_.insert(std::move(place.file)).first, place.line};
+}
+
+void LineTable::clear() {
+  lines_.clear();
+  files_.clear();
+}
+
+}  // namespace gt

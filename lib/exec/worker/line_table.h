@@ -1,0 +1,85 @@
+// The lines that a worker has seen, decoded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/cache.h"
+#include "base/seen.h"
+#include "exec/decode/hosting.h"
+#include "exec/decode/line_entry.h"
+#include "exec/queue/compute_queue.h"
+#include "exec/worker/line_trace.h"
+#include "spmd/mesh.h"
+#include "stream/notes.h"
+
+namespace gt {
+
+// A line is found by its text without notes, and holds while the names that it
+// is about are of the same types, and the ranks with the same workers. It is
+// kept when it comes for the second time, so that lines that never come again
+// neither fill the table nor push others out.
+class LineTable {
+ public:
+  // All outlive the table. `keeps`: false to find nothing.
+  LineTable(const Registers& registers, const Meshes& meshes,
+            ComputeQueue& compute, LineTrace& trace, bool keeps)
+      : registers_(registers),
+        meshes_(meshes),
+        compute_(compute),
+        trace_(trace),
+        lines_(keeps ? kSets : 1),
+        seen_(keeps),
+        keeps_(keeps) {}
+  // The worker is one of several: some notes say what an exchange is.
+  void join(const Hosting& hosting) { hosting_ = &hosting; }
+
+  bool may_keep(std::string_view text) const {
+    return keeps_ && text.size() <= kMaxText;
+  }
+  // The entry of a line that may be kept; null if there is none that holds.
+  // `origin` becomes where its notes say that it stands.
+  LineEntry* find(const NotedText& line, uint64_t hash, Where& origin);
+  // Gives a new entry the notes of its line, which stands at `at`.
+  void set_notes(LineEntry& entry, const Line& line, std::string_view notes,
+                 const Where& at);
+  // Takes an entry over, to be found again or to go once it has run. `hash`: of
+  // its text, if that may be kept.
+  void add(std::unique_ptr<LineEntry> entry, uint64_t hash);
+
+  // #at=model.gt:7, where gt-emit read the line; no file if there is no note.
+  Where place_of(const Line& line);
+  // The names of files grow; clear() forgets them and all lines, when the queue
+  // is drained.
+  bool is_full() const { return files_.size() > kMaxFiles; }
+  void clear();
+
+ private:
+  static constexpr size_t kSets = size_t{1} << 14;
+  static constexpr size_t kMaxText = 4096;
+  static constexpr size_t kMaxFiles = 4096;
+
+  // Of the meshes and hosts that placed lines are decoded for.
+  uint64_t version() const {
+    return meshes_.version() + (hosting_ == nullptr ? 0 : hosting_->version());
+  }
+  bool is_valid(const LineEntry& entry) const;
+  bool take_notes(LineEntry& entry, std::string_view notes);
+  void keep_notes(LineEntry& entry, std::string_view notes, const Where& at);
+  static bool has_moved(LineEntry& entry, std::string_view notes);
+
+  const Registers& registers_;
+  const Meshes& meshes_;
+  const Hosting* hosting_ = nullptr;
+  ComputeQueue& compute_;
+  LineTrace& trace_;
+  Cache<LineEntry> lines_;
+  Seen seen_;
+  bool keeps_;
+  std::unordered_set<std::string> files_;
+};
+
+}  // namespace gt

@@ -1,0 +1,54 @@
+#include "exec/worker/line_trace.h"
+
+#include <utility>
+
+namespace gt {
+
+const TraceText* LineTrace::text_of(LineEntry& entry, const Where& origin,
+                                    double bytes, double flops,
+                                    const char* queue) {
+  if (entry.traced == nullptr || entry.traced->file != origin.file ||
+      entry.traced->queue != queue) {
+    forget(entry);
+    std::string text = entry.text;
+    if (!entry.notes.empty()) text += " " + entry.notes;
+    Line line;
+    if (!parse_line(text, line).ok()) line = Line{};
+    entry.traced =
+        Trace::text_of(line, entry.text, origin.file, bytes, flops, queue);
+  }
+  return entry.traced.get();
+}
+
+void LineTrace::forget(LineEntry& entry) {
+  using Text = std::shared_ptr<const TraceText>;
+  if (entry.traced == nullptr) return;
+  compute_.dispose(
+      std::make_unique<Text>(std::exchange(entry.traced, nullptr)));
+}
+
+void LineTrace::add_text(LineEntry& entry, comm::ExchangeRun& run) {
+  if (trace_ == nullptr || entry.text.empty()) return;
+  double bytes = 0;
+  double flops = 0;
+  for (const comm::Export& shown : run.exchange->parts.front().exports) {
+    bytes += static_cast<double>(shown.type.bytes());
+  }
+  for (const comm::Part& part : run.exchange->parts) {
+    for (const comm::Target& target : part.targets) {
+      bytes += static_cast<double>(target.output.bytes());
+      if (target.program != nullptr) flops += target.program->flops;
+    }
+  }
+  (void)text_of(entry, run.where, bytes, flops, "comm");
+  run.traced = entry.traced;
+}
+
+std::unique_ptr<Job> LineTrace::traced(std::unique_ptr<Job> job,
+                                       LineEntry& entry, const Where& origin,
+                                       double bytes) {
+  return traced_job(std::move(job), text_of(entry, origin, bytes, 0),
+                    origin.line);
+}
+
+}  // namespace gt
