@@ -17,7 +17,8 @@ struct Traced {
 
 Traced trace_of(const std::string& text, bool caches = true) {
   Traced out;
-  const std::string path = testing::TempDir() + "gt-trace-test";
+  const std::string path =
+      testing::TempDir() + "gt-trace-test." + std::to_string(::getpid());
   auto trace = Trace::open(path);
   EXPECT_TRUE(trace.ok());
   WorkerOptions options;

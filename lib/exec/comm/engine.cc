@@ -2,34 +2,50 @@
 
 #include <unistd.h>
 
-#include <algorithm>
+#include <cstring>
+#include <utility>
 
-#include "base/text.h"
+#include "exec/queue/interpreter.h"
 
 namespace gt::comm {
 namespace {
 
 using Kind = PeerMessage::Kind;
-using std::chrono::milliseconds;
 
-// Without a sign for so long, a worker is asked for one.
-constexpr milliseconds kAskAfter{1000};
-
-Fault fault_of(const std::string& why) {
-  return std::make_shared<const std::string>(why);
+// Gives the fault of the target's output, null if all went well.
+Fault run_program(ExchangeRun& run, const Target& target,
+                  const ExchangeRun::Made& made,
+                  const std::vector<const void*>& arguments) {
+  std::vector<Value> own;  // whose error slots are this thread's
+  for (const void* data : arguments) {
+    own.push_back({const_cast<void*>(data), nullptr});  // NOLINT: only read
+  }
+  for (const Value* block : made.blocks) own.push_back({block->data, nullptr});
+  std::vector<Value*> values;
+  for (Value& value : own) values.push_back(&value);
+  const Recipe& recipe = *target.program;
+  Interpreter().run(recipe, values, [&run](const Error& error) {
+    return run.fail(error.message);
+  });
+  return values[static_cast<size_t>(recipe.results[0].value)]->fault;
 }
 
 }  // namespace
 
-Engine::Engine(EngineOptions options)
-    : options_(std::move(options)),
-      peers_(options_.workers),
+Engine::Engine(const EngineOptions& options)
+    : options_(options),
+      peers_(options.group, *this),
+      exports_(peers_, options.arena,
+               [this](const RunPtr& run) { hand_back(run); }),
+      imports_(peers_, options.group.workers, options.has_data,
+               options.watch == nullptr ? nullptr
+                                        : &transfers_.emplace(*options.watch)),
       thread_([this] { loop(); }) {}
 
 Engine::~Engine() {
   abort("the worker ends");
   is_ending_.store(true);
-  options_.link->wake();
+  options_.group.link->wake();
   thread_.join();
 }
 
@@ -41,19 +57,13 @@ Status Engine::connect() {
   return *connected_;
 }
 
-bool Engine::is_mapped(unsigned worker) const {
-  return peers_[worker].memory != nullptr;
-}
-
-void Engine::start(std::shared_ptr<ExchangeRun> op) {
+void Engine::start(std::shared_ptr<ExchangeRun> run) {
   {
     const std::lock_guard lock(mutex_);
-    started_.push_back(std::move(op));
+    started_.push_back(std::move(run));
   }
-  options_.link->wake();
+  options_.group.link->wake();
 }
-
-void Engine::wait(const ExchangeRun& op) { op.is_done.wait(false); }
 
 std::vector<std::shared_ptr<ExchangeRun>> Engine::take_finished() {
   const std::lock_guard lock(mutex_);
@@ -65,37 +75,22 @@ void Engine::wait_finished() {
   changed_.wait(lock, [this] { return !finished_.empty(); });
 }
 
-Waiting Engine::waiting() const {
-  const std::lock_guard lock(mutex_);
-  if (!waits_) return {};
-  std::string text;
-  if (waits_->line != 0) text = "line " + std::to_string(waits_->line) + ": ";
-  const auto since = Clock::now() - waits_->since;
-  return {text + waits_->what,
-          std::chrono::duration_cast<milliseconds>(since).count(), waits_->seq};
-}
-
-void Engine::abort(const std::string& why) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (aborted_.empty()) aborted_ = why;
-  }
-  is_aborted_.store(true);
-  options_.link->wake();
-}
-
 // ---- the thread -------------------------------------------------------------
 
 void Engine::loop() {
   greet();
   for (;;) {
-    if (is_aborted_.load()) drop_all_readers();
-    if (const OpPtr op = take()) {
-      run(op);
+    if (peers_.is_aborted()) {
+      peers_.each([this](unsigned worker) { exports_.drop_reader(worker); });
+    }
+    if (const RunPtr next = take_started()) {
+      run(next);
     } else if (is_ending_.load()) {
       return;
     } else {
-      sleep();
+      // Others may ask, or say that they have read.
+      peers_.listen(!exports_.empty());
+      exports_.check_readers();
     }
   }
 }
@@ -103,22 +98,21 @@ void Engine::loop() {
 void Engine::greet() {
   PeerMessage hello;
   hello.kind = Kind::kHello;
-  if (options_.arena != nullptr) {
+  if (const Arena* arena = options_.arena) {
     hello.pid = static_cast<uint64_t>(::getpid());
-    hello.fd = static_cast<uint64_t>(options_.arena->fd());
-    hello.size = options_.arena->size();
-    hello.token = options_.arena->token();
+    hello.fd = static_cast<uint64_t>(arena->fd());
+    hello.size = arena->size();
+    hello.token = arena->token();
   }
-  for (unsigned w = 0; w < options_.workers; ++w) {
-    if (w != options_.self) send(w, hello);
-  }
+  peers_.each([&](unsigned worker) { peers_.send(worker, hello); });
   Status connected = ok_status();
-  for (unsigned w = 0; w < options_.workers && connected.ok(); ++w) {
-    if (w == options_.self) continue;
-    const Fault fault = await(w, nullptr, "to hear from " + name_of(w),
-                              [this, w] { return peers_[w].is_greeted; });
+  peers_.each([&](unsigned worker) {
+    if (!connected.ok()) return;
+    const Fault fault =
+        peers_.await(worker, {0, 0, "to hear from " + peers_.name_of(worker)},
+                     [this, worker] { return peers_.is_greeted(worker); });
     if (fault != nullptr) connected = Error{*fault};
-  }
+  });
   {
     const std::lock_guard lock(mutex_);
     connected_ = connected;
@@ -126,130 +120,107 @@ void Engine::greet() {
   changed_.notify_all();
 }
 
-Engine::OpPtr Engine::take() {
+Status Engine::take(unsigned from, const PeerMessage& message) {
+  switch (message.kind) {
+    case Kind::kHello:
+      return imports_.take_hello(from, message);
+    case Kind::kReady:
+    case Kind::kFail:
+      return imports_.take_ready(from, message);
+    case Kind::kReleased:
+      return exports_.take_released(from, message.tag);
+    case Kind::kGet:
+      return exports_.take_get(from, message);
+    case Kind::kData:
+      return imports_.take_data(from, message);
+    default:
+      return ok_status();
+  }
+}
+
+void Engine::take_loss(unsigned worker) {
+  imports_.take_loss(worker);
+  exports_.drop_reader(worker);
+}
+
+Engine::RunPtr Engine::take_started() {
   const std::lock_guard lock(mutex_);
   if (started_.empty()) return nullptr;
-  OpPtr op = std::move(started_.front());
+  RunPtr run = std::move(started_.front());
   started_.pop_front();
-  return op;
+  return run;
 }
 
-void Engine::finish(const OpPtr& op) {
-  passed_ = {op->seq, op->exchange->group};
-  has_passed_ = true;
-  op->is_done.store(true);
-  op->is_done.notify_all();
-  if (op->unreleased == 0) hand_back(op);
+void Engine::finish(const RunPtr& run) {
+  run->is_done.store(true);
+  run->is_done.notify_all();
+  if (run->unreleased == 0) hand_back(run);
 }
 
-void Engine::hand_back(const OpPtr& op) {
+void Engine::hand_back(const RunPtr& run) {
   {
     const std::lock_guard lock(mutex_);
-    finished_.push_back(op);
+    finished_.push_back(run);
   }
   changed_.notify_all();
 }
 
-milliseconds Engine::interval() const {
-  return std::clamp(options_.patience / 4, milliseconds(1), kAskAfter);
-}
+// ---- an exchange ------------------------------------------------------------
 
-// Nothing is to be done, but others may ask, or say that they have read.
-void Engine::sleep() {
-  pump(shown_.empty() ? milliseconds(-1) : interval());
-  for (unsigned w = 0; w < options_.workers && !shown_.empty(); ++w) {
-    if (peers_[w].unread > 0) check_sign(w, peers_[w].unread_since);
-  }
-}
-
-Fault Engine::await(unsigned worker, const ExchangeRun* op,
-                    const std::string& what,
-                    const std::function<bool()>& done) {
-  if (done()) return nullptr;
-  const Clock::time_point since = Clock::now();
-  {
-    const std::lock_guard lock(mutex_);
-    waits_ = op == nullptr ? Waits{0, 0, what, since}
-                           : Waits{op->where.line, op->seq, what, since};
-  }
-  Fault fault;
-  while (!done() && fault == nullptr) {
-    if (is_aborted_.load()) {
-      fault = abort_fault();
-    } else if (peers_[worker].lost != nullptr) {
-      fault = peers_[worker].lost;
-    } else {
-      pump(interval());
-      check_sign(worker, since);
+void Engine::run(const RunPtr& run) {
+  if (transfers_) transfers_->begin();
+  for (ExchangeRun::Shown& shown : run->shown) {
+    if (shown.from == nullptr) continue;
+    if (shown.fault == nullptr) {
+      shown.fault = shown.from->result_fault(shown.from_target);
     }
+    shown.from = nullptr;
   }
-  const std::lock_guard lock(mutex_);
-  waits_.reset();
-  return fault;
-}
-
-void Engine::pump(milliseconds most) {
-  Incoming message;
-  if (!options_.link->receive(message, most)) return;
-  if (message.from >= options_.workers || message.from == options_.self) return;
-  if (message.is_lost) {
-    return lose(message.from, name_of(message.from) + ": " + message.bytes);
+  for (size_t s = 0; s < run->exchange->parts.size(); ++s) {
+    exports_.show(run, s);
+    for (size_t t = 0; t < run->made[s].size(); ++t) make(*run, s, t);
+    imports_.release(*run, s);
   }
-  handle(message.from, message.bytes);
+  imports_.pass(*run);
+  if (transfers_) transfers_->end(*run);
+  finish(run);
 }
 
-void Engine::check_sign(unsigned worker, Clock::time_point since) {
-  Peer& peer = peers_[worker];
-  if (peer.lost != nullptr) return;
-  const Clock::time_point now = Clock::now();
-  const Clock::time_point last = std::max(peer.sign, since);
-  if (now - last > options_.patience) {
-    return lose(worker, "no sign of " + name_of(worker) + " for " +
-                            seconds_text(options_.patience.count()));
+void Engine::make(ExchangeRun& run, size_t step, size_t t) {
+  const Target& target = run.exchange->parts[step].targets[t];
+  ExchangeRun::Made& made = run.made[step][t];
+  void* output = made.output == nullptr ? nullptr : made.output->data;
+  std::vector<const void*> arguments;
+  for (size_t i = 0; i < target.inputs.size(); ++i) {
+    const bool is_wanted = made.fault == nullptr && !made.is_shared;
+    void* pack = target.program == nullptr ? output
+                 : made.packs.empty()      ? nullptr
+                                           : made.packs[i];
+    Fault fault;
+    arguments.push_back(
+        read(run, step, target.inputs[i], pack, is_wanted, fault));
+    if (made.fault == nullptr) made.fault = fault;
   }
-  if (now - std::max(last, peer.asked) < interval()) return;
-  peer.asked = now;
-  PeerMessage ask;
-  ask.kind = Kind::kAsk;
-  send(worker, ask);
-}
-
-void Engine::lose(unsigned worker, const std::string& why) {
-  Peer& peer = peers_[worker];
-  if (peer.lost != nullptr) return;
-  peer.lost = fault_of(why);
-  peer.ready.clear();
-  drop_readers(worker);
-}
-
-// It reads no more, or what it reads does not matter.
-void Engine::drop_readers(unsigned worker) {
-  for (auto it = shown_.begin(); it != shown_.end();) {
-    Shown& shown = it->second;
-    const size_t dropped = std::erase(shown.readers, worker);
-    const OpPtr op = shown.op;
-    it = shown.readers.empty() ? shown_.erase(it) : std::next(it);
-    if (dropped == 0) continue;
-    --peers_[worker].unread;
-    if (--op->unreleased == 0 && op->is_done.load()) hand_back(op);
+  if (made.fault != nullptr || made.is_shared || !options_.has_data) return;
+  if (target.program != nullptr) {
+    made.fault = run_program(run, target, made, arguments);
+  } else if (!arguments.empty() && arguments[0] != output) {
+    std::memcpy(output, arguments[0], target.inputs[0].region.bytes());
   }
+  if (transfers_) transfers_->used(target);
 }
 
-void Engine::drop_all_readers() {
-  for (unsigned w = 0; w < options_.workers; ++w) drop_readers(w);
-}
-
-std::string Engine::name_of(unsigned worker) const {
-  std::string name = "worker " + std::to_string(worker);
-  if (worker < options_.names.size() && !options_.names[worker].empty()) {
-    name += " (" + options_.names[worker] + ")";
+// The address of an input; null when it has failed or is not wanted.
+const void* Engine::read(ExchangeRun& run, size_t step, const Input& input,
+                         void* pack, bool is_wanted, Fault& fault) {
+  if (input.own < 0) {
+    return imports_.read(run, step, input, pack, is_wanted, fault);
   }
-  return name;
-}
-
-Fault Engine::abort_fault() const {
-  const std::lock_guard lock(mutex_);
-  return fault_of(aborted_);
+  const auto value = run.exported(step, static_cast<size_t>(input.own));
+  fault = value.fault;
+  const bool is_read = fault == nullptr && is_wanted && value.data != nullptr &&
+                       options_.has_data;
+  return is_read ? input.region.find(value.data, pack) : nullptr;
 }
 
 }  // namespace gt::comm

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/exit.h"
 #include "exec/comm/exchange.h"
+#include "exec/comm/message.h"
 #include "exec/memory/pool.h"
 #include "exec/trace/trace.h"
 #include "exec/worker/where.h"
@@ -59,6 +61,19 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   const Fault& result_fault(size_t target) const {
     return made.back()[target].fault;
   }
+  // The name of an export among all that ever cross.
+  Tag tag(size_t step, uint32_t source) const {
+    return {seq, exchange->group, static_cast<uint32_t>(step), source};
+  }
+  // An export's value: of the line's operand, or made in the step before.
+  struct Exported {
+    const void* data = nullptr;
+    Fault fault;
+  };
+  Exported exported(size_t step, size_t own) const;
+  // Notes what went wrong, which compute reports at its place, and returns the
+  // fault of what was to be made.
+  Fault fail(const std::string& why, Exit kind = Exit::kFailed);
 };
 
 }  // namespace gt::comm

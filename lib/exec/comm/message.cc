@@ -102,11 +102,6 @@ bool read_fields(const Words& words, PeerMessage& m) {
   return false;
 }
 
-void append_tag(std::string& out, const Tag& tag) {
-  out += ' ' + std::to_string(tag.seq) + ' ' + std::to_string(tag.group) + ' ' +
-         std::to_string(tag.step) + ' ' + std::to_string(tag.source);
-}
-
 void append_number(std::string& out, uint64_t number) {
   out += ' ' + std::to_string(number);
 }
@@ -116,6 +111,11 @@ void append_sizes(std::string& out, const Shape& shape) {
 }
 
 }  // namespace
+
+std::string to_string(const Tag& tag) {
+  return std::to_string(tag.seq) + ' ' + std::to_string(tag.group) + ' ' +
+         std::to_string(tag.step) + ' ' + std::to_string(tag.source);
+}
 
 Result<PeerMessage> parse_peer_message(std::string_view bytes) {
   const size_t end = bytes.substr(0, kMaxHeader).find('\n');
@@ -153,17 +153,17 @@ std::string to_text(const PeerMessage& m) {
       }
       break;
     case Kind::kReady:
-      append_tag(out, m.tag);
+      out += ' ' + to_string(m.tag);
       out += ' ' + to_string(m.type);
       out += ' ' + (m.at == kNowhere ? "-" : std::to_string(m.at));
       break;
     case Kind::kFail:
     case Kind::kReleased:
-      append_tag(out, m.tag);
+      out += ' ' + to_string(m.tag);
       break;
     case Kind::kGet:
       append_number(out, m.id);
-      append_tag(out, m.tag);
+      out += ' ' + to_string(m.tag);
       append_number(out, m.first);
       append_number(out, m.bytes);
       append_sizes(out, m.start);

@@ -36,6 +36,8 @@ struct Tag {
   friend auto operator<=>(const Tag&, const Tag&) = default;
 };
 
+std::string to_string(const Tag& tag);  // "SEQ GROUP STEP SOURCE"
+
 using Token = ArenaToken;
 
 inline constexpr uint64_t kNowhere = UINT64_MAX;  // of `at`

@@ -57,6 +57,12 @@ size_t Runs::offset_of_run(size_t run) const {
   return at;
 }
 
+const void* Runs::find(const void* from, void* pack_to) const {
+  if (is_contiguous()) return static_cast<const char*>(from) + offset();
+  pack(from, 0, bytes(), pack_to);
+  return pack_to;
+}
+
 void Runs::pack(const void* from, size_t first, size_t size, void* to) const {
   const char* base = static_cast<const char*>(from);
   char* out = static_cast<char*>(to);

@@ -22,6 +22,10 @@ class Runs {
   bool is_contiguous() const { return runs_ <= 1; }
   size_t offset() const { return offset_; }
 
+  // The region, `from` being the whole value's address: where it lies if it is
+  // one run, else put together in `pack_to`.
+  const void* find(const void* from, void* pack_to) const;
+
   // Bytes `first` to `first + size` of the region in row-major order, `from`
   // being the whole value's address.
   void pack(const void* from, size_t first, size_t size, void* to) const;

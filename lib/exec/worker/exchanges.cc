@@ -44,9 +44,11 @@ Exchanges::Exchanges(const Attachment& attachment, ComputeQueue& compute,
       trace_(trace),
       self_(attachment.self),
       workers_(attachment.workers),
-      engine_({attachment.self, attachment.workers, &attachment.link,
-               attachment.arena, has_data, attachment.names,
-               attachment.patience, attachment.watch}) {
+      engine_({{attachment.self, attachment.workers, &attachment.link,
+                attachment.names, attachment.patience},
+               attachment.arena,
+               has_data,
+               attachment.watch}) {
   compute_.set_reclaim([this] { return wait_and_reap(); });
 }
 

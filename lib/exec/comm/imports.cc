@@ -1,0 +1,174 @@
+#include "exec/comm/imports.h"
+
+#include <algorithm>
+#include <string>
+
+namespace gt::comm {
+namespace {
+
+using Kind = PeerMessage::Kind;
+
+// Ready exports that nobody here has asked for yet; more is no honest hurry.
+constexpr size_t kMostReady = size_t{1} << 20;
+constexpr size_t kWindow = 8;  // chunks that are asked for at a time
+
+}  // namespace
+
+// ---- what others say --------------------------------------------------------
+
+// Where its memory cannot be mapped, values are fetched.
+Status Imports::take_hello(unsigned from, const PeerMessage& message) {
+  if (message.size == 0 || !has_data_) return ok_status();
+  auto mapped =
+      MappedArena::map(message.pid, message.fd, message.size, message.token);
+  if (mapped.ok()) from_[from].memory = std::move(mapped.value());
+  return ok_status();
+}
+
+Status Imports::take_ready(unsigned from, const PeerMessage& message) {
+  if (message.tag < passed_) {  // of a line that was rejected here
+    release(from, message.tag);
+    return ok_status();
+  }
+  std::map<Tag, Ready>& all = from_[from].ready;
+  if (all.size() >= kMostReady) return Error{"too many are ready"};
+  Ready ready{nullptr, message.type, message.at};
+  if (message.kind == Kind::kFail) {
+    ready.fault = std::make_shared<const std::string>(message.body);
+  }
+  if (!all.emplace(message.tag, std::move(ready)).second) {
+    return Error{"'ready " + to_string(message.tag) + "' twice"};
+  }
+  return ok_status();
+}
+
+Status Imports::take_data(unsigned from, const PeerMessage& message) {
+  const auto it = chunks_.find(message.id);
+  if (it == chunks_.end() || it->second.worker != from) {
+    return Error{"data that nobody asked for"};
+  }
+  const Chunk chunk = it->second;
+  if (message.body.size() != chunk.bytes) {
+    return Error{std::to_string(message.body.size()) + " bytes, asked for " +
+                 std::to_string(chunk.bytes)};
+  }
+  message.body.copy(chunk.to, chunk.bytes);
+  chunks_.erase(it);
+  return ok_status();
+}
+
+// ---- reading ----------------------------------------------------------------
+
+const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,
+                          void* pack, bool is_wanted, Fault& fault) {
+  const Tag tag = run.tag(step, input.source);
+  const std::string name = run.exchange->name_of(step, input.source);
+  const std::string owner = peers_.name_of(input.worker);
+  const std::map<Tag, Ready>& all = from_[input.worker].ready;
+  const Fault lost = peers_.await(
+      input.worker, {run.where.line, run.seq, name + " from " + owner},
+      [&] { return all.count(tag) > 0; });
+  if (lost != nullptr) {
+    fault = run.fail(*lost + "; it has the " + name, Exit::kLost);
+    return nullptr;
+  }
+  const Ready& ready = all.at(tag);
+  fault = ready.fault;
+  if (fault != nullptr) return nullptr;
+  if (!(ready.type == input.of)) {
+    fault = run.fail(owner + " has " + to_string(ready.type) + " where " +
+                     to_string(input.of) + " was expected");
+    return nullptr;
+  }
+  const bool is_read = is_wanted && has_data_;
+  if (transfers_ != nullptr) transfers_->arrived(input, is_read);
+  if (!is_read) return nullptr;
+  if (ready.at != kNowhere && is_mapped(input.worker)) {
+    return read_mapped(run, input, ready.at, pack, fault);
+  }
+  if (input.region.bytes() > 0) fault = fetch(run, tag, input, pack);
+  return pack;
+}
+
+const void* Imports::read_mapped(ExchangeRun& run, const Input& input,
+                                 uint64_t at, void* pack, Fault& fault) {
+  const void* whole = from_[input.worker].memory->at(at, input.of.bytes());
+  if (whole != nullptr) return input.region.find(whole, pack);
+  peers_.lose(input.worker, peers_.name_of(input.worker) +
+                                " sent a message that cannot be: offset " +
+                                std::to_string(at) +
+                                " is not within its memory");
+  fault = run.fail(*peers_.loss(input.worker), Exit::kLost);
+  return nullptr;
+}
+
+// Several chunks are on their way at a time, and no more than that.
+Fault Imports::fetch(ExchangeRun& run, const Tag& tag, const Input& input,
+                     void* to) {
+  const size_t bytes = input.region.bytes();
+  const PeerGroup::Awaited what{run.where.line, run.seq,
+                                run.exchange->name_of(tag.step, input.source) +
+                                    " from " + peers_.name_of(input.worker)};
+  Fault lost;
+  for (size_t first = 0; lost == nullptr;) {
+    while (first < bytes && chunks_.size() < kWindow) {
+      const size_t size = std::min(kMaxData, bytes - first);
+      ask(tag, input, first, size, static_cast<char*>(to) + first);
+      first += size;
+    }
+    if (chunks_.empty()) return nullptr;
+    const size_t before = chunks_.size();
+    lost = peers_.await(input.worker, what,
+                        [&] { return chunks_.size() < before; });
+  }
+  chunks_.clear();
+  return run.fail(*lost, Exit::kLost);
+}
+
+void Imports::ask(const Tag& tag, const Input& input, size_t first,
+                  size_t bytes, char* to) {
+  PeerMessage get;
+  get.kind = Kind::kGet;
+  get.id = ++last_id_;
+  get.tag = tag;
+  get.first = first;
+  get.bytes = bytes;
+  get.start = input.start;
+  get.count = input.count;
+  chunks_[get.id] = {input.worker, to, bytes};
+  peers_.send(input.worker, get);
+}
+
+// ---- what was read ----------------------------------------------------------
+
+void Imports::release(unsigned worker, const Tag& tag) {
+  PeerMessage released;
+  released.kind = Kind::kReleased;
+  released.tag = tag;
+  peers_.send(worker, released);
+}
+
+// Each export once, however many targets of ours have read it.
+void Imports::release(const ExchangeRun& run, size_t step) {
+  for (const Target& target : run.exchange->parts[step].targets) {
+    for (const Input& input : target.inputs) {
+      if (input.own >= 0) continue;
+      const Tag tag = run.tag(step, input.source);
+      if (from_[input.worker].ready.erase(tag) > 0) release(input.worker, tag);
+    }
+  }
+}
+
+void Imports::pass(const ExchangeRun& run) {
+  passed_ = {run.seq, run.exchange->group + 1, 0, 0};
+  for (unsigned w = 0; w < from_.size(); ++w) {
+    std::map<Tag, Ready>& ready = from_[w].ready;
+    while (!ready.empty() && ready.begin()->first < passed_) {
+      const Tag tag = ready.begin()->first;
+      ready.erase(ready.begin());
+      release(w, tag);
+    }
+  }
+}
+
+}  // namespace gt::comm

@@ -1,0 +1,81 @@
+// What other workers show to this one, and how it reads it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "exec/comm/exchange_run.h"
+#include "exec/comm/peer_group.h"
+#include "exec/comm/transfers.h"
+#include "exec/memory/arena.h"
+
+namespace gt::comm {
+
+// Of the communication thread.
+class Imports {
+ public:
+  // `transfers` is null unless somebody watches.
+  Imports(PeerGroup& peers, unsigned workers, bool has_data,
+          Transfers* transfers)
+      : peers_(peers),
+        from_(workers),
+        has_data_(has_data),
+        transfers_(transfers) {}
+
+  // What a worker says: where its memory is, that an export is ready or has
+  // failed, and bytes that it was asked for. Error: it cannot be.
+  Status take_hello(unsigned from, const PeerMessage& message);
+  Status take_ready(unsigned from, const PeerMessage& message);
+  Status take_data(unsigned from, const PeerMessage& message);
+  void take_loss(unsigned worker) { from_[worker].ready.clear(); }
+  // What the worker shows is read in place.
+  bool is_mapped(unsigned worker) const {
+    return from_[worker].memory != nullptr;
+  }
+
+  // Waits until an input of another worker is there; the address of its region,
+  // put together in `pack` if need be. Null when it has failed, and then
+  // `fault` says why, or when it is not wanted.
+  const void* read(ExchangeRun& run, size_t step, const Input& input,
+                   void* pack, bool is_wanted, Fault& fault);
+  // Tells the owners that the step's inputs have been read.
+  void release(const ExchangeRun& run, size_t step);
+  // The run is over: what is shown of it or of those before was shown for
+  // nothing, by lines that were rejected here alone.
+  void pass(const ExchangeRun& run);
+
+ private:
+  struct Ready {
+    Fault fault;  // or what follows
+    Type type;
+    uint64_t at = kNowhere;
+  };
+  struct Source {
+    std::unique_ptr<MappedArena> memory;
+    std::map<Tag, Ready> ready;
+  };
+  struct Chunk {  // of a fetch
+    unsigned worker = 0;
+    char* to = nullptr;
+    size_t bytes = 0;
+  };
+  const void* read_mapped(ExchangeRun& run, const Input& input, uint64_t at,
+                          void* pack, Fault& fault);
+  Fault fetch(ExchangeRun& run, const Tag& tag, const Input& input, void* to);
+  void ask(const Tag& tag, const Input& input, size_t first, size_t bytes,
+           char* to);
+  void release(unsigned worker, const Tag& tag);
+
+  PeerGroup& peers_;
+  std::vector<Source> from_;  // by worker; memory is constant once connected
+  bool has_data_;
+  Transfers* transfers_;
+  std::map<uint64_t, Chunk> chunks_;  // by id
+  uint64_t last_id_ = 0;
+  Tag passed_;  // all before it are over
+};
+
+}  // namespace gt::comm

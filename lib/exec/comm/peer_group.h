@@ -1,0 +1,121 @@
+// The other workers: messages to and from them, and whether they live.
+//
+// A wait has no limit while the other worker gives signs of life, for which it
+// is asked; without any sign for `patience` it counts as lost. Nothing that a
+// worker says is believed: one that says what cannot be is lost at once.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exec/comm/link.h"
+#include "exec/comm/message.h"
+#include "exec/memory/value.h"
+
+namespace gt::comm {
+
+struct GroupOptions {
+  unsigned self = 0;
+  unsigned workers = 1;
+  Link* link = nullptr;            // outlives the group
+  std::vector<std::string> names;  // of workers; may be empty
+  std::chrono::milliseconds patience{60'000};
+};
+
+// "line 8123: piece of rank 3 from worker 1", and for how long; "" of nothing.
+struct Waiting {
+  std::string what;
+  int64_t ms = 0;
+  uint64_t seq = 0;  // of the instruction
+};
+
+// All calls come from the communication thread, but for the last three.
+class PeerGroup {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Who is told what comes from the others.
+  class Receiver {
+   public:
+    virtual ~Receiver() = default;
+    // A message about values, or the hello that comes before all others. Error:
+    // it cannot be, so that its sender is lost.
+    virtual Status take(unsigned from, const PeerMessage& message) = 0;
+    virtual void take_loss(unsigned worker) = 0;
+  };
+  // What a line of a program waits for.
+  struct Awaited {
+    uint64_t line = 0;
+    uint64_t seq = 0;
+    std::string what;
+  };
+
+  PeerGroup(GroupOptions options, Receiver& receiver)
+      : options_(std::move(options)),
+        receiver_(receiver),
+        peers_(options_.workers) {}
+
+  // Calls use(worker) for each other worker.
+  template <typename Use>
+  void each(const Use& use) const {
+    for (unsigned w = 0; w < options_.workers; ++w) {
+      if (w != options_.self) use(w);
+    }
+  }
+  std::string name_of(unsigned worker) const;  // "worker 1 (node7)"
+  bool is_greeted(unsigned worker) const { return peers_[worker].is_greeted; }
+  // Why the worker is lost; null while it is not.
+  const Fault& loss(unsigned worker) const { return peers_[worker].loss; }
+  void lose(unsigned worker, const std::string& why);
+
+  // Nothing is sent to a worker that is lost.
+  void send(unsigned worker, const PeerMessage& message);
+  // Takes messages until done() holds; else says why it never will: the worker
+  // is lost, or all waits end.
+  Fault await(unsigned worker, const Awaited& what,
+              const std::function<bool()>& done);
+  // Takes a message, or sleeps until there is one, the group is woken, or, if
+  // some worker owes a sign of life, it is time to ask for it.
+  void listen(bool is_owed);
+  // Asks for a sign of life if there was none since then, or for too long.
+  void check_sign(unsigned worker, Clock::time_point since);
+
+  Waiting waiting() const;
+  // All waits end, and what waited fails for that reason.
+  void abort(const std::string& why);
+  bool is_aborted() const { return is_aborted_.load(); }
+
+ private:
+  struct Peer {
+    bool is_greeted = false;
+    Fault loss;
+    Clock::time_point sign;
+    Clock::time_point asked;
+  };
+  void pump(std::chrono::milliseconds most);
+  void handle(unsigned from, std::string_view bytes);
+  Status take_message(unsigned from, const PeerMessage& message);
+  Fault never(unsigned worker) const;
+  std::chrono::milliseconds interval() const;
+
+  GroupOptions options_;
+  Receiver& receiver_;
+  std::vector<Peer> peers_;
+
+  struct Wait {
+    Awaited what;
+    Clock::time_point since;
+  };
+  mutable std::mutex mutex_;
+  std::optional<Wait> wait_;  // guarded by mutex_, as is the next
+  std::string aborted_;
+  std::atomic<bool> is_aborted_{false};
+};
+
+}  // namespace gt::comm

@@ -1,0 +1,49 @@
+#include "exec/comm/transfers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gt::comm {
+namespace {
+
+uint64_t steady_nanos() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::nanoseconds(now).count());
+}
+
+}  // namespace
+
+void Transfers::begin() {
+  began_ = steady_nanos();
+  has_arrived_ = false;
+  read_.clear();
+}
+
+void Transfers::arrived(const Input& input, bool is_read) {
+  const uint64_t now = steady_nanos();
+  if (!std::exchange(has_arrived_, true)) began_ = now;
+  const uint64_t bytes = input.region.bytes();
+  if (!is_read || bytes == 0) return;
+  const auto known = std::ranges::find(read_, input.worker, &Transferred::from);
+  if (known != read_.end()) {
+    known->bytes += bytes;
+  } else {
+    read_.push_back({input.worker, bytes, now, now});
+  }
+}
+
+void Transfers::used(const Target& target) {
+  const uint64_t now = steady_nanos();
+  for (const Input& input : target.inputs) {
+    if (input.own >= 0) continue;
+    const auto one = std::ranges::find(read_, input.worker, &Transferred::from);
+    if (one != read_.end()) one->end = now;
+  }
+}
+
+void Transfers::end(const ExchangeRun& run) {
+  watch_.ran(run, began_, steady_nanos(), read_);
+}
+
+}  // namespace gt::comm
