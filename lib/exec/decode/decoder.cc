@@ -28,7 +28,12 @@ Action action_of(std::string_view op) {
 
 }  // namespace
 
-// What a worker on its own does not do, whatever the op.
+void LineEntry::set_output(const Line& line) {
+  const bool prints = statement_of(line.op) == Statement::kPrint;
+  action = prints ? Action::kPrint : Action::kSave;
+  label = prints ? print_labels(line)[0] : unquote(line.operands[1].text);
+}
+
 const Register* Decoder::find_register(const Operand& operand) const {
   if (operand.ranks.empty()) return registers_.find(operand.text);
   return registers_.find(full_name(operand.text, operand.ranks));
@@ -90,14 +95,6 @@ void Decoder::forget_line() {
   call_ = Call{};
 }
 
-LineOperand Decoder::operand_of(const Register& r) const {
-  LineOperand operand;
-  operand.is_register = true;
-  operand.id = registers_.id_of(r);
-  operand.stamp = r.stamp;
-  return operand;
-}
-
 // print, save, free and fail: no recipe.
 Status Decoder::decode_output(const Line& line, LineEntry& entry) {
   if (entry.action == Action::kFail && line.operands.size() == 1 &&
@@ -120,7 +117,7 @@ Status Decoder::decode_output(const Line& line, LineEntry& entry) {
     entry.label = unquote(line.operands[1].text);
   }
   for (const Register* r : found_) {
-    if (r != nullptr) entry.operands.push_back(operand_of(*r));
+    if (r != nullptr) entry.operands.push_back(operand_of(registers_, *r));
   }
   return ok_status();
 }
@@ -133,7 +130,7 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry) {
   for (const Argument& a : call_.arguments) {
     if (!a.literal && !a.absent && a.role == Role::kTensor) {
       entry.operands.push_back(
-          operand_of(*found_[static_cast<size_t>(a.operand)]));
+          operand_of(registers_, *found_[static_cast<size_t>(a.operand)]));
       continue;
     }
     // They stay where they are, since operands point to them.
@@ -161,8 +158,8 @@ Status Decoder::decode_group(const Op& op, const std::vector<Type>& pieces,
 
 void Decoder::add_results(const Line& line, LineEntry& entry) {
   for (const Name& name : line.results) {
-    const RegisterId id = registers_.obtain(full_name(name.text, name.ranks));
-    entry.results.push_back({id, registers_[id].stamp.generation});
+    entry.results.push_back(
+        result_of(registers_, full_name(name.text, name.ranks)));
   }
 }
 

@@ -37,7 +37,6 @@ class Decoder {
   Status decode_run(const Line& line, LineEntry& entry);
   Status decode_output(const Line& line, LineEntry& entry);
   const Register* find_register(const Operand& operand) const;
-  LineOperand operand_of(const Register& r) const;
   void add_results(const Line& line, LineEntry& entry);
   void add_in_place(LineEntry& entry) const;
   bool may_lend(const LineEntry& entry, RegisterId id,

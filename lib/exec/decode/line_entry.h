@@ -28,10 +28,21 @@ struct LineNumber {
   Value value;
 };
 
+// A register's value, as it is now.
+inline LineOperand operand_of(const Registers& registers, const Register& r) {
+  return {true, registers.id_of(r), r.stamp, nullptr};
+}
+
 struct LineResult {
   RegisterId id = 0;
   uint32_t generation = 0;
 };
+
+// A name that the line binds; it has a register from now on.
+inline LineResult result_of(Registers& registers, std::string_view name) {
+  const RegisterId id = registers.obtain(name);
+  return {id, registers[id].stamp.generation};
+}
 
 // Of a part that is an exchange with other workers. The entry's operands are
 // what it shows, by export; its results what it makes, by target.
@@ -61,6 +72,8 @@ struct LineEntry {
   // Of a longer line, which is never kept, only the beginning, for messages.
   static constexpr size_t kMaxText = size_t{64} << 10;
   void set_text(std::string_view line) { text = line.substr(0, kMaxText); }
+  // Of print or save of what is put together.
+  void set_output(const Line& line);
 
   std::string text;  // without notes
   Action action = Action::kRun;

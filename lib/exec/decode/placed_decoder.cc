@@ -4,8 +4,9 @@
 
 #include "base/message.h"
 #include "file/stored.h"
-#include "ops/suggest.h"
 #include "ops/table.h"
+#include "spmd/labels.h"
+#include "spmd/stated.h"
 #include "stream/ranks.h"
 
 namespace gt {
@@ -39,6 +40,15 @@ std::string text_of(const Line& line) {
 
 bool has_split(const Line& line) { return line.key("split") != nullptr; }
 
+// Of an op that values cross ranks by.
+Status check_crossing_form(const Line& line) {
+  if (first_name(line) != nullptr && line.results.size() == 1) {
+    return ok_status();
+  }
+  return at_op(line, std::string("takes one name and gives one; usage: ") +
+                         find_op(line.op)->row->signature);
+}
+
 }  // namespace
 
 Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
@@ -47,7 +57,20 @@ Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
   out.entry = std::make_unique<LineEntry>();
   out.entry->set_text(text);
   out.entry->action = Action::kParts;
-  if (Status s = decode_parts(line, mesh, out); !s.ok()) {
+  if (Status s = decode_parts(line, mesh, *out.entry); !s.ok()) {
+    out.error = s.error();
+    out.entry = nullptr;
+  }
+  return out;
+}
+
+Decoding PlacedDecoder::decode_transfer(const Line& line,
+                                        std::string_view text) {
+  Decoding out;
+  out.entry = std::make_unique<LineEntry>();
+  out.entry->set_text(text);
+  out.entry->action = Action::kExchange;
+  if (Status s = exchanges_->decode_transfer(line, *out.entry); !s.ok()) {
     out.error = s.error();
     out.entry = nullptr;
   }
@@ -55,109 +78,32 @@ Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
 }
 
 Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
-                                   Decoding& out) {
+                                   LineEntry& whole) {
   const auto where = line_ranks(line);
   if (!where.ok()) return where.error();
   const auto grid = grid_of(line, mesh, where.value().ranks);
   if (!grid.ok()) return grid.error();
-  if (Status s = check_hosted(line, where.value()); !s.ok()) return s;
+  if (Status s = pieces_.check_hosted(line, where.value()); !s.ok()) return s;
   const bool crosses = crosses_ranks(line, where.value());
   const bool assembles = is_output(statement_of(line.op)) && has_split(line);
-  if ((crosses || assembles) && !is_all_mine(line, where.value())) {
-    return crosses ? decode_crossing(line, where.value(), grid.value(), out)
-                   : decode_gathering(line, grid.value(), out);
+  if ((crosses || assembles) && !pieces_.is_all_mine(line, where.value())) {
+    return crosses ? decode_crossing(line, where.value(), grid.value(), whole)
+                   : exchanges_->add_assembly(line, grid.value(), whole);
   }
   // An unknown op is said before an unknown name.
   if (find_op(line.op) != nullptr) {
-    if (Status s = find_pieces(line, where.value()); !s.ok()) return s;
+    if (Status s = pieces_.check_known(line, where.value()); !s.ok()) return s;
   }
   if (statement_of(line.op) == Statement::kFree) {
-    return decode_free(line, where.value(), out);
+    return decode_free(line, where.value(), whole);
   }
-  if (assembles) return decode_assembly(line, grid.value(), out);
-  if (crosses) return decode_groups(line, where.value(), grid.value(), out);
-  return decode_ranks(line, grid.value(), out);
-}
-
-bool PlacedDecoder::is_mine(const Line& line, int64_t rank) const {
-  return hosting_ == nullptr || hosting_->is_mine(space_name(line), rank);
-}
-
-bool PlacedDecoder::are_mine(const Line& line,
-                             const std::vector<int64_t>& ranks) const {
-  return std::all_of(ranks.begin(), ranks.end(),
-                     [&](int64_t r) { return is_mine(line, r); });
-}
-
-// Of the ranks that the line's values are on or go to.
-bool PlacedDecoder::is_all_mine(const Line& line,
-                                const LineRanks& where) const {
-  if (hosting_ == nullptr) return true;
-  return are_mine(line, where.ranks) &&
-         (collective_of(line.op) != Collective::kCopy ||
-          are_mine(line, where.operands[0]));
-}
-
-unsigned PlacedDecoder::worker_of(const Line& line, int64_t rank) const {
-  return hosting_->worker_of(space_name(line), rank).value_or(0);
-}
-
-Status PlacedDecoder::check_hosted(const Line& line,
-                                   const LineRanks& where) const {
-  if (hosting_ == nullptr) return ok_status();
-  std::vector<const std::vector<int64_t>*> sets{&where.ranks};
-  for (size_t o = 0; o < where.operands.size(); ++o) {
-    sets.push_back(&ranks_read(line, where, o));
-  }
-  for (const auto* ranks : sets) {
-    for (const int64_t rank : *ranks) {
-      if (hosting_->worker_of(space_name(line), rank)) continue;
-      return Error{std::string(line.op) + ": no worker plays rank " +
-                       std::to_string(rank) + "; a #ranks line must say who",
-                   line.op_column};
-    }
-  }
-  return ok_status();
-}
-
-const Register* PlacedDecoder::piece(const Operand& operand,
-                                     int64_t rank) const {
-  return registers_.find(full_name(operand.text, std::to_string(rank)));
-}
-
-Status PlacedDecoder::find_pieces(const Line& line,
-                                  const LineRanks& where) const {
-  for (size_t o = 0; o < line.operands.size(); ++o) {
-    const Operand& operand = line.operands[o];
-    if (operand.kind != Operand::Kind::kName) continue;
-    for (const int64_t rank : ranks_read(line, where, o)) {
-      if (!is_mine(line, rank) || piece(operand, rank) != nullptr) continue;
-      return unknown_name(line, o,
-                          full_name(operand.text, std::to_string(rank)),
-                          registers_.some_live_names());
-    }
-  }
-  return ok_status();
-}
-
-PieceType PlacedDecoder::piece_types(const Line& line) const {
-  return [this, &line](size_t operand, int64_t rank) -> const Type* {
-    const Register* r = piece(line.operands[operand], rank);
-    return &types_[r->stamp.type].type;
-  };
-}
-
-Fault PlacedDecoder::failure_in(const Operand& operand,
-                                const std::vector<int64_t>& ranks) const {
-  for (const int64_t rank : ranks) {
-    const Register* r = piece(operand, rank);
-    if (r->has_failed()) return registers_.failure_of(registers_.id_of(*r));
-  }
-  return nullptr;
+  if (assembles) return decode_assembly(line, grid.value(), whole);
+  if (crosses) return decode_groups(line, where.value(), grid.value(), whole);
+  return decode_ranks(line, grid.value(), whole);
 }
 
 Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
-                                  Decoding& out) {
+                                  LineEntry& whole) {
   if (!line.results.empty() || !line.keys.empty()) {
     return Error{"free: usage: free x...", line.op_column};
   }
@@ -165,13 +111,13 @@ Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
   part->text = text_of(line);
   part->action = Action::kFree;
   for (size_t o = 0; o < line.operands.size(); ++o) {
+    std::vector<int64_t> own;
     for (const int64_t rank : where.operands[o]) {
-      if (!is_mine(line, rank)) continue;
-      const Register* r = piece(line.operands[o], rank);
-      part->operands.push_back({true, registers_.id_of(*r), r->stamp, nullptr});
+      if (pieces_.is_mine(line, rank)) own.push_back(rank);
     }
+    pieces_.add_operands(line.operands[o].text, own, *part);
   }
-  out.entry->parts.push_back(std::move(part));
+  whole.parts.push_back(std::move(part));
   return ok_status();
 }
 
@@ -190,8 +136,8 @@ void PlacedDecoder::add_failure(const Line& local, const Fault& fault,
     part->action = Action::kFail;
     part->label = *fault;
     for (const Name& name : local.results) {
-      const RegisterId id = registers_.obtain(full_name(name.text, name.ranks));
-      part->results.push_back({id, registers_[id].stamp.generation});
+      part->results.push_back(
+          result_of(registers_, full_name(name.text, name.ranks)));
     }
   }
   whole.parts.push_back(std::move(part));
@@ -209,123 +155,168 @@ void PlacedDecoder::fail_ranks(const Line& line,
 }
 
 Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
-                                  Decoding& out) {
+                                  LineEntry& whole) {
   const std::string text = text_of(local);
   Decoding part = decoder_.decode(local, text);
   if (part.entry == nullptr) {
     if (part.poison == nullptr) return part.error;
-    add_failure(local, part.poison, *out.entry);
+    add_failure(local, part.poison, whole);
     if (statement_of(local.op) == Statement::kPrint && ranks > 1) {
-      set_rank_of_output(local, *out.entry->parts.back());
+      set_rank_of_output(local, *whole.parts.back());
     }
     return ok_status();
   }
   if (ranks > 1 && is_output(statement_of(local.op))) {
     set_rank_of_output(local, *part.entry);
   }
-  out.entry->parts.push_back(std::move(part.entry));
+  whole.parts.push_back(std::move(part.entry));
   return ok_status();
 }
 
 Status PlacedDecoder::decode_ranks(const Line& line, const Grid& grid,
-                                   Decoding& out) {
+                                   LineEntry& whole) {
   const auto plan = local_plan(line, grid);
   if (!plan.ok()) return plan.error();
   for (size_t p = 0; p < grid.size(); ++p) {
-    if (!is_mine(line, grid.ranks()[p])) continue;
+    if (!pieces_.is_mine(line, grid.ranks()[p])) continue;
     const std::string rank = std::to_string(grid.ranks()[p]);
     const LocalLine& variant =
         plan.value().variants[plan.value().variant_of[p]];
     Line local = variant.line;
     set_rank(rank, local);
-    if (Status s = decode_rank(local, grid.size(), out); !s.ok()) return s;
-    if (!plan.value().has_split || out.entry->parts.empty()) continue;
-    const LineEntry& part = *out.entry->parts.back();
-    if (part.action != Action::kRun) continue;
-    const int operand = part.recipe->op->row->part_operand;
-    const TypeId type =
-        operand < 0 ? part.recipe->results[0].type
-                    : part.operands[static_cast<size_t>(operand)].stamp.type;
-    const Status fits = check_region(line, variant, types_[type].type.shape);
+    if (Status s = decode_rank(local, grid.size(), whole); !s.ok()) return s;
+    if (!plan.value().has_split || whole.parts.empty()) continue;
+    Status fits = check_part(line, variant, *whole.parts.back());
     if (!fits.ok()) return fits;
   }
   return ok_status();
 }
 
+// The piece that the part is about is what split= says.
+Status PlacedDecoder::check_part(const Line& line, const LocalLine& variant,
+                                 const LineEntry& part) const {
+  if (part.action != Action::kRun) return ok_status();
+  const int operand = part.recipe->op->row->part_operand;
+  const TypeId type =
+      operand < 0 ? part.recipe->results[0].type
+                  : part.operands[static_cast<size_t>(operand)].stamp.type;
+  return check_region(line, variant, types_[type].type.shape);
+}
+
+// ---- where values cross ranks -----------------------------------------------
+
+// Of which all ranks are played here.
 Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
-                                    const Grid& grid, Decoding& out) {
+                                    const Grid& grid, LineEntry& whole) {
+  if (Status s = check_crossing_form(line); !s.ok()) return s;
   const Operand* operand = first_name(line);
-  if (operand == nullptr || line.results.size() != 1) {
-    return Error{std::string(line.op) +
-                     ": takes one name and gives one; "
-                     "usage: " +
-                     find_op(line.op)->row->signature,
-                 line.op_column};
-  }
   const auto o = static_cast<size_t>(operand - line.operands.data());
   // Types of failed pieces are not known, so nobody knows what comes out.
-  const Fault fault = failure_in(*operand, ranks_read(line, where, o));
+  const Fault fault = pieces_.failure_in(*operand, ranks_read(line, where, o));
   if (fault != nullptr) {
-    fail_ranks(line, where.ranks, fault, *out.entry);
+    fail_ranks(line, where.ranks, fault, whole);
     return ok_status();
   }
-  const auto groups = group_plan(line, where, grid, piece_types(line));
+  const auto groups = group_plan(line, where, grid, pieces_.types(line));
   if (!groups.ok()) return groups.error();
   for (const Group& group : groups.value()) {
-    if (Status s = add_group(line, group, out); !s.ok()) return s;
+    if (Status s = add_group(line, group, whole); !s.ok()) return s;
+  }
+  return ok_status();
+}
+
+// Of which others play some.
+Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
+                                      const Grid& grid, LineEntry& whole) {
+  if (Status s = check_crossing_form(line); !s.ok()) return s;
+  const auto noted = noted_pieces(line, *first_name(line));
+  if (!noted.ok()) return noted.error();
+  const PieceType types = noted.value().by_rank();
+  const auto has_own = exchanges_->add_groups(line, where, grid, types, whole);
+  if (!has_own.ok()) return has_own.error();
+  if (!has_own.value()) return ok_status();
+  return add_own_groups(line, where, grid, types, whole);
+}
+
+// Groups of the line that no other worker is in.
+Status PlacedDecoder::add_own_groups(const Line& line, const LineRanks& where,
+                                     const Grid& grid, const PieceType& types,
+                                     LineEntry& whole) {
+  const auto groups = group_plan(line, where, grid, types, [&](int64_t rank) {
+    return pieces_.is_mine(line, rank);
+  });
+  if (!groups.ok()) return groups.error();
+  for (const Group& group : groups.value()) {
+    if (!pieces_.are_mine(line, group.sources) ||
+        !pieces_.are_mine(line, group.targets)) {
+      continue;
+    }
+    if (Status s = check_noted(line, group); !s.ok()) return s;
+    if (const Fault fault =
+            pieces_.failure_in(*first_name(line), group.sources)) {
+      fail_ranks(line, group.targets, fault, whole);
+    } else if (Status s = add_group(line, group, whole); !s.ok()) {
+      return s;
+    }
+  }
+  return ok_status();
+}
+
+// What was computed with the types of the note must hold of the registers.
+Status PlacedDecoder::check_noted(const Line& line, const Group& group) const {
+  const std::string_view name = first_name(line)->text;
+  for (size_t i = 0; i < group.sources.size(); ++i) {
+    const Register* r = pieces_.find(name, group.sources[i]);
+    if (r != nullptr &&
+        (r->has_failed() || pieces_.type_of(*r) == group.pieces[i])) {
+      continue;
+    }
+    return at_op(line, full_name(name, std::to_string(group.sources[i])) +
+                           " is not the " + to_string(group.pieces[i]) +
+                           " that #pieces= says");
   }
   return ok_status();
 }
 
 // A group whose ranks are all played here.
 Status PlacedDecoder::add_group(const Line& line, const Group& group,
-                                Decoding& out) {
+                                LineEntry& whole) {
   auto part = std::make_unique<LineEntry>();
   part->text = text_of(line);
-  for (const int64_t rank : group.sources) {
-    const Register* r = piece(*first_name(line), rank);
-    part->operands.push_back({true, registers_.id_of(*r), r->stamp, nullptr});
-  }
+  pieces_.add_operands(first_name(line)->text, group.sources, *part);
   for (const int64_t rank : group.targets) {
-    const RegisterId id = registers_.obtain(
-        full_name(line.results[0].text, std::to_string(rank)));
-    part->results.push_back({id, registers_[id].stamp.generation});
+    pieces_.add_result(line.results[0].text, rank, *part);
   }
   Status s = decoder_.decode_group(*find_op(line.op), group.pieces,
                                    group.program, *part);
   if (!s.ok()) return Error{s.error().message, line.op_column};
-  out.entry->parts.push_back(std::move(part));
+  whole.parts.push_back(std::move(part));
   return ok_status();
 }
 
 // print and save of a whole that is put together first.
 Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
-                                      Decoding& out) {
+                                      LineEntry& whole) {
   std::vector<const Type*> none(line.operands.size(), nullptr);
   Call call;
   if (Status s = bind_form(line, none, call); !s.ok()) return s;
   const Operand& operand = line.operands[0];
-  if (const Fault fault = failure_in(operand, grid.ranks())) {
+  if (const Fault fault = pieces_.failure_in(operand, grid.ranks())) {
     Line local = line;
     for (Operand& o : local.operands) o.ranks = {};
-    add_failure(local, fault, *out.entry);
+    add_failure(local, fault, whole);
     return ok_status();
   }
-  const auto whole = assembly(line, grid, piece_types(line));
-  if (!whole.ok()) return whole.error();
+  const auto made = assembly(line, grid, pieces_.types(line));
+  if (!made.ok()) return made.error();
   auto part = std::make_unique<LineEntry>();
   part->text = text_of(line);
-  const bool prints = statement_of(line.op) == Statement::kPrint;
-  part->action = prints ? Action::kPrint : Action::kSave;
-  part->label = prints ? print_labels(line)[0] : unquote(line.operands[1].text);
-  for (const int64_t rank : whole.value().sources) {
-    const Register* r = piece(operand, rank);
-    part->operands.push_back({true, registers_.id_of(*r), r->stamp, nullptr});
-  }
-  Status s = decoder_.decode_group(*find_op(line.op), whole.value().pieces,
-                                   whole.value().program, *part);
+  part->set_output(line);
+  pieces_.add_operands(operand.text, made.value().sources, *part);
+  Status s = decoder_.decode_group(*find_op(line.op), made.value().pieces,
+                                   made.value().program, *part);
   if (!s.ok()) return Error{s.error().message, line.op_column};
-  out.entry->parts.push_back(std::move(part));
+  whole.parts.push_back(std::move(part));
   return ok_status();
 }
 

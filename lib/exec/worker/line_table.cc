@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "exec/decode/placed_decoder.h"
+#include "exec/decode/exchange_decoder.h"
 
 namespace gt {
 namespace {
