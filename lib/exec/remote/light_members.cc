@@ -9,14 +9,13 @@
 #include "base/message.h"
 #include "base/text.h"
 #include "exec/decode/hosting.h"
-#include "exec/remote/remote_session_state.h"
+#include "exec/remote/attaching.h"
 #include "net/line_check.h"
 #include "spmd/labels.h"
 
 namespace gt {
 namespace {
 
-constexpr int kLinger = 2000;   // milliseconds, for the last messages
 constexpr int64_t kLook = 100;  // how often it is asked whose beat is due
 
 constexpr std::string_view kAnswer =
@@ -127,14 +126,10 @@ Status LightMember::answer(std::string_view text) {
 
 // Once for all that was taken in a step.
 bool LightMember::say_progress() {
-  if (!results_.empty()) {
-    for (std::string_view rest = results_; !rest.empty();) {
-      const std::string_view part = rest.substr(0, kMaxBody);
-      rest.remove_prefix(part.size());
-      member_->send(Frame(MessageWriter(Verb::kResults).finish(part)));
-    }
-    results_.clear();
-  }
+  each_results_message(results_, [this](std::string message, size_t) {
+    member_->send(Frame(std::move(message)));
+  });
+  results_.clear();
   if (bytes_ == 0) return false;
   member_->give_back(std::exchange(bytes_, 0));
   member_->done(check_.last_seq());

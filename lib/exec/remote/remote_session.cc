@@ -1,13 +1,15 @@
 #include "exec/remote/remote_session.h"
 
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <optional>
+#include <thread>
 
-#include "exec/remote/remote_session_state.h"
-#include "ops/table.h"
+#include "exec/remote/attaching.h"
+#include "exec/remote/channel.h"
+#include "exec/remote/remote_worker.h"
 
 namespace gt {
 namespace {
@@ -16,21 +18,10 @@ using std::chrono::milliseconds;
 
 // How often what a worker waits for is told anew.
 constexpr int64_t kTell = 500;  // milliseconds
-// How long the last messages may take to leave.
-constexpr int kLinger = 2000;  // milliseconds
 // How long what computes may take to notice that gt-route is gone.
 constexpr milliseconds kGrace{300};
 // How long a process may take to end once its connections have.
 constexpr milliseconds kParentEnds{200};
-
-// SIGTERM and SIGINT, told to the thread that waits.
-std::atomic<int> g_signal{0};
-std::atomic<Wake*> g_wake{nullptr};
-
-void on_signal(int signal) {
-  g_signal.store(signal);
-  if (Wake* wake = g_wake.load()) wake->signal();
-}
 
 // A worker that gt-route started is killed when gt-route has ended, by a
 // reader that closed its pipe, say. Its connection ends a moment earlier, which
@@ -41,45 +32,50 @@ void await_parents_end() {
   std::this_thread::sleep_for(kParentEnds);
 }
 
-}  // namespace
+// The thread that talks to gt-route, so that it is answered however long an
+// instruction takes.
+class RemoteSession {
+ public:
+  RemoteSession(const RemoteOptions& options, const WorkerOptions& worker,
+                const std::function<void(std::string_view)>& say)
+      : options_(options),
+        worker_options_(worker),
+        say_(say),
+        guard_(channel_.wake, !options.token.empty()) {}
 
-SignalGuard::SignalGuard(Wake& wake, bool is_local) {
-  g_wake.store(&wake);
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigaction(SIGTERM, &action, nullptr);
-  // A terminal's SIGINT reaches a local worker's parent too, which decides.
-  if (is_local) action.sa_handler = SIG_IGN;
-  sigaction(SIGINT, &action, nullptr);
-}
+  Exit run(Files files);
 
-SignalGuard::~SignalGuard() { g_wake.store(nullptr); }
+ private:
+  Status join();
+  bool await_welcome();
+  void wait();
+  void talk();
+  bool take(MemberEvent& event);
+  void send_out();
+  comm::Waiting waiting();
+  void send_done();
+  void send_ran();
+  void stop(std::string why);
+  Exit end(std::thread& decoder);
 
-bool SignalGuard::is_told() { return g_signal.load() != 0; }
+  const RemoteOptions& options_;
+  const WorkerOptions& worker_options_;
+  const std::function<void(std::string_view)>& say_;
+  Channel channel_;
+  SignalGuard guard_;
+  Context context_;
+  std::unique_ptr<Peers> peers_;
+  std::unique_ptr<Member> member_;
+  Poller poller_;
+  std::optional<RanLog> ran_;  // once attached
 
-MemberOptions member_options(const RemoteOptions& options) {
-  char host[256] = "";
-  (void)::gethostname(host, sizeof host - 1);
-  MemberOptions member;
-  member.info.name = options.name.empty()
-                         ? host + ("." + std::to_string(::getpid()))
-                         : options.name;
-  member.info.rank = options.rank;
-  member.info.host = host;
-  member.info.pid = static_cast<uint64_t>(::getpid());
-  member.info.threads = static_cast<uint64_t>(options.threads);
-  member.info.isa = options.isa.empty() ? "best" : options.isa;
-  member.info.backend = options.backend;
-  member.table = std::to_string(table_digest());
-  member.token = options.token;
-  member.host = options.endpoint;
-  member.keys = options.keys;
-  member.route_key = options.route_key;
-  member.anyone = options.anyone;
-  member.connect_limit = options.patience.count();
-  member.timing = Timing::with_silence(options.silence);
-  return member;
-}
+  std::string lost_;      // why it is over
+  bool is_told_ = false;  // people have been told why
+  Exit lost_status_ = Exit::kLost;
+  uint64_t told_seq_ = 0;  // what was told last, and when
+  uint64_t told_bytes_ = 0;
+  int64_t told_at_ = 0;
+};
 
 Status RemoteSession::join() {
   auto peers =
@@ -97,10 +93,10 @@ Status RemoteSession::join() {
 void RemoteSession::wait() {
   poller_.clear();
   member_->add_to(poller_);
-  poller_.add_fd(wake_.fd());
+  poller_.add_fd(channel_.wake.fd());
   const int64_t tell = told_at_ + kTell - now_ms();
   poller_.wait(std::max<int64_t>(0, std::min(member_->wait_ms(), tell)));
-  wake_.clear();
+  channel_.wake.clear();
   member_->step();
 }
 
@@ -125,11 +121,7 @@ bool RemoteSession::await_welcome() {
 void RemoteSession::stop(std::string why) {
   if (!lost_.empty()) return;
   lost_ = std::move(why);
-  is_over_.store(true);
-  inbox_.close();
-  outbox_.close();
-  const std::lock_guard lock(worker_mutex_);
-  if (worker_ != nullptr) worker_->abort(lost_);
+  channel_.stop(lost_);
 }
 
 // False when it is over.
@@ -139,16 +131,17 @@ bool RemoteSession::take(MemberEvent& event) {
       return true;
     case MemberEvent::Kind::kMessage: {
       const size_t bytes = event.letter.message.body.size();
-      if (inbox_.bytes() + bytes > kMostInbox) {
+      if (channel_.inbox.bytes() + bytes > Channel::kMostInbox) {
         stop("gt-route at " + options_.endpoint +
              " sent more lines than there is room for");
         return false;
       }
-      if (!is_draining_) inbox_.push({std::move(event.letter), false}, bytes);
+      if (!channel_.is_draining)
+        channel_.inbox.push({std::move(event.letter), false}, bytes);
       return true;
     }
     case MemberEvent::Kind::kEnd:
-      inbox_.push({std::move(event.letter), true}, 0);
+      channel_.inbox.push({std::move(event.letter), true}, 0);
       return true;
     case MemberEvent::Kind::kAborted:
       is_told_ = !options_.token.empty();  // whoever started it has said why
@@ -163,35 +156,34 @@ bool RemoteSession::take(MemberEvent& event) {
 
 void RemoteSession::send_out() {
   std::string message;
-  while (member_->can_send() && outbox_.pop(message, milliseconds(0))) {
+  while (member_->can_send() && channel_.outbox.pop(message, milliseconds(0))) {
     member_->send(Frame(std::move(message)));
   }
 }
 
 // What it waits for: of other workers, or when all is done for itself.
 comm::Waiting RemoteSession::waiting() {
-  const std::lock_guard lock(worker_mutex_);
-  if (worker_ == nullptr) return {};
-  comm::Waiting waits = worker_->waiting();
-  const int64_t since = finishes_since_.load();
-  if (!waits.what.empty() || since == 0) return waits;
-  return {"what it saves to be written, and what it made to be read",
-          now_ms() - since, 0};
+  comm::Waiting waits;
+  channel_.with_worker([&](Worker& worker) {
+    waits = worker.waiting();
+    const int64_t since = channel_.finishes_since.load();
+    if (!waits.what.empty() || since == 0) return;
+    waits = {"what it saves to be written, and what it made to be read",
+             now_ms() - since, 0};
+  });
+  return waits;
 }
 
 void RemoteSession::send_done() {
-  const uint64_t bytes = done_bytes_.load();
-  const uint64_t seq = done_seq_.load();
+  const uint64_t bytes = channel_.done_bytes.load();
+  const uint64_t seq = channel_.done_seq.load();
   const int64_t now = now_ms();
   const bool is_new = bytes != told_bytes_ || seq != told_seq_;
   if (!is_new && now - told_at_ < kTell) return;
   const comm::Waiting waits = waiting();
   uint64_t at = 0;
-  {
-    const std::lock_guard lock(worker_mutex_);
-    // Within a message that has not been finished.
-    if (worker_ != nullptr) at = worker_->ran_up_to();
-  }
+  // Within a message that has not been finished.
+  channel_.with_worker([&at](Worker& worker) { at = worker.ran_up_to(); });
   send_ran();
   member_->give_back(bytes - told_bytes_);
   member_->done(std::max(seq, at), static_cast<uint64_t>(waits.ms), waits.what,
@@ -215,19 +207,20 @@ void RemoteSession::send_ran() {
 
 void RemoteSession::talk() {
   for (;;) {
-    if (SignalGuard::is_told() && !is_draining_) {
-      is_draining_ = true;
-      inbox_.push({{}, true}, 0);
+    if (SignalGuard::is_told() && !channel_.is_draining) {
+      channel_.is_draining = true;
+      channel_.inbox.push({{}, true}, 0);
     }
     MemberEvent event;
     while (member_->next(event)) {
       if (!take(event)) return;
     }
-    const bool is_last = has_left_.load();
+    const bool is_last = channel_.has_left.load();
     send_done();
     if (is_last) send_ran();  // of what compute has no use for
     send_out();
-    if (is_last && member_->can_send()) return member_->bye(status_, farewell_);
+    if (is_last && member_->can_send())
+      return member_->bye(channel_.status, channel_.farewell);
     wait();  // last, since lines may have come right behind the welcome
   }
 }
@@ -238,7 +231,7 @@ Exit RemoteSession::end(std::thread& decoder) {
     decoder.join();
     member_->await_answer(kLinger);
     member_->linger(kLinger);
-    return status_;
+    return channel_.status;
   }
   if (!is_told_) {
     await_parents_end();
@@ -268,10 +261,14 @@ Exit RemoteSession::run(Files files) {
     return lost_status_;
   }
   ran_.emplace(member_->state().is_logged(), worker_options_.trace);
-  std::thread decoder([&] { work(std::move(files)); });
+  RemoteWorker worker(options_, worker_options_, member_->state().welcome(),
+                      *peers_, *ran_, channel_);
+  std::thread decoder([&] { worker.run(std::move(files)); });
   talk();
   return end(decoder);
 }
+
+}  // namespace
 
 Exit run_remote_session(const RemoteOptions& options, Files files,
                         const WorkerOptions& worker,

@@ -1,0 +1,61 @@
+// What the thread that talks to gt-route and those that compute share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "exec/remote/mailbox.h"
+#include "exec/worker/worker.h"
+#include "net/member.h"
+#include "net/poller.h"
+
+namespace gt {
+
+// For the thread that decodes: a message with lines, or the end of them.
+struct Inbound {
+  Letter letter;
+  bool is_end = false;
+};
+
+struct Channel {
+  // Results that wait to be sent; who makes more sleeps.
+  static constexpr size_t kMostWaiting = size_t{16} << 20;
+  // Lines that wait to be decoded: a window of them, or one that is longer.
+  static constexpr size_t kMostInbox = Joiner::kMaxJoined + (size_t{8} << 20);
+
+  Wake wake;                         // of the thread that talks
+  Mailbox<Inbound> inbox{SIZE_MAX};  // kMostInbox bounds it
+  Mailbox<std::string> outbox{kMostWaiting};
+  std::atomic<bool> is_draining{false};  // what came is done, and no more
+  std::atomic<bool> is_over{false};      // nothing more is to be decoded
+
+  // How far compute has come: the last instruction, and bytes of messages.
+  std::atomic<uint64_t> done_seq{0};
+  std::atomic<uint64_t> done_bytes{0};
+  std::atomic<int64_t> finishes_since{0};  // not 0: all lines have run
+
+  // Set before has_left, and read after.
+  Exit status = Exit::kDone;
+  std::string farewell;  // why it leaves before its time, or ""
+  std::atomic<bool> has_left{false};
+  void leave(Exit with, std::string why);
+
+  // The worker, while there is one; all else is for any thread.
+  void set_worker(Worker* worker);
+  // Calls use(worker) if there is one.
+  template <typename Use>
+  void with_worker(const Use& use) {
+    const std::lock_guard lock(mutex_);
+    if (worker_ != nullptr) use(*worker_);
+  }
+  // Nothing more is to be done, and waits end for that reason.
+  void stop(const std::string& why);
+
+ private:
+  std::mutex mutex_;
+  Worker* worker_ = nullptr;
+};
+
+}  // namespace gt

@@ -1,0 +1,51 @@
+// The lines that gt-route's messages stand for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "net/wire.h"
+
+namespace gt {
+
+// A body that comes again is sent once, as a block; after that its id stands
+// for it, also for many rounds of it. Errors are about what is no message that
+// gt-route sends.
+class ReceivedLines {
+ public:
+  using Item = NumberedLines::Item;
+  // Who takes the lines.
+  class Sink {
+   public:
+    virtual ~Sink() = default;
+    // Around each round of a message; false: no more lines are wanted.
+    virtual bool begin_round() = 0;
+    virtual bool take(const Item& item) = 0;
+    virtual void end_round(bool is_last) = 0;
+  };
+
+  Status take(const Message& message, Sink& sink);
+  // The message that ends the lines has come behind the last of them.
+  Status check_end(const Message& message) const {
+    return check_after(message, last_seq_);
+  }
+  uint64_t last_seq() const { return last_seq_; }  // of those that were taken
+
+ private:
+  // Blocks that gt-route has us keep; it has us keep much less.
+  static constexpr size_t kMostBlocks = size_t{64} << 20;
+
+  Result<std::string_view> body_of(const Message& message);
+  Status forget(const Message& message);
+  Status take_round(std::string_view body, uint64_t seq, int64_t line,
+                    Sink& sink);
+
+  std::unordered_map<std::string, std::string> blocks_;
+  size_t blocks_bytes_ = 0;
+  uint64_t last_seq_ = 0;
+};
+
+}  // namespace gt

@@ -1,0 +1,195 @@
+#include "exec/remote/remote_worker.h"
+
+#include <utility>
+
+#include "exec/comm/peer_link.h"
+#include "exec/remote/attaching.h"
+#include "stream/line.h"
+
+namespace gt {
+namespace {
+
+using std::chrono::milliseconds;
+
+// While there is more to do, what is done is told at most so often, or when it
+// is so much: each time wakes a thread here and gt-route, and takes them the
+// processor that computes.
+constexpr int64_t kSoon = 20;  // milliseconds
+constexpr uint64_t kMuchDone = uint64_t{256} << 10;
+constexpr size_t kMostPlace = 512;  // bytes that a report tells of a place
+
+std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
+  std::vector<PeerAddress> others;
+  for (const RosterEntry& entry : welcome.roster) {
+    if (entry.worker == welcome.worker) continue;
+    others.push_back({entry.worker, entry.data, entry.key});
+  }
+  return others;
+}
+
+}  // namespace
+
+// ---- what comes of the lines ------------------------------------------------
+
+void RemoteWorker::send_report(const Report& report) {
+  // The thread that decodes may sleep until lines come; this wakes it.
+  if (worker_options_.fail_fast) channel_.inbox.close();
+  // After the first loss of a peer, others are consequences.
+  if (report.status == Exit::kLost && std::exchange(has_told_loss_, true)) {
+    return;
+  }
+  MessageWriter message(Verb::kReport);
+  channel_.with_worker(
+      [&message](Worker& worker) { message.field("seq", worker.at()); });
+  // gt-route only compares places, and the end of one, where its line stands,
+  // tells it from others; so of a long path the beginning is left out.
+  const std::string at = to_string(report.place);
+  message.field("at", std::string_view(at).substr(
+                          at.size() - std::min(at.size(), kMostPlace)));
+  message.field("line", static_cast<uint64_t>(report.place.line));
+  message.field("status", static_cast<uint64_t>(report.status));
+  channel_.outbox.push(message.finish(words(report.text)), report.text.size());
+  channel_.wake.signal();
+}
+
+int RemoteWorker::send_results(std::string_view bytes) {
+  each_results_message(bytes, [this](std::string message, size_t size) {
+    channel_.wake.signal();  // before it may sleep
+    channel_.outbox.push(std::move(message), size);
+  });
+  channel_.wake.signal();
+  return 0;
+}
+
+void RemoteWorker::note_done(uint64_t first, uint64_t last, uint64_t bytes) {
+  const uint64_t done = worker_->stopped() ? worker_->ran_up_to() : last;
+  if (ran_.is_logged() && first != 0 && first <= done) {
+    ran_.end_batch(first, done);
+  }
+  channel_.done_seq.store(done);
+  channel_.done_bytes.store(bytes);
+  if (bytes - woken_bytes_ < kMuchDone && now_ms() < woken_at_ + kSoon) return;
+  woken_bytes_ = bytes;
+  woken_at_ = now_ms();
+  channel_.wake.signal();
+}
+
+// ---- lines ------------------------------------------------------------------
+
+bool RemoteWorker::begin_round() {
+  if (channel_.is_over.load(std::memory_order_relaxed)) return false;
+  first_seq_ = 0;
+  if (ran_.is_logged()) worker_->after_lines([this] { ran_.begin_batch(); });
+  return true;
+}
+
+bool RemoteWorker::take(const ReceivedLines::Item& item) {
+  constexpr std::string_view kFile = "#file ";
+  if (channel_.is_over.load(std::memory_order_relaxed)) return false;
+  if (item.text.starts_with(kFile)) {
+    files_.push_back(unquote(item.text.substr(kFile.size())));
+    return true;
+  }
+  if (first_seq_ == 0) first_seq_ = item.seq;
+  worker_->line(item.text, &files_.back(), static_cast<uint64_t>(item.line),
+                item.seq);
+  return true;
+}
+
+void RemoteWorker::end_round(bool is_last) {
+  if (is_last) taken_bytes_ += std::exchange(letter_bytes_, 0);
+  worker_->after_lines(
+      [this, first = first_seq_, last = lines_.last_seq(),
+       bytes = taken_bytes_] { note_done(first, last, bytes); });
+}
+
+// Until the end, or what is no message that gt-route sends.
+Status RemoteWorker::take_messages() {
+  Inbound in;
+  for (;;) {
+    if (!channel_.inbox.pop(in, milliseconds(0))) {
+      worker_->after_lines([this] { channel_.wake.signal(); });
+      worker_->idle();
+      if (!channel_.inbox.pop(in)) return ok_status();
+    }
+    if (channel_.is_over.load() || worker_->stopped()) return ok_status();
+    const Message& message = in.letter.message;
+    if (in.is_end) {
+      return channel_.is_draining ? ok_status() : lines_.check_end(message);
+    }
+    letter_bytes_ = in.letter.bytes;
+    if (Status s = lines_.take(message, *this); !s.ok()) return s;
+  }
+}
+
+// ---- the worker -------------------------------------------------------------
+
+Attachment RemoteWorker::attachment() const {
+  Attachment attachment{welcome_.worker,
+                        welcome_.workers,
+                        *link_,
+                        *exchanging_,
+                        arena_.get(),
+                        {},
+                        options_.patience,
+                        ran_.is_wanted() ? &ran_ : nullptr};
+  attachment.names.resize(welcome_.workers);
+  for (const RosterEntry& entry : welcome_.roster) {
+    if (entry.worker < welcome_.workers) {
+      attachment.names[entry.worker] = entry.name;
+    }
+  }
+  return attachment;
+}
+
+// Without an arena values are fetched.
+Status RemoteWorker::prepare() {
+  if (welcome_.workers > 1) {
+    need_descriptors(size_t{2} * welcome_.workers + 8);  // for its connections
+    auto arena = Arena::make();
+    if (arena.ok()) arena_ = std::move(arena.value());
+    auto backend =
+        make_backend(options_.backend, {1, options_.isa, arena_.get()});
+    if (!backend.ok()) return backend.error();
+    exchanging_ = std::move(backend.value());
+    link_ = std::make_unique<comm::PeerLink>(
+        peers_, welcome_.worker, welcome_.session, addresses_of(welcome_));
+  }
+  auto compute = make_backend(options_.backend,
+                              {options_.threads, options_.isa, arena_.get()});
+  if (!compute.ok()) return compute.error();
+  compute_ = std::move(compute.value());
+  return ok_status();
+}
+
+void RemoteWorker::run(Files files) {
+  if (Status s = prepare(); !s.ok()) {
+    return channel_.leave(Exit::kUsage, s.error().message);
+  }
+  files_.push_back(welcome_.file);
+  work(std::move(files));
+}
+
+void RemoteWorker::work(Files files) {
+  Writer out([this](std::string_view bytes) { return send_results(bytes); });
+  Worker worker(
+      *compute_, std::move(files), out,
+      [this](const Report& report) { send_report(report); }, worker_options_);
+  worker_ = &worker;
+  if (link_ != nullptr) worker.attach(attachment());
+  channel_.set_worker(&worker);
+  Status status = worker.meet();
+  if (status.ok()) status = take_messages();
+  if (status.ok()) {
+    worker.after_lines([this] { channel_.finishes_since.store(now_ms()); });
+  }
+  const Exit done = status.ok() ? worker.finish() : Exit::kLost;
+  channel_.set_worker(nullptr);
+  channel_.leave(done, !status.ok()       ? status.error().message
+                       : worker.stopped() ? "its --fail-fast ended it at " +
+                                                worker.stopped_by()
+                       : channel_.is_draining ? "ended by a signal"
+                                              : "");
+}
+
+}  // namespace gt

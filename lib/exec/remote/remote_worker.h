@@ -1,0 +1,79 @@
+// The worker of an attached gt-work, and the thread that decodes for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "exec/comm/link.h"
+#include "exec/remote/channel.h"
+#include "exec/remote/received_lines.h"
+#include "exec/remote/remote_session.h"
+#include "exec/trace/ran_log.h"
+#include "net/peers.h"
+
+namespace gt {
+
+// All calls come from the thread that decodes, but for what it gives the worker
+// to call.
+class RemoteWorker final : private ReceivedLines::Sink {
+ public:
+  // All outlive it; `welcome` is what gt-route said of this worker and of the
+  // others, which `peers` connects it with.
+  RemoteWorker(const RemoteOptions& options, const WorkerOptions& worker,
+               const Welcome& welcome, Peers& peers, RanLog& ran,
+               Channel& channel)
+      : options_(options),
+        worker_options_(worker),
+        welcome_(welcome),
+        peers_(peers),
+        ran_(ran),
+        channel_(channel) {}
+
+  // Works until gt-route has no more, or the channel is stopped; then leaves.
+  void run(Files files);
+
+ private:
+  Status prepare();
+  Attachment attachment() const;
+  void work(Files files);
+  Status take_messages();
+
+  bool begin_round() override;
+  bool take(const ReceivedLines::Item& item) override;
+  void end_round(bool is_last) override;
+
+  // Of the queue's thread.
+  void note_done(uint64_t first, uint64_t last, uint64_t bytes);
+  void send_report(const Report& report);
+  int send_results(std::string_view bytes);
+
+  const RemoteOptions& options_;
+  const WorkerOptions& worker_options_;
+  const Welcome& welcome_;
+  Peers& peers_;
+  RanLog& ran_;
+  Channel& channel_;
+
+  // What the worker computes with, and what makes it one of several.
+  std::unique_ptr<Arena> arena_;
+  std::unique_ptr<Backend> compute_;
+  std::unique_ptr<Backend> exchanging_;  // of the communication thread
+  std::unique_ptr<comm::Link> link_;
+  Worker* worker_ = nullptr;
+
+  ReceivedLines lines_;
+  std::deque<std::string> files_;  // the worker refers to them
+  uint64_t first_seq_ = 0;         // of the round at hand; 0: none yet
+  uint64_t letter_bytes_ = 0;      // of the message at hand
+  uint64_t taken_bytes_ = 0;       // of all before it
+
+  // Of the queue's thread.
+  bool has_told_loss_ = false;
+  uint64_t woken_bytes_ = 0;
+  int64_t woken_at_ = 0;
+};
+
+}  // namespace gt
