@@ -55,6 +55,20 @@ class Job {
   virtual void run(Executor& executor) = 0;
 };
 
+// A job that calls run(executor).
+template <typename Run>
+std::unique_ptr<Job> make_job(Run run) {
+  class Calling final : public Job {
+   public:
+    explicit Calling(Run r) : run_(std::move(r)) {}
+    void run(Executor& executor) override { run_(executor); }
+
+   private:
+    Run run_;
+  };
+  return std::make_unique<Calling>(std::move(run));
+}
+
 // `seq` is the number of the instruction among those of all workers.
 struct JobRecord {
   RecordHead head;

@@ -36,15 +36,7 @@ std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
 // Deletes what tasks before it may still use.
 template <typename T>
 std::unique_ptr<Job> dispose_job(std::unique_ptr<T> object) {
-  class DisposeJob final : public Job {
-   public:
-    explicit DisposeJob(std::unique_ptr<T> o) : object_(std::move(o)) {}
-    void run(Executor& /*executor*/) override {}
-
-   private:
-    std::unique_ptr<T> object_;
-  };
-  return std::make_unique<DisposeJob>(std::move(object));
+  return make_job([held = std::move(object)](Executor& /*executor*/) {});
 }
 
 }  // namespace gt
