@@ -162,6 +162,8 @@ Status ExchangeDecoder::add(const Line& line, const ExchangePlan& plan,
   append_instruction(part->text, line);
   made.value()->text = part->text;
   made.value()->op = line.op;
+  made.value()->value =
+      full_name(first_name(line)->text, first_name(line)->ranks);
   part->crossing = std::make_unique<LineExchange>();
   part->crossing->exchange = std::move(made.value());
   const comm::Exchange& exchange = *part->crossing->exchange;
@@ -225,6 +227,7 @@ Status ExchangeDecoder::decode_transfer(const Line& line, LineEntry& entry) {
       hosting_.self());
   made->text = entry.text;
   made->op = line.op;
+  made->value = line.operands[0].text;
   entry.crossing = std::make_unique<LineExchange>();
   entry.crossing->exchange = std::move(made);
   const comm::Part& part = entry.crossing->exchange->parts[0];

@@ -162,13 +162,6 @@ Status check_rows(const StoredTensor& stored, const Type& type, int64_t row) {
 
 }  // namespace
 
-Status read_rows(int fd, const StoredTensor& stored, const Type& type,
-                 int64_t row, void* out) {
-  Part whole{type.shape, type.shape};
-  for (size_t d = 0; d < type.shape.size(); ++d) whole.start[d] = 0;
-  return read_block(fd, stored, type, row, whole, out);
-}
-
 Status read_block(int fd, const StoredTensor& stored, const Type& type,
                   int64_t row, Part part, void* out) {
   Status s = check_rows(stored, {type.dtype, part.whole}, row);

@@ -10,14 +10,10 @@
 
 namespace gt {
 
-// Reads `type` from row `row` on: type's first size many rows of the stored
-// tensor. Only these are read. `out` takes type.bytes(). Errors: another dtype
-// or other sizes than stored, rows beyond the end, a file cut short.
-Status read_rows(int fd, const StoredTensor& stored, const Type& type,
-                 int64_t row, void* out);
-
-// The same of a block: `part` says where `type` lies in the tensor that
-// read_rows would give.
+// Reads a block of the rows from `row` on, of the type of which `part` says
+// where it lies in them. Only what is wanted is read, or little more. `out`
+// takes type.bytes(). Errors: another dtype or other sizes than stored, rows
+// beyond the end, a file cut short.
 Status read_block(int fd, const StoredTensor& stored, const Type& type,
                   int64_t row, Part part, void* out);
 

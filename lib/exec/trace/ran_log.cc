@@ -3,8 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "spmd/labels.h"
-
 namespace gt {
 namespace {
 
@@ -22,14 +20,6 @@ class WallTimes {
  private:
   uint64_t base_;
 };
-
-// What an exchange moves: its line's first operand.
-std::string value_name(const std::string& text) {
-  Line line;
-  if (!parse_line(text, line).ok()) return "";
-  const Operand* operand = first_name(line);
-  return operand == nullptr ? "" : full_name(operand->text, operand->ranks);
-}
 
 }  // namespace
 
@@ -54,10 +44,9 @@ void RanLog::ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,
   }
   if (!is_logged_) return;
   const WallTimes wall;
-  const std::string name = read.empty() ? "" : value_name(op.exchange->text);
   for (const comm::Transferred& one : read) {
     add({RanRow::Kind::kTransfer, op.seq, op.seq, wall.of(one.begin),
-         wall.of(one.end), one.from, one.bytes, name});
+         wall.of(one.end), one.from, one.bytes, op.exchange->value});
   }
   add({RanRow::Kind::kComm, op.seq, op.seq, wall.of(begin), wall.of(end), 0, 0,
        ""});
