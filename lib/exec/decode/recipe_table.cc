@@ -1,6 +1,7 @@
 #include "exec/decode/recipe_table.h"
 
 #include <exception>
+#include <type_traits>
 
 #include "base/hash.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 template <typename T>
 void append_bytes(std::string& out, T value) {
+  static_assert(std::has_unique_object_representations_v<T>);
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
@@ -17,13 +19,19 @@ void append_text(std::string& out, std::string_view text) {
   out += text;
 }
 
+// Member by member: the bytes between them may be anything.
+void append_ref(std::string& out, const Ref& ref) {
+  append_bytes(out, ref.kind);
+  append_bytes(out, ref.index);
+}
+
 void append_step(std::string& out, const Step& step) {
   append_bytes(out, step.op->id);
   append_bytes(out, static_cast<uint32_t>(step.operands.size()));
   for (const StepOperand& operand : step.operands) {
     out += operand.is_ref ? 'R' : '=';
     if (operand.is_ref) {
-      append_bytes(out, operand.ref);
+      append_ref(out, operand.ref);
     } else {
       append_text(out, operand.text);
     }
@@ -33,7 +41,7 @@ void append_step(std::string& out, const Step& step) {
     append_text(out, key);
     append_text(out, value);
   }
-  for (const Ref& ref : step.results) append_bytes(out, ref);
+  for (const Ref& ref : step.results) append_ref(out, ref);
 }
 
 }  // namespace
