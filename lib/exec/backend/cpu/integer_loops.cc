@@ -6,11 +6,6 @@
 namespace gt::cpu {
 namespace {
 
-// In unsigned arithmetic, which wraps; of at least int's width, to which C++
-// would promote what is shorter.
-template <typename T>
-using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-
 template <typename T>
 T floor_mod(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
@@ -22,50 +17,33 @@ T floor_mod(T a, T b) {
 template <typename T>
 T floor_div(T a, T b) {
   if constexpr (std::is_signed_v<T>) {
-    if (b == -1) return static_cast<T>(Wide<T>{0} - static_cast<Wide<T>>(a));
+    if (b == -1) return static_cast<T>(-a);
   }
   const T q = static_cast<T>(a / b);
   return a % b != 0 && (a < 0) != (b < 0) ? static_cast<T>(q - 1) : q;
 }
 
-#define GT_INTEGER(Name, expression)                           \
-  struct Name {                                                \
-    template <typename T>                                      \
-    static T of(T x, T y) {                                    \
-      [[maybe_unused]] const auto a = static_cast<Wide<T>>(x); \
-      [[maybe_unused]] const auto b = static_cast<Wide<T>>(y); \
-      return static_cast<T>(expression);                       \
-    }                                                          \
-  };
-
-GT_INTEGER(Add, a + b)
-GT_INTEGER(Sub, a - b)
-GT_INTEGER(Mul, a* b)
-GT_INTEGER(Or, a | b)
-GT_INTEGER(And, a& b)
-GT_INTEGER(Not, a ^ 1)
-GT_INTEGER(Neg, 0 - a)
-GT_INTEGER(Abs, x < 0 ? 0 - a : a)
-GT_INTEGER(Sign, (x > 0) - (x < 0))
-GT_INTEGER(Maximum, x > y ? x : y)
-GT_INTEGER(Minimum, x < y ? x : y)
-GT_INTEGER(Eq, x == y)
-GT_INTEGER(Ne, x != y)
-GT_INTEGER(Lt, x < y)
-GT_INTEGER(Le, x <= y)
-GT_INTEGER(Gt, x > y)
-GT_INTEGER(Ge, x >= y)
-GT_INTEGER(Mod, floor_mod(x, y))
-GT_INTEGER(FloorDiv, floor_div(x, y))
-
-#undef GT_INTEGER
+template <typename T>
+T greater(T a, T b) {
+  return a > b ? a : b;
+}
+template <typename T>
+T lesser(T a, T b) {
+  return a < b ? a : b;
+}
+template <typename T>
+T sign(T a) {
+  return static_cast<T>((a > 0) - (a < 0));
+}
 
 template <typename T, typename F, typename Y>
 const char* unary(const void* const* in, const bool* /*repeat*/, void* out,
                   int64_t n) {
   const auto* x = static_cast<const T*>(in[0]);
   auto* y = static_cast<Y*>(out);
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(F::of(x[i], x[i]));
+  for (int64_t i = 0; i < n; ++i) {
+    y[i] = static_cast<Y>(F{}(x[i], x[i], x[i]));
+  }
   return nullptr;
 }
 
@@ -77,12 +55,13 @@ const char* binary(const void* const* in, const bool* repeat, void* out,
   auto* y = static_cast<Y*>(out);
   if (repeat[0]) {
     const T all = *a;
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(F::of(all, b[i]));
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(F{}(all, b[i], all));
   } else if (repeat[1]) {
     const T all = *b;
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(F::of(a[i], all));
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(F{}(a[i], all, all));
   } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Y>(F::of(a[i], b[i]));
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = static_cast<Y>(F{}(a[i], b[i], b[i]));
   }
   return nullptr;
 }
@@ -111,67 +90,43 @@ const char* where(const void* const* in, const bool* repeat, void* out,
   return nullptr;
 }
 
-template <typename F>
-constexpr IntegerRow arithmetic(const char* op, Loop boolean = nullptr) {
-  return {op,
-          false,
-          binary<int64_t, F, int64_t>,
-          binary<int32_t, F, int32_t>,
-          binary<uint8_t, F, uint8_t>,
-          boolean};
+// A comparison gives bool, all else its operands' dtype.
+template <typename T, int kOperands, Cost kCost, typename F>
+constexpr Loop loop_of() {
+  using Y =
+      std::conditional_t<std::is_same_v<decltype(F{}(T{}, T{}, T{})), bool>,
+                         uint8_t, T>;
+  if constexpr (kCost == Cost::dividing) {
+    return divide<T, F>;
+  } else {
+    return kOperands == 1 ? unary<T, F, Y> : binary<T, F, Y>;
+  }
 }
-template <typename F>
-constexpr IntegerRow single(const char* op) {
+
+template <int kOperands, Cost kCost, typename F>
+constexpr IntegerRow integers(const char* op) {
   return {op,
-          false,
-          unary<int64_t, F, int64_t>,
-          unary<int32_t, F, int32_t>,
-          unary<uint8_t, F, uint8_t>,
+          std::is_same_v<decltype(F{}(0, 0, 0)), bool>,
+          loop_of<int64_t, kOperands, kCost, F>(),
+          loop_of<int32_t, kOperands, kCost, F>(),
+          loop_of<uint8_t, kOperands, kCost, F>(),
           nullptr};
 }
-template <typename F>
-constexpr IntegerRow comparison(const char* op) {
-  return {op,
-          true,
-          binary<int64_t, F, uint8_t>,
-          binary<int32_t, F, uint8_t>,
-          binary<uint8_t, F, uint8_t>,
-          binary<uint8_t, F, uint8_t>};
+template <int kOperands, typename F>
+constexpr IntegerRow booleans(const char* op) {
+  return {op,      true,    nullptr,
+          nullptr, nullptr, loop_of<uint8_t, kOperands, Cost::cheap, F>()};
 }
-template <typename F>
-constexpr IntegerRow division(const char* op) {
-  return {
-      op,     false, divide<int64_t, F>, divide<int32_t, F>, divide<uint8_t, F>,
-      nullptr};
-}
-template <typename F>
-constexpr IntegerRow logical(const char* op) {
-  return {op, true, nullptr, nullptr, nullptr, binary<uint8_t, F, uint8_t>};
-}
-
-constexpr Loop kOr = binary<uint8_t, Or, uint8_t>;
-constexpr Loop kAnd = binary<uint8_t, And, uint8_t>;
 
 constexpr IntegerRow kRows[] = {
-    arithmetic<Add>("add", kOr),
-    arithmetic<Sub>("sub"),
-    arithmetic<Mul>("mul", kAnd),
-    arithmetic<Maximum>("maximum", kOr),
-    arithmetic<Minimum>("minimum", kAnd),
-    division<Mod>("mod"),
-    division<FloorDiv>("floordiv"),
-    single<Neg>("neg"),
-    single<Abs>("abs"),
-    single<Sign>("sign"),
-    comparison<Eq>("eq"),
-    comparison<Ne>("ne"),
-    comparison<Lt>("lt"),
-    comparison<Le>("le"),
-    comparison<Gt>("gt"),
-    comparison<Ge>("ge"),
-    logical<And>("and"),
-    logical<Or>("or"),
-    {"not", true, nullptr, nullptr, nullptr, unary<uint8_t, Not, uint8_t>},
+#define GT_FUNCTOR(formula)                                           \
+  decltype([]<typename V>([[maybe_unused]] V a, [[maybe_unused]] V b, \
+                          [[maybe_unused]] V c) { return formula; })
+#define GT_INTEGER(op, operands, cost, formula) \
+  integers<operands, Cost::cost, GT_FUNCTOR(formula)>(#op),
+#define GT_BOOL(op, operands, formula) \
+  booleans<operands, GT_FUNCTOR(formula)>(#op),
+#include "exec/backend/formulas.def"
     {"where", false, where<int64_t>, where<int32_t>, where<uint8_t>,
      where<uint8_t>},
 };
@@ -180,9 +135,9 @@ constexpr IntegerRow kRows[] = {
 
 std::span<const IntegerRow> integer_rows() { return kRows; }
 
-const IntegerRow* integer_row(std::string_view op) {
+const IntegerRow* integer_row(std::string_view op, Dtype dtype) {
   for (const IntegerRow& row : kRows) {
-    if (op == row.op) return &row;
+    if (op == row.op && row.loop(dtype) != nullptr) return &row;
   }
   return nullptr;
 }

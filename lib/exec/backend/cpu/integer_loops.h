@@ -1,5 +1,6 @@
 // Point-wise loops of integers and bool: wrapping, and exact in any order, so
-// they are plain and left to the compiler.
+// they are plain and left to the compiler. Their source is compiled with
+// -fwrapv, so that the formulas wrap.
 #pragma once
 
 #include <span>
@@ -10,6 +11,7 @@
 
 namespace gt::cpu {
 
+// An op may have a row for integers and one for bool.
 struct IntegerRow {
   const char* op;
   bool to_bool;
@@ -31,7 +33,7 @@ struct IntegerRow {
 };
 
 std::span<const IntegerRow> integer_rows();
-// Null when there is none.
-const IntegerRow* integer_row(std::string_view op);
+// The row that has a loop of the op for the dtype; null when there is none.
+const IntegerRow* integer_row(std::string_view op, Dtype dtype);
 
 }  // namespace gt::cpu

@@ -14,6 +14,9 @@ namespace gt::cpu {
 using Loop = const char* (*)(const void* const* in, const bool* repeat,
                              void* out, int64_t n);
 
+// What a point-wise formula costs (formulas.def).
+enum class Cost : uint8_t { cheap, costly, dividing, powering };
+
 // n elements from one dtype to another.
 using Convert = void (*)(const void* from, void* to, int64_t n);
 

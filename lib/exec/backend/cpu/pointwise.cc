@@ -31,7 +31,7 @@ Choice choose(const Call& call, const Loops& loops) {
   const Dtype domain = domain_of(call);
   c.compute = is_half(domain) ? Dtype::kF32 : domain;
   if (!is_float(domain)) {
-    const IntegerRow* row = integer_row(call.op->name);
+    const IntegerRow* row = integer_row(call.op->name, domain);
     if (row == nullptr) return c;
     c.loop = row->loop(domain);
     c.result = row->to_bool ? Dtype::kBool : domain;

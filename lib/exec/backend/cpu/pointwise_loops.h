@@ -1,5 +1,5 @@
-// Point-wise loops: one functor an op, written for packs; see pack.h for who
-// may include this.
+// Point-wise loops, made from the formulas for packs; see pack.h for who may
+// include this.
 #pragma once
 
 #include <cmath>
@@ -24,12 +24,12 @@ inline V lanes(V a, V b, F f) {
 
 // The divisor's sign, as Python and PyTorch have it.
 template <typename T>
-inline T floor_mod(T a, T b) {
+inline T floor_mod_one(T a, T b) {
   const T r = std::fmod(a, b);
   return r != 0 && (b < 0) != (r < 0) ? r + b : r;
 }
 template <typename T>
-inline T floor_div(T a, T b) {
+inline T floor_div_one(T a, T b) {
   if (b == 0) return a / b;
   const T r = std::fmod(a, b);
   T q = (a - r) / b;
@@ -40,10 +40,6 @@ inline T floor_div(T a, T b) {
 }
 
 template <typename V>
-inline V sigmoid(V x) {
-  return 1 / (1 + exp(-x));
-}
-template <typename V>
 inline V greater(V a, V b) {
   return ((a > b) | (a != a)) ? a : b;
 }
@@ -52,113 +48,22 @@ inline V lesser(V a, V b) {
   return ((a < b) | (a != a)) ? a : b;
 }
 
-#define GT_UNARY(Name, expression) \
-  struct Name {                    \
-    template <typename V>          \
-    static auto of(V a) {          \
-      return expression;           \
-    }                              \
-  };
-#define GT_BINARY(Name, expression) \
-  struct Name {                     \
-    template <typename V>           \
-    static auto of(V a, V b) {      \
-      return expression;            \
-    }                               \
-  };
+template <typename V>
+inline V sign(V a) {
+  return a > 0 ? number<V>(1) : a < 0 ? number<V>(-1) : V{};
+}
+// Elements one by one, for what packs have no instructions for.
+template <typename V>
+inline V floor_mod(V a, V b) {
+  return lanes(a, b, [](auto x, auto y) { return floor_mod_one(x, y); });
+}
+template <typename V>
+inline V floor_div(V a, V b) {
+  return lanes(a, b, [](auto x, auto y) { return floor_div_one(x, y); });
+}
 
-GT_BINARY(Add, a + b)
-GT_BINARY(Sub, a - b)
-GT_BINARY(Mul, a* b)
-GT_BINARY(Div, a / b)
-GT_BINARY(Mod, lanes(a, b, [](auto x, auto y) { return floor_mod(x, y); }))
-GT_BINARY(FloorDiv, lanes(a, b, [](auto x, auto y) { return floor_div(x, y); }))
-GT_BINARY(Maximum, greater(a, b))
-GT_BINARY(Minimum, lesser(a, b))
-GT_BINARY(Eq, a == b)
-GT_BINARY(Ne, a != b)
-GT_BINARY(Lt, a < b)
-GT_BINARY(Le, a <= b)
-GT_BINARY(Gt, a > b)
-GT_BINARY(Ge, a >= b)
-GT_UNARY(Neg, -a)
-GT_UNARY(Abs, a < 0 ? -a : a + 0)
-GT_UNARY(Sign, a > 0 ? number<V>(1) : a < 0 ? number<V>(-1) : V{})
-GT_UNARY(Exp, exp(a))
-GT_UNARY(Log, log(a))
-GT_UNARY(Expm1, expm1(a))
-GT_UNARY(Log1p, log1p(a))
-GT_UNARY(Floor, round_down(a))
-GT_UNARY(Ceil, -round_down(-a))
-GT_UNARY(Round, round_even(a))
-GT_UNARY(Sqrt, root(a))
-GT_UNARY(Rsqrt, 1 / root(a))
-GT_UNARY(Sin, sin(a))
-GT_UNARY(Cos, cos(a))
-GT_UNARY(Tanh, tanh(a))
-GT_UNARY(Erf, erf(a))
-GT_UNARY(Sigmoid, sigmoid(a))
-GT_UNARY(Silu, a* sigmoid(a))
-GT_UNARY(Relu, greater(a, V{}))
-GT_UNARY(IsFinite, a - a == 0)
-GT_BINARY(ReluGrad, b <= 0 ? V{} : a)
-GT_BINARY(SigmoidGrad, a*(1 - b) * b)
-GT_BINARY(TanhGrad, a*(1 - b * b))
-
-GT_UNARY(Square, a* a)
-GT_UNARY(Cube, a* a* a)
-// Squares and cubes are products wherever they stand, so that one exponent for
-// all gives the bits that it gives beside others.
-GT_BINARY(Pow, b == 2 ? a * a : b == 3 ? a * a * a : pow(a, b))
-
-// f = s (1 + x (1 - s)), s = sigmoid x.
-struct SiluGrad {
-  template <typename V>
-  static V of(V g, V x) {
-    const V s = sigmoid(x);
-    return g * (s * (1 + x * (1 - s)));
-  }
-};
-
-// Hendrycks and Gimpel, Gaussian error linear units.
-constexpr double kRootHalf = 0.7071067811865476;
-constexpr double kDensity = 0.3989422804014327;   // 1 / sqrt(2 pi)
-constexpr double kTanhRate = 0.7978845608028654;  // sqrt(2 / pi)
-constexpr double kCubic = 0.044715;
-
-struct Gelu {
-  template <typename V>
-  static V of(V x) {
-    return x * ((1 + erf(x * number<V>(kRootHalf))) * number<V>(0.5));
-  }
-};
-struct GeluTanh {
-  template <typename V>
-  static V of(V x) {
-    const V slope =
-        fma(x * x, number<V>(kCubic * kTanhRate), number<V>(kTanhRate));
-    return x * ((1 + tanh(x * slope)) * number<V>(0.5));
-  }
-};
-struct GeluGrad {
-  template <typename V>
-  static V of(V g, V x) {
-    const V cdf = (1 + erf(x * number<V>(kRootHalf))) * number<V>(0.5);
-    const V density = exp(x * x * number<V>(-0.5)) * number<V>(kDensity);
-    return g * (cdf + x * density);
-  }
-};
-struct GeluTanhGrad {
-  template <typename V>
-  static V of(V g, V x) {
-    const V square = x * x;
-    const V u = x * (1 + square * number<V>(kCubic)) * number<V>(kTanhRate);
-    const V slope = (1 + square * number<V>(3 * kCubic)) * number<V>(kTanhRate);
-    const V t = tanh(u);
-    const V half = number<V>(0.5);
-    return g * ((1 + t) * half + x * (1 - t * t) * slope * half);
-  }
-};
+#define GT_FORMULA_FUNCTIONS
+#include "exec/backend/formulas.def"
 
 // An operand of a loop: its elements, or one value for all. Never are all
 // operands repeated.
@@ -205,9 +110,13 @@ const char* unary(const void* const* in, const bool* /*repeat*/, void* out,
   const auto* x = static_cast<const T*>(in[0]);
   int64_t i = 0;
   for (; i + kWidth<T> <= n; i += kWidth<T>) {
-    put_any<T>(out, i, F::of(load(x + i)), kWidth<T>);
+    const Pack<T> a = load(x + i);
+    put_any<T>(out, i, F{}(a, a, a), kWidth<T>);
   }
-  if (i < n) put_any<T>(out, i, F::of(load_part(x + i, n - i)), n - i);
+  if (i < n) {
+    const Pack<T> a = load_part(x + i, n - i);
+    put_any<T>(out, i, F{}(a, a, a), n - i);
+  }
   return nullptr;
 }
 
@@ -217,10 +126,12 @@ void binary_over(const void* const* in, void* out, int64_t n) {
   const Source<T, kB> b(in[1]);
   int64_t i = 0;
   for (; i + kWidth<T> <= n; i += kWidth<T>) {
-    put_any<T>(out, i, F::of(a.full(i), b.full(i)), kWidth<T>);
+    const Pack<T> y = b.full(i);
+    put_any<T>(out, i, F{}(a.full(i), y, y), kWidth<T>);
   }
   if (i < n) {
-    put_any<T>(out, i, F::of(a.part(i, n - i), b.part(i, n - i)), n - i);
+    const Pack<T> y = b.part(i, n - i);
+    put_any<T>(out, i, F{}(a.part(i, n - i), y, y), n - i);
   }
 }
 
@@ -238,31 +149,28 @@ const char* binary(const void* const* in, const bool* repeat, void* out,
 }
 
 // A common exponent for all costs no logarithm.
-template <typename T>
+template <typename T, typename F>
 const char* power(const void* const* in, const bool* repeat, void* out,
                   int64_t n) {
+  using Square = decltype([](auto a, auto, auto) { return a * a; });
+  using Cube = decltype([](auto a, auto, auto) { return a * a * a; });
   const T exponent = repeat[1] ? *static_cast<const T*>(in[1]) : T{0};
   if (exponent == T{2}) return unary<T, Square>(in, repeat, out, n);
   if (exponent == T{3}) return unary<T, Cube>(in, repeat, out, n);
-  return binary<T, Pow>(in, repeat, out, n);
+  return binary<T, F>(in, repeat, out, n);
 }
 
-// min(max(x, lo), hi), nan staying.
-template <typename T>
-const char* clamp(const void* const* in, const bool* repeat, void* out,
-                  int64_t n) {
-  const auto* x = static_cast<const T*>(in[0]);
-  const auto* low = static_cast<const T*>(in[1]);
-  const auto* high = static_cast<const T*>(in[2]);
+template <typename T, typename F>
+const char* ternary(const void* const* in, const bool* repeat, void* out,
+                    int64_t n) {
   for (int64_t i = 0; i < n; i += kWidth<T>) {
     const int64_t left = n - i < kWidth<T> ? n - i : kWidth<T>;
-    const auto get = [&](const T* from, bool all) {
-      if (all) return splat<T>(*from);
+    const auto get = [&](size_t k) {
+      const T* from = static_cast<const T*>(in[k]);
+      if (repeat[k]) return splat<T>(*from);
       return left == kWidth<T> ? load(from + i) : load_part(from + i, left);
     };
-    const Pack<T> y = lesser(greater(get(x, repeat[0]), get(low, repeat[1])),
-                             get(high, repeat[2]));
-    put<T>(out, i, y, left);
+    put_any<T>(out, i, F{}(get(0), get(1), get(2)), left);
   }
   return nullptr;
 }
@@ -295,63 +203,40 @@ const char* where(const void* const* in, const bool* repeat, void* out,
   return nullptr;
 }
 
-#define GT_ROW1(op, key, costly, Name, to_bool) \
-  { op, key, to_bool, costly, unary<float, Name>, unary<double, Name> }
-#define GT_ROW2(op, key, costly, Name, to_bool) \
-  { op, key, to_bool, costly, binary<float, Name>, binary<double, Name> }
+template <typename T, int kOperands, Cost kCost, typename F>
+constexpr Loop loop_of() {
+  if constexpr (kCost == Cost::powering) {
+    return power<T, F>;
+  } else if constexpr (kOperands == 1) {
+    return unary<T, F>;
+  } else if constexpr (kOperands == 2) {
+    return binary<T, F>;
+  } else {
+    return ternary<T, F>;
+  }
+}
+
+template <int kOperands, Cost kCost, typename F>
+constexpr PointwiseRow pointwise_row(const char* op, const char* key) {
+  using Result = decltype(F{}(F32{}, F32{}, F32{}));
+  return {op,
+          key,
+          !std::is_same_v<Result, F32>,
+          kCost != Cost::cheap,
+          loop_of<float, kOperands, kCost, F>(),
+          loop_of<double, kOperands, kCost, F>()};
+}
 
 constexpr PointwiseRow kPointwise[] = {
-    GT_ROW2("add", "", false, Add, false),
-    GT_ROW2("sub", "", false, Sub, false),
-    GT_ROW2("mul", "", false, Mul, false),
-    GT_ROW2("div", "", false, Div, false),
-    GT_ROW2("mod", "", true, Mod, false),
-    GT_ROW2("floordiv", "", true, FloorDiv, false),
-    {"pow", "", false, true, power<float>, power<double>},
-    GT_ROW2("maximum", "", false, Maximum, false),
-    GT_ROW2("minimum", "", false, Minimum, false),
-    GT_ROW2("eq", "", false, Eq, true),
-    GT_ROW2("ne", "", false, Ne, true),
-    GT_ROW2("lt", "", false, Lt, true),
-    GT_ROW2("le", "", false, Le, true),
-    GT_ROW2("gt", "", false, Gt, true),
-    GT_ROW2("ge", "", false, Ge, true),
-    GT_ROW1("neg", "", false, Neg, false),
-    GT_ROW1("abs", "", false, Abs, false),
-    GT_ROW1("sign", "", false, Sign, false),
-    GT_ROW1("exp", "", true, Exp, false),
-    GT_ROW1("log", "", true, Log, false),
-    GT_ROW1("expm1", "", true, Expm1, false),
-    GT_ROW1("log1p", "", true, Log1p, false),
-    GT_ROW1("floor", "", false, Floor, false),
-    GT_ROW1("ceil", "", false, Ceil, false),
-    GT_ROW1("round", "", false, Round, false),
-    GT_ROW1("sqrt", "", false, Sqrt, false),
-    GT_ROW1("rsqrt", "", false, Rsqrt, false),
-    GT_ROW1("sin", "", true, Sin, false),
-    GT_ROW1("cos", "", true, Cos, false),
-    GT_ROW1("tanh", "", true, Tanh, false),
-    GT_ROW1("erf", "", true, Erf, false),
-    GT_ROW1("sigmoid", "", true, Sigmoid, false),
-    GT_ROW1("silu", "", true, Silu, false),
-    GT_ROW1("relu", "", false, Relu, false),
-    GT_ROW1("gelu", "none", true, Gelu, false),
-    GT_ROW1("gelu", "tanh", true, GeluTanh, false),
-    GT_ROW1("isfinite", "", false, IsFinite, true),
-    GT_ROW2("relu_grad", "", false, ReluGrad, false),
-    GT_ROW2("sigmoid_grad", "", false, SigmoidGrad, false),
-    GT_ROW2("tanh_grad", "", false, TanhGrad, false),
-    GT_ROW2("silu_grad", "", true, SiluGrad, false),
-    GT_ROW2("gelu_grad", "none", true, GeluGrad, false),
-    GT_ROW2("gelu_grad", "tanh", true, GeluTanhGrad, false),
-    {"clamp", "", false, false, clamp<float>, clamp<double>},
+#define GT_REAL(op, key, operands, cost, formula)                             \
+  pointwise_row<operands, Cost::cost,                                         \
+                decltype([]<typename V>(                                      \
+                             [[maybe_unused]] V a, [[maybe_unused]] V b,      \
+                             [[maybe_unused]] V c) { return formula; })>(#op, \
+                                                                         key),
+#include "exec/backend/formulas.def"
     {"where", "", false, false, where<float>, where<double>},
 };
-
-#undef GT_ROW1
-#undef GT_ROW2
-#undef GT_UNARY
-#undef GT_BINARY
 
 }  // namespace
 }  // namespace gt::cpu::GT_ISA
