@@ -103,7 +103,7 @@ y = isnan x  =>  did you mean 'ne' (of x and x it is torch.isnan)?
 y = median x  =>  did you mean 'sort'
 y = logsumexp x  =>  did you mean 'log_softmax' (x less it is torch.logsumexp)?
 y = log2 x  =>  did you mean 'log'
-y = softplus x  =>  did you mean 'log1p'
+y = logsigmoid x  =>  did you mean 'softplus'
 y = leaky_relu x 0.1  =>  did you mean 'maximum'
 y = swish x  =>  did you mean 'silu'
 y = conv2d x x  =>  did you mean 'slice'

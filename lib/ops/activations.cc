@@ -237,6 +237,38 @@ constexpr Row kRows[] = {
      .sense = "Gradient of gelu: g times its derivative at x.",
      .source = "PyTorch's gelu_backward",
      .internal = true},
+    {.signature = "y = softplus x beta=1 threshold=20",
+     .index = kOne,
+     .accepts = "float",
+     .gradient = R"(
+       t = mul x {beta}
+       s = sigmoid t
+       g = mul dy s
+       c = gt t {threshold}
+       dx = where c dy g)",
+     // Never exp of what is positive, so that nothing overflows.
+     .expansion = R"(
+       t = mul x {beta}
+       a = abs t
+       n = neg a
+       e = exp n
+       l = log1p e
+       m = maximum t 0
+       s = add m l
+       q = div s {beta}
+       c = gt t {threshold}
+       y = where c x q)",
+     .in_f32 = true,
+     .flops = 20,
+     .sense = "log(1 + exp(beta x)) / beta, a smooth relu.",
+     .details = "x itself where beta x is above threshold. Errors: integers, "
+                "as in PyTorch.",
+     .source = "torch.nn.functional.softplus; with x negated, and the result, "
+               "torch.nn.functional.logsigmoid",
+     .example = "x = tensor f32[2] -inf 50\n"
+                "y = softplus x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0 50"},
 };
 
 }  // namespace

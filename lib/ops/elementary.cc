@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
      .flops = 9,
      .sense = "Natural logarithm of 1 + x, exact near 0.",
      .details = "Integers give f32; of -1, -inf; of less, nan.",
-     .source = "torch.log1p; of exp x it is torch.nn.functional.softplus",
+     .source = "torch.log1p",
      .example = "x = tensor f32[2] 1e-20 -1\n"
                 "y = log1p x\n"
                 "print y\n"
