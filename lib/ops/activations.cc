@@ -269,6 +269,33 @@ constexpr Row kRows[] = {
                 "y = softplus x\n"
                 "print y\n"
                 "=> y = tensor f32[2] 0 50"},
+    {.signature = "y = mish x",
+     .index = kOne,
+     .accepts = "float",
+     .gradient = R"(
+       s = softplus x
+       t = tanh s
+       q = mul t t
+       r = sub 1 q
+       u = sigmoid x
+       v = mul u r
+       a = mul x v
+       b = add t a
+       dx = mul dy b)",
+     .expansion = R"(
+       s = softplus x
+       t = tanh s
+       y = mul x t)",
+     .in_f32 = true,
+     .flops = 24,
+     .sense = "x * tanh(softplus x).",
+     .details = "Errors: integers, as in PyTorch.",
+     .source = "Misra, Mish: a self regularized non-monotonic activation "
+               "function, BMVC 2020; torch.nn.functional.mish",
+     .example = "x = tensor f32[2] 0 50\n"
+                "y = mish x\n"
+                "print y\n"
+                "=> y = tensor f32[2] 0 50"},
 };
 
 }  // namespace
