@@ -103,3 +103,35 @@ d = tensor i32[2] -7 7'
   [[ $output == *"part=0/1000000000000000000: the whole is too large"* ]]
   [[ $output != *f64* ]]
 }
+
+# told FILE: each line of it, "LINE  =>  MESSAGE", as the last one of a program
+# with images is answered with this message.
+told() {
+  local line message
+  while IFS= read -r line; do
+    message=$({
+      printf '%s\n' 'x = zeros f32[2,3,5,5]' 'y = zeros f32[3,5,5]' \
+        'k = zeros f32[6,3,3,3]' 'i = zeros i64[2,3,5,5]' "${line%%  =>  *}"
+    } | gt-emit 2>&1 >/dev/null | head -1) || true
+    [ "${message#gt-emit: <stdin>:5: }" = "${line#*  =>  }" ] && continue
+    echo "$message" >&2
+    return 1
+  done <"$1"
+}
+
+@test "convolutions say which sizes do not fit" {
+  cat >lines <<'LINES'
+a = conv2d y k  =>  conv2d: y f32[3,5,5] must have 4 dimensions; unsqueeze axis=0 adds that of the batch
+a = conv2d x k y  =>  conv2d: y f32[3,5,5] must have the shape [6], a number for each channel
+a = conv2d x k groups=2  =>  conv2d: groups=2 does not divide 3 and 6 channels
+a = conv2d x k groups=3  =>  conv2d: x f32[2,3,5,5] and k f32[6,3,3,3]: 3 channels in groups=3 are not 3 each
+a = conv2d x k dilation=3,1  =>  conv2d: a window's height of 7 is larger than the image's, 5 with its padding
+a = conv2d x k stride=0  =>  conv2d: stride= must be one or two numbers from 1 to 1073741824
+a = conv2d x k padding=9223372036854775807  =>  conv2d: padding= must be one or two numbers from 0 to 1073741824
+a = conv2d x k padding=1,2,3  =>  conv2d: padding= must be one or two numbers from 0 to 1073741824
+a = conv2d i k  =>  conv2d: i i64[2,3,5,5] must hold floats; cast it first
+a = windows x axis=1 size=4  =>  windows: x f32[2,3,5,5]: a window of 4 is longer than the dimension of 3
+a = windows x axis=1 size=9223372036854775807 dilation=9223372036854775807  =>  windows: x f32[2,3,5,5]: size=, stride= and dilation= must be from 1 to 1073741824
+LINES
+  told lines
+}

@@ -17,6 +17,7 @@ extern const Family kProducts;
 extern const Family kLayout;
 extern const Family kIndexing;
 extern const Family kLookups;
+extern const Family kWindows;
 extern const Family kLosses;
 extern const Family kNetworks;
 extern const Family kNorms;
@@ -29,8 +30,9 @@ extern const Family kOutput;
 inline constexpr const Family* kFamilies[] = {
     &kCreation,   &kPointwise,  &kElementary, &kComparisons, &kActivations,
     &kReductions, &kStatistics, &kOrdering,   &kProducts,    &kLayout,
-    &kIndexing,   &kLookups,    &kNetworks,   &kLosses,      &kNorms,
-    &kAttention,  &kPositions,  &kOptimizers, &kRanks,       &kOutput,
+    &kIndexing,   &kLookups,    &kWindows,    &kNetworks,    &kLosses,
+    &kNorms,      &kAttention,  &kPositions,  &kOptimizers,  &kRanks,
+    &kOutput,
 };
 
 }  // namespace gt

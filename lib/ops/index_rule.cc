@@ -123,7 +123,9 @@ void add_letter(const Call& call, const Terms& terms, int letter,
     }
   }
   for (size_t r = 0; r < call.results.size(); ++r) {
-    place(terms.result(r), call.results[r], false, label.results[r]);
+    if (!place(terms.result(r), call.results[r], false, label.results[r])) {
+      return;
+    }
     label.is_summed |= !label.results[r].is_there();
   }
   // A dimension of size 1 beside a larger one is read whole.

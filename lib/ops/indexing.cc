@@ -271,8 +271,7 @@ constexpr Row kRows[] = {
                 "of an integer scalar; one that leaves x fails. Errors: steps "
                 "below 1; an index or a size outside x; too many ranges.",
      .source = "Python's slices; jax.lax.dynamic_slice_in_dim; torch.narrow; "
-               "an index for an axis is torch.select; windows side by side "
-               "and one matmul are torch.conv1d, torch.conv2d",
+               "an index for an axis is torch.select",
      .example = "x = tensor f32[2,4] 1 2 3 4 5 6 7 8\n"
                 "y = slice x 1 ::2\n"
                 "print y\n"

@@ -337,6 +337,19 @@ std::string Call::describe(size_t i) const {
   return excerpt(a.text) + " " + to_string(a.type);
 }
 
+namespace {
+
+// The letters of a result's term that no operand's bound.
+void bind_letters(const Term& term, const Shape& shape, Binding& b) {
+  if (term.broadcast || term.letters.size() != shape.size()) return;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    int64_t& size = b.size[static_cast<size_t>(term.letters[k] - 'a')];
+    if (size < 0) size = shape[k];
+  }
+}
+
+}  // namespace
+
 // Terms that keys make others (heads=) are not those of the row: then operands
 // that do not fit say nothing, and the results are the least there is to do.
 double flops(const Call& call) {
@@ -350,6 +363,10 @@ double flops(const Call& call) {
     const bool is_term = match_term(call, i, *term_of(call, i), with).ok();
     if (is_term) b = with;
     fits = fits && is_term;
+  }
+  for (size_t r = 0; r < call.results.size() && !fits; ++r) {
+    const size_t p = call.op->result_parameter_of(r, call.results.size());
+    bind_letters(call.op->result_terms[p], call.results[r].shape, b);
   }
   auto n = static_cast<double>(b.broadcast_dims.elements());
   for (const int64_t size : b.size) {

@@ -76,7 +76,8 @@ std::optional<Layout> Partitioner::pin_of(
   return cluster_.simplest(layout, type.shape);
 }
 
-// shard: of a scope is also of the 2-D weights that its products read.
+// shard: of a scope is also of the weights that its products and convolutions
+// read; what has more dimensions than a weight is a batch of products.
 std::optional<Layout> Partitioner::weight_pin(const Work& work,
                                               size_t argument) const {
   const int weight = work.call.op->row->weight_operand;
@@ -84,7 +85,10 @@ std::optional<Layout> Partitioner::weight_pin(const Work& work,
     return std::nullopt;
   }
   const Type& type = work.call.type(argument);
-  if (work.is_backward || type.shape.size() != 2) return std::nullopt;
+  const Term& term = work.call.op->operand_terms[argument];
+  if (work.is_backward || type.shape.size() != term.letters.size()) {
+    return std::nullopt;
+  }
   return pin_of(work.scope.shard, type, work.set);
 }
 

@@ -28,11 +28,15 @@ def whole(function, x):
     return function(x) if x.is_floating_point() else x.clone()
 
 
+def adjoint(linear, shape, g):
+    """The gradient of a linear function of a tensor of that shape."""
+    x = torch.zeros(shape, dtype=g.dtype, requires_grad=True)
+    return torch.autograd.grad(linear(x), x, g, create_graph=True)[0]
+
+
 def function(row):
     names = ", ".join(row.operands)
-    return eval(f"lambda {names}: {row.torch}",
-                {"torch": torch, "F": F, "absolute": absolute,
-                 "log1p": log1p, "whole": whole})
+    return eval(f"lambda {names}: {row.torch}", globals())
 
 
 def unary():

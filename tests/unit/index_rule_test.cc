@@ -167,6 +167,20 @@ TEST(IndexRule, WeightsOfNormsAreSummedOverRows) {
       "+2: g.0 x.0 -> r0.0");
 }
 
+TEST(IndexRule, WindowsAreWholeWhereTheySlide) {
+  EXPECT_EQ(
+      rule_of("y = conv2d x w b", {"f32[2,3,9,9]", "f32[5,3,2,2]", "f32[5]"}),
+      "+3: x.1 w.1 b+ ->; 2: x.0 -> r0.0; 5: w.0 b.0 -> r0.1");
+  EXPECT_EQ(
+      rule_of("y = conv2d x w groups=2", {"f32[2,4,9,9]", "f32[6,2,2,2]"}),
+      "2: x.0 -> r0.0");
+  EXPECT_EQ(rule_of("z = conv2d_weight_grad g x kernel_size=2",
+                    {"f32[2,5,8,8]", "f32[2,3,9,9]"}),
+            "3: x.1 -> r0.1; +2: g.0 x.0 ->; 5: g.1 -> r0.0");
+  EXPECT_EQ(rule_of("y = windows x axis=-1 size=2", {"f32[4,9]"}),
+            "4: x.0 -> r0.0");
+}
+
 TEST(IndexRule, AMeanIsNoSum) {
   EXPECT_EQ(rule_of("l = cross_entropy x t", {"f32[2,3]", "i64[2]"}), "");
   EXPECT_EQ(

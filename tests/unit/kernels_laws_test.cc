@@ -9,14 +9,17 @@
 
 #include "exec/backend/ref/ref.h"
 #include "kernels_harness.h"
+#include "ops/families.h"
 #include "ops/index_rule.h"
+#include "ops/table.h"
 
 namespace gt {
 namespace {
 
 // Ops whose products may be split over threads.
 bool is_product(const std::string& op) {
-  return op == "matmul" || op == "linear";
+  const Family* family = find_op(op)->family;
+  return family == &kProducts || family == &kWindows;
 }
 
 Names names_for(const std::string& dtype, int64_t m, int64_t n, int64_t k) {

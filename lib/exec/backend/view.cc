@@ -50,6 +50,15 @@ void view_slice(const Call& call, View& view) {
   view.start_stride = own[axis];
 }
 
+// The axis steps from window to window, the new dimension within one.
+void view_windows(const Call& call, View& view) {
+  const Strides own = strides_of(call.type(0).shape);
+  const size_t axis = single_axis(call, 0);
+  view.strides = own;
+  view.strides[axis] = own[axis] * call.integer("stride");
+  view.strides[view.shape.size() - 1] = own[axis] * call.integer("dilation");
+}
+
 }  // namespace
 
 Strides strides_of(const Shape& shape) {
@@ -82,6 +91,8 @@ View view_of(const Call& call) {
     view.strides = broadcast_strides(call.type(0).shape, view.shape);
   } else if (op == "flip") {
     view_flip(call, view);
+  } else if (op == "windows") {
+    view_windows(call, view);
   } else {
     view_slice(call, view);
   }

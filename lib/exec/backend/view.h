@@ -31,7 +31,7 @@ struct View {
   int64_t start_stride = 0;
 };
 
-// The view that a transpose, expand, slice or flip stands for.
+// The view that a transpose, expand, slice, flip or windows stands for.
 View view_of(const Call& call);
 
 // Its offset with the slice's start; an error if that is out of range.

@@ -97,6 +97,8 @@ complete -c gt-emit -l ops -x -a 'embedding' -d 'The row of the table for each i
 complete -c gt-emit -l ops -x -a 'take' -d 'Slices of x along axis=, or elements of x, that an index names.'
 complete -c gt-emit -l ops -x -a 'scatter' -d 'x with elements overwritten by those of src where index says.'
 complete -c gt-emit -l ops -x -a 'one_hot' -d 'A row for each class number: 1 at the class, 0 elsewhere.'
+complete -c gt-emit -l ops -x -a 'windows' -d 'Windows of size elements along an axis, which may overlap.'
+complete -c gt-emit -l ops -x -a 'conv2d' -d 'Sums of products of windows of images and a weight, plus a bias.'
 complete -c gt-emit -l ops -x -a 'softmax' -d 'exp x, scaled to sum to 1 along an axis.'
 complete -c gt-emit -l ops -x -a 'log_softmax' -d 'The logarithm of softmax.'
 complete -c gt-emit -l ops -x -a 'cross_entropy' -d 'The negative logarithm of the probability that logits x give to the classes.'

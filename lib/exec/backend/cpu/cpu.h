@@ -38,6 +38,7 @@ std::span<const KernelRow> index_kernels();
 std::span<const KernelRow> order_kernels();
 std::span<const KernelRow> optimizer_kernels();
 std::span<const KernelRow> product_kernels();
+std::span<const KernelRow> convolution_kernels();
 std::span<const KernelRow> layout_kernels();
 std::span<const KernelRow> creation_kernels();
 

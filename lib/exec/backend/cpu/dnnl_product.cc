@@ -6,17 +6,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <utility>
 #include <vector>
 
+#include "exec/backend/cpu/dnnl.h"
 #include "exec/backend/cpu/parallel.h"
-#include "exec/memory/memory.h"
 
 namespace gt::cpu {
-namespace {
 
-// oneDNN takes its number of threads from the thread that calls it.
+const dnnl::engine& cpu_engine() {
+  static const dnnl::engine instance(dnnl::engine::kind::cpu, 0);
+  return instance;
+}
+
 void set_threads(int threads) {
 #ifdef _OPENMP
   if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
@@ -25,10 +27,11 @@ void set_threads(int threads) {
 #endif
 }
 
-const dnnl::engine& cpu_engine() {
-  static const dnnl::engine instance(dnnl::engine::kind::cpu, 0);
-  return instance;
+bool is_dnnl_reference(const char* impl_info) {
+  return std::strstr(impl_info, "ref") != nullptr;
 }
+
+namespace {
 
 dnnl::memory::data_type type_of(Dtype dtype) {
   return dtype == Dtype::kBf16 ? dnnl::memory::data_type::bf16
@@ -89,9 +92,6 @@ class MatmulPrimitive final : public DnnlProduct {
   }
 
  private:
-  struct Release {
-    void operator()(void* data) const { release_aligned(data); }
-  };
   static void set(dnnl::memory& memory, const void* data) {
     // oneDNN's memory is for reading and writing alike.
     (void)dnnl_memory_set_data_handle(memory.get(), const_cast<void*>(data));
@@ -100,7 +100,7 @@ class MatmulPrimitive final : public DnnlProduct {
   dnnl::matmul primitive_;
   dnnl::stream stream_;
   dnnl::memory a_, b_, c_, bias_, scratch_;
-  std::unique_ptr<void, Release> scratch_data_;
+  Scratch scratch_data_;
   std::vector<dnnl_exec_arg_t> arguments_;
   int threads_;
 };
@@ -247,8 +247,7 @@ std::unique_ptr<DnnlProduct> make_dnnl_product(const ProductShape& shape,
   const dnnl::matmul::primitive_desc found(wanted, attributes, cpu_engine(),
                                            true);
   if (!found) return nullptr;
-  // oneDNN's own reference has all types and no speed.
-  if (std::strstr(found.impl_info_str(), "ref") != nullptr) return nullptr;
+  if (is_dnnl_reference(found.impl_info_str())) return nullptr;
   auto product =
       std::make_unique<MatmulPrimitive>(found, s.bias, context.threads);
   if (!longer.a && !longer.b) return product;

@@ -8,11 +8,12 @@
 #include "exec/backend/cpu/parallel.h"
 #include "exec/backend/element.h"
 #include "exec/memory/part_runs.h"
+#include "ops/shape_rules.h"
 
 namespace gt::cpu {
 namespace {
 
-// transpose, expand, slice, flip.
+// transpose, expand, slice, flip, windows.
 class Viewed final : public Kernel {
  public:
   Viewed(const Call& call, const Context& context)
@@ -254,9 +255,65 @@ std::unique_ptr<Kernel> cpu_embedding_grad(const Call& call,
   return nullptr;
 }
 
+// Sums of an element's places in all windows along an axis, in their order.
+template <typename T>
+class WindowsGrad final : public Kernel {
+ public:
+  WindowsGrad(const Call& call, const Context& context)
+      : stride_(call.integer("stride")),
+        dilation_(call.integer("dilation")),
+        threads_(context.threads) {
+    const Shape& from = call.type(0).shape;
+    const Shape& to = call.results[0].shape;
+    const auto axis = static_cast<size_t>(one_axis(call, 0, to.size()).value());
+    for (size_t d = 0; d < axis; ++d) outer_ *= to[d];
+    for (size_t d = axis + 1; d < to.size(); ++d) inner_ *= to[d];
+    rows_ = to[axis];
+    windows_ = from[axis];
+    kernel_ = from.back();
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    const auto* g = static_cast<const T*>(in[0]);
+    auto* z = static_cast<T*>(out[0]);
+    const int64_t taken = windows_ * inner_ * kernel_;
+    each_in_parallel(threads_, outer_, taken, [&](int64_t o) {
+      one(g + o * taken, z + o * rows_ * inner_);
+    });
+    return ok_status();
+  }
+
+ private:
+  void one(const T* g, T* z) const {
+    std::fill_n(z, rows_ * inner_, T{0});
+    for (int64_t w = 0; w < windows_; ++w) {
+      for (int64_t i = 0; i < inner_; ++i) {
+        T* to = z + w * stride_ * inner_ + i;
+        for (int64_t k = 0; k < kernel_; ++k) {
+          to[k * dilation_ * inner_] += *g++;
+        }
+      }
+    }
+  }
+
+  int64_t stride_, dilation_;
+  int64_t outer_ = 1, inner_ = 1, rows_ = 1, windows_ = 0, kernel_ = 0;
+  int threads_;
+};
+
+std::unique_ptr<Kernel> cpu_windows_grad(const Call& call,
+                                         const Context& context) {
+  const Dtype dtype = call.results[0].dtype;
+  if (dtype == Dtype::kF32) return make<WindowsGrad<float>>(call, context);
+  if (dtype == Dtype::kF64) return make<WindowsGrad<double>>(call, context);
+  return nullptr;
+}
+
 constexpr KernelRow kRows[] = {
     {"transpose", make<Viewed>},    {"expand", make<Viewed>},
     {"slice", make<Viewed>},        {"flip", make<Viewed>},
+    {"windows", make<Viewed>},      {"windows_grad", cpu_windows_grad},
     {"concat", cpu_concat},         {"pad", cpu_pad},
     {"embedding", make<Embedding>}, {"embedding_grad", cpu_embedding_grad},
 };

@@ -6,6 +6,7 @@
 #include "exec/backend/element.h"
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/view.h"
+#include "ops/shape_rules.h"
 
 namespace gt::ref {
 namespace {
@@ -139,6 +140,39 @@ class Pad final : public Kernel {
   int64_t into_ = 0;
 };
 
+// Sums, in double, of an element's places in all windows along an axis.
+class WindowsGrad final : public Kernel {
+ public:
+  explicit WindowsGrad(const Call& call)
+      : from_(call.type(0)),
+        to_(call.results[0]),
+        strides_(strides_of(to_.shape)) {
+    const auto axis =
+        static_cast<size_t>(one_axis(call, 0, to_.shape.size()).value());
+    const int64_t step = strides_[axis];
+    strides_[axis] = step * call.integer("stride");
+    strides_[from_.shape.size() - 1] = step * call.integer("dilation");
+  }
+
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    std::vector<double> sums(static_cast<size_t>(to_.elements()));
+    Walk<1> walk(from_.shape, {strides_});
+    const int64_t n = from_.elements();
+    for (int64_t i = 0; i < n; ++i, walk.next()) {
+      sums[static_cast<size_t>(walk[0])] += load_real(from_.dtype, in[0], i);
+    }
+    for (int64_t i = 0; i < to_.elements(); ++i) {
+      store_real(to_.dtype, out[0], i, sums[static_cast<size_t>(i)]);
+    }
+    return ok_status();
+  }
+
+ private:
+  Type from_, to_;
+  Strides strides_;  // of the result, along the windows' dimensions
+};
+
 template <typename K>
 std::unique_ptr<Kernel> make(const Call& call) {
   return std::make_unique<K>(call);
@@ -147,6 +181,7 @@ std::unique_ptr<Kernel> make(const Call& call) {
 constexpr KernelRow kRows[] = {
     {"transpose", make<Gathered>}, {"expand", make<Gathered>},
     {"slice", make<Gathered>},     {"flip", make<Gathered>},
+    {"windows", make<Gathered>},   {"windows_grad", make<WindowsGrad>},
     {"concat", make<Concat>},      {"pad", make<Pad>},
 };
 
