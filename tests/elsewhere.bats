@@ -108,6 +108,7 @@ y = leaky_relu x 0.1  =>  did you mean 'maximum'
 y = swish x  =>  did you mean 'silu'
 y = conv1d x x  =>  did you mean 'conv2d' (of images of height 1, torch.nn.functional.conv1d)?
 y = unfold x 0 2 1  =>  did you mean 'windows'
+y = adaptive_avg_pool2d x 1  =>  did you mean 'mean'
 y = batch_norm x  =>  did you mean 'mean'
 y = nll_loss x t  =>  did you mean 'cross_entropy'
 w m v = adam x s m v t 0.1  =>  did you mean 'adamw' (with decay=0 torch.optim.Adam)?

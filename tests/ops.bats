@@ -119,7 +119,7 @@ told() {
   done <"$1"
 }
 
-@test "convolutions say which sizes do not fit" {
+@test "convolutions and pools say which sizes do not fit" {
   cat >lines <<'LINES'
 a = conv2d y k  =>  conv2d: y f32[3,5,5] must have 4 dimensions; unsqueeze axis=0 adds that of the batch
 a = conv2d x k y  =>  conv2d: y f32[3,5,5] must have the shape [6], a number for each channel
@@ -130,6 +130,8 @@ a = conv2d x k stride=0  =>  conv2d: stride= must be one or two numbers from 1 t
 a = conv2d x k padding=9223372036854775807  =>  conv2d: padding= must be one or two numbers from 0 to 1073741824
 a = conv2d x k padding=1,2,3  =>  conv2d: padding= must be one or two numbers from 0 to 1073741824
 a = conv2d i k  =>  conv2d: i i64[2,3,5,5] must hold floats; cast it first
+a = max_pool2d x kernel_size=2 padding=2  =>  max_pool2d: padding= must be at most half of kernel_size=
+a = max_pool2d x kernel_size=2,6  =>  max_pool2d: a window's width of 6 is larger than the image's, 5 with its padding
 a = windows x axis=1 size=4  =>  windows: x f32[2,3,5,5]: a window of 4 is longer than the dimension of 3
 a = windows x axis=1 size=9223372036854775807 dilation=9223372036854775807  =>  windows: x f32[2,3,5,5]: size=, stride= and dilation= must be from 1 to 1073741824
 LINES

@@ -18,6 +18,7 @@ extern const Family kLayout;
 extern const Family kIndexing;
 extern const Family kLookups;
 extern const Family kWindows;
+extern const Family kPools;
 extern const Family kLosses;
 extern const Family kNetworks;
 extern const Family kNorms;
@@ -30,9 +31,9 @@ extern const Family kOutput;
 inline constexpr const Family* kFamilies[] = {
     &kCreation,   &kPointwise,  &kElementary, &kComparisons, &kActivations,
     &kReductions, &kStatistics, &kOrdering,   &kProducts,    &kLayout,
-    &kIndexing,   &kLookups,    &kWindows,    &kNetworks,    &kLosses,
-    &kNorms,      &kAttention,  &kPositions,  &kOptimizers,  &kRanks,
-    &kOutput,
+    &kIndexing,   &kLookups,    &kWindows,    &kPools,       &kNetworks,
+    &kLosses,     &kNorms,      &kAttention,  &kPositions,   &kOptimizers,
+    &kRanks,      &kOutput,
 };
 
 }  // namespace gt

@@ -26,6 +26,7 @@ constexpr auto kKeys = std::to_array<KeyRow>({
     {"causal", Kind::kFlag, "",
      "row i sees columns up to i alone; PyTorch's is_causal"},
     {"concat_dim", Kind::kInteger, "", "where slices are stacked"},
+    {"count_include_pad", Kind::kFlag, "", "the margin counts in a mean"},
     {"correction", Kind::kNumber, "",
      "var divides by n - correction; PyTorch's unbiased, NumPy's ddof"},
     {"decay", Kind::kNumber, "",

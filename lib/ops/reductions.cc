@@ -118,8 +118,7 @@ constexpr Row kRows[] = {
                 "Elements that share the largest value share its gradient "
                 "evenly. Errors: nothing to choose "
                 "from.",
-     .source = "torch.amax; of windows side by side it is "
-               "torch.nn.functional.max_pool2d",
+     .source = "torch.amax",
      .example = "x = tensor f32[2,2] 1 2 4 3\n"
                 "y = max x axis=1\n"
                 "print y\n"

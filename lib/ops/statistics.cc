@@ -72,8 +72,8 @@ constexpr Row kRows[] = {
      .details = "Axes as sum. f16 and bf16 are summed and divided in f32. Of "
                 "nothing, nan. Errors: x does not hold floats.",
      .source = "torch.mean; numpy.average; with var over axis=0, "
-               "torch.nn.functional.batch_norm; of windows side by side, "
-               "torch.nn.functional.avg_pool2d",
+               "torch.nn.functional.batch_norm; of images over axis=2,3, "
+               "torch.nn.functional.adaptive_avg_pool2d to size 1",
      .example = "x = tensor f32[2,2] 1 2 3 4\n"
                 "y = mean x axis=-1\n"
                 "print y\n"

@@ -28,6 +28,20 @@ def whole(function, x):
     return function(x) if x.is_floating_point() else x.clone()
 
 
+def max_pool2d_pick(d, x, size, stride, padding):
+    """What stands in d where the windows of x have their largest."""
+    _, at = F.max_pool2d(x.detach(), size, stride, padding,
+                         return_indices=True)
+    return d.flatten(2).gather(2, at.flatten(2)).reshape(at.shape)
+
+
+def max_pool2d_grad(g, x, size, stride, padding):
+    _, at = F.max_pool2d(x.detach(), size, stride, padding,
+                         return_indices=True)
+    return torch.zeros_like(x).flatten(2).scatter_add(
+        2, at.flatten(2), g.flatten(2)).reshape(x.shape)
+
+
 def adjoint(linear, shape, g):
     """The gradient of a linear function of a tensor of that shape."""
     x = torch.zeros(shape, dtype=g.dtype, requires_grad=True)

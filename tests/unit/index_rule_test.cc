@@ -177,6 +177,8 @@ TEST(IndexRule, WindowsAreWholeWhereTheySlide) {
   EXPECT_EQ(rule_of("z = conv2d_weight_grad g x kernel_size=2",
                     {"f32[2,5,8,8]", "f32[2,3,9,9]"}),
             "3: x.1 -> r0.1; +2: g.0 x.0 ->; 5: g.1 -> r0.0");
+  EXPECT_EQ(rule_of("y = max_pool2d x kernel_size=2", {"f32[2,3,9,9]"}),
+            "3: x.1 -> r0.1; 2: x.0 -> r0.0");
   EXPECT_EQ(rule_of("y = windows x axis=-1 size=2", {"f32[4,9]"}),
             "4: x.0 -> r0.0");
 }

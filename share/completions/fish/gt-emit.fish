@@ -99,6 +99,8 @@ complete -c gt-emit -l ops -x -a 'scatter' -d 'x with elements overwritten by th
 complete -c gt-emit -l ops -x -a 'one_hot' -d 'A row for each class number: 1 at the class, 0 elsewhere.'
 complete -c gt-emit -l ops -x -a 'windows' -d 'Windows of size elements along an axis, which may overlap.'
 complete -c gt-emit -l ops -x -a 'conv2d' -d 'Sums of products of windows of images and a weight, plus a bias.'
+complete -c gt-emit -l ops -x -a 'max_pool2d' -d 'The largest element of each window of an image.'
+complete -c gt-emit -l ops -x -a 'avg_pool2d' -d 'The mean of each window of an image.'
 complete -c gt-emit -l ops -x -a 'softmax' -d 'exp x, scaled to sum to 1 along an axis.'
 complete -c gt-emit -l ops -x -a 'log_softmax' -d 'The logarithm of softmax.'
 complete -c gt-emit -l ops -x -a 'cross_entropy' -d 'The negative logarithm of the probability that logits x give to the classes.'
