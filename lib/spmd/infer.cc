@@ -197,9 +197,14 @@ void claim_partial(const ReadLine& in, std::vector<ShardedValue>& results,
     return;
   }
   for (ShardedValue& value : results) {
-    if (value.state != ShardedValue::State::kTyped) continue;
+    const bool passes_over = in.in.mode.passes_over;
+    if (value.state != ShardedValue::State::kTyped && !passes_over) continue;
     for (const MeshAxis* axis : axes.value()) {
       const char is = value.type.on(*axis);
+      // Where nothing is known the note's word is taken.
+      if (is == kUntyped && passes_over && in.is_within(*axis)) {
+        value.type.set(*axis, 'P');
+      }
       if (is == kUntyped || is == 'P') continue;
       if (is == 'V' && value.type.dim_of(*axis) < 0) {
         value.type.set(*axis, 'P');

@@ -113,7 +113,10 @@ bool copy_between_ranks(const ReadLine& in, Findings& out) {
     if (value.ranks.size() != in.ranks().size() || is == 'R' || is == 'I') {
       continue;
     }
-    if (!copy_pieces(in, axis, is, out)) return false;
+    // Whoever passes over the order of pieces still knows what they are.
+    if (!copy_pieces(in, axis, is, out) && !in.in.mode.passes_over) {
+      return false;
+    }
   }
   for (Placement& type : out.types) {
     const Placement old = type;

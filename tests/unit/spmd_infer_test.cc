@@ -89,6 +89,10 @@ TEST_F(InferTest, PassesOverWhatIsWrong) {
   EXPECT_EQ(fault().rule, Rule::kSumNonlinear);
   EXPECT_EQ(infer("y@0-3 = all_gather x@0-3 over=dp dst=I"), "{dp:I,tp:R}");
   EXPECT_EQ(fault().rule, Rule::kSourceUnlike);
+  // A copy in another order keeps letters; where none is known a note's holds.
+  EXPECT_EQ(infer("y@3,2,1,0 = copy x@0,2,1,3"), "{dp:P,tp:R}");
+  values_.at("x").type = {};
+  EXPECT_EQ(infer("y@0-3 = neg x@0-3 #partial=dp+tp"), "{dp:P,tp:P}");
 }
 
 TEST(TypeItems, AreReadInOnePlace) {
