@@ -12,6 +12,27 @@ namespace {
 constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
 constexpr size_t kMaxFile = 512;          // bytes of the input's name
 
+// Of another version nothing but this is understood.
+Status check_hello(const Message& hello, const HostOptions& options) {
+  const std::string who =
+      excerpt(text(hello, "name")) + " on " + excerpt(text(hello, "host"));
+  const auto version = number(hello, "version");
+  if (!version.ok()) return version.error();
+  if (version.value() != kWireVersion) {
+    return Error{who + " speaks version " + std::to_string(version.value()) +
+                 " of the wire, gt-route " + std::to_string(kWireVersion) +
+                 "; install the same gt on both"};
+  }
+  if (!options.token.empty() &&
+      !same_token(text(hello, "token"), options.token)) {
+    return Error{who + " has not the token of this session"};
+  }
+  const std::string table = text(hello, "table");
+  if (table == options.table) return ok_status();
+  return Error{who + " has op table " + excerpt(table) + ", gt-route " +
+               options.table + "; install the same gt on both"};
+}
+
 }  // namespace
 
 void HostState::take_hello(const std::string& peer, const Frame& frame,
@@ -21,7 +42,7 @@ void HostState::take_hello(const std::string& peer, const Frame& frame,
     ++ignored_;
     return;
   }
-  Status status = check_hello(hello.value());
+  Status status = check_hello(hello.value(), options_);
   if (!status.ok()) return refuse(peer, status.error().message, now);
   const auto info = read_info(hello.value());
   if (!info.ok()) return refuse(peer, info.error().message, now);
@@ -34,27 +55,6 @@ void HostState::take_hello(const std::string& peer, const Frame& frame,
   taken.order = hellos_++;
   if (is_numbered_) return attach(peer, lost_place(taken.info));
   if (peers_.size() == options_.workers) number_all();
-}
-
-// Of another version nothing but this is understood.
-Status HostState::check_hello(const Message& hello) const {
-  const std::string who =
-      excerpt(text(hello, "name")) + " on " + excerpt(text(hello, "host"));
-  const auto version = number(hello, "version");
-  if (!version.ok()) return version.error();
-  if (version.value() != kWireVersion) {
-    return Error{who + " speaks version " + std::to_string(version.value()) +
-                 " of the wire, gt-route " + std::to_string(kWireVersion) +
-                 "; install the same gt on both"};
-  }
-  if (!options_.token.empty() &&
-      !same_token(text(hello, "token"), options_.token)) {
-    return Error{who + " has not the token of this session"};
-  }
-  const std::string table = text(hello, "table");
-  if (table == options_.table) return ok_status();
-  return Error{who + " has op table " + excerpt(table) + ", gt-route " +
-               options_.table + "; install the same gt on both"};
 }
 
 // Whether there is a place, under this name and at the rank it wants.

@@ -23,20 +23,6 @@ HostState::HostState(HostOptions options, int64_t now)
   GT_CHECK(options_.window >= kMaxMessage);
 }
 
-bool HostState::next(HostEvent& event) {
-  if (events_.empty()) return false;
-  event = std::move(events_.front());
-  events_.pop_front();
-  return true;
-}
-
-bool HostState::next(Outgoing& out) {
-  if (outgoing_.empty()) return false;
-  out = std::move(outgoing_.front());
-  outgoing_.pop_front();
-  return true;
-}
-
 void HostState::put(const std::string& peer, Frame frame) {
   outgoing_.push_back({peer, std::move(frame)});
 }
@@ -134,22 +120,21 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
 
 Status HostState::take_done(Worker& worker, const Message& done) {
   WorkerStatus& status = worker.status;
-  const auto seq = number(done, "seq");
-  const auto bytes = number(done, "bytes");
-  const auto waits = number(done, "wait");
-  for (const auto* value : {&seq, &bytes, &waits}) {
-    if (!value->ok()) return value->error();
-  }
-  if (bytes.value() < status.taken || bytes.value() > status.sent) {
-    return Error{"done: bytes=" + std::to_string(bytes.value()) + ", but " +
+  NumberReader numbers(done);
+  const uint64_t seq = numbers.need("seq");
+  const uint64_t bytes = numbers.need("bytes");
+  const uint64_t waits = numbers.need("wait");
+  const uint64_t at = numbers.find("at");
+  if (!numbers.status().ok()) return numbers.status();
+  if (bytes < status.taken || bytes > status.sent) {
+    return Error{"done: bytes=" + std::to_string(bytes) + ", but " +
                  std::to_string(status.sent) + " were sent and " +
                  std::to_string(status.taken) + " done before"};
   }
-  status.done_seq = std::max(status.done_seq, seq.value());
-  status.taken = bytes.value();
-  status.waits_ms = waits.value();
-  const auto at = number(done, "at");  // may be absent
-  status.waits_at = at.ok() ? at.value() : 0;
+  status.done_seq = std::max(status.done_seq, seq);
+  status.taken = bytes;
+  status.waits_ms = waits;
+  status.waits_at = at;
   status.waits_for = done.body;
   while (!worker.ends.empty() && worker.ends.front() <= status.taken) {
     worker.ends.pop_front();
@@ -228,8 +213,8 @@ void HostState::tick(int64_t now, bool all_read) {
 }
 
 void HostState::judge(int64_t now) {
-  const int64_t slept = now - std::exchange(judged_, now);
-  const int64_t excused = slept > 3 * options_.timing.beat / 2 ? slept : 0;
+  const int64_t excused =
+      options_.timing.excused(now - std::exchange(judged_, now));
   std::vector<std::string> silent;
   for (auto& [id, peer] : peers_) {
     peer.heard = std::min(peer.heard + excused, now);

@@ -19,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/take_front.h"
 #include "net/joiner.h"
 #include "net/roster.h"
 
@@ -33,6 +34,11 @@ struct Timing {
   int64_t lost = 1500;
   int64_t handshake = 15000;  // a connection without one is closed
 
+  // How much of the time between two looks is no silence of others, since we
+  // slept ourselves.
+  int64_t excused(int64_t passed) const {
+    return passed > 3 * beat / 2 ? passed : 0;
+  }
   // Lost after so long; not less than two beats.
   static Timing with_silence(int64_t silence) {
     Timing timing;
@@ -115,8 +121,8 @@ class HostState {
   void tick(int64_t now, bool all_read);
   int64_t next_tick() const { return next_beat_; }
 
-  bool next(HostEvent& event);
-  bool next(Outgoing& out);
+  bool next(HostEvent& event) { return take_front(events_, event); }
+  bool next(Outgoing& out) { return take_front(outgoing_, out); }
 
   bool is_complete() const { return is_numbered_; }
   size_t here() const { return peers_.size(); }
@@ -157,7 +163,6 @@ class HostState {
   bool is_attached(uint32_t worker) const;
   void take_hello(const std::string& peer, const Frame& frame, int64_t now,
                   const std::string& key);
-  Status check_hello(const Message& hello) const;
   Status check_place(const WorkerInfo& info) const;
   void tell_refusal(const std::string& why, int64_t now);
   uint32_t lost_place(const WorkerInfo& info) const;

@@ -24,20 +24,6 @@ MemberState::MemberState(MemberOptions options, int64_t now)
       judged_(now),
       next_beat_(now + options_.timing.beat) {}
 
-bool MemberState::next(MemberEvent& event) {
-  if (events_.empty()) return false;
-  event = std::move(events_.front());
-  events_.pop_front();
-  return true;
-}
-
-bool MemberState::next(Frame& out) {
-  if (outgoing_.empty()) return false;
-  out = std::move(outgoing_.front());
-  outgoing_.pop_front();
-  return true;
-}
-
 void MemberState::finish(MemberEvent::Kind kind, std::string why) {
   if (is_over()) return;
   state_ = State::kOver;
@@ -48,7 +34,7 @@ void MemberState::finish(MemberEvent::Kind kind, std::string why) {
 
 void MemberState::link_up(int64_t now) {
   if (state_ != State::kConnecting) return;
-  untrusted_.clear();
+  tries_.untrusted.clear();
   state_ = State::kHello;
   heard_ = now;
   sign_ = now;
@@ -62,14 +48,14 @@ void MemberState::link_down() {
   }
   // Before it was attached nothing is lost: another connection is tried.
   if (state_ != State::kHello) return;
-  was_there_ = true;
+  tries_.was_there = true;
   state_ = State::kConnecting;
   hello_at_ = 0;
   outgoing_.clear();
 }
 
 void MemberState::link_refused(bool by_key, bool for_good) {
-  was_refused_ = true;
+  tries_.was_refused = true;
   if (!for_good) return;
   finish(MemberEvent::Kind::kRefused,
          by_key ? "gt-route at " + options_.host +
@@ -83,7 +69,7 @@ void MemberState::link_refused(bool by_key, bool for_good) {
 }
 
 void MemberState::link_untrusted(const std::string& why, bool for_good) {
-  untrusted_ = why;
+  tries_.untrusted = why;
   if (!for_good) return;
   finish(MemberEvent::Kind::kRefused,
          "what listens at " + options_.host +
@@ -140,7 +126,7 @@ void MemberState::take(Letter letter) {
       return finish(Kind::kRefused, printable(letter.message.body));
     case Verb::kAbort:
       if (!is_attached()) {
-        gave_up_ = printable(letter.message.body);
+        tries_.gave_up = printable(letter.message.body);
         return say_hello_again(heard_);
       }
       return finish(Kind::kAborted, printable(letter.message.body));
@@ -169,21 +155,19 @@ void MemberState::take(Letter letter) {
 }
 
 void MemberState::take_welcome(const Message& message) {
-  const auto worker = number(message, "worker");
-  const auto workers = number(message, "workers");
-  const auto epoch = number(message, "epoch");
+  NumberReader numbers(message);
+  const uint64_t worker = numbers.need("worker");
+  const uint64_t workers = numbers.need("workers");
+  const uint64_t epoch = numbers.need("epoch");
   auto roster = parse_roster(message.body);
-  Status status = ok_status();
-  for (const auto* value : {&worker, &workers, &epoch}) {
-    if (!value->ok()) status = value->error();
-  }
+  Status status = numbers.status();
   if (!roster.ok()) status = roster.error();
   if (status.ok() &&
-      (workers.value() > kMaxWorkers || worker.value() >= workers.value() ||
+      (workers > kMaxWorkers || worker >= workers ||
        (!(options_.info.data.empty() && roster.value().empty()) &&
-        roster.value().size() != workers.value()))) {
-    status = Error{"worker=" + std::to_string(worker.value()) +
-                   " workers=" + std::to_string(workers.value()) + " with " +
+        roster.value().size() != workers))) {
+    status = Error{"worker=" + std::to_string(worker) +
+                   " workers=" + std::to_string(workers) + " with " +
                    std::to_string(roster.value().size()) + " in the list"};
   }
   if (!status.ok()) {
@@ -191,9 +175,9 @@ void MemberState::take_welcome(const Message& message) {
                   "gt-route at " + options_.host +
                       ": welcome: " + status.error().message);
   }
-  welcome_ = {static_cast<uint32_t>(worker.value()),
-              static_cast<uint32_t>(workers.value()),
-              epoch.value(),
+  welcome_ = {static_cast<uint32_t>(worker),
+              static_cast<uint32_t>(workers),
+              epoch,
               text(message, "session"),
               text(message, "file"),
               std::move(roster.value())};
@@ -205,26 +189,28 @@ void MemberState::take_welcome(const Message& message) {
 // ---- what goes --------------------------------------------------------------
 
 void MemberState::give_back(size_t bytes) {
-  taken_ += bytes;
-  if (taken_ - told_ >= kMuch) say_done();
+  progress_.taken += bytes;
+  if (progress_.taken - progress_.told >= kMuch) say_done();
 }
 
 void MemberState::done(uint64_t seq, uint64_t wait_ms,
                        std::string_view waits_for, uint64_t waits_at) {
-  done_seq_ = seq;
-  wait_ms_ = wait_ms;
-  wait_at_ = waits_at;
-  waits_for_ = words(waits_for);
+  progress_.seq = seq;
+  progress_.wait_ms = wait_ms;
+  progress_.wait_at = waits_at;
+  progress_.waits_for = words(waits_for);
   say_done();
 }
 
 void MemberState::say_done() {
   if (state_ != State::kAttached && state_ != State::kHello) return;
-  told_ = taken_;
+  progress_.told = progress_.taken;
   MessageWriter done(Verb::kDone);
-  done.field("seq", done_seq_).field("bytes", taken_).field("wait", wait_ms_);
-  if (wait_at_ != 0) done.field("at", wait_at_);
-  outgoing_.push_back(Frame(done.finish(waits_for_)));
+  done.field("seq", progress_.seq)
+      .field("bytes", progress_.taken)
+      .field("wait", progress_.wait_ms);
+  if (progress_.wait_at != 0) done.field("at", progress_.wait_at);
+  outgoing_.push_back(Frame(done.finish(progress_.waits_for)));
 }
 
 // Both sides' beats go together, since each that goes alone wakes both: ours
@@ -266,24 +252,27 @@ void MemberState::send(Frame frame) {
 // Why there was no welcome in time.
 std::string MemberState::why_none() const {
   const std::string limit = seconds_text(options_.connect_limit);
-  const std::string said =
-      gave_up_.empty() ? "" : "; the last that it said: " + gave_up_;
+  const std::string said = tries_.gave_up.empty()
+                               ? ""
+                               : "; the last that it said: " + tries_.gave_up;
   if (state_ == State::kHello) {
     return "gt-route at " + options_.host +
            " is lost: nothing was heard of it for " + limit + said;
   }
-  if (was_there_) {
+  if (tries_.was_there) {
     return "gt-route at " + options_.host +
            " ended before it had all its workers, and no other came within " +
            limit + said;
   }
   std::string why = "no gt-route at " + options_.host + " within " + limit;
-  if (was_refused_ && options_.keys) {
+  if (tries_.was_refused && options_.keys) {
     why +=
         "; what is there took no connection of ours: is --route-key its public "
         "key?";
   }
-  return untrusted_.empty() ? why : why + "; of what is there, " + untrusted_;
+  return tries_.untrusted.empty()
+             ? why
+             : why + "; of what is there, " + tries_.untrusted;
 }
 
 // ---- time -------------------------------------------------------------------
@@ -295,9 +284,8 @@ void MemberState::tick(int64_t now, bool all_read) {
     say_done();
   }
   if (!all_read) return;
-  const int64_t slept = now - std::exchange(judged_, now);
-  const int64_t excused = slept > 3 * options_.timing.beat / 2 ? slept : 0;
-  heard_ = std::min(heard_ + excused, now);
+  const int64_t passed = now - std::exchange(judged_, now);
+  heard_ = std::min(heard_ + options_.timing.excused(passed), now);
   if (!is_attached()) {
     if (hello_at_ != 0 && now >= hello_at_) say_hello();
     if (now - sign_ < options_.connect_limit) return;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/exit.h"
+#include "base/take_front.h"
 #include "net/host_state.h"
 #include "net/joiner.h"
 #include "net/keys.h"
@@ -74,8 +75,8 @@ class MemberState {
   void tick(int64_t now, bool all_read);
   int64_t next_tick() const { return next_beat_; }
 
-  bool next(MemberEvent& event);
-  bool next(Frame& out);
+  bool next(MemberEvent& event) { return take_front(events_, event); }
+  bool next(Frame& out) { return take_front(outgoing_, out); }
 
   // The connection leads to a process that is not to be trusted; `for_good`: to
   // one that it never will be.
@@ -100,6 +101,22 @@ class MemberState {
 
  private:
   enum class State : uint8_t { kConnecting, kHello, kAttached, kOver };
+  // What came of connections before a welcome.
+  struct Tries {
+    bool was_refused = false;
+    std::string untrusted;   // why what is there is not, if it is not
+    bool was_there = false;  // a gt-route, which said no welcome
+    std::string gave_up;     // and why, if it said that
+  };
+  // What a done says.
+  struct Progress {
+    uint64_t seq = 0;
+    uint64_t taken = 0;  // bytes of lines
+    uint64_t told = 0;   // of these
+    uint64_t wait_ms = 0;
+    uint64_t wait_at = 0;
+    std::string waits_for;
+  };
 
   void take(Letter letter);
   void take_welcome(const Message& message);
@@ -123,18 +140,10 @@ class MemberState {
   int64_t next_beat_;
   int64_t hello_at_ = 0;  // not 0: we were given up, and try again then
   int64_t back_off_ = 100;
-  bool was_refused_ = false;
-  std::string untrusted_;   // why what is there is not, if it is not
-  bool was_there_ = false;  // a gt-route, which said no welcome
-  std::string gave_up_;     // and why, if it said that
-  uint64_t done_seq_ = 0;
-  uint64_t taken_ = 0;
-  uint64_t told_ = 0;  // of taken_
-  uint64_t wait_ms_ = 0;
-  uint64_t wait_at_ = 0;
+  Tries tries_;
+  Progress progress_;
   ToldTime told_time_;  // the best of the last minute
   int times_ = 0;       // since then
-  std::string waits_for_;
 };
 
 }  // namespace gt

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "base/message.h"
@@ -159,6 +160,13 @@ Result<uint64_t> number(const Message& message, std::string_view key) {
                " is not a number"};
 }
 
+uint64_t NumberReader::need(std::string_view key) {
+  const auto value = number(message_, key);
+  if (value.ok()) return value.value();
+  if (status_.ok()) status_ = value.error();
+  return 0;
+}
+
 std::string text(const Message& message, std::string_view key) {
   const std::string_view* value = message.find(key);
   return value == nullptr ? std::string() : unquote(*value);
@@ -205,16 +213,6 @@ Status check_after(const Message& message, uint64_t last) {
 
 namespace {
 
-// Of a field that may be absent.
-Status read_if_there(const Message& message, std::string_view key,
-                     uint64_t& value) {
-  if (message.find(key) == nullptr) return ok_status();
-  const auto read = number(message, key);
-  if (!read.ok()) return read.error();
-  value = read.value();
-  return ok_status();
-}
-
 // Whether the numbers of all rounds are numbers.
 bool fits(const LinesHeader& header) {
   constexpr uint64_t kMost = uint64_t{1} << 62;
@@ -232,17 +230,12 @@ bool fits(const LinesHeader& header) {
 
 Result<LinesHeader> lines_header(const Message& message, uint64_t last) {
   if (Status s = check_after(message, last); !s.ok()) return s.error();
-  LinesHeader header;
-  const auto seq = number(message, "seq");
-  if (!seq.ok()) return seq.error();
-  header.seq = seq.value();
-  const auto line = number(message, "line");
-  if (!line.ok()) return line.error();
-  header.line = static_cast<int64_t>(line.value());
-  Status status = read_if_there(message, "times", header.times);
-  if (status.ok()) status = read_if_there(message, "seq_by", header.seq_by);
-  if (status.ok()) status = read_if_there(message, "line_by", header.line_by);
-  if (!status.ok()) return status.error();
+  NumberReader numbers(message);
+  const uint64_t seq = numbers.need("seq");
+  const auto line = static_cast<int64_t>(numbers.need("line"));
+  const LinesHeader header{seq, line, numbers.find("times", 1),
+                           numbers.find("seq_by"), numbers.find("line_by")};
+  if (!numbers.status().ok()) return numbers.status().error();
   if (fits(header)) return header;
   return Error{std::string(name_of(message.verb)) +
                ": its numbers are no numbers of lines"};
@@ -278,8 +271,8 @@ std::vector<std::string> MessageWriter::finish_all(std::string_view body) {
   return out;
 }
 
-bool takes_number(std::string_view line) {
-  return !line.starts_with('#') || line.substr(0, line.find(' ')) == kFence;
+bool is_fence(std::string_view line) {
+  return line.substr(0, line.find(' ')) == kFence;
 }
 
 namespace {
@@ -304,6 +297,17 @@ int64_t next_of(int64_t line) {
 int64_t difference(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) -
                               static_cast<uint64_t>(b));
+}
+
+// "#+A B" and a newline.
+void append_mark(std::string& body, uint64_t seq, int64_t line) {
+  char mark[64] = "#+";
+  char* const end = mark + sizeof mark;
+  char* at = std::to_chars(mark + 2, end, seq).ptr;
+  *at++ = ' ';
+  at = std::to_chars(at, end, line).ptr;
+  *at++ = '\n';
+  body.append(mark, at);
 }
 
 }  // namespace
@@ -336,8 +340,7 @@ void BodyWriter::add(uint64_t seq, int64_t line, std::string_view text) {
       first_line_ = line;
     } else if (seq != next_seq_ || line != next_line_) {
       GT_CHECK(seq >= next_seq_);
-      body_.append("#+").append(std::to_string(seq - next_seq_)).append(" ");
-      body_.append(std::to_string(difference(line, next_line_))).append("\n");
+      append_mark(body_, seq - next_seq_, difference(line, next_line_));
     }
     has_number_ = true;
     next_seq_ = seq + 1;
@@ -348,7 +351,7 @@ void BodyWriter::add(uint64_t seq, int64_t line, std::string_view text) {
   if (size > body_.capacity()) {
     body_.reserve(std::max(size, 2 * body_.capacity()));
   }
-  body_.append(text).append("\n");
+  body_.append(text).push_back('\n');
 }
 
 std::string BodyWriter::take() {

@@ -112,6 +112,22 @@ std::string value_text(std::string_view text);
 Result<Message> parse_message(std::string_view bytes);
 // A number that must be there; error: it is not, or is none.
 Result<uint64_t> number(const Message& message, std::string_view key);
+// Reads the numbers of a message one by one, and keeps the first error.
+class NumberReader {
+ public:
+  explicit NumberReader(const Message& message) : message_(message) {}
+  // Of a field that must be there; 0 if it is not.
+  uint64_t need(std::string_view key);
+  // Of one that may be absent, and then means `other`.
+  uint64_t find(std::string_view key, uint64_t other = 0) {
+    return message_.find(key) == nullptr ? other : need(key);
+  }
+  const Status& status() const { return status_; }
+
+ private:
+  const Message& message_;
+  Status status_ = ok_status();
+};
 // A field without its quotes; "" when it is not there.
 std::string text(const Message& message, std::string_view key);
 // status=, which must be there. Error: it is none of the programs'.
@@ -155,8 +171,11 @@ class MessageWriter {
   std::string text_;
 };
 
+bool is_fence(std::string_view line);
 // Whether a line of a body has a number of its own.
-bool takes_number(std::string_view line);
+inline bool takes_number(std::string_view line) {
+  return !line.starts_with('#') || is_fence(line);
+}
 
 // Walks the lines of a body with their numbers. A line that takes none has
 // those of the line after it.

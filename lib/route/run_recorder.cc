@@ -134,16 +134,14 @@ void RunRecorder::full(uint32_t worker, int64_t since_ms) {
 
 Status RunRecorder::ran(uint32_t worker, const Message& message) {
   if (!is_on_) return ok_status();
-  const auto time = number(message, "time");
-  const auto told = number(message, "told");
-  const auto heard = number(message, "heard");
-  for (const auto* value : {&time, &told, &heard}) {
-    if (!value->ok()) return value->error();
-  }
+  NumberReader numbers(message);
+  const uint64_t time = numbers.need("time");
+  const ToldTime answered{numbers.need("told"), numbers.need("heard")};
+  if (!numbers.status().ok()) return numbers.status();
   const auto rows = parse_ran(message.body);
   if (!rows.ok()) return rows.error();
   ClockOffset& clock = worker_of(worker).clock;
-  clock.take(time.value(), wall_clock(), {told.value(), heard.value()});
+  clock.take(time, wall_clock(), answered);
   for (const RanRow& row : rows.value()) add_ran(worker, row, clock.value());
   return ok_status();
 }
