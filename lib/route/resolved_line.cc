@@ -26,7 +26,7 @@ bool is_register(const Operand& operand) {
 
 ResolvedLine::ResolvedLine(const Line& text, const Homes& homes,
                            const TypeNumbers& types)
-    : line(text),
+    : parsed(text),
       op(find_op(text.op)),
       statement(op == nullptr ? Statement::kCompute : op->row->statement),
       is_placed(gt::is_placed(text)),
@@ -35,20 +35,20 @@ ResolvedLine::ResolvedLine(const Line& text, const Homes& homes,
 
 Status ResolvedLine::set_ranks(const Meshes& meshes) {
   if (!is_placed) return ok_status();
-  auto ranks = line_ranks(line);
+  auto ranks = line_ranks(parsed);
   if (!ranks.ok()) return ranks.error();
   where = std::move(ranks.value());
-  mesh = meshes.of(line);
-  space = meshes.space_of(space_name(line));
-  auto made = grid_of(line, mesh, where.ranks);
+  mesh = meshes.of(parsed);
+  space = meshes.space_of(space_name(parsed));
+  auto made = grid_of(parsed, mesh, where.ranks);
   if (!made.ok()) return made.error();
   grid = std::move(made.value());
   return ok_status();
 }
 
 Status ResolvedLine::find_operands(Found& found) {
-  for (size_t o = 0; o < line.operands.size(); ++o) {
-    const Operand& operand = line.operands[o];
+  for (size_t o = 0; o < parsed.operands.size(); ++o) {
+    const Operand& operand = parsed.operands[o];
     if (is_placed) {
       if (!is_register(operand)) continue;
       if (Status s = find_pieces(o, found); !s.ok()) return s;
@@ -58,7 +58,7 @@ Status ResolvedLine::find_operands(Found& found) {
                                           : kNoHome);
     if (!is_register(operand)) continue;
     if (alone_.back() == kNoHome) {
-      return unknown_name(line, o, operand.text, homes_.some_live_names());
+      return unknown_name(parsed, o, operand.text, homes_.some_live_names());
     }
     add_once(found, alone_.back());
   }
@@ -66,8 +66,8 @@ Status ResolvedLine::find_operands(Found& found) {
 }
 
 Status ResolvedLine::find_pieces(size_t operand, Found& found) const {
-  const std::string_view base = line.operands[operand].text;
-  const Ranks& wanted = ranks_read(line, where, operand);
+  const std::string_view base = parsed.operands[operand].text;
+  const Ranks& wanted = ranks_read(parsed, where, operand);
   const Ranks sorted = ascending(wanted);
   size_t pieces = 0;
   for (const HomeId id : homes_.pieces(base)) {
@@ -78,7 +78,7 @@ Status ResolvedLine::find_pieces(size_t operand, Found& found) const {
   if (pieces == wanted.size()) return ok_status();
   for (const int64_t rank : wanted) {
     if (type_on(operand, rank) != TypeNumbers::kNone) continue;
-    return unknown_name(line, operand, full_name(base, std::to_string(rank)),
+    return unknown_name(parsed, operand, full_name(base, std::to_string(rank)),
                         homes_.some_live_names());
   }
   return ok_status();
@@ -90,7 +90,7 @@ const Ranks& ResolvedLine::ranks() const {
 }
 
 std::span<const HomeId> ResolvedLine::registers(size_t operand) const {
-  if (is_placed) return homes_.pieces(line.operands[operand].text);
+  if (is_placed) return homes_.pieces(parsed.operands[operand].text);
   if (operand >= alone_.size() || alone_[operand] == kNoHome) return {};
   return {&alone_[operand], 1};
 }
@@ -102,8 +102,8 @@ Id ResolvedLine::type_on(size_t operand, int64_t rank) const {
 ResolvedLine::Types ResolvedLine::types_on(int64_t rank) const {
   Types out;
   const PieceType type = piece_types();
-  for (size_t o = 0; o < line.operands.size(); ++o) {
-    out.push_back(is_register(line.operands[o]) ? type(o, rank) : nullptr);
+  for (size_t o = 0; o < parsed.operands.size(); ++o) {
+    out.push_back(is_register(parsed.operands[o]) ? type(o, rank) : nullptr);
   }
   return out;
 }
@@ -138,8 +138,8 @@ ResolvedLine::Failures ResolvedLine::failures() const {
   if (!homes_.has_failures()) return out;
   const Ranks& all = ranks();
   out.ranks.resize(all.size());
-  for (size_t o = 0; o < line.operands.size(); ++o) {
-    if (!is_register(line.operands[o])) continue;
+  for (size_t o = 0; o < parsed.operands.size(); ++o) {
+    if (!is_register(parsed.operands[o])) continue;
     for (size_t p = 0; p < all.size(); ++p) {
       if (type_on(o, all[p]) == TypeNumbers::kFailed) out.ranks[p] = true;
     }
@@ -150,7 +150,7 @@ ResolvedLine::Failures ResolvedLine::failures() const {
 }
 
 uint64_t ResolvedLine::cost_of_rank(size_t workers) const {
-  const auto plan = local_plan(line, *grid);
+  const auto plan = local_plan(parsed, *grid);
   if (!plan.ok()) return 0;
   Call call;
   const Types read = types_on(where.ranks[0]);

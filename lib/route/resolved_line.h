@@ -57,7 +57,7 @@ class ResolvedLine {
   // Nanoseconds of the busiest of so many workers, roughly. Of a placed line.
   uint64_t cost_of_rank(size_t workers) const;
 
-  const Line& line;
+  const Line& parsed;
   const Op* op;  // null: it is unknown, and the operands are not looked up
   Statement statement;
   bool is_placed;

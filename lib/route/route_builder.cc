@@ -66,7 +66,7 @@ Result<std::unique_ptr<Route>> RouteBuilder::build(const Line& text) {
 }
 
 Status RouteBuilder::fill(ResolvedLine& line, Route& route) {
-  if (Status s = check_emitted(line.line); !s.ok()) return s;
+  if (Status s = check_emitted(line.parsed); !s.ok()) return s;
   route.is_placed = line.is_placed;
   route.mesh_version = meshes_.version();
   if (Status s = line.set_ranks(meshes_); !s.ok()) return s;
@@ -79,10 +79,10 @@ Status RouteBuilder::fill(ResolvedLine& line, Route& route) {
   }
   if (line.statement == Statement::kFree) return fill_free(line, route);
   if (line.is_placed && is_output(line.statement) &&
-      line.line.key("split") != nullptr) {
+      line.parsed.key("split") != nullptr) {
     return fill_assembly(line, route);
   }
-  if (line.is_placed && crosses_ranks(line.line, line.where)) {
+  if (line.is_placed && crosses_ranks(line.parsed, line.where)) {
     return fill_crossing(line, route);
   }
   return fill_local(line, route);
@@ -97,30 +97,30 @@ Status RouteBuilder::check_form(const Line& line) {
 }
 
 // `x y = fail "..."` in the stream.
-Status RouteBuilder::fill_failure(const ResolvedLine& s, Route& route) {
-  const Line& line = s.line;
-  place_ranks(s, s.ranks(), route);
-  if (line.operands.size() != 1 ||
-      line.operands[0].kind != Operand::Kind::kString || !line.keys.empty() ||
-      line.results.empty()) {
-    if (Status form = check_form(line); !form.ok()) return form;
-    return Error{"fail: usage: y... = fail message", line.op_column};
+Status RouteBuilder::fill_failure(const ResolvedLine& line, Route& route) {
+  const Line& text = line.parsed;
+  place_ranks(line, line.ranks(), route);
+  if (text.operands.size() != 1 ||
+      text.operands[0].kind != Operand::Kind::kString || !text.keys.empty() ||
+      text.results.empty()) {
+    if (Status form = check_form(text); !form.ok()) return form;
+    return Error{"fail: usage: y... = fail message", text.op_column};
   }
   fail_results(
-      s, std::make_shared<const std::string>(unquote(line.operands[0].text)),
+      line, std::make_shared<const std::string>(unquote(text.operands[0].text)),
       route);
   return ok_status();
 }
 
-Status RouteBuilder::fill_free(const ResolvedLine& s, Route& route) {
-  if (Status form = check_form(s.line); !form.ok()) return form;
+Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
+  if (Status form = check_form(line.parsed); !form.ok()) return form;
   route.action = Action::kFree;
-  if (!s.is_placed) return ok_status();
+  if (!line.is_placed) return ok_status();
   route.operands.clear();
-  for (size_t o = 0; o < s.line.operands.size(); ++o) {
-    const Ranks ranks = ascending(s.where.operands[o]);
-    place_ranks(s, ranks, route);
-    const std::string_view base = s.line.operands[o].text;
+  for (size_t o = 0; o < line.parsed.operands.size(); ++o) {
+    const Ranks ranks = ascending(line.where.operands[o]);
+    place_ranks(line, ranks, route);
+    const std::string_view base = line.parsed.operands[o].text;
     // Whole registers, so that a loop's line can be kept.
     for (const HomeId id : std::vector<HomeId>(homes_.pieces(base))) {
       const Ranks part = common(*homes_[id].ranks, ranks);
@@ -133,50 +133,51 @@ Status RouteBuilder::fill_free(const ResolvedLine& s, Route& route) {
 }
 
 // What each rank does by itself.
-Status RouteBuilder::fill_local(const ResolvedLine& s, Route& route) {
-  place_ranks(s, s.ranks(), route);
-  const ResolvedLine::Failures failed = s.failures();
+Status RouteBuilder::fill_local(const ResolvedLine& line, Route& route) {
+  place_ranks(line, line.ranks(), route);
+  const ResolvedLine::Failures failed = line.failures();
   const bool all_failed =
-      failed.why != nullptr && failed.all && s.op != nullptr;
-  const bool gives = is_output(s.statement);
+      failed.why != nullptr && failed.all && line.op != nullptr;
+  const bool gives = is_output(line.statement);
   if (all_failed && !gives) {
-    fail_instead(s, failed.why, route);
+    fail_instead(line, failed.why, route);
     return ok_status();
   }
   Ids types;
   if (all_failed) {
-    if (Status form = check_form(s.line); !form.ok()) return form;
-  } else if (Status done = infer(s, route, types); !done.ok()) {
+    if (Status form = check_form(line.parsed); !form.ok()) return form;
+  } else if (Status done = infer(line, route, types); !done.ok()) {
     return done;
   }
-  if (gives) return fill_output(s, route);
+  if (gives) return fill_output(line, route);
   if (failed.why != nullptr) {
     // Some ranks failed, and their workers know it.
     route.failure = failed.why;
-    fail_some(s, failed, types);
+    fail_some(line, failed, types);
   }
-  add_results(s, types, route);
-  if (s.statement == Statement::kLoad) {
-    route.paths.emplace_back(unquote(s.line.operands[0].text), false,
+  add_results(line, types, route);
+  if (line.statement == Statement::kLoad) {
+    route.paths.emplace_back(unquote(line.parsed.operands[0].text), false,
                              route.workers);
   }
   route.makes =
-      !s.is_placed && route.operands.empty() && route.results.size() == 1;
+      !line.is_placed && route.operands.empty() && route.results.size() == 1;
   return ok_status();
 }
 
 // Types of the results and the cost, on the ranks that have all they read.
-Status RouteBuilder::infer(const ResolvedLine& s, Route& route, Ids& types) {
-  if (s.is_placed) {
-    const auto made = infer_placed(s.line, s.where, s.mesh, s.piece_types());
+Status RouteBuilder::infer(const ResolvedLine& line, Route& route, Ids& types) {
+  if (line.is_placed) {
+    const auto made =
+        infer_placed(line.parsed, line.where, line.mesh, line.piece_types());
     if (!made.ok()) return made.error();
-    types = intern(s, made.value());
-    route.cost = s.cost_of_rank(workers_);
+    types = intern(line, made.value());
+    route.cost = line.cost_of_rank(workers_);
     return ok_status();
   }
-  const ResolvedLine::Types read = s.types_on(0);
+  const ResolvedLine::Types read = line.types_on(0);
   const std::span types_read(read.data(), read.size());
-  if (Status bound = gt::bind(s.line, types_read, call_); !bound.ok()) {
+  if (Status bound = gt::bind(line.parsed, types_read, call_); !bound.ok()) {
     return bound;
   }
   route.cost = line_cost(call_);
@@ -186,8 +187,8 @@ Status RouteBuilder::infer(const ResolvedLine& s, Route& route, Ids& types) {
 
 // `types` are by result, then by position in the line's ranks.
 RouteBuilder::Ids RouteBuilder::intern(
-    const ResolvedLine& s, const std::vector<std::vector<Type>>& types) {
-  const std::vector<size_t> places = places_of(s.ranks());
+    const ResolvedLine& line, const std::vector<std::vector<Type>>& types) {
+  const std::vector<size_t> places = places_of(line.ranks());
   Ids out;
   for (const std::vector<Type>& of_ranks : types) {
     std::vector<Id> pieces;
@@ -204,48 +205,48 @@ RouteBuilder::Ids RouteBuilder::intern(
 }
 
 // print and save: a line or a file for each rank, in order.
-Status RouteBuilder::fill_output(const ResolvedLine& s, Route& route) {
-  if (s.line.operands.empty() || !is_register(s.line.operands[0])) {
-    return Error{std::string(s.line.op) + ": expected a tensor's name",
-                 s.line.op_column};
+Status RouteBuilder::fill_output(const ResolvedLine& line, Route& route) {
+  if (line.parsed.operands.empty() || !is_register(line.parsed.operands[0])) {
+    return Error{std::string(line.parsed.op) + ": expected a tensor's name",
+                 line.parsed.op_column};
   }
-  if (s.statement == Statement::kPrint) {
-    const std::string_view* as = s.line.key("as");
+  if (line.statement == Statement::kPrint) {
+    const std::string_view* as = line.parsed.key("as");
     if (as != nullptr && !is_name(unquote(*as))) {
       return Error{"print: as=" + std::string(*as) + " is not a name",
-                   s.line.keys[0].column};
+                   line.parsed.keys[0].column};
     }
   }
-  add_output(s, s.ranks(), nullptr, route);
+  add_output(line, line.ranks(), nullptr, route);
   return ok_status();
 }
 
 // The output of the pieces on these ranks; or, if it has a type, of the whole
 // that the first of them puts together.
-void RouteBuilder::add_output(const ResolvedLine& s, const Ranks& ranks,
+void RouteBuilder::add_output(const ResolvedLine& line, const Ranks& ranks,
                               const Type* whole, Route& route) const {
   route.action = Action::kGive;
   const auto worker = [&](int64_t rank) {
-    return s.is_placed ? ranks_.worker(s.space, rank) : 0;
+    return line.is_placed ? ranks_.worker(line.space, rank) : 0;
   };
-  if (s.statement == Statement::kSave) {
-    const std::string path = unquote(s.line.operands[1].text);
+  if (line.statement == Statement::kSave) {
+    const std::string path = unquote(line.parsed.operands[1].text);
     for (const int64_t rank : ranks) {
       std::vector<uint32_t> where;
-      if (s.is_placed) where = {worker(rank)};
+      if (line.is_placed) where = {worker(rank)};
       route.paths.emplace_back(
           ranks.size() == 1 ? path : path_of_rank(path, std::to_string(rank)),
           true, std::move(where));
     }
     return;
   }
-  const std::vector<std::string> labels = print_labels(s.line);
+  const std::vector<std::string> labels = print_labels(line.parsed);
   int64_t most = 1;
   for (size_t p = 0; p < ranks.size(); ++p) {
     if (route.owed.empty() || route.owed.back().worker != worker(ranks[p])) {
       route.owed.push_back({worker(ranks[p]), {}});
     }
-    const Id id = s.type_on(0, ranks[p]);
+    const Id id = line.type_on(0, ranks[p]);
     const Type* type = whole != nullptr             ? whole
                        : id == TypeNumbers::kFailed ? nullptr
                                                     : &types_[id];
@@ -259,50 +260,52 @@ void RouteBuilder::add_output(const ResolvedLine& s, const Ranks& ranks,
 
 // print and save of a whole that is put together first, by the worker of the
 // operand's first rank.
-Status RouteBuilder::fill_assembly(const ResolvedLine& s, Route& route) {
-  if (Status form = check_form(s.line); !form.ok()) return form;
-  const Ranks& ranks = s.ranks();
-  place_ranks(s, ranks, route);
-  if (FailureText why = s.failure_in(0, ranks)) {
-    if (s.statement == Statement::kPrint) {
-      route.answer = print_labels(s.line)[0] + " = fail " + quote(*why);
+Status RouteBuilder::fill_assembly(const ResolvedLine& line, Route& route) {
+  if (Status form = check_form(line.parsed); !form.ok()) return form;
+  const Ranks& ranks = line.ranks();
+  place_ranks(line, ranks, route);
+  if (FailureText why = line.failure_in(0, ranks)) {
+    if (line.statement == Statement::kPrint) {
+      route.answer = print_labels(line.parsed)[0] + " = fail " + quote(*why);
     }
-    fail_instead(s, std::move(why), route);
+    fail_instead(line, std::move(why), route);
     return ok_status();
   }
-  const auto whole = assembly(s.line, *s.grid, s.piece_types());
+  const auto whole = assembly(line.parsed, *line.grid, line.piece_types());
   if (!whole.ok()) return whole.error();
-  add_pieces_note(s, 0, ranks, route);
+  add_pieces_note(line, 0, ranks, route);
   const Type& type = whole.value().whole;
   route.cost = type.bytes() + kCrossing;
-  add_output(s, {ranks[0]}, &type, route);
+  add_output(line, {ranks[0]}, &type, route);
   return ok_status();
 }
 
 // copy between ranks, and the collectives.
-Status RouteBuilder::fill_crossing(const ResolvedLine& s, Route& route) {
-  const auto operand = std::ranges::find_if(s.line.operands, is_register);
-  if (operand == s.line.operands.end() || s.line.results.size() != 1) {
+Status RouteBuilder::fill_crossing(const ResolvedLine& line, Route& route) {
+  const auto operand = std::ranges::find_if(line.parsed.operands, is_register);
+  if (operand == line.parsed.operands.end() ||
+      line.parsed.results.size() != 1) {
     return Error{
-        std::string(s.line.op) +
-            ": takes one name and gives one; usage: " + s.op->row->signature,
-        s.line.op_column};
+        std::string(line.parsed.op) +
+            ": takes one name and gives one; usage: " + line.op->row->signature,
+        line.parsed.op_column};
   }
-  const auto o = static_cast<size_t>(operand - s.line.operands.begin());
-  const Ranks& sources = ranks_read(s.line, s.where, o);
-  place_ranks(s, s.ranks(), route);
-  if (FailureText why = s.failure_in(o, sources)) {
-    fail_instead(s, std::move(why), route);
+  const auto o = static_cast<size_t>(operand - line.parsed.operands.begin());
+  const Ranks& sources = ranks_read(line.parsed, line.where, o);
+  place_ranks(line, line.ranks(), route);
+  if (FailureText why = line.failure_in(o, sources)) {
+    fail_instead(line, std::move(why), route);
     return ok_status();
   }
-  place_ranks(s, sources, route);
-  const auto types = infer_placed(s.line, s.where, s.mesh, s.piece_types());
+  place_ranks(line, sources, route);
+  const auto types =
+      infer_placed(line.parsed, line.where, line.mesh, line.piece_types());
   if (!types.ok()) return types.error();
-  add_results(s, intern(s, types.value()), route);
-  add_pieces_note(s, o, sources, route);
+  add_results(line, intern(line, types.value()), route);
+  add_pieces_note(line, o, sources, route);
   uint64_t bytes = 0;
   for (const int64_t rank : sources)
-    bytes += types_[s.type_on(o, rank)].bytes();
+    bytes += types_[line.type_on(o, rank)].bytes();
   route.cost = bytes / std::max<size_t>(1, route.workers.size()) + kCrossing;
   return ok_status();
 }
@@ -310,12 +313,12 @@ Status RouteBuilder::fill_crossing(const ResolvedLine& s, Route& route) {
 // ---- parts of a route -------------------------------------------------------
 
 // Adds the workers of these ranks to the route's.
-void RouteBuilder::place_ranks(const ResolvedLine& s, const Ranks& more,
+void RouteBuilder::place_ranks(const ResolvedLine& line, const Ranks& more,
                                Route& route) {
-  if (!s.is_placed) return;
-  ranks_.assign(s.space, more, s.mesh == nullptr ? 0 : s.mesh->size());
+  if (!line.is_placed) return;
+  ranks_.assign(line.space, more, line.mesh == nullptr ? 0 : line.mesh->size());
   std::vector<uint32_t> all;
-  std::ranges::set_union(route.workers, ranks_.hosts(s.space, more),
+  std::ranges::set_union(route.workers, ranks_.hosts(line.space, more),
                          std::back_inserter(all));
   route.workers = std::move(all);
 }
@@ -333,21 +336,21 @@ void RouteBuilder::add_result(Route& route, HomeId id, Id type) const {
                            has_bytes ? types_[type].bytes() : 0});
 }
 
-void RouteBuilder::add_results(const ResolvedLine& s, const Ids& types,
+void RouteBuilder::add_results(const ResolvedLine& line, const Ids& types,
                                Route& route) {
-  const Ranks ranks = s.is_placed ? ascending(s.ranks()) : Ranks();
-  for (size_t r = 0; r < s.line.results.size(); ++r) {
-    const std::string_view name = s.line.results[r].text;
+  const Ranks ranks = line.is_placed ? ascending(line.ranks()) : Ranks();
+  for (size_t r = 0; r < line.parsed.results.size(); ++r) {
+    const std::string_view name = line.parsed.results[r].text;
     const HomeId id =
-        s.is_placed ? homes_.obtain_piece(name, ranks) : homes_.obtain(name);
+        line.is_placed ? homes_.obtain_piece(name, ranks) : homes_.obtain(name);
     add_result(route, id, types[r]);
   }
 }
 
 // The results, on the ranks where what they are made of failed.
-void RouteBuilder::fail_some(const ResolvedLine& s,
+void RouteBuilder::fail_some(const ResolvedLine& line,
                              const ResolvedLine::Failures& failed, Ids& types) {
-  const std::vector<size_t> places = places_of(s.ranks());
+  const std::vector<size_t> places = places_of(line.ranks());
   for (Id& type : types) {
     std::vector<Id> pieces;
     for (size_t i = 0; i < places.size(); ++i) {
@@ -358,31 +361,31 @@ void RouteBuilder::fail_some(const ResolvedLine& s,
   }
 }
 
-void RouteBuilder::fail_results(const ResolvedLine& s, FailureText why,
+void RouteBuilder::fail_results(const ResolvedLine& line, FailureText why,
                                 Route& route) {
   route.action = Action::kFail;
   route.failure = std::move(why);
   route.operands.clear();
   Ids failed;
-  for (size_t r = 0; r < s.line.results.size(); ++r) {
+  for (size_t r = 0; r < line.parsed.results.size(); ++r) {
     failed.push_back(TypeNumbers::kFailed);
   }
-  add_results(s, failed, route);
+  add_results(line, failed, route);
 }
 
 // All that it reads failed, so the results are that failure; nobody computes.
-void RouteBuilder::fail_instead(const ResolvedLine& s, FailureText why,
+void RouteBuilder::fail_instead(const ResolvedLine& line, FailureText why,
                                 Route& route) {
-  route.instead = failure_line(s.line.results, *why);
-  fail_results(s, std::move(why), route);
+  route.instead = failure_line(line.parsed.results, *why);
+  fail_results(line, std::move(why), route);
 }
 
 // What a worker needs to know of the pieces of others.
-void RouteBuilder::add_pieces_note(const ResolvedLine& s, size_t operand,
+void RouteBuilder::add_pieces_note(const ResolvedLine& line, size_t operand,
                                    const Ranks& ranks, Route& route) const {
   if (route.workers.size() < 2) return;
   std::vector<Id> types;
-  for (const int64_t rank : ranks) types.push_back(s.type_on(operand, rank));
+  for (const int64_t rank : ranks) types.push_back(line.type_on(operand, rank));
   const bool alike = std::ranges::all_of(
       types, [&types](Id type) { return type == types[0]; });
   if (alike) types.resize(1);

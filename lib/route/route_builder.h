@@ -43,29 +43,29 @@ class RouteBuilder {
 
   Status declare(const Line& line, Route& route);
   Status fill(ResolvedLine& line, Route& route);
-  Status fill_failure(const ResolvedLine& s, Route& route);
-  Status fill_free(const ResolvedLine& s, Route& route);
-  Status fill_local(const ResolvedLine& s, Route& route);
-  Status fill_output(const ResolvedLine& s, Route& route);
-  Status fill_crossing(const ResolvedLine& s, Route& route);
-  Status fill_assembly(const ResolvedLine& s, Route& route);
+  Status fill_failure(const ResolvedLine& line, Route& route);
+  Status fill_free(const ResolvedLine& line, Route& route);
+  Status fill_local(const ResolvedLine& line, Route& route);
+  Status fill_output(const ResolvedLine& line, Route& route);
+  Status fill_crossing(const ResolvedLine& line, Route& route);
+  Status fill_assembly(const ResolvedLine& line, Route& route);
 
   Status check_form(const Line& line);
-  Status infer(const ResolvedLine& s, Route& route, Ids& types);
-  Ids intern(const ResolvedLine& s,
+  Status infer(const ResolvedLine& line, Route& route, Ids& types);
+  Ids intern(const ResolvedLine& line,
              const std::vector<std::vector<Type>>& types);
-  void place_ranks(const ResolvedLine& s, const Ranks& more, Route& route);
+  void place_ranks(const ResolvedLine& line, const Ranks& more, Route& route);
   void add_operand(Route& route, HomeId id) const;
   void add_result(Route& route, HomeId id, TypeNumbers::Id type) const;
-  void add_results(const ResolvedLine& s, const Ids& types, Route& route);
-  void fail_some(const ResolvedLine& s, const ResolvedLine::Failures& failed,
+  void add_results(const ResolvedLine& line, const Ids& types, Route& route);
+  void fail_some(const ResolvedLine& line, const ResolvedLine::Failures& failed,
                  Ids& types);
-  void fail_results(const ResolvedLine& s, FailureText why, Route& route);
-  void fail_instead(const ResolvedLine& s, FailureText why, Route& route);
-  void add_pieces_note(const ResolvedLine& s, size_t operand,
+  void fail_results(const ResolvedLine& line, FailureText why, Route& route);
+  void fail_instead(const ResolvedLine& line, FailureText why, Route& route);
+  void add_pieces_note(const ResolvedLine& line, size_t operand,
                        const Ranks& ranks, Route& route) const;
-  void add_output(const ResolvedLine& s, const Ranks& ranks, const Type* whole,
-                  Route& route) const;
+  void add_output(const ResolvedLine& line, const Ranks& ranks,
+                  const Type* whole, Route& route) const;
 
   uint32_t workers_;
   Homes& homes_;
