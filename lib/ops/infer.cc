@@ -339,12 +339,13 @@ std::string Call::describe(size_t i) const {
 
 namespace {
 
-// The letters of a result's term that no operand's bound.
-void bind_letters(const Term& term, const Shape& shape, Binding& b) {
+// The whole letters of a result's term that no operand bound: the elements of a
+// window, each of which has its sum.
+void bind_whole_letters(const Term& term, const Shape& shape, Binding& b) {
   if (term.broadcast || term.letters.size() != shape.size()) return;
   for (size_t k = 0; k < shape.size(); ++k) {
     int64_t& size = b.size[static_cast<size_t>(term.letters[k] - 'a')];
-    if (size < 0) size = shape[k];
+    if (size < 0 && term.whole[k]) size = shape[k];
   }
 }
 
@@ -364,9 +365,9 @@ double flops(const Call& call) {
     if (is_term) b = with;
     fits = fits && is_term;
   }
-  for (size_t r = 0; r < call.results.size() && !fits; ++r) {
+  for (size_t r = 0; r < call.results.size(); ++r) {
     const size_t p = call.op->result_parameter_of(r, call.results.size());
-    bind_letters(call.op->result_terms[p], call.results[r].shape, b);
+    bind_whole_letters(call.op->result_terms[p], call.results[r].shape, b);
   }
   auto n = static_cast<double>(b.broadcast_dims.elements());
   for (const int64_t size : b.size) {

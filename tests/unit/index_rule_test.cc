@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ops_samples.h"
 #include "stream/line.h"
 
 namespace gt {
@@ -181,6 +182,24 @@ TEST(IndexRule, WindowsAreWholeWhereTheySlide) {
             "3: x.1 -> r0.1; 2: x.0 -> r0.0");
   EXPECT_EQ(rule_of("y = windows x axis=-1 size=2", {"f32[4,9]"}),
             "4: x.0 -> r0.0");
+}
+
+TEST(IndexRule, AProductForEachElementOfAWindowIsCounted) {
+  const auto flops_of = [](const char* text, const char* types) {
+    Bound bound(text, parse_types(types));
+    EXPECT_EQ(bound.message(), "") << text;
+    return flops(bound.call());
+  };
+  const double wanted = 2.0 * 2 * 5 * 3 * 81 * 9;
+  EXPECT_EQ(
+      flops_of("y = conv2d x w padding=1", "x f32[2,3,9,9] w f32[5,3,3,3]"),
+      wanted);
+  EXPECT_EQ(flops_of("z = conv2d_input_grad g w output_size=9 padding=1",
+                     "g f32[2,5,9,9] w f32[5,3,3,3]"),
+            wanted);
+  EXPECT_EQ(flops_of("z = conv2d_weight_grad g x kernel_size=3 padding=1",
+                     "g f32[2,5,9,9] x f32[2,3,9,9]"),
+            wanted);
 }
 
 TEST(IndexRule, AMeanIsNoSum) {
