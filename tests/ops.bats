@@ -137,3 +137,26 @@ a = windows x axis=1 size=9223372036854775807 dilation=9223372036854775807  =>  
 LINES
   told lines
 }
+
+@test "a pool's largest may be nan or -inf, and the first of equals is chosen" {
+  cat >p <<'END'
+x = tensor f32[1,3,2,2] 1 nan 3 2 -inf -inf -inf -inf 5 7 7 5
+y = max_pool2d x kernel_size=2
+l = sum y
+g = grad l x
+a = tensor f32[1,1,2,2] 1 2 3 4
+m = avg_pool2d a kernel_size=2 padding=1
+n = avg_pool2d a kernel_size=2 padding=1 count_include_pad=0
+print y
+print g
+print m
+print n
+END
+  for backend in ref cpu; do
+    run -0 bash -c "gt-emit p | GT_BACKEND=$backend gt-work"
+    lines_are 'y = tensor f32[1,3,1,1] nan -inf 7
+g = tensor f32[1,3,2,2] 0 1 0 0 1 0 0 0 0 1 0 0
+m = tensor f32[1,1,2,2] 0.25 0.5 0.75 1
+n = tensor f32[1,1,2,2] 1 2 3 4'
+  done
+}

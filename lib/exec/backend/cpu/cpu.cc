@@ -21,8 +21,8 @@ const Table& table() {
          {pointwise_kernels(), reduction_kernels(), network_kernels(),
           attention_kernels(), norm_kernels(), position_kernels(),
           clip_kernels(), index_kernels(), order_kernels(), optimizer_kernels(),
-          product_kernels(), convolution_kernels(), layout_kernels(),
-          creation_kernels()}) {
+          product_kernels(), convolution_kernels(), pool_kernels(),
+          layout_kernels(), creation_kernels()}) {
       for (const KernelRow& row : rows) {
         const bool fresh = t.emplace(row.op, row).second;
         GT_CHECK(fresh);

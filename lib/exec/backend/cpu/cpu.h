@@ -39,6 +39,7 @@ std::span<const KernelRow> order_kernels();
 std::span<const KernelRow> optimizer_kernels();
 std::span<const KernelRow> product_kernels();
 std::span<const KernelRow> convolution_kernels();
+std::span<const KernelRow> pool_kernels();
 std::span<const KernelRow> layout_kernels();
 std::span<const KernelRow> creation_kernels();
 
