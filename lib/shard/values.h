@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "shard/claims.h"
 #include "spmd/layout.h"
 
@@ -50,10 +56,10 @@ struct ShardValue {
   size_t held_readers = 0;  // unwritten lines that will read it
   // Made by a creating line, or from such by an optimizer: a weight, a batch.
   bool is_source = false;
-  bool is_failed = false;      // passed on without ranks
-  std::string message;         // of a failure, quoted
-  bool is_read_twice = false;  // by the line, in different layouts
+  bool is_failed = false;  // passed on without ranks
+  std::string message;     // of a failure, quoted
 
+  const Layout& layout() const { return copies[0].layout; }
   const std::string& own_name() const {
     return names.empty() ? hidden : names[0];
   }
@@ -65,26 +71,55 @@ struct ShardValue {
 // The smallest number not in use comes first.
 class NumberPool {
  public:
-  size_t take() {
-    size_t n = 0;
-    while (n < used_.size() && used_[n]) ++n;
-    if (n == used_.size()) used_.push_back(false);
-    used_[n] = true;
-    return n;
-  }
-  void give(size_t n) {
-    used_[n] = false;
-    while (!used_.empty() && !used_.back()) used_.pop_back();
-  }
-  void keep(size_t n) {  // in use from now on
-    if (n >= used_.size()) used_.resize(n + 1);
-    used_[n] = true;
-  }
+  size_t take();
+  void give(size_t n);
+  void keep(size_t n);  // in use from now on
   bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
   const std::vector<bool>& used() const { return used_; }
 
  private:
   std::vector<bool> used_;
+};
+
+// Names of the input and the values that they hold, the names that gt-shard
+// invents, and which of these are to be freed after the line.
+class ValueTable {
+ public:
+  ShardValuePtr find(std::string_view name) const;
+  void bind(const std::string& name, const ShardValuePtr& value);
+  // The value that the name holds no more; null: it held none.
+  ShardValuePtr unbind(const std::string& name);
+  size_t size() const { return values_.size(); }
+  std::vector<std::string_view> names() const;
+
+  // "c1/_s0" in the name space "c1/".
+  std::string new_name(const std::string& space);
+  void give_back(const std::string& name);
+  // A name of the input that looks like an invented one is the input's. True:
+  // a register of ours has its number, and must get another.
+  bool take_over(std::string_view name, size_t& number);
+  void keep(size_t number) { numbers_.keep(number); }
+  // Calls f of every invented register with that number; f may name it anew.
+  using Rename = std::function<void(std::string& name, const Layout& layout,
+                                    const Type& type)>;
+  void visit(size_t number, const Rename& f);
+
+  void free_later(const std::string& name, uint32_t set);
+  // Their numbers can be taken again.
+  std::vector<std::pair<std::string, uint32_t>> take_frees();
+
+  // Of values under these names copies that can be changed, and the same
+  // invented names: for a trial.
+  ValueTable copies_of(const std::vector<std::string>& names) const;
+  // All that later lines depend on.
+  void describe(const Cluster& cluster, std::string& out) const;
+
+ private:
+  std::unordered_map<std::string, ShardValuePtr, TextHash, std::equal_to<>>
+      values_;
+  NumberPool numbers_;
+  std::set<size_t> foreign_;  // of names of the input that look like ours
+  std::vector<std::pair<std::string, uint32_t>> frees_;
 };
 
 }  // namespace gt

@@ -1,0 +1,43 @@
+// What people are told of a line: why it was taken as it was.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "shard/line_work.h"
+
+namespace gt {
+
+class Explanation {
+ public:
+  // `say` gets text for each choice, its place first; empty: nobody listens.
+  Explanation(const Config& config, const Cluster& cluster,
+              std::function<void(const std::string&)> say)
+      : config_(config), cluster_(cluster), say_(std::move(say)) {}
+
+  bool is_wanted() const { return say_ != nullptr; }
+  // The ways in which the line could be taken.
+  void add_choice(const LineWork& work);
+  // What the line became: the lines of its expansion ("": itself), and its
+  // result, if that was made.
+  void add_result(const LineWork& work, std::string_view expanded,
+                  const ShardValuePtr& result);
+  // A line that waited, and why it was written so.
+  void add_created(const UnwrittenLine& held, const Layout& layout,
+                   const std::string& reader);
+  // Says what was added: the line, then what was made for it.
+  void flush();
+
+ private:
+  std::string as_said(size_t line) const;
+  std::string not_as_said(const Claims& claims, const Layout& layout) const;
+
+  const Config& config_;
+  const Cluster& cluster_;
+  std::function<void(const std::string&)> say_;
+  std::string line_, created_;
+};
+
+}  // namespace gt

@@ -1,0 +1,98 @@
+#include "shard/failures.h"
+
+#include <algorithm>
+
+#include "ops/table.h"
+#include "spmd/labels.h"
+
+namespace gt {
+namespace {
+
+void append_failure(Line line, const std::string& message, std::string& out) {
+  if (statement_of(line.op) != Statement::kFail) {
+    line.op = "fail";
+    line.keys.clear();
+    line.operands.assign(1, Operand{});
+    line.operands[0].kind = Operand::Kind::kString;
+    line.operands[0].text = message;
+  }
+  append_line(out, line);
+  out += '\n';
+}
+
+bool is_failed(const ShardValuePtr& value) {
+  return value != nullptr && value->is_failed;
+}
+
+}  // namespace
+
+Status Failures::reject(const Line& line, const Error& error, LineContext& at) {
+  const std::string message = quote("gt-shard: " + error.message);
+  if (!line.results.empty()) {
+    write(line, message, at);
+  } else if (statement_of(line.op) == Statement::kPrint) {
+    const std::string name = at.space + "_sfail";
+    writer_.text() += name + " = fail " + message + "\nprint " + name +
+                      " as=" + print_label(line) + "\nfree " + name + "\n";
+  }
+  supplier_.write_frees();
+  return error;
+}
+
+Status Failures::reject_mixed(const Line& line, const Error& error,
+                              LineContext& at) {
+  for (const Name& name : line.results) {
+    Line one = line;
+    one.results.assign(1, name);
+    if (name.ranks.empty()) {
+      (void)reject(one, error, at);
+    } else {
+      append_failure(one, quote("gt-shard: " + error.message), writer_.text());
+    }
+  }
+  return error;
+}
+
+void Failures::write(const Line& line, const std::string& message,
+                     LineContext& at) {
+  for (const Name& name : line.results) {
+    const std::string text(name.text);
+    supplier_.keep_for_readers(text, at);
+    supplier_.unbind(text, at);
+    const auto value = std::make_shared<ShardValue>();
+    value->is_failed = true;
+    value->message = message;
+    values_.bind(text, value);
+  }
+  append_failure(line, message, writer_.text());
+}
+
+bool Failures::reads_failure(const LineWork& work) {
+  return std::any_of(work.values.begin(), work.values.end(), is_failed);
+}
+
+Status Failures::check(const Line& line) {
+  if (line.operands.size() == 1 &&
+      line.operands[0].kind == Operand::Kind::kString && line.keys.empty() &&
+      !line.results.empty()) {
+    return ok_status();
+  }
+  return Error{"fail: usage: y... = fail message", line.op_column};
+}
+
+void Failures::spread(LineWork& work) {
+  if (work.line.results.empty()) {
+    append_line(writer_.text(), work.line);
+    writer_.text() += '\n';
+  } else if (statement_of(work.line.op) == Statement::kFail &&
+             !work.line.operands.empty()) {
+    write(work.line, std::string(work.line.operands[0].text), work.at);
+  } else {
+    const auto failed =
+        std::find_if(work.values.begin(), work.values.end(), is_failed);
+    write(work.line, (*failed)->message, work.at);
+  }
+  supplier_.write_frees();
+}
+
+}  // namespace gt

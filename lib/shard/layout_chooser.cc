@@ -1,0 +1,204 @@
+#include "shard/layout_chooser.h"
+
+#include <algorithm>
+
+#include "ops/table.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+// What of a line that waits decides how it will be written.
+void add_held(const ShardValuePtr& value, PlanKey& key) {
+  const bool is_held = value != nullptr && value->held != nullptr;
+  key.add(static_cast<int64_t>(is_held));
+  if (!is_held) return;
+  const UnwrittenLine& held = *value->held;
+  key.add(held.pin);
+  key.add(held.offer);
+  key.add(static_cast<int64_t>(held.set ? *held.set + 1 : 0));
+  key.add(static_cast<int64_t>(held.depth));
+  key.add(static_cast<int64_t>(held.is_zero));
+  for (const ShardValuePtr& operand : held.operands) add_held(operand, key);
+}
+
+// Of the line's plan, and of whether its op is better expanded.
+std::string key_of(const LineWork& work, const PlannedLine& planned) {
+  PlanKey key;
+  key.add(planned);
+  key.add(
+      static_cast<int64_t>(work.at.depth * 2 + (work.at.regathers ? 1 : 0)));
+  key.add(static_cast<int64_t>(work.is_backward));
+  for (size_t i = 0; i < work.values.size(); ++i) {
+    const auto same =
+        std::find(work.values.begin(), work.values.end(), work.values[i]);
+    key.add(static_cast<int64_t>(same - work.values.begin()));
+    add_held(work.values[i], key);
+  }
+  const Scope& scope = work.scope;
+  key.add(scope.shard);
+  key.add(scope.results);
+  key.add(scope.ranks ? to_string(*scope.ranks) : "");
+  const std::string_view* signal = work.line.note("signal");
+  key.add(signal == nullptr || work.call.op->is_primitive() ? "" : *signal);
+  return key.text();
+}
+
+}  // namespace
+
+bool is_pointwise(const Op& op) {
+  if (op.row->labels != nullptr || op.operand_terms.empty()) return false;
+  const auto plain = [](const Term& term) {
+    return term.letters.empty() && term.broadcast;
+  };
+  return std::all_of(op.operand_terms.begin(), op.operand_terms.end(), plain);
+}
+
+bool LayoutChooser::is_state(const LineWork& work) {
+  if (!work.is_named || work.is_backward || !is_pointwise(*work.call.op)) {
+    return false;
+  }
+  return std::all_of(work.values.begin(), work.values.end(),
+                     [](const ShardValuePtr& value) {
+                       return value == nullptr || value->is_source;
+                     });
+}
+
+// ---- what the config says ---------------------------------------------------
+
+Status LayoutChooser::find_scope(LineWork& work) const {
+  work.is_backward = work.line.note("bwd") != nullptr;
+  if (const std::string_view* signal = work.line.note("signal")) {
+    auto scope = config_.find(unquote(*signal), work.is_backward);
+    if (!scope.ok()) return scope.error();
+    work.scope = std::move(scope.value());
+  }
+  if (work.line.results.empty()) return ok_status();
+  if (const Scope* named = config_.tensor(work.line.results[0].text)) {
+    if (named->shard) work.scope.shard = named->shard;
+    work.is_named = named->shard.has_value();
+    if (named->results) work.scope.results = named->results;
+    if (named->ranks) work.scope.ranks = named->ranks;
+    if (named->compile) work.scope.compile = named->compile;
+    if (named->regather) work.scope.regather = named->regather;
+  }
+  return ok_status();
+}
+
+// Where the line runs: as the config says, or where most of what it reads is.
+uint32_t LayoutChooser::set_of(const LineWork& work) {
+  if (work.scope.ranks) return cluster_.set_of(*work.scope.ranks);
+  uint32_t set = 0;
+  double most = -1;
+  for (const ShardValuePtr& value : work.values) {
+    if (value == nullptr) continue;
+    const auto bytes = static_cast<double>(value->type.bytes());
+    if (value->held != nullptr) {
+      if (most < 0 && value->held->set) set = *value->held->set;
+      continue;
+    }
+    if (bytes <= most) continue;
+    most = bytes;
+    set = value->layout().set;
+  }
+  return set;
+}
+
+std::optional<Layout> LayoutChooser::pin_of(
+    const std::optional<CutSetting>& setting, const Type& type, uint32_t set) {
+  if (!setting) return std::nullopt;
+  Layout layout{set, 0, {}};
+  for (const SplitEntry& entry : setting->cuts) {
+    const int64_t dim = normal_axis(entry.dim, type.shape.size());
+    if (dim < 0) continue;
+    std::string_view names = entry.axis;  // "dp+tp": one within the other
+    while (!names.empty()) {
+      const size_t end = std::min(names.find('+'), names.size());
+      const size_t axis = cluster_.axis_index(names.substr(0, end));
+      names.remove_prefix(std::min(end + 1, names.size()));
+      if (axis == cluster_.axes()) continue;
+      const bool is_one = cluster_.count(set, axis) == 1;
+      Layout finer = layout;
+      finer.add(
+          {static_cast<uint32_t>(axis), static_cast<int32_t>(dim), entry.unit});
+      if (!is_one && !cluster_.can_cut(finer, type.shape)) continue;
+      cuts_in_use_.emplace(setting->number, entry.axis);
+      if (!is_one) layout = std::move(finer);
+    }
+  }
+  if (layout.cuts.empty() && !setting->cuts.empty()) return std::nullopt;
+  return cluster_.simplest(layout, type.shape);
+}
+
+// shard: of a scope is also of the weights that its products and convolutions
+// read; what has more dimensions than a weight is a batch of products.
+std::optional<Layout> LayoutChooser::weight_pin(const LineWork& work,
+                                                size_t argument) {
+  const int weight = work.call.op->row->weight_operand;
+  if (weight < 0 || argument != static_cast<size_t>(weight)) {
+    return std::nullopt;
+  }
+  const Type& type = work.call.type(argument);
+  const Term& term = work.call.op->operand_terms[argument];
+  if (work.is_backward || type.shape.size() != term.letters.size()) {
+    return std::nullopt;
+  }
+  return pin_of(work.scope.shard, type, work.set);
+}
+
+void LayoutChooser::find_pin(LineWork& work) {
+  const Call& call = work.call;
+  if (call.results.empty()) return;
+  work.pin = pin_of(work.scope.results, call.results[0], work.set);
+  if (work.pin) work.pin_line = work.scope.results->line;
+  // A batch taken from data that is held in memory is a creation, too.
+  const bool takes = call.op->row->lineage == Lineage::kPart;
+  if (!work.pin && (is_state(work) ||
+                    (takes && !work.is_backward && work.values[0] != nullptr &&
+                     work.values[0]->is_source))) {
+    work.pin = pin_of(work.scope.shard, call.results[0], work.set);
+    if (work.pin) work.pin_line = work.scope.shard->line;
+  }
+  if (!work.pin) work.pin = pin_of(work.wish, call.results[0], work.set);
+}
+
+// ---- the plan ---------------------------------------------------------------
+
+void LayoutChooser::choose(LineWork& work) {
+  work.set = set_of(work);
+  find_pin(work);
+  const PlannedLine planned = describe(work);
+  const std::string key = key_of(work, planned);
+  work.planned = plans_.find(key);
+  if (work.planned == nullptr) {
+    work.planned =
+        plans_.add(key, plan_line(cluster_, config_.machine(), planned));
+  }
+}
+
+PlannedLine LayoutChooser::describe(const LineWork& work) {
+  const Call& call = work.call;
+  PlannedLine planned{call, work.set, {}, work.pin, false};
+  planned.keeps_summands = work.line.note("mb") != nullptr;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    planned.operands.emplace_back();
+    if (!is_tensor(call.arguments[i])) continue;
+    PlannedOperand& operand = planned.operands.back();
+    const ShardValuePtr& value = work.value(i);
+    for (const ShardCopy& copy : value->copies) {
+      operand.layouts.push_back(copy.layout);
+    }
+    if (value->held == nullptr) continue;
+    const std::optional<Layout> pin = weight_pin(work, i);
+    if (pin && (!value->held->pin || value->held->is_wish)) {
+      value->held->pin = pin;
+      value->held->pin_line = work.scope.shard->line;
+    }
+    operand.pin = value->held->pin;
+    operand.offer = value->held->offer;
+    operand.is_zero = value->held->is_zero;
+  }
+  return planned;
+}
+
+}  // namespace gt

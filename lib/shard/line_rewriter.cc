@@ -1,0 +1,393 @@
+#include "shard/line_rewriter.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/message.h"
+#include "ops/shape_rules.h"
+#include "ops/suggest.h"
+#include "ops/table.h"
+#include "shard/expansion.h"
+#include "spmd/labels.h"
+#include "spmd/placed.h"
+#include "spmd/stated.h"
+#include "stream/ranks.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kMaxExpansions = 4;  // within each other
+
+// An optimizer's weight stays one; so does another name or dtype of it.
+bool makes_source(const LineWork& work) {
+  if (work.call.op->row->lineage == Lineage::kNew) return false;
+  const auto first =
+      std::find_if(work.values.begin(), work.values.end(),
+                   [](const ShardValuePtr& value) { return value != nullptr; });
+  return first != work.values.end() && (*first)->is_source;
+}
+
+// A range that takes all of a dimension that is cut.
+void take_all_of_parts(const Call& call, const Layout& layout,
+                       std::vector<std::string>& operands) {
+  if (call.op->name != "slice") return;
+  for (const AxisCut& cut : layout.cuts) {
+    const auto i = static_cast<size_t>(cut.dim) + 1;
+    if (i >= call.arguments.size()) continue;
+    const Argument& a = call.arguments[i];
+    if (a.role == Role::kRange) {
+      operands[static_cast<size_t>(a.operand)] = ":";
+    }
+  }
+}
+
+std::vector<std::string> names_of(const Line& line) {
+  std::vector<std::string> names;
+  for (const Operand& o : line.operands) {
+    if (is_name(o)) names.emplace_back(o.text);
+  }
+  for (const Name& name : line.results) names.emplace_back(name.text);
+  return names;
+}
+
+}  // namespace
+
+LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
+                           LayoutChooser& chooser, Explanation& explanation)
+    : config_(config),
+      cluster_(cluster),
+      chooser_(chooser),
+      explanation_(explanation),
+      writer_(config, cluster),
+      supplier_(config, cluster, values_, writer_, explanation),
+      settler_(config, cluster, values_, writer_, supplier_),
+      failures_(values_, writer_, supplier_),
+      outputs_(cluster, values_, writer_, supplier_, waiting_) {}
+
+LineRewriter::LineRewriter(const LineRewriter& tried, const Line& line,
+                           Explanation& silence)
+    : LineRewriter(tried.config_, tried.cluster_, tried.chooser_, silence) {
+  values_ = tried.values_.copies_of(names_of(line));
+  waiting_ = tried.waiting_;
+}
+
+Status LineRewriter::take(const Line& line, std::string_view text,
+                          const Claims& claims, const LineContext& at) {
+  LineWork work{line, text, claims, at};
+  if (is_placed(line)) {
+    return failures_.reject_mixed(line, check_mixed(line).error(), work.at);
+  }
+  const auto reject = [&](const Error& error) {
+    return failures_.reject(line, error, work.at);
+  };
+  if (Status s = check_emitted(line); !s.ok()) return reject(s.error());
+  // As gt-emit and the workers, which say an unknown op before a name.
+  if (find_op(line.op) == nullptr) return reject(unknown_op(line));
+  if (Status s = find_values(work); !s.ok()) return reject(s.error());
+  const Statement statement = statement_of(line.op);
+  if (statement == Statement::kFree) {
+    outputs_.release(line, work.at);
+    return ok_status();
+  }
+  if (statement == Statement::kFail) {
+    if (Status s = Failures::check(line); !s.ok()) return reject(s.error());
+  }
+  if (statement == Statement::kFail || Failures::reads_failure(work)) {
+    failures_.spread(work);
+    return ok_status();
+  }
+  std::vector<const Type*> types;
+  for (const ShardValuePtr& value : work.values) {
+    types.push_back(value == nullptr ? nullptr : &value->type);
+  }
+  if (Status s = gt::bind(line, types, work.call); !s.ok()) {
+    return reject(s.error());
+  }
+  if (Status s = chooser_.find_scope(work); !s.ok()) return reject(s.error());
+  has_rewritten_ = true;
+  work.wish = wished_cuts(claims);
+  work.at.regathers = work.scope.regather.value_or(config_.regather());
+  if (is_output(statement)) {
+    outputs_.write(work);
+  } else if (WaitingLines::can_wait(work)) {
+    wait(work);
+  } else {
+    run(work);
+  }
+  supplier_.write_frees();
+  return ok_status();
+}
+
+Status LineRewriter::find_values(LineWork& work) const {
+  for (size_t i = 0; i < work.line.operands.size(); ++i) {
+    const Operand& o = work.line.operands[i];
+    work.values.push_back(is_name(o) ? values_.find(o.text) : nullptr);
+    if (is_name(o) && work.values.back() == nullptr) {
+      return unknown_name(work.line, i, o.text, values_.names());
+    }
+  }
+  return ok_status();
+}
+
+void LineRewriter::wait(const LineWork& work) {
+  LineContext at = work.at;
+  const ShardValuePtr value = waiting_.make(work, chooser_, cluster_);
+  const std::string name(work.line.results[0].text);
+  supplier_.keep_for_readers(name, at);
+  supplier_.unbind(name, at);
+  values_.bind(name, value);
+}
+
+void LineRewriter::run(LineWork& work) {
+  chooser_.choose(work);
+  explanation_.add_choice(work);
+  const Collective collective = work.call.op->row->collective;
+  if (collective == Collective::kCopy && !work.pin &&
+      work.line.note("grad") == nullptr && work.values[0] != nullptr &&
+      work.plan().moving == 0) {
+    return share(work);
+  }
+  // Which dimensions a squeeze drops shows in the whole alone: a piece may have
+  // size 1 where the whole has not.
+  if (work.line.op == "squeeze" && !work.plan().results[0].cuts.empty()) {
+    return reshape_instead(work);
+  }
+  const size_t begin = writer_.text().size();
+  std::string_view expanded;
+  if (is_better_expanded(work)) {
+    expand(work);
+    settler_.settle(work);
+    expanded = std::string_view(writer_.text()).substr(begin);
+  } else {
+    write_planned(work);
+  }
+  explanation_.add_result(work, expanded,
+                          work.line.results.empty()
+                              ? nullptr
+                              : values_.find(work.line.results[0].text));
+}
+
+// ---- as planned -------------------------------------------------------------
+
+// A second name of one value.
+void LineRewriter::share(LineWork& work) {
+  const ShardValuePtr value = work.values[0];
+  const std::string name(work.line.results[0].text);
+  if (value->held != nullptr) supplier_.create_default(value, work.at);
+  if (values_.find(name) == value) return;  // x = copy x
+  supplier_.keep_for_readers(name, work.at);
+  writer_.write(work.line, {value->own_name()},
+                {value->layout().set, "", "", ""});
+  writer_.hold(name, value->layout(), value->type);
+  writer_.end_line();
+  supplier_.unbind(name, work.at);
+  values_.bind(name, value);
+}
+
+void LineRewriter::reshape_instead(LineWork& work) {
+  Line line = work.line;
+  const std::string shape = list_text(work.call.results[0].shape);
+  line.op = "reshape";
+  line.keys = {{"shape", shape, 0}};
+  std::string text;
+  append_line(text, line);
+  GT_CHECK(take(line, text, work.claims, work.at).ok());
+}
+
+// Where the line reads a value in several layouts, the value's own registers
+// stay as they are.
+std::vector<std::string> LineRewriter::fetch_operands(LineWork& work) {
+  const Call& call = work.call;
+  const Plan& plan = work.plan();
+  const auto reads_otherwise = [&](size_t i, size_t j) {
+    return is_tensor(call.arguments[j]) && work.value(i) == work.value(j) &&
+           !(plan.arguments[i] == plan.arguments[j]);
+  };
+  std::vector<std::string> operands(work.line.operands.size());
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i])) continue;
+    bool is_shared = false;
+    for (size_t j = 0; j < call.arguments.size(); ++j) {
+      is_shared |= reads_otherwise(i, j);
+    }
+    operands[static_cast<size_t>(call.arguments[i].operand)] =
+        supplier_.fetch(work.value(i), plan.arguments[i], is_shared,
+                        std::string(work.line.op) + " needs it so", work.at);
+  }
+  return operands;
+}
+
+void LineRewriter::write_planned(LineWork& work) {
+  const Call& call = work.call;
+  const Plan& plan = work.plan();
+  std::vector<std::string> operands = fetch_operands(work);
+  for (const Name& name : work.line.results) {
+    supplier_.keep_for_readers(std::string(name.text), work.at);
+  }
+  take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
+                    operands);
+  std::vector<Type> types(call.results.begin(), call.results.end());
+  if (plan.sums_halves) types = settler_.widen(work, operands, values_);
+  Placing how = placing_of(cluster_, call, plan);
+  if (work.scope.compile.value_or(false) &&
+      work.line.note("compile") == nullptr) {
+    how.notes += " #compile";
+  }
+  writer_.write(settler_.without_early_notes(work), operands, how);
+  writer_.spend(work_seconds(cluster_, config_.machine(), call, plan));
+  const bool is_source = makes_source(work);
+  for (const ShardValuePtr& value : work.values) {
+    if (value != nullptr) supplier_.drop_passing(value, work.at);
+  }
+  bind_results(work, types, is_source);
+  waiting_.note_sum(work);
+  settler_.settle_written(work);
+}
+
+void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
+                                bool is_source) {
+  const Plan& plan = work.plan();
+  const auto& results = work.line.results;
+  for (size_t r = 0; r < results.size(); ++r) {
+    writer_.hold(std::string(results[r].text), plan.results[r], types[r]);
+  }
+  writer_.end_line();
+  for (size_t r = 0; r < results.size(); ++r) {
+    const std::string name(results[r].text);
+    const auto made = std::make_shared<ShardValue>();
+    made->type = types[r];
+    made->copies = {{plan.results[r], ""}};
+    made->is_source = is_source;
+    leave(name, plan.results[r].set);
+    supplier_.unbind(name, work.at);
+    values_.bind(name, made);
+  }
+}
+
+// The name's pieces on ranks where the line that binds it anew does not run.
+void LineRewriter::leave(const std::string& name, uint32_t set) {
+  const ShardValuePtr before = values_.find(name);
+  if (before == nullptr || before->copies.empty()) return;
+  const Ranks gone =
+      without(cluster_.ranks(before->layout().set), cluster_.ranks(set));
+  if (!gone.empty()) writer_.write_free(name, gone);
+}
+
+// ---- as the op's expansion --------------------------------------------------
+
+// Where operands would have to be moved, the op's expansion may send fewer
+// bytes: the sums and maxima of a softmax over a cut axis are small. Bytes
+// count, since what is whole here is whole in all that follows.
+bool LineRewriter::is_better_expanded(const LineWork& work) {
+  if (work.plan().bytes == 0 || work.call.op->is_primitive() ||
+      work.call.has_key("part") || work.at.depth >= kMaxExpansions) {
+    return false;
+  }
+  std::optional<double>& known = work.planned->bytes_expanded;
+  if (!known) known = bytes_expanded(work);
+  return *known < work.plan().bytes;
+}
+
+double LineRewriter::bytes_expanded(const LineWork& work) const {
+  Explanation silence(config_, cluster_, nullptr);
+  LineRewriter trial(*this, work.line, silence);
+  trial.expand(work);
+  return trial.writer_.costs().bytes();
+}
+
+// Each step on its own. A result whose name is read meanwhile gets it at the
+// end.
+void LineRewriter::expand(const LineWork& work) {
+  LineContext at = work.at;
+  at.passing.clear();
+  ++at.depth;
+  Expansion expansion(work.line, work.call);
+  for (size_t s = 0; s < expansion.size(); ++s) {
+    const Expansion::Step step =
+        expansion.step(s, [&] { return values_.new_name(at.space); });
+    const std::string text = step.text + at.notes;
+    Line line;
+    GT_CHECK(parse_line(text, line).ok());
+    GT_CHECK(take(line, text, {}, at).ok());
+    for (const std::string& name : step.dead) drop_temporary(name, at);
+  }
+  for (const auto& [made, name] : expansion.renamed()) rename(made, name, at);
+  supplier_.write_frees();
+}
+
+void LineRewriter::drop_temporary(const std::string& name, LineContext& at) {
+  if (values_.find(name) == nullptr) return;
+  supplier_.keep_for_readers(name, at);
+  free_invented(name);
+  supplier_.unbind(name, at);
+  supplier_.write_frees();
+}
+
+// The register of an invented name goes; the number of one that never was.
+void LineRewriter::free_invented(const std::string& name) {
+  const ShardValuePtr value = values_.find(name);
+  if (value->held == nullptr) {
+    values_.free_later(name, value->layout().set);
+  } else {
+    values_.give_back(name);
+  }
+}
+
+void LineRewriter::rename(const std::string& from, const std::string& to,
+                          LineContext& at) {
+  const ShardValuePtr value = values_.find(from);
+  supplier_.keep_for_readers(to, at);
+  if (value->held == nullptr) {
+    writer_.write_local("copy", to, from, value->layout(), value->type,
+                        at.notes);
+  }
+  supplier_.unbind(to, at);
+  values_.bind(to, value);
+  free_invented(from);
+  supplier_.unbind(from, at);
+}
+
+// ---- between lines ----------------------------------------------------------
+
+void LineRewriter::respect(const Line& line) {
+  for (const Name& name : line.results) {
+    size_t number = 0;
+    if (!values_.take_over(name.text, number)) continue;
+    values_.visit(number, [&](std::string& ours, const Layout& layout,
+                              const Type& type) {
+      const std::string to = values_.new_name(ours.substr(0, ours.rfind("_s")));
+      writer_.write_local("copy", to, ours, layout, type, "");
+      writer_.write_free(ours, cluster_.ranks(layout.set));
+      ours = to;
+    });
+  }
+}
+
+void LineRewriter::create_loads(LineContext& at) {
+  outputs_.create_loads(waiting_.take_all_loads(), at);
+}
+
+// Of what is named, and of what that would have read.
+void LineRewriter::finish(LineContext& at) {
+  const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {
+    if (value == nullptr || value->held == nullptr) return;
+    for (const ShardValuePtr& operand :
+         std::vector<ShardValuePtr>(value->held->operands)) {
+      self(self, operand);
+    }
+    supplier_.create_unread(value, at);
+  };
+  std::set<std::string> names;
+  for (const std::string_view name : values_.names()) names.emplace(name);
+  for (const std::string& name : names) visit(visit, values_.find(name));
+  supplier_.write_frees();
+}
+
+void LineRewriter::describe(std::string& out) const {
+  values_.describe(cluster_, out);
+  waiting_.describe(cluster_, out);
+  writer_.describe(out);
+}
+
+}  // namespace gt

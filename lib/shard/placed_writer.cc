@@ -1,0 +1,182 @@
+#include "shard/placed_writer.h"
+
+#include <algorithm>
+
+#include "ops/families.h"
+#include "ops/part.h"
+#include "ops/shape_rules.h"
+#include "ops/table.h"
+#include "spmd/labels.h"
+#include "stream/notes.h"
+#include "stream/ranks.h"
+
+namespace gt {
+
+double ShardCosts::bytes() const {
+  double sum = 0;
+  for (const auto& [op, sent] : traffic) sum += sent.bytes;
+  return sum;
+}
+
+ShardCosts ShardCosts::since(const ShardCosts& before) const {
+  ShardCosts out = *this;
+  out.seconds -= before.seconds;
+  for (const auto& [op, sent] : before.traffic) {
+    out.traffic[op].lines -= sent.lines;
+    out.traffic[op].bytes -= sent.bytes;
+  }
+  return out;
+}
+
+void ShardCosts::add(const ShardCosts& round, double times) {
+  seconds += round.seconds * times;
+  for (const auto& [op, sent] : round.traffic) {
+    Traffic& sum = traffic[op];
+    sum.lines += static_cast<uint64_t>(static_cast<double>(sent.lines) * times);
+    sum.bytes += sent.bytes * times;
+  }
+}
+
+Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan) {
+  Placing how;
+  if (!plan.results.empty()) how.set = plan.results[0].set;
+  const Op& op = *call.op;
+  const int split = op.key_index("split");
+  if (split < 0 || plan.results.empty()) return how;
+  const int subject = op.row->part_operand;
+  const auto operand = static_cast<size_t>(std::max(subject, 0));
+  const Layout& layout =
+      subject < 0 ? plan.results[0] : plan.arguments[operand];
+  const Shape& whole =
+      subject < 0 ? call.results[0].shape : call.type(operand).shape;
+  if (layout.cuts.empty()) return how;
+  const bool creates = op.family == &kCreation;  // their types are the whole's
+  const bool sized = states_sizes(op);
+  if (!creates && !sized && !plan.needs_split) return how;
+  how.keys = " split=" + cluster.split_text(layout);
+  if (sized) {
+    how.shape = list_text(whole);
+  } else if (!creates) {
+    how.keys += " shape=" + list_text(whole);
+  }
+  return how;
+}
+
+void PlacedWriter::pass(const Line& line, std::string_view text) {
+  if (is_declaration(statement_of(line.op))) {
+    has_mesh_ = split_notes(text).text == "mesh " + config_.mesh().describe();
+    input_mesh_ = has_mesh_ ? "" : text;
+  } else if (has_mesh_ && !input_mesh_.empty() && is_placed(line)) {
+    has_mesh_ = false;
+    text_ += input_mesh_ + "\n";
+  }
+  text_ += text;
+  text_ += '\n';
+}
+
+void PlacedWriter::declare_mesh() {
+  if (has_mesh_) return;
+  has_mesh_ = true;
+  text_ += "mesh " + config_.mesh().describe() + "\n";
+}
+
+// ---- lines ------------------------------------------------------------------
+
+void PlacedWriter::write(const Line& line,
+                         const std::vector<std::string>& operands,
+                         const Placing& how) {
+  declare_mesh();
+  const std::string& ranks = cluster_.ranks_text(how.set);
+  Line placed = line;
+  for (Name& name : placed.results) name.ranks = ranks;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].empty()) continue;
+    Operand& operand = placed.operands[i];
+    operand.text = operands[i];
+    if (operand.kind == Operand::Kind::kName) operand.ranks = ranks;
+  }
+  for (Key& key : placed.keys) {
+    if (key.key == "shape" && !how.shape.empty()) key.value = how.shape;
+  }
+  append_instruction(text_, placed);
+  text_ += how.keys + how.notes;
+  append_notes(text_, placed);
+  text_ += '\n';
+}
+
+// A register on the way may be on ranks that the target has not: it goes there.
+void PlacedWriter::write_moves(const std::vector<Move>& moves,
+                               const Type& whole, const std::string& to,
+                               uint32_t set, std::string from,
+                               const std::string& notes,
+                               const std::string& last_note,
+                               const std::string& why) {
+  declare_mesh();
+  Ranks left;
+  for (const Move& move : moves) {
+    const Ranks& ranks = cluster_.ranks(move.after.set);
+    text_ += to + "@" + cluster_.ranks_text(move.after.set) + " = " +
+             std::string(move.op) + " " + from + "@" +
+             source_ranks(move, cluster_) +
+             keys_of(move, cluster_, whole.shape) + notes +
+             (&move == &moves.back() ? last_note : "") + " #why=" + quote(why) +
+             "\n";
+    hold(to, move.after, whole);
+    end_line();
+    from = to;
+    left = together(left, without(ranks, cluster_.ranks(set)));
+    ShardCosts::Traffic& traffic = costs_.traffic[std::string(move.op)];
+    ++traffic.lines;
+    traffic.bytes += move.bytes;
+    spend(move.seconds);
+  }
+  if (!left.empty()) write_free(to, left);
+}
+
+void PlacedWriter::write_local(std::string_view op, const std::string& to,
+                               const std::string& from, const Layout& layout,
+                               const Type& type,
+                               const std::string& operands_and_notes) {
+  declare_mesh();
+  const std::string ranks = "@" + cluster_.ranks_text(layout.set);
+  text_ += to + ranks + " = " + std::string(op) + " " + from + ranks +
+           operands_and_notes + "\n";
+  hold(to, layout, type);
+  end_line();
+}
+
+void PlacedWriter::write_free(const std::string& name, const Ranks& ranks) {
+  text_ += "free " + name + "@" + to_string(ranks) + "\n";
+  let_go(name, ranks);
+}
+
+void PlacedWriter::write_frees(
+    const std::vector<std::pair<std::string, uint32_t>>& names) {
+  std::map<uint32_t, std::string> by_set;
+  for (const auto& [name, set] : names) {
+    by_set[set] += " " + name + "@" + cluster_.ranks_text(set);
+    let_go(name, cluster_.ranks(set));
+  }
+  for (const auto& [set, words] : by_set) text_ += "free" + words + "\n";
+}
+
+// ---- costs ------------------------------------------------------------------
+
+void PlacedWriter::hold(const std::string& name, const Layout& layout,
+                        const Type& type) {
+  memory_.bind(name, cluster_.ranks(layout.set),
+               cluster_.bytes_of_pieces(layout, type));
+}
+
+ShardCosts PlacedWriter::costs() const {
+  ShardCosts costs = costs_;
+  costs.peak_bytes = static_cast<double>(memory_.most());
+  return costs;
+}
+
+void PlacedWriter::describe(std::string& out) const {
+  out += has_mesh_ ? "m" : "";
+  out += input_mesh_;
+}
+
+}  // namespace gt

@@ -1,0 +1,214 @@
+#include "shard/settler.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/message.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+constexpr const char* kWhyWide = "parts are summed in f32";
+
+// Of each result, whose gradient it is: what gt-emit did not invent, in the
+// order of the notes. "" of others.
+std::vector<std::string> gradient_targets(const Line& line) {
+  std::vector<std::string> targets;
+  for (const Note& note : line.notes) {
+    if (note.key == "grad") targets.emplace_back(unquote(note.value));
+  }
+  std::vector<std::string> out(line.results.size());
+  std::vector<size_t> named;
+  for (size_t r = 0; r < line.results.size(); ++r) {
+    const std::string_view name = line.results[r].text;
+    if (name[name.rfind('/') + 1] != '_') named.push_back(r);
+  }
+  if (named.size() != targets.size()) return out;
+  for (size_t i = 0; i < named.size(); ++i) out[named[i]] = targets[i];
+  return out;
+}
+
+}  // namespace
+
+// ---- sums of halves ---------------------------------------------------------
+
+void Settler::write_cast(const std::string& to, const std::string& from,
+                         const Layout& layout, const Type& type,
+                         const std::string& notes) {
+  writer_.write_local("cast", to, from, layout, type,
+                      " " + std::string(to_string(type.dtype)) + notes +
+                          " #why=" + quote(kWhyWide));
+  writer_.spend(cluster_.piece_bytes(layout, type) /
+                config_.machine().memory_bandwidth);
+}
+
+std::vector<Type> Settler::widen(LineWork& work,
+                                 std::vector<std::string>& operands,
+                                 ValueTable& values) {
+  const Call& call = work.call;
+  std::vector<const Type*> types(operands.size(), nullptr);
+  std::vector<Type> wide(operands.size());
+  std::map<std::string, std::string> casts;  // of what is read twice, one
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i])) continue;
+    const auto o = static_cast<size_t>(call.arguments[i].operand);
+    types[o] = &(wide[o] = call.type(i));
+    if (!is_half(wide[o].dtype)) continue;
+    wide[o].dtype = Dtype::kF32;
+    std::string& name = casts[operands[o]];
+    if (name.empty()) {
+      name = values.new_name(work.at.space);
+      const Layout& layout = work.plan().arguments[i];
+      write_cast(name, operands[o], layout, wide[o], work.at.notes);
+      values.free_later(name, layout.set);
+    }
+    operands[o] = name;
+  }
+  Call made;
+  GT_CHECK(gt::bind(work.line, types, made).ok());
+  return {made.results.begin(), made.results.end()};
+}
+
+// The results, whose registers hold more digits than they are to.
+void Settler::narrow(const LineWork& work) {
+  const std::vector<std::string> targets = gradient_targets(work.line);
+  for (size_t r = 0; r < work.line.results.size(); ++r) {
+    const std::string name(work.line.results[r].text);
+    const ShardValuePtr value = values_.find(name);
+    const Type& type = work.call.results[r];
+    if (value->type == type) continue;
+    Layout wanted = value->layout();
+    wanted.partial = 0;
+    if (!(value->layout() == wanted)) {
+      supplier_.change(value, wanted, kWhyWide, work.at);
+    }
+    value->type = type;
+    write_cast(
+        name, name, wanted, type,
+        work.at.notes + (targets[r].empty() ? "" : " #grad=" + targets[r]));
+  }
+}
+
+// ---- results ----------------------------------------------------------------
+
+void Settler::settle_written(LineWork& work) {
+  find_extremes(work);
+  settle(work);
+  if (work.plan().sums_halves) narrow(work);
+}
+
+// Each rank has the largest of its part; all together find the largest.
+void Settler::find_extremes(const LineWork& work) {
+  for (const auto& [axis, what] : work.plan().extremes) {
+    for (const Name& result : work.line.results) {
+      const ShardValuePtr value = values_.find(result.text);
+      const Layout& layout = value->layout();
+      writer_.write_moves({extreme(cluster_, config_.machine(), value->type,
+                                   layout, axis, what)},
+                          value->type, value->own_name(), layout.set,
+                          value->own_name(), work.at.notes, "",
+                          std::string(work.line.op) + " of all parts");
+    }
+  }
+}
+
+void Settler::settle(LineWork& work) {
+  if (work.pin) {
+    const ShardValuePtr value =
+        supplier_.alone(std::string(work.line.results[0].text));
+    if (value->held != nullptr) supplier_.create_default(value, work.at);
+    const Layout wanted = pinned(value->layout(), *work.pin, value->type.shape);
+    if (!(value->layout() == wanted)) {
+      supplier_.change(value, wanted, "the config says so", work.at);
+    }
+  }
+  settle_gradients(work);
+}
+
+// The layout, cut as the pin says; a pin without cuts says that nothing is cut.
+// Cuts of other axes stay where both can be.
+Layout Settler::pinned(Layout layout, const Layout& pin,
+                       const Shape& whole) const {
+  if (pin.cuts.empty()) return Layout{layout.set, 0, {}};
+  for (const AxisCut& cut : pin.cuts) {
+    if (cluster_.count(layout.set, cut.axis) == 1) continue;
+    const AxisCut* there = layout.cut_of(cut.axis);
+    if (there != nullptr && *there == cut) continue;
+    layout.remove(cut.axis);
+    layout.partial &= ~(1U << cut.axis);
+    Layout finer = layout;
+    finer.add(cut);
+    if (!cluster_.can_cut(finer, whole)) {
+      finer = layout;
+      std::erase_if(finer.cuts, [&](const AxisCut& other) {
+        return other.dim == cut.dim && pin.cut_of(other.axis) == nullptr;
+      });
+      finer.add(cut);
+    }
+    if (cluster_.can_cut(finer, whole)) layout = std::move(finer);
+  }
+  return layout;
+}
+
+// ---- gradients --------------------------------------------------------------
+
+// Where a gradient is wanted: cut as its target is, so that an optimizer finds
+// both alike, and summed, so that the sum overlaps with what follows. Of a
+// microbatch it stays as it is, and accumulates.
+Layout Settler::gradient_layout(const LineWork& work, const std::string& target,
+                                const Type& type, const Layout& made) const {
+  Layout wanted = made;
+  const bool accumulates = work.line.note("mb") != nullptr;
+  if (!accumulates) wanted.partial = 0;
+  const ShardValuePtr value = values_.find(target);
+  if (value == nullptr || value->held != nullptr || value->is_failed ||
+      !(value->type.shape == type.shape)) {
+    return wanted;
+  }
+  const Layout& own = value->layout();
+  const bool fits =
+      std::all_of(own.cuts.begin(), own.cuts.end(), [&](const AxisCut& cut) {
+        return cluster_.count(own.set, cut.axis) ==
+               cluster_.count(made.set, cut.axis);
+      });
+  if (!fits) return wanted;
+  wanted.cuts = own.cuts;
+  for (size_t a = 0; a < cluster_.axes(); ++a) {
+    if (wanted.is_partial(a)) wanted.remove(a);
+  }
+  return wanted;
+}
+
+Line Settler::without_early_notes(const LineWork& work) const {
+  Line line = work.line;
+  const std::vector<std::string> targets = gradient_targets(line);
+  for (size_t r = 0; r < targets.size(); ++r) {
+    if (targets[r].empty()) continue;
+    const Layout& made = work.plan().results[r];
+    const Layout wanted =
+        gradient_layout(work, targets[r], work.call.results[r], made);
+    if (made.cuts == wanted.cuts && !work.plan().sums_halves) continue;
+    std::erase_if(line.notes, [&](const Note& note) {
+      return note.key == "grad" && unquote(note.value) == targets[r];
+    });
+  }
+  return line;
+}
+
+void Settler::settle_gradients(const LineWork& work) {
+  const std::vector<std::string> targets = gradient_targets(work.line);
+  for (size_t r = 0; r < targets.size(); ++r) {
+    const ShardValuePtr value = values_.find(work.line.results[r].text);
+    if (targets[r].empty() || value->held != nullptr) continue;
+    const Layout made = value->layout();
+    const Layout wanted = gradient_layout(work, targets[r], value->type, made);
+    if (made == wanted) continue;
+    const bool is_noted = made.cuts == wanted.cuts || work.plan().sums_halves;
+    supplier_.change(supplier_.alone(std::string(work.line.results[r].text)),
+                     wanted, "the gradient of " + targets[r], work.at,
+                     is_noted ? "" : " #grad=" + targets[r]);
+  }
+}
+
+}  // namespace gt

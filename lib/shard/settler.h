@@ -1,0 +1,56 @@
+// Makes of a line's results what is wanted of them: the largest of all parts,
+// sums of halves rounded once, cuts as the config says, gradients summed and
+// cut as their targets are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shard/line_work.h"
+#include "shard/placed_writer.h"
+#include "shard/supplier.h"
+
+namespace gt {
+
+class Settler {
+ public:
+  Settler(const Config& config, const Cluster& cluster,
+          const ValueTable& values, PlacedWriter& writer, Supplier& supplier)
+      : config_(config),
+        cluster_(cluster),
+        values_(values),
+        writer_(writer),
+        supplier_(supplier) {}
+
+  // The line as it is written: a result that is not yet what #grad= says of it
+  // leaves that note to the line that makes it so.
+  Line without_early_notes(const LineWork& work) const;
+  // Sums of f16 and bf16 over what is cut are taken in f32 on all ranks
+  // together, and rounded then, as a rank that has all of it would. Widens the
+  // operands; the types of the results are then these.
+  std::vector<Type> widen(LineWork& work, std::vector<std::string>& operands,
+                          ValueTable& values);
+  // After the line as it was planned.
+  void settle_written(LineWork& work);
+  // After it, or after its expansion.
+  void settle(LineWork& work);
+
+ private:
+  void find_extremes(const LineWork& work);
+  void narrow(const LineWork& work);
+  Layout pinned(Layout layout, const Layout& pin, const Shape& whole) const;
+  Layout gradient_layout(const LineWork& work, const std::string& target,
+                         const Type& type, const Layout& made) const;
+  void settle_gradients(const LineWork& work);
+  void write_cast(const std::string& to, const std::string& from,
+                  const Layout& layout, const Type& type,
+                  const std::string& notes);
+
+  const Config& config_;
+  const Cluster& cluster_;
+  const ValueTable& values_;
+  PlacedWriter& writer_;
+  Supplier& supplier_;
+};
+
+}  // namespace gt

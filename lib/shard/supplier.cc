@@ -1,0 +1,244 @@
+#include "shard/supplier.h"
+
+#include <algorithm>
+
+#include "base/message.h"
+#include "ops/index_rule.h"
+#include "ops/table.h"
+
+namespace gt {
+namespace {
+
+bool is_local(const std::vector<Move>& moves) {
+  return std::all_of(moves.begin(), moves.end(), [](const Move& move) {
+    return collective_of(move.op) == Collective::kConvert;
+  });
+}
+
+// What the call reads is cut as its result is, where it has the same index.
+Plan plan_as_result(const Call& call, const Layout& layout) {
+  Plan plan;
+  plan.results = {layout};
+  plan.arguments.assign(call.arguments.size(), Layout{layout.set, 0, {}});
+  for (const Label& label : index_rule(call)) {
+    for (const AxisCut& cut : layout.cuts) {
+      if (label.results[0].dim != cut.dim) continue;
+      for (size_t i = 0; i < plan.arguments.size(); ++i) {
+        const LabelDim& place = label.arguments[i];
+        if (!place.is_there()) continue;
+        plan.arguments[i].add({cut.axis, place.dim,
+                               cut.unit / label.results[0].unit * place.unit});
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+// ---- layouts ----------------------------------------------------------------
+
+std::string Supplier::fetch(const ShardValuePtr& value, const Layout& wanted,
+                            bool is_shared, const std::string& why,
+                            LineContext& at) {
+  if (value->held != nullptr) {
+    create(value, made_as(value, wanted), at.place, at);
+  }
+  std::vector<Layout> layouts;
+  for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
+  const size_t from =
+      nearest_layout(cluster_, config_.machine(), value->type, layouts, wanted);
+  const std::vector<Move> way = redistribution(
+      cluster_, config_.machine(), value->type, layouts[from], wanted);
+  if (way.empty()) return value->name_of(value->copies[from]);
+  const bool is_only =
+      value->names.size() + (value->hidden.empty() ? 0 : 1) == 1;
+  if (from == 0 && is_only && !is_shared && layouts[0].partial != 0 &&
+      wanted.partial == 0) {
+    Layout summed = wanted;
+    if (wanted.set != layouts[0].set) {
+      summed = layouts[0];
+      summed.partial = 0;
+    }
+    change(value, summed, why, at);
+    return fetch(value, wanted, is_shared, why, at);
+  }
+  const std::string name = values_.new_name(at.space);
+  writer_.write_moves(way, value->type, name, wanted.set,
+                      value->name_of(value->copies[from]), at.notes, "", why);
+  value->copies.push_back({wanted, name});
+  if (is_local(way) || at.regathers) at.passing.push_back(name);
+  return name;
+}
+
+void Supplier::change(const ShardValuePtr& value, const Layout& wanted,
+                      const std::string& why, const LineContext& at,
+                      const std::string& note) {
+  GT_CHECK(value->layout().set == wanted.set);
+  const std::string name = value->own_name();
+  writer_.write_moves(redistribution(cluster_, config_.machine(), value->type,
+                                     value->layout(), wanted),
+                      value->type, name, wanted.set, name, at.notes, note, why);
+  value->copies[0].layout = wanted;
+}
+
+void Supplier::drop_passing(const ShardValuePtr& value, const LineContext& at) {
+  std::erase_if(value->copies, [&](const ShardCopy& copy) {
+    const bool drop =
+        !copy.name.empty() && std::find(at.passing.begin(), at.passing.end(),
+                                        copy.name) != at.passing.end();
+    if (drop) values_.free_later(copy.name, copy.layout.set);
+    return drop;
+  });
+}
+
+ShardValuePtr Supplier::alone(const std::string& name) {
+  const ShardValuePtr value = values_.find(name);
+  if (value->held != nullptr || value->names.size() == 1) return value;
+  const auto own = std::make_shared<ShardValue>();
+  own->type = value->type;
+  own->is_source = value->is_source;
+  own->copies = {value->copies[0]};
+  std::erase(value->names, name);
+  values_.bind(name, own);
+  return own;
+}
+
+// ---- lines that wait --------------------------------------------------------
+
+// The layout in which an unwritten value is made for a reader who wants this
+// one: where the config says nothing, as wanted.
+Layout Supplier::made_as(const ShardValuePtr& value,
+                         const Layout& wanted) const {
+  const UnwrittenLine& held = *value->held;
+  Layout made = wanted;
+  if (!held.is_zero) made.partial = 0;
+  if (held.set) made.set = *held.set;
+  if (!held.pin) return made;
+  if (held.pin->cuts.empty()) return Layout{made.set, 0, {}};
+  // The config's cuts; of other axes what is wanted, within those.
+  Layout out = *held.pin;
+  out.set = made.set;
+  out.partial = made.partial;
+  for (const AxisCut& cut : out.cuts) out.partial &= ~(1U << cut.axis);
+  for (const AxisCut& cut : made.cuts) {
+    if (out.cut_of(cut.axis) != nullptr) continue;
+    Layout finer = out;
+    finer.add(cut);
+    if (cluster_.can_cut(finer, value->type.shape)) out = std::move(finer);
+  }
+  return cluster_.simplest(out, value->type.shape);
+}
+
+Layout Supplier::made_by_default(const ShardValuePtr& value) const {
+  return made_as(value, Layout{value->held->set.value_or(0), 0, {}});
+}
+
+std::string Supplier::summands_note(const Layout& layout) const {
+  std::string note;
+  for (size_t a = 0; a < cluster_.axes(); ++a) {
+    if (!layout.is_partial(a)) continue;
+    note += (note.empty() ? " #type=" : ",") + cluster_.axis_name(a) + ":P";
+  }
+  return note;
+}
+
+// `reader`: the place of the line that reads it, for people; "": nobody does.
+void Supplier::create(const ShardValuePtr& value, const Layout& layout,
+                      const std::string& reader, LineContext& at) {
+  const std::shared_ptr<UnwrittenLine> held = value->held;
+  Line line;
+  GT_CHECK(parse_line(held->text, line).ok());
+  take_claims(line);
+  std::vector<const Type*> types;
+  for (const ShardValuePtr& operand : held->operands) {
+    types.push_back(operand == nullptr ? nullptr : &operand->type);
+  }
+  Call call;
+  GT_CHECK(gt::bind(line, types, call).ok());
+  const Plan plan = plan_as_result(call, layout);
+  if (value->names.empty()) value->hidden = values_.new_name(at.space);
+  value->held = nullptr;
+  value->copies = {{layout, ""}};
+  explanation_.add_created(*held, layout, reader);
+  std::vector<std::string> operands(line.operands.size());
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!is_tensor(call.arguments[i])) continue;
+    const auto o = static_cast<size_t>(call.arguments[i].operand);
+    operands[o] =
+        fetch(held->operands[o], plan.arguments[i], false, "made together", at);
+  }
+  const std::string own = value->own_name();
+  line.results[0].text = own;
+  Placing how = placing_of(cluster_, call, plan);
+  how.notes = summands_note(layout);
+  writer_.write(line, operands, how);
+  writer_.hold(own, layout, value->type);
+  writer_.end_line();
+  for (const ShardValuePtr& operand : held->operands) {
+    if (operand != nullptr) stop_reading(operand, at);
+  }
+  writer_.spend(cluster_.piece_bytes(layout, value->type) /
+                config_.machine().memory_bandwidth);
+}
+
+void Supplier::create_default(const ShardValuePtr& value, LineContext& at) {
+  create(value, made_by_default(value), at.place, at);
+}
+
+void Supplier::create_unread(const ShardValuePtr& value, LineContext& at) {
+  if (value->held == nullptr || !value->held->may_fail) return;
+  Layout layout = made_by_default(value);
+  if (!value->held->pin && value->is_source) {
+    const uint32_t set = value->held->set.value_or(0);
+    layout = {cluster_.set_of({cluster_.ranks(set)[0]}), 0, {}};
+  }
+  create(value, layout, "", at);
+}
+
+// ---- what nobody reads ------------------------------------------------------
+
+// An unwritten line that was to read it was written, or is not needed.
+void Supplier::stop_reading(const ShardValuePtr& value, LineContext& at) {
+  --value->held_readers;
+  if (value->held_readers > 0 || !value->names.empty()) return;
+  create_unread(value, at);
+  let_go(value, at);
+}
+
+// It has no names and no readers left.
+void Supplier::let_go(const ShardValuePtr& value, LineContext& at) {
+  if (value->held != nullptr) {
+    for (const ShardValuePtr& operand : value->held->operands) {
+      if (operand != nullptr) stop_reading(operand, at);
+    }
+    value->held = nullptr;
+  }
+  for (const ShardCopy& copy : value->copies) {
+    const std::string& name = value->name_of(copy);
+    if (!name.empty()) values_.free_later(name, copy.layout.set);
+  }
+  value->copies.clear();
+}
+
+void Supplier::unbind(const std::string& name, LineContext& at) {
+  const ShardValuePtr value = values_.unbind(name);
+  if (value == nullptr || !value->names.empty() || value->held_readers > 0) {
+    return;
+  }
+  let_go(value, at);
+}
+
+void Supplier::keep_for_readers(const std::string& name, LineContext& at) {
+  const ShardValuePtr value = values_.find(name);
+  if (value == nullptr || value->names.size() > 1) return;
+  if (value->held_readers == 0) create_unread(value, at);
+  if (value->held != nullptr || value->is_failed || value->held_readers == 0) {
+    return;
+  }
+  value->hidden = values_.new_name(at.space);
+  writer_.write_local("copy", value->hidden, name, value->layout(), value->type,
+                      "");
+}
+
+}  // namespace gt

@@ -1,0 +1,190 @@
+#include "shard/values.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/message.h"
+#include "base/text.h"
+
+namespace gt {
+namespace {
+
+// A name of the input, _s12, that is no number of ours.
+constexpr size_t kMostForeign = size_t{1} << 20;
+
+size_t number_of(std::string_view name) {
+  size_t number = 0;
+  GT_CHECK(read_number(name.substr(name.rfind("_s") + 2), number));
+  return number;
+}
+
+using Clones = std::unordered_map<const ShardValue*, ShardValuePtr>;
+
+ShardValuePtr clone(const ShardValuePtr& value, Clones& clones) {
+  if (value == nullptr) return nullptr;
+  ShardValuePtr& copy = clones[value.get()];
+  if (copy != nullptr) return copy;
+  const auto made = std::make_shared<ShardValue>(*value);
+  copy = made;
+  if (made->held != nullptr) {
+    made->held = std::make_shared<UnwrittenLine>(*made->held);
+    for (ShardValuePtr& operand : made->held->operands) {
+      operand = clone(operand, clones);
+    }
+  }
+  return made;
+}
+
+class Description {
+ public:
+  Description(const Cluster& cluster, std::string& out)
+      : cluster_(cluster), out_(out) {}
+
+  void add(const ShardValue& value) {
+    const auto [it, is_new] = number_.try_emplace(&value, number_.size());
+    out_ += " #" + std::to_string(it->second);
+    if (!is_new) return;
+    out_ += to_string(value.type) + (value.is_source ? "s" : "") +
+            (value.is_failed ? "f" + value.message : "") + value.hidden +
+            std::to_string(value.held_readers);
+    for (const std::string& name : value.names) out_ += "," + name;
+    for (const ShardCopy& copy : value.copies) {
+      out_ += " " + copy.name + "=" + cluster_.describe(copy.layout) + ";" +
+              cluster_.split_text(copy.layout);
+    }
+    if (value.held == nullptr) return;
+    out_ += "{" + value.held->text;
+    for (const ShardValuePtr& operand : value.held->operands) {
+      if (operand != nullptr) add(*operand);
+    }
+    out_ += "}";
+  }
+
+ private:
+  const Cluster& cluster_;
+  std::string& out_;
+  std::map<const ShardValue*, size_t> number_;
+};
+
+}  // namespace
+
+size_t NumberPool::take() {
+  size_t n = 0;
+  while (n < used_.size() && used_[n]) ++n;
+  if (n == used_.size()) used_.push_back(false);
+  used_[n] = true;
+  return n;
+}
+
+void NumberPool::give(size_t n) {
+  used_[n] = false;
+  while (!used_.empty() && !used_.back()) used_.pop_back();
+}
+
+void NumberPool::keep(size_t n) {
+  if (n >= used_.size()) used_.resize(n + 1);
+  used_[n] = true;
+}
+
+// ---- names ------------------------------------------------------------------
+
+ShardValuePtr ValueTable::find(std::string_view name) const {
+  const auto it = values_.find(name);
+  return it == values_.end() ? nullptr : it->second;
+}
+
+void ValueTable::bind(const std::string& name, const ShardValuePtr& value) {
+  values_[name] = value;
+  value->names.push_back(name);
+}
+
+ShardValuePtr ValueTable::unbind(const std::string& name) {
+  const auto it = values_.find(name);
+  if (it == values_.end()) return nullptr;
+  const ShardValuePtr value = it->second;
+  values_.erase(it);
+  std::erase(value->names, name);
+  return value;
+}
+
+std::vector<std::string_view> ValueTable::names() const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, value] : values_) names.push_back(name);
+  return names;
+}
+
+std::string ValueTable::new_name(const std::string& space) {
+  return space + "_s" + std::to_string(numbers_.take());
+}
+
+void ValueTable::give_back(const std::string& name) {
+  numbers_.give(number_of(name));
+}
+
+bool ValueTable::take_over(std::string_view name, size_t& number) {
+  const std::string_view own = name.substr(name.rfind('/') + 1);
+  if (!own.starts_with("_s") || !read_number(own.substr(2), number) ||
+      number > kMostForeign || !foreign_.insert(number).second) {
+    return false;
+  }
+  if (numbers_.is_used(number)) return true;
+  numbers_.keep(number);
+  return false;
+}
+
+void ValueTable::visit(size_t number, const Rename& f) {
+  std::set<ShardValue*> seen;
+  const auto rename = [&](std::string& name, const Layout& layout,
+                          const Type& type) {
+    if (!name.empty() && number_of(name) == number) f(name, layout, type);
+  };
+  const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {
+    if (value == nullptr || !seen.insert(value.get()).second) return;
+    for (ShardCopy& copy : value->copies) {
+      rename(copy.name, copy.layout, value->type);
+    }
+    if (value->held != nullptr) {
+      for (const ShardValuePtr& operand : value->held->operands) {
+        self(self, operand);
+      }
+    } else if (!value->copies.empty()) {
+      rename(value->hidden, value->layout(), value->type);
+    }
+  };
+  for (const auto& [name, value] : values_) visit(visit, value);
+}
+
+void ValueTable::free_later(const std::string& name, uint32_t set) {
+  frees_.emplace_back(name, set);
+}
+
+std::vector<std::pair<std::string, uint32_t>> ValueTable::take_frees() {
+  for (const auto& [name, set] : frees_) give_back(name);
+  return std::exchange(frees_, {});
+}
+
+ValueTable ValueTable::copies_of(const std::vector<std::string>& names) const {
+  ValueTable copies;
+  copies.numbers_ = numbers_;
+  Clones clones;
+  for (const std::string& name : names) {
+    if (const ShardValuePtr value = find(name)) {
+      copies.values_[name] = clone(value, clones);
+    }
+  }
+  return copies;
+}
+
+void ValueTable::describe(const Cluster& cluster, std::string& out) const {
+  std::map<std::string_view, const ShardValue*> sorted;
+  for (const auto& [name, value] : values_) sorted[name] = value.get();
+  Description values(cluster, out);
+  for (const auto& [name, value] : sorted) {
+    out += name;
+    values.add(*value);
+    out += '\n';
+  }
+  for (const bool used : numbers_.used()) out += used ? '1' : '0';
+}
+
+}  // namespace gt

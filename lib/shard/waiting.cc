@@ -1,0 +1,173 @@
+#include "shard/waiting.h"
+
+#include <algorithm>
+
+#include "file/stored.h"
+#include "ops/families.h"
+#include "ops/shape_rules.h"
+
+namespace gt {
+namespace {
+
+constexpr size_t kMaxDepth = 8;
+constexpr size_t kMaxSummed = 256;  // shapes
+
+// Whatever cuts it, every piece holds zeros: also as summands they are zero.
+bool makes_zeros(const Call& call) {
+  if (call.op->row->zero) return true;
+  return call.op->name == "full" && call.arguments[1].literal &&
+         call.arguments[1].number.real == 0;
+}
+
+// A load of a file that is not there, an integer divided by zero.
+bool may_fail(const Call& call) {
+  const std::string_view when = call.op->row->fails;
+  return when == "always" ||
+         (when == "int" && !is_float(call.results[0].dtype));
+}
+
+}  // namespace
+
+bool WaitingLines::can_wait(const LineWork& work) {
+  const Op& op = *work.call.op;
+  if (work.call.results.size() != 1 || work.line.note("grad") != nullptr) {
+    return false;
+  }
+  if (op.family == &kCreation) return true;
+  // A counter is written where it stands: what reads it would wait in a chain.
+  const Type& type = work.call.results[0];
+  if (type.shape.empty() && !is_float(type.dtype)) return false;
+  if (!is_pointwise(op) && !op.row->repeats) return false;
+  bool any = false;
+  for (const ShardValuePtr& value : work.values) {
+    if (value == nullptr) continue;
+    if (value->held != nullptr) {
+      any = true;
+      if (value->held->depth >= kMaxDepth) return false;
+    } else if (value->type.shape.elements() >= type.shape.elements()) {
+      return false;
+    } else {
+      any |= op.row->repeats;
+    }
+  }
+  return any;
+}
+
+ShardValuePtr WaitingLines::make(const LineWork& work, LayoutChooser& chooser,
+                                 Cluster& cluster) {
+  const auto value = std::make_shared<ShardValue>();
+  value->type = work.call.results[0];
+  value->is_source = work.call.op->family == &kCreation;
+  value->held = std::make_shared<UnwrittenLine>();
+  UnwrittenLine& held = *value->held;
+  held.text = work.text;
+  held.operands = work.values;
+  held.is_zero = makes_zeros(work.call);
+  held.may_fail = may_fail(work.call);
+  held.place = work.at.place;
+  held.claims = work.claims;
+  if (work.scope.ranks) held.set = cluster.set_of(*work.scope.ranks);
+  find_pin(work, chooser, held.set.value_or(0), value->is_source, held);
+  if (work.is_backward && work.call.op->row->repeats) {
+    const auto it = summed_.find(list_text(value->type.shape));
+    if (it != summed_.end()) held.offer = it->second;
+  }
+  for (const ShardValuePtr& operand : held.operands) {
+    if (operand != nullptr) join_operand(operand, *value);
+  }
+  if (work.call.op->row->statement == Statement::kLoad) note_load(work, value);
+  return value;
+}
+
+void WaitingLines::find_pin(const LineWork& work, LayoutChooser& chooser,
+                            uint32_t set, bool is_source,
+                            UnwrittenLine& held) const {
+  const Type& type = work.call.results[0];
+  if (is_source || LayoutChooser::is_state(work)) {
+    held.pin = chooser.pin_of(work.scope.shard, type, set);
+    if (held.pin) held.pin_line = work.scope.shard->line;
+  }
+  if (!held.pin) {
+    held.pin = chooser.pin_of(work.scope.results, type, set);
+    if (held.pin) held.pin_line = work.scope.results->line;
+  }
+  if (!held.pin) {
+    held.pin = chooser.pin_of(work.wish, type, set);
+    held.is_wish = held.pin.has_value();
+  }
+  // What speaks of a block of its own stays whole.
+  if (work.call.has_key("part")) {
+    held.pin = Layout{set, 0, {}};
+    held.pin_line = 0;
+  }
+}
+
+void WaitingLines::join_operand(const ShardValuePtr& operand,
+                                ShardValue& value) {
+  UnwrittenLine& held = *value.held;
+  ++operand->held_readers;
+  if (operand->held == nullptr) return;
+  value.is_source |= operand->is_source;
+  held.depth = std::max(held.depth, operand->held->depth + 1);
+  if (!held.set) held.set = operand->held->set;
+  if (!(operand->type.shape == value.type.shape)) return;
+  // A weight that was scaled when it was made is cut as it was to be.
+  if (!held.pin) {
+    held.pin = operand->held->pin;
+    held.pin_line = operand->held->pin_line;
+  }
+  if (!held.offer) held.offer = operand->held->offer;
+}
+
+void WaitingLines::note_sum(const LineWork& work) {
+  const Reduction reduction = work.call.op->row->reduction;
+  if (work.is_backward ||
+      (reduction != Reduction::kSum && reduction != Reduction::kMean)) {
+    return;
+  }
+  const Layout& cut = work.plan().arguments[0];
+  const std::string shape = list_text(work.call.type(0).shape);
+  summed_.erase(shape);
+  if (summed_.size() == kMaxSummed) summed_.clear();
+  if (!cut.cuts.empty()) summed_[shape] = Layout{cut.set, 0, cut.cuts};
+}
+
+// ---- loads ------------------------------------------------------------------
+
+void WaitingLines::note_load(const LineWork& work, const ShardValuePtr& value) {
+  auto& waiting = loads_[stored_file(work.line.operands[0].text)];
+  std::erase_if(waiting, [](const std::weak_ptr<ShardValue>& before) {
+    const ShardValuePtr load = before.lock();
+    return load == nullptr || load->held == nullptr;
+  });
+  waiting.push_back(value);
+}
+
+std::vector<ShardValuePtr> WaitingLines::take_loads(const std::string& file) {
+  std::vector<ShardValuePtr> loads;
+  const auto waiting = loads_.extract(file);
+  if (waiting.empty()) return loads;
+  for (const std::weak_ptr<ShardValue>& load : waiting.mapped()) {
+    const ShardValuePtr value = load.lock();
+    if (value != nullptr && value->held != nullptr) loads.push_back(value);
+  }
+  return loads;
+}
+
+std::vector<ShardValuePtr> WaitingLines::take_all_loads() {
+  std::vector<ShardValuePtr> loads;
+  while (!loads_.empty()) {
+    for (ShardValuePtr& load : take_loads(loads_.begin()->first)) {
+      loads.push_back(std::move(load));
+    }
+  }
+  return loads;
+}
+
+void WaitingLines::describe(const Cluster& cluster, std::string& out) const {
+  for (const auto& [shape, layout] : summed_) {
+    out += "sum " + shape + "=" + cluster.split_text(layout) + "\n";
+  }
+}
+
+}  // namespace gt
