@@ -160,6 +160,18 @@ END
   run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-6 <(gt-emit b.gt | gt-work) <(gt-work placed)
 }
 
+@test "what one rank holds whole is copied, not gathered" {
+  printf 'mesh: {tp: 2}\nsignals:\n  rows: {shard: {tp: 0}}\n  one: {on: {tp: 0}}\n' >one.yaml
+  printf 'x = rand f32[4,4] 1 #signal=rows\ny = mul x 2 #signal=one\nz = add x 1 #signal=rows\nprint y\nprint z\n' >one.gt
+  gt-emit one.gt | gt-shard -c one.yaml >placed
+  # x was made for y, on rank 0.
+  grep -q '^y@0 = mul x@0 2' placed
+  grep -q ' = copy x@0 #' placed
+  [ "$(lines all_gather <placed)" = 0 ]
+  gt-check -q placed
+  same_values one.gt -c one.yaml
+}
+
 @test "a cut goes from one dimension to another by one exchange, even or not" {
   printf 'mesh: {dp: 2, tp: 3}\nsignals:\n  rows: {shard: {tp: 0}}\n  cols: {results: {tp: 1}}\n' >move.yaml
   for sizes in 6,9 7,9 6,10 7,11 1,2; do

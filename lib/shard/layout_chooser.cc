@@ -11,34 +11,25 @@ namespace {
 // What of a line that waits decides how it will be written.
 void add_held(const ShardValuePtr& value, PlanKey& key) {
   const bool is_held = value != nullptr && value->held != nullptr;
-  key.add(static_cast<int64_t>(is_held));
+  key.add(is_held);
   if (!is_held) return;
   const UnwrittenLine& held = *value->held;
-  key.add(held.pin);
-  key.add(held.offer);
-  key.add(static_cast<int64_t>(held.set ? *held.set + 1 : 0));
-  key.add(static_cast<int64_t>(held.depth));
-  key.add(static_cast<int64_t>(held.is_zero));
+  key.add(held.pin, held.offer, held.set, held.depth, held.is_zero);
   for (const ShardValuePtr& operand : held.operands) add_held(operand, key);
 }
 
 // Of the line's plan, and of whether its op is better expanded.
 std::string key_of(const LineWork& work, const PlannedLine& planned) {
   PlanKey key;
-  key.add(planned);
-  key.add(
-      static_cast<int64_t>(work.at.depth * 2 + (work.at.regathers ? 1 : 0)));
-  key.add(static_cast<int64_t>(work.is_backward));
+  key.add(planned, work.at.depth, work.at.regathers, work.is_backward);
   for (size_t i = 0; i < work.values.size(); ++i) {
     const auto same =
         std::find(work.values.begin(), work.values.end(), work.values[i]);
-    key.add(static_cast<int64_t>(same - work.values.begin()));
+    key.add(same - work.values.begin());
     add_held(work.values[i], key);
   }
   const Scope& scope = work.scope;
-  key.add(scope.shard);
-  key.add(scope.results);
-  key.add(scope.ranks ? to_string(*scope.ranks) : "");
+  key.add(scope.shard, scope.results, scope.ranks);
   const std::string_view* signal = work.line.note("signal");
   key.add(signal == nullptr || work.call.op->is_primitive() ? "" : *signal);
   return key.text();

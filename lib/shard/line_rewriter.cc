@@ -62,7 +62,7 @@ LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
       writer_(config, cluster),
       supplier_(config, cluster, values_, writer_, explanation),
       settler_(config, cluster, values_, writer_, supplier_),
-      failures_(values_, writer_, supplier_),
+      failed_(values_, writer_, supplier_),
       outputs_(cluster, values_, writer_, supplier_, waiting_) {}
 
 LineRewriter::LineRewriter(const LineRewriter& tried, const Line& line,
@@ -76,38 +76,25 @@ Status LineRewriter::take(const Line& line, std::string_view text,
                           const Claims& claims, const LineContext& at) {
   LineWork work{line, text, claims, at};
   if (is_placed(line)) {
-    return failures_.reject_mixed(line, check_mixed(line).error(), work.at);
+    return failed_.reject_mixed(line, check_mixed(line).error(), work.at);
   }
-  const auto reject = [&](const Error& error) {
-    return failures_.reject(line, error, work.at);
-  };
-  if (Status s = check_emitted(line); !s.ok()) return reject(s.error());
-  // As gt-emit and the workers, which say an unknown op before a name.
-  if (find_op(line.op) == nullptr) return reject(unknown_op(line));
-  if (Status s = find_values(work); !s.ok()) return reject(s.error());
   const Statement statement = statement_of(line.op);
+  Status known = find_values(work);
+  if (known.ok() && statement == Statement::kFail) {
+    known = FailedLines::check(line);
+  }
+  if (!known.ok()) return failed_.reject(line, known.error(), work.at);
   if (statement == Statement::kFree) {
     outputs_.release(line, work.at);
     return ok_status();
   }
-  if (statement == Statement::kFail) {
-    if (Status s = Failures::check(line); !s.ok()) return reject(s.error());
-  }
-  if (statement == Statement::kFail || Failures::reads_failure(work)) {
-    failures_.spread(work);
+  if (statement == Statement::kFail || FailedLines::reads_failure(work)) {
+    failed_.spread(work);
     return ok_status();
   }
-  std::vector<const Type*> types;
-  for (const ShardValuePtr& value : work.values) {
-    types.push_back(value == nullptr ? nullptr : &value->type);
-  }
-  if (Status s = gt::bind(line, types, work.call); !s.ok()) {
-    return reject(s.error());
-  }
-  if (Status s = chooser_.find_scope(work); !s.ok()) return reject(s.error());
+  const Status bound = bind(work);
+  if (!bound.ok()) return failed_.reject(line, bound.error(), work.at);
   has_rewritten_ = true;
-  work.wish = wished_cuts(claims);
-  work.at.regathers = work.scope.regather.value_or(config_.regather());
   if (is_output(statement)) {
     outputs_.write(work);
   } else if (WaitingLines::can_wait(work)) {
@@ -119,7 +106,10 @@ Status LineRewriter::take(const Line& line, std::string_view text,
   return ok_status();
 }
 
+// As gt-emit and the workers, which say an unknown op before a name.
 Status LineRewriter::find_values(LineWork& work) const {
+  if (Status s = check_emitted(work.line); !s.ok()) return s;
+  if (find_op(work.line.op) == nullptr) return unknown_op(work.line);
   for (size_t i = 0; i < work.line.operands.size(); ++i) {
     const Operand& o = work.line.operands[i];
     work.values.push_back(is_name(o) ? values_.find(o.text) : nullptr);
@@ -127,6 +117,19 @@ Status LineRewriter::find_values(LineWork& work) const {
       return unknown_name(work.line, i, o.text, values_.names());
     }
   }
+  return ok_status();
+}
+
+// To its op and the types of what it reads, and to what the config says of it.
+Status LineRewriter::bind(LineWork& work) const {
+  std::vector<const Type*> types;
+  for (const ShardValuePtr& value : work.values) {
+    types.push_back(value == nullptr ? nullptr : &value->type);
+  }
+  if (Status s = gt::bind(work.line, types, work.call); !s.ok()) return s;
+  if (Status s = chooser_.find_scope(work); !s.ok()) return s;
+  work.wish = wished_cuts(work.claims);
+  work.at.regathers = work.scope.regather.value_or(config_.regather());
   return ok_status();
 }
 
@@ -228,7 +231,7 @@ void LineRewriter::write_planned(LineWork& work) {
   take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
                     operands);
   std::vector<Type> types(call.results.begin(), call.results.end());
-  if (plan.sums_halves) types = settler_.widen(work, operands, values_);
+  if (plan.sums_halves) types = settler_.widen(work, operands);
   Placing how = placing_of(cluster_, call, plan);
   if (work.scope.compile.value_or(false) &&
       work.line.note("compile") == nullptr) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "shard/explanation.h"
-#include "shard/failures.h"
+#include "shard/failed_lines.h"
 #include "shard/layout_chooser.h"
 #include "shard/outputs.h"
 #include "shard/placed_writer.h"
@@ -49,6 +49,7 @@ class LineRewriter {
                Explanation& silence);
 
   Status find_values(LineWork& work) const;
+  Status bind(LineWork& work) const;
   void wait(const LineWork& work);
   void run(LineWork& work);
 
@@ -78,7 +79,7 @@ class LineRewriter {
   Supplier supplier_;
   WaitingLines waiting_;
   Settler settler_;
-  Failures failures_;
+  FailedLines failed_;
   Outputs outputs_;
   bool has_rewritten_ = false;
 };

@@ -167,10 +167,8 @@ void Planner::fetch_whole(size_t i, Plan& plan) const {
   std::vector<Layout> layouts = source.layouts;
   if (layouts.empty() && source.pin) layouts.push_back(*source.pin);
   if (layouts.empty()) return;
-  const size_t from =
-      nearest_layout(cluster_, machine_, type(i), layouts, wanted);
-  for (const Move& move :
-       redistribution(cluster_, machine_, type(i), layouts[from], wanted)) {
+  const Way way = nearest(cluster_, machine_, type(i), layouts, wanted);
+  for (const Move& move : way.moves) {
     plan.moving += move.seconds;
     plan.bytes += move.bytes;
   }

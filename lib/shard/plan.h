@@ -54,11 +54,6 @@ struct Plan {
 Plan plan_line(const Cluster& cluster, const Machine& machine,
                const PlannedLine& line);
 
-// Of the layouts, the one from which the wanted one is had soonest.
-size_t nearest_layout(const Cluster& cluster, const Machine& machine,
-                      const Type& whole, const std::vector<Layout>& layouts,
-                      const Layout& wanted);
-
 // Seconds that the call takes a rank, whose tensors are cut so.
 double work_seconds(const Cluster& cluster, const Machine& machine,
                     const Call& call, const Plan& plan);

@@ -2,7 +2,10 @@
 // search, so that most lines find theirs here.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,17 +19,49 @@ namespace gt {
 // Of all that a plan depends on, as bytes: equal keys have equal plans.
 class PlanKey {
  public:
-  void add(std::string_view text);
-  void add(int64_t number);
-  void add(const Type& type);
-  void add(const Layout& layout);
-  void add(const std::optional<Layout>& layout);
-  void add(const std::optional<CutSetting>& setting);
-  // All but its names; `line` has what is known of its operands.
-  void add(const PlannedLine& line);
+  template <typename... Parts>
+  void add(const Parts&... parts) {
+    (append(parts), ...);
+  }
   const std::string& text() const { return text_; }
 
  private:
+  // Mostly below 128, which are a byte.
+  template <std::integral Number>
+  void append(Number number) {
+    auto rest = static_cast<uint64_t>(number);
+    for (; rest >= 0x80; rest >>= 7) text_ += static_cast<char>(rest | 0x80);
+    text_ += static_cast<char>(rest);
+  }
+  void append(std::string_view text) {
+    append(text.size());
+    text_ += text;
+  }
+  template <std::ranges::range Items>
+  requires(!std::convertible_to<Items, std::string_view>) void append(
+      const Items& items) {
+    append(std::ranges::size(items));
+    for (const auto& item : items) append(item);
+  }
+  template <typename Part>
+  void append(const std::optional<Part>& part) {
+    append(part.has_value());
+    if (part) append(*part);
+  }
+  void append(const Type& type) {
+    add(static_cast<int>(type.dtype), type.shape);
+  }
+  void append(const Layout& layout) {
+    add(layout.set, layout.partial, layout.cuts);
+  }
+  void append(const AxisCut& cut) { add(cut.axis, cut.dim, cut.unit); }
+  void append(const CutSetting& setting) { append(setting.cuts); }
+  void append(const SplitEntry& cut) { add(cut.axis, cut.dim, cut.unit); }
+  void append(const PlannedOperand& operand) {
+    add(operand.layouts, operand.pin, operand.offer, operand.is_zero);
+  }
+  void append(const PlannedLine& line);
+
   std::string text_;
 };
 

@@ -142,22 +142,6 @@ double Planner::settle(size_t axis, const AxisUse& use, size_t r) const {
       redistribution(cluster_, machine_, call_.results[r], made, wanted));
 }
 
-size_t nearest_layout(const Cluster& cluster, const Machine& machine,
-                      const Type& whole, const std::vector<Layout>& layouts,
-                      const Layout& wanted) {
-  size_t best = 0;
-  double least = 0;
-  for (size_t i = 0; i < layouts.size(); ++i) {
-    const double seconds =
-        seconds_of(redistribution(cluster, machine, whole, layouts[i], wanted));
-    if (i == 0 || seconds < least) {
-      least = seconds;
-      best = i;
-    }
-  }
-  return best;
-}
-
 double work_seconds(const Cluster& cluster, const Machine& machine,
                     const Call& call, const Plan& plan) {
   double moved = 0;

@@ -40,11 +40,9 @@ struct Price {
   double bytes = 0;  // that a rank holds at most
 };
 
-using Axis = std::pair<std::string, int64_t>;  // its name and size
-
 struct SearchMesh {
-  std::vector<Axis> axes;
-  size_t data = 0;  // the axis over which batches are cut at first
+  std::vector<MeshAxis> axes;  // or several that count as one
+  size_t data = 0;             // the axis over which batches are cut at first
 };
 
 std::string figure(const char* key, double value) {
@@ -95,9 +93,11 @@ class Search {
     Price least;
     for (const SearchMesh& mesh : meshes()) {
       // Where memory binds, a group may gain only once others are cut as well.
-      std::vector<Axis> beginnings{mesh.axes[mesh.data]};
-      if (all_of(mesh) != beginnings[0]) beginnings.push_back(all_of(mesh));
-      for (const Axis& axis : beginnings) {
+      std::vector<MeshAxis> beginnings{mesh.axes[mesh.data]};
+      if (all_of(mesh).name != beginnings[0].name) {
+        beginnings.push_back(all_of(mesh));
+      }
+      for (const MeshAxis& axis : beginnings) {
         const auto found = descend(mesh, batches_over(axis));
         if (!found.ok()) return found.error();
         if (best.empty() || is_better(found.value().second, least)) {
@@ -128,14 +128,15 @@ class Search {
     if (!job_.given.has_mesh()) {
       for (int64_t dp = job_.ranks; dp >= 1; --dp) {
         if (job_.ranks % dp != 0) continue;
-        out.push_back({{{"dp", dp}, {"tp", job_.ranks / dp}}, 0});
+        const int64_t tp = job_.ranks / dp;
+        out.push_back({{{{dp, 1}, "dp"}, {{tp, 1}, "tp"}}, 0});
       }
       return out;
     }
     SearchMesh& mesh = out.emplace_back();
-    for (const MeshAxis& axis : job_.given.mesh().axes()) {
-      if (axis.name == "dp") mesh.data = mesh.axes.size();
-      mesh.axes.emplace_back(axis.name, axis.size);
+    mesh.axes = job_.given.mesh().axes();
+    for (size_t a = 0; a < mesh.axes.size(); ++a) {
+      if (mesh.axes[a].name == "dp") mesh.data = a;
     }
     return out;
   }
@@ -239,9 +240,9 @@ class Search {
   std::string config(const SearchMesh& mesh,
                      const std::vector<Choice>& choices) const {
     std::string out = "mesh: {";
-    for (const auto& [axis, size] : mesh.axes) {
-      out +=
-          (out.back() == '{' ? "" : ", ") + axis + ": " + std::to_string(size);
+    for (const MeshAxis& axis : mesh.axes) {
+      out += (out.back() == '{' ? "" : ", ") + axis.name + ": " +
+             std::to_string(axis.size);
     }
     out += "}\n" + settings();
     std::string tensors;
@@ -277,13 +278,13 @@ class Search {
                                         const SearchMesh& mesh) {
     std::vector<Choice> out{{}};
     for (size_t a = 0; a < mesh.axes.size(); ++a) {
-      const auto& [axis, size] = mesh.axes[a];
+      const MeshAxis& axis = mesh.axes[a];
       const bool is_data = a == mesh.data && mesh.axes.size() > 1;
-      if (size == 1) continue;
-      if (a == mesh.data && !group.is_weight) out.push_back({axis, 0});
+      if (axis.size == 1) continue;
+      if (a == mesh.data && !group.is_weight) out.push_back({axis.name, 0});
       if (is_data) continue;
       const bool has_first = a == mesh.data && !group.is_weight;
-      add_cuts(group, {axis, size}, has_first ? 1 : 0, out);
+      add_cuts(group, axis, has_first ? 1 : 0, out);
     }
     return out;
   }
@@ -292,13 +293,13 @@ class Search {
   // less and send more.
   static std::vector<Choice> wide_choices_of(const Group& group,
                                              const SearchMesh& mesh) {
-    std::vector<Axis> axes;
-    for (const Axis& axis : mesh.axes) {
-      if (axis.second > 1) axes.push_back(axis);
+    std::vector<MeshAxis> axes;
+    for (const MeshAxis& axis : mesh.axes) {
+      if (axis.size > 1) axes.push_back(axis);
     }
     std::vector<Choice> out;
     if (axes.size() < 2) return out;
-    if (group.is_weight && mesh.axes[mesh.data].second > 1) {
+    if (group.is_weight && mesh.axes[mesh.data].size > 1) {
       add_cuts(group, mesh.axes[mesh.data], 0, out);
     }
     for (size_t a = 0; a + 1 < axes.size(); ++a) {
@@ -311,36 +312,36 @@ class Search {
   }
 
   // Those of more than one rank.
-  static Axis all_of(const SearchMesh& mesh) {
-    Axis all{"", 1};
-    for (const Axis& axis : mesh.axes) {
-      if (axis.second == 1) continue;
-      all = all.second == 1 ? axis : joined(all, axis);
+  static MeshAxis all_of(const SearchMesh& mesh) {
+    MeshAxis all;
+    for (const MeshAxis& axis : mesh.axes) {
+      if (axis.size == 1) continue;
+      all = all.size == 1 ? axis : joined(all, axis);
     }
     return all;
   }
 
   // Where a search begins: what is no weight is cut by its rows.
-  std::vector<Choice> batches_over(const Axis& axis) const {
+  std::vector<Choice> batches_over(const MeshAxis& axis) const {
     std::vector<Choice> chosen(groups_.size());
     for (size_t g = 0; g < groups_.size(); ++g) {
-      if (axis.second > 1 && !groups_[g].is_weight) chosen[g] = {axis.first, 0};
+      if (axis.size > 1 && !groups_[g].is_weight) chosen[g] = {axis.name, 0};
     }
     return chosen;
   }
 
-  static Axis joined(const Axis& outer, const Axis& inner) {
-    return {outer.first + "+" + inner.first, outer.second * inner.second};
+  static MeshAxis joined(const MeshAxis& outer, const MeshAxis& inner) {
+    return {{outer.size * inner.size, 1}, outer.name + "+" + inner.name};
   }
 
-  static void add_cuts(const Group& group, const Axis& axis, size_t first,
+  static void add_cuts(const Group& group, const MeshAxis& axis, size_t first,
                        std::vector<Choice>& out) {
     const Shape& shape = group.type.shape;
     if (group.bytes < kLeastBytes) return;
     if (group.is_weight && shape.size() < 2) return;  // follows its readers
     for (size_t d = first; d < std::min<size_t>(shape.size(), 3); ++d) {
-      if (shape[d] >= axis.second) {
-        out.push_back({axis.first, static_cast<int32_t>(d)});
+      if (shape[d] >= axis.size) {
+        out.push_back({axis.name, static_cast<int32_t>(d)});
       }
     }
   }

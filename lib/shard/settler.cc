@@ -43,9 +43,8 @@ void Settler::write_cast(const std::string& to, const std::string& from,
                 config_.machine().memory_bandwidth);
 }
 
-std::vector<Type> Settler::widen(LineWork& work,
-                                 std::vector<std::string>& operands,
-                                 ValueTable& values) {
+std::vector<Type> Settler::widen(const LineWork& work,
+                                 std::vector<std::string>& operands) {
   const Call& call = work.call;
   std::vector<const Type*> types(operands.size(), nullptr);
   std::vector<Type> wide(operands.size());
@@ -58,10 +57,10 @@ std::vector<Type> Settler::widen(LineWork& work,
     wide[o].dtype = Dtype::kF32;
     std::string& name = casts[operands[o]];
     if (name.empty()) {
-      name = values.new_name(work.at.space);
+      name = values_.new_name(work.at.space);
       const Layout& layout = work.plan().arguments[i];
       write_cast(name, operands[o], layout, wide[o], work.at.notes);
-      values.free_later(name, layout.set);
+      values_.free_later(name, layout.set);
     }
     operands[o] = name;
   }

@@ -14,8 +14,8 @@ namespace gt {
 
 class Settler {
  public:
-  Settler(const Config& config, const Cluster& cluster,
-          const ValueTable& values, PlacedWriter& writer, Supplier& supplier)
+  Settler(const Config& config, const Cluster& cluster, ValueTable& values,
+          PlacedWriter& writer, Supplier& supplier)
       : config_(config),
         cluster_(cluster),
         values_(values),
@@ -28,8 +28,8 @@ class Settler {
   // Sums of f16 and bf16 over what is cut are taken in f32 on all ranks
   // together, and rounded then, as a rank that has all of it would. Widens the
   // operands; the types of the results are then these.
-  std::vector<Type> widen(LineWork& work, std::vector<std::string>& operands,
-                          ValueTable& values);
+  std::vector<Type> widen(const LineWork& work,
+                          std::vector<std::string>& operands);
   // After the line as it was planned.
   void settle_written(LineWork& work);
   // After it, or after its expansion.
@@ -48,7 +48,7 @@ class Settler {
 
   const Config& config_;
   const Cluster& cluster_;
-  const ValueTable& values_;
+  ValueTable& values_;
   PlacedWriter& writer_;
   Supplier& supplier_;
 };

@@ -46,10 +46,8 @@ std::string Supplier::fetch(const ShardValuePtr& value, const Layout& wanted,
   }
   std::vector<Layout> layouts;
   for (const ShardCopy& copy : value->copies) layouts.push_back(copy.layout);
-  const size_t from =
-      nearest_layout(cluster_, config_.machine(), value->type, layouts, wanted);
-  const std::vector<Move> way = redistribution(
-      cluster_, config_.machine(), value->type, layouts[from], wanted);
+  const auto& [from, way] =
+      nearest(cluster_, config_.machine(), value->type, layouts, wanted);
   if (way.empty()) return value->name_of(value->copies[from]);
   const bool is_only =
       value->names.size() + (value->hidden.empty() ? 0 : 1) == 1;

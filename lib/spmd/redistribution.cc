@@ -5,7 +5,6 @@
 #include <deque>
 #include <optional>
 
-#include "ops/shape_rules.h"
 #include "ops/table.h"
 
 namespace gt {
@@ -40,7 +39,8 @@ class Moves {
       : cluster_(cluster), machine_(machine), whole_(whole), to_(to) {}
 
   // None when it is there. What makes all that follows smaller and costs no
-  // message stands alone; else the first is a good one.
+  // message stands alone; else whoever takes the first of them each time sends
+  // no more, and no more often, than by gathering all and cutting.
   std::vector<Move> from(const Layout& at) {
     at_ = &at;
     out_.clear();
@@ -50,10 +50,10 @@ class Moves {
       const uint32_t owed = at.partial & ~to_.partial;
       uint32_t rest = owed;  // of axes that are to hold the whole sum
       for (const AxisCut& cut : to_.cuts) rest &= ~bit(cut.axis);
+      sum_over(owed);
       enter_by_messages();
-      sum_over(rest);
+      if (rest != owed) sum_over(rest);
       leave();
-      if (rest != owed) sum_over(owed);
       if (at.set != to_.set) copy();
       if (out_.empty()) make_summands();
     }
@@ -253,6 +253,17 @@ bool is_within(const Cluster& cluster, const Layout& from, const Layout& to) {
   return true;
 }
 
+// The layout on the axes along which its set extends: on others one piece is
+// the whole.
+Layout extended(const Cluster& cluster, Layout layout) {
+  for (size_t a = 0; a < cluster.axes(); ++a) {
+    if (cluster.count(layout.set, a) > 1) continue;
+    layout.remove(a);
+    layout.partial &= ~bit(a);
+  }
+  return layout;
+}
+
 int axes_that_differ(const Layout& a, const Layout& b) {
   uint32_t axes = a.partial ^ b.partial;
   for (const Layout* layout : {&a, &b}) {
@@ -314,78 +325,34 @@ class Search {
   std::deque<Step> known_;
 };
 
-// The side of the move that is cut is not cut evenly where it matters.
-const Layout* uneven_side(const Move& move, const Cluster& cluster,
-                          const Shape& whole) {
-  const Layout& cut = move.dst.letter == 'S' ? move.after : move.before;
-  const auto uneven = [&](const Layout& layout, const End& end) {
-    return end.letter == 'S' &&
-           !cluster.is_even(layout, static_cast<int32_t>(end.dim),
-                            whole[static_cast<size_t>(end.dim)]);
-  };
-  const bool exchanges = move.src.letter == 'S' && move.dst.letter == 'S';
-  const bool any = uneven(cut, move.src) || uneven(cut, move.dst) ||
-                   (exchanges && (uneven(move.before, move.src) ||
-                                  uneven(move.before, move.dst)));
-  return any ? &cut : nullptr;
-}
-
-std::string text_of(const End& end) {
-  std::string text(1, end.letter);
-  if (end.letter == 'S') text += std::to_string(end.dim);
-  return text;
-}
-
 }  // namespace
 
 std::vector<Move> redistribution(const Cluster& cluster, const Machine& machine,
                                  const Type& whole, const Layout& from,
                                  const Layout& to) {
   if (from == to) return {};
-  return Search(cluster, machine, whole, from, to).path(from);
+  const Layout begin = extended(cluster, from);
+  const Layout end = extended(cluster, to);
+  return Search(cluster, machine, whole, begin, end).path(begin);
+}
+
+Way nearest(const Cluster& cluster, const Machine& machine, const Type& whole,
+            const std::vector<Layout>& layouts, const Layout& wanted) {
+  Way best;
+  double least = 0;
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    auto moves = redistribution(cluster, machine, whole, layouts[i], wanted);
+    const double seconds = seconds_of(moves);
+    if (i > 0 && seconds >= least) continue;
+    best = {i, std::move(moves)};
+    least = seconds;
+  }
+  return best;
 }
 
 Move extreme(const Cluster& cluster, const Machine& machine, const Type& whole,
              const Layout& at, size_t axis, std::string_view combine) {
   return Moves(cluster, machine, whole, at).extreme(at, axis, combine);
-}
-
-double seconds_of(const std::vector<Move>& moves) {
-  double sum = 0;
-  for (const Move& move : moves) sum += move.seconds;
-  return sum;
-}
-
-std::string keys_of(const Move& move, const Cluster& cluster,
-                    const Shape& whole) {
-  std::string text;
-  for (size_t a = 0; a < cluster.axes(); ++a) {
-    if ((move.axes & bit(a)) == 0) continue;
-    text += (text.empty() ? " over=" : "+") + cluster.axis_name(a);
-  }
-  if (text.empty()) return text;
-  if (!move.combine.empty()) text += " op=" + std::string(move.combine);
-  // Sums take P, and give R to all, unless they say otherwise.
-  const Collective op = collective_of(move.op);
-  const bool sums =
-      op == Collective::kAllReduce || op == Collective::kReduceScatter;
-  if (!sums || move.src.letter != 'P') text += " src=" + text_of(move.src);
-  if (!sums || move.dst.letter != 'R') text += " dst=" + text_of(move.dst);
-  if (use_of_ends(*find_op(move.op), move.src, move.dst, whole.size()) ==
-      EndsUse::kGated) {
-    text += " expert=1";
-  }
-  if (const Layout* cut = uneven_side(move, cluster, whole)) {
-    text += " split=" + cluster.split_text(*cut) + " shape=" + list_text(whole);
-  }
-  return text;
-}
-
-std::string source_ranks(const Move& move, const Cluster& cluster) {
-  const uint32_t from = move.before.set;
-  return cluster.has_same_form(from, move.after.set)
-             ? cluster.ranks_text(from)
-             : std::to_string(cluster.ranks(from)[0]);
 }
 
 }  // namespace gt

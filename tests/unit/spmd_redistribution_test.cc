@@ -71,6 +71,19 @@ TEST(Redistribution, WhatRanksHoldIsNotSent) {
             "convert over=tp src=S0 dst=P expert=1 split=tp:0 shape=7");
 }
 
+// An axis of one rank cuts nothing, whatever the layout says.
+TEST(Redistribution, OneRankHoldsTheWhole) {
+  Cluster cluster(mesh_of("tp=2"));
+  const Type whole{Dtype::kF32, {4}};
+  const Layout one{cluster.set_of({0}), 0, {{0, 0, 1}}};
+  EXPECT_TRUE(
+      redistribution(cluster, {}, whole, one, {one.set, 0, {}}).empty());
+  const auto moves = redistribution(cluster, {}, whole, one, {0, 0, {}});
+  ASSERT_EQ(moves.size(), 1U);
+  EXPECT_EQ(moves[0].op, "copy");
+  EXPECT_EQ(source_ranks(moves[0], cluster), "0");
+}
+
 TEST(Redistribution, SumsAreTakenAtOnceAndOfLittle) {
   EXPECT_EQ(plan("dp=2 tp=2", {4}, "dp:P,tp:P", ""), "all_reduce over=dp+tp");
   // Of the part that each rank will have.
@@ -97,8 +110,8 @@ TEST(Redistribution, TheInnermostCutGoesFirst) {
 TEST(Redistribution, TakesAWayOverManyAxes) {
   EXPECT_EQ(plan("a=2 b=2 c=2 d=2 e=2 f=2", {64, 64},
                  "a:P,b:P,c:S0,d:S0,e:S1,f:S1", "b:S0,c:S1"),
-            "all_reduce over=a; all_gather over=d src=S0 dst=R; "
-            "all_gather over=c src=S0 dst=R; reduce_scatter over=b dst=S0; "
+            "all_reduce over=a+b; all_gather over=d src=S0 dst=R; "
+            "all_gather over=c src=S0 dst=R; convert over=b src=R dst=S0; "
             "all_gather over=f src=S1 dst=R; all_gather over=e src=S1 dst=R; "
             "convert over=c src=R dst=S1");
 }
@@ -142,9 +155,9 @@ class Pairs {
     for (uint32_t a = 0; a < order.size(); ++a) order[a] = a;
     std::shuffle(order.begin(), order.end(), random_);
     for (const uint32_t axis : order) {
-      if (cluster_.count(set, axis) == 1) continue;
       const int64_t is = below(static_cast<int64_t>(shape.size()) + 2);
-      if (is == 0) continue;
+      const bool is_one = cluster_.count(set, axis) == 1;
+      if (is == 0 || (is == 1 && is_one)) continue;
       if (is == 1) {
         out.partial |= uint32_t{1} << axis;
         continue;

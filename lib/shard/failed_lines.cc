@@ -1,4 +1,4 @@
-#include "shard/failures.h"
+#include "shard/failed_lines.h"
 
 #include <algorithm>
 
@@ -26,7 +26,8 @@ bool is_failed(const ShardValuePtr& value) {
 
 }  // namespace
 
-Status Failures::reject(const Line& line, const Error& error, LineContext& at) {
+Status FailedLines::reject(const Line& line, const Error& error,
+                           LineContext& at) {
   const std::string message = quote("gt-shard: " + error.message);
   if (!line.results.empty()) {
     write(line, message, at);
@@ -39,8 +40,8 @@ Status Failures::reject(const Line& line, const Error& error, LineContext& at) {
   return error;
 }
 
-Status Failures::reject_mixed(const Line& line, const Error& error,
-                              LineContext& at) {
+Status FailedLines::reject_mixed(const Line& line, const Error& error,
+                                 LineContext& at) {
   for (const Name& name : line.results) {
     Line one = line;
     one.results.assign(1, name);
@@ -53,8 +54,8 @@ Status Failures::reject_mixed(const Line& line, const Error& error,
   return error;
 }
 
-void Failures::write(const Line& line, const std::string& message,
-                     LineContext& at) {
+void FailedLines::write(const Line& line, const std::string& message,
+                        LineContext& at) {
   for (const Name& name : line.results) {
     const std::string text(name.text);
     supplier_.keep_for_readers(text, at);
@@ -67,11 +68,11 @@ void Failures::write(const Line& line, const std::string& message,
   append_failure(line, message, writer_.text());
 }
 
-bool Failures::reads_failure(const LineWork& work) {
+bool FailedLines::reads_failure(const LineWork& work) {
   return std::any_of(work.values.begin(), work.values.end(), is_failed);
 }
 
-Status Failures::check(const Line& line) {
+Status FailedLines::check(const Line& line) {
   if (line.operands.size() == 1 &&
       line.operands[0].kind == Operand::Kind::kString && line.keys.empty() &&
       !line.results.empty()) {
@@ -80,7 +81,7 @@ Status Failures::check(const Line& line) {
   return Error{"fail: usage: y... = fail message", line.op_column};
 }
 
-void Failures::spread(LineWork& work) {
+void FailedLines::spread(LineWork& work) {
   if (work.line.results.empty()) {
     append_line(writer_.text(), work.line);
     writer_.text() += '\n';

@@ -10,9 +10,9 @@
 
 namespace gt {
 
-class Failures {
+class FailedLines {
  public:
-  Failures(ValueTable& values, PlacedWriter& writer, Supplier& supplier)
+  FailedLines(ValueTable& values, PlacedWriter& writer, Supplier& supplier)
       : values_(values), writer_(writer), supplier_(supplier) {}
 
   // Writes the failure of the line, and returns its error.
