@@ -17,8 +17,8 @@
 #include "exec/decode/placed_decoder.h"
 #include "exec/decode/recipe_table.h"
 #include "exec/worker/exchanges.h"
-#include "exec/worker/issuer.h"
 #include "exec/worker/line_table.h"
+#include "exec/worker/task_issuer.h"
 #include "file/files.h"
 #include "stream/marks.h"
 
@@ -120,7 +120,7 @@ class Worker final {
   Meshes meshes_;
   LineTrace trace_;
   LineTable lines_;
-  Issuer issuer_;
+  TaskIssuer issuer_;
   bool caches_;
   Marks marks_;
   Line line_;  // that is decoded; kept for the memory of its vectors

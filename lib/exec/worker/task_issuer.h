@@ -14,11 +14,11 @@ namespace gt {
 
 // Takes memory for what a line makes, enqueues its task, and binds its results
 // at once: what the next line reads is the value that will be there.
-class Issuer {
+class TaskIssuer {
  public:
   // All outlive it.
-  Issuer(ComputeQueue& compute, Pool& pool, Registers& registers,
-         const TypeTable& types, LineTrace& trace)
+  TaskIssuer(ComputeQueue& compute, Pool& pool, Registers& registers,
+             const TypeTable& types, LineTrace& trace)
       : compute_(compute),
         pool_(pool),
         registers_(registers),

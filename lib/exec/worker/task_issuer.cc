@@ -1,4 +1,4 @@
-#include "exec/worker/issuer.h"
+#include "exec/worker/task_issuer.h"
 
 namespace gt {
 namespace {
@@ -11,7 +11,7 @@ uint64_t cost_of_text(const Type& type) {
 
 }  // namespace
 
-void Issuer::issue(LineEntry& entry, const Where& origin) {
+void TaskIssuer::issue(LineEntry& entry, const Where& origin) {
   switch (entry.action) {
     case Action::kRun:
       return run(entry, origin);
@@ -37,7 +37,7 @@ void Issuer::issue(LineEntry& entry, const Where& origin) {
   }
 }
 
-void Issuer::run(LineEntry& entry, const Where& origin) {
+void TaskIssuer::run(LineEntry& entry, const Where& origin) {
   if (!take_blocks(entry, origin)) return;
   const Recipe& recipe = *entry.recipe;
   if (!recipe.steps.empty()) {
@@ -52,14 +52,14 @@ void Issuer::run(LineEntry& entry, const Where& origin) {
 
 // ---- print and save ---------------------------------------------------------
 
-void Issuer::output(LineEntry& entry, const Where& origin) {
+void TaskIssuer::output(LineEntry& entry, const Where& origin) {
   adopt_operands(entry);
   const Register& r = registers_[entry.operands[0].id];
   write(entry, origin, types_[r.stamp.type].type, *r.buffer->value);
 }
 
 // Of what the entry's recipe puts together.
-void Issuer::output_made(LineEntry& entry, const Where& origin) {
+void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   if (!take_blocks(entry, origin)) {
     if (entry.action != Action::kPrint) return;
     const std::string why = to_string(origin.place()) + ": out of memory";
@@ -74,7 +74,7 @@ void Issuer::output_made(LineEntry& entry, const Where& origin) {
 }
 
 // Of what was put together from several workers.
-void Issuer::output_exchanged(LineEntry& entry, const Where& origin) {
+void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   const auto run = exchanges_->begin(entry, origin);
   exchanges_->adopt(*run);
   exchanges_->adopt_operands(entry);  // of which it may be one
@@ -87,8 +87,8 @@ void Issuer::output_exchanged(LineEntry& entry, const Where& origin) {
   compute_.add(print_failure_job(entry.label, *made.fault));
 }
 
-void Issuer::write(LineEntry& entry, const Where& origin, const Type& type,
-                   const Value& value) {
+void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
+                       const Value& value) {
   const bool prints = entry.action == Action::kPrint;
   std::unique_ptr<Job> job =
       prints ? print_job(entry.label, type, value)
@@ -103,7 +103,7 @@ void Issuer::write(LineEntry& entry, const Where& origin, const Type& type,
 // ---- memory -----------------------------------------------------------------
 
 // Memory for what the recipe writes: of an operand that dies here, or new.
-bool Issuer::take_blocks(const LineEntry& entry, const Where& origin) {
+bool TaskIssuer::take_blocks(const LineEntry& entry, const Where& origin) {
   blocks_.clear();
   const std::vector<Block>& blocks = entry.recipe->blocks;
   for (size_t b = 0; b < blocks.size(); ++b) {
@@ -124,21 +124,21 @@ bool Issuer::take_blocks(const LineEntry& entry, const Where& origin) {
   return true;
 }
 
-Buffer* Issuer::lent_by(const LineEntry& entry, size_t block) const {
+Buffer* TaskIssuer::lent_by(const LineEntry& entry, size_t block) const {
   if (entry.in_place[block] < 0) return nullptr;
   const auto lender = static_cast<size_t>(entry.in_place[block]);
   Buffer* buffer = registers_[entry.operands[lender].id].buffer;
   return buffer->references == 1 ? buffer : nullptr;
 }
 
-void Issuer::drop_blocks() {
+void TaskIssuer::drop_blocks() {
   for (Buffer* buffer : blocks_) pool_.drop(buffer);
   blocks_.clear();
 }
 
 // ---- the task ---------------------------------------------------------------
 
-void Issuer::enqueue(LineEntry& entry, const Where& origin) {
+void TaskIssuer::enqueue(LineEntry& entry, const Where& origin) {
   const Recipe& recipe = *entry.recipe;
   const TraceText* text =
       trace_.is_on()
@@ -166,8 +166,8 @@ void Issuer::enqueue(LineEntry& entry, const Where& origin) {
 }
 
 // All of a task's record but its head and its trace.
-void Issuer::fill(const LineEntry& entry, const Where& origin,
-                  uint64_t* record) {
+void TaskIssuer::fill(const LineEntry& entry, const Where& origin,
+                      uint64_t* record) {
   auto* task = reinterpret_cast<TaskRecord*>(record);
   task->file = origin.file;
   task->recipe = entry.recipe.get();
@@ -184,15 +184,15 @@ void Issuer::fill(const LineEntry& entry, const Where& origin,
 
 // ---- results ----------------------------------------------------------------
 
-Buffer* Issuer::buffer_of(const LineEntry& entry,
-                          const RecipeResult& result) const {
+Buffer* TaskIssuer::buffer_of(const LineEntry& entry,
+                              const RecipeResult& result) const {
   const auto value = static_cast<size_t>(result.value);
   const size_t arguments = entry.recipe->arguments;
   return value < arguments ? registers_[entry.operands[value].id].buffer
                            : blocks_[value - arguments];
 }
 
-void Issuer::bind_results(const LineEntry& entry) {
+void TaskIssuer::bind_results(const LineEntry& entry) {
   const std::vector<RecipeResult>& results = entry.recipe->results;
   if (results.size() == 1) {
     Buffer* buffer = buffer_of(entry, results[0]);
@@ -211,7 +211,7 @@ void Issuer::bind_results(const LineEntry& entry) {
   blocks_.resize(blocks);
 }
 
-void Issuer::fail_results(const LineEntry& entry, const Fault& fault) {
+void TaskIssuer::fail_results(const LineEntry& entry, const Fault& fault) {
   for (const LineResult& result : entry.results) {
     registers_.fail(result.id, fault);
   }
