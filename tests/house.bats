@@ -86,6 +86,39 @@ make_tree() {
   [[ $output == *"lib/base/a.cc: 601 lines, the limit is 600"* ]]
 }
 
+@test "lint fails on a class of too many lines or members, over all its files" {
+  ctags --version 2>/dev/null | grep -q Universal || skip "needs Universal Ctags"
+  make_tree
+  mkdir -p lib/base
+  {
+    echo '// Two classes.'
+    echo 'class Wide {'
+    seq 26 | sed 's/.*/  int member&_;/'
+    echo '};'
+    echo 'class Long {'
+    echo '  void f();'
+    echo '  void g();'
+    echo '};'
+  } >lib/base/a.h
+  for part in f g; do
+    { echo "void Long::$part() {" && seq 300 | sed 's/.*/  \/\/ &/' && echo '}'; } \
+      >"lib/base/$part.cc"
+  done
+  run -1 scripts/lint classes
+  [[ $output == *"lib/base/a.h: Wide has 28 lines and 26 members"* ]]
+  [[ $output == *"lib/base/a.h: Long has 608 lines and 0 members"* ]]
+}
+
+@test "lint fails on a header that does not say what it is for" {
+  make_tree
+  mkdir -p lib/base
+  echo '// Sums.' >lib/base/a.h
+  run -0 scripts/lint contracts
+  echo '#pragma once' >lib/base/b.h
+  run -1 scripts/lint contracts
+  [[ $output == *"lib/base/b.h: begins without a comment"* ]]
+}
+
 make_case() {
   mkdir -p "tests/cases/$1" bin
   printf '%s\n' "$2" >"tests/cases/$1/cmd"

@@ -144,15 +144,14 @@ void Timeline::find_worker_flows() {
   }
 }
 
-const std::string& Timeline::key_of(std::string_view name,
-                                    std::string_view rank,
-                                    std::string_view worker) {
-  key_ = name;
+std::string Timeline::key_of(std::string_view name, std::string_view rank,
+                             std::string_view worker) {
+  std::string key(name);
   for (const std::string_view part : {rank, worker}) {
-    key_ += '@';
-    key_ += part;
+    key += '@';
+    key += part;
   }
-  return key_;
+  return key;
 }
 
 uint32_t Timeline::maker_at(const std::string& key) const {
@@ -193,7 +192,7 @@ void Timeline::find_flows(const Seat& seat, uint32_t event) {
   }
   if (makers_.size() > kMaxFlows) makers_.clear();
   for (const Name& name : line_.results) {
-    const std::string& key = key_of(name.text, seat.rank, seat.worker);
+    const std::string key = key_of(name.text, seat.rank, seat.worker);
     if (maker == kNobody) {
       makers_.erase(key);
     } else {

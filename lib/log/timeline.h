@@ -137,7 +137,7 @@ class Timeline {
   void find_flows(const Seat& seat, uint32_t event);
   uint32_t maker_of(const Operand& operand, const Seat& seat);
   uint32_t maker_at(const std::string& key) const;
-  const std::string& key_of(std::string_view name, std::string_view rank,
+  static std::string key_of(std::string_view name, std::string_view rank,
                             std::string_view worker);
   void sort_events();
   void sort_lanes();
@@ -166,7 +166,6 @@ class Timeline {
   size_t batches_ = 0;
   Line line_;
   std::string signal_;
-  std::string key_;
 };
 
 // One picture as a whole.
