@@ -45,6 +45,27 @@ def emit_new(report, folder):
                       0.5)
 
 
+def emit_placed(report, folder):
+    """Lines with ranks, of names never seen, beside the same without ranks."""
+    paths = []
+    for at in "", "@0-1":
+        paths.append(f"{folder}/new{at}.gt")
+        with open(paths[-1], "w") as f:
+            f.write(f"mesh tp=2\nx0{at} = randn f32[4,4] 1\n"
+                    f"y{at} = randn f32[4,4] 2\n")
+            for i in range(1, 300_001):
+                f.write(f"x{i}{at} = add x{i - 1}{at} y{at}\n")
+                if i > 8:
+                    f.write(f"free x{i - 8}{at}\n")
+
+    def measure():
+        unplaced, placed = (shell_seconds(f"{EMIT} < '{path}' > {folder}/out")
+                            for path in paths)
+        return placed, unplaced, placed / unplaced
+
+    report.pair("gt-emit placed : unplaced lines, s", measure, 3, 1.5, True)
+
+
 def chain(report, folder):
     path, out = folder + "/chain.gt", folder + "/chain.out"
     ops = 1_000_000
@@ -195,7 +216,8 @@ def log(report, folder):
     report.pair("gt-log -o, lines/s : tee", measure, 0.3, 0.8)
 
 
-BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new, "chain": chain,
+BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new,
+           "emit-placed": emit_placed, "chain": chain,
            "elementary": elementary.elementary, "matmul": matmul, "mlp": mlp, "memory": memory,
            "transformer": networks.transformer,
            "transformer-memory": networks.transformer_memory,

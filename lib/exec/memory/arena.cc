@@ -13,21 +13,18 @@
 #include <cstring>
 #include <string>
 
+#include "exec/memory/memory.h"
+
 namespace gt {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kLine = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kLeast = size_t{64} << 20;
 constexpr size_t kMost = size_t{1} << 40;
 // It never shrinks, so that whoever has mapped it can read all of it.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
-size_t alignment_of(size_t bytes) {
-  return bytes >= 2 * kHugePage ? kHugePage : kLine;
-}
 
 // A file beyond the limit would be a signal, not an error.
 size_t size_wanted(size_t most) {
@@ -95,7 +92,7 @@ void Arena::remove_gap(Gap gap) {
 void* Arena::allocate(size_t bytes) {
   const size_t alignment = alignment_of(bytes);
   if (bytes > size_) return nullptr;
-  const size_t size = round_up(std::max(bytes, kLine), alignment);
+  const size_t size = round_up(std::max(bytes, kCacheLine), alignment);
   const std::lock_guard lock(mutex_);
   for (auto it = by_size_.lower_bound({size, 0}); it != by_size_.end(); ++it) {
     const Gap gap{it->second, it->second + it->first};
@@ -110,7 +107,8 @@ void* Arena::allocate(size_t bytes) {
 }
 
 void Arena::release(void* data, size_t bytes) {
-  const size_t size = round_up(std::max(bytes, kLine), alignment_of(bytes));
+  const size_t size =
+      round_up(std::max(bytes, kCacheLine), alignment_of(bytes));
   const auto begin = static_cast<size_t>(static_cast<char*>(data) - base_);
   const std::lock_guard lock(mutex_);
   const Gap gap = join(begin, begin + size);

@@ -7,21 +7,15 @@
 #include "exec/memory/arena.h"
 
 namespace gt {
-namespace {
-
-constexpr size_t kLine = 64;
-constexpr size_t kHugePage = size_t{2} << 20;
-
-}  // namespace
 
 void* allocate_aligned(size_t bytes) {
-  const bool huge = bytes >= 2 * kHugePage;
-  const size_t alignment = huge ? kHugePage : kLine;
+  const size_t alignment = alignment_of(bytes);
   const size_t size = (bytes + alignment - 1) / alignment * alignment;
   if (size < bytes) return nullptr;
   void* data = std::aligned_alloc(alignment, size == 0 ? alignment : size);
   // Only a hint: without it the memory is as good, and slower to walk.
-  if (huge && data != nullptr) (void)madvise(data, size, MADV_HUGEPAGE);
+  if (alignment == kHugePage && data != nullptr)
+    (void)madvise(data, size, MADV_HUGEPAGE);
   return data;
 }
 
