@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "exec/memory/part_runs.h"
-#include "exec/storage/stored_rows.h"
 #include "file/npy.h"
+#include "rows.h"
 
 namespace {
 

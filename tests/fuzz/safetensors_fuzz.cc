@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "exec/storage/stored_rows.h"
 #include "file/json.h"
 #include "file/safetensors.h"
+#include "rows.h"
 
 namespace {
 
