@@ -85,9 +85,10 @@ void Checker::apply(const Checked& entry) {
 }
 
 // What a copy sends: to the rank at the same position, or from the only one.
-void Checker::find_transfers(const LineRanks& where, Checked& entry) {
+void Checker::find_transfers(const Reading& in, const LineRanks& where,
+                             Checked& entry) {
   const std::vector<int64_t>& from = where.operands[0];
-  const ShardedValue& value = *values_[0];
+  const ShardedValue& value = *in.values[0];
   for (size_t p = 0; p < where.ranks.size(); ++p) {
     const int64_t source = from[from.size() == 1 ? 0 : p];
     const size_t i = position_of(source, value.ranks);
@@ -102,69 +103,71 @@ void Checker::fail(const char* kind, const Error& error, Checked& entry) {
 }
 
 void Checker::check(Checked& entry) {
+  Reading in;
   entry.noted = entry.text;
-  if (Status s = parse_line(entry.text, line_); !s.ok()) {
+  if (Status s = parse_line(entry.text, in.line); !s.ok()) {
     entry.is_unreadable = true;
     entry.error = s.error();
     return;
   }
-  if (line_.kind != Line::Kind::kInstruction) return;
-  entry.op = line_.op;
-  if (const std::string_view* at = line_.note("at")) entry.at = unquote(*at);
-  const Statement statement = statement_of(line_.op);
+  if (in.line.kind != Line::Kind::kInstruction) return;
+  entry.op = in.line.op;
+  if (const std::string_view* at = in.line.note("at")) entry.at = unquote(*at);
+  const Statement statement = statement_of(in.line.op);
   if (is_declaration(statement)) {
     entry.once = true;
-    if (Status s = meshes_.take(line_); !s.ok()) {
+    if (Status s = meshes_.take(in.line); !s.ok()) {
       entry.is_unreadable = true;
       entry.error = s.error();
     }
-    if (statement != Statement::kEndmesh) note_axes();
+    if (statement != Statement::kEndmesh) note_axes(in);
     return;
   }
-  names_ = AxisNames(meshes_.all_of(space_name(line_)));
-  check_instruction(statement, entry);
+  in.names = AxisNames(meshes_.all_of(space_name(in.line)));
+  check_instruction(in, statement, entry);
 }
 
-void Checker::note_axes() {
-  for (const Key& key : line_.keys) {
+void Checker::note_axes(const Reading& in) {
+  for (const Key& key : in.line.keys) {
     if (key.key != "space") axes_.emplace(key.key);
   }
 }
 
-void Checker::check_instruction(Statement statement, Checked& entry) {
-  // Of the line before this one; not every line's operands are looked up.
-  values_.clear();
-  operands_.clear();
-  const bool placed = is_placed(line_);
+void Checker::check_instruction(Reading& in, Statement statement,
+                                Checked& entry) {
+  const bool placed = is_placed(in.line);
   // Without a mesh all that counts is which names there are.
-  if (!placed && names_.mesh() == nullptr) {
-    return statement == Statement::kFree ? release(nullptr, entry)
-                                         : write_results({}, entry);
+  if (!placed && in.names.mesh() == nullptr) {
+    return statement == Statement::kFree ? release(in, nullptr, entry)
+                                         : write_results(in, {}, entry);
   }
   std::optional<LineRanks> where;
   if (placed) {
-    auto ranks = line_ranks(line_);
+    auto ranks = line_ranks(in.line);
     if (!ranks.ok()) {
       fail("ranks", ranks.error(), entry);
-      return write_results({}, entry);
+      return write_results(in, {}, entry);
     }
     where = std::move(ranks.value());
-    if (!Grid::make(names_.mesh(), where->ranks).ok()) names_ = AxisNames();
+    if (!Grid::make(in.names.mesh(), where->ranks).ok()) in.names = AxisNames();
   }
   const LineRanks* at = where.has_value() ? &*where : nullptr;
-  if (statement == Statement::kFree) return release(at, entry);
-  if (find_op(line_.op) == nullptr) {
-    fail("opaque", Error{"no such op" + suggest_op(line_.op)}, entry);
-    return write_results({}, entry);
+  if (statement == Statement::kFree) return release(in, at, entry);
+  if (find_op(in.line.op) == nullptr) {
+    fail("opaque", Error{"no such op" + suggest_op(in.line.op)}, entry);
+    return write_results(in, {}, entry);
   }
-  if (!read_operands(at, entry) || statement == Statement::kFail) {
-    return write_results({}, entry);
+  if (!read_operands(in, at, entry) || statement == Statement::kFail) {
+    return write_results(in, {}, entry);
   }
-  find_target(at, entry);
+  find_target(in, at, entry);
   TypeFaults faults;
-  const LineToType line{
-      line_, at, names_, operands_, target_.has_value() ? &*target_ : nullptr,
-      mode_};
+  const LineToType line{in.line,
+                        at,
+                        in.names,
+                        in.operands,
+                        in.target.has_value() ? &*in.target : nullptr,
+                        mode_};
   const ReadLine read(line, faults);
   const Inferred made = infer(read, std::move(faults));
   for (const TypeFault& fault : made.faults) {
@@ -174,34 +177,36 @@ void Checker::check_instruction(Statement statement, Checked& entry) {
   for (const Remark& remark : made.remarks) {
     entry.remarks.push_back(in_words(read, remark));
   }
-  describe(made.results, entry);
-  annotate(made.results, entry);
-  write_results(made.results, entry);
+  describe(in, made.results, entry);
+  annotate(in, made.results, entry);
+  write_results(in, made.results, entry);
   const bool fits = where.has_value() && !where->operands.empty() &&
                     (where->operands[0].size() == 1 ||
                      where->operands[0].size() == where->ranks.size());
-  const bool copies = collective_of(line_.op) == Collective::kCopy;
-  if (copies && fits && values_[0].has_value()) {
-    find_transfers(*where, entry);
+  const bool copies = collective_of(in.line.op) == Collective::kCopy;
+  if (copies && fits && in.values[0].has_value()) {
+    find_transfers(in, *where, entry);
   }
 }
 
 // ---- names ------------------------------------------------------------------
 
-bool Checker::read_operands(const LineRanks* where, Checked& entry) {
-  values_.assign(line_.operands.size(), std::nullopt);
-  operands_.assign(line_.operands.size(), nullptr);
+bool Checker::read_operands(Reading& in, const LineRanks* where,
+                            Checked& entry) {
+  in.values.assign(in.line.operands.size(), std::nullopt);
+  in.operands.assign(in.line.operands.size(), nullptr);
   static const ShardedValue unknown;
   const std::vector<int64_t> none;
-  for (size_t o = 0; o < line_.operands.size(); ++o) {
-    const Operand& operand = line_.operands[o];
+  for (size_t o = 0; o < in.line.operands.size(); ++o) {
+    const Operand& operand = in.line.operands[o];
     if (!is_name(operand)) continue;
     CheckRegisters::Slot* slot = registers_.slot(operand.text);
     entry.reads.push_back({slot, slot->content});
-    const auto& ranks = where == nullptr ? none : ranks_read(line_, *where, o);
-    values_[o] = registers_.read(*slot, ranks, names_);
-    operands_[o] = values_[o].has_value() ? &*values_[o] : &unknown;
-    if (values_[o].has_value()) continue;
+    const auto& ranks =
+        where == nullptr ? none : ranks_read(in.line, *where, o);
+    in.values[o] = registers_.read(*slot, ranks, in.names);
+    in.operands[o] = in.values[o].has_value() ? &*in.values[o] : &unknown;
+    if (in.values[o].has_value()) continue;
     fail_unbound(operand, ranks, entry);
     return false;
   }
@@ -216,24 +221,24 @@ void Checker::fail_unbound(const Operand& operand,
        entry);
 }
 
-void Checker::find_target(const LineRanks* where, Checked& entry) {
-  target_.reset();
-  const std::string_view* note = line_.note("grad");
-  if (note == nullptr || line_.results.empty()) return;
+void Checker::find_target(Reading& in, const LineRanks* where, Checked& entry) {
+  const std::string_view* note = in.line.note("grad");
+  if (note == nullptr || in.line.results.empty()) return;
   CheckRegisters::Slot* slot = registers_.slot(unquote(*note));
   entry.reads.push_back({slot, slot->content});
   const Ranks ranks = where == nullptr ? Ranks{} : ascending(where->ranks);
   for (const ShardedValue& part : registers_.parts(slot->content)) {
     // On other ranks, or in parts that were bound apart, it is cut otherwise.
     if (ascending(part.ranks) == ranks) {
-      target_ = registers_.read(*slot, ranks, names_);
+      in.target = registers_.read(*slot, ranks, in.names);
     }
   }
 }
 
-void Checker::release(const LineRanks* where, Checked& entry) {
-  for (size_t o = 0; o < line_.operands.size(); ++o) {
-    const Operand& operand = line_.operands[o];
+void Checker::release(const Reading& in, const LineRanks* where,
+                      Checked& entry) {
+  for (size_t o = 0; o < in.line.operands.size(); ++o) {
+    const Operand& operand = in.line.operands[o];
     if (operand.kind == Operand::Kind::kGlob) {
       entry.once = true;
       registers_.release(operand.text, [this](CheckRegisters::Content held) {
@@ -248,8 +253,8 @@ void Checker::release(const LineRanks* where, Checked& entry) {
     const std::vector<int64_t> none;
     const auto& ranks = where == nullptr ? none : where->operands[o];
     entry.reads.push_back({slot, slot->content});
-    const bool counts = where != nullptr || names_.mesh() != nullptr;
-    if (counts && !registers_.read(*slot, ranks, names_)) {
+    const bool counts = where != nullptr || in.names.mesh() != nullptr;
+    if (counts && !registers_.read(*slot, ranks, in.names)) {
       fail_unbound(operand, ranks, entry);
     }
     entry.writes.push_back(
@@ -259,19 +264,20 @@ void Checker::release(const LineRanks* where, Checked& entry) {
 
 // Whether the line copies what a name holds on some ranks to that name on
 // others: "w@1 = copy w@0".
-bool Checker::spreads_own_value() const {
-  return line_.results.size() == 1 && operands_.size() == 1 &&
-         operands_[0] != nullptr && !line_.results[0].ranks.empty() &&
-         line_.operands[0].text == line_.results[0].text &&
-         collective_of(line_.op) == Collective::kCopy;
+bool Checker::spreads_own_value(const Reading& in) {
+  return in.line.results.size() == 1 && in.operands.size() == 1 &&
+         in.operands[0] != nullptr && !in.line.results[0].ranks.empty() &&
+         in.line.operands[0].text == in.line.results[0].text &&
+         collective_of(in.line.op) == Collective::kCopy;
 }
 
 // Without results these are of no known type.
-void Checker::write_results(const std::vector<ShardedValue>& results,
+void Checker::write_results(const Reading& in,
+                            const std::vector<ShardedValue>& results,
                             Checked& entry) {
-  for (size_t r = 0; r < line_.results.size(); ++r) {
+  for (size_t r = 0; r < in.line.results.size(); ++r) {
     ShardedValue value;
-    const Name& name = line_.results[r];
+    const Name& name = in.line.results[r];
     if (r < results.size()) {
       value = results[r];
     } else if (const auto ranks = parse_ranks(name.ranks);
@@ -286,8 +292,9 @@ void Checker::write_results(const std::vector<ShardedValue>& results,
     }
     entry.reads.push_back({slot, slot->content});
     const CheckRegisters::Content after =
-        spreads_own_value()
-            ? registers_.with_copy(before, operands_[0]->ranks, value, names_)
+        spreads_own_value(in)
+            ? registers_.with_copy(before, in.operands[0]->ranks, value,
+                                   in.names)
             : registers_.with(before, value);
     entry.writes.push_back({{slot, after}, value.ranks});
   }
@@ -323,23 +330,23 @@ std::string parts_text(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-void Checker::annotate(const std::vector<ShardedValue>& results,
+void Checker::annotate(Reading& in, const std::vector<ShardedValue>& results,
                        Checked& entry) {
-  if (results.empty() || line_.results.empty()) return;
-  std::vector<std::string> types(line_.results.size());
-  std::vector<std::string> specs(line_.results.size());
+  if (results.empty() || in.line.results.empty()) return;
+  std::vector<std::string> types(in.line.results.size());
+  std::vector<std::string> specs(in.line.results.size());
   for (size_t r = 0; r < std::min(results.size(), types.size()); ++r) {
     if (results[r].state != ShardedValue::State::kTyped) continue;
-    types[r] = names_.type_text(results[r].type);
-    if (!types[r].empty()) specs[r] = names_.spec_text(results[r].type);
+    types[r] = in.names.type_text(results[r].type);
+    if (!types[r].empty()) specs[r] = in.names.spec_text(results[r].type);
   }
   // A type may speak of all results, a spec of as many as it has parts.
   const std::string type = are_alike(types) ? types[0] : parts_text(types);
   const std::string spec =
       are_alike(specs) && specs[0].empty() ? "" : parts_text(specs);
   if (type.empty()) return;
-  const std::string_view* old_type = line_.note("type");
-  const std::string_view* old_spec = line_.note("spec");
+  const std::string_view* old_type = in.line.note("type");
+  const std::string_view* old_spec = in.line.note("spec");
   const bool same = old_type != nullptr && *old_type == type &&
                     (old_spec == nullptr ? spec.empty() : *old_spec == spec);
   if (same) return;
@@ -350,7 +357,7 @@ void Checker::annotate(const std::vector<ShardedValue>& results,
     if (!done && !spec.empty()) notes.push_back({"spec", spec});
     done = true;
   };
-  for (const Note& note : line_.notes) {
+  for (const Note& note : in.line.notes) {
     if (note.key == "type" || note.key == "spec") {
       put();
     } else {
@@ -358,35 +365,36 @@ void Checker::annotate(const std::vector<ShardedValue>& results,
     }
   }
   put();
-  line_.notes = std::move(notes);
+  in.line.notes = std::move(notes);
   entry.noted.clear();
-  append_line(entry.noted, line_);
+  append_line(entry.noted, in.line);
 }
 
-void Checker::describe(const std::vector<ShardedValue>& results,
+void Checker::describe(const Reading& in,
+                       const std::vector<ShardedValue>& results,
                        Checked& entry) {
   std::string& trace = entry.trace;
-  trace = std::string(line_.op) + "(";
+  trace = std::string(in.line.op) + "(";
   bool first = true;
-  append_instruction(entry.place, line_);
-  for (size_t o = 0; o < line_.operands.size(); ++o) {
-    if (operands_[o] == nullptr) continue;
-    const ShardedValue& value = *operands_[o];
-    const std::string types = names_.describe(value.type);
+  append_instruction(entry.place, in.line);
+  for (size_t o = 0; o < in.line.operands.size(); ++o) {
+    if (in.operands[o] == nullptr) continue;
+    const ShardedValue& value = *in.operands[o];
+    const std::string types = in.names.describe(value.type);
     trace += (first ? "" : ", ") + types;
     first = false;
     entry.place +=
-        "   " + std::string(line_.operands[o].text) +
+        "   " + std::string(in.line.operands[o].text) +
         (value.pieces.empty() ? "" : " " + to_string(value.pieces[0])) + " " +
         types;
   }
   trace += ") -> ";
   for (const ShardedValue& result : results) {
-    trace +=
-        (&result == results.data() ? "" : ", ") + names_.describe(result.type);
+    trace += (&result == results.data() ? "" : ", ") +
+             in.names.describe(result.type);
   }
-  if (names_.mesh() != nullptr) {
-    entry.place += "   under mesh {" + names_.mesh()->describe() + "}";
+  if (in.names.mesh() != nullptr) {
+    entry.place += "   under mesh {" + in.names.mesh()->describe() + "}";
   }
 }
 

@@ -74,23 +74,38 @@ class Checker {
     std::vector<std::unique_ptr<Checked>> variants;
   };
 
+  // A line while it is checked: what it says, the axes of its meshes, and what
+  // it reads.
+  struct Reading {
+    Line line;
+    AxisNames names;
+    std::vector<std::optional<ShardedValue>> values;  // by operand, of names
+    std::vector<const ShardedValue*> operands;        // these; else null
+    std::optional<ShardedValue> target;               // what #grad= names
+  };
+
   static bool holds(const Checked& entry, uint64_t version);
   void keep(uint64_t hash, Known* known);
   void apply(const Checked& entry);
-  void find_transfers(const LineRanks& where, Checked& entry);
+  static void find_transfers(const Reading& in, const LineRanks& where,
+                             Checked& entry);
   void check(Checked& entry);
-  void note_axes();
-  void check_instruction(Statement statement, Checked& entry);
-  bool read_operands(const LineRanks* where, Checked& entry);
-  void fail_unbound(const Operand& operand, const std::vector<int64_t>& ranks,
-                    Checked& entry);
-  void find_target(const LineRanks* where, Checked& entry);
-  void release(const LineRanks* where, Checked& entry);
-  bool spreads_own_value() const;
-  void write_results(const std::vector<ShardedValue>& results, Checked& entry);
-  void annotate(const std::vector<ShardedValue>& results, Checked& entry);
-  void describe(const std::vector<ShardedValue>& results, Checked& entry);
-  void fail(const char* kind, const Error& error, Checked& entry);
+  void note_axes(const Reading& in);
+  void check_instruction(Reading& in, Statement statement, Checked& entry);
+  bool read_operands(Reading& in, const LineRanks* where, Checked& entry);
+  static void fail_unbound(const Operand& operand,
+                           const std::vector<int64_t>& ranks, Checked& entry);
+  void find_target(Reading& in, const LineRanks* where, Checked& entry);
+  void release(const Reading& in, const LineRanks* where, Checked& entry);
+  static bool spreads_own_value(const Reading& in);
+  void write_results(const Reading& in,
+                     const std::vector<ShardedValue>& results, Checked& entry);
+  static void annotate(Reading& in, const std::vector<ShardedValue>& results,
+                       Checked& entry);
+  static void describe(const Reading& in,
+                       const std::vector<ShardedValue>& results,
+                       Checked& entry);
+  static void fail(const char* kind, const Error& error, Checked& entry);
 
   TypingMode mode_;
   Footprint* footprint_;
@@ -100,11 +115,6 @@ class Checker {
   Cache<Known> known_{size_t{1} << 12};
   Seen seen_;
   Checked entry_;
-  Line line_;
-  AxisNames names_;
-  std::vector<std::optional<ShardedValue>> values_;  // of the operands
-  std::vector<const ShardedValue*> operands_;
-  std::optional<ShardedValue> target_;
 };
 
 }  // namespace gt

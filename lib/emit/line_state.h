@@ -47,7 +47,9 @@ struct LineState {
   std::deque<std::string> added_texts;
   size_t added_results = 0;
   bool adds_seed = false;
-  // What it means follows from its pattern and from the types of its operands.
+  // A pattern was found in it (stream/pattern.h); and what the line means
+  // follows from that and from the types of its operands.
+  bool has_pattern = false;
   bool is_plain = false;
 
   std::string before;  // lines that must stand before it
@@ -67,7 +69,7 @@ struct LineState {
     form = {};
     added_texts.clear();
     added_results = 0;
-    adds_seed = is_plain = false;
+    adds_seed = has_pattern = is_plain = false;
     before.clear();
   }
 };

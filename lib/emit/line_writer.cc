@@ -9,7 +9,7 @@ void LineWriter::write(const LineState& state, std::string& out) const {
 
 void LineWriter::write_tail(const LineState& state, std::string& out) const {
   for (const Note& note : state.line.notes) append_note(out, note);
-  out += at_note(state);
+  append_at(state.origin, state.line.note("at") != nullptr, out);
   if (!state.line.remark.empty()) {
     out += ' ';
     out += state.line.remark;
@@ -17,13 +17,15 @@ void LineWriter::write_tail(const LineState& state, std::string& out) const {
   out += '\n';
 }
 
+void LineWriter::append_at(Origin origin, bool has_at, std::string& out) const {
+  if (!has_at && files_.has_at(origin.file()) && !ledger_.emitted) {
+    files_.append_at(out, origin);
+  }
+}
+
 std::string LineWriter::at_note(const LineState& state) const {
   std::string note;
-  const uint32_t file = state.origin.file();
-  if (files_.has_at(file) && !ledger_.emitted &&
-      state.line.note("at") == nullptr) {
-    files_.append_at(note, state.origin);
-  }
+  append_at(state.origin, state.line.note("at") != nullptr, note);
   return note;
 }
 

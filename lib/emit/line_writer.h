@@ -16,9 +16,10 @@ class LineWriter {
   void write(const LineState& state, std::string& out) const;
   // What follows the instruction, to the end of the line.
   void write_tail(const LineState& state, std::string& out) const;
-  // " #at=model.gt:12", or "" where the line has one already, its file gets
-  // none, or the stream was emitted before.
-  std::string at_note(const LineState& state) const;
+  // Appends " #at=model.gt:12" for a line that has no such note, unless its
+  // file gets none or the stream was emitted before.
+  void append_at(Origin origin, bool has_at, std::string& out) const;
+  std::string at_note(const LineState& state) const;  // the same
 
  private:
   const InputFiles& files_;

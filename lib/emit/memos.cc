@@ -21,7 +21,8 @@ Memos::Memo& Memos::memo_of(const Pattern& pattern, uint64_t& hash) {
 }
 
 // Looks up the pattern's names; false when the memo does not hold for them.
-bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin) {
+bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin,
+                  std::vector<ValueId>& operands) const {
   if (memo.key != pattern.key() || memo.emitted != ledger_.emitted ||
       memo.file != origin.file()) {
     return false;
@@ -37,16 +38,16 @@ bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin) {
     }
   }
   size_t next = pattern.results();
-  operands_.clear();
+  operands.clear();
   for (const bool is_name : memo.is_name) {
-    operands_.push_back(kNil);
+    operands.push_back(kNil);
     if (!is_name) continue;
     const SymbolId id = ledger_.symbols.find(names[next].text);
     if (id == kNil || ledger_.symbols[id].value == kNil) return false;
     const ValueId value = ledger_.symbols[id].value;
     const TypeId type = memo.operand_types[next++ - pattern.results()];
     if (ledger_.tape.type(value) != type) return false;
-    operands_.back() = value;
+    operands.back() = value;
   }
   for (size_t i = 1; i < pattern.results(); ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -59,7 +60,7 @@ bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin) {
 bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
   uint64_t hash = 0;
   const Memo& memo = memo_of(pattern, hash);
-  if (!holds(memo, pattern, origin)) return false;
+  if (!holds(memo, pattern, origin, operands_)) return false;
   if (memo.form.id() != kNil) {
     ledger_.tape.record(memo.form.id(), operands_, origin, results_);
   } else {

@@ -43,7 +43,9 @@ class Memos {
   };
 
   Memo& memo_of(const Pattern& pattern, uint64_t& hash);
-  bool holds(const Memo& memo, const Pattern& pattern, Origin origin);
+  // Whether it is of such a line; `operands` become what its operands hold.
+  bool holds(const Memo& memo, const Pattern& pattern, Origin origin,
+             std::vector<ValueId>& operands) const;
 
   Ledger& ledger_;
   std::vector<Memo> memos_;

@@ -73,6 +73,7 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
       !options_.tape && pattern_.scan(line, ledger_.emitted);
   if (has_pattern && feed_known(line, origin, out)) return;
   state_.begin(line, origin);
+  state_.has_pattern = has_pattern;
   if (Status s = parse_line(line, state_.line); !s.ok()) {
     state_.line.notes.clear();
     state_.line.remark = {};
@@ -88,7 +89,7 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
   if (Status s = instruction(state_, out); !s.ok()) {
     return failures_.reject(state_, s.error(), out);
   }
-  if (has_pattern && state_.is_plain) memos_.note(pattern_, state_);
+  if (state_.is_plain) memos_.note(pattern_, state_);
 }
 
 // A line of a pattern that is known, or a plain free.
@@ -100,9 +101,7 @@ bool Session::feed_known(std::string_view line, Origin origin,
     return false;
   }
   out += line;
-  if (files_.has_at(origin.file()) && !ledger_.emitted && !pattern_.has_at()) {
-    files_.append_at(out, origin);
-  }
+  writer_.append_at(origin, pattern_.has_at(), out);
   out += '\n';
   ledger_.write_idle_frees(out);
   if (!is_free) recorder_.limit(origin);
@@ -197,7 +196,7 @@ Status Session::compute(LineState& state, std::string& out) {
   for (const ValueId v : state.values) {
     state.type_ids.push_back(v == kNil ? 0 : ledger_.tape.type(v));
   }
-  state.is_plain = state.added_texts.empty() &&
+  state.is_plain = state.has_pattern && state.added_texts.empty() &&
                    state.call.op->row->statement == Statement::kCompute &&
                    operands_.are_whole(state);
   // What gradient lines are made from later is the line that is written.

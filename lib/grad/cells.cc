@@ -194,7 +194,7 @@ void HistoryCells::count_reads(ValueId id) {
 
 // ---- lines ------------------------------------------------------------------
 
-ValueId HistoryCells::new_leaf(TypeId type, bool differentiable,
+ValueId HistoryCells::add_leaf(TypeId type, bool differentiable,
                                Origin origin) {
   const ValueId id = new_value(Cell::kLeaf, differentiable, origin);
   cells_[id].form = type;

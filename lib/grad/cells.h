@@ -72,6 +72,8 @@ class HistoryCells {
   std::vector<NodeId> nodes_by_age() const;
   Node node(NodeId id) const;
   const Form& form(NodeId id) const { return forms_[cells_[id].form]; }
+  // Its instruction, with "r" and "x" for the names.
+  const Line& line(NodeId id) const { return forms_.parsed(cells_[id].form); }
   // One by one, without a copy: operands that are tensors.
   template <typename Use>
   void each_operand(NodeId id, const Use& use) const {
@@ -186,7 +188,7 @@ class HistoryCells {
   // A gradient line of the node that made it reads it.
   bool reads_itself(ValueId id) const;
 
-  ValueId new_leaf(TypeId type, bool differentiable, Origin origin);
+  ValueId add_leaf(TypeId type, bool differentiable, Origin origin);
   // `live` of the operands lead to a target.
   void new_line(FormId form, std::span<const ValueId> operands, uint32_t live,
                 Origin origin, std::vector<ValueId>& results);
@@ -205,7 +207,7 @@ class HistoryCells {
   void clean(ValueId id);
   void sweep_if_many();
 
-  // Elements are what a caller may change of a value or node by itself.
+  // Of an element the tape itself changes who holds it and whether it is fresh.
   Slab<Cell> cells_;
 
  private:

@@ -51,11 +51,17 @@ FormId Forms::obtain(Form form) {
     id = free_.back();
     free_.pop_back();
   }
-  Held& held = forms_[id];
-  held = {std::move(form), hash, 1};
-  GT_CHECK(parse_line(held.form.line, held.form.parsed).ok());
+  forms_[id] = {std::move(form), hash, 1};
   by_hash_.emplace(hash, id);
   return id;
+}
+
+const Line& Forms::parsed(FormId id) const {
+  const Held& held = forms_[id];
+  if (held.parsed.op.empty()) {
+    GT_CHECK(parse_line(held.form.line, held.parsed).ok());
+  }
+  return held.parsed;
 }
 
 void Forms::drop(FormId id) {
@@ -66,6 +72,7 @@ void Forms::drop(FormId id) {
   by_hash_.erase(std::find_if(
       first, last, [id](const auto& known) { return known.second == id; }));
   held.form = Form{};
+  held.parsed = {};
   free_.push_back(id);
 }
 

@@ -34,8 +34,6 @@ struct Form {
   // Indices of operands and of results whose data the gradient reads.
   SmallVector<uint32_t, 2> needed_operands;
   SmallVector<uint32_t, 2> needed_results;
-  // `line` taken apart, as long as the form is held.
-  Line parsed;
 };
 
 class Forms {
@@ -46,6 +44,8 @@ class Forms {
   void drop(FormId id);
 
   const Form& operator[](FormId id) const { return forms_[id].form; }
+  // The form's line taken apart, for as long as the form is held.
+  const Line& parsed(FormId id) const;
   // Ids are below this; a form without holders has no op.
   size_t limit() const { return forms_.size(); }
 
@@ -54,6 +54,7 @@ class Forms {
     Form form;
     uint64_t hash = 0;
     uint32_t holders = 0;
+    mutable Line parsed = {};  // once it was asked for
   };
 
   std::deque<Held> forms_;

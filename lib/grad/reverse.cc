@@ -104,9 +104,7 @@ class Reverse {
   };
 
   void visit(NodeId id) {
-    Node node = tape_.node(id);
-    const Line& line = node.form->parsed;
-    Visit v{std::move(node), line, {}};
+    Visit v{tape_.node(id), tape_.line(id), {}};
     const Node& n = v.node;
     for (const ValueId r : n.results) {
       v.reached.push_back(r != kNil && gradients_.has(r));
@@ -118,7 +116,7 @@ class Reverse {
     }
     lines_.set_notes(n.form->notes);
     gradients_.begin_node();
-    if (is_placed(n.form->parsed)) {
+    if (is_placed(v.line)) {
       visit_placed(v);
     } else {
       visit_unplaced(v);

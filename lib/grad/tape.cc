@@ -18,10 +18,6 @@ const Op& pieces_op() {
 
 // ---- lines ------------------------------------------------------------------
 
-ValueId Tape::add_leaf(TypeId type, bool differentiable, Origin origin) {
-  return new_leaf(type, differentiable, origin);
-}
-
 void Tape::record(FormId id, std::span<const ValueId> operands, Origin origin,
                   std::vector<ValueId>& results) {
   const Form& form = forms()[id];

@@ -28,7 +28,7 @@ const Op& pieces_op();
 class Tape : public HistoryCells {
  public:
   // A value without history.
-  ValueId add_leaf(TypeId type, bool differentiable, Origin origin);
+  using HistoryCells::add_leaf;
 
   // Records an instruction; results get their values in `results`. Without a
   // live input there is no node, only leaves. `origin` is in the form's file.

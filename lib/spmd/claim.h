@@ -38,7 +38,7 @@ struct Claim {
   bool has_spec = false;
   std::vector<SpecEntry> spec;
 };
-// Both texts may be empty. TypeFaults: an unknown axis, none declared, axes
+// Both texts may be empty. Faults: an unknown axis, none declared, axes
 // that share ranks.
 std::optional<Claim> parse_claim(std::string_view type, std::string_view spec,
                                  const AxisNames& names, TypeFaults& faults);

@@ -1,5 +1,5 @@
-// The types of a placed or annotated line's results: the one engine of all
-// programs. gt-emit and gt-shard want the results, gt-check the faults as well.
+// The types of a placed or annotated line's results: gt-emit wants the results,
+// gt-check the faults as well.
 #pragma once
 
 #include <vector>

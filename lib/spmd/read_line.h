@@ -40,7 +40,7 @@ struct LineToType {
 
 class ReadLine {
  public:
-  // TypeFaults: operands of which only some ranks are read, or that stand on
+  // Faults: operands of which only some ranks are read, or that stand on
   // axes which the mesh does not cover.
   ReadLine(const LineToType& in, TypeFaults& faults);
   ReadLine(const ReadLine&) = delete;  // its call views into it

@@ -1,43 +1,21 @@
 #include "stream/line.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/message.h"
 #include "base/text.h"
+#include "stream/char_class.h"
 #include "stream/ranks.h"
 
 namespace gt {
 namespace {
 
-enum CharClass : uint8_t {
-  kOther = 0,
-  kIdentFirst = 1,  // A-Z a-z _
-  kIdentRest = 2,   // those, 0-9 . /
-  kNumberFirst = 4  // 0-9 + - .
-};
-
-constexpr std::array<uint8_t, 256> make_classes() {
-  std::array<uint8_t, 256> c{};
-  for (unsigned ch = 0; ch < 256; ++ch) {
-    const bool letter = (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
-    const bool digit = ch >= '0' && ch <= '9';
-    if (letter || ch == '_') c[ch] |= kIdentFirst | kIdentRest;
-    if (digit || ch == '.' || ch == '/') c[ch] |= kIdentRest;
-    if (digit || ch == '+' || ch == '-' || ch == '.') c[ch] |= kNumberFirst;
-  }
-  return c;
-}
-constexpr auto kClasses = make_classes();
-
 constexpr std::string_view kBlanks = "; write blanks around '='";
 
-uint8_t class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
-
 size_t ident_length(std::string_view text) {
-  if (text.empty() || (class_of(text[0]) & kIdentFirst) == 0) return 0;
+  if (text.empty() || !has_class(text[0], kIdentFirst)) return 0;
   size_t n = 1;
-  while (n < text.size() && (class_of(text[n]) & kIdentRest) != 0) ++n;
+  while (n < text.size() && has_class(text[n], kIdentRest)) ++n;
   return n;
 }
 
@@ -201,7 +179,7 @@ class Parser {
 
   // Of a field that is a number and does not begin with a letter; else 0.
   size_t number_length_here() const {
-    if ((class_of(text_[at_]) & kNumberFirst) == 0) return 0;
+    if (!has_class(text_[at_], kNumberFirst)) return 0;
     const size_t length = number_length(text_.substr(at_));
     const size_t after = at_ + length;
     return after == text_.size() || is_blank(text_[after]) ? length : 0;
@@ -417,7 +395,7 @@ bool is_glob(std::string_view text) {
   bool star = false;
   for (const char c : text) {
     star = star || c == '*';
-    if (c != '*' && (class_of(c) & kIdentRest) == 0) return false;
+    if (c != '*' && !has_class(c, kIdentRest)) return false;
   }
   return star;
 }

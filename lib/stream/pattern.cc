@@ -1,40 +1,11 @@
 #include "stream/pattern.h"
 
-#include <cstdint>
 #include <cstring>
 
+#include "stream/char_class.h"
 #include "stream/line.h"
 
 namespace gt {
-namespace {
-
-enum CharClass : uint8_t {
-  kFirstOfName = 1,
-  kOfName = 2,
-  kOfRanks = 4,
-  kPlain = 8,  // may stand in any word; blanks, quotes and '@' may not
-};
-
-constexpr std::array<uint8_t, 256> make_classes() {
-  std::array<uint8_t, 256> classes{};
-  for (unsigned c = 0x21; c < 0x7f; ++c) {
-    const bool letter =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    const bool digit = c >= '0' && c <= '9';
-    if (letter) classes[c] |= kFirstOfName;
-    if (letter || digit || c == '.' || c == '/') classes[c] |= kOfName;
-    if (digit || c == '-' || c == ',' || c == ':') classes[c] |= kOfRanks;
-    if (c != '"' && c != '@') classes[c] |= kPlain;
-  }
-  return classes;
-}
-constexpr auto kClasses = make_classes();
-
-bool is(CharClass kind, char c) {
-  return (kClasses[static_cast<unsigned char>(c)] & kind) != 0;
-}
-
-}  // namespace
 
 struct Pattern::Word {
   std::string_view text;  // empty: what stands there bars the line
@@ -49,10 +20,10 @@ Pattern::Word Pattern::take_word(const char* from, const char* end, char* key) {
   const char* at = from;
   Word word;
   const auto copy = [&](CharClass kind) {
-    while (at != end && is(kind, *at)) *key++ = *at++;
+    while (at != end && has_class(*at, kind)) *key++ = *at++;
   };
-  if (at != end && is(kFirstOfName, *at)) {
-    copy(kOfName);
+  if (at != end && has_class(*at, kIdentFirst)) {
+    copy(kIdentRest);
     word.name = static_cast<size_t>(at - from);
     if (at != end && *at == '@') {
       word.has_ranks = true;
