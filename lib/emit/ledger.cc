@@ -210,9 +210,11 @@ void Ledger::drop_types() {
 }
 
 void Ledger::write_idle_frees(std::string& out) {
+  auto idle = tape.take_idle();
+  if (idle.empty()) return;
   Frees frees;
   // Freeing one may leave others unread.
-  for (auto idle = tape.take_idle(); !idle.empty(); idle = tape.take_idle()) {
+  for (; !idle.empty(); idle = tape.take_idle()) {
     for (const ValueId v : idle) {
       if (!tape.is_alive(v) || tape.is_needed(v)) continue;
       if (const SymbolId alias = tape.alias(v); alias != kNil) {

@@ -36,7 +36,7 @@ Status FailedLines::reject(const Line& line, const Error& error,
     writer_.text() += name + " = fail " + message + "\nprint " + name +
                       " as=" + print_label(line) + "\nfree " + name + "\n";
   }
-  supplier_.write_frees();
+  materializer_.write_frees();
   return error;
 }
 
@@ -58,8 +58,8 @@ void FailedLines::write(const Line& line, const std::string& message,
                         LineContext& at) {
   for (const Name& name : line.results) {
     const std::string text(name.text);
-    supplier_.keep_for_readers(text, at);
-    supplier_.unbind(text, at);
+    materializer_.keep_for_readers(text, at);
+    materializer_.unbind(text, at);
     const auto value = std::make_shared<ShardValue>();
     value->is_failed = true;
     value->message = message;
@@ -93,7 +93,7 @@ void FailedLines::spread(LineWork& work) {
         std::find_if(work.values.begin(), work.values.end(), is_failed);
     write(work.line, (*failed)->message, work.at);
   }
-  supplier_.write_frees();
+  materializer_.write_frees();
 }
 
 }  // namespace gt

@@ -5,15 +5,16 @@
 #include <string>
 
 #include "shard/line_work.h"
+#include "shard/materializer.h"
 #include "shard/placed_writer.h"
-#include "shard/supplier.h"
 
 namespace gt {
 
 class FailedLines {
  public:
-  FailedLines(ValueTable& values, PlacedWriter& writer, Supplier& supplier)
-      : values_(values), writer_(writer), supplier_(supplier) {}
+  FailedLines(ValueTable& values, PlacedWriter& writer,
+              Materializer& materializer)
+      : values_(values), writer_(writer), materializer_(materializer) {}
 
   // Writes the failure of the line, and returns its error.
   Status reject(const Line& line, const Error& error, LineContext& at);
@@ -31,7 +32,7 @@ class FailedLines {
 
   ValueTable& values_;
   PlacedWriter& writer_;
-  Supplier& supplier_;
+  Materializer& materializer_;
 };
 
 }  // namespace gt

@@ -60,10 +60,10 @@ LineRewriter::LineRewriter(const Config& config, Cluster& cluster,
       chooser_(chooser),
       explanation_(explanation),
       writer_(config, cluster),
-      supplier_(config, cluster, values_, writer_, explanation),
-      settler_(config, cluster, values_, writer_, supplier_),
-      failed_(values_, writer_, supplier_),
-      outputs_(cluster, values_, writer_, supplier_, waiting_) {}
+      materializer_(config, cluster, values_, writer_, explanation),
+      epilogue_(config, cluster, values_, writer_, materializer_),
+      failed_(values_, writer_, materializer_),
+      outputs_(cluster, values_, writer_, materializer_, waiting_) {}
 
 LineRewriter::LineRewriter(const LineRewriter& tried, const Line& line,
                            Explanation& silence)
@@ -102,7 +102,7 @@ Status LineRewriter::take(const Line& line, std::string_view text,
   } else {
     run(work);
   }
-  supplier_.write_frees();
+  materializer_.write_frees();
   return ok_status();
 }
 
@@ -137,8 +137,8 @@ void LineRewriter::wait(const LineWork& work) {
   LineContext at = work.at;
   const ShardValuePtr value = waiting_.make(work, chooser_, cluster_);
   const std::string name(work.line.results[0].text);
-  supplier_.keep_for_readers(name, at);
-  supplier_.unbind(name, at);
+  materializer_.keep_for_readers(name, at);
+  materializer_.unbind(name, at);
   values_.bind(name, value);
 }
 
@@ -160,7 +160,7 @@ void LineRewriter::run(LineWork& work) {
   std::string_view expanded;
   if (is_better_expanded(work)) {
     expand(work);
-    settler_.settle(work);
+    epilogue_.settle(work);
     expanded = std::string_view(writer_.text()).substr(begin);
   } else {
     write_planned(work);
@@ -177,14 +177,14 @@ void LineRewriter::run(LineWork& work) {
 void LineRewriter::share(LineWork& work) {
   const ShardValuePtr value = work.values[0];
   const std::string name(work.line.results[0].text);
-  if (value->held != nullptr) supplier_.create_default(value, work.at);
+  if (value->held != nullptr) materializer_.create_default(value, work.at);
   if (values_.find(name) == value) return;  // x = copy x
-  supplier_.keep_for_readers(name, work.at);
+  materializer_.keep_for_readers(name, work.at);
   writer_.write(work.line, {value->own_name()},
                 {value->layout().set, "", "", ""});
   writer_.hold(name, value->layout(), value->type);
   writer_.end_line();
-  supplier_.unbind(name, work.at);
+  materializer_.unbind(name, work.at);
   values_.bind(name, value);
 }
 
@@ -215,8 +215,9 @@ std::vector<std::string> LineRewriter::fetch_operands(LineWork& work) {
       is_shared |= reads_otherwise(i, j);
     }
     operands[static_cast<size_t>(call.arguments[i].operand)] =
-        supplier_.fetch(work.value(i), plan.arguments[i], is_shared,
-                        std::string(work.line.op) + " needs it so", work.at);
+        materializer_.fetch(work.value(i), plan.arguments[i], is_shared,
+                            std::string(work.line.op) + " needs it so",
+                            work.at);
   }
   return operands;
 }
@@ -226,26 +227,26 @@ void LineRewriter::write_planned(LineWork& work) {
   const Plan& plan = work.plan();
   std::vector<std::string> operands = fetch_operands(work);
   for (const Name& name : work.line.results) {
-    supplier_.keep_for_readers(std::string(name.text), work.at);
+    materializer_.keep_for_readers(std::string(name.text), work.at);
   }
   take_all_of_parts(call, plan.arguments.empty() ? Layout{} : plan.arguments[0],
                     operands);
   std::vector<Type> types(call.results.begin(), call.results.end());
-  if (plan.sums_halves) types = settler_.widen(work, operands);
+  if (plan.sums_halves) types = epilogue_.widen(work, operands);
   Placing how = placing_of(cluster_, call, plan);
   if (work.scope.compile.value_or(false) &&
       work.line.note("compile") == nullptr) {
     how.notes += " #compile";
   }
-  writer_.write(settler_.without_early_notes(work), operands, how);
+  writer_.write(epilogue_.without_early_notes(work), operands, how);
   writer_.spend(work_seconds(cluster_, config_.machine(), call, plan));
   const bool is_source = makes_source(work);
   for (const ShardValuePtr& value : work.values) {
-    if (value != nullptr) supplier_.drop_passing(value, work.at);
+    if (value != nullptr) materializer_.drop_passing(value, work.at);
   }
   bind_results(work, types, is_source);
   waiting_.note_sum(work);
-  settler_.settle_written(work);
+  epilogue_.settle_written(work);
 }
 
 void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
@@ -263,7 +264,7 @@ void LineRewriter::bind_results(LineWork& work, const std::vector<Type>& types,
     made->copies = {{plan.results[r], ""}};
     made->is_source = is_source;
     leave(name, plan.results[r].set);
-    supplier_.unbind(name, work.at);
+    materializer_.unbind(name, work.at);
     values_.bind(name, made);
   }
 }
@@ -316,15 +317,15 @@ void LineRewriter::expand(const LineWork& work) {
     for (const std::string& name : step.dead) drop_temporary(name, at);
   }
   for (const auto& [made, name] : expansion.renamed()) rename(made, name, at);
-  supplier_.write_frees();
+  materializer_.write_frees();
 }
 
 void LineRewriter::drop_temporary(const std::string& name, LineContext& at) {
   if (values_.find(name) == nullptr) return;
-  supplier_.keep_for_readers(name, at);
+  materializer_.keep_for_readers(name, at);
   free_invented(name);
-  supplier_.unbind(name, at);
-  supplier_.write_frees();
+  materializer_.unbind(name, at);
+  materializer_.write_frees();
 }
 
 // The register of an invented name goes; the number of one that never was.
@@ -340,15 +341,15 @@ void LineRewriter::free_invented(const std::string& name) {
 void LineRewriter::rename(const std::string& from, const std::string& to,
                           LineContext& at) {
   const ShardValuePtr value = values_.find(from);
-  supplier_.keep_for_readers(to, at);
+  materializer_.keep_for_readers(to, at);
   if (value->held == nullptr) {
     writer_.write_local("copy", to, from, value->layout(), value->type,
                         at.notes);
   }
-  supplier_.unbind(to, at);
+  materializer_.unbind(to, at);
   values_.bind(to, value);
   free_invented(from);
-  supplier_.unbind(from, at);
+  materializer_.unbind(from, at);
 }
 
 // ---- between lines ----------------------------------------------------------
@@ -379,12 +380,12 @@ void LineRewriter::finish(LineContext& at) {
          std::vector<ShardValuePtr>(value->held->operands)) {
       self(self, operand);
     }
-    supplier_.create_unread(value, at);
+    materializer_.create_unread(value, at);
   };
   std::set<std::string> names;
   for (const std::string_view name : values_.names()) names.emplace(name);
   for (const std::string& name : names) visit(visit, values_.find(name));
-  supplier_.write_frees();
+  materializer_.write_frees();
 }
 
 void LineRewriter::describe(std::string& out) const {

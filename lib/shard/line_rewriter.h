@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "shard/epilogue.h"
 #include "shard/explanation.h"
 #include "shard/failed_lines.h"
 #include "shard/layout_chooser.h"
+#include "shard/materializer.h"
 #include "shard/outputs.h"
 #include "shard/placed_writer.h"
-#include "shard/settler.h"
-#include "shard/supplier.h"
 #include "shard/values.h"
 #include "shard/waiting.h"
 
@@ -76,9 +76,9 @@ class LineRewriter {
   Explanation& explanation_;
   ValueTable values_;
   PlacedWriter writer_;
-  Supplier supplier_;
+  Materializer materializer_;
   WaitingLines waiting_;
-  Settler settler_;
+  Epilogue epilogue_;
   FailedLines failed_;
   Outputs outputs_;
   bool has_rewritten_ = false;

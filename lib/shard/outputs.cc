@@ -19,16 +19,16 @@ Layout Outputs::printed(const ShardValue& value) {
 
 void Outputs::write(LineWork& work) {
   const ShardValuePtr value = work.values[0];
-  if (value->held != nullptr) supplier_.create_default(value, work.at);
+  if (value->held != nullptr) materializer_.create_default(value, work.at);
   const Layout wanted = printed(*value);
   const Statement statement = statement_of(work.line.op);
   if (statement == Statement::kSave) {
     create_loads(waiting_.take_loads(stored_file(work.line.operands[1].text)),
                  work.at);
   }
-  const std::string name =
-      supplier_.fetch(value, wanted, false,
-                      std::string(work.line.op) + " takes the sum", work.at);
+  const std::string name = materializer_.fetch(
+      value, wanted, false, std::string(work.line.op) + " takes the sum",
+      work.at);
   Line line = work.line;
   const std::string rank = std::to_string(cluster_.ranks(wanted.set)[0]);
   std::string keys;
@@ -45,7 +45,7 @@ void Outputs::write(LineWork& work) {
   writer_.text() += keys;
   append_notes(writer_.text(), line);
   writer_.text() += '\n';
-  supplier_.drop_passing(value, work.at);
+  materializer_.drop_passing(value, work.at);
 }
 
 void Outputs::release(const Line& line, LineContext& at) {
@@ -55,7 +55,7 @@ void Outputs::release(const Line& line, LineContext& at) {
     const std::string name(o.text);
     const ShardValuePtr value = values_.find(name);
     if (value == nullptr) continue;  // freed twice on this line
-    supplier_.keep_for_readers(name, at);
+    materializer_.keep_for_readers(name, at);
     if (value->is_failed) {
       unplaced += " " + name;
     } else if (value->held == nullptr) {
@@ -63,7 +63,7 @@ void Outputs::release(const Line& line, LineContext& at) {
       by_set[set] += " " + name + "@" + cluster_.ranks_text(set);
       writer_.let_go(name, cluster_.ranks(set));
     }
-    supplier_.unbind(name, at);
+    materializer_.unbind(name, at);
   }
   const auto write_free = [&](const std::string& names) {
     writer_.text() += "free" + names;
@@ -72,13 +72,13 @@ void Outputs::release(const Line& line, LineContext& at) {
   };
   if (!unplaced.empty()) write_free(unplaced);
   for (const auto& [set, names] : by_set) write_free(names);
-  supplier_.write_frees();
+  materializer_.write_frees();
 }
 
 void Outputs::create_loads(const std::vector<ShardValuePtr>& loads,
                            LineContext& at) {
   for (const ShardValuePtr& value : loads) {
-    if (value->held != nullptr) supplier_.create_default(value, at);
+    if (value->held != nullptr) materializer_.create_default(value, at);
   }
 }
 

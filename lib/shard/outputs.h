@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "shard/line_work.h"
+#include "shard/materializer.h"
 #include "shard/placed_writer.h"
-#include "shard/supplier.h"
 #include "shard/waiting.h"
 
 namespace gt {
@@ -13,11 +13,12 @@ namespace gt {
 class Outputs {
  public:
   Outputs(const Cluster& cluster, const ValueTable& values,
-          PlacedWriter& writer, Supplier& supplier, WaitingLines& waiting)
+          PlacedWriter& writer, Materializer& materializer,
+          WaitingLines& waiting)
       : cluster_(cluster),
         values_(values),
         writer_(writer),
-        supplier_(supplier),
+        materializer_(materializer),
         waiting_(waiting) {}
 
   // Prints or saves the whole.
@@ -32,7 +33,7 @@ class Outputs {
   const Cluster& cluster_;
   const ValueTable& values_;
   PlacedWriter& writer_;
-  Supplier& supplier_;
+  Materializer& materializer_;
   WaitingLines& waiting_;
 };
 

@@ -1,5 +1,5 @@
-// Supplies values in the layouts that lines want: makes those that wait for
-// their first use, moves those that are cut otherwise, and lets go of what
+// Makes values be there in the layouts that lines want: writes the lines that
+// wait for their first use, moves what is cut otherwise, and lets go of what
 // nobody will read.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace gt {
 
-class Supplier {
+class Materializer {
  public:
-  Supplier(const Config& config, Cluster& cluster, ValueTable& values,
-           PlacedWriter& writer, Explanation& explanation)
+  Materializer(const Config& config, Cluster& cluster, ValueTable& values,
+               PlacedWriter& writer, Explanation& explanation)
       : config_(config),
         cluster_(cluster),
         values_(values),

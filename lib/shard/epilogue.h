@@ -1,26 +1,26 @@
-// Makes of a line's results what is wanted of them: the largest of all parts,
-// sums of halves rounded once, cuts as the config says, gradients summed and
-// cut as their targets are.
+// What follows a line, so that its results are what is wanted of them: the
+// largest of all parts is found, sums of halves are rounded once, results are
+// cut as the config says, gradients are summed and cut as their targets are.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "shard/line_work.h"
+#include "shard/materializer.h"
 #include "shard/placed_writer.h"
-#include "shard/supplier.h"
 
 namespace gt {
 
-class Settler {
+class Epilogue {
  public:
-  Settler(const Config& config, const Cluster& cluster, ValueTable& values,
-          PlacedWriter& writer, Supplier& supplier)
+  Epilogue(const Config& config, const Cluster& cluster, ValueTable& values,
+           PlacedWriter& writer, Materializer& materializer)
       : config_(config),
         cluster_(cluster),
         values_(values),
         writer_(writer),
-        supplier_(supplier) {}
+        materializer_(materializer) {}
 
   // The line as it is written: a result that is not yet what #grad= says of it
   // leaves that note to the line that makes it so.
@@ -50,7 +50,7 @@ class Settler {
   const Cluster& cluster_;
   ValueTable& values_;
   PlacedWriter& writer_;
-  Supplier& supplier_;
+  Materializer& materializer_;
 };
 
 }  // namespace gt

@@ -1,4 +1,4 @@
-#include "shard/settler.h"
+#include "shard/epilogue.h"
 
 #include <algorithm>
 #include <map>
@@ -33,9 +33,9 @@ std::vector<std::string> gradient_targets(const Line& line) {
 
 // ---- sums of halves ---------------------------------------------------------
 
-void Settler::write_cast(const std::string& to, const std::string& from,
-                         const Layout& layout, const Type& type,
-                         const std::string& notes) {
+void Epilogue::write_cast(const std::string& to, const std::string& from,
+                          const Layout& layout, const Type& type,
+                          const std::string& notes) {
   writer_.write_local("cast", to, from, layout, type,
                       " " + std::string(to_string(type.dtype)) + notes +
                           " #why=" + quote(kWhyWide));
@@ -43,8 +43,8 @@ void Settler::write_cast(const std::string& to, const std::string& from,
                 config_.machine().memory_bandwidth);
 }
 
-std::vector<Type> Settler::widen(const LineWork& work,
-                                 std::vector<std::string>& operands) {
+std::vector<Type> Epilogue::widen(const LineWork& work,
+                                  std::vector<std::string>& operands) {
   const Call& call = work.call;
   std::vector<const Type*> types(operands.size(), nullptr);
   std::vector<Type> wide(operands.size());
@@ -70,7 +70,7 @@ std::vector<Type> Settler::widen(const LineWork& work,
 }
 
 // The results, whose registers hold more digits than they are to.
-void Settler::narrow(const LineWork& work) {
+void Epilogue::narrow(const LineWork& work) {
   const std::vector<std::string> targets = gradient_targets(work.line);
   for (size_t r = 0; r < work.line.results.size(); ++r) {
     const std::string name(work.line.results[r].text);
@@ -80,7 +80,7 @@ void Settler::narrow(const LineWork& work) {
     Layout wanted = value->layout();
     wanted.partial = 0;
     if (!(value->layout() == wanted)) {
-      supplier_.change(value, wanted, kWhyWide, work.at);
+      materializer_.change(value, wanted, kWhyWide, work.at);
     }
     value->type = type;
     write_cast(
@@ -91,14 +91,14 @@ void Settler::narrow(const LineWork& work) {
 
 // ---- results ----------------------------------------------------------------
 
-void Settler::settle_written(LineWork& work) {
+void Epilogue::settle_written(LineWork& work) {
   find_extremes(work);
   settle(work);
   if (work.plan().sums_halves) narrow(work);
 }
 
 // Each rank has the largest of its part; all together find the largest.
-void Settler::find_extremes(const LineWork& work) {
+void Epilogue::find_extremes(const LineWork& work) {
   for (const auto& [axis, what] : work.plan().extremes) {
     for (const Name& result : work.line.results) {
       const ShardValuePtr value = values_.find(result.text);
@@ -112,14 +112,14 @@ void Settler::find_extremes(const LineWork& work) {
   }
 }
 
-void Settler::settle(LineWork& work) {
+void Epilogue::settle(LineWork& work) {
   if (work.pin) {
     const ShardValuePtr value =
-        supplier_.alone(std::string(work.line.results[0].text));
-    if (value->held != nullptr) supplier_.create_default(value, work.at);
+        materializer_.alone(std::string(work.line.results[0].text));
+    if (value->held != nullptr) materializer_.create_default(value, work.at);
     const Layout wanted = pinned(value->layout(), *work.pin, value->type.shape);
     if (!(value->layout() == wanted)) {
-      supplier_.change(value, wanted, "the config says so", work.at);
+      materializer_.change(value, wanted, "the config says so", work.at);
     }
   }
   settle_gradients(work);
@@ -127,8 +127,8 @@ void Settler::settle(LineWork& work) {
 
 // The layout, cut as the pin says; a pin without cuts says that nothing is cut.
 // Cuts of other axes stay where both can be.
-Layout Settler::pinned(Layout layout, const Layout& pin,
-                       const Shape& whole) const {
+Layout Epilogue::pinned(Layout layout, const Layout& pin,
+                        const Shape& whole) const {
   if (pin.cuts.empty()) return Layout{layout.set, 0, {}};
   for (const AxisCut& cut : pin.cuts) {
     if (cluster_.count(layout.set, cut.axis) == 1) continue;
@@ -155,8 +155,9 @@ Layout Settler::pinned(Layout layout, const Layout& pin,
 // Where a gradient is wanted: cut as its target is, so that an optimizer finds
 // both alike, and summed, so that the sum overlaps with what follows. Of a
 // microbatch it stays as it is, and accumulates.
-Layout Settler::gradient_layout(const LineWork& work, const std::string& target,
-                                const Type& type, const Layout& made) const {
+Layout Epilogue::gradient_layout(const LineWork& work,
+                                 const std::string& target, const Type& type,
+                                 const Layout& made) const {
   Layout wanted = made;
   const bool accumulates = work.line.note("mb") != nullptr;
   if (!accumulates) wanted.partial = 0;
@@ -179,7 +180,7 @@ Layout Settler::gradient_layout(const LineWork& work, const std::string& target,
   return wanted;
 }
 
-Line Settler::without_early_notes(const LineWork& work) const {
+Line Epilogue::without_early_notes(const LineWork& work) const {
   Line line = work.line;
   const std::vector<std::string> targets = gradient_targets(line);
   for (size_t r = 0; r < targets.size(); ++r) {
@@ -195,7 +196,7 @@ Line Settler::without_early_notes(const LineWork& work) const {
   return line;
 }
 
-void Settler::settle_gradients(const LineWork& work) {
+void Epilogue::settle_gradients(const LineWork& work) {
   const std::vector<std::string> targets = gradient_targets(work.line);
   for (size_t r = 0; r < targets.size(); ++r) {
     const ShardValuePtr value = values_.find(work.line.results[r].text);
@@ -204,9 +205,10 @@ void Settler::settle_gradients(const LineWork& work) {
     const Layout wanted = gradient_layout(work, targets[r], value->type, made);
     if (made == wanted) continue;
     const bool is_noted = made.cuts == wanted.cuts || work.plan().sums_halves;
-    supplier_.change(supplier_.alone(std::string(work.line.results[r].text)),
-                     wanted, "the gradient of " + targets[r], work.at,
-                     is_noted ? "" : " #grad=" + targets[r]);
+    materializer_.change(
+        materializer_.alone(std::string(work.line.results[r].text)), wanted,
+        "the gradient of " + targets[r], work.at,
+        is_noted ? "" : " #grad=" + targets[r]);
   }
 }
 

@@ -1,4 +1,4 @@
-#include "shard/supplier.h"
+#include "shard/materializer.h"
 
 #include <algorithm>
 
@@ -38,9 +38,9 @@ Plan plan_as_result(const Call& call, const Layout& layout) {
 
 // ---- layouts ----------------------------------------------------------------
 
-std::string Supplier::fetch(const ShardValuePtr& value, const Layout& wanted,
-                            bool is_shared, const std::string& why,
-                            LineContext& at) {
+std::string Materializer::fetch(const ShardValuePtr& value,
+                                const Layout& wanted, bool is_shared,
+                                const std::string& why, LineContext& at) {
   if (value->held != nullptr) {
     create(value, made_as(value, wanted), at.place, at);
   }
@@ -69,9 +69,9 @@ std::string Supplier::fetch(const ShardValuePtr& value, const Layout& wanted,
   return name;
 }
 
-void Supplier::change(const ShardValuePtr& value, const Layout& wanted,
-                      const std::string& why, const LineContext& at,
-                      const std::string& note) {
+void Materializer::change(const ShardValuePtr& value, const Layout& wanted,
+                          const std::string& why, const LineContext& at,
+                          const std::string& note) {
   GT_CHECK(value->layout().set == wanted.set);
   const std::string name = value->own_name();
   writer_.write_moves(redistribution(cluster_, config_.machine(), value->type,
@@ -80,7 +80,8 @@ void Supplier::change(const ShardValuePtr& value, const Layout& wanted,
   value->copies[0].layout = wanted;
 }
 
-void Supplier::drop_passing(const ShardValuePtr& value, const LineContext& at) {
+void Materializer::drop_passing(const ShardValuePtr& value,
+                                const LineContext& at) {
   std::erase_if(value->copies, [&](const ShardCopy& copy) {
     const bool drop =
         !copy.name.empty() && std::find(at.passing.begin(), at.passing.end(),
@@ -90,7 +91,7 @@ void Supplier::drop_passing(const ShardValuePtr& value, const LineContext& at) {
   });
 }
 
-ShardValuePtr Supplier::alone(const std::string& name) {
+ShardValuePtr Materializer::alone(const std::string& name) {
   const ShardValuePtr value = values_.find(name);
   if (value->held != nullptr || value->names.size() == 1) return value;
   const auto own = std::make_shared<ShardValue>();
@@ -106,8 +107,8 @@ ShardValuePtr Supplier::alone(const std::string& name) {
 
 // The layout in which an unwritten value is made for a reader who wants this
 // one: where the config says nothing, as wanted.
-Layout Supplier::made_as(const ShardValuePtr& value,
-                         const Layout& wanted) const {
+Layout Materializer::made_as(const ShardValuePtr& value,
+                             const Layout& wanted) const {
   const UnwrittenLine& held = *value->held;
   Layout made = wanted;
   if (!held.is_zero) made.partial = 0;
@@ -128,11 +129,11 @@ Layout Supplier::made_as(const ShardValuePtr& value,
   return cluster_.simplest(out, value->type.shape);
 }
 
-Layout Supplier::made_by_default(const ShardValuePtr& value) const {
+Layout Materializer::made_by_default(const ShardValuePtr& value) const {
   return made_as(value, Layout{value->held->set.value_or(0), 0, {}});
 }
 
-std::string Supplier::summands_note(const Layout& layout) const {
+std::string Materializer::summands_note(const Layout& layout) const {
   std::string note;
   for (size_t a = 0; a < cluster_.axes(); ++a) {
     if (!layout.is_partial(a)) continue;
@@ -142,8 +143,8 @@ std::string Supplier::summands_note(const Layout& layout) const {
 }
 
 // `reader`: the place of the line that reads it, for people; "": nobody does.
-void Supplier::create(const ShardValuePtr& value, const Layout& layout,
-                      const std::string& reader, LineContext& at) {
+void Materializer::create(const ShardValuePtr& value, const Layout& layout,
+                          const std::string& reader, LineContext& at) {
   const std::shared_ptr<UnwrittenLine> held = value->held;
   Line line;
   GT_CHECK(parse_line(held->text, line).ok());
@@ -180,11 +181,11 @@ void Supplier::create(const ShardValuePtr& value, const Layout& layout,
                 config_.machine().memory_bandwidth);
 }
 
-void Supplier::create_default(const ShardValuePtr& value, LineContext& at) {
+void Materializer::create_default(const ShardValuePtr& value, LineContext& at) {
   create(value, made_by_default(value), at.place, at);
 }
 
-void Supplier::create_unread(const ShardValuePtr& value, LineContext& at) {
+void Materializer::create_unread(const ShardValuePtr& value, LineContext& at) {
   if (value->held == nullptr || !value->held->may_fail) return;
   Layout layout = made_by_default(value);
   if (!value->held->pin && value->is_source) {
@@ -197,7 +198,7 @@ void Supplier::create_unread(const ShardValuePtr& value, LineContext& at) {
 // ---- what nobody reads ------------------------------------------------------
 
 // An unwritten line that was to read it was written, or is not needed.
-void Supplier::stop_reading(const ShardValuePtr& value, LineContext& at) {
+void Materializer::stop_reading(const ShardValuePtr& value, LineContext& at) {
   --value->held_readers;
   if (value->held_readers > 0 || !value->names.empty()) return;
   create_unread(value, at);
@@ -205,7 +206,7 @@ void Supplier::stop_reading(const ShardValuePtr& value, LineContext& at) {
 }
 
 // It has no names and no readers left.
-void Supplier::let_go(const ShardValuePtr& value, LineContext& at) {
+void Materializer::let_go(const ShardValuePtr& value, LineContext& at) {
   if (value->held != nullptr) {
     for (const ShardValuePtr& operand : value->held->operands) {
       if (operand != nullptr) stop_reading(operand, at);
@@ -219,7 +220,7 @@ void Supplier::let_go(const ShardValuePtr& value, LineContext& at) {
   value->copies.clear();
 }
 
-void Supplier::unbind(const std::string& name, LineContext& at) {
+void Materializer::unbind(const std::string& name, LineContext& at) {
   const ShardValuePtr value = values_.unbind(name);
   if (value == nullptr || !value->names.empty() || value->held_readers > 0) {
     return;
@@ -227,7 +228,7 @@ void Supplier::unbind(const std::string& name, LineContext& at) {
   let_go(value, at);
 }
 
-void Supplier::keep_for_readers(const std::string& name, LineContext& at) {
+void Materializer::keep_for_readers(const std::string& name, LineContext& at) {
   const ShardValuePtr value = values_.find(name);
   if (value == nullptr || value->names.size() > 1) return;
   if (value->held_readers == 0) create_unread(value, at);
