@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace gt {
@@ -20,6 +21,13 @@ class Slab {
   Slab() = default;
   Slab(const Slab&) = delete;
   Slab& operator=(const Slab&) = delete;
+  Slab(Slab&& other) noexcept { *this = std::move(other); }
+  Slab& operator=(Slab&& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(blocks_, other.blocks_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
   ~Slab() {
     for (T* block : blocks_) {
       std::destroy_n(block, kBlock);

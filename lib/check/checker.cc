@@ -14,40 +14,43 @@
 
 namespace gt {
 
-bool Checker::holds(const Checked& entry, uint64_t version) {
-  return entry.mesh_version == version &&
+bool Checker::holds(const Checked& entry) const {
+  return entry.mesh_version == meshes_.version() &&
          std::all_of(entry.reads.begin(), entry.reads.end(),
-                     [](const Checked::Use& use) {
-                       return use.slot->content == use.content;
+                     [this](const Checked::Use& use) {
+                       return registers_[use.name].stamp == use.stamp;
                      });
+}
+
+Checker::Checked* Checker::find(const Known& known) const {
+  for (const auto& variant : known.variants) {
+    if (holds(*variant)) return variant.get();
+  }
+  return nullptr;
 }
 
 const Checker::Checked& Checker::take(std::string_view text) {
   const uint64_t hash = hash_bytes(text);
   Known* known = known_.find(hash, text);
   if (known != nullptr) {
-    for (const auto& variant : known->variants) {
-      if (!holds(*variant, meshes_.version())) continue;
-      apply(*variant);
-      variant->is_new = false;
-      return *variant;
+    if (Checked* entry = find(*known)) {
+      apply(*entry);
+      entry->is_new = false;
+      return *entry;
     }
   }
   if (registers_.is_large()) {
-    known_.for_each([](Known* entry) { delete entry; });
-    known_.forget();
+    known_.clear();
     known = nullptr;
     registers_.forget_dead();
   }
+  registers_.begin_line();
   entry_ = Checked{};
   entry_.text = text;
   check(entry_);
   entry_.mesh_version = meshes_.version();
   apply(entry_);
-  // A line is kept when it comes for the second time.
-  if (text.size() <= kMaxText && !entry_.once && seen_.before(hash)) {
-    keep(hash, known);
-  }
+  if (!entry_.once && known_.wants(hash, text)) keep(hash, known);
   return entry_;
 }
 
@@ -66,21 +69,22 @@ void Checker::keep(uint64_t hash, Known* known) {
 
 void Checker::apply(const Checked& entry) {
   if (footprint_ != nullptr) {
-    for (const Checked::Use& use : entry.reads) footprint_->read(use.slot);
+    for (const Checked::Use& use : entry.reads) footprint_->read(use.name);
     for (const Checked::Write& write : entry.writes) {
-      footprint_->gain(registers_.parts(write.content), write.ranks);
+      footprint_->gain(registers_.parts(write.stamp.type), write.ranks);
     }
     for (const Checked::Write& write : entry.writes) {
-      footprint_->lose(registers_.parts(write.slot->content), write.ranks);
-      registers_.set(write.slot, write.content);
+      footprint_->lose(registers_.parts(registers_.content(write.name)),
+                       write.ranks);
+      registers_.set(write.name, write.stamp.type);
     }
     if (!entry.transfers.empty()) {
-      footprint_->send(entry.writes[0].slot, entry.transfers);
+      footprint_->send(entry.writes[0].name, entry.transfers);
     }
     return;
   }
   for (const Checked::Write& write : entry.writes) {
-    registers_.set(write.slot, write.content);
+    registers_.set(write.name, write.stamp.type);
   }
 }
 
@@ -191,6 +195,13 @@ void Checker::check_instruction(Reading& in, Statement statement,
 
 // ---- names ------------------------------------------------------------------
 
+SymbolId Checker::note_read(std::string_view name, Checked& entry) {
+  const SymbolId id = registers_.obtain(name);
+  if (!registers_[id].is_live()) registers_.set(id, kNoType);
+  entry.reads.push_back({id, registers_[id].stamp});
+  return id;
+}
+
 bool Checker::read_operands(Reading& in, const LineRanks* where,
                             Checked& entry) {
   in.values.assign(in.line.operands.size(), std::nullopt);
@@ -200,11 +211,10 @@ bool Checker::read_operands(Reading& in, const LineRanks* where,
   for (size_t o = 0; o < in.line.operands.size(); ++o) {
     const Operand& operand = in.line.operands[o];
     if (!is_name(operand)) continue;
-    CheckRegisters::Slot* slot = registers_.slot(operand.text);
-    entry.reads.push_back({slot, slot->content});
+    const SymbolId name = note_read(operand.text, entry);
     const auto& ranks =
         where == nullptr ? none : ranks_read(in.line, *where, o);
-    in.values[o] = registers_.read(*slot, ranks, in.names);
+    in.values[o] = registers_.read(name, ranks, in.names);
     in.operands[o] = in.values[o].has_value() ? &*in.values[o] : &unknown;
     if (in.values[o].has_value()) continue;
     fail_unbound(operand, ranks, entry);
@@ -224,13 +234,12 @@ void Checker::fail_unbound(const Operand& operand,
 void Checker::find_target(Reading& in, const LineRanks* where, Checked& entry) {
   const std::string_view* note = in.line.note("grad");
   if (note == nullptr || in.line.results.empty()) return;
-  CheckRegisters::Slot* slot = registers_.slot(unquote(*note));
-  entry.reads.push_back({slot, slot->content});
+  const SymbolId name = note_read(unquote(*note), entry);
   const Ranks ranks = where == nullptr ? Ranks{} : ascending(where->ranks);
-  for (const ShardedValue& part : registers_.parts(slot->content)) {
+  for (const ShardedValue& part : registers_.parts(registers_.content(name))) {
     // On other ranks, or in parts that were bound apart, it is cut otherwise.
     if (ascending(part.ranks) == ranks) {
-      in.target = registers_.read(*slot, ranks, in.names);
+      in.target = registers_.read(name, ranks, in.names);
     }
   }
 }
@@ -241,7 +250,7 @@ void Checker::release(const Reading& in, const LineRanks* where,
     const Operand& operand = in.line.operands[o];
     if (operand.kind == Operand::Kind::kGlob) {
       entry.once = true;
-      registers_.release(operand.text, [this](CheckRegisters::Content held) {
+      registers_.release(operand.text, [this](Content held) {
         if (footprint_ == nullptr) return;
         for (const ShardedValue& part : registers_.parts(held)) {
           footprint_->lose({part}, part.ranks);
@@ -249,16 +258,15 @@ void Checker::release(const Reading& in, const LineRanks* where,
       });
     }
     if (!is_name(operand)) continue;
-    CheckRegisters::Slot* slot = registers_.slot(operand.text);
+    const SymbolId name = note_read(operand.text, entry);
     const std::vector<int64_t> none;
     const auto& ranks = where == nullptr ? none : where->operands[o];
-    entry.reads.push_back({slot, slot->content});
     const bool counts = where != nullptr || in.names.mesh() != nullptr;
-    if (counts && !registers_.read(*slot, ranks, in.names)) {
+    if (counts && !registers_.read(name, ranks, in.names)) {
       fail_unbound(operand, ranks, entry);
     }
-    entry.writes.push_back(
-        {{slot, registers_.without(slot->content, ranks)}, ranks});
+    const Content rest = registers_.without(registers_.content(name), ranks);
+    entry.writes.push_back({{name, {rest, 0}}, ranks});
   }
 }
 
@@ -284,29 +292,29 @@ void Checker::write_results(const Reading& in,
                !name.ranks.empty() && ranks.ok()) {
       value.ranks = ranks.value();
     }
-    CheckRegisters::Slot* slot = registers_.slot(name.text);
-    CheckRegisters::Content before = slot->content;
+    const SymbolId id = note_read(name.text, entry);
+    Content before = registers_.content(id);
     // A name may stand twice among the results; the last one stays.
     for (const Checked::Write& use : entry.writes) {
-      if (use.slot == slot) before = use.content;
+      if (use.name == id) before = use.stamp.type;
     }
-    entry.reads.push_back({slot, slot->content});
-    const CheckRegisters::Content after =
+    const Content after =
         spreads_own_value(in)
             ? registers_.with_copy(before, in.operands[0]->ranks, value,
                                    in.names)
             : registers_.with(before, value);
-    entry.writes.push_back({{slot, after}, value.ranks});
+    entry.writes.push_back({{id, {after, 0}}, value.ranks});
   }
 }
 
 void Checker::declare(std::string_view name, const ShardedValue& value) {
-  CheckRegisters::Slot* slot = registers_.slot(name);
-  registers_.set(slot, registers_.with(slot->content, value));
+  const SymbolId id = registers_.obtain(name);
+  registers_.set(id, registers_.with(registers_.content(id), value));
 }
 
 const ShardedValue* Checker::value_of(std::string_view name) {
-  const auto& parts = registers_.parts(registers_.slot(name)->content);
+  const auto& parts =
+      registers_.parts(registers_.content(registers_.obtain(name)));
   return parts.empty() ? nullptr : parts.data();
 }
 

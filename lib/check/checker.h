@@ -9,11 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cache.h"
-#include "base/seen.h"
 #include "check/footprint.h"
 #include "check/registers.h"
 #include "check/words.h"
+#include "program/line_cache.h"
 #include "spmd/mesh.h"
 
 namespace gt {
@@ -26,7 +25,7 @@ class Checker {
 
   // A line as it is checked: its text with the inferred notes, what is wrong.
   struct Checked {
-    std::string text;   // the key, as it came
+    std::string text;   // as it came
     std::string noted;  // to write
     std::string op;
     std::string at;     // its #at=, where it was written
@@ -39,8 +38,8 @@ class Checker {
     bool is_new = true;  // not looked up
 
     struct Use {
-      CheckRegisters::Slot* slot;
-      CheckRegisters::Content content;
+      SymbolId name;
+      Stamp stamp;  // as it was read, or is to be
     };
     struct Write : Use {
       std::vector<int64_t> ranks;  // where the line binds or frees
@@ -65,7 +64,6 @@ class Checker {
   }
 
  private:
-  static constexpr size_t kMaxText = 4096;
   static constexpr size_t kMaxVariants = 8;
 
   // A line that comes again, as it was checked over other contents.
@@ -84,7 +82,8 @@ class Checker {
     std::optional<ShardedValue> target;               // what #grad= names
   };
 
-  static bool holds(const Checked& entry, uint64_t version);
+  Checked* find(const Known& known) const;
+  bool holds(const Checked& entry) const;
   void keep(uint64_t hash, Known* known);
   void apply(const Checked& entry);
   static void find_transfers(const Reading& in, const LineRanks& where,
@@ -92,6 +91,8 @@ class Checker {
   void check(Checked& entry);
   void note_axes(const Reading& in);
   void check_instruction(Reading& in, Statement statement, Checked& entry);
+  // The name, which the line's meaning depends on.
+  SymbolId note_read(std::string_view name, Checked& entry);
   bool read_operands(Reading& in, const LineRanks* where, Checked& entry);
   static void fail_unbound(const Operand& operand,
                            const std::vector<int64_t>& ranks, Checked& entry);
@@ -112,8 +113,7 @@ class Checker {
   Meshes meshes_;
   std::set<std::string> axes_;
   CheckRegisters registers_;
-  Cache<Known> known_{size_t{1} << 12};
-  Seen seen_;
+  LineCache<Known> known_{size_t{1} << 12};
   Checked entry_;
 };
 

@@ -36,7 +36,7 @@ void Footprint::lose(const std::vector<ShardedValue>& parts,
   });
 }
 
-void Footprint::send(const Slot* to, const std::vector<Transfer>& transfers) {
+void Footprint::send(SymbolId to, const std::vector<Transfer>& transfers) {
   for (const Transfer& t : transfers) {
     Edge& edge = edges_[{t.from, t.to}];
     edge.flying += t.bytes;
@@ -48,8 +48,8 @@ void Footprint::send(const Slot* to, const std::vector<Transfer>& transfers) {
   waiting.insert(waiting.end(), transfers.begin(), transfers.end());
 }
 
-void Footprint::arrive(const Slot* slot) {
-  const auto it = on_their_way_.find(slot);
+void Footprint::arrive(SymbolId name) {
+  const auto it = on_their_way_.find(name);
   if (it == on_their_way_.end()) return;
   for (const Transfer& t : it->second) {
     edges_[{t.from, t.to}].flying -= t.bytes;

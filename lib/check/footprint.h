@@ -25,16 +25,14 @@ struct Transfer {
 
 class Footprint {
  public:
-  using Slot = CheckRegisters::Slot;
-
   // On the ranks where a line runs a name gets these, or loses them. What a
   // line binds comes before all that it replaces.
   void gain(const std::vector<ShardedValue>& parts, const Ranks& ranks);
   void lose(const std::vector<ShardedValue>& parts, const Ranks& ranks);
   // A copy into the name is on its way until a line reads the name.
-  void send(const Slot* to, const std::vector<Transfer>& transfers);
-  void read(const Slot* slot) {
-    if (!on_their_way_.empty()) arrive(slot);
+  void send(SymbolId to, const std::vector<Transfer>& transfers);
+  void read(SymbolId name) {
+    if (!on_their_way_.empty()) arrive(name);
   }
 
   // "ranks 0-3: 4608 bytes at most", "0 to 2: 3 copies, ...", a line each.
@@ -47,11 +45,11 @@ class Footprint {
     uint64_t copies = 0;
     uint64_t bytes = 0;
   };
-  void arrive(const Slot* slot);
+  void arrive(SymbolId name);
 
   HeldBytes ranks_;
   std::map<std::pair<int64_t, int64_t>, Edge> edges_;
-  std::unordered_map<const Slot*, std::vector<Transfer>> on_their_way_;
+  std::unordered_map<SymbolId, std::vector<Transfer>> on_their_way_;  // to it
 };
 
 }  // namespace gt

@@ -1,8 +1,11 @@
 #include "check/registers.h"
 
 #include <algorithm>
-#include <map>
+#include <string>
+#include <unordered_set>
+#include <utility>
 
+#include "base/hash.h"
 #include "spmd/rank_set.h"
 
 namespace gt {
@@ -66,39 +69,21 @@ ShardedValue kept(const ShardedValue& value,
 
 }  // namespace
 
-std::vector<std::unique_ptr<std::vector<ShardedValue>>>
-CheckRegisters::first() {
-  std::vector<std::unique_ptr<std::vector<ShardedValue>>> contents;
-  contents.push_back(std::make_unique<std::vector<ShardedValue>>());
-  return contents;
-}
-
-CheckRegisters::Slot* CheckRegisters::slot(std::string_view name) {
-  if (const auto it = slots_.find(name); it != slots_.end()) {
-    return &it->second;
-  }
-  return &slots_.emplace(name, Slot{}).first->second;
-}
-
-CheckRegisters::Content CheckRegisters::intern(
-    std::vector<ShardedValue> parts) {
-  if (parts.empty()) return 0;
+size_t CheckRegisters::Hash::operator()(
+    const std::vector<ShardedValue>& parts) const {
   std::string text;
   for (const ShardedValue& part : parts) append_bytes(text, part);
-  const auto [it, fresh] = by_text_.try_emplace(
-      std::move(text), static_cast<Content>(contents_.size()));
-  if (fresh) {
-    contents_.push_back(
-        std::make_unique<std::vector<ShardedValue>>(std::move(parts)));
-  }
-  return it->second;
+  return hash_bytes(text);
 }
 
-CheckRegisters::Content CheckRegisters::with(Content content,
-                                             const ShardedValue& value) {
+Content CheckRegisters::intern(std::vector<ShardedValue> parts) {
+  return parts.empty() ? kNoType : contents_.id(std::move(parts));
+}
+
+Content CheckRegisters::with(Content content, const ShardedValue& value) {
   std::vector<ShardedValue> parts;
   const Content rest = without(content, value.ranks);
-  parts = *contents_[rest];
+  parts = contents_[rest];
   parts.push_back(value);
   return intern(std::move(parts));
 }
@@ -136,10 +121,11 @@ ShardedValue spread(const ShardedValue& part, const ShardedValue& copy,
 
 }  // namespace
 
-CheckRegisters::Content CheckRegisters::with_copy(
-    Content content, const std::vector<int64_t>& from, const ShardedValue& copy,
-    const AxisNames& names) {
-  for (const ShardedValue& part : *contents_[content]) {
+Content CheckRegisters::with_copy(Content content,
+                                  const std::vector<int64_t>& from,
+                                  const ShardedValue& copy,
+                                  const AxisNames& names) {
+  for (const ShardedValue& part : contents_[content]) {
     const Ranks ranks = ascending(part.ranks);
     if (!includes(ranks, ascending(from)) || !is_whole(part, names)) continue;
     const bool apart = common(ranks, ascending(copy.ranks)).empty();
@@ -150,10 +136,10 @@ CheckRegisters::Content CheckRegisters::with_copy(
   return with(content, copy);
 }
 
-CheckRegisters::Content CheckRegisters::without(
-    Content content, const std::vector<int64_t>& ranks) {
+Content CheckRegisters::without(Content content,
+                                const std::vector<int64_t>& ranks) {
   std::vector<ShardedValue> left;
-  for (const ShardedValue& part : *contents_[content]) {
+  for (const ShardedValue& part : contents_[content]) {
     if (part.ranks == ranks) continue;
     std::vector<int64_t> stay;
     for (const int64_t rank : part.ranks) {
@@ -170,20 +156,17 @@ CheckRegisters::Content CheckRegisters::without(
 
 void CheckRegisters::release(std::string_view glob,
                              const std::function<void(Content)>& leaves) {
-  for (auto& [name, slot] : slots_) {
-    if (slot.content == 0 || !glob_matches(glob, name)) continue;
-    leaves(slot.content);
-    set(&slot, 0);
+  for (SymbolId id = 0; id < size(); ++id) {
+    if (content(id) == kNoType || !glob_matches(glob, name_of(id))) continue;
+    leaves(content(id));
+    set(id, kNoType);
   }
 }
 
 void CheckRegisters::forget_dead() {
-  std::erase_if(slots_,
-                [](const auto& item) { return item.second.content == 0; });
-  const auto old = std::move(contents_);
-  contents_ = first();
-  by_text_.clear();
-  for (auto& [name, slot] : slots_) slot.content = intern(*old[slot.content]);
+  std::unordered_set<Content> held;
+  for (SymbolId id = 0; id < size(); ++id) held.insert(content(id));
+  contents_.keep_only([&](Content content) { return held.count(content) > 0; });
   most_ = std::max(kContents, 2 * contents_.size());
 }
 

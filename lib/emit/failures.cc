@@ -31,33 +31,31 @@ bool Failures::takes_failure(const LineState& state, size_t result) const {
 
 void Failures::fail_results(LineState& state, const std::string& message,
                             std::string& out) {
+  const auto why = std::make_shared<const std::string>(message);
   for (size_t i = 0; i < state.line.results.size(); ++i) {
     if (!takes_failure(state, i)) continue;
     const Name& r = state.line.results[i];
-    bind(r, message, state.origin, out);
-    out += with_ranks(r.text, r.ranks) + " = fail " + quote(message);
+    bind(r, why, state.origin, out);
+    out += full_name(r.text, r.ranks) + " = fail " + quote(message);
     writer_.write_tail(state, out);
     state.line.remark = {};  // stands on the first of them
     ledger_.write_idle_frees(out);
   }
 }
 
-void Failures::bind(const Name& name, const std::string& message, Origin origin,
+void Failures::bind(const Name& name, const FailureText& why, Origin origin,
                     std::string& out) {
   seeds_.let_go(name.text, name.ranks);
   SymbolId id;
   if (name.ranks.empty()) {
-    id = ledger_.symbols.intern(name.text);
+    id = ledger_.obtain(name.text);
     ledger_.release(id, origin, out);
   } else {
     const Ranks ranks = ascending(parse_ranks(name.ranks).value());
-    ledger_.release_piece(name.text, ranks, origin, out);
-    id = ledger_.symbols.intern_piece(name.text, ranks);
+    ledger_.unbind(name.text, ranks, origin, out);
+    id = ledger_.obtain(name.text, ranks);
   }
-  Symbol& s = ledger_.symbols[id];
-  s.failed = true;
-  s.message = message;
-  s.bound = origin;
+  ledger_.fail(id, why, origin);
 }
 
 namespace {
@@ -102,7 +100,7 @@ void Failures::write_output(const LineState& state, const std::string& message,
       ledger_.find_pieces(name, ascending(parse_ranks(ranks).value()))
           .pieces.empty();
   const std::string stand_in = itself ? name : ledger_.fresh_name(name);
-  const std::string there = with_ranks(stand_in, ranks);
+  const std::string there = full_name(stand_in, ranks);
   out += there + " = fail " + quote(message) + "\n" + std::string(line.op) +
          " " + there;
   if (saves) {

@@ -26,7 +26,7 @@ class Failures {
   void fail_results(LineState& state, const std::string& message,
                     std::string& out);
   // Binds a name to a failure; what must stand before that goes to `out`.
-  void bind(const Name& name, const std::string& message, Origin origin,
+  void bind(const Name& name, const FailureText& why, Origin origin,
             std::string& out);
 
  private:

@@ -27,15 +27,14 @@ void Frees::add(std::string_view name, const Ranks& ranks, std::string text,
 
 void Frees::add_glob(std::string_view glob, List& list) const {
   std::vector<std::string_view> names;
-  for (const std::string_view name : ledger_.symbols.bound_names()) {
+  for (const std::string_view name : ledger_.symbols.names_of_users()) {
     if (glob_matches(glob, without_ranks(name))) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   for (const std::string_view name : names) {
     const SymbolId id = ledger_.symbols.find(name);
-    const Ranks& ranks = ledger_.symbols[id].ranks;
-    if (!ranks.empty()) {
-      add(without_ranks(name), ranks, to_string(ranks), list);
+    if (const Shared<Ranks>& ranks = ledger_.symbols[id].ranks; ranks) {
+      add(without_ranks(name), *ranks, to_string(*ranks), list);
     } else {
       add(id, list);
     }
@@ -60,9 +59,9 @@ Status Frees::collect(const Line& line, List& list) const {
     }
     const SymbolId id = o.kind == Operand::Kind::kName
                             ? ledger_.symbols.find(o.text)
-                            : SymbolId{kNil};
-    if (id == kNil || !ledger_.symbols[id].is_bound()) {
-      return unknown_name(line, i, o.text, ledger_.symbols.bound_names());
+                            : kNoSymbol;
+    if (id == kNoSymbol) {
+      return unknown_name(line, i, o.text, ledger_.symbols.names_of_users());
     }
     add(id, list);
   }
@@ -83,13 +82,12 @@ Status Frees::run(const LineState& state, std::string& out) {
   // A glob may match both, which no line mixes.
   std::string names, piece_names;
   for (const SymbolId id : list.unplaced) {
-    names += " " + ledger_.symbols[id].text;
-    ledger_.release(id, state.origin, out);
-    ledger_.symbols.note_unbound(ledger_.tape.next_serial());
+    names.append(" ").append(ledger_.symbols.name_of(id));
+    ledger_.unbind(id, state.origin, out);
   }
   for (const Freed& freed : list.placed) {
-    piece_names += " " + with_ranks(freed.name, freed.text);
-    ledger_.release_piece(freed.name, freed.ranks, state.origin, out);
+    piece_names += " " + full_name(freed.name, freed.text);
+    ledger_.unbind(freed.name, freed.ranks, state.origin, out);
   }
   for (const std::string& freed : {names, piece_names}) {
     if (freed.empty()) continue;
@@ -110,17 +108,14 @@ bool Frees::run_plain(const Pattern& pattern, Origin origin, std::string& out) {
   known_.clear();
   for (const Pattern::Name& name : pattern.names()) {
     const SymbolId id = ledger_.symbols.find(name.text);
-    if (id == kNil || !ledger_.symbols[id].is_bound()) return false;
+    if (id == kNoSymbol) return false;
     if (name.base == Seeds::kName || has_ranks(name) != pattern.is_placed() ||
         std::find(known_.begin(), known_.end(), id) != known_.end()) {
       return false;
     }
     known_.push_back(id);
   }
-  for (const SymbolId id : known_) {
-    ledger_.release(id, origin, out);
-    ledger_.symbols.note_unbound(ledger_.tape.next_serial());
-  }
+  for (const SymbolId id : known_) ledger_.unbind(id, origin, out);
   return true;
 }
 

@@ -31,9 +31,9 @@ Status find_ranks(LineState& state) {
     }
     const Operand& target = line.operands[r + 1];
     return Error{"grad: the gradient of " +
-                     with_ranks(target.text, target.ranks) +
+                     full_name(target.text, target.ranks) +
                      " lives where that does; write " +
-                     with_ranks(name.text, target.ranks),
+                     full_name(name.text, target.ranks),
                  name.column};
   }
   return ok_status();
@@ -85,7 +85,7 @@ Status Gradient::write(LineState& state, std::string* tape,
   if (Status s = check(state, targets, program, lost); !s.ok()) return s;
   if (tape != nullptr) {
     const Operand& loss = state.line.operands[0];
-    *tape += "# history behind " + with_ranks(loss.text, loss.ranks) + " at " +
+    *tape += "# history behind " + full_name(loss.text, loss.ranks) + " at " +
              parts_.messages.place_of(state.origin) + ": " +
              std::to_string(program.history.size()) + " lines\n";
     const std::vector<NodeId> oldest_first(program.history.rbegin(),
@@ -138,12 +138,12 @@ Status Gradient::find_targets(LineState& state,
 
 Status Gradient::check_target(const LineState& state, size_t operand,
                               const GradientTarget& target) const {
-  const TypeIds& types = parts_.ledger.types;
+  const ValueTypes& types = parts_.ledger.types;
   const Operand& o = state.line.operands[operand];
   for (const ValueOnRanks& part : target.parts) {
     const TypeId type = parts_.ledger.tape.type(part.value);
     const std::string what =
-        with_ranks(o.text, o.ranks) + " " + types.describe(type);
+        full_name(o.text, o.ranks) + " " + types.describe(type);
     if (!is_float(types[type].dtype)) {
       return Error{"grad: " + what + " holds no floats", o.column};
     }
@@ -168,7 +168,7 @@ bool holds_ranks(const Ledger& ledger, const GradientOperand& operand,
   if (ranks.empty()) return true;
   const Symbol& s = ledger.symbols[ledger.reading_name(operand.id)];
   const std::string& wanted = operand.ranks.empty() ? ranks : operand.ranks;
-  return includes(s.ranks, ascending(parse_ranks(wanted).value()));
+  return includes(*s.ranks, ascending(parse_ranks(wanted).value()));
 }
 
 }  // namespace

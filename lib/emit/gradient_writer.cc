@@ -140,10 +140,10 @@ class GradientWriter {
       is_bound_[static_cast<size_t>(target)] = true;
       const Name& name = line_.results[static_cast<size_t>(target)];
       if (name.ranks.empty()) {
-        ledger_.bind(ledger_.symbols.intern(name.text), v, origin_, before);
+        ledger_.bind(ledger_.obtain(name.text), v, origin_, before);
         return std::string(name.text);
       }
-      ledger_.bind_piece(name.text, ranks, v, false, origin_, before);
+      ledger_.bind(name.text, ranks, v, false, origin_, before);
       return std::string(name.text);
     }
     std::string& name = names_[whole];
@@ -151,7 +151,7 @@ class GradientWriter {
     if (ranks.empty()) {
       ledger_.hold_internal(v, name, origin_);
     } else {
-      ledger_.bind_piece(name, ranks, v, true, origin_, before);
+      ledger_.bind(name, ranks, v, true, origin_, before);
     }
     return name;
   }
@@ -197,7 +197,7 @@ class GradientWriter {
       const std::string name = name_result(h, before);
       if (first.empty()) first = name;
       notes += target_notes(h);
-      head += with_ranks(name, line.ranks) + " ";
+      head += full_name(name, line.ranks) + " ";
     }
     const std::string end = enter_mesh(ledger_, line, first, before);
     out_ += before + head + "= " + tail;
@@ -237,7 +237,7 @@ class GradientWriter {
     out_ += before;
     for (const auto& [ranks, tail] : parts) {
       const bool zeros = tail.starts_with("zeros");
-      out_ += with_ranks(name, ranks) + " = " + tail;
+      out_ += full_name(name, ranks) + " = " + tail;
       notes_.end_line(
           notes + (zeros ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
               target_notes(h),
@@ -335,14 +335,14 @@ class GradientWriter {
                 size_t t) {
     std::string before;
     if (name.ranks.empty()) {
-      ledger_.bind(ledger_.symbols.intern(name.text), v, origin_, before);
+      ledger_.bind(ledger_.obtain(name.text), v, origin_, before);
     } else {
       const Ranks ranks = ledger_.types.ranks(ledger_.tape.type(v));
-      ledger_.bind_piece(name.text, ranks, v, false, origin_, before);
+      ledger_.bind(name.text, ranks, v, false, origin_, before);
     }
     out_ += before;
     for (const auto& [ranks, text] : lines) {
-      out_ += with_ranks(name.text, ranks) + " = " + text;
+      out_ += full_name(name.text, ranks) + " = " + text;
       notes_.end_line(" #bwd" + grad_note(t) + notes_.take(), out_);
     }
     is_bound_[t] = true;

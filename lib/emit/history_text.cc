@@ -13,8 +13,8 @@ void append_history(const Ledger& ledger, const Messages& messages,
     std::string reads;
     for (const ValueId v : n.needed) {
       const SymbolId name = ledger.reading_name(v);
-      reads +=
-          " " + (name == kNil ? std::string("?") : ledger.symbols[name].text);
+      reads.append(" ").append(name == kNil ? "?"
+                                            : ledger.symbols.name_of(name));
     }
     out += n.form->shown + "  # " + messages.place_of(n.origin) + " " + type +
            (reads.empty() ? "" : " reads" + reads) + "\n";

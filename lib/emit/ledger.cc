@@ -3,18 +3,43 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace gt {
 
-// Unbinds a name. If a history needs the value's data, an alias keeps it.
-void Ledger::release(SymbolId id, Origin origin, std::string& before) {
+// ---- names ------------------------------------------------------------------
+
+SymbolId Ledger::named(SymbolId id) {
   Symbol& s = symbols[id];
-  const ValueId old = s.value;
+  if (s.since == Symbol::kJustNow) s.since = tape.next_serial();
+  return id;
+}
+
+void Ledger::set(SymbolId id, ValueId value, Origin origin) {
+  Symbol& s = symbols[id];
+  if (s.ranks && !s.is_live()) symbols.add_part(id);
+  s.value = value;
+  s.bound = origin;
+}
+
+void Ledger::clear(SymbolId id) {
+  Symbol& s = symbols[id];
+  if (s.ranks) symbols.drop_part(id);
+  if (s.failed) symbols.forget_failure(id);
   s.value = kNil;
   s.failed = false;
-  if (!s.ranks.empty()) symbols.drop_piece(id);
-  const Ranks ranks = std::move(s.ranks);
-  s.ranks.clear();
+}
+
+void Ledger::fail(SymbolId id, FailureText why, Origin origin) {
+  set(id, kNil, origin);
+  symbols[id].failed = true;
+  symbols.note_failure(id, std::move(why));
+}
+
+// Unbinds a name. If a history needs the value's data, an alias keeps it.
+void Ledger::release(SymbolId id, Origin origin, std::string& before) {
+  const ValueId old = symbols[id].value;
+  clear(id);
   if (old == kNil) return;
   Lost why = rebound(id, origin, old);
   if (tape.is_internal(old)) {
@@ -28,11 +53,19 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
       !tape.is_needed(old)) {
     return;
   }
-  const SymbolId alias = intern_internal(ranks, symbols[id].text);
+  const SymbolId alias = keep_alias(id, old, origin, before);
   tape.hold(old, alias, true);
-  symbols[alias].value = old;
-  symbols[alias].bound = origin;
-  before += symbols[alias].text + " = copy " + symbols[id].text + "\n";
+}
+
+// Writes a copy of what the name holds, or has just held, under a name of ours.
+SymbolId Ledger::keep_alias(SymbolId id, ValueId value, Origin origin,
+                            std::string& before) {
+  const SymbolId alias =
+      obtain_internal(symbols[id].ranks, symbols.name_of(id));
+  set(alias, value, origin);
+  before.append(symbols.name_of(alias)).append(" = copy ");
+  before.append(symbols.name_of(id)).append("\n");
+  return alias;
 }
 
 // How the name was bound again that holds `value`.
@@ -51,66 +84,54 @@ void Ledger::bind(SymbolId id, ValueId value, Origin origin,
                   std::string& before) {
   release(id, origin, before);
   tape.hold(value, id, false);
-  symbols[id].value = value;
-  symbols[id].bound = origin;
+  set(id, value, origin);
 }
 
-// ---- names with ranks
-// --------------------------------------------------------
+void Ledger::unbind(SymbolId id, Origin origin, std::string& before) {
+  release(id, origin, before);
+  symbols.release(id);
+}
 
-void Ledger::release_piece(std::string_view name, const Ranks& ranks,
-                           Origin origin, std::string& before) {
-  const std::vector<SymbolId> pieces = symbols.pieces(name);
-  for (const SymbolId id : pieces) {
-    const Ranks rest = without(symbols[id].ranks, ranks);
+// ---- names with ranks -------------------------------------------------------
+
+void Ledger::unbind(std::string_view name, const Ranks& ranks, Origin origin,
+                    std::string& before) {
+  symbols.carve(name, ranks, [&](SymbolId id, const Ranks& rest) {
     if (rest.empty()) {
-      release(id, origin, before);
-      symbols.note_unbound(tape.next_serial());
-    } else if (rest.size() < symbols[id].ranks.size()) {
-      shrink(id, rest, origin, before);
+      unbind(id, origin, before);
+    } else {
+      narrow(id, rest, origin, before);
     }
-  }
+  });
 }
 
 // The value stays what it was, a target included, but its name means it on the
 // rest alone.
-void Ledger::shrink(SymbolId id, const Ranks& rest, Origin origin,
+void Ledger::narrow(SymbolId id, const Ranks& rest, Origin origin,
                     std::string& before) {
-  const ValueId value = symbols[id].value;
-  const bool failed = symbols[id].failed;
-  if (value != kNil) {
-    if (!emitted && tape.alias(value) == kNil && !tape.is_internal(value) &&
-        tape.is_needed(value)) {
-      const SymbolId alias =
-          intern_internal(symbols[id].ranks, symbols[id].text);
-      symbols[alias].value = value;
-      symbols[alias].bound = origin;
-      tape.hold_alias(value, alias);
-      before += symbols[alias].text + " = copy " + symbols[id].text + "\n";
+  const Symbol whole = symbols[id];
+  const FailureText failure = symbols.failure_of(id);
+  if (whole.value != kNil) {
+    if (!emitted && tape.alias(whole.value) == kNil &&
+        !tape.is_internal(whole.value) && tape.is_needed(whole.value)) {
+      tape.hold_alias(whole.value, keep_alias(id, whole.value, origin, before));
     }
-    tape.note_gone(value, rebound(id, origin, value));
+    tape.note_gone(whole.value, rebound(id, origin, whole.value));
   }
-  const std::string name(without_ranks(symbols[id].text));
-  symbols.drop_piece(id);
-  symbols[id].value = kNil;
-  symbols[id].failed = false;
-  symbols[id].ranks.clear();
-  const SymbolId narrow = symbols.intern_piece(name, rest);
-  symbols[narrow].value = value;
-  symbols[narrow].failed = failed;
-  symbols[narrow].message = symbols[id].message;
-  symbols[narrow].bound = symbols[id].bound;
-  if (value != kNil) tape.rename(value, narrow);
+  clear(id);
+  symbols.release(id);
+  const SymbolId part = obtain(without_ranks(symbols.name_of(id)), rest);
+  if (whole.failed) return fail(part, failure, whole.bound);
+  set(part, whole.value, whole.bound);
+  tape.rename(whole.value, part);
 }
 
-SymbolId Ledger::bind_piece(std::string_view name, const Ranks& ranks,
-                            ValueId value, bool internal, Origin origin,
-                            std::string& before) {
-  release_piece(name, ranks, origin, before);
-  const SymbolId id = symbols.intern_piece(name, ranks);
+SymbolId Ledger::bind(std::string_view name, const Ranks& ranks, ValueId value,
+                      bool internal, Origin origin, std::string& before) {
+  unbind(name, ranks, origin, before);
+  const SymbolId id = obtain(name, ranks);
   tape.hold(value, id, internal);
-  symbols[id].value = value;
-  symbols[id].bound = origin;
+  set(id, value, origin);
   return id;
 }
 
@@ -118,8 +139,8 @@ Ledger::PieceReads Ledger::find_pieces(std::string_view name,
                                        const Ranks& ranks) const {
   PieceReads reads;
   reads.missing = ranks;
-  for (const SymbolId id : symbols.pieces(name)) {
-    Ranks both = common(symbols[id].ranks, ranks);
+  for (const SymbolId id : symbols.parts(name)) {
+    Ranks both = common(*symbols[id].ranks, ranks);
     if (both.empty()) continue;
     reads.missing = without(reads.missing, both);
     reads.pieces.push_back({id, std::move(both)});
@@ -132,21 +153,19 @@ Ledger::PieceReads Ledger::find_pieces(std::string_view name,
 }
 
 std::string Ledger::name_of(ValueId value, std::string_view ranks) const {
-  const std::string& text = symbols[reading_name(value)].text;
-  return ranks.empty() ? text : with_ranks(without_ranks(text), ranks);
+  const std::string_view name = symbols.name_of(reading_name(value));
+  return full_name(ranks.empty() ? name : without_ranks(name), ranks);
 }
 
-// ---- our own names
-// -----------------------------------------------------------
+// ---- our own names ----------------------------------------------------------
 
 std::string Ledger::fresh_name(std::string_view like) {
   std::string space(meshes.space_of(like));
   if (!space.empty()) space += "/";
   for (;;) {
     std::string name = space + "_e" + std::to_string(numbers_.take());
-    const SymbolId id = symbols.find(name);
-    if (id != kNil && symbols[id].is_bound()) continue;
-    if (symbols.pieces(name).empty()) return name;
+    if (symbols.find(name) != kNoSymbol) continue;
+    if (symbols.parts(name).empty()) return name;
   }
 }
 
@@ -156,29 +175,27 @@ void Ledger::give_back(std::string_view name) {
       std::stoul(std::string(text.substr(text.rfind('_') + 2)))));
 }
 
-SymbolId Ledger::intern_internal(const Ranks& ranks, std::string_view like) {
+SymbolId Ledger::obtain_internal(const Shared<Ranks>& ranks,
+                                 std::string_view like) {
   const std::string name = fresh_name(like);
-  return ranks.empty() ? symbols.intern(name)
-                       : symbols.intern_piece(name, ranks);
+  return ranks ? obtain(name, *ranks) : obtain(name);
 }
 
 SymbolId Ledger::hold_internal(ValueId value, std::string_view name,
                                Origin origin) {
   const Ranks& ranks = types.ranks(tape.type(value));
-  const SymbolId id =
-      ranks.empty() ? symbols.intern(name) : symbols.intern_piece(name, ranks);
+  const SymbolId id = ranks.empty() ? obtain(name) : obtain(name, ranks);
   tape.hold(value, id, true);
-  symbols[id].value = value;
-  symbols[id].bound = origin;
+  set(id, value, origin);
   return id;
 }
 
 void Ledger::free_internal(SymbolId id, Frees& frees) {
-  Symbol& s = symbols[id];
-  if (s.ranks.empty()) {
-    frees.unplaced += " " + s.text;
+  const std::string_view name = symbols.name_of(id);
+  if (!symbols[id].ranks) {
+    frees.unplaced.append(" ").append(name);
   } else {
-    const std::string_view space = meshes.space_of(s.text);
+    const std::string_view space = meshes.space_of(name);
     auto& placed = frees.placed;
     auto at = std::find_if(placed.begin(), placed.end(), [space](auto& names) {
       return names.first == space;
@@ -187,13 +204,11 @@ void Ledger::free_internal(SymbolId id, Frees& frees) {
       placed.emplace_back(space, "");
       at = placed.end() - 1;
     }
-    at->second += " " + s.text;
+    at->second.append(" ").append(name);
   }
-  give_back(s.text);
-  s.value = kNil;
-  if (s.ranks.empty()) return;
-  symbols.drop_piece(id);
-  s.ranks.clear();
+  give_back(name);
+  clear(id);
+  symbols.release(id);
 }
 
 void Ledger::drop_types() {
@@ -232,8 +247,8 @@ void Ledger::write_idle_frees(std::string& out) {
 
 std::string_view Ledger::lost_name(const Lost& lost) const {
   if (lost.name == kNil) return "a name";
-  const Symbol& s = symbols[lost.name];
-  return s.since <= lost.serial ? std::string_view(s.text) : "a name";
+  return symbols[lost.name].since <= lost.serial ? symbols.name_of(lost.name)
+                                                 : "a name";
 }
 
 // ---- what a later line can depend on ---------------------------------------
@@ -282,7 +297,7 @@ void Ledger::state(std::string& text, const PlaceVisitor& visit) {
     }
   };
   const auto text_of = [this](SymbolId name) {
-    return name == kNil ? std::string_view() : symbols[name].text;
+    return name == kNil ? std::string_view() : symbols.name_of(name);
   };
   for (const ValueId v : values) {
     Lost lost = tape.lost(v);
@@ -324,17 +339,17 @@ void Ledger::state(std::string& text, const PlaceVisitor& visit) {
     tape.move_places(n, origin, {}, {});
   }
   std::vector<SymbolId> names;
-  for (SymbolId id = 0; id < symbols.all().size(); ++id) {
-    if (symbols[id].is_bound()) names.push_back(id);
+  for (SymbolId id = 0; id < symbols.size(); ++id) {
+    if (symbols[id].is_live()) names.push_back(id);
   }
   std::sort(names.begin(), names.end(), [this](SymbolId a, SymbolId b) {
-    return symbols[a].text < symbols[b].text;
+    return symbols.name_of(a) < symbols.name_of(b);
   });
   for (const SymbolId id : names) {
     Symbol& s = symbols[id];
-    add(text, s.text);
+    add(text, symbols.name_of(id));
     add(text, number_of(s.value));
-    add(text, s.message);
+    add(text, s.failed ? *symbols.failure_of(id) : std::string_view());
     visit(s.bound);
   }
   add(text, meshes.describe());

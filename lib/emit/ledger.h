@@ -9,13 +9,13 @@
 
 #include "emit/symbols.h"
 #include "grad/tape.h"
-#include "grad/type_ids.h"
+#include "grad/value_types.h"
 #include "stream/replay.h"
 
 namespace gt {
 
 struct Ledger {
-  TypeIds types;
+  ValueTypes types;
   MeshIds mesh_ids;
   Meshes meshes;
   Tape tape;
@@ -24,18 +24,32 @@ struct Ledger {
   // is added.
   bool emitted = false;
 
+  // The symbol of a name, bound or not; and of a name on some ranks.
+  SymbolId obtain(std::string_view name) { return named(symbols.obtain(name)); }
+  SymbolId obtain(std::string_view name, const Ranks& ranks) {
+    return named(symbols.obtain_part(name, ranks));
+  }
+
   // Binds a name to a new value. What must stand before the line goes to
   // `before`.
   void bind(SymbolId id, ValueId value, Origin origin, std::string& before);
-  // Unbinds a name. If a history needs the value's data, an alias keeps it.
+  // Unbinds a name that is bound again at once. If a history needs the value's
+  // data, an alias keeps it.
   void release(SymbolId id, Origin origin, std::string& before);
+  // The name goes.
+  void unbind(SymbolId id, Origin origin, std::string& before);
 
   // The same for a name on some ranks. Of a value that has more of them the
   // rest stays bound.
-  SymbolId bind_piece(std::string_view name, const Ranks& ranks, ValueId value,
-                      bool internal, Origin origin, std::string& before);
-  void release_piece(std::string_view name, const Ranks& ranks, Origin origin,
-                     std::string& before);
+  SymbolId bind(std::string_view name, const Ranks& ranks, ValueId value,
+                bool internal, Origin origin, std::string& before);
+  void unbind(std::string_view name, const Ranks& ranks, Origin origin,
+              std::string& before);
+
+  // What the symbol holds from now on, as the tape knows already; and that the
+  // line which was to make it failed.
+  void set(SymbolId id, ValueId value, Origin origin);
+  void fail(SymbolId id, FailureText why, Origin origin);
 
   // What a name holds on some ranks.
   struct PieceRead {
@@ -84,9 +98,13 @@ struct Ledger {
     std::vector<std::pair<std::string, std::string>> placed;  // by name space
   };
 
+  SymbolId named(SymbolId id);
+  void clear(SymbolId id);
   Lost rebound(SymbolId id, Origin origin, ValueId value) const;
-  SymbolId intern_internal(const Ranks& ranks, std::string_view like);
-  void shrink(SymbolId id, const Ranks& rest, Origin origin,
+  SymbolId keep_alias(SymbolId id, ValueId value, Origin origin,
+                      std::string& before);
+  SymbolId obtain_internal(const Shared<Ranks>& ranks, std::string_view like);
+  void narrow(SymbolId id, const Ranks& rest, Origin origin,
               std::string& before);
   void free_internal(SymbolId id, Frees& frees);
 

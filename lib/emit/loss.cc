@@ -74,9 +74,8 @@ std::string remedy_of_mix(const std::string& letters, const MeshAxis& axis) {
 // left out.
 std::string remedy_of_copies(const Ledger& ledger, const Operand& loss,
                              ValueId value, const MeshAxis& axis) {
-  const std::string name = with_ranks(loss.text, loss.ranks);
-  const std::string fixed =
-      with_ranks(std::string(loss.text) + "1", loss.ranks);
+  const std::string name = full_name(loss.text, loss.ranks);
+  const std::string fixed = full_name(std::string(loss.text) + "1", loss.ranks);
   const NodeId producer = ledger.tape.producer(value);
   if (producer != kNil && ledger.tape.form(producer).op->row != nullptr &&
       ledger.tape.form(producer).op->row->needs_ranks()) {
@@ -85,14 +84,14 @@ std::string remedy_of_copies(const Ledger& ledger, const Operand& loss,
     const std::string x =
         operand == kNil
             ? std::string("x")
-            : std::string(without_ranks(ledger.symbols[operand].text));
+            : std::string(without_ranks(ledger.symbols.name_of(operand)));
     if (letters_of(ledger, n.operands[0]).on(axis) == 'R') {
       return "; fix: skip the reduction, since " + x +
              " is the same on all ranks already, and claim #type=" + axis.name +
              ":I where its data are made";
     }
     if (n.op->row->collective == Collective::kAllReduce) {
-      return "; fix: " + name + " = all_reduce " + with_ranks(x, loss.ranks) +
+      return "; fix: " + name + " = all_reduce " + full_name(x, loss.ranks) +
              " over=" + axis.name +
              " src=P dst=I, or skip the reduction and take the gradient of " +
              x;
@@ -118,8 +117,8 @@ std::string explain(const Ledger& ledger, const Messages& messages,
       "the ranks)";
   if (letter != 'V') return what + remedy_of_copies(ledger, loss, value, axis);
   return what +
-         "; fix: " + with_ranks(std::string(loss.text) + "1", loss.ranks) +
-         " = reinterpret " + with_ranks(loss.text, loss.ranks) +
+         "; fix: " + full_name(std::string(loss.text) + "1", loss.ranks) +
+         " = reinterpret " + full_name(loss.text, loss.ranks) +
          " over=" + axis.name +
          " src=V dst=P #local, and take the gradient of that";
 }

@@ -43,7 +43,7 @@ bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin,
     operands.push_back(kNil);
     if (!is_name) continue;
     const SymbolId id = ledger_.symbols.find(names[next].text);
-    if (id == kNil || ledger_.symbols[id].value == kNil) return false;
+    if (id == kNoSymbol || ledger_.symbols[id].value == kNil) return false;
     const ValueId value = ledger_.symbols[id].value;
     const TypeId type = memo.operand_types[next++ - pattern.results()];
     if (ledger_.tape.type(value) != type) return false;
@@ -73,11 +73,10 @@ bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
   for (size_t r = 0; r < pattern.results(); ++r) {
     const Pattern::Name& name = pattern.names()[r];
     if (memo.ranks[r].empty()) {
-      ledger_.bind(ledger_.symbols.intern(name.text), results_[r], origin,
-                   before);
+      ledger_.bind(ledger_.obtain(name.text), results_[r], origin, before);
     } else {
-      ledger_.bind_piece(name.base, memo.ranks[r], results_[r], false, origin,
-                         before);
+      ledger_.bind(name.base, memo.ranks[r], results_[r], false, origin,
+                   before);
     }
   }
   return true;

@@ -9,20 +9,20 @@
 
 namespace gt {
 
-Status Operands::resolve(LineState& state, const Symbol*& failed) const {
+Status Operands::resolve(LineState& state, FailureText& failed) const {
   const std::vector<Operand>& operands = state.line.operands;
   state.values.assign(operands.size(), kNil);
   state.types.assign(operands.size(), nullptr);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].kind != Operand::Kind::kName) continue;
     const SymbolId id = ledger_.symbols.find(operands[i].text);
-    if (id == kNil || !ledger_.symbols[id].is_bound()) {
+    if (id == kNoSymbol) {
       return unknown_name(state.line, i, operands[i].text,
-                          ledger_.symbols.bound_names());
+                          ledger_.symbols.names_of_users());
     }
     const Symbol& symbol = ledger_.symbols[id];
     if (symbol.failed) {
-      failed = &symbol;
+      failed = ledger_.symbols.failure_of(id);
       continue;
     }
     state.values[i] = symbol.value;
@@ -40,24 +40,23 @@ Error unknown_piece(const Ledger& ledger, const Line& line, size_t operand,
   std::string message = std::string(line.op) + ": '" + name +
                         "' has no piece on rank" +
                         (missing.size() > 1 ? "s " : " ") + to_string(missing);
-  const std::vector<SymbolId>& pieces = ledger.symbols.pieces(name);
+  const std::vector<SymbolId>& pieces = ledger.symbols.parts(name);
   if (!pieces.empty()) {
     Ranks known;
     for (const SymbolId id : pieces) {
-      known = together(known, ledger.symbols[id].ranks);
+      known = together(known, *ledger.symbols[id].ranks);
     }
-    message += "; it lives on " + with_ranks(name, to_string(known));
-  } else if (const SymbolId id = ledger.symbols.find(name);
-             id != kNil && ledger.symbols[id].is_bound()) {
+    message += "; it lives on " + full_name(name, to_string(known));
+  } else if (ledger.symbols.find(name) != kNoSymbol) {
     message += "; there is '" + name + "', without ranks";
   } else {
-    return unknown_name(line, operand, with_ranks(name, read.ranks),
-                        ledger.symbols.bound_names());
+    return unknown_name(line, operand, full_name(name, read.ranks),
+                        ledger.symbols.names_of_users());
   }
   return Error{message, read.column};
 }
 
-Status Operands::resolve_pieces(LineState& state, const Symbol*& failed,
+Status Operands::resolve_pieces(LineState& state, FailureText& failed,
                                 std::string& out) const {
   const Line& line = state.line;
   const bool is_grad = statement_of(line.op) == Statement::kGrad;
@@ -75,8 +74,9 @@ Status Operands::resolve_pieces(LineState& state, const Symbol*& failed,
       return unknown_piece(ledger_, line, i, state.reads[i].missing);
     }
     for (const Ledger::PieceRead& read : state.reads[i].pieces) {
-      const Symbol& symbol = ledger_.symbols[read.symbol];
-      if (symbol.failed) failed = &symbol;
+      if (ledger_.symbols[read.symbol].failed) {
+        failed = ledger_.symbols.failure_of(read.symbol);
+      }
     }
   }
   return ok_status();
@@ -164,12 +164,12 @@ ValueId Operands::join(LineState& state, size_t operand) const {
     typed.push_back({&part.letters, &read.ranks});
     read_parts.push_back({&part, &read.ranks});
     const std::string ranks = to_string(read.ranks);
-    form.line += " " + with_ranks("x", ranks);
-    if (shows_) form.shown += " " + with_ranks(name, ranks);
+    form.line += " " + full_name("x", ranks);
+    if (shows_) form.shown += " " + full_name(name, ranks);
   }
   const std::string ranks = to_string(type.ranks);
-  form.line = with_ranks("r", ranks) + form.line;
-  if (shows_) form.shown = with_ranks(name, ranks) + " = pieces" + form.shown;
+  form.line = full_name("r", ranks) + form.line;
+  if (shows_) form.shown = full_name(name, ranks) + " = pieces" + form.shown;
   form.mesh = ledger_.mesh_ids.id(state.mesh);
   for (const int64_t rank : type.ranks) {
     type.types.push_back(*piece_type(state, operand, rank));
@@ -193,9 +193,10 @@ bool Operands::are_whole(const LineState& state) const {
     if (pieces.size() != 1) return false;
     const Symbol& symbol = ledger_.symbols[pieces[0].symbol];
     const Operand& o = state.line.operands[i];
-    if (pieces[0].ranks != symbol.ranks ||
-        symbol.ranks != ledger_.types.ranks(ledger_.tape.type(symbol.value)) ||
-        symbol.text != with_ranks(o.text, o.ranks)) {
+    if (pieces[0].ranks != *symbol.ranks ||
+        *symbol.ranks != ledger_.types.ranks(ledger_.tape.type(symbol.value)) ||
+        ledger_.symbols.name_of(pieces[0].symbol) !=
+            full_name(o.text, o.ranks)) {
       return false;
     }
   }
@@ -218,9 +219,9 @@ void Operands::settle(LineState& state) const {
     const std::string_view name = state.line.operands[i].text;
     const SymbolId id =
         ledger_.hold_internal(value, ledger_.fresh_name(name), state.origin);
-    const Symbol& symbol = ledger_.symbols[id];
-    state.before += symbol.text + " = copy " +
-                    with_ranks(name, to_string(symbol.ranks)) + "\n";
+    state.before.append(ledger_.symbols.name_of(id)).append(" = copy ");
+    state.before +=
+        full_name(name, to_string(*ledger_.symbols[id].ranks)) + "\n";
   }
   for (const ValueId v : state.joined) {
     if (tape.is_fresh(v)) tape.let_be(v);

@@ -23,10 +23,10 @@ class Operands {
   // Looks up the names of a line without ranks: its values and types. Error: a
   // name that is bound to nothing. `failed` becomes one that holds a failure,
   // if any does.
-  Status resolve(LineState& state, const Symbol*& failed) const;
+  Status resolve(LineState& state, FailureText& failed) const;
   // The same of a line with ranks: its reads. What must stand before it, a
   // register of seeds, goes to `out`.
-  Status resolve_pieces(LineState& state, const Symbol*& failed,
+  Status resolve_pieces(LineState& state, FailureText& failed,
                         std::string& out) const;
 
   // The type of what the operand's name holds on a rank; null: nothing.

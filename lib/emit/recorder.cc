@@ -12,13 +12,13 @@ namespace {
 // the same for every line of a pattern.
 std::string without_names(const Line& line) {
   std::string out;
-  for (const Name& r : line.results) out += with_ranks("r", r.ranks) + " ";
+  for (const Name& r : line.results) out += full_name("r", r.ranks) + " ";
   out += "= ";
   out += line.op;
   for (const Operand& o : line.operands) {
     out += ' ';
     if (o.kind == Operand::Kind::kName) {
-      out += with_ranks("x", o.ranks);
+      out += full_name("x", o.ranks);
     } else {
       out += o.text;
     }
@@ -126,7 +126,7 @@ HeldForm Recorder::record(const Instruction& instruction,
   Form form;
   form.op = instruction.call.op;
   form.line = without_names(instruction.line);
-  if (TypeIds::is_placed(instruction.types[0])) {
+  if (ValueTypes::is_placed(instruction.types[0])) {
     form.mesh = ledger_.mesh_ids.id(instruction.mesh);
   }
   if (options_.shows) append_instruction(form.shown, instruction.line);
@@ -163,7 +163,7 @@ void Recorder::warn_of_limit(NodeId oldest, Origin origin) {
   }
   std::string name = "a live name";
   if (holder != kNil) {
-    name = ledger_.symbols[holder].text;
+    name = ledger_.symbols.name_of(holder);
     origin = ledger_.symbols[holder].bound;
   }
   messages_.warn("the history that '" + name + "' holds is longer than " +

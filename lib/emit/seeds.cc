@@ -81,11 +81,11 @@ Status Seeds::check(const LineState& state,
     for (const Type& type : results[r].types) {
       if (type != kCount) return no_count(name, type);
     }
-    for (const SymbolId id : ledger_.symbols.pieces(kName)) {
-      const Ranks rest = without(ledger_.symbols[id].ranks, results[r].ranks);
+    for (const SymbolId id : ledger_.symbols.parts(kName)) {
+      const Ranks rest = without(*ledger_.symbols[id].ranks, results[r].ranks);
       if (rest.empty()) continue;
       return Error{"all ranks count seeds together: " +
-                       with_ranks(kName, to_string(rest)) +
+                       full_name(kName, to_string(rest)) +
                        " would count from another number; bind these ranks too",
                    name.column};
     }
@@ -96,10 +96,10 @@ Status Seeds::check(const LineState& state,
 void Seeds::let_go(std::string_view name, std::string_view ranks) {
   if (name != kName) return;
   if (!ranks.empty()) {
-    for (const SymbolId id : ledger_.symbols.pieces(kName)) {
+    for (const SymbolId id : ledger_.symbols.parts(kName)) {
       let_go(ledger_.symbols[id].value);
     }
-  } else if (const SymbolId id = ledger_.symbols.find(kName); id != kNil) {
+  } else if (const SymbolId id = ledger_.symbols.find(kName); id != kNoSymbol) {
     let_go(ledger_.symbols[id].value);
   }
 }
@@ -114,11 +114,10 @@ void Seeds::let_go(ValueId seed) {
 // ---- without ranks ----------------------------------------------------------
 
 void Seeds::begin(std::string& out) {
-  const SymbolId seed = ledger_.symbols.find(kName);
-  if (seed != kNil && ledger_.symbols[seed].is_bound()) return;
-  const bool is_second = !ledger_.symbols.pieces(kName).empty();
+  if (ledger_.symbols.find(kName) != kNoSymbol) return;
+  const bool is_second = !ledger_.symbols.parts(kName).empty();
   out += std::string(kName) + " = tensor i64[] " + first(is_second) + "\n";
-  hold(ledger_.symbols.intern(kName), {});
+  hold(ledger_.obtain(kName), {});
 }
 
 void Seeds::hold(SymbolId seed, Origin origin) {
@@ -126,7 +125,7 @@ void Seeds::hold(SymbolId seed, Origin origin) {
       ledger_.tape.add_leaf(ledger_.types.id(kCount), false, origin);
   ledger_.tape.hold(v, seed, true);
   ledger_.tape.add_read(v);  // the register stays
-  ledger_.symbols[seed].value = v;
+  ledger_.set(seed, v, origin);
 }
 
 void Seeds::advance_unplaced(const LineState& state, std::string& out) {
@@ -145,19 +144,18 @@ void Seeds::advance_unplaced(const LineState& state, std::string& out) {
 void Seeds::begin(const Ranks& ranks, const Mesh* mesh, std::string& out) {
   const auto reads = ledger_.find_pieces(kName, ranks);
   if (reads.missing.empty()) return;
-  const std::vector<SymbolId> known = ledger_.symbols.pieces(kName);
-  out += with_ranks(kName, to_string(reads.missing));
+  const std::vector<SymbolId> known = ledger_.symbols.parts(kName);
+  out += full_name(kName, to_string(reads.missing));
   if (known.empty()) {
-    const SymbolId plain = ledger_.symbols.find(kName);
-    const bool is_second = plain != kNil && ledger_.symbols[plain].is_bound();
+    const bool is_second = ledger_.symbols.find(kName) != kNoSymbol;
     out += " = tensor i64[] " + first(is_second) + "\n";
   } else {
-    const int64_t from = ledger_.symbols[known[0]].ranks[0];
-    out += " = copy " + with_ranks(kName, std::to_string(from)) + "\n";
+    const int64_t from = (*ledger_.symbols[known[0]].ranks)[0];
+    out += " = copy " + full_name(kName, std::to_string(from)) + "\n";
   }
   Ranks all = reads.missing;
   for (const SymbolId id : known) {
-    all = together(all, ledger_.symbols[id].ranks);
+    all = together(all, *ledger_.symbols[id].ranks);
   }
   keep(all, mesh, out);
 }
@@ -172,22 +170,22 @@ void Seeds::keep(const Ranks& ranks, const Mesh* mesh, std::string& out) {
   }
   const ValueId v =
       ledger_.tape.add_leaf(ledger_.types.id(std::move(type)), false, {});
-  for (const SymbolId id : ledger_.symbols.pieces(kName)) {
+  for (const SymbolId id : ledger_.symbols.parts(kName)) {
     let_go(ledger_.symbols[id].value);
   }
   ledger_.tape.add_read(v);  // the register stays
-  ledger_.bind_piece(kName, ranks, v, true, {}, out);
+  ledger_.bind(kName, ranks, v, true, {}, out);
 }
 
 void Seeds::advance_placed(const LineState& state, std::string& out) {
   Ranks all;
-  for (const SymbolId id : ledger_.symbols.pieces(kName)) {
-    all = together(all, ledger_.symbols[id].ranks);
+  for (const SymbolId id : ledger_.symbols.parts(kName)) {
+    all = together(all, *ledger_.symbols[id].ranks);
     let_go(ledger_.symbols[id].value);
   }
   // A gradient may need this one.
-  ledger_.release_piece(kName, all, state.origin, out);
-  const std::string name = with_ranks(kName, to_string(all));
+  ledger_.unbind(kName, all, state.origin, out);
+  const std::string name = full_name(kName, to_string(all));
   out += name + " = add " + name + " 1" + writer_.at_note(state) + "\n";
   keep(all, state.mesh, out);
 }

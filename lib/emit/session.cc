@@ -69,6 +69,7 @@ Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
       gradient_({ledger_, messages_, writer_, operands_, recorder_}) {}
 
 void Session::feed(std::string_view line, Origin origin, std::string& out) {
+  ledger_.symbols.begin_line();
   const bool has_pattern =
       !options_.tape && pattern_.scan(line, ledger_.emitted);
   if (has_pattern && feed_known(line, origin, out)) return;
@@ -159,8 +160,10 @@ Status Session::fail(LineState& state, std::string& out) {
   if (is_placed(line)) {
     if (auto where = line_ranks(line); !where.ok()) return where.error();
   }
+  const auto why =
+      std::make_shared<const std::string>(unquote(line.operands[0].text));
   for (const Name& r : line.results) {
-    failures_.bind(r, unquote(line.operands[0].text), state.origin, out);
+    failures_.bind(r, why, state.origin, out);
   }
   writer_.write(state, out);
   ledger_.write_idle_frees(out);
@@ -170,7 +173,7 @@ Status Session::fail(LineState& state, std::string& out) {
 Status Session::grad(LineState& state, std::string& out) {
   if (Status s = check_results(state.line); !s.ok()) return s;
   if (Status s = gradient_.check_form(state); !s.ok()) return s;
-  const Symbol* failed = nullptr;
+  FailureText failed;
   const Status found = is_placed(state.line)
                            ? operands_.resolve_pieces(state, failed, out)
                            : operands_.resolve(state, failed);
@@ -236,7 +239,7 @@ Status Session::complete(LineState& state, std::string& out) {
 Result<bool> Session::bind(LineState& state, std::string& out) {
   // An unknown op is said before an unknown name.
   if (find_op(state.line.op) == nullptr) return unknown_op(state.line);
-  const Symbol* failed = nullptr;
+  FailureText failed;
   if (Status s = operands_.resolve(state, failed); !s.ok()) return s.error();
   if (failed != nullptr) {
     const Status s = pass_failure(state, *failed, out);
@@ -258,7 +261,7 @@ Result<bool> Session::bind_placed(LineState& state, std::string& out) {
   state.types.assign(state.line.operands.size(), nullptr);
   Status s = bind_form(state.line, state.types, state.call);
   if (!s.ok()) return s.error();
-  const Symbol* failed = nullptr;
+  FailureText failed;
   s = operands_.resolve_pieces(state, failed, out);
   if (!s.ok()) return s.error();
   if (failed != nullptr) {
@@ -302,11 +305,10 @@ Status Session::type_placed(LineState& state) {
 // prints or saves the failure. But for its type, which nobody knows, the line
 // must be right; one that gt-emit wrote may save the failure of its own path,
 // which has been told.
-Status Session::pass_failure(LineState& state, const Symbol& failed,
+Status Session::pass_failure(LineState& state, const std::string& failed,
                              std::string& out) {
   if (!state.line.results.empty()) {
-    const std::string message = failed.message;
-    failures_.fail_results(state, message, out);
+    failures_.fail_results(state, failed, out);
     return ok_status();
   }
   if (!is_placed(state.line)) {
@@ -332,11 +334,11 @@ void Session::bind_results(LineState& state) {
       ledger_.hold_internal(value, name.text, state.origin);
       ledger_.tape.let_be(value);
     } else if (name.ranks.empty()) {
-      ledger_.bind(ledger_.symbols.intern(name.text), value, state.origin,
+      ledger_.bind(ledger_.obtain(name.text), value, state.origin,
                    state.before);
     } else {
-      ledger_.bind_piece(name.text, ascending(state.where.ranks), value, false,
-                         state.origin, state.before);
+      ledger_.bind(name.text, ascending(state.where.ranks), value, false,
+                   state.origin, state.before);
     }
   }
 }
@@ -352,7 +354,7 @@ Result<std::optional<Grid>> Session::read_pieces(LineState& state,
   if (!s.ok()) return s.error();
   auto grid = grid_of(state.line, state.mesh, state.where.ranks);
   if (!grid.ok()) return grid.error();
-  const Symbol* failed = nullptr;
+  FailureText failed;
   s = operands_.resolve_pieces(state, failed, out);
   if (s.ok() && failed != nullptr) s = pass_failure(state, *failed, out);
   if (!s.ok()) return s.error();

@@ -94,7 +94,8 @@ class Session : public Rewriter {
   Result<bool> bind_placed(LineState& state, std::string& out);
   Status type_placed(LineState& state);
   Result<std::optional<Grid>> read_pieces(LineState& state, std::string& out);
-  Status pass_failure(LineState& state, const Symbol& failed, std::string& out);
+  Status pass_failure(LineState& state, const std::string& failed,
+                      std::string& out);
   void bind_results(LineState& state);
 
   EmitOptions options_;

@@ -1,69 +1,39 @@
 // Names of one stream: what each is bound to.
 #pragma once
 
-#include <map>
-#include <string>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "grad/tape.h"
+#include "base/origin.h"
+#include "grad/ids.h"
+#include "program/symbol_table.h"
 
 namespace gt {
 
 struct Symbol {
-  std::string text;  // with its ranks, "x@0-3"
-  uint64_t hash = 0;
+  // Of one that has just got another name, until the ledger says since when.
+  static constexpr uint64_t kJustNow = UINT64_MAX;
+
   ValueId value = kNil;  // kNil: unbound, or failed
-  // Values that are older (Tape::serial) had another name in this slot.
+  bool failed = false;   // bound to a fail value
+  // Values that are older (Tape::serial) had another name with this number.
   uint64_t since = 0;
-  bool failed = false;  // bound to a fail value
   Origin bound;         // where it was bound
-  std::string message;  // of a failed one
-  Ranks ranks;          // ascending; none of an unplaced one
-  bool is_bound() const { return value != kNil || failed; }
+  Shared<Ranks> ranks;  // ascending; null of an unplaced one
+
+  bool is_live() const { return value != kNil || failed; }
+  void take_over() {
+    *this = Symbol();
+    since = kJustNow;
+  }
 };
 
-// A hash table of names, open addressing, with a stable id for each.
-class Symbols {
+class Symbols : public PlacedSymbolTable<Symbol> {
  public:
-  Symbols();
-
-  // kNil if the name was never seen, or was long since freed.
-  SymbolId find(std::string_view name) const;
-  SymbolId intern(std::string_view name);
-  // Slots of unbound names are given to others once there are many of them, for
-  // values from that serial number on.
-  void note_unbound(uint64_t next_serial);
-
-  Symbol& operator[](SymbolId id) { return symbols_[id]; }
-  const Symbol& operator[](SymbolId id) const { return symbols_[id]; }
-  const std::vector<Symbol>& all() const { return symbols_; }
-
-  // Registers are (name, rank). The bound symbols of a name with ranks, which
-  // have no rank in common.
-  const std::vector<SymbolId>& pieces(std::string_view name) const;
-  // By value: the ranks of another symbol move when there is a new one.
-  SymbolId intern_piece(std::string_view name, Ranks ranks);
-  void drop_piece(SymbolId id);
-
-  // Bound names that users may mean.
-  std::vector<std::string_view> bound_names() const;
-
- private:
-  size_t probe(std::string_view name, uint64_t hash) const;
-  void rebuild(size_t slots);
-  void collect(uint64_t next_serial);
-
-  std::vector<Symbol> symbols_;
-  std::vector<SymbolId> free_;
-  std::vector<SymbolId> slots_;  // a power of two of them; kNil is empty
-  std::map<std::string, std::vector<SymbolId>, std::less<>> pieces_;
-  size_t unbound_ = 0;
+  // Live names that users may mean.
+  std::vector<std::string_view> names_of_users() const;
 };
-
-// "x@0-3", and back.
-std::string with_ranks(std::string_view name, std::string_view ranks);
-std::string_view without_ranks(std::string_view name);
 
 // "_e0" is ours, and "c1/_e0" within name space c1.
 bool is_internal_name(std::string_view name);

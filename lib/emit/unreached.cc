@@ -13,7 +13,7 @@ Error Unreached::explain(const LostTarget& lost) const {
   const Lost& why = ledger_.tape.lost(lost.value);
   const Operand& target = state_.line.operands[lost.target + 1];
   const std::string what =
-      (name == kNil ? std::string("a value") : ledger_.symbols[name].text) +
+      std::string(name == kNil ? "a value" : ledger_.symbols.name_of(name)) +
       ", computed at " + messages_.place_of(ledger_.tape.origin(lost.value)) +
       ",";
   const std::string at = messages_.place_of(why.at);
@@ -103,7 +103,7 @@ Error Unreached::explain(const Lost& rebound, uint64_t bound,
   const Operand& loss = state_.line.operands[0];
   const std::string name(ledger_.lost_name(rebound));
   const bool since = bound > ledger_.tape.serial(targets_.loss);
-  return Error{"grad: " + with_ranks(loss.text, loss.ranks) + ", computed at " +
+  return Error{"grad: " + full_name(loss.text, loss.ranks) + ", computed at " +
                    messages_.place_of(ledger_.tape.origin(targets_.loss)) +
                    ", depends on the value that " + name + " had until " +
                    messages_.place_of(rebound.at) +

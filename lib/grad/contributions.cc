@@ -105,7 +105,7 @@ void Contributions::put(Parts& parts, Handle handle, Ranks ranks, MeshId mesh) {
 // does not tell.
 std::optional<std::vector<int64_t>> Contributions::whole_axes(
     const GradientOperand& operand, TypeId wanted) const {
-  if (!TypeIds::is_placed(wanted)) return std::nullopt;
+  if (!ValueTypes::is_placed(wanted)) return std::nullopt;
   const auto from = lines_.whole(lines_.type_id(operand));
   const auto to = lines_.whole(wanted);
   if (!from || !to || from->shape.size() < to->shape.size()) {

@@ -12,7 +12,7 @@
 
 #include "base/small_vector.h"
 #include "grad/ids.h"
-#include "grad/type_ids.h"
+#include "grad/value_types.h"
 #include "ops/op.h"
 #include "stream/line.h"
 

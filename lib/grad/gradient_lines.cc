@@ -55,7 +55,7 @@ TypeId GradientLines::type_id(const GradientOperand& operand) const {
 
 const Placement& GradientLines::letters(TypeId type) const {
   static const Placement kNone;
-  return TypeIds::is_placed(type) ? types_.placed(type).letters : kNone;
+  return ValueTypes::is_placed(type) ? types_.placed(type).letters : kNone;
 }
 
 Result<std::vector<TypeId>> GradientLines::infer_unplaced(

@@ -33,7 +33,7 @@ class GradientLines {
   using Keys = std::vector<std::pair<std::string, std::string>>;
   using TypeOnRank = std::function<Type(int64_t rank)>;
 
-  GradientLines(const Tape& tape, TypeIds& types, const MeshIds& meshes,
+  GradientLines(const Tape& tape, ValueTypes& types, const MeshIds& meshes,
                 GradientProgram& program)
       : tape_(tape), types_(types), meshes_(meshes), program_(program) {}
 
@@ -72,7 +72,7 @@ class GradientLines {
   const Placement& letters(TypeId type) const;
   // How its pieces on the place's ranks are cut, as split= says it.
   std::optional<StatedCut> cut(TypeId type, const LinePlace& place) const {
-    if (!TypeIds::is_placed(type)) return std::nullopt;
+    if (!ValueTypes::is_placed(type)) return std::nullopt;
     return cut(types_.placed(type), place);
   }
   std::optional<StatedCut> cut(const PlacedType& type,
@@ -81,12 +81,12 @@ class GradientLines {
   }
   // Its whole, if that is known.
   std::optional<Type> whole(TypeId type) const {
-    if (!TypeIds::is_placed(type)) return types_[type];
+    if (!ValueTypes::is_placed(type)) return types_[type];
     const PlacedType& placed = types_.placed(type);
     if (!placed.global) return std::nullopt;
     return whole_of(sharded_value(placed));
   }
-  const TypeIds& types() const { return types_; }
+  const ValueTypes& types() const { return types_; }
   const Mesh* mesh(MeshId id) const { return meshes_[id]; }
 
   // Says that a gradient whose line is in local mode is cut like the value that
@@ -116,7 +116,7 @@ class GradientLines {
                                              const LinePlace& place);
 
   const Tape& tape_;
-  TypeIds& types_;
+  ValueTypes& types_;
   const MeshIds& meshes_;
   GradientProgram& program_;
   std::string notes_;

@@ -1,14 +1,13 @@
 // Numbers of what a history is made of.
 #pragma once
 
-#include <cstdint>
+#include "program/ids.h"
 
 namespace gt {
 
 using ValueId = uint32_t;
 // That of the node's first result, also once that is gone.
 using NodeId = ValueId;
-using SymbolId = uint32_t;
 inline constexpr uint32_t kNil = UINT32_MAX;
 
 }  // namespace gt

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "grad/type_ids.h"
+#include "grad/value_types.h"
 #include "spmd/axis_names.h"
 #include "spmd/placed.h"
 #include "spmd/stated_cut.h"

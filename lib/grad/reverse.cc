@@ -14,7 +14,7 @@ namespace {
 
 class Reverse {
  public:
-  Reverse(const Tape& tape, TypeIds& types, const MeshIds& meshes,
+  Reverse(const Tape& tape, ValueTypes& types, const MeshIds& meshes,
           const GradientQuestion& question)
       : tape_(tape),
         types_(types),
@@ -360,7 +360,7 @@ class Reverse {
   }
 
   const Tape& tape_;
-  TypeIds& types_;
+  ValueTypes& types_;
   const MeshIds& meshes_;
   const GradientQuestion& question_;
   GradientProgram program_;
@@ -372,8 +372,9 @@ class Reverse {
 
 }  // namespace
 
-GradientProgram reverse(const Tape& tape, TypeIds& types, const MeshIds& meshes,
-                        const GradientQuestion& question, LostTarget& lost) {
+GradientProgram reverse(const Tape& tape, ValueTypes& types,
+                        const MeshIds& meshes, const GradientQuestion& question,
+                        LostTarget& lost) {
   if (find_lost(tape, question.loss, question.targets, lost)) return {};
   return Reverse(tape, types, meshes, question).run();
 }

@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 #include "grad/tape.h"
-#include "grad/type_ids.h"
+#include "grad/value_types.h"
 
 namespace gt {
 
@@ -85,7 +85,8 @@ struct GradientQuestion {
 
 // The loss must be a float scalar. When a target is not reached and a lost
 // history may have led to it, `lost` is set and the program is empty.
-GradientProgram reverse(const Tape& tape, TypeIds& types, const MeshIds& meshes,
-                        const GradientQuestion& question, LostTarget& lost);
+GradientProgram reverse(const Tape& tape, ValueTypes& types,
+                        const MeshIds& meshes, const GradientQuestion& question,
+                        LostTarget& lost);
 
 }  // namespace gt

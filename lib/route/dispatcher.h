@@ -95,7 +95,7 @@ class Dispatcher {
 
   bool hashes_;
   bool hot_;
-  TypeNumbers types_;
+  TypeIds types_;
   Homes homes_;
   Sequencer sequencer_;
   RouteBuilder builder_;

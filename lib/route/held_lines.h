@@ -16,7 +16,7 @@
 namespace gt {
 
 struct HeldLine {
-  HomeId result = kNoHome;
+  HomeId result = kNoSymbol;
   std::string text;  // notes included
   std::vector<RoutePath> paths;
   uint64_t cost = 0;
@@ -45,18 +45,18 @@ class HeldLines {
     return line;
   }
   // The register of the oldest, of all or of those that read that file; or
-  // kNoHome.
+  // kNoSymbol.
   HomeId oldest() const {
-    return lines_.empty() ? kNoHome : lines_.begin()->second.result;
+    return lines_.empty() ? kNoSymbol : lines_.begin()->second.result;
   }
   HomeId oldest_reader(std::string_view file) const {
-    if (readers_ == 0) return kNoHome;
+    if (readers_ == 0) return kNoSymbol;
     for (const auto& [key, line] : lines_) {
       if (!line.paths.empty() && line.paths[0].file == file) {
         return line.result;
       }
     }
-    return kNoHome;
+    return kNoSymbol;
   }
   size_t size() const { return lines_.size(); }
 

@@ -1,166 +1,98 @@
 #include "route/homes.h"
 
-#include <algorithm>
-
-#include "stream/ranks.h"
+#include <unordered_map>
+#include <utility>
 
 namespace gt {
-namespace {
 
-std::string_view base_of(std::string_view name) {
-  return name.substr(0, name.find('@'));
-}
-
-}  // namespace
-
-HomeId Homes::find(std::string_view name) const {
-  const HomeId id = names_.find(name);
-  return id == kNoHome || !homes_[id].is_live() ? kNoHome : id;
-}
-
-const std::vector<HomeId>& Homes::pieces(std::string_view base) const {
-  static const std::vector<HomeId> kNothing;
-  const auto it = pieces_.find(base);
-  return it == pieces_.end() ? kNothing : it->second;
-}
-
-TypeNumbers::Id Homes::piece_of(const Home& home, int64_t rank,
-                                const TypeNumbers& types) {
+TypeId Homes::piece_of(const Home& home, int64_t rank, const TypeIds& types) {
   if (!home.ranks) return home.stamp.type;
   const auto place = place_in(*home.ranks, rank);
-  return place ? types.piece(home.stamp.type, *place) : TypeNumbers::kNone;
+  return place ? types.piece(home.stamp.type, *place) : kNoType;
 }
 
-TypeNumbers::Id Homes::piece(std::span<const HomeId> pieces, int64_t rank,
-                             const TypeNumbers& types) const {
-  for (const HomeId id : pieces) {
-    const auto type = piece_of(homes_[id], rank, types);
-    if (type != TypeNumbers::kNone) return type;
+TypeId Homes::piece(std::span<const HomeId> parts, int64_t rank,
+                    const TypeIds& types) const {
+  for (const HomeId id : parts) {
+    const TypeId type = piece_of((*this)[id], rank, types);
+    if (type != kNoType) return type;
   }
-  return TypeNumbers::kNone;
+  return kNoType;
 }
 
-HomeId Homes::obtain(std::string_view name) {
-  const auto [id, is_other] = names_.obtain(
-      name, [this](HomeId known) { return homes_[known].is_live(); });
-  if (id == homes_.size()) homes_.emplace_back();
-  if (is_other) {
-    ++homes_[id].stamp.generation;
-    homes_[id].ranks.reset();
-    homes_[id].wanted_by = 0;
-  }
-  return id;
+void Homes::claim(HomeId id, TypeId type, TypeIds& types) {
+  Home& home = (*this)[id];
+  carve(without_ranks(name_of(id)), *home.ranks, types);
+  (*this)[id].stamp.type = type;
+  add_part(id);
 }
 
-HomeId Homes::obtain_piece(std::string_view base, const Ranks& ranks) {
-  const HomeId id = obtain(std::string(base) + "@" + to_string(ranks));
-  if (!homes_[id].ranks) homes_[id].ranks = Shared<Ranks>(ranks);
-  return id;
-}
-
-void Homes::claim(HomeId id, TypeNumbers::Id type, TypeNumbers& types) {
-  const std::string_view base = base_of(names_.name_of(id));
-  carve(base, *homes_[id].ranks, types);
-  homes_[id].stamp.type = type;
-  const auto it = pieces_.find(base);
-  if (it == pieces_.end()) {
-    pieces_.emplace(std::string(base), std::vector<HomeId>{id});
-  } else {
-    it->second.push_back(id);
-  }
-}
-
-void Homes::fail(HomeId id, FailureText why, TypeNumbers& types) {
-  bind(id, TypeNumbers::kFailed, types);
-  failures_[id] = std::move(why);
-}
-
-FailureText Homes::failure_of(HomeId id) const {
-  if (failures_.empty()) return nullptr;
-  const auto it = failures_.find(id);
-  return it == failures_.end() ? nullptr : it->second;
+void Homes::fail(HomeId id, FailureText why, TypeIds& types) {
+  bind(id, kFailedType, types);
+  note_failure(id, std::move(why));
 }
 
 void Homes::release(HomeId id) {
-  Home& home = homes_[id];
-  failures_.erase(id);
+  Home& home = (*this)[id];
+  forget_failure(id);
   home.holders.clear();
   home.recipe.reset();
-  if (home.ranks && home.is_live()) {
-    const auto it = pieces_.find(base_of(names_.name_of(id)));
-    std::erase(it->second, id);
-    if (it->second.empty()) pieces_.erase(it);
-  }
-  home.stamp.type = TypeNumbers::kNone;
-  names_.release(id);
+  if (home.ranks && home.is_live()) drop_part(id);
+  home.stamp.type = kNoType;
+  PlacedSymbolTable::release(id);
 }
 
-void Homes::carve(std::string_view base, const Ranks& ranks,
-                  TypeNumbers& types) {
-  const std::vector<HomeId> live = pieces(base);
-  for (const HomeId id : live) {
-    const Shared<Ranks> all = homes_[id].ranks;
-    const Ranks rest = without(*all, ranks);
-    if (rest.size() == all->size()) continue;
+void Homes::carve(std::string_view base, const Ranks& ranks, TypeIds& types) {
+  PlacedSymbolTable::carve(base, ranks, [&](HomeId id, const Ranks& rest) {
     ++carved_;
-    std::vector<TypeNumbers::Id> left;
+    std::vector<TypeId> left;
     for (const int64_t rank : rest) {
-      left.push_back(piece_of(homes_[id], rank, types));
+      left.push_back(piece_of((*this)[id], rank, types));
     }
     const FailureText why = failure_of(id);
     release(id);
-    if (rest.empty()) continue;
-    const HomeId other = obtain_piece(base, rest);
-    claim(other, types.intern(left), types);
-    if (why != nullptr) failures_[other] = why;
-  }
+    if (rest.empty()) return;
+    const HomeId other = obtain_part(base, rest);
+    claim(other, types.id(std::move(left)), types);
+    if (why != nullptr) note_failure(other, why);
+  });
 }
 
 HomeId Homes::separate(std::string_view base, const Ranks& ranks,
-                       TypeNumbers& types) {
-  const HomeId id = obtain_piece(base, ranks);
-  if (homes_[id].is_live()) return id;
-  std::vector<TypeNumbers::Id> own;
-  const std::vector<HomeId> all = pieces(base);
+                       TypeIds& types) {
+  const HomeId id = obtain_part(base, ranks);
+  if ((*this)[id].is_live()) return id;
+  std::vector<TypeId> own;
+  const std::vector<HomeId> all = parts(base);
   for (const int64_t rank : ranks) own.push_back(piece(all, rank, types));
   FailureText why;
   for (const HomeId other : all) {
     if (why == nullptr) why = failure_of(other);
   }
-  claim(id, types.intern(own), types);
-  if (why != nullptr) failures_[id] = why;
+  claim(id, types.id(std::move(own)), types);
+  if (why != nullptr) note_failure(id, why);
   return id;
 }
 
-bool Homes::has_pieces_under(std::string_view prefix) const {
-  return std::any_of(pieces_.begin(), pieces_.end(), [&](const auto& entry) {
-    return std::string_view(entry.first).starts_with(prefix);
-  });
-}
-
-void Homes::renumber_types(TypeNumbers& types) {
-  const TypeNumbers old = std::exchange(types, TypeNumbers());
-  std::unordered_map<TypeNumbers::Id, TypeNumbers::Id> known = {
-      {TypeNumbers::kNone, TypeNumbers::kNone},
-      {TypeNumbers::kFailed, TypeNumbers::kFailed}};
-  const auto renumber = [&](TypeNumbers::Id id) {
+void Homes::renumber_types(TypeIds& types) {
+  const TypeIds old = std::exchange(types, TypeIds());
+  std::unordered_map<TypeId, TypeId> known = {{kNoType, kNoType},
+                                              {kFailedType, kFailedType}};
+  const auto renumber = [&](TypeId id) {
     const auto [it, fresh] = known.try_emplace(id);
-    if (fresh) it->second = types.intern(old[id]);
+    if (fresh) it->second = types.id(old[id]);
     return it->second;
   };
-  for (Home& home : homes_) {
+  for (HomeId id = 0; id < size(); ++id) {
+    Home& home = (*this)[id];
     if (!home.is_live()) continue;
     const size_t count = home.ranks ? home.ranks->size() : 1;
-    std::vector<TypeNumbers::Id> pieces;
+    std::vector<TypeId> pieces;
     for (size_t i = 0; i < count; ++i) {
       pieces.push_back(renumber(old.piece(home.stamp.type, i)));
     }
-    home.stamp.type = types.intern(pieces);
+    home.stamp.type = types.id(std::move(pieces));
   }
-}
-
-std::vector<std::string_view> Homes::some_live_names() const {
-  return some_names(names_, [this](HomeId id) { return homes_[id].is_live(); });
 }
 
 }  // namespace gt

@@ -264,14 +264,14 @@ void Issuer::issue_readers(const std::vector<RoutePath>& paths) {
     if (!path.writes) continue;
     for (;;) {
       const HomeId id = held_.oldest_reader(path.file);
-      if (id == kNoHome) break;
+      if (id == kNoSymbol) break;
       issue_held(id, placer_.place_alone(id));
     }
   }
 }
 
 void Issuer::flush() {
-  while (held_.oldest() != kNoHome) {
+  while (held_.oldest() != kNoSymbol) {
     const HomeId id = held_.oldest();
     issue_held(id, placer_.place_alone(id));
   }

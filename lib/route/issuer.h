@@ -22,7 +22,7 @@ namespace gt {
 class Issuer {
  public:
   // All three outlive it.
-  Issuer(Homes& homes, TypeNumbers& types, Sequencer& sequencer)
+  Issuer(Homes& homes, TypeIds& types, Sequencer& sequencer)
       : homes_(homes),
         types_(types),
         sequencer_(sequencer),
@@ -65,7 +65,7 @@ class Issuer {
   void issue_readers(const std::vector<RoutePath>& paths);
 
   Homes& homes_;
-  TypeNumbers& types_;
+  TypeIds& types_;
   Sequencer& sequencer_;
   Loads& loads_;
   Placer placer_;

@@ -34,9 +34,9 @@ struct Round {
   std::vector<const Route*> routes;  // its instructions
   std::vector<Owed> owed;
   uint64_t owed_bytes = 0;
-  uint64_t seqs = 0;                   // numbers that it took
-  std::vector<uint64_t> costs;         // nanoseconds, by worker
-  std::vector<TypeNumbers::Id> types;  // of what its lines name, when it ended
+  uint64_t seqs = 0;            // numbers that it took
+  std::vector<uint64_t> costs;  // nanoseconds, by worker
+  std::vector<TypeId> types;    // of what its lines name, when it ended
 };
 
 // What a round finds when it begins, and leaves when it ends.

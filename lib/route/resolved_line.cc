@@ -12,7 +12,7 @@
 namespace gt {
 namespace {
 
-using Id = TypeNumbers::Id;
+using Id = TypeId;
 
 void add_once(ResolvedLine::Found& found, HomeId id) {
   if (std::ranges::find(found, id) == found.end()) found.push_back(id);
@@ -25,7 +25,7 @@ bool is_register(const Operand& operand) {
 }
 
 ResolvedLine::ResolvedLine(const Line& text, const Homes& homes,
-                           const TypeNumbers& types)
+                           const TypeIds& types)
     : parsed(text),
       op(find_op(text.op)),
       statement(op == nullptr ? Statement::kCompute : op->row->statement),
@@ -55,9 +55,9 @@ Status ResolvedLine::find_operands(Found& found) {
       continue;
     }
     alone_.push_back(is_register(operand) ? homes_.find(operand.text)
-                                          : kNoHome);
+                                          : kNoSymbol);
     if (!is_register(operand)) continue;
-    if (alone_.back() == kNoHome) {
+    if (alone_.back() == kNoSymbol) {
       return unknown_name(parsed, o, operand.text, homes_.some_live_names());
     }
     add_once(found, alone_.back());
@@ -70,14 +70,14 @@ Status ResolvedLine::find_pieces(size_t operand, Found& found) const {
   const Ranks& wanted = ranks_read(parsed, where, operand);
   const Ranks sorted = ascending(wanted);
   size_t pieces = 0;
-  for (const HomeId id : homes_.pieces(base)) {
+  for (const HomeId id : homes_.parts(base)) {
     const size_t shared = common(*homes_[id].ranks, sorted).size();
     if (shared > 0) add_once(found, id);
     pieces += shared;
   }
   if (pieces == wanted.size()) return ok_status();
   for (const int64_t rank : wanted) {
-    if (type_on(operand, rank) != TypeNumbers::kNone) continue;
+    if (type_on(operand, rank) != kNoType) continue;
     return unknown_name(parsed, operand, full_name(base, std::to_string(rank)),
                         homes_.some_live_names());
   }
@@ -90,8 +90,8 @@ const Ranks& ResolvedLine::ranks() const {
 }
 
 std::span<const HomeId> ResolvedLine::registers(size_t operand) const {
-  if (is_placed) return homes_.pieces(parsed.operands[operand].text);
-  if (operand >= alone_.size() || alone_[operand] == kNoHome) return {};
+  if (is_placed) return homes_.parts(parsed.operands[operand].text);
+  if (operand >= alone_.size() || alone_[operand] == kNoSymbol) return {};
   return {&alone_[operand], 1};
 }
 
@@ -112,12 +112,10 @@ PieceType ResolvedLine::piece_types() const {
   return [this](size_t operand, int64_t rank) -> const Type* {
     Id type = type_on(operand, rank);
     for (const int64_t other : ranks()) {
-      if (type != TypeNumbers::kFailed) break;
+      if (type != kFailedType) break;
       type = type_on(operand, other);
     }
-    return type == TypeNumbers::kNone || type == TypeNumbers::kFailed
-               ? nullptr
-               : &types_[type];
+    return type == kNoType || type == kFailedType ? nullptr : &types_[type];
   };
 }
 
@@ -125,7 +123,7 @@ FailureText ResolvedLine::failure_in(size_t operand, const Ranks& ranks) const {
   if (!homes_.has_failures()) return nullptr;
   for (const int64_t rank : ranks) {
     for (const HomeId id : registers(operand)) {
-      if (Homes::piece_of(homes_[id], rank, types_) == TypeNumbers::kFailed) {
+      if (Homes::piece_of(homes_[id], rank, types_) == kFailedType) {
         return homes_.failure_of(id);
       }
     }
@@ -141,7 +139,7 @@ ResolvedLine::Failures ResolvedLine::failures() const {
   for (size_t o = 0; o < parsed.operands.size(); ++o) {
     if (!is_register(parsed.operands[o])) continue;
     for (size_t p = 0; p < all.size(); ++p) {
-      if (type_on(o, all[p]) == TypeNumbers::kFailed) out.ranks[p] = true;
+      if (type_on(o, all[p]) == kFailedType) out.ranks[p] = true;
     }
     if (out.why == nullptr) out.why = failure_in(o, all);
   }

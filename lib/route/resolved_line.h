@@ -34,7 +34,7 @@ class ResolvedLine {
   };
 
   // All of these outlive it. Nothing is resolved yet.
-  ResolvedLine(const Line& text, const Homes& homes, const TypeNumbers& types);
+  ResolvedLine(const Line& text, const Homes& homes, const TypeIds& types);
 
   // Says where the line runs. Error: it has names without ranks beside names
   // with them, or its ranks do not go together.
@@ -47,7 +47,7 @@ class ResolvedLine {
   const Ranks& ranks() const;
   std::span<const HomeId> registers(size_t operand) const;
   // Of the piece of an operand on a rank; kNone if there is none.
-  TypeNumbers::Id type_on(size_t operand, int64_t rank) const;
+  TypeId type_on(size_t operand, int64_t rank) const;
   // Types of the operands that are names. That of a piece which failed is that
   // of one on another of the line's ranks, or null.
   Types types_on(int64_t rank) const;
@@ -71,8 +71,8 @@ class ResolvedLine {
   Status find_pieces(size_t operand, Found& found) const;
 
   const Homes& homes_;
-  const TypeNumbers& types_;
-  // Of an unplaced line, by operand: its register, or kNoHome.
+  const TypeIds& types_;
+  // Of an unplaced line, by operand: its register, or kNoSymbol.
   SmallVector<HomeId, 4> alone_;
 };
 

@@ -14,15 +14,15 @@
 namespace gt {
 
 struct RouteOperand {
-  HomeId id = kNoHome;
-  HomeStamp stamp;  // when the line was decoded
+  HomeId id = kNoSymbol;
+  Stamp stamp;  // when the line was decoded
   uint64_t bytes = 0;
 };
 
 struct RouteResult {
-  HomeId id = kNoHome;
+  HomeId id = kNoSymbol;
   uint32_t generation = 0;
-  TypeNumbers::Id type = TypeNumbers::kNone;
+  TypeId type = kNoType;
   uint64_t bytes = 0;
 };
 

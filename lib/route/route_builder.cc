@@ -14,7 +14,7 @@ namespace gt {
 namespace {
 
 using Action = Route::Action;
-using Id = TypeNumbers::Id;
+using Id = TypeId;
 
 // Nanoseconds of what crosses ranks, beside its bytes.
 constexpr uint64_t kCrossing = 1000;
@@ -48,7 +48,7 @@ Status RouteBuilder::declare(const Line& line, Route& route) {
   const bool is_new = meshes_.space_of(first) != space;
   if (Status s = meshes_.take(line); !s.ok()) return s;
   if (statement_of(line.op) != Statement::kMesh) return ok_status();
-  if (is_new && homes_.has_pieces_under(space + "/")) ranks_.inherit(space, "");
+  if (is_new && homes_.has_parts_under(space + "/")) ranks_.inherit(space, "");
   const int64_t size = meshes_.of(first)->size();
   Ranks all(static_cast<size_t>(size));
   std::iota(all.begin(), all.end(), int64_t{0});
@@ -122,7 +122,7 @@ Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
     place_ranks(line, ranks, route);
     const std::string_view base = line.parsed.operands[o].text;
     // Whole registers, so that a loop's line can be kept.
-    for (const HomeId id : std::vector<HomeId>(homes_.pieces(base))) {
+    for (const HomeId id : std::vector<HomeId>(homes_.parts(base))) {
       const Ranks part = common(*homes_[id].ranks, ranks);
       if (!part.empty()) {
         add_operand(route, homes_.separate(base, part, types_));
@@ -181,7 +181,7 @@ Status RouteBuilder::infer(const ResolvedLine& line, Route& route, Ids& types) {
     return bound;
   }
   route.cost = line_cost(call_);
-  for (const Type& type : call_.results) types.push_back(types_.intern(type));
+  for (const Type& type : call_.results) types.push_back(types_.id(type));
   return ok_status();
 }
 
@@ -196,10 +196,10 @@ RouteBuilder::Ids RouteBuilder::intern(
     for (const size_t place : places) {
       const Type& type = of_ranks[place];
       pieces.push_back(last != nullptr && *last == type ? pieces.back()
-                                                        : types_.intern(type));
+                                                        : types_.id(type));
       last = &type;
     }
-    out.push_back(types_.intern(pieces));
+    out.push_back(types_.id(pieces));
   }
   return out;
 }
@@ -247,9 +247,9 @@ void RouteBuilder::add_output(const ResolvedLine& line, const Ranks& ranks,
       route.owed.push_back({worker(ranks[p]), {}});
     }
     const Id id = line.type_on(0, ranks[p]);
-    const Type* type = whole != nullptr             ? whole
-                       : id == TypeNumbers::kFailed ? nullptr
-                                                    : &types_[id];
+    const Type* type = whole != nullptr    ? whole
+                       : id == kFailedType ? nullptr
+                                           : &types_[id];
     route.owed.back().heads += result_head(labels[p], type) + "\n";
     if (type != nullptr) most = std::max(most, type->elements());
   }
@@ -331,7 +331,7 @@ void RouteBuilder::add_operand(Route& route, HomeId id) const {
 }
 
 void RouteBuilder::add_result(Route& route, HomeId id, Id type) const {
-  const bool has_bytes = !homes_[id].ranks && type != TypeNumbers::kFailed;
+  const bool has_bytes = !homes_[id].ranks && type != kFailedType;
   route.results.push_back({id, homes_[id].stamp.generation, type,
                            has_bytes ? types_[type].bytes() : 0});
 }
@@ -342,7 +342,7 @@ void RouteBuilder::add_results(const ResolvedLine& line, const Ids& types,
   for (size_t r = 0; r < line.parsed.results.size(); ++r) {
     const std::string_view name = line.parsed.results[r].text;
     const HomeId id =
-        line.is_placed ? homes_.obtain_piece(name, ranks) : homes_.obtain(name);
+        line.is_placed ? homes_.obtain_part(name, ranks) : homes_.obtain(name);
     add_result(route, id, types[r]);
   }
 }
@@ -354,10 +354,10 @@ void RouteBuilder::fail_some(const ResolvedLine& line,
   for (Id& type : types) {
     std::vector<Id> pieces;
     for (size_t i = 0; i < places.size(); ++i) {
-      pieces.push_back(failed.ranks[places[i]] ? TypeNumbers::kFailed
+      pieces.push_back(failed.ranks[places[i]] ? kFailedType
                                                : types_.piece(type, i));
     }
-    type = types_.intern(pieces);
+    type = types_.id(pieces);
   }
 }
 
@@ -368,7 +368,7 @@ void RouteBuilder::fail_results(const ResolvedLine& line, FailureText why,
   route.operands.clear();
   Ids failed;
   for (size_t r = 0; r < line.parsed.results.size(); ++r) {
-    failed.push_back(TypeNumbers::kFailed);
+    failed.push_back(kFailedType);
   }
   add_results(line, failed, route);
 }

@@ -28,7 +28,7 @@ std::string failure_line(std::span<const Name> results, std::string_view why);
 class RouteBuilder {
  public:
   // Both tables outlive it.
-  RouteBuilder(uint32_t workers, Homes& homes, TypeNumbers& types)
+  RouteBuilder(uint32_t workers, Homes& homes, TypeIds& types)
       : workers_(workers), homes_(homes), types_(types), ranks_(workers) {}
 
   // Error: what is wrong with the line.
@@ -39,7 +39,7 @@ class RouteBuilder {
   uint64_t mesh_version() const { return meshes_.version(); }
 
  private:
-  using Ids = SmallVector<TypeNumbers::Id, 4>;  // of types, by result
+  using Ids = SmallVector<TypeId, 4>;  // of types, by result
 
   Status declare(const Line& line, Route& route);
   Status fill(ResolvedLine& line, Route& route);
@@ -56,7 +56,7 @@ class RouteBuilder {
              const std::vector<std::vector<Type>>& types);
   void place_ranks(const ResolvedLine& line, const Ranks& more, Route& route);
   void add_operand(Route& route, HomeId id) const;
-  void add_result(Route& route, HomeId id, TypeNumbers::Id type) const;
+  void add_result(Route& route, HomeId id, TypeId type) const;
   void add_results(const ResolvedLine& line, const Ids& types, Route& route);
   void fail_some(const ResolvedLine& line, const ResolvedLine::Failures& failed,
                  Ids& types);
@@ -69,7 +69,7 @@ class RouteBuilder {
 
   uint32_t workers_;
   Homes& homes_;
-  TypeNumbers& types_;
+  TypeIds& types_;
   RankTable ranks_;
   Meshes meshes_;
   Call call_;  // what a line is bound to: its memory is used again

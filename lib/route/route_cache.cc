@@ -10,13 +10,6 @@ bool is_route_note(const Note& note) {
   return note.key == "from" || note.key == "to" || note.key == "pieces";
 }
 
-std::string_view without_digits(std::string_view text) {
-  while (!text.empty() && text.back() >= '0' && text.back() <= '9') {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 }  // namespace
 
 bool has_route_notes(const Line& line) {
@@ -25,12 +18,9 @@ bool has_route_notes(const Line& line) {
 
 void drop_route_notes(Line& line) { std::erase_if(line.notes, is_route_note); }
 
-RouteCache::RouteCache(bool keeps, size_t sets)
-    : keeps_(keeps), routes_(keeps ? sets : 1), seen_(keeps) {}
-
 const Route* RouteCache::find(const RouteText& line, const Homes& homes,
                               uint64_t mesh_version) {
-  if (!keeps_ || !line.parts.is_clean) return nullptr;
+  if (!line.parts.is_clean) return nullptr;
   Route* route = routes_.find(line.hash, line.parts.text);
   const bool holds = route != nullptr &&
                      is_valid(*route, homes, mesh_version) &&
@@ -50,15 +40,11 @@ bool RouteCache::is_valid(const Route& route, const Homes& homes,
   return true;
 }
 
-// The notes that the route was last seen with, or the same but for a number at
-// their end, as #at=FILE:LINE moves; others must be well-formed, and not ours.
+// Notes other than those that the route was last seen with must be well-formed,
+// and not ours.
 bool RouteCache::check_notes(Route& route, std::string_view notes) {
   if (notes.empty() || notes == route.notes) return true;
-  const std::string_view begin = without_digits(notes);
-  const std::string_view known = without_digits(route.notes);
-  const bool moved = begin == known && begin.size() < notes.size() &&
-                     known.size() < route.notes.size();
-  if (!moved) {
+  if (!are_moved(notes, route.notes, number_at_end(route.notes))) {
     Line line;
     const std::string text = std::string("x ").append(notes);
     if (!parse_line(text, line).ok() || has_route_notes(line)) return false;
@@ -68,16 +54,10 @@ bool RouteCache::check_notes(Route& route, std::string_view notes) {
 }
 
 void RouteCache::keep(const RouteText& line, std::unique_ptr<Route> route) {
-  const std::string_view text = line.parts.text;
-  if (!keeps_ || text.size() > kMaxText || !seen_.before(line.hash)) return;
-  route->text = text;
+  if (!routes_.wants(line.hash, line.parts.text)) return;
+  route->text = line.parts.text;
   route->notes = line.parts.notes;
   routes_.insert(line.hash, std::move(route));
-}
-
-void RouteCache::clear() {
-  routes_.for_each([](Route* route) { delete route; });
-  routes_.forget();
 }
 
 }  // namespace gt

@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/cache.h"
-#include "base/seen.h"
+#include "program/line_cache.h"
 #include "route/homes.h"
 #include "route/route.h"
 #include "stream/line.h"
@@ -31,28 +30,21 @@ void drop_route_notes(Line& line);
 
 class RouteCache {
  public:
-  // Without `keeps` it finds nothing. `sets` is a power of two; it has room for
-  // four times as many lines.
-  RouteCache(bool keeps, size_t sets);
+  // As LineCache has them.
+  RouteCache(bool keeps, size_t sets) : routes_(sets, keeps) {}
 
   // The route of the line, if it holds still; else null.
   const Route* find(const RouteText& line, const Homes& homes,
                     uint64_t mesh_version);
-  // Keeps it if the line comes for the second time, so that lines that never
-  // come again neither fill the table nor push others out.
   void keep(const RouteText& line, std::unique_ptr<Route> route);
-  void clear();
+  void clear() { routes_.clear(); }
 
  private:
-  static constexpr size_t kMaxText = 4096;  // bytes of a line that is kept
-
   static bool is_valid(const Route& route, const Homes& homes,
                        uint64_t mesh_version);
   static bool check_notes(Route& route, std::string_view notes);
 
-  bool keeps_;
-  Cache<Route> routes_;
-  Seen seen_;
+  LineCache<Route> routes_;
 };
 
 }  // namespace gt

@@ -27,15 +27,6 @@ std::string print_label(const Line& line) {
   return "print";  // of nothing that has a name
 }
 
-std::string full_name(std::string_view text, std::string_view ranks) {
-  std::string name(text);
-  if (!ranks.empty()) {
-    name += '@';
-    name += ranks;
-  }
-  return name;
-}
-
 std::vector<std::string> bound_names(
     const Line& line, const std::function<bool(int64_t rank)>& wanted) {
   std::vector<std::string> names;

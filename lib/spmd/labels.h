@@ -17,9 +17,6 @@ const Operand* first_name(const Line& line);
 // The name whose space is the line's, and its mesh's; "" without one.
 std::string_view space_name(const Line& line);
 
-// "x", or "x@2" of a name with ranks.
-std::string full_name(std::string_view text, std::string_view ranks);
-
 // What a print of the line is called: as=, its operand, or "print" when it is
 // malformed, since each print gives a line.
 std::string print_label(const Line& line);

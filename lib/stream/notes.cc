@@ -24,6 +24,16 @@ NotedText split_notes(std::string_view line) {
   return out;
 }
 
+size_t number_at_end(std::string_view notes) {
+  return notes.find_last_not_of("0123456789") + 1;
+}
+
+bool are_moved(std::string_view notes, std::string_view known, size_t number) {
+  return number < known.size() && number < notes.size() &&
+         notes.substr(0, number) == known.substr(0, number) &&
+         number_at_end(notes) <= number;
+}
+
 bool tells_results_apart(std::string_view value) {
   return value.find(';') != std::string_view::npos;
 }

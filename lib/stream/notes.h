@@ -15,6 +15,14 @@ struct NotedText {
 
 NotedText split_notes(std::string_view line);
 
+// Where the number begins that ends the notes; their size without one. A line
+// that comes again often has the notes that it had, but for that number, as
+// #at=FILE:LINE moves.
+size_t number_at_end(std::string_view notes);
+// Whether the notes are those known but for the number that begins at `number`
+// in both.
+bool are_moved(std::string_view notes, std::string_view known, size_t number);
+
 // What #type= and #spec= say of one of a line's results: parts between ';', in
 // the results' order. A value without ';' speaks of all of them.
 std::string_view part_of_result(std::string_view value, size_t result);

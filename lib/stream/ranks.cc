@@ -104,4 +104,10 @@ bool is_placed(const Line& line) {
   return false;
 }
 
+std::string full_name(std::string_view name, std::string_view ranks) {
+  std::string out(name);
+  if (!ranks.empty()) out.append(1, '@').append(ranks);
+  return out;
+}
+
 }  // namespace gt

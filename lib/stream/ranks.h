@@ -22,4 +22,11 @@ std::string to_string(const std::vector<int64_t>& ranks);
 
 bool is_placed(const Line& line);  // some name has ranks
 
+// "x", or "x@0-3" of a name with ranks.
+std::string full_name(std::string_view name, std::string_view ranks);
+// The name of "x@0-3".
+inline std::string_view without_ranks(std::string_view name) {
+  return name.substr(0, name.find('@'));
+}
+
 }  // namespace gt

@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
+#include <string_view>
+#include <vector>
 
 namespace gt {
 namespace {
@@ -19,52 +20,14 @@ TEST(Numbers, TheSmallestFreeOneComesFirst) {
   EXPECT_EQ(numbers.take(), 5U);
 }
 
-TEST(Symbols, ANameKeepsItsIdWhileItIsBound) {
+TEST(Symbols, ListsLiveNamesOfUsersAlone) {
   Symbols symbols;
-  const SymbolId x = symbols.intern("x");
-  symbols[x].value = 7;
-  for (int i = 0; i < 100'000; ++i) {
-    const std::string name = "n" + std::to_string(i);
-    const SymbolId id = symbols.intern(name);
-    EXPECT_EQ(symbols.find(name), id);
-    symbols[id].value = 1;
-    symbols[id].value = kNil;
-    symbols.note_unbound(1);
-  }
-  EXPECT_EQ(symbols.find("x"), x);
-  EXPECT_EQ(symbols[x].value, 7U);
-  EXPECT_LT(symbols.all().size(), 50'000U);  // slots are used again
-}
-
-TEST(Symbols, ASlotThatChangesHandsSaysSo) {
-  Symbols symbols;
-  uint64_t serial = 0;
-  for (int i = 0; i < 1'000'000; ++i) {
-    const SymbolId id = symbols.intern("n" + std::to_string(i));
-    ++serial;
-    if (id + 1 < serial) {
-      EXPECT_GT(symbols[id].since, id + 1);  // a value of its first name's
-      EXPECT_LE(symbols[id].since, serial);
-      EXPECT_EQ(symbols.find("n" + std::to_string(id)), kNil);
-      return;
-    }
-    symbols.note_unbound(serial + 1);
-  }
-  FAIL() << "no slot was used again";
-}
-
-TEST(Symbols, SuggestsBoundNamesOfUsersAlone) {
-  Symbols symbols;
-  symbols[symbols.intern("bound")].value = 1;
-  symbols[symbols.intern("failed")].failed = true;
-  symbols.intern("unbound");
-  const SymbolId ours = symbols.intern("_e0");
-  symbols[ours].value = 2;
-  const std::vector<std::string_view> names = symbols.bound_names();
-  EXPECT_EQ(names.size(), 2U);
-  for (const std::string_view name : names) {
-    EXPECT_TRUE(name == "bound" || name == "failed") << name;
-  }
+  symbols[symbols.obtain("bound")].value = 1;
+  symbols[symbols.obtain("failed")].failed = true;
+  symbols.obtain("unbound");
+  symbols[symbols.obtain("_e0")].value = 2;
+  EXPECT_EQ(symbols.names_of_users(),
+            (std::vector<std::string_view>{"bound", "failed"}));
 }
 
 TEST(Symbols, KnowsWhoseANameIs) {

@@ -21,23 +21,23 @@ class RegistersTest : public ::testing::Test, public Pool::Owner {
   RegisterId bind(const std::string& name) {
     registers.begin_line();
     const RegisterId id = registers.obtain(name);
-    registers.bind(id, buffer(), types.intern({Dtype::kF32, {}}));
+    registers.bind(id, buffer(), types.id({Dtype::kF32, {}}));
     return id;
   }
 
   std::unique_ptr<Backend> backend = make_null_backend();
   Pool pool{*backend, *this, 0};
-  TypeTable types;
+  TypeIds types;
   Registers registers{pool};
 };
 
 TEST_F(RegistersTest, ANameIsFoundWhileItIsLive) {
-  EXPECT_EQ(registers.find("x"), nullptr);
+  EXPECT_EQ(registers.value_of("x"), nullptr);
   const RegisterId id = bind("x");
-  ASSERT_NE(registers.find("x"), nullptr);
-  EXPECT_EQ(registers.id_of(*registers.find("x")), id);
+  ASSERT_NE(registers.value_of("x"), nullptr);
+  EXPECT_EQ(registers.id_of(*registers.value_of("x")), id);
   registers.release(id);
-  EXPECT_EQ(registers.find("x"), nullptr);
+  EXPECT_EQ(registers.value_of("x"), nullptr);
   EXPECT_EQ(pool.used(), 0U);
 }
 
@@ -91,10 +91,10 @@ TEST_F(RegistersTest, WhatALineObtainsStaysItsOwn) {
 
 TEST_F(RegistersTest, TypesAreNumberedAnew) {
   const RegisterId x = bind("x");
-  for (int64_t n = 0; n < 100; ++n) types.intern({Dtype::kF32, {n}});
+  for (int64_t n = 0; n < 100; ++n) types.id({Dtype::kF32, {n}});
   registers.renumber_types(types);
-  EXPECT_EQ(types.size(), 3U);
-  EXPECT_EQ(types[registers[x].stamp.type].type, (Type{Dtype::kF32, {}}));
+  EXPECT_EQ(types.size(), 1U);
+  EXPECT_EQ(types[registers[x].stamp.type], (Type{Dtype::kF32, {}}));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "exec/decode/draft.h"
+#include "exec/memory/pool.h"
 
 namespace gt {
 namespace {
@@ -10,7 +11,7 @@ constexpr int32_t kForever = INT32_MAX;
 
 class BlockPlan {
  public:
-  BlockPlan(const Draft& draft, TypeTable& types, Recipe& recipe)
+  BlockPlan(const Draft& draft, TypeIds& types, Recipe& recipe)
       : draft_(draft),
         types_(types),
         recipe_(recipe),
@@ -101,8 +102,8 @@ class BlockPlan {
 
   int32_t choose(size_t s, size_t out) {
     const DraftStep& step = draft_.steps[s];
-    const TypeId type = types_.intern(draft_.roots[at(step.out[out])].type);
-    const uint32_t size_class = types_[type].size_class;
+    const TypeId type = types_.id(draft_.roots[at(step.out[out])].type);
+    const uint32_t size_class = size_class_of(types_[type].bytes());
     for (const int32_t root : step.in) {
       if (!dies_at(root, s) || !may_overwrite(step, root, out)) continue;
       const int32_t block = block_of_[at(root)];
@@ -148,7 +149,7 @@ class BlockPlan {
   }
 
   const Draft& draft_;
-  TypeTable& types_;
+  TypeIds& types_;
   Recipe& recipe_;
   std::vector<int32_t> last_use_;  // step, by root
   std::vector<int32_t> block_of_;  // by root
@@ -176,7 +177,7 @@ bool is_simple(const Recipe& recipe) {
 
 }  // namespace
 
-void plan_blocks(Draft draft, TypeTable& types, Recipe& recipe) {
+void plan_blocks(Draft draft, TypeIds& types, Recipe& recipe) {
   BlockPlan plan(draft, types, recipe);
   plan.run();
   for (size_t r = 0; r < draft.results.size(); ++r) {

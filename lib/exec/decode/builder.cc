@@ -83,7 +83,7 @@ class Builder {
   void finish(const std::vector<TypedRoot>& results) {
     for (const TypedRoot& value : results) {
       draft_.results.push_back(value.root);
-      recipe_.results.push_back({kNoValue, context_.types.intern(value.type)});
+      recipe_.results.push_back({kNoValue, context_.types.id(value.type)});
     }
     plan_blocks(std::move(draft_), context_.types, recipe_);
   }

@@ -15,7 +15,7 @@ class Saves;
 
 struct BuilderContext {
   Backend& backend;
-  TypeTable& types;
+  TypeIds& types;
   Saves& saves;
 };
 

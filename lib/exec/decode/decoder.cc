@@ -35,8 +35,8 @@ void LineEntry::set_output(const Line& line) {
 }
 
 const Register* Decoder::find_register(const Operand& operand) const {
-  if (operand.ranks.empty()) return registers_.find(operand.text);
-  return registers_.find(full_name(operand.text, operand.ranks));
+  if (operand.ranks.empty()) return registers_.value_of(operand.text);
+  return registers_.value_of(full_name(operand.text, operand.ranks));
 }
 
 Status Decoder::find_operands(const Line& line, Fault& poison) {
@@ -56,9 +56,8 @@ Status Decoder::find_operands(const Line& line, Fault& poison) {
       }
     }
     found_.push_back(r);
-    operand_types_.push_back(r == nullptr || r->has_failed()
-                                 ? nullptr
-                                 : &types_[r->stamp.type].type);
+    operand_types_.push_back(
+        r == nullptr || r->has_failed() ? nullptr : &types_[r->stamp.type]);
   }
   return ok_status();
 }

@@ -21,7 +21,7 @@ struct Decoding {
 
 class Decoder {
  public:
-  Decoder(Registers& registers, TypeTable& types, RecipeTable& recipes)
+  Decoder(Registers& registers, TypeIds& types, RecipeTable& recipes)
       : registers_(registers), types_(types), recipes_(recipes) {}
 
   // `text` is the line's without its notes. A name has no ranks, or one.
@@ -43,7 +43,7 @@ class Decoder {
                 const Block& block) const;
 
   Registers& registers_;
-  TypeTable& types_;
+  TypeIds& types_;
   RecipeTable& recipes_;
   std::vector<const Register*> found_;  // by operand of the line
   std::vector<const Type*> operand_types_;

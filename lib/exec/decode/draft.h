@@ -36,6 +36,6 @@ struct Draft {
 // Sets the recipe's blocks and steps and the values of its results: scratch
 // memory is used again once what it held is dead, at once where the kernel
 // can work in place.
-void plan_blocks(Draft draft, TypeTable& types, Recipe& recipe);
+void plan_blocks(Draft draft, TypeIds& types, Recipe& recipe);
 
 }  // namespace gt

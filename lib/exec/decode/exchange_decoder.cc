@@ -145,7 +145,7 @@ Status ExchangeDecoder::add_assembly(const Line& line, const Grid& grid,
   if (reader != hosting_.self()) return ok_status();
   LineEntry& part = *whole.parts.back();
   part.set_output(line);
-  part.crossing->types.push_back(types_.intern(made.value().whole));
+  part.crossing->types.push_back(types_.id(made.value().whole));
   return ok_status();
 }
 
@@ -186,7 +186,7 @@ Status ExchangeDecoder::add(const Line& line, const ExchangePlan& plan,
 // What others see of a register, or why they do not.
 void ExchangeDecoder::add_shown(const Line& line, const std::string& name,
                                 const Type& type, LineEntry& entry) {
-  const Register* r = registers_.find(name);
+  const Register* r = registers_.value_of(name);
   LineOperand operand;
   std::string fault;
   if (r == nullptr) {
@@ -205,7 +205,7 @@ void ExchangeDecoder::add_shown(const Line& line, const std::string& name,
 void ExchangeDecoder::add_made(const std::string& name, uint32_t target,
                                const Type& type, LineEntry& entry) {
   entry.results.push_back(result_of(registers_, name));
-  entry.crossing->types.push_back(types_.intern(type));
+  entry.crossing->types.push_back(types_.id(type));
   entry.crossing->targets.push_back(target);
 }
 

@@ -30,7 +30,7 @@ std::string exchange_notes(const Line& line);
 class ExchangeDecoder {
  public:
   // All outlive it. `programs` has recipes of the communication thread.
-  ExchangeDecoder(Pieces& pieces, Registers& registers, TypeTable& types,
+  ExchangeDecoder(Pieces& pieces, Registers& registers, TypeIds& types,
                   const Hosting& hosting, RecipeTable& programs)
       : pieces_(pieces),
         registers_(registers),
@@ -60,7 +60,7 @@ class ExchangeDecoder {
 
   Pieces& pieces_;
   Registers& registers_;
-  TypeTable& types_;
+  TypeIds& types_;
   const Hosting& hosting_;
   RecipeTable& programs_;
 };

@@ -96,7 +96,8 @@ struct LineEntry {
   // where they say that the line stands; no file if they do not.
   std::string notes;
   Where at;
-  size_t at_digits = 0;  // where the line's number begins in notes; 0: nowhere
+  size_t at_digits =
+      0;  // where the line's number begins in notes, or their end
   std::shared_ptr<const TraceText> traced;  // with a trace, once it has run
 };
 

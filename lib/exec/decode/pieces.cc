@@ -58,7 +58,7 @@ Status Pieces::check_hosted(const Line& line, const LineRanks& where) const {
 // ---- the pieces -------------------------------------------------------------
 
 const Register* Pieces::find(std::string_view name, int64_t rank) const {
-  return registers_.find(piece_name(name, rank));
+  return registers_.value_of(piece_name(name, rank));
 }
 
 Status Pieces::check_known(const Line& line, const LineRanks& where) const {

@@ -14,7 +14,7 @@ namespace gt {
 
 class Pieces {
  public:
-  Pieces(Registers& registers, const TypeTable& types)
+  Pieces(Registers& registers, const TypeIds& types)
       : registers_(registers), types_(types) {}
   // This worker is one of several, and plays some ranks.
   void join(const Hosting& hosting) { hosting_ = &hosting; }
@@ -35,7 +35,7 @@ class Pieces {
   // Error: an operand has no value on a rank of ours where it is read.
   Status check_known(const Line& line, const LineRanks& where) const;
   const Type& type_of(const Register& piece) const {
-    return types_[piece.stamp.type].type;
+    return types_[piece.stamp.type];
   }
   // Of pieces that are there.
   PieceType types(const Line& line) const;
@@ -51,7 +51,7 @@ class Pieces {
 
  private:
   Registers& registers_;
-  const TypeTable& types_;
+  const TypeIds& types_;
   const Hosting* hosting_ = nullptr;
 };
 

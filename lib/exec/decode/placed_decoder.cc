@@ -200,7 +200,7 @@ Status PlacedDecoder::check_part(const Line& line, const LocalLine& variant,
   const TypeId type =
       operand < 0 ? part.recipe->results[0].type
                   : part.operands[static_cast<size_t>(operand)].stamp.type;
-  return check_region(line, variant, types_[type].type.shape);
+  return check_region(line, variant, types_[type].shape);
 }
 
 // ---- where values cross ranks -----------------------------------------------

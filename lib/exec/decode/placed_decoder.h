@@ -17,7 +17,7 @@ namespace gt {
 
 class PlacedDecoder {
  public:
-  PlacedDecoder(Decoder& decoder, Registers& registers, TypeTable& types)
+  PlacedDecoder(Decoder& decoder, Registers& registers, TypeIds& types)
       : decoder_(decoder),
         registers_(registers),
         types_(types),
@@ -60,7 +60,7 @@ class PlacedDecoder {
 
   Decoder& decoder_;
   Registers& registers_;
-  TypeTable& types_;
+  TypeIds& types_;
   Pieces pieces_;
   std::optional<ExchangeDecoder> exchanges_;  // with other workers
 };

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "exec/backend/kernel.h"
-#include "exec/decode/type_table.h"
 #include "ops/op.h"
+#include "program/type_ids.h"
+#include "stream/number.h"
 
 namespace gt {
 

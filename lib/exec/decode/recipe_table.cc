@@ -58,7 +58,7 @@ void RecipeTable::write_key(const Call& call) {
       key_ += static_cast<char>(a.number.kind);
     } else if (a.role == Role::kTensor) {
       key_ += 'T';
-      append_bytes(key_, context_.types.intern(a.type));
+      append_bytes(key_, context_.types.id(a.type));
     } else {
       key_ += '=';
       append_text(key_, a.text);
@@ -79,7 +79,7 @@ void RecipeTable::write_key(const Op& op, const std::vector<Type>& pieces,
   append_bytes(key_, op.id);
   key_ += 'G';
   for (const Type& type : pieces) {
-    append_bytes(key_, context_.types.intern(type));
+    append_bytes(key_, context_.types.id(type));
   }
   for (const Step& step : program.steps) append_step(key_, step);
 }

@@ -81,41 +81,32 @@ void LineTable::keep_notes(LineEntry& entry, std::string_view notes,
                            const Where& at) {
   entry.notes = notes;
   entry.at = at;
-  entry.at_digits = 0;
+  entry.at_digits = notes.size();
   trace_.forget(entry);
-  const size_t colon = notes.rfind(':');
-  if (at.file == nullptr || at.line == 0 || colon == std::string_view::npos) {
-    return;
-  }
-  const size_t word = notes.find_last_of(" \t", colon) + 1;
-  if (notes.substr(word).starts_with("#at=") &&
-      notes.find_first_not_of("0123456789", colon + 1) ==
-          std::string_view::npos) {
-    entry.at_digits = colon + 1;
-  }
+  const size_t number = number_at_end(notes);
+  const size_t word = notes.find_last_of(" \t", number) + 1;
+  const bool is_place = at.file != nullptr && at.line != 0 &&
+                        notes.substr(word).starts_with("#at=");
+  if (is_place) entry.at_digits = number;
 }
 
 // The same notes but for the line's number at their end: a program that
 // repeats an instruction, as gt-emit writes it.
 bool LineTable::has_moved(LineEntry& entry, std::string_view notes) {
-  const size_t begin = entry.at_digits;
-  if (begin == 0 || notes.size() <= begin ||
-      notes.substr(0, begin) !=
-          std::string_view(entry.notes).substr(0, begin)) {
+  uint64_t number = 0;
+  if (!are_moved(notes, entry.notes, entry.at_digits) ||
+      !read_number(notes.substr(entry.at_digits), number)) {
     return false;
   }
-  uint64_t number = 0;
-  if (!read_number(notes.substr(begin), number)) return false;
   entry.at.line = number;
   entry.notes = notes;
   return true;
 }
 
 void LineTable::add(std::unique_ptr<LineEntry> entry, uint64_t hash) {
-  static_assert(kMaxText < LineEntry::kMaxText);
-  const bool is_kept =
-      entry->is_lasting && may_keep(entry->text) && seen_.before(hash);
-  if (is_kept) entry = lines_.insert(hash, std::move(entry));
+  if (entry->is_lasting && lines_.wants(hash, entry->text)) {
+    entry = lines_.insert(hash, std::move(entry));
+  }
   // Tasks on the queue may refer to what goes.
   if (entry != nullptr) compute_.dispose(std::move(entry));
 }

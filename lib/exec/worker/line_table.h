@@ -7,21 +7,18 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "base/cache.h"
-#include "base/seen.h"
 #include "exec/decode/hosting.h"
 #include "exec/decode/line_entry.h"
 #include "exec/queue/compute_queue.h"
 #include "exec/worker/line_trace.h"
+#include "program/line_cache.h"
 #include "spmd/mesh.h"
 #include "stream/notes.h"
 
 namespace gt {
 
 // A line is found by its text without notes, and holds while the names that it
-// is about are of the same types, and the ranks with the same workers. It is
-// kept when it comes for the second time, so that lines that never come again
-// neither fill the table nor push others out.
+// is about are of the same types, and the ranks with the same workers.
 class LineTable {
  public:
   // All outlive the table. `keeps`: false to find nothing.
@@ -31,15 +28,11 @@ class LineTable {
         meshes_(meshes),
         compute_(compute),
         trace_(trace),
-        lines_(keeps ? kSets : 1),
-        seen_(keeps),
-        keeps_(keeps) {}
+        lines_(kSets, keeps) {}
   // The worker is one of several: some notes say what an exchange is.
   void join(const Hosting& hosting) { hosting_ = &hosting; }
 
-  bool may_keep(std::string_view text) const {
-    return keeps_ && text.size() <= kMaxText;
-  }
+  bool may_keep(std::string_view text) const { return lines_.may_keep(text); }
   // The entry of a line that may be kept; null if there is none that holds.
   // `origin` becomes where its notes say that it stands.
   LineEntry* find(const NotedText& line, uint64_t hash, Where& origin);
@@ -59,7 +52,6 @@ class LineTable {
 
  private:
   static constexpr size_t kSets = size_t{1} << 14;
-  static constexpr size_t kMaxText = 4096;
   static constexpr size_t kMaxFiles = 4096;
 
   // Of the meshes and hosts that placed lines are decoded for.
@@ -76,9 +68,7 @@ class LineTable {
   const Hosting* hosting_ = nullptr;
   ComputeQueue& compute_;
   LineTrace& trace_;
-  Cache<LineEntry> lines_;
-  Seen seen_;
-  bool keeps_;
+  LineCache<LineEntry> lines_;
   std::unordered_set<std::string> files_;
 };
 

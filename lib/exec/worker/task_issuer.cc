@@ -55,7 +55,7 @@ void TaskIssuer::run(LineEntry& entry, const Where& origin) {
 void TaskIssuer::output(LineEntry& entry, const Where& origin) {
   adopt_operands(entry);
   const Register& r = registers_[entry.operands[0].id];
-  write(entry, origin, types_[r.stamp.type].type, *r.buffer->value);
+  write(entry, origin, types_[r.stamp.type], *r.buffer->value);
 }
 
 // Of what the entry's recipe puts together.
@@ -68,8 +68,7 @@ void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   adopt_operands(entry);
   if (!entry.recipe->steps.empty()) enqueue(entry, origin);
   const RecipeResult& result = entry.recipe->results[0];
-  write(entry, origin, types_[result.type].type,
-        *buffer_of(entry, result)->value);
+  write(entry, origin, types_[result.type], *buffer_of(entry, result)->value);
   drop_blocks();
 }
 
@@ -80,8 +79,7 @@ void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   exchanges_->adopt_operands(entry);  // of which it may be one
   const comm::ExchangeRun::Made& made = run->made.back()[0];
   if (made.output != nullptr) {
-    return write(entry, origin, types_[entry.crossing->types[0]].type,
-                 *made.output);
+    return write(entry, origin, types_[entry.crossing->types[0]], *made.output);
   }
   if (entry.action != Action::kPrint) return;
   compute_.add(print_failure_job(entry.label, *made.fault));
@@ -112,7 +110,7 @@ bool TaskIssuer::take_blocks(const LineEntry& entry, const Where& origin) {
     if (buffer == nullptr) {
       drop_blocks();
       const std::string why = entry.recipe->op->name + ": " +
-                              pool_.shortage(types_[blocks[b].type].type,
+                              pool_.shortage(types_[blocks[b].type],
                                              class_bytes(blocks[b].size_class));
       fail_results(
           entry, compute_.fail(origin, Error{why}, entry.text, Exit::kFailed));

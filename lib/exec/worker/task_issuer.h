@@ -18,7 +18,7 @@ class TaskIssuer {
  public:
   // All outlive it.
   TaskIssuer(ComputeQueue& compute, Pool& pool, Registers& registers,
-             const TypeTable& types, LineTrace& trace)
+             const TypeIds& types, LineTrace& trace)
       : compute_(compute),
         pool_(pool),
         registers_(registers),
@@ -55,7 +55,7 @@ class TaskIssuer {
   ComputeQueue& compute_;
   Pool& pool_;
   Registers& registers_;
-  const TypeTable& types_;
+  const TypeIds& types_;
   LineTrace& trace_;
   Exchanges* exchanges_ = nullptr;
   // What the recipe at hand writes; each is referenced until its results are

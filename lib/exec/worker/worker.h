@@ -112,7 +112,7 @@ class Worker final {
   Saves saves_;
   ComputeQueue compute_;
   Pool pool_;
-  TypeTable types_;
+  TypeIds types_;
   Registers registers_;
   RecipeTable recipes_;
   Decoder decoder_;

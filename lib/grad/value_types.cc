@@ -1,4 +1,4 @@
-#include "grad/type_ids.h"
+#include "grad/value_types.h"
 
 #include <algorithm>
 #include <numeric>
@@ -29,7 +29,7 @@ PlacedType placed_type(const std::vector<int64_t>& ranks,
   return type;
 }
 
-size_t TypeIds::hash_of(const PlacedType& type) {
+size_t PlacedTypeHash::operator()(const PlacedType& type) const {
   size_t h = type.ranks.size();
   const auto mix = [&h](size_t x) { h = (h ^ x) * 0x9e3779b97f4a7c15U; };
   for (const int64_t rank : type.ranks) mix(static_cast<size_t>(rank));
@@ -41,50 +41,37 @@ size_t TypeIds::hash_of(const PlacedType& type) {
   return h ^ (h >> 32);
 }
 
-TypeId TypeIds::id(PlacedType type) {
+TypeId ValueTypes::id(PlacedType type) {
   GT_CHECK(!type.ranks.empty());
   const bool alike =
       std::all_of(type.types.begin(), type.types.end(),
                   [&](const Type& t) { return t == type.types[0]; });
   if (alike) type.types = std::vector<Type>(1, type.types[0]);
   type.ranks.shrink_to_fit();
-  const size_t hash = hash_of(type);
-  const auto [begin, end] = placed_ids_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    if (placed(it->second) == type) return it->second;
-  }
-  weight_ += weight_of(type);
-  TypeId slot = static_cast<TypeId>(placed_.size());
-  if (free_.empty()) {
-    placed_.push_back(std::move(type));
-  } else {
-    slot = free_.back();
-    free_.pop_back();
-    placed_[slot] = std::move(type);
-  }
-  placed_ids_.emplace(hash, slot | kPlaced);
-  return slot | kPlaced;
+  const size_t weight = weight_of(type);
+  const size_t before = placed_.size();
+  const TypeId id = placed_.id(std::move(type));
+  if (placed_.size() > before) weight_ += weight;
+  return id | kPlaced;
 }
 
-void TypeIds::keep_only(const std::unordered_set<TypeId>& uses) {
-  std::erase_if(placed_ids_, [&](const auto& entry) {
-    if (uses.count(entry.second) > 0) return false;
-    PlacedType& type = placed_[entry.second & ~kPlaced];
-    weight_ -= weight_of(type);
-    type = {};
-    free_.push_back(entry.second & ~kPlaced);
-    return true;
+void ValueTypes::keep_only(const std::unordered_set<TypeId>& uses) {
+  weight_ = 0;
+  placed_.keep_only([&](TypeId id) {
+    const bool is_used = uses.count(id | kPlaced) > 0;
+    if (is_used) weight_ += weight_of(placed_[id]);
+    return is_used;
   });
   limit_ = std::max(kLimit, 2 * weight_);
   ++rounds_;
 }
 
-const Ranks& TypeIds::ranks(TypeId id) const {
+const Ranks& ValueTypes::ranks(TypeId id) const {
   static const Ranks kNone;
   return is_placed(id) ? placed(id).ranks : kNone;
 }
 
-std::string TypeIds::describe(TypeId id) const {
+std::string ValueTypes::describe(TypeId id) const {
   if (!is_placed(id) || placed(id).types.size() == 1) {
     return to_string((*this)[id]);
   }
@@ -101,14 +88,6 @@ std::string TypeIds::describe(TypeId id) const {
     out += (out.empty() ? "" : " ") + to_string(t) + "@" + to_string(same);
   }
   return out;
-}
-
-MeshId MeshIds::id(const Mesh* mesh) {
-  if (mesh == nullptr) return 0;
-  const auto [it, fresh] = ids_.try_emplace(
-      mesh->describe_all(), static_cast<MeshId>(meshes_.size() + 1));
-  if (fresh) meshes_.push_back(*mesh);
-  return it->second;
 }
 
 }  // namespace gt

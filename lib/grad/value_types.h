@@ -5,21 +5,19 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "base/interner.h"
+#include "program/type_ids.h"
 #include "spmd/join.h"
 #include "spmd/placement.h"
 #include "spmd/rank_set.h"
 #include "stream/type.h"
 
 namespace gt {
-
-using TypeId = uint32_t;
 
 struct PlacedType {
   Ranks ranks;              // ascending
@@ -35,23 +33,22 @@ struct PlacedType {
 PlacedType placed_type(const std::vector<int64_t>& ranks,
                        const std::vector<Type>& by_position, Placement letters);
 
-class TypeIds {
+struct PlacedTypeHash {
+  size_t operator()(const PlacedType& type) const;
+};
+
+class ValueTypes {
  public:
-  TypeId id(const Type& type) {
-    const auto [it, fresh] =
-        ids_.try_emplace(type, static_cast<TypeId>(types_.size()));
-    if (fresh) types_.push_back(type);
-    return it->second;
-  }
+  TypeId id(const Type& type) { return unplaced_.id(type); }
   TypeId id(PlacedType type);
 
   static bool is_placed(TypeId id) { return (id & kPlaced) != 0; }
   // Of a placed one the type on its first rank.
   const Type& operator[](TypeId id) const {
-    return is_placed(id) ? placed(id).types[0] : types_[id];
+    return is_placed(id) ? placed(id).types[0] : unplaced_[id];
   }
   const Type& on(TypeId id, int64_t rank) const {
-    return is_placed(id) ? placed(id).on(rank) : types_[id];
+    return is_placed(id) ? placed(id).on(rank) : unplaced_[id];
   }
   const PlacedType& placed(TypeId id) const { return placed_[id & ~kPlaced]; }
   // None of an unplaced one.
@@ -68,19 +65,14 @@ class TypeIds {
 
  private:
   static constexpr TypeId kPlaced = TypeId{1} << 31;
-
-  static size_t hash_of(const PlacedType& type);
   static constexpr size_t kLimit = size_t{1} << 22;
   static size_t weight_of(const PlacedType& type) {
     return type.ranks.size() + type.types.size() * 10;
   }
 
-  std::unordered_map<Type, TypeId, TypeHash> ids_;
-  std::deque<Type> types_;                              // references stay valid
-  std::unordered_multimap<size_t, TypeId> placed_ids_;  // by hash
-  std::deque<PlacedType> placed_;
-  std::vector<TypeId> free_;  // slots of placed_
-  size_t weight_ = 0;         // of them all, in numbers
+  TypeIds unplaced_;
+  Interner<PlacedType, PlacedTypeHash> placed_;
+  size_t weight_ = 0;  // of the placed ones, in numbers
   size_t limit_ = kLimit;
   uint64_t rounds_ = 0;
 };
@@ -90,14 +82,25 @@ using MeshId = uint32_t;
 
 class MeshIds {
  public:
-  MeshId id(const Mesh* mesh);
+  MeshId id(const Mesh* mesh) {
+    return mesh == nullptr ? 0 : meshes_.id({mesh->describe_all(), *mesh});
+  }
   const Mesh* operator[](MeshId id) const {
-    return id == 0 ? nullptr : &meshes_[id - 1];
+    return id == 0 ? nullptr : &meshes_[id].mesh;
   }
 
  private:
-  std::unordered_map<std::string, MeshId> ids_;
-  std::deque<Mesh> meshes_;
+  struct Described {
+    std::string text;
+    Mesh mesh;
+    bool operator==(const Described& other) const { return text == other.text; }
+  };
+  struct DescribedHash {
+    size_t operator()(const Described& mesh) const {
+      return hash_bytes(mesh.text);
+    }
+  };
+  Interner<Described, DescribedHash> meshes_{1};
 };
 
 }  // namespace gt

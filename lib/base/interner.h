@@ -1,0 +1,76 @@
+// Equal values as one small number, so that two are compared by their numbers
+// (hash consing: Ershov, On programming of arithmetic operations, 1958).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "base/id_table.h"
+
+namespace gt {
+
+// `Hash` gives a size_t of a T, as std::hash does; equal values are `==`.
+template <typename T, typename Hash>
+class Interner {
+ public:
+  using Id = IdTable::Id;
+
+  // The numbers below `reserved` are the caller's: default values that id()
+  // never gives.
+  explicit Interner(size_t reserved = 0) : reserved_(reserved) { clear(); }
+
+  Id id(T value) {
+    const uint64_t hash = Hash()(value);
+    const Id known =
+        table_.find(hash, [&](Id other) { return values_[other] == value; });
+    if (known != IdTable::kNone) return known;
+    Id fresh = static_cast<Id>(values_.size());
+    if (free_.empty()) {
+      values_.push_back(std::move(value));
+    } else {
+      fresh = free_.back();
+      free_.pop_back();
+      values_[fresh] = std::move(value);
+    }
+    table_.add(hash, fresh);
+    return fresh;
+  }
+
+  // Stays where it is until clear(), or until keep_only() drops it.
+  const T& operator[](Id id) const { return values_[id]; }
+  // Values that have a number.
+  size_t size() const { return table_.size(); }
+
+  void clear() {
+    table_.clear();
+    free_.clear();
+    values_.clear();
+    values_.resize(reserved_);
+  }
+  // Forgets values for whose number is_used() does not hold; their numbers will
+  // be those of others.
+  template <typename IsUsed>
+  void keep_only(const IsUsed& is_used) {
+    table_.clear();
+    free_.clear();
+    for (Id id = static_cast<Id>(reserved_); id < values_.size(); ++id) {
+      if (is_used(id)) {
+        table_.add(Hash()(values_[id]), id);
+      } else {
+        values_[id] = T();
+        free_.push_back(id);
+      }
+    }
+  }
+
+ private:
+  size_t reserved_;
+  IdTable table_;
+  std::deque<T> values_;
+  std::vector<Id> free_;
+};
+
+}  // namespace gt
