@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
   CLI::App app{"Check the types of a sharded stream, without a cluster.",
                "gt-check"};
-  gt::CheckJob job;
+  gt::check::CheckJob job;
   bool global = false;
   app.footer(kFooter);
   app.add_option("FILE", job.files, "streams, '-' for standard input");
@@ -54,6 +54,6 @@ int main(int argc, char** argv) {
     return status;
   }
   gt::Writer out(STDOUT_FILENO);
-  const gt::Exit done = gt::check(job, out, gt::say);
+  const gt::Exit done = gt::check::check(job, out, gt::say);
   return gt::finish("gt-check", out, done);
 }

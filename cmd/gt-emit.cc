@@ -29,23 +29,24 @@ struct Options {
 };
 
 // Inputs in the order of the command line.
-bool collect_inputs(CLI::App& app, const Options& options, gt::EmitJob& job) {
+bool collect_inputs(CLI::App& app, const Options& options,
+                    gt::emit::EmitJob& job) {
   std::map<std::string, size_t> next;
   for (const CLI::Option* option : app.parse_order()) {
     const std::string name = option->get_name();
     size_t& i = next[name];
-    gt::EmitInput input;
+    gt::emit::EmitInput input;
     if (name == "FILE") {
       if (i >= options.files.size()) continue;
-      input = gt::EmitInput::file(options.files[i++]);
+      input = gt::emit::EmitInput::file(options.files[i++]);
     } else if (name == "-e") {
-      input.kind = gt::EmitInput::Kind::kText;
+      input.kind = gt::emit::EmitInput::Kind::kText;
       input.text = options.lines[i++] + "\n";
     } else if (name == "--repeat") {
       // The order names it once for each of its two values.
       if (++i % 2 != 0 || i > options.repeats.size()) continue;
       const std::string& rounds = options.repeats[i - 2];
-      input = gt::EmitInput::file(options.repeats[i - 1]);
+      input = gt::emit::EmitInput::file(options.repeats[i - 1]);
       if (!gt::parse_size(rounds, input.rounds)) {
         gt::say("gt-emit: --repeat: '" + rounds +
                 "' is not a number of rounds; usage: --repeat N FILE\n");
@@ -59,9 +60,9 @@ bool collect_inputs(CLI::App& app, const Options& options, gt::EmitJob& job) {
   if (job.inputs.empty()) job.inputs.push_back({});
   // -e lines are one program, so that a message can name the line.
   for (size_t j = 1; j < job.inputs.size();) {
-    gt::EmitInput& before = job.inputs[j - 1];
-    if (before.kind != gt::EmitInput::Kind::kText ||
-        job.inputs[j].kind != gt::EmitInput::Kind::kText) {
+    gt::emit::EmitInput& before = job.inputs[j - 1];
+    if (before.kind != gt::emit::EmitInput::Kind::kText ||
+        job.inputs[j].kind != gt::emit::EmitInput::Kind::kText) {
       ++j;
       continue;
     }
@@ -88,7 +89,7 @@ int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
   CLI::App app{"Check a gt program and write it as a stream.", "gt-emit"};
   Options options;
-  gt::EmitJob job;
+  gt::emit::EmitJob job;
   app.footer(kFooter);
   app.add_option("FILE", options.files, "programs, '-' for standard input");
   app.add_option("--repeat", options.repeats,
@@ -133,6 +134,6 @@ int main(int argc, char** argv) {
     return static_cast<int>(gt::Exit::kUsage);
   }
   gt::Writer writer(STDOUT_FILENO);
-  const gt::Exit done = gt::emit(job, writer, gt::say);
+  const gt::Exit done = gt::emit::emit(job, writer, gt::say);
   return gt::finish("gt-emit", writer, done);
 }

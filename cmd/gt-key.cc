@@ -36,7 +36,8 @@ int main(int argc, char** argv) {
   if (!gt::parse_options(app, argc, argv, status)) return status;
   const bool is_public = app.count("--public") > 0;
   if (file == "-") file = "/dev/stdin";
-  const auto keys = is_public ? gt::read_secret(file) : gt::make_keys();
+  const auto keys =
+      is_public ? gt::net::read_secret(file) : gt::net::make_keys();
   if (!keys.ok()) return fail(keys.error().message);
   gt::Writer out(STDOUT_FILENO);
   out.write((is_public ? keys.value().open : keys.value().secret) + "\n");

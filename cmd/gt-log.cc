@@ -41,7 +41,7 @@ Example:
 struct Options {
   std::vector<std::string> files;
   std::string log;
-  gt::SelectOptions select;
+  gt::log::SelectOptions select;
   bool summary = false;
   bool tsv = false;
   bool dot = false;
@@ -49,7 +49,7 @@ struct Options {
   std::string from, to;
   std::string title;
   bool text = false;
-  gt::ReportOptions report;
+  gt::log::ReportOptions report;
 };
 
 CLI::Option* add_list(CLI::App& app, const char* name,
@@ -62,7 +62,7 @@ CLI::Option* add_list(CLI::App& app, const char* name,
       ->allow_extra_args(false);
 }
 
-void add_filters(CLI::App& app, gt::SelectOptions& select) {
+void add_filters(CLI::App& app, gt::log::SelectOptions& select) {
   add_list(app, "--op", select.ops, "GLOB,...", "lines of these ops");
   add_list(app, "--name", select.names, "GLOB,...",
            "lines that define or read such a name");
@@ -153,7 +153,7 @@ bool has_utf8() {
   return false;
 }
 
-void fit_to_terminal(gt::TextPlotOptions& look) {
+void fit_to_terminal(gt::log::TextPlotOptions& look) {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return;
   if (size.ws_col > 0) look.columns = size.ws_col;
@@ -163,8 +163,8 @@ void fit_to_terminal(gt::TextPlotOptions& look) {
 
 // The report asked for; "" or why there is none.
 std::string choose_report(const CLI::App& app, Options& options) {
-  using Kind = gt::ReportOptions::Kind;
-  gt::ReportOptions& report = options.report;
+  using Kind = gt::log::ReportOptions::Kind;
+  gt::log::ReportOptions& report = options.report;
   std::string jobs;
   for (const char* name :
        {"-o", "--summary", "--dot", "--timeline", "--plot"}) {
@@ -208,7 +208,7 @@ std::string choose_report(const CLI::App& app, Options& options) {
     }
   } else if (app.count("--plot") > 0) {
     const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-    gt::TextPlotOptions& look = report.plot.look;
+    gt::log::TextPlotOptions& look = report.plot.look;
     report.kind = Kind::kPlot;
     report.plot.is_terminal = terminal;
     report.plot.as_text =
@@ -246,7 +246,7 @@ int tee(const Options& options) {
     if (!made.ok()) return usage("-o: " + made.error().message, true);
     log = made.value();
   }
-  gt::Tee tee(STDOUT_FILENO, log, options.log, gt::say);
+  gt::log::Tee tee(STDOUT_FILENO, log, options.log, gt::say);
   return static_cast<int>(tee.run(options.files));
 }
 
@@ -268,7 +268,7 @@ int why(int argc, char** argv) {
                  false);
   }
   gt::Writer out(STDOUT_FILENO);
-  const gt::Exit done = gt::why(file, nanoseconds, out, gt::say);
+  const gt::Exit done = gt::log::why(file, nanoseconds, out, gt::say);
   return gt::finish("gt-log", out, done);
 }
 
@@ -290,15 +290,17 @@ int main(int argc, char** argv) {
   }
   const std::string wrong = choose_report(app, options);
   if (!wrong.empty()) return usage(wrong, marks);
-  const auto selection = gt::Selection::make(options.select);
+  const auto selection = gt::log::Selection::make(options.select);
   if (!selection.ok()) return usage(selection.error().message, marks);
-  const bool reports = options.report.kind != gt::ReportOptions::Kind::kNone;
+  const bool reports =
+      options.report.kind != gt::log::ReportOptions::Kind::kNone;
   if (!reports && !options.select.any()) return tee(options);
   gt::Writer out(STDOUT_FILENO);
   const gt::Exit done =
-      reports ? gt::report(options.files, options.report,
-                           options.select.any() ? &selection.value() : nullptr,
-                           out, gt::say)
-              : gt::filter(options.files, selection.value(), out, gt::say);
+      reports
+          ? gt::log::report(options.files, options.report,
+                            options.select.any() ? &selection.value() : nullptr,
+                            out, gt::say)
+          : gt::log::filter(options.files, selection.value(), out, gt::say);
   return gt::finish("gt-log", out, done);
 }

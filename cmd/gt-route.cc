@@ -36,7 +36,7 @@ Examples:
 constexpr uint32_t kMostWorkers = 65536;
 
 struct Options {
-  gt::RouterOptions router;
+  gt::route::RouterOptions router;
   uint32_t local = 1;
   uint32_t workers = 0;
   std::string backend, isa, memory;
@@ -210,10 +210,11 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
 std::string read_endpoint(Options& options) {
   std::string& bind = options.router.bind;
   if (bind.empty()) return "";
-  const auto at = gt::listening_endpoint(bind);
+  const auto at = gt::net::listening_endpoint(bind);
   if (!at.ok()) return "--bind " + bind + ": " + at.error().message;
   options.router.anyone = options.insecure;
-  if (options.key.empty() && !options.insecure && !gt::is_local(at.value())) {
+  if (options.key.empty() && !options.insecure &&
+      !gt::net::is_local(at.value())) {
     return "--bind " + bind +
            ": anyone who reaches it could attach; give --key and --allow, bind "
            "tcp://127.0.0.1:PORT, or say --insecure";
@@ -225,9 +226,9 @@ std::string read_endpoint(Options& options) {
 // What is wrong, or "".
 std::string read_keys(Options& options) {
   if (options.key.empty()) return "";
-  auto keys = gt::read_secret(options.key);
+  auto keys = gt::net::read_secret(options.key);
   if (!keys.ok()) return "--key: " + keys.error().message;
-  auto admits = gt::follow_open_keys(options.allow);
+  auto admits = gt::net::follow_open_keys(options.allow);
   if (!admits.ok()) return "--allow: " + admits.error().message;
   options.router.keys = std::move(keys.value());
   options.router.admits = std::move(admits.value());
@@ -271,5 +272,5 @@ int main(int argc, char** argv) {
     if (!fd.ok()) return usage("--log: " + fd.error().message);
     options.router.log_fd = fd.value();
   }
-  return static_cast<int>(gt::run_router(options.router, gt::say));
+  return static_cast<int>(gt::route::run_router(options.router, gt::say));
 }

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   const gt::ProcessGuard guard;
   CLI::App app{"Rewrite a stream to run on the ranks of a mesh.", "gt-shard"};
   Options options;
-  gt::ShardJob job;
+  gt::shard::ShardJob job;
   job.tell = gt::tell;
   app.footer(kFooter);
   app.add_option("FILE", job.files, "streams, '-' for standard input");
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   }
   std::string_view culprit;
   const auto config =
-      gt::Config::parse(text, options.config, options.workers, &culprit);
+      gt::shard::Config::parse(text, options.config, options.workers, &culprit);
   if (!config.ok()) {
     gt::say(gt::format_error("gt-shard", {}, config.error(), culprit));
     return give_up(options, gt::Exit::kRejected);
@@ -102,8 +102,8 @@ int main(int argc, char** argv) {
     }
     return gt::finish(
         "gt-shard", writer,
-        gt::plan_config(job, config.value(), ranks, writer, gt::say));
+        gt::shard::plan_config(job, config.value(), ranks, writer, gt::say));
   }
-  const gt::Exit done = gt::shard(job, config.value(), writer, gt::say);
+  const gt::Exit done = gt::shard::shard(job, config.value(), writer, gt::say);
   return gt::finish("gt-shard", writer, done);
 }

@@ -59,7 +59,7 @@ struct Options {
   uint32_t workers = 0;
   double timeout = 60;
   double silence = 1.5;
-  gt::WorkerOptions worker;
+  gt::exec::WorkerOptions worker;
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -113,7 +113,7 @@ void add_options(CLI::App& app, Options& options) {
   app.add_flag("--insecure", options.insecure,
                "with --connect: without keys, believe whoever listens there");
   gt::add_number<uint32_t>(
-      app, "--workers", options.workers, 1, gt::kMostLightMembers,
+      app, "--workers", options.workers, 1, gt::exec::kMostLightMembers,
       "with --connect --backend null: be so many workers, that check what they "
       "are sent and compute nothing");
   gt::add_number<double>(app, "--timeout", options.timeout, 0.1, 1e6,
@@ -132,7 +132,7 @@ void add_options(CLI::App& app, Options& options) {
       ->envname("GT_VERBOSE");
 }
 
-void say_stats(const gt::WorkerStats& stats) {
+void say_stats(const gt::exec::WorkerStats& stats) {
   gt::tell("gt-work: " + std::to_string(stats.lines) + " lines, " +
            std::to_string(stats.decoded) + " decoded, " +
            std::to_string(stats.tasks) + " tasks, " +
@@ -162,20 +162,20 @@ void limit_spinning(char** argv) {
 }
 
 // 0, or the status to exit with.
-int open_trace(Options& options, std::unique_ptr<gt::Trace>& trace) {
+int open_trace(Options& options, std::unique_ptr<gt::exec::Trace>& trace) {
   const std::string wrong = gt::wrong_side_file(options.trace, options.files);
   if (!wrong.empty()) return usage("--trace: " + wrong);
-  auto opened =
-      options.trace_since
-          ? gt::Trace::join(options.trace, options.rank, *options.trace_since)
-          : gt::Trace::open(options.trace);
+  auto opened = options.trace_since
+                    ? gt::exec::Trace::join(options.trace, options.rank,
+                                            *options.trace_since)
+                    : gt::exec::Trace::open(options.trace);
   if (!opened.ok()) return usage("--trace: " + opened.error().message);
   trace = std::move(opened.value());
   options.worker.trace = trace.get();
   return 0;
 }
 
-gt::Exit finish_trace(const Options& options, gt::Trace* trace,
+gt::Exit finish_trace(const Options& options, gt::exec::Trace* trace,
                       gt::Exit status) {
   const int error = trace == nullptr ? 0 : trace->finish();
   if (error == 0) return status;
@@ -221,14 +221,14 @@ int default_threads(const Options& options) {
 }
 
 // What is wrong, or "".
-std::string read_keys(const Options& options, gt::RemoteOptions& remote) {
+std::string read_keys(const Options& options, gt::exec::RemoteOptions& remote) {
   if (options.key.empty() != options.route_key.empty()) {
     return "--key and --route-key go together: who this is, and to whom";
   }
   if (options.key.empty()) return "";
-  auto keys = gt::read_secret(options.key);
+  auto keys = gt::net::read_secret(options.key);
   if (!keys.ok()) return "--key: " + keys.error().message;
-  auto route = gt::read_open_key(options.route_key);
+  auto route = gt::net::read_open_key(options.route_key);
   if (!route.ok()) return "--route-key: " + route.error().message;
   remote.keys = std::move(keys.value());
   remote.route_key = std::move(route.value());
@@ -237,7 +237,8 @@ std::string read_keys(const Options& options, gt::RemoteOptions& remote) {
 
 // Where to connect to; in numbers where it matters whose host that is. What is
 // wrong, or "".
-std::string read_endpoint(const Options& options, gt::RemoteOptions& remote) {
+std::string read_endpoint(const Options& options,
+                          gt::exec::RemoteOptions& remote) {
   const std::string& given = options.connect;
   remote.endpoint = given;
   remote.anyone = options.insecure;
@@ -245,14 +246,14 @@ std::string read_endpoint(const Options& options, gt::RemoteOptions& remote) {
     return "--insecure is for a gt-work without --key";
   }
   if (remote.keys || options.insecure) {
-    const gt::Status status = gt::check_connectable(given);
+    const gt::Status status = gt::net::check_connectable(given);
     return status.ok() ? ""
                        : "--connect " + given + ": " + status.error().message;
   }
-  const auto at = gt::connecting_endpoint(given);
+  const auto at = gt::net::connecting_endpoint(given);
   if (!at.ok()) return "--connect " + given + ": " + at.error().message;
   remote.endpoint = at.value();
-  if (gt::is_local(at.value())) return "";
+  if (gt::net::is_local(at.value())) return "";
   return "--connect " + given +
          ": without keys anyone on the way there could be gt-route; give --key "
          "and --route-key, or say --insecure";
@@ -260,7 +261,7 @@ std::string read_endpoint(const Options& options, gt::RemoteOptions& remote) {
 
 // Works for a gt-route. The parent of a local worker admits it by a token.
 int work_remotely(Options& options) {
-  gt::RemoteOptions remote;
+  gt::exec::RemoteOptions remote;
   remote.name = worker_name(options);
   if (!wanted_rank(options, remote.rank)) {
     return usage("RANK, SLURM_PROCID: '" + gt::launched::rank() +
@@ -282,7 +283,7 @@ int work_remotely(Options& options) {
   remote.backend = options.backend;
   if (options.workers > 0) {
     return static_cast<int>(
-        gt::run_light_members(remote, options.workers, gt::say));
+        gt::exec::run_light_members(remote, options.workers, gt::say));
   }
   // A worker of others opens only what its operator names.
   gt::Files files;
@@ -291,7 +292,7 @@ int work_remotely(Options& options) {
     if (!made.ok()) return usage("--root: " + made.error().message);
     files = std::move(made.value());
   }
-  std::unique_ptr<gt::Trace> trace;
+  std::unique_ptr<gt::exec::Trace> trace;
   if (!options.trace.empty()) {
     if (const int bad = open_trace(options, trace); bad != 0) return bad;
   }
@@ -300,8 +301,8 @@ int work_remotely(Options& options) {
     if (trace != nullptr) trace->salvage();
     std::_Exit(static_cast<int>(gt::Exit::kLost));
   };
-  const gt::Exit done =
-      gt::run_remote_session(remote, std::move(files), options.worker, gt::say);
+  const gt::Exit done = gt::exec::run_remote_session(remote, std::move(files),
+                                                     options.worker, gt::say);
   return static_cast<int>(finish_trace(options, trace.get(), done));
 }
 
@@ -334,7 +335,7 @@ int main(int argc, char** argv) {
     return usage("--trace-since is for --connect, --rank and --trace");
   }
   if (is_remote) return work_remotely(options);
-  std::unique_ptr<gt::Trace> trace;
+  std::unique_ptr<gt::exec::Trace> trace;
   std::optional<gt::Interrupt> interrupt;
   if (app.count("--trace") > 0) {
     interrupt.emplace();  // before the threads of the trace and the backend
@@ -342,7 +343,7 @@ int main(int argc, char** argv) {
     interrupt->watch([&trace] { trace->salvage(); });
   }
   const auto backend =
-      gt::make_backend(options.backend, {options.threads, options.isa});
+      gt::exec::make_backend(options.backend, {options.threads, options.isa});
   if (!backend.ok()) return usage(backend.error().message);
   auto files = gt::Files::make(options.roots);
   if (!files.ok()) return usage("--root: " + files.error().message);
@@ -350,10 +351,10 @@ int main(int argc, char** argv) {
   gt::Writer writer(STDOUT_FILENO);
   gt::Exit done = gt::Exit::kDone;
   {
-    const auto say_report = [](const gt::Report& r) { gt::say(r.text); };
-    gt::Worker worker(*backend.value(), std::move(files.value()), writer,
-                      say_report, options.worker);
-    done = gt::run_session(worker, options.files, say_report);
+    const auto say_report = [](const gt::exec::Report& r) { gt::say(r.text); };
+    gt::exec::Worker worker(*backend.value(), std::move(files.value()), writer,
+                            say_report, options.worker);
+    done = gt::exec::run_session(worker, options.files, say_report);
     if (options.verbose > 0) say_stats(worker.stats());
   }
   return static_cast<int>(finish_trace(options, trace.get(), done));

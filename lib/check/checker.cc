@@ -12,7 +12,7 @@
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::check {
 
 bool Checker::holds(const Checked& entry) const {
   return entry.mesh_version == meshes_.version() &&
@@ -406,4 +406,4 @@ void Checker::describe(const Reading& in,
   }
 }
 
-}  // namespace gt
+}  // namespace gt::check

@@ -15,7 +15,7 @@
 #include "program/line_cache.h"
 #include "spmd/mesh.h"
 
-namespace gt {
+namespace gt::check {
 
 class Checker {
  public:
@@ -117,4 +117,4 @@ class Checker {
   Checked entry_;
 };
 
-}  // namespace gt
+}  // namespace gt::check

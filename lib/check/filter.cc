@@ -8,7 +8,7 @@
 #include "stream/marks.h"
 #include "stream/source.h"
 
-namespace gt {
+namespace gt::check {
 namespace {
 
 class CheckFilter {
@@ -170,4 +170,4 @@ Exit check(const CheckJob& job, Writer& out,
   return CheckFilter(job, out, say).run();
 }
 
-}  // namespace gt
+}  // namespace gt::check

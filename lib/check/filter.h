@@ -10,7 +10,7 @@
 #include "base/writer.h"
 #include "check/words.h"
 
-namespace gt {
+namespace gt::check {
 
 struct CheckJob {
   std::vector<std::string> files;  // "-" or none: standard input
@@ -24,4 +24,4 @@ struct CheckJob {
 Exit check(const CheckJob& job, Writer& out,
            const std::function<void(std::string_view)>& say);
 
-}  // namespace gt
+}  // namespace gt::check

@@ -4,7 +4,7 @@
 
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::check {
 namespace {
 
 template <typename F>
@@ -80,4 +80,4 @@ std::string Footprint::summary() const {
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::check

@@ -14,7 +14,7 @@
 #include "spmd/held_bytes.h"
 #include "spmd/rank_set.h"
 
-namespace gt {
+namespace gt::check {
 
 // What a copy sends from one rank to another.
 struct Transfer {
@@ -52,4 +52,4 @@ class Footprint {
   std::unordered_map<SymbolId, std::vector<Transfer>> on_their_way_;  // to it
 };
 
-}  // namespace gt
+}  // namespace gt::check

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "spmd/rank_set.h"
 
-namespace gt {
+namespace gt::check {
 namespace {
 
 // All that tells one value from another, as bytes.
@@ -170,4 +170,4 @@ void CheckRegisters::forget_dead() {
   most_ = std::max(kContents, 2 * contents_.size());
 }
 
-}  // namespace gt
+}  // namespace gt::check

@@ -13,7 +13,7 @@
 #include "spmd/parts.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::check {
 
 // A name's parts, on ranks of their own, and the one of no ranks, which is
 // another name's; number 0 has none.
@@ -70,4 +70,4 @@ class CheckRegisters : public SymbolTable<CheckedName> {
   size_t most_ = kContents;  // contents, before those that nobody holds go
 };
 
-}  // namespace gt
+}  // namespace gt::check

@@ -10,7 +10,7 @@
 #include "spmd/stated_cut.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::check {
 namespace {
 
 // What goes over the links when a value becomes another type, and when its
@@ -394,4 +394,4 @@ std::vector<std::string> remedies(const ReadLine& line,
   return Remedies(line, fault).find();
 }
 
-}  // namespace gt
+}  // namespace gt::check

@@ -6,10 +6,10 @@
 
 #include "spmd/infer.h"
 
-namespace gt {
+namespace gt::check {
 
 // What mends the fault, each with its cost forward and backward; nothing if no
 // one line does.
 std::vector<std::string> remedies(const ReadLine& line, const TypeFault& fault);
 
-}  // namespace gt
+}  // namespace gt::check

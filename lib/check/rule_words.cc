@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace gt {
+namespace gt::check {
 namespace {
 
 constexpr RuleWords kWords[] = {
@@ -249,4 +249,4 @@ const RuleWords& rule_words(Rule rule) {
   return kWords[static_cast<size_t>(rule)];
 }
 
-}  // namespace gt
+}  // namespace gt::check

@@ -4,7 +4,7 @@
 
 #include "spmd/fault.h"
 
-namespace gt {
+namespace gt::check {
 
 // A rule's kind, "part-affine", and its message and reason. Both have blanks in
 // braces, which what a fault holds fills (words.cc).
@@ -16,4 +16,4 @@ struct RuleWords {
 };
 const RuleWords& rule_words(Rule rule);
 
-}  // namespace gt
+}  // namespace gt::check

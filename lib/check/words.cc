@@ -7,7 +7,7 @@
 #include "ops/table.h"
 #include "spmd/join.h"
 
-namespace gt {
+namespace gt::check {
 namespace {
 
 std::string list(const std::vector<Axis>& axes, const AxisNames& names) {
@@ -308,4 +308,4 @@ std::string in_words(const ReadLine& line, const Remark& remark) {
          " are read as unrelated values, which changes what they mean";
 }
 
-}  // namespace gt
+}  // namespace gt::check

@@ -6,7 +6,7 @@
 
 #include "spmd/infer.h"
 
-namespace gt {
+namespace gt::check {
 
 struct Problem {
   std::string kind;  // of the rule, "part-affine"
@@ -20,4 +20,4 @@ struct Problem {
 Problem in_words(const ReadLine& line, const TypeFault& fault);
 std::string in_words(const ReadLine& line, const Remark& remark);
 
-}  // namespace gt
+}  // namespace gt::check

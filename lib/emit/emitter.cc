@@ -12,7 +12,7 @@
 #include "stream/replay.h"
 #include "stream/source.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 constexpr std::string_view kStdinName = "<stdin>";
@@ -165,4 +165,4 @@ Exit emit(const EmitJob& job, Writer& writer,
   return Emitter(job, writer, say).run();
 }
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -10,7 +10,7 @@
 #include "base/writer.h"
 #include "emit/session.h"
 
-namespace gt {
+namespace gt::emit {
 
 struct EmitInput {
   enum class Kind { kFile, kStdin, kText };
@@ -36,4 +36,4 @@ struct EmitJob {
 Exit emit(const EmitJob& job, Writer& writer,
           const std::function<void(std::string_view)>& say);
 
-}  // namespace gt
+}  // namespace gt::emit

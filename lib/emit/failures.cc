@@ -5,7 +5,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 
 void Failures::reject(LineState& state, const Error& error, std::string& out) {
   messages_.error(error, state.origin, state.text);
@@ -113,4 +113,4 @@ void Failures::write_output(const LineState& state, const std::string& message,
   if (!itself) ledger_.give_back(stand_in);
 }
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -11,7 +11,7 @@
 #include "emit/messages.h"
 #include "emit/seeds.h"
 
-namespace gt {
+namespace gt::emit {
 
 class Failures {
  public:
@@ -40,4 +40,4 @@ class Failures {
   Seeds& seeds_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

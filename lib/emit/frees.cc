@@ -7,7 +7,7 @@
 #include "spmd/placed.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 
 // What the line has named before is freed once.
 void Frees::add(SymbolId id, List& list) {
@@ -119,4 +119,4 @@ bool Frees::run_plain(const Pattern& pattern, Origin origin, std::string& out) {
   return true;
 }
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -11,7 +11,7 @@
 #include "emit/seeds.h"
 #include "stream/pattern.h"
 
-namespace gt {
+namespace gt::emit {
 
 class Frees {
  public:
@@ -49,4 +49,4 @@ class Frees {
   std::vector<SymbolId> known_;  // room for those of run_plain()
 };
 
-}  // namespace gt
+}  // namespace gt::emit

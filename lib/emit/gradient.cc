@@ -10,7 +10,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 // Where the loss and the targets live; each gradient lives where its target
@@ -75,9 +75,9 @@ Status Gradient::write(LineState& state, std::string* tape,
   GradientTargets targets;
   targets.retain = retains(state.line);
   if (Status s = find_targets(state, targets); !s.ok()) return s;
-  LostTarget lost;
+  grad::LostTarget lost;
   const std::vector<Ranks>& where = state.where.operands;
-  const GradientProgram program =
+  const grad::GradientProgram program =
       reverse(ledger.tape, ledger.types, ledger.mesh_ids,
               {targets.loss, where.empty() ? Ranks{} : where[0],
                ledger.mesh_ids.id(state.mesh), targets.values},
@@ -97,8 +97,8 @@ Status Gradient::write(LineState& state, std::string* tape,
 }
 
 Status Gradient::check(const LineState& state, const GradientTargets& targets,
-                       const GradientProgram& program,
-                       const LostTarget& lost) const {
+                       const grad::GradientProgram& program,
+                       const grad::LostTarget& lost) const {
   const Unreached unreached(parts_.ledger, parts_.messages, state, targets);
   if (lost.value != kNil) return unreached.explain(lost);
   if (!program.possible.ok()) {
@@ -115,7 +115,7 @@ Status Gradient::find_targets(LineState& state,
                               GradientTargets& targets) const {
   const Ledger& ledger = parts_.ledger;
   for (size_t i = 0; i < state.line.operands.size(); ++i) {
-    GradientTarget target;
+    grad::GradientTarget target;
     if (state.reads.empty()) {
       target.parts.push_back({state.values[i], {}});
     } else {
@@ -137,10 +137,10 @@ Status Gradient::find_targets(LineState& state,
 }
 
 Status Gradient::check_target(const LineState& state, size_t operand,
-                              const GradientTarget& target) const {
-  const ValueTypes& types = parts_.ledger.types;
+                              const grad::GradientTarget& target) const {
+  const grad::ValueTypes& types = parts_.ledger.types;
   const Operand& o = state.line.operands[operand];
-  for (const ValueOnRanks& part : target.parts) {
+  for (const grad::ValueOnRanks& part : target.parts) {
     const TypeId type = parts_.ledger.tape.type(part.value);
     const std::string what =
         full_name(o.text, o.ranks) + " " + types.describe(type);
@@ -163,7 +163,7 @@ Status Gradient::check_target(const LineState& state, size_t operand,
 namespace {
 
 // Whether the name that holds a value holds it on the ranks where it is read.
-bool holds_ranks(const Ledger& ledger, const GradientOperand& operand,
+bool holds_ranks(const Ledger& ledger, const grad::GradientOperand& operand,
                  const std::string& ranks) {
   if (ranks.empty()) return true;
   const Symbol& s = ledger.symbols[ledger.reading_name(operand.id)];
@@ -175,14 +175,14 @@ bool holds_ranks(const Ledger& ledger, const GradientOperand& operand,
 
 // In a stream that was emitted before, no alias keeps what a name let go.
 Status Gradient::check_held(const LineState& state,
-                            const GradientProgram& program) const {
+                            const grad::GradientProgram& program) const {
   const Ledger& ledger = parts_.ledger;
-  for (const GradientLine& line : program.lines) {
-    for (const GradientOperand& o : line.operands) {
-      if (o.kind != GradientOperand::Kind::kForward) continue;
+  for (const grad::GradientLine& line : program.lines) {
+    for (const grad::GradientOperand& o : line.operands) {
+      if (o.kind != grad::GradientOperand::Kind::kForward) continue;
       const bool is_held = ledger.tape.name(o.id) != kNil;
       if (is_held && holds_ranks(ledger, o, line.ranks)) continue;
-      const Lost gone = ledger.tape.gone(o.id);
+      const grad::Lost gone = ledger.tape.gone(o.id);
       return Error{"grad: needs the value that " +
                        std::string(ledger.lost_name(gone)) + " had at " +
                        parts_.messages.place_of(ledger.tape.origin(o.id)) +
@@ -194,4 +194,4 @@ Status Gradient::check_held(const LineState& state,
   return ok_status();
 }
 
-}  // namespace gt
+}  // namespace gt::emit

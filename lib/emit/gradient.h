@@ -12,7 +12,7 @@
 #include "emit/recorder.h"
 #include "grad/reverse.h"
 
-namespace gt {
+namespace gt::emit {
 
 // What a grad works with.
 struct GradientParts {
@@ -26,7 +26,7 @@ struct GradientParts {
 // What a grad line asks for.
 struct GradientTargets {
   ValueId loss = kNil;
-  std::vector<GradientTarget> values;
+  std::vector<grad::GradientTarget> values;
   bool retain = false;  // the history is kept, and the gradient has one
 };
 
@@ -45,13 +45,14 @@ class Gradient {
  private:
   Status find_targets(LineState& state, GradientTargets& targets) const;
   Status check_target(const LineState& state, size_t operand,
-                      const GradientTarget& target) const;
+                      const grad::GradientTarget& target) const;
   Status check(const LineState& state, const GradientTargets& targets,
-               const GradientProgram& program, const LostTarget& lost) const;
+               const grad::GradientProgram& program,
+               const grad::LostTarget& lost) const;
   Status check_held(const LineState& state,
-                    const GradientProgram& program) const;
+                    const grad::GradientProgram& program) const;
 
   GradientParts parts_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

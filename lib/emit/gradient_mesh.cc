@@ -6,7 +6,7 @@
 #include "stream/line.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 // "world" as "dp+tp".
@@ -20,7 +20,7 @@ std::string plain_axes(const Mesh& mesh, const std::string& over) {
   return out;
 }
 
-bool speaks_of_axes(const GradientLine& line) {
+bool speaks_of_axes(const grad::GradientLine& line) {
   return !line.claim.axes.empty() || !line.partial.axes.empty() ||
          !line.type.empty() ||
          std::any_of(line.keys.begin(), line.keys.end(), [](const auto& key) {
@@ -28,7 +28,7 @@ bool speaks_of_axes(const GradientLine& line) {
          });
 }
 
-bool leaves(const GradientLine& line, const Mesh& mesh) {
+bool leaves(const grad::GradientLine& line, const Mesh& mesh) {
   const auto ranks = parse_ranks(line.ranks);
   return std::any_of(ranks.value().begin(), ranks.value().end(),
                      [&](int64_t rank) { return rank >= mesh.size(); });
@@ -36,7 +36,7 @@ bool leaves(const GradientLine& line, const Mesh& mesh) {
 
 }  // namespace
 
-std::string type_notes(const Mesh* mesh, const GradientLine& line) {
+std::string type_notes(const Mesh* mesh, const grad::GradientLine& line) {
   if (mesh == nullptr) return "";
   std::string notes = line.type;
   if (const std::string claim = describe(line.claim, *mesh); !claim.empty()) {
@@ -51,7 +51,7 @@ std::string type_notes(const Mesh* mesh, const GradientLine& line) {
   return notes;
 }
 
-std::string portable_value(const Ledger& ledger, const GradientLine& line,
+std::string portable_value(const Ledger& ledger, const grad::GradientLine& line,
                            std::string_view name, const std::string& key,
                            const std::string& value) {
   const Mesh* mesh = ledger.mesh_ids[line.mesh];
@@ -67,7 +67,7 @@ std::string portable_value(const Ledger& ledger, const GradientLine& line,
   return to_string(split.value());
 }
 
-std::string enter_mesh(const Ledger& ledger, const GradientLine& line,
+std::string enter_mesh(const Ledger& ledger, const grad::GradientLine& line,
                        const std::string& name, std::string& before) {
   const Mesh* mesh = ledger.mesh_ids[line.mesh];
   if (mesh == nullptr) return "";
@@ -81,4 +81,4 @@ std::string enter_mesh(const Ledger& ledger, const GradientLine& line,
   return "endmesh" + where + "\n";
 }
 
-}  // namespace gt
+}  // namespace gt::emit

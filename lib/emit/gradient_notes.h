@@ -6,7 +6,7 @@
 
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::emit {
 
 // They go with the first target's gradient; its place goes with every line.
 class GradientNotes {
@@ -42,4 +42,4 @@ class GradientNotes {
   bool is_remark_due_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -10,14 +10,14 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 class GradientWriter {
  public:
   GradientWriter(const GradientParts& parts, const LineState& state,
-                 const GradientProgram& program, const GradientTargets& targets,
-                 std::string& out)
+                 const grad::GradientProgram& program,
+                 const GradientTargets& targets, std::string& out)
       : parts_(parts),
         ledger_(parts.ledger),
         line_(state.line),
@@ -43,8 +43,8 @@ class GradientWriter {
     count_uses();
     find_parts();
     if (!targets_.retain) consume();
-    for (const GradientLine& line : program_.lines) {
-      if (line.op == &pieces_op()) {
+    for (const grad::GradientLine& line : program_.lines) {
+      if (line.op == &grad::pieces_op()) {
         write_pieces(line);
       } else {
         write(line);
@@ -54,7 +54,7 @@ class GradientWriter {
   }
 
  private:
-  using Kind = GradientOperand::Kind;
+  using Kind = grad::GradientOperand::Kind;
 
   // The zeros of targets that the loss does not reach. They are found before
   // anything is written, because a result may bind such a target's name again,
@@ -69,8 +69,8 @@ class GradientWriter {
 
   // Reads to come keep data alive, the user's names apart.
   void count_uses() {
-    for (const GradientLine& line : program_.lines) {
-      for (const GradientOperand& o : line.operands) {
+    for (const grad::GradientLine& line : program_.lines) {
+      for (const grad::GradientOperand& o : line.operands) {
         if (o.kind == Kind::kHandle) ++uses_[o.id];
         if (o.kind == Kind::kForward) ledger_.tape.add_read(o.id);
       }
@@ -86,9 +86,9 @@ class GradientWriter {
   // A gradient that is read as a part of another one alone needs no name of its
   // own: it is that one on its ranks.
   void find_parts() {
-    for (const GradientLine& line : program_.lines) {
-      if (line.op != &pieces_op()) continue;
-      for (const GradientOperand& o : line.operands) {
+    for (const grad::GradientLine& line : program_.lines) {
+      if (line.op != &grad::pieces_op()) continue;
+      for (const grad::GradientOperand& o : line.operands) {
         if (o.kind != Kind::kHandle || uses_[o.id] != 1) continue;
         if (target_of(o.id) >= 0) continue;
         const TypeId type = program_.handle_types[o.id];
@@ -106,14 +106,14 @@ class GradientWriter {
   }
 
   void consume() {
-    Lost why;
-    why.kind = Lost::Kind::kConsumed;
+    grad::Lost why;
+    why.kind = grad::Lost::Kind::kConsumed;
     why.at = origin_;
     ledger_.tape.consume(program_.history, why);
     ledger_.write_idle_frees(out_);
   }
 
-  std::string name_of(const GradientOperand& o,
+  std::string name_of(const grad::GradientOperand& o,
                       const std::string& ranks) const {
     if (o.kind == Kind::kText) return o.text;
     const ValueId v = o.kind == Kind::kHandle ? values_[o.id] : o.id;
@@ -121,20 +121,20 @@ class GradientWriter {
   }
 
   // The first target whose gradient the handle is, or -1.
-  int target_of(Handle h) const {
+  int target_of(grad::Handle h) const {
     const auto it = target_of_.find(h);
     return it == target_of_.end() ? -1 : static_cast<int>(it->second);
   }
 
-  Handle whole_of(Handle h) const {
+  grad::Handle whole_of(grad::Handle h) const {
     while (into_[h] != kNil) h = into_[h];
     return h;
   }
 
   // Gives a result its name; what must stand before the line goes to `before`.
-  std::string name_result(Handle h, std::string& before) {
+  std::string name_result(grad::Handle h, std::string& before) {
     const ValueId v = values_[h];
-    const Handle whole = whole_of(h);
+    const grad::Handle whole = whole_of(h);
     const Ranks& ranks = ledger_.types.ranks(program_.handle_types[h]);
     if (const int target = target_of(whole); target >= 0) {
       is_bound_[static_cast<size_t>(target)] = true;
@@ -157,7 +157,7 @@ class GradientWriter {
   }
 
   // "" for what is no target's; else its note, and the user's own once.
-  std::string target_notes(Handle h) {
+  std::string target_notes(grad::Handle h) {
     const int target = target_of(whole_of(h));
     if (target < 0) return "";
     return grad_note(static_cast<size_t>(target)) + notes_.take();
@@ -177,9 +177,9 @@ class GradientWriter {
     return std::string(line_.operands[t + 1].text);
   }
 
-  void write(const GradientLine& line) {
+  void write(const grad::GradientLine& line) {
     std::string tail = line.op->name;
-    for (const GradientOperand& o : line.operands) {
+    for (const grad::GradientOperand& o : line.operands) {
       tail += " " + name_of(o, line.ranks);
     }
     for (const auto& [key, value] : line.keys) {
@@ -190,7 +190,7 @@ class GradientWriter {
     std::string before, head, first;
     std::string notes =
         line.notes + " #bwd" + type_notes(ledger_.mesh_ids[line.mesh], line);
-    for (const Handle h : line.results) {
+    for (const grad::Handle h : line.results) {
       for (uint32_t u = 0; u < uses_[h]; ++u) {
         ledger_.tape.add_read(values_[h]);
       }
@@ -205,19 +205,19 @@ class GradientWriter {
     out_ += end;
     finish_reads(line);
     // Nobody asked for it.
-    for (const Handle h : line.results) {
+    for (const grad::Handle h : line.results) {
       if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
     }
     ledger_.write_idle_frees(out_);
   }
 
   // One name for what several hold, rank by rank.
-  void write_pieces(const GradientLine& line) {
-    const Handle h = line.results[0];
+  void write_pieces(const grad::GradientLine& line) {
+    const grad::Handle h = line.results[0];
     std::vector<std::pair<std::string, std::string>> parts;  // ranks, tail
     std::vector<ValueId> values;
     std::string text = "r@" + line.ranks + " = pieces";
-    for (const GradientOperand& o : line.operands) {
+    for (const grad::GradientOperand& o : line.operands) {
       const bool own = o.kind == Kind::kHandle && into_[o.id] == h;
       if (o.kind == Kind::kHandle) {
         values.push_back(values_[o.id]);
@@ -250,25 +250,25 @@ class GradientWriter {
   // ---- values ---------------------------------------------------------------
 
   // The line's values: with history only when the gradient is to have one.
-  void define(const GradientLine& line) {
+  void define(const grad::GradientLine& line) {
     if (targets_.retain) return define_recorded(line);
-    for (const Handle h : line.results) values_[h] = leaf(h);
+    for (const grad::Handle h : line.results) values_[h] = leaf(h);
   }
 
-  ValueId leaf(Handle h) {
+  ValueId leaf(grad::Handle h) {
     const TypeId type = program_.handle_types[h];
     return ledger_.tape.add_leaf(type, is_float(ledger_.types[type].dtype),
                                  origin_);
   }
 
-  void define_pieces(const GradientLine& line, const std::string& text,
+  void define_pieces(const grad::GradientLine& line, const std::string& text,
                      const std::vector<ValueId>& values) {
-    const Handle h = line.results[0];
+    const grad::Handle h = line.results[0];
     if (!targets_.retain || values.empty()) {
       values_[h] = leaf(h);
       return;
     }
-    Form form;
+    grad::Form form;
     form.line = text;
     form.mesh = line.mesh;
     if (parts_.recorder.shows()) form.shown = text;
@@ -276,11 +276,11 @@ class GradientWriter {
                                    values, origin_);
   }
 
-  void define_recorded(const GradientLine& line) {
+  void define_recorded(const grad::GradientLine& line) {
     const Line written = written_line(line, line.results.size());
     std::vector<ValueId> operands;
     std::vector<const Type*> types;
-    for (const GradientOperand& o : line.operands) {
+    for (const grad::GradientOperand& o : line.operands) {
       ValueId v = kNil;
       if (o.kind == Kind::kHandle) v = values_[o.id];
       if (o.kind == Kind::kForward) v = o.id;
@@ -291,7 +291,7 @@ class GradientWriter {
     Call call;
     GT_CHECK(bind_form(written, types, call).ok());
     std::vector<TypeId> result_types;
-    for (const Handle h : line.results) {
+    for (const grad::Handle h : line.results) {
       result_types.push_back(program_.handle_types[h]);
     }
     std::vector<ValueId> results;
@@ -303,8 +303,8 @@ class GradientWriter {
     }
   }
 
-  void finish_reads(const GradientLine& line) {
-    for (const GradientOperand& o : line.operands) {
+  void finish_reads(const grad::GradientLine& line) {
+    for (const grad::GradientOperand& o : line.operands) {
       if (o.kind == Kind::kText) continue;
       ledger_.tape.drop_read(o.kind == Kind::kHandle ? values_[o.id] : o.id);
     }
@@ -312,7 +312,7 @@ class GradientWriter {
 
   // A gradient under a second name, or of a target that was not reached.
   void write_rest(size_t t) {
-    const Handle h = program_.targets[t];
+    const grad::Handle h = program_.targets[t];
     if (h != kNil && first_target(t) == t) return;
     const Name& name = line_.results[t];
     if (h == kNil) {
@@ -355,14 +355,14 @@ class GradientWriter {
   const std::string_view text_;
   const Mesh* mesh_;
   Origin origin_;
-  const GradientProgram& program_;
+  const grad::GradientProgram& program_;
   const GradientTargets& targets_;
   std::string& out_;
   GradientNotes notes_;
-  std::unordered_map<Handle, size_t> target_of_;  // the first
-  std::vector<ValueId> values_;                   // by handle
-  std::vector<uint32_t> uses_;                    // by handle
-  std::vector<Handle> into_;        // by handle: what it is a part of; or kNil
+  std::unordered_map<grad::Handle, size_t> target_of_;  // the first
+  std::vector<ValueId> values_;                         // by handle
+  std::vector<uint32_t> uses_;                          // by handle
+  std::vector<grad::Handle> into_;  // by handle: what it is a part of; or kNil
   std::vector<std::string> names_;  // by handle, of ours
   std::vector<bool> is_bound_;      // by target: its result has been written
   std::vector<TargetZeros> zeros_;  // by target
@@ -371,9 +371,9 @@ class GradientWriter {
 }  // namespace
 
 void write_gradient(const GradientParts& parts, const LineState& state,
-                    const GradientProgram& program,
+                    const grad::GradientProgram& program,
                     const GradientTargets& targets, std::string& out) {
   GradientWriter(parts, state, program, targets, out).run();
 }
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -5,13 +5,13 @@
 
 #include "emit/gradient.h"
 
-namespace gt {
+namespace gt::emit {
 
 // Writes the program that reverse() made for a grad line: targets' gradients
 // under the names that the line gives them, the rest under names of ours, each
 // freed right after its last use.
 void write_gradient(const GradientParts& parts, const LineState& state,
-                    const GradientProgram& program,
+                    const grad::GradientProgram& program,
                     const GradientTargets& targets, std::string& out);
 
-}  // namespace gt
+}  // namespace gt::emit

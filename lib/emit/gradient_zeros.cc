@@ -5,14 +5,15 @@
 #include "grad/line_types.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 // A line for each type that its pieces have.
-TargetZeros zeros_of_pieces(Ledger& ledger, const GradientTarget& target) {
-  PlacedType all{target.ranks, {}, {}};
+TargetZeros zeros_of_pieces(Ledger& ledger,
+                            const grad::GradientTarget& target) {
+  grad::PlacedType all{target.ranks, {}, {}};
   for (const int64_t rank : target.ranks) {
-    for (const ValueOnRanks& part : target.parts) {
+    for (const grad::ValueOnRanks& part : target.parts) {
       if (!includes(part.ranks, {rank})) continue;
       all.types.push_back(ledger.types.on(ledger.tape.type(part.value), rank));
     }
@@ -33,10 +34,10 @@ TargetZeros zeros_of_pieces(Ledger& ledger, const GradientTarget& target) {
 
 // Of a target whose global type is known.
 std::optional<TargetZeros> typed_zeros(Ledger& ledger,
-                                       const GradientTarget& target,
+                                       const grad::GradientTarget& target,
                                        const Mesh& mesh) {
   if (target.parts.size() > 1) return std::nullopt;
-  PlacedType type =
+  grad::PlacedType type =
       ledger.types.placed(ledger.tape.type(target.parts[0].value));
   if (!type.global || type.ranks != target.ranks) return std::nullopt;
   const auto cut = stated_cut(type, target.ranks, &mesh);
@@ -64,7 +65,7 @@ std::optional<TargetZeros> typed_zeros(Ledger& ledger,
 
 }  // namespace
 
-TargetZeros target_zeros(Ledger& ledger, const GradientTarget& target,
+TargetZeros target_zeros(Ledger& ledger, const grad::GradientTarget& target,
                          const Mesh* mesh) {
   if (target.ranks.empty()) {
     const TypeId type = ledger.tape.type(target.parts[0].value);
@@ -76,4 +77,4 @@ TargetZeros target_zeros(Ledger& ledger, const GradientTarget& target,
   return zeros_of_pieces(ledger, target);
 }
 
-}  // namespace gt
+}  // namespace gt::emit

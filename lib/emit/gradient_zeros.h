@@ -8,7 +8,7 @@
 #include "emit/ledger.h"
 #include "grad/reverse.h"
 
-namespace gt {
+namespace gt::emit {
 
 struct TargetZeros {
   TypeId type;
@@ -18,7 +18,7 @@ struct TargetZeros {
 
 // Zeros where the target lives, cut and typed as its gradient if that is known
 // under the mesh, which may be null.
-TargetZeros target_zeros(Ledger& ledger, const GradientTarget& target,
+TargetZeros target_zeros(Ledger& ledger, const grad::GradientTarget& target,
                          const Mesh* mesh);
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -1,11 +1,11 @@
 #include "emit/history_text.h"
 
-namespace gt {
+namespace gt::emit {
 
 void append_history(const Ledger& ledger, const Messages& messages,
                     std::span<const NodeId> nodes, std::string& out) {
   for (const NodeId id : nodes) {
-    const Node n = ledger.tape.node(id);
+    const grad::Node n = ledger.tape.node(id);
     std::string type;
     for (const ValueId r : n.results) {
       if (r != kNil) type = ledger.types.describe(ledger.tape.type(r));
@@ -21,4 +21,4 @@ void append_history(const Ledger& ledger, const Messages& messages,
   }
 }
 
-}  // namespace gt
+}  // namespace gt::emit

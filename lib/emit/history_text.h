@@ -7,11 +7,11 @@
 #include "emit/ledger.h"
 #include "emit/messages.h"
 
-namespace gt {
+namespace gt::emit {
 
 // A line for each node: the instruction, where it stands, its type, and whose
 // data its gradient reads.
 void append_history(const Ledger& ledger, const Messages& messages,
                     std::span<const NodeId> nodes, std::string& out);
 
-}  // namespace gt
+}  // namespace gt::emit

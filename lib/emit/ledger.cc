@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace gt {
+namespace gt::emit {
 
 // ---- names ------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ void Ledger::release(SymbolId id, Origin origin, std::string& before) {
   const ValueId old = symbols[id].value;
   clear(id);
   if (old == kNil) return;
-  Lost why = rebound(id, origin, old);
+  grad::Lost why = rebound(id, origin, old);
   if (tape.is_internal(old)) {
     why.name = kNil;
   } else {
@@ -69,9 +69,9 @@ SymbolId Ledger::keep_alias(SymbolId id, ValueId value, Origin origin,
 }
 
 // How the name was bound again that holds `value`.
-Lost Ledger::rebound(SymbolId id, Origin origin, ValueId value) const {
-  Lost why;
-  why.kind = Lost::Kind::kRebound;
+grad::Lost Ledger::rebound(SymbolId id, Origin origin, ValueId value) const {
+  grad::Lost why;
+  why.kind = grad::Lost::Kind::kRebound;
   why.at = origin;
   why.name = id;
   // Of a value that is older than the name, the newest one says when it was.
@@ -217,7 +217,7 @@ void Ledger::drop_types() {
   for (ValueId v = 0; v < tape.value_limit(); ++v) {
     if (tape.is_alive(v)) uses.insert(tape.type(v));
   }
-  for (FormId f = 0; f < tape.forms().limit(); ++f) {
+  for (grad::FormId f = 0; f < tape.forms().limit(); ++f) {
     const auto& of_results = tape.forms()[f].types;
     uses.insert(of_results.begin(), of_results.end());
   }
@@ -245,7 +245,7 @@ void Ledger::write_idle_frees(std::string& out) {
   for (const auto& [space, names] : frees.placed) out += "free" + names + "\n";
 }
 
-std::string_view Ledger::lost_name(const Lost& lost) const {
+std::string_view Ledger::lost_name(const grad::Lost& lost) const {
   if (lost.name == kNil) return "a name";
   return symbols[lost.name].since <= lost.serial ? symbols.name_of(lost.name)
                                                  : "a name";
@@ -283,7 +283,7 @@ void Ledger::state(std::string& text, const PlaceVisitor& visit) {
     return v == kNil ? UINT64_MAX : value_number.at(v);
   };
   // Of the targets behind a lost history those that are still there count.
-  const auto add_hidden = [&](const Hidden& hidden) {
+  const auto add_hidden = [&](const grad::Hidden& hidden) {
     if (!hidden.table) return;
     add(text, hidden.table->at(hidden.row, 0) ? "unknown" : "known");
     for (const uint64_t serial : hidden.table->serials) {
@@ -300,8 +300,8 @@ void Ledger::state(std::string& text, const PlaceVisitor& visit) {
     return name == kNil ? std::string_view() : symbols.name_of(name);
   };
   for (const ValueId v : values) {
-    Lost lost = tape.lost(v);
-    Lost gone = tape.gone(v);
+    grad::Lost lost = tape.lost(v);
+    grad::Lost gone = tape.gone(v);
     add_hidden(tape.hidden(v));
     add(text, tape.type(v));
     add(text, text_of(tape.name(v)));
@@ -324,7 +324,7 @@ void Ledger::state(std::string& text, const PlaceVisitor& visit) {
     tape.move_places(v, origin, lost.at, gone.at);
   }
   for (const NodeId n : nodes) {
-    const Node node = tape.node(n);
+    const grad::Node node = tape.node(n);
     add(text, node.form->line);
     add(text, node.form->notes);
     add(text, node.form->mesh);
@@ -356,4 +356,4 @@ void Ledger::state(std::string& text, const PlaceVisitor& visit) {
   add(text, types.rounds());
 }
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -12,13 +12,13 @@
 #include "grad/value_types.h"
 #include "stream/replay.h"
 
-namespace gt {
+namespace gt::emit {
 
 struct Ledger {
-  ValueTypes types;
-  MeshIds mesh_ids;
+  grad::ValueTypes types;
+  grad::MeshIds mesh_ids;
   Meshes meshes;
-  Tape tape;
+  grad::Tape tape;
   Symbols symbols;
   // The stream was emitted before: its names come and go as it says, no alias
   // is added.
@@ -84,7 +84,7 @@ struct Ledger {
   void drop_types();
 
   // The user's name in it, unless the table has given its slot to another.
-  std::string_view lost_name(const Lost& lost) const;
+  std::string_view lost_name(const grad::Lost& lost) const;
 
   // Appends what a later line can depend on, line numbers apart, as one text;
   // places are visited in the same order.
@@ -100,7 +100,7 @@ struct Ledger {
 
   SymbolId named(SymbolId id);
   void clear(SymbolId id);
-  Lost rebound(SymbolId id, Origin origin, ValueId value) const;
+  grad::Lost rebound(SymbolId id, Origin origin, ValueId value) const;
   SymbolId keep_alias(SymbolId id, ValueId value, Origin origin,
                       std::string& before);
   SymbolId obtain_internal(const Shared<Ranks>& ranks, std::string_view like);
@@ -111,4 +111,4 @@ struct Ledger {
   Numbers numbers_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -14,7 +14,7 @@
 #include "spmd/placed.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::emit {
 
 struct LineState {
   std::string_view text;  // as it came, for messages
@@ -40,7 +40,7 @@ struct LineState {
   std::vector<TypeId> result_types;
   std::vector<ValueId> results;
   // Its form on the tape; none of a line without a history.
-  HeldForm form;
+  grad::HeldForm form;
 
   // Operands and results that the user left out stand in `line` as views into
   // these texts: results of ours come last.
@@ -74,4 +74,4 @@ struct LineState {
   }
 };
 
-}  // namespace gt
+}  // namespace gt::emit

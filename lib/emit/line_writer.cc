@@ -1,6 +1,6 @@
 #include "emit/line_writer.h"
 
-namespace gt {
+namespace gt::emit {
 
 void LineWriter::write(const LineState& state, std::string& out) const {
   append_instruction(out, state.line);
@@ -29,4 +29,4 @@ std::string LineWriter::at_note(const LineState& state) const {
   return note;
 }
 
-}  // namespace gt
+}  // namespace gt::emit

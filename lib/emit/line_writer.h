@@ -6,7 +6,7 @@
 #include "emit/line_state.h"
 #include "emit/messages.h"
 
-namespace gt {
+namespace gt::emit {
 
 class LineWriter {
  public:
@@ -26,4 +26,4 @@ class LineWriter {
   const Ledger& ledger_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -5,7 +5,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 const Placement& letters_of(const Ledger& ledger, ValueId value) {
@@ -32,7 +32,7 @@ Untyped find_untyped(const Ledger& ledger, const Messages& messages,
                   messages.place_of(ledger.tape.origin(id)),
               ""};
     }
-    const Node n = ledger.tape.node(producer);
+    const grad::Node n = ledger.tape.node(producer);
     std::string found, letters;
     bool known = true;
     for (const ValueId operand : n.operands) {
@@ -79,7 +79,7 @@ std::string remedy_of_copies(const Ledger& ledger, const Operand& loss,
   const NodeId producer = ledger.tape.producer(value);
   if (producer != kNil && ledger.tape.form(producer).op->row != nullptr &&
       ledger.tape.form(producer).op->row->needs_ranks()) {
-    const Node n = ledger.tape.node(producer);
+    const grad::Node n = ledger.tape.node(producer);
     const SymbolId operand = ledger.tape.name(n.operands[0]);
     const std::string x =
         operand == kNil
@@ -145,4 +145,4 @@ Status check_loss(const Ledger& ledger, const Messages& messages,
   return ok_status();
 }
 
-}  // namespace gt
+}  // namespace gt::emit

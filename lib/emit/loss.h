@@ -7,11 +7,11 @@
 #include "emit/line_state.h"
 #include "emit/messages.h"
 
-namespace gt {
+namespace gt::emit {
 
 // Of the loss, the first operand of a grad line. Error: it is neither, on which
 // axis, where that comes from, and what makes it so.
 Status check_loss(const Ledger& ledger, const Messages& messages,
                   const LineState& state, ValueId loss);
 
-}  // namespace gt
+}  // namespace gt::emit

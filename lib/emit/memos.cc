@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 constexpr size_t kMemos = 4096;
@@ -110,4 +110,4 @@ void Memos::note(const Pattern& pattern, const LineState& state) {
   memo.form = state.form.share();
 }
 
-}  // namespace gt
+}  // namespace gt::emit

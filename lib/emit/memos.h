@@ -9,7 +9,7 @@
 #include "emit/line_state.h"
 #include "stream/pattern.h"
 
-namespace gt {
+namespace gt::emit {
 
 class Memos {
  public:
@@ -39,7 +39,7 @@ class Memos {
     std::vector<TypeId> result_types;
     std::vector<uint8_t> differentiable;  // by result
     std::vector<Ranks> ranks;             // by result; none: no ranks
-    HeldForm form;                        // none: it has no history
+    grad::HeldForm form;                  // none: it has no history
   };
 
   Memo& memo_of(const Pattern& pattern, uint64_t& hash);
@@ -53,4 +53,4 @@ class Memos {
   std::vector<ValueId> operands_, results_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

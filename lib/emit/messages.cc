@@ -2,7 +2,7 @@
 
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::emit {
 
 uint32_t InputFiles::add(std::string_view name, bool at) {
   File file{std::string(name), at, {}, {}};
@@ -38,4 +38,4 @@ void Messages::warn(const std::string& message, Origin origin,
                     text));
 }
 
-}  // namespace gt
+}  // namespace gt::emit

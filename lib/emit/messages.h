@@ -11,7 +11,7 @@
 #include "base/message.h"
 #include "base/origin.h"
 
-namespace gt {
+namespace gt::emit {
 
 class InputFiles {
  public:
@@ -62,4 +62,4 @@ class Messages {
   size_t count_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

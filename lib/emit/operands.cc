@@ -7,7 +7,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 
 Status Operands::resolve(LineState& state, FailureText& failed) const {
   const std::vector<Operand>& operands = state.line.operands;
@@ -136,9 +136,9 @@ Status Operands::join(LineState& state) const {
 ValueId Operands::known_join(const std::vector<ValueId>& values,
                              const std::string& line) const {
   for (const NodeId user : ledger_.tape.users(values[0])) {
-    const Form& known = ledger_.tape.form(user);
-    if (known.op != &pieces_op() || known.line != line) continue;
-    const Node n = ledger_.tape.node(user);
+    const grad::Form& known = ledger_.tape.form(user);
+    if (known.op != &grad::pieces_op() || known.line != line) continue;
+    const grad::Node n = ledger_.tape.node(user);
     if (n.results[0] != kNil &&
         std::equal(values.begin(), values.end(), n.operands.begin(),
                    n.operands.end())) {
@@ -150,16 +150,16 @@ ValueId Operands::known_join(const std::vector<ValueId>& values,
 
 ValueId Operands::join(LineState& state, size_t operand) const {
   const std::string name(state.line.operands[operand].text);
-  PlacedType type;
+  grad::PlacedType type;
   std::vector<TypedPart> typed;
-  std::vector<ReadPart> read_parts;
+  std::vector<grad::ReadPart> read_parts;
   std::vector<ValueId> values;
-  Form form;
+  grad::Form form;
   form.line = " = pieces";
   for (const Ledger::PieceRead& read : state.reads[operand].pieces) {
     values.push_back(ledger_.symbols[read.symbol].value);
     type.ranks = together(type.ranks, read.ranks);
-    const PlacedType& part =
+    const grad::PlacedType& part =
         ledger_.types.placed(ledger_.tape.type(values.back()));
     typed.push_back({&part.letters, &read.ranks});
     read_parts.push_back({&part, &read.ranks});
@@ -208,7 +208,7 @@ bool Operands::are_whole(const LineState& state) const {
 }
 
 void Operands::settle(LineState& state) const {
-  Tape& tape = ledger_.tape;
+  grad::Tape& tape = ledger_.tape;
   for (size_t i = 0; i < state.reads.size() && i < state.values.size(); ++i) {
     const ValueId value = state.values[i];
     if (state.reads[i].pieces.size() < 2 || value == kNil) continue;
@@ -229,4 +229,4 @@ void Operands::settle(LineState& state) const {
   state.joined.clear();
 }
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -9,7 +9,7 @@
 #include "emit/line_writer.h"
 #include "emit/seeds.h"
 
-namespace gt {
+namespace gt::emit {
 
 // What is said of an operand's name that has nothing on some ranks.
 Error unknown_piece(const Ledger& ledger, const Line& line, size_t operand,
@@ -60,4 +60,4 @@ class Operands {
   bool shows_;  // the tape's lines stand there as people read them
 };
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -5,7 +5,7 @@
 #include "grad/reads.h"
 #include "ops/text.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 // The instruction with "r" and "x" for its names: what the history needs of it,
@@ -36,7 +36,7 @@ std::string without_names(const Line& line) {
 template <typename Take>
 void each_reachable(const Ledger& ledger, const Call& call,
                     std::span<const ValueId> operands, const Take& take) {
-  const auto& reads = gradient_reads(*call.op);
+  const auto& reads = grad::gradient_reads(*call.op);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const int32_t operand = call.arguments[i].operand;
     if (operand < 0) continue;
@@ -53,7 +53,7 @@ bool Recorder::add_results(LineState& state) const {
   size_t wanted = state.call.result_count;
   if (ledger_.emitted || wanted >= op.results.size()) return false;
   each_reachable(
-      ledger_, state.call, state.values, [&](const GradientReads& reads) {
+      ledger_, state.call, state.values, [&](const grad::GradientReads& reads) {
         for (const auto& [r, line] : reads.results) {
           if (op.results[r].optional && may_apply(*line, state.call)) {
             wanted = std::max<size_t>(wanted, r + 1);
@@ -82,12 +82,13 @@ bool Recorder::has_history(const Instruction& instruction) const {
 }
 
 // The operands and results whose data a gradient of the line reads.
-void Recorder::find_needed(const Instruction& instruction, Form& form) const {
+void Recorder::find_needed(const Instruction& instruction,
+                           grad::Form& form) const {
   const Call& call = instruction.call;
   std::vector<bool> operands(call.op->operands.size());
   std::vector<bool> results(call.op->results.size());
   each_reachable(ledger_, call, instruction.operands,
-                 [&](const GradientReads& reads) {
+                 [&](const grad::GradientReads& reads) {
                    for (const auto& [p, line] : reads.operands) {
                      if (may_apply(*line, call)) operands[p] = true;
                    }
@@ -109,9 +110,9 @@ void Recorder::find_needed(const Instruction& instruction, Form& form) const {
   }
 }
 
-HeldForm Recorder::record(const Instruction& instruction,
-                          std::vector<ValueId>& results) const {
-  Tape& tape = ledger_.tape;
+grad::HeldForm Recorder::record(const Instruction& instruction,
+                                std::vector<ValueId>& results) const {
+  grad::Tape& tape = ledger_.tape;
   const auto holds_floats = [this](TypeId type) {
     return is_float(ledger_.types[type].dtype);
   };
@@ -123,10 +124,10 @@ HeldForm Recorder::record(const Instruction& instruction,
     }
     return {};
   }
-  Form form;
+  grad::Form form;
   form.op = instruction.call.op;
   form.line = without_names(instruction.line);
-  if (ValueTypes::is_placed(instruction.types[0])) {
+  if (grad::ValueTypes::is_placed(instruction.types[0])) {
     form.mesh = ledger_.mesh_ids.id(instruction.mesh);
   }
   if (options_.shows) append_instruction(form.shown, instruction.line);
@@ -142,17 +143,17 @@ HeldForm Recorder::record(const Instruction& instruction,
     form.differentiable.push_back(holds_floats(type) ? 1 : 0);
   }
   find_needed(instruction, form);
-  HeldForm held(tape.forms(), tape.forms().obtain(std::move(form)));
+  grad::HeldForm held(tape.forms(), tape.forms().obtain(std::move(form)));
   tape.record(held.id(), instruction.operands, instruction.origin, results);
   return held;
 }
 
 // Whoever follows from the oldest line holds the history.
 void Recorder::warn_of_limit(NodeId oldest, Origin origin) {
-  const Tape& tape = ledger_.tape;
+  const grad::Tape& tape = ledger_.tape;
   SymbolId holder = kNil;
   for (NodeId n = oldest; n != kNil && holder == kNil;) {
-    const Node node = tape.node(n);
+    const grad::Node node = tape.node(n);
     n = kNil;
     for (const ValueId r : node.results) {
       if (r == kNil) continue;
@@ -181,11 +182,11 @@ void Recorder::limit(Origin origin) {
       has_warned_ = true;
       warn_of_limit(oldest, origin);
     }
-    Lost why;
-    why.kind = Lost::Kind::kForgotten;
+    grad::Lost why;
+    why.kind = grad::Lost::Kind::kForgotten;
     why.at = origin;
     ledger_.tape.forget(oldest, why);
   }
 }
 
-}  // namespace gt
+}  // namespace gt::emit

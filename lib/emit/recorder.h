@@ -11,7 +11,7 @@
 #include "grad/forms.h"
 #include "ops/call.h"
 
-namespace gt {
+namespace gt::emit {
 
 class Recorder {
  public:
@@ -37,8 +37,8 @@ class Recorder {
   };
   // Makes values of its results: with a history, whose form is returned, unless
   // they are leaves.
-  HeldForm record(const Instruction& instruction,
-                  std::vector<ValueId>& results) const;
+  grad::HeldForm record(const Instruction& instruction,
+                        std::vector<ValueId>& results) const;
 
   // Forgets the oldest lines beyond the limit, and warns the first time.
   void limit(Origin origin);
@@ -47,7 +47,7 @@ class Recorder {
 
  private:
   bool has_history(const Instruction& instruction) const;
-  void find_needed(const Instruction& instruction, Form& form) const;
+  void find_needed(const Instruction& instruction, grad::Form& form) const;
   void warn_of_limit(NodeId oldest, Origin origin);
 
   Ledger& ledger_;
@@ -56,4 +56,4 @@ class Recorder {
   bool has_warned_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -2,7 +2,7 @@
 
 #include "file/stored.h"
 
-namespace gt {
+namespace gt::emit {
 
 Result<Type> SavedTypes::type_of(const std::string& path) {
   const auto saved = types_.find(normal_path(path));
@@ -51,4 +51,4 @@ void SavedTypes::describe(std::string& text) const {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::emit

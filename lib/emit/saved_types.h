@@ -11,7 +11,7 @@
 #include "emit/line_state.h"
 #include "file/safetensors_cache.h"
 
-namespace gt {
+namespace gt::emit {
 
 class SavedTypes {
  public:
@@ -31,4 +31,4 @@ class SavedTypes {
   SafetensorsCache headers_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

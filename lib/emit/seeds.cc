@@ -5,7 +5,7 @@
 #include "spmd/join.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 
 // Lines without ranks count in one register, lines with ranks in another, since
 // no line reads both. The second of them begins half the range of an i64 away,
@@ -74,7 +74,7 @@ Status Seeds::check(const LineState& state,
 }
 
 Status Seeds::check(const LineState& state,
-                    const std::vector<PlacedType>& results) const {
+                    const std::vector<grad::PlacedType>& results) const {
   for (size_t r = 0; r < results.size(); ++r) {
     const Name& name = state.line.results[r];
     if (name.text != kName) continue;
@@ -161,7 +161,7 @@ void Seeds::begin(const Ranks& ranks, const Mesh* mesh, std::string& out) {
 }
 
 void Seeds::keep(const Ranks& ranks, const Mesh* mesh, std::string& out) {
-  PlacedType type{ranks, {kCount}, {}, Placement{}};
+  grad::PlacedType type{ranks, {kCount}, {}, Placement{}};
   if (mesh != nullptr) {
     for (const MeshAxis* axis : axes_within(*mesh, ranks)) {
       type.letters.set(*axis, 'R');
@@ -190,4 +190,4 @@ void Seeds::advance_placed(const LineState& state, std::string& out) {
   keep(all, state.mesh, out);
 }
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -12,7 +12,7 @@
 #include "emit/line_state.h"
 #include "emit/line_writer.h"
 
-namespace gt {
+namespace gt::emit {
 
 class Seeds {
  public:
@@ -38,7 +38,7 @@ class Seeds {
   // ranks that have it.
   Status check(const LineState& state, const std::vector<Type>& results) const;
   Status check(const LineState& state,
-               const std::vector<PlacedType>& results) const;
+               const std::vector<grad::PlacedType>& results) const;
   // A line binds or frees the name: no read of ours holds its value any more.
   void let_go(std::string_view name, std::string_view ranks);
 
@@ -55,4 +55,4 @@ class Seeds {
   int64_t first_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -10,7 +10,7 @@
 #include "spmd/specs.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 // A filter's name, other than the one that programs may name as well. What a
@@ -285,7 +285,7 @@ Result<bool> Session::bind_placed(LineState& state, std::string& out) {
 }
 
 Status Session::type_placed(LineState& state) {
-  std::vector<const PlacedType*> operands;
+  std::vector<const grad::PlacedType*> operands;
   for (const ValueId v : state.values) {
     operands.push_back(v == kNil ? nullptr
                                  : &ledger_.types.placed(ledger_.tape.type(v)));
@@ -293,9 +293,9 @@ Status Session::type_placed(LineState& state) {
   const AxisNames names(ledger_.meshes.all_of(space_name(state.line)));
   auto types = line_types(state.line, state.where, names, operands);
   if (!types.ok()) return types.error();
-  std::vector<PlacedType>& results = types.value().results;
+  std::vector<grad::PlacedType>& results = types.value().results;
   if (Status s = seeds_.check(state, results); !s.ok()) return s;
-  for (PlacedType& type : results) {
+  for (grad::PlacedType& type : results) {
     state.result_types.push_back(ledger_.types.id(std::move(type)));
   }
   return ok_status();
@@ -444,4 +444,4 @@ void Session::finish() {
   append_history(ledger_, messages_, nodes, tape_text_);
 }
 
-}  // namespace gt
+}  // namespace gt::emit

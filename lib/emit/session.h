@@ -27,7 +27,7 @@
 #include "stream/pattern.h"
 #include "stream/replay.h"
 
-namespace gt {
+namespace gt::emit {
 
 struct EmitOptions {
   std::string program = "gt-emit";
@@ -116,4 +116,4 @@ class Session : public Rewriter {
   std::string tape_text_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

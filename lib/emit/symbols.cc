@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace gt {
+namespace gt::emit {
 
 std::vector<std::string_view> Symbols::names_of_users() const {
   std::vector<std::string_view> names;
@@ -34,4 +34,4 @@ void Numbers::give_back(uint32_t number) {
   std::push_heap(free_.begin(), free_.end(), std::greater<>());
 }
 
-}  // namespace gt
+}  // namespace gt::emit

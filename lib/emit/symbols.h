@@ -9,7 +9,12 @@
 #include "grad/ids.h"
 #include "program/symbol_table.h"
 
-namespace gt {
+namespace gt::emit {
+
+// What all of gt-emit speaks of.
+using grad::kNil;
+using grad::NodeId;
+using grad::ValueId;
 
 struct Symbol {
   // Of one that has just got another name, until the ledger says since when.
@@ -49,4 +54,4 @@ class Numbers {
   uint32_t next_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

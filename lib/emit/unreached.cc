@@ -6,11 +6,11 @@
 #include "grad/history.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::emit {
 
-Error Unreached::explain(const LostTarget& lost) const {
+Error Unreached::explain(const grad::LostTarget& lost) const {
   const SymbolId name = ledger_.tape.name(lost.value);
-  const Lost& why = ledger_.tape.lost(lost.value);
+  const grad::Lost& why = ledger_.tape.lost(lost.value);
   const Operand& target = state_.line.operands[lost.target + 1];
   const std::string what =
       std::string(name == kNil ? "a value" : ledger_.symbols.name_of(name)) +
@@ -20,7 +20,7 @@ Error Unreached::explain(const LostTarget& lost) const {
   return Error{
       "grad: cannot reach " + std::string(target.text) + ": the history of " +
           what +
-          (why.kind == Lost::Kind::kConsumed
+          (why.kind == grad::Lost::Kind::kConsumed
                ? " was consumed by the grad at " + at +
                      "; write retain=1 there, or detach it"
                : " was forgotten at " + at +
@@ -29,7 +29,7 @@ Error Unreached::explain(const LostTarget& lost) const {
       target.column};
 }
 
-Status Unreached::check(const GradientProgram& program) const {
+Status Unreached::check(const grad::GradientProgram& program) const {
   std::optional<Rebound> behind;
   for (size_t t = 0; t < targets_.values.size(); ++t) {
     if (program.targets[t] != kNil) continue;
@@ -41,13 +41,13 @@ Status Unreached::check(const GradientProgram& program) const {
 
 Unreached::Rebound Unreached::rebound() const {
   Rebound rebound;
-  const Tape& tape = ledger_.tape;
+  const grad::Tape& tape = ledger_.tape;
   walk_back(tape, targets_.loss, [&](ValueId id) {
-    const Lost gone = tape.gone(id);
-    if (tape.lost(id).kind == Lost::Kind::kRebound &&
+    const grad::Lost gone = tape.gone(id);
+    if (tape.lost(id).kind == grad::Lost::Kind::kRebound &&
         tape.producer(id) == kNil) {
       rebound.ends.push_back(id);
-    } else if (gone.kind != Lost::Kind::kNot) {
+    } else if (gone.kind != grad::Lost::Kind::kNot) {
       rebound.by_name[without_ranks(ledger_.lost_name(gone))].push_back(id);
     }
     return true;
@@ -56,7 +56,7 @@ Unreached::Rebound Unreached::rebound() const {
 }
 
 // Whether the name that was lost is the target's, on some of its ranks.
-bool Unreached::is_of(const Lost& lost, size_t target) const {
+bool Unreached::is_of(const grad::Lost& lost, size_t target) const {
   const std::string_view operand = state_.line.operands[target + 1].text;
   const Ranks& ranks = targets_.values[target].ranks;
   const std::string_view name = ledger_.lost_name(lost);
@@ -74,20 +74,21 @@ Status Unreached::check(size_t target, const Rebound& behind) const {
     values.insert(values.end(), named->second.begin(), named->second.end());
   }
   uint64_t bound = 0;  // the serial number of what the target holds now
-  for (const ValueOnRanks& part : targets_.values[target].parts) {
+  for (const grad::ValueOnRanks& part : targets_.values[target].parts) {
     bound = std::max(bound, ledger_.tape.serial(part.value));
   }
   for (const ValueId id : values) {
-    const Lost gone = ledger_.tape.gone(id);
-    const Lost& lost = ledger_.tape.lost(id);
-    const Lost* rebound = nullptr;
-    if (gone.kind != Lost::Kind::kNot && is_of(gone, target)) rebound = &gone;
+    const grad::Lost gone = ledger_.tape.gone(id);
+    const grad::Lost& lost = ledger_.tape.lost(id);
+    const grad::Lost* rebound = nullptr;
+    if (gone.kind != grad::Lost::Kind::kNot && is_of(gone, target))
+      rebound = &gone;
     // The name that went last stands for all that led here. It is not the
     // target's unless that was bound since.
     const bool since = is_of(lost, target)
                            ? bound > ledger_.tape.serial(id)
                            : bound > ledger_.tape.serial(targets_.loss);
-    if (lost.kind == Lost::Kind::kRebound &&
+    if (lost.kind == grad::Lost::Kind::kRebound &&
         ledger_.tape.producer(id) == kNil && since) {
       rebound = &lost;
     }
@@ -98,7 +99,7 @@ Status Unreached::check(size_t target, const Rebound& behind) const {
 
 // The target's name may have been bound again before the loss was computed,
 // after it, or both.
-Error Unreached::explain(const Lost& rebound, uint64_t bound,
+Error Unreached::explain(const grad::Lost& rebound, uint64_t bound,
                          uint32_t column) const {
   const Operand& loss = state_.line.operands[0];
   const std::string name(ledger_.lost_name(rebound));
@@ -113,4 +114,4 @@ Error Unreached::explain(const Lost& rebound, uint64_t bound,
                column};
 }
 
-}  // namespace gt
+}  // namespace gt::emit

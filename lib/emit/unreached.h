@@ -7,7 +7,7 @@
 
 #include "emit/gradient.h"
 
-namespace gt {
+namespace gt::emit {
 
 class Unreached {
  public:
@@ -19,10 +19,10 @@ class Unreached {
         targets_(targets) {}
 
   // Why a history that may have led to a target is not there any more.
-  Error explain(const LostTarget& lost) const;
+  Error explain(const grad::LostTarget& lost) const;
   // A target that the program does not reach is an error, and no zeros, where
   // the loss was computed from what the name held before.
-  Status check(const GradientProgram& program) const;
+  Status check(const grad::GradientProgram& program) const;
 
  private:
   // Values behind the loss that names held until they were bound again: those
@@ -34,8 +34,9 @@ class Unreached {
   };
   Rebound rebound() const;
   Status check(size_t target, const Rebound& behind) const;
-  bool is_of(const Lost& lost, size_t target) const;
-  Error explain(const Lost& rebound, uint64_t bound, uint32_t column) const;
+  bool is_of(const grad::Lost& lost, size_t target) const;
+  Error explain(const grad::Lost& rebound, uint64_t bound,
+                uint32_t column) const;
 
   const Ledger& ledger_;
   const Messages& messages_;
@@ -43,4 +44,4 @@ class Unreached {
   const GradientTargets& targets_;
 };
 
-}  // namespace gt
+}  // namespace gt::emit

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gt {
+namespace gt::grad {
 
 // ---- cells ------------------------------------------------------------------
 
@@ -413,4 +413,4 @@ void HistoryCells::sweep_if_many() {
   if (zombies_ > kFewZombies && zombies_ > cells / 2) sweep();
 }
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -17,7 +17,7 @@
 #include "grad/forms.h"
 #include "grad/ids.h"
 
-namespace gt {
+namespace gt::grad {
 
 // What is known of a node, as a copy.
 struct Node {
@@ -230,4 +230,4 @@ class HistoryCells {
   uint64_t next_serial_ = 1;
 };
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -4,7 +4,7 @@
 
 #include "ops/shape_rules.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 // What brings a contribution of one type to its value's: the adjoints of
@@ -219,4 +219,4 @@ Handle Contributions::read(ValueId value, const LinePlace& place) {
   return whole;
 }
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -8,7 +8,7 @@
 
 #include "grad/gradient_lines.h"
 
-namespace gt {
+namespace gt::grad {
 
 class Contributions {
  public:
@@ -49,4 +49,4 @@ class Contributions {
   size_t fresh_from_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::grad

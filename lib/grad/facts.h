@@ -8,7 +8,7 @@
 #include "grad/hidden.h"
 #include "grad/ids.h"
 
-namespace gt {
+namespace gt::grad {
 
 // Why the history behind a value is not there, or its name is not its own.
 struct Lost {
@@ -45,4 +45,4 @@ struct Facts {
   }
 };
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/message.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 template <typename T, uint32_t N>
@@ -76,4 +76,4 @@ void Forms::drop(FormId id) {
   free_.push_back(id);
 }
 
-}  // namespace gt
+}  // namespace gt::grad

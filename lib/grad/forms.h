@@ -16,7 +16,7 @@
 #include "ops/op.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::grad {
 
 using FormId = uint32_t;
 
@@ -90,4 +90,4 @@ class HeldForm {
   FormId id_ = kNil;
 };
 
-}  // namespace gt
+}  // namespace gt::grad

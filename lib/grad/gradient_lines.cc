@@ -5,7 +5,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 using Kind = GradientOperand::Kind;
@@ -286,4 +286,4 @@ Handle GradientLines::owe(Handle h, const Placement& partial, bool fresh,
   return h;
 }
 
-}  // namespace gt
+}  // namespace gt::grad

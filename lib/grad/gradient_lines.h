@@ -11,7 +11,7 @@
 #include "grad/reverse.h"
 #include "ops/call.h"
 
-namespace gt {
+namespace gt::grad {
 
 // Where lines run.
 struct LinePlace {
@@ -124,4 +124,4 @@ class GradientLines {
   std::vector<bool> is_read_;    // by handle
 };
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -5,7 +5,7 @@
 
 #include "grad/cells.h"
 
-namespace gt {
+namespace gt::grad {
 
 Shared<HiddenTable> find_hidden(const HistoryCells& tape,
                                 std::span<const NodeId> nodes) {
@@ -64,4 +64,4 @@ Hidden merge_hidden(const HistoryCells& tape,
   return found == nullptr ? Hidden{} : *found;
 }
 
-}  // namespace gt
+}  // namespace gt::grad

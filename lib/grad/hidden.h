@@ -10,7 +10,7 @@
 #include "base/shared.h"
 #include "grad/ids.h"
 
-namespace gt {
+namespace gt::grad {
 
 // Rows of bits, one for each line of the history: the targets behind its
 // results, by their serial numbers. One consumed history is one table.
@@ -65,4 +65,4 @@ Shared<HiddenTable> find_hidden(const HistoryCells& tape,
 Hidden merge_hidden(const HistoryCells& tape,
                     std::span<const ValueId> operands);
 
-}  // namespace gt
+}  // namespace gt::grad

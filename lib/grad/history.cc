@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 void collect(const Tape& tape, ValueId loss, History& history) {
@@ -102,4 +102,4 @@ bool find_lost(const Tape& tape, ValueId loss,
   return false;
 }
 
-}  // namespace gt
+}  // namespace gt::grad

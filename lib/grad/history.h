@@ -7,7 +7,7 @@
 #include "grad/reverse.h"
 #include "grad/tape.h"
 
-namespace gt {
+namespace gt::grad {
 
 // Calls goes_on(id) once for each value behind `from`, itself included;
 // where it says false, what that value was computed of is not looked at.
@@ -39,4 +39,4 @@ History find_history(const Tape& tape, ValueId loss,
 bool find_lost(const Tape& tape, ValueId loss,
                const std::vector<GradientTarget>& targets, LostTarget& lost);
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -3,11 +3,11 @@
 
 #include "program/ids.h"
 
-namespace gt {
+namespace gt::grad {
 
 using ValueId = uint32_t;
 // That of the node's first result, also once that is gone.
 using NodeId = ValueId;
 inline constexpr uint32_t kNil = UINT32_MAX;
 
-}  // namespace gt
+}  // namespace gt::grad

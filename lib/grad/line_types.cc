@@ -3,7 +3,7 @@
 #include "spmd/infer.h"
 #include "spmd/parts.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 Placement letters_of(const Placement& type) {
@@ -159,4 +159,4 @@ std::optional<StatedCut> stated_cut(const PlacedType& type, const Ranks& ranks,
   return stated_cut(sharded_value(type), ranks, mesh);
 }
 
-}  // namespace gt
+}  // namespace gt::grad

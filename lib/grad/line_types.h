@@ -13,7 +13,7 @@
 #include "spmd/placed.h"
 #include "spmd/stated_cut.h"
 
-namespace gt {
+namespace gt::grad {
 
 struct LineTypes {
   std::vector<PlacedType> results;
@@ -47,4 +47,4 @@ std::optional<Placement> joined_type(std::span<const ReadPart> parts,
 std::optional<StatedCut> stated_cut(const PlacedType& type, const Ranks& ranks,
                                     const Mesh* mesh);
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -7,7 +7,7 @@
 #include "ops/table.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 std::pair<int, uint32_t> key_of(const Ref& ref) {
@@ -418,4 +418,4 @@ bool NodeGradient::is_wanted(const Ref& ref) const {
          pass_.tape.is_differentiable(v);
 }
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -10,7 +10,7 @@
 #include "grad/history.h"
 #include "ops/text.h"
 
-namespace gt {
+namespace gt::grad {
 
 // What the visits of one reverse pass share.
 struct Pass {
@@ -82,4 +82,4 @@ class NodeGradient {
   std::vector<Contribution> contributions_;
 };
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -6,7 +6,7 @@
 
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 std::string base_name(std::string name) {
@@ -70,4 +70,4 @@ const std::vector<GradientReads>& gradient_reads(const Op& op) {
   return all[op.id];
 }
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -6,7 +6,7 @@
 
 #include "ops/op.h"
 
-namespace gt {
+namespace gt::grad {
 
 // A parameter of an operand or a result, and the row's line that reads it.
 struct GradientRead {
@@ -25,4 +25,4 @@ struct GradientReads {
 // By the op's operand parameters. Computed once an op.
 const std::vector<GradientReads>& gradient_reads(const Op& op);
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -9,7 +9,7 @@
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 class Reverse {
@@ -379,4 +379,4 @@ GradientProgram reverse(const Tape& tape, ValueTypes& types,
   return Reverse(tape, types, meshes, question).run();
 }
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -19,7 +19,7 @@
 #include "grad/tape.h"
 #include "grad/value_types.h"
 
-namespace gt {
+namespace gt::grad {
 
 // A gradient value; names are given when the lines are written.
 using Handle = uint32_t;
@@ -89,4 +89,4 @@ GradientProgram reverse(const Tape& tape, ValueTypes& types,
                         const MeshIds& meshes, const GradientQuestion& question,
                         LostTarget& lost);
 
-}  // namespace gt
+}  // namespace gt::grad

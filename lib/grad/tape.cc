@@ -5,7 +5,7 @@
 
 #include "base/message.h"
 
-namespace gt {
+namespace gt::grad {
 
 const Op& pieces_op() {
   static const Op op = [] {
@@ -297,4 +297,4 @@ void Tape::consider(ValueId id) {
   retire(id);
 }
 
-}  // namespace gt
+}  // namespace gt::grad

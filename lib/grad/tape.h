@@ -19,7 +19,7 @@
 
 #include "grad/cells.h"
 
-namespace gt {
+namespace gt::grad {
 
 // The pseudo-op of a value whose pieces several values hold: "r@0-3 = pieces
 // x@0-1 x@2-3" on the tape, nothing in the stream.
@@ -92,4 +92,4 @@ class Tape : public HistoryCells {
   std::vector<ValueId> maybe_dead_;
 };
 
-}  // namespace gt
+}  // namespace gt::grad

@@ -5,7 +5,7 @@
 
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::grad {
 
 const Type& PlacedType::on(int64_t rank) const {
   if (types.size() == 1) return types[0];
@@ -90,4 +90,4 @@ std::string ValueTypes::describe(TypeId id) const {
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::grad

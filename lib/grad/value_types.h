@@ -17,7 +17,7 @@
 #include "spmd/rank_set.h"
 #include "stream/type.h"
 
-namespace gt {
+namespace gt::grad {
 
 struct PlacedType {
   Ranks ranks;              // ascending
@@ -103,4 +103,4 @@ class MeshIds {
   Interner<Described, DescribedHash> meshes_{1};
 };
 
-}  // namespace gt
+}  // namespace gt::grad

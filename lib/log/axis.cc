@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gt {
+namespace gt::log {
 
 std::vector<double> ticks(double low, double high, int count, int& digits) {
   digits = 0;
@@ -30,4 +30,4 @@ std::vector<double> ticks(double low, double high, int count, int& digits) {
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-namespace gt {
+namespace gt::log {
 
 // Multiples of 1, 2 or 5 times a power of ten within [low, high], about `count`
 // of them. Sets `digits` to how many each needs after the point.
 std::vector<double> ticks(double low, double high, int count, int& digits);
 
-}  // namespace gt
+}  // namespace gt::log

@@ -9,7 +9,7 @@
 #include "log/units.h"
 #include "stream/rows.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 using Event = Timeline::Event;
@@ -195,4 +195,4 @@ void write_chrome_trace(const Timeline& timeline, Writer& out) {
   ChromeWriter(timeline, out).write();
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <iterator>
 
-namespace gt {
+namespace gt::log {
 
 inline constexpr const char* kColors[] = {
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9",
@@ -16,4 +16,4 @@ inline const char* color_of(size_t i) {
   return kColors[i % std::size(kColors)];
 }
 
-}  // namespace gt
+}  // namespace gt::log

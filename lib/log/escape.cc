@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
@@ -69,4 +69,4 @@ std::string dot_text(std::string_view text) {
       text, {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}, {'&', "&amp;"}});
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace gt {
+namespace gt::log {
 
 std::string utf8_text(std::string_view text);
 // For an element or an attribute in double quotes.
@@ -14,4 +14,4 @@ std::string xml_text(std::string_view text);
 std::string json_text(std::string_view text);
 std::string dot_text(std::string_view text);
 
-}  // namespace gt
+}  // namespace gt::log

@@ -1,6 +1,6 @@
 #include "log/filter.h"
 
-namespace gt {
+namespace gt::log {
 
 Exit filter(const std::vector<std::string>& paths, const Selection& selection,
             Writer& out, const Say& say) {
@@ -25,4 +25,4 @@ Exit filter(const std::vector<std::string>& paths, const Selection& selection,
   return input.status();
 }
 
-}  // namespace gt
+}  // namespace gt::log

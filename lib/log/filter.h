@@ -8,11 +8,11 @@
 #include "base/writer.h"
 #include "log/select.h"
 
-namespace gt {
+namespace gt::log {
 
 // Marks, comments and headers pass in place, instructions and rows if they
 // match. Returns the status, which the last end mark carries.
 Exit filter(const std::vector<std::string>& paths, const Selection& selection,
             Writer& out, const Say& say);
 
-}  // namespace gt
+}  // namespace gt::log

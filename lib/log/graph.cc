@@ -6,7 +6,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 constexpr std::string_view kHead = R"(digraph gt {
@@ -248,4 +248,4 @@ void Graph::forget(const Line& line) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -19,7 +19,7 @@
 #include "log/select.h"
 #include "log/typing.h"
 
-namespace gt {
+namespace gt::log {
 
 class Graph {
  public:
@@ -71,4 +71,4 @@ class Graph {
   std::string signal_;
 };
 
-}  // namespace gt
+}  // namespace gt::log

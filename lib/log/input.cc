@@ -8,7 +8,7 @@
 
 #include "base/message.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 // How many rows that are none are told one by one.
@@ -150,4 +150,4 @@ void Input::complain(const std::string& message, Exit status) {
   say_(format_error("gt-log", {name_, number_}, {message, 0}, ""));
 }
 
-}  // namespace gt
+}  // namespace gt::log

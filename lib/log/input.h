@@ -13,7 +13,7 @@
 #include "stream/marks.h"
 #include "stream/rows.h"
 
-namespace gt {
+namespace gt::log {
 
 using Say = std::function<void(std::string_view)>;
 
@@ -84,4 +84,4 @@ class Input {
   TraceRow trace_row_;
 };
 
-}  // namespace gt
+}  // namespace gt::log

@@ -6,7 +6,7 @@
 
 #include "log/series.h"
 
-namespace gt {
+namespace gt::log {
 
 struct PlotOptions {
   std::string title;  // "": none
@@ -63,4 +63,4 @@ class PlotScale {
 
 const char* word_of(Mark::Kind kind);  // "nan"
 
-}  // namespace gt
+}  // namespace gt::log

@@ -11,7 +11,7 @@
 
 #include "log/series.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -183,4 +183,4 @@ Exit plot(const std::vector<std::string>& paths,
   return PlotReport(paths, options, out, say).run();
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -10,7 +10,7 @@
 #include "log/input.h"
 #include "log/plot.h"
 
-namespace gt {
+namespace gt::log {
 
 struct PlotReportOptions {
   std::string names;  // with commas
@@ -26,4 +26,4 @@ struct PlotReportOptions {
 Exit plot(const std::vector<std::string>& paths,
           const PlotReportOptions& options, Writer& out, const Say& say);
 
-}  // namespace gt
+}  // namespace gt::log

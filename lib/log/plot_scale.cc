@@ -6,7 +6,7 @@
 #include "log/axis.h"
 #include "log/plot.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 // Room above and below the values.
@@ -131,4 +131,4 @@ const char* word_of(Mark::Kind kind) {
   return "";
 }
 
-}  // namespace gt
+}  // namespace gt::log

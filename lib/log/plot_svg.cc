@@ -7,7 +7,7 @@
 #include "log/escape.h"
 #include "log/plot.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 constexpr double kPlotWidth = 760;
@@ -275,4 +275,4 @@ std::string plot_svg(const std::vector<Series>& series,
   return PlotPicture(series, options).draw();
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -8,7 +8,7 @@
 #include "base/printable.h"
 #include "log/plot.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 constexpr std::string_view kAsciiMarks = "*+ox#@";
@@ -300,4 +300,4 @@ std::string plot_text(const std::vector<Series>& series,
   return TextPlot(series, options).draw();
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -4,7 +4,7 @@
 #include "log/run_summary.h"
 #include "log/summary.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 using Kind = ReportOptions::Kind;
@@ -129,4 +129,4 @@ Exit report(const std::vector<std::string>& paths, const ReportOptions& options,
   return Reporter(paths, options, selection, out, say).run();
 }
 
-}  // namespace gt
+}  // namespace gt::log

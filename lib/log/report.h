@@ -11,7 +11,7 @@
 #include "log/select.h"
 #include "log/timeline.h"
 
-namespace gt {
+namespace gt::log {
 
 struct ReportOptions {
   enum class Kind {
@@ -33,4 +33,4 @@ struct ReportOptions {
 Exit report(const std::vector<std::string>& paths, const ReportOptions& options,
             const Selection* selection, Writer& out, const Say& say);
 
-}  // namespace gt
+}  // namespace gt::log

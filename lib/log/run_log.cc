@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace gt {
+namespace gt::log {
 RunLog::Event RunLog::take(const LogRow& row) {
   uint64_t seq = 0;
   uint64_t worker = 0;
@@ -93,4 +93,4 @@ bool RunLog::take_transfer(uint64_t worker, uint64_t seq, uint64_t time,
   return true;
 }
 
-}  // namespace gt
+}  // namespace gt::log

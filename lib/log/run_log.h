@@ -11,7 +11,7 @@
 #include "stream/log_words.h"
 #include "stream/rows.h"
 
-namespace gt {
+namespace gt::log {
 
 class RunLog {
  public:
@@ -78,4 +78,4 @@ class RunLog {
   Transfer transfer_;
 };
 
-}  // namespace gt
+}  // namespace gt::log

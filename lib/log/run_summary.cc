@@ -7,7 +7,7 @@
 #include "log/units.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 uint64_t number_of(std::string_view text) {
@@ -103,4 +103,4 @@ std::string RunSummary::tsv() const {
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::log

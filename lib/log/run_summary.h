@@ -7,7 +7,7 @@
 
 #include "log/run_log.h"
 
-namespace gt {
+namespace gt::log {
 
 class RunSummary {
  public:
@@ -43,4 +43,4 @@ class RunSummary {
   uint64_t end_ = 0;  // of the last span
 };
 
-}  // namespace gt
+}  // namespace gt::log

@@ -4,7 +4,7 @@
 
 #include "log/escape.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 constexpr size_t kMaxOps = 4;  // that a node names
@@ -115,4 +115,4 @@ std::string ScopeGraph::dot(size_t most) const {
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::log

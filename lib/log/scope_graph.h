@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace gt {
+namespace gt::log {
 
 class ScopeGraph {
  public:
@@ -52,4 +52,4 @@ class ScopeGraph {
   std::map<std::pair<Scope, Scope>, uint64_t> edges_;
 };
 
-}  // namespace gt
+}  // namespace gt::log

@@ -5,7 +5,7 @@
 
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 using Globs = std::vector<std::string>;
@@ -151,4 +151,4 @@ bool Selection::matches_all(const Subject& subject) const {
          std::all_of(ranks_.begin(), ranks_.end(), placed);
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -10,7 +10,7 @@
 #include "log/input.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::log {
 
 // Each is a list of globs with commas, one of which must match, or a rank set;
 // all that are given must hold.
@@ -57,4 +57,4 @@ class Selection {
   bool invert_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::log

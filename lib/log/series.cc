@@ -6,7 +6,7 @@
 #include "stream/number.h"
 #include "stream/type.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 constexpr size_t kMaxOthers = 8;
@@ -132,4 +132,4 @@ void SeriesSet::take(Input& input) {
       Exit::kRejected);
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "log/input.h"
 
-namespace gt {
+namespace gt::log {
 
 // Neighbouring steps: their range and mean; of those that have a number.
 struct Bin {
@@ -113,4 +113,4 @@ class SeriesSet {
   std::vector<bool> told_;  // by series: it is no scalar
 };
 
-}  // namespace gt
+}  // namespace gt::log

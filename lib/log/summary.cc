@@ -6,7 +6,7 @@
 #include "log/table.h"
 #include "log/units.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 std::string whole(double value) { return decimal(value, 0); }
@@ -150,4 +150,4 @@ std::string Summary::tsv() const {
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -12,7 +12,7 @@
 #include "log/select.h"
 #include "log/typing.h"
 
-namespace gt {
+namespace gt::log {
 
 class Summary {
  public:
@@ -56,4 +56,4 @@ class Summary {
   std::string signal_;
 };
 
-}  // namespace gt
+}  // namespace gt::log

@@ -5,7 +5,7 @@
 #include "base/printable.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::log {
 
 void append_columns(std::string& out, const std::vector<Cells>& rows) {
   std::vector<size_t> widths(rows[0].size(), 0);
@@ -27,4 +27,4 @@ std::string cell(std::string_view name) {
   return printable(name) == name ? std::string(name) : printable(quote(name));
 }
 
-}  // namespace gt
+}  // namespace gt::log

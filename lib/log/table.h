@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gt {
+namespace gt::log {
 
 using Cells = std::vector<std::string>;
 
@@ -15,4 +15,4 @@ void append_columns(std::string& out, const std::vector<Cells>& rows);
 // A name as it stands in a table: quoted if a tab, say, would spoil that.
 std::string cell(std::string_view name);
 
-}  // namespace gt
+}  // namespace gt::log

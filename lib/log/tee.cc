@@ -10,7 +10,7 @@
 #include "base/io.h"
 #include "base/message.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 constexpr std::string_view kEnd = "#end";
@@ -247,4 +247,4 @@ void Tee::write_log() {
        "\n");
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -20,7 +20,7 @@
 #include "stream/log_rows.h"
 #include "stream/marks.h"
 
-namespace gt {
+namespace gt::log {
 
 class Tee {
  public:
@@ -92,4 +92,4 @@ class Tee {
   std::thread thread_;
 };
 
-}  // namespace gt
+}  // namespace gt::log

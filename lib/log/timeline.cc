@@ -10,7 +10,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 // A row of more ranks than that has a lane of its own.
@@ -276,4 +276,4 @@ void Timeline::sort_lanes() {
   lanes_ = std::move(sorted);
 }
 
-}  // namespace gt
+}  // namespace gt::log

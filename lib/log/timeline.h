@@ -18,7 +18,7 @@
 #include "log/run_log.h"
 #include "log/select.h"
 
-namespace gt {
+namespace gt::log {
 
 struct TimelineOptions {
   // Nanoseconds of the trace to draw.
@@ -172,4 +172,4 @@ class Timeline {
 std::string timeline_svg(const Timeline& timeline);
 void write_chrome_trace(const Timeline& timeline, Writer& out);
 
-}  // namespace gt
+}  // namespace gt::log

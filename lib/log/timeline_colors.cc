@@ -7,7 +7,7 @@
 #include "log/colors.h"
 #include "log/units.h"
 
-namespace gt {
+namespace gt::log {
 
 OpColors::OpColors(const Timeline& timeline)
     : timeline_(timeline),
@@ -51,4 +51,4 @@ std::string OpColors::percent(uint64_t time) const {
   return (share < 0.1 ? "<0.1" : decimal(share, share < 10 ? 1 : 0)) + " %";
 }
 
-}  // namespace gt
+}  // namespace gt::log

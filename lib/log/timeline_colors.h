@@ -8,7 +8,7 @@
 
 #include "log/timeline.h"
 
-namespace gt {
+namespace gt::log {
 
 class OpColors {
  public:
@@ -34,4 +34,4 @@ class OpColors {
   uint64_t total_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::log

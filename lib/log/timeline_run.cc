@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-namespace gt {
+namespace gt::log {
 
 void Timeline::take(const LogRow& row) {
   const RunLog::Event event = log_.take(row);
@@ -106,4 +106,4 @@ void Timeline::draw_transfer(const Transfer& transfer) {
   flows_.push_back({*std::prev(after), id});
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -12,7 +12,7 @@
 #include "log/timeline_colors.h"
 #include "log/units.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 using Event = Timeline::Event;
@@ -367,4 +367,4 @@ std::string timeline_svg(const Timeline& timeline) {
   return Picture(timeline).draw();
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "ops/op.h"
 
-namespace gt {
+namespace gt::log {
 
 const Priced& Typing::take(std::string_view text) {
   const uint64_t hash = hash_bytes(text);
@@ -61,4 +61,4 @@ double Typing::bytes_of(const std::vector<WalkedPart>& parts) const {
   return sum;
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -10,7 +10,7 @@
 #include "program/line_cache.h"
 #include "program/walker.h"
 
-namespace gt {
+namespace gt::log {
 
 struct Priced {
   std::string op;      // "" if the line cannot be parsed
@@ -45,4 +45,4 @@ class Typing {
   Line line_;
 };
 
-}  // namespace gt
+}  // namespace gt::log

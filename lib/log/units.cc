@@ -5,7 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 // Three digits before the unit, or what is less and whole.
@@ -55,4 +55,4 @@ std::string decimal(double value, int digits) {
   return text == "-0" ? "0" : text;
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace gt {
+namespace gt::log {
 
 // Three digits and a unit: "1.25 k", "640", "3.4 G"; of bytes "1.2 MiB"; of
 // nanoseconds "12.3 ms".
@@ -14,4 +14,4 @@ std::string time_text(double nanoseconds);
 // As printf's %.*f, whatever the locale, without zeros at the end.
 std::string decimal(double value, int digits);
 
-}  // namespace gt
+}  // namespace gt::log

@@ -16,7 +16,7 @@
 #include "log/units.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 // The notes of an instruction begin at the first "#" after a blank.
@@ -341,4 +341,4 @@ Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say) {
   return answer.is_stalled ? Exit::kDone : Exit::kFailed;
 }
 
-}  // namespace gt
+}  // namespace gt::log

@@ -15,7 +15,7 @@
 #include "stream/log_words.h"
 #include "stream/rows.h"
 
-namespace gt {
+namespace gt::log {
 
 class Why {
  public:
@@ -103,4 +103,4 @@ class Why {
 // is this machine's clock.
 Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say);
 
-}  // namespace gt
+}  // namespace gt::log

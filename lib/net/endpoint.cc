@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr std::string_view kTcp = "tcp://";
@@ -248,4 +248,4 @@ Result<std::string> endpoint_beside(const std::string& near,
   return with_port(address, "*");
 }
 
-}  // namespace gt
+}  // namespace gt::net

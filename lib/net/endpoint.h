@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::net {
 
 // 128 random bits as 32 hexadecimal digits.
 std::string random_token();
@@ -47,4 +47,4 @@ Result<std::string> connecting_endpoint(const std::string& endpoint);
 // there. Error: its host is unknown, or there is no way.
 Result<std::string> endpoint_beside(const std::string& near, bool is_same_user);
 
-}  // namespace gt
+}  // namespace gt::net

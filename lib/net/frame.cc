@@ -5,7 +5,7 @@
 #include "base/result.h"
 #include "base/shortage.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 // Below this a copy costs less than what keeps the original.
@@ -63,4 +63,4 @@ Frame& Frame::operator=(Frame&& other) noexcept {
   return *this;
 }
 
-}  // namespace gt
+}  // namespace gt::net

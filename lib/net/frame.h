@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace gt {
+namespace gt::net {
 
 class Frame {
  public:
@@ -35,4 +35,4 @@ class Frame {
   mutable zmq_msg_t message_;
 };
 
-}  // namespace gt
+}  // namespace gt::net

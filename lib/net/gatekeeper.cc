@@ -6,7 +6,7 @@
 
 #include "base/shortage.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr size_t kKeyBytes = 32;
@@ -126,4 +126,4 @@ bool Gatekeeper::answer() {
   return true;
 }
 
-}  // namespace gt
+}  // namespace gt::net

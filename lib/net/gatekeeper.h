@@ -12,7 +12,7 @@
 #include "net/poller.h"
 #include "net/socket.h"
 
-namespace gt {
+namespace gt::net {
 
 class Gatekeeper {
  public:
@@ -47,4 +47,4 @@ class Gatekeeper {
   std::thread thread_;
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -8,7 +8,7 @@
 
 #include "net/peer_user.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 // An attached worker's queue has room for all that credit allows, and for the
@@ -143,4 +143,4 @@ void Host::flush() {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::net

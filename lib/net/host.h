@@ -19,7 +19,7 @@
 #include "net/poller.h"
 #include "net/socket.h"
 
-namespace gt {
+namespace gt::net {
 
 class Host {
  public:
@@ -81,4 +81,4 @@ class Pulse {
   std::jthread thread_;
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -6,7 +6,7 @@
 #include "net/endpoint.h"
 #include "net/host_state.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
@@ -169,4 +169,4 @@ void HostState::welcome(const std::string& peer, uint32_t number) {
   for (auto& part : message.finish_all(body)) put(peer, Frame(std::move(part)));
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr int64_t kJudge = 20;  // ms between looks at who is silent
@@ -235,4 +235,4 @@ void HostState::judge(int64_t now) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::net

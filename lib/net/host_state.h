@@ -23,7 +23,7 @@
 #include "net/joiner.h"
 #include "net/roster.h"
 
-namespace gt {
+namespace gt::net {
 
 inline constexpr uint32_t kNoWorker = UINT32_MAX;
 
@@ -194,4 +194,4 @@ class HostState {
   uint64_t refused_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::net

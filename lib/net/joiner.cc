@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 bool goes_on(const Message& message) {
@@ -75,4 +75,4 @@ Result<std::optional<Letter>> Joiner::take(Frame frame) {
   return std::optional(std::move(letter));
 }
 
-}  // namespace gt
+}  // namespace gt::net

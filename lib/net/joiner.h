@@ -11,7 +11,7 @@
 #include "net/frame.h"
 #include "net/wire.h"
 
-namespace gt {
+namespace gt::net {
 
 // A message that holds the bytes it views.
 struct Letter {
@@ -44,4 +44,4 @@ class Joiner {
   std::shared_ptr<Box> open_;  // the message whose parts are coming
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/text.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr size_t kSize = 40;  // characters of a key
@@ -125,4 +125,4 @@ Result<std::string> read_open_key(const std::string& path_or_key) {
   return read_one_key(path_or_key);
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::net {
 
 struct Keys {
   std::string secret;
@@ -38,4 +38,4 @@ Result<std::function<bool(const std::string&)>> follow_open_keys(
 // The one public key that a file has, or that the text is.
 Result<std::string> read_open_key(const std::string& path_or_key);
 
-}  // namespace gt
+}  // namespace gt::net

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/message.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 // Where a body is read: far from both ends of what a number can be.
@@ -133,4 +133,4 @@ Status LineCheck::heed(const LinesHeader& header, const ReadBody& body) const {
   return ok_status();
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -12,7 +12,7 @@
 
 #include "net/wire.h"
 
-namespace gt {
+namespace gt::net {
 
 // A body that was read once: what it says holds wherever it stands, since its
 // numbers count from its first line.
@@ -69,4 +69,4 @@ class LineCheck {
   uint64_t lines_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::net

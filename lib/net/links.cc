@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 void move_out(std::unordered_map<int, std::string>& from, int fd,
@@ -56,4 +56,4 @@ bool Links::next_broken(std::string& endpoint) {
   return take_first(broken_, endpoint);
 }
 
-}  // namespace gt
+}  // namespace gt::net

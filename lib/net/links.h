@@ -9,7 +9,7 @@
 
 #include "net/socket.h"
 
-namespace gt {
+namespace gt::net {
 
 class Links {
  public:
@@ -41,4 +41,4 @@ class Links {
   uint64_t rejected_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -5,7 +5,7 @@
 
 #include "net/peer_user.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 LinkOptions link_options(const MemberOptions& options) {
@@ -195,4 +195,4 @@ void Member::flush() {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -9,7 +9,7 @@
 #include "net/poller.h"
 #include "net/socket.h"
 
-namespace gt {
+namespace gt::net {
 
 class Member {
  public:
@@ -63,4 +63,4 @@ class Member {
   bool all_read_ = true;
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -7,7 +7,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 // Room is told without waiting for a beat once it is so much.
@@ -298,4 +298,4 @@ void MemberState::tick(int64_t now, bool all_read) {
              seconds_text(options_.timing.lost));
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -22,7 +22,7 @@
 #include "net/ran.h"
 #include "net/roster.h"
 
-namespace gt {
+namespace gt::net {
 
 struct MemberOptions {
   WorkerInfo info;
@@ -146,4 +146,4 @@ class MemberState {
   int times_ = 0;       // since then
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 // An end of a tcp connection as sock_diag has it: in the network's byte order,
@@ -178,4 +178,4 @@ PeerCheck check_peer(int fd) {
               ", and this is user " + std::to_string(::geteuid())};
 }
 
-}  // namespace gt
+}  // namespace gt::net

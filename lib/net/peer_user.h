@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::net {
 
 // The user of the process at the other end of a connected socket: for a Unix
 // socket as the kernel noted it (SO_PEERCRED), for tcp over a loopback address
@@ -29,4 +29,4 @@ struct PeerCheck {
 // Of whom nothing can be known is kOther.
 PeerCheck check_peer(int fd);
 
-}  // namespace gt
+}  // namespace gt::net

@@ -8,7 +8,7 @@
 #include "net/peer_user.h"
 #include "net/wire.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 // Only those whom we connected to are sent anything, so the queue may be
@@ -221,4 +221,4 @@ void Peers::take_hello(const Incoming& in, uint32_t worker) {
 
 void Peers::count_pending() { pending_ = missing().size(); }
 
-}  // namespace gt
+}  // namespace gt::net

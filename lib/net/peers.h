@@ -25,7 +25,7 @@
 #include "net/links.h"
 #include "net/socket.h"
 
-namespace gt {
+namespace gt::net {
 
 inline constexpr size_t kMaxPeerBody = size_t{1} << 20;  // bytes a message
 
@@ -121,4 +121,4 @@ class Peers {
   std::unordered_map<std::string, uint32_t> workers_;  // by incoming id
 };
 
-}  // namespace gt
+}  // namespace gt::net

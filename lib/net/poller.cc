@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "base/shortage.h"
 
-namespace gt {
+namespace gt::net {
 
 Wake::Wake() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (fd_ < 0) fail_short("cannot make an event descriptor");
@@ -89,4 +89,4 @@ int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -11,7 +11,7 @@
 
 #include <zmq.h>
 
-namespace gt {
+namespace gt::net {
 
 // From any thread, to one that waits. Owns an eventfd.
 class Wake {
@@ -66,4 +66,4 @@ class ManyPoller {
 // Milliseconds of a clock that only goes forward.
 int64_t now_ms();
 
-}  // namespace gt
+}  // namespace gt::net

@@ -7,7 +7,7 @@
 #include "base/message.h"
 #include "base/text.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"compute", "comm",
@@ -91,4 +91,4 @@ int64_t ClockOffset::value() const {
   return least_ / 2 + most_ / 2;
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::net {
 
 // Microseconds since 1970.
 uint64_t wall_clock();
@@ -62,4 +62,4 @@ class ClockOffset {
   int64_t most_ = INT64_MAX;
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -6,7 +6,7 @@
 #include "net/keys.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 Status read_name(const Message& hello, std::string_view key,
@@ -126,4 +126,4 @@ Result<std::vector<RosterEntry>> parse_roster(std::string_view body) {
   return roster;
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "net/wire.h"
 
-namespace gt {
+namespace gt::net {
 
 // The most that a name, host or endpoint may have, in bytes.
 inline constexpr size_t kMaxName = 128;
@@ -51,4 +51,4 @@ struct RosterEntry {
 void append_entry(std::string& body, uint32_t worker, const WorkerInfo& info);
 Result<std::vector<RosterEntry>> parse_roster(std::string_view body);
 
-}  // namespace gt
+}  // namespace gt::net

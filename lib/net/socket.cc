@@ -19,7 +19,7 @@
 #include "base/shortage.h"
 #include "net/endpoint.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr int kMaxSockets = 8192;
@@ -372,4 +372,4 @@ bool LinkMonitor::next(LinkEvent& event) {
   return true;
 }
 
-}  // namespace gt
+}  // namespace gt::net

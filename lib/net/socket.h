@@ -21,7 +21,7 @@
 #include "net/frame.h"
 #include "net/keys.h"
 
-namespace gt {
+namespace gt::net {
 
 // Raises the soft limit of open files to the hard one, and throws (see
 // base/shortage.h) unless so many more can be had: where one is missing, libzmq
@@ -173,4 +173,4 @@ class LinkMonitor {
   void* pair_;
 };
 
-}  // namespace gt
+}  // namespace gt::net

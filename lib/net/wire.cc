@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr std::array<std::string_view, 15> kVerbs = {
@@ -372,4 +372,4 @@ void BodyWriter::clear() {
   body_ = std::move(body);
 }
 
-}  // namespace gt
+}  // namespace gt::net

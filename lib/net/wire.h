@@ -23,7 +23,7 @@
 #include "base/exit.h"
 #include "base/result.h"
 
-namespace gt {
+namespace gt::net {
 
 inline constexpr int kWireVersion = 2;
 // Nothing longer is sent, and nothing longer is taken from a peer. What
@@ -224,4 +224,4 @@ class BodyWriter {
   bool has_number_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::net

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 constexpr uint32_t kPlaces = 1U << 16;
@@ -61,4 +61,4 @@ void BlockFinder::add_block(uint32_t end, uint32_t lines) {
   firsts_.set(first % kFirsts);
 }
 
-}  // namespace gt
+}  // namespace gt::route

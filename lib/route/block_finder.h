@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gt {
+namespace gt::route {
 
 class BlockFinder {
  public:
@@ -82,4 +82,4 @@ class BlockFinder {
   uint32_t run_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::route

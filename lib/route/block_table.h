@@ -14,7 +14,7 @@
 
 #include "base/hash.h"
 
-namespace gt {
+namespace gt::route {
 
 struct SentBlock {
   uint64_t id = 0;
@@ -76,4 +76,4 @@ class BlockTable {
   std::vector<uint64_t> forgotten_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

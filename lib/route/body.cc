@@ -4,7 +4,7 @@
 
 #include "base/message.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // Whether these rounds go on where the part before ends: then it has them too.
@@ -38,7 +38,7 @@ void Body::begin_block() {
 
 void Body::note_first(uint64_t seq, int64_t line, std::string_view text) {
   // A block begins with an instruction.
-  border_ = takes_number(text) ? Border::kOpen : Border::kNone;
+  border_ = net::takes_number(text) ? Border::kOpen : Border::kNone;
   first_ = {writer_.size() - text.size() - 1, seq, line};
 }
 
@@ -117,4 +117,4 @@ std::vector<BodyPart> Body::take(bool all) {
   return std::exchange(parts_, {});
 }
 
-}  // namespace gt
+}  // namespace gt::route

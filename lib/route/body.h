@@ -11,7 +11,7 @@
 #include "net/wire.h"
 #include "route/block_table.h"
 
-namespace gt {
+namespace gt::route {
 
 // What one message says.
 struct BodyPart {
@@ -77,7 +77,7 @@ class Body {
   void add_text();
   void end_part();
 
-  BodyWriter writer_;
+  net::BodyWriter writer_;
   std::vector<BodyPart> parts_;
   size_t parts_bytes_ = 0;
   Border border_ = Border::kNone;
@@ -90,4 +90,4 @@ class Body {
   } first_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

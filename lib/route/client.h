@@ -17,7 +17,7 @@
 #include "route/result_order.h"
 #include "stream/marks.h"
 
-namespace gt {
+namespace gt::route {
 
 struct Client {
   using Say = std::function<void(std::string_view)>;
@@ -43,4 +43,4 @@ struct Client {
   uint64_t repeated = 0;  // of these, in rounds that nobody looked at
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -11,7 +11,7 @@
 
 #include "base/message.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // Text of rounds that are dispatched at once.
@@ -32,12 +32,12 @@ ClientPipe::ClientPipe(Client& client, Dispatcher& dispatcher,
       input_(std::move(files)),
       fail_fast_(fail_fast) {}
 
-void ClientPipe::add_to(Poller& poller, bool reads) const {
+void ClientPipe::add_to(net::Poller& poller, bool reads) const {
   if (reads && is_idle_) poller.add_fd(input_.fd());
   if (!out_.empty()) poller.add_fd(STDOUT_FILENO, true);
 }
 
-void ClientPipe::read(const std::function<bool()>& has_room, Host& host) {
+void ClientPipe::read(const std::function<bool()>& has_room, net::Host& host) {
   is_idle_ = false;
   has_ended_ = has_ended_ || has_stopped();
   std::string_view line;
@@ -51,14 +51,14 @@ void ClientPipe::read(const std::function<bool()>& has_room, Host& host) {
 
 // False: no more now.
 bool ClientPipe::take(RouteInput::Item item, std::string_view line,
-                      Host& host) {
+                      net::Host& host) {
   switch (item) {
     case RouteInput::Item::kPart:
       if (client_.marks.drops_part(line)) return true;
       [[fallthrough]];
     case RouteInput::Item::kLine: {
       const bool is_long = line.size() > kLongLine;
-      std::optional<Pulse> pulse;
+      std::optional<net::Pulse> pulse;
       if (is_long) pulse.emplace(host);
       dispatcher_.line(client_, line, input_.number());
       has_ended_ = has_stopped();
@@ -129,4 +129,4 @@ Status ClientPipe::write(const ResultOrder::Sink& sink) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::route

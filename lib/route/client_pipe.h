@@ -15,7 +15,7 @@
 #include "route/dispatcher.h"
 #include "route/input.h"
 
-namespace gt {
+namespace gt::route {
 
 class ClientPipe {
  public:
@@ -30,7 +30,7 @@ class ClientPipe {
 
   // Dispatches what can be read now, as long as there is room. `host` beats
   // while a line takes its time.
-  void read(const std::function<bool()>& has_room, Host& host);
+  void read(const std::function<bool()>& has_room, net::Host& host);
   void end_reading() { has_ended_ = true; }
   bool has_ended() const { return has_ended_; }
   // Nothing could be read when it was tried last.
@@ -43,10 +43,10 @@ class ClientPipe {
   bool is_written() const { return out_.empty() && client_.results.empty(); }
 
   // What the loop waits for; `reads`: also for more of the program.
-  void add_to(Poller& poller, bool reads) const;
+  void add_to(net::Poller& poller, bool reads) const;
 
  private:
-  bool take(RouteInput::Item item, std::string_view line, Host& host);
+  bool take(RouteInput::Item item, std::string_view line, net::Host& host);
   bool repeat_rounds();
   void end_input();
   bool has_stopped() const {
@@ -64,4 +64,4 @@ class ClientPipe {
   size_t written_ = 0;  // of out_
 };
 
-}  // namespace gt
+}  // namespace gt::route

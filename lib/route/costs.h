@@ -6,7 +6,7 @@
 
 #include "ops/call.h"
 
-namespace gt {
+namespace gt::route {
 
 inline constexpr uint64_t kPrintedBytes = 12;  // of an element
 
@@ -23,4 +23,4 @@ inline uint64_t line_cost(const Call& call, double times = 1) {
 inline constexpr uint64_t kCopyCost = 50'000;
 inline uint64_t copy_cost(uint64_t bytes) { return kCopyCost + bytes / 2; }
 
-}  // namespace gt
+}  // namespace gt::route

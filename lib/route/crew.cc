@@ -11,7 +11,7 @@
 #include "net/endpoint.h"
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // Text that waits for a worker's credit, before no more input is read.
@@ -33,24 +33,25 @@ Crew::Crew(const RouterOptions& options, RunRecorder& log,
       workers_(options.workers) {}
 
 Status Crew::begin() {
-  HostOptions host;
+  net::HostOptions host;
   host.workers = options_.workers;
-  host.timing = Timing::with_silence(options_.silence);
+  host.timing = net::Timing::with_silence(options_.silence);
   host.table = std::to_string(table_digest());
-  host.session = random_token();
+  host.session = net::random_token();
   host.anyone = options_.anyone;
   host.file = options_.files.empty() ? "" : options_.files[0];
-  if (log_.is_on()) host.clock = wall_clock;
+  if (log_.is_on()) host.clock = net::wall_clock;
   const bool is_local = options_.bind.empty();
-  if (is_local) host.token = random_token();
+  if (is_local) host.token = net::random_token();
   const std::string token = host.token;
-  auto made = Host::make(context_, is_local ? local_endpoint() : options_.bind,
-                         std::move(host), options_.keys, options_.admits);
+  auto made = net::Host::make(context_,
+                              is_local ? net::local_endpoint() : options_.bind,
+                              std::move(host), options_.keys, options_.admits);
   if (!made.ok()) return made.error();
   host_ = std::move(made.value());
-  deadline_ = now_ms() + int64_t{options_.timeout} * 1000;
+  deadline_ = net::now_ms() + int64_t{options_.timeout} * 1000;
   // The connection of each and, of those that are started, its process.
-  need_descriptors(size_t{2} * options_.workers + 8);
+  net::need_descriptors(size_t{2} * options_.workers + 8);
   if (is_local) {
     return local_.start(options_.workers,
                         {host_->endpoint(), token, options_.worker_arguments});
@@ -60,7 +61,7 @@ Status Crew::begin() {
   return ok_status();
 }
 
-void Crew::add_to(Poller& poller) const {
+void Crew::add_to(net::Poller& poller) const {
   host_->add_to(poller);
   local_.add_to(poller);
 }
@@ -68,7 +69,7 @@ void Crew::add_to(Poller& poller) const {
 int64_t Crew::wait_ms() const {
   const int64_t limit = host_->wait_ms();
   if (is_complete()) return limit;
-  return std::min(limit, std::max<int64_t>(0, deadline_ - now_ms()));
+  return std::min(limit, std::max<int64_t>(0, deadline_ - net::now_ms()));
 }
 
 void Crew::step() {
@@ -81,7 +82,7 @@ void Crew::step() {
 }
 
 void Crew::check_patience() {
-  if (is_complete() || now_ms() < deadline_) return;
+  if (is_complete() || net::now_ms() < deadline_) return;
   lose("waited " + std::to_string(options_.timeout) + " s for all workers; " +
        host_->state().who_is_here() +
        "; missing: " + host_->state().who_is_missing());
@@ -114,37 +115,38 @@ void Crew::send(std::vector<Outbox::Batch> batches, bool ends) {
 // ---- what workers say -------------------------------------------------------
 
 void Crew::take_events() {
-  HostEvent event;
+  net::HostEvent event;
   while (host_->next(event)) {
     switch (event.kind) {
-      case HostEvent::Kind::kMessage:
+      case net::HostEvent::Kind::kMessage:
         take_message(event.worker, event.letter.message);
         break;
-      case HostEvent::Kind::kLeft:
+      case net::HostEvent::Kind::kLeft:
         take_bye(event.worker, event.letter.message);
         break;
-      case HostEvent::Kind::kLost:
+      case net::HostEvent::Kind::kLost:
         lose_worker(event.worker, event.why);
         break;
-      case HostEvent::Kind::kRefused:
+      case net::HostEvent::Kind::kRefused:
         client_.say("gt-route: " + event.why + "\n");
         break;
-      case HostEvent::Kind::kAttached:
+      case net::HostEvent::Kind::kAttached:
         log_.attach(event.worker, status(event.worker).info,
                     status(event.worker).epoch);
         if (options_.verbose > 0) say_progress(event);
         break;
-      case HostEvent::Kind::kSuspect:
-      case HostEvent::Kind::kResumed:
+      case net::HostEvent::Kind::kSuspect:
+      case net::HostEvent::Kind::kResumed:
         if (options_.verbose > 0) say_progress(event);
     }
   }
 }
 
-void Crew::say_progress(const HostEvent& event) const {
-  const char* what = event.kind == HostEvent::Kind::kAttached  ? " is here"
-                     : event.kind == HostEvent::Kind::kSuspect ? " says nothing"
-                                                               : " goes on";
+void Crew::say_progress(const net::HostEvent& event) const {
+  const char* what = event.kind == net::HostEvent::Kind::kAttached ? " is here"
+                     : event.kind == net::HostEvent::Kind::kSuspect
+                         ? " says nothing"
+                         : " goes on";
   options_.tell("gt-route: " + describe(event.worker) + what + "\n");
 }
 
@@ -153,12 +155,13 @@ void Crew::say_progress(const HostEvent& event) const {
 void Crew::say_who_is_here() {
   constexpr int64_t kApart = 3000;  // milliseconds
   static const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
-  const HostState& host = host_->state();
+  const net::HostState& host = host_->state();
   if (options_.bind.empty() || told_here_ == options_.workers) return;
   const size_t here = host.is_complete() ? options_.workers : host.here();
-  if (here == told_here_ || (!is_terminal && now_ms() < next_told_)) return;
+  if (here == told_here_ || (!is_terminal && net::now_ms() < next_told_))
+    return;
   told_here_ = here;
-  next_told_ = now_ms() + kApart;
+  next_told_ = net::now_ms() + kApart;
   const bool is_all = here == options_.workers;
   std::string text = "gt-route: " + std::to_string(here) + " of " +
                      std::to_string(options_.workers) + " workers are here";
@@ -167,19 +170,19 @@ void Crew::say_who_is_here() {
 }
 
 std::string Crew::describe(uint32_t worker) const {
-  return gt::describe(worker, status(worker).info);
+  return net::describe(worker, status(worker).info);
 }
 
-void Crew::take_message(uint32_t worker, const Message& message) {
+void Crew::take_message(uint32_t worker, const net::Message& message) {
   Status taken = ok_status();
-  if (message.verb == Verb::kResults) {
+  if (message.verb == net::Verb::kResults) {
     workers_[worker].idle_ms = 0;  // a `done` alone is a beat, and owes as much
     taken = sources_.take(worker, message.body);
-  } else if (message.verb == Verb::kDone) {
+  } else if (message.verb == net::Verb::kDone) {
     taken = take_done(worker);
-  } else if (message.verb == Verb::kReport) {
+  } else if (message.verb == net::Verb::kReport) {
     take_report(worker, message);
-  } else if (message.verb == Verb::kRan) {
+  } else if (message.verb == net::Verb::kRan) {
     taken = log_.ran(worker, message);
     if (!taken.ok()) taken = Error{"said " + taken.error().message};
   }
@@ -196,7 +199,7 @@ Status Crew::take_done(uint32_t worker) {
 }
 
 // Workers that share a line say the same of it.
-void Crew::take_report(uint32_t worker, const Message& message) {
+void Crew::take_report(uint32_t worker, const net::Message& message) {
   const Exit exit = status_of(message).value();  // the host has looked
   client_.worsen(exit);
   const std::string at = text(message, "at");
@@ -214,7 +217,7 @@ void Crew::take_report(uint32_t worker, const Message& message) {
   client_.say(message.body);
 }
 
-void Crew::take_bye(uint32_t worker, const Message& message) {
+void Crew::take_bye(uint32_t worker, const net::Message& message) {
   workers_[worker].left = true;
   const Exit exit = status_of(message).value();  // the host has looked
   client_.worsen(exit);
@@ -235,8 +238,8 @@ void Crew::take_bye(uint32_t worker, const Message& message) {
 // once it was told the end. Who does not is alive, but will never be done.
 void Crew::check_idle() {
   constexpr int64_t kMostPassed = 1000;  // more is time that we slept ourselves
-  const int64_t passed =
-      std::min(now_ms() - std::exchange(idle_checked_, now_ms()), kMostPassed);
+  const int64_t passed = std::min(
+      net::now_ms() - std::exchange(idle_checked_, net::now_ms()), kMostPassed);
   if (is_lost_) return;
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     Worker& worker = workers_[w];
@@ -262,9 +265,9 @@ void Crew::take_ends() {
   for (uint32_t w = 0; w < local_.size(); ++w) {
     const LocalWorkers::End* end = local_.see_end(w, 0);
     if (end == nullptr || workers_[w].left) continue;
-    const bool was_here = status(w).state != WorkerState::kAbsent;
+    const bool was_here = status(w).state != net::WorkerState::kAbsent;
     const bool may_speak = was_here && !end->was_killed;
-    if (now_ms() >= end->at + (may_speak ? kPatience : 0)) {
+    if (net::now_ms() >= end->at + (may_speak ? kPatience : 0)) {
       lose_worker(w, end->how);
     }
   }
@@ -274,7 +277,7 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
   // Its connection ends a moment before the system says how it did.
   constexpr int kMoment = 200;  // milliseconds
   if (is_lost_) return;
-  if (worker == kNoWorker) {
+  if (worker == net::kNoWorker) {
     // Nothing was begun with it: it may come back, or another may come.
     if (host_->state().is_complete()) return lose(why);
     told_here_ = host_->state().here();
@@ -282,7 +285,7 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
   }
   const uint64_t done = status(worker).done_seq;
   log_.lost(worker, done, why);
-  const bool is_gone = status(worker).state == WorkerState::kLost;
+  const bool is_gone = status(worker).state == net::WorkerState::kLost;
   const LocalWorkers::End* end =
       worker < local_.size() ? local_.see_end(worker, is_gone ? kMoment : 0)
                              : nullptr;
@@ -317,4 +320,4 @@ void Crew::end() {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -18,7 +18,7 @@
 #include "route/router.h"
 #include "route/run_recorder.h"
 
-namespace gt {
+namespace gt::route {
 
 class Crew {
  public:
@@ -31,14 +31,14 @@ class Crew {
   // Until step() has something to do, at most so many milliseconds; what there
   // is to wait for.
   int64_t wait_ms() const;
-  void add_to(Poller& poller) const;
+  void add_to(net::Poller& poller) const;
   // Receives what is there, and does what time demands.
   void step();
   // Sends bodies that left the dispatcher, as far as workers have room; `ends`:
   // no more lines come.
   void send(std::vector<Outbox::Batch> batches, bool ends);
 
-  Host& host() { return *host_; }
+  net::Host& host() { return *host_; }
   bool is_complete() const { return host_->state().is_complete(); }
   // A worker whom no more can be given now.
   bool is_full(uint32_t worker) const;
@@ -56,14 +56,14 @@ class Crew {
   };
 
   void take_events();
-  void say_progress(const HostEvent& event) const;
+  void say_progress(const net::HostEvent& event) const;
   void say_who_is_here();
   std::string describe(uint32_t worker) const;
-  void take_message(uint32_t worker, const Message& message);
+  void take_message(uint32_t worker, const net::Message& message);
   Status take_done(uint32_t worker);
-  void take_report(uint32_t worker, const Message& message);
-  void take_bye(uint32_t worker, const Message& message);
-  const WorkerStatus& status(uint32_t worker) const {
+  void take_report(uint32_t worker, const net::Message& message);
+  void take_bye(uint32_t worker, const net::Message& message);
+  const net::WorkerStatus& status(uint32_t worker) const {
     return host_->state().worker(worker);
   }
   void check_idle();
@@ -77,16 +77,16 @@ class Crew {
   Dispatcher& dispatcher_;
   ResultSources& sources_;
   Client& client_;
-  Context context_;
-  std::unique_ptr<Host> host_;
+  net::Context context_;
+  std::unique_ptr<net::Host> host_;
   LocalWorkers local_;
   Deliveries deliveries_;
   std::vector<Worker> workers_;
   int64_t deadline_ = 0;  // until all workers are there
   size_t told_here_ = 0;  // workers, until all are there
   int64_t next_told_ = 0;
-  int64_t idle_checked_ = now_ms();
+  int64_t idle_checked_ = net::now_ms();
   bool is_lost_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::route

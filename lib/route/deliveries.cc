@@ -5,7 +5,7 @@
 
 #include "base/message.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // With so many bytes of text that it has not finished a worker is sent no other
@@ -14,9 +14,10 @@ namespace {
 constexpr size_t kMostOnWay = size_t{4} << 20;
 
 // A message of a part in frames.
-std::vector<Frame> frames_of(const BodyPart& part, Verb verb, uint64_t after) {
-  MessageWriter message(verb);
-  if (verb != Verb::kLines) message.field("id", part.block->id);
+std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
+                                  uint64_t after) {
+  net::MessageWriter message(verb);
+  if (verb != net::Verb::kLines) message.field("id", part.block->id);
   message.field("seq", part.seq)
       .field("line", static_cast<uint64_t>(part.line))
       .field("after", after);
@@ -25,9 +26,9 @@ std::vector<Frame> frames_of(const BodyPart& part, Verb verb, uint64_t after) {
         .field("seq_by", part.seq_by)
         .field("line_by", static_cast<uint64_t>(part.line_by));
   }
-  std::vector<Frame> out;
+  std::vector<net::Frame> out;
   const std::string_view body =
-      verb == Verb::kHot ? std::string_view() : part.text();
+      verb == net::Verb::kHot ? std::string_view() : part.text();
   for (std::string& frame : message.finish_all(body)) {
     out.emplace_back(std::move(frame));
   }
@@ -43,9 +44,10 @@ std::string find_after(const BodyPart& part, uint64_t done,
     round = std::min(part.times - 1, (done - part.seq) / part.seq_by);
   }
   for (; round < part.times; ++round) {
-    NumberedLines lines(part.text(), part.seq + round * part.seq_by,
-                        part.line + static_cast<int64_t>(round) * part.line_by);
-    NumberedLines::Item item;
+    net::NumberedLines lines(
+        part.text(), part.seq + round * part.seq_by,
+        part.line + static_cast<int64_t>(round) * part.line_by);
+    net::NumberedLines::Item item;
     for (;;) {
       const auto more = lines.next(item);
       if (!more.ok() || !more.value()) break;
@@ -77,8 +79,8 @@ void Deliveries::add_part(const BodyPart& part,
                           const std::vector<uint32_t>& workers) {
   struct Made {
     uint64_t after;
-    Verb verb;
-    std::vector<Frame> frames;
+    net::Verb verb;
+    std::vector<net::Frame> frames;
   };
   std::vector<Made> all;
   std::vector<bool>* keeps = nullptr;
@@ -88,8 +90,9 @@ void Deliveries::add_part(const BodyPart& part,
   }
   for (const uint32_t w : workers) {
     Worker& worker = workers_[w];
-    Verb verb = Verb::kLines;
-    if (keeps != nullptr) verb = (*keeps)[w] ? Verb::kHot : Verb::kBlock;
+    net::Verb verb = net::Verb::kLines;
+    if (keeps != nullptr)
+      verb = (*keeps)[w] ? net::Verb::kHot : net::Verb::kBlock;
     const uint64_t after = std::exchange(
         worker.last_seq, part.seq == 0 ? worker.last_seq : part.last);
     auto made = std::find_if(all.begin(), all.end(), [&](const Made& m) {
@@ -101,7 +104,7 @@ void Deliveries::add_part(const BodyPart& part,
     }
     if (keeps != nullptr) (*keeps)[w] = true;
     size_t cost = part.bytes();
-    for (const Frame& frame : made->frames) {
+    for (const net::Frame& frame : made->frames) {
       worker.unsent_bytes += cost;
       worker.unsent.push_back({frame, verb, part.seq, part.last, cost});
       cost = 0;
@@ -112,15 +115,15 @@ void Deliveries::add_part(const BodyPart& part,
 void Deliveries::add_forget(uint64_t block) {
   const auto keepers = keepers_.extract(block);
   if (keepers.empty()) return;
-  MessageWriter message(Verb::kForget);
-  const Frame frame(message.field("id", block).finish());
+  net::MessageWriter message(net::Verb::kForget);
+  const net::Frame frame(message.field("id", block).finish());
   for (uint32_t w = 0; w < workers_.size(); ++w) {
     if (!keepers.mapped()[w]) continue;
-    workers_[w].unsent.push_back({frame, Verb::kForget, 0, 0, 0});
+    workers_[w].unsent.push_back({frame, net::Verb::kForget, 0, 0, 0});
   }
 }
 
-void Deliveries::send(uint32_t w, Host& host, RunRecorder& log) {
+void Deliveries::send(uint32_t w, net::Host& host, RunRecorder& log) {
   Worker& worker = workers_[w];
   while (!worker.unsent.empty()) {
     const Unsent& next = worker.unsent.front();
@@ -128,7 +131,7 @@ void Deliveries::send(uint32_t w, Host& host, RunRecorder& log) {
     // The later frames of a message cost nothing more: once it has begun, it
     // goes on, or the worker would wait for what waits for it.
     if (next.cost > 0 && worker.on_way_bytes >= kMostOnWay) return;
-    if (next.verb != Verb::kForget) {
+    if (next.verb != net::Verb::kForget) {
       log.send(w, next.first, next.last, next.frame.size(), next.verb);
     }
     worker.unsent_bytes -= next.cost;
@@ -139,12 +142,12 @@ void Deliveries::send(uint32_t w, Host& host, RunRecorder& log) {
   }
 }
 
-void Deliveries::send_end(uint32_t w, Host& host) {
+void Deliveries::send_end(uint32_t w, net::Host& host) {
   Worker& worker = workers_[w];
   if (!worker.unsent.empty() || worker.told_end) return;
   worker.told_end = true;
-  MessageWriter end(Verb::kEnd);
-  host.send(w, Frame(end.field("after", worker.last_seq).finish()));
+  net::MessageWriter end(net::Verb::kEnd);
+  host.send(w, net::Frame(end.field("after", worker.last_seq).finish()));
 }
 
 void Deliveries::drop_unsent() {
@@ -175,4 +178,4 @@ std::string Deliveries::where_was(uint32_t worker, uint64_t done) const {
   return "; it had done all it was sent";
 }
 
-}  // namespace gt
+}  // namespace gt::route

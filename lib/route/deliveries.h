@@ -17,7 +17,7 @@
 #include "route/outbox.h"
 #include "route/run_recorder.h"
 
-namespace gt {
+namespace gt::route {
 
 class Deliveries {
  public:
@@ -28,9 +28,9 @@ class Deliveries {
   // Workers that keep the block need keep it no longer.
   void add_forget(uint64_t block);
   // Sends what the worker has room for.
-  void send(uint32_t worker, Host& host, RunRecorder& log);
+  void send(uint32_t worker, net::Host& host, RunRecorder& log);
   // Tells a worker, for whom nothing waits any longer, that no more lines come.
-  void send_end(uint32_t worker, Host& host);
+  void send_end(uint32_t worker, net::Host& host);
   // All workers are lost: what waits is for nobody.
   void drop_unsent();
 
@@ -62,8 +62,8 @@ class Deliveries {
     const BodyPart& body() const { return sent->batch.parts[part]; }
   };
   struct Unsent {
-    Frame frame;
-    Verb verb = Verb::kLines;
+    net::Frame frame;
+    net::Verb verb = net::Verb::kLines;
     uint64_t first = 0;  // seq
     uint64_t last = 0;
     size_t cost = 0;  // bytes of the text that it stands for
@@ -85,4 +85,4 @@ class Deliveries {
   std::unordered_map<uint64_t, std::vector<bool>> keepers_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

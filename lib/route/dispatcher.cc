@@ -7,7 +7,7 @@
 #include "base/message.h"
 #include "spmd/labels.h"
 
-namespace gt {
+namespace gt::route {
 
 Dispatcher::Dispatcher(const DispatcherOptions& options, Sequencer::Sink log)
     : hashes_(options.caches || options.hot),
@@ -208,4 +208,4 @@ void Dispatcher::fail(Client& client, std::span<const Name> results,
   issuer_.act(*route.value(), {text, {}, true}, client);
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -21,7 +21,7 @@
 #include "route/sequencer.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::route {
 
 struct DispatcherOptions {
   uint32_t workers = 1;
@@ -106,4 +106,4 @@ class Dispatcher {
   Line parsed_;  // of decode(): its memory is used again
 };
 
-}  // namespace gt
+}  // namespace gt::route

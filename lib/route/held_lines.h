@@ -13,7 +13,7 @@
 #include "route/homes.h"
 #include "route/route.h"
 
-namespace gt {
+namespace gt::route {
 
 struct HeldLine {
   HomeId result = kNoSymbol;
@@ -70,4 +70,4 @@ class HeldLines {
   size_t readers_ = 0;  // of files
 };
 
-}  // namespace gt
+}  // namespace gt::route

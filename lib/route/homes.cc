@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace gt {
+namespace gt::route {
 
 TypeId Homes::piece_of(const Home& home, int64_t rank, const TypeIds& types) {
   if (!home.ranks) return home.stamp.type;
@@ -95,4 +95,4 @@ void Homes::renumber_types(TypeIds& types) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::route

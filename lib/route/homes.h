@@ -14,7 +14,7 @@
 #include "program/symbol_table.h"
 #include "program/type_ids.h"
 
-namespace gt {
+namespace gt::route {
 
 using HomeId = SymbolId;
 
@@ -104,4 +104,4 @@ class Homes : public PlacedSymbolTable<Home> {
   uint64_t carved_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gt {
+namespace gt::route {
 
 RouteInput::~RouteInput() {
   if (fd_ > STDERR_FILENO) ::close(fd_);
@@ -90,4 +90,4 @@ RouteInput::Item RouteInput::next(std::string_view& line) {
   return close(Item::kError);
 }
 
-}  // namespace gt
+}  // namespace gt::route

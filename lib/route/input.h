@@ -10,7 +10,7 @@
 
 #include "base/reader.h"
 
-namespace gt {
+namespace gt::route {
 
 class RouteInput {
  public:
@@ -58,4 +58,4 @@ class RouteInput {
   size_t searched_ = 0;  // bytes of the buffer without a line's end
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -5,7 +5,7 @@
 
 #include "base/shortage.h"
 
-namespace gt {
+namespace gt::route {
 
 Interrupts::Interrupts() {
   sigemptyset(&set_);
@@ -30,4 +30,4 @@ int Interrupts::take() const {
   return static_cast<int>(info.ssi_signo);
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace gt {
+namespace gt::route {
 
 class Interrupts {
  public:
@@ -20,4 +20,4 @@ class Interrupts {
   int fd_ = -1;
 };
 
-}  // namespace gt
+}  // namespace gt::route

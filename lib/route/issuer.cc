@@ -6,7 +6,7 @@
 
 #include "route/costs.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 using Action = Route::Action;
@@ -277,4 +277,4 @@ void Issuer::flush() {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::route

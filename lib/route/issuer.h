@@ -17,7 +17,7 @@
 #include "route/sequencer.h"
 #include "stream/notes.h"
 
-namespace gt {
+namespace gt::route {
 
 class Issuer {
  public:
@@ -72,4 +72,4 @@ class Issuer {
   HeldLines held_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

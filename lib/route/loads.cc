@@ -1,6 +1,6 @@
 #include "route/loads.h"
 
-namespace gt {
+namespace gt::route {
 
 void Loads::add_to_many(const std::vector<uint32_t>& workers, uint64_t cost) {
   if (workers.size() == workers_.size()) {
@@ -28,4 +28,4 @@ uint32_t Loads::least() const {
   return best;
 }
 
-}  // namespace gt
+}  // namespace gt::route

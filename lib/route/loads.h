@@ -7,7 +7,7 @@
 #include <deque>
 #include <vector>
 
-namespace gt {
+namespace gt::route {
 
 class Loads {
  public:
@@ -63,4 +63,4 @@ class Loads {
   uint64_t by_all_ = 0;  // issued, to each
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 constexpr int kNotFound = 127;
@@ -97,7 +97,7 @@ Status LocalWorkers::start(uint32_t count, const LocalWorkerOptions& options) {
   return ok_status();
 }
 
-void LocalWorkers::add_to(Poller& poller) const {
+void LocalWorkers::add_to(net::Poller& poller) const {
   for (const Worker& w : workers_) {
     if (w.pidfd >= 0) poller.add_fd(w.pidfd);
   }
@@ -129,7 +129,7 @@ void LocalWorkers::take_end(size_t worker) {
   } else {
     how += "exited with status " + std::to_string(WEXITSTATUS(status));
   }
-  w.end = End{std::move(how), WIFSIGNALED(status), now_ms()};
+  w.end = End{std::move(how), WIFSIGNALED(status), net::now_ms()};
 }
 
 void LocalWorkers::kill_all() {
@@ -139,12 +139,12 @@ void LocalWorkers::kill_all() {
 }
 
 void LocalWorkers::wait_all(int milliseconds) {
-  const int64_t end = now_ms() + milliseconds;
+  const int64_t end = net::now_ms() + milliseconds;
   for (size_t w = 0; w < workers_.size(); ++w) {
     if (workers_[w].pid <= 0) continue;
     if (milliseconds >= 0 && workers_[w].pidfd >= 0) {
       pollfd p{workers_[w].pidfd, POLLIN, 0};
-      const int64_t left = end - now_ms();
+      const int64_t left = end - net::now_ms();
       ::poll(&p, 1, left > 0 ? static_cast<int>(left) : 0);
       if (p.revents == 0) ::kill(workers_[w].pid, SIGKILL);
     }
@@ -152,4 +152,4 @@ void LocalWorkers::wait_all(int milliseconds) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "net/poller.h"
 
-namespace gt {
+namespace gt::route {
 
 struct LocalWorkerOptions {
   std::string endpoint;
@@ -34,12 +34,12 @@ class LocalWorkers {
   struct End {
     std::string how;          // "worker 2 was killed by signal 9 (SIGKILL)"
     bool was_killed = false;  // by a signal
-    int64_t at = 0;           // when that was seen, by now_ms()
+    int64_t at = 0;           // when that was seen, by net::now_ms()
   };
 
   size_t size() const { return workers_.size(); }
   // Waits for the end of one that has not ended.
-  void add_to(Poller& poller) const;
+  void add_to(net::Poller& poller) const;
   // The end of a worker, if it has ended or does so within that time; else
   // null.
   const End* see_end(size_t worker, int milliseconds);
@@ -57,4 +57,4 @@ class LocalWorkers {
   std::vector<Worker> workers_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gt {
+namespace gt::route {
 
 void Loops::begin_round(const LoopState& now) {
   if (!repeats_) return;
@@ -58,4 +58,4 @@ bool Loops::end_block(bool is_whole, const LoopState& now) {
   return is_steady_;
 }
 
-}  // namespace gt
+}  // namespace gt::route

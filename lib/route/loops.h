@@ -19,7 +19,7 @@
 #include "route/loads.h"
 #include "route/route.h"
 
-namespace gt {
+namespace gt::route {
 
 // A round of a block as it was dispatched.
 struct Round {
@@ -114,4 +114,4 @@ class Loops {
   bool is_steady_ = false;  // and no line came since
 };
 
-}  // namespace gt
+}  // namespace gt::route

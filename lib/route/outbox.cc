@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-namespace gt {
+namespace gt::route {
 
 Outbox::Outbox(uint32_t workers) : classes_(1), places_(workers) {
   classes_[0].workers.resize(workers);
@@ -215,4 +215,4 @@ void Outbox::join_idle(uint32_t id) {
   ++partition_;
 }
 
-}  // namespace gt
+}  // namespace gt::route

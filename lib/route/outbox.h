@@ -19,7 +19,7 @@
 #include "route/block_table.h"
 #include "route/body.h"
 
-namespace gt {
+namespace gt::route {
 
 class Outbox {
  public:
@@ -123,4 +123,4 @@ class Outbox {
   std::vector<Ended> ended_;       // of the block before
 };
 
-}  // namespace gt
+}  // namespace gt::route

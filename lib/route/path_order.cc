@@ -1,6 +1,6 @@
 #include "route/path_order.h"
 
-namespace gt {
+namespace gt::route {
 
 PathOrder::File& PathOrder::file(std::string_view name) {
   const auto known = files_.find(name);
@@ -55,4 +55,4 @@ void PathOrder::write(std::string_view name, uint32_t worker,
   ++changes_;
 }
 
-}  // namespace gt
+}  // namespace gt::route

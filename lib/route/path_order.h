@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 
-namespace gt {
+namespace gt::route {
 
 // `to` go on once `from` has done all its earlier lines.
 struct Fence {
@@ -58,4 +58,4 @@ class PathOrder {
   uint64_t changes_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::route

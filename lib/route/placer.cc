@@ -4,7 +4,7 @@
 
 #include "route/costs.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
@@ -126,4 +126,4 @@ uint64_t Placer::finish_on(uint32_t worker, const Route& route) const {
   return start + route.cost;
 }
 
-}  // namespace gt
+}  // namespace gt::route

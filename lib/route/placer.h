@@ -15,7 +15,7 @@
 #include "route/loads.h"
 #include "route/route.h"
 
-namespace gt {
+namespace gt::route {
 
 class Placer {
  public:
@@ -45,4 +45,4 @@ class Placer {
   const Loads& loads_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

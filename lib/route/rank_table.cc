@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::route {
 
 // Runs of neighbours with one worker. `ranks` ascend.
 void RankTable::tell(std::string_view space, const Ranks& ranks,
@@ -87,4 +87,4 @@ std::vector<uint32_t> RankTable::hosts(std::string_view space,
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -10,7 +10,7 @@
 
 #include "spmd/rank_set.h"
 
-namespace gt {
+namespace gt::route {
 
 class RankTable {
  public:
@@ -46,4 +46,4 @@ class RankTable {
   std::vector<std::string> news_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -9,7 +9,7 @@
 #include "spmd/labels.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 using Id = TypeId;
@@ -159,4 +159,4 @@ uint64_t ResolvedLine::cost_of_rank(size_t workers) const {
   return line_cost(call, std::max(1.0, all / static_cast<double>(workers)));
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -20,7 +20,7 @@
 #include "spmd/placed.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::route {
 
 class ResolvedLine {
  public:
@@ -79,4 +79,4 @@ class ResolvedLine {
 // Whether the operand is a name.
 bool is_register(const Operand& operand);
 
-}  // namespace gt
+}  // namespace gt::route

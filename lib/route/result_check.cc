@@ -9,7 +9,7 @@
 #include "stream/line.h"
 #include "stream/number.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 constexpr std::string_view kTensor = " = tensor ";
@@ -180,4 +180,4 @@ Status ResultCheck::check_count() const {
                " values came");
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "stream/type.h"
 
-namespace gt {
+namespace gt::route {
 
 // What the result of a print begins with: "x = tensor f32[4]". Null: the print
 // is of a failure, which is all that can come: "x = fail".
@@ -53,4 +53,4 @@ class ResultCheck {
   int64_t values_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::route

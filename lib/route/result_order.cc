@@ -4,7 +4,7 @@
 
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // Of the print that the next line is for; 0 if it is nobody's.
@@ -149,4 +149,4 @@ int64_t ResultOrder::waits_for() const {
   return runs_.empty() ? ResultRun::kNobody : runs_.front().worker;
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "route/result_check.h"
 
-namespace gt {
+namespace gt::route {
 
 // Lines of results that come one after the other from one worker, or from
 // nobody.
@@ -105,4 +105,4 @@ class ResultOrder {
   uint64_t bytes_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -11,7 +11,7 @@
 #include "file/stored.h"
 #include "route/homes.h"
 
-namespace gt {
+namespace gt::route {
 
 struct RouteOperand {
   HomeId id = kNoSymbol;
@@ -80,4 +80,4 @@ struct Route {
   std::string notes;  // that it was last seen with, which are well-formed
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -10,7 +10,7 @@
 #include "spmd/labels.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 using Action = Route::Action;
@@ -396,4 +396,4 @@ void RouteBuilder::add_pieces_note(const ResolvedLine& line, size_t operand,
   }
 }
 
-}  // namespace gt
+}  // namespace gt::route

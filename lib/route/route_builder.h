@@ -20,7 +20,7 @@
 #include "spmd/mesh.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::route {
 
 // "x@0-1 y@0-1 = fail WHY" of these results; "" of none.
 std::string failure_line(std::span<const Name> results, std::string_view why);
@@ -75,4 +75,4 @@ class RouteBuilder {
   Call call_;  // what a line is bound to: its memory is used again
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 bool is_route_note(const Note& note) {
@@ -60,4 +60,4 @@ void RouteCache::keep(const RouteText& line, std::unique_ptr<Route> route) {
   routes_.insert(line.hash, std::move(route));
 }
 
-}  // namespace gt
+}  // namespace gt::route

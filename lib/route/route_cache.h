@@ -13,7 +13,7 @@
 #include "stream/line.h"
 #include "stream/notes.h"
 
-namespace gt {
+namespace gt::route {
 
 // A line on its way to a route.
 struct RouteText {
@@ -47,4 +47,4 @@ class RouteCache {
   LineCache<Route> routes_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "route/router_loop.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 constexpr int64_t kLogPatience = 500;  // milliseconds
@@ -63,7 +63,7 @@ bool RouterLoop::has_room() const {
 // A worker that has no room for what waits for it; kNoWorker: results are not
 // read. Until then no more is read.
 std::optional<uint32_t> RouterLoop::who_is_full() const {
-  if (client_.results.bytes() > ClientPipe::kMostResults) return kNoWorker;
+  if (client_.results.bytes() > ClientPipe::kMostResults) return net::kNoWorker;
   for (uint32_t w = 0; w < options_.workers; ++w) {
     if (crew_.is_full(w)) return w;
   }
@@ -73,7 +73,7 @@ std::optional<uint32_t> RouterLoop::who_is_full() const {
 // When it lasts, the log says so.
 void RouterLoop::note_full() {
   const auto who = who_is_full();
-  const int64_t now = now_ms();
+  const int64_t now = net::now_ms();
   if (!who) {
     full_since_ = 0;
   } else if (full_since_ == 0) {
@@ -86,9 +86,9 @@ void RouterLoop::note_full() {
 void RouterLoop::flush_log() {
   if (!log_.is_on()) return;
   note_full();
-  if (!pipe_.is_idle() && now_ms() < next_flush_) return;
+  if (!pipe_.is_idle() && net::now_ms() < next_flush_) return;
   log_.flush();
-  next_flush_ = now_ms() + kLogPatience;
+  next_flush_ = net::now_ms() + kLogPatience;
 }
 
 void RouterLoop::wait() {
@@ -100,7 +100,7 @@ void RouterLoop::wait() {
   flush_log();
   int64_t limit = crew_.wait_ms();
   if (drained_by_ != 0) {
-    limit = std::min(limit, std::max<int64_t>(0, drained_by_ - now_ms()));
+    limit = std::min(limit, std::max<int64_t>(0, drained_by_ - net::now_ms()));
   }
   poller_.wait(reads && !pipe_.is_idle() ? 0 : limit);
 }
@@ -140,10 +140,10 @@ void RouterLoop::take_signals() {
     pipe_.end_reading();
     client_.worsen(Exit::kInterrupted);
     if (signal == SIGTERM && drained_by_ == 0) {
-      drained_by_ = now_ms() + kDrainPatience;
+      drained_by_ = net::now_ms() + kDrainPatience;
     }
   }
-  if (drained_by_ != 0 && now_ms() >= drained_by_ && !killed_) {
+  if (drained_by_ != 0 && net::now_ms() >= drained_by_ && !killed_) {
     killed_ = true;
     client_.say("gt-route: what was read is not done " +
                 seconds_text(kDrainPatience) +
@@ -177,4 +177,4 @@ Exit RouterLoop::end() {
   return client_.status;
 }
 
-}  // namespace gt
+}  // namespace gt::route

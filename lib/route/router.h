@@ -13,15 +13,16 @@
 #include "net/gatekeeper.h"
 #include "net/keys.h"
 
-namespace gt {
+namespace gt::route {
 
 struct RouterOptions {
   std::vector<std::string> files{"-"};
   uint32_t workers = 1;
-  std::string bind;           // where workers attach; "": those that we start
-  std::optional<Keys> keys;   // of connections; then those alone attach whose
-  Gatekeeper::Admits admits;  // public key is admitted
-  bool anyone = false;        // without keys: who reaches `bind` may attach
+  std::string bind;  // where workers attach; "": those that we start
+  std::optional<net::Keys>
+      keys;  // of connections; then those alone attach whose
+  net::Gatekeeper::Admits admits;  // public key is admitted
+  bool anyone = false;  // without keys: who reaches `bind` may attach
   std::vector<std::string> worker_arguments;  // of those that we start
   bool traces = false;     // those that we start write a trace
   int timeout = 60;        // seconds until all workers must be there
@@ -40,4 +41,4 @@ struct RouterOptions {
 Exit run_router(const RouterOptions& options,
                 const std::function<void(std::string_view)>& say);
 
-}  // namespace gt
+}  // namespace gt::route

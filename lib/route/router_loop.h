@@ -14,7 +14,7 @@
 #include "route/router.h"
 #include "route/run_recorder.h"
 
-namespace gt {
+namespace gt::route {
 
 class RouterLoop {
  public:
@@ -41,7 +41,7 @@ class RouterLoop {
   Dispatcher dispatcher_;
   ClientPipe pipe_;
   Crew crew_;
-  Poller poller_;
+  net::Poller poller_;
   int64_t next_flush_ = 0;  // of the log
   int64_t full_since_ = 0;  // 0: it is not
   bool is_interrupted_ = false;
@@ -49,4 +49,4 @@ class RouterLoop {
   bool killed_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -5,7 +5,7 @@
 
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // Microseconds; who has not moved for so long is told of again, so that a log
@@ -24,8 +24,8 @@ std::string_view client_of(std::string_view text) {
   return end < text.size() && text[end] == '/' ? text.substr(0, end) : "-";
 }
 
-std::string_view sent_as(Verb verb) {
-  return verb == Verb::kLines ? "text" : name_of(verb);
+std::string_view sent_as(net::Verb verb) {
+  return verb == net::Verb::kLines ? "text" : name_of(verb);
 }
 
 // Microseconds since 1970 as the log spells them.
@@ -77,7 +77,7 @@ void RunRecorder::add(uint64_t seq, std::string_view event, uint32_t worker,
   rows_.add(now_, seq, event, peer, client, bytes, comment.text());
 }
 
-void RunRecorder::attach(uint32_t worker, const WorkerInfo& info,
+void RunRecorder::attach(uint32_t worker, const net::WorkerInfo& info,
                          uint64_t epoch) {
   if (!is_on_) return;
   LogComment comment;
@@ -88,7 +88,7 @@ void RunRecorder::attach(uint32_t worker, const WorkerInfo& info,
 }
 
 void RunRecorder::send(uint32_t worker, uint64_t first, uint64_t last,
-                       size_t bytes, Verb verb) {
+                       size_t bytes, net::Verb verb) {
   if (!is_on_) return;
   worker_of(worker).sent = last;
   add(last, "send", worker, bytes,
@@ -102,10 +102,10 @@ RunRecorder::Worker& RunRecorder::worker_of(uint32_t worker) {
 
 // Rows of `ran` have said what messages were finished; what is new here is how
 // far it has come within one.
-void RunRecorder::done(uint32_t worker, const WorkerStatus& status) {
+void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
   if (!is_on_) return;
   Worker& of = worker_of(worker);
-  const uint64_t now = wall_clock();
+  const uint64_t now = net::wall_clock();
   const bool is_behind = of.done < of.sent && now - of.told >= kSilence;
   if (status.done_seq > of.done || is_behind) {
     add(status.done_seq, "progress", worker, 0, LogComment());
@@ -114,7 +114,7 @@ void RunRecorder::done(uint32_t worker, const WorkerStatus& status) {
   }
   if (status.waits_for.empty()) return;
   LogComment comment;
-  comment.word("since", time_text(wall_clock() - status.waits_ms * 1000));
+  comment.word("since", time_text(net::wall_clock() - status.waits_ms * 1000));
   const std::string_view peer = worker_named(status.waits_for);
   if (!peer.empty()) comment.word("for", peer);
   const uint64_t at =
@@ -123,46 +123,48 @@ void RunRecorder::done(uint32_t worker, const WorkerStatus& status) {
 }
 
 void RunRecorder::full(uint32_t worker, int64_t since_ms) {
-  const bool is_reader = worker == kNoWorker;
+  const bool is_reader = worker == net::kNoWorker;
   LogComment comment;
-  comment.word("since", time_text(wall_clock() -
+  comment.word("since", time_text(net::wall_clock() -
                                   static_cast<uint64_t>(since_ms) * 1000));
   comment.word("for", is_reader ? "reader" : std::to_string(worker));
   comment.words(is_reader ? "results are not read" : "it has no room for more");
   add(last_, "wait", UINT32_MAX, 0, comment);
 }
 
-Status RunRecorder::ran(uint32_t worker, const Message& message) {
+Status RunRecorder::ran(uint32_t worker, const net::Message& message) {
   if (!is_on_) return ok_status();
-  NumberReader numbers(message);
+  net::NumberReader numbers(message);
   const uint64_t time = numbers.need("time");
-  const ToldTime answered{numbers.need("told"), numbers.need("heard")};
+  const net::ToldTime answered{numbers.need("told"), numbers.need("heard")};
   if (!numbers.status().ok()) return numbers.status();
-  const auto rows = parse_ran(message.body);
+  const auto rows = net::parse_ran(message.body);
   if (!rows.ok()) return rows.error();
-  ClockOffset& clock = worker_of(worker).clock;
-  clock.take(time, wall_clock(), answered);
-  for (const RanRow& row : rows.value()) add_ran(worker, row, clock.value());
+  net::ClockOffset& clock = worker_of(worker).clock;
+  clock.take(time, net::wall_clock(), answered);
+  for (const net::RanRow& row : rows.value())
+    add_ran(worker, row, clock.value());
   return ok_status();
 }
 
-void RunRecorder::add_ran(uint32_t worker, const RanRow& row, int64_t offset) {
+void RunRecorder::add_ran(uint32_t worker, const net::RanRow& row,
+                          int64_t offset) {
   const auto shift = static_cast<uint64_t>(offset);
   const std::string begin = time_text(row.begin + shift);
   const std::string end = time_text(row.end + shift);
   LogComment comment;
-  if (row.kind == RanRow::Kind::kTransfer) {
+  if (row.kind == net::RanRow::Kind::kTransfer) {
     comment.word("from", row.from).word("begin", begin).word("end", end);
     if (!row.name.empty()) comment.word("name", row.name);
     return add(row.last, "transfer", worker, row.bytes, comment,
                client_at(row.last));
   }
-  const bool is_compute = row.kind == RanRow::Kind::kCompute;
+  const bool is_compute = row.kind == net::RanRow::Kind::kCompute;
   comment.word("queue", is_compute ? "compute" : "comm");
   comment.word("first", row.first).word("begin", begin).word("end", end);
   if (is_compute) {
     worker_of(worker).done = row.last;
-    worker_of(worker).told = wall_clock();
+    worker_of(worker).told = net::wall_clock();
   }
   add(row.last, "done", worker, 0, comment);
 }
@@ -211,4 +213,4 @@ void RunRecorder::end(Exit status) {
   flush();
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -15,7 +15,7 @@
 #include "route/sequencer.h"
 #include "stream/log_rows.h"
 
-namespace gt {
+namespace gt::route {
 
 class RunRecorder {
  public:
@@ -31,13 +31,13 @@ class RunRecorder {
   int errno_value() const { return rows_.errno_value(); }
 
   void issue(const Issue& issue);
-  void attach(uint32_t worker, const WorkerInfo& info, uint64_t epoch);
+  void attach(uint32_t worker, const net::WorkerInfo& info, uint64_t epoch);
   void send(uint32_t worker, uint64_t first, uint64_t last, size_t bytes,
-            Verb verb);
+            net::Verb verb);
   // What its `done` said.
-  void done(uint32_t worker, const WorkerStatus& status);
+  void done(uint32_t worker, const net::WorkerStatus& status);
   // A `ran` of its. Error: it is none.
-  Status ran(uint32_t worker, const Message& message);
+  Status ran(uint32_t worker, const net::Message& message);
   // A result line left; UINT32_MAX: it is of no worker.
   void result(uint32_t worker, uint64_t seq, std::string_view line);
   // gt-route itself reads no more since so many ms: a worker has no room, or
@@ -57,7 +57,7 @@ class RunRecorder {
     uint64_t done = 0;  // what its last row said
     uint64_t sent = 0;
     uint64_t told = 0;  // when it was, in microseconds
-    ClockOffset clock;
+    net::ClockOffset clock;
   };
   // The instructions of one client, from `first` on.
   struct Turn {
@@ -69,7 +69,7 @@ class RunRecorder {
   void add(uint64_t seq, std::string_view event, uint32_t worker,
            uint64_t bytes, const LogComment& comment,
            std::string_view client = "-");
-  void add_ran(uint32_t worker, const RanRow& row, int64_t offset);
+  void add_ran(uint32_t worker, const net::RanRow& row, int64_t offset);
   void note_client(uint64_t seq, std::string_view client);
   std::string_view client_at(uint64_t seq) const;
 
@@ -83,4 +83,4 @@ class RunRecorder {
   std::vector<uint32_t> peers_of_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

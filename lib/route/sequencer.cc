@@ -5,7 +5,7 @@
 
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::route {
 
 Sequencer::Sequencer(uint32_t workers, Sink log)
     : log_(std::move(log)), loads_(workers), paths_(workers), outbox_(workers) {
@@ -89,4 +89,4 @@ void Sequencer::repeat(uint64_t times, uint64_t seqs, uint64_t lines,
   }
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -16,7 +16,7 @@
 #include "route/path_order.h"
 #include "route/route.h"
 
-namespace gt {
+namespace gt::route {
 
 // What was numbered, for the log.
 struct Issue {
@@ -90,4 +90,4 @@ class Sequencer {
   Outbox outbox_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

@@ -5,7 +5,7 @@
 
 #include "spmd/join.h"
 
-namespace gt {
+namespace gt::shard {
 
 std::vector<AxisUse> Candidates::of(size_t axis) const {
   std::vector<AxisUse> out;
@@ -161,4 +161,4 @@ void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
   out.push_back(std::move(use));
 }
 
-}  // namespace gt
+}  // namespace gt::shard

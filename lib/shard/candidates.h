@@ -11,7 +11,7 @@
 #include "ops/index_rule.h"
 #include "shard/plan.h"
 
-namespace gt {
+namespace gt::shard {
 
 // What an axis does in a line: cuts a label, or nothing; and which arguments
 // and results are summands on it.
@@ -51,4 +51,4 @@ class Candidates {
   const std::vector<Label>& labels_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -6,7 +6,7 @@
 #include "spmd/claim.h"
 #include "stream/notes.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr size_t kNoSetting = SIZE_MAX;  // of the config's
@@ -93,4 +93,4 @@ bool claims_hold(const Claims& claims, const Cluster& cluster,
   return all;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -10,7 +10,7 @@
 #include "spmd/layout.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::shard {
 
 struct Claims {
   std::string type, spec;  // "dp:S0,tp:R"; "dp+tp,-"
@@ -27,4 +27,4 @@ std::optional<CutSetting> wished_cuts(const Claims& claims);
 bool claims_hold(const Claims& claims, const Cluster& cluster,
                  const Layout& layout);
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -8,7 +8,7 @@
 #include "stream/line.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 std::string quoted(const ConfigEntry& entry) {
@@ -321,4 +321,4 @@ std::vector<std::string> Config::unused() const {
   return messages;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -19,7 +19,7 @@
 #include "spmd/rank_set.h"
 #include "spmd/split.h"
 
-namespace gt {
+namespace gt::shard {
 
 // What shard: or results: says. Without cuts: a copy on every rank.
 struct CutSetting {
@@ -152,4 +152,4 @@ class ScopeMerge {
   std::vector<const ConfigEntry*> outer_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

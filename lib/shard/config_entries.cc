@@ -7,7 +7,7 @@
 #include "stream/line.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 // All entries together: one can name 65536 in seven letters.
@@ -270,4 +270,4 @@ bool ConfigReader::add_ranks(const YamlNode& key, Ranks ranks,
   return true;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -7,7 +7,7 @@
 #include "stream/line.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr std::string_view kOwnKeys[] = {"mesh",     "signals", "tensors",
@@ -273,4 +273,4 @@ bool ConfigReader::make_mesh(const YamlNode& at, const Axes& axes) {
   return true;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -11,7 +11,7 @@
 #include "shard/config.h"
 #include "shard/yaml.h"
 
-namespace gt {
+namespace gt::shard {
 
 // All of `out` but its file's name. `workers`: -n, 0 if that is not said.
 std::optional<YamlFault> read_config(std::string_view text, int64_t workers,
@@ -94,4 +94,4 @@ class ConfigReader {
   std::vector<std::pair<size_t, const YamlNode*>> backward_;  // by signal
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -7,7 +7,7 @@
 #include "shard/config_reader.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr std::string_view kScheduleKinds[] = {"gpipe", "1f1b",  "interleaved",
@@ -119,4 +119,4 @@ bool ConfigReader::read_schedule(const YamlNode& value) {
   return fail(value, "says no kind, such as 1f1b");
 }
 
-}  // namespace gt
+}  // namespace gt::shard

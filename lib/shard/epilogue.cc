@@ -6,7 +6,7 @@
 #include "base/message.h"
 #include "ops/shape_rules.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr const char* kWhyWide = "parts are summed in f32";
@@ -212,4 +212,4 @@ void Epilogue::settle_gradients(const LineWork& work) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::shard

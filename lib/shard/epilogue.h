@@ -10,7 +10,7 @@
 #include "shard/materializer.h"
 #include "shard/placed_writer.h"
 
-namespace gt {
+namespace gt::shard {
 
 class Epilogue {
  public:
@@ -53,4 +53,4 @@ class Epilogue {
   Materializer& materializer_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

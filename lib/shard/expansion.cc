@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gt {
+namespace gt::shard {
 
 Expansion::Expansion(const Line& line, const Call& call)
     : line_(line), call_(call), steps_(expansion_steps(call)) {
@@ -59,4 +59,4 @@ std::vector<std::pair<std::string, std::string>> Expansion::renamed() const {
   return out;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -13,7 +13,7 @@
 #include "ops/text.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::shard {
 
 // Gives a name that is not in use.
 using NewName = std::function<std::string()>;
@@ -45,4 +45,4 @@ class Expansion {
   std::map<Key, std::string> names_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

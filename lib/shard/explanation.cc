@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace gt {
+namespace gt::shard {
 
 void Explanation::add_choice(const LineWork& work) {
   if (!is_wanted() || work.at.depth > 0) return;
@@ -75,4 +75,4 @@ void Explanation::flush() {
   created_.clear();
 }
 
-}  // namespace gt
+}  // namespace gt::shard

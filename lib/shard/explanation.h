@@ -8,7 +8,7 @@
 
 #include "shard/line_work.h"
 
-namespace gt {
+namespace gt::shard {
 
 class Explanation {
  public:
@@ -40,4 +40,4 @@ class Explanation {
   std::string line_, created_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

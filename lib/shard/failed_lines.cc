@@ -5,7 +5,7 @@
 #include "ops/table.h"
 #include "spmd/labels.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 void append_failure(Line line, const std::string& message, std::string& out) {
@@ -96,4 +96,4 @@ void FailedLines::spread(LineWork& work) {
   materializer_.write_frees();
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -8,7 +8,7 @@
 #include "shard/materializer.h"
 #include "shard/placed_writer.h"
 
-namespace gt {
+namespace gt::shard {
 
 class FailedLines {
  public:
@@ -35,4 +35,4 @@ class FailedLines {
   Materializer& materializer_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -5,7 +5,7 @@
 #include "ops/table.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 // What of a line that waits decides how it will be written.
@@ -192,4 +192,4 @@ PlannedLine LayoutChooser::describe(const LineWork& work) {
   return planned;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -8,7 +8,7 @@
 
 #include "shard/line_work.h"
 
-namespace gt {
+namespace gt::shard {
 
 class LayoutChooser {
  public:
@@ -46,4 +46,4 @@ class LayoutChooser {
 // Whether the line makes or changes values point by point.
 bool is_pointwise(const Op& op);
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -14,7 +14,7 @@
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr size_t kMaxExpansions = 4;  // within each other
@@ -394,4 +394,4 @@ void LineRewriter::describe(std::string& out) const {
   writer_.describe(out);
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -16,7 +16,7 @@
 #include "shard/values.h"
 #include "shard/waiting.h"
 
-namespace gt {
+namespace gt::shard {
 
 class LineRewriter {
  public:
@@ -84,4 +84,4 @@ class LineRewriter {
   bool has_rewritten_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -13,7 +13,7 @@
 #include "shard/values.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::shard {
 
 // What a line shares with those that are written for it.
 struct LineContext {
@@ -48,4 +48,4 @@ struct LineWork {
   }
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -6,7 +6,7 @@
 #include "ops/index_rule.h"
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 bool is_local(const std::vector<Move>& moves) {
@@ -240,4 +240,4 @@ void Materializer::keep_for_readers(const std::string& name, LineContext& at) {
                       "");
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -10,7 +10,7 @@
 #include "shard/placed_writer.h"
 #include "shard/values.h"
 
-namespace gt {
+namespace gt::shard {
 
 class Materializer {
  public:
@@ -65,4 +65,4 @@ class Materializer {
   Explanation& explanation_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

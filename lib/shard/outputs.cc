@@ -5,7 +5,7 @@
 #include "file/stored.h"
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::shard {
 
 // A copy that is whole on each rank; else the pieces, with their sums taken.
 Layout Outputs::printed(const ShardValue& value) {
@@ -82,4 +82,4 @@ void Outputs::create_loads(const std::vector<ShardValuePtr>& loads,
   }
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -8,7 +8,7 @@
 #include "shard/placed_writer.h"
 #include "shard/waiting.h"
 
-namespace gt {
+namespace gt::shard {
 
 class Outputs {
  public:
@@ -37,4 +37,4 @@ class Outputs {
   WaitingLines& waiting_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -4,7 +4,7 @@
 #include "spmd/labels.h"
 #include "spmd/placed.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 // "c1/" of "c1/w".
@@ -97,4 +97,4 @@ void Partitioner::state(std::string& text, const PlaceVisitor& /*visit*/) {
   lines_.describe(text);
 }
 
-}  // namespace gt
+}  // namespace gt::shard

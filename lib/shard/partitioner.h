@@ -10,7 +10,7 @@
 #include "shard/line_rewriter.h"
 #include "stream/replay.h"
 
-namespace gt {
+namespace gt::shard {
 
 class Partitioner : public Rewriter {
  public:
@@ -60,4 +60,4 @@ class Partitioner : public Rewriter {
   size_t messages_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

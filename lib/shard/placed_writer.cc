@@ -10,7 +10,7 @@
 #include "stream/notes.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 
 double ShardCosts::bytes() const {
   double sum = 0;
@@ -179,4 +179,4 @@ void PlacedWriter::describe(std::string& out) const {
   out += input_mesh_;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -15,7 +15,7 @@
 #include "spmd/redistribution.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::shard {
 
 // What the lines are expected to cost, for the summary.
 struct ShardCosts {
@@ -101,4 +101,4 @@ class PlacedWriter {
   RegisterBytes memory_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -5,7 +5,7 @@
 #include "ops/shape_rules.h"
 #include "spmd/redistribution.h"
 
-namespace gt {
+namespace gt::shard {
 
 Planner::Planner(const Cluster& cluster, const Machine& machine,
                  const PlannedLine& line)
@@ -197,4 +197,4 @@ Plan plan_line(const Cluster& cluster, const Machine& machine,
   return Planner(cluster, machine, line).run();
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -12,7 +12,7 @@
 #include "shard/config.h"
 #include "spmd/layout.h"
 
-namespace gt {
+namespace gt::shard {
 
 // What a tensor argument can be had as.
 struct PlannedOperand {
@@ -58,4 +58,4 @@ Plan plan_line(const Cluster& cluster, const Machine& machine,
 double work_seconds(const Cluster& cluster, const Machine& machine,
                     const Call& call, const Plan& plan);
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -1,6 +1,6 @@
 #include "shard/plan_cache.h"
 
-namespace gt {
+namespace gt::shard {
 
 // All but its names, with what is known of its operands.
 void PlanKey::append(const PlannedLine& line) {
@@ -18,4 +18,4 @@ void PlanKey::append(const PlannedLine& line) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -14,7 +14,7 @@
 #include "ops/call.h"
 #include "shard/plan.h"
 
-namespace gt {
+namespace gt::shard {
 
 // Of all that a plan depends on, as bytes: equal keys have equal plans.
 class PlanKey {
@@ -91,4 +91,4 @@ class PlanCache {
   std::unordered_map<std::string, Entry, TextHash, std::equal_to<>> entries_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -6,7 +6,7 @@
 #include "ops/shape_rules.h"
 #include "spmd/redistribution.h"
 
-namespace gt {
+namespace gt::shard {
 
 // The layout on one axis only.
 Layout Planner::on_axis(Layout layout, size_t axis, const AxisUse& use,
@@ -162,4 +162,4 @@ double work_seconds(const Cluster& cluster, const Machine& machine,
   return flops(call) * cut / machine.flops + moved / machine.memory_bandwidth;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

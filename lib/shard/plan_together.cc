@@ -5,7 +5,7 @@
 
 #include "spmd/redistribution.h"
 
-namespace gt {
+namespace gt::shard {
 
 // Axis by axis, each is charged what moving the others takes. Where several
 // cut one dimension, all of them on one label are tried, too.
@@ -107,4 +107,4 @@ void Planner::tell_together(const std::vector<AxisUse>& each, double apart,
   alternatives_.push_back({axes, what, together, true});
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -9,7 +9,7 @@
 #include "shard/plan.h"
 #include "spmd/redistribution.h"
 
-namespace gt {
+namespace gt::shard {
 
 class Planner {
  public:
@@ -62,4 +62,4 @@ class Planner {
   std::vector<Alternative> alternatives_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -1,6 +1,6 @@
 #include "shard/register_bytes.h"
 
-namespace gt {
+namespace gt::shard {
 
 void RegisterBytes::bind(const std::string& name, const Ranks& ranks,
                          const std::vector<uint64_t>& bytes) {
@@ -33,4 +33,4 @@ void RegisterBytes::take_away(const std::string& name, const Ranks& ranks) {
   if (it->second.empty()) registers_.erase(it);
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -9,7 +9,7 @@
 #include "spmd/held_bytes.h"
 #include "spmd/layout.h"
 
-namespace gt {
+namespace gt::shard {
 
 class RegisterBytes {
  public:
@@ -34,4 +34,4 @@ class RegisterBytes {
   HeldBytes held_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -12,7 +12,7 @@
 #include "stream/line.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr size_t kMaxGroups = 24;  // the largest; others follow their readers
@@ -408,4 +408,4 @@ Result<std::string> search_config(const SearchJob& job) {
   return Search(job).run();
 }
 
-}  // namespace gt
+}  // namespace gt::shard

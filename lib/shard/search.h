@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "shard/config.h"
 
-namespace gt {
+namespace gt::shard {
 
 struct SearchJob {
   std::vector<std::string> lines;  // of one whole step, as gt-emit writes it
@@ -25,4 +25,4 @@ struct SearchJob {
 // gt-shard rejects.
 Result<std::string> search_config(const SearchJob& job);
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -14,7 +14,7 @@
 #include "stream/replay.h"
 #include "stream/source.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 class Sharder {
@@ -243,4 +243,4 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
   return status;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -11,7 +11,7 @@
 #include "base/writer.h"
 #include "shard/config.h"
 
-namespace gt {
+namespace gt::shard {
 
 using ShardSay = std::function<void(std::string_view)>;
 
@@ -32,4 +32,4 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
 Exit shard(const ShardJob& job, const Config& config, Writer& writer,
            const ShardSay& say);
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -6,7 +6,7 @@
 #include "base/message.h"
 #include "base/text.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 // A name of the input, _s12, that is no number of ours.
@@ -187,4 +187,4 @@ void ValueTable::describe(const Cluster& cluster, std::string& out) const {
   for (const bool used : numbers_.used()) out += used ? '1' : '0';
 }
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -16,7 +16,7 @@
 #include "shard/claims.h"
 #include "spmd/layout.h"
 
-namespace gt {
+namespace gt::shard {
 
 struct ShardValue;
 using ShardValuePtr = std::shared_ptr<ShardValue>;
@@ -122,4 +122,4 @@ class ValueTable {
   std::vector<std::pair<std::string, uint32_t>> frees_;
 };
 
-}  // namespace gt
+}  // namespace gt::shard

@@ -6,7 +6,7 @@
 #include "ops/families.h"
 #include "ops/shape_rules.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr size_t kMaxDepth = 8;
@@ -170,4 +170,4 @@ void WaitingLines::describe(const Cluster& cluster, std::string& out) const {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::shard

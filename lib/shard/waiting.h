@@ -10,7 +10,7 @@
 #include "shard/layout_chooser.h"
 #include "shard/line_work.h"
 
-namespace gt {
+namespace gt::shard {
 
 class WaitingLines {
  public:
@@ -41,4 +41,4 @@ class WaitingLines {
   std::map<std::string, Layout> summed_;  // by the forward, by shape
 };
 
-}  // namespace gt
+}  // namespace gt::shard

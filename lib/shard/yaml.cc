@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "file/json.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 20;
@@ -230,4 +230,4 @@ std::optional<YamlFault> parse_yaml(std::string_view text, YamlDocument& out) {
   return std::nullopt;
 }
 
-}  // namespace gt
+}  // namespace gt::shard

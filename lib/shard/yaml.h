@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::shard {
 
 struct YamlNode {
   enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
@@ -38,4 +38,4 @@ struct YamlFault {
 // second document.
 std::optional<YamlFault> parse_yaml(std::string_view text, YamlDocument& out);
 
-}  // namespace gt
+}  // namespace gt::shard

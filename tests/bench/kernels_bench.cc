@@ -93,8 +93,9 @@ Values make_values(const std::string& operands) {
     auto& data = values.data[name];
     data.resize(type.value().bytes() / sizeof(double) + 8);
     for (int64_t i = 0; i < type.value().elements(); ++i) {
-      store_real(type.value().dtype, data.data(), i,
-                 philox::uniform(philox::word(1, static_cast<uint64_t>(i)), 8));
+      exec::store_real(type.value().dtype, data.data(), i,
+                       exec::philox::uniform(
+                           exec::philox::word(1, static_cast<uint64_t>(i)), 8));
     }
     at = end + 1;
   }
@@ -107,7 +108,7 @@ double seconds() {
 }
 
 // The fastest of rounds of enough runs to be timed, over half a second.
-double time_of(Kernel& kernel, std::span<const void* const> in,
+double time_of(exec::Kernel& kernel, std::span<const void* const> in,
                std::span<void* const> out) {
   double best = 1e9;
   int64_t runs = 1;
@@ -121,7 +122,7 @@ double time_of(Kernel& kernel, std::span<const void* const> in,
   return best;
 }
 
-int bench(Backend& backend, const std::string& text,
+int bench(exec::Backend& backend, const std::string& text,
           const std::string& operands) {
   Values values = make_values(operands);
   Line line;
@@ -146,7 +147,7 @@ int bench(Backend& backend, const std::string& text,
   }
   std::vector<const void*> in;
   for (const Argument& a : call.arguments) {
-    const auto it = values.data.find(a.name);
+    const auto it = values.data.find(std::string(a.text));
     const void* literal = a.type.dtype == Dtype::kF64
                               ? static_cast<const void*>(&a.number.real)
                               : &a.number.integer;
@@ -167,7 +168,7 @@ int bench(Backend& backend, const std::string& text,
 }
 
 int run(int argc, char** argv) {
-  BackendOptions options;
+  exec::BackendOptions options;
   std::string_view name = "cpu";
   int i = 1;
   for (; i + 1 < argc && argv[i][0] == '-'; i += 2) {

@@ -21,7 +21,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string checked(gt::Checker& checker, std::string_view text) {
+std::string checked(gt::check::Checker& checker, std::string_view text) {
   std::string out;
   for (const std::string_view line : lines_of(text)) {
     out += checker.take(line).noted + "\n";
@@ -30,10 +30,10 @@ std::string checked(gt::Checker& checker, std::string_view text) {
 }
 
 void check_mode(const gt::TypingMode& options, std::string_view text) {
-  gt::Footprint footprint;
-  gt::Checker first(options, &footprint);
+  gt::check::Footprint footprint;
+  gt::check::Checker first(options, &footprint);
   const std::string once = checked(first, text);
-  gt::Checker second(options);
+  gt::check::Checker second(options);
   if (checked(second, once) != once) std::abort();
   // Rounds of a loop: the third may be looked up.
   for (int round = 0; round < 3; ++round) checked(first, text);

@@ -15,7 +15,7 @@ void check(bool holds) {
 }
 
 void check_split(const gt::Mesh& mesh,
-                 const std::optional<gt::CutSetting>& split) {
+                 const std::optional<gt::shard::CutSetting>& split) {
   if (!split) return;
   std::string all;
   for (const gt::SplitEntry& entry : split->cuts) {
@@ -25,7 +25,7 @@ void check_split(const gt::Mesh& mesh,
   check(all.empty() || mesh.resolve(all).ok());
 }
 
-void check_scope(const gt::Mesh& mesh, const gt::Scope& scope) {
+void check_scope(const gt::Mesh& mesh, const gt::shard::Scope& scope) {
   check_split(mesh, scope.shard);
   check_split(mesh, scope.results);
   if (!scope.ranks) return;
@@ -35,7 +35,7 @@ void check_scope(const gt::Mesh& mesh, const gt::Scope& scope) {
   check(std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end());
 }
 
-void ask(const gt::Config& config, std::string_view signal) {
+void ask(const gt::shard::Config& config, std::string_view signal) {
   check(config.mesh().size() >= 1);
   for (const bool is_backward : {false, true}) {
     const auto scope = config.find(signal, is_backward);
@@ -45,7 +45,7 @@ void ask(const gt::Config& config, std::string_view signal) {
       check(scope.error().message.starts_with("f.yaml:"));
     }
   }
-  const gt::Scope* tensor = config.tensor(signal);
+  const gt::shard::Scope* tensor = config.tensor(signal);
   if (tensor != nullptr) check_scope(config.mesh(), *tensor);
   for (const std::string& message : config.unused()) {
     check(message.starts_with("f.yaml:"));
@@ -61,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view yaml = text.substr(std::min(end + 1, text.size()));
   for (const int64_t workers : {0, 4}) {
     std::string_view culprit;
-    const auto config = gt::Config::parse(yaml, "f.yaml", workers, &culprit);
+    const auto config =
+        gt::shard::Config::parse(yaml, "f.yaml", workers, &culprit);
     if (config.ok()) {
       ask(config.value(), signal);
     } else {

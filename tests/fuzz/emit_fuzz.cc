@@ -20,16 +20,17 @@ struct Emitted {
   gt::Exit status;
 };
 
-Emitted emit(const std::string& program, gt::EmitOptions options, bool replay) {
+Emitted emit(const std::string& program, gt::emit::EmitOptions options,
+             bool replay) {
   static const int fd = ::memfd_create("stream", MFD_CLOEXEC);
   if (::ftruncate(fd, 0) != 0 || ::lseek(fd, 0, SEEK_SET) != 0) std::abort();
-  gt::EmitJob job;
+  gt::emit::EmitJob job;
   job.session = std::move(options);
-  job.inputs.push_back({gt::EmitInput::Kind::kText, program, 1});
+  job.inputs.push_back({gt::emit::EmitInput::Kind::kText, program, 1});
   job.replay = replay;
   gt::Writer writer(fd);
   Emitted done;
-  done.status = gt::emit(job, writer, [](std::string_view) {});
+  done.status = gt::emit::emit(job, writer, [](std::string_view) {});
   writer.flush();
   const off_t size = ::lseek(fd, 0, SEEK_CUR);
   done.stream.resize(static_cast<size_t>(size));
@@ -56,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   body += '\n';
   std::string program;
   for (unsigned round = 0; round <= choice % 8; ++round) program += body;
-  gt::EmitOptions options;
+  gt::emit::EmitOptions options;
   if ((choice & 8) != 0) options.history = 3;
   options.fail_fast = (choice & 16) != 0;
   options.tape = (choice & 32) != 0;

@@ -16,11 +16,12 @@ namespace {
 
 void say(std::string_view /*message*/) {}
 
-std::string filtered(const gt::Selection& selection, std::string_view text) {
+std::string filtered(const gt::log::Selection& selection,
+                     std::string_view text) {
   const MemoryFile in(text);
   const MemoryFile out;
   gt::Writer writer(out.fd());
-  gt::filter({in.path()}, selection, writer, say);
+  gt::log::filter({in.path()}, selection, writer, say);
   writer.flush();
   return out.text();
 }
@@ -28,7 +29,7 @@ std::string filtered(const gt::Selection& selection, std::string_view text) {
 void check_tee(const MemoryFile& in, std::string_view text) {
   const MemoryFile out;
   const MemoryFile log;
-  gt::Tee tee(out.fd(), log.fd(), "log", say);
+  gt::log::Tee tee(out.fd(), log.fd(), "log", say);
   tee.run({in.path()});
   if (out.text() != text) std::abort();
 }
@@ -40,26 +41,26 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const MemoryFile in(text);
   if (size % 16 == 0) check_tee(in, text);  // it starts a thread
 
-  gt::SelectOptions select;
+  gt::log::SelectOptions select;
   select.ops = {"a*,matmul,*d"};
   select.ranks = {"0,2"};
   select.invert = size % 2 == 0;
-  const gt::Selection selection = gt::Selection::make(select).value();
+  const gt::log::Selection selection = gt::log::Selection::make(select).value();
   const std::string once = filtered(selection, text);
   if (filtered(selection, once) != once) std::abort();
 
-  gt::ReportOptions options;
+  gt::log::ReportOptions options;
   options.plot.names = "l,x";
   options.plot.as_text = size % 2 == 0;
   options.plot.look.ascii = size % 3 == 0;
   options.plot.look.log_scale = size % 5 == 0;
-  for (int kind = 1; kind <= static_cast<int>(gt::ReportOptions::Kind::kPlot);
-       ++kind) {
-    options.kind = static_cast<gt::ReportOptions::Kind>(kind);
+  for (int kind = 1;
+       kind <= static_cast<int>(gt::log::ReportOptions::Kind::kPlot); ++kind) {
+    options.kind = static_cast<gt::log::ReportOptions::Kind>(kind);
     const MemoryFile out;
     gt::Writer writer(out.fd());
-    gt::report({in.path()}, options, size % 7 == 0 ? &selection : nullptr,
-               writer, say);
+    gt::log::report({in.path()}, options, size % 7 == 0 ? &selection : nullptr,
+                    writer, say);
   }
   return 0;
 }

@@ -27,11 +27,11 @@ void read_blocks(int fd, const gt::StoredTensor& header,
     part.start[d] = type.shape[d] / 2;
     block.shape[d] -= part.start[d];
     std::vector<char> out(block.bytes() + 1);
-    if (!gt::read_block(fd, header, block, 0, part, out.data()).ok()) {
+    if (!gt::exec::read_block(fd, header, block, 0, part, out.data()).ok()) {
       std::abort();
     }
-    gt::PartRuns runs(block.shape, part);
-    gt::each_of_part(runs, [&](int64_t i, int64_t g) {
+    gt::exec::PartRuns runs(block.shape, part);
+    gt::exec::each_of_part(runs, [&](int64_t i, int64_t g) {
       if (std::memcmp(out.data() + i * item, whole.data() + g * item,
                       static_cast<size_t>(item)) != 0) {
         std::abort();

@@ -9,10 +9,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto message = gt::comm::parse_peer_message(bytes);
+  const auto message = gt::exec::comm::parse_peer_message(bytes);
   if (!message.ok()) return 0;
-  const std::string text = gt::comm::to_text(message.value());
-  const auto again = gt::comm::parse_peer_message(text);
-  if (!again.ok() || gt::comm::to_text(again.value()) != text) std::abort();
+  const std::string text = gt::exec::comm::to_text(message.value());
+  const auto again = gt::exec::comm::parse_peer_message(text);
+  if (!again.ok() || gt::exec::comm::to_text(again.value()) != text)
+    std::abort();
   return 0;
 }

@@ -40,7 +40,7 @@ class Run {
 
   void feed(std::string_view text) {
     while (!text.empty()) {
-      const gt::Round* round = dispatcher_.round();
+      const gt::route::Round* round = dispatcher_.round();
       if (round != nullptr && text.starts_with(round->text)) {
         number_ += round->lines;
         text.remove_prefix(round->text.size());
@@ -51,13 +51,13 @@ class Run {
       dispatcher_.line(client_, text.substr(0, end), ++number_);
       text.remove_prefix(end + 1);
       if (number_ % 97 < 3)
-        collect(static_cast<gt::Outbox::Take>(number_ % 97));
+        collect(static_cast<gt::route::Outbox::Take>(number_ % 97));
     }
   }
   // All that can be told from outside.
   std::string end() {
     dispatcher_.flush();
-    collect(gt::Outbox::Take::kAll);
+    collect(gt::route::Outbox::Take::kAll);
     client_.results.fail("the end");
     client_.results.emit(said_, SIZE_MAX);
     for (const std::string& text : sent_) said_ += "\n---\n" + text;
@@ -65,9 +65,9 @@ class Run {
   }
 
  private:
-  void collect(gt::Outbox::Take which) {
-    for (const gt::Outbox::Batch& batch : dispatcher_.take(which)) {
-      for (const gt::BodyPart& part : batch.parts) {
+  void collect(gt::route::Outbox::Take which) {
+    for (const gt::route::Outbox::Batch& batch : dispatcher_.take(which)) {
+      for (const gt::route::BodyPart& part : batch.parts) {
         for (uint64_t round = 0; round < part.times; ++round) {
           const std::string text = read(part, round);
           for (const uint32_t w : batch.workers) sent_[w] += text;
@@ -75,17 +75,17 @@ class Run {
       }
     }
   }
-  static std::string read(const gt::BodyPart& part, uint64_t round) {
+  static std::string read(const gt::route::BodyPart& part, uint64_t round) {
     std::string out;
-    gt::NumberedLines lines(
+    gt::net::NumberedLines lines(
         part.text(), part.seq + round * part.seq_by,
         part.line + static_cast<int64_t>(round) * part.line_by);
-    gt::NumberedLines::Item item;
+    gt::net::NumberedLines::Item item;
     for (;;) {
       const auto more = lines.next(item);
       check(more.ok());
       if (!more.value()) return out;
-      if (gt::takes_number(item.text)) {
+      if (gt::net::takes_number(item.text)) {
         out += std::to_string(item.seq) + " " + std::to_string(item.line) + " ";
       }
       out += without_mark(item.text) + "\n";
@@ -94,9 +94,9 @@ class Run {
 
   std::string said_;
   uint64_t number_ = 0;
-  gt::ResultSources sources_;
-  gt::Client client_;
-  gt::Dispatcher dispatcher_;
+  gt::route::ResultSources sources_;
+  gt::route::Client client_;
+  gt::route::Dispatcher dispatcher_;
   std::vector<std::string> sent_;
 };
 

@@ -26,7 +26,7 @@ class Run {
       : sources_(kWorkers),
         client_(sources_, [](std::string_view) {}),
         dispatcher_({.workers = kWorkers, .caches = caches, .cache_sets = 64},
-                    [this](const gt::Issue& issue) { take(issue); }) {}
+                    [this](const gt::route::Issue& issue) { take(issue); }) {}
 
   // The second time, all lines have been seen.
   void feed(std::string_view bytes) {
@@ -35,12 +35,13 @@ class Run {
       const size_t end = std::min(bytes.find('\n', at), bytes.size());
       dispatcher_.line(client_, bytes.substr(at, end - at), ++number_);
       at = end + 1;
-      if (number_ % 5 < 3) collect(static_cast<gt::Outbox::Take>(number_ % 5));
+      if (number_ % 5 < 3)
+        collect(static_cast<gt::route::Outbox::Take>(number_ % 5));
     }
   }
   void end() {
     dispatcher_.flush();
-    collect(gt::Outbox::Take::kAll);
+    collect(gt::route::Outbox::Take::kAll);
     for (const auto& owed : owed_) check(owed.empty());
     client_.results.fail("the end");
     std::string out;
@@ -57,8 +58,8 @@ class Run {
     std::string text;
   };
 
-  void take(const gt::Issue& issue) {
-    if (issue.kind == gt::Issue::Kind::kComment) return;
+  void take(const gt::route::Issue& issue) {
+    if (issue.kind == gt::route::Issue::Kind::kComment) return;
     check(issue.seq == ++last_);
     check(!issue.workers->empty());
     check(std::is_sorted(issue.workers->begin(), issue.workers->end()));
@@ -69,29 +70,30 @@ class Run {
     }
   }
 
-  void collect(gt::Outbox::Take which) {
-    for (const gt::Outbox::Batch& batch : dispatcher_.take(which)) {
+  void collect(gt::route::Outbox::Take which) {
+    for (const gt::route::Outbox::Batch& batch : dispatcher_.take(which)) {
       for (const uint32_t w : batch.workers) {
-        for (const gt::BodyPart& part : batch.parts) read(part, owed_[w]);
+        for (const gt::route::BodyPart& part : batch.parts)
+          read(part, owed_[w]);
         dispatcher_.done(w, batch.last);
       }
     }
   }
-  void read(const gt::BodyPart& part, std::deque<Owed>& owed) {
+  void read(const gt::route::BodyPart& part, std::deque<Owed>& owed) {
     for (uint64_t round = 0; round < part.times; ++round) {
-      gt::NumberedLines lines(
+      gt::net::NumberedLines lines(
           part.text(), part.seq + round * part.seq_by,
           part.line + static_cast<int64_t>(round) * part.line_by);
       read(lines, owed);
     }
   }
-  void read(gt::NumberedLines& lines, std::deque<Owed>& owed) {
-    gt::NumberedLines::Item item;
+  void read(gt::net::NumberedLines& lines, std::deque<Owed>& owed) {
+    gt::net::NumberedLines::Item item;
     for (;;) {
       const auto more = lines.next(item);
       check(more.ok());
       if (!more.value()) break;
-      if (!gt::takes_number(item.text)) continue;
+      if (!gt::net::takes_number(item.text)) continue;
       check(!owed.empty());
       check(owed[0].seq == item.seq && owed[0].text == item.text);
       owed.pop_front();
@@ -105,9 +107,9 @@ class Run {
   uint64_t last_ = 0;
   uint64_t number_ = 0;
   gt::Line line_;
-  gt::ResultSources sources_;
-  gt::Client client_;
-  gt::Dispatcher dispatcher_;
+  gt::route::ResultSources sources_;
+  gt::route::Client client_;
+  gt::route::Dispatcher dispatcher_;
 };
 
 }  // namespace

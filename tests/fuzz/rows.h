@@ -7,12 +7,13 @@
 
 namespace gt {
 
-// Rows from `row` on, of that type, into `out`. Errors: as of read_block().
+// Rows from `row` on, of that type, into `out`. Errors: as of
+// exec::read_block().
 inline Status read_rows(int fd, const StoredTensor& stored, const Type& type,
                         int64_t row, void* out) {
   Part whole{type.shape, type.shape};
   for (size_t d = 0; d < type.shape.size(); ++d) whole.start[d] = 0;
-  return read_block(fd, stored, type, row, whole, out);
+  return exec::read_block(fd, stored, type, row, whole, out);
 }
 
 }  // namespace gt

@@ -54,13 +54,14 @@ bool is_for_others(std::string_view said) {
   return true;
 }
 
-Done shard(const gt::Config& config, std::string_view stream, bool explains) {
+Done shard(const gt::shard::Config& config, std::string_view stream,
+           bool explains) {
   const MemoryFile file(stream);
-  gt::ShardJob job;
+  gt::shard::ShardJob job;
   job.files = {file.path()};
   job.explain = explains;
-  Done done = done_by([&](gt::Writer& writer, const gt::ShardSay& say) {
-    return gt::shard(job, config, writer, say);
+  Done done = done_by([&](gt::Writer& writer, const gt::shard::ShardSay& say) {
+    return gt::shard::shard(job, config, writer, say);
   });
   constexpr std::string_view kRejected = "#end 3\n";
   if (done.status == gt::Exit::kRejected && is_for_others(done.said) &&
@@ -74,19 +75,20 @@ Done shard(const gt::Config& config, std::string_view stream, bool explains) {
 
 Done check(std::string_view stream) {
   const MemoryFile file(stream);
-  gt::CheckJob job;
+  gt::check::CheckJob job;
   job.files = {file.path()};
   job.quiet = true;
-  return done_by([&](gt::Writer& writer, const gt::ShardSay& say) {
-    return gt::check(job, writer, say);
+  return done_by([&](gt::Writer& writer, const gt::shard::ShardSay& say) {
+    return gt::check::check(job, writer, say);
   });
 }
 
 Done emit(std::string_view program) {
-  gt::EmitJob job;
-  job.inputs.push_back({gt::EmitInput::Kind::kText, std::string(program), 1});
-  return done_by([&](gt::Writer& writer, const gt::ShardSay& say) {
-    return gt::emit(job, writer, say);
+  gt::emit::EmitJob job;
+  job.inputs.push_back(
+      {gt::emit::EmitInput::Kind::kText, std::string(program), 1});
+  return done_by([&](gt::Writer& writer, const gt::shard::ShardSay& say) {
+    return gt::emit::emit(job, writer, say);
   });
 }
 
@@ -97,9 +99,10 @@ void fail(const char* what, const std::string& a, const std::string& b) {
 
 // Read anew for each run, as it keeps what lines used. A mesh says how many
 // ranks there are; without one there are four.
-gt::Result<gt::Config> config_of(std::string_view yaml) {
-  auto config = gt::Config::parse(yaml, "f.yaml", 0);
-  return config.ok() ? std::move(config) : gt::Config::parse(yaml, "f.yaml", 4);
+gt::Result<gt::shard::Config> config_of(std::string_view yaml) {
+  auto config = gt::shard::Config::parse(yaml, "f.yaml", 0);
+  return config.ok() ? std::move(config)
+                     : gt::shard::Config::parse(yaml, "f.yaml", 4);
 }
 
 Done check_shard(std::string_view yaml, std::string_view stream) {

@@ -15,18 +15,19 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-void check_written_again(const gt::Message& message) {
-  gt::MessageWriter writer(message.verb);
+void check_written_again(const gt::net::Message& message) {
+  gt::net::MessageWriter writer(message.verb);
   for (const auto& field : message.fields) {
-    writer.field(field.key, gt::text(message, field.key));
+    writer.field(field.key, gt::net::text(message, field.key));
   }
   const std::string bytes = writer.finish(message.body);
-  const auto again = gt::parse_message(bytes);
+  const auto again = gt::net::parse_message(bytes);
   check(again.ok() && again.value().verb == message.verb);
   check(again.value().body == message.body);
   check(again.value().fields.size() == message.fields.size());
   for (const auto& field : message.fields) {
-    check(gt::text(again.value(), field.key) == gt::text(message, field.key));
+    check(gt::net::text(again.value(), field.key) ==
+          gt::net::text(message, field.key));
   }
 }
 
@@ -39,8 +40,8 @@ struct Numbered {
 // False if a mark is none.
 bool numbered(std::string_view body, uint64_t seq, int64_t line,
               std::vector<Numbered>& out) {
-  gt::NumberedLines lines(body, seq, line);
-  gt::NumberedLines::Item item;
+  gt::net::NumberedLines lines(body, seq, line);
+  gt::net::NumberedLines::Item item;
   for (;;) {
     const auto more = lines.next(item);
     if (!more.ok()) return false;
@@ -52,7 +53,7 @@ bool numbered(std::string_view body, uint64_t seq, int64_t line,
 void check_lines(std::string_view body) {
   std::vector<Numbered> lines;
   if (!numbered(body, 1, 1, lines)) return;
-  gt::BodyWriter writer;
+  gt::net::BodyWriter writer;
   for (const auto& line : lines) writer.add(line.seq, line.line, line.text);
   const uint64_t seq = writer.first_seq();
   const int64_t line = writer.first_line();
@@ -61,17 +62,18 @@ void check_lines(std::string_view body) {
   check(again.size() == lines.size());
   for (size_t i = 0; i < lines.size(); ++i) {
     check(again[i].text == lines[i].text);
-    if (!gt::takes_number(lines[i].text)) continue;
+    if (!gt::net::takes_number(lines[i].text)) continue;
     check(again[i].seq == lines[i].seq && again[i].line == lines[i].line);
   }
 }
 
 void check_ran(std::string_view body) {
-  const auto rows = gt::parse_ran(body);
+  const auto rows = gt::net::parse_ran(body);
   if (!rows.ok()) return;
   std::string written;
-  for (const gt::RanRow& row : rows.value()) gt::append_ran(written, row);
-  const auto again = gt::parse_ran(written);
+  for (const gt::net::RanRow& row : rows.value())
+    gt::net::append_ran(written, row);
+  const auto again = gt::net::parse_ran(written);
   check(again.ok() && again.value().size() == rows.value().size());
 }
 
@@ -79,11 +81,11 @@ void check_ran(std::string_view body) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto message = gt::parse_message(bytes);
+  const auto message = gt::net::parse_message(bytes);
   check_lines(message.ok() ? message.value().body : bytes);
   check_ran(message.ok() ? message.value().body : bytes);
   if (!message.ok()) return 0;
-  (void)gt::number(message.value(), "seq").ok();
+  (void)gt::net::number(message.value(), "seq").ok();
   check_written_again(message.value());
   return 0;
 }

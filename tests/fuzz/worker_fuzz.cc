@@ -19,7 +19,7 @@ struct Outcome {
   gt::Exit status;
 };
 
-Outcome run(gt::Backend& backend, std::string_view text, bool caches) {
+Outcome run(gt::exec::Backend& backend, std::string_view text, bool caches) {
   Outcome outcome;
   static const std::string kName = "fuzz";
   // Nothing can be made below this root, and nothing in it is a .npy file.
@@ -27,12 +27,12 @@ Outcome run(gt::Backend& backend, std::string_view text, bool caches) {
   const int fd = ::memfd_create("out", MFD_CLOEXEC);
   {
     gt::Writer writer(fd);
-    gt::WorkerOptions options;
+    gt::exec::WorkerOptions options;
     options.memory = size_t{64} << 10;
     options.caches = caches;
-    gt::Worker worker(
+    gt::exec::Worker worker(
         backend, kFiles, writer,
-        [&outcome](const gt::Report& r) { outcome.messages += r.text; },
+        [&outcome](const gt::exec::Report& r) { outcome.messages += r.text; },
         options);
     uint64_t number = 0;
     while (!text.empty()) {
@@ -51,7 +51,8 @@ Outcome run(gt::Backend& backend, std::string_view text, bool caches) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const auto backend = std::move(gt::make_backend("ref", {}).value());
+  static const auto backend =
+      std::move(gt::exec::make_backend("ref", {}).value());
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Outcome with = run(*backend, text, true);
   const Outcome without = run(*backend, text, false);

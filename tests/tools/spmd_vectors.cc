@@ -243,18 +243,18 @@ class Vector {
   }
 
   bool take(const std::string& text, const std::string& result) {
-    const Checker::Checked& checked = checker_.take(text);
+    const check::Checker::Checked& checked = checker_.take(text);
     if (checked.is_unreadable) throw Skip{text + ": " + checked.error.message};
     if (checked.problems.empty()) {
       const ShardedValue* value = checker_.value_of(result);
       if (value != nullptr) outcome_.type = value->type;
       return true;
     }
-    const Problem& problem = checked.problems[0];
+    const check::Problem& problem = checked.problems[0];
     if (problem.kind == "opaque") throw Skip{text + ": " + problem.message};
     outcome_.kind = problem.kind;
     outcome_.text = problem.message;
-    for (const Problem& p : checked.problems) {
+    for (const check::Problem& p : checked.problems) {
       for (const std::string& fix : p.fixes) {
         const Words w = words_of(fix);  // y1 = OP y over= src=I dst=R
         if (w.back().starts_with("bwd=")) outcome_.fixes.insert(w.back());
@@ -475,7 +475,7 @@ class Vector {
   std::string mode_;
   bool declared_ = true;
   TypingMode options_;
-  Checker checker_;
+  check::Checker checker_;
   std::vector<int64_t> ranks_;
   std::string at_;
   std::set<std::string> known_;

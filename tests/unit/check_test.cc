@@ -6,7 +6,7 @@
 
 #include "check/checker.h"
 
-namespace gt {
+namespace gt::check {
 namespace {
 
 // The kinds of what is wrong with the lines, "4: src-type".
@@ -123,4 +123,4 @@ TEST(Check, AxesOfAnotherMeshThatAreParts) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::check

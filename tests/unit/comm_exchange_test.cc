@@ -5,7 +5,7 @@
 #include "comm_harness.h"
 #include "comm_noter.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // Ranks 0 to ranks - 1 dealt to workers in blocks.
@@ -148,4 +148,4 @@ TEST(CommExchange, LoopsReuseTheirDecodedLines) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

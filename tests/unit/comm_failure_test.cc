@@ -10,7 +10,7 @@
 #include "comm_harness.h"
 #include "comm_noter.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(20);
@@ -397,4 +397,4 @@ TEST_F(Liar, AnAbortEndsAllWaits) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

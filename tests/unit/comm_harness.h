@@ -18,7 +18,7 @@
 #include "exec/memory/arena.h"
 #include "exec_harness.h"
 
-namespace gt {
+namespace gt::exec {
 
 // What workers say to each other, kept in order. A test may look at a message,
 // and hold it back until release().
@@ -239,4 +239,4 @@ inline std::vector<std::string> sorted_lines(
   return all;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

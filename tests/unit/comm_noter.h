@@ -11,7 +11,7 @@
 #include "spmd/placed.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::exec {
 
 // Writes #pieces= at the lines that cross ranks, as gt-route does.
 class Noter {
@@ -72,4 +72,4 @@ class Noter {
   std::map<std::string, Type> types_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

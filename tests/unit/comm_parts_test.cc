@@ -10,7 +10,7 @@
 #include "exec/decode/hosting.h"
 #include "exec/memory/arena.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using comm::parse_peer_message;
@@ -230,4 +230,4 @@ TEST(ArenaMemory, GapsJoinAgain) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

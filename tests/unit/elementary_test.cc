@@ -11,7 +11,7 @@
 #include "exec/backend/backend.h"
 #include "exec/backend/cpu/cpu.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 struct Function {
@@ -163,4 +163,4 @@ TEST(Elementary, F64IsWithinItsUnits) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

@@ -1,7 +1,7 @@
 // What a collective's ends, dimensions and sizes must agree on.
 #include "emit_harness.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 // What is said of the line over x f32[4,6] on two ranks; "" if it is right.
@@ -42,4 +42,4 @@ TEST(EmitCollective, AnEndsDimensionIsThere) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::emit

@@ -12,7 +12,7 @@
 #include "emit/emitter.h"
 #include "emit/session.h"
 
-namespace gt {
+namespace gt::emit {
 
 // What comes out of each line, and what was said of them all.
 class FedSession {
@@ -78,4 +78,4 @@ inline std::string stream_of(const std::string& program, bool replay = true) {
   return stream_of(job);
 }
 
-}  // namespace gt
+}  // namespace gt::emit

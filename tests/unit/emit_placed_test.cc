@@ -1,7 +1,7 @@
 // Programs with ranks: names, what is added, gradients as text.
 #include "emit_harness.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 TEST(EmitPlaced, LinesPassAsTheyAre) {
@@ -366,4 +366,4 @@ TEST(EmitPlaced, APrintThatFailsPrintsALineForEachRank) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::emit

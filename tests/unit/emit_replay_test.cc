@@ -9,7 +9,7 @@
 #include "emit_harness.h"
 #include "stream/source.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 const std::string kInit =
@@ -167,4 +167,4 @@ TEST(Replay, AnswersWholeRoundsAndLeavesTheRest) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::emit

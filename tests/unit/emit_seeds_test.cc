@@ -1,7 +1,7 @@
 // Seeds that a program leaves out.
 #include "emit_harness.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 TEST(EmitSeeds, ASeedCountsTheUsesOfAllRanks) {
@@ -68,4 +68,4 @@ TEST(EmitSeeds, SeedsOfAnEmittedStreamAreCountedOn) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::emit

@@ -1,6 +1,6 @@
 #include "emit_harness.h"
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 // A layer whose gradient reads x, w and h.
@@ -241,4 +241,4 @@ TEST(EmitSession, AGradientThatIsTooLargeFailsItsLineAlone) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::emit

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gt {
+namespace gt::emit {
 namespace {
 
 TEST(Numbers, TheSmallestFreeOneComesFirst) {
@@ -40,4 +40,4 @@ TEST(Symbols, KnowsWhoseANameIs) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::emit

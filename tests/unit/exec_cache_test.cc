@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 struct Word {
@@ -64,4 +64,4 @@ TEST(Cache, IsBounded) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

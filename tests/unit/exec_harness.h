@@ -10,7 +10,7 @@
 
 #include "exec/worker/worker.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A file in memory.
 class MemoryFile {
@@ -73,4 +73,4 @@ inline Outcome run_text(const std::string& text,
   return run_text(*backend.value(), text, options, roots);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // Adds one to its operand, or fails where that is negative.
@@ -98,4 +98,4 @@ TEST_F(InterpreterTest, StepsReadConstantsToo) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

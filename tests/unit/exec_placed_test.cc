@@ -3,7 +3,7 @@
 
 #include "exec_harness.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 TEST(Placed, RegistersAreByNameAndRank) {
@@ -157,4 +157,4 @@ TEST(Placed, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

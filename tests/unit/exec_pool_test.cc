@@ -6,7 +6,7 @@
 
 #include "exec/backend/null/null.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 class PoolTest : public ::testing::Test, public Pool::Owner {
@@ -89,4 +89,4 @@ TEST_F(PoolTest, SizesThatComeOnceDoNotPileUp) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // Records the lines of what it runs; a record may carry words to check.
@@ -81,4 +81,4 @@ TEST(Queue, WhatIsLeftRunsAtTheEnd) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 
 #include "exec/backend/null/null.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 class RegistersTest : public ::testing::Test, public Pool::Owner {
@@ -98,4 +98,4 @@ TEST_F(RegistersTest, TypesAreNumberedAnew) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

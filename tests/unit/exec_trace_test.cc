@@ -6,7 +6,7 @@
 #include "exec_harness.h"
 #include "stream/rows.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 struct Traced {
@@ -178,4 +178,4 @@ TEST(Rows, DigitsAreThoseOfTheNumber) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

@@ -6,7 +6,7 @@
 
 #include "exec_harness.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // The reference backend, counting what it prepares and what it allocates.
@@ -306,4 +306,4 @@ TEST(Worker, SaysWhatItDoesNotDo) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

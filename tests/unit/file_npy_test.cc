@@ -10,6 +10,8 @@
 #include "file/npy_write.h"
 
 namespace gt {
+using exec::Outcome;
+using exec::run_text;
 namespace {
 
 namespace fs = std::filesystem;

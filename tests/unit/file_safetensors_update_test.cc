@@ -9,6 +9,8 @@
 #include "file/safetensors.h"
 
 namespace gt {
+using exec::Outcome;
+using exec::run_text;
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,7 +145,7 @@ TEST_F(SafetensorsTest, AFailedValueIsNotSaved) {
 
 // The save waits for others; that its file cannot be written is found later.
 TEST_F(SafetensorsTest, AWriteThatFailsLateIsToldByItsLine) {
-  Saves saves(Files::make({}).value());
+  exec::Saves saves(Files::make({}).value());
   const Type type{Dtype::kF32, {1}};
   const float value = 1;
   EXPECT_TRUE(saves.save(file + ":a", type, &value, {{}, "save a", ""}).ok());

@@ -6,7 +6,7 @@
 #include "emit_harness.h"
 #include "exec_harness.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 constexpr int kMeshSize = 6;  // mesh dp=2 tp=3: two groups of three
@@ -96,8 +96,8 @@ class Adjoint {
   }
 
   std::map<std::string, Pieces> run(const std::string& program) {
-    const std::string stream = stream_of(program);
-    const Outcome outcome = run_text(stream);
+    const std::string stream = emit::stream_of(program);
+    const exec::Outcome outcome = exec::run_text(stream);
     std::map<std::string, Pieces> values;
     [&] { ASSERT_EQ(outcome.status, Exit::kDone) << stream << outcome.out; }();
     std::stringstream lines(outcome.out);
@@ -309,4 +309,4 @@ TEST(Adjoint, OfTheRest) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::grad

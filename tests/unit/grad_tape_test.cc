@@ -8,7 +8,7 @@
 
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::grad {
 namespace {
 
 // A tape on which names are numbers, and each line stands at the next place.
@@ -279,4 +279,4 @@ TEST_F(TapeTest, WhereANameWasBoundAgain) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::grad

@@ -6,7 +6,7 @@
 #include "exec/backend/ref/ref.h"
 #include "kernels_harness.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr int64_t kSizes[] = {1, 2, 3, 5, 8, 16, 17, 33, 40};
@@ -118,4 +118,4 @@ INSTANTIATE_TEST_SUITE_P(Isas, KernelGrid, testing::ValuesIn(isas_for_test()),
                          });
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

@@ -10,7 +10,7 @@
 #include "exec/backend/backend.h"
 #include "ops_samples.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct Tensor {
   Type type;
@@ -77,4 +77,4 @@ std::vector<std::string> dtypes_of(const KernelCase& c);
 // The word behind the line's "=".
 std::string op_of(std::string_view line);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -13,7 +13,7 @@
 #include "ops/table.h"
 #include "ops/text.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // Operands' data as a kernel wants them.
@@ -369,4 +369,4 @@ TEST(KernelHarness, MeasuresInUnitsInTheLastPlace) {
   EXPECT_EQ(distance(y, w, true), HUGE_VAL);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -13,7 +13,7 @@
 #include "ops/index_rule.h"
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // Ops whose products may be split over threads.
@@ -330,4 +330,4 @@ TEST(KernelEdges, AttentionTakesInfinitiesAndNans) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

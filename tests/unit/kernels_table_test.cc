@@ -9,7 +9,7 @@
 #include "ops/families.h"
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 KernelCase parse_case(const std::string& text) {
@@ -65,4 +65,4 @@ std::string op_of(std::string_view line) {
   return std::string(line.substr(begin, line.find(' ', begin) - begin));
 }
 
-}  // namespace gt
+}  // namespace gt::exec

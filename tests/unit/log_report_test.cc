@@ -9,7 +9,7 @@
 #include "log/series.h"
 #include "log/units.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 TEST(Escape, GivesValidTextOfItsFormat) {
@@ -147,4 +147,4 @@ TEST(Plot, DrawsAnyNumbers) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::log

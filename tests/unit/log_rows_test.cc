@@ -8,11 +8,11 @@
 #include "stream/log_words.h"
 #include "stream/rows.h"
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 TEST(LogRows, AreReadAsTheyWereWritten) {
-  MemoryFile file;
+  exec::MemoryFile file;
   LogRows rows(file.fd());
   const LogTime now = LogTime::now();
   rows.add(now, 7, "issue", "0-1", "c1", 12, "x = a\tb # c");
@@ -34,7 +34,7 @@ TEST(LogRows, AreReadAsTheyWereWritten) {
 }
 
 TEST(LogRows, AreHeldToABound) {
-  MemoryFile file;
+  exec::MemoryFile file;
   LogRows rows(file.fd());
   const std::string line(size_t{400} << 10, 'x');
   for (int i = 0; i < 3; ++i)
@@ -90,4 +90,4 @@ TEST(LogTime, IsReadExactlyOrNotAtAll) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::log

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace gt {
+namespace gt::log {
 namespace {
 
 // "op typed bytes flops" of each line.
@@ -153,4 +153,4 @@ TEST(Typing, LongStreamsAreTypedToTheEnd) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::log

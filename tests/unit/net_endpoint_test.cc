@@ -8,7 +8,7 @@
 #include "net/peers.h"
 #include "net/roster.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 // Whether gt-route listens there without keys, once names are looked up.
@@ -131,4 +131,4 @@ TEST(Endpoint, WhatAPeerAnnouncesIsCheckedLikeWhatAUserGives) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

@@ -15,7 +15,7 @@
 
 #include "net_harness.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 using namespace std::string_literals;
@@ -261,4 +261,4 @@ INSTANTIATE_TEST_SUITE_P(Links, GarbageTest, testing::Values("ipc", "tcp"),
                          [](const auto& p) { return std::string(p.param); });
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

@@ -12,7 +12,7 @@
 #include "net/host.h"
 #include "net/member.h"
 
-namespace gt {
+namespace gt::net {
 
 // Under the thread sanitizer each word that came through libzmq, which is not
 // built for it, costs milliseconds for a report that is suppressed.
@@ -104,4 +104,4 @@ inline MemberEvent next_event(NetHarness& net, Member& member) {
   return event;
 }
 
-}  // namespace gt
+}  // namespace gt::net

@@ -6,7 +6,7 @@
 
 #include "net/host_state.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 using Kind = HostEvent::Kind;
@@ -443,4 +443,4 @@ TEST_F(HostStateTest, OneThatGoesWhileOthersAreWaitedForMakesRoom) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

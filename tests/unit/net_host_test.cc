@@ -4,7 +4,7 @@
 
 #include "net_harness.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 using Kind = HostEvent::Kind;
@@ -224,4 +224,4 @@ TEST(Host, AThousandWorkersAttachInOneProcess) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

@@ -9,7 +9,7 @@
 
 #include "net/roster.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 class KeysTest : public ::testing::Test {
@@ -94,4 +94,4 @@ TEST_F(KeysTest, AWelcomeTellsThem) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

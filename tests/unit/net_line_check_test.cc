@@ -3,7 +3,7 @@
 
 #include "net/line_check.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 class LineCheckTest : public testing::Test {
@@ -87,4 +87,4 @@ TEST_F(LineCheckTest, BlocksRunAgainUnderTheirId) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

@@ -5,7 +5,7 @@
 
 #include "net/member_state.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 using MemberKind = MemberEvent::Kind;
@@ -369,4 +369,4 @@ TEST_F(MemberStateTest, AConnectionThatEndsIsLostOnlyOnceAttached) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

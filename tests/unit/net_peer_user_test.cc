@@ -17,7 +17,7 @@
 #include "net/endpoint.h"
 #include "net/peers.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr uid_t kNobody = 65534;
@@ -218,4 +218,4 @@ TEST(PeerUserOfPeers, NoHelloIsSaidToAnotherUsersProcess) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

@@ -10,7 +10,7 @@
 #include "net/wire.h"
 #include "net_harness.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 constexpr int64_t kPatience = 20000;  // ms, that a loaded machine may take
@@ -221,4 +221,4 @@ INSTANTIATE_TEST_SUITE_P(Links, PeersTest,
                          });
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

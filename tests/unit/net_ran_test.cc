@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <random>
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 TEST(Ran, RowsAreReadAsTheyAreWritten) {
@@ -78,4 +78,4 @@ TEST(ClockOffset, AClockThatIsSetIsFollowed) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

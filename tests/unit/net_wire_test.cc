@@ -4,7 +4,7 @@
 
 #include "net/wire.h"
 
-namespace gt {
+namespace gt::net {
 namespace {
 
 TEST(Wire, AMessageIsReadAsItWasWritten) {
@@ -165,4 +165,4 @@ TEST(Wire, AMarkThatIsNoneIsAnError) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::net

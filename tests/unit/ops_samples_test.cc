@@ -11,6 +11,12 @@
 namespace gt {
 namespace {
 
+using exec::fill_in;
+using exec::kernel_cases;
+using exec::KernelCase;
+using exec::Names;
+using exec::random_tensors;
+
 struct Typed {
   const char* line;
   const char* types;

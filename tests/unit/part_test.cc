@@ -11,7 +11,7 @@
 #include "exec/memory/part_runs.h"
 #include "kernels_harness.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // All ways to cut `whole` into blocks of about `size` along each axis.
@@ -306,4 +306,4 @@ TEST(Part, MistakesAreSaid) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace gt::philox {
+namespace gt::exec::philox {
 namespace {
 
 // From Random123's kat_vectors, philox4x32 of 10 rounds.
@@ -65,4 +65,4 @@ TEST(Philox, NormalHasTheMomentsOfANormal) {
 }
 
 }  // namespace
-}  // namespace gt::philox
+}  // namespace gt::exec::philox

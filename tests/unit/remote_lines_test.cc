@@ -3,7 +3,7 @@
 
 #include "exec/remote/received_lines.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 class ReceivedLinesTest : public testing::Test, private ReceivedLines::Sink {
@@ -12,7 +12,7 @@ class ReceivedLinesTest : public testing::Test, private ReceivedLines::Sink {
   std::string take(const std::string& fields, std::string_view body = {}) {
     const std::string bytes = fields + " size=" + std::to_string(body.size()) +
                               "\n" + std::string(body);
-    const auto message = parse_message(bytes);
+    const auto message = net::parse_message(bytes);
     if (!message.ok()) return "no message: " + message.error().message;
     const Status status = lines_.take(message.value(), *this);
     return status.ok() ? "" : status.error().message;
@@ -63,4 +63,4 @@ TEST_F(ReceivedLinesTest, AMissingMessageIsFound) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::exec

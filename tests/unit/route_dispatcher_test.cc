@@ -1,6 +1,6 @@
 #include "route_harness.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 TEST(RouteDispatcher, ALoneWorkerTakesAll) {
@@ -322,4 +322,4 @@ TEST(RoutePlaced, ALoopOfPlacedLinesIsKept) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::route

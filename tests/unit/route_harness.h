@@ -11,7 +11,7 @@
 #include "net/wire.h"
 #include "route/dispatcher.h"
 
-namespace gt {
+namespace gt::route {
 
 struct SentBody {
   uint64_t seq = 0;
@@ -112,8 +112,8 @@ class RouteHarness {
   }
   static void read(std::string_view text, uint64_t seq, int64_t line,
                    std::vector<SentBody>& out) {
-    NumberedLines lines(text, seq, line);
-    NumberedLines::Item item;
+    net::NumberedLines lines(text, seq, line);
+    net::NumberedLines::Item item;
     for (;;) {
       const auto more = lines.next(item);
       ASSERT_TRUE(more.ok()) << more.error().message;
@@ -121,7 +121,7 @@ class RouteHarness {
       out.push_back({item.seq,
                      item.line,
                      std::string(item.text),
-                     takes_number(item.text),
+                     net::takes_number(item.text),
                      {}});
     }
   }
@@ -146,4 +146,4 @@ inline std::string without_mark(std::string text) {
   return text.erase(at, std::min(end, text.size()) - at);
 }
 
-}  // namespace gt
+}  // namespace gt::route

@@ -5,7 +5,7 @@
 #include "route/block_finder.h"
 #include "route_harness.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // What a finder says of lines, a letter each: '.' for a line of its own, 'b'
@@ -241,4 +241,4 @@ TEST(Hot, AMarkThatCameInIsKept) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::route

@@ -7,7 +7,7 @@
 
 #include "route/outbox.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 std::vector<uint32_t> up_to(uint32_t n) {
@@ -72,8 +72,8 @@ TEST(Outbox, EachGetsItsOwn) {
       for (const auto& batch : batches) {
         for (const uint32_t w : batch.workers) {
           const BodyPart& part = batch.parts[0];
-          NumberedLines lines(part.text(), part.seq, part.line);
-          NumberedLines::Item item;
+          net::NumberedLines lines(part.text(), part.seq, part.line);
+          net::NumberedLines::Item item;
           while (lines.next(item).value()) {
             got[w] += std::to_string(item.seq) + " " + std::string(item.text);
           }
@@ -103,4 +103,4 @@ TEST(Outbox, EachGetsItsOwn) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::route

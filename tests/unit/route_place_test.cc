@@ -1,7 +1,7 @@
 // Where unplaced lines run, and when: values from nothing wait for a reader.
 #include "route_harness.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 TEST(RoutePlace, WhatComesFromNothingGoesWhereItIsRead) {
@@ -121,4 +121,4 @@ TEST(RoutePlace, WorkThatWaitsMovesOnceItPaysForTheCopy) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::route

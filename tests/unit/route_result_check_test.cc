@@ -7,7 +7,7 @@
 #include "base/reader.h"
 #include "route/result_order.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 // What is wrong with `bytes` as the answer to a print with that head, given in
@@ -146,4 +146,4 @@ TEST(ResultOrder, TwoClientsOfOneWorkerEachGetTheirOwn) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::route

@@ -4,7 +4,7 @@
 
 #include "route_harness.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 std::string times(size_t n, const std::string& text) {
@@ -273,4 +273,4 @@ TEST(Rounds, RandomProgramsAreReadAlike) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::route

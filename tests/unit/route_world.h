@@ -14,7 +14,7 @@
 #include "route_harness.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::route {
 
 // Where each register was bound last, by line of the program.
 using BoundNames = std::map<std::string, int64_t>;
@@ -233,4 +233,4 @@ class World {
   std::map<long, uint32_t> worker_of_;
 };
 
-}  // namespace gt
+}  // namespace gt::route

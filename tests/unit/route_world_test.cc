@@ -4,7 +4,7 @@
 
 #include "route_world.h"
 
-namespace gt {
+namespace gt::route {
 namespace {
 
 class Programs {
@@ -232,4 +232,4 @@ TEST(RouteWorld, PlacedProgramsToo) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::route

@@ -8,7 +8,7 @@
 
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::shard {
 namespace {
 
 std::string text_of(const std::optional<CutSetting>& setting) {
@@ -428,4 +428,4 @@ TEST(Config, ErrorsHaveTheirColumn) {
 }
 
 }  // namespace
-}  // namespace gt
+}  // namespace gt::shard

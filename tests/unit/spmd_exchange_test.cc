@@ -19,7 +19,7 @@ class Printed {
   std::string text;  // instructions
   void add(const std::string& line) { text += line + "\n"; }
   std::vector<std::string> run() const {
-    const Outcome outcome = run_text(text);
+    const exec::Outcome outcome = exec::run_text(text);
     EXPECT_EQ(outcome.messages, "") << text;
     std::vector<std::string> lines;
     for (size_t at = 0; at < outcome.out.size();) {

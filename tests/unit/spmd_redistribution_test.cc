@@ -216,10 +216,10 @@ class Pairs {
         run_text("mesh " + axes_ + "\n" + made(whole, summed) + print);
     EXPECT_EQ(moved.messages + wanted.messages, "") << text;
     EXPECT_EQ(moved.out, wanted.out) << text;
-    Checker checker({});
+    check::Checker checker({});
     for (std::string_view rest = text; !rest.empty();) {
       const std::string_view line = rest.substr(0, rest.find('\n'));
-      for (const Problem& p : checker.take(line).problems) {
+      for (const check::Problem& p : checker.take(line).problems) {
         ADD_FAILURE() << line << ": " << p.kind << ": " << p.message << "\n"
                       << text;
       }

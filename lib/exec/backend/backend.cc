@@ -4,7 +4,7 @@
 #include "exec/backend/null/null.h"
 #include "exec/backend/ref/ref.h"
 
-namespace gt {
+namespace gt::exec {
 
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options) {
@@ -15,4 +15,4 @@ Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                "'; there are cpu, ref and null"};
 }
 
-}  // namespace gt
+}  // namespace gt::exec

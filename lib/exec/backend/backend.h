@@ -16,7 +16,7 @@
 #include "exec/backend/kernel.h"
 #include "ops/call.h"
 
-namespace gt {
+namespace gt::exec {
 
 class Arena;
 
@@ -60,4 +60,4 @@ struct BackendOptions {
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options);
 
-}  // namespace gt
+}  // namespace gt::exec

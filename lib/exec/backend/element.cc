@@ -6,7 +6,7 @@
 
 #include "stream/number.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // A float that rounds to any shorter float as `value` does: truncated, with
@@ -149,4 +149,4 @@ int64_t wrap_int(Dtype dtype, int64_t value) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::exec

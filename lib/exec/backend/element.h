@@ -6,7 +6,7 @@
 
 #include "stream/type.h"
 
-namespace gt {
+namespace gt::exec {
 
 double load_real(Dtype dtype, const void* data, int64_t i);
 // Floats are truncated and saturate; nan gives 0.
@@ -39,4 +39,4 @@ inline int64_t wrap_mul(int64_t a, int64_t b) {
                               static_cast<uint64_t>(b));
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::exec {
 
 class Kernel {
  public:
@@ -29,4 +29,4 @@ class Kernel {
   }
 };
 
-}  // namespace gt
+}  // namespace gt::exec

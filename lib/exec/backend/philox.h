@@ -16,7 +16,7 @@
 
 #include "stream/type.h"
 
-namespace gt::philox {
+namespace gt::exec::philox {
 
 using Words = std::array<uint32_t, 4>;
 
@@ -135,4 +135,4 @@ static inline Circle normal(Pair words) {
   return {radius * c.cos, radius * c.sin};
 }
 
-}  // namespace gt::philox
+}  // namespace gt::exec::philox

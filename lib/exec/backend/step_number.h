@@ -4,11 +4,11 @@
 #include "base/result.h"
 #include "ops/shape_rules.h"
 
-namespace gt {
+namespace gt::exec {
 
 inline Status check_step_number(double t) {
   if (t > 0) return ok_status();
   return Error{"t is the number of this step, from 1, got " + number_text(t)};
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 
 #include "ops/shape_rules.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // bind() has checked what these rules can say, so they have values here.
@@ -132,4 +132,4 @@ Dtype domain_of(const Call& call) {
   return truth ? result : promote(call.arguments);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

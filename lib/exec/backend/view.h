@@ -9,7 +9,7 @@
 #include "ops/call.h"
 #include "stream/type.h"
 
-namespace gt {
+namespace gt::exec {
 
 using Strides = std::array<int64_t, Shape::kMaxRank>;  // in elements
 
@@ -85,4 +85,4 @@ size_t single_axis(const Call& call, size_t operand);
 // the result only says whether, that of the operands together.
 Dtype domain_of(const Call& call);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -7,7 +7,7 @@
 
 #include "exec/queue/interpreter.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 namespace {
 
 using Kind = PeerMessage::Kind;
@@ -223,4 +223,4 @@ const void* Engine::read(ExchangeRun& run, size_t step, const Input& input,
   return is_read ? input.region.find(value.data, pack) : nullptr;
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -37,7 +37,7 @@
 #include "exec/comm/peer_group.h"
 #include "exec/comm/transfers.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 struct EngineOptions {
   GroupOptions group;
@@ -106,4 +106,4 @@ class Engine final : private PeerGroup::Receiver {
   std::thread thread_;
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -4,7 +4,7 @@
 
 #include "ops/op.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 namespace {
 
 void add_once(unsigned worker, std::vector<unsigned>& to) {
@@ -126,4 +126,4 @@ std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
   return exchange;
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

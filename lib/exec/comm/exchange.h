@@ -12,7 +12,7 @@
 #include "exec/decode/recipe_table.h"
 #include "spmd/exchange_plan.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 // A value that this worker shows.
 struct Export {
@@ -83,4 +83,4 @@ struct Transfer {
 std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
                                         unsigned self);
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

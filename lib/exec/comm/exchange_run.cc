@@ -1,6 +1,6 @@
 #include "exec/comm/exchange_run.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 ExchangeRun::Exported ExchangeRun::exported(size_t step, size_t own) const {
   const Value* value = step > 0 ? made[step - 1][own].output : shown[own].value;
@@ -18,4 +18,4 @@ Fault ExchangeRun::fail(const std::string& why, Exit kind) {
                                              message);
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -17,7 +17,7 @@
 #include "exec/trace/trace.h"
 #include "exec/worker/where.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   // A value of this worker's that the first step shows.
@@ -76,4 +76,4 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   Fault fail(const std::string& why, Exit kind = Exit::kFailed);
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

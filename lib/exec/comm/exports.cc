@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gt::comm {
+namespace gt::exec::comm {
 namespace {
 
 using Kind = PeerMessage::Kind;
@@ -108,4 +108,4 @@ void Exports::check_readers() {
   });
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

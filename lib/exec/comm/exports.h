@@ -12,7 +12,7 @@
 #include "exec/comm/peer_group.h"
 #include "exec/memory/arena.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 // Of the communication thread.
 class Exports {
@@ -60,4 +60,4 @@ class Exports {
   std::map<unsigned, Reader> readers_;
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

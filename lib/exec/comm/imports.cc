@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace gt::comm {
+namespace gt::exec::comm {
 namespace {
 
 using Kind = PeerMessage::Kind;
@@ -171,4 +171,4 @@ void Imports::pass(const ExchangeRun& run) {
   }
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

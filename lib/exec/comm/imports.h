@@ -12,7 +12,7 @@
 #include "exec/comm/transfers.h"
 #include "exec/memory/arena.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 // Of the communication thread.
 class Imports {
@@ -78,4 +78,4 @@ class Imports {
   Tag passed_;  // all before it are over
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -1,6 +1,6 @@
 #include "exec/comm/jobs.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 std::unique_ptr<Job> start_job(Engine& engine,
                                std::shared_ptr<ExchangeRun> run) {
@@ -57,4 +57,4 @@ std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
       });
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

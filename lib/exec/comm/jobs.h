@@ -8,7 +8,7 @@
 #include "exec/comm/engine.h"
 #include "exec/queue/executor.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 // Compute has come to the exchange: it knows how its operands fared, and starts
 // it.
@@ -27,4 +27,4 @@ std::unique_ptr<Job> tell_saves_job(std::shared_ptr<ExchangeRun> run,
 std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
                                     std::string file);
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

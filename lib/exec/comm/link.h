@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 struct Incoming {
   unsigned from = 0;  // the worker that sent it, as the link knows for sure
@@ -32,4 +32,4 @@ class Link {
   virtual void wake() = 0;
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -5,7 +5,7 @@
 #include "base/message.h"
 #include "base/text.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 namespace {
 
 using Kind = PeerMessage::Kind;
@@ -159,4 +159,4 @@ std::string to_text(const PeerMessage& m) {
   return out;
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -25,7 +25,7 @@
 #include "exec/memory/arena.h"
 #include "stream/type.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 // Names an export, among all that ever cross.
 struct Tag {
@@ -75,4 +75,4 @@ struct PeerMessage {
 Result<PeerMessage> parse_peer_message(std::string_view bytes);
 std::string to_text(const PeerMessage& message);
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 namespace {
 
 using Kind = PeerMessage::Kind;
@@ -150,4 +150,4 @@ void PeerGroup::abort(const std::string& why) {
   options_.link->wake();
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

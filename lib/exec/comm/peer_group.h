@@ -18,7 +18,7 @@
 #include "exec/comm/message.h"
 #include "exec/memory/value.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 struct GroupOptions {
   unsigned self = 0;
@@ -118,4 +118,4 @@ class PeerGroup {
   std::atomic<bool> is_aborted_{false};
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -2,10 +2,10 @@
 
 #include <memory>
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
-PeerLink::PeerLink(Peers& peers, unsigned self, std::string session,
-                   std::vector<PeerAddress> others)
+PeerLink::PeerLink(net::Peers& peers, unsigned self, std::string session,
+                   std::vector<net::PeerAddress> others)
     : peers_(peers),
       self_(self),
       session_(std::move(session)),
@@ -48,12 +48,12 @@ void PeerLink::send_unsent() {
 }
 
 bool PeerLink::next(Incoming& message) {
-  PeerEvent got;
+  net::PeerEvent got;
   const bool has_more = peers_.receive(got);
   send_unsent();
   if (!has_more) return false;
   message.from = got.worker;
-  message.is_lost = got.kind == PeerEvent::Kind::kLost;
+  message.is_lost = got.kind == net::PeerEvent::Kind::kLost;
   message.bytes = std::move(got.header);
   message.bytes += got.body.bytes();
   return true;
@@ -73,4 +73,4 @@ bool PeerLink::receive(Incoming& message, std::chrono::milliseconds most) {
   return connected_.ok() && next(message);
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -9,14 +9,14 @@
 #include "net/peers.h"
 #include "net/poller.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 class PeerLink final : public Link {
  public:
   // Connects `peers`, which is this link's alone from now on, once its thread
   // first calls. `others` are all workers but `self`.
-  PeerLink(Peers& peers, unsigned self, std::string session,
-           std::vector<PeerAddress> others);
+  PeerLink(net::Peers& peers, unsigned self, std::string session,
+           std::vector<net::PeerAddress> others);
 
   Status send(unsigned worker, std::string message) override;
   bool receive(Incoming& message, std::chrono::milliseconds most) override;
@@ -32,15 +32,15 @@ class PeerLink final : public Link {
   Status send_now(unsigned worker, std::string message);
   bool next(Incoming& message);
 
-  Peers& peers_;
+  net::Peers& peers_;
   unsigned self_;
   std::string session_;
-  std::vector<PeerAddress> others_;
+  std::vector<net::PeerAddress> others_;
   bool is_connecting_ = false;
   Status connected_ = ok_status();
   std::deque<Unsent> unsent_;  // until all are connected
-  Wake wake_;
-  Poller poller_;
+  net::Wake wake_;
+  net::Poller poller_;
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 bool Runs::fits(const Type& of, const Shape& start, const Shape& count) {
   const Shape& whole = of.shape;
@@ -76,4 +76,4 @@ void Runs::pack(const void* from, size_t first, size_t size, void* to) const {
   }
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

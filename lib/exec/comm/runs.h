@@ -7,7 +7,7 @@
 
 #include "stream/type.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 class Runs {
  public:
@@ -40,4 +40,4 @@ class Runs {
   std::array<size_t, Shape::kMaxRank> strides_{};  // of outer_, in bytes
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

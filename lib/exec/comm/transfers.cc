@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace gt::comm {
+namespace gt::exec::comm {
 namespace {
 
 uint64_t steady_nanos() {
@@ -46,4 +46,4 @@ void Transfers::end(const ExchangeRun& run) {
   watch_.ran(run, began_, steady_nanos(), read_);
 }
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

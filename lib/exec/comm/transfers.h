@@ -6,7 +6,7 @@
 
 #include "exec/comm/exchange_run.h"
 
-namespace gt::comm {
+namespace gt::exec::comm {
 
 // What a run read of another worker, and when: from the moment that it was
 // there until it was used. Times are nanoseconds of the steady clock.
@@ -47,4 +47,4 @@ class Transfers {
   std::vector<Transferred> read_;
 };
 
-}  // namespace gt::comm
+}  // namespace gt::exec::comm

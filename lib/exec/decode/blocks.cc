@@ -4,7 +4,7 @@
 #include "exec/decode/draft.h"
 #include "exec/memory/pool.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr int32_t kForever = INT32_MAX;
@@ -192,4 +192,4 @@ void plan_blocks(Draft draft, TypeIds& types, Recipe& recipe) {
   recipe.is_simple = is_simple(recipe);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

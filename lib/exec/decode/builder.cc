@@ -8,7 +8,7 @@
 #include "ops/table.h"
 #include "ops/text.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr int kMaxDepth = 16;  // of expansions within expansions
@@ -244,4 +244,4 @@ Result<std::unique_ptr<Recipe>> build_group_recipe(
   return recipe;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

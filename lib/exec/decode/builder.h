@@ -9,7 +9,7 @@
 #include "exec/decode/recipe.h"
 #include "spmd/group_program.h"
 
-namespace gt {
+namespace gt::exec {
 
 class Saves;
 
@@ -29,4 +29,4 @@ Result<std::unique_ptr<Recipe>> build_group_recipe(
     const Op& op, const std::vector<Type>& pieces, const GroupProgram& program,
     const BuilderContext& context);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -6,7 +6,7 @@
 #include "ops/suggest.h"
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using Action = LineEntry::Action;
@@ -199,4 +199,4 @@ bool Decoder::may_lend(const LineEntry& entry, RegisterId id,
   return true;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -11,7 +11,7 @@
 #include "spmd/labels.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct Decoding {
   std::unique_ptr<LineEntry> entry;  // null: rejected, or poisoned
@@ -50,4 +50,4 @@ class Decoder {
   Call call_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

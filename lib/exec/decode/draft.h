@@ -10,7 +10,7 @@
 
 #include "exec/decode/recipe.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct Root {
   enum class Kind : uint8_t { kArgument, kConstant, kProduced };
@@ -38,4 +38,4 @@ struct Draft {
 // can work in place.
 void plan_blocks(Draft draft, TypeIds& types, Recipe& recipe);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -9,7 +9,7 @@
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using Action = LineEntry::Action;
@@ -240,4 +240,4 @@ Status ExchangeDecoder::decode_transfer(const Line& line, LineEntry& entry) {
   return ok_status();
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -11,7 +11,7 @@
 #include "exec/decode/recipe_table.h"
 #include "spmd/exchange_plan.h"
 
-namespace gt {
+namespace gt::exec {
 
 // What #pieces= says of a line's operand.
 struct NotedPieces {
@@ -65,4 +65,4 @@ class ExchangeDecoder {
   RecipeTable& programs_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 bool read_count(std::string_view text, int64_t& number) {
@@ -89,4 +89,4 @@ std::optional<unsigned> Hosting::worker_of(std::string_view name,
   return space->workers[r];
 }
 
-}  // namespace gt
+}  // namespace gt::exec

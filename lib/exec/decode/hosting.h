@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::exec {
 
 class Hosting {
  public:
@@ -57,4 +57,4 @@ class Hosting {
   uint64_t version_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

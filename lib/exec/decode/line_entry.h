@@ -13,7 +13,7 @@
 #include "exec/trace/trace.h"
 #include "exec/worker/where.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct LineOperand {
   bool is_register = false;
@@ -101,4 +101,4 @@ struct LineEntry {
   std::shared_ptr<const TraceText> traced;  // with a trace, once it has run
 };
 
-}  // namespace gt
+}  // namespace gt::exec

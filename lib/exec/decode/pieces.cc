@@ -7,7 +7,7 @@
 #include "spmd/labels.h"
 #include "spmd/stated.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 std::string piece_name(std::string_view name, int64_t rank) {
@@ -103,4 +103,4 @@ void Pieces::add_result(std::string_view name, int64_t rank, LineEntry& entry) {
   entry.results.push_back(result_of(registers_, piece_name(name, rank)));
 }
 
-}  // namespace gt
+}  // namespace gt::exec

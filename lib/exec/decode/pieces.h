@@ -10,7 +10,7 @@
 #include "exec/decode/line_entry.h"
 #include "spmd/placed.h"
 
-namespace gt {
+namespace gt::exec {
 
 class Pieces {
  public:
@@ -55,4 +55,4 @@ class Pieces {
   const Hosting* hosting_ = nullptr;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

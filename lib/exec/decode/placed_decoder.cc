@@ -9,7 +9,7 @@
 #include "spmd/stated.h"
 #include "stream/ranks.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using Action = LineEntry::Action;
@@ -320,4 +320,4 @@ Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
   return ok_status();
 }
 
-}  // namespace gt
+}  // namespace gt::exec

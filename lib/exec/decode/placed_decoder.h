@@ -13,7 +13,7 @@
 #include "exec/decode/pieces.h"
 #include "spmd/placed.h"
 
-namespace gt {
+namespace gt::exec {
 
 class PlacedDecoder {
  public:
@@ -65,4 +65,4 @@ class PlacedDecoder {
   std::optional<ExchangeDecoder> exchanges_;  // with other workers
 };
 
-}  // namespace gt
+}  // namespace gt::exec

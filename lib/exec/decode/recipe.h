@@ -14,7 +14,7 @@
 #include "program/type_ids.h"
 #include "stream/number.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A recipe's values are numbered: the arguments as in Kernel::run, then the
 // blocks of memory that each run takes, then the recipe's own constants.
@@ -68,4 +68,4 @@ struct Recipe {
   std::vector<uint64_t> constants;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 template <typename T>
@@ -125,4 +125,4 @@ Result<std::shared_ptr<Recipe>> RecipeTable::obtain(
   return recipe;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

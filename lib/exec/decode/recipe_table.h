@@ -10,7 +10,7 @@
 #include "base/cache.h"
 #include "exec/decode/builder.h"
 
-namespace gt {
+namespace gt::exec {
 
 // One for each queue, since a kernel belongs to the thread that runs it. A
 // recipe lives as long as a line has it, so lines that run must not be deleted
@@ -52,4 +52,4 @@ class RecipeTable {
   std::string key_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace gt {
+namespace gt::exec {
 
 void Registers::fail(RegisterId id, FailureText message) {
   bind(id, nullptr, kFailedType);
@@ -28,4 +28,4 @@ void Registers::renumber_types(TypeIds& types) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -11,7 +11,7 @@
 #include "program/symbol_table.h"
 #include "program/type_ids.h"
 
-namespace gt {
+namespace gt::exec {
 
 using RegisterId = SymbolId;
 
@@ -47,4 +47,4 @@ class Registers : public SymbolTable<Register> {
   Pool& pool_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

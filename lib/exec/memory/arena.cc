@@ -15,7 +15,7 @@
 
 #include "exec/memory/memory.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr size_t kPage = 4096;
@@ -191,4 +191,4 @@ const void* MappedArena::at(uint64_t offset, size_t bytes) const {
   return base_ + offset;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "file/files.h"
 
-namespace gt {
+namespace gt::exec {
 
 // Random bytes at the start of an arena: whoever maps one knows by them that
 // it is the one that was meant.
@@ -83,4 +83,4 @@ class MappedArena {
   size_t size_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -6,7 +6,7 @@
 
 #include "exec/memory/arena.h"
 
-namespace gt {
+namespace gt::exec {
 
 void* allocate_aligned(size_t bytes) {
   const size_t alignment = alignment_of(bytes);
@@ -30,4 +30,4 @@ void release_aligned(void* data, size_t bytes, Arena* arena) {
   arena->release(data, bytes);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace gt {
+namespace gt::exec {
 
 class Arena;
 
@@ -22,4 +22,4 @@ void release_aligned(void* data);
 void* allocate_aligned(size_t bytes, Arena* arena);
 void release_aligned(void* data, size_t bytes, Arena* arena);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -1,6 +1,6 @@
 #include "exec/memory/part_runs.h"
 
-namespace gt {
+namespace gt::exec {
 
 PartRuns::PartRuns(const Call& call)
     : PartRuns(part_block(call), part_of(call).value()) {}
@@ -47,4 +47,4 @@ Error out_of_range(int64_t index, const Window& rows) {
                (rows.whole == 1 ? "" : "s")};
 }
 
-}  // namespace gt
+}  // namespace gt::exec

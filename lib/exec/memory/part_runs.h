@@ -5,7 +5,7 @@
 
 #include "ops/part.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A block in row-major order is `count` runs of `length` elements, each of
 // which lies in one piece in the whole.
@@ -67,4 +67,4 @@ Window window_of(const Call& call, size_t axis);
 // An index that names none of them.
 Error out_of_range(int64_t index, const Window& rows);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdio>
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr size_t kStep = 64;
@@ -156,4 +156,4 @@ Buffer* Pool::take_slab(uint32_t size_class) {
   return allocate(size_class);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

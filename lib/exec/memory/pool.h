@@ -14,7 +14,7 @@
 #include "exec/backend/backend.h"
 #include "exec/memory/value.h"
 
-namespace gt {
+namespace gt::exec {
 
 namespace comm {
 struct ExchangeRun;
@@ -120,4 +120,4 @@ class Pool {
   std::vector<std::unique_ptr<Value[]>> slab_values_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-namespace gt {
+namespace gt::exec {
 
 // Why a value was not made, "model.gt:7: log: ..."; what a print of it says.
 // Whatever is made of the value fails for the same reason.
@@ -18,4 +18,4 @@ struct Value {
   Fault fault;           // null: it is well
 };
 
-}  // namespace gt
+}  // namespace gt::exec

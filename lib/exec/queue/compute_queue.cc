@@ -1,6 +1,6 @@
 #include "exec/queue/compute_queue.h"
 
-namespace gt {
+namespace gt::exec {
 
 void ComputeQueue::add(std::unique_ptr<Job> job, uint64_t cost) {
   auto* to = reinterpret_cast<JobRecord*>(queue_.reserve(kJobWords));
@@ -18,4 +18,4 @@ Fault ComputeQueue::fail(const Where& origin, Error error, std::string line,
   return fault;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

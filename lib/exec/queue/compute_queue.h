@@ -12,7 +12,7 @@
 #include "exec/queue/jobs.h"
 #include "exec/queue/queue.h"
 
-namespace gt {
+namespace gt::exec {
 
 // All that is enqueued belongs to one instruction at a time (set_seq()). It
 // gives the pool's memory back in queue order.
@@ -70,4 +70,4 @@ class ComputeQueue final : public Pool::Owner {
   std::function<bool()> reclaim_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // A result waits for others to leave with, but not for longer than this work.
@@ -123,4 +123,4 @@ void Executor::report(const Where& origin, const Error& error,
        format_error("gt-work", origin.place(), {error.message, column}, line)});
 }
 
-}  // namespace gt
+}  // namespace gt::exec

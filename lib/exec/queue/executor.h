@@ -22,7 +22,7 @@
 #include "exec/worker/report.h"
 #include "exec/worker/where.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A recipe to run. `values` are those of its arguments and blocks, as its steps
 // number them. With a trace, a pointer to the line's TraceText stands last.
@@ -146,4 +146,4 @@ class Executor final : public Queue::Handler {
   std::vector<char> scratch_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -2,7 +2,7 @@
 
 #include <exception>
 
-namespace gt {
+namespace gt::exec {
 
 Status run_kernel(Kernel& kernel, std::span<const void* const> in,
                   std::span<void* const> out) {
@@ -55,4 +55,4 @@ void Interpreter::poison_all(const RecipeStep& step,
   }
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -8,7 +8,7 @@
 #include "exec/decode/recipe.h"
 #include "exec/memory/value.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A kernel that finds no scratch memory, or whose library gives up, fails like
 // one that finds bad data.
@@ -74,4 +74,4 @@ class Interpreter {
   std::vector<void*> out_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

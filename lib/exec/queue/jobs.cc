@@ -2,7 +2,7 @@
 
 #include "exec/queue/value_text.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 const void* read(Executor& executor, const Type& type, const Value& value) {
@@ -93,4 +93,4 @@ std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
   });
 }
 
-}  // namespace gt
+}  // namespace gt::exec

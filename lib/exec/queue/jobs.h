@@ -8,7 +8,7 @@
 
 #include "exec/queue/executor.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A line that was rejected, or that found no memory.
 std::unique_ptr<Job> report_job(const Where& origin, Error error,
@@ -39,4 +39,4 @@ std::unique_ptr<Job> dispose_job(std::unique_ptr<T> object) {
   return make_job([held = std::move(object)](Executor& /*executor*/) {});
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 
-namespace gt {
+namespace gt::exec {
 
 Queue::Queue(Handler& handler)
     : handler_(handler),
@@ -126,4 +126,4 @@ void Queue::loop() {
   } while (sleep(head));
 }
 
-}  // namespace gt
+}  // namespace gt::exec

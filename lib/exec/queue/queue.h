@@ -15,7 +15,7 @@
 #include <memory>
 #include <thread>
 
-namespace gt {
+namespace gt::exec {
 
 // A position on a queue: done once the queue has run that far.
 struct Event {
@@ -123,4 +123,4 @@ class Queue {
   std::thread thread_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -6,7 +6,7 @@
 #include "stream/line.h"
 #include "stream/number.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr size_t kTextChunk = size_t{64} << 10;
@@ -77,4 +77,4 @@ void write_failure(Writer& out, std::string_view name,
   out.write(text);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -6,7 +6,7 @@
 #include "base/writer.h"
 #include "stream/type.h"
 
-namespace gt {
+namespace gt::exec {
 
 // "l = tensor f32[2] 0.5 1\n": all values, row-major, shortest digits that
 // read back the same. `data` null: zeros.
@@ -16,4 +16,4 @@ void write_tensor(Writer& out, std::string_view name, const Type& type,
 void write_failure(Writer& out, std::string_view name,
                    std::string_view message);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -7,21 +7,21 @@
 
 #include "ops/table.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // SIGTERM and SIGINT, told to the thread that waits.
 std::atomic<int> g_signal{0};
-std::atomic<Wake*> g_wake{nullptr};
+std::atomic<net::Wake*> g_wake{nullptr};
 
 void on_signal(int signal) {
   g_signal.store(signal);
-  if (Wake* wake = g_wake.load()) wake->signal();
+  if (net::Wake* wake = g_wake.load()) wake->signal();
 }
 
 }  // namespace
 
-SignalGuard::SignalGuard(Wake& wake, bool is_local) {
+SignalGuard::SignalGuard(net::Wake& wake, bool is_local) {
   g_wake.store(&wake);
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -35,10 +35,10 @@ SignalGuard::~SignalGuard() { g_wake.store(nullptr); }
 
 bool SignalGuard::is_told() { return g_signal.load() != 0; }
 
-MemberOptions member_options(const RemoteOptions& options) {
+net::MemberOptions member_options(const RemoteOptions& options) {
   char host[256] = "";
   (void)::gethostname(host, sizeof host - 1);
-  MemberOptions member;
+  net::MemberOptions member;
   member.info.name = options.name.empty()
                          ? host + ("." + std::to_string(::getpid()))
                          : options.name;
@@ -55,7 +55,7 @@ MemberOptions member_options(const RemoteOptions& options) {
   member.route_key = options.route_key;
   member.anyone = options.anyone;
   member.connect_limit = options.patience.count();
-  member.timing = Timing::with_silence(options.silence);
+  member.timing = net::Timing::with_silence(options.silence);
   return member;
 }
 
@@ -63,10 +63,10 @@ void each_results_message(
     std::string_view results,
     const std::function<void(std::string message, size_t bytes)>& send) {
   while (!results.empty()) {
-    const std::string_view part = results.substr(0, kMaxBody);
+    const std::string_view part = results.substr(0, net::kMaxBody);
     results.remove_prefix(part.size());
-    send(MessageWriter(Verb::kResults).finish(part), part.size());
+    send(net::MessageWriter(net::Verb::kResults).finish(part), part.size());
   }
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -11,13 +11,13 @@
 #include "net/member.h"
 #include "net/poller.h"
 
-namespace gt {
+namespace gt::exec {
 
 // How long the last messages may take to leave, in milliseconds.
 inline constexpr int kLinger = 2000;
 
 // What a worker tells of itself, and whom. It has no data endpoint yet.
-MemberOptions member_options(const RemoteOptions& options);
+net::MemberOptions member_options(const RemoteOptions& options);
 
 // Calls send(message, bytes) for messages that together carry these results.
 void each_results_message(
@@ -28,11 +28,11 @@ void each_results_message(
 class SignalGuard {
  public:
   // `is_local`: a parent started the worker, and decides about SIGINT.
-  SignalGuard(Wake& wake, bool is_local);
+  SignalGuard(net::Wake& wake, bool is_local);
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
   ~SignalGuard();
   static bool is_told();
 };
 
-}  // namespace gt
+}  // namespace gt::exec

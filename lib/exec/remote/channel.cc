@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gt {
+namespace gt::exec {
 
 void Channel::leave(Exit with, std::string why) {
   status = with;
@@ -23,4 +23,4 @@ void Channel::stop(const std::string& why) {
   with_worker([&why](Worker& worker) { worker.abort(why); });
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -11,11 +11,11 @@
 #include "net/member.h"
 #include "net/poller.h"
 
-namespace gt {
+namespace gt::exec {
 
 // For the thread that decodes: a message with lines, or the end of them.
 struct Inbound {
-  Letter letter;
+  net::Letter letter;
   bool is_end = false;
 };
 
@@ -23,9 +23,10 @@ struct Channel {
   // Results that wait to be sent; who makes more sleeps.
   static constexpr size_t kMostWaiting = size_t{16} << 20;
   // Lines that wait to be decoded: a window of them, or one that is longer.
-  static constexpr size_t kMostInbox = Joiner::kMaxJoined + (size_t{8} << 20);
+  static constexpr size_t kMostInbox =
+      net::Joiner::kMaxJoined + (size_t{8} << 20);
 
-  Wake wake;                         // of the thread that talks
+  net::Wake wake;                    // of the thread that talks
   Mailbox<Inbound> inbox{SIZE_MAX};  // kMostInbox bounds it
   Mailbox<std::string> outbox{kMostWaiting};
   std::atomic<bool> is_draining{false};  // what came is done, and no more
@@ -58,4 +59,4 @@ struct Channel {
   Worker* worker_ = nullptr;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

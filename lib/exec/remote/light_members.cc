@@ -13,7 +13,7 @@
 #include "net/line_check.h"
 #include "spmd/labels.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr int64_t kLook = 100;  // how often it is asked whose beat is due
@@ -24,11 +24,11 @@ constexpr std::string_view kAnswer =
 // One of them.
 class LightMember {
  public:
-  LightMember(std::unique_ptr<Member> member, BodyPool& pool)
+  LightMember(std::unique_ptr<net::Member> member, net::BodyPool& pool)
       : member_(std::move(member)),
         check_(pool, [this](std::string_view line) { return heed(line); }) {}
 
-  void add_to(ManyPoller& poller, uint32_t key) const {
+  void add_to(net::ManyPoller& poller, uint32_t key) const {
     member_->add_to(poller, key);
   }
   bool is_time() const { return member_->wait_ms() == 0; }
@@ -38,19 +38,19 @@ class LightMember {
   void leave(Exit status, std::string_view why);
   // Has left; all of them together may take until then.
   void close(int64_t until) {
-    member_->await_answer(until - now_ms());
+    member_->await_answer(until - net::now_ms());
     member_->linger(kLinger);
   }
 
  private:
-  Status take(const MemberEvent& event);
+  Status take(const net::MemberEvent& event);
   Status heed(std::string_view line);
   Status heed_fence(std::string_view words) const;
   Status answer(std::string_view line);
   bool say_progress();  // false: there was none
 
-  std::unique_ptr<Member> member_;
-  LineCheck check_;
+  std::unique_ptr<net::Member> member_;
+  net::LineCheck check_;
   std::unique_ptr<Hosting> hosting_;
   std::string results_;
   size_t bytes_ = 0;  // taken and not given back
@@ -61,7 +61,7 @@ Status LightMember::step() {
   for (bool again = true; again;) {
     again = is_time() && !has_left_;
     member_->step();
-    MemberEvent event;
+    net::MemberEvent event;
     while (!has_left_ && member_->can_send() && member_->next(event)) {
       if (Status s = take(event); !s.ok()) return s;
       again = true;
@@ -71,22 +71,22 @@ Status LightMember::step() {
   return ok_status();
 }
 
-Status LightMember::take(const MemberEvent& event) {
+Status LightMember::take(const net::MemberEvent& event) {
   switch (event.kind) {
-    case MemberEvent::Kind::kAttached: {
-      const Welcome& welcome = member_->state().welcome();
+    case net::MemberEvent::Kind::kAttached: {
+      const net::Welcome& welcome = member_->state().welcome();
       hosting_ = std::make_unique<Hosting>(welcome.worker, welcome.workers);
       return ok_status();
     }
-    case MemberEvent::Kind::kMessage:
-    case MemberEvent::Kind::kEnd: {
+    case net::MemberEvent::Kind::kMessage:
+    case net::MemberEvent::Kind::kEnd: {
       Status status = check_.take(event.letter.message);
       if (!status.ok()) {
         return Error{"worker " + std::to_string(hosting_->self()) + ": " +
                      status.error().message};
       }
       bytes_ += event.letter.bytes;
-      if (event.kind == MemberEvent::Kind::kEnd) leave(Exit::kDone, "");
+      if (event.kind == net::MemberEvent::Kind::kEnd) leave(Exit::kDone, "");
       return ok_status();
     }
     default:
@@ -127,7 +127,7 @@ Status LightMember::answer(std::string_view text) {
 // Once for all that was taken in a step.
 bool LightMember::say_progress() {
   each_results_message(results_, [this](std::string message, size_t) {
-    member_->send(Frame(std::move(message)));
+    member_->send(net::Frame(std::move(message)));
   });
   results_.clear();
   if (bytes_ == 0) return false;
@@ -157,23 +157,23 @@ class LightMembers {
 
   const RemoteOptions& options_;
   const std::function<void(std::string_view)>& say_;
-  Wake wake_;
+  net::Wake wake_;
   SignalGuard guard_;
-  Context context_;
-  BodyPool pool_;
+  net::Context context_;
+  net::BodyPool pool_;
   std::vector<std::unique_ptr<LightMember>> members_;
-  ManyPoller poller_;
+  net::ManyPoller poller_;
   std::string why_;            // it is over before its time
   Exit status_ = Exit::kLost;  // then
 };
 
 Status LightMembers::join(uint32_t number) {
-  MemberOptions member = member_options(options_);
+  net::MemberOptions member = member_options(options_);
   member.info.name += "." + std::to_string(number);
   if (member.info.rank.has_value()) *member.info.rank += number;
   member.info.threads = 0;
   member.info.isa = "none";
-  auto made = Member::make(context_, options_.endpoint, std::move(member));
+  auto made = net::Member::make(context_, options_.endpoint, std::move(member));
   if (!made.ok()) return made.error();
   members_.push_back(
       std::make_unique<LightMember>(std::move(made.value()), pool_));
@@ -205,7 +205,7 @@ Exit LightMembers::run(uint32_t workers) {
   int64_t look_at = 0;
   while (why_.empty() && !all_left()) {
     for (const uint32_t key :
-         poller_.wait(std::max<int64_t>(0, look_at - now_ms()))) {
+         poller_.wait(std::max<int64_t>(0, look_at - net::now_ms()))) {
       if (key < workers) step(key);
     }
     wake_.clear();
@@ -213,8 +213,8 @@ Exit LightMembers::run(uint32_t workers) {
       why_ = "ended by a signal";
       status_ = Exit::kInterrupted;
     }
-    if (now_ms() < look_at) continue;
-    look_at = now_ms() + kLook;
+    if (net::now_ms() < look_at) continue;
+    look_at = net::now_ms() + kLook;
     for (uint32_t n = 0; n < workers; ++n) {
       if (members_[n]->is_time()) step(n);
     }
@@ -222,7 +222,7 @@ Exit LightMembers::run(uint32_t workers) {
   for (const auto& member : members_) {
     if (!member->has_left()) member->leave(status_, why_);
   }
-  const int64_t until = now_ms() + kLinger;
+  const int64_t until = net::now_ms() + kLinger;
   for (const auto& member : members_) member->close(until);
   if (why_.empty()) return Exit::kDone;
   say_("gt-work: " + why_ + "\n");
@@ -236,4 +236,4 @@ Exit run_light_members(const RemoteOptions& options, uint32_t workers,
   return LightMembers(options, say).run(workers);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -12,7 +12,7 @@
 #include "base/exit.h"
 #include "exec/remote/remote_session.h"
 
-namespace gt {
+namespace gt::exec {
 
 // Three sockets each, of those that a process may have.
 inline constexpr uint32_t kMostLightMembers = 2048;
@@ -22,4 +22,4 @@ inline constexpr uint32_t kMostLightMembers = 2048;
 Exit run_light_members(const RemoteOptions& options, uint32_t workers,
                        const std::function<void(std::string_view)>& say);
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace gt {
+namespace gt::exec {
 
 // A queue of messages by bytes. Whoever pushes sleeps while it is full, so
 // results that nobody reads hold up those who make them, not memory.
@@ -80,4 +80,4 @@ class Mailbox {
   bool closed_ = false;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -2,13 +2,13 @@
 
 #include "base/message.h"
 
-namespace gt {
+namespace gt::exec {
 
 // The lines of a message; a block is kept under its id, and found by it.
-Result<std::string_view> ReceivedLines::body_of(const Message& message) {
-  if (message.verb == Verb::kLines) return message.body;
+Result<std::string_view> ReceivedLines::body_of(const net::Message& message) {
+  if (message.verb == net::Verb::kLines) return message.body;
   const std::string id = text(message, "id");
-  if (message.verb == Verb::kBlock) {
+  if (message.verb == net::Verb::kBlock) {
     blocks_bytes_ += message.body.size();
     if (blocks_bytes_ > kMostBlocks) return Error{"block: too much to be kept"};
     if (!blocks_.try_emplace(id, message.body).second) {
@@ -23,7 +23,7 @@ Result<std::string_view> ReceivedLines::body_of(const Message& message) {
   return std::string_view(it->second);
 }
 
-Status ReceivedLines::forget(const Message& message) {
+Status ReceivedLines::forget(const net::Message& message) {
   const auto it = blocks_.find(text(message, "id"));
   if (it == blocks_.end()) return Error{"forget: there is no such block"};
   blocks_bytes_ -= it->second.size();
@@ -31,13 +31,13 @@ Status ReceivedLines::forget(const Message& message) {
   return ok_status();
 }
 
-Status ReceivedLines::take(const Message& message, Sink& sink) {
-  if (message.verb == Verb::kForget) return forget(message);
+Status ReceivedLines::take(const net::Message& message, Sink& sink) {
+  if (message.verb == net::Verb::kForget) return forget(message);
   const auto header = lines_header(message, last_seq_);
   if (!header.ok()) return header.error();
   const auto body = body_of(message);
   if (!body.ok()) return body.error();
-  LinesHeader at = header.value();
+  net::LinesHeader at = header.value();
   bool goes_on = true;
   for (uint64_t round = 0; goes_on && round < header.value().times; ++round) {
     if (round > 0) sink.end_round(false);
@@ -54,14 +54,14 @@ Status ReceivedLines::take(const Message& message, Sink& sink) {
 
 Status ReceivedLines::take_round(std::string_view body, uint64_t seq,
                                  int64_t line, Sink& sink) {
-  NumberedLines lines(body, seq, line);
+  net::NumberedLines lines(body, seq, line);
   Item item;
   for (;;) {
     const auto more = lines.next(item);
     if (!more.ok()) return more.error();
     if (!more.value() || !sink.take(item)) return ok_status();
-    if (takes_number(item.text)) last_seq_ = item.seq;
+    if (net::takes_number(item.text)) last_seq_ = item.seq;
   }
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -9,14 +9,14 @@
 
 #include "net/wire.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A body that comes again is sent once, as a block; after that its id stands
 // for it, also for many rounds of it. Errors are about what is no message that
 // gt-route sends.
 class ReceivedLines {
  public:
-  using Item = NumberedLines::Item;
+  using Item = net::NumberedLines::Item;
   // Who takes the lines.
   class Sink {
    public:
@@ -27,9 +27,9 @@ class ReceivedLines {
     virtual void end_round(bool is_last) = 0;
   };
 
-  Status take(const Message& message, Sink& sink);
+  Status take(const net::Message& message, Sink& sink);
   // The message that ends the lines has come behind the last of them.
-  Status check_end(const Message& message) const {
+  Status check_end(const net::Message& message) const {
     return check_after(message, last_seq_);
   }
   uint64_t last_seq() const { return last_seq_; }  // of those that were taken
@@ -38,8 +38,8 @@ class ReceivedLines {
   // Blocks that gt-route has us keep; it has us keep much less.
   static constexpr size_t kMostBlocks = size_t{64} << 20;
 
-  Result<std::string_view> body_of(const Message& message);
-  Status forget(const Message& message);
+  Result<std::string_view> body_of(const net::Message& message);
+  Status forget(const net::Message& message);
   Status take_round(std::string_view body, uint64_t seq, int64_t line,
                     Sink& sink);
 
@@ -48,4 +48,4 @@ class ReceivedLines {
   uint64_t last_seq_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -11,7 +11,7 @@
 #include "exec/remote/channel.h"
 #include "exec/remote/remote_worker.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using std::chrono::milliseconds;
@@ -50,7 +50,7 @@ class RemoteSession {
   bool await_welcome();
   void wait();
   void talk();
-  bool take(MemberEvent& event);
+  bool take(net::MemberEvent& event);
   void send_out();
   comm::Waiting waiting();
   void send_done();
@@ -63,10 +63,10 @@ class RemoteSession {
   const std::function<void(std::string_view)>& say_;
   Channel channel_;
   SignalGuard guard_;
-  Context context_;
-  std::unique_ptr<Peers> peers_;
-  std::unique_ptr<Member> member_;
-  Poller poller_;
+  net::Context context_;
+  std::unique_ptr<net::Peers> peers_;
+  std::unique_ptr<net::Member> member_;
+  net::Poller poller_;
   std::optional<RanLog> ran_;  // once attached
 
   std::string lost_;      // why it is over
@@ -78,13 +78,13 @@ class RemoteSession {
 };
 
 Status RemoteSession::join() {
-  auto peers =
-      Peers::make(context_, options_.endpoint, options_.keys, options_.anyone);
+  auto peers = net::Peers::make(context_, options_.endpoint, options_.keys,
+                                options_.anyone);
   if (!peers.ok()) return peers.error();
   peers_ = std::move(peers.value());
-  MemberOptions member = member_options(options_);
+  net::MemberOptions member = member_options(options_);
   member.info.data = peers_->endpoint();
-  auto made = Member::make(context_, options_.endpoint, std::move(member));
+  auto made = net::Member::make(context_, options_.endpoint, std::move(member));
   if (!made.ok()) return made.error();
   member_ = std::move(made.value());
   return ok_status();
@@ -94,7 +94,7 @@ void RemoteSession::wait() {
   poller_.clear();
   member_->add_to(poller_);
   poller_.add_fd(channel_.wake.fd());
-  const int64_t tell = told_at_ + kTell - now_ms();
+  const int64_t tell = told_at_ + kTell - net::now_ms();
   poller_.wait(std::max<int64_t>(0, std::min(member_->wait_ms(), tell)));
   channel_.wake.clear();
   member_->step();
@@ -103,14 +103,14 @@ void RemoteSession::wait() {
 // False when it does not come; then lost_ says why.
 bool RemoteSession::await_welcome() {
   while (!member_->state().is_attached()) {
-    told_at_ = now_ms();
+    told_at_ = net::now_ms();
     wait();
     if (SignalGuard::is_told()) {
       lost_ = "ended by a signal before it was attached";
       lost_status_ = Exit::kInterrupted;
       return false;
     }
-    MemberEvent event;
+    net::MemberEvent event;
     while (!member_->state().is_attached() && member_->next(event)) {
       if (!take(event)) return false;
     }
@@ -125,11 +125,11 @@ void RemoteSession::stop(std::string why) {
 }
 
 // False when it is over.
-bool RemoteSession::take(MemberEvent& event) {
+bool RemoteSession::take(net::MemberEvent& event) {
   switch (event.kind) {
-    case MemberEvent::Kind::kAttached:
+    case net::MemberEvent::Kind::kAttached:
       return true;
-    case MemberEvent::Kind::kMessage: {
+    case net::MemberEvent::Kind::kMessage: {
       const size_t bytes = event.letter.message.body.size();
       if (channel_.inbox.bytes() + bytes > Channel::kMostInbox) {
         stop("gt-route at " + options_.endpoint +
@@ -140,14 +140,14 @@ bool RemoteSession::take(MemberEvent& event) {
         channel_.inbox.push({std::move(event.letter), false}, bytes);
       return true;
     }
-    case MemberEvent::Kind::kEnd:
+    case net::MemberEvent::Kind::kEnd:
       channel_.inbox.push({std::move(event.letter), true}, 0);
       return true;
-    case MemberEvent::Kind::kAborted:
+    case net::MemberEvent::Kind::kAborted:
       is_told_ = !options_.token.empty();  // whoever started it has said why
       [[fallthrough]];
-    case MemberEvent::Kind::kRefused:
-    case MemberEvent::Kind::kLost:
+    case net::MemberEvent::Kind::kRefused:
+    case net::MemberEvent::Kind::kLost:
       stop(std::move(event.why));
       return false;
   }
@@ -157,7 +157,7 @@ bool RemoteSession::take(MemberEvent& event) {
 void RemoteSession::send_out() {
   std::string message;
   while (member_->can_send() && channel_.outbox.pop(message, milliseconds(0))) {
-    member_->send(Frame(std::move(message)));
+    member_->send(net::Frame(std::move(message)));
   }
 }
 
@@ -169,7 +169,7 @@ comm::Waiting RemoteSession::waiting() {
     const int64_t since = channel_.finishes_since.load();
     if (!waits.what.empty() || since == 0) return;
     waits = {"what it saves to be written, and what it made to be read",
-             now_ms() - since, 0};
+             net::now_ms() - since, 0};
   });
   return waits;
 }
@@ -177,7 +177,7 @@ comm::Waiting RemoteSession::waiting() {
 void RemoteSession::send_done() {
   const uint64_t bytes = channel_.done_bytes.load();
   const uint64_t seq = channel_.done_seq.load();
-  const int64_t now = now_ms();
+  const int64_t now = net::now_ms();
   const bool is_new = bytes != told_bytes_ || seq != told_seq_;
   if (!is_new && now - told_at_ < kTell) return;
   const comm::Waiting waits = waiting();
@@ -195,7 +195,7 @@ void RemoteSession::send_done() {
 
 // Before the `done` that says that they have run.
 void RemoteSession::send_ran() {
-  constexpr size_t kMost = kMaxBody / 2;
+  constexpr size_t kMost = net::kMaxBody / 2;
   const std::string rows = ran_->take();
   for (std::string_view rest = rows; !rest.empty();) {
     const size_t size =
@@ -211,7 +211,7 @@ void RemoteSession::talk() {
       channel_.is_draining = true;
       channel_.inbox.push({{}, true}, 0);
     }
-    MemberEvent event;
+    net::MemberEvent event;
     while (member_->next(event)) {
       if (!take(event)) return;
     }
@@ -276,4 +276,4 @@ Exit run_remote_session(const RemoteOptions& options, Files files,
   return RemoteSession(options, worker, say).run(std::move(files));
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -17,13 +17,13 @@
 #include "exec/worker/worker.h"
 #include "net/keys.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct RemoteOptions {
-  std::string endpoint;          // of gt-route
-  std::string name;              // for people; "": host and process
-  std::optional<uint32_t> rank;  // the number among the workers that is wanted
-  std::optional<Keys> keys;      // its own, and the public one of gt-route
+  std::string endpoint;           // of gt-route
+  std::string name;               // for people; "": host and process
+  std::optional<uint32_t> rank;   // the number among the workers that is wanted
+  std::optional<net::Keys> keys;  // its own, and the public one of gt-route
   std::string route_key;
   bool anyone = false;  // without keys: others than our user may take part
   std::string token;    // not empty: a local worker, admitted by its parent
@@ -45,4 +45,4 @@ Exit run_remote_session(const RemoteOptions& options, Files files,
                         const WorkerOptions& worker,
                         const std::function<void(std::string_view)>& say);
 
-}  // namespace gt
+}  // namespace gt::exec

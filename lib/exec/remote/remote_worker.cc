@@ -6,7 +6,7 @@
 #include "exec/remote/attaching.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using std::chrono::milliseconds;
@@ -18,9 +18,9 @@ constexpr int64_t kSoon = 20;  // milliseconds
 constexpr uint64_t kMuchDone = uint64_t{256} << 10;
 constexpr size_t kMostPlace = 512;  // bytes that a report tells of a place
 
-std::vector<PeerAddress> addresses_of(const Welcome& welcome) {
-  std::vector<PeerAddress> others;
-  for (const RosterEntry& entry : welcome.roster) {
+std::vector<net::PeerAddress> addresses_of(const net::Welcome& welcome) {
+  std::vector<net::PeerAddress> others;
+  for (const net::RosterEntry& entry : welcome.roster) {
     if (entry.worker == welcome.worker) continue;
     others.push_back({entry.worker, entry.data, entry.key});
   }
@@ -38,7 +38,7 @@ void RemoteWorker::send_report(const Report& report) {
   if (report.status == Exit::kLost && std::exchange(has_told_loss_, true)) {
     return;
   }
-  MessageWriter message(Verb::kReport);
+  net::MessageWriter message(net::Verb::kReport);
   channel_.with_worker(
       [&message](Worker& worker) { message.field("seq", worker.at()); });
   // gt-route only compares places, and the end of one, where its line stands,
@@ -48,7 +48,8 @@ void RemoteWorker::send_report(const Report& report) {
                           at.size() - std::min(at.size(), kMostPlace)));
   message.field("line", static_cast<uint64_t>(report.place.line));
   message.field("status", static_cast<uint64_t>(report.status));
-  channel_.outbox.push(message.finish(words(report.text)), report.text.size());
+  channel_.outbox.push(message.finish(net::words(report.text)),
+                       report.text.size());
   channel_.wake.signal();
 }
 
@@ -68,9 +69,10 @@ void RemoteWorker::note_done(uint64_t first, uint64_t last, uint64_t bytes) {
   }
   channel_.done_seq.store(done);
   channel_.done_bytes.store(bytes);
-  if (bytes - woken_bytes_ < kMuchDone && now_ms() < woken_at_ + kSoon) return;
+  if (bytes - woken_bytes_ < kMuchDone && net::now_ms() < woken_at_ + kSoon)
+    return;
   woken_bytes_ = bytes;
-  woken_at_ = now_ms();
+  woken_at_ = net::now_ms();
   channel_.wake.signal();
 }
 
@@ -113,7 +115,7 @@ Status RemoteWorker::take_messages() {
       if (!channel_.inbox.pop(in)) return ok_status();
     }
     if (channel_.is_over.load() || worker_->stopped()) return ok_status();
-    const Message& message = in.letter.message;
+    const net::Message& message = in.letter.message;
     if (in.is_end) {
       return channel_.is_draining ? ok_status() : lines_.check_end(message);
     }
@@ -134,7 +136,7 @@ Attachment RemoteWorker::attachment() const {
                         options_.patience,
                         ran_.is_wanted() ? &ran_ : nullptr};
   attachment.names.resize(welcome_.workers);
-  for (const RosterEntry& entry : welcome_.roster) {
+  for (const net::RosterEntry& entry : welcome_.roster) {
     if (entry.worker < welcome_.workers) {
       attachment.names[entry.worker] = entry.name;
     }
@@ -145,7 +147,8 @@ Attachment RemoteWorker::attachment() const {
 // Without an arena values are fetched.
 Status RemoteWorker::prepare() {
   if (welcome_.workers > 1) {
-    need_descriptors(size_t{2} * welcome_.workers + 8);  // for its connections
+    net::need_descriptors(size_t{2} * welcome_.workers +
+                          8);  // for its connections
     auto arena = Arena::make();
     if (arena.ok()) arena_ = std::move(arena.value());
     auto backend =
@@ -181,7 +184,8 @@ void RemoteWorker::work(Files files) {
   Status status = worker.meet();
   if (status.ok()) status = take_messages();
   if (status.ok()) {
-    worker.after_lines([this] { channel_.finishes_since.store(now_ms()); });
+    worker.after_lines(
+        [this] { channel_.finishes_since.store(net::now_ms()); });
   }
   const Exit done = status.ok() ? worker.finish() : Exit::kLost;
   channel_.set_worker(nullptr);
@@ -192,4 +196,4 @@ void RemoteWorker::work(Files files) {
                                               : "");
 }
 
-}  // namespace gt
+}  // namespace gt::exec

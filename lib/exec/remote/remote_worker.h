@@ -14,7 +14,7 @@
 #include "exec/trace/ran_log.h"
 #include "net/peers.h"
 
-namespace gt {
+namespace gt::exec {
 
 // All calls come from the thread that decodes, but for what it gives the worker
 // to call.
@@ -23,7 +23,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
   // All outlive it; `welcome` is what gt-route said of this worker and of the
   // others, which `peers` connects it with.
   RemoteWorker(const RemoteOptions& options, const WorkerOptions& worker,
-               const Welcome& welcome, Peers& peers, RanLog& ran,
+               const net::Welcome& welcome, net::Peers& peers, RanLog& ran,
                Channel& channel)
       : options_(options),
         worker_options_(worker),
@@ -52,8 +52,8 @@ class RemoteWorker final : private ReceivedLines::Sink {
 
   const RemoteOptions& options_;
   const WorkerOptions& worker_options_;
-  const Welcome& welcome_;
-  Peers& peers_;
+  const net::Welcome& welcome_;
+  net::Peers& peers_;
   RanLog& ran_;
   Channel& channel_;
 
@@ -76,4 +76,4 @@ class RemoteWorker final : private ReceivedLines::Sink {
   int64_t woken_at_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -8,7 +8,7 @@
 #include "ops/part.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 class LoadKernel final : public Kernel {
@@ -67,4 +67,4 @@ std::unique_ptr<Kernel> make_load_kernel(const Call& call, Saves& saves) {
   return std::make_unique<LoadKernel>(call, saves);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

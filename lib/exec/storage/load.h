@@ -7,11 +7,11 @@
 #include "exec/storage/saves.h"
 #include "ops/call.h"
 
-namespace gt {
+namespace gt::exec {
 
 // The kernel of "x = load path type row". Each run opens the file anew, since a
 // save may have replaced it. Errors: no such file, another dtype or shape than
 // stated, rows beyond the end, a file cut short.
 std::unique_ptr<Kernel> make_load_kernel(const Call& call, Saves& saves);
 
-}  // namespace gt
+}  // namespace gt::exec

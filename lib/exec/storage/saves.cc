@@ -5,7 +5,7 @@
 #include "file/npy_write.h"
 #include "file/stored.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr char kEnd = '\0';
@@ -121,4 +121,4 @@ std::vector<Saves::Failure> Saves::settle() {
   return std::exchange(failures_, {});
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -20,7 +20,7 @@
 #include "file/safetensors_update.h"
 #include "stream/type.h"
 
-namespace gt {
+namespace gt::exec {
 
 class Saves {
  public:
@@ -79,4 +79,4 @@ class Saves {
   uint64_t settle_cost_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -11,7 +11,7 @@
 #include "exec/backend/view.h"
 #include "exec/memory/part_runs.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr size_t kReadChunk = size_t{1} << 20;  // bytes read at a time
@@ -187,4 +187,4 @@ Status read_block(int fd, const StoredTensor& stored, const Type& type,
   return ok_status();
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -8,7 +8,7 @@
 #include "file/stored.h"
 #include "ops/part.h"
 
-namespace gt {
+namespace gt::exec {
 
 // Reads a block of the rows from `row` on, of the type of which `part` says
 // where it lies in them. Only what is wanted is read, or little more. `out`
@@ -17,4 +17,4 @@ namespace gt {
 Status read_block(int fd, const StoredTensor& stored, const Type& type,
                   int64_t row, Part part, void* out);
 
-}  // namespace gt
+}  // namespace gt::exec

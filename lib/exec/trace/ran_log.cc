@@ -3,7 +3,7 @@
 #include <chrono>
 #include <utility>
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 // The steady clock's nanoseconds as the wall's microseconds, for times that are
@@ -13,7 +13,7 @@ class WallTimes {
   WallTimes() {
     const auto now = std::chrono::steady_clock::now().time_since_epoch();
     const auto nanos = std::chrono::nanoseconds(now).count();
-    base_ = wall_clock() * 1000 - static_cast<uint64_t>(nanos);
+    base_ = net::wall_clock() * 1000 - static_cast<uint64_t>(nanos);
   }
   uint64_t of(uint64_t steady) const { return (base_ + steady) / 1000; }
 
@@ -23,7 +23,7 @@ class WallTimes {
 
 }  // namespace
 
-void RanLog::add(const RanRow& row) {
+void RanLog::add(const net::RanRow& row) {
   const std::lock_guard lock(mutex_);
   append_ran(rows_, row);
 }
@@ -34,7 +34,14 @@ std::string RanLog::take() {
 }
 
 void RanLog::end_batch(uint64_t first, uint64_t last) {
-  add({RanRow::Kind::kCompute, first, last, begin_, wall_clock(), 0, 0, {}});
+  add({net::RanRow::Kind::kCompute,
+       first,
+       last,
+       begin_,
+       net::wall_clock(),
+       0,
+       0,
+       {}});
 }
 
 void RanLog::ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,
@@ -45,11 +52,11 @@ void RanLog::ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,
   if (!is_logged_) return;
   const WallTimes wall;
   for (const comm::Transferred& one : read) {
-    add({RanRow::Kind::kTransfer, op.seq, op.seq, wall.of(one.begin),
+    add({net::RanRow::Kind::kTransfer, op.seq, op.seq, wall.of(one.begin),
          wall.of(one.end), one.from, one.bytes, op.exchange->value});
   }
-  add({RanRow::Kind::kComm, op.seq, op.seq, wall.of(begin), wall.of(end), 0, 0,
-       ""});
+  add({net::RanRow::Kind::kComm, op.seq, op.seq, wall.of(begin), wall.of(end),
+       0, 0, ""});
 }
 
-}  // namespace gt
+}  // namespace gt::exec

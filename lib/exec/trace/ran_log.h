@@ -12,7 +12,7 @@
 #include "exec/trace/trace.h"
 #include "net/ran.h"
 
-namespace gt {
+namespace gt::exec {
 
 class RanLog final : public comm::Watch {
  public:
@@ -23,7 +23,7 @@ class RanLog final : public comm::Watch {
   bool is_wanted() const { return is_logged_ || trace_ != nullptr; }
 
   // Of the compute queue's thread: what a message brought begins, has run.
-  void begin_batch() { begin_ = wall_clock(); }
+  void begin_batch() { begin_ = net::wall_clock(); }
   void end_batch(uint64_t first, uint64_t last);
   void ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,
            const std::vector<comm::Transferred>& read) override;
@@ -32,7 +32,7 @@ class RanLog final : public comm::Watch {
   std::string take();
 
  private:
-  void add(const RanRow& row);
+  void add(const net::RanRow& row);
 
   const bool is_logged_;
   Trace* const trace_;
@@ -41,4 +41,4 @@ class RanLog final : public comm::Watch {
   std::string rows_;  // guarded by mutex_
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -13,7 +13,7 @@
 #include <x86intrin.h>
 #endif
 
-namespace gt {
+namespace gt::exec {
 
 class Ticks {
  public:
@@ -91,4 +91,4 @@ class Ticks {
   uint64_t offset_ = 0;  // from when time begins until then
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "stream/rows.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr size_t kMaxText = 4096;
@@ -194,4 +194,4 @@ void Trace::write_buffers() {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::exec

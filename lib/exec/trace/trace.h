@@ -25,7 +25,7 @@
 #include "exec/trace/ticks.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A row but for its times and its line's number.
 struct TraceText {
@@ -101,4 +101,4 @@ class Trace {
   std::thread thread_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -6,7 +6,7 @@
 #include "exec/comm/jobs.h"
 #include "stream/line.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using comm::ExchangeRun;
@@ -299,4 +299,4 @@ bool Exchanges::wait_and_reap() {
   return outstanding_ < before;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

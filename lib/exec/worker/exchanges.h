@@ -20,7 +20,7 @@
 #include "exec/queue/compute_queue.h"
 #include "exec/worker/line_trace.h"
 
-namespace gt {
+namespace gt::exec {
 
 // What makes a worker one of several. Everything outlives it.
 struct Attachment {
@@ -99,4 +99,4 @@ class Exchanges {
   size_t unadopted_ = 0;    // of them, those that compute has not waited for
 };
 
-}  // namespace gt
+}  // namespace gt::exec

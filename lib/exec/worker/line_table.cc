@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "exec/decode/exchange_decoder.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using Action = LineEntry::Action;
@@ -123,4 +123,4 @@ void LineTable::clear() {
   files_.clear();
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -15,7 +15,7 @@
 #include "spmd/mesh.h"
 #include "stream/notes.h"
 
-namespace gt {
+namespace gt::exec {
 
 // A line is found by its text without notes, and holds while the names that it
 // is about are of the same types, and the ranks with the same workers.
@@ -72,4 +72,4 @@ class LineTable {
   std::unordered_set<std::string> files_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

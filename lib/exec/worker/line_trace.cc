@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gt {
+namespace gt::exec {
 
 const TraceText* LineTrace::text_of(LineEntry& entry, const Where& origin,
                                     double bytes, double flops,
@@ -51,4 +51,4 @@ std::unique_ptr<Job> LineTrace::traced(std::unique_ptr<Job> job,
                     origin.line);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

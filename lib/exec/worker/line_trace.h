@@ -8,7 +8,7 @@
 #include "exec/decode/line_entry.h"
 #include "exec/queue/compute_queue.h"
 
-namespace gt {
+namespace gt::exec {
 
 // The text of a line's rows is kept with the line. The queue holds on to an old
 // one until it has run.
@@ -36,4 +36,4 @@ class LineTrace {
   ComputeQueue& compute_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -7,7 +7,7 @@
 #include "base/exit.h"
 #include "base/message.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct Report {
   Place place;  // of the line that failed; no file when it is no line's failure
@@ -19,4 +19,4 @@ struct Report {
 // the same one.
 using ReportSink = std::function<void(const Report&)>;
 
-}  // namespace gt
+}  // namespace gt::exec

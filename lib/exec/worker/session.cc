@@ -10,7 +10,7 @@
 #include "base/message.h"
 #include "base/reader.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 class Session {
@@ -102,4 +102,4 @@ Exit run_session(Worker& worker, const std::vector<std::string>& paths,
   return session.finish();
 }
 
-}  // namespace gt
+}  // namespace gt::exec

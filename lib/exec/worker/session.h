@@ -7,7 +7,7 @@
 #include "base/exit.h"
 #include "exec/worker/worker.h"
 
-namespace gt {
+namespace gt::exec {
 
 // Feeds the worker the lines of the files in order, "-" being standard input,
 // then waits for it. Returns the largest status: of the lines, of the streams'
@@ -15,4 +15,4 @@ namespace gt {
 Exit run_session(Worker& worker, const std::vector<std::string>& paths,
                  const ReportSink& reports);
 
-}  // namespace gt
+}  // namespace gt::exec

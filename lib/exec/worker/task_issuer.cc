@@ -1,6 +1,6 @@
 #include "exec/worker/task_issuer.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 using Action = LineEntry::Action;
@@ -215,4 +215,4 @@ void TaskIssuer::fail_results(const LineEntry& entry, const Fault& fault) {
   }
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -10,7 +10,7 @@
 #include "exec/worker/exchanges.h"
 #include "exec/worker/line_trace.h"
 
-namespace gt {
+namespace gt::exec {
 
 // Takes memory for what a line makes, enqueues its task, and binds its results
 // at once: what the next line reads is the value that will be there.
@@ -65,4 +65,4 @@ class TaskIssuer {
   double flops_ = 0;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

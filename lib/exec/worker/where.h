@@ -6,7 +6,7 @@
 
 #include "base/message.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct Where {
   const std::string* file = nullptr;  // outlives the queue
@@ -14,4 +14,4 @@ struct Where {
   Place place() const { return {*file, line}; }
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -4,7 +4,7 @@
 #include "ops/table.h"
 #include "spmd/labels.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 constexpr size_t kLongLine = size_t{1} << 20;
@@ -211,4 +211,4 @@ WorkerStats Worker::stats() const {
   return stats;
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -22,7 +22,7 @@
 #include "file/files.h"
 #include "stream/marks.h"
 
-namespace gt {
+namespace gt::exec {
 
 struct WorkerOptions {
   size_t memory = 0;  // bytes that values may take; 0: no limit
@@ -128,4 +128,4 @@ class Worker final {
   std::optional<Company> company_;
 };
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -9,7 +9,7 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // Memory for each worker, aligned for packs.
@@ -231,4 +231,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> attention_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -14,7 +14,7 @@
 #include "ops/attention.h"
 #include "ops/shape_rules.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 // Where heads and rows lie: heads of a row side by side.
 struct AttentionLayout {
@@ -211,4 +211,4 @@ class AttentionBlocks {
   double scale_;
 };
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

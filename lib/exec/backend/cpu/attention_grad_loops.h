@@ -5,7 +5,7 @@
 
 #include "exec/backend/cpu/attention_loops.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 // A block of queries made ready: transposed as [depth][queries], and row by row
@@ -173,4 +173,4 @@ void attention_grad(const AttentionGradBlock<T>& x) {
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

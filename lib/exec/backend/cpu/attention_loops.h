@@ -17,7 +17,7 @@
 #include "exec/backend/cpu/pack.h"
 #include "exec/backend/cpu/transpose_loops.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 constexpr int64_t kQueries = kAttentionQueries;
@@ -208,4 +208,4 @@ void attention(const AttentionBlock<T>& x) {
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -4,7 +4,7 @@
 
 #include "exec/backend/cpu/pack.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 // Zen 5 with AVX-512, attention of 2048 tokens backwards, GFLOP/s: 8 by 2 213,
@@ -95,4 +95,4 @@ inline void multiply(const BlockProduct<T>& t) {
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -8,7 +8,7 @@
 #include "exec/backend/cpu/parallel.h"
 #include "exec/backend/element.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 constexpr int64_t kPart = 8192;  // elements
@@ -149,4 +149,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> clip_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -6,7 +6,7 @@
 
 #include "exec/backend/element.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // C++ types of the dtypes that have one.
@@ -120,4 +120,4 @@ void Returned::store(void* data) const {
   if (convert_ != nullptr) convert_(data_.data(), data, n_);
 }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

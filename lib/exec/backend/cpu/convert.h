@@ -7,7 +7,7 @@
 #include "exec/backend/cpu/loops.h"
 #include "stream/type.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 // Null when the dtypes are the same.
 Convert converter(Dtype from, Dtype to, const Loops& loops);
@@ -40,4 +40,4 @@ class Returned {
   std::vector<char> data_;
 };
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

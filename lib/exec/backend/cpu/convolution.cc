@@ -8,7 +8,7 @@
 #include "ops/index_rule.h"
 #include "ops/windows.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 using dnnl::memory;
@@ -225,4 +225,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> convolution_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -5,7 +5,7 @@
 
 #include "exec/backend/cpu/parallel.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // A tile goes through a buffer: rows of a power of two would else fall into
@@ -109,4 +109,4 @@ void StridedCopy::run(const void* from, void* to) const {
   }
 }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

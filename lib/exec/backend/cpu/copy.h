@@ -5,7 +5,7 @@
 
 #include "exec/backend/view.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 class StridedCopy {
  public:
@@ -37,4 +37,4 @@ class StridedCopy {
   int threads_ = 1;
 };
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -8,7 +8,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/memory/memory.h"
 
-namespace gt {
+namespace gt::exec {
 namespace cpu {
 namespace {
 
@@ -105,4 +105,4 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(
       cpu::Context{options.threads, loops.value()}, options.arena));
 }
 
-}  // namespace gt
+}  // namespace gt::exec

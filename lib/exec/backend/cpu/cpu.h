@@ -8,7 +8,7 @@
 #include "exec/backend/backend.h"
 #include "exec/backend/cpu/loops.h"
 
-namespace gt {
+namespace gt::exec {
 
 // Errors: an isa that is unknown or that this machine lacks.
 Result<std::unique_ptr<Backend>> make_cpu_backend(
@@ -67,4 +67,4 @@ constexpr Dtype dtype_of() {
 }
 
 }  // namespace cpu
-}  // namespace gt
+}  // namespace gt::exec

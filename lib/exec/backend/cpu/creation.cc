@@ -8,7 +8,7 @@
 #include "exec/backend/philox.h"
 #include "exec/memory/part_runs.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // One value throughout.
@@ -149,4 +149,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> creation_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -6,7 +6,7 @@
 
 #include "exec/memory/memory.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 const dnnl::engine& cpu_engine();
 
@@ -22,4 +22,4 @@ struct ReleaseAligned {
 // Memory that a primitive works in; aligned to 64 bytes.
 using Scratch = std::unique_ptr<void, ReleaseAligned>;
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -12,7 +12,7 @@
 #include "exec/backend/cpu/dnnl.h"
 #include "exec/backend/cpu/parallel.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 const dnnl::engine& cpu_engine() {
   static const dnnl::engine instance(dnnl::engine::kind::cpu, 0);
@@ -255,4 +255,4 @@ std::unique_ptr<DnnlProduct> make_dnnl_product(const ProductShape& shape,
                                              context.threads);
 }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

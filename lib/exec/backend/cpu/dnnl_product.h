@@ -8,7 +8,7 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/view.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 // c[.., m, n] = a[.., m, k] b[.., k, n] (+ bias[n]); leading dimensions are
 // `batch`, an operand that is repeated along one has size 1 there.
@@ -31,4 +31,4 @@ class DnnlProduct {
 std::unique_ptr<DnnlProduct> make_dnnl_product(const ProductShape& shape,
                                                const Context& context);
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

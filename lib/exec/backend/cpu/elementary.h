@@ -19,7 +19,7 @@
 #include "exec/backend/cpu/mvec.h"
 #include "exec/backend/cpu/pack.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 
 template <typename V>
 struct ElementOfPack;
@@ -352,4 +352,4 @@ inline V log1p(V x) {
 
 #endif
 
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -4,7 +4,7 @@
 
 #include "exec/backend/cpu/elementary.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 #if GT_PACK_BYTES == 64
@@ -42,4 +42,4 @@ inline F32 quick_exp(F32 x) {
 inline F64 quick_exp(F64 x) { return exp(x); }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

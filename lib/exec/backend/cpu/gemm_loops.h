@@ -11,7 +11,7 @@
 #include "exec/backend/cpu/network_loops.h"
 #include "exec/backend/cpu/pack.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 #if GT_PACK_BYTES == 64
@@ -133,4 +133,4 @@ void gemm(const GemmOperand<T>& a, const GemmOperand<T>& b, const T* bias, T* c,
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

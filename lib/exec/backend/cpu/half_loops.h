@@ -6,7 +6,7 @@
 #include "exec/backend/cpu/pack.h"
 #include "stream/number.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 inline float float_of(uint32_t bits) {
@@ -77,4 +77,4 @@ void f32_to_f16(const void* from, void* to, int64_t n) {
 #endif
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -9,7 +9,7 @@
 #include "exec/backend/view.h"
 #include "exec/memory/part_runs.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // The index as rows along its last dimension, and x's element that each one's
@@ -189,4 +189,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> index_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 template <typename T>
@@ -142,4 +142,4 @@ const IntegerRow* integer_row(std::string_view op, Dtype dtype) {
   return nullptr;
 }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

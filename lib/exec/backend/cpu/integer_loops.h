@@ -9,7 +9,7 @@
 #include "exec/backend/cpu/loops.h"
 #include "stream/type.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 // An op may have a row for integers and one for bool.
 struct IntegerRow {
@@ -36,4 +36,4 @@ std::span<const IntegerRow> integer_rows();
 // The row that has a loop of the op for the dtype; null when there is none.
 const IntegerRow* integer_row(std::string_view op, Dtype dtype);
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -10,7 +10,7 @@
 #include "exec/memory/part_runs.h"
 #include "ops/shape_rules.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // transpose, expand, slice, flip, windows.
@@ -322,4 +322,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> layout_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -12,7 +12,7 @@
 #include "exec/backend/cpu/position_loops.h"
 #include "exec/backend/cpu/random_loops.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 template <typename T>
@@ -61,4 +61,4 @@ constexpr Loops kLoops = {
 };
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

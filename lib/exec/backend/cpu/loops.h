@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 // Applies an op to n elements. Operand k is one value for all if repeat[k].
 // Returns what is wrong with the data, or null.
@@ -168,4 +168,4 @@ const Loops& base_loops();
 const Loops& avx2_loops();
 const Loops& avx512_loops();
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -2,8 +2,8 @@
 #define GT_ISA on_avx2
 #include "exec/backend/cpu/loop_table.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 const Loops& avx2_loops() { return on_avx2::kLoops; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

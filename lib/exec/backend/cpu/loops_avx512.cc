@@ -2,8 +2,8 @@
 #define GT_ISA on_avx512
 #include "exec/backend/cpu/loop_table.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 const Loops& avx512_loops() { return on_avx512::kLoops; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

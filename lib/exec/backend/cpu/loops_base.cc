@@ -2,8 +2,8 @@
 #define GT_ISA on_base
 #include "exec/backend/cpu/loop_table.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 const Loops& base_loops() { return on_base::kLoops; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

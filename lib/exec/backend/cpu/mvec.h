@@ -5,7 +5,7 @@
 
 #include "exec/backend/cpu/pack.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 
 // libmvec's names: ISA, masked or not, lanes, a "v" for each argument.
 #if GT_PACK_BYTES == 64
@@ -63,7 +63,7 @@ inline F64 exp(F64 x) { return exp_between(x, -746.0, 709.8); }
 
 #endif
 
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA
 
 #undef GT_MVEC_OF_F32
 #undef GT_MVEC_OF_F64

@@ -11,7 +11,7 @@
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // About the cycles that an exponential costs, in bytes as parallel.h counts.
@@ -269,4 +269,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> network_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -7,7 +7,7 @@
 #include "exec/backend/cpu/pack.h"
 #include "exec/backend/cpu/pointwise_loops.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 constexpr int64_t kLanes = 4;
@@ -315,4 +315,4 @@ void add_to(T* y, const T* x, int64_t n) {
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -7,7 +7,7 @@
 #include "exec/backend/cpu/cpu.h"
 #include "exec/backend/cpu/parallel.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 struct Rows {
@@ -175,4 +175,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> norm_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -5,7 +5,7 @@
 #include "exec/backend/cpu/network_loops.h"
 #include "exec/backend/cpu/pack.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 // Joins map(i, left) over a row, lanes past the end counting as 0.
@@ -84,4 +84,4 @@ void norm_grad(const T* g, const T* x, const T* w, T* gx, T* gw, T* gb,
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -6,7 +6,7 @@
 #include "exec/backend/element.h"
 #include "exec/backend/step_number.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // w = sgd w g lr; w v = sgd w g v lr momentum=. Arguments: w g v lr.
@@ -121,4 +121,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> optimizer_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -9,7 +9,7 @@
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // An axis as lines: line l begins at first(l), its elements are `step` apart.
@@ -149,4 +149,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> order_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -19,7 +19,7 @@
 #define GT_PACK_BYTES 16
 #endif
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 
 using F32 [[gnu::vector_size(GT_PACK_BYTES)]] = float;
 using F64 [[gnu::vector_size(GT_PACK_BYTES)]] = double;
@@ -187,4 +187,4 @@ inline F32 pick(const float (&from)[8], I32 which) {
 }
 #endif
 
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 
 // Bytes that must be touched, or about as many cycles spent, for a second
 // thread to be worth waking.
@@ -67,4 +67,4 @@ void shared_by_workers(int64_t workers, int64_t units, const Part& part) {
   }
 }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -4,7 +4,7 @@
 #include "exec/backend/cpu/elementary.h"
 
 #if GT_PACK_BYTES != 16
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 
 // An odd function that rises from 0 to 1. The magnitudes up to `most` are cut
 // into eight ranges, and each range has a polynomial of its own. A range's
@@ -94,5 +94,5 @@ constexpr Pieces<6> kErf = {
     }};
 inline F32 erf(F32 x) { return by_pieces(x, kErf); }
 
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA
 #endif

@@ -12,7 +12,7 @@
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 constexpr size_t kMost = 3;
@@ -305,4 +305,4 @@ std::span<const KernelRow> pointwise_kernels() {
   return rows;
 }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -11,7 +11,7 @@
 #include "exec/backend/cpu/pieces.h"
 #include "exec/backend/cpu/sine.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 // An elementary function of each lane, for those that libmvec lacks.
@@ -239,4 +239,4 @@ constexpr PointwiseRow kPointwise[] = {
 };
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

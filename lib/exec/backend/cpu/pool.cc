@@ -7,7 +7,7 @@
 #include "exec/backend/cpu/parallel.h"
 #include "ops/windows.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // Calls each(at) for the windows' elements inside the image, in their order;
@@ -162,4 +162,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> pool_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

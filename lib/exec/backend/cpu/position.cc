@@ -9,7 +9,7 @@
 #include "exec/backend/philox.h"
 #include "exec/memory/part_runs.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // y = rope x [start]; rope_grad turns back. The table of angles stands as long
@@ -168,4 +168,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> position_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -6,7 +6,7 @@
 #include "exec/backend/cpu/pack.h"
 #include "exec/backend/cpu/random_loops.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 // A row of heads: pair (a, b) becomes (a c - b s, b c + a s). Rounded as the
@@ -60,4 +60,4 @@ void dropout(const T* x, T* y, int64_t n, uint64_t seed, uint64_t first,
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

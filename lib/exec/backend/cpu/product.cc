@@ -12,7 +12,7 @@
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 // Below this many products of elements oneDNN's start costs more than it
@@ -230,4 +230,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> product_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

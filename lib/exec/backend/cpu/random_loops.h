@@ -7,7 +7,7 @@
 #include "exec/backend/cpu/pack.h"
 #include "exec/backend/philox.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 constexpr int64_t kBlocks = 32;
@@ -66,4 +66,4 @@ void normals(uint64_t seed, uint64_t first_block, double* y, int64_t n) {
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

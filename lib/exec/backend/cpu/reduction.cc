@@ -14,7 +14,7 @@
 #include "exec/backend/element.h"
 #include "exec/backend/view.h"
 
-namespace gt::cpu {
+namespace gt::exec::cpu {
 namespace {
 
 struct Plan {
@@ -331,4 +331,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> reduction_kernels() { return kRows; }
 
-}  // namespace gt::cpu
+}  // namespace gt::exec::cpu

@@ -4,7 +4,7 @@
 #include "exec/backend/cpu/elementary.h"
 
 #if GT_PACK_BYTES != 16
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 
 // pi/2 in three parts. Up to kFar, a count of quarters times the second is
 // exact, and so is what fma leaves of x by the first.
@@ -101,5 +101,5 @@ inline V cos(V x) {
   return sin_from(x, 1);
 }
 
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA
 #endif

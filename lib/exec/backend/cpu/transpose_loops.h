@@ -7,7 +7,7 @@
 #include "exec/backend/cpu/network_loops.h"
 #include "exec/backend/cpu/pack.h"
 
-namespace gt::cpu::GT_ISA {
+namespace gt::exec::cpu::GT_ISA {
 namespace {
 
 // Exchanges the blocks off the diagonal of 2 by 2 blocks of kH lanes.
@@ -63,4 +63,4 @@ inline void transpose_block(const T* from, int64_t from_row, T* to,
 }
 
 }  // namespace
-}  // namespace gt::cpu::GT_ISA
+}  // namespace gt::exec::cpu::GT_ISA

@@ -1,6 +1,6 @@
 #include "exec/backend/null/null.h"
 
-namespace gt {
+namespace gt::exec {
 namespace {
 
 class NullKernel final : public Kernel {
@@ -38,4 +38,4 @@ std::unique_ptr<Backend> make_null_backend() {
   return std::make_unique<NullBackend>();
 }
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -7,8 +7,8 @@
 
 #include "exec/backend/backend.h"
 
-namespace gt {
+namespace gt::exec {
 
 std::unique_ptr<Backend> make_null_backend();
 
-}  // namespace gt
+}  // namespace gt::exec

@@ -8,7 +8,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/memory/part_runs.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 // A scalar operand that may be absent.
@@ -207,4 +207,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> creation_kernels() { return kRows; }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref

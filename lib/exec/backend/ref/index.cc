@@ -9,7 +9,7 @@
 #include "exec/backend/view.h"
 #include "exec/memory/part_runs.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 // Sums that are rounded once, when all has been added.
@@ -214,4 +214,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> index_kernels() { return kRows; }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref

@@ -8,7 +8,7 @@
 #include "exec/backend/view.h"
 #include "ops/shape_rules.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 void move(void* to, int64_t i, const void* from, int64_t j, size_t size) {
@@ -189,4 +189,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> layout_kernels() { return kRows; }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref

@@ -3,7 +3,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/step_number.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 // y = step_number t: t, which must be the number of a step, from 1.
@@ -31,4 +31,4 @@ constexpr KernelRow kRows[] = {{"step_number", make_step_number}};
 
 std::span<const KernelRow> optimizer_kernels() { return kRows; }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref

@@ -8,7 +8,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/view.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 struct Function {
@@ -221,4 +221,4 @@ std::span<const KernelRow> pointwise_kernels() {
   return rows;
 }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref

@@ -5,7 +5,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/view.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 class Matmul final : public Kernel {
@@ -97,4 +97,4 @@ constexpr KernelRow kRows[] = {{"matmul", ref_matmul}};
 
 std::span<const KernelRow> product_kernels() { return kRows; }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref

@@ -8,7 +8,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/view.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 using Real = long double;
@@ -205,4 +205,4 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> reduction_kernels() { return kRows; }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref

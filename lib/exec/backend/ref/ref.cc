@@ -4,7 +4,7 @@
 
 #include "exec/memory/memory.h"
 
-namespace gt {
+namespace gt::exec {
 namespace ref {
 namespace {
 
@@ -58,4 +58,4 @@ std::unique_ptr<Backend> make_ref_backend(const BackendOptions& options) {
   return std::make_unique<ref::RefBackend>(options.arena);
 }
 
-}  // namespace gt
+}  // namespace gt::exec

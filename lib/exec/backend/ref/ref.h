@@ -7,7 +7,7 @@
 
 #include "exec/backend/backend.h"
 
-namespace gt {
+namespace gt::exec {
 
 std::unique_ptr<Backend> make_ref_backend(const BackendOptions& options);
 
@@ -31,4 +31,4 @@ std::span<const KernelRow> creation_kernels();
 std::span<const KernelRow> optimizer_kernels();
 
 }  // namespace ref
-}  // namespace gt
+}  // namespace gt::exec

@@ -8,7 +8,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/view.h"
 
-namespace gt::ref {
+namespace gt::exec::ref {
 namespace {
 
 class Argsort final : public Kernel {
@@ -67,4 +67,4 @@ constexpr KernelRow kRows[] = {{"argsort", ref_argsort}};
 
 std::span<const KernelRow> sort_kernels() { return kRows; }
 
-}  // namespace gt::ref
+}  // namespace gt::exec::ref
