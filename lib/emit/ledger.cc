@@ -171,8 +171,7 @@ std::string Ledger::fresh_name(std::string_view like) {
 
 void Ledger::give_back(std::string_view name) {
   const std::string_view text = without_ranks(name);
-  numbers_.give_back(static_cast<uint32_t>(
-      std::stoul(std::string(text.substr(text.rfind('_') + 2)))));
+  numbers_.give(std::stoul(std::string(text.substr(text.rfind('_') + 2))));
 }
 
 SymbolId Ledger::obtain_internal(const Shared<Ranks>& ranks,

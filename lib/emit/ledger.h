@@ -10,6 +10,7 @@
 #include "emit/symbols.h"
 #include "grad/tape.h"
 #include "grad/value_types.h"
+#include "program/number_pool.h"
 #include "stream/replay.h"
 
 namespace gt::emit {
@@ -108,7 +109,7 @@ struct Ledger {
               std::string& before);
   void free_internal(SymbolId id, Frees& frees);
 
-  Numbers numbers_;
+  NumberPool numbers_;
 };
 
 }  // namespace gt::emit

@@ -7,24 +7,11 @@
 #include "stream/ranks.h"
 
 namespace gt::emit {
-namespace {
-
-constexpr size_t kMemos = 4096;
-
-}  // namespace
-
-Memos::Memos(Ledger& ledger) : ledger_(ledger), memos_(kMemos) {}
-
-Memos::Memo& Memos::memo_of(const Pattern& pattern, uint64_t& hash) {
-  hash = hash_bytes(pattern.key());
-  return memos_[hash % kMemos];
-}
 
 // Looks up the pattern's names; false when the memo does not hold for them.
 bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin,
                   std::vector<ValueId>& operands) const {
-  if (memo.key != pattern.key() || memo.emitted != ledger_.emitted ||
-      memo.file != origin.file()) {
+  if (memo.emitted != ledger_.emitted || memo.file != origin.file()) {
     return false;
   }
   const std::vector<Pattern::Name>& names = pattern.names();
@@ -58,9 +45,11 @@ bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin,
 }
 
 bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
-  uint64_t hash = 0;
-  const Memo& memo = memo_of(pattern, hash);
-  if (!holds(memo, pattern, origin, operands_)) return false;
+  const Memo* known = memos_.find(hash_bytes(pattern.key()), pattern.key());
+  if (known == nullptr || !holds(*known, pattern, origin, operands_)) {
+    return false;
+  }
+  const Memo& memo = *known;
   if (memo.form.id() != kNil) {
     ledger_.tape.record(memo.form.id(), operands_, origin, results_);
   } else {
@@ -83,13 +72,11 @@ bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
 }
 
 void Memos::note(const Pattern& pattern, const LineState& state) {
-  uint64_t hash = 0;
-  Memo& memo = memo_of(pattern, hash);
-  const bool again = std::exchange(memo.seen, hash) == hash;
-  if (!again) return;
-  memo = {};
-  memo.seen = hash;
-  memo.key = pattern.key();
+  const uint64_t hash = hash_bytes(pattern.key());
+  if (!memos_.wants(hash, pattern.key())) return;
+  auto made = std::make_unique<Memo>();
+  Memo& memo = *made;
+  memo.text = pattern.key();
   memo.emitted = ledger_.emitted;
   memo.file = state.origin.file();
   memo.type_rounds = ledger_.types.rounds();
@@ -108,6 +95,7 @@ void Memos::note(const Pattern& pattern, const LineState& state) {
                              : ascending(state.where.ranks));
   }
   memo.form = state.form.share();
+  memos_.insert(hash, std::move(made));
 }
 
 }  // namespace gt::emit

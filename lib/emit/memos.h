@@ -7,13 +7,14 @@
 
 #include "emit/ledger.h"
 #include "emit/line_state.h"
+#include "program/line_cache.h"
 #include "stream/pattern.h"
 
 namespace gt::emit {
 
 class Memos {
  public:
-  explicit Memos(Ledger& ledger);
+  explicit Memos(Ledger& ledger) : ledger_(ledger) {}
 
   // Defines the results of a line whose pattern is known, where its operands
   // are of the types that it is known for; what must stand before the line goes
@@ -26,8 +27,7 @@ class Memos {
  private:
   // What a line of one pattern is, as long as its operands have these types.
   struct Memo {
-    uint64_t seen = 0;  // hash of the last pattern that came by here
-    std::string key;    // "": none yet
+    std::string text;  // the pattern's key
     bool emitted = false;
     uint32_t file = 0;
     // Under which types have their numbers, and names of a space their mesh.
@@ -42,13 +42,12 @@ class Memos {
     grad::HeldForm form;                  // none: it has no history
   };
 
-  Memo& memo_of(const Pattern& pattern, uint64_t& hash);
   // Whether it is of such a line; `operands` become what its operands hold.
   bool holds(const Memo& memo, const Pattern& pattern, Origin origin,
              std::vector<ValueId>& operands) const;
 
   Ledger& ledger_;
-  std::vector<Memo> memos_;
+  LineCache<Memo> memos_{size_t{1} << 10};
   // Room for the values of one line.
   std::vector<ValueId> operands_, results_;
 };

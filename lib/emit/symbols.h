@@ -43,15 +43,4 @@ class Symbols : public PlacedSymbolTable<Symbol> {
 // "_e0" is ours, and "c1/_e0" within name space c1.
 bool is_internal_name(std::string_view name);
 
-// Numbers of the names that a filter invents: the smallest one first.
-class Numbers {
- public:
-  uint32_t take();
-  void give_back(uint32_t number);
-
- private:
-  std::vector<uint32_t> free_;  // a heap, smallest on top
-  uint32_t next_ = 0;
-};
-
 }  // namespace gt::emit

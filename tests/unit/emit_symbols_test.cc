@@ -8,18 +8,6 @@
 namespace gt::emit {
 namespace {
 
-TEST(Numbers, TheSmallestFreeOneComesFirst) {
-  Numbers numbers;
-  for (uint32_t n = 0; n < 5; ++n) EXPECT_EQ(numbers.take(), n);
-  numbers.give_back(3);
-  numbers.give_back(0);
-  numbers.give_back(4);
-  EXPECT_EQ(numbers.take(), 0U);
-  EXPECT_EQ(numbers.take(), 3U);
-  EXPECT_EQ(numbers.take(), 4U);
-  EXPECT_EQ(numbers.take(), 5U);
-}
-
 TEST(Symbols, ListsLiveNamesOfUsersAlone) {
   Symbols symbols;
   symbols[symbols.obtain("bound")].value = 1;

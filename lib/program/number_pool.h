@@ -1,0 +1,44 @@
+// Numbers of the names that a filter invents, _e0 or _s0: the smallest that is
+// not in use comes first, so that a loop gets the same names in every round.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <queue>
+#include <vector>
+
+namespace gt {
+
+class NumberPool {
+ public:
+  // In time logarithmic in the numbers that were given back.
+  size_t take() {
+    while (!free_.empty()) {
+      const size_t smallest = free_.top();
+      free_.pop();
+      if (is_used(smallest)) continue;  // kept since
+      used_[smallest] = true;
+      return smallest;
+    }
+    while (is_used(next_)) ++next_;
+    keep(next_);
+    return next_++;
+  }
+  void give(size_t n) {
+    used_[n] = false;
+    if (n < next_) free_.push(n);
+  }
+  void keep(size_t n) {  // in use from now on
+    if (n >= used_.size()) used_.resize(n + 1);
+    used_[n] = true;
+  }
+  bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
+  const std::vector<bool>& used() const { return used_; }
+
+ private:
+  std::vector<bool> used_;
+  size_t next_ = 0;  // those from here on were never given
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free_;
+};
+
+}  // namespace gt
