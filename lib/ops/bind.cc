@@ -298,25 +298,6 @@ Status infer_types(const Line& line, Call& call) {
   return error;
 }
 
-// The step's parts as those of a line. Its names have no text: a step refers to
-// values by number.
-Line line_of(const Step& step) {
-  Line line;
-  line.kind = Line::Kind::kInstruction;
-  line.op = step.op->name;
-  line.results.resize(step.results.size());
-  for (const StepOperand& o : step.operands) {
-    Operand& operand = line.operands.emplace_back();
-    if (o.is_ref) continue;
-    operand.kind = kind_of_word(o.text);
-    operand.text = o.text;
-  }
-  for (const auto& [key, value] : step.keys) {
-    line.keys.push_back({key, value, 0});
-  }
-  return line;
-}
-
 }  // namespace
 
 Status check_emitted(const Line& line) {
@@ -344,6 +325,23 @@ Status bind_form(const Line& line, std::span<const Type* const> types,
 Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
   if (Status s = bind_form(line, types, call); !s.ok()) return s;
   return infer_types(line, call);
+}
+
+Line line_of(const Step& step) {
+  Line line;
+  line.kind = Line::Kind::kInstruction;
+  line.op = step.op->name;
+  line.results.resize(step.results.size());
+  for (const StepOperand& o : step.operands) {
+    Operand& operand = line.operands.emplace_back();
+    if (o.is_ref) continue;
+    operand.kind = kind_of_word(o.text);
+    operand.text = o.text;
+  }
+  for (const auto& [key, value] : step.keys) {
+    line.keys.push_back({key, value, 0});
+  }
+  return line;
 }
 
 Status bind_step_form(const Step& step, std::span<const Type* const> types,

@@ -71,6 +71,10 @@ std::vector<Step> gradient_steps(const Call& call,
                                  const std::vector<bool>* reached = nullptr);
 std::vector<Step> expansion_steps(const Call& call);
 
+// The step's parts as those of a line, as views into it. Its names have no
+// text: a step refers to values by number.
+Line line_of(const Step& step);
+
 // Fills `call` from a step, as bind() does from a line: `types[i]` is the type
 // of operand i where it is a ref, else null. The call has views of the step's
 // text. Not of a step with a `number...`, whose numbers belong to a line. An

@@ -1,15 +1,14 @@
 // An op's expansion as lines, with names for what they make.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ops/call.h"
+#include "ops/step_values.h"
 #include "ops/text.h"
 #include "stream/line.h"
 
@@ -20,29 +19,28 @@ using NewName = std::function<std::string()>;
 
 class Expansion {
  public:
-  struct Step {
-    std::string text;            // without notes
+  struct NamedStep {
+    Line line;                   // views into the expansion until the next one
     std::set<std::string> dead;  // names that nobody reads after it
   };
 
+  // Both outlive it.
   Expansion(const Line& line, const Call& call);
   size_t size() const { return steps_.size(); }
   // The steps are asked for in order: names that died may be taken again.
-  Step step(size_t s, const NewName& new_name);
+  NamedStep step(size_t s, const NewName& new_name);
   // Once all were: results that are made under an invented name, since the line
   // reads theirs, with the names to give them in the end.
   std::vector<std::pair<std::string, std::string>> renamed() const;
 
  private:
-  using Key = std::pair<Ref::Kind, uint32_t>;
-  static Key key(const Ref& ref) { return {ref.kind, ref.index}; }
   std::string name_result(const Ref& ref, const NewName& new_name) const;
 
   const Line& line_;
   const Call& call_;
-  std::vector<gt::Step> steps_;
-  std::map<Key, size_t> last_use_;
-  std::map<Key, std::string> names_;
+  std::vector<Step> steps_;
+  StepValues<size_t> last_use_;    // a step
+  StepValues<std::string> names_;  // of the values there are so far
 };
 
 }  // namespace gt::shard

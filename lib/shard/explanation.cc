@@ -7,7 +7,7 @@ namespace gt::shard {
 
 void Explanation::add_choice(const LineWork& work) {
   if (!is_wanted() || work.at.depth > 0) return;
-  line_ += work.at.place + ": " + std::string(work.text) + "\n";
+  line_ += work.at.place + ": " + work.shown() + "\n";
   for (const Alternative& a : work.plan().alternatives) {
     char cost[32];
     std::snprintf(cost, sizeof cost, "%.3g us", a.seconds * 1e6);

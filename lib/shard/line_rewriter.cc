@@ -193,9 +193,7 @@ void LineRewriter::reshape_instead(LineWork& work) {
   const std::string shape = list_text(work.call.results[0].shape);
   line.op = "reshape";
   line.keys = {{"shape", shape, 0}};
-  std::string text;
-  append_line(text, line);
-  GT_CHECK(take(line, text, work.claims, work.at).ok());
+  GT_CHECK(take(line, "", work.claims, work.at).ok());
 }
 
 // Where the line reads a value in several layouts, the value's own registers
@@ -308,12 +306,9 @@ void LineRewriter::expand(const LineWork& work) {
   ++at.depth;
   Expansion expansion(work.line, work.call);
   for (size_t s = 0; s < expansion.size(); ++s) {
-    const Expansion::Step step =
+    const Expansion::NamedStep step =
         expansion.step(s, [&] { return values_.new_name(at.space); });
-    const std::string text = step.text + at.notes;
-    Line line;
-    GT_CHECK(parse_line(text, line).ok());
-    GT_CHECK(take(line, text, {}, at).ok());
+    GT_CHECK(take(step.line, "", {}, at).ok());
     for (const std::string& name : step.dead) drop_temporary(name, at);
   }
   for (const auto& [made, name] : expansion.renamed()) rename(made, name, at);

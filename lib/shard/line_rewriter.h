@@ -24,8 +24,9 @@ class LineRewriter {
                Explanation& explanation);
   LineRewriter(const LineRewriter&) = delete;  // its parts refer to each other
 
-  // Writes what the line becomes. `text` is it as it came, for people; its
-  // claims are taken off. Error: it became a failure; the rest goes on.
+  // Writes what the line becomes. `text` is it as it came, for people ("": it
+  // stands for another); its claims are taken off. Error: it became a failure;
+  // the rest goes on.
   Status take(const Line& line, std::string_view text, const Claims& claims,
               const LineContext& at);
   // A name of the input that looks like one of ours is the input's.

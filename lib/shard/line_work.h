@@ -1,7 +1,9 @@
 // A line that is being rewritten, and all that is known of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +17,17 @@
 
 namespace gt::shard {
 
+// Notes of a line that those have, too, which are written for it.
+inline std::vector<Note> shared_notes(const Line& line) {
+  std::vector<Note> out;
+  std::copy_if(line.notes.begin(), line.notes.end(), std::back_inserter(out),
+               [](const Note& note) {
+                 return note.key == "signal" || note.key == "mb" ||
+                        note.key == "bwd" || note.key == "at";
+               });
+  return out;
+}
+
 // What a line shares with those that are written for it.
 struct LineContext {
   std::string space;                 // "c1/": its names' and theirs
@@ -27,8 +40,8 @@ struct LineContext {
 
 struct LineWork {
   const Line& line;
-  std::string_view text;
-  Claims claims;  // of its notes
+  std::string_view text;  // as it came; "": it stands for another
+  Claims claims;          // of its notes
   LineContext at;
   Call call = {};
   Scope scope = {};
@@ -41,6 +54,12 @@ struct LineWork {
   size_t pin_line = 0;                     // in this line of the config
   PlanCache::Entry* planned = nullptr;
 
+  // For people.
+  std::string shown() const {
+    std::string out(text);
+    if (out.empty()) append_line(out, line);
+    return out;
+  }
   const Plan& plan() const { return planned->plan; }
   // The value that an argument, a tensor, reads.
   const ShardValuePtr& value(size_t argument) const {

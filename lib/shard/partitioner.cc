@@ -13,20 +13,6 @@ std::string space_of(const Line& line) {
   return std::string(name.substr(0, name.rfind('/') + 1));
 }
 
-// Notes that inserted lines share with the line they serve.
-std::string shared_notes(const Line& line) {
-  std::string out;
-  for (const Note& note : line.notes) {
-    if (note.key != "signal" && note.key != "mb" && note.key != "bwd" &&
-        note.key != "at") {
-      continue;
-    }
-    out += " #" + std::string(note.key);
-    if (!note.value.empty()) out += "=" + std::string(note.value);
-  }
-  return out;
-}
-
 }  // namespace
 
 Partitioner::Partitioner(const Config& config,
@@ -60,7 +46,8 @@ Status Partitioner::take(std::string_view text, std::string& out) {
 }
 
 Status Partitioner::rewrite(Line& line, std::string_view text) {
-  at_.notes = shared_notes(line);
+  at_.notes.clear();
+  for (const Note& note : shared_notes(line)) append_note(at_.notes, note);
   const Claims claims = take_claims(line);
   plans_.trim();
   const Status done = lines_.take(line, text, claims, at_);

@@ -60,7 +60,7 @@ ShardValuePtr WaitingLines::make(const LineWork& work, LayoutChooser& chooser,
   value->is_source = work.call.op->family == &kCreation;
   value->held = std::make_shared<UnwrittenLine>();
   UnwrittenLine& held = *value->held;
-  held.text = work.text;
+  held.text = work.shown();
   held.operands = work.values;
   held.is_zero = makes_zeros(work.call);
   held.may_fail = may_fail(work.call);

@@ -19,7 +19,7 @@ std::string name_of(const Ref& ref) {
   return kLetters[static_cast<size_t>(ref.kind)] + std::to_string(ref.index);
 }
 
-std::string line_of(const Step& step) {
+std::string shown(const Step& step) {
   std::string line;
   for (const Ref& ref : step.results) line += name_of(ref) + " ";
   line += "= " + step.op->name;
@@ -30,9 +30,9 @@ std::string line_of(const Step& step) {
   return line;
 }
 
-std::string text_of(const std::vector<Step>& steps) {
+std::string shown(const std::vector<Step>& steps) {
   std::string text;
-  for (const Step& step : steps) text += line_of(step) + "\n";
+  for (const Step& step : steps) text += shown(step) + "\n";
   return text;
 }
 
@@ -145,7 +145,7 @@ class Checker {
 
   void run(const std::vector<Step>& steps, TypeMap& names, int depth) {
     for (const Step& step : steps) {
-      const std::string line = line_of(step);
+      const std::string line = shown(step);
       Bound bound(line, names);
       ASSERT_EQ(bound.message(), "") << line << where_;
       check_direct(step, bound.call(), names);
@@ -176,13 +176,13 @@ TEST(Text, EveryStepOfEverySampleBinds) {
 std::string gradient(const char* line, const char* types) {
   Bound bound(line, parse_types(types));
   EXPECT_EQ(bound.message(), "") << line;
-  return text_of(needed_steps(bound.call()));
+  return shown(needed_steps(bound.call()));
 }
 
 std::string expansion(const char* line, const char* types) {
   Bound bound(line, parse_types(types));
   EXPECT_EQ(bound.message(), "") << line;
-  return text_of(expansion_steps(bound.call()));
+  return shown(expansion_steps(bound.call()));
 }
 
 TEST(Text, GuardsFollowKeys) {
@@ -326,7 +326,7 @@ TEST(Text, AttentionIsComputedAgainWhereItsLseWasNotKept) {
             "g0 g1 g2 = attention_grad o0 o1 o2 r0 r1 h0 h1 heads=2\n");
   Bound bound("o lse = attention q k v heads=2", parse_types(kTypes));
   const std::vector<bool> only_o = {true, false};
-  EXPECT_EQ(text_of(gradient_steps(bound.call(), &only_o)),
+  EXPECT_EQ(shown(gradient_steps(bound.call(), &only_o)),
             "g0 g1 g2 = attention_grad o0 o1 o2 r0 r1 h0 heads=2\n");
 }
 
