@@ -23,3 +23,33 @@ END
     printf '%s\n' "$output" | gt-check -q
   done
 }
+
+@test "--plan says what gt-shard finds a step to cost under the config" {
+  gt-emit >step.s <<'END'
+x = randn f32[256,64] 1
+w1 = randn f32[64,128] 2
+w2 = randn f32[128,32] 3
+h = matmul x w1
+h = relu h
+y = matmul h w2
+l = mean y
+g1 g2 = grad l w1 w2
+w1 = sgd w1 g1 0.1
+w2 = sgd w2 g2 0.1
+END
+  printf 'machine: {latency: 1e-7, memory: 1e6}\nregather: true\n' >slow.yaml
+  for config in /dev/null slow.yaml; do
+    gt-shard --plan -n 4 -c "$config" step.s >plan.yaml
+    grep -q 'shard: {' plan.yaml
+    gt-shard -c plan.yaml --summary step.s 2>&1 >placed.s |
+      awk '/a rank at most/ { printf "%.4g ms, %.4g MB\n", $(NF - 2), $2 }' >is
+    sed -n 's/^# Expected: \(.* MB\) a rank;.*/\1/p' plan.yaml | diff - is
+  done
+}
+
+@test "--plan says of a line without operands that it lacks them" {
+  printf 'y = slice\n' >bad.s
+  run -3 --separate-stderr gt-shard --plan -n 2 bad.s
+  [ -z "$output" ]
+  [[ $stderr == 'gt-shard: bad.s: slice: takes at least 2 operands, got 0;'* ]]
+}

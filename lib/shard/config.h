@@ -83,6 +83,8 @@ class Config {
   static Result<Config> parse(std::string_view text, std::string_view file,
                               int64_t workers,
                               std::string_view* culprit = nullptr);
+  // What such a file would say; its settings are numbered here.
+  explicit Config(ConfigFile file);
 
   // GT's form: one axis, "workers".
   const Mesh& mesh() const { return file_.mesh; }
@@ -114,7 +116,6 @@ class Config {
  private:
   static constexpr size_t kMaxSilent = 200;
 
-  explicit Config(ConfigFile file);
   const ConfigEntry* entry_of(std::string_view path) const;
   const ConfigEntry* use(const ConfigEntry& entry, bool is_backward) const;
   std::string message_at(size_t line) const;

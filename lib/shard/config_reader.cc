@@ -260,16 +260,12 @@ bool ConfigReader::all_workers(const YamlNode& root) {
 }
 
 bool ConfigReader::make_mesh(const YamlNode& at, const Axes& axes) {
-  std::string text = "mesh";
+  out_.mesh = {};
   for (const auto& [axis, size] : axes) {
-    text += " " + axis + "=" + std::to_string(size);
+    if (Status s = out_.mesh.add(axis, size); !s.ok()) {
+      return fail(at, s.error().message);
+    }
   }
-  Line line;
-  Meshes meshes;
-  Status made = parse_line(text, line);
-  if (made.ok()) made = meshes.take(line);
-  if (!made.ok()) return fail(at, made.error().message);
-  out_.mesh = *meshes.of(line);
   return true;
 }
 

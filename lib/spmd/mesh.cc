@@ -41,6 +41,16 @@ Error usage(const Line& line, std::string_view wanted) {
 
 }  // namespace
 
+Status Mesh::add(std::string name, int64_t size) {
+  if (this->size() * size > kMaxSize || axes_.size() == kMaxAxes) {
+    return Error{"mesh: more than " + std::to_string(kMaxSize) + " ranks or " +
+                 std::to_string(kMaxAxes) + " axes"};
+  }
+  for (MeshAxis& axis : axes_) axis.stride *= size;
+  axes_.push_back({{size, 1}, std::move(name)});
+  return ok_status();
+}
+
 int64_t Mesh::size() const {
   int64_t n = 1;
   for (const MeshAxis& axis : axes_) n *= axis.size;
@@ -195,7 +205,6 @@ Status Meshes::take(const Line& line) {
 
 Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
   Mesh mesh;
-  int64_t ranks = 1;
   for (const Key& key : line.keys) {
     if (key.key == "space") continue;
     const auto size = parse_number(key.value);
@@ -206,20 +215,11 @@ Status Meshes::declare_mesh(const Line& line, const std::string& space_name) {
               std::to_string(Mesh::kMaxSize) + ", got " + excerpt(key.value),
           key.column};
     }
-    ranks *= size->integer;
-    if (ranks > Mesh::kMaxSize || mesh.axes_.size() == Mesh::kMaxAxes) {
-      return Error{"mesh: more than " + std::to_string(Mesh::kMaxSize) +
-                       " ranks or " + std::to_string(Mesh::kMaxAxes) + " axes",
-                   key.column};
+    if (Status s = mesh.add(std::string(key.key), size->integer); !s.ok()) {
+      return Error{s.error().message, key.column};
     }
-    mesh.axes_.push_back({{size->integer, 1}, std::string(key.key)});
   }
   if (mesh.axes_.empty()) return usage(line, "mesh axis=size... [space=name]");
-  int64_t stride = 1;
-  for (size_t i = mesh.axes_.size(); i > 0; --i) {
-    mesh.axes_[i - 1].stride = stride;
-    stride *= mesh.axes_[i - 1].size;
-  }
   Space* space = find(space_name);
   if (space == nullptr) {
     spaces_.push_back({space_name, {}, {}});

@@ -38,6 +38,10 @@ class Mesh {
   static constexpr int64_t kMaxSize = int64_t{1} << 16;
   static constexpr size_t kMaxAxes = 32;
 
+  // An axis within all others, named as none of them. Error: more ranks or axes
+  // than a mesh can have.
+  Status add(std::string name, int64_t size);
+
   const std::vector<MeshAxis>& axes() const { return axes_; }
   int64_t size() const;
   // The axes that a word of over= means, outermost first: "tp", the flattened

@@ -1,0 +1,29 @@
+// The tensors that a program creates, in groups that gt-shard --plan cuts
+// alike.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "stream/type.h"
+
+namespace gt::shard {
+
+// Tensors whose names differ in numbers alone: "h.*.w" of h.0.w and h.1.w.
+struct TensorGroup {
+  std::string pattern;  // which no other tensor's name matches
+  std::set<std::string> names;
+  Type type;               // of the first
+  double bytes = 0;        // of all together
+  bool is_weight = false;  // a grad asks for its gradient
+};
+
+// Of the lines of one step, as gt-emit writes it: the largest groups first, and
+// no more of them than a search can go over. Errors: a line that is none; a
+// stream that is placed already, or empty.
+Result<std::vector<TensorGroup>> tensor_groups(
+    const std::vector<std::string>& lines);
+
+}  // namespace gt::shard
