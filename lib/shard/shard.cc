@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "base/message.h"
 #include "ops/table.h"
@@ -17,6 +18,106 @@
 namespace gt::shard {
 namespace {
 
+// The streams of a job, file by file. What is wrong with one is said; one that
+// cannot be read is the last.
+class ShardInput {
+ public:
+  // kOther: a mark, which is this stage's to write, or what is no line.
+  enum class Item : uint8_t { kLine, kOther, kEnd };
+
+  ShardInput(const ShardJob& job, const ShardSay& say,
+             std::function<void()> on_idle)
+      : files_(job.files), say_(say), on_idle_(std::move(on_idle)) {
+    if (files_.empty()) files_.emplace_back("-");
+  }
+
+  Item next(std::string_view& line) {
+    while (source_ != nullptr || open()) {
+      const Reader::Item item = source_->next(line);
+      if (item == Reader::Item::kError) {
+        fail_io(source_->errno_value());
+      } else if (item == Reader::Item::kEnd ||
+                 (item == Reader::Item::kPart && marks_.drops_part(line))) {
+        close();
+      } else if (item == Reader::Item::kTooLong) {
+        reject({"a line of over 64 MiB", 0}, line);
+        return Item::kOther;
+      } else {
+        return is_mark(line) ? Item::kOther : Item::kLine;
+      }
+    }
+    return Item::kEnd;
+  }
+
+  // The open one, after a line of it.
+  Source& source() { return *source_; }
+  // The name of the first stream, for people.
+  std::string first() const { return name_of(files_[0]); }
+  // Where the line stands.
+  Place place() const { return {name_, source_->line()}; }
+  // What was wrong with the streams themselves.
+  Exit fault() const { return fault_; }
+  // What they say of the stages before.
+  Exit upstream() const { return worst(upstream_, marks_.status()); }
+
+ private:
+  static std::string name_of(const std::string& file) {
+    return file == "-" ? "<stdin>" : file;
+  }
+
+  bool open() {
+    if (next_ == files_.size()) return false;
+    const std::string& file = files_[next_++];
+    name_ = name_of(file);
+    source_ = open_source(file, on_idle_);
+    if (source_ == nullptr) fail_io(errno);
+    return source_ != nullptr;
+  }
+
+  void close() {
+    const std::string lost =
+        cut_short_message(marks_, source_->is_empty_pipe(), source_->line());
+    if (!lost.empty()) {
+      fault_ = worst(fault_, Exit::kLost);
+      say_("gt-shard: " + name_ + ": " + lost + "\n");
+    }
+    upstream_ = upstream();
+    marks_ = Marks();
+    source_.reset();
+  }
+
+  void fail_io(int error) {
+    fault_ = worst(fault_, Exit::kUsage);
+    say_("gt-shard: cannot read " + name_ + ": " + std::strerror(error) + "\n");
+    next_ = files_.size();
+    source_.reset();
+  }
+
+  void reject(const Error& error, std::string_view line) {
+    fault_ = worst(fault_, Exit::kRejected);
+    say_(format_error("gt-shard", place(), error, line));
+  }
+
+  bool is_mark(std::string_view line) {
+    if (!line.starts_with('#')) return false;
+    const Marks::Mark mark = marks_.take(line);
+    if (mark == Marks::Mark::kBadVersion) {
+      reject({std::string(kBadVersionText), 1}, line);
+    }
+    return mark != Marks::Mark::kNone;
+  }
+
+  std::vector<std::string> files_;
+  const ShardSay& say_;
+  const std::function<void()> on_idle_;
+  size_t next_ = 0;
+  std::string name_;
+  std::unique_ptr<Source> source_;
+  Marks marks_;  // of the open one
+  Exit fault_ = Exit::kDone;
+  Exit upstream_ = Exit::kDone;
+};
+
 class Sharder {
  public:
   Sharder(const ShardJob& job, const Config& config, Writer& writer,
@@ -25,6 +126,7 @@ class Sharder {
         config_(config),
         writer_(writer),
         say_(say),
+        input_(job, say, [&writer] { writer.flush(); }),
         partitioner_(config,
                      job.explain
                          ? std::function<void(const std::string&)>(job.tell)
@@ -33,20 +135,43 @@ class Sharder {
 
   Exit run() {
     writer_.write(std::string(kOpenMark) + "\n");
-    std::vector<std::string> files = job_.files;
-    if (files.empty()) files.emplace_back("-");
-    for (const std::string& file : files) {
-      if (!run_file(file)) break;
-    }
+    run_lines();
     finish();
     tell_unused();
     if (job_.explain || job_.summary) job_.tell(summary());
-    writer_.write(end_mark(status_) + "\n");
+    writer_.write(end_mark(status()) + "\n");
     writer_.flush();
-    return status_;
+    return status();
   }
 
  private:
+  Exit status() const {
+    return worst(status_, worst(input_.fault(), input_.upstream()));
+  }
+
+  void run_lines() {
+    std::string_view line;
+    std::string out;
+    while (writer_.ok()) {
+      if (replay_.ready()) {
+        const size_t rounds = replay_.run(input_.source(), writer_);
+        partitioner_.repeat_costs(static_cast<double>(rounds));
+      }
+      const ShardInput::Item item = input_.next(line);
+      if (item == ShardInput::Item::kEnd) break;
+      if (item == ShardInput::Item::kOther) {
+        replay_.reset();
+        continue;
+      }
+      out.clear();
+      if (job_.explain) partitioner_.at(place_of(line));
+      const Status done = partitioner_.take(line, out);
+      if (!done.ok()) reject(done.error(), line);
+      replay_.note(line, out);
+      writer_.write(out);
+    }
+  }
+
   void finish() {
     std::string out;
     partitioner_.finish(out);
@@ -55,7 +180,7 @@ class Sharder {
 
   // A stream that is placed already uses none.
   void tell_unused() {
-    if (!partitioner_.has_rewritten() || status_ != Exit::kDone) return;
+    if (!partitioner_.has_rewritten() || status() != Exit::kDone) return;
     std::vector<std::string> all = config_.unused();
     for (std::string& message :
          config_.without_effect(partitioner_.cuts_in_use())) {
@@ -65,70 +190,6 @@ class Sharder {
       if (config_.is_own_form()) status_ = worst(status_, Exit::kRejected);
       say_("gt-shard: " + message + "\n");
     }
-  }
-
-  bool fail_io(const std::string& file, int error) {
-    status_ = worst(status_, Exit::kUsage);
-    say_("gt-shard: cannot read " + file + ": " + std::strerror(error) + "\n");
-    return false;
-  }
-
-  bool run_file(const std::string& file) {
-    file_ = file == "-" ? "<stdin>" : file;
-    const auto source = open_source(file, [this] { writer_.flush(); });
-    if (source == nullptr) return fail_io(file_, errno);
-    marks_ = Marks();
-    const bool ok = run_lines(*source);
-    status_ = worst(status_, marks_.status());
-    if (!ok) return false;
-    const std::string lost =
-        cut_short_message(marks_, source->is_empty_pipe(), source->line());
-    if (lost.empty()) return true;
-    status_ = worst(status_, Exit::kLost);
-    say_("gt-shard: " + file_ + ": " + lost + "\n");
-    return true;
-  }
-
-  bool run_lines(Source& source) {
-    std::string_view line;
-    std::string out;
-    while (writer_.ok()) {
-      if (replay_.ready()) {
-        const size_t rounds = replay_.run(source, writer_);
-        partitioner_.repeat_costs(static_cast<double>(rounds));
-      }
-      const Reader::Item item = source.next(line);
-      if (item == Reader::Item::kEnd) break;
-      if (item == Reader::Item::kError) {
-        return fail_io(file_, source.errno_value());
-      }
-      if (item == Reader::Item::kPart && marks_.drops_part(line)) break;
-      number_ = source.line();
-      out.clear();
-      if (item == Reader::Item::kTooLong) {
-        reject({"a line of over 64 MiB", 0}, line);
-        replay_.reset();
-      } else if (!take_mark(line)) {
-        if (job_.explain) partitioner_.at(place_of(line));
-        const Status done = partitioner_.take(line, out);
-        if (!done.ok()) reject(done.error(), line);
-        replay_.note(line, out);
-      }
-      writer_.write(out);
-    }
-    return writer_.ok();
-  }
-
-  // "#gt" and "#end" are this stage's to write, so they do not pass.
-  bool take_mark(std::string_view line) {
-    if (!line.starts_with('#')) return false;
-    const Marks::Mark mark = marks_.take(line);
-    if (mark == Marks::Mark::kNone) return false;
-    if (mark == Marks::Mark::kBadVersion) {
-      reject({std::string(kBadVersionText), 1}, line);
-    }
-    replay_.reset();
-    return true;
   }
 
   void reject(const Error& error, std::string_view line) {
@@ -145,7 +206,7 @@ class Sharder {
         return to_string(Place{at.file, at.line});
       }
     }
-    return to_string(Place{file_, number_});
+    return to_string(input_.place());
   }
 
   std::string summary() const {
@@ -171,12 +232,10 @@ class Sharder {
   const Config& config_;
   Writer& writer_;
   const ShardSay& say_;
+  ShardInput input_;
   Partitioner partitioner_;
   Replay replay_;
-  Marks marks_;
   Exit status_ = Exit::kDone;
-  std::string file_;
-  size_t number_ = 0;
 };
 
 }  // namespace
@@ -195,52 +254,23 @@ Exit plan_config(const ShardJob& job, const Config& given, int64_t ranks,
     return Exit::kRejected;
   }
   SearchJob search{{}, ranks, given};
-  std::vector<std::string> files = job.files;
-  if (files.empty()) files.emplace_back("-");
-  Exit status = Exit::kDone;
-  for (const std::string& file : files) {
-    const auto source = open_source(file);
-    if (source == nullptr) {
-      say("gt-shard: cannot read " + file + ": " + std::strerror(errno) + "\n");
-      return Exit::kUsage;
+  ShardInput input(job, say, nullptr);
+  using Item = ShardInput::Item;
+  std::string_view line;
+  for (Item item; (item = input.next(line)) != Item::kEnd;) {
+    if (item == Item::kLine && !line.starts_with('#')) {
+      search.lines.emplace_back(line);
     }
-    Marks marks;
-    std::string_view line;
-    Reader::Item item = source->next(line);
-    for (; item == Reader::Item::kLine || item == Reader::Item::kPart;
-         item = source->next(line)) {
-      if (line.starts_with('#')) {
-        marks.take(line);
-      } else {
-        search.lines.emplace_back(line);
-      }
-    }
-    status = worst(status, marks.status());
-    const std::string name = file == "-" ? "<stdin>" : file;
-    const auto fail = [&](const std::string& why, Exit as) {
-      say(format_error("gt-shard", {name, 0}, {why, 0}, ""));
-      return as;
-    };
-    if (item == Reader::Item::kError) {
-      return fail(std::strerror(source->errno_value()), Exit::kUsage);
-    }
-    if (item == Reader::Item::kTooLong) {
-      return fail("line " + std::to_string(source->line()) + " is over 64 MiB",
-                  Exit::kRejected);
-    }
-    const std::string lost =
-        cut_short_message(marks, source->is_empty_pipe(), source->line());
-    if (!lost.empty()) return fail(lost, Exit::kLost);
   }
+  if (input.fault() != Exit::kDone) return input.fault();
   const auto found = search_config(search);
   if (!found.ok()) {
-    say(format_error("gt-shard", {files[0] == "-" ? "<stdin>" : files[0], 0},
-                     found.error(), ""));
+    say(format_error("gt-shard", {input.first(), 0}, found.error(), ""));
     return Exit::kRejected;
   }
   writer.write(found.value());
   writer.flush();
-  return status;
+  return input.upstream();
 }
 
 }  // namespace gt::shard
