@@ -76,6 +76,10 @@ struct ConfigFile {
   bool regather = false;
 };
 
+// "machine: {flops: 1e+12}" and LF, of what differs from the machine that is
+// taken where nothing is said; "" of that.
+std::string machine_yaml(const Machine& machine);
+
 class Config {
  public:
   // `file` is what messages call it; `workers` is -n, 0 if that is not said.

@@ -1,6 +1,7 @@
 // Single values of a config, and the maps that are made of nothing else.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "base/message.h"
 #include "base/text.h"
@@ -28,6 +29,18 @@ constexpr Figure kFigures[] = {
 };
 
 }  // namespace
+
+std::string machine_yaml(const Machine& machine) {
+  const Machine usual;
+  std::string out;
+  for (const Figure& figure : kFigures) {
+    if (machine.*figure.field == usual.*figure.field) continue;
+    char value[32];
+    std::snprintf(value, sizeof value, "%.15g", machine.*figure.field);
+    out += (out.empty() ? "" : ", ") + std::string(figure.key) + ": " + value;
+  }
+  return out.empty() ? "" : "machine: {" + out + "}\n";
+}
 
 bool ConfigReader::is_dim(int64_t dim) {
   constexpr auto kDims = static_cast<int64_t>(Shape::kMaxRank);

@@ -159,12 +159,9 @@ void LayoutChooser::choose(LineWork& work) {
   work.set = set_of(work);
   find_pin(work);
   const PlannedLine planned = describe(work);
-  const std::string key = key_of(work, planned);
-  work.planned = plans_.find(key);
-  if (work.planned == nullptr) {
-    work.planned =
-        plans_.add(key, plan_line(cluster_, config_.machine(), planned));
-  }
+  work.planned = &plans_.obtain(key_of(work, planned), [&] {
+    return plan_line(cluster_, config_.machine(), planned);
+  });
 }
 
 PlannedLine LayoutChooser::describe(const LineWork& work) {

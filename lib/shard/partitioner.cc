@@ -17,11 +17,11 @@ std::string space_of(const Line& line) {
 
 Partitioner::Partitioner(const Config& config,
                          std::function<void(const std::string&)> explain,
-                         PlanCache* shared)
+                         PlanCache& plans)
     : config_(config),
       cluster_(config.mesh()),
-      plans_(shared != nullptr ? *shared : own_plans_),
-      chooser_(config, cluster_, plans_),
+      plans_(plans),
+      chooser_(config, cluster_, plans),
       explanation_(config, cluster_, std::move(explain)),
       lines_(config, cluster_, chooser_, explanation_) {}
 

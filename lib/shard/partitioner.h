@@ -19,7 +19,7 @@ class Partitioner : public Rewriter {
   // share plans.
   Partitioner(const Config& config,
               std::function<void(const std::string&)> explain,
-              PlanCache* shared = nullptr);
+              PlanCache& plans);
 
   // Where the next line stands, "model.s:3", for explanations.
   void at(std::string place) { at_.place = std::move(place); }
@@ -50,7 +50,6 @@ class Partitioner : public Rewriter {
 
   const Config& config_;
   Cluster cluster_;
-  PlanCache own_plans_;
   PlanCache& plans_;
   LayoutChooser chooser_;
   Explanation explanation_;

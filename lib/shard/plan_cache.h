@@ -73,13 +73,13 @@ class PlanCache {
     std::optional<double> bytes_expanded;  // once that was tried
   };
 
-  Entry* find(const std::string& key) {
+  // The one that is known, or else of what make_plan() gives.
+  template <typename MakePlan>
+  Entry& obtain(const std::string& key, const MakePlan& make_plan) {
     const auto it = entries_.find(key);
-    return it == entries_.end() ? nullptr : &it->second;
-  }
-  Entry* add(const std::string& key, Plan plan) {
-    return &entries_.emplace(key, Entry{std::move(plan), std::nullopt})
-                .first->second;
+    if (it != entries_.end()) return it->second;
+    return entries_.emplace(key, Entry{make_plan(), std::nullopt})
+        .first->second;
   }
   // Between lines: entries stay where they are until then.
   void trim() {

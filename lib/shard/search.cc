@@ -38,28 +38,6 @@ struct Candidate {
   Price price;
 };
 
-std::string figure(const char* key, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%s: %.15g", key, value);
-  return text;
-}
-
-// As a config says it; "" of the machine that is taken where nothing is said.
-std::string machine_text(const Machine& machine) {
-  const Machine usual;
-  std::string out;
-  const auto add = [&](const char* key, double value, double by_default) {
-    if (value != by_default)
-      out += (out.empty() ? "" : ", ") + figure(key, value);
-  };
-  add("flops", machine.flops, usual.flops);
-  add("memory_bandwidth", machine.memory_bandwidth, usual.memory_bandwidth);
-  add("bandwidth", machine.bandwidth, usual.bandwidth);
-  add("latency", machine.latency, usual.latency);
-  add("memory", machine.memory, usual.memory);
-  return out.empty() ? "" : "machine: {" + out + "}\n";
-}
-
 Mesh mesh_of(const std::vector<std::pair<const char*, int64_t>>& axes) {
   Mesh mesh;
   for (const auto& [name, size] : axes) GT_CHECK(mesh.add(name, size).ok());
@@ -159,7 +137,7 @@ class Search {
                       const std::vector<Choice>& choices,
                       PlanCache& plans) const {
     const Config guess = config(mesh, choices);
-    Partitioner partitioner(guess, nullptr, &plans);
+    Partitioner partitioner(guess, nullptr, plans);
     if (Status s = take_all(partitioner); !s.ok()) return s.error();
     return Price{partitioner.costs().seconds, partitioner.costs().peak_bytes};
   }
@@ -293,7 +271,7 @@ class Search {
       out += (out.back() == '{' ? "" : ", ") + axis.name + ": " +
              std::to_string(axis.size);
     }
-    out += "}\n" + machine_text(job_.given.machine()) +
+    out += "}\n" + machine_yaml(job_.given.machine()) +
            (job_.given.regather() ? "regather: true\n" : "");
     std::string tensors;
     for (size_t g = 0; g < choices.size(); ++g) {
@@ -311,7 +289,8 @@ class Search {
   std::vector<Choice> effective(const Candidate& best) const {
     std::vector<Choice> out = best.chosen;
     const Config taken = config(best.mesh, out);
-    Partitioner partitioner(taken, nullptr);
+    PlanCache plans;
+    Partitioner partitioner(taken, nullptr, plans);
     GT_CHECK(take_all(partitioner).ok());  // as when it was priced
     std::string rest;
     partitioner.finish(rest);

@@ -130,7 +130,8 @@ class Sharder {
         partitioner_(config,
                      job.explain
                          ? std::function<void(const std::string&)>(job.tell)
-                         : nullptr),
+                         : nullptr,
+                     plans_),
         replay_(partitioner_) {}
 
   Exit run() {
@@ -233,6 +234,7 @@ class Sharder {
   Writer& writer_;
   const ShardSay& say_;
   ShardInput input_;
+  PlanCache plans_;
   Partitioner partitioner_;
   Replay replay_;
   Exit status_ = Exit::kDone;

@@ -129,6 +129,20 @@ TEST(Config, ReadsNamedAxes) {
   EXPECT_EQ(config.find("batch", false).value().shard->line, 3u);
 }
 
+TEST(Config, AMachineIsWrittenAsItIsRead) {
+  EXPECT_EQ(machine_yaml({}), "");
+  Machine machine;
+  machine.latency = 2.5e-7;
+  machine.memory = 16e9;
+  EXPECT_EQ(machine_yaml(machine),
+            "machine: {latency: 2.5e-07, memory: 16000000000}\n");
+  machine.flops = machine.bandwidth = machine.memory_bandwidth = 1.25e12;
+  const Machine read =
+      config_of("mesh: {tp: 2}\n" + machine_yaml(machine)).machine();
+  EXPECT_EQ(machine_yaml(read), machine_yaml(machine));
+  EXPECT_EQ(read.bandwidth, 1.25e12);
+}
+
 TEST(Config, ScopesAddUpFromTheOutermostIn) {
   const Config config = config_of(kOwn);
   EXPECT_EQ(scope_of(config, "stage0/batch/seq"),
