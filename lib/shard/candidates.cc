@@ -7,6 +7,12 @@
 
 namespace gt::shard {
 
+std::string_view extreme_of(const AxisUse& use,
+                            const std::vector<Label>& labels) {
+  if (use.label < 0) return {};
+  return labels[static_cast<size_t>(use.label)].extreme;
+}
+
 std::vector<AxisUse> Candidates::of(size_t axis) const {
   std::vector<AxisUse> out;
   for (size_t l = 0; l < labels_.size(); ++l) cut_label(axis, l, out);

@@ -22,6 +22,11 @@ struct AxisUse {
   std::vector<bool> partial_results;
   std::string what;
 };
+using AxisUses = std::vector<AxisUse>;  // by axis
+
+// "max" or "min" where the use cuts what the results are that of; else "".
+std::string_view extreme_of(const AxisUse& use,
+                            const std::vector<Label>& labels);
 
 class Candidates {
  public:

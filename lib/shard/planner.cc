@@ -1,29 +1,85 @@
-// Axes that cut one dimension, chosen together.
 #include "shard/planner.h"
 
 #include <algorithm>
 
+#include "ops/shape_rules.h"
 #include "spmd/redistribution.h"
 
 namespace gt::shard {
+namespace {
+
+// What a sum of parts is taken in: of halves in f32.
+Type summed_type(Type type) {
+  if (is_float(type.dtype)) type.dtype = wide_dtype(type.dtype);
+  return type;
+}
+
+}  // namespace
+
+Planner::Planner(const Cluster& cluster, const Machine& machine,
+                 const PlannedLine& line)
+    : cluster_(cluster),
+      machine_(machine),
+      line_(line),
+      call_(line.call),
+      // A line that speaks of a block of its own is run as it stands.
+      labels_(line.call.has_key("part") ? std::vector<Label>{}
+                                        : index_rule(line.call)),
+      candidates_(cluster, line, labels_),
+      costs_(cluster, machine, line, labels_),
+      builder_(cluster, machine, line, labels_) {}
+
+Plan Planner::run() {
+  uses_.resize(cluster_.axes(), candidates_.none());
+  for (size_t a = 0; a < cluster_.axes(); ++a) {
+    if (cluster_.count(line_.set, a) > 1) choose(a);
+  }
+  choose_together();
+  Plan plan = builder_.build(uses_);
+  plan.alternatives = std::move(alternatives_);
+  return plan;
+}
+
+void Planner::choose(size_t axis) {
+  std::vector<AxisUse> candidates = candidates_.of(axis);
+  std::erase_if(candidates, [&](const AxisUse& use) {
+    uses_[axis] = use;
+    return !builder_.is_possible(uses_);
+  });
+  size_t best = 0;
+  double least = 0;
+  const size_t first = alternatives_.size();
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const double seconds = costs_.seconds(axis, candidates[i]);
+    alternatives_.push_back(
+        {cluster_.axis_name(axis), candidates[i].what, seconds, false});
+    // Equal but for rounding: the first, which holds less.
+    if (i == 0 || seconds < least * (1 - 1e-9)) {
+      least = seconds;
+      best = i;
+    }
+  }
+  alternatives_[first + best].chosen = true;
+  uses_[axis] = candidates[best];
+}
+
+// ---- axes that cut one dimension, chosen together -------------------------
 
 // Axis by axis, each is charged what moving the others takes. Where several
 // cut one dimension, all of them on one label are tried, too.
 void Planner::choose_together() {
   if (!is_cut_twice()) return;
-  const std::vector<AxisUse> each = uses_;
-  std::vector<AxisUse> best = each;
-  const double apart = seconds_together();
+  const AxisUses each = uses_;
+  const double apart = seconds_together(each);
   double least = apart;
   for (size_t l = 0; l < labels_.size(); ++l) {
-    uses_ = each;
-    if (!cut_by_all(l) || !is_possible()) continue;
-    const double seconds = seconds_together();
+    AxisUses all = each;
+    if (!cut_by_all(l, all) || !builder_.is_possible(all)) continue;
+    const double seconds = seconds_together(all);
     if (seconds >= least * (1 - 1e-9)) continue;
     least = seconds;
-    best = uses_;
+    uses_ = std::move(all);
   }
-  uses_ = best;
   if (least < apart) tell_together(each, apart, least);
 }
 
@@ -45,13 +101,13 @@ bool Planner::is_cut_twice() const {
 }
 
 // Every axis that may cuts the label; false of fewer than two.
-bool Planner::cut_by_all(size_t l) {
+bool Planner::cut_by_all(size_t l, AxisUses& uses) const {
   size_t axes = 0;
-  for (size_t a = 0; a < uses_.size(); ++a) {
+  for (size_t a = 0; a < uses.size(); ++a) {
     if (cluster_.count(line_.set, a) == 1) continue;
     for (AxisUse& use : candidates_.of(a)) {
       if (use.label != static_cast<int>(l)) continue;
-      uses_[a] = std::move(use);
+      uses[a] = std::move(use);
       ++axes;
       break;
     }
@@ -60,16 +116,17 @@ bool Planner::cut_by_all(size_t l) {
 }
 
 // All that the line takes as the axes are used: an estimate of the plan.
-double Planner::seconds_together() const {
-  const Plan plan = build();
+double Planner::seconds_together(const AxisUses& uses) const {
+  const Plan plan = builder_.build(uses);
   double seconds = plan.moving + work_seconds(cluster_, machine_, call_, plan);
-  for (size_t a = 0; a < uses_.size(); ++a) {
-    seconds += extreme_seconds(a, uses_[a]);
+  for (size_t a = 0; a < uses.size(); ++a) {
+    seconds += costs_.extreme_seconds(a, uses[a]);
   }
   for (size_t r = 0; r < plan.results.size(); ++r) {
     const Layout& made = plan.results[r];
-    seconds += seconds_of(redistribution(cluster_, machine_, summed_type(r),
-                                         made, settled(made, r)));
+    seconds += seconds_of(redistribution(cluster_, machine_,
+                                         summed_type(call_.results[r]), made,
+                                         settled(made, r)));
   }
   return seconds;
 }
@@ -87,7 +144,7 @@ Layout Planner::settled(Layout made, size_t r) const {
   return made;
 }
 
-void Planner::tell_together(const std::vector<AxisUse>& each, double apart,
+void Planner::tell_together(const AxisUses& each, double apart,
                             double together) {
   std::string axes, what;
   for (size_t a = 0; a < uses_.size(); ++a) {

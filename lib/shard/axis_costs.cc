@@ -1,17 +1,15 @@
-// What the ways of taking a line are expected to take.
-#include "shard/planner.h"
+#include "shard/axis_costs.h"
 
 #include <algorithm>
 
 #include "ops/shape_rules.h"
-#include "spmd/redistribution.h"
 
 namespace gt::shard {
 
 // The layout on one axis only.
-Layout Planner::on_axis(Layout layout, size_t axis, const AxisUse& use,
-                        size_t i, const std::vector<LabelDim>* places,
-                        bool partial) const {
+Layout AxisCosts::on_axis(Layout layout, size_t axis, const AxisUse& use,
+                          size_t i, const std::vector<LabelDim>* places,
+                          bool partial) const {
   layout.set = line_.set;
   layout.partial &= ~(1U << axis);
   if (partial) layout.partial |= 1U << axis;
@@ -33,7 +31,7 @@ Layout Planner::on_axis(Layout layout, size_t axis, const AxisUse& use,
   return layout;
 }
 
-double Planner::fetch(size_t axis, const AxisUse& use, size_t i) const {
+double AxisCosts::fetch(size_t axis, const AxisUse& use, size_t i) const {
   const PlannedOperand& source = line_.operands[i];
   const std::vector<LabelDim>* places =
       use.label >= 0 ? &labels_[static_cast<size_t>(use.label)].arguments
@@ -58,14 +56,14 @@ double Planner::fetch(size_t axis, const AxisUse& use, size_t i) const {
   return least;
 }
 
-std::vector<Move> Planner::path(size_t i, const Layout& from,
-                                const Layout& to) const {
-  return redistribution(cluster_, machine_, type(i), from,
-                        cluster_.simplest(to, type(i).shape));
+std::vector<Move> AxisCosts::path(size_t i, const Layout& from,
+                                  const Layout& to) const {
+  return redistribution(cluster_, machine_, call_.type(i), from,
+                        cluster_.simplest(to, call_.type(i).shape));
 }
 
 // Of the line itself: tensors that lack what is cut are whole on each rank.
-double Planner::work(size_t axis, const AxisUse& use) const {
+double AxisCosts::work(size_t axis, const AxisUse& use) const {
   const double parts =
       use.label < 0 ? 1 : static_cast<double>(cluster_.count(line_.set, axis));
   const auto share = [&](const Type& whole, std::vector<LabelDim> Label::*of,
@@ -78,7 +76,7 @@ double Planner::work(size_t axis, const AxisUse& use) const {
   double moved = 0;
   for (size_t i = 0; i < call_.arguments.size(); ++i) {
     if (!is_tensor(call_.arguments[i])) continue;
-    moved += share(type(i), &Label::arguments, i);
+    moved += share(call_.type(i), &Label::arguments, i);
   }
   for (size_t r = 0; r < call_.results.size(); ++r) {
     moved += share(call_.results[r], &Label::results, r);
@@ -87,7 +85,7 @@ double Planner::work(size_t axis, const AxisUse& use) const {
          moved / machine_.memory_bandwidth;
 }
 
-double Planner::cost(size_t axis, const AxisUse& use) const {
+double AxisCosts::seconds(size_t axis, const AxisUse& use) const {
   double seconds = work(axis, use);
   for (size_t i = 0; i < call_.arguments.size(); ++i) {
     if (is_tensor(call_.arguments[i])) seconds += fetch(axis, use, i);
@@ -99,10 +97,10 @@ double Planner::cost(size_t axis, const AxisUse& use) const {
 }
 
 // The largest of all ranks' is found as a sum is.
-double Planner::extreme_seconds(size_t axis, const AxisUse& use) const {
-  if (!is_extreme(use)) return 0;
+double AxisCosts::extreme_seconds(size_t axis, const AxisUse& use) const {
+  const std::string_view what = extreme_of(use, labels_);
+  if (what.empty()) return 0;
   const Layout whole{line_.set, 0, {}};
-  const std::string_view what = labels_[static_cast<size_t>(use.label)].extreme;
   double seconds = 0;
   for (const Type& type : call_.results) {
     seconds += extreme(cluster_, machine_, type, whole, axis, what).seconds;
@@ -110,20 +108,8 @@ double Planner::extreme_seconds(size_t axis, const AxisUse& use) const {
   return seconds;
 }
 
-bool Planner::is_extreme(const AxisUse& use) const {
-  return use.label >= 0 &&
-         !labels_[static_cast<size_t>(use.label)].extreme.empty();
-}
-
-// What a sum of parts is taken in: of halves in f32.
-Type Planner::summed_type(size_t r) const {
-  Type type = call_.results[r];
-  if (is_float(type.dtype)) type.dtype = wide_dtype(type.dtype);
-  return type;
-}
-
 // What the result still costs: its sum, and the way to where it is pinned.
-double Planner::settle(size_t axis, const AxisUse& use, size_t r) const {
+double AxisCosts::settle(size_t axis, const AxisUse& use, size_t r) const {
   const std::vector<LabelDim>* places =
       use.label >= 0 ? &labels_[static_cast<size_t>(use.label)].results
                      : nullptr;
@@ -140,26 +126,6 @@ double Planner::settle(size_t axis, const AxisUse& use, size_t r) const {
   }
   return seconds_of(
       redistribution(cluster_, machine_, call_.results[r], made, wanted));
-}
-
-double work_seconds(const Cluster& cluster, const Machine& machine,
-                    const Call& call, const Plan& plan) {
-  double moved = 0;
-  double cut = 1;
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    if (!is_tensor(call.arguments[i])) continue;
-    const double whole = static_cast<double>(call.type(i).bytes());
-    const double piece = cluster.piece_bytes(plan.arguments[i], call.type(i));
-    moved += piece;
-    if (whole > 0) cut = std::min(cut, piece / whole);
-  }
-  for (size_t r = 0; r < call.results.size(); ++r) {
-    const double whole = static_cast<double>(call.results[r].bytes());
-    const double piece = cluster.piece_bytes(plan.results[r], call.results[r]);
-    moved += piece;
-    if (whole > 0) cut = std::min(cut, piece / whole);
-  }
-  return flops(call) * cut / machine.flops + moved / machine.memory_bandwidth;
 }
 
 }  // namespace gt::shard

@@ -1,0 +1,154 @@
+#include "shard/plan_builder.h"
+
+#include <algorithm>
+
+#include "ops/shape_rules.h"
+#include "spmd/redistribution.h"
+
+namespace gt::shard {
+namespace {
+
+// Cuts a label over the axis, in each tensor that has it.
+void cut_label(uint32_t axis, int64_t unit, const std::vector<LabelDim>& places,
+               std::vector<Layout>& layouts) {
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (!places[i].is_there()) continue;
+    layouts[i].add({axis, places[i].dim, unit * places[i].unit});
+  }
+}
+
+}  // namespace
+
+// Axes that cut the label, the outer first: as an operand has them.
+std::vector<uint32_t> PlanBuilder::axes_of(const AxisUses& uses,
+                                           size_t l) const {
+  std::vector<uint32_t> axes;
+  for (size_t a = 0; a < uses.size(); ++a) {
+    if (uses[a].label == static_cast<int>(l)) {
+      axes.push_back(static_cast<uint32_t>(a));
+    }
+  }
+  if (axes.size() < 2) return axes;
+  for (size_t i = 0; i < call_.arguments.size(); ++i) {
+    if (!labels_[l].arguments[i].is_there()) continue;
+    const PlannedOperand& source = line_.operands[i];
+    std::vector<const Layout*> known;
+    for (const Layout& layout : source.layouts) known.push_back(&layout);
+    if (source.pin) known.push_back(&*source.pin);
+    if (source.offer) known.push_back(&*source.offer);
+    for (const Layout* layout : known) {
+      std::vector<uint32_t> order;
+      for (const AxisCut& cut : layout->cuts) {
+        const bool ours =
+            std::find(axes.begin(), axes.end(), cut.axis) != axes.end();
+        if (ours && cut.dim == labels_[l].arguments[i].dim) {
+          order.push_back(cut.axis);
+        }
+      }
+      if (order.size() == axes.size()) return order;
+    }
+  }
+  return axes;
+}
+
+// Units divide what axes further out leave.
+bool PlanBuilder::is_possible(const AxisUses& uses) const {
+  for (size_t l = 0; l < labels_.size(); ++l) {
+    if (!labels_[l].is_never_empty) continue;
+    int64_t parts = 1;
+    for (size_t a = 0; a < uses.size(); ++a) {
+      if (uses[a].label != static_cast<int>(l)) continue;
+      parts *= cluster_.count(line_.set, a) * uses[a].unit;
+    }
+    if (parts > 1 && parts > labels_[l].size) return false;
+  }
+  const Plan plan = arranged(uses);
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    if (is_tensor(call_.arguments[i]) &&
+        !cluster_.can_cut(plan.arguments[i], call_.type(i).shape)) {
+      return false;
+    }
+  }
+  for (size_t r = 0; r < plan.results.size(); ++r) {
+    if (!cluster_.can_cut(plan.results[r], call_.results[r].shape)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Layouts as the axes' uses say, units as they come.
+Plan PlanBuilder::arranged(const AxisUses& uses) const {
+  Plan plan;
+  const Layout start{line_.set, 0, {}};
+  plan.arguments.assign(call_.arguments.size(), start);
+  plan.results.assign(call_.results.size(), start);
+  for (size_t l = 0; l < labels_.size(); ++l) {
+    const std::vector<uint32_t> axes = axes_of(uses, l);
+    if (!axes.empty()) plan.needs_split |= labels_[l].needs_split;
+    for (const uint32_t axis : axes) {
+      cut_label(axis, uses[axis].unit, labels_[l].arguments, plan.arguments);
+      cut_label(axis, uses[axis].unit, labels_[l].results, plan.results);
+    }
+  }
+  for (size_t a = 0; a < uses.size(); ++a) {
+    const std::string_view extreme = extreme_of(uses[a], labels_);
+    if (!extreme.empty()) plan.extremes.emplace_back(a, extreme);
+    for (size_t i = 0; i < plan.arguments.size(); ++i) {
+      if (uses[a].partial_arguments[i]) plan.arguments[i].partial |= 1U << a;
+    }
+    for (size_t r = 0; r < plan.results.size(); ++r) {
+      if (uses[a].partial_results[r]) plan.results[r].partial |= 1U << a;
+    }
+  }
+  return plan;
+}
+
+Plan PlanBuilder::build(const AxisUses& uses) const {
+  Plan plan = arranged(uses);
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    if (!is_tensor(call_.arguments[i])) continue;
+    plan.arguments[i] =
+        cluster_.simplest(plan.arguments[i], call_.type(i).shape);
+    fetch_whole(i, plan);
+  }
+  for (size_t r = 0; r < plan.results.size(); ++r) {
+    plan.results[r] =
+        cluster_.simplest(plan.results[r], call_.results[r].shape);
+  }
+  plan.sums_halves = sums_halves(uses);
+  return plan;
+}
+
+void PlanBuilder::fetch_whole(size_t i, Plan& plan) const {
+  const PlannedOperand& source = line_.operands[i];
+  const Layout& wanted = plan.arguments[i];
+  std::vector<Layout> layouts = source.layouts;
+  if (layouts.empty() && source.pin) layouts.push_back(*source.pin);
+  if (layouts.empty()) return;
+  const Way way = nearest(cluster_, machine_, call_.type(i), layouts, wanted);
+  for (const Move& move : way.moves) {
+    plan.moving += move.seconds;
+    plan.bytes += move.bytes;
+  }
+}
+
+// Parts of a sum may lie beyond what f16 holds where the sum does not, and each
+// would be rounded. What is looked up is added to zeros, which rounds nothing.
+bool PlanBuilder::sums_halves(const AxisUses& uses) const {
+  if (line_.keeps_summands) return false;
+  for (const AxisUse& use : uses) {
+    if (use.label < 0) continue;
+    if (labels_[static_cast<size_t>(use.label)].is_looked_up) continue;
+    for (size_t r = 0; r < call_.results.size(); ++r) {
+      const Dtype dtype = call_.results[r].dtype;
+      if (use.partial_results[r] && is_float(dtype) &&
+          wide_dtype(dtype) != dtype) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace gt::shard
