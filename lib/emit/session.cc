@@ -376,20 +376,10 @@ Status Session::redistribute(LineState& state, std::string& out) {
   auto steps = redistribution_steps(state.line, *grid.value(),
                                     operands_.piece_types(state), letter);
   if (!steps.ok()) return steps.error();
-  for (const Note& note : state.line.notes) {
-    // What it claims holds of the result.
-    const bool claims = note.key == "type" || note.key == "spec";
-    for (std::string& step : steps.value()) {
-      if (!claims || &step == &steps.value().back()) append_note(step, note);
-    }
-  }
-  if (!state.line.remark.empty()) {
-    steps.value().back() += " " + std::string(state.line.remark);
-  }
-  for (const std::string& step : steps.value()) {
+  for (const RedistributionStep& step : steps.value()) {
     LineState inner;
-    inner.begin(step, state.origin);
-    GT_CHECK(parse_line(step, inner.line).ok());
+    inner.begin(state.text, state.origin);
+    inner.line = step.line;
     if (Status s = instruction(inner, out); !s.ok()) {
       failures_.reject(inner, s.error(), out);
     }

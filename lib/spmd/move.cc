@@ -36,27 +36,42 @@ double seconds_of(const std::vector<Move>& moves) {
   return sum;
 }
 
-std::string keys_of(const Move& move, const Cluster& cluster,
-                    const Shape& whole) {
-  std::string text;
+MoveKeys move_keys(const Move& move, const Cluster& cluster,
+                   const Shape& whole) {
+  std::string over;
   for (size_t a = 0; a < cluster.axes(); ++a) {
     if ((move.axes & uint32_t{1} << a) == 0) continue;
-    text += (text.empty() ? " over=" : "+") + cluster.axis_name(a);
+    over += (over.empty() ? "" : "+") + cluster.axis_name(a);
   }
-  if (text.empty()) return text;
-  if (!move.combine.empty()) text += " op=" + std::string(move.combine);
+  if (over.empty()) return {};
+  MoveKeys keys{{"over", std::move(over)}};
+  if (!move.combine.empty()) keys.emplace_back("op", move.combine);
   // Sums take P, and give R to all, unless they say otherwise.
   const Collective op = collective_of(move.op);
   const bool sums =
       op == Collective::kAllReduce || op == Collective::kReduceScatter;
-  if (!sums || move.src.letter != 'P') text += " src=" + text_of(move.src);
-  if (!sums || move.dst.letter != 'R') text += " dst=" + text_of(move.dst);
+  if (!sums || move.src.letter != 'P') {
+    keys.emplace_back("src", text_of(move.src));
+  }
+  if (!sums || move.dst.letter != 'R') {
+    keys.emplace_back("dst", text_of(move.dst));
+  }
   if (use_of_ends(*find_op(move.op), move.src, move.dst, whole.size()) ==
       EndsUse::kGated) {
-    text += " expert=1";
+    keys.emplace_back("expert", "1");
   }
   if (const Layout* cut = uneven_side(move, cluster, whole)) {
-    text += " split=" + cluster.split_text(*cut) + " shape=" + list_text(whole);
+    keys.emplace_back("split", cluster.split_text(*cut));
+    keys.emplace_back("shape", list_text(whole));
+  }
+  return keys;
+}
+
+std::string keys_of(const Move& move, const Cluster& cluster,
+                    const Shape& whole) {
+  std::string text;
+  for (const auto& [key, value] : move_keys(move, cluster, whole)) {
+    text.append(" ").append(key).append("=").append(value);
   }
   return text;
 }

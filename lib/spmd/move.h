@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/ends.h"
@@ -23,8 +24,12 @@ struct Move {
 
 double seconds_of(const std::vector<Move>& moves);
 
-// What a line of the move says after its operand, " over=tp dst=S0": with the
-// whole's split= and shape= where parts are uneven.
+// The keys that a line of the move has, by name and value, "over" and "tp":
+// with the whole's split= and shape= where parts are uneven.
+using MoveKeys = std::vector<std::pair<std::string_view, std::string>>;
+MoveKeys move_keys(const Move& move, const Cluster& cluster,
+                   const Shape& whole);
+// The same as text behind the line's operand, " over=tp dst=S0".
 std::string keys_of(const Move& move, const Cluster& cluster,
                     const Shape& whole);
 

@@ -171,38 +171,59 @@ Result<Ends> ends_of(const Line& line, const Specs& specs, const Grid& grid,
   return ends;
 }
 
+// The line of a step: all of it but what differs from the line's own.
+RedistributionStep step_of(const Line& line, std::string_view op, MoveKeys keys,
+                           bool is_first) {
+  RedistributionStep step{line, std::move(keys)};
+  step.line.op = op;
+  Operand& source = step.line.operands[0];
+  if (!is_first) {
+    source.text = line.results[0].text;
+    source.ranks = line.results[0].ranks;
+  }
+  step.line.keys.clear();
+  for (const auto& [key, value] : step.keys) {
+    step.line.keys.push_back({key, value, line.op_column});
+  }
+  const int bwd = key_at(line, "bwd");
+  const Collective collective = collective_of(op);
+  if (bwd >= 0 && (collective == Collective::kAllGather ||
+                   collective == Collective::kConvert)) {
+    step.line.keys.push_back(line.keys[static_cast<size_t>(bwd)]);
+  }
+  return step;
+}
+
+// What the line says of its result holds of the last step's.
+void drop_claims(Line& line) {
+  std::erase_if(line.notes, [](const Note& note) {
+    return note.key == "type" || note.key == "spec";
+  });
+  line.remark = {};
+}
+
 }  // namespace
 
-Result<std::vector<std::string>> redistribution_steps(const Line& line,
-                                                      const Grid& grid,
-                                                      const PieceType& pieces,
-                                                      const LetterOn& letter) {
+Result<std::vector<RedistributionStep>> redistribution_steps(
+    const Line& line, const Grid& grid, const PieceType& pieces,
+    const LetterOn& letter) {
   const auto task = task_of(line, grid, pieces);
   if (!task.ok()) return task.error();
   const auto ends = ends_of(line, task.value().specs, grid, letter);
   if (!ends.ok()) return ends.error();
   const auto& [cluster, from, to, invariant] = ends.value();
   const Type whole{pieces(0, grid.ranks()[0])->dtype, task.value().whole};
-  std::string source = full_name(line.operands[0].text, line.operands[0].ranks);
-  const std::string target =
-      full_name(line.results[0].text, line.results[0].ranks);
-  const std::string_view* bwd = line.key("bwd");
-  std::vector<std::string> lines;
+  std::vector<RedistributionStep> steps;
   for (Move& move : redistribution(cluster, Machine(), whole, from, to)) {
     if (move.src.letter == 'R' && (move.axes & invariant) != 0) {
       move.src.letter = 'I';
     }
-    lines.push_back(target + " = " + std::string(move.op) + " " + source +
-                    keys_of(move, cluster, whole.shape));
-    const Collective op = collective_of(move.op);
-    if (bwd != nullptr &&
-        (op == Collective::kAllGather || op == Collective::kConvert)) {
-      lines.back() += " bwd=" + std::string(*bwd);
-    }
-    source = target;
+    if (!steps.empty()) drop_claims(steps.back().line);
+    steps.push_back(step_of(
+        line, move.op, move_keys(move, cluster, whole.shape), steps.empty()));
   }
-  if (lines.empty()) lines.push_back(target + " = copy " + source);
-  return lines;
+  if (steps.empty()) steps.push_back(step_of(line, "copy", {}, true));
+  return steps;
 }
 
 }  // namespace gt

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "spmd/mesh.h"
+#include "spmd/move.h"
 #include "spmd/placed.h"
 #include "spmd/split.h"
 #include "stream/line.h"
@@ -37,12 +38,20 @@ Result<Specs> specs_of(const Line& line, const Mesh* mesh, size_t dims);
 Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
                                         const PieceType& pieces);
 
-// The lines that do it, under the result's name.
+// A line of a redistribution, over one axis: its keys are views into the moved
+// texts, all else into the line that it was made from.
+struct RedistributionStep {
+  Line line;
+  MoveKeys keys;
+};
+
+// The lines that do it, under the result's name, with the line's notes; what
+// they claim of the result, and the remark, stands on the last. Their columns
+// are those of the line.
 // `letter`: what the operand is on an axis that src_spec= does not name.
 using LetterOn = std::function<char(const std::string& axis)>;
-Result<std::vector<std::string>> redistribution_steps(const Line& line,
-                                                      const Grid& grid,
-                                                      const PieceType& pieces,
-                                                      const LetterOn& letter);
+Result<std::vector<RedistributionStep>> redistribution_steps(
+    const Line& line, const Grid& grid, const PieceType& pieces,
+    const LetterOn& letter);
 
 }  // namespace gt
