@@ -77,19 +77,16 @@ void Dispatcher::comment(Client& client, std::string_view text,
   }
 }
 
-// The first line of a block that came before says so, if it is a line at all:
-// what is no instruction would be another wrong one with a note behind it.
+// The first line of a block that came before says so, unless its notes do not
+// begin after a blank: with another one before them they would.
 void Dispatcher::dispatch_marked(Client& client, const RouteText& line,
                                  uint32_t block) {
   const NotedText& parts = line.parts;
+  if (!parts.is_clean) return dispatch(client, line);
   const bool is_marked = parts.notes.find("#hot=") != std::string_view::npos;
   std::string text(parts.text);
   if (!is_marked) text.append(" #hot=").append(std::to_string(block));
   if (!parts.notes.empty()) text.append(" ").append(parts.notes);
-  Line parsed;
-  if (!parse_line(line.text, parsed).ok() || !parse_line(text, parsed).ok()) {
-    return dispatch(client, line);
-  }
   dispatch(client, {text, split_notes(text), line.hash, line.written});
 }
 
@@ -97,7 +94,10 @@ void Dispatcher::dispatch(Client& client, const RouteText& line) {
   const Route* route = cache_.find(line, homes_, builder_.mesh_version());
   if (route == nullptr) {
     loops_.drop();
-    return decode(client, line);
+    decode(client, line, parsed_);
+    // What a literal of millions of numbers took is not kept.
+    if (line.text.size() >= kLongLine) parsed_ = Line{};
+    return;
   }
   issuer_.act(*route, line.parts, client);
   loops_.add(*route, loads().size(), sequencer_.last_seq());
@@ -105,29 +105,25 @@ void Dispatcher::dispatch(Client& client, const RouteText& line) {
 
 // ---- lines that did not come before -----------------------------------------
 
-void Dispatcher::decode(Client& client, const RouteText& line) {
-  constexpr size_t kLongLine = size_t{1} << 20;
-  decode_parsed(client, line, parsed_);
-  // What a literal of millions of numbers took is not kept.
-  if (line.text.size() >= kLongLine) parsed_ = Line{};
-}
-
-void Dispatcher::decode_parsed(Client& client, const RouteText& line,
-                               Line& parsed) {
+void Dispatcher::decode(Client& client, const RouteText& line, Line& parsed) {
   ++decoded_;
   if (types_.size() > kMaxTypes) reset_types();
   homes_.begin_line();
-  if (Status s = parse_line(line.text, parsed); !s.ok()) {
-    return reject_line(client, s.error(), line, parsed);
+  Status status = parse_line(line.text, parsed);
+  if (!status.ok() && line.text != line.written) {
+    status = parse_line(line.written, parsed);  // columns are of what is shown
   }
-  if (has_route_notes(parsed)) {
-    drop_route_notes(parsed);
-    std::string again;
-    append_line(again, parsed);
-    const NotedText parts = split_notes(again);
-    return decode_parsed(client, {again, parts, hash_bytes(parts.text), again},
-                         parsed);
-  }
+  if (!status.ok()) return reject_line(client, status.error(), line, parsed);
+  if (!has_route_notes(parsed)) return build(client, line, parsed);
+  drop_route_notes(parsed);
+  std::string text;
+  append_line(text, parsed);
+  const NotedText parts = split_notes(text);
+  build(client, {text, parts, hash_bytes(parts.text), line.written}, parsed);
+}
+
+void Dispatcher::build(Client& client, const RouteText& line,
+                       const Line& parsed) {
   auto route = builder_.build(parsed);
   if (route.ok() && route.value()->action == Route::Action::kDeclare) {
     // What it says of ranks is said of the mesh that it declares.
@@ -183,28 +179,33 @@ void Dispatcher::reject_line(Client& client, const Error& error,
                       : parse_place(*note);
   const Place place{at.file, at.line};
   client.worsen(Exit::kRejected);
-  if (client.reported.is_first(place, error.message, line.text)) {
+  if (client.reported.is_first(place, error.message, line.written)) {
     client.say(format_error("gt-route", place, error, line.written));
   }
   const auto why = std::make_shared<const std::string>(to_string(place) + ": " +
                                                        error.message);
-  for (const Name& name : parsed.results) fail(client, {&name, 1}, why);
+  for (const Name& name : parsed.results) fail(client, name, why);
   if (statement_of(parsed.op) != Statement::kPrint) return;
   for (const std::string& label : print_labels(parsed)) {
     client.results.add(label + " = fail " + quote(*why));
   }
 }
 
-// As far as they are names of registers that there can be.
-void Dispatcher::fail(Client& client, std::span<const Name> results,
+// As far as the name can be a register's.
+void Dispatcher::fail(Client& client, const Name& result,
                       const FailureText& why) {
-  const std::string text = failure_line(results, *why);
-  Line parsed;
-  if (!parse_line(text, parsed).ok()) return;
-  auto route = builder_.build(parsed);
+  const std::string message = quote(*why);
+  Line line;
+  line.kind = Line::Kind::kInstruction;
+  line.results.push_back(result);
+  line.op = "fail";
+  line.operands.push_back({Operand::Kind::kString, 0, message, {}});
+  auto route = builder_.build(line);
   tell_news(client.source);
   if (!route.ok()) return;
   route.value()->failure = why;
+  std::string text;
+  append_instruction(text, line);
   issuer_.act(*route.value(), {text, {}, true}, client);
 }
 

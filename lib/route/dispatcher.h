@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -77,20 +76,20 @@ class Dispatcher {
 
  private:
   static constexpr size_t kMaxTypes = size_t{1} << 14;
+  static constexpr size_t kLongLine = size_t{1} << 20;
 
   void comment(Client& client, std::string_view text, std::string_view notes);
   void dispatch(Client& client, const RouteText& line);
   void dispatch_marked(Client& client, const RouteText& line, uint32_t block);
-  void decode(Client& client, const RouteText& line);
-  void decode_parsed(Client& client, const RouteText& line, Line& parsed);
+  void decode(Client& client, const RouteText& line, Line& parsed);
+  void build(Client& client, const RouteText& line, const Line& parsed);
   void take_route(Client& client, const RouteText& line,
                   std::unique_ptr<Route> route);
   void tell_news(const SourceLine& source);
   void reset_types();
   void reject_line(Client& client, const Error& error, const RouteText& line,
                    const Line& parsed);
-  void fail(Client& client, std::span<const Name> results,
-            const FailureText& why);
+  void fail(Client& client, const Name& result, const FailureText& why);
   LoopState loop_state() const;
 
   bool hashes_;
