@@ -77,7 +77,8 @@ Status parse_line(std::string_view text, Line& line);
 void append_line(std::string& out, const Line& line);
 
 // The parts of append_line, for writers that put a line together.
-void append_instruction(std::string& out, const Line& line);  // to the keys
+// Up to the keys; returns the index in `out` at which the op stands.
+size_t append_instruction(std::string& out, const Line& line);
 void append_notes(std::string& out, const Line& line);  // notes and remark
 void append_note(std::string& out, const Note& note);   // " #mb=2"
 

@@ -12,13 +12,14 @@ void append_ranks(std::string& out, std::string_view ranks) {
 
 }  // namespace
 
-void append_instruction(std::string& out, const Line& line) {
+size_t append_instruction(std::string& out, const Line& line) {
   for (const Name& name : line.results) {
     out += name.text;
     append_ranks(out, name.ranks);
     out += ' ';
   }
   if (!line.results.empty()) out += "= ";
+  const size_t op = out.size();
   out += line.op;
   for (const Operand& operand : line.operands) {
     out += ' ';
@@ -31,6 +32,7 @@ void append_instruction(std::string& out, const Line& line) {
     out += '=';
     out += key.value;
   }
+  return op;
 }
 
 void append_note(std::string& out, const Note& note) {

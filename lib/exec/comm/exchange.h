@@ -55,6 +55,7 @@ struct Part {
 struct Exchange {
   std::string op;
   std::string text;            // of the line, without notes
+  uint32_t op_column = 0;      // in the text
   std::string value;           // that is exchanged, as "x@0-3"; "": none
   uint32_t group = 0;          // of the line
   std::vector<Part> parts;     // by step

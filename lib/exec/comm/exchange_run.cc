@@ -11,7 +11,7 @@ ExchangeRun::Exported ExchangeRun::exported(size_t step, size_t own) const {
 Fault ExchangeRun::fail(const std::string& why, Exit kind) {
   const std::string message = exchange->op + ": " + why;
   if (!error) {
-    error = Error{message, 0};
+    error = Error{message, exchange->op_column};
     status = kind;
   }
   return std::make_shared<const std::string>(to_string(where.place()) + ": " +

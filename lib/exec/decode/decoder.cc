@@ -62,10 +62,9 @@ Status Decoder::find_operands(const Line& line, Fault& poison) {
   return ok_status();
 }
 
-Decoding Decoder::decode(const Line& line, std::string_view text) {
+Decoding Decoder::decode(const Line& line) {
   Decoding out;
   auto entry = std::make_unique<LineEntry>();
-  entry->set_text(text);
   entry->action = action_of(line.op);
   Status s = check_emitted(line);
   // An unknown op is said before an unknown name.

@@ -24,8 +24,8 @@ class Decoder {
   Decoder(Registers& registers, TypeIds& types, RecipeTable& recipes)
       : registers_(registers), types_(types), recipes_(recipes) {}
 
-  // `text` is the line's without its notes. A name has no ranks, or one.
-  Decoding decode(const Line& line, std::string_view text);
+  // A name has no ranks, or one. The entry gets its text from the caller.
+  Decoding decode(const Line& line);
   // Kernels for the pieces of a group, as the recipe of the line's op.
   Status decode_group(const Op& op, const std::vector<Type>& pieces,
                       const GroupProgram& program, LineEntry& entry);

@@ -159,7 +159,8 @@ Status ExchangeDecoder::add(const Line& line, const ExchangePlan& plan,
   if (!made.ok()) return Error{made.error().message, line.op_column};
   auto part = std::make_unique<LineEntry>();
   part->action = Action::kExchange;
-  append_instruction(part->text, line);
+  made.value()->op_column = part->op_column;
+  part->set_text(line);
   made.value()->text = part->text;
   made.value()->op = line.op;
   made.value()->value =
@@ -223,7 +224,9 @@ Status ExchangeDecoder::decode_transfer(const Line& line, LineEntry& entry) {
   const Type& type = types.value()[0];
   auto made = comm::make_exchange(
       comm::Transfer{from.value()[0], to.value(), type,
+  entry.set_text(line);
                      "'" + std::string(line.operands[0].text) + "'"},
+  made->op_column = entry.op_column;
       hosting_.self());
   made->text = entry.text;
   made->op = line.op;

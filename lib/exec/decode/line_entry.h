@@ -71,11 +71,20 @@ struct LineEntry {
 
   // Of a longer line, which is never kept, only the beginning, for messages.
   static constexpr size_t kMaxText = size_t{64} << 10;
-  void set_text(std::string_view line) { text = line.substr(0, kMaxText); }
+  void set_text(std::string_view line, uint32_t column_of_op) {
+    text = line.substr(0, kMaxText);
+    op_column = column_of_op;
+  }
+  void set_text(const Line& line) {  // in its canonical form
+    std::string whole;
+    const size_t op = append_instruction(whole, line);
+    set_text(whole, static_cast<uint32_t>(op + 1));
+  }
   // Of print or save of what is put together.
   void set_output(const Line& line);
 
-  std::string text;  // without notes
+  std::string text;        // without notes
+  uint32_t op_column = 0;  // in the text
   Action action = Action::kRun;
   std::shared_ptr<Recipe> recipe;     // of kRun
   std::vector<LineOperand> operands;  // of kRun: by the recipe's argument

@@ -32,12 +32,6 @@ void set_rank_of_output(const Line& local, LineEntry& entry) {
   }
 }
 
-std::string text_of(const Line& line) {
-  std::string text;
-  append_instruction(text, line);
-  return text;
-}
-
 bool has_split(const Line& line) { return line.key("split") != nullptr; }
 
 // Of an op that values cross ranks by.
@@ -51,11 +45,9 @@ Status check_crossing_form(const Line& line) {
 
 }  // namespace
 
-Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
-                               const Mesh* mesh) {
+Decoding PlacedDecoder::decode(const Line& line, const Mesh* mesh) {
   Decoding out;
   out.entry = std::make_unique<LineEntry>();
-  out.entry->set_text(text);
   out.entry->action = Action::kParts;
   if (Status s = decode_parts(line, mesh, *out.entry); !s.ok()) {
     out.error = s.error();
@@ -64,11 +56,9 @@ Decoding PlacedDecoder::decode(const Line& line, std::string_view text,
   return out;
 }
 
-Decoding PlacedDecoder::decode_transfer(const Line& line,
-                                        std::string_view text) {
+Decoding PlacedDecoder::decode_transfer(const Line& line) {
   Decoding out;
   out.entry = std::make_unique<LineEntry>();
-  out.entry->set_text(text);
   out.entry->action = Action::kExchange;
   if (Status s = exchanges_->decode_transfer(line, *out.entry); !s.ok()) {
     out.error = s.error();
@@ -108,7 +98,7 @@ Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
     return Error{"free: usage: free x...", line.op_column};
   }
   auto part = std::make_unique<LineEntry>();
-  part->text = text_of(line);
+  part->set_text(line);
   part->action = Action::kFree;
   for (size_t o = 0; o < line.operands.size(); ++o) {
     std::vector<int64_t> own;
@@ -127,7 +117,7 @@ void PlacedDecoder::add_failure(const Line& local, const Fault& fault,
   whole.is_lasting = false;
   if (statement_of(local.op) == Statement::kSave) return;
   auto part = std::make_unique<LineEntry>();
-  part->text = text_of(local);
+  part->set_text(local);
   if (statement_of(local.op) == Statement::kPrint) {
     part->action = Action::kPrintFailure;
     part->label = print_label(local);
@@ -156,8 +146,7 @@ void PlacedDecoder::fail_ranks(const Line& line,
 
 Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
                                   LineEntry& whole) {
-  const std::string text = text_of(local);
-  Decoding part = decoder_.decode(local, text);
+  Decoding part = decoder_.decode(local);
   if (part.entry == nullptr) {
     if (part.poison == nullptr) return part.error;
     add_failure(local, part.poison, whole);
@@ -167,6 +156,7 @@ Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
     return ok_status();
   }
   if (ranks > 1 && is_output(statement_of(local.op))) {
+  part.entry->set_text(local);
     set_rank_of_output(local, *part.entry);
   }
   whole.parts.push_back(std::move(part.entry));
@@ -282,7 +272,7 @@ Status PlacedDecoder::check_noted(const Line& line, const Group& group) const {
 Status PlacedDecoder::add_group(const Line& line, const Group& group,
                                 LineEntry& whole) {
   auto part = std::make_unique<LineEntry>();
-  part->text = text_of(line);
+  part->set_text(line);
   pieces_.add_operands(first_name(line)->text, group.sources, *part);
   for (const int64_t rank : group.targets) {
     pieces_.add_result(line.results[0].text, rank, *part);
@@ -310,7 +300,7 @@ Status PlacedDecoder::decode_assembly(const Line& line, const Grid& grid,
   const auto made = assembly(line, grid, pieces_.types(line));
   if (!made.ok()) return made.error();
   auto part = std::make_unique<LineEntry>();
-  part->text = text_of(line);
+  part->set_text(line);
   part->set_output(line);
   pieces_.add_operands(operand.text, made.value().sources, *part);
   Status s = decoder_.decode_group(*find_op(line.op), made.value().pieces,

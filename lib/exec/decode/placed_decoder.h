@@ -30,11 +30,12 @@ class PlacedDecoder {
     exchanges_.emplace(pieces_, registers_, types_, hosting, programs);
   }
 
-  // The entry has the action kParts; what failed before is among the parts.
-  Decoding decode(const Line& line, std::string_view text, const Mesh* mesh);
+  // The entry has the action kParts; what failed before is among the parts. It
+  // gets its text from the caller; its parts have theirs.
+  Decoding decode(const Line& line, const Mesh* mesh);
   // `x = copy x #from=0 #to=1 #pieces=TYPE`: a value without ranks goes from
   // worker to worker. The entry has the action kExchange.
-  Decoding decode_transfer(const Line& line, std::string_view text);
+  Decoding decode_transfer(const Line& line);
 
  private:
   Status decode_parts(const Line& line, const Mesh* mesh, LineEntry& whole);

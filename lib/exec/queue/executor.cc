@@ -2,19 +2,11 @@
 
 #include <cstring>
 
-#include "stream/line.h"
-
 namespace gt::exec {
 namespace {
 
 // A result waits for others to leave with, but not for longer than this work.
 constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
-
-// The column of the op, where the caret belongs when no operand is to blame.
-size_t op_column(std::string_view text) {
-  Line line;
-  return parse_line(text, line).ok() ? line.op_column : 0;
-}
 
 }  // namespace
 
@@ -66,8 +58,9 @@ void Executor::report_counts(bool was_written) {
 void Executor::settle_saves() {
   if (!saves_.waiting()) return;
   for (const Saves::Failure& failure : saves_.settle()) {
-    report(failure.where, {"save: " + failure.why, 0}, failure.line,
-           Exit::kFailed);
+    const Error& error = failure.error;
+    report(failure.where, {"save: " + error.message, error.column},
+           failure.line, Exit::kFailed);
   }
 }
 
@@ -102,7 +95,8 @@ void Executor::hold_output(uint64_t cost) {
 Fault Executor::failure(const TaskRecord& task, const Error& error) {
   const std::string_view text(task.text, task.text_size);
   const Where origin = task.origin();
-  const Error whole{task.recipe->op->name + ": " + error.message, 0};
+  const Error whole{task.recipe->op->name + ": " + error.message,
+                    task.op_column};
   report(origin, whole, text, Exit::kFailed);
   return std::make_shared<const std::string>(to_string(origin.place()) + ": " +
                                              whole.message);
@@ -117,10 +111,8 @@ void Executor::report(const Where& origin, const Error& error,
     stopped_.store(true, std::memory_order_relaxed);
   }
   if (!reported_.is_first(origin.place(), error.message, line)) return;
-  const size_t column = error.column != 0 ? error.column : op_column(line);
-  reports_(
-      {origin.place(), status,
-       format_error("gt-work", origin.place(), {error.message, column}, line)});
+  reports_({origin.place(), status,
+            format_error("gt-work", origin.place(), error, line)});
 }
 
 }  // namespace gt::exec

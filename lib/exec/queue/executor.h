@@ -31,7 +31,8 @@ struct TaskRecord {
   const std::string* file;
   const Recipe* recipe;
   const char* text;  // the line, for a message
-  uint64_t text_size;
+  uint32_t text_size;
+  uint32_t op_column;
   uint64_t seq;  // as JobRecord's
 
   Value** values() { return reinterpret_cast<Value**>(this + 1); }
@@ -89,7 +90,8 @@ class Executor final : public Queue::Handler {
   void idle() override;
   void run_task(TaskRecord& task);
 
-  // Reports a failed line once, and remembers the status.
+  // Reports a failed line once, and remembers the status. The error's column is
+  // that of the op where no operand is to blame.
   void report(const Where& origin, const Error& error, std::string_view line,
               Exit status);
 

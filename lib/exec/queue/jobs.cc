@@ -43,22 +43,22 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
   });
 }
 
-std::unique_ptr<Job> save_job(const Where& origin, std::string line,
-                              std::string path, const Type& type,
-                              const Value& value) {
-  return make_job([origin, line = std::move(line), path = std::move(path), type,
+std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
+                              const Type& type, const Value& value) {
+  return make_job([line = std::move(line), path = std::move(path), type,
                    &value](Executor& executor) {
     if (executor.stopped()) return;
     if (value.fault != nullptr) {
       return executor.saves().fail(path, *value.fault);
     }
     if (!executor.backend().has_data()) return;
-    const Status s = executor.saves().save(
-        path, type, read(executor, type, value), {origin, line, ""});
+    const Status s =
+        executor.saves().save(path, type, read(executor, type, value), line);
     executor.wrote();
     if (s.ok()) return;
-    executor.report(origin, {"save: " + s.error().message, 0}, line,
-                    Exit::kFailed);
+    executor.report(line.where,
+                    {"save: " + s.error().message, line.error.column},
+                    line.line, Exit::kFailed);
   });
 }
 

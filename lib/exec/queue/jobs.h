@@ -17,9 +17,9 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
 std::unique_ptr<Job> print_job(std::string name, const Type& type,
                                const Value& value);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
-std::unique_ptr<Job> save_job(const Where& origin, std::string line,
-                              std::string path, const Type& type,
-                              const Value& value);
+// `line`: that saves, as it is reported if that fails.
+std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
+                              const Type& type, const Value& value);
 // A value whose memory goes back to the backend.
 std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes);
 // Results leave; a lost standard output is noticed.

@@ -103,7 +103,7 @@ void Saves::settle_one(size_t i) {
   for (const std::string& path : waiting.paths) {
     fail(path, s.error().message);
   }
-  waiting.last.why = s.error().message;
+  waiting.last.error.message = s.error().message;
   failures_.push_back(std::move(waiting.last));
 }
 

@@ -29,11 +29,11 @@ class Saves {
   // Of the files that loads read.
   SafetensorsCache& headers() { return headers_; }
 
-  // A line that saves, and why it failed.
+  // A line that saves, and why it failed, with the column of its op.
   struct Failure {
     Where where;
     std::string line;
-    std::string why;
+    Error error;
   };
 
   // Errors name the path, and fail the loads of it that come later, so that

@@ -77,7 +77,6 @@ Status Exchanges::fence(std::string_view words, const Where& origin) {
   auto exchange = comm::make_exchange(transfer, self_);
   exchange->op = "fence";
   LineEntry entry;
-  entry.text = "";
   entry.label = file;
   entry.crossing = std::make_unique<LineExchange>();
   const comm::Part& part = exchange->parts[0];
@@ -119,8 +118,8 @@ void Exchanges::show(const LineEntry& entry, ExchangeRun& run) {
     const LineOperand& operand = entry.operands[e];
     const std::string& why = entry.crossing->faults[e];
     if (!why.empty()) {
-      shown.fault =
-          compute_.fail(run.where, Error{why}, entry.text, Exit::kRejected);
+      shown.fault = compute_.fail(run.where, {why, entry.op_column}, entry.text,
+                                  Exit::kRejected);
       run.operands.push_back(nullptr);
       continue;
     }
@@ -171,8 +170,8 @@ void Exchanges::make_room(const LineEntry& entry, ExchangeRun& run) {
         const std::string why =
             run.exchange->op + ": " +
             pool_.shortage(target.output, target.output.bytes());
-        made.fault =
-            compute_.fail(run.where, Error{why}, entry.text, Exit::kFailed);
+        made.fault = compute_.fail(run.where, {why, entry.op_column},
+                                   entry.text, Exit::kFailed);
       } else {
         made.output = output->value;
       }

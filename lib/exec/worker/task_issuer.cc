@@ -90,7 +90,8 @@ void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
   const bool prints = entry.action == Action::kPrint;
   std::unique_ptr<Job> job =
       prints ? print_job(entry.label, type, value)
-             : save_job(origin, entry.text, entry.label, type, value);
+             : save_job({origin, entry.text, {"", entry.op_column}},
+                        entry.label, type, value);
   if (trace_.is_on()) {
     job = trace_.traced(std::move(job), entry, origin,
                         static_cast<double>(type.bytes()));
@@ -112,8 +113,8 @@ bool TaskIssuer::take_blocks(const LineEntry& entry, const Where& origin) {
       const std::string why = entry.recipe->op->name + ": " +
                               pool_.shortage(types_[blocks[b].type],
                                              class_bytes(blocks[b].size_class));
-      fail_results(
-          entry, compute_.fail(origin, Error{why}, entry.text, Exit::kFailed));
+      fail_results(entry, compute_.fail(origin, {why, entry.op_column},
+                                        entry.text, Exit::kFailed));
       return false;
     }
     Pool::retain(buffer);
@@ -170,7 +171,8 @@ void TaskIssuer::fill(const LineEntry& entry, const Where& origin,
   task->file = origin.file;
   task->recipe = entry.recipe.get();
   task->text = entry.text.data();
-  task->text_size = entry.text.size();
+  task->text_size = static_cast<uint32_t>(entry.text.size());
+  task->op_column = entry.op_column;
   task->seq = compute_.seq();
   Value** to = task->values();
   for (const LineOperand& operand : entry.operands) {

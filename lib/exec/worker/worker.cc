@@ -98,8 +98,9 @@ void Worker::decode(std::string_view whole, const NotedText& parts,
     if (!s.ok()) reject_line(line_, s.error(), whole, origin);
     return;
   }
-  Decoding decoding = decode_parsed(parts.text);
+  Decoding decoding = decode_parsed();
   if (decoding.entry != nullptr) {
+    decoding.entry->set_text(parts.text, line_.op_column);
     lines_.set_notes(*decoding.entry, line_, parts.notes, at);
     issuer_.issue(*decoding.entry, origin);
     lines_.add(std::move(decoding.entry), hash);
@@ -110,15 +111,15 @@ void Worker::decode(std::string_view whole, const NotedText& parts,
   }
 }
 
-Decoding Worker::decode_parsed(std::string_view text) {
+Decoding Worker::decode_parsed() {
   if (is_placed(line_)) {
-    return placed_decoder_.decode(line_, text, meshes_.of(line_));
+    return placed_decoder_.decode(line_, meshes_.of(line_));
   }
   // A value that goes to another worker; on a worker of its own a copy.
   const bool is_transfer = company_ && line_.note("from") != nullptr &&
                            collective_of(line_.op) == Collective::kCopy;
-  return is_transfer ? placed_decoder_.decode_transfer(line_, text)
-                     : decoder_.decode(line_, text);
+  return is_transfer ? placed_decoder_.decode_transfer(line_)
+                     : decoder_.decode(line_);
 }
 
 // Tables that only grow start afresh; the program does not notice.
@@ -136,8 +137,9 @@ void Worker::reset_tables() {
 
 void Worker::reject_line(const Line& line, const Error& error,
                          std::string_view text, const Where& origin) {
-  fail_line(line,
-            compute_.fail(origin, error, std::string(text), Exit::kRejected));
+  const size_t column = error.column != 0 ? error.column : line.op_column;
+  fail_line(line, compute_.fail(origin, {error.message, column},
+                                std::string(text), Exit::kRejected));
 }
 
 // What the line would bind and print here has that fault.

@@ -100,7 +100,7 @@ class Worker final {
 
   void decode(std::string_view whole, const NotedText& parts, uint64_t hash,
               Where origin);
-  Decoding decode_parsed(std::string_view text);
+  Decoding decode_parsed();
   void reject_line(const Line& line, const Error& error, std::string_view text,
                    const Where& origin);
   void fail_line(const Line& line, const Fault& fault);
