@@ -6,101 +6,74 @@ namespace {
 // Ranks of an exchange: each sends a part to each, a step for each pair.
 constexpr size_t kMaxExchange = 512;
 
-// Writes the steps of one group from its form.
-class GroupWriter {
- public:
-  GroupWriter(const GroupForm& form, const std::vector<Type>& pieces,
-              size_t results)
-      : form_(form), pieces_(pieces), n_(results) {}
-
-  GroupProgram write() {
-    using Kind = GroupForm::Kind;
-    Ref all = piece_ref(0);
-    if (form_.sums()) {
-      all = writer_.combine(form_, pieces_, leaves(0, n_));
-      all = writer_.finish_sum(form_, all, n_);
-    }
-    if (form_.kind == Kind::kGather) all = gathered();
-    for (size_t i = 0; i < n_; ++i) writer_.give(i, member(i, all));
-    return writer_.take(n_);
+// Writes what a target does with the values of its step's sources, but for the
+// step that gives its value, which is returned.
+Step insert_task(const ExchangePlan& plan, size_t step, size_t target,
+                 const std::vector<Ref>& values, ProgramWriter& writer) {
+  const ExchangeStep& from = plan.step(step);
+  GT_CHECK(!from.is_flat);
+  // What is read is a part of one dimension, and all of the others.
+  const size_t dim = plan.form().dim;
+  const ExchangeTask task = plan.task(step, target);
+  std::vector<Ref> pieces;
+  for (size_t i = 0; i < task.reads.size(); ++i) {
+    const auto& [source, region] = task.reads[i];
+    const Shape& shape = from.exports[source].shape;
+    pieces.push_back(values[source]);
+    if (task.arguments[i].shape == shape) continue;
+    const int64_t begin = region.start[dim];
+    const bool drops = task.arguments[i].shape.size() < shape.size();
+    pieces.back() =
+        writer.set(slice_of(pieces.back(), shape.size(), dim,
+                            drops ? std::to_string(begin)
+                                  : range(begin, begin + region.count[dim])));
   }
-
- private:
-  size_t rank() const { return pieces_[0].shape.size(); }
-  Step zeros(size_t i) const {
-    const Type& type = pieces_[i];
-    return zeros_of({form_.result(type.dtype), type.shape});
-  }
-
-  // The step that gives member i its result; `all` is what the group makes
-  // together.
-  Step member(size_t i, const Ref& all) {
-    using Kind = GroupForm::Kind;
-    switch (form_.kind) {
-      case Kind::kSame:
-        return copy_of(piece_ref(i));
-      case Kind::kRoot:
-        return copy_of(piece_ref(form_.root));
-      case Kind::kFirst:
-        return i == 0 ? copy_of(piece_ref(0)) : zeros(i);
-      case Kind::kOwnPlace:
-        return writer_.own_place(form_, piece_ref(i), rank(), i);
-      case Kind::kSum:
-      case Kind::kGather:
-        return copy_of(all);
-      case Kind::kReduce:
-        return i == form_.root ? copy_of(all) : zeros(i);
-      case Kind::kSumScatter:
-        return part(all, i, i);
-      case Kind::kScatter:
-        return part(piece_ref(i), i, i);
-      case Kind::kExchange:
-        return exchanged(i);
-    }
-    __builtin_unreachable();
-  }
-
-  Ref gathered() {
-    const Ref all = writer_.set(
-        joined(form_.is_sliced ? "stack" : "concat", n_, form_.dim));
-    return form_.out.has_value() ? writer_.cast(all, *form_.out) : all;
-  }
-
-  // Member `to`'s part of a value of member `from`.
-  Step part(const Ref& value, size_t from, size_t to) const {
-    const auto& cuts =
-        form_.row_cuts.empty() ? form_.cuts : form_.row_cuts[from];
-    return slice_of(value, rank(), form_.dim,
-                    form_.is_sliced ? std::to_string(cuts[to])
-                                    : range(cuts[to], cuts[to + 1]));
-  }
-
-  Step exchanged(size_t i) {
-    std::vector<Ref> parts;
-    for (size_t j = 0; j < n_; ++j) {
-      parts.push_back(writer_.set(part(piece_ref(j), j, i)));
-    }
-    return step_of(form_.is_sliced ? "stack" : "concat", parts,
-                   {{"axis", std::to_string(form_.join)}});
-  }
-
-  const GroupForm& form_;
-  const std::vector<Type>& pieces_;
-  const size_t n_;
-  ProgramWriter writer_;
-};
+  return writer.insert(task.program, pieces);
+}
 
 }  // namespace
 
-Result<GroupProgram> group_program(const GroupForm& form,
-                                   const std::vector<Type>& pieces,
-                                   size_t results) {
-  if (form.kind == GroupForm::Kind::kExchange && results > kMaxExchange) {
-    return Error{"a group of " + std::to_string(results) +
+Result<std::vector<Type>> group_types(const ExchangePlan& plan) {
+  const size_t members = plan.targets().size();
+  if (plan.form().kind == GroupForm::Kind::kExchange &&
+      members > kMaxExchange) {
+    return Error{"a group of " + std::to_string(members) +
                  " ranks; an exchange takes at most " +
                  std::to_string(kMaxExchange)};
   }
-  return GroupWriter(form, pieces, results).write();
+  std::vector<Type> types;
+  const size_t last = plan.steps() - 1;
+  for (size_t t = 0; t < plan.step(last).target_homes.size(); ++t) {
+    const Type type = plan.output(last, t);
+    if (Status s = check_size(type); !s.ok()) return s.error();
+    types.insert(types.end(), plan.results(t).size(), type);
+  }
+  return types;
+}
+
+Result<GroupProgram> group_program(const ExchangePlan& plan) {
+  if (auto types = group_types(plan); !types.ok()) return types.error();
+  ProgramWriter writer;
+  std::vector<Ref> values;
+  for (size_t i = 0; i < plan.pieces().size(); ++i) {
+    values.push_back(piece_ref(i));
+  }
+  const size_t last = plan.steps() - 1;
+  for (size_t s = 0; s < last; ++s) {
+    std::vector<Ref> made;
+    for (size_t t = 0; t < plan.step(s).target_homes.size(); ++t) {
+      made.push_back(writer.value_of(insert_task(plan, s, t, values, writer)));
+    }
+    values = std::move(made);
+  }
+  size_t given = 0;
+  for (size_t t = 0; t < plan.step(last).target_homes.size(); ++t) {
+    Step step = insert_task(plan, last, t, values, writer);
+    const size_t ranks = plan.results(t).size();
+    if (ranks > 1) step = copy_of(writer.value_of(std::move(step)));
+    for (size_t r = 0; r < ranks; ++r) writer.give(given++, step);
+  }
+  return writer.take(given);
 }
 
 }  // namespace gt

@@ -1,20 +1,24 @@
-// What the collectives and conversions compute: the program that one process
-// runs which holds all pieces of a group. It is the meaning of the op;
-// communicators must give the same bits.
-//
-// The order of sums is first half plus second half, recursively.
+// The program of a group that one process runs, which holds all of its pieces:
+// what the members do by themselves, one after the other.
 #pragma once
 
-#include <vector>
-
-#include "spmd/group_program.h"
+#include "spmd/exchange_plan.h"
 
 namespace gt {
 
-// Of as many results as the line has in the group, in the group's order as the
-// pieces are. Error: too many ranks for an exchange between all pairs.
-Result<GroupProgram> group_program(const GroupForm& form,
-                                   const std::vector<Type>& pieces,
-                                   size_t results);
+// Gives a result for each target, in the group's order. All members of the
+// plan have one home. Errors: those of group_types().
+Result<GroupProgram> group_program(const ExchangePlan& plan);
+
+// Types of its results. Errors: too many ranks for an exchange between all
+// pairs, a result that is too large.
+Result<std::vector<Type>> group_types(const ExchangePlan& plan);
+
+// The plan of a group whose ranks are all in this process.
+inline ExchangePlan plan_here(Crossing group) {
+  ExchangeOptions options;
+  options.home = one_home;
+  return {std::move(group), options};
+}
 
 }  // namespace gt

@@ -119,19 +119,4 @@ Result<std::vector<Crossing>> crossings(const Line& line,
   return groups;
 }
 
-Result<std::vector<Group>> group_plan(const Line& line, const LineRanks& where,
-                                      const Grid& grid, const PieceType& types,
-                                      const RankFilter& wanted) {
-  auto crossing = crossings(line, where, grid, types, wanted);
-  if (!crossing.ok()) return crossing.error();
-  std::vector<Group> groups;
-  for (Crossing& c : crossing.value()) {
-    auto program = group_program(c.form, c.pieces, c.targets.size());
-    if (!program.ok()) return at_op(line, program.error().message);
-    groups.push_back({std::move(c.sources), std::move(c.targets),
-                      std::move(c.pieces), std::move(program.value())});
-  }
-  return groups;
-}
-
 }  // namespace gt

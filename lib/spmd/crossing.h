@@ -1,5 +1,5 @@
-// The groups of a line that crosses ranks, with their forms: what group_plan()
-// (placed.h) and exchange_plans() write programs from.
+// The groups of a line that crosses ranks, with their forms: what an
+// ExchangePlan writes programs from.
 #pragma once
 
 #include <cstdint>

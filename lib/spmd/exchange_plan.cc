@@ -173,20 +173,23 @@ ExchangePlan::Span ExchangePlan::targets_of(const Step& step,
   }
 }
 
+// Whether targets read their parts of the form's dimension.
+bool ExchangePlan::reads_parts(const Step& step) const {
+  using Form = GroupForm::Kind;
+  const Form form = group_.form.kind;
+  return step.kind == Kind::kFinal &&
+         (form == Form::kSumScatter || form == Form::kScatter ||
+          form == Form::kExchange);
+}
+
 // What the target reads of one of its sources.
 Region ExchangePlan::part(const Step& step, size_t target,
                           size_t source) const {
-  using Form = GroupForm::Kind;
   const Shape& shape = step.out.exports[source].shape;
   if (step.kind == Kind::kSum) {
     return {{chunks_[target]}, {chunks_[target + 1] - chunks_[target]}};
   }
-  const Form form = group_.form.kind;
-  if (step.kind == Kind::kFinal &&
-      (form == Form::kSumScatter || form == Form::kScatter ||
-       form == Form::kExchange)) {
-    return group_.form.part(shape, source, target);
-  }
+  if (reads_parts(step)) return group_.form.part(shape, source, target);
   Region whole{{}, shape};
   for (size_t d = 0; d < shape.size(); ++d) whole.start.push_back(0);
   return whole;
@@ -289,9 +292,11 @@ ExchangeTask ExchangePlan::task(size_t step, size_t target) const {
   ExchangeTask task;
   task.reads = reads(step, target);
   task.output = output(step, target);
+  const bool is_slice = group_.form.is_sliced && reads_parts(s);
   for (const ExchangeRead& read : task.reads) {
-    task.arguments.push_back(
-        {s.out.exports[read.source].dtype, read.region.count});
+    Shape shape = read.region.count;
+    if (is_slice) shape.erase(group_.form.dim);
+    task.arguments.push_back({s.out.exports[read.source].dtype, shape});
   }
   ProgramWriter writer;
   if (task.reads.empty()) {
@@ -332,35 +337,23 @@ gt::Step ExchangePlan::final_step(ProgramWriter& writer, size_t target,
                                   const std::vector<Type>& pieces) const {
   using Form = GroupForm::Kind;
   const GroupForm& form = group_.form;
-  const auto squeezed = [&form](const Ref& value) {
-    return step_of("squeeze", {value}, {{"axis", std::to_string(form.dim)}});
-  };
   if (form.sums()) {
-    const Ref sum = writer.finish_sum(
-        form, writer.combine(form, pieces, subtrees_), group_.pieces.size());
-    const bool drops = form.kind == Form::kSumScatter && form.is_sliced;
-    return drops ? squeezed(sum) : copy_of(sum);
+    return copy_of(writer.finish_sum(
+        form, writer.combine(form, pieces, subtrees_), group_.pieces.size()));
   }
   switch (form.kind) {
     case Form::kOwnPlace:
       return writer.own_place(form, piece_ref(0), pieces[0].shape.size(),
                               target);
-    case Form::kScatter:
-      return form.is_sliced ? squeezed(piece_ref(0)) : copy_of(piece_ref(0));
     case Form::kGather: {
       gt::Step all =
           joined(form.is_sliced ? "stack" : "concat", pieces.size(), form.dim);
       if (!form.out.has_value()) return all;
       return copy_of(writer.cast(writer.set(std::move(all)), *form.out));
     }
-    case Form::kExchange: {
-      if (!form.is_sliced) return joined("concat", pieces.size(), form.join);
-      std::vector<Ref> parts;
-      for (size_t j = 0; j < pieces.size(); ++j) {
-        parts.push_back(writer.set(squeezed(piece_ref(j))));
-      }
-      return step_of("stack", parts, {{"axis", std::to_string(form.join)}});
-    }
+    case Form::kExchange:
+      return joined(form.is_sliced ? "stack" : "concat", pieces.size(),
+                    form.join);
     default:
       return copy_of(piece_ref(0));
   }

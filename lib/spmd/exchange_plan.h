@@ -1,7 +1,8 @@
-// A group of a line that crosses ranks, when its members are not all in one
-// process: what each shows to the others, and what is computed from what is
-// read. The results are those of the group's program (collective.h), bit for
-// bit, since the same ops run over the same elements in the same tree.
+// What the collectives and conversions compute, for a group of a line that
+// crosses ranks: what each member shows to the others, and what is computed
+// from what is read. Wherever the members are the results are the same, bit for
+// bit, since the same ops run over the same elements in the same tree. One
+// process that holds all of them runs one program (collective.h).
 //
 // Members have homes, the workers. A plan is a list of steps; in a step every
 // source exports one value, and every target reads regions of exports and runs
@@ -41,7 +42,8 @@ struct ExchangeRead {
 // gives one result. Without reads it makes its output from nothing.
 struct ExchangeTask {
   std::vector<ExchangeRead> reads;  // by ascending source; none is empty
-  std::vector<Type> arguments;      // types of the reads
+  // Types of the reads: of one slice, without its dimension.
+  std::vector<Type> arguments;
   GroupProgram program;
   Type output;
 };
@@ -57,6 +59,8 @@ struct ExchangeStep {
 
 // The worker of a rank.
 using HomeOf = std::function<uint32_t(int64_t rank)>;
+// Of ranks that are all in one process.
+inline uint32_t one_home(int64_t /*rank*/) { return 0; }
 
 struct ExchangeOptions {
   HomeOf home;  // empty: every rank is alone, its home is its number
@@ -77,6 +81,10 @@ class ExchangePlan {
   uint32_t group() const { return group_.index; }
   // Ranks of the pieces, by source of the first step.
   const std::vector<int64_t>& sources() const { return group_.sources; }
+  // Ranks of the results, and types of the pieces by source.
+  const std::vector<int64_t>& targets() const { return group_.targets; }
+  const std::vector<Type>& pieces() const { return group_.pieces; }
+  const GroupForm& form() const { return group_.form; }
   size_t steps() const { return steps_.size(); }
   const ExchangeStep& step(size_t s) const { return steps_[s].out; }
   // Ranks whose result is the output of this target of the last step; none of
@@ -113,6 +121,7 @@ class ExchangePlan {
   // Who may read whom; part() says what, which can be empty.
   Span sources_of(const Step& step, size_t target) const;
   Span targets_of(const Step& step, size_t source) const;
+  bool reads_parts(const Step& step) const;
   Region part(const Step& step, size_t target, size_t source) const;
   Type final_output(size_t target) const;
   Shape exchanged_shape(size_t target) const;
@@ -130,9 +139,7 @@ class ExchangePlan {
   std::optional<Assembly> assembly_;
 };
 
-// By group, with the errors of group_plan() (placed.h), but for its bound on
-// the ranks of an exchange. Types are asked for every source of a group that
-// has a rank here.
+// By group. Types are asked for every source of a group that has a rank here.
 Result<std::vector<ExchangePlan>> exchange_plans(
     const Line& line, const LineRanks& where, const Grid& grid,
     const PieceType& types, const ExchangeOptions& options);

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/text.h"
 #include "spmd/form_reader.h"
+#include "spmd/group_program.h"
 
 namespace gt {
 
@@ -79,7 +80,13 @@ Status FormReader::combined() {
                   : how == "prod" ? "mul"
                                   : "add";
   if (Status s = read_dtype("acc", form_.acc); !s.ok()) return s;
-  return read_dtype("out", form_.out);
+  if (Status s = read_dtype("out", form_.out); !s.ok() || n_ == 1) return s;
+  // Two pieces must be what the op combines.
+  const Type summed{form_.summed(type().dtype), type().shape};
+  ProgramWriter pair;
+  pair.give(0, step_of(form_.combine.c_str(), {piece_ref(0), piece_ref(1)}));
+  const auto made = program_types(pair.take(1), {summed, summed});
+  return made.ok() ? ok_status() : made.error();
 }
 
 Status FormReader::all_reduce() {

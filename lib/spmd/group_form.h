@@ -1,6 +1,5 @@
 // What a collective does with its group, read from its keys and the types of
-// the pieces, and checked. Programs are written from it: of the whole group
-// (collective.h), and of one member (exchange_plan.h).
+// the pieces, and checked. Programs are written from it (exchange_plan.h).
 //
 // Source: spmd_types 0.2 (meta-pytorch/spmd_types), the table of collectives
 // and conversions.

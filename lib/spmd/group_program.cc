@@ -111,6 +111,26 @@ void ProgramWriter::give(size_t result, Step step) {
   program_.steps.push_back(std::move(step));
 }
 
+Ref ProgramWriter::value_of(Step step) {
+  const bool is_copy = step.op == find_op("copy");
+  return is_copy ? step.operands[0].ref : set(std::move(step));
+}
+
+Step ProgramWriter::insert(const GroupProgram& program,
+                           const std::vector<Ref>& pieces) {
+  StepValues<Ref> values(pieces);
+  for (Step step : program.steps) {
+    for (StepOperand& o : step.operands) {
+      if (o.is_ref) o.ref = values[o.ref];
+    }
+    if (step.results[0].kind == Ref::Kind::kResult) return step;
+    const Ref own = step.results[0];
+    values.set(own, set(std::move(step)));
+  }
+  GT_CHECK(false);
+  __builtin_unreachable();
+}
+
 Ref ProgramWriter::cast(const Ref& value, Dtype dtype) {
   Step step = step_of("cast", {value});
   step.operands.push_back(word(std::string(to_string(dtype))));

@@ -1,5 +1,7 @@
 // The program of a group, or of one of its members: steps over the pieces of
 // the operand, in the group's order, that give the results.
+//
+// The order of sums is first half plus second half, recursively.
 #pragma once
 
 #include <string>
@@ -60,6 +62,13 @@ class ProgramWriter {
   Ref set(Step step);
   // The step that gives a result.
   void give(size_t result, Step step);
+  // The value that the step makes: of a copy, which need not be made, that of
+  // its operand.
+  Ref value_of(Step step);
+
+  // A program of one result over these pieces: writes all of its steps but the
+  // last, which gives the result and is returned.
+  Step insert(const GroupProgram& program, const std::vector<Ref>& pieces);
 
   // Pieces of these types combined in the fixed tree; each stands for the
   // members of one subtree, which cover all in order.

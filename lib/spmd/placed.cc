@@ -10,7 +10,7 @@
 #include "ops/part.h"
 #include "ops/shape_rules.h"
 #include "ops/table.h"
-#include "spmd/crossing.h"
+#include "spmd/collective.h"
 #include "spmd/specs.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -219,10 +219,7 @@ namespace {
 constexpr size_t kVariants = 16;  // of groups, that are remembered
 
 Result<std::vector<Type>> types_given(const Line& line, const Crossing& group) {
-  const auto program =
-      group_program(group.form, group.pieces, group.targets.size());
-  if (!program.ok()) return at_op(line, program.error().message);
-  auto made = program_types(program.value(), group.pieces);
+  auto made = group_types(plan_here(group));
   return made.ok() ? made : at_op(line, made.error().message);
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "ops/call.h"
-#include "spmd/collective.h"
+#include "spmd/group_program.h"
 #include "spmd/mesh.h"
 #include "spmd/rank_set.h"
 #include "spmd/split.h"
@@ -82,19 +82,6 @@ const Ranks& ranks_read(const Line& line, const LineRanks& where, size_t o);
 // Whether the line's op moves values between ranks: the collectives, and a
 // copy whose operand lives elsewhere.
 bool crosses_ranks(const Line& line, const LineRanks& where);
-
-// One group of a line that crosses ranks.
-struct Group {
-  std::vector<int64_t> sources;  // ranks of the operand's pieces
-  std::vector<int64_t> targets;  // ranks of the results
-  std::vector<Type> pieces;      // types of the operand's
-  GroupProgram program;
-};
-// Groups without a wanted rank are left out (empty: all are wanted), and their
-// types are not asked for.
-Result<std::vector<Group>> group_plan(
-    const Line& line, const LineRanks& where, const Grid& grid,
-    const PieceType& types, const std::function<bool(int64_t)>& wanted = {});
 
 // The whole that print or save with split= puts together, on the first rank of
 // its set. Sources are the ranks that it reads: of pieces that several ranks

@@ -172,6 +172,10 @@ std::vector<std::string> write_plan(const ExchangePlan& plan, Printed& out) {
         }
         arguments.push_back(prefix + "a" + std::to_string(arguments.size()));
         out.add(arguments.back() + " = " + slice_of(from, read.region));
+        const Shape& shape = task.arguments[arguments.size() - 1].shape;
+        if (shape.size() == read.region.count.size()) continue;
+        out.add(arguments.back() + " = reshape " + arguments.back() +
+                " shape=\"" + to_string(shape) + "\"");
       }
       outputs.push_back(prefix + "r");
       for (const std::string& line : lines_of(task.program)) {

@@ -109,22 +109,20 @@ bool ExchangeDecoder::is_all_here(const ExchangePlan& plan) const {
          all_here(plan.step(plan.steps() - 1).target_homes);
 }
 
-Result<bool> ExchangeDecoder::add_groups(const Line& line,
-                                         const LineRanks& where,
-                                         const Grid& grid,
-                                         const PieceType& types,
-                                         LineEntry& whole) {
-  const auto plans = exchange_plans(line, where, grid, types, options(line));
+Result<std::vector<ExchangePlan>> ExchangeDecoder::add_groups(
+    const Line& line, const LineRanks& where, const Grid& grid,
+    const PieceType& types, LineEntry& whole) {
+  auto plans = exchange_plans(line, where, grid, types, options(line));
   if (!plans.ok()) return plans.error();
-  bool has_own = false;
-  for (const ExchangePlan& plan : plans.value()) {
+  std::vector<ExchangePlan> own;
+  for (ExchangePlan& plan : plans.value()) {
     if (is_all_here(plan)) {
-      has_own = true;
+      own.push_back(std::move(plan));
     } else if (Status s = add(line, plan, types, whole); !s.ok()) {
       return s.error();
     }
   }
-  return has_own;
+  return own;
 }
 
 Status ExchangeDecoder::add_assembly(const Line& line, const Grid& grid,
@@ -159,9 +157,9 @@ Status ExchangeDecoder::add(const Line& line, const ExchangePlan& plan,
   if (!made.ok()) return Error{made.error().message, line.op_column};
   auto part = std::make_unique<LineEntry>();
   part->action = Action::kExchange;
-  made.value()->op_column = part->op_column;
   part->set_text(line);
   made.value()->text = part->text;
+  made.value()->op_column = part->op_column;
   made.value()->op = line.op;
   made.value()->value =
       full_name(first_name(line)->text, first_name(line)->ranks);
@@ -224,11 +222,11 @@ Status ExchangeDecoder::decode_transfer(const Line& line, LineEntry& entry) {
   const Type& type = types.value()[0];
   auto made = comm::make_exchange(
       comm::Transfer{from.value()[0], to.value(), type,
-  entry.set_text(line);
                      "'" + std::string(line.operands[0].text) + "'"},
-  made->op_column = entry.op_column;
       hosting_.self());
+  entry.set_text(line);
   made->text = entry.text;
+  made->op_column = entry.op_column;
   made->op = line.op;
   made->value = line.operands[0].text;
   entry.crossing = std::make_unique<LineExchange>();

@@ -39,10 +39,12 @@ class ExchangeDecoder {
         programs_(programs) {}
 
   // Adds the groups that other workers are in, as parts of the line. Returns
-  // whether there are groups that only this one is in.
-  Result<bool> add_groups(const Line& line, const LineRanks& where,
-                          const Grid& grid, const PieceType& types,
-                          LineEntry& whole);
+  // those that only this one is in.
+  Result<std::vector<ExchangePlan>> add_groups(const Line& line,
+                                               const LineRanks& where,
+                                               const Grid& grid,
+                                               const PieceType& types,
+                                               LineEntry& whole);
   // print and save of a whole: by whoever plays the first of its ranks.
   Status add_assembly(const Line& line, const Grid& grid, LineEntry& whole);
   // A value without ranks that goes from worker to worker.

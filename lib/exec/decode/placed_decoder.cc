@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "file/stored.h"
 #include "ops/table.h"
+#include "spmd/collective.h"
 #include "spmd/labels.h"
 #include "spmd/stated.h"
 #include "stream/ranks.h"
@@ -155,8 +156,8 @@ Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
     }
     return ok_status();
   }
-  if (ranks > 1 && is_output(statement_of(local.op))) {
   part.entry->set_text(local);
+  if (ranks > 1 && is_output(statement_of(local.op))) {
     set_rank_of_output(local, *part.entry);
   }
   whole.parts.push_back(std::move(part.entry));
@@ -207,9 +208,12 @@ Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
     fail_ranks(line, where.ranks, fault, whole);
     return ok_status();
   }
-  const auto groups = group_plan(line, where, grid, pieces_.types(line));
+  ExchangeOptions options;
+  options.home = one_home;
+  const auto groups =
+      exchange_plans(line, where, grid, pieces_.types(line), options);
   if (!groups.ok()) return groups.error();
-  for (const Group& group : groups.value()) {
+  for (const ExchangePlan& group : groups.value()) {
     if (Status s = add_group(line, group, whole); !s.ok()) return s;
   }
   return ok_status();
@@ -221,30 +225,14 @@ Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
   if (Status s = check_crossing_form(line); !s.ok()) return s;
   const auto noted = noted_pieces(line, *first_name(line));
   if (!noted.ok()) return noted.error();
-  const PieceType types = noted.value().by_rank();
-  const auto has_own = exchanges_->add_groups(line, where, grid, types, whole);
-  if (!has_own.ok()) return has_own.error();
-  if (!has_own.value()) return ok_status();
-  return add_own_groups(line, where, grid, types, whole);
-}
-
-// Groups of the line that no other worker is in.
-Status PlacedDecoder::add_own_groups(const Line& line, const LineRanks& where,
-                                     const Grid& grid, const PieceType& types,
-                                     LineEntry& whole) {
-  const auto groups = group_plan(line, where, grid, types, [&](int64_t rank) {
-    return pieces_.is_mine(line, rank);
-  });
-  if (!groups.ok()) return groups.error();
-  for (const Group& group : groups.value()) {
-    if (!pieces_.are_mine(line, group.sources) ||
-        !pieces_.are_mine(line, group.targets)) {
-      continue;
-    }
+  const auto own =
+      exchanges_->add_groups(line, where, grid, noted.value().by_rank(), whole);
+  if (!own.ok()) return own.error();
+  for (const ExchangePlan& group : own.value()) {
     if (Status s = check_noted(line, group); !s.ok()) return s;
     if (const Fault fault =
-            pieces_.failure_in(*first_name(line), group.sources)) {
-      fail_ranks(line, group.targets, fault, whole);
+            pieces_.failure_in(*first_name(line), group.sources())) {
+      fail_ranks(line, group.targets(), fault, whole);
     } else if (Status s = add_group(line, group, whole); !s.ok()) {
       return s;
     }
@@ -253,32 +241,35 @@ Status PlacedDecoder::add_own_groups(const Line& line, const LineRanks& where,
 }
 
 // What was computed with the types of the note must hold of the registers.
-Status PlacedDecoder::check_noted(const Line& line, const Group& group) const {
+Status PlacedDecoder::check_noted(const Line& line,
+                                  const ExchangePlan& group) const {
   const std::string_view name = first_name(line)->text;
-  for (size_t i = 0; i < group.sources.size(); ++i) {
-    const Register* r = pieces_.find(name, group.sources[i]);
-    if (r != nullptr &&
-        (r->has_failed() || pieces_.type_of(*r) == group.pieces[i])) {
+  for (size_t i = 0; i < group.sources().size(); ++i) {
+    const int64_t rank = group.sources()[i];
+    const Type& noted = group.pieces()[i];
+    const Register* r = pieces_.find(name, rank);
+    if (r != nullptr && (r->has_failed() || pieces_.type_of(*r) == noted)) {
       continue;
     }
-    return at_op(line, full_name(name, std::to_string(group.sources[i])) +
-                           " is not the " + to_string(group.pieces[i]) +
-                           " that #pieces= says");
+    return at_op(line, full_name(name, std::to_string(rank)) + " is not the " +
+                           to_string(noted) + " that #pieces= says");
   }
   return ok_status();
 }
 
 // A group whose ranks are all played here.
-Status PlacedDecoder::add_group(const Line& line, const Group& group,
+Status PlacedDecoder::add_group(const Line& line, const ExchangePlan& group,
                                 LineEntry& whole) {
+  const auto program = group_program(group);
+  if (!program.ok()) return at_op(line, program.error().message);
   auto part = std::make_unique<LineEntry>();
   part->set_text(line);
-  pieces_.add_operands(first_name(line)->text, group.sources, *part);
-  for (const int64_t rank : group.targets) {
+  pieces_.add_operands(first_name(line)->text, group.sources(), *part);
+  for (const int64_t rank : group.targets()) {
     pieces_.add_result(line.results[0].text, rank, *part);
   }
-  Status s = decoder_.decode_group(*find_op(line.op), group.pieces,
-                                   group.program, *part);
+  Status s = decoder_.decode_group(*find_op(line.op), group.pieces(),
+                                   program.value(), *part);
   if (!s.ok()) return Error{s.error().message, line.op_column};
   whole.parts.push_back(std::move(part));
   return ok_status();

@@ -49,12 +49,10 @@ class PlacedDecoder {
                        const Grid& grid, LineEntry& whole);
   Status decode_crossing(const Line& line, const LineRanks& where,
                          const Grid& grid, LineEntry& whole);
-  Status add_own_groups(const Line& line, const LineRanks& where,
-                        const Grid& grid, const PieceType& types,
-                        LineEntry& whole);
-  Status check_noted(const Line& line, const Group& group) const;
+  Status check_noted(const Line& line, const ExchangePlan& group) const;
   Status decode_assembly(const Line& line, const Grid& grid, LineEntry& whole);
-  Status add_group(const Line& line, const Group& group, LineEntry& whole);
+  Status add_group(const Line& line, const ExchangePlan& group,
+                   LineEntry& whole);
   void fail_ranks(const Line& line, const std::vector<int64_t>& ranks,
                   const Fault& fault, LineEntry& whole);
   void add_failure(const Line& local, const Fault& fault, LineEntry& whole);
