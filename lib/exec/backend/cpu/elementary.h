@@ -282,7 +282,8 @@ inline F64 exponent(I64 x) {
   // constant is added that makes it positive, and taken away at the end.
   using Of = Format<F64>;
   constexpr int64_t kUp = Of::kBias + 1;
-  const U64 lifted = reinterpret_cast<U64>(x + (kUp << Of::kMantissa));
+  const U64 lifted =
+      reinterpret_cast<U64>(x) + (uint64_t{kUp} << Of::kMantissa);
   const I64 whole = reinterpret_cast<I64>(lifted >> Of::kMantissa);
   return from_bits(whole + bits(splat(Of::kRound))) - (Of::kRound + kUp);
 }
