@@ -19,6 +19,13 @@ TEST(RouteDispatcher, ALoneWorkerTakesAll) {
   EXPECT_FALSE(route.client().marks.cut_short());
 }
 
+TEST(RouteDispatcher, AWrongLineOfALogIsShownAsItWasWritten) {
+  RouteHarness route(2);
+  route.feed("y = exp   z #from=0 #mb=1\n");
+  EXPECT_EQ(route.messages().substr(route.messages().find('\n')),
+            "\n  y = exp   z #from=0 #mb=1\n            ^\n");
+}
+
 TEST(RouteDispatcher, ARepeatedLineIsDecodedTwiceAtMost) {
   RouteHarness route(2);
   route.feed("x = zeros f32[4,4]\n");

@@ -228,6 +228,29 @@ TEST(Hot, TheFirstLineOfABlockSaysSo) {
   EXPECT_EQ(marked, 2U);
 }
 
+// The mark stands before the notes, whose faults are shown where they were
+// written.
+TEST(Hot, AFirstLineWithWrongNotesIsShownAsItWasWritten) {
+  const std::string first = "x0 = zeros f32[2]";
+  // What is wrong, and the blanks before the caret.
+  const std::pair<std::string, size_t> cases[] = {
+      {" #9", first.size() + 1}, {"#signal=s", first.find('[')}};
+  for (const auto& [wrong, column] : cases) {
+    RouteHarness route(1);
+    std::string rest;
+    for (int i = 1; i < 40; ++i) {
+      rest += "x" + std::to_string(i) + " = zeros f32[2]\n";
+    }
+    for (int i = 0; i < 3; ++i) route.feed(first + "\n" + rest);
+    EXPECT_EQ(route.messages(), "");
+    route.feed(first + wrong + "\n" + rest);
+    const std::string shown =
+        "\n  " + first + wrong + "\n  " + std::string(column, ' ') + "^\n";
+    EXPECT_TRUE(route.messages().ends_with(shown)) << route.messages();
+    EXPECT_EQ(route.messages().find("hot"), std::string::npos);
+  }
+}
+
 TEST(Hot, AMarkThatCameInIsKept) {
   RouteHarness route(1);
   std::string loop = "x0 = zeros f32[2] #hot=77\n";
