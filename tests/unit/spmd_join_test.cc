@@ -66,7 +66,7 @@ class JoinTest : public ::testing::Test {
         gt::infer({line, &where.value(), names, operands, nullptr, mode});
     std::string out = describe(made.results[0].type, mesh());
     for (const TypeFault& f : made.faults) {
-      out += std::string("!") + rule_words(f.rule).kind + "@" +
+      out += std::string("!") + check::rule_words(f.rule).kind + "@" +
              (f.axes.empty() ? "" : names.name(f.axes[0]));
     }
     return out;

@@ -211,9 +211,9 @@ class Pairs {
     if (to.partial != 0) text += sum;
     Layout summed = to;
     summed.partial = 0;
-    const Outcome moved = run_text(text + print);
-    const Outcome wanted =
-        run_text("mesh " + axes_ + "\n" + made(whole, summed) + print);
+    const exec::Outcome moved = exec::run_text(text + print);
+    const exec::Outcome wanted =
+        exec::run_text("mesh " + axes_ + "\n" + made(whole, summed) + print);
     EXPECT_EQ(moved.messages + wanted.messages, "") << text;
     EXPECT_EQ(moved.out, wanted.out) << text;
     check::Checker checker({});

@@ -5,15 +5,15 @@
 namespace gt {
 namespace {
 
-using log::Mark = Marks::Mark;
+using Mark = Marks::Mark;
 
 TEST(Marks, AnOpenedStreamMustEnd) {
   Marks marks;
   EXPECT_FALSE(marks.cut_short());
-  EXPECT_EQ(marks.take("#gt 1"), log::Mark::kOpen);
+  EXPECT_EQ(marks.take("#gt 1"), Mark::kOpen);
   EXPECT_TRUE(marks.opened());
   EXPECT_TRUE(marks.cut_short());
-  EXPECT_EQ(marks.take("#end 0"), log::Mark::kEnd);
+  EXPECT_EQ(marks.take("#end 0"), Mark::kEnd);
   EXPECT_FALSE(marks.cut_short());
   EXPECT_TRUE(marks.opened());
 }
@@ -21,7 +21,7 @@ TEST(Marks, AnOpenedStreamMustEnd) {
 TEST(Marks, KeepTheLargestStatus) {
   Marks marks;
   for (const char* text : {"#gt 1", "#end 3", "#gt 1", "#end 1"}) {
-    EXPECT_NE(marks.take(text), log::Mark::kNone) << text;
+    EXPECT_NE(marks.take(text), Mark::kNone) << text;
   }
   EXPECT_EQ(marks.status(), Exit::kRejected);
   EXPECT_FALSE(marks.cut_short());
@@ -39,20 +39,20 @@ TEST(Marks, CommentsThatLookLikeMarksAreComments) {
   Marks marks;
   for (const char* text : {"#", "# gt 1", "#gt", "#gtx 1", "#end of part one",
                            "#end", "#end -1", "#end 1 2", "#end 256"}) {
-    EXPECT_EQ(marks.take(text), log::Mark::kNone) << text;
+    EXPECT_EQ(marks.take(text), Mark::kNone) << text;
   }
   EXPECT_FALSE(marks.opened());
 }
 
 TEST(Marks, AnUnknownVersionIsSaid) {
   Marks marks;
-  EXPECT_EQ(marks.take("#gt 2"), log::Mark::kBadVersion);
+  EXPECT_EQ(marks.take("#gt 2"), Mark::kBadVersion);
 }
 
 TEST(Marks, AreWrittenAsTheyAreRead) {
   Marks marks;
-  EXPECT_EQ(marks.take(kOpenMark), log::Mark::kOpen);
-  EXPECT_EQ(marks.take(end_mark(Exit::kLost)), log::Mark::kEnd);
+  EXPECT_EQ(marks.take(kOpenMark), Mark::kOpen);
+  EXPECT_EQ(marks.take(end_mark(Exit::kLost)), Mark::kEnd);
   EXPECT_EQ(marks.status(), Exit::kLost);
 }
 
