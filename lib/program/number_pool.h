@@ -17,7 +17,7 @@ class NumberPool {
       const size_t smallest = free_.top();
       free_.pop();
       if (is_used(smallest)) continue;  // kept since
-      used_[smallest] = true;
+      keep(smallest);
       return smallest;
     }
     while (is_used(next_)) ++next_;
@@ -26,6 +26,7 @@ class NumberPool {
   }
   void give(size_t n) {
     used_[n] = false;
+    while (!used_.empty() && !used_.back()) used_.pop_back();
     if (n < next_) free_.push(n);
   }
   void keep(size_t n) {  // in use from now on
@@ -33,6 +34,7 @@ class NumberPool {
     used_[n] = true;
   }
   bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
+  // By number, up to the largest that is in use.
   const std::vector<bool>& used() const { return used_; }
 
  private:

@@ -68,24 +68,6 @@ class Description {
 
 }  // namespace
 
-size_t NumberPool::take() {
-  size_t n = 0;
-  while (n < used_.size() && used_[n]) ++n;
-  if (n == used_.size()) used_.push_back(false);
-  used_[n] = true;
-  return n;
-}
-
-void NumberPool::give(size_t n) {
-  used_[n] = false;
-  while (!used_.empty() && !used_.back()) used_.pop_back();
-}
-
-void NumberPool::keep(size_t n) {
-  if (n >= used_.size()) used_.resize(n + 1);
-  used_[n] = true;
-}
-
 // ---- names ------------------------------------------------------------------
 
 ShardValuePtr ValueTable::find(std::string_view name) const {

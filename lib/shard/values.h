@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "program/number_pool.h"
 #include "shard/claims.h"
 #include "spmd/layout.h"
 
@@ -66,19 +67,6 @@ struct ShardValue {
   const std::string& name_of(const ShardCopy& copy) const {
     return copy.name.empty() ? own_name() : copy.name;
   }
-};
-
-// The smallest number not in use comes first.
-class NumberPool {
- public:
-  size_t take();
-  void give(size_t n);
-  void keep(size_t n);  // in use from now on
-  bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
-  const std::vector<bool>& used() const { return used_; }
-
- private:
-  std::vector<bool> used_;
 };
 
 // Names of the input and the values that they hold, the names that gt-shard

@@ -35,7 +35,7 @@ int main() {
                   gt::full_name(name.text, part.rank < 0
                                                ? ""
                                                : std::to_string(part.rank)) +
-                  " " + gt::exec::to_string(walker.type(part.stamp.type)));
+                  " " + gt::to_string(walker.type(part.stamp.type)));
         mark = ", ";
       }
     }

@@ -143,7 +143,7 @@ class Vector {
       value.type = std::move(*made);
       return true;
     }
-    outcome_.kind = rule_words(faults.begin()->rule).kind;
+    outcome_.kind = check::rule_words(faults.begin()->rule).kind;
     outcome_.text = outcome_.kind;
     return false;
   }
