@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "base/message.h"
 #include "base/text.h"
@@ -71,27 +72,30 @@ class Description {
 // ---- names ------------------------------------------------------------------
 
 ShardValuePtr ValueTable::find(std::string_view name) const {
-  const auto it = values_.find(name);
-  return it == values_.end() ? nullptr : it->second;
+  const Bound* bound = values_.value_of(name);
+  return bound == nullptr ? nullptr : bound->value;
 }
 
 void ValueTable::bind(const std::string& name, const ShardValuePtr& value) {
-  values_[name] = value;
+  values_.begin_line();
+  values_[values_.obtain(name)].value = value;
   value->names.push_back(name);
 }
 
 ShardValuePtr ValueTable::unbind(const std::string& name) {
-  const auto it = values_.find(name);
-  if (it == values_.end()) return nullptr;
-  const ShardValuePtr value = it->second;
-  values_.erase(it);
+  const SymbolId id = values_.find(name);
+  if (id == kNoSymbol) return nullptr;
+  const ShardValuePtr value = std::exchange(values_[id].value, nullptr);
+  values_.release(id);
   std::erase(value->names, name);
   return value;
 }
 
 std::vector<std::string_view> ValueTable::names() const {
   std::vector<std::string_view> names;
-  for (const auto& [name, value] : values_) names.push_back(name);
+  each([&](std::string_view name, const ShardValuePtr&) {
+    names.push_back(name);
+  });
   return names;
 }
 
@@ -133,7 +137,9 @@ void ValueTable::visit(size_t number, const Rename& f) {
       rename(value->hidden, value->layout(), value->type);
     }
   };
-  for (const auto& [name, value] : values_) visit(visit, value);
+  each([&](std::string_view, const ShardValuePtr& value) {
+    visit(visit, value);
+  });
 }
 
 void ValueTable::free_later(const std::string& name, uint32_t set) {
@@ -151,7 +157,7 @@ ValueTable ValueTable::copies_of(const std::vector<std::string>& names) const {
   Clones clones;
   for (const std::string& name : names) {
     if (const ShardValuePtr value = find(name)) {
-      copies.values_[name] = clone(value, clones);
+      copies.values_[copies.values_.obtain(name)].value = clone(value, clones);
     }
   }
   return copies;
@@ -159,7 +165,9 @@ ValueTable ValueTable::copies_of(const std::vector<std::string>& names) const {
 
 void ValueTable::describe(const Cluster& cluster, std::string& out) const {
   std::map<std::string_view, const ShardValue*> sorted;
-  for (const auto& [name, value] : values_) sorted[name] = value.get();
+  each([&](std::string_view name, const ShardValuePtr& value) {
+    sorted[name] = value.get();
+  });
   Description values(cluster, out);
   for (const auto& [name, value] : sorted) {
     out += name;

@@ -8,12 +8,11 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/hash.h"
 #include "program/number_pool.h"
+#include "program/symbol_table.h"
 #include "shard/claims.h"
 #include "spmd/layout.h"
 
@@ -77,6 +76,7 @@ class ValueTable {
   void bind(const std::string& name, const ShardValuePtr& value);
   // The value that the name holds no more; null: it held none.
   ShardValuePtr unbind(const std::string& name);
+  // Names that hold a value, and some that did.
   size_t size() const { return values_.size(); }
   std::vector<std::string_view> names() const;
 
@@ -103,8 +103,20 @@ class ValueTable {
   void describe(const Cluster& cluster, std::string& out) const;
 
  private:
-  std::unordered_map<std::string, ShardValuePtr, TextHash, std::equal_to<>>
-      values_;
+  struct Bound {
+    ShardValuePtr value;
+    bool is_live() const { return value != nullptr; }
+    void take_over() {}
+  };
+  // Calls f(name, value) of all names that hold one.
+  template <typename F>
+  void each(const F& f) const {
+    for (SymbolId id = 0; id < values_.size(); ++id) {
+      if (values_[id].is_live()) f(values_.name_of(id), values_[id].value);
+    }
+  }
+
+  SymbolTable<Bound> values_;
   NumberPool numbers_;
   std::set<size_t> foreign_;  // of names of the input that look like ours
   std::vector<std::pair<std::string, uint32_t>> frees_;

@@ -8,7 +8,7 @@
 namespace gt {
 namespace {
 
-struct Held {
+struct HeldPart {
   Stamp stamp;
   Shared<Ranks> ranks;
   bool is_live() const { return stamp.type != kNoType; }
@@ -19,7 +19,7 @@ struct Held {
 };
 
 // Binds names, and takes ranks from those that had them, as a program would.
-class Names : public PlacedSymbolTable<Held> {
+class LiveNames : public PlacedSymbolTable<HeldPart> {
  public:
   SymbolId bind(const std::string& name) {
     begin_line();
@@ -60,7 +60,7 @@ class Names : public PlacedSymbolTable<Held> {
 };
 
 TEST(SymbolTable, ANameKeepsItsNumberWhileItLives) {
-  Names names;
+  LiveNames names;
   const SymbolId x = names.bind("x");
   EXPECT_EQ(names.find("y"), kNoSymbol);
   for (int i = 0; i < 100'000; ++i) {
@@ -75,7 +75,7 @@ TEST(SymbolTable, ANameKeepsItsNumberWhileItLives) {
 }
 
 TEST(SymbolTable, ANumberThatChangesHandsSaysSo) {
-  Names names;
+  LiveNames names;
   const SymbolId first = names.bind("first");
   const Stamp stamp = names[first].stamp;
   names.drop(first);
@@ -88,7 +88,7 @@ TEST(SymbolTable, ANumberThatChangesHandsSaysSo) {
 }
 
 TEST(SymbolTable, FailuresAreOfOneNumber) {
-  Names names;
+  LiveNames names;
   const SymbolId x = names.bind("x");
   EXPECT_EQ(names.failure_of(x), nullptr);
   names.note_failure(x, std::make_shared<const std::string>("why"));
@@ -98,7 +98,7 @@ TEST(SymbolTable, FailuresAreOfOneNumber) {
 }
 
 TEST(PlacedSymbolTable, PartsHaveNoRankInCommon) {
-  Names names;
+  LiveNames names;
   names.bind("x", {0, 1, 2, 3});
   EXPECT_EQ(names.live("x"), "0-3");
   const SymbolId middle = names.bind("x", {1, 2});
