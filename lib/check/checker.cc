@@ -47,7 +47,7 @@ const Checker::Checked& Checker::take(std::string_view text) {
   registers_.begin_line();
   entry_ = Checked{};
   entry_.text = text;
-  check(entry_);
+  check(reading_, entry_);
   entry_.mesh_version = meshes_.version();
   apply(entry_);
   if (!entry_.once && known_.wants(hash, text)) keep(hash, known);
@@ -106,8 +106,11 @@ void Checker::fail(const char* kind, const Error& error, Checked& entry) {
   entry.problems.push_back({kind, "", error.message, "", {}});
 }
 
-void Checker::check(Checked& entry) {
-  Reading in;
+void Checker::check(Reading& in, Checked& entry) {
+  in.names = AxisNames();
+  in.values.clear();
+  in.operands.clear();
+  in.target.reset();
   entry.noted = entry.text;
   if (Status s = parse_line(entry.text, in.line); !s.ok()) {
     entry.is_unreadable = true;

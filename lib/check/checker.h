@@ -88,7 +88,7 @@ class Checker {
   void apply(const Checked& entry);
   static void find_transfers(const Reading& in, const LineRanks& where,
                              Checked& entry);
-  void check(Checked& entry);
+  void check(Reading& in, Checked& entry);
   void note_axes(const Reading& in);
   void check_instruction(Reading& in, Statement statement, Checked& entry);
   // The name, which the line's meaning depends on.
@@ -115,6 +115,7 @@ class Checker {
   CheckRegisters registers_;
   LineCache<Known> known_{size_t{1} << 12};
   Checked entry_;
+  Reading reading_;  // room for that of one line
 };
 
 }  // namespace gt::check

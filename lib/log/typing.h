@@ -40,7 +40,7 @@ class Typing {
   double bytes_of(const std::vector<WalkedPart>& parts) const;
 
   Walker walker_;
-  LineCache<Entry> known_{size_t{1} << 13};
+  LineCache<Entry> known_{size_t{1} << 12};
   Entry entry_;  // the last line, unless it was found
   Line line_;
 };
