@@ -175,3 +175,20 @@ same() {
   [[ $stderr == "gt-cmp: line 1: x: f32[1] [0]: aaa"*... ]]
   [ "${#stderr}" -lt 1100 ]
 }
+
+@test "a side that ends long before the other, after a difference" {
+  printf 'x = tensor f32[] 1\n' >a
+  printf 'x = tensor f32[] 2\n' >b
+  run -1 --separate-stderr timeout 20 gt-cmp <(cat a; sleep 0.2) b
+  [ "$stderr" = 'gt-cmp: line 1: x: f32[]: 1 and 2, by at most 1' ]
+  run -1 --separate-stderr timeout 20 gt-cmp b <(cat a; sleep 0.2)
+  [ "$stderr" = 'gt-cmp: line 1: x: f32[]: 2 and 1, by at most 1' ]
+}
+
+@test "the status is said where nothing can be told" {
+  printf 'x = tensor f32[] 1\n' >a
+  printf 'x = tensor f32[] 2\n' >b
+  local status=0
+  gt-cmp a b 2>&- || status=$?
+  [ "$status" -eq 1 ]
+}
