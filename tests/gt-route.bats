@@ -301,3 +301,11 @@ loop() {
   done
   [ ! -s told ]
 }
+
+@test "a free of what is no name is refused, as a worker refuses it" {
+  printf 'x = ones f32[2]\nfree 0\nfree x 1\nprint x\n' >p.gt
+  run -3 --separate-stderr gt-route -n 1 p.gt
+  [ "$output" = 'x = tensor f32[2] 1 1' ]
+  [[ $stderr == *'p.gt:2: free: expected a tensor'*'name, got number 0'* ]]
+  [[ $stderr == *'p.gt:3: free: expected a tensor'*'name, got number 1'* ]]
+}
