@@ -19,13 +19,8 @@ namespace gt::check {
 // another name's; number 0 has none.
 using Content = TypeId;
 
-struct CheckedName {
-  Stamp stamp;  // its type is a Content
-  bool is_live() const { return stamp.type != kNoType; }
-  void take_over() { ++stamp.generation; }
-};
-
-class CheckRegisters : public SymbolTable<CheckedName> {
+// The type in a stamp is a Content.
+class CheckRegisters : public SymbolTable<StampedValue> {
  public:
   Content content(SymbolId id) const { return (*this)[id].stamp.type; }
   const std::vector<ShardedValue>& parts(Content content) const {
@@ -47,7 +42,7 @@ class CheckRegisters : public SymbolTable<CheckedName> {
 
   void set(SymbolId id, Content content) {
     (*this)[id].stamp.type = content;
-    if (content == kNoType) SymbolTable::release(id);
+    if (content == kNoType) retire(id);
   }
   // Of all names that the glob matches; `leaves` is told what they held.
   void release(std::string_view glob,

@@ -89,7 +89,7 @@ void Ledger::bind(SymbolId id, ValueId value, Origin origin,
 
 void Ledger::unbind(SymbolId id, Origin origin, std::string& before) {
   release(id, origin, before);
-  symbols.release(id);
+  symbols.retire(id);
 }
 
 // ---- names with ranks -------------------------------------------------------
@@ -119,7 +119,7 @@ void Ledger::narrow(SymbolId id, const Ranks& rest, Origin origin,
     tape.note_gone(whole.value, rebound(id, origin, whole.value));
   }
   clear(id);
-  symbols.release(id);
+  symbols.retire(id);
   const SymbolId part = obtain(without_ranks(symbols.name_of(id)), rest);
   if (whole.failed) return fail(part, failure, whole.bound);
   set(part, whole.value, whole.bound);
@@ -207,7 +207,7 @@ void Ledger::free_internal(SymbolId id, Frees& frees) {
   }
   give_back(name);
   clear(id);
-  symbols.release(id);
+  symbols.retire(id);
 }
 
 void Ledger::drop_types() {

@@ -25,6 +25,7 @@ class NumberPool {
     return next_++;
   }
   void give(size_t n) {
+    if (!is_used(n)) return;
     used_[n] = false;
     while (!used_.empty() && !used_.back()) used_.pop_back();
     if (n < next_) free_.push(n);

@@ -38,6 +38,15 @@ struct Stamp {
   }
 };
 
+// What a name of a table holds, as far as most tables know: the base of, or all
+// of, a `Value` of theirs.
+struct StampedValue {
+  Stamp stamp;
+  bool is_live() const { return stamp.type != kNoType; }
+  bool has_failed() const { return stamp.type == kFailedType; }
+  void take_over() { ++stamp.generation; }
+};
+
 // What a failed value says, also when it spreads.
 using FailureText = std::shared_ptr<const std::string>;
 
@@ -76,8 +85,9 @@ class SymbolTable {
     return id;
   }
   void keep(SymbolId id) { names_.keep(id); }  // as if just obtained
-  // The name lives no more, which the value says already.
-  void release(SymbolId id) { names_.release(id); }
+  // The name lives no more, which the value says already: its number may come
+  // to be another's.
+  void retire(SymbolId id) { names_.release(id); }
 
   // Null if nothing of it is known to have failed.
   FailureText failure_of(SymbolId id) const {
@@ -120,8 +130,6 @@ class PlacedSymbolTable : public SymbolTable<Value> {
     const auto it = parts_.find(base);
     return it == parts_.end() ? kNothing : it->second;
   }
-  // Placed names of which something is live.
-  size_t placed_names() const { return parts_.size(); }
   // Whether a live placed name begins so.
   bool has_parts_under(std::string_view prefix) const {
     return std::any_of(parts_.begin(), parts_.end(), [&](const auto& entry) {

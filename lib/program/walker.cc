@@ -35,7 +35,7 @@ void Walker::read(const Line& line, const Visitor& visit, WalkedLine& out) {
 void Walker::bind(const WalkedLine& line) {
   for (const WalkedPart& write : line.writes) {
     symbols_[write.symbol].stamp.type = write.stamp.type;
-    if (write.stamp.type == kNoType) symbols_.release(write.symbol);
+    if (write.stamp.type == kNoType) symbols_.retire(write.symbol);
   }
 }
 
@@ -52,7 +52,7 @@ bool Walker::still_holds(const WalkedLine& line) const {
 }
 
 const Type* Walker::type_of(const Name& name) const {
-  const Held* held = nullptr;
+  const StampedValue* held = nullptr;
   if (name.ranks.empty()) {
     held = symbols_.value_of(name.text);
   } else if (const auto ranks = parse_ranks(name.ranks); ranks.ok()) {
@@ -79,7 +79,7 @@ SymbolId Walker::obtain(std::string_view name, int64_t rank) {
 void Walker::add_read(std::string_view name, size_t operand, int64_t rank,
                       WalkedLine& out) {
   const SymbolId id = obtain(name, rank);
-  if (!symbols_[id].is_live()) symbols_.release(id);
+  if (!symbols_[id].is_live()) symbols_.retire(id);
   out.reads.push_back(
       {static_cast<uint32_t>(operand), rank, id, symbols_[id].stamp});
 }

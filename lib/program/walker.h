@@ -66,12 +66,6 @@ class Walker {
   static constexpr size_t kMaxNames = size_t{1} << 22;
   static constexpr size_t kMaxTypes = size_t{1} << 20;
 
-  struct Held {
-    Stamp stamp;
-    bool is_live() const { return stamp.type != kNoType; }
-    void take_over() { ++stamp.generation; }
-  };
-
   void read_unplaced(const Line& line, const Visitor& visit, WalkedLine& out);
   void read_placed(const Line& line, const Visitor& visit, WalkedLine& out);
   Status infer_ranks(const Line& line, const LineRanks& where,
@@ -87,7 +81,7 @@ class Walker {
   void free_names(const Line& line, WalkedLine& out) const;
   void limit();
 
-  SymbolTable<Held> symbols_;
+  SymbolTable<StampedValue> symbols_;
   TypeIds types_;
   Meshes meshes_;
   uint64_t forgotten_ = 0;

@@ -39,7 +39,7 @@ void Homes::release(HomeId id) {
   home.recipe.reset();
   if (home.ranks && home.is_live()) drop_part(id);
   home.stamp.type = kNoType;
-  PlacedSymbolTable::release(id);
+  retire(id);
 }
 
 void Homes::carve(std::string_view base, const Ranks& ranks, TypeIds& types) {

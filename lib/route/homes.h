@@ -33,8 +33,7 @@ struct PureLine {
 
 using Holders = SmallVector<uint32_t, 4>;
 
-struct Home {
-  Stamp stamp;
+struct Home : StampedValue {
   // Of an unplaced one: the workers that have its value, first the one that
   // made it; and the work that this one had been given when it was bound.
   Holders holders;
@@ -51,8 +50,6 @@ struct Home {
   Shared<PureLine> recipe;  // of a value that may as well be made again
   Shared<Ranks> ranks;      // of a placed one: ascending
 
-  bool is_live() const { return stamp.type != kNoType; }
-  bool has_failed() const { return stamp.type == kFailedType; }
   bool is_on(uint32_t worker) const {
     for (const uint32_t holder : holders) {
       if (holder == worker) return true;
@@ -60,7 +57,7 @@ struct Home {
     return false;
   }
   void take_over() {
-    ++stamp.generation;
+    StampedValue::take_over();
     ranks.reset();
     wanted_by = 0;
   }

@@ -86,7 +86,7 @@ ShardValuePtr ValueTable::unbind(const std::string& name) {
   const SymbolId id = values_.find(name);
   if (id == kNoSymbol) return nullptr;
   const ShardValuePtr value = std::exchange(values_[id].value, nullptr);
-  values_.release(id);
+  values_.retire(id);
   std::erase(value->names, name);
   return value;
 }

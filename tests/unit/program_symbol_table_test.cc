@@ -8,12 +8,10 @@
 namespace gt {
 namespace {
 
-struct HeldPart {
-  Stamp stamp;
+struct HeldPart : StampedValue {
   Shared<Ranks> ranks;
-  bool is_live() const { return stamp.type != kNoType; }
   void take_over() {
-    ++stamp.generation;
+    StampedValue::take_over();
     ranks.reset();
   }
 };
@@ -30,7 +28,7 @@ class LiveNames : public PlacedSymbolTable<HeldPart> {
   void drop(SymbolId id) {
     (*this)[id].stamp.type = kNoType;
     if ((*this)[id].ranks) drop_part(id);
-    release(id);
+    retire(id);
   }
   SymbolId bind(const std::string& base, const Ranks& ranks) {
     begin_line();

@@ -12,7 +12,7 @@ void Registers::fail(RegisterId id, FailureText message) {
 
 void Registers::release(RegisterId id) {
   bind(id, nullptr, kNoType);
-  SymbolTable::release(id);
+  retire(id);
 }
 
 void Registers::renumber_types(TypeIds& types) {

@@ -15,12 +15,8 @@ namespace gt::exec {
 
 using RegisterId = SymbolId;
 
-struct Register {
-  Stamp stamp;
+struct Register : StampedValue {
   Buffer* buffer = nullptr;  // null unless the type is a real one
-  bool is_live() const { return stamp.type != kNoType; }
-  bool has_failed() const { return stamp.type == kFailedType; }
-  void take_over() { ++stamp.generation; }
 };
 
 class Registers : public SymbolTable<Register> {
