@@ -462,3 +462,13 @@ b@0-3 = ones f32[8] split=tp:0,dp:0\nc@0-3 = ones f32[8,4]\n'
   [[ $output == *'no dimension of it is sharded [vary-global]'* ]]
   run -1 gt-check -q <<<$'mesh dp=2 tp=2\nw@0-1 = randn f32[4] 1 split=tp:0\nw@2,3 = copy w@1,0\ny@0-3 = mul w@0-3 2'
 }
+
+@test "a free of what is no name, or into one, is told" {
+  printf '%s\n' 'mesh d=2' 'x@0 = zeros f32[2]' 'free x@0 0' 'y@0 = free x@0' \
+    'z = add 1 2' 'free 1' 'print x@0' >p.gt
+  run -1 --separate-stderr gt-check p.gt
+  [[ $stderr == *"p.gt:3: free: expected a tensor's name, got number 0"* ]]
+  [[ $stderr == *'p.gt:4: free: takes 0 results, got 1'* ]]
+  [[ $stderr == *"p.gt:6: free: expected a tensor's name, got number 1"* ]]
+  [[ $stderr != *'p.gt:7'* ]]
+}

@@ -454,3 +454,12 @@ compute\t-\t<stdin>:4\tprint\t4\t0\t-'
   [ "$(cat "/proc/$!/comm")" = gt-work ]
   exec 8>&- 9>&-
 }
+
+@test "a free of what is no name is refused, with ranks and without" {
+  printf '%s\n' 'mesh d=2' 'x@0 = zeros f32[2]' 'free x@0 0' 'y = ones f32[1]' \
+    'free y 2' 'print x@0' 'print y' >p.gt
+  run -3 --separate-stderr gt-work p.gt
+  [ "$output" = $'x@0 = tensor f32[2] 0 0\ny = tensor f32[1] 1' ]
+  [[ $stderr == *"p.gt:3: free: expected a tensor's name, got number 0"* ]]
+  [[ $stderr == *"p.gt:5: free: expected a tensor's name, got number 2"* ]]
+}

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/message.h"
 #include "check/remedies.h"
+#include "ops/call.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
@@ -249,6 +250,11 @@ void Checker::find_target(Reading& in, const LineRanks* where, Checked& entry) {
 
 void Checker::release(const Reading& in, const LineRanks* where,
                       Checked& entry) {
+  Call call;
+  if (Status s = bind_free(in.line, call); !s.ok()) {
+    fail("shape", s.error(), entry);
+    return write_results(in, {}, entry);
+  }
   for (size_t o = 0; o < in.line.operands.size(); ++o) {
     const Operand& operand = in.line.operands[o];
     if (operand.kind == Operand::Kind::kGlob) {

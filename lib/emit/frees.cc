@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/operands.h"
+#include "ops/call.h"
 #include "ops/suggest.h"
 #include "spmd/placed.h"
 #include "stream/ranks.h"
@@ -70,9 +71,8 @@ Status Frees::collect(const Line& line, List& list) const {
 
 Status Frees::run(const LineState& state, std::string& out) {
   const Line& line = state.line;
-  if (!line.results.empty() || line.operands.empty() || !line.keys.empty()) {
-    return Error{"free: usage: free x...", line.op_column};
-  }
+  Call call;
+  if (Status s = bind_free(line, call); !s.ok()) return s;
   if (is_placed(line)) {
     if (auto where = line_ranks(line); !where.ok()) return where.error();
   }

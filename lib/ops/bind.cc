@@ -136,7 +136,11 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
       argument.role = Role::kString;
       return ok_status();
     case Kind::kGlob:
-      break;
+      // Of names that free lets go of: check_emitted() tells a program that
+      // does not know them all.
+      if (op.row->statement != Statement::kFree) break;
+      argument.role = Role::kTensor;
+      return ok_status();
   }
   return at(operand.column, op.name + ": expected " + word_for(role) +
                                 ", got '" + excerpt(operand.text) +
@@ -325,6 +329,16 @@ Status bind_form(const Line& line, std::span<const Type* const> types,
 Status bind(const Line& line, std::span<const Type* const> types, Call& call) {
   if (Status s = bind_form(line, types, call); !s.ok()) return s;
   return infer_types(line, call);
+}
+
+Status bind_free(const Line& line, Call& call) {
+  static constexpr Type kAny{};
+  std::vector<const Type*> types;
+  for (const Operand& operand : line.operands) {
+    const bool is_name = operand.kind == Operand::Kind::kName;
+    types.push_back(is_name ? &kAny : nullptr);
+  }
+  return bind(line, types, call);
 }
 
 Line line_of(const Step& step) {

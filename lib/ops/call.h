@@ -75,6 +75,9 @@ Status bind_form(const Line& line, std::span<const Type* const> types,
 // text): arguments and key values are set, result types follow.
 Status infer(Call& call);
 
+// Binds a free: it takes names and globs alone, whatever they hold.
+Status bind_free(const Line& line, Call& call);
+
 // Result dtype of arguments by PyTorch's categories: dimensioned tensors
 // first, then scalars, then literals; f16 with bf16 gives f32.
 Dtype promote(std::span<const Argument> arguments);

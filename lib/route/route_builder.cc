@@ -113,15 +113,7 @@ Status RouteBuilder::fill_failure(const ResolvedLine& line, Route& route) {
 }
 
 Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
-  // Of any type; what is no name is told as a worker tells it.
-  static const Type kAny;
-  std::vector<const Type*> types;
-  for (const Operand& operand : line.parsed.operands) {
-    types.push_back(is_register(operand) ? &kAny : nullptr);
-  }
-  if (Status form = gt::bind(line.parsed, types, call_); !form.ok()) {
-    return form;
-  }
+  if (Status s = bind_free(line.parsed, call_); !s.ok()) return s;
   route.action = Action::kFree;
   if (!line.is_placed) return ok_status();
   route.operands.clear();

@@ -85,6 +85,10 @@ Status LineRewriter::take(const Line& line, std::string_view text,
   }
   if (!known.ok()) return failed_.reject(line, known.error(), work.at);
   if (statement == Statement::kFree) {
+    Call call;
+    if (Status s = bind_free(line, call); !s.ok()) {
+      return failed_.reject(line, s.error(), work.at);
+    }
     outputs_.release(line, work.at);
     return ok_status();
   }

@@ -95,9 +95,8 @@ Status PlacedDecoder::decode_parts(const Line& line, const Mesh* mesh,
 
 Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
                                   LineEntry& whole) {
-  if (!line.results.empty() || !line.keys.empty()) {
-    return Error{"free: usage: free x...", line.op_column};
-  }
+  Call call;
+  if (Status s = bind_free(line, call); !s.ok()) return s;
   auto part = std::make_unique<LineEntry>();
   part->set_text(line);
   part->action = Action::kFree;
