@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "base/lazy_table.h"
 #include "ops/table.h"
 
 namespace gt::grad {
@@ -51,22 +52,19 @@ GradientReads reads_of(const Op& op, const std::string& operand) {
   return reads;
 }
 
-std::vector<std::vector<GradientReads>> make_all() {
-  std::vector<std::vector<GradientReads>> all;
-  for (const Op& op : all_ops()) {
-    std::vector<GradientReads>& reads = all.emplace_back();
-    for (const Parameter& p : op.operands) {
-      reads.push_back(may_be_tensor(p) ? reads_of(op, p.name)
-                                       : GradientReads{});
-    }
+std::vector<GradientReads> reads_of(const Op& op) {
+  std::vector<GradientReads> reads;
+  for (const Parameter& p : op.operands) {
+    reads.push_back(may_be_tensor(p) ? reads_of(op, p.name) : GradientReads{});
   }
-  return all;
+  return reads;
 }
 
 }  // namespace
 
 const std::vector<GradientReads>& gradient_reads(const Op& op) {
-  static const auto all = make_all();
+  static const LazyTable<std::vector<GradientReads>> all(
+      all_rows().size(), [](size_t id) { return reads_of(op_at(id)); });
   return all[op.id];
 }
 

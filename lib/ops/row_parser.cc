@@ -174,6 +174,15 @@ std::vector<TextLine> parse_text(const Row& row, std::string_view text) {
 
 }  // namespace
 
+std::string_view name_in(const Row& row) {
+  std::string_view rest = row.signature;
+  if (const size_t equals = rest.find(" = ");
+      equals != std::string_view::npos) {
+    rest.remove_prefix(equals + 3);
+  }
+  return rest.substr(0, rest.find(' '));
+}
+
 Op parse_row(const Row& row) {
   Op op;
   op.row = &row;

@@ -2,10 +2,15 @@
 // and aborts with the row's text.
 #pragma once
 
+#include <string_view>
+
 #include "ops/op.h"
 
 namespace gt {
 
+// All but the op's family and id.
 Op parse_row(const Row& row);
+// The op's name, which its signature says.
+std::string_view name_in(const Row& row);
 
 }  // namespace gt

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/lazy_table.h"
 #include "base/text.h"
 #include "ops/families.h"
 #include "ops/row_parser.h"
@@ -11,24 +12,35 @@
 namespace gt {
 namespace {
 
+// Rows are compiled when their op is first asked for: a program uses few.
 struct Table {
-  std::vector<Op> ops;
-  std::unordered_map<std::string, const Op*, TextHash, std::equal_to<>> by_name;
-  uint64_t digest = 0;
+  struct Entry {
+    const Family* family;
+    const Row* row;
+  };
+  std::vector<Entry> entries;
+  std::unordered_map<std::string_view, size_t> by_name;
+  LazyTable<Op> ops;
 
-  Table() {
-    for (const Family* family : kFamilies) {
-      for (const Row& row : family->rows) {
-        ops.push_back(parse_row(row));
-        ops.back().family = family;
-        ops.back().id = static_cast<uint32_t>(ops.size() - 1);
-      }
-    }
-    for (const Op& op : ops) {
-      const bool fresh = by_name.emplace(op.name, &op).second;
+  Table()
+      : entries(list()), ops(entries.size(), [this](size_t i) {
+          Op op = parse_row(*entries[i].row);
+          op.family = entries[i].family;
+          op.id = static_cast<uint32_t>(i);
+          return op;
+        }) {
+    by_name.reserve(entries.size());
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const bool fresh = by_name.emplace(name_in(*entries[i].row), i).second;
       GT_CHECK(fresh);
     }
-    digest = digest_of(ops);
+  }
+  static std::vector<Entry> list() {
+    std::vector<Entry> entries;
+    for (const Family* family : kFamilies) {
+      for (const Row& row : family->rows) entries.push_back({family, &row});
+    }
+    return entries;
   }
 };
 
@@ -42,8 +54,10 @@ const Table& table() {
 const Op* find_op(std::string_view name) {
   const auto& names = table().by_name;
   const auto it = names.find(name);
-  return it == names.end() ? nullptr : it->second;
+  return it == names.end() ? nullptr : &table().ops[it->second];
 }
+
+const Op& op_at(size_t id) { return table().ops[id]; }
 
 Statement statement_of(std::string_view op) {
   const Op* found = find_op(op);
@@ -55,7 +69,7 @@ Collective collective_of(std::string_view op) {
   return found == nullptr ? Collective::kNone : found->row->collective;
 }
 
-const std::vector<Op>& all_ops() { return table().ops; }
+const std::vector<Op>& all_ops() { return table().ops.all(); }
 
 std::vector<std::string_view> op_names() {
   std::vector<std::string_view> names;
@@ -65,14 +79,23 @@ std::vector<std::string_view> op_names() {
   return names;
 }
 
-uint64_t table_digest() { return table().digest; }
+std::vector<const Row*> all_rows() {
+  std::vector<const Row*> rows;
+  for (const Table::Entry& entry : table().entries) rows.push_back(entry.row);
+  return rows;
+}
 
-uint64_t digest_of(std::span<const Op> ops) {
+uint64_t table_digest() {
+  static const uint64_t digest = digest_of(all_rows());
+  return digest;
+}
+
+uint64_t digest_of(std::span<const Row* const> rows) {
   std::string meaning;
-  for (const Op& op : ops) {
-    const Row& row = *op.row;
-    for (const char* text : {row.signature, row.index, row.dtype, row.accepts,
-                             row.expansion, row.in_f32 ? "in_f32" : ""}) {
+  for (const Row* row : rows) {
+    for (const char* text :
+         {row->signature, row->index, row->dtype, row->accepts, row->expansion,
+          row->in_f32 ? "in_f32" : ""}) {
       meaning += text;
       meaning += '\n';
     }

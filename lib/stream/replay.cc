@@ -12,6 +12,8 @@ Replay::Replay(Rewriter& rewriter)
 void Replay::reset() {
   phase_ = Phase::kSearch;
   period_ = matched_ = 0;
+  if (index_ == fresh_at_) return;  // nothing was seen since
+  fresh_at_ = index_;
   std::fill(last_.begin(), last_.end(), Seen{});
 }
 

@@ -83,6 +83,7 @@ class Replay {
   std::vector<uint64_t> window_;  // hashes of the last lines
   std::vector<Seen> last_;        // where a hash was seen last
   size_t index_ = 0;              // lines noted
+  size_t fresh_at_ = 0;           // of these, when none counted yet
   size_t period_ = 0;             // candidate, in lines; 0: none
   size_t matched_ = 0;            // lines equal to those a period before
   size_t next_attempt_ = 0;       // index before which no state is taken
