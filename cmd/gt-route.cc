@@ -67,7 +67,7 @@ void add_options(CLI::App& app, Options& options) {
       app, "--threads", options.threads, 1, 4096,
       "threads of each started worker (its share of the cores)");
   app.add_option("--backend", options.backend,
-                 "backend of started workers: cpu, ref or null");
+                 "backend of started workers: cpu, ref, null or a plug-in");
   app.add_option("--isa", options.isa, "instruction set of started workers");
   app.add_option("--memory", options.memory,
                  "bytes that values may take in each started worker");

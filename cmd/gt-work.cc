@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "exec/backend/registry.h"
 #include "exec/remote/light_members.h"
 #include "exec/remote/remote_session.h"
 #include "exec/worker/session.h"
@@ -67,7 +68,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("FILE", options.files, "streams, '-' for standard input");
   app.add_option("--backend", options.backend,
                  "cpu; ref, the meaning of each op in plain loops; null, "
-                 "shapes and costs alone (prints give zeros)")
+                 "shapes and costs alone (prints give zeros); or a plug-in, by "
+                 "its path or name")
       ->envname("GT_BACKEND");
   gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
                       "threads that compute (all cores)");

@@ -308,7 +308,7 @@ x = tensor f32[] 1'
   GT_BACKEND=null run -0 gt-work p.gt
   lines_are 'x = tensor f32[2] 0 0'
   run -2 gt-work --backend none p.gt
-  [[ $output == *"unknown backend 'none'; there are cpu, ref and null"* ]]
+  [[ $output == *"unknown backend 'none'; there are cpu, ref, null, and plug-ins"* ]]
 }
 
 @test "bad usage is status 2 and a hint" {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/backend/backend.h"
 #include "exec/backend/element.h"
 #include "exec/backend/philox.h"
+#include "exec/backend/registry.h"
 #include "ops/call.h"
 
 namespace gt {
@@ -156,13 +156,14 @@ int bench(exec::Backend& backend, const std::string& text,
                                            : it->second.data());
   }
   std::vector<void*> out;
-  for (const Type& t : call.results) out.push_back(backend.allocate(t.bytes()));
+  for (const Type& t : call.results)
+    out.push_back(backend.device().allocate(t.bytes()));
   const double time = time_of(*kernel, in, out);
   const double work = flops(call);
   std::printf("%-32s %-44s %12.1f ns %9.2f Gop/s\n", text.c_str(),
               operands.substr(0, 44).c_str(), time * 1e9, work / time / 1e9);
   for (size_t r = 0; r < out.size(); ++r) {
-    backend.release(out[r], call.results[r].bytes());
+    backend.device().release(out[r], call.results[r].bytes());
   }
   return 0;
 }

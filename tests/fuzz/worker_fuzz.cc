@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "exec/backend/registry.h"
 #include "exec/worker/worker.h"
 
 namespace {

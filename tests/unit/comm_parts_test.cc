@@ -9,6 +9,7 @@
 #include "exec/comm/runs.h"
 #include "exec/decode/hosting.h"
 #include "exec/memory/arena.h"
+#include "exec/memory/host_device.h"
 
 namespace gt::exec {
 namespace {
@@ -84,6 +85,7 @@ TEST(CommMessage, SurvivesBytesThatChange) {
 
 // Every region of small values, against one element at a time.
 TEST(CommRuns, PackWhatARegionHolds) {
+  HostDevice device(nullptr);
   for (const Shape& shape : {Shape{}, Shape{5}, Shape{3, 4}, Shape{2, 3, 4},
                              Shape{3, 1, 2}, Shape{0, 3}}) {
     const Type type{Dtype::kI32, shape};
@@ -114,9 +116,11 @@ TEST(CommRuns, PackWhatARegionHolds) {
       ASSERT_EQ(runs.bytes(), wanted.size() * sizeof(int32_t));
       std::vector<int32_t> got(wanted.size());
       for (size_t first = 0; first < runs.bytes(); first += 6) {
-        runs.pack(values.data(), first,
-                  std::min<size_t>(6, runs.bytes() - first),
-                  reinterpret_cast<char*>(got.data()) + first);
+        ASSERT_TRUE(runs.download(values.data(), first,
+                                  std::min<size_t>(6, runs.bytes() - first),
+                                  reinterpret_cast<char*>(got.data()) + first,
+                                  device)
+                        .ok());
       }
       EXPECT_EQ(got, wanted);
       if (runs.is_contiguous() && !wanted.empty()) {

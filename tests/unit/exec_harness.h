@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "exec/backend/registry.h"
 #include "exec/worker/worker.h"
 
 namespace gt::exec {

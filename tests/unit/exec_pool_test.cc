@@ -36,7 +36,7 @@ TEST(SizeClass, HoldsWhatItIsFor) {
 }
 
 TEST_F(PoolTest, AReleasedBufferIsTheNextOne) {
-  Pool pool(*backend, *this, 0);
+  Pool pool(backend->device(), *this, 0);
   for (const size_t bytes : {64, 1000, 100'000}) {
     const uint32_t c = size_class_of(bytes);
     Buffer* first = pool.allocate(c);
@@ -53,7 +53,7 @@ TEST_F(PoolTest, AReleasedBufferIsTheNextOne) {
 }
 
 TEST_F(PoolTest, TheLimitIsOnWhatIsUsed) {
-  Pool pool(*backend, *this, 4096);
+  Pool pool(backend->device(), *this, 4096);
   const uint32_t c = size_class_of(1024);
   std::vector<Buffer*> buffers;
   for (int i = 0; i < 4; ++i) buffers.push_back(pool.allocate(c));
@@ -67,7 +67,7 @@ TEST_F(PoolTest, TheLimitIsOnWhatIsUsed) {
 
 TEST_F(PoolTest, FreeMemoryMakesRoomUnderTheLimit) {
   const size_t block = size_t{1} << 20;
-  Pool pool(*backend, *this, 4 * block);
+  Pool pool(backend->device(), *this, 4 * block);
   Buffer* great = pool.allocate(size_class_of(4 * block));
   ASSERT_NE(great, nullptr);
   pool.release(great);
@@ -77,7 +77,7 @@ TEST_F(PoolTest, FreeMemoryMakesRoomUnderTheLimit) {
 }
 
 TEST_F(PoolTest, SizesThatComeOnceDoNotPileUp) {
-  Pool pool(*backend, *this, 0);
+  Pool pool(backend->device(), *this, 0);
   const size_t mega = size_t{1} << 20;
   size_t most = 0;
   for (size_t i = 0; i < 1000; ++i) {

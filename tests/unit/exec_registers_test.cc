@@ -26,7 +26,7 @@ class RegistersTest : public ::testing::Test, public Pool::Owner {
   }
 
   std::unique_ptr<Backend> backend = make_null_backend();
-  Pool pool{*backend, *this, 0};
+  Pool pool{backend->device(), *this, 0};
   TypeIds types;
   Registers registers{pool};
 };

@@ -10,20 +10,14 @@ namespace gt::exec {
 namespace {
 
 // The reference backend, counting what it prepares and what it allocates.
-class CountingBackend final : public Backend {
+class CountingBackend final : public Backend, private Device {
  public:
   std::string_view name() const override { return "counting"; }
+  Device& device() override { return *this; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
     auto kernel = ref_->prepare(call);
     if (kernel != nullptr) ++prepared;
     return kernel;
-  }
-  void* allocate(size_t bytes) override {
-    ++allocated;
-    return bytes > most_bytes ? nullptr : ref_->allocate(bytes);
-  }
-  void release(void* data, size_t bytes) override {
-    ref_->release(data, bytes);
   }
 
   int prepared = 0;
@@ -31,6 +25,24 @@ class CountingBackend final : public Backend {
   size_t most_bytes = size_t{1} << 40;
 
  private:
+  void* allocate(size_t bytes) override {
+    ++allocated;
+    return bytes > most_bytes ? nullptr : ref_->device().allocate(bytes);
+  }
+  void release(void* data, size_t bytes) override {
+    ref_->device().release(data, bytes);
+  }
+  bool is_host() const override { return true; }
+  Status upload(const void* host, void* data, size_t bytes) override {
+    return ref_->device().upload(host, data, bytes);
+  }
+  Status download(const void* data, void* host, size_t bytes) override {
+    return ref_->device().download(data, host, bytes);
+  }
+  Status copy(const void* from, void* to, size_t bytes) override {
+    return ref_->device().copy(from, to, bytes);
+  }
+
   std::unique_ptr<Backend> ref_ = std::move(make_backend("ref", {}).value());
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "exec/backend/ref/ref.h"
+#include "exec/backend/registry.h"
 #include "kernels_harness.h"
 #include "ops/families.h"
 #include "ops/index_rule.h"

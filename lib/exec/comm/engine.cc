@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstring>
 #include <utility>
 
 #include "exec/queue/interpreter.h"
@@ -35,9 +34,9 @@ Fault run_program(ExchangeRun& run, const Target& target,
 Engine::Engine(const EngineOptions& options)
     : options_(options),
       peers_(options.group, *this),
-      exports_(peers_, options.arena,
+      exports_(peers_, options.arena, *options.device,
                [this](const RunPtr& run) { hand_back(run); }),
-      imports_(peers_, options.group.workers, options.has_data,
+      imports_(peers_, options.group.workers, *options.device,
                options.watch == nullptr ? nullptr
                                         : &transfers_.emplace(*options.watch)),
       thread_([this] { loop(); }) {}
@@ -169,6 +168,7 @@ void Engine::hand_back(const RunPtr& run) {
 
 void Engine::run(const RunPtr& run) {
   if (transfers_) transfers_->begin();
+  if (run->operands_made) options_.device->wait_for(*run->operands_made);
   for (ExchangeRun::Shown& shown : run->shown) {
     if (shown.from == nullptr) continue;
     if (shown.fault == nullptr) {
@@ -182,8 +182,22 @@ void Engine::run(const RunPtr& run) {
     imports_.release(*run, s);
   }
   imports_.pass(*run);
+  settle(*run);
   if (transfers_) transfers_->end(*run);
   finish(run);
+}
+
+// Others may read what the run made, and its memory may be used for something
+// else, as soon as it is over.
+void Engine::settle(ExchangeRun& run) {
+  const Status s = options_.device->finish();
+  if (s.ok()) return;
+  const Fault fault = run.fail(s.error().message);
+  for (std::vector<ExchangeRun::Made>& step : run.made) {
+    for (ExchangeRun::Made& made : step) {
+      if (made.fault == nullptr) made.fault = fault;
+    }
+  }
 }
 
 void Engine::make(ExchangeRun& run, size_t step, size_t t) {
@@ -201,11 +215,14 @@ void Engine::make(ExchangeRun& run, size_t step, size_t t) {
         read(run, step, target.inputs[i], pack, is_wanted, fault));
     if (made.fault == nullptr) made.fault = fault;
   }
-  if (made.fault != nullptr || made.is_shared || !options_.has_data) return;
+  const bool has_data = options_.device->has_data();
+  if (made.fault != nullptr || made.is_shared || !has_data) return;
   if (target.program != nullptr) {
     made.fault = run_program(run, target, made, arguments);
   } else if (!arguments.empty() && arguments[0] != output) {
-    std::memcpy(output, arguments[0], target.inputs[0].region.bytes());
+    const Status s = options_.device->copy(arguments[0], output,
+                                           target.inputs[0].region.bytes());
+    if (!s.ok()) made.fault = run.fail(s.error().message);
   }
   if (transfers_) transfers_->used(target);
 }
@@ -219,8 +236,12 @@ const void* Engine::read(ExchangeRun& run, size_t step, const Input& input,
   const auto value = run.exported(step, static_cast<size_t>(input.own));
   fault = value.fault;
   const bool is_read = fault == nullptr && is_wanted && value.data != nullptr &&
-                       options_.has_data;
-  return is_read ? input.region.find(value.data, pack) : nullptr;
+                       options_.device->has_data();
+  if (!is_read) return nullptr;
+  const auto found = input.region.find(value.data, pack, *options_.device);
+  if (found.ok()) return found.value();
+  fault = run.fail(found.error().message);
+  return nullptr;
 }
 
 }  // namespace gt::exec::comm

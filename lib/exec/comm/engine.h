@@ -41,9 +41,9 @@ namespace gt::exec::comm {
 
 struct EngineOptions {
   GroupOptions group;
-  Arena* arena = nullptr;  // null: what it shows is fetched
-  bool has_data = true;    // false: values hold nothing (null)
-  Watch* watch = nullptr;  // outlives the engine
+  Arena* arena = nullptr;    // null: what it shows is fetched
+  Device* device = nullptr;  // where values live; outlives the engine
+  Watch* watch = nullptr;    // outlives the engine
 };
 
 class Engine final : private PeerGroup::Receiver {
@@ -87,6 +87,7 @@ class Engine final : private PeerGroup::Receiver {
   void make(ExchangeRun& run, size_t step, size_t target);
   const void* read(ExchangeRun& run, size_t step, const Input& input,
                    void* pack, bool is_wanted, Fault& fault);
+  void settle(ExchangeRun& run);
 
   Status take(unsigned from, const PeerMessage& message) override;
   void take_loss(unsigned worker) override;

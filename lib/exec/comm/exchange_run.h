@@ -42,7 +42,9 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   Where where;
   std::shared_ptr<const TraceText> traced;  // with a trace
   std::vector<Shown> shown;                 // by export of the first step
-  std::vector<std::vector<Made>> made;      // by step and target
+  // The device has made the operands by then; null: it has.
+  std::shared_ptr<DeviceEvent> operands_made;
+  std::vector<std::vector<Made>> made;  // by step and target
 
   // Of the decoding thread.
   std::vector<Buffer*> held;      // all memory that it uses

@@ -19,11 +19,15 @@ class Exports {
  public:
   using RunPtr = std::shared_ptr<ExchangeRun>;
 
-  // `arena`: where values can be read in place; null: they are fetched.
+  // `arena`: where values can be read in place; null: they are fetched. It and
+  // the device that has them outlive this.
   // `hand_back` is called with a run that is done and read by all.
-  Exports(PeerGroup& peers, const Arena* arena,
+  Exports(PeerGroup& peers, const Arena* arena, Device& device,
           std::function<void(const RunPtr&)> hand_back)
-      : peers_(peers), arena_(arena), hand_back_(std::move(hand_back)) {}
+      : peers_(peers),
+        arena_(arena),
+        device_(device),
+        hand_back_(std::move(hand_back)) {}
 
   // Tells the workers that read the exports of a step that they are ready.
   void show(const RunPtr& run, size_t step);
@@ -55,6 +59,7 @@ class Exports {
 
   PeerGroup& peers_;
   const Arena* arena_;
+  Device& device_;
   std::function<void(const RunPtr&)> hand_back_;
   std::map<Tag, Shown> shown_;
   std::map<unsigned, Reader> readers_;

@@ -16,9 +16,10 @@ constexpr size_t kWindow = 8;  // chunks that are asked for at a time
 
 // ---- what others say --------------------------------------------------------
 
-// Where its memory cannot be mapped, values are fetched.
+// Where its memory cannot be mapped, or not read by what computes here, values
+// are fetched.
 Status Imports::take_hello(unsigned from, const PeerMessage& message) {
-  if (message.size == 0 || !has_data_) return ok_status();
+  if (message.size == 0 || !device_.is_host()) return ok_status();
   auto mapped =
       MappedArena::map(message.pid, message.fd, message.size, message.token);
   if (mapped.ok()) from_[from].memory = std::move(mapped.value());
@@ -52,8 +53,9 @@ Status Imports::take_data(unsigned from, const PeerMessage& message) {
     return Error{std::to_string(message.body.size()) + " bytes, asked for " +
                  std::to_string(chunk.bytes)};
   }
-  message.body.copy(chunk.to, chunk.bytes);
   chunks_.erase(it);
+  Status s = device_.upload(message.body.data(), chunk.to, chunk.bytes);
+  if (!s.ok()) *chunk.status = std::move(s);
   return ok_status();
 }
 
@@ -80,7 +82,7 @@ const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,
                      to_string(input.of) + " was expected");
     return nullptr;
   }
-  const bool is_read = is_wanted && has_data_;
+  const bool is_read = is_wanted && device_.has_data();
   if (transfers_ != nullptr) transfers_->arrived(input, is_read);
   if (!is_read) return nullptr;
   if (ready.at != kNowhere && is_mapped(input.worker)) {
@@ -93,7 +95,12 @@ const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,
 const void* Imports::read_mapped(ExchangeRun& run, const Input& input,
                                  uint64_t at, void* pack, Fault& fault) {
   const void* whole = from_[input.worker].memory->at(at, input.of.bytes());
-  if (whole != nullptr) return input.region.find(whole, pack);
+  if (whole != nullptr) {
+    const auto found = input.region.find(whole, pack, device_);
+    if (found.ok()) return found.value();
+    fault = run.fail(found.error().message);
+    return nullptr;
+  }
   peers_.lose(input.worker, peers_.name_of(input.worker) +
                                 " sent a message that cannot be: offset " +
                                 std::to_string(at) +
@@ -110,23 +117,25 @@ Fault Imports::fetch(ExchangeRun& run, const Tag& tag, const Input& input,
                                 run.exchange->name_of(tag.step, input.source) +
                                     " from " + peers_.name_of(input.worker)};
   Fault lost;
+  Status uploaded = ok_status();
   for (size_t first = 0; lost == nullptr;) {
     while (first < bytes && chunks_.size() < kWindow) {
       const size_t size = std::min(kMaxData, bytes - first);
-      ask(tag, input, first, size, static_cast<char*>(to) + first);
+      ask(tag, input, first, size, static_cast<char*>(to) + first, uploaded);
       first += size;
     }
-    if (chunks_.empty()) return nullptr;
+    if (chunks_.empty()) break;
     const size_t before = chunks_.size();
     lost = peers_.await(input.worker, what,
                         [&] { return chunks_.size() < before; });
   }
   chunks_.clear();
-  return run.fail(*lost, Exit::kLost);
+  if (lost != nullptr) return run.fail(*lost, Exit::kLost);
+  return uploaded.ok() ? nullptr : run.fail(uploaded.error().message);
 }
 
 void Imports::ask(const Tag& tag, const Input& input, size_t first,
-                  size_t bytes, char* to) {
+                  size_t bytes, char* to, Status& status) {
   PeerMessage get;
   get.kind = Kind::kGet;
   get.id = ++last_id_;
@@ -135,7 +144,7 @@ void Imports::ask(const Tag& tag, const Input& input, size_t first,
   get.bytes = bytes;
   get.start = input.start;
   get.count = input.count;
-  chunks_[get.id] = {input.worker, to, bytes};
+  chunks_[get.id] = {input.worker, to, bytes, &status};
   peers_.send(input.worker, get);
 }
 

@@ -17,13 +17,11 @@ namespace gt::exec::comm {
 // Of the communication thread.
 class Imports {
  public:
-  // `transfers` is null unless somebody watches.
-  Imports(PeerGroup& peers, unsigned workers, bool has_data,
+  // `transfers` is null unless somebody watches. `device` is where what is read
+  // goes, and outlives this.
+  Imports(PeerGroup& peers, unsigned workers, Device& device,
           Transfers* transfers)
-      : peers_(peers),
-        from_(workers),
-        has_data_(has_data),
-        transfers_(transfers) {}
+      : peers_(peers), from_(workers), device_(device), transfers_(transfers) {}
 
   // What a worker says: where its memory is, that an export is ready or has
   // failed, and bytes that it was asked for. Error: it cannot be.
@@ -59,19 +57,20 @@ class Imports {
   };
   struct Chunk {  // of a fetch
     unsigned worker = 0;
-    char* to = nullptr;
+    char* to = nullptr;  // on the device
     size_t bytes = 0;
+    Status* status = nullptr;  // of the fetch
   };
   const void* read_mapped(ExchangeRun& run, const Input& input, uint64_t at,
                           void* pack, Fault& fault);
   Fault fetch(ExchangeRun& run, const Tag& tag, const Input& input, void* to);
   void ask(const Tag& tag, const Input& input, size_t first, size_t bytes,
-           char* to);
+           char* to, Status& status);
   void release(unsigned worker, const Tag& tag);
 
   PeerGroup& peers_;
   std::vector<Source> from_;  // by worker; memory is constant once connected
-  bool has_data_;
+  Device& device_;
   Transfers* transfers_;
   std::map<uint64_t, Chunk> chunks_;  // by id
   uint64_t last_id_ = 0;

@@ -14,6 +14,7 @@ std::unique_ptr<Job> start_job(Engine& engine,
             std::make_shared<const std::string>(executor.stopped_by());
       }
     }
+    run->operands_made = executor.backend().device().record();
     engine.start(run);
   });
 }

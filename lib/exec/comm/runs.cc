@@ -57,23 +57,49 @@ size_t Runs::offset_of_run(size_t run) const {
   return at;
 }
 
-const void* Runs::find(const void* from, void* pack_to) const {
-  if (is_contiguous()) return static_cast<const char*>(from) + offset();
-  pack(from, 0, bytes(), pack_to);
-  return pack_to;
+// Calls copy(offset, to, n) for each run of those bytes: the n from there on in
+// the whole value are those of the region from `first + to` on.
+template <typename Copy>
+Status Runs::each_run(size_t first, size_t size, const Copy& copy) const {
+  for (size_t to = 0; to < size;) {
+    const size_t within = (first + to) % run_;
+    const size_t n = std::min(size - to, run_ - within);
+    const size_t offset = offset_of_run((first + to) / run_) + within;
+    if (Status s = copy(offset, to, n); !s.ok()) return s;
+    to += n;
+  }
+  return ok_status();
 }
 
-void Runs::pack(const void* from, size_t first, size_t size, void* to) const {
-  const char* base = static_cast<const char*>(from);
-  char* out = static_cast<char*>(to);
-  while (size > 0) {
-    const size_t within = first % run_;
-    const size_t n = std::min(size, run_ - within);
-    std::memcpy(out, base + offset_of_run(first / run_) + within, n);
-    out += n;
-    first += n;
-    size -= n;
+Result<const void*> Runs::find(const void* from, void* pack_to,
+                               Device& device) const {
+  const auto* base = static_cast<const char*>(from);
+  if (is_contiguous()) return static_cast<const void*>(base + offset_);
+  auto* out = static_cast<char*>(pack_to);
+  const Status s =
+      device.is_host()
+          ? download(from, 0, bytes(), out, device)
+          : each_run(0, bytes(), [&](size_t offset, size_t to, size_t n) {
+              return device.copy(base + offset, out + to, n);
+            });
+  if (!s.ok()) return s.error();
+  return static_cast<const void*>(out);
+}
+
+// Runs may be as short as an element, for which a call would cost more than
+// the copy.
+Status Runs::download(const void* from, size_t first, size_t size, char* to,
+                      Device& device) const {
+  const auto* base = static_cast<const char*>(from);
+  if (device.is_host()) {
+    return each_run(first, size, [&](size_t offset, size_t at, size_t n) {
+      std::memcpy(to + at, base + offset, n);
+      return ok_status();
+    });
   }
+  return each_run(first, size, [&](size_t offset, size_t at, size_t n) {
+    return device.download(base + offset, to + at, n);
+  });
 }
 
 }  // namespace gt::exec::comm

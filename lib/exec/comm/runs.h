@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/result.h"
+#include "exec/memory/device.h"
 #include "stream/type.h"
 
 namespace gt::exec::comm {
@@ -22,15 +24,19 @@ class Runs {
   bool is_contiguous() const { return runs_ <= 1; }
   size_t offset() const { return offset_; }
 
-  // The region, `from` being the whole value's address: where it lies if it is
-  // one run, else put together in `pack_to`.
-  const void* find(const void* from, void* pack_to) const;
+  // The region's address on `device`, `from` being the whole value's: where it
+  // lies if it is one run, else put together at `pack_to`.
+  Result<const void*> find(const void* from, void* pack_to,
+                           Device& device) const;
 
-  // Bytes `first` to `first + size` of the region in row-major order, `from`
-  // being the whole value's address.
-  void pack(const void* from, size_t first, size_t size, void* to) const;
+  // Bytes `first` to `first + size` of the region in row-major order, to the
+  // host; `from` is the whole value's address on `device`.
+  Status download(const void* from, size_t first, size_t size, char* to,
+                  Device& device) const;
 
  private:
+  template <typename Copy>
+  Status each_run(size_t first, size_t size, const Copy& copy) const;
   size_t offset_of_run(size_t run) const;
 
   size_t offset_ = 0;  // of the first run

@@ -115,8 +115,8 @@ class Builder {
 
   std::unique_ptr<Kernel> prepare(const Call& call) {
     if (call.op->row->statement == Statement::kLoad &&
-        context_.backend.has_data()) {
-      return make_load_kernel(call, context_.saves);
+        context_.backend.device().has_data()) {
+      return make_load_kernel(call, context_.saves, context_.backend.device());
     }
     return context_.backend.prepare(call);
   }

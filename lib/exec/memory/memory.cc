@@ -4,8 +4,6 @@
 
 #include <cstdlib>
 
-#include "exec/memory/arena.h"
-
 namespace gt::exec {
 
 void* allocate_aligned(size_t bytes) {
@@ -20,14 +18,5 @@ void* allocate_aligned(size_t bytes) {
 }
 
 void release_aligned(void* data) { std::free(data); }
-
-void* allocate_aligned(size_t bytes, Arena* arena) {
-  return arena == nullptr ? allocate_aligned(bytes) : arena->allocate(bytes);
-}
-
-void release_aligned(void* data, size_t bytes, Arena* arena) {
-  if (arena == nullptr) return release_aligned(data);
-  arena->release(data, bytes);
-}
 
 }  // namespace gt::exec

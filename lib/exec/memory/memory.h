@@ -5,8 +5,6 @@
 
 namespace gt::exec {
 
-class Arena;
-
 // In bytes. Blocks of two huge pages and more begin at one.
 inline constexpr size_t kCacheLine = 64;
 inline constexpr size_t kHugePage = size_t{2} << 20;
@@ -17,9 +15,5 @@ inline size_t alignment_of(size_t bytes) {
 // Null when there is none. 0 bytes give a valid address too.
 void* allocate_aligned(size_t bytes);
 void release_aligned(void* data);
-
-// The same from an arena, if there is one.
-void* allocate_aligned(size_t bytes, Arena* arena);
-void release_aligned(void* data, size_t bytes, Arena* arena);
 
 }  // namespace gt::exec

@@ -46,8 +46,8 @@ size_t class_bytes(uint32_t size_class) {
   return (size_t{1} << n) + (k << (n - 3));
 }
 
-Pool::Pool(Backend& backend, Owner& owner, size_t limit)
-    : backend_(backend), owner_(owner), limit_(limit) {
+Pool::Pool(Device& device, Owner& owner, size_t limit)
+    : device_(device), owner_(owner), limit_(limit) {
   for (uint32_t c = 0; c < kClasses; ++c) class_bytes_[c] = class_bytes(c);
 }
 
@@ -56,10 +56,10 @@ Pool::~Pool() {
   for (Buffer& buffer : headers_) {
     const size_t bytes = class_bytes_[buffer.size_class];
     if (buffer.value == nullptr || bytes <= kSmall) continue;
-    backend_.release(buffer.value->data, bytes);
+    device_.release(buffer.value->data, bytes);
     delete buffer.value;
   }
-  for (void* slab : slabs_) backend_.release(slab, kSlab);
+  for (void* slab : slabs_) device_.release(slab, kSlab);
 }
 
 Buffer* Pool::new_header() {
@@ -106,17 +106,17 @@ Buffer* Pool::allocate_new(uint32_t size_class) {
   return buffer;
 }
 
-// Memory from the backend, at the price of all that is free if need be.
+// Memory from the device, at the price of all that is free if need be.
 void* Pool::obtain(size_t bytes) {
   if (limit_ != 0 && held_ + bytes > limit_) {
     trim(limit_ > bytes ? limit_ - bytes : 0);
     owner_.drain();
   }
-  void* data = backend_.allocate(bytes);
+  void* data = device_.allocate(bytes);
   if (data == nullptr) {
     trim(0);
     owner_.drain();
-    data = backend_.allocate(bytes);
+    data = device_.allocate(bytes);
   }
   if (data != nullptr) held_ += bytes;
   return data;

@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "exec/backend/backend.h"
+#include "exec/memory/device.h"
 #include "exec/memory/value.h"
+#include "stream/type.h"
 
 namespace gt::exec {
 
@@ -36,7 +37,7 @@ size_t class_bytes(uint32_t size_class);
 
 class Pool {
  public:
-  // Memory goes back to the backend in queue order, so through its user.
+  // Memory goes back to the device in queue order, so through its user.
   class Owner {
    public:
     virtual ~Owner() = default;
@@ -50,7 +51,7 @@ class Pool {
   };
 
   // `limit` in bytes; 0 is no limit.
-  Pool(Backend& backend, Owner& owner, size_t limit);
+  Pool(Device& device, Owner& owner, size_t limit);
   ~Pool();  // the queue has ended
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
@@ -84,7 +85,7 @@ class Pool {
 
   size_t used() const { return used_; }
   size_t peak() const { return peak_; }
-  size_t held() const { return held_; }  // from the backend, free or used
+  size_t held() const { return held_; }  // from the device, free or used
   size_t limit() const { return limit_; }
 
  private:
@@ -106,7 +107,7 @@ class Pool {
   void trim(size_t target);
   Buffer* new_header();
 
-  Backend& backend_;
+  Device& device_;
   Owner& owner_;
   size_t limit_;
   size_t used_ = 0;

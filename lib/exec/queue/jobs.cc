@@ -5,8 +5,10 @@
 namespace gt::exec {
 namespace {
 
-const void* read(Executor& executor, const Type& type, const Value& value) {
-  return executor.backend().read(value.data, type.bytes(), executor.scratch());
+Result<const void*> view(Executor& executor, const Type& type,
+                         const Value& value) {
+  return executor.backend().device().view(value.data, type.bytes(),
+                                          executor.scratch());
 }
 
 }  // namespace
@@ -19,14 +21,20 @@ std::unique_ptr<Job> report_job(const Where& origin, Error error,
   });
 }
 
-std::unique_ptr<Job> print_job(std::string name, const Type& type,
-                               const Value& value) {
-  return make_job([name = std::move(name), type, &value](Executor& executor) {
+std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
+                               const Type& type, const Value& value) {
+  return make_job([line = std::move(line), name = std::move(name), type,
+                   &value](Executor& executor) {
     if (executor.stopped()) return;
     if (value.fault != nullptr) {
       write_failure(executor.out(), name, *value.fault);
+    } else if (const auto data = view(executor, type, value); data.ok()) {
+      write_tensor(executor.out(), name, type, data.value());
     } else {
-      write_tensor(executor.out(), name, type, read(executor, type, value));
+      write_failure(executor.out(), name, data.error().message);
+      executor.report(line.where,
+                      {"print: " + data.error().message, line.error.column},
+                      line.line, Exit::kFailed);
     }
     executor.wrote();
     executor.check_output();
@@ -51,9 +59,11 @@ std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
     if (value.fault != nullptr) {
       return executor.saves().fail(path, *value.fault);
     }
-    if (!executor.backend().has_data()) return;
-    const Status s =
-        executor.saves().save(path, type, read(executor, type, value), line);
+    if (!executor.backend().device().has_data()) return;
+    const auto data = view(executor, type, value);
+    const Status s = data.ok()
+                         ? executor.saves().save(path, type, data.value(), line)
+                         : Status(data.error());
     executor.wrote();
     if (s.ok()) return;
     executor.report(line.where,
@@ -65,7 +75,7 @@ std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
 std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
   return make_job([value = std::move(value), bytes](Executor& executor) {
     executor.interpreter().clear(*value);
-    executor.backend().release(value->data, bytes);
+    executor.backend().device().release(value->data, bytes);
   });
 }
 

@@ -13,9 +13,10 @@ namespace gt::exec {
 // A line that was rejected, or that found no memory.
 std::unique_ptr<Job> report_job(const Where& origin, Error error,
                                 std::string line, Exit status);
-// "name = tensor ..." or "name = fail ...".
-std::unique_ptr<Job> print_job(std::string name, const Type& type,
-                               const Value& value);
+// "name = tensor ..." or "name = fail ...". `line`: that prints, as it is
+// reported if the value cannot be read.
+std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
+                               const Type& type, const Value& value);
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
 // `line`: that saves, as it is reported if that fails.
 std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,

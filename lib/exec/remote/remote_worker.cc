@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "exec/backend/registry.h"
 #include "exec/comm/peer_link.h"
 #include "exec/remote/attaching.h"
 #include "stream/line.h"
@@ -155,6 +156,8 @@ Status RemoteWorker::prepare() {
         make_backend(options_.backend, {1, options_.isa, arena_.get()});
     if (!backend.ok()) return backend.error();
     exchanging_ = std::move(backend.value());
+    // What others cannot read where it lies is sent to them.
+    if (!exchanging_->device().is_host()) arena_.reset();
     link_ = std::make_unique<comm::PeerLink>(
         peers_, welcome_.worker, welcome_.session, addresses_of(welcome_));
   }

@@ -1,8 +1,11 @@
 #include "exec/storage/load.h"
 
+#include <array>
 #include <cstring>
 #include <string>
+#include <vector>
 
+#include "exec/backend/element.h"
 #include "exec/storage/stored_rows.h"
 #include "file/stored.h"
 #include "ops/part.h"
@@ -13,12 +16,15 @@ namespace {
 
 class LoadKernel final : public Kernel {
  public:
-  LoadKernel(const Call& call, Saves& saves)
+  LoadKernel(const Call& call, Saves& saves, Device& device)
       : saves_(saves),
+        device_(device),
         path_(unquote(call.arguments[0].text)),
         type_(call.results[0]),
         part_(part_of(call).value()) {
-    if (call.arguments.size() > 2) row_ = call.type(2).dtype;
+    if (call.arguments.size() <= 2) return;
+    row_ = call.type(2).dtype;
+    row_is_literal_ = call.arguments[2].literal;
   }
 
   Status run(std::span<const void* const> in,
@@ -32,39 +38,47 @@ class LoadKernel final : public Kernel {
     if (!fd.ok()) return fd.error();
     const auto stored = read_stored(fd.value().get(), parts, saves_.headers());
     if (!stored.ok()) return stored.error();
-    const Status s = read_block(fd.value().get(), stored.value(), type_,
-                                row(in), part_, out[0]);
-    if (s.ok()) return s;
-    return Error{path_ + " " + s.error().message};
+    const auto first = row(in);
+    if (!first.ok()) return first.error();
+    const auto read_to = [&](void* data) -> Status {
+      const Status s = read_block(fd.value().get(), stored.value(), type_,
+                                  first.value(), part_, data);
+      if (s.ok()) return s;
+      return Error{path_ + " " + s.error().message};
+    };
+    if (device_.is_host()) return read_to(out[0]);
+    std::vector<char> bytes(type_.bytes());
+    if (Status s = read_to(bytes.data()); !s.ok()) return s;
+    return device_.upload(bytes.data(), out[0], bytes.size());
   }
 
  private:
-  int64_t row(std::span<const void* const> in) const {
+  Result<int64_t> row(std::span<const void* const> in) const {
     if (in.size() < 3 || in[2] == nullptr) return 0;
-    if (row_ == Dtype::kI32) {
-      int32_t value = 0;
-      std::memcpy(&value, in[2], sizeof value);
-      return value;
+    std::array<char, sizeof(int64_t)> bytes{};
+    if (row_is_literal_) {
+      std::memcpy(bytes.data(), in[2], size_of(row_));
+    } else if (Status s = device_.download(in[2], bytes.data(), size_of(row_));
+               !s.ok()) {
+      return s.error();
     }
-    if (row_ == Dtype::kI64) {
-      int64_t value = 0;
-      std::memcpy(&value, in[2], sizeof value);
-      return value;
-    }
-    return *static_cast<const uint8_t*>(in[2]);  // u8
+    return load_int(row_, bytes.data(), 0);
   }
 
   Saves& saves_;
+  Device& device_;
   std::string path_;
   Type type_;
   Part part_;
   Dtype row_ = Dtype::kI64;
+  bool row_is_literal_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_load_kernel(const Call& call, Saves& saves) {
-  return std::make_unique<LoadKernel>(call, saves);
+std::unique_ptr<Kernel> make_load_kernel(const Call& call, Saves& saves,
+                                         Device& device) {
+  return std::make_unique<LoadKernel>(call, saves, device);
 }
 
 }  // namespace gt::exec

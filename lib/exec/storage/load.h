@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "exec/backend/kernel.h"
+#include "exec/memory/device.h"
 #include "exec/storage/saves.h"
 #include "ops/call.h"
 
@@ -12,6 +13,8 @@ namespace gt::exec {
 // The kernel of "x = load path type row". Each run opens the file anew, since a
 // save may have replaced it. Errors: no such file, another dtype or shape than
 // stated, rows beyond the end, a file cut short.
-std::unique_ptr<Kernel> make_load_kernel(const Call& call, Saves& saves);
+// Saves and device outlive it.
+std::unique_ptr<Kernel> make_load_kernel(const Call& call, Saves& saves,
+                                         Device& device);
 
 }  // namespace gt::exec

@@ -36,8 +36,7 @@ Fault known_fault(const ExchangeRun& run, size_t t) {
 }  // namespace
 
 Exchanges::Exchanges(const Attachment& attachment, ComputeQueue& compute,
-                     Pool& pool, Registers& registers, LineTrace& trace,
-                     bool has_data)
+                     Pool& pool, Registers& registers, LineTrace& trace)
     : compute_(compute),
       pool_(pool),
       registers_(registers),
@@ -47,7 +46,7 @@ Exchanges::Exchanges(const Attachment& attachment, ComputeQueue& compute,
       engine_({{attachment.self, attachment.workers, &attachment.link,
                 attachment.names, attachment.patience},
                attachment.arena,
-               has_data,
+               &attachment.backend.device(),
                attachment.watch}) {
   compute_.set_reclaim([this] { return wait_and_reap(); });
 }

@@ -40,7 +40,7 @@ class Exchanges {
  public:
   // All outlive it; `programs` has recipes of the attachment's backend.
   Exchanges(const Attachment& attachment, ComputeQueue& compute, Pool& pool,
-            Registers& registers, LineTrace& trace, bool has_data);
+            Registers& registers, LineTrace& trace);
   ~Exchanges();
 
   comm::Engine& engine() { return engine_; }

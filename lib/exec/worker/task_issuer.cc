@@ -88,10 +88,10 @@ void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
 void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
                        const Value& value) {
   const bool prints = entry.action == Action::kPrint;
+  Saves::Failure line{origin, entry.text, {"", entry.op_column}};
   std::unique_ptr<Job> job =
-      prints ? print_job(entry.label, type, value)
-             : save_job({origin, entry.text, {"", entry.op_column}},
-                        entry.label, type, value);
+      prints ? print_job(std::move(line), entry.label, type, value)
+             : save_job(std::move(line), entry.label, type, value);
   if (trace_.is_on()) {
     job = trace_.traced(std::move(job), entry, origin,
                         static_cast<double>(type.bytes()));

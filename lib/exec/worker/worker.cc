@@ -17,7 +17,7 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       saves_(std::move(files)),
       compute_(backend, saves_, out, std::move(reports), options.fail_fast,
                options.trace),
-      pool_(backend, compute_, options.memory),
+      pool_(backend.device(), compute_, options.memory),
       registers_(pool_),
       recipes_({backend_, types_, saves_}, options.caches),
       decoder_(registers_, types_, recipes_),
@@ -37,8 +37,7 @@ Worker::~Worker() {
 void Worker::attach(const Attachment& attachment) {
   Company& company = company_.emplace(
       attachment, BuilderContext{attachment.backend, types_, saves_}, caches_);
-  company.exchanges.emplace(attachment, compute_, pool_, registers_, trace_,
-                            backend_.has_data());
+  company.exchanges.emplace(attachment, compute_, pool_, registers_, trace_);
   placed_decoder_.join(company.hosting, company.programs);
   lines_.join(company.hosting);
   issuer_.join(*company.exchanges);

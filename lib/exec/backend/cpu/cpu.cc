@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "exec/backend/ref/ref.h"
-#include "exec/memory/memory.h"
+#include "exec/memory/host_device.h"
 
 namespace gt::exec {
 namespace cpu {
@@ -74,7 +74,7 @@ Result<const Loops*> loops_of(std::string_view isa) {
 class CpuBackend final : public Backend {
  public:
   CpuBackend(const Context& context, Arena* arena)
-      : context_(context), arena_(arena) {}
+      : context_(context), device_(arena) {}
   std::string_view name() const override { return "cpu"; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
     if (const auto it = table().find(call.op->name); it != table().end()) {
@@ -82,16 +82,11 @@ class CpuBackend final : public Backend {
     }
     return ref::kernel_of(call);
   }
-  void* allocate(size_t bytes) override {
-    return allocate_aligned(bytes, arena_);
-  }
-  void release(void* data, size_t bytes) override {
-    release_aligned(data, bytes, arena_);
-  }
+  Device& device() override { return device_; }
 
  private:
   Context context_;
-  Arena* arena_;
+  HostDevice device_;
 };
 
 }  // namespace

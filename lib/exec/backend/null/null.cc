@@ -1,5 +1,7 @@
 #include "exec/backend/null/null.h"
 
+#include <cstring>
+
 namespace gt::exec {
 namespace {
 
@@ -11,25 +13,44 @@ class NullKernel final : public Kernel {
   }
 };
 
+// An address that nobody follows, as if there were so many bytes at it.
+class NullDevice final : public Device {
+ public:
+  void* allocate(size_t bytes) override {
+    return bytes > kMost ? nullptr : reinterpret_cast<void*>(kMost);
+  }
+  void release(void* /*data*/, size_t /*bytes*/) override {}
+  bool has_data() const override { return false; }
+  Status upload(const void* /*host*/, void* /*data*/,
+                size_t /*bytes*/) override {
+    return ok_status();
+  }
+  Status download(const void* /*data*/, void* host, size_t bytes) override {
+    std::memset(host, 0, bytes);
+    return ok_status();
+  }
+  Status copy(const void* /*from*/, void* /*to*/, size_t /*bytes*/) override {
+    return ok_status();
+  }
+  Result<const void*> view(const void* /*data*/, size_t /*bytes*/,
+                           std::vector<char>& /*scratch*/) override {
+    return static_cast<const void*>(nullptr);
+  }
+
+ private:
+  static constexpr uintptr_t kMost = uintptr_t{1} << 60;
+};
+
 class NullBackend final : public Backend {
  public:
   std::string_view name() const override { return "null"; }
   std::unique_ptr<Kernel> prepare(const Call& /*call*/) override {
     return std::make_unique<NullKernel>();
   }
-  // An address that nobody follows; there are so many bytes at it.
-  void* allocate(size_t bytes) override {
-    return bytes > kMost ? nullptr : reinterpret_cast<void*>(kMost);
-  }
-  void release(void* /*data*/, size_t /*bytes*/) override {}
-  const void* read(const void* /*data*/, size_t /*bytes*/,
-                   std::vector<char>& /*scratch*/) override {
-    return nullptr;
-  }
-  bool has_data() const override { return false; }
+  Device& device() override { return device_; }
 
  private:
-  static constexpr uintptr_t kMost = uintptr_t{1} << 60;
+  NullDevice device_;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "exec/memory/memory.h"
+#include "exec/memory/host_device.h"
 
 namespace gt::exec {
 namespace ref {
@@ -29,20 +29,15 @@ const Table& table() {
 
 class RefBackend final : public Backend {
  public:
-  explicit RefBackend(Arena* arena) : arena_(arena) {}
+  explicit RefBackend(Arena* arena) : device_(arena) {}
   std::string_view name() const override { return "ref"; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
     return kernel_of(call);
   }
-  void* allocate(size_t bytes) override {
-    return allocate_aligned(bytes, arena_);
-  }
-  void release(void* data, size_t bytes) override {
-    release_aligned(data, bytes, arena_);
-  }
+  Device& device() override { return device_; }
 
  private:
-  Arena* arena_;
+  HostDevice device_;
 };
 
 }  // namespace

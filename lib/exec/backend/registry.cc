@@ -1,0 +1,91 @@
+#include "exec/backend/registry.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/version.h"
+#include "exec/backend/cpu/cpu.h"
+#include "exec/backend/null/null.h"
+#include "exec/backend/ref/ref.h"
+
+namespace gt::exec {
+namespace {
+
+using Made = Result<std::unique_ptr<Backend>>;
+
+Made make_ref(const BackendOptions& options) {
+  return make_ref_backend(options);
+}
+Made make_null(const BackendOptions& /*options*/) {
+  return make_null_backend();
+}
+
+struct BuiltIn {
+  std::string_view name;
+  Made (*make)(const BackendOptions& options);
+};
+
+constexpr BuiltIn kBuiltIn[] = {
+    {"cpu", make_cpu_backend},
+    {"ref", make_ref},
+    {"null", make_null},
+};
+
+// Where a plug-in of that name is installed; "" if none is.
+std::string installed(std::string_view name) {
+  std::error_code failed;
+  const std::filesystem::path program =
+      std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return "";
+  const std::filesystem::path file = program.parent_path().parent_path() /
+                                     "lib" / "gt" / (std::string(name) + ".so");
+  return std::filesystem::exists(file, failed) ? file.string() : "";
+}
+
+Error unfit(const std::string& file, const std::string& why) {
+  return Error{"backend " + file + " cannot be used: " + why};
+}
+
+Result<const BackendPlugin*> load_plugin(const std::string& file) {
+  void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return unfit(file, ::dlerror());
+  const auto* plugin =
+      static_cast<const BackendPlugin*>(::dlsym(library, "gt_backend"));
+  if (plugin == nullptr) {
+    return unfit(file, "it defines no gt_backend, so it is no plug-in of gt");
+  }
+  if (plugin->interface != plugin_interface()) {
+    return unfit(file, "it was compiled with the headers of another gt than " +
+                           std::string(kVersion));
+  }
+  return plugin;
+}
+
+Error unknown_backend(std::string_view name) {
+  std::string known;
+  for (const BuiltIn& backend : kBuiltIn) {
+    known += (known.empty() ? "" : ", ") + std::string(backend.name);
+  }
+  return Error{"unknown backend '" + std::string(name) + "'; there are " +
+               known + ", and plug-ins, each by its path or, if it is " +
+               "installed in lib/gt, by its name"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
+                                              const BackendOptions& options) {
+  for (const BuiltIn& backend : kBuiltIn) {
+    if (backend.name == name) return backend.make(options);
+  }
+  const bool is_path = name.find('/') != std::string_view::npos;
+  const std::string file = is_path ? std::string(name) : installed(name);
+  if (file.empty()) return unknown_backend(name);
+  const auto plugin = load_plugin(file);
+  if (!plugin.ok()) return plugin.error();
+  return plugin.value()->make(options);
+}
+
+}  // namespace gt::exec

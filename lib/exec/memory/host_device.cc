@@ -1,0 +1,39 @@
+#include "exec/memory/host_device.h"
+
+#include <cstring>
+
+#include "exec/memory/arena.h"
+#include "exec/memory/memory.h"
+
+namespace gt::exec {
+namespace {
+
+Status copy_bytes(const void* from, void* to, size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+  return ok_status();
+}
+
+}  // namespace
+
+void* HostDevice::allocate(size_t bytes) {
+  return arena_ == nullptr ? allocate_aligned(bytes) : arena_->allocate(bytes);
+}
+
+void HostDevice::release(void* data, size_t bytes) {
+  if (arena_ == nullptr) return release_aligned(data);
+  arena_->release(data, bytes);
+}
+
+Status HostDevice::upload(const void* host, void* data, size_t bytes) {
+  return copy_bytes(host, data, bytes);
+}
+
+Status HostDevice::download(const void* data, void* host, size_t bytes) {
+  return copy_bytes(data, host, bytes);
+}
+
+Status HostDevice::copy(const void* from, void* to, size_t bytes) {
+  return copy_bytes(from, to, bytes);
+}
+
+}  // namespace gt::exec

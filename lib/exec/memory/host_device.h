@@ -1,0 +1,31 @@
+// Memory of this process as a device: of the heap, or of an arena that other
+// processes can map.
+#pragma once
+
+#include "exec/memory/device.h"
+
+namespace gt::exec {
+
+class Arena;
+
+class HostDevice final : public Device {
+ public:
+  // `arena` outlives it; null: the heap.
+  explicit HostDevice(Arena* arena) : arena_(arena) {}
+
+  void* allocate(size_t bytes) override;
+  void release(void* data, size_t bytes) override;
+  bool is_host() const override { return true; }
+  Status upload(const void* host, void* data, size_t bytes) override;
+  Status download(const void* data, void* host, size_t bytes) override;
+  Status copy(const void* from, void* to, size_t bytes) override;
+  Result<const void*> view(const void* data, size_t /*bytes*/,
+                           std::vector<char>& /*scratch*/) override {
+    return data;
+  }
+
+ private:
+  Arena* arena_;
+};
+
+}  // namespace gt::exec
