@@ -94,6 +94,10 @@ void add_options(CLI::App& app, Options& options) {
                          "lost, 1 or more (1.5)")
       ->type_name("SECONDS")
       ->envname("GT_SILENCE");
+  app.add_flag_callback(
+      "--keep-going",
+      [&options] { options.router.on_loss = gt::route::OnLoss::kGoOn; },
+      "a worker that is lost ends only what needs it, not the run");
   app.add_flag("--fail-fast", options.router.fail_fast,
                "read no more after the first failure");
   app.add_flag("--no-hot", options.no_hot,

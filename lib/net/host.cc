@@ -134,6 +134,11 @@ void Host::abort(std::string_view why) {
   flush();
 }
 
+void Host::drop(uint32_t worker, std::string_view why) {
+  state_.drop(worker, why);
+  flush();
+}
+
 void Host::flush() {
   HostState::Outgoing out;
   while (state_.next(out)) {

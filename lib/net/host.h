@@ -40,12 +40,14 @@ class Host {
   void step();
   bool next(HostEvent& event) { return state_.next(event); }
 
-  // As HostState's; what send() and abort() take leaves at once.
+  // As HostState's; what send(), abort() and drop() take leaves at
+  // once.
   bool can_send(uint32_t worker, size_t bytes) const {
     return state_.can_send(worker, bytes);
   }
   void send(uint32_t worker, const Frame& frame);
   void abort(std::string_view why);
+  void drop(uint32_t worker, std::string_view why);
 
   // Sends beats that are due, and does nothing else.
   void beat();

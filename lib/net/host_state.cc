@@ -12,6 +12,10 @@ namespace {
 
 constexpr int64_t kJudge = 20;  // ms between looks at who is silent
 
+Frame abort_frame(std::string_view why) {
+  return Frame(MessageWriter(Verb::kAbort).finish(words(why)));
+}
+
 }  // namespace
 
 HostState::HostState(HostOptions options, int64_t now)
@@ -167,8 +171,22 @@ void HostState::lose(const std::string& peer, const std::string& why,
     worker.ends.clear();
     if (tell) fenced_[id] = number;
   }
-  if (tell) put(id, Frame(MessageWriter(Verb::kAbort).finish(words(text))));
+  if (tell) put(id, abort_frame(text));
   emit(HostEvent::Kind::kLost, number, std::move(text));
+}
+
+void HostState::drop(uint32_t number, std::string_view why) {
+  Worker& worker = workers_[number];
+  if (is_attached(number)) {
+    peers_.erase(worker.peer);
+    fenced_[worker.peer] = number;
+    worker.status.state = WorkerState::kLost;
+    worker.ends.clear();
+    put(worker.peer, abort_frame(why));
+  }
+  MessageWriter gone(Verb::kGone);
+  const Frame frame(gone.field("worker", uint64_t{number}).finish(words(why)));
+  for (const auto& [id, peer] : peers_) put(id, frame);
 }
 
 // ---- what goes --------------------------------------------------------------
@@ -186,7 +204,7 @@ bool HostState::can_send(uint32_t number, size_t bytes) const {
 }
 
 void HostState::abort(std::string_view why) {
-  const Frame frame(MessageWriter(Verb::kAbort).finish(words(why)));
+  const Frame frame = abort_frame(why);
   for (const auto& [id, peer] : peers_) put(id, frame);
 }
 

@@ -111,6 +111,9 @@ class HostState {
   void refuse(const std::string& peer, const std::string& why, int64_t now);
   // Tells all who are here that they are to leave at once.
   void abort(std::string_view why);
+  // The run goes on without that worker, which is lost, has left, or is to
+  // leave now and is not listened to any longer; the others are told why.
+  void drop(uint32_t worker, std::string_view why);
   // Who was not let in.
   void turned_away(const std::string& who, int64_t now);
   void link_ended(const std::string& peer);

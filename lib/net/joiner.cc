@@ -11,7 +11,8 @@ bool goes_on(const Message& message) {
 }
 
 bool is_about_connection(const Message& message) {
-  return message.verb == Verb::kBeat || message.verb == Verb::kAbort;
+  return message.verb == Verb::kBeat || message.verb == Verb::kGone ||
+         message.verb == Verb::kAbort;
 }
 
 struct Held {

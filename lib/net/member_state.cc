@@ -139,6 +139,9 @@ void MemberState::take(Letter letter) {
     case Verb::kEnd:
       if (!is_attached()) break;
       return events_.push_back({Kind::kEnd, {}, std::move(letter)});
+    case Verb::kGone:
+      if (!is_attached()) break;
+      return take_loss(letter.message);
     case Verb::kLines:
     case Verb::kBlock:
     case Verb::kHot:
@@ -184,6 +187,20 @@ void MemberState::take_welcome(const Message& message) {
   state_ = State::kAttached;
   take_time(message);
   events_.push_back({MemberEvent::Kind::kAttached, {}, {}});
+}
+
+void MemberState::take_loss(const Message& message) {
+  const auto worker = number(message, "worker");
+  if (!worker.ok() || worker.value() >= welcome_.workers ||
+      worker.value() == welcome_.worker) {
+    return finish(
+        MemberEvent::Kind::kLost,
+        "gt-route at " + options_.host + " said gone of no other worker");
+  }
+  events_.push_back({MemberEvent::Kind::kPeerLost,
+                     printable(message.body),
+                     {},
+                     static_cast<uint32_t>(worker.value())});
 }
 
 // ---- what goes --------------------------------------------------------------

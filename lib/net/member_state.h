@@ -52,6 +52,7 @@ struct MemberEvent {
     kAttached,  // see welcome()
     kMessage,   // lines, block, hot, forget
     kEnd,       // no more lines: finish, say bye
+    kPeerLost,  // another worker is, and the run goes on
     kRefused,   // and all below: it is over, `why` is for people
     kAborted,
     kLost,
@@ -59,6 +60,7 @@ struct MemberEvent {
   Kind kind = Kind::kMessage;
   std::string why;
   Letter letter;
+  uint32_t worker = 0;  // of kPeerLost
 };
 
 class MemberState {
@@ -120,6 +122,7 @@ class MemberState {
 
   void take(Letter letter);
   void take_welcome(const Message& message);
+  void take_loss(const Message& message);
   void say_hello();
   void say_hello_again(int64_t now);
   void say_done();

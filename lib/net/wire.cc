@@ -12,9 +12,9 @@
 namespace gt::net {
 namespace {
 
-constexpr std::array<std::string_view, 15> kVerbs = {
+constexpr std::array<std::string_view, 16> kVerbs = {
     "hello", "results", "report", "done",   "ran",  "bye", "welcome", "refuse",
-    "lines", "block",   "hot",    "forget", "beat", "end", "abort"};
+    "lines", "block",   "hot",    "forget", "beat", "end", "gone",    "abort"};
 
 constexpr std::string_view kFence = "#fence";
 

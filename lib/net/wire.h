@@ -25,13 +25,13 @@
 
 namespace gt::net {
 
-inline constexpr int kWireVersion = 2;
+inline constexpr int kWireVersion = 3;
 // Nothing longer is sent, and nothing longer is taken from a peer. What
 // gt-route has to say that is longer, as a line of many values, goes in several
 // messages of one verb, all but the last with more=1, and between them nothing
-// but beat and abort: their bodies together are the body, and the first one's
-// fields are the fields (lib/net/joiner.h). A worker's results are a stream of
-// bytes, which may be cut anywhere; all else that it says is short.
+// but beat, gone and abort: their bodies together are the body, and the first
+// one's fields are the fields (lib/net/joiner.h). A worker's results are a
+// stream of bytes, which may be cut anywhere; all else that it says is short.
 inline constexpr size_t kMaxMessage = size_t{1} << 20;
 inline constexpr size_t kMaxHeader = 4096;  // its newline included
 inline constexpr size_t kMaxBody = kMaxMessage - kMaxHeader;
@@ -63,6 +63,7 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //   forget   id=
 //   beat     [time=]: gt-route lives
 //   end      after=: no more lines: run all, then say bye
+//   gone     worker=: that one is lost, the body says why; the run goes on
 //   abort    the body says why: leave at once
 enum class Verb : uint8_t {
   kHello,
@@ -79,6 +80,7 @@ enum class Verb : uint8_t {
   kForget,
   kBeat,
   kEnd,
+  kGone,
   kAbort
 };
 

@@ -131,6 +131,10 @@ void Crew::take_events() {
         client_.say("gt-route: " + event.why + "\n");
         break;
       case net::HostEvent::Kind::kAttached:
+        if (workers_[event.worker].is_lost) {  // it has come back, with nothing
+          host_->drop(event.worker, "the run went on without it");
+          break;
+        }
         log_.attach(event.worker, status(event.worker).info,
                     status(event.worker).epoch);
         if (options_.verbose > 0) say_progress(event);
@@ -289,7 +293,27 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
   const LocalWorkers::End* end =
       worker < local_.size() ? local_.see_end(worker, is_gone ? kMoment : 0)
                              : nullptr;
-  lose((end == nullptr ? why : end->how) + deliveries_.where_was(worker, done));
+  const std::string what =
+      (end == nullptr ? why : end->how) + deliveries_.where_was(worker, done);
+  const bool has_begun = host_->state().is_complete();
+  if (options_.on_loss == OnLoss::kEndRun || !has_begun) return lose(what);
+  go_on_without(worker, what);
+}
+
+// What is owed by it fails, and so do, at the workers that need them, values
+// that it alone had.
+void Crew::go_on_without(uint32_t worker, const std::string& why) {
+  if (workers_[worker].is_lost) return;
+  workers_[worker] = {.left = true, .is_lost = true};
+  if (std::ranges::all_of(workers_, &Worker::is_lost)) return lose(why);
+  client_.worsen(Exit::kLost);
+  client_.say("gt-route: " + why + "; the run goes on without it\n");
+  sources_.lose(worker, why);
+  client_.results.fail(worker);
+  deliveries_.drop(worker);
+  dispatcher_.lose(worker);
+  host_->drop(worker, why);
+  if (worker < local_.size()) local_.kill(worker);
 }
 
 // Once; all that comes later comes of it.

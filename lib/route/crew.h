@@ -1,6 +1,6 @@
 // The workers of a run: starts them or waits for them, sends them what they
-// have room for, takes what they say, and notices when one is lost. Then all
-// are, and what was owed fails.
+// have room for, takes what they say, and notices when one is lost. What then
+// becomes of the run, RouterOptions::on_loss says.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,8 @@ class Crew {
  private:
   struct Worker {
     bool left = false;
-    int64_t idle_ms = 0;  // since it has done all and owes a word
+    bool is_lost = false;  // and the run goes on
+    int64_t idle_ms = 0;   // since it has done all and owes a word
   };
 
   void take_events();
@@ -71,6 +72,7 @@ class Crew {
   void take_ends();
   void lose_worker(uint32_t worker, const std::string& why);
   void lose(const std::string& why);
+  void go_on_without(uint32_t worker, const std::string& why);
 
   const RouterOptions& options_;
   RunRecorder& log_;

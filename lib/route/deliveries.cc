@@ -63,6 +63,8 @@ std::string find_after(const BodyPart& part, uint64_t done,
 }  // namespace
 
 void Deliveries::add(Outbox::Batch batch, std::string file) {
+  std::erase_if(batch.workers,
+                [this](uint32_t w) { return workers_[w].is_dropped; });
   const auto sent =
       std::make_shared<const Sent>(Sent{std::move(batch), std::move(file)});
   for (size_t p = 0; p < sent->batch.parts.size(); ++p) {
@@ -118,7 +120,7 @@ void Deliveries::add_forget(uint64_t block) {
   net::MessageWriter message(net::Verb::kForget);
   const net::Frame frame(message.field("id", block).finish());
   for (uint32_t w = 0; w < workers_.size(); ++w) {
-    if (!keepers.mapped()[w]) continue;
+    if (!keepers.mapped()[w] || workers_[w].is_dropped) continue;
     workers_[w].unsent.push_back({frame, net::Verb::kForget, 0, 0, 0});
   }
 }
@@ -152,6 +154,11 @@ void Deliveries::send_end(uint32_t w, net::Host& host) {
 
 void Deliveries::drop_unsent() {
   for (Worker& worker : workers_) worker.unsent.clear();
+}
+
+void Deliveries::drop(uint32_t worker) {
+  workers_[worker] = Worker{};
+  workers_[worker].is_dropped = true;
 }
 
 Status Deliveries::take_done(uint32_t w, uint64_t seq) {

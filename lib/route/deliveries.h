@@ -33,6 +33,8 @@ class Deliveries {
   void send_end(uint32_t worker, net::Host& host);
   // All workers are lost: what waits is for nobody.
   void drop_unsent();
+  // That worker is lost: what waits or comes for it is for nobody.
+  void drop(uint32_t worker);
 
   // The worker has finished all up to `seq`. Error: it cannot have.
   Status take_done(uint32_t worker, uint64_t seq);
@@ -76,6 +78,7 @@ class Deliveries {
     size_t on_way_bytes = 0;  // costs of what was sent
     uint64_t last_seq = 0;    // of what was put on its way
     bool told_end = false;
+    bool is_dropped = false;
   };
 
   void add_part(const BodyPart& part, const std::vector<uint32_t>& workers);

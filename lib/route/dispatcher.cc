@@ -66,6 +66,12 @@ void Dispatcher::repeat(Client& client, uint64_t times) {
   loops_.begin_round(loop_state());
 }
 
+void Dispatcher::lose(uint32_t worker) {
+  loops_.drop();
+  homes_.lose(worker);
+  sequencer_.loads().lose(worker);
+}
+
 void Dispatcher::comment(Client& client, std::string_view text,
                          std::string_view notes) {
   if (notes.empty()) return;

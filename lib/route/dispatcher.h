@@ -56,6 +56,9 @@ class Dispatcher {
   void done(uint32_t worker, uint64_t seq) {
     sequencer_.loads().done(worker, seq);
   }
+  // The worker is lost and the run goes on: it is given nothing more that any
+  // worker could do.
+  void lose(uint32_t worker);
   // Bodies that leave.
   std::vector<Outbox::Batch> take(Outbox::Take which) {
     return sequencer_.take(which);

@@ -1,5 +1,6 @@
 #include "route/homes.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -40,6 +41,16 @@ void Homes::release(HomeId id) {
   if (home.ranks && home.is_live()) drop_part(id);
   home.stamp.type = kNoType;
   retire(id);
+}
+
+void Homes::lose(uint32_t worker) {
+  for (HomeId id = 0; id < size(); ++id) {
+    Holders& holders = (*this)[id].holders;
+    const auto at = std::find(holders.begin(), holders.end(), worker);
+    if (at == holders.end() || holders.size() == 1) continue;
+    *at = holders.back();
+    holders.pop_back();
+  }
 }
 
 void Homes::carve(std::string_view base, const Ranks& ranks, TypeIds& types) {

@@ -85,6 +85,8 @@ class Homes : public PlacedSymbolTable<Home> {
   }
   void fail(HomeId id, FailureText why, TypeIds& types);
   void release(HomeId id);
+  // What others have too is no longer on that worker.
+  void lose(uint32_t worker);
   // How often a symbol gave up ranks to another.
   uint64_t carved() const { return carved_; }
   // Takes ranks from all symbols of the name.

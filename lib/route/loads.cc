@@ -20,7 +20,9 @@ void Loads::done(uint32_t worker, uint64_t seq) {
 
 uint32_t Loads::least() const {
   uint32_t best = 0;
-  for (uint32_t w = 1; w < workers_.size(); ++w) {
+  while (best + 1 < workers_.size() && is_lost(best)) ++best;
+  for (uint32_t w = best + 1; w < workers_.size(); ++w) {
+    if (is_lost(w)) continue;
     const uint64_t mine = outstanding(w);
     const uint64_t other = outstanding(best);
     if (mine < other || (mine == other && held(w) < held(best))) best = w;

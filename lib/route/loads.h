@@ -14,6 +14,9 @@ class Loads {
   explicit Loads(size_t workers) : workers_(workers) {}
 
   size_t size() const { return workers_.size(); }
+  // The worker is given no more work.
+  void lose(uint32_t worker) { workers_[worker].is_lost = true; }
+  bool is_lost(uint32_t worker) const { return workers_[worker].is_lost; }
   void add(uint32_t worker, uint64_t cost) { workers_[worker].issued += cost; }
   // To each of them.
   void add(const std::vector<uint32_t>& workers, uint64_t cost) {
@@ -43,7 +46,8 @@ class Loads {
     workers_[worker].held -= bytes;
   }
   uint64_t held(uint32_t worker) const { return workers_[worker].held; }
-  // The worker with the least to do; of several the one that holds least.
+  // The worker with the least to do; of several the one that holds least. Not
+  // all are lost.
   uint32_t least() const;
 
  private:
@@ -56,6 +60,7 @@ class Loads {
     uint64_t finished = 0;
     uint64_t held = 0;
     std::deque<Mark> marks;
+    bool is_lost = false;
   };
   void add_to_many(const std::vector<uint32_t>& workers, uint64_t cost);
 

@@ -132,10 +132,12 @@ void LocalWorkers::take_end(size_t worker) {
   w.end = End{std::move(how), WIFSIGNALED(status), net::now_ms()};
 }
 
+void LocalWorkers::kill(size_t worker) {
+  if (workers_[worker].pid > 0) ::kill(workers_[worker].pid, SIGKILL);
+}
+
 void LocalWorkers::kill_all() {
-  for (const Worker& w : workers_) {
-    if (w.pid > 0) ::kill(w.pid, SIGKILL);
-  }
+  for (size_t w = 0; w < workers_.size(); ++w) kill(w);
 }
 
 void LocalWorkers::wait_all(int milliseconds) {

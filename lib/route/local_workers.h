@@ -43,6 +43,7 @@ class LocalWorkers {
   // The end of a worker, if it has ended or does so within that time; else
   // null.
   const End* see_end(size_t worker, int milliseconds);
+  void kill(size_t worker);
   void kill_all();
   // Waits until all have ended, at most so long; then kills them.
   void wait_all(int milliseconds);

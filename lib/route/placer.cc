@@ -22,7 +22,8 @@ Placer::Choice Placer::place(const Route& route) const {
     const Home& home = homes_[operand.id];
     if (home.held != 0) continue;
     const uint32_t first = home.holders[0];
-    if (home.holders.size() > 1 || (worker != kNobody && worker != first)) {
+    if (home.holders.size() > 1 || loads_.is_lost(first) ||
+        (worker != kNobody && worker != first)) {
       return choose(route);
     }
     worker = first;
@@ -45,7 +46,8 @@ uint32_t Placer::place_new(const Route& route) const {
 
 uint32_t Placer::place_alone(HomeId id) const {
   const uint32_t wanted_by = homes_[id].wanted_by;
-  return wanted_by != 0 ? wanted_by - 1 : loads_.least();
+  const bool is_there = wanted_by != 0 && !loads_.is_lost(wanted_by - 1);
+  return is_there ? wanted_by - 1 : loads_.least();
 }
 
 Placer::Choice Placer::choose(const Route& route) const {
@@ -56,11 +58,13 @@ Placer::Choice Placer::choose(const Route& route) const {
     if (home.held != 0) continue;
     waited = std::max(waited, home.waited);
     for (const uint32_t worker : home.holders) {
+      if (loads_.is_lost(worker)) continue;
       if (std::find(near.begin(), near.end(), worker) == near.end()) {
         near.push_back(worker);
       }
     }
   }
+  if (near.empty()) return {loads_.least(), false, 0};
   const uint32_t base = nearest(route, near);
   const uint64_t base_finish = finish_on(base, route);
   near.push_back(loads_.least());

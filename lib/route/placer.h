@@ -4,6 +4,9 @@
 // work, and what else waited beside these values before, pays for the copies,
 // there and back. So a branch of small lines that soon joins again stays.
 //
+// A worker that is lost is given nothing: what it alone had is copied from it
+// in vain, and what needs that fails where it runs.
+//
 // It decides from where values are and what workers have to do, and changes
 // neither.
 #pragma once

@@ -37,6 +37,34 @@ void emit_run(ResultRun& run, std::string& out, size_t most,
   if (run.text.capacity() > (size_t{1} << 20)) run.text.shrink_to_fit();
 }
 
+size_t count_lines(std::string_view text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// A line for each head, which says why its value does not come.
+std::string failures_of(std::string_view heads, const std::string& why) {
+  const std::string failure = " = fail " + quote(why) + "\n";
+  std::string out;
+  while (!heads.empty()) {
+    const size_t end = heads.find('\n');
+    out.append(label_of(heads.substr(0, end))).append(failure);
+    heads.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+// Nobody is asked for the rest of a run. What came whole is still good.
+void fail_rest(ResultRun& run, const std::string& why) {
+  if (run.worker == ResultRun::kNobody) return;
+  ResultRun failed;
+  emit_run(run, failed.text, SIZE_MAX, {});
+  failed.text +=
+      failures_of(std::string_view(run.heads).substr(run.begin), why);
+  failed.whole = count_lines(failed.text);
+  failed.bytes = run.bytes;
+  run = std::move(failed);
+}
+
 }  // namespace
 
 // ---- sources ----------------------------------------------------------------
@@ -96,6 +124,9 @@ ResultRun& ResultOrder::run_of(int64_t worker) {
 
 void ResultOrder::owe(uint32_t worker, std::string_view heads, uint64_t bytes,
                       uint64_t seq) {
+  if (const std::string& why = sources_.loss_of(worker); !why.empty()) {
+    return add_lines(failures_of(heads, why));
+  }
   ResultRun& run = run_of(worker);
   run.seqs.emplace_back(run.heads.size(), seq);
   run.heads += heads;
@@ -105,11 +136,15 @@ void ResultOrder::owe(uint32_t worker, std::string_view heads, uint64_t bytes,
 }
 
 void ResultOrder::add(std::string_view line) {
+  add_lines(std::string(line) + "\n");
+}
+
+void ResultOrder::add_lines(std::string_view lines) {
   ResultRun& run = run_of(ResultRun::kNobody);
-  run.text.append(line).append("\n");
-  ++run.whole;
-  run.bytes += line.size();
-  bytes_ += line.size();
+  run.text += lines;
+  run.whole += count_lines(lines);
+  run.bytes += lines.size();
+  bytes_ += lines.size();
 }
 
 void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
@@ -122,27 +157,14 @@ void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
 }
 
 void ResultOrder::fail(const std::string& why) {
-  const std::string failure = " = fail " + quote(why) + "\n";
-  std::string done;
-  for (ResultRun& run : runs_) {
-    // What came before its turn is still good.
-    emit_run(run, done, SIZE_MAX, {});
-    while (run.begin < run.heads.size()) {
-      const size_t end = run.heads.find('\n', run.begin);
-      const std::string_view head =
-          std::string_view(run.heads).substr(run.begin, end - run.begin);
-      done.append(label_of(head)).append(failure);
-      run.begin = end + 1;
-    }
-  }
-  runs_.clear();
-  bytes_ = 0;
+  for (ResultRun& run : runs_) fail_rest(run, why);
   sources_.forget();
-  if (done.empty()) return;
-  ResultRun& run = run_of(ResultRun::kNobody);
-  run.whole = static_cast<size_t>(std::count(done.begin(), done.end(), '\n'));
-  run.bytes = bytes_ = done.size();
-  run.text = std::move(done);
+}
+
+void ResultOrder::fail(uint32_t worker) {
+  for (ResultRun& run : runs_) {
+    if (run.worker == worker) fail_rest(run, sources_.loss_of(worker));
+  }
 }
 
 int64_t ResultOrder::waits_for() const {

@@ -47,6 +47,15 @@ class ResultSources {
   Status take(uint32_t worker, std::string_view bytes);
   // Whether it has lines to send.
   bool owes(uint32_t worker) const { return !workers_[worker].asked.empty(); }
+  // It sends no more, and is asked no more.
+  void lose(uint32_t worker, const std::string& why) {
+    workers_[worker] = Worker{};
+    workers_[worker].loss = why;
+  }
+  // Why it is lost; "": it is not.
+  const std::string& loss_of(uint32_t worker) const {
+    return workers_[worker].loss;
+  }
   // Whether it has sent a failure where a value was to be had.
   bool has_failed(uint32_t worker) const { return workers_[worker].has_failed; }
 
@@ -56,6 +65,7 @@ class ResultSources {
     std::deque<ResultRun*> asked;  // whose lines have not all come
     ResultCheck check;             // of the next of them
     bool has_failed = false;
+    std::string loss;
   };
   void ask(ResultRun& run);
   // Whether its worker was asked for nothing since.
@@ -77,7 +87,7 @@ class ResultOrder {
 
   // The worker will send a line for each of these heads (result_head()), each
   // ended by a newline, for the print `seq`; `bytes` is about how long they
-  // are.
+  // are. If it is lost, they are failures.
   void owe(uint32_t worker, std::string_view heads, uint64_t bytes,
            uint64_t seq);
   // A line that needs nobody; without its newline.
@@ -86,8 +96,10 @@ class ResultOrder {
   // Appends what is due now, up to about `most` bytes at a time. `sink` may be
   // empty.
   void emit(std::string& out, size_t most, const Sink& sink = {});
-  // What is owed and has not come will not come: no worker sends any more.
+  // What is owed and has not come will not come: no worker sends any more; or
+  // that one does not, as the sources know.
   void fail(const std::string& why);
+  void fail(uint32_t worker);
 
   bool empty() const { return runs_.empty(); }
   // The worker that the next line is waited for from; -1: nobody.
@@ -99,6 +111,7 @@ class ResultOrder {
   static constexpr size_t kLongRun = 4096;  // bytes of heads
 
   ResultRun& run_of(int64_t worker);
+  void add_lines(std::string_view lines);  // each with its newline
 
   ResultSources& sources_;
   std::deque<ResultRun> runs_;  // each stays where it is

@@ -15,6 +15,12 @@
 
 namespace gt::route {
 
+// What becomes of a run that loses a worker.
+enum class OnLoss {
+  kEndRun,  // all other workers end too, and all that is owed fails
+  kGoOn     // what needs the worker fails, and nothing else
+};
+
 struct RouterOptions {
   std::vector<std::string> files{"-"};
   uint32_t workers = 1;
@@ -29,6 +35,7 @@ struct RouterOptions {
   int64_t silence = 1500;  // milliseconds, after which a worker is lost
   int log_fd = -1;         // where to write the log of the run
   bool fail_fast = false;
+  OnLoss on_loss = OnLoss::kEndRun;
   bool hot = true;  // a block that a worker was sent before goes as its number
   int verbose = 0;
   // Who attaches and what was done; a text without a newline at its end is

@@ -7,7 +7,7 @@ import time
 
 import zmq
 
-VERSION = 2
+VERSION = 3
 
 
 def message(verb, body=b"", **fields):

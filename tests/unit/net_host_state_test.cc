@@ -150,16 +150,36 @@ TEST_F(HostStateTest, WhatIsSaidBeforeAHelloIsCountedAndForgotten) {
   EXPECT_TRUE(events().empty());
 }
 
+TEST_F(HostStateTest, AWorkerThatTheRunGoesOnWithoutIsHeardNoMore) {
+  attach_two();
+  bodies_.clear();
+  host_->drop(1, "it is wrong");
+  EXPECT_EQ(sent(), (std::vector<std::string>{"a: gone", "b: abort"}));
+  EXPECT_EQ(bodies_, (std::vector<std::string>{"it is wrong", "it is wrong"}));
+  EXPECT_EQ(host_->worker(1).state, WorkerState::kLost);
+  EXPECT_EQ(host_->worker(0).state, WorkerState::kAttached);
+  EXPECT_FALSE(host_->can_send(1, 1));
+  bodies_.clear();
+  say("b", done(1, 0));
+  EXPECT_TRUE(events().empty());
+  // One that is lost already has nothing more to be told.
+  host_->link_ended("a");
+  events();
+  sent();
+  host_->drop(0, "it ended");
+  EXPECT_TRUE(sent().empty());
+}
+
 TEST_F(HostStateTest, AHelloThatDoesNotFitIsRefusedInWords) {
   start(2);
   EXPECT_EQ(refusal(hello(info_of("w"), "t", "T", 1)),
-            "w on h speaks version 1 of the wire, gt-route 2; install the same "
+            "w on h speaks version 1 of the wire, gt-route 3; install the same "
             "gt on both");
   EXPECT_EQ(refusal(hello(info_of("w"), "guess")),
             "w on h has not the token of this session");
   EXPECT_EQ(refusal(hello(info_of("w"), "t", "U")),
             "w on h has op table U, gt-route T; install the same gt on both");
-  EXPECT_EQ(refusal("hello version=2 token=t table=T size=0\n"),
+  EXPECT_EQ(refusal("hello version=3 token=t table=T size=0\n"),
             "hello: no pid=");
   WorkerInfo far = info_of("w");
   far.rank = 2;

@@ -68,7 +68,7 @@ TEST_F(MemberStateTest, SaysHelloOnceThereIsAConnection) {
   member_->link_up(now_);
   EXPECT_EQ(sent(),
             std::vector<std::string>{
-                "hello version=2 table=T token=t epoch=0 name=b host=h pid=2 "
+                "hello version=3 table=T token=t epoch=0 name=b host=h pid=2 "
                 "data=\"\" threads=0 isa=\"\" backend=\"\" size=0\n"});
 }
 
@@ -206,6 +206,17 @@ TEST_F(MemberStateTest, ABeatMayComeBetweenTheParts) {
   say(parts[0]);
   say("abort size=3\nwhy");
   EXPECT_EQ(event().kind, MemberKind::kAborted);
+}
+
+TEST_F(MemberStateTest, TheLossOfAnotherWorkerIsAnEvent) {
+  attach();
+  say("gone worker=0 size=3\nwhy");
+  const MemberEvent loss = event();
+  EXPECT_EQ(loss.kind, MemberKind::kPeerLost);
+  EXPECT_EQ(loss.worker, 0u);
+  EXPECT_EQ(loss.why, "why");
+  say("gone worker=1 size=0\n");  // that is itself
+  EXPECT_EQ(event().kind, MemberKind::kLost);
 }
 
 TEST_F(MemberStateTest, NothingElseComesBetweenTheParts) {

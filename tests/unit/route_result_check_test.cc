@@ -125,6 +125,28 @@ TEST(ResultOrder, WhatIsOwedBecomesFailuresUnderTheSameNames) {
   EXPECT_EQ(out, "x = fail \"a\"\ny@2 = fail \"it is gone\"\n");
 }
 
+TEST(ResultOrder, WhatALostWorkerOwesFailsInItsPlace) {
+  ResultSources sources(2);
+  ResultOrder results(sources);
+  results.owe(0, "a = tensor f32[1]\n", 10, 1);
+  results.owe(1, "b = tensor f32[1]\nc = tensor f32[1]\n", 10, 2);
+  results.owe(0, "d = tensor f32[1]\n", 10, 3);
+  EXPECT_TRUE(sources.take(1, "b = tensor f32[1] 2\nc = ten").ok());
+  sources.lose(1, "it is gone");
+  results.fail(1);
+  results.owe(1, "e = tensor f32[1]\nf = tensor f32[1]\n", 10, 4);
+  EXPECT_FALSE(sources.owes(1));
+  EXPECT_TRUE(
+      sources.take(0, "a = tensor f32[1] 1\nd = tensor f32[1] 4\n").ok());
+  std::string out;
+  results.emit(out, SIZE_MAX);
+  EXPECT_EQ(out,
+            "a = tensor f32[1] 1\nb = tensor f32[1] 2\n"
+            "c = fail \"it is gone\"\nd = tensor f32[1] 4\n"
+            "e = fail \"it is gone\"\nf = fail \"it is gone\"\n");
+  EXPECT_TRUE(results.empty());
+}
+
 TEST(ResultOrder, TwoClientsOfOneWorkerEachGetTheirOwn) {
   ResultSources sources(1);
   ResultOrder a(sources);

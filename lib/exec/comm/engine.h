@@ -74,6 +74,10 @@ class Engine final : private PeerGroup::Receiver {
   // Any thread: what is waited for, and an end to all waits.
   Waiting waiting() const { return peers_.waiting(); }
   void abort(const std::string& why) { peers_.abort(why); }
+  // Another worker is lost: what waits for it fails.
+  void lose(unsigned worker, const std::string& why) {
+    peers_.tell_loss(worker, why);
+  }
 
  private:
   using RunPtr = std::shared_ptr<ExchangeRun>;

@@ -51,8 +51,9 @@ std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,
                                     std::string file) {
   return make_job(
       [run = std::move(run), file = std::move(file)](Executor& executor) {
-        if (run->error)
-          return;  // the fence itself failed: nobody said anything
+        if (run->error) {  // the fence itself failed: nobody said anything
+          return executor.saves().lose(file, run->error->message);
+        }
         const Fault& told = run->result_fault(0);
         executor.saves().take_failures(file, told == nullptr ? "" : *told);
       });

@@ -43,12 +43,23 @@ void PeerGroup::send(unsigned worker, const PeerMessage& message) {
 
 void PeerGroup::pump(milliseconds most) {
   Incoming message;
-  if (!options_.link->receive(message, most)) return;
+  const bool has_come = options_.link->receive(message, most);
+  take_losses();
+  if (!has_come) return;
   if (message.from >= options_.workers || message.from == options_.self) return;
   if (message.is_lost) {
     return lose(message.from, name_of(message.from) + ": " + message.bytes);
   }
   handle(message.from, message.bytes);
+}
+
+void PeerGroup::take_losses() {
+  std::vector<Loss> told;
+  {
+    const std::lock_guard lock(mutex_);
+    told.swap(told_);
+  }
+  for (const Loss& loss : told) lose(loss.worker, loss.why);
 }
 
 void PeerGroup::handle(unsigned from, std::string_view bytes) {
@@ -139,6 +150,15 @@ Waiting PeerGroup::waiting() const {
   const auto since = Clock::now() - wait_->since;
   return {text + what.what,
           std::chrono::duration_cast<milliseconds>(since).count(), what.seq};
+}
+
+void PeerGroup::tell_loss(unsigned worker, const std::string& why) {
+  if (worker >= options_.workers || worker == options_.self) return;
+  {
+    const std::lock_guard lock(mutex_);
+    told_.push_back({worker, why});
+  }
+  options_.link->wake();
 }
 
 void PeerGroup::abort(const std::string& why) {

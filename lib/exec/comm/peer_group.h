@@ -35,7 +35,7 @@ struct Waiting {
   uint64_t seq = 0;  // of the instruction
 };
 
-// All calls come from the communication thread, but for the last three.
+// All calls come from the communication thread, but for the last four.
 class PeerGroup {
  public:
   using Clock = std::chrono::steady_clock;
@@ -90,6 +90,8 @@ class PeerGroup {
   // All waits end, and what waited fails for that reason.
   void abort(const std::string& why);
   bool is_aborted() const { return is_aborted_.load(); }
+  // As lose(), of any thread: it is known from elsewhere.
+  void tell_loss(unsigned worker, const std::string& why);
 
  private:
   struct Peer {
@@ -99,6 +101,7 @@ class PeerGroup {
     Clock::time_point asked;
   };
   void pump(std::chrono::milliseconds most);
+  void take_losses();
   void handle(unsigned from, std::string_view bytes);
   Status take_message(unsigned from, const PeerMessage& message);
   Fault never(unsigned worker) const;
@@ -113,8 +116,13 @@ class PeerGroup {
     Clock::time_point since;
   };
   mutable std::mutex mutex_;
-  std::optional<Wait> wait_;  // guarded by mutex_, as is the next
+  std::optional<Wait> wait_;  // guarded by mutex_, as are the next two
   std::string aborted_;
+  struct Loss {
+    unsigned worker = 0;
+    std::string why;
+  };
+  std::vector<Loss> told_;  // that the communication thread has not seen
   std::atomic<bool> is_aborted_{false};
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "exec/remote/mailbox.h"
 #include "exec/worker/worker.h"
@@ -53,10 +54,17 @@ struct Channel {
   }
   // Nothing more is to be done, and waits end for that reason.
   void stop(const std::string& why);
+  // Another worker is lost, and what waits for it ends.
+  void lose(uint32_t other, const std::string& why);
 
  private:
+  struct Loss {
+    uint32_t worker;
+    std::string why;
+  };
   std::mutex mutex_;
-  Worker* worker_ = nullptr;
+  Worker* worker_ = nullptr;  // guarded by mutex_, as is the next
+  std::vector<Loss> losses_;  // told before there was a worker, and since
 };
 
 }  // namespace gt::exec

@@ -89,6 +89,8 @@ Status LightMember::take(const net::MemberEvent& event) {
       if (event.kind == net::MemberEvent::Kind::kEnd) leave(Exit::kDone, "");
       return ok_status();
     }
+    case net::MemberEvent::Kind::kPeerLost:
+      return ok_status();
     default:
       return Error{event.why};
   }

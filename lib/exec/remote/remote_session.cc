@@ -143,6 +143,9 @@ bool RemoteSession::take(net::MemberEvent& event) {
     case net::MemberEvent::Kind::kEnd:
       channel_.inbox.push({std::move(event.letter), true}, 0);
       return true;
+    case net::MemberEvent::Kind::kPeerLost:
+      channel_.lose(event.worker, event.why);
+      return true;
     case net::MemberEvent::Kind::kAborted:
       is_told_ = !options_.token.empty();  // whoever started it has said why
       [[fallthrough]];

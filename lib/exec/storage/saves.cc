@@ -19,7 +19,7 @@ Status Saves::save(const std::string& path, const Type& type, const void* data,
                                         : save_npy(files_, path, type, data);
   if (s.ok()) {
     // To know a path by all its spellings takes a look at the file system.
-    if (!failed_.empty()) failed_.erase(normal_path(path));
+    if (!failed_.empty()) forgive(path);
   } else {
     fail(path, s.error().message);
   }
@@ -30,10 +30,26 @@ void Saves::fail(const std::string& path, const std::string& why) {
   failed_[normal_path(path)] = why;
 }
 
+void Saves::lose(const std::string& file, const std::string& why) {
+  const std::string normal = normal_path(file);
+  std::erase_if(failed_, [&normal](const auto& failed) {
+    return split_path(failed.first).file == normal;
+  });
+  failed_[normal] = why;
+}
+
+void Saves::forgive(const std::string& path) {
+  const std::string normal = normal_path(path);
+  failed_.erase(normal);
+  if (failed_.contains(split_path(normal).file)) failed_[normal] = "";
+}
+
 const std::string* Saves::failure_of(const std::string& path) const {
   if (failed_.empty()) return nullptr;
-  const auto it = failed_.find(normal_path(path));
-  return it == failed_.end() ? nullptr : &it->second;
+  const std::string normal = normal_path(path);
+  auto it = failed_.find(normal);
+  if (it == failed_.end()) it = failed_.find(split_path(normal).file);
+  return it == failed_.end() || it->second.empty() ? nullptr : &it->second;
 }
 
 // What stands behind the file in a path, and a reason, each ended by a zero

@@ -41,6 +41,9 @@ class Saves {
   Status save(const std::string& path, const Type& type, const void* data,
               const Failure& line);
   void fail(const std::string& path, const std::string& why);
+  // Nobody knows what was saved in the file, so that all loads of it fail, but
+  // for what is saved there later.
+  void lose(const std::string& file, const std::string& why);
   // Why the last save to the path failed, or null.
   const std::string* failure_of(const std::string& path) const;
 
@@ -69,11 +72,14 @@ class Saves {
   };
   Status save_to(const StoredPath& path, const Type& type, const void* data,
                  const Failure& line);
+  void forgive(const std::string& path);  // it was saved
   void settle_one(size_t i);
 
   Files files_;
   SafetensorsCache headers_;
-  std::unordered_map<std::string, std::string> failed_;  // by normal path
+  // Why saves failed, by normal path: of a tensor, or of a file that was lost;
+  // "" of what was saved in such a file since.
+  std::unordered_map<std::string, std::string> failed_;
   std::vector<Waiting> waiting_;
   std::vector<Failure> failures_;
   uint64_t settle_cost_ = 0;

@@ -71,7 +71,7 @@ Status Exchanges::fence(std::string_view words, const Where& origin) {
   transfer.from = workers[0];
   transfer.to.assign(workers.begin() + 1, workers.end());
   transfer.type = {Dtype::kU8, {0}};
-  transfer.what = "the lines before";
+  transfer.what = "lines before";
   std::erase(transfer.to, transfer.from);
   auto exchange = comm::make_exchange(transfer, self_);
   exchange->op = "fence";

@@ -55,6 +55,10 @@ void Worker::abort(const std::string& why) {
   if (company_) company_->exchanges->engine().abort(why);
 }
 
+void Worker::lose(unsigned other, const std::string& why) {
+  if (company_) company_->exchanges->engine().lose(other, why);
+}
+
 // ---- a line -----------------------------------------------------------------
 
 void Worker::line(std::string_view text, const std::string* file,

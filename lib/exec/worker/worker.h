@@ -68,6 +68,8 @@ class Worker final {
   // and what waited fails for that reason.
   comm::Waiting waiting() const;
   void abort(const std::string& why);
+  // Any thread: another worker is lost, and what waits for it fails.
+  void lose(unsigned other, const std::string& why);
   // Any thread: the instruction (`seq`) that compute has come to, or at which
   // it stopped; and the last of those before it, which all have run.
   uint64_t at() const { return compute_.executor().at(); }
