@@ -30,7 +30,7 @@ class Rewriter {
   virtual ~Rewriter() = default;
   // Roughly how many things state() describes, which is what it costs.
   virtual size_t state_size() const = 0;
-  // Appends to `text` everything that the output for later lines depends on,
+  // Sets `text` to everything that the output for later lines depends on,
   // except for the places of lines that are kept for messages. These move down
   // the input from round to round, so each is passed to `visit` instead, always
   // in the same order; `visit` may move it.

@@ -25,7 +25,7 @@ class Source {
   virtual bool fill_if_ready() = 0;
   // The number, from 1, of the line that next() gave or consume() took last.
   virtual size_t line() const = 0;
-  // As of Reader.
+  // As Reader's functions of these names.
   virtual int errno_value() const { return 0; }
   virtual bool is_empty_pipe() const { return false; }
 };
