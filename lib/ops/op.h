@@ -76,7 +76,8 @@ enum class Lineage : uint8_t {
 enum class Reduction : uint8_t { kNone, kSum, kMean, kMax, kMin, kOther };
 
 // One op as its family's file states it. All texts are in the language of the
-// stream. A new row is all that a new op needs.
+// stream. A new op that has an expansion needs nothing but its row; a primitive
+// also needs a kernel in each backend.
 struct Row {
   // "w m v = adamw w g m v t lr beta1=0.9": results, op, operands, keys.
   //   [x]     optional operand, result or key      a...   any number (>= 1)
@@ -130,8 +131,9 @@ struct Row {
   // of an unknown one. `each`: which element of a variadic, in an [each] line.
   std::string (*placeholder)(const Call& call, std::string_view name,
                              size_t each) = nullptr;
-  // Arithmetic operations for each point of the index space (the product of the
-  // sizes of all letters); 0 if the op only moves data.
+  // Arithmetic operations for each point of the index space, which is the
+  // product of the sizes of all letters and of the broadcast dimensions; 0 if
+  // the op only moves data.
   double flops = 1;
 
   // Help: one sentence; then shapes, dtypes, errors; where it comes from.

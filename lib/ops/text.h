@@ -49,8 +49,9 @@ struct StepOperand {
   int32_t argument = -1;
 };
 
-// The tensor whose sizes a step states in a type or key, so that on ranks they
-// can be stated of its pieces: all of its dimensions (by {x.shape}), or one
+// The tensor whose sizes a step states in a type or key. If ranks cut it, the
+// line that is written for the step states split= and the sizes of the whole.
+// The step has the sizes of all of its dimensions (by {x.shape}), or of one
 // dimension, counted from the end (by {x.-2}). If it is an operand's gradient
 // (by {dx.type}), the step's result also has that gradient's type on each axis
 // of the mesh (R, I, V or P).
