@@ -57,8 +57,8 @@ class NameNumbers {
   }
   // As if the number had just been obtained.
   void keep(Number number) { entries_[number].obtained = line_; }
-  // The number's name has died. A number that was never released since its name
-  // was live is not given to another name.
+  // The number's name has died. Only numbers that were released are ever given
+  // to other names.
   void release(Number number) {
     if (entries_[number].is_in_dead) return;
     entries_[number].is_in_dead = true;

@@ -46,7 +46,8 @@ struct WalkedLine {
 class Walker {
  public:
   // Is called with each bound call of a typed line: one if the line has no
-  // ranks, one for each rank otherwise; none if the line crosses ranks.
+  // ranks, else one for each rank. A line with ranks that crosses them, or that
+  // prints or saves, has none.
   using Visitor = std::function<void(const Call&)>;
 
   // Takes the next instruction: read() and then bind(). The result is valid
