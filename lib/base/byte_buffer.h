@@ -1,5 +1,6 @@
-// Bytes that grow: what comes new is not cleared, and what is large moves by
-// its pages (realloc of glibc) and is not copied.
+// A buffer of bytes that grows by realloc. Unlike std::string it does not clear
+// the bytes that it adds, and a large buffer is not copied when it grows: glibc
+// moves its pages to the new address.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ class ByteBuffer {
   const char* data() const { return data_.get(); }
   size_t size() const { return size_; }
 
-  // Keeps the bytes up to the smaller size. Throws std::bad_alloc.
+  // Keeps the old bytes, as many as fit in the new size; bytes beyond the old
+  // size are uninitialised. Throws std::bad_alloc.
   void resize(size_t size) {
     void* grown = std::realloc(data_.get(), size);
     if (grown == nullptr) throw std::bad_alloc();

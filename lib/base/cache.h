@@ -1,5 +1,7 @@
-// A bounded table from text to what it was decoded to. Set-associative, and it
-// resists scans: an entry must be found again before it outlives a newcomer.
+// A cache of bounded size, from a text to what the text was decoded to. It is
+// set-associative (four entries a set) and resists scans: a new entry begins
+// almost old, and becomes young only when it is found, so that a run of texts
+// that never come again does not push out those that do.
 #pragma once
 
 #include <array>
@@ -10,14 +12,15 @@
 
 namespace gt {
 
-// `Entry` has `std::string text` and belongs to the caller once evicted. All
-// lookups are by hash first; the sets are one cache line each.
+// `Entry` has a member `std::string text`, its key. Every hash that is passed
+// in is that of the text. A set fills one cache line of the CPU. The cache owns
+// its entries; an evicted entry is handed to the caller of insert().
 template <typename Entry>
 class Cache {
  public:
   static constexpr size_t kWays = 4;
 
-  // `sets` is a power of two; the table holds up to four times as many.
+  // `sets` must be a power of two; the cache holds up to four entries a set.
   explicit Cache(size_t sets) : sets_(sets) {}
   ~Cache() {
     for_each([](Entry* entry) { delete entry; });
@@ -25,6 +28,7 @@ class Cache {
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
 
+  // The entry of the text, or null. It stays valid until it is evicted.
   Entry* find(uint64_t hash, std::string_view text) {
     Set& set = set_of(hash);
     const uint32_t tag = tag_of(hash);
@@ -38,8 +42,8 @@ class Cache {
     return nullptr;
   }
 
-  // Puts it in, or in the place of the entry with its text; returns what had
-  // to go, or null.
+  // Adds the entry, in the place of the one with the same text if there is one.
+  // Returns the entry that it replaced or evicted, or null.
   std::unique_ptr<Entry> insert(uint64_t hash, std::unique_ptr<Entry> entry) {
     Set& set = set_of(hash);
     const size_t way = victim(set, tag_of(hash), entry->text);
@@ -50,6 +54,7 @@ class Cache {
     return old;
   }
 
+  // Deletes all entries.
   void clear() {
     for_each([](Entry* entry) { delete entry; });
     forget();
@@ -63,7 +68,8 @@ class Cache {
       }
     }
   }
-  // Forgets all; visit() has taken the entries.
+  // Empties the cache without deleting the entries: the caller has taken them
+  // over through for_each().
   void forget() {
     for (Set& set : sets_) set = Set{};
   }

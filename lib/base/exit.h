@@ -1,4 +1,5 @@
-// Exit statuses of every program (design law 11).
+// The exit statuses, which are the same in all programs. A stream carries the
+// status of the stages before in its last line, "#end STATUS".
 #pragma once
 
 namespace gt {
@@ -12,7 +13,8 @@ enum class Exit : int {
   kInterrupted = 130  // SIGINT
 };
 
-// The larger of two statuses: what a stage reports for itself and upstream.
+// The larger of two statuses. A stage exits with the worst of its own and that
+// of the stages before it.
 constexpr Exit worst(Exit a, Exit b) {
   return static_cast<int>(a) < static_cast<int>(b) ? b : a;
 }

@@ -1,4 +1,5 @@
-// 64-bit content hash of bytes (XXH3). For tables, not for authentication.
+// A 64-bit hash of bytes (XXH3), the same on every machine. For hash tables and
+// for recognising texts, not for authentication: collisions can be made.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// A hash table of small numbers, whose keys stand elsewhere: open addressing
-// with linear probing (Knuth, The Art of Computer Programming, vol. 3, section
-// 6.4, algorithms L and R). An entry is eight bytes, and nothing is allocated
-// for one.
+// A hash table of ids whose keys are kept elsewhere, such as in an array that
+// the id is an index of. Open addressing with linear probing (Knuth, The Art of
+// Computer Programming, vol. 3, section 6.4, algorithms L and R). An entry
+// takes eight bytes, and none is allocated by itself.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,9 @@ class IdTable {
   using Id = uint32_t;
   static constexpr Id kNone = UINT32_MAX;
 
-  // The id with this hash for which is(id) holds; kNone: there is none.
+  // The id that was added with this hash and for which is(id) holds: is()
+  // compares the key of that id with the one that is looked for. kNone if there
+  // is none.
   template <typename Is>
   Id find(uint64_t hash, const Is& is) const {
     if (entries_.empty()) return kNone;
@@ -28,18 +30,18 @@ class IdTable {
     }
   }
 
-  // Adds an id that find() does not find.
+  // Adds an id, whose key must not be in the table yet.
   void add(uint64_t hash, Id id) {
     if (2 * (size_ + 1) > entries_.size()) grow();
     put({tag_of(hash), id});
     ++size_;
   }
 
-  // Takes out an id that was added with this hash.
+  // Removes an id, which must have been added with this hash.
   void remove(uint64_t hash, Id id) {
     size_t gap = tag_of(hash) & mask();
     while (entries_[gap].id != id) gap = (gap + 1) & mask();
-    // What was pushed past the gap moves back into it.
+    // An entry that the gap separates from its home slot moves into the gap.
     for (size_t at = (gap + 1) & mask(); entries_[at].id != kNone;
          at = (at + 1) & mask()) {
       const size_t home = entries_[at].tag & mask();
@@ -59,7 +61,9 @@ class IdTable {
 
  private:
   struct Entry {
-    uint32_t tag = 0;  // of its key's hash; its lower bits are its home
+    // 32 mixed bits of the key's hash; the lower ones are the entry's home
+    // slot.
+    uint32_t tag = 0;
     Id id = kNone;
   };
 

@@ -1,5 +1,6 @@
-// Equal values as one small number, so that two are compared by their numbers
-// (hash consing: Ershov, On programming of arithmetic operations, 1958).
+// Gives equal values one small id, so that two values are compared by their ids
+// and a large value is stored once (hash consing: Ershov, On programming of
+// arithmetic operations, 1958).
 #pragma once
 
 #include <cstddef>
@@ -18,10 +19,11 @@ class Interner {
  public:
   using Id = IdTable::Id;
 
-  // The numbers below `reserved` are the caller's: default values that id()
-  // never gives.
+  // The ids below `reserved` are kept for the caller's own meanings (such as
+  // "no type"): id() never returns them, and they hold default values.
   explicit Interner(size_t reserved = 0) : reserved_(reserved) { clear(); }
 
+  // The id of the value, a new one if no equal value has one.
   Id id(T value) {
     const uint64_t hash = Hash()(value);
     const Id known =
@@ -39,9 +41,10 @@ class Interner {
     return fresh;
   }
 
-  // Stays where it is until clear(), or until keep_only() drops it.
+  // The value with that id. The reference is valid until clear(), or until
+  // keep_only() drops the value.
   const T& operator[](Id id) const { return values_[id]; }
-  // Values that have a number.
+  // The number of values that have an id.
   size_t size() const { return table_.size(); }
 
   void clear() {
@@ -50,8 +53,8 @@ class Interner {
     values_.clear();
     values_.resize(reserved_);
   }
-  // Forgets values for whose number is_used() does not hold; their numbers will
-  // be those of others.
+  // Drops the values for whose id is_used(id) is false. Their ids will be given
+  // to other values; the ids of the rest do not change.
   template <typename IsUsed>
   void keep_only(const IsUsed& is_used) {
     table_.clear();

@@ -1,5 +1,6 @@
-// Reads and writes that wait: interruptions, and descriptors that are shared
-// with a program that made them non-blocking, are not errors.
+// Blocking reads and writes of descriptors. They go on after EINTR. They wait
+// with poll() after EAGAIN, since a descriptor may be shared with a program
+// that made it non-blocking.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +12,29 @@
 
 namespace gt {
 
-// Bytes read, 0 at the end; -1: errno says why.
+// One read, which waits until there is something. Returns the number of bytes,
+// 0 at the end of input, or -1 with errno set.
 long read_some(int fd, char* to, size_t size);
-// Of a descriptor that has come to its end and given nothing: whether it is a
-// pipe or a socket, which a program that fails at once leaves so. Standard
-// input is none if read_some() has ever got anything from it.
+// Whether the descriptor is a pipe or a socket; to be asked when it has ended
+// without giving a byte. Such an end is suspicious: it is what the reader of a
+// program sees that failed at its start. False for standard input if
+// read_some() has ever read a byte from it.
 bool is_empty_pipe(int fd);
 
-// All bytes from there on. Errors: what went wrong; "is cut short", and where.
+// Reads `size` bytes at `offset` of a file, without moving its position.
+// Errors: the system's message; "is cut short" followed by `where` if the file
+// ends before.
 Status read_at(int fd, size_t offset, void* to, size_t size,
                const char* where = "");
 
-// The whole of a file, or the rest of an open one, up to so many bytes; 0, or
-// the errno of what went wrong.
+// Appends the whole of a file (or the rest of an open one) to the text, until
+// the text has `limit` bytes. Returns 0, or the errno of what went wrong.
 int read_whole(const std::string& path, std::string& text,
                size_t limit = SIZE_MAX);
 int read_whole(int fd, std::string& text, size_t limit = SIZE_MAX);
 
-// 0, or the errno of what went wrong.
+// Writes all bytes, waiting as long as it takes. Returns 0, or the errno of
+// what went wrong.
 int write_all(int fd, std::string_view bytes);
 
 }  // namespace gt

@@ -1,5 +1,5 @@
 // A table of a known size whose entries are made when they are first asked for,
-// so that a program pays for those that it needs.
+// so that a program pays only for the entries that it uses.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,10 @@
 
 namespace gt {
 
-// Thread-safe: an entry is made once, and what is returned stays where it is.
-// `make` gives entry i, and must not ask this table for another.
+// Thread-safe. The thread that first asks for entry i calls make(i), under one
+// lock for the whole table; other threads that need an entry made wait for it.
+// A returned reference is valid as long as the table. make() must not ask the
+// same table for another entry: it would wait for itself.
 template <typename Entry>
 class LazyTable {
  public:
@@ -28,7 +30,7 @@ class LazyTable {
     if (!is_made_[i].load(std::memory_order_acquire)) fill(i);
     return entries_[i];
   }
-  // All of them, made.
+  // Makes all entries that are missing, and returns all.
   const std::vector<Entry>& all() const {
     for (size_t i = 0; i < entries_.size(); ++i) (*this)[i];
     return entries_;

@@ -1,5 +1,6 @@
-// How every program words an error: program, place, what is wrong, then the
-// line and a caret.
+// The form of error messages, which is the same in all programs: program,
+// place, what is wrong, then the source line with a caret under the culprit;
+// and suggestions for misspelt words.
 #pragma once
 
 #include <string>
@@ -21,21 +22,23 @@ struct Place {
 std::string to_string(const Place& place);
 
 // "gt-emit: model.gt:7: MESSAGE\n  LINE\n    ^\n", all of it printable
-// (printable.h). The line is cut to 72 bytes around the column, which counts
-// bytes, too; the caret is left out when the column is 0.
+// (printable.h). Of a longer line 72 bytes around the error's column are shown.
+// The column counts bytes from 1; without one (0) the caret is left out, and
+// without a line both.
 std::string format_error(std::string_view program, const Place& place,
                          const Error& error, std::string_view line);
 
-// Text of the user's as a message may quote it: printable (printable.h), and
-// "..." for what goes beyond 40 bytes.
+// Text from the input as a message may quote it: printable (printable.h), at
+// most 40 bytes, and "..." for the rest.
 std::string excerpt(std::string_view text);
 
-// The candidate nearest to `word` by edit distance, or "" when none is near
-// enough to be what was meant.
+// The candidate with the least edit distance from `word`, or "" when none is
+// within about a third of the word's length. One that differs in case alone
+// comes first.
 std::string_view nearest(std::string_view word,
                          const std::vector<std::string_view>& candidates);
 
-// "; did you mean 'matmul'?" or "".
+// "; did you mean 'matmul'?" with the nearest() candidate, or "".
 std::string did_you_mean(std::string_view word,
                          const std::vector<std::string_view>& candidates);
 

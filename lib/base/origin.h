@@ -1,4 +1,5 @@
-// Where a line comes from.
+// The input and the line number that an instruction was read from. Tables keep
+// it for messages that come later.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,8 @@
 
 namespace gt {
 
-// Where a line stands: which input, and its line there. One number, since
-// millions are kept.
+// Both in one number, since millions are kept: `file` is the caller's own
+// index of its inputs, `line` counts from 1.
 class Origin {
  public:
   Origin() = default;
@@ -15,6 +16,7 @@ class Origin {
       : bits_((uint64_t{file} << kLineBits) | (line & kLineMask)) {}
   uint32_t file() const { return static_cast<uint32_t>(bits_ >> kLineBits); }
   size_t line() const { return bits_ & kLineMask; }
+  // Moves it n lines down, as when a round of a loop is replayed (replay.h).
   void add_lines(size_t n) { bits_ += n; }
   friend bool operator==(const Origin&, const Origin&) = default;
 

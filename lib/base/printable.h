@@ -1,8 +1,9 @@
-// Text of anyone's, made fit to be shown to a person: nothing in it can move a
-// cursor, colour or title a terminal, or put what follows into another order.
+// Makes text from untrusted input safe to print: nothing in it can move the
+// cursor, set the colours or the title of a terminal, or reverse the order in
+// which the following text is shown.
 //
-// Made visible are control characters (C0 and C1), characters that have no
-// width or set the direction of writing, and bytes that are no UTF-8:
+// Control characters (C0 and C1), characters that have no width or set the
+// direction of writing, and bytes that are not UTF-8 are written as escapes:
 // "\x1b" for the byte 27, "\u202e" for the character U+202E.
 #pragma once
 
@@ -12,12 +13,12 @@
 
 namespace gt {
 
-// As one line: a tab becomes a blank, a newline "\x0a".
+// The text as one line: a tab becomes a blank, a newline "\x0a".
 std::string printable(std::string_view text);
-// As lines: newlines stay what they are.
+// The text as several lines: newlines stay.
 std::string printable_lines(std::string_view text);
 
-// How many columns a printable text takes, a character each.
+// How many columns of the terminal a printable text takes: one a character.
 size_t columns_of(std::string_view printable);
 
 }  // namespace gt

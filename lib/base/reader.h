@@ -1,5 +1,6 @@
-// Lines from a file descriptor, with back-pressure by nature: it reads only
-// when asked. Owns the descriptor's buffer, not the descriptor.
+// Reads lines from a file descriptor. It reads only when it is asked for a
+// line, so that a writer at the other end of a pipe is held back. It owns its
+// buffer; the descriptor stays the caller's.
 #pragma once
 
 #include <cstddef>
@@ -11,38 +12,50 @@
 
 namespace gt {
 
-// What some editors begin UTF-8 with; not a part of the text.
+// The mark that some editors put before UTF-8 text. It is no part of the text.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 class Reader {
  public:
-  // A longer line is dropped and reported, so no input can take all memory.
+  // In bytes, without LF. A longer line is skipped, so that no input can take
+  // all memory; next() returns kTooLong for it, and the program that reads says
+  // so to the user and rejects the line (status 3).
   static constexpr size_t kMaxLine = size_t{64} << 20;
 
   enum class Item { kLine, kPart, kTooLong, kEnd, kError };
 
-  // `on_idle` runs before a read that would block: time to flush.
+  // `on_idle` (which may be empty) is called before each read that would wait.
+  // A filter flushes its output there, so that a pipeline is interactive.
   Reader(int fd, std::function<void()> on_idle);
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // The next line without LF or CR LF. The text stays valid until the next
-  // call. kPart: the last line, which has no LF; whether it is whole depends on
-  // who wrote it. kTooLong: a line over kMaxLine was skipped, `line` holds its
-  // beginning. kError: errno_value() says why; what came of a line before it is
-  // dropped. A byte order mark before the first line is skipped.
+  // The next line, without LF or CR LF; it waits for one. The text is valid
+  // until the next call on the reader. A byte order mark before the first line
+  // is skipped. Besides kLine it returns:
+  //   kPart     the input's last line, which has no LF: it is cut short if a
+  //             program wrote it (Marks::drops_part() in stream/marks.h), and
+  //             whole if a person did
+  //   kTooLong  a line of over kMaxLine bytes was skipped; `line` holds its
+  //             first 80
+  //   kEnd      the end of the input
+  //   kError    reading failed, errno_value() says why; a line that was read in
+  //             part is dropped
   Item next(std::string_view& line);
 
-  // What is buffered and not yet given out; consume() gives it out whole.
+  // The bytes that are buffered and that next() has not returned yet. Who has
+  // used some of them itself, as Replay does with whole rounds of a loop, takes
+  // them off by consume().
   std::string_view buffered() const {
     return {buffer_.data() + begin_, end_ - begin_};
   }
   void consume(size_t bytes) { begin_ += bytes; }
-  // Reads more without blocking; false when nothing is to be had right now.
+  // Reads more into the buffer if that does not wait; false if nothing came.
   bool fill_if_ready();
 
   int errno_value() const { return errno_; }
-  // Whether it ended before its first byte, as is_empty_pipe() (io.h) says.
+  // Whether the input ended before its first byte and is a pipe; see
+  // is_empty_pipe() in io.h.
   bool is_empty_pipe() const { return is_empty_pipe_; }
 
  private:
@@ -56,13 +69,13 @@ class Reader {
   int fd_;
   std::function<void()> on_idle_;
   ByteBuffer buffer_;
-  std::string head_;  // beginning of a line that was too long
+  std::string head_;  // the beginning of a line that was too long
   size_t begin_ = 0;
   size_t end_ = 0;
-  bool is_first_ = true;  // no line was given out
+  bool is_first_ = true;  // next() has returned no line yet
   bool has_bytes_ = false;
   bool is_empty_pipe_ = false;
-  bool at_end_ = false;  // or after an error: errno_ says which
+  bool at_end_ = false;  // at the end, or after an error: then errno_ is not 0
   int errno_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// A value or an Error. Errors are what the world can do wrong; our own bugs
-// abort through GT_CHECK.
+// Result: a value or an Error, which functions return instead of throwing. An
+// Error is for what input, files and peers can do wrong. Bugs of gt's own end
+// the process through GT_CHECK.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@ namespace gt {
 
 struct Error {
   std::string message;
-  size_t column = 0;  // 1-based byte column of the culprit, 0 if none
+  // Where in the line the culprit begins, in bytes from 1; 0: nowhere.
+  size_t column = 0;
 };
 
 template <typename T>
@@ -20,6 +22,8 @@ class [[nodiscard]] Result {
   Result(T value) : state_(std::move(value)) {}      // NOLINT: implicit
   Result(Error error) : state_(std::move(error)) {}  // NOLINT: implicit
 
+  // value() of an error, and error() of a value, throw
+  // std::bad_variant_access.
   bool ok() const { return state_.index() == 0; }
   T& value() { return std::get<0>(state_); }
   const T& value() const { return std::get<0>(state_); }
@@ -33,10 +37,11 @@ struct Unit {};
 using Status = Result<Unit>;
 inline Status ok_status() { return Unit{}; }
 
+// Prints the place and the condition, and aborts.
 [[noreturn]] void check_failed(const char* file, int line, const char* text);
 
 }  // namespace gt
 
-// Our own invariants. Never for input.
+// Aborts if an invariant of gt's own does not hold. Never for input.
 #define GT_CHECK(condition) \
   ((condition) ? (void)0 : ::gt::check_failed(__FILE__, __LINE__, #condition))

@@ -1,5 +1,6 @@
-// What was met before, roughly: a table of fingerprints, so that what never
-// comes again costs two bytes for a while.
+// Remembers, approximately and in bounded memory, which hashes came before: a
+// table of 16-bit fingerprints. A text that never comes again costs two bytes
+// until newer ones push it out.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +11,13 @@ namespace gt {
 
 class Seen {
  public:
-  // An empty table answers nothing: for callers that keep nothing.
+  // Without `is_kept` no memory is taken, and before() must not be called.
   explicit Seen(bool is_kept = true) : sets_(is_kept ? kSets : 0) {}
 
-  // Whether the hash came before, unless four others took its place since: two
-  // lines of a loop that met in one place would push each other out for ever.
+  // Whether the hash came before; remembers it if not. A hash is forgotten when
+  // four others came to its set since. A set has room for four so that lines of
+  // one loop which share a set do not push each other out in every round. Two
+  // hashes with equal fingerprints in one set are taken for one.
   bool before(uint64_t hash) {
     uint64_t& set = sets_[hash & (kSets - 1)];
     const uint64_t mine = (hash >> 32 & 0xffff) | 1;
@@ -27,7 +30,8 @@ class Seen {
 
  private:
   static constexpr size_t kSets = size_t{1} << 14;
-  std::vector<uint64_t> sets_;  // four prints in each, the newest lowest
+  // Four fingerprints in each, the newest in the lowest bits.
+  std::vector<uint64_t> sets_;
 };
 
 }  // namespace gt

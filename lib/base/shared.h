@@ -1,5 +1,5 @@
-// A constant that several holders of one thread share. The count is a plain
-// integer, which std::shared_ptr's is not.
+// A constant with several owners, all of one thread: a std::shared_ptr whose
+// count is a plain integer and not an atomic one, and so cheaper to copy.
 #pragma once
 
 #include <cstdint>

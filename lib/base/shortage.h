@@ -1,7 +1,7 @@
-// What a program cannot go on without: descriptors, threads, memory. Where one
-// is short, an exception says so, which nobody catches: the program's guard
-// (cmd/program.h) tells it and ends the process with status 2, whichever thread
-// it was.
+// A shortage of what a program cannot go on without: descriptors, threads,
+// memory. It is thrown as an exception, which only the program's guard
+// (cmd/program.h) catches: it prints the message and ends the process with
+// status 2, whichever thread it was.
 #pragma once
 
 #include <cerrno>
@@ -9,7 +9,7 @@
 
 namespace gt {
 
-// `what` could not be done, as errno says.
+// Throws std::system_error: `what` could not be done, for the reason in errno.
 [[noreturn]] inline void fail_short(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
 }

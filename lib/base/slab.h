@@ -1,6 +1,7 @@
-// A growing array whose elements never move. Beyond a small first block, memory
-// comes in huge pages where the system has them: a page fault for every few
-// elements would cost more than filling them in.
+// A growing array whose elements never move. It takes memory in blocks: a small
+// first one, then blocks of one huge page (2 MiB) each. Huge pages are used
+// where the system has them, since a page fault for every few elements would
+// cost more than writing the elements.
 #pragma once
 
 #include <sys/mman.h>
@@ -42,7 +43,7 @@ class Slab {
   }
   const T& operator[](size_t i) const { return const_cast<Slab&>(*this)[i]; }
 
-  // Appends a default element.
+  // Appends an element with its default value. Throws std::bad_alloc.
   void grow() {
     if (size_ == 0) first_ = std::make_unique<T[]>(kFirst);
     if (size_ >= kFirst && (size_ - kFirst) % kBlock == 0) add_block();

@@ -1,4 +1,5 @@
-// A vector that keeps its first N elements in itself. For plain data.
+// A vector of trivially copyable elements that allocates nothing while it has
+// at most N of them.
 #pragma once
 
 #include <cstddef>
@@ -45,16 +46,18 @@ class SmallVector {
     if (size_ == capacity_) grow(capacity_ * 2);
     data()[size_++] = value;
   }
+  // Popping the last element gives memory back, as clear() does.
   void pop_back() {
     --size_;
     if (size_ == 0) clear();
   }
-  // Gives grown memory back.
+  // Removes all elements and frees what was allocated.
   void clear() {
     release();
     capacity_ = N;
     size_ = 0;
   }
+  // Replaces the elements; memory that was allocated is kept.
   void assign(std::span<const T> values) {
     size_ = 0;
     if (values.empty()) return;
@@ -62,6 +65,7 @@ class SmallVector {
     std::memcpy(data(), values.data(), values.size_bytes());
     size_ = static_cast<uint32_t>(values.size());
   }
+  // New elements have their default value.
   void resize(uint32_t size) {
     if (size > capacity_) grow(size);
     for (uint32_t i = size_; i < size; ++i) data()[i] = T{};

@@ -1,4 +1,4 @@
-// The front of a queue, taken off.
+// Takes the first element off a queue: front() and pop_front() in one.
 #pragma once
 
 #include <deque>
@@ -6,7 +6,7 @@
 
 namespace gt {
 
-// False: the queue is empty.
+// Moves the first element to `front`; false if the queue is empty.
 template <typename T>
 bool take_front(std::deque<T>& queue, T& front) {
   if (queue.empty()) return false;

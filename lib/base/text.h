@@ -1,4 +1,4 @@
-// Small readings and writings of text.
+// Numbers and words read from text, without locales.
 #pragma once
 
 #include <charconv>
@@ -9,8 +9,8 @@
 
 namespace gt {
 
-// Reads a decimal number that is all of the text; false if it is none, or too
-// large for the type. Spellings are from_chars's.
+// Reads a decimal number; false unless it is the whole text and fits in the
+// type. The spellings are those of std::from_chars: no blanks, no '+'.
 template <typename Number>
 bool read_number(std::string_view text, Number& value) {
   const char* end = text.data() + text.size();
@@ -20,7 +20,8 @@ bool read_number(std::string_view text, Number& value) {
 
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-// Takes the first word off `rest`; "" when there is none.
+// Takes the first word off `rest`, and what separates it from the front; ""
+// when there is none. Words are separated by the characters of `between`.
 inline std::string_view take_word(std::string_view& rest,
                                   std::string_view between = " \t") {
   const size_t begin = rest.find_first_not_of(between);
@@ -41,7 +42,7 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-// "1.5 s"
+// A duration in seconds, rounded to a tenth: "1.5 s".
 inline std::string seconds_text(int64_t milliseconds) {
   const int64_t tenths = (milliseconds + 50) / 100;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";

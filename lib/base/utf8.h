@@ -1,4 +1,4 @@
-// UTF-8 (RFC 3629) in text of which nothing is known beforehand.
+// Reads and writes UTF-8 (RFC 3629). The text may hold any bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,15 @@ struct Utf8Character {
   uint32_t code = 0;
 };
 
-// The character that a text begins with. None is: the empty text, a form that
-// is longer than it need be, a surrogate, and what lies beyond U+10FFFF.
+// The character at the beginning of the text. There is none, and `bytes` is 0,
+// if the text is empty, or begins with an invalid byte, an overlong encoding, a
+// surrogate, or a code beyond U+10FFFF.
 Utf8Character first_character(std::string_view text);
 
+// Appends the encoding of a code up to U+10FFFF.
 void append_utf8(std::string& out, uint32_t code);
 
+// Whether all of the text is valid UTF-8.
 bool is_utf8(std::string_view text);
 
 }  // namespace gt

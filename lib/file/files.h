@@ -1,5 +1,6 @@
-// Files that load and save may touch: all that the user may, or those below
-// the directories that --root names, wherever symbolic links lead.
+// The files that load and save may open: all that the user may open, or only
+// those below the directories that --root names. Symbolic links are followed
+// before this is decided, so that none leads outside.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 
 namespace gt {
 
-// A file descriptor that closes itself.
+// Owns a file descriptor, which its destructor closes.
 class Fd {
  public:
   explicit Fd(int fd = -1) : fd_(fd) {}
@@ -31,14 +32,18 @@ class Fd {
 
 class Files {
  public:
-  // No roots: the whole file system.
+  // Allows what is below these directories; without any, the whole file system.
+  // Errors: a root that cannot be opened.
   static Result<Files> make(const std::vector<std::string>& roots);
 
-  // Open for reading. Errors name the path.
+  // Opens a file for reading, without waiting for a FIFO's writer. Errors name
+  // the path. A path outside the roots has the same error whether there is such
+  // a file or not.
   Result<Fd> open(const std::string& path) const;
 
-  // The directory that holds (or will hold) the file, open, and the file's
-  // name in it. What is there already must be a regular file.
+  // Where a file is to be written: its directory, open, and its name in it. The
+  // file need not exist. Errors: as open(); something that is not a regular
+  // file has the name.
   struct Target {
     Fd directory;
     std::string name;
@@ -47,14 +52,16 @@ class Files {
 
  private:
   struct Root {
-    std::string path;  // resolved; "/" or without a slash at its end
-    std::shared_ptr<const Fd> directory;  // that copies of Files share
+    std::string path;  // without links; "/", or without a slash at its end
+    std::shared_ptr<const Fd> directory;  // shared by copies of Files
   };
   static Error outside(const std::string& path);
-  // A path without symbolic links; its last part need not exist.
+  // The absolute path with symbolic links followed; its last part need not
+  // exist.
   Result<std::string> resolve(const std::string& path) const;
-  // The directory of a resolved path, walked to without following links, so
-  // that no one can swap one in meanwhile.
+  // Opens the directory of a resolved path from its root on, part by part and
+  // without following links, so that nobody can put a link there after the
+  // path was resolved and checked.
   Result<Fd> open_directory(const std::string& resolved,
                             const std::string& path) const;
   const Root* root_of(const std::string& resolved) const;

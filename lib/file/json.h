@@ -1,5 +1,5 @@
-// The little of JSON that file headers need: strings, numbers that count, and
-// punctuation. It takes any bytes and never reads past them.
+// Reads the part of JSON that the headers of safetensors files need: strings,
+// whole numbers and punctuation. The text may hold any bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,14 @@ class JsonReader {
  public:
   explicit JsonReader(std::string_view text) : text_(text) {}
 
-  // Each skips blanks, and takes what is there or nothing.
-  bool take(char c);
-  bool take_string(std::string& out);  // valid UTF-8, escapes resolved
+  // Each skips blanks and reads one token. If another one stands there, it
+  // returns false and the token stays.
+  bool take(char c);                   // a punctuation character
+  bool take_string(std::string& out);  // escapes resolved, valid UTF-8
   bool take_count(uint64_t& out);      // a whole number, 0 or more
   bool at_end();
 
+  // The index of the next byte, for errors.
   size_t position() const { return at_; }
 
  private:
@@ -29,7 +31,7 @@ class JsonReader {
   size_t at_ = 0;
 };
 
-// With quotes; control bytes are escaped.
+// The text as a JSON string: in quotes, with control bytes escaped.
 std::string json_quote(std::string_view text);
 
 }  // namespace gt

@@ -1,5 +1,6 @@
-// The header of a NumPy .npy file, versions 1.0 to 3.0. bf16, which NumPy
-// lacks, is written and read as '<V2', two opaque bytes, as ml_dtypes does.
+// Reads and writes the header of NumPy's .npy files, versions 1.0 to 3.0. bf16,
+// which NumPy lacks, is written and read as '<V2', two opaque bytes, as the
+// Python package ml_dtypes does.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +13,20 @@
 
 namespace gt {
 
-// A longer header is refused, as NumPy refuses one.
+// In bytes. A longer header is refused, as NumPy refuses one.
 inline constexpr size_t kMaxNpyHeader = size_t{64} << 10;
 
-// From a file's first bytes; `bytes` may stop anywhere after the header.
-// Errors: not .npy, cut short, a dtype that gt does not have. Objects are never
-// unpickled.
+// Reads the header from a file's first bytes, which may end anywhere after it.
+// Errors: not .npy, cut short, a dtype that gt does not have. Python objects
+// are such a dtype: nothing is ever unpickled.
 Result<StoredTensor> parse_npy_header(std::string_view bytes);
 
-// From an open regular file, whose size must be what the header promises, or
-// more. Leaves the file's position alone.
+// Reads the header of an open file, without moving its position. Errors: as
+// above; not a regular file; fewer bytes than the header promises.
 Result<StoredTensor> read_npy_header(int fd);
 
-// The bytes in front of a row-major little-endian tensor of that type.
+// The header that stands before the bytes of a row-major, little-endian tensor
+// of that type.
 std::string npy_header(const Type& type);
 
 }  // namespace gt

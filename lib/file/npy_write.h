@@ -1,4 +1,4 @@
-// .npy files as save writes them.
+// Writes .npy files, for the op save.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace gt {
 
-// Writes a row-major tensor to a new file that takes the path's place once it
-// is whole. On an error the path is as it was.
+// Writes a row-major tensor to a new file, which replaces the one at the path
+// when it is whole. If writing fails the old file is untouched; see
+// Replacement::commit() for the one exception.
 Status save_npy(const Files& files, const std::string& path, const Type& type,
                 const void* data);
 

@@ -1,4 +1,6 @@
-// A file that takes another's place once it is whole, and on the disk.
+// Writes a file so that nobody ever sees half of it: to a temporary file, which
+// replaces the target in one step when all bytes are on the disk. When writing
+// fails half-way, or the program is killed, the target is as it was.
 #pragma once
 
 #include <string>
@@ -8,29 +10,37 @@
 
 namespace gt {
 
-// Writes all of it from the descriptor's position on.
+// Writes all bytes at the descriptor's position. Errors: the system's message.
 Status write_all(int fd, const void* data, size_t bytes);
 
-// A file without a name, which is gone with the program. It gets a temporary
-// name beside the target for the moment in which it takes the target's place;
-// on file systems without such files it has that name from the beginning. Who
-// has a temporary file holds its lock, so that one without was left behind by a
-// program that was killed, and whoever saves to that directory next removes it.
+// The temporary file has no name (O_TMPFILE), so that nothing is left of it
+// when the program is killed. It gets a temporary name beside the target only
+// for the moment in which it replaces the target. On file systems that know no
+// files without a name it has the temporary name from the beginning. Its writer
+// holds a lock on it, so that an unlocked one was left behind by a program that
+// was killed: the next Replacement in the directory removes it.
 class Replacement {
  public:
+  // Makes the temporary file. On an error fd() is negative.
   explicit Replacement(Files::Target target);
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
+  // Without commit() the temporary file is gone and the target as it was.
   ~Replacement();
 
-  int fd() const { return fd_.get(); }  // negative: errno_value() says why
+  // What to write to; negative on an error, which errno_value() gives.
+  int fd() const { return fd_.get(); }
   int errno_value() const { return errno_; }
 
-  // The new file gets the old one's mode.
+  // Gives the new file the target's mode, if there is a target.
   void copy_mode() const;
-  // It shall never have a name: scratch space.
+  // Takes the temporary name away, if there is one: the file is to be scratch
+  // space that never replaces anything.
   void hide();
-  // Takes the target's place. Once it returns, a loss of power cannot undo it.
+  // Replaces the target, after all bytes are on the disk. When it returns
+  // without an error, a loss of power cannot undo it. On an error the target is
+  // as it was, but for one that close() or the flush of the directory reports:
+  // then the new file has its place already, and may be lost with the power.
   Status commit();
 
  private:

@@ -1,6 +1,7 @@
-// The header of a safetensors file: JSON that says where each tensor lies. It
-// is read strictly, since files come from anyone: no duplicate names, no bytes
-// that belong to two tensors or to none, no size that does not fit its shape.
+// Reads and writes the header of a safetensors file: JSON that says where the
+// bytes of each tensor are. Files come from anyone, so it is read strictly: no
+// name twice, no bytes that belong to two tensors or to none, no number of
+// bytes that does not fit the shape.
 // https://huggingface.co/docs/safetensors
 #pragma once
 
@@ -16,15 +17,16 @@
 
 namespace gt {
 
-// A longer header is refused; that of a model of 100,000 tensors is shorter.
+// In bytes. A longer header is refused; that of a model of 100,000 tensors is
+// shorter.
 inline constexpr size_t kMaxSafetensorsHeader = size_t{32} << 20;
 
 struct SafetensorsEntry {
   std::string name;
-  std::string dtype;  // as the format names it; gt may not have it
+  std::string dtype;  // the format's name of it; gt may not have it
   std::vector<uint64_t> sizes;
-  size_t begin = 0;  // of its bytes, from the end of the header
-  size_t end = 0;
+  size_t begin = 0;  // where its bytes begin, from the end of the header
+  size_t end = 0;    // behind its last byte
 };
 
 struct SafetensorsHeader {
@@ -32,28 +34,33 @@ struct SafetensorsHeader {
   std::string metadata;    // the JSON object of "__metadata__", or ""
   size_t data_offset = 0;  // bytes from the start of the file
 
+  // Null if there is no such tensor.
   const SafetensorsEntry* find(std::string_view name) const;
-  // Where a tensor lies. Errors: a name that the file lacks, a dtype or a rank
-  // that gt does not have.
+  // The type and place of a tensor. Errors: there is no such tensor, or gt does
+  // not have its dtype or so many dimensions.
   Result<StoredTensor> stored(std::string_view name) const;
 };
 
-// From the JSON text; `bytes` follow it in the file.
+// Reads the JSON text of a header, behind which the file has so many bytes.
+// Errors: whatever of it is not as the format says.
 Result<SafetensorsHeader> parse_safetensors(std::string_view json,
                                             size_t bytes);
-// From an open regular file. Leaves the file's position alone.
+// Reads the header of an open regular file, without moving its position.
 Result<SafetensorsHeader> read_safetensors(int fd);
 
-// The bytes in front of the tensors' own, their count included; a multiple of
-// 8. The entries are in the order of their bytes.
+// All bytes before those of the tensors: the length of the JSON text, the text,
+// and blanks up to a multiple of 8. The entries must be in the order of their
+// bytes.
 std::string safetensors_header(const SafetensorsHeader& header);
 
-// An entry without a place. The bytes of what is aligned to more come first in
-// a file, and then by name, so that a file does not depend on who saved when.
+// An entry for a tensor of gt's, whose place (begin, end) is not set.
 SafetensorsEntry safetensors_entry(std::string_view name, const Type& type);
+// The order of tensors in a file that gt writes: larger elements first, so that
+// all are aligned, then by name, so that the file does not depend on the order
+// in which tensors were saved.
 bool comes_before(const SafetensorsEntry& a, const SafetensorsEntry& b);
 
-// Errors: a name that no safetensors file can hold.
+// An error if no safetensors file can hold a tensor of that name.
 Status check_tensor_name(std::string_view name);
 
 }  // namespace gt

@@ -1,6 +1,5 @@
-// Headers of safetensors files that were read before: a model of thousands of
-// tensors is loaded a tensor at a time, and its header parsed once. Of one
-// thread.
+// Keeps the headers of safetensors files: a model of thousands of tensors is
+// loaded one tensor at a time, and its header is parsed once. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -17,19 +16,22 @@ namespace gt {
 
 class SafetensorsCache {
  public:
-  // A file that changed less than `settled` before it is read is not kept: it
-  // could change once more within a tick of its file system's clock, and look
-  // the same.
+  // The header of a file that changed less than `settled` before it was read is
+  // not kept: the file could change again within one tick of its file system's
+  // clock, and would look unchanged.
   explicit SafetensorsCache(
       std::chrono::nanoseconds settled = std::chrono::seconds(1))
       : settled_(settled) {}
 
-  // As read_safetensors(). A file that changed, or another in its place, is
-  // read anew.
+  // The header of an open file, as read_safetensors() gives it. The file is
+  // known by device, inode, size and time of change, so one that was changed or
+  // replaced is read anew.
   Result<std::shared_ptr<const SafetensorsHeader>> read(int fd);
 
  private:
-  // As many as a large checkpoint has files; and tensors of all of them.
+  // The limits of what is kept: as many files as a large checkpoint has, and
+  // the tensors in all of them. The file that was used least recently goes
+  // first.
   static constexpr size_t kMostFiles = 64;
   static constexpr size_t kMostTensors = 200'000;
 
@@ -37,7 +39,7 @@ class SafetensorsCache {
     dev_t device = 0;
     ino_t inode = 0;
     off_t size = 0;
-    int64_t changed = 0;  // the inode, nanoseconds since 1970
+    int64_t changed = 0;  // when the inode did, in nanoseconds since 1970
     bool operator==(const Key&) const = default;
   };
   struct Entry {

@@ -1,4 +1,6 @@
-// A safetensors file with some of its tensors new.
+// Saves tensors to a safetensors file, which keeps its other tensors. The new
+// tensors are collected in a scratch file; commit() writes a new file with all
+// tensors, which replaces the old one. So many saves cost one rewrite.
 #pragma once
 
 #include <memory>
@@ -13,25 +15,30 @@ namespace gt {
 
 class SafetensorsUpdate {
  public:
-  // The file need not exist. Errors name it: it is there, but no safetensors
-  // file; its directory cannot be written.
+  // The file need not exist. Errors name it: it exists and is no safetensors
+  // file, or its directory cannot be written.
   static Result<std::unique_ptr<SafetensorsUpdate>> make(
       const Files& files, const std::string& file);
 
+  // Whether a tensor of that name was added.
   bool has(std::string_view tensor) const;
-  // The tensor's bytes go to disk. On an error nothing was added.
+  // Writes the tensor to the scratch file; its name must not have been added
+  // yet. On an error nothing is added.
   Status add(const std::string& tensor, const Type& type, const void* data);
-  // How long commit() will take longer by what was added last (the first time:
-  // by what is in the file already), in nanoseconds.
+  // An estimate, in nanoseconds, of the time that the last add() has added to
+  // what commit() will take. The first one's includes copying what the file
+  // already holds.
   uint64_t cost_of_last() const { return cost_; }
 
-  // Puts a file with the new tensors and the old one's others in its place: as
-  // it is now, since another program may have written it. On an error the file
-  // is as it was.
+  // Replaces the file by one with the new tensors and the other tensors of the
+  // old file. The old file is read now, since another program may have written
+  // it after make(); programs that do this in one directory wait for each other
+  // (up to a minute). If it fails the file is as it was; see
+  // Replacement::commit() for the one exception.
   Status commit(const Files& files);
 
  private:
-  // Where an entry's bytes come from.
+  // A tensor of the new file, and where its bytes are copied from.
   struct Piece {
     SafetensorsEntry entry;
     int fd = -1;
@@ -44,11 +51,11 @@ class SafetensorsUpdate {
   Error error(const std::string& why) const { return {file_ + ": " + why}; }
 
   std::string file_;
-  Replacement spool_;  // the new tensors' bytes, one after the other
-  size_t spooled_ = 0;
-  std::vector<SafetensorsEntry> entries_;  // by their place in the spool
+  Replacement spool_;   // the scratch file, with the new tensors' bytes
+  size_t spooled_ = 0;  // bytes in it
+  std::vector<SafetensorsEntry> entries_;  // the new tensors, placed in spool_
   uint64_t cost_ = 0;
-  size_t old_bytes_ = 0;
+  size_t old_bytes_ = 0;  // of the old file, until the first add() counts them
 };
 
 }  // namespace gt

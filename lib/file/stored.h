@@ -1,5 +1,5 @@
-// Tensors in files, whatever the format: how a path names one, and where its
-// bytes lie.
+// Tensors in files of any format: how a path of load and save names a tensor,
+// and where in the file its bytes are.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,27 @@
 
 namespace gt {
 
-// "x.npy", or "model.safetensors:blocks.0.w": the tensor's name follows the
-// last ".safetensors:".
+// The parts of a path such as "x.npy", or "model.safetensors:blocks.0.w" where
+// the tensor's name follows the last ".safetensors:".
 struct StoredPath {
   std::string file;
   std::string tensor;           // "" for a file of one tensor
   bool in_safetensors = false;  // by the file's name
 };
 StoredPath split_path(std::string_view path);
-// All spellings of a file as one, for what orders paths: absolute, through the
-// symbolic links that are there now. A tensor's name is taken as it is.
+// One spelling for all paths of a file, so that a load waits for a save of the
+// same file: absolute, and through the symbolic links that are there now. A
+// tensor's name stays as it is.
 std::string normal_path(std::string_view path);
-// The file that a path as lines have it, in quotes, is of; likewise.
+// The file of a path that stands in quotes on a line, without the tensor's
+// name, as normal_path() spells it.
 std::string stored_file(std::string_view quoted);
 
-// Where one rank of several saves: "w@2.npy" of "w.npy", and
-// "m.safetensors:w@2" of "m.safetensors:w".
+// The path to which one rank saves its piece where several ranks save: for rank
+// 2 "w@2.npy" of "w.npy", and "m.safetensors:w@2" of "m.safetensors:w".
 std::string path_of_rank(const std::string& path, std::string_view rank);
 
-// What a reader of bytes has to know.
+// A tensor's type, and what has to be known to read its bytes.
 struct StoredTensor {
   Type type;
   bool fortran_order = false;  // the first index varies fastest
@@ -39,11 +41,12 @@ struct StoredTensor {
 
 class SafetensorsCache;
 
-// From an open regular file, which is known to hold all of the tensor's bytes.
-// Leaves the file's position alone. The error's message begins with the file.
+// Finds the tensor of the path in an open file, without moving the file's
+// position, and checks that the file is long enough to hold all of it. The
+// error's message begins with the file's name.
 Result<StoredTensor> read_stored(int fd, const StoredPath& path,
                                  SafetensorsCache& headers);
-// The same by path.
+// The same of a file that it opens by its name.
 Result<StoredTensor> read_stored(const StoredPath& path,
                                  SafetensorsCache& headers);
 

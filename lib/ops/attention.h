@@ -1,16 +1,19 @@
-// The sizes of an attention, for its row and for kernels.
+// The sizes of an attention, which its rows of the op table and the kernels
+// need.
 #pragma once
 
 #include "ops/call.h"
 
 namespace gt {
 
-// q [lead,rows,heads*depth], k [lead,columns,heads*depth], v
-// [lead,columns,heads*width]; o [lead,rows,heads*width]; lse [lead,rows], or
-// [lead,heads,rows] where heads= is given. Of enable_gqa=1, `group` heads of q
-// share one of k and v: those of heads=, or the last of the lead.
+// The operands are q [lead,rows,heads*depth], k [lead,columns,heads*depth] and
+// v [lead,columns,heads*width]; the results o [lead,rows,heads*width] and lse,
+// the logarithm of the sums that softmax divides by, [lead,rows], or
+// [lead,heads,rows] with heads=. With enable_gqa=1 each head of k and v is
+// shared by `group` heads of q; heads are counted by heads=, or by the last
+// leading dimension.
 struct Attention {
-  Shape lead;  // leading dimensions broadcast together
+  Shape lead;  // the leading dimensions of q, k and v, broadcast together
   int64_t heads = 1;
   int64_t group = 1;
   int64_t rows = 0;
@@ -18,13 +21,17 @@ struct Attention {
   int64_t depth = 0;
   int64_t width = 0;
   bool causal = false;
-  int64_t first = 0;  // row i sees the columns up to first + i, by part=
-  double scale = 1;
-  const char* masked = "none";  // or "bool", or "float": it is added
+  // If causal, row i sees the columns up to first + i. Not 0 where part= says
+  // that these rows are a block of more.
+  int64_t first = 0;
+  double scale = 1;  // of the scores
+  // The mask: "none", "bool" (which scores count), or "float" (added to the
+  // scores).
+  const char* masked = "none";
 };
 
-// Of a call of attention or attention_grad, whose operands begin q k v.
-// Errors: sizes that do not go together.
+// The sizes of a call of attention or attention_grad, whose first operands are
+// q, k and v. Errors: sizes that do not fit together.
 Result<Attention> attention_of(const Call& call);
 
 }  // namespace gt

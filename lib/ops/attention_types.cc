@@ -196,7 +196,8 @@ Result<HeadDim> head_dim(const Call& call) {
     h.heads = shape[h.dim];
     return h;
   }
-  // heads= are the fewer: of what is repeated, or what folding leaves.
+  // heads= counts the fewer heads: those that are repeated, or those that
+  // folding leaves.
   h.heads = call.integer("heads");
   if (is_fold(call) &&
       __builtin_mul_overflow(h.heads, call.integer("size"), &h.heads)) {

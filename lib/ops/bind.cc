@@ -147,7 +147,8 @@ Status bind_operand(const Operand& operand, const Type* type, Role role,
                                 "'; usage: " + op.row->signature);
 }
 
-// What a `number...`, which ends its signature, stands for.
+// Binds the operands that a variadic operand of numbers stands for, which is
+// the last of its signature.
 Status bind_numbers(std::span<const Operand> operands, const Op& op,
                     Call& call) {
   Argument& argument = call.arguments.emplace_back();

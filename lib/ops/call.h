@@ -1,5 +1,11 @@
-// An instruction bound to its op: operands and keys checked, result types
-// known. A Call is reused from line to line.
+// A Call: one line bound to its op. Its operands and keys are checked against
+// the op's signature, and the types of its results are known.
+//
+// An instruction goes through these forms: a Line is text taken apart
+// (stream/line.h); an Op is a row of the op table (op.h); a Call is a Line and
+// its Op put together, for operands of certain types; a Step is a line of an
+// op's gradient or expansion, made concrete for a Call (text.h), which is bound
+// to a Call of its own.
 #pragma once
 
 #include <optional>
@@ -15,38 +21,48 @@ namespace gt {
 
 struct Argument {
   Role role = Role::kTensor;
-  bool absent = false;    // an optional operand that was not given
-  bool literal = false;   // a number where a tensor could stand
-  int32_t operand = -1;   // its index in the line's operands
-  Type type;              // of a tensor; of a literal, weak and without dims
+  bool absent = false;   // an optional operand that was not given
+  bool literal = false;  // a number where a tensor could stand
+  int32_t operand = -1;  // its index in the line's operands
+  // Of a tensor its type. Of a literal a scalar type, i64, f64 or bool, which
+  // says only its category (promote()).
+  Type type;
   Number number;          // of a literal or kNumber
   std::string_view text;  // as written; strings still quoted
 };
 
+// Reused from line to line. Its views point into the line, and into its op.
 class Call {
  public:
   const Op* op = nullptr;
-  // One for each parameter of the signature, absent ones included, and one for
-  // each element of a variadic of tensors: so a row's operand keeps its index.
+  // One for each operand of the op's signature, whether it was given or not, so
+  // that an operand has the same index in every call; and one for each element
+  // of a variadic operand of tensors ("a...").
   std::vector<Argument> arguments;
-  // Of a `number...`, whose one argument says only whether there are any: the
-  // line's operands that are its numbers. They are read where they are needed,
-  // since a literal has up to a million.
+  // The line's operands that a variadic operand of numbers ("number...") stands
+  // for. They have one Argument together, which says only whether there are
+  // any; their values are read where they are needed, since a tensor's line has
+  // up to a million.
   std::span<const Operand> numbers;
-  std::vector<std::string_view> key_values;  // as op->keys; "" when absent
-  std::vector<Type> results;
-  size_t result_count = 0;  // as written: [optional] and a... vary
-  // Of an op that crosses ranks, for its gradient text: types of the operand in
-  // a group's order.
+  // In the order of op->keys: the value as written, else the default, else "".
+  std::vector<std::string_view> key_values;
+  std::vector<Type> results;  // set by infer()
+  // How many results the line has: optional and variadic ones vary.
+  size_t result_count = 0;
+  // The next two are set by grad alone, for placeholders of gradient text.
+  // Of an op that crosses ranks: the types of the operand's pieces, in the
+  // order of a group's ranks.
   std::vector<Type> pieces;
-  // Of a line with ranks, for the same: the dimensions of operand 0 before its
-  // last can be merged, since none but the first is cut.
+  // Of a line with ranks: whether the dimensions of operand 0 before its last
+  // can be merged into one, since ranks cut none of them but the first.
   bool folds = true;
 
   const Type& type(size_t i) const { return arguments[i].type; }
   bool given(size_t i) const { return !arguments[i].absent; }
 
-  // Keys. key() is the value with its default, "" when absent.
+  // The value of a key as written, or its default; "" if it has neither, or the
+  // op has no such key. integer(), number() and integers() read it; of a key
+  // without a value they are 0, 0 and empty.
   std::string_view key(std::string_view name) const;
   bool has_key(std::string_view name) const { return !key(name).empty(); }
   bool flag(std::string_view name) const { return key(name) == "1"; }
@@ -54,47 +70,60 @@ class Call {
   double number(std::string_view name) const;
   std::vector<int64_t> integers(std::string_view name) const;
 
-  // "x f32[128,64]", for messages.
+  // Argument i for messages: "x f32[128,64]".
   std::string describe(size_t i) const;
 };
 
-// Fills `call` from a parsed line. `types[i]` is the type of operand i where it
-// is a name, else null; every name must have one. Checks arity, kinds, keys,
-// dtypes and shapes. The error's column points into the line.
+// Binds a line to its op: bind_form() and then infer(). `types[i]` is the type
+// of operand i if that is a name, else null; every name must have a type. An
+// error begins with the op's name (but for an unknown op), and its column
+// points into the line. The call views the line.
 Status bind(const Line& line, std::span<const Type* const> types, Call& call);
 
-// What only gt-emit expands, and nobody runs: grad, and globs.
+// An error if the line is one that gt-emit should have replaced by others, and
+// that no later program can run: a grad, or a free with a glob in it. gt-shard,
+// gt-route and gt-work refuse such lines by it; bind() does not.
 Status check_emitted(const Line& line);
 
-// The same without shapes: operands and keys are what the signature says. All
-// that an op which crosses ranks has to check before its pieces are known.
+// The part of bind() that needs no shapes: finds the op, and checks the number
+// and the kinds of operands and results, the keys and their values. Types may
+// be null. It is all that can be checked of a line that crosses ranks before
+// the types of the pieces on each rank are known.
 Status bind_form(const Line& line, std::span<const Type* const> types,
                  Call& call);
 
-// The same from parts that are already known to be well-formed (a row's own
-// text): arguments and key values are set, result types follow.
+// The other part of bind(): from a call whose arguments, keys and result_count
+// are set, the types of its results. Checks dtypes, shapes, part= and that no
+// result is too large. Errors name operands and sizes ("x f32[4,3] and ..."),
+// but neither the op nor, in general, a column.
 Status infer(Call& call);
 
-// Binds a free: it takes names and globs alone, whatever they hold.
+// Binds a free. Its operands may be names of any value, and globs.
 Status bind_free(const Line& line, Call& call);
 
-// Result dtype of arguments by PyTorch's categories: dimensioned tensors
-// first, then scalars, then literals; f16 with bf16 gives f32.
+// The dtype that arguments are promoted to, by PyTorch's categories (bool <
+// integer < float): that of the tensors with dimensions; scalars change it only
+// if they are of a higher category, then literals likewise, a float literal as
+// f32. What a result's dtype is then, Row::dtype says (op.h).
 Dtype promote(std::span<const Argument> arguments);
+// The dtype of two: that of the higher category, within one the larger; f16
+// with bf16 gives f32, which holds the values of both.
 Dtype promote(Dtype a, Dtype b);
 
-// Broadcasting of two shapes; nothing when sizes differ and neither is 1.
+// The shape to which two shapes broadcast; nothing if, counted from the last
+// dimension, sizes differ and neither is 1.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
-// An axis as given, negative counted from the end, in [0, rank); or -1.
+// An axis in [0, rank), from one that may be negative and then counts from the
+// end; -1 if there is no such axis.
 int64_t normal_axis(int64_t axis, size_t rank);
 
-// Arithmetic of one call, for scheduling and summaries.
+// The arithmetic operations of a call, for schedules and summaries.
 double flops(const Call& call);
-// Bytes of its tensor operands and results.
+// The bytes of its tensor operands and results.
 double bytes(const Call& call);
-// Nanoseconds that so much takes one core, roughly: what comes first is wanted,
-// not when.
+// Roughly how many nanoseconds one core takes for so much (20 GFLOP/s, 10
+// GB/s). It serves to compare calls, not to predict a time.
 inline double estimate(double flops, double bytes) {
   return flops / 20 + bytes / 10;
 }

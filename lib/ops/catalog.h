@@ -1,5 +1,6 @@
-// The op table as text: for people, programs, the manual and shells. All of it
-// is derived, so an op that has its row is documented.
+// The op table as documentation: for people (gt-emit --ops), for programs
+// (JSON), for the manual and for shells. All of it is derived from the rows, so
+// that an op with a row is documented.
 #pragma once
 
 #include <string>
@@ -10,41 +11,43 @@
 
 namespace gt {
 
-// What gt-emit --ops=WHAT prints. WHAT is "list" (or ""), "json", "mdoc",
-// "words" or the name of an op. Error: no such op.
+// The text that gt-emit --ops=WHAT prints. WHAT is "list" (or ""), "json",
+// "mdoc", "words" or the name of an op. Error: there is no such op.
 Result<std::string> describe_ops(std::string_view what);
 
-// A line per op, families after each other: signature and sense.
+// A line for each op, by family: its signature and its sense.
 std::string ops_table();
-// All that the row says, in paragraphs of at most 80 columns.
+// Everything that the op's row says, in lines of at most 80 columns.
 std::string op_details(const Op& op);
 // One object: {"digest": ..., "families": [...], "keys": [...], "ops": [...]}.
 std::string ops_json();
-// gt-ops(7).
+// The manual page gt-ops(7), as mdoc source.
 std::string ops_mdoc();
-// What may stand behind gt-emit --ops=, a line each, with its sense behind a
-// tab: for the completions of shells.
+// The values of gt-emit --ops=, one a line with its sense after a tab, for
+// completion by shells.
 std::string ops_words();
 
-// A row's example in its two parts: the program, and what it prints. Each line
-// ends in LF; both are empty when there is no example.
+// A row's example: a program, and what it prints. All lines end in LF; both are
+// empty if there is no example.
 struct Example {
   std::string program;
   std::string output;
 };
 Example example_of(const Row& row);
 
-// A row's gradient or expansion as lines without indentation.
+// The lines of a row's gradient or expansion, without indentation.
 std::vector<std::string> text_lines(std::string_view text);
 
-// Words in lines of at most 80 columns, each behind `indent` blanks.
+// The text in lines of at most 80 columns, each after `indent` blanks.
 std::string wrapped(std::string_view text, size_t indent);
 
-// What ranks may cut in the call of the example, a line for each index:
-// "a.1 b.0 summed". Empty: nothing, or it is no matter of one rank.
+// Along which dimensions ranks may cut the tensors of the example's call, a
+// line for each label of its index rule (index_rule.h): "a.1 b.0 summed" says
+// that a's dimension 1 and b's dimension 0 are cut together, and the result is
+// then a partial sum. Empty if nothing may be cut, or the op needs ranks.
 std::vector<std::string> cut_texts(const Op& op);
 
-// "linear in a, b; in c": what Row::linear says of the operands, or "".
+// Row::linear in words, "linear in a, b; in c", or "".
 std::string linear_text(const Op& op);
 
 }  // namespace gt

@@ -1,4 +1,5 @@
-// What of an op's tensors ranks may cut, in the call of its example.
+// Along which dimensions ranks may cut an op's tensors, by the index rule of
+// the call in its example.
 #include <map>
 #include <string>
 

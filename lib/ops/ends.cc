@@ -20,7 +20,7 @@ struct Connections {
 
 constexpr std::string_view kAll = "RIVPS>RIVPS";
 
-// Of two ops that connect a pair the one that is usually meant comes first.
+// If two ops connect a pair, the one that is usually meant comes first.
 constexpr Connections kConnections[] = {
     {"all_gather", "VS>RI", "", false},
     {"all_reduce", "PV>RI", "", false},

@@ -1,5 +1,6 @@
-// The types that src= and dst= of an op between ranks name, and which pairs of
-// them each op connects.
+// An end is the type on a mesh axis (R, I, V, P or S; spmd/placement.h) that an
+// op between ranks takes or gives: what its keys src= and dst= name. Here is
+// the table of the pairs of ends that each op connects.
 //
 // Source: spmd_types 0.2 (meta-pytorch/spmd_types), its table of collectives
 // and conversions.
@@ -15,33 +16,35 @@
 
 namespace gt {
 
-// "R", "I", "V", "P", "S0", "S-1".
+// "R", "I", "V", "P", "S0", "S-1" (the last dimension).
 struct End {
   char letter = 'R';
-  int64_t dim = 0;  // of S
+  int64_t dim = 0;  // of S, the sharded dimension; negative from the end
 };
+// Errors: none of these.
 Result<End> parse_end(std::string_view text);
 
-// Both are one type of a tensor with so many dimensions.
+// Whether both ends are the same type of a tensor with so many dimensions.
 bool is_same_end(const End& a, const End& b, size_t dims);
-// Each rank's piece stays as it is without any op's doing: the ends are one
-// type, or both are pieces of the ranks' own, which V does not say where they
-// belong and Si does.
+// Whether each rank's piece can stay as it is: the ends are the same, or one is
+// V and the other S, which both mean that each rank has a piece of its own.
 bool keeps_pieces(const End& src, const End& dst, size_t dims);
 
 // What an op does with a pair of ends.
 enum class EndsUse : uint8_t {
-  kConnected,
-  kKept,       // the pieces stay, and the op lets them
-  kGated,      // connected, but so rarely meant that it needs expert=1
-  kUndefined,  // by another op alone: this one keeps each rank to itself
-  kForeign     // not by this op
+  kConnected,  // the op makes the one of the other
+  kKept,       // the pieces stay as they are, which the op allows
+  kGated,      // as kConnected, but so rarely meant that it needs expert=1
+  kUndefined,  // of an op in which no rank reads another's piece, as convert:
+               // this pair needs an op that communicates
+  kForeign     // the op does not connect these ends
 };
 EndsUse use_of_ends(const Op& op, const End& src, const End& dst, size_t dims);
 
-// "P or V to R or I": what the op connects.
+// The pairs that the op connects, in words: "P or V to R or I".
 std::string connected_ends(const Op& op);
-// The op that connects the ends where another cannot.
+// The op that connects the ends, for a message about one that does not; "" if
+// there is none.
 std::string_view op_between(const End& src, const End& dst);
 
 }  // namespace gt

@@ -1,4 +1,5 @@
-// The one list of families. A new family adds its line here and its file.
+// The one list of op families. A family is a file of rows (op.h); a new one
+// needs its file and its two lines here.
 #pragma once
 
 #include "ops/op.h"

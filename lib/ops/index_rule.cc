@@ -93,7 +93,8 @@ void find_added(const Call& call, Label& label) {
   }
 }
 
-// Whether no index is of a coordinate, as of heads of width 0: it is no cut.
+// Whether a coordinate of the label has no index in some tensor, as a head of
+// width 0 has none: such a label cannot be cut.
 bool has_no_unit(const Label& label) {
   const auto none = [](const LabelDim& p) { return p.unit == 0; };
   return std::any_of(label.arguments.begin(), label.arguments.end(), none) ||

@@ -1,7 +1,12 @@
-// How the dimensions of one call's tensors belong together: the row's index
-// rule made concrete. All that is said of shards - where one may go, when a
-// result is a sum still owed, what must be whole - follows from it
-// (gt-shard(1), gt-check(1)).
+// The index rule of a call: which dimensions of its operands and results run
+// through one index. As in einsum, an index has a label: in a matrix product
+// mk,kn->mn the label k stands on dimension 1 of the first operand, on
+// dimension 0 of the second, and is summed over.
+//
+// All propagation of shardings follows from it: which dimensions can be cut
+// together, when the results are then partial sums, and which dimensions must
+// be whole on each rank. gt-shard chooses layouts by it, gt-check checks types
+// by it.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +18,14 @@
 
 namespace gt {
 
-// A tensor by its name; not a number, and not left out.
+// Whether the argument is a tensor's name: not a number, and not left out.
 inline bool is_tensor(const Argument& a) {
   return a.role == Role::kTensor && !a.absent && !a.literal;
 }
 
-// Where a label stands in a tensor: dimension `dim`, of which `unit`
-// consecutive indices are one of the label's coordinates. dim -1: nowhere.
+// Where a label stands in one tensor: on dimension `dim`, of which `unit`
+// consecutive indices make one coordinate of the label (as a head is `unit`
+// columns of [s,h*d]). dim -1: the tensor lacks the label.
 struct LabelDim {
   int32_t dim = -1;
   int64_t unit = 1;
@@ -27,50 +33,61 @@ struct LabelDim {
   friend bool operator==(const LabelDim&, const LabelDim&) = default;
 };
 
-// One index that runs through a call. Ranks may cut it: then every tensor that
-// has it is cut alike, and those that lack it are read whole.
+// One index of a call. If ranks cut it, every tensor that has the label is cut
+// in the same places, and tensors that lack it are read whole by each rank.
 struct Label {
+  // A label that stands nowhere yet, of n coordinates.
   Label(const Call& call, int64_t n);
 
-  int64_t size;                     // coordinates
-  std::vector<LabelDim> arguments;  // as call.arguments
-  std::vector<LabelDim> results;
-  // Some result lacks it, and is a sum over it. What is only added to such a
-  // sum (a bias) has to be summands, too: see `added`.
+  int64_t size;                     // how many coordinates it has
+  std::vector<LabelDim> arguments;  // in the order of call.arguments
+  std::vector<LabelDim> results;    // in the order of call.results
+  // Some result lacks the label and is a sum over it: if ranks cut it, that
+  // result is a partial sum on each.
   bool is_summed = false;
-  // What is computed depends on which part of the whole a rank has: on where
-  // it begins (dropout's mask, a rotary angle, a causal row), or on how much of
-  // what a key counts is in it (heads=). A line that cuts it needs split=.
+  // The computation needs to know which part of the whole a rank has: where it
+  // begins (dropout's mask, a rotary angle, a causal row), or how many of what
+  // a key counts are in it (heads=). A line whose label is cut needs split=.
   bool needs_split = false;
-  // Of those: indices into it are those of the whole, and what lies in another
-  // rank's part counts as zero, as of an embedding's rows.
+  // A table is indexed along it (the rows of an embedding): indices count in
+  // the whole, and an index into another rank's part gives zero, so that the
+  // results are partial sums. Such a label needs split=, too.
   bool is_looked_up = false;
-  std::vector<bool> added;  // by argument, of a summed label
-  // "max" or "min": results that lack it are that over it, which ranks that
-  // each have a part find together.
+  // Of a summed label, by argument: the argument lacks the label and is only
+  // added to the sum, as a bias is. If the label is cut it must be a partial
+  // sum itself; else each rank would add all of it.
+  std::vector<bool> added;
+  // "max" or "min": a result that lacks the label is the largest or smallest
+  // value along it. If ranks cut it, each has that of its part, and an
+  // all_reduce finds that of all.
   std::string_view extreme;
-  // A part of nothing makes no sense: of heads, of what has a largest.
+  // No rank's part may be empty: an empty part has no heads, or no maximum.
   bool is_never_empty = false;
 };
 
-// Of a call whose types are known. A dimension under no label must be whole.
+// The labels of a call whose types are known. A dimension that has no label
+// must be whole on each rank.
 std::vector<Label> index_rule(const Call& call);
 
-// ---- for rows whose rule depends on keys ------------------------------------
+// ---- functions that rows name as Row::labels --------------------------------
 
-// By the row's index terms, which is what rows without a function get.
+// What a row without a function gets: a label for each letter of its index
+// terms that is not marked '!', and for each broadcast dimension.
 std::vector<Label> labels_by_terms(const Call& call);
-// Every dimension is for itself in all tensors, but those of key axis=.
+// A label for each dimension, which is the same in all tensors; none for the
+// dimensions of key axis=, which must be whole.
 std::vector<Label> labels_along_axis(const Call& call);
-// A reduction over axis=: the axes that stay; and in labels_summed() those that
-// go. Arguments and results without the axes may stand beside the first whole
-// argument.
+// Of a reduction of operand x over axis=. All three give a label for each
+// dimension that stays. The reduced dimensions have no label in labels_kept(),
+// a summed one in labels_summed(), and one with `extreme` in labels_extreme().
+// Other arguments may have the shape of x or that of the reduced result.
 std::vector<Label> labels_kept(const Call& call);
 std::vector<Label> labels_summed(const Call& call);
 std::vector<Label> labels_extreme(const Call& call);  // of max and min
-// Dimension d of all arguments is to[d] of all results; -1: it must be whole.
+// Dimension d of every argument is dimension to[d] of every result; if that is
+// -1 it has no label.
 std::vector<Label> labels_moved(const Call& call, std::span<const int32_t> to);
-// Nothing may be cut.
+// No labels: nothing may be cut.
 std::vector<Label> labels_none(const Call& call);
 
 }  // namespace gt

@@ -1,6 +1,6 @@
-// The op table's vocabulary. A family file writes Rows; the table compiles
-// each into an Op; every other use of an op (checks, shapes, gradients, help,
-// kernels' fallbacks) reads the Op and nothing else.
+// The vocabulary of the op table. A family's file writes Rows; the table
+// (table.h) compiles each into an Op; every other use of an op (checks, shapes,
+// gradients, help, kernels' fallbacks) reads the Op and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -17,35 +17,35 @@ namespace gt {
 class Call;
 struct Label;
 
-// What a line of the op asks of the programs, where that is more than to make
-// values from values.
+// What a line of the op asks of the programs. kCompute: to make values from
+// values; the others more than that.
 enum class Statement : uint8_t {
   kCompute,
   kPrint,
   kSave,
   kLoad,
   kFree,
-  kFail,     // its results are a failure
+  kFail,     // its results are failures, which spread to what reads them
   kGrad,     // gt-emit writes gradient lines in its place
   kMesh,     // declares the mesh that the lines after it mean
   kAxis,     // names several of the mesh's axes as one
   kEndmesh,  // ends the mesh that was declared last
 };
 
-// A line of that kind makes a result for the user.
+// Whether such a line makes a result for the user.
 constexpr bool is_output(Statement s) {
   return s == Statement::kPrint || s == Statement::kSave;
 }
-// It says which mesh the lines after it mean.
+// Whether such a line says which mesh the lines after it mean.
 constexpr bool is_declaration(Statement s) {
   return s == Statement::kMesh || s == Statement::kAxis ||
          s == Statement::kEndmesh;
 }
 
-// How the op moves pieces between the ranks of a group.
+// Which collective or conversion between ranks the op is, if it is one.
 enum class Collective : uint8_t {
   kNone,
-  kCopy,  // between ranks only where the operand's ranks are not the result's
+  kCopy,  // crosses ranks only where operand and result are on different ones
   kAllReduce,
   kAllGather,
   kReduceScatter,
@@ -59,67 +59,81 @@ enum class Collective : uint8_t {
   kRetype,
 };
 
-// What the sum of summands' results is to the result of the sum: the same, the
-// same but for a constant, or unrelated.
+// How the sum of f(x1), f(x2), ... relates to f(x1 + x2 + ...): it is equal
+// (linear), equal but for a constant term (affine), or unrelated. It decides
+// whether partial sums can be operands.
 enum class Linearity : uint8_t { kLinear, kAffine, kNone };
 
-// What a result is to the first operand.
+// What result 0 is to operand 0, for gt-shard, which keeps the placement of
+// weights and of data.
 enum class Lineage : uint8_t {
-  kNew,
-  kSame,  // another name, dtype or state of it: a weight stays one
+  kNew,   // a value of its own
+  kSame,  // the same under another name, dtype or state: an updated weight
   kPart   // some of its elements: a batch of data, a part of a weight
 };
 
+// How a reduction makes one number of many.
 enum class Reduction : uint8_t { kNone, kSum, kMean, kMax, kMin, kOther };
 
-// One op as its family states it. All text is in the stream's own language.
+// One op as its family's file states it. All texts are in the language of the
+// stream. A new op that has an expansion needs nothing but its row; a primitive
+// also needs a kernel in each backend.
 struct Row {
   // "w m v = adamw w g m v t lr beta1=0.9": results, op, operands, keys.
   //   [x]     optional operand, result or key      a...   any number (>= 1)
   //   key=    required key        key=1  key with a default
   // The words type, dtype, path, message, range..., number..., any... stand
   // for that kind of operand; every other word is a tensor. A tensor whose
-  // index term is empty or "..." alone may also be a number.
+  // index term is empty or "..." alone may also be a number. A key that no op
+  // has yet also needs its KeyRow in keys.cc.
   const char* signature;
-  // "...mk,...kn->...mn": a letter per dimension, operands then results;
-  // "..." are broadcast dimensions, "!" marks a letter that must be whole. A
-  // variadic has one term. Empty for ops without tensors.
+  // The index rule, "...mk,...kn->...mn": a term for each tensor, operands then
+  // results, with a letter for each dimension. "..." stands for the leading
+  // dimensions, which broadcast; "!" marks the letter before it: that dimension
+  // must be whole on each rank. A variadic has one term. Empty for ops without
+  // tensors.
   const char* index = "";
-  // Sets of operands in which the op is jointly linear: "01" or "0 1".
+  // The sets of operands in which the op is jointly linear, as digits: "01"
+  // (add), or "0 1" (linear in each of two: matmul).
   const char* linear = "";
-  // Dtype of the results: promote, float (integers give f32), bool, i64,
-  // sum (integers and bool give i64), first (that of operand 0), or that of the
-  // operand with the result's name, which always comes before these.
+  // The dtype of the results. A result that has the name of an operand has that
+  // operand's type, whatever stands here. Else: promote (the promotion of all
+  // tensors and numbers, call.h), float (the same, but f32 for integers and
+  // bool), sum (the same, but i64 for integers and bool), first (that of
+  // operand 0), bool, i64. A function `types` decides by itself.
   const char* dtype = "promote";
   // What each tensor operand accepts: any, float, int, number, bool; one word
   // for all or a comma list.
   const char* accepts = "any";
-  // Gradient lines: for operand a and result y, da from dy. A line may begin
-  // with guards, "[ta=1 x.rank=2 b !v each]"; see text.h.
+  // The gradient as lines of this language: for operand a and result y, da from
+  // dy. A line may begin with guards, "[ta=1 x.rank=2 b !v each]"; see text.h.
   const char* gradient = "";
-  // Operands whose gradient is zero though they may hold floats, as of what is
-  // only compared, or is meant to have none: "x lo hi". An operand of floats
-  // that has no gradient line and does not stand here has a gradient that
-  // nobody wrote down, and grad refuses it.
+  // The operands whose gradient is zero though they may hold floats, "x lo hi":
+  // they are only compared, or are meant to have none. grad refuses an operand
+  // of floats that neither stands here nor has a gradient line.
   const char* non_differentiable = "";
   // The results are leaves: they have no gradient by any operand.
   bool leaf = false;
-  // The op written in other ops; "" makes it a primitive, which every backend
-  // must have.
+  // The op written in other ops. Without one it is a primitive, which every
+  // backend must have a kernel for.
   const char* expansion = "";
-  // Where operands are f16 or bf16 the expansion computes in f32, and its
-  // results are rounded once: no step of it loses digits or range.
+  // Of operands in f16 or bf16 the expansion is computed in f32 and the results
+  // are rounded once, so that no step of it loses digits or range.
   bool in_f32 = false;
-  // Result types, where the index term alone does not say (reductions, layout,
-  // creation). Sets call.results; errors name sizes.
+  // Computes the results' types, where the index terms do not say them
+  // (reductions, layout, creation). It appends to call.results; its errors name
+  // the sizes.
   Status (*types)(Call& call) = nullptr;
-  // How dimensions belong together, where the index terms alone do not say
-  // (reductions, layout): index_rule.h.
+  // Computes the index rule (index_rule.h), where the index terms do not say it
+  // (reductions, layout).
   std::vector<Label> (*labels)(const Call& call) = nullptr;
-  // Text of a placeholder {name} that only this family knows; "" if unknown.
+  // The text of a placeholder {name} that only this family knows (text.h); ""
+  // of an unknown one. `each`: which element of a variadic, in an [each] line.
   std::string (*placeholder)(const Call& call, std::string_view name,
                              size_t each) = nullptr;
-  // Operations per element of the index space; 0 moves data only.
+  // Arithmetic operations for each point of the index space, which is the
+  // product of the sizes of all letters and of the broadcast dimensions; 0 if
+  // the op only moves data.
   double flops = 1;
 
   // Help: one sentence; then shapes, dtypes, errors; where it comes from.
@@ -128,18 +142,20 @@ struct Row {
   const char* source = "";
   // A program, and after "=>" what it prints. Run as a test.
   const char* example = "";
-  // The result is the first operand's bytes under another type or name; no
-  // backend needs a kernel.
+  // The result has the bytes of the first operand, under another type or name;
+  // no backend needs a kernel.
   bool alias = false;
-  // Not for users: rows that exist as some gradient's one line.
+  // Users may not write the op: it is part of some op's gradient or expansion.
   bool internal = false;
-  // What result 0 is of operand 0.
+  // What result 0 is to operand 0.
   Lineage lineage = Lineage::kNew;
-  // How the numbers of a dimension become one; kNone of indices and spreads.
+  // How a reduction makes one number of a dimension's; kNone of those that give
+  // indices or measure spread.
   Reduction reduction = Reduction::kNone;
   // Result 0 repeats operand 0 along dimensions; nothing is computed.
   bool repeats = false;
-  // Dimensions of the result are products and factors of operand 0's.
+  // The op is a reshape: dimensions of the result are products and factors of
+  // those of operand 0.
   bool regroups = false;
   // No gradient goes through.
   bool stops_gradient = false;
@@ -147,22 +163,26 @@ struct Row {
   int weight_operand = -1;
   // The operand that the others are divided by; -1: none.
   int divisor_operand = -1;
-  // Where `linear` holds for some keys and dtypes alone: what it is for these.
+  // Where `linear` holds only for some keys and dtypes: what a call with its
+  // keys and dtypes is.
   Linearity (*linearity)(const Call& call) = nullptr;
-  // The operand that keys part=, split= and shape= speak of; -1: result 0.
+  // The operand that the keys part=, split= and shape= are about; -1: they are
+  // about result 0.
   int part_operand = -1;
   Statement statement = Statement::kCompute;
   Collective collective = Collective::kNone;
-  // Only lines with ranks may use it: there is nothing to move within one.
+  // Whether only lines with ranks may use it.
   bool needs_ranks() const {
     return collective != Collective::kNone && collective != Collective::kCopy;
   }
-  // Of what is made of numbers and files alone, or point by point: it may fail
-  // when it is run, though its types fit: "always", or where it gives "int".
+  // Of creation and point-wise ops, which gt-shard may hold back: whether a
+  // line whose types fit can still fail when it runs: "always" (a file may be
+  // missing), or "int" (if the result holds integers: a division by zero).
   const char* fails = "";
-  // All elements are 0, so that it is its own sum over any ranks as well.
+  // All elements of the result are 0, so that it can be typed as partial sums
+  // as well as copies.
   bool zero = false;
-  // Any key is taken: mesh and axis, whose keys are the user's own names.
+  // The op takes any key, as mesh and axis do, whose keys are names of axes.
   bool free_keys = false;
 };
 
@@ -190,30 +210,33 @@ struct Parameter {
   bool variadic = false;
 };
 
-// A key means the same in every op that takes it.
+// What one key means, which is the same in every op that takes it. All of them
+// stand in keys.cc. A new key needs a KeyRow there, and its name in the
+// signatures of the ops that take it.
 struct KeyRow {
   enum class Kind : uint8_t {
-    kFlag,
-    kInteger,
-    kNumber,
-    kIntegers,
-    kWord,
-    kPart,  // START/WHOLE, see part.h
-    kText
+    kFlag,      // 0 or 1, which true and false also say
+    kInteger,   // "-1"
+    kNumber,    // an integer or a float
+    kIntegers,  // "2,-1"
+    kWord,      // one of `words`
+    kPart,      // START/WHOLE, see part.h
+    kText       // anything; the op checks it
   };
   const char* name;
   Kind kind;
-  const char* words;  // of kWord: "mean sum none"
-  const char* sense;
+  const char* words;  // of kWord: those it may be, "mean sum none"
+  const char* sense;  // for the help
 };
 
+// A key as an op's signature has it.
 struct KeyParameter {
   const KeyRow* row = nullptr;
-  std::string fallback;  // "" when there is none
+  std::string fallback;  // the default; "" if there is none
   bool required = false;
 };
 
-// An index term: "...kn!" is {true, "kn", {false, true}}.
+// The index term of one tensor: "...kn!" is {true, "kn", {false, true}}.
 struct Term {
   bool broadcast = false;
   std::string letters;
@@ -221,21 +244,22 @@ struct Term {
   bool is_scalar() const { return !broadcast && letters.empty(); }
 };
 
-// A name in a row's text.
+// A value that a line of a row's gradient or expansion names.
 struct Ref {
   enum class Kind : uint8_t {
     kOperand,
     kResult,
-    kOperandGrad,
-    kResultGrad,
-    kTemp
+    kOperandGrad,  // "dx" of operand x
+    kResultGrad,   // "dy" of result y
+    kTemp          // made by another line of the text
   };
   Kind kind;
-  uint32_t index;
+  uint32_t index;  // in the call's arguments or results; of temporaries
   friend bool operator==(const Ref&, const Ref&) = default;
 };
 
-// One line of a gradient or expansion as the row states it.
+// One line of a gradient or expansion as the row states it. Made concrete for a
+// call it is a Step (text.h).
 struct TextLine {
   std::vector<std::string> guards;
   std::vector<std::string> results;
@@ -244,10 +268,12 @@ struct TextLine {
   std::vector<std::pair<std::string, std::string>> keys;
 };
 
+// A row, compiled: its texts taken apart. There is one Op for each name of an
+// op, made by the table (table.h) and never changed.
 struct Op {
   const Row* row = nullptr;
   const Family* family = nullptr;
-  uint32_t id = 0;  // dense, in table order
+  uint32_t id = 0;  // from 0, in the order of the table
   std::string name;
   std::vector<Parameter> results;
   std::vector<Parameter> operands;
@@ -258,24 +284,26 @@ struct Op {
   std::vector<TextLine> expansion;
 
   bool is_primitive() const { return expansion.empty(); }
+  // How many operands a line must have: those that are not optional.
   size_t least_operands() const;
-  bool is_variadic() const;  // in its operands
-  // Whether the parameter stands in Row::non_differentiable.
+  bool is_variadic() const;  // it has a variadic operand
+  // Whether that operand stands in Row::non_differentiable.
   bool is_non_differentiable(size_t operand) const;
   // Index of the key in `keys`, or -1.
   int key_index(std::string_view key) const;
-  // Which parameter argument i of `count` stands for (variadics repeat).
+  // The index in `operands` of the parameter that argument i of `count` stands
+  // for: a variadic one stands for several.
   size_t parameter_of(size_t i, size_t count) const;
   // The same of results.
   size_t result_parameter_of(size_t i, size_t count) const;
-  // Whether that parameter counts random draws: gt-emit writes one that was
-  // left out, and numbers drawn alike are as good as one number.
+  // Whether that operand is a seed. gt-emit adds one that was left out, and
+  // copies of a seed on several ranks count as one number.
   bool is_seed(size_t parameter) const {
     return parameter < operands.size() && operands[parameter].name == "seed";
   }
 };
 
-// The sets of Row::linear, a digit for each operand.
+// The sets of Row::linear: in each a digit for each operand.
 std::vector<std::string_view> linear_sets(const Op& op);
 
 }  // namespace gt

@@ -155,7 +155,7 @@ constexpr Row kRows[] = {
      .sense = "t itself, which must be the number of a step, from 1.",
      .internal = true,
      .lineage = Lineage::kSame},
-    // Of a part of a gradient the norm would be another: nothing may be cut.
+    // A part of a gradient has another norm than the whole: nothing may be cut.
     {.signature = "g... = clip g... max",
      .index = "...,->...",
      .accepts = "float",

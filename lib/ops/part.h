@@ -1,5 +1,7 @@
-// Blocks of a whole, as part=START/WHOLE states them: part=64,0/128,10 is the
-// block of a [128,10] that begins at [64,0].
+// The key part=START/WHOLE, which says that a tensor is a block of a larger
+// one: part=64,0/128,10 is the block that begins at [64,0] of a whole of
+// [128,10]. gt writes it where split= of a placed line was replaced by what one
+// rank computes.
 #pragma once
 
 #include <optional>
@@ -13,25 +15,26 @@ struct Part {
   Shape start;  // where the block begins
   Shape whole;  // the sizes of the whole
 
-  // The block is all there is.
+  // Whether a block of that shape is all of the whole.
   bool is_whole(const Shape& block) const { return whole == block; }
-  // Row-major index in the whole of the block's first element.
+  // The row-major index, in the whole, of the block's first element.
   int64_t first() const;
 };
 
-// "64,0/128,10"; "/" of a scalar.
+// Reads "64,0/128,10", or "/" for a scalar. Nothing if it is not of that form.
 std::optional<Part> parse_part(std::string_view text);
 
-// Whether the op states its result's sizes by a shape= of its own: beside
-// split= these are the whole's.
+// Whether the op has a required key shape=, as reshape: then shape= is its own
+// constant. For other ops shape= only states the whole's sizes, beside split=.
 bool states_sizes(const Op& op);
 
-// The shape that the key part= of a call speaks of: its result's or, where the
-// row says so, an operand's.
+// The shape of the tensor that part= is about: result 0, or the operand that
+// Row::part_operand names.
 const Shape& part_block(const Call& call);
 
-// The call's part=; without the key the block is the whole. Errors: another
-// number of dimensions, a block that leaves the whole.
+// The part= of a call; without the key the block is the whole. Errors: another
+// number of dimensions than the block has, or a block that does not lie within
+// the whole.
 Result<Part> part_of(const Call& call);
 
 }  // namespace gt

@@ -1,4 +1,5 @@
-// The placeholders of the rows that work between ranks.
+// The placeholders (Row::placeholder) of the ops between ranks, for the text of
+// their gradients.
 #pragma once
 
 #include <string>
@@ -8,12 +9,14 @@
 
 namespace gt {
 
-// {from} and {to}: src= and dst= without the dimension of S. {same}: whether
-// they are one. {members}: how many ranks a group has.
+// {from} and {to}: the letters of src= and dst=. {same}: "1" if src= and dst=
+// are the same type, else "0". {members}: how many ranks a group has.
 std::string ends_word(const Call& call, std::string_view name, size_t each);
-// These, and {back} or {x.back}: the split_sizes= of the way back.
+// The same, and {back} or {x.back}: the split_sizes= of the exchange that
+// brings the gradient's pieces back; "" if that needs none.
 std::string exchange_word(const Call& call, std::string_view name, size_t each);
-// These, and {dual_src} {dual_dst}: the ends of the gradient.
+// The same, and {dual_src} {dual_dst}: the types of the gradients of values of
+// type src= and dst=: R for P, P for R, else the same.
 std::string dual_word(const Call& call, std::string_view name, size_t each);
 
 }  // namespace gt

@@ -13,8 +13,8 @@ class Groups {
   Groups(const Call& call)
       : from_(call.type(0).shape), to_(call.results[0].shape) {}
 
-  // The next group begins after its ones; false at the end, which may have
-  // some as well.
+  // Goes to the next group, which begins behind dimensions of size 1; false at
+  // the end, before which there may be such dimensions as well.
   bool next() {
     const size_t ones = skip_ones(from_, i_);
     ones_ = skip_ones(to_, j_) == ones ? ones : 0;
@@ -81,7 +81,8 @@ std::vector<Label> labels_reshape(const Call& call) {
     }
     return labels;
   }
-  // Of nothing, what comes before the first difference.
+  // Tensors without elements: only dimensions before the first one that differs
+  // keep their labels, since products of sizes are 0 and tell nothing.
   const Shape& from = call.type(0).shape;
   const Shape& to = call.results[0].shape;
   for (size_t d = 0; d < std::min(from.size(), to.size()); ++d) {

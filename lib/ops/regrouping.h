@@ -1,4 +1,4 @@
-// What reshape keeps together: which cuts of x are cuts of the result.
+// The index rule of reshape: which cuts of its operand are cuts of its result.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,10 @@
 
 namespace gt {
 
-// The index rule of a reshape of argument 0 whose result is known: a label for
-// what leads each group of dimensions that has one product in both.
+// Of a call whose result is known. Dimensions of operand and result are taken
+// in the smallest groups of equal product, [4,6] to [2,2,6] in 4 | 2,2 and 6 |
+// 6; each group has one label, on its first dimension in both. A cut of another
+// dimension of a group is no cut of the other tensor.
 std::vector<Label> labels_reshape(const Call& call);
 
 }  // namespace gt

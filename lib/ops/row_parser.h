@@ -1,5 +1,6 @@
-// Compiles a Row's text into an Op. A row that does not parse is our own bug
-// and aborts with the row's text.
+// Compiles the text of a Row into an Op. The table does so when an op is first
+// asked for (table.h), in the thread that asks. A row that does not parse is a
+// bug of gt's: the process aborts and prints the row's signature and why.
 #pragma once
 
 #include <string_view>
@@ -8,9 +9,9 @@
 
 namespace gt {
 
-// All but the op's family and id.
+// Sets all of the Op but its family and id.
 Op parse_row(const Row& row);
-// The op's name, which its signature says.
+// The name of the row's op, from its signature, without compiling the row.
 std::string_view name_in(const Row& row);
 
 }  // namespace gt

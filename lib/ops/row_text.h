@@ -1,4 +1,4 @@
-// Row text that several rows share, put together when the table is compiled.
+// Text that several rows share, put together by the C++ compiler.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace gt {
 
-// The parts, one after the other, as a string that ends as C's do.
+// The string literals concatenated, with a NUL at the end.
 template <size_t... N>
 consteval auto row_text(const char (&... parts)[N]) {
   std::array<char, (N + ...) - sizeof...(N) + 1> text{};

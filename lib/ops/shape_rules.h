@@ -1,4 +1,5 @@
-// What type functions, row texts and kernels share about axes and pieces.
+// Helpers that type functions (Row::types), placeholders (Row::placeholder) and
+// kernels share: axes, slices, common checks and result types.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,13 @@
 
 namespace gt {
 
-// The index of the signature's operand `name` among the call's arguments.
+// The index among the call's arguments of the operand that the signature calls
+// `name`; there must be one.
 size_t operand_named(const Call& call, std::string_view name);
 
-// The one axis of key axis=, from 0, of a tensor with the given rank: that of
-// operand i unless stated. Errors: a list, an axis that is not there.
+// The axis of key axis=, counted from 0, of a tensor with `rank` dimensions
+// (without `rank`, as many as operand i has). Errors, which name operand i: a
+// list, an axis that is not there.
 Result<int64_t> one_axis(const Call& call, size_t i);
 Result<int64_t> one_axis(const Call& call, size_t i, size_t rank);
 
@@ -23,73 +26,82 @@ Result<int64_t> one_axis(const Call& call, size_t i, size_t rank);
 // absent or an empty list. Errors: an axis that is not there, or twice.
 Result<std::vector<int64_t>> axis_list(const Call& call, size_t i);
 
-// The shape without the axes, or with size 1 there.
+// The shape without the axes; if `keepdims`, with size 1 there.
 Shape reduced_shape(const Shape& shape, const std::vector<int64_t>& axes,
                     bool keepdims);
 
-// Order of the dimensions that transpose gives: axes=, or reversed.
+// The order in which transpose puts the dimensions: axes=, or reversed. Error:
+// axes= does not name each dimension once.
 Result<std::vector<int64_t>> transpose_order(const Call& call);
 
-// What a slice takes of one axis: start, start + step, ... `count` of them.
+// Which indices of one axis a slice takes: start, start + step, ..., `count` of
+// them.
 struct Cut {
   int64_t start = 0;
   int64_t count = 0;
   int64_t step = 1;
-  bool dropped = false;  // an index: the axis is not in the result
+  bool dropped = false;  // by an index: the result lacks the axis
 };
 
-// Of each axis of a slice's operand 0. Where the start is a scalar's name
-// (argument 1 is a tensor), the start is known at run time only and 0 here.
+// What a slice takes of each axis of its operand. If the start is the name of a
+// scalar (argument 1 is a tensor), it is known at run time only, and 0 here.
 Result<std::vector<Cut>> slice_cuts(const Call& call);
 
-// First index and length of each part of split, or of each operand of concat,
-// along its axis.
+// The first index and the length of each part of split along its axis. Errors:
+// the parts do not make up the axis.
 Result<std::vector<Cut>> split_cuts(const Call& call);
 
-// "2,-1"; an empty list is quoted, as keys have no empty words.
+// The list as a key's value, "2,-1"; an empty one as "\"\"", since a value
+// cannot be empty.
 std::string list_text(const std::vector<int64_t>& list);
 std::string list_text(const Shape& shape);
-// Shortest digits of a double, "inf" and "nan" included.
+// The shortest digits of the number, or "inf", "nan".
 std::string number_text(double value);
 
-// Result types by the op's index rule alone, as infer() gives them to ops
-// without a function of their own.
+// Appends the result types that follow from the op's index terms and Row::dtype
+// alone: what infer() does for rows without a type function. Errors: sizes that
+// do not fit.
 Status infer_by_terms(Call& call);
 
-// "" when true, else the message: type functions return it as an Error.
+// Checks for type functions, which return their errors.
+// An error with the message unless the condition holds.
 Status need(bool condition, std::string message);
-// The operand is a tensor's name, no number.
+// Argument i must be a name and not a number.
 Status need_name(const Call& call, size_t i);
-// The operand is a scalar, or a number; and holds an integer.
+// Argument i must be a scalar or a number; of need_integer() one of integers.
 Status need_scalar(const Call& call, size_t i);
 Status need_integer(const Call& call, size_t i);
-// Operand i is a path that names one tensor.
+// Argument i, a path, must name one tensor and not a file of several.
 Status need_one_tensor(const Call& call, size_t i);
-// Argument i, if there is one, is an integer seed.
+// Argument i must be given, and be an integer: a seed, which gt-emit adds where
+// it was left out.
 Status need_seed(const Call& call, size_t i);
-// Operands i and j have one type.
+// Arguments i and j must have one type.
 Status need_same_type(const Call& call, size_t i, size_t j);
 
-// Text of {axes} {count} {lift} of an op that reduces x over axis=: the
-// axes counted from 0; how many elements fall together; 1 if the result must
-// get the axes back (unsqueeze) before it broadcasts against x, else 0.
+// Placeholders of an op that reduces x over axis=. {axes}: the axes counted
+// from 0; {count}: how many elements become one; {lift}: "1" if the result must
+// get the axes back (unsqueeze) before it broadcasts against x, else "0".
 std::string reduction_word(const Call& call, std::string_view name,
                            size_t each);
 
-// The result of reducing operand 0 over axis= with keepdims=.
+// Appends the type of operand 0 reduced over axis= with keepdims=.
 Status types_reduced(Call& call, Dtype dtype);
-// Operand 0 has an element for each result: there is no largest of nothing.
+// None of the axes that are reduced may have size 0: nothing has no largest
+// element.
 Status need_elements(const Call& call);
 
-// What a row computes in when sums must not lose digits: f64 of f64, else f32.
+// The dtype that sums are taken in so that they lose no digits: f64 for f64,
+// f32 for all others.
 Dtype wide_dtype(Dtype dtype);
 
-// Type functions that several families use: result 0 is like operand 0; there
-// are no results.
+// Type functions that several families use.
+// Result 0 has the type of operand 0.
 Status types_as_first(Call& call);
+// There are no results.
 Status types_none(Call& call);
-// Of gather, where operand 1 is an index into operand 0 along axis=; and of
-// what scatters operand 2 by it.
+// Of gather: operand 1 holds indices into operand 0 along axis=. And of ops
+// that scatter operand 2 into operand 0 by such indices.
 Status types_gather(Call& call);
 Status types_scatter_add(Call& call);
 

@@ -1,4 +1,5 @@
-// What the refs of a call's steps stand for while the steps are walked.
+// A table of the values that the names in a call's steps (text.h) stand for,
+// for code that walks the steps: types, ids, buffers.
 #pragma once
 
 #include <array>
@@ -8,11 +9,11 @@
 
 namespace gt {
 
-// A value of type T for each ref; `unset` where none was set.
+// A value for each Ref; `unset` for one that was not set.
 template <typename T>
 class StepValues {
  public:
-  // `operands`: of the refs to operands, by index.
+  // `operands`: the values of the call's arguments, in their order.
   explicit StepValues(std::vector<T> operands, T unset = {}) : unset_(unset) {
     of(Ref::Kind::kOperand) = std::move(operands);
   }
@@ -22,7 +23,7 @@ class StepValues {
     if (ref.index >= values.size()) values.resize(ref.index + 1, unset_);
     values[ref.index] = std::move(value);
   }
-  // Stays where it is until set() is called.
+  // The reference is valid until the next set().
   const T& operator[](const Ref& ref) const {
     const std::vector<T>& values = values_[static_cast<size_t>(ref.kind)];
     return ref.index < values.size() ? values[ref.index] : unset_;

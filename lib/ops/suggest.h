@@ -1,4 +1,5 @@
-// What may have been meant by a word that the op table does not know.
+// Suggestions for error messages: what a line may have meant whose op, key,
+// operand or name is unknown.
 #pragma once
 
 #include <string>
@@ -11,31 +12,33 @@
 
 namespace gt {
 
-// "; did you mean 'concat' (torch.cat)?": the ops whose Source lines call them
-// so, or one that is spelt alike; "" if there is none. Of np.concatenate the
-// part behind the last dot counts.
+// "; did you mean 'concat' (torch.cat)?" for `cat`: the ops that another
+// library calls so, by Row::source, or else one that is spelt alike; "" if
+// there is none. Of np.concatenate the part behind the last dot counts.
 std::string suggest_op(std::string_view word);
 
-// "unknown op 'x'" of a line, with what may be meant: another op, a missing
-// '=', or an op that is missing.
+// The error for a line whose op is unknown, with a suggestion: another op, an
+// '=' that is missing, or an op that is missing.
 Error unknown_op(const Line& line);
 
-// Of a line with too many or too few operands: a key for numbers that stand
-// among them, an operand that is written as a key, or an op of another name
-// that another library calls so; "" if nothing is known.
+// The suggestion for a line with too many or too few operands: numbers among
+// them that belong in a key, an operand that is written as a key, a missing
+// type, or an op that another library calls by this name; "" if there is none.
 std::string suggest_form(const Line& line, const Op& op);
 
-// "; numbers stand in a key: shape=2,3": where the op takes these numbers,
-// which stand where a tensor should; "" if it has no key for any.
+// "; numbers stand in a key: shape=2,3", for numbers in the place of a tensor;
+// "" if the op has no key that takes numbers.
 std::string suggest_number_key(const Op& op, std::string_view numbers);
 
-// "; did you mean 'axis' (dimensions)?": a key of the op that PyTorch or NumPy
-// calls so, or that is spelt alike; else an operand, or the op's usage.
+// "; did you mean 'axis' (dimensions)?" for an unknown key: the op's key that
+// PyTorch or NumPy calls so, or one that is spelt alike, or an operand of that
+// name; else the op's usage.
 std::string suggest_key(const Op& op, std::string_view word);
 
-// "sum: unknown name 'y'" of operand i, which is called `name` there, with
-// what may be meant: one of the `known` names, a path without its quotes, or
-// another library's dtype.
+// The error for operand i, an unknown name: "sum: unknown name 'y'", with a
+// suggestion: one of the `known` names, quotes that a path lacks, or gt's name
+// for another library's dtype. `name` is the operand's name as the user knows
+// it.
 Error unknown_name(const Line& line, size_t i, std::string_view name,
                    const std::vector<std::string_view>& known);
 

@@ -1,8 +1,9 @@
-// A row's gradient and expansion, made concrete for one call.
+// The gradient and the expansion of a call: the text of its op's row, made
+// concrete as a list of Steps.
 //
-// A line of row text is an instruction whose names are the signature's, a "d"
-// in front of them for gradients, or temporaries. Before it may stand guards in
-// brackets, all of which must hold:
+// A line of row text is an instruction. Its names are those of the signature,
+// these with a "d" in front for their gradients, or temporaries. Before it may
+// stand guards in brackets, all of which must hold:
 //   [b] [!b]         the optional operand was given, or not
 //   [P=V] [P!=V]     placeholder P has, or has not, the text V
 //   [dy] [!dy]       in a gradient: the loss depends on result y, or not
@@ -12,21 +13,23 @@
 //   {x.type} {x.shape} {x.rank} {x.dtype} {x.elements}   of operand or result
 //   {dx.type}        in a gradient: the type of x, which dx has, too
 //   {x.-2}           the size of x's last dimension but one, and so on
-// or what the row's own placeholder function knows; as {x.name} these are sizes
-// of a tensor with x's dimensions, and those that ranks may cut are x's.
-// {x.-2} is the size of a tensor that has that dimension of x alone. "a..."
-// as an operand stands for all elements of a variadic, or of a temporary that
-// an [each] line set. A name that is an operand and a result is the operand;
-// "=w" is the result. A key whose value is the default, or empty, is left out.
-// "keys..." stands for the call's own keys, as far as the line's op takes them.
+// or what the row's own placeholder function knows. A placeholder with a
+// tensor's name also says how ranks may cut what the line makes: {x.name} of
+// the row's own function are sizes of a tensor that is cut as x is; {x.-2} is
+// the size of a tensor with that one dimension of x, and cut as it is.
+// "a..." as an operand stands for all elements of a variadic, or of a temporary
+// that an [each] line set. A name that is both an operand and a result means
+// the operand; "=w" means the result. A key whose value is the default, or
+// empty, is left out. "keys..." stands for those of the call's own keys that
+// the line's op takes.
 //
-// A temporary is set once; "t = copy u" says that t is u and makes no step. Nor
-// need "dx = copy t" in a gradient become a line: dx is t. A gradient line's
-// result is summed to its operand's shape (the adjoint of broadcasting) and
-// cast to its dtype (the adjoint of promotion) by whoever uses it, so rows need
-// not say so. A result's gradient that nothing reached reads as zeros. An
-// operand of floats without a line is refused, unless the row says that it is
-// non_differentiable.
+// A temporary is set once. "t = copy u" only makes t another name of u, and no
+// step. In a gradient "dx = copy t" need not become a line either: dx is t.
+// Who uses the steps of a gradient sums each operand's gradient to the
+// operand's shape (the adjoint of broadcasting) and casts it to its dtype (the
+// adjoint of promotion), so rows need not say so. The gradient of a result that
+// the loss does not depend on reads as zeros. grad refuses an operand of floats
+// that has no gradient line, unless the row says that it is non_differentiable.
 #pragma once
 
 #include <optional>
@@ -41,19 +44,24 @@ namespace gt {
 struct StepOperand {
   bool is_ref = true;
   Ref ref{};
-  std::string text;  // a literal, type, dtype, range or string
-  // Where the text is that of an argument of the call, that argument.
+  std::string text;  // if not a ref: a literal, type, dtype, range or string
+  // The index of the call's argument that the text was taken from; -1: none.
   int32_t argument = -1;
 };
 
-// Whose sizes a step states: those of all dimensions of an operand or result,
-// as {x.shape} does, or of one dimension, counted from the end, as {x.-2}. Of
-// an operand's gradient, as {dx.type}, it has the letters on each axis, too.
+// The tensor whose sizes a step states in a type or key. If ranks cut it, the
+// line that is written for the step states split= and the sizes of the whole.
+// The step has the sizes of all of its dimensions (by {x.shape}), or of one
+// dimension, counted from the end (by {x.-2}). If it is an operand's gradient
+// (by {dx.type}), the step's result also has that gradient's type on each axis
+// of the mesh (R, I, V or P).
 struct SizedAs {
   Ref ref;
   int dim = 0;  // 0: all; -1: the last
 };
 
+// One line of a call's gradient or expansion: a TextLine (op.h) whose guards
+// hold, with its placeholders replaced and its names resolved to Refs.
 struct Step {
   const Op* op = nullptr;
   std::vector<Ref> results;
@@ -62,31 +70,33 @@ struct Step {
   std::optional<SizedAs> sized = std::nullopt;
 };
 
-// In order of execution. An operand ref whose argument is a number literal is
-// written as that number, and an absent optional one is left out. Of a row that
-// computes in f32, where an operand is f16 or bf16, the expansion is casts, the
-// op itself in f32, and casts back.
-// `reached` says of each result whether the loss depends on it; absent: on all.
+// The steps of the call's gradient, or of its expansion, in order of execution.
+// An operand that is a number in the call is that number in the steps; one that
+// was not given is left out. If the row computes in f32 (Row::in_f32) and an
+// operand is f16 or bf16, the expansion is: casts to f32, the op itself, casts
+// back. `reached` says of each result whether the loss depends on it; null: it
+// depends on all.
 std::vector<Step> gradient_steps(const Call& call,
                                  const std::vector<bool>* reached = nullptr);
 std::vector<Step> expansion_steps(const Call& call);
 
-// The step's parts as those of a line, as views into it. Its names have no
-// text: a step refers to values by number.
+// The step as a Line that views it. Its names have no text, since a step refers
+// to values by Refs.
 Line line_of(const Step& step);
 
-// Fills `call` from a step, as bind() does from a line: `types[i]` is the type
-// of operand i where it is a ref, else null. The call has views of the step's
-// text. Not of a step with a `number...`, whose numbers belong to a line. An
-// error has no column, since nobody wrote the step.
+// Binds a step as bind() binds a line: `types[i]` is the type of operand i if
+// that is a ref, else null. The call views the step. The step's op must not
+// have a variadic operand of numbers. An error has no column, since no user
+// wrote the step.
 Status bind_step(const Step& step, std::span<const Type* const> types,
                  Call& call);
-// The same without shapes, as bind_form() is bind() without.
+// The part of it that needs no shapes, as bind_form() is of bind().
 Status bind_step_form(const Step& step, std::span<const Type* const> types,
                       Call& call);
 
-// Whether a line of the row may belong to the call, by the guards that need no
-// types: those on keys whose value is a word, as [op=sum].
+// Whether the guards of a row's line may hold for the call, as far as can be
+// told before types are known: false only if a guard on a key whose values are
+// words, as [op=sum], does not hold.
 bool may_apply(const TextLine& line, const Call& call);
 
 }  // namespace gt

@@ -72,7 +72,8 @@ Status types_windows_grad(Call& call) {
   return ok_status();
 }
 
-// All dimensions but the axis, and the last of what has windows.
+// A label for each dimension but the axis, and none for the last dimension of
+// the tensor that has the windows.
 std::vector<Label> labels_windows(const Call& call) {
   const size_t least =
       std::min(call.type(0).shape.size(), call.results[0].shape.size());
@@ -96,8 +97,7 @@ std::string windows_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(from[static_cast<size_t>(one_axis(call, 0).value())]);
 }
 
-// ---- convolutions
-// ------------------------------------------------------------
+// ---- convolutions ----------------------------------------------------------
 
 // By the index terms; channels in groups are whole.
 std::vector<Label> labels_conv(const Call& call) {

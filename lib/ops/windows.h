@@ -1,5 +1,5 @@
-// Windows that slide over images: the sizes of convolutions and pools, for type
-// functions, row texts and kernels.
+// The sizes of convolutions and pools, whose windows slide over images: for
+// their rows of the op table and for kernels.
 #pragma once
 
 #include <array>
@@ -11,12 +11,13 @@
 
 namespace gt {
 
-// The most that a key of windows may say, so that no size overflows.
+// The largest value of the keys below (kernel size, stride, padding, dilation),
+// so that no size computed from them overflows.
 inline constexpr int64_t kLongestWindow = int64_t{1} << 30;
 
-// Of one of the two spatial dimensions.
+// The sizes along one of the two spatial dimensions, in elements.
 struct WindowAxis {
-  int64_t in = 0;  // length of the image, without padding
+  int64_t in = 0;  // the image's length, without padding
   int64_t kernel = 1;
   int64_t stride = 1;
   int64_t padding = 0;  // on either side
@@ -24,12 +25,13 @@ struct WindowAxis {
   int64_t padded() const { return in + 2 * padding; }
   // From a window's first element to its last, both counted.
   int64_t reach() const { return dilation * (kernel - 1) + 1; }
-  // Windows that there are.
+  // How many windows there are.
   int64_t out() const { return (padded() - reach()) / stride + 1; }
 };
 
-// A convolution's or pool's call: the image is [n,c,h,w], the windows' result
-// [n,o,p,q]. Of a pool, groups and the channels of a group count as 1.
+// The sizes of a call of a convolution or pool, or of its gradients: the image
+// is [n,c,h,w], what the windows give is [n,o,p,q]. Of a pool, groups and the
+// channels of a group count as 1.
 struct Windows {
   std::array<WindowAxis, 2> axes;  // height, width
   int64_t n = 0;
@@ -40,8 +42,10 @@ struct Windows {
   int64_t outputs() const { return o / groups; }
 };
 
-// The operand that is an image of the size that windows slide over (x), that
-// which has their results (g), and the weight (w); -1: there is none.
+// The roles of the operands, as indices among the arguments; -1: the op has no
+// such operand. `image` (x) has the size of what windows slide over, `made` (g)
+// that of what they give, `weight` is w. A forward convolution has x and w, the
+// gradient by x has g and w, that by w has g and x.
 struct ImageOperands {
   int image = -1;
   int made = -1;
@@ -49,19 +53,20 @@ struct ImageOperands {
 };
 ImageOperands image_operands(const Call& call);
 
-// Of a row of convolutions or pools. Errors: dimensions that do not fit, a
-// window larger than the padded image; they name the sizes.
+// The sizes of a call. Errors, which name the sizes: dimensions that do not
+// fit, a window larger than the padded image.
 Result<Windows> windows_of(const Call& call);
 
-// Their type function: the result is the image, the weight or what the windows
-// give, whichever is no operand.
+// The type function of these rows. The result is what the windows give, the
+// image or the weight: whichever is not among the operands.
 Status types_image(Call& call);
 
-// Words of row texts: {dtype} of the result; {n} {c} {o} {groups} {cg} {og},
-// the last two of a group; {in} {kernel} {out}, lists of two; {kh} {kw}, {sh}
-// {sw} and {dh} {dw}, of one axis; {lh} {lw}, lengths with padding; {rows}
-// {columns}, of a group as a matrix of windows; {k}, elements of a window;
-// {margin} and {crop}, widths of pad; {plane}, those of height and width alone.
+// Placeholders of these rows. {dtype} of the result; {n} {c} {o} {groups} {cg}
+// {og}, the last two of a group; {in} {kernel} {out}, lists of two; {kh} {kw},
+// {sh} {sw} and {dh} {dw}: kernel, stride and dilation of one axis; {lh} {lw}:
+// lengths with padding; {rows} {columns}: of a group as a matrix of windows;
+// {k}: elements of a window; {margin} and {crop}: width= of pad; {plane}: that
+// of height and width alone.
 std::string image_word(const Call& call, std::string_view name, size_t each);
 
 }  // namespace gt

@@ -118,7 +118,7 @@ Status check_pool(const Call& call, const Windows& s) {
               "padding= must be at most half of kernel_size=");
 }
 
-// That what is given fits what follows from the rest.
+// Checks that operands whose sizes follow from those of the others have them.
 Status check_windows(const Call& call, const ImageOperands& of,
                      const Windows& s) {
   const std::string groups = "groups=" + std::to_string(s.groups);

@@ -1,4 +1,5 @@
-// Numbers of names and of types.
+// The small numbers that stand for names (SymbolTable) and for types (TypeIds)
+// in decoded lines.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ using SymbolId = uint32_t;
 inline constexpr SymbolId kNoSymbol = UINT32_MAX;
 
 using TypeId = uint32_t;
-inline constexpr TypeId kNoType = 0;      // of a name without a value
-inline constexpr TypeId kFailedType = 1;  // of a value that never came to be
+inline constexpr TypeId kNoType = 0;      // the name holds no value
+inline constexpr TypeId kFailedType = 1;  // it holds a failure
 
 }  // namespace gt

@@ -1,5 +1,8 @@
-// Lines that came before, as they were decoded: a line that comes again costs a
-// look-up while what it was decoded under holds.
+// A cache of decoded lines, by their text: a line that comes again costs one
+// look-up. What a line was decoded to depends on more than its text, such as
+// the types of the names that it reads. The entry keeps what it depends on (for
+// names a Stamp each, symbol_table.h), and the caller compares that before it
+// uses the entry.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +17,32 @@
 
 namespace gt {
 
-// `Entry` has `std::string text`, by which it is found. A line is kept when it
-// comes for the second time, so that lines which never come again neither fill
-// the table nor push others out. Whether an entry still holds is for the caller
-// to say.
+// `Entry` has a member `std::string text`, by which it is found. A line is kept
+// when it comes for the second time, so that lines which never come again
+// neither fill the cache nor push others out.
 template <typename Entry>
 class LineCache {
  public:
-  // `sets` is a power of two; there is room for four times as many lines.
-  // Without `keeps` it finds nothing.
+  // `sets` must be a power of two; there is room for four times as many lines.
+  // Without `keeps` nothing is kept and nothing found.
   explicit LineCache(size_t sets, bool keeps = true)
       : lines_(keeps ? sets : 1), seen_(keeps), keeps_(keeps) {}
 
+  // Whether a line of that length may be kept.
   bool may_keep(std::string_view text) const {
     return keeps_ && text.size() <= kMaxText;
   }
-  // `hash`: of the text, by hash_bytes(). Null: there is none.
+  // The entry of the text, or null. `hash` is that of the text, by
+  // hash_bytes().
   Entry* find(uint64_t hash, std::string_view text) {
     return may_keep(text) ? lines_.find(hash, text) : nullptr;
   }
-  // Whether the entry of a line that was just decoded is to be kept. To be
-  // asked once for each time that the line comes and is not found.
+  // Whether a line that was not found, and was decoded, is to be kept: whether
+  // it came before. To be asked once each time, since it remembers the line.
   bool wants(uint64_t hash, std::string_view text) {
     return may_keep(text) && seen_.before(hash);
   }
-  // Keeps it. Returns what had to go for it, or null.
+  // Keeps the entry. Returns the one that it replaced or pushed out, or null.
   std::unique_ptr<Entry> insert(uint64_t hash, std::unique_ptr<Entry> entry) {
     return lines_.insert(hash, std::move(entry));
   }

@@ -1,6 +1,8 @@
-// Small numbers for names, that tables are indexed by. A number keeps its name
-// while the caller says that the name lives, and for long after, since a loop
-// binds the same names again.
+// Gives names small numbers, which index tables. A name is live while it holds
+// a value; the caller knows which are. A number stays its name's while the name
+// is live, and after that until kKeptDead more names have died, since a loop
+// binds the same names again. Then it may be given to a new name, so that the
+// tables do not grow with the length of a stream.
 #pragma once
 
 #include <cstddef>
@@ -21,24 +23,30 @@ class NameNumbers {
   using Number = SymbolId;
   static constexpr Number kNone = kNoSymbol;
 
-  // Live or not; kNone: it has no number.
+  // The number of a name, whether it is live or not; kNone if it has none.
   Number find(std::string_view name) const {
     return find(name, hash_bytes(name));
   }
-  // Stays where it is while the number keeps the name.
+  // The view is valid while the number is this name's.
   std::string_view name_of(Number number) const {
     return entries_[number].name;
   }
+  // All numbers are below it.
   size_t size() const { return entries_.size(); }
 
-  // All that are obtained since begin_line() keep their names until the next.
+  // A new line begins. Numbers that obtain() returns, and those passed to
+  // keep(), stay with their names until the next begin_line(), so that one line
+  // can be worked on with them.
   void begin_line() { ++line_; }
   struct Obtained {
     Number number = kNone;
-    bool is_other = false;  // until now it was another name's
+    bool is_other = false;  // it was another name's until now
   };
-  // The name's number: it may be size(), which grows, or that of a name long
-  // dead, for which is_live(number) is false.
+  // The name's number; a name without one gets one. That is the number of the
+  // name that has been dead longest, if more than kKeptDead are dead; else a
+  // new one, equal to size() before the call. is_live(number) must say whether
+  // the name of the number holds a value: a name that was released may have
+  // been bound again.
   template <typename IsLive>
   Obtained obtain(std::string_view name, const IsLive& is_live) {
     const uint64_t hash = hash_bytes(name);
@@ -47,9 +55,10 @@ class NameNumbers {
     keep(out.number);
     return out;
   }
+  // As if the number had just been obtained.
   void keep(Number number) { entries_[number].obtained = line_; }
-  // The name lives no more. A number that is never released is not given to
-  // another.
+  // The number's name has died. Only numbers that were released are ever given
+  // to other names.
   void release(Number number) {
     if (entries_[number].is_in_dead) return;
     entries_[number].is_in_dead = true;
@@ -57,12 +66,12 @@ class NameNumbers {
   }
 
  private:
-  static constexpr size_t kKeptDead = 4096;
+  static constexpr size_t kKeptDead = 4096;  // dead names that keep theirs
 
   struct Entry {
     std::string name;
-    uint64_t obtained = 0;    // the line that last did
-    bool is_in_dead = false;  // in dead_; it may live again
+    uint64_t obtained = 0;    // the line (line_) that obtained it last
+    bool is_in_dead = false;  // it is in dead_; the name may be live again
   };
 
   Number find(std::string_view name, uint64_t hash) const {
@@ -101,7 +110,7 @@ class NameNumbers {
 
   IdTable by_name_;
   Slab<Entry> entries_;      // by number
-  std::deque<Number> dead_;  // oldest first; some live again
+  std::deque<Number> dead_;  // in the order of dying; some are live again
   uint64_t line_ = 1;
 };
 

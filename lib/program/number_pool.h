@@ -1,5 +1,6 @@
-// Numbers of the names that a filter invents, _e0 or _s0: the smallest that is
-// not in use comes first, so that a loop gets the same names in every round.
+// The numbers of the names that a filter invents, such as _e0 or _s0. The
+// smallest number that is not in use is taken first, so that a loop gets the
+// same names in every round.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,13 @@ namespace gt {
 
 class NumberPool {
  public:
-  // In time logarithmic in the numbers that were given back.
+  // The smallest number that is not in use, which is in use from now on. Takes
+  // time logarithmic in how many were given back.
   size_t take() {
     while (!free_.empty()) {
       const size_t smallest = free_.top();
       free_.pop();
-      if (is_used(smallest)) continue;  // kept since
+      if (is_used(smallest)) continue;  // keep() has taken it since
       keep(smallest);
       return smallest;
     }
@@ -24,23 +26,25 @@ class NumberPool {
     keep(next_);
     return next_++;
   }
+  // Gives a number back. One that is not in use is ignored.
   void give(size_t n) {
     if (!is_used(n)) return;
     used_[n] = false;
     while (!used_.empty() && !used_.back()) used_.pop_back();
     if (n < next_) free_.push(n);
   }
-  void keep(size_t n) {  // in use from now on
+  // The number is in use from now on, as a name in the input may have it.
+  void keep(size_t n) {
     if (n >= used_.size()) used_.resize(n + 1);
     used_[n] = true;
   }
   bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
-  // By number, up to the largest that is in use.
+  // By number, up to the largest one that is in use.
   const std::vector<bool>& used() const { return used_; }
 
  private:
   std::vector<bool> used_;
-  size_t next_ = 0;  // those from here on were never given
+  size_t next_ = 0;  // take() has never returned a number from here on
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free_;
 };
 

@@ -1,9 +1,12 @@
-// The names of a program and what each holds. A name has a small number, which
-// decoded lines keep instead of it; the number stays the name's while it lives
-// and long after, since loops bind the same names again.
+// The symbol table of a program that is read line by line: its names, and what
+// each holds. A symbol is a name with a small number, its SymbolId, which
+// decoded lines keep instead of the name. A name is live while it holds a
+// value. Its number stays its own while it is live and for long after, since
+// loops bind the same names again; then another name may get it
+// (name_numbers.h).
 //
-// A placed name, "x@0-3", is a symbol for each set of ranks under which it was
-// bound, sets that have no rank in common: binding x@0-1 leaves x@2-3 of
+// A placed name has one symbol for each set of ranks under which it was bound
+// ("x@0-3"). These sets have no rank in common: binding x@0-1 leaves x@2-3 of
 // x@0-3.
 #pragma once
 
@@ -27,56 +30,65 @@
 
 namespace gt {
 
-// What a line was decoded under: the type of what a name holds, and which name
-// the symbol was.
+// What a decoded line depends on of a symbol that it reads or writes: the type
+// of the value, and which name the number stands for. A line that is kept
+// (line_cache.h) holds while the stamps of the symbols that it reads are equal
+// to those that it was decoded with, and the generations of those that it
+// writes. When a name is bound to a value of another type, or is freed, or
+// fails, the type changes; when the number gets another name, the generation.
 struct Stamp {
   TypeId type = kNoType;
-  uint32_t generation = 0;  // grows when the number gets another name
-  // In one compare: every line that is found again asks for some.
+  uint32_t generation = 0;  // how often the number got another name
+  // One comparison of 64 bits, since every line that comes again makes some.
   friend bool operator==(const Stamp& a, const Stamp& b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
   }
 };
 
-// What a name of a table holds, as far as most tables know: the base of, or all
-// of, a `Value` of theirs.
+// What a name holds, as far as a stamp tells: the base, or the whole, of the
+// `Value` of most symbol tables.
 struct StampedValue {
   Stamp stamp;
   bool is_live() const { return stamp.type != kNoType; }
   bool has_failed() const { return stamp.type == kFailedType; }
+  // The number gets another name.
   void take_over() { ++stamp.generation; }
 };
 
-// What a failed value says, also when it spreads.
+// The message of a failed value, which the values that it spreads to share.
 using FailureText = std::shared_ptr<const std::string>;
 
-// `Value` is what a name holds: is_live() tells whether it holds anything, and
-// take_over() makes it that of another name, which holds nothing yet.
+// `Value` is what a name holds: is_live() tells whether it holds anything;
+// take_over() is called when the symbol's number gets another name, which holds
+// nothing yet. Not thread-safe.
 template <typename Value>
 class SymbolTable {
  public:
+  // The reference is valid until the next obtain() or obtain_part().
   Value& operator[](SymbolId id) { return values_[id]; }
   const Value& operator[](SymbolId id) const { return values_[id]; }
   std::string_view name_of(SymbolId id) const { return names_.name_of(id); }
   SymbolId id_of(const Value& value) const {
     return static_cast<SymbolId>(&value - values_.data());
   }
-  // Numbers are below it, those of names that hold nothing among them.
+  // All numbers are below it, also those of names that are not live.
   size_t size() const { return values_.size(); }
 
-  // The number of a live name, or kNoSymbol.
+  // The number of a name if it is live, else kNoSymbol. Gives no numbers.
   SymbolId find(std::string_view name) const {
     const SymbolId id = names_.find(name);
     return id == kNoSymbol || !values_[id].is_live() ? kNoSymbol : id;
   }
-  // What a live name holds, or null.
+  // What the name holds, or null if it is not live.
   const Value* value_of(std::string_view name) const {
     const SymbolId id = find(name);
     return id == kNoSymbol ? nullptr : &values_[id];
   }
-  // The number of a name, live or not. All that are obtained since
-  // begin_line() keep their names until the next.
+  // A line begins: numbers that are obtained or kept from now on stay with
+  // their names at least until the next begin_line().
   void begin_line() { names_.begin_line(); }
+  // The number of a name, live or not; a name without a number gets one, which
+  // may have been that of a name long dead.
   SymbolId obtain(std::string_view name) {
     const auto [id, is_other] = names_.obtain(
         name, [this](SymbolId known) { return values_[known].is_live(); });
@@ -84,12 +96,15 @@ class SymbolTable {
     if (is_other) values_[id].take_over();
     return id;
   }
-  void keep(SymbolId id) { names_.keep(id); }  // as if just obtained
-  // The name lives no more, which the value says already: its number may come
-  // to be another's.
+  // As if the number had just been obtained by its name: for lines that are
+  // found in a cache and name symbols by number.
+  void keep(SymbolId id) { names_.keep(id); }
+  // The name has died: its value's is_live() is false already. From now on its
+  // number may be given to another name, once enough other names have died.
   void retire(SymbolId id) { names_.release(id); }
 
-  // Null if nothing of it is known to have failed.
+  // The messages of failed values. failure_of() is null if none was noted for
+  // the symbol.
   FailureText failure_of(SymbolId id) const {
     if (failures_.empty()) return nullptr;
     const auto it = failures_.find(id);
@@ -103,7 +118,7 @@ class SymbolTable {
   }
   bool has_failures() const { return !failures_.empty(); }
 
-  // Names for a spelling suggestion: not all, when there are very many.
+  // Live names for a spelling suggestion; at most 2000.
   std::vector<std::string_view> some_live_names() const {
     constexpr size_t kMost = 2000;
     std::vector<std::string_view> some;
@@ -119,31 +134,35 @@ class SymbolTable {
   std::unordered_map<SymbolId, FailureText> failures_;
 };
 
-// `Value` also has `Shared<Ranks> ranks`, of a placed name, ascending.
+// A symbol table with placed names. A part of the name x is a live symbol
+// x@RANKS; its `Value` also has `Shared<Ranks> ranks`, ascending, which is null
+// for a name without ranks. The caller says when a symbol becomes a part and
+// when it ceases to be one. `base` is a name without ranks.
 template <typename Value>
 class PlacedSymbolTable : public SymbolTable<Value> {
  public:
-  // The live symbols of a placed name.
+  // The parts of a name.
   const std::vector<SymbolId>& parts(std::string_view base) const {
     static const std::vector<SymbolId> kNothing;
     if (parts_.empty()) return kNothing;
     const auto it = parts_.find(base);
     return it == parts_.end() ? kNothing : it->second;
   }
-  // Whether a live placed name begins so.
+  // Whether a name with parts begins so.
   bool has_parts_under(std::string_view prefix) const {
     return std::any_of(parts_.begin(), parts_.end(), [&](const auto& entry) {
       return std::string_view(entry.first).starts_with(prefix);
     });
   }
 
+  // The number of the symbol "base@ranks", live or not, with its ranks set.
   SymbolId obtain_part(std::string_view base, const Ranks& ranks) {
     const SymbolId id = this->obtain(full_name(base, to_string(ranks)));
     Value& value = (*this)[id];
     if (!value.ranks) value.ranks = Shared<Ranks>(ranks);
     return id;
   }
-  // The symbol, which has ranks, comes to be a part of its name, or ceases to.
+  // The symbol, which has ranks, becomes a part of its name, or is one no more.
   void add_part(SymbolId id) {
     const std::string_view base = without_ranks(this->name_of(id));
     auto it = parts_.find(base);
@@ -156,8 +175,9 @@ class PlacedSymbolTable : public SymbolTable<Value> {
     std::erase(it->second, id);
     if (it->second.empty()) parts_.erase(it);
   }
-  // Calls narrow(id, rest) of each part of the name that loses some of its
-  // ranks to others: it is to have the rest alone, or to go if there is none.
+  // Makes room for the name on these ranks, before it is bound there: calls
+  // narrow(id, rest) for each part that has some of them. The caller is to
+  // leave that part the ranks `rest`, or to drop it if `rest` is empty.
   template <typename Narrow>
   void carve(std::string_view base, const Ranks& ranks, const Narrow& narrow) {
     const std::vector<SymbolId> before = parts(base);

@@ -1,6 +1,10 @@
-// Types as small numbers, so that what a line was typed under is checked by one
-// compare. A number stands for the type of one value, or for the types of the
-// pieces of a placed one.
+// Gives types small numbers, so that whether two types are equal is one
+// comparison (Stamp, symbol_table.h). A number stands for the type of one
+// value, or for the list of the types of a placed value's pieces.
+//
+// A type gets its number when it is first asked for. The number stays the same
+// until clear(), after which all numbers are given anew: who clears must forget
+// every number it has kept (the Walker does so when there are too many types).
 #pragma once
 
 #include <cstddef>
@@ -16,14 +20,16 @@ namespace gt {
 class TypeIds {
  public:
   TypeId id(const Type& type) { return types_.id(type); }
-  // Of pieces, in their order; of pieces that are all alike the number of one.
+  // The number of a list of pieces' types, in their order. If all pieces are
+  // alike, it is the number of their type.
   TypeId id(std::vector<TypeId> pieces);
 
-  // The number of the piece in that place.
+  // The number of the type of the piece in that place of the list.
   TypeId piece(TypeId id, size_t place) const {
     return is_list(id) ? lists_[id & ~kList][place] : id;
   }
-  // Of one value. It stays where it is until clear().
+  // The type of a number, which must not be that of a list. The reference is
+  // valid until clear().
   const Type& operator[](TypeId id) const { return types_[id]; }
   size_t size() const { return types_.size() + lists_.size(); }
   void clear() {

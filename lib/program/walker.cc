@@ -125,7 +125,7 @@ void Walker::read_unplaced(const Line& line, const Visitor& visit,
   if (out.statement == Statement::kFree) return free_names(line, out);
   std::vector<Type> types;
   if (out.statement == Statement::kGrad) {
-    // Its results have the types of what it is asked for.
+    // Its results have the types of the operands that it differentiates by.
     for (size_t o = 1; o < operand_types_.size(); ++o) {
       if (operand_types_[o] == nullptr) break;
       types.push_back(*operand_types_[o]);

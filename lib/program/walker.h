@@ -1,6 +1,9 @@
-// Follows a program line by line: the types of what every name holds, and from
-// these what each line computes. A filter that needs types gives it the lines
-// in their order.
+// Follows a program line by line: it knows the type of what every name holds,
+// and from these what each line computes. A filter that needs types makes a
+// Walker and passes each line, in the order of the stream, to take(). For every
+// line it gets the symbols and types that the line reads and writes, and
+// through a Visitor the bound Call. A line that cannot be typed is no error
+// here: its results then have no type.
 #pragma once
 
 #include <cstdint>
@@ -18,51 +21,60 @@
 
 namespace gt {
 
-// A value that a line reads or makes: of a line with ranks its piece on one of
-// them.
+// A value that a line reads or writes: of a name with ranks the piece on one of
+// them, which has a symbol of its own ("x@2").
 struct WalkedPart {
-  uint32_t place = 0;  // of the operand, or of the result, on the line
-  int64_t rank = -1;   // -1: of a name without ranks
+  uint32_t place = 0;  // the index of the operand, or result, on the line
+  int64_t rank = -1;   // -1: the name has no ranks
   SymbolId symbol = kNoSymbol;
-  Stamp stamp;  // as it was read, or as it is bound; kNoType: nobody knows
+  Stamp stamp;  // when read, or after the line; kNoType: the type is unknown
 };
 
 struct WalkedLine {
   Statement statement = Statement::kCompute;
-  // Everything that it reads has a type, and its op takes these.
+  // Whether everything that it reads has a type, and its op takes these types.
   bool is_typed = false;
-  // What it does depends on its text and on what it reads alone.
+  // Whether what it does depends only on its text and on the stamps of its
+  // parts, so that still_holds() tells all. Not so of declarations of meshes,
+  // nor of a free with a glob.
   bool is_lasting = true;
   std::vector<WalkedPart> reads;  // by operand, then by rank as written
-  // Of a free what it frees; else by result, then by rank.
+  // By result, then by rank as written; of a free, what it frees.
   std::vector<WalkedPart> writes;
 };
 
 class Walker {
  public:
-  // Is told of each call that the line makes, one for each rank that runs it by
-  // itself; of a line that crosses ranks there is none.
+  // Is called with each bound call of a typed line: one if the line has no
+  // ranks, else one for each rank. A line with ranks that crosses them, or that
+  // prints or saves, has none.
   using Visitor = std::function<void(const Call&)>;
 
-  // The next instruction. Valid until the next call.
+  // Takes the next instruction: read() and then bind(). The result is valid
+  // until the next call.
   const WalkedLine& take(const Line& line, const Visitor& visit = {});
-  // The same in two steps: what the line is, and that it was run. Lines that
-  // come again may be bound as they were read before while still_holds().
+  // Finds out what the line reads and writes, given what names hold now.
   void read(const Line& line, const Visitor& visit, WalkedLine& out);
+  // Makes the names that the line writes hold what it gives them. A line that
+  // was read before, and is_lasting, may be bound again without read() while
+  // still_holds() and version() is what it was.
   void bind(const WalkedLine& line);
   bool still_holds(const WalkedLine& line) const;
 
-  // Of one value; not of kNoType.
+  // The type of a number, which must not be kNoType. Valid until version()
+  // changes.
   const Type& type(TypeId id) const { return types_[id]; }
-  // The type of a live name, or null; of a placed one, that of the first piece.
+  // The type of what the name holds, or null; of a placed name that of the
+  // piece on its first rank.
   const Type* type_of(const Name& name) const;
-  // What a later line is read under beside the names, which only grows: the
-  // meshes, and how often all that was known had to be forgotten.
+  // Changes when a line may mean something else though its stamps are equal:
+  // when a mesh is declared or ended, and when all names and types had to be
+  // forgotten, after which they have new numbers. It only grows.
   uint64_t version() const { return meshes_.version() + forgotten_; }
 
  private:
-  // Names that live and types are forgotten beyond that, since a program that
-  // frees nothing may never come to an end.
+  // When there are more names or types, all are forgotten: a program that frees
+  // nothing may never end, and memory is bounded.
   static constexpr size_t kMaxNames = size_t{1} << 22;
   static constexpr size_t kMaxTypes = size_t{1} << 20;
 

@@ -1,4 +1,5 @@
-// The names of axes, and what stands in their terms: a placement as text.
+// The names of mesh axes, and placements written in these names: the values of
+// #type= and #spec=, and texts for messages.
 #pragma once
 
 #include <string>
@@ -10,36 +11,46 @@
 
 namespace gt {
 
-// The names of axes in one name space: of the current mesh, and of those around
-// it.
+// The names of axes that a line can use: those of the current mesh of its name
+// space, and of the meshes that were declared around it and are not ended yet.
 class AxisNames {
  public:
   AxisNames() = default;
   explicit AxisNames(std::vector<const Mesh*> open)  // innermost first
       : open_(std::move(open)) {}
 
+  // The current mesh, null if none is declared.
   const Mesh* mesh() const { return open_.empty() ? nullptr : open_[0]; }
-  std::vector<Axis> mesh_axes() const;  // of the current mesh, outermost first
+  // Its axes of more than one coordinate, outermost first.
+  std::vector<Axis> mesh_axes() const;
+  // Whether the axis is one of them.
   bool is_current(const Axis& axis) const;
+  // The name of an axis in the innermost mesh that has one for it, else
+  // "SIZE:STRIDE".
   std::string name(const Axis& axis) const;
-  // The layouts that a name means, merged where they are one. Errors: unknown,
-  // told apart by kind: axis-unknown, no-mesh.
+  // The axes that a name such as "tp", "dp+tp" or a flattened axis stands for.
+  // Several that make up one axis are merged. Errors: no mesh is declared, or
+  // none has an axis of the name.
   Result<std::vector<Axis>> find(std::string_view name) const;
 
-  // "dp:S0,tp:R", as in #type=; V of all that shards where #spec= must say it.
+  // The value of #type=, "dp:S0,tp:R". If several axes shard one dimension,
+  // only #spec= can say in which order, and #type= has V for all shards.
   std::string type_text(const Placement& type) const;
-  // "dp+tp,-", as in #spec=; "" when the type says it all.
+  // The value of #spec=, "dp+tp,-": for each dimension the axes that shard it.
+  // "" where type_text() says all, unless `always`.
   std::string spec_text(const Placement& type, bool always = false) const;
-  // "{dp:S0,tp:R}", for messages.
+  // Both in braces, "{dp:S0,tp:R}", for messages.
   std::string describe(const Placement& type) const;
 
  private:
   std::vector<const Mesh*> open_;
 };
 
-// Axes by falling stride, those that make one layout as one.
+// The axes by falling stride, where neighbours that together run through
+// consecutive multiples of the inner stride are made one axis.
 std::vector<Axis> merged(std::vector<Axis> axes);
-// Whether no two ranks have one set of coordinates.
+// Whether the axes can be coordinates together: no two combinations of
+// coordinates are the same rank.
 bool are_independent(std::vector<Axis> axes);
 
 }  // namespace gt

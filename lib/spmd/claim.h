@@ -1,6 +1,8 @@
-// What the notes #type= and #spec= state, and what comes of it: held against
-// what was inferred a claim may add axes, say which dimension a V shards,
-// weaken Si to V, and make a V a pending sum (gt-check(1)).
+// A claim is what the notes #type= and #spec= state about the placement of a
+// result. It is compared with the placement that was inferred: it may give
+// axes a type that have none, say which dimension a V shards, weaken S(i) to V,
+// and declare that a V is a partial sum, P. Whatever else differs is a fault
+// (gt-check(1)).
 #pragma once
 
 #include <functional>
@@ -15,45 +17,51 @@
 
 namespace gt {
 
-// One item of #type=: "dp:S0"; of one for all axes, "R", the axis is "".
+// One item of #type=, "dp:S0". A single letter for all axes, "R", is one item
+// whose axis is "".
 struct TypeItem {
   std::string_view axis;
-  std::string_view end;  // as parse_end() reads it
+  std::string_view end;  // what parse_end() reads (ops/ends.h)
 };
-// The items of "dp:S0,tp:R", which views the text.
+// The items of "dp:S0,tp:R", as views into the text.
 std::vector<TypeItem> type_items(std::string_view text);
-// The names of axes in "dp+tp,-", by dimension, the outer first.
+// The names of axes in "dp+tp,-", for each dimension, outer axes first.
 std::vector<std::vector<std::string_view>> spec_items(std::string_view text);
 
-// One statement of a type: both notes with their axes.
+// Both notes, with the axes that their names stand for.
 struct Claim {
   struct Item {
     std::vector<Axis> axes;
     End end;
-    // An S counts as V where shards are not followed.
+    // The letter in a Placement, where a shard is a V that the spec is about.
     char letter() const { return end.letter == 'S' ? 'V' : end.letter; }
   };
-  std::vector<Item> items;
-  bool all = false;  // one letter for all axes, in items[0] without axes
+  std::vector<Item> items;  // of #type=
+  bool all = false;         // one letter for all axes, in items[0] without axes
   bool has_spec = false;
-  std::vector<SpecEntry> spec;
+  std::vector<SpecEntry> spec;  // of #spec=, by dimension
 };
-// Both texts may be empty. Faults: an unknown axis, none declared, axes
-// that share ranks.
+// Both texts may be empty. Nothing, and a fault, if an axis is unknown, no mesh
+// is declared, an axis stands twice, or axes overlap in ranks.
 std::optional<Claim> parse_claim(std::string_view type, std::string_view spec,
                                  const AxisNames& names, TypeFaults& faults);
 
+// A claim about one result, and what has to be known to judge it.
 struct ClaimIn {
-  std::string type, spec;  // of one result
+  std::string type, spec;  // the notes' parts about this result
   const AxisNames& names;
-  const std::vector<Axis>& within;  // axes along which the ranks differ
-  size_t dims;
-  bool is_source;      // declares: what is R may be any but cut otherwise
-  bool is_local_mode;  // on all axes
-  std::function<bool(const Axis&)> is_local;
-  bool passes_over;  // of what contradicts only the axis is left out
+  const std::vector<Axis>& within;  // axes along which the line's ranks differ
+  size_t dims;                      // of the result
+  // The line is a creation or a load: it may claim that copies (R) are I or P.
+  bool is_source;
+  bool is_local_mode;  // shards are not followed on any axis
+  std::function<bool(const Axis&)> is_local;  // they are not on this axis
+  // A contradiction leaves the axis as it was inferred; the rest of the claim
+  // holds.
+  bool passes_over;
 };
-// What is known with what is claimed; nothing, and a fault, if they contradict.
+// The placement `known` (without axes: nothing is known) together with what is
+// claimed; nothing, and a fault, if they contradict each other.
 std::optional<Placement> claimed(const ClaimIn& in, const Placement& known,
                                  TypeFaults& faults);
 

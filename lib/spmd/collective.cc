@@ -12,7 +12,7 @@ Step insert_task(const ExchangePlan& plan, size_t step, size_t target,
                  const std::vector<Ref>& values, ProgramWriter& writer) {
   const ExchangeStep& from = plan.step(step);
   GT_CHECK(!from.is_flat);
-  // What is read is a part of one dimension, and all of the others.
+  // A read is a part of this dimension, and all of the others.
   const size_t dim = plan.form().dim;
   const ExchangeTask task = plan.task(step, target);
   std::vector<Ref> pieces;

@@ -44,8 +44,7 @@ class Connection {
     return value_.pieces.empty() ? 0 : value_.pieces[0].shape.size();
   }
 
-  // ---- the ends
-  // --------------------------------------------------------------
+  // ---- the ends -------------------------------------------------------------
 
   bool check_ends() {
     const auto src = parse_end(call_.key("src"));
@@ -120,8 +119,7 @@ class Connection {
     return exchanges || fail(Rule::kSplitExchange);
   }
 
-  // ---- the operand
-  // -----------------------------------------------------------
+  // ---- the operand ----------------------------------------------------------
 
   // It is src on every axis of the group.
   bool check_sources() {
@@ -150,7 +148,8 @@ class Connection {
     return check_letter(axis, is) && check_shard(axis);
   }
 
-  // Of an extreme that is still pending only its own reduction may read it.
+  // A pending maximum or minimum may only be read by the reduction that it
+  // waits for.
   bool check_extreme(const Axis& axis, int32_t pending) {
     const std::string_view how = call_.key("op");
     if (op_ == Collective::kAllReduce &&
@@ -232,8 +231,7 @@ class Connection {
     return true;
   }
 
-  // ---- what moves
-  // ------------------------------------------------------------
+  // ---- what moves -----------------------------------------------------------
 
   bool check_move() {
     return check_order() && check_sizes() &&
@@ -256,7 +254,7 @@ class Connection {
     return fail(Rule::kGroupOrder);
   }
 
-  // What is cut comes out even, or says how not.
+  // A dimension that is cut must divide evenly, unless the line states sizes.
   bool check_sizes() {
     const bool stated =
         call_.has_key("split_sizes") || in_.line.key("split") != nullptr;

@@ -311,7 +311,8 @@ ExchangeTask ExchangePlan::task(size_t step, size_t target) const {
   return task;
 }
 
-// What gives the result, after the steps that it needs.
+// Writes the steps before the one that gives the target's output, and returns
+// that one.
 gt::Step ExchangePlan::last_step(ProgramWriter& writer, const Step& step,
                                  size_t target,
                                  const std::vector<Type>& pieces) const {

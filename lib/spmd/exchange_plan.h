@@ -1,23 +1,35 @@
-// What the collectives and conversions compute, for a group of a line that
-// crosses ranks: what each member shows to the others, and what is computed
-// from what is read. Wherever the members are the results are the same, bit for
-// bit, since the same ops run over the same elements in the same tree. One
-// process that holds all of them runs one program (collective.h).
+// The plan of a collective or a conversion over one group of ranks: who reads
+// which part of whose value, and what is computed from it. exchange_plans()
+// makes a plan for each group of a line; every worker that has a rank of the
+// group makes the same one. The decoder of gt-work (lib/exec/decode) turns it
+// into tasks and into reads from other workers. Where one process holds all
+// members, collective.h makes one program of it.
 //
-// Members have homes, the workers. A plan is a list of steps; in a step every
-// source exports one value, and every target reads regions of exports and runs
-// a short program over them. The sources of the first step are the pieces, the
-// sources of another are the targets of the step before, with their outputs.
+// Summands are combined in one fixed tree over the group's order, first half
+// plus second half, recursively (tree_middle(), group_program.h), since
+// floating-point addition is not associative: so the results are the same, bit
+// for bit, however the ranks are spread over workers.
+//
+// A rank's home is the worker that runs it. A plan is a list of steps. In a
+// step every source exports one value, and every target reads regions of the
+// exports and runs a short program over them. The sources of the first step are
+// the ranks with their pieces; the sources of a later step are the targets of
+// the one before it, with their outputs. The steps are:
 //
 //     combine   pieces of one home that are a whole subtree of the fixed tree
-//               become one value there; only before sums, only if there are any
-//     sum       of a large all_reduce: each home sums its chunk of the flat
-//               values, the first chunks one element longer
-//     final     what each result is; one target for all ranks of a home if the
-//               group's results are one value
+//               become one value there; only before a sum, and only if a home
+//               has such pieces
+//     sum       of a large all_reduce: each home sums its chunk of the values,
+//               seen as one-dimensional; the first chunks are one element
+//               longer
+//     join      after sum: the chunks become the result
+//     final     else: the results; one target for all ranks of a home if the
+//               results of the group are one value
+//     assemble  of print and save: the whole is put together
 //
-// Cost of an all_reduce of N bytes over H homes: in one step each home reads
-// (H-1) N of others; with chunks, 2 N (H-1)/H, for one more exchange.
+// Cost of an all_reduce of N bytes over H homes: in one step (final) each home
+// reads (H-1) N bytes of others; by chunks (sum, join) 2 N (H-1)/H bytes, for
+// one exchange more.
 #pragma once
 
 #include <cstdint>
@@ -32,17 +44,18 @@
 
 namespace gt {
 
-// A part of a source's export.
+// A region of what a source exports.
 struct ExchangeRead {
   uint32_t source = 0;
   Region region;
 };
 
-// What a target does: the program's pieces are the reads in their order, and it
-// gives one result. Without reads it makes its output from nothing.
+// What a target does in a step. The pieces of its program are the reads, in
+// their order, and it gives one result. A target without reads has zeros.
 struct ExchangeTask {
   std::vector<ExchangeRead> reads;  // by ascending source; none is empty
-  // Types of the reads: of one slice, without its dimension.
+  // The types of the reads as the program gets them: a read of one slice
+  // (GroupForm::is_sliced) lacks the sliced dimension.
   std::vector<Type> arguments;
   GroupProgram program;
   Type output;
@@ -50,53 +63,58 @@ struct ExchangeTask {
 
 struct ExchangeStep {
   std::vector<Type> exports;  // by source
-  // The exports are seen as rows of their elements (a view), which is what
-  // `exports` says then.
+  // The exports are read as if they had one dimension, which is the shape that
+  // `exports` has then.
   bool is_flat = false;
-  std::vector<uint32_t> source_homes;
-  std::vector<uint32_t> target_homes;
+  std::vector<uint32_t> source_homes;  // by source
+  std::vector<uint32_t> target_homes;  // by target
 };
 
-// The worker of a rank.
+// The worker that runs a rank, as a number.
 using HomeOf = std::function<uint32_t(int64_t rank)>;
-// Of ranks that are all in one process.
+// For ranks that are all in one process.
 inline uint32_t one_home(int64_t /*rank*/) { return 0; }
 
 struct ExchangeOptions {
-  HomeOf home;  // empty: every rank is alone, its home is its number
-  // Only groups with a rank there; nothing: all.
+  HomeOf home;  // empty: every rank is a home by itself, with its own number
+  // The home that asks: only groups that have a rank there are planned. Without
+  // it, all groups are.
   std::optional<uint32_t> here;
-  // An all_reduce of more bytes, over more than two homes, goes by chunks.
-  // About what a page-faulting copy moves in the time of a wake-up.
+  // An all_reduce of more bytes than this, over more than two homes, goes by
+  // chunks. A step costs a wake-up of the other workers; this is about as much
+  // as is copied in that time.
   size_t direct_bytes = size_t{32} << 10;
 };
 
 class ExchangePlan {
  public:
   ExchangePlan(Crossing group, const ExchangeOptions& options);
-  // The whole that print or save puts together, for the first rank of the set.
+  // The plan of a print or save that puts a whole together on one rank.
   ExchangePlan(Assembly assembly, const ExchangeOptions& options);
 
-  // Of the line: in coordinate order of the groups, so all workers agree.
+  // The index of the group among those of the line, the same on all workers.
   uint32_t group() const { return group_.index; }
-  // Ranks of the pieces, by source of the first step.
+  // The ranks whose pieces are the sources of the first step.
   const std::vector<int64_t>& sources() const { return group_.sources; }
-  // Ranks of the results, and types of the pieces by source.
+  // The ranks that get results.
   const std::vector<int64_t>& targets() const { return group_.targets; }
+  // The types of the pieces, in the order of sources().
   const std::vector<Type>& pieces() const { return group_.pieces; }
   const GroupForm& form() const { return group_.form; }
   size_t steps() const { return steps_.size(); }
   const ExchangeStep& step(size_t s) const { return steps_[s].out; }
-  // Ranks whose result is the output of this target of the last step; none of
-  // an assembly.
+  // The ranks whose result is the output of this target of the last step; none
+  // for an assembly.
   const std::vector<int64_t>& results(size_t target) const {
     return results_[target];
   }
 
-  // Linear in the group's members, as is what follows.
+  // What one target of a step does, and the parts of that: what it reads, and
+  // the type of its output. readers() is the inverse of reads(): the targets
+  // that read a source, ascending. Each takes time linear in the number of the
+  // group's members.
   ExchangeTask task(size_t step, size_t target) const;
   std::vector<ExchangeRead> reads(size_t step, size_t target) const;
-  // The inverse: targets that read this source, ascending.
   std::vector<uint32_t> readers(size_t step, size_t source) const;
   Type output(size_t step, size_t target) const;
 
@@ -118,7 +136,8 @@ class ExchangePlan {
   void add_step(Kind kind, std::vector<Type> exports,
                 std::vector<uint32_t> from, std::vector<uint32_t> to);
   std::vector<Type> outputs(size_t step) const;
-  // Who may read whom; part() says what, which can be empty.
+  // The sources that a target reads, and the targets that read a source, as far
+  // as the kind of step tells; part() says what is read, which can be nothing.
   Span sources_of(const Step& step, size_t target) const;
   Span targets_of(const Step& step, size_t source) const;
   bool reads_parts(const Step& step) const;
@@ -132,14 +151,16 @@ class ExchangePlan {
 
   Crossing group_;
   HomeOf home_;
-  std::vector<Subtree> subtrees_;  // of a sum: its operands after `combine`
-  std::vector<int64_t> chunks_;    // starts, and the end, of `sum`
+  std::vector<Subtree> subtrees_;  // of a sum: the members that are combined
+  std::vector<int64_t> chunks_;    // of `sum`: their starts, and the end
   std::vector<Step> steps_;
   std::vector<std::vector<int64_t>> results_;  // by target of the last step
   std::optional<Assembly> assembly_;
 };
 
-// By group. Types are asked for every source of a group that has a rank here.
+// The plans of a line that crosses ranks, one for each group that has a rank at
+// options.here. `types` is asked for the pieces of these groups alone. Errors:
+// those of crossings().
 Result<std::vector<ExchangePlan>> exchange_plans(
     const Line& line, const LineRanks& where, const Grid& grid,
     const PieceType& types, const ExchangeOptions& options);

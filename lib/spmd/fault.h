@@ -1,7 +1,7 @@
-// What is wrong with the types of a line, as a value: which rule of the types
-// it breaks, on which axis and operand. gt-check finds the words and remedies
-// (check/words.h, check/remedies.h); other programs only ask whether there is
-// one.
+// A fault of a line's types (R, I, V, P, S), as a value: which rule the line
+// breaks, on which axis and with which operand. gt-check words it and suggests
+// remedies (check/words.h, check/remedies.h); other programs only ask whether
+// there is a fault.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,11 @@
 
 namespace gt {
 
-// The rules, by the stage that applies them. What else a TypeFault holds stands
-// behind each: x is an operand, d a dimension.
+// The rules, grouped by the stage that applies them. The comment behind a rule
+// names the members of TypeFault that it sets beside `axes`: x stands for
+// `operand`, d for `dim`, "result" for `result`; n, m, `size`, `is` and the
+// others are members of these names. The words for each rule are in
+// check/words.h.
 enum class Rule : uint8_t {
   // Names and shapes; `text` is the error of who reads them.
   kUnknownAxis,
@@ -27,7 +30,7 @@ enum class Rule : uint8_t {
   kSumPartlyRead,
   kExtremePartlyRead,
   kShardsPartlyRead,
-  kLocalInside,  // a local axis; `to`: the global one around it
+  kLocalInside,  // a local axis within a global one, which is `to`
 
   // A type moved to another mesh; `axes`: those that go, `to`: those that
   // come, or, of one group, `from` and `to`.
@@ -149,10 +152,10 @@ struct TypeFault {
   std::string text = {}, more = {};
 };
 
-// The faults of a line in the order in which they are found.
+// The faults of a line, in the order in which they are found.
 class TypeFaults {
  public:
-  // False, for those who then stop.
+  // Always false, so that a rule can return it and so stop.
   bool add(TypeFault fault) {
     found_.push_back(std::move(fault));
     return false;

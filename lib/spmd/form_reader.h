@@ -1,5 +1,6 @@
-// Reads one group's form (group_form.h): an object a group. What the ends mean
-// and how sizes are cut have a file each.
+// The implementation of group_form() (group_form.h), which alone uses it: reads
+// the keys of a collective's call and checks them against the pieces. What the
+// ends mean is in group_form.cc, how sizes are cut in form_sizes.cc.
 #pragma once
 
 #include <string>
@@ -10,6 +11,7 @@
 
 namespace gt {
 
+// Made for one group, and read() once.
 class FormReader {
  public:
   FormReader(const Call& call, const GroupShapes& group)
@@ -25,15 +27,16 @@ class FormReader {
     form_.kind = kind;
     return ok_status();
   }
-  // Errors: pieces of several types; these may differ in one dimension.
+  // An error unless all pieces have one type; of need_alike_but() they may
+  // differ in one dimension.
   Status need_alike() const;
   Status need_alike_but(size_t dim) const;
 
   // group_form.cc: the ops by their ends.
   Status by_op();
   Status by_ends();
-  // The op takes the ends, their dims are there, and no other key contradicts
-  // them.
+  // Checks that the op connects src= and dst=, that their dimensions exist, and
+  // that no other key contradicts them.
   Status check_ends();
   Status check_use();
   std::string ends() const {
@@ -52,18 +55,20 @@ class FormReader {
 
   // form_sizes.cc: what is gathered, cut and exchanged, and where.
   static Result<size_t> dimension(int64_t dim, size_t dims);
-  // The dimension that V stacks or takes apart.
+  // The dimension, by the key or 0, along which slices of V are stacked or
+  // taken apart.
   Result<size_t> stacked(const char* key, size_t dims) const;
   Status read_slices(const char* key);
   Status all_gather();
   Status gather_slices(Kind kind);
   Status gather_chunks(Kind kind);
-  // Pieces of different sizes must be so on purpose.
+  // Pieces of different sizes are refused unless split= or split_sizes= says
+  // that they are meant.
   Status check_gathered(size_t d) const;
   // split_sizes=2+3+1; empty without the key.
   Result<std::vector<int64_t>> listed_sizes() const;
   static Result<std::vector<int64_t>> parse_sizes(std::string_view text);
-  // How long each member's chunk of dimension d is, of `size`.
+  // How long each member's chunk of a dimension d of `size` is.
   Result<std::vector<int64_t>> chunks(size_t d, int64_t size) const;
   Status scatter(Kind kind);
   Status reduce_scatter();

@@ -9,7 +9,8 @@
 namespace gt {
 namespace {
 
-// Of a part; as many as ranks still have a sum.
+// The largest size of a part: a sum of one for each rank there can be still
+// fits.
 constexpr int64_t kMaxSize = int64_t{1} << 40;
 
 // Where parts of these sizes start, and the end of the last. Error: no whole

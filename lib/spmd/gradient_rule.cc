@@ -1,4 +1,4 @@
-// What gradients, optimizers and losses must be.
+// The rules for gradients, optimizers and losses.
 #include <algorithm>
 
 #include "ops/families.h"

@@ -1,5 +1,6 @@
-// What a collective does with its group, read from its keys and the types of
-// the pieces, and checked. Programs are written from it (exchange_plan.h).
+// What a collective or conversion does within one group of ranks, as its keys
+// and the types of the group's pieces say it. The programs that compute it are
+// written from this form (group_program.h, exchange_plan.h).
 //
 // Source: spmd_types 0.2 (meta-pytorch/spmd_types), the table of collectives
 // and conversions.
@@ -18,12 +19,12 @@
 
 namespace gt {
 
-// A group of a collective: the types of its pieces and, where the line's
-// split= and shape= say so, the sizes that each member's result (of all_gather
-// its operand) must have.
+// The types of a group's pieces, in the group's order, and the shapes that the
+// line's split= and shape= state for each member's result (of all_gather: for
+// its operand).
 struct GroupShapes {
   std::vector<Type> pieces;
-  std::vector<Shape> stated;  // empty: nothing stated
+  std::vector<Shape> stated;  // empty: nothing is stated
 };
 
 struct GroupForm {
@@ -40,38 +41,42 @@ struct GroupForm {
     kExchange     // each gets its part of every piece, put together
   };
   Kind kind = Kind::kSame;
-  // V on the cut or gathered dimension: parts are slices at an index, without
-  // the dimension; else ranges of it.
+  // A member's part of dimension `dim` is one index of it, a slice that lacks
+  // the dimension (as the type V has it); else it is a range of it (as S has
+  // it).
   bool is_sliced = false;
-  size_t dim = 0;   // that is cut or gathered
-  size_t join = 0;  // of an exchange: along which parts are put together
-  size_t root = 0;
-  // Where each member's part of `dim` starts, and the end of the last.
+  size_t dim = 0;   // the dimension that is cut or gathered
+  size_t join = 0;  // of kExchange: the dimension along which parts are joined
+  size_t root = 0;  // the member, by its place in the group
+  // Where each member's part of `dim` starts, and behind them the end of the
+  // last.
   std::vector<int64_t> cuts;
-  // Of an exchange whose senders cut differently: by sender.
+  // Of a kExchange whose senders cut differently: the same by sender.
   std::vector<std::vector<int64_t>> row_cuts;
 
-  // Of combined pieces: add, maximum, minimum or mul.
+  // How pieces are combined: the op add, maximum, minimum or mul.
   std::string combine = "add";
-  bool is_mean = false;
-  std::optional<Dtype> acc;  // pieces are cast before
-  std::optional<Dtype> out;  // and the result after
+  bool is_mean = false;      // the sum is divided by the number of members
+  std::optional<Dtype> acc;  // acc=: pieces are cast to it before
+  std::optional<Dtype> out;  // out=: the result is cast to it after
 
+  // Whether pieces are combined, by a sum or by another op.
   bool sums() const {
     return kind == Kind::kSum || kind == Kind::kReduce ||
            kind == Kind::kSumScatter;
   }
+  // The dtypes of what is combined, and of the result, for pieces of a dtype.
   Dtype summed(Dtype piece) const { return acc.value_or(piece); }
   Dtype result(Dtype piece) const {
     return out.value_or(sums() ? summed(piece) : piece);
   }
   friend bool operator==(const GroupForm&, const GroupForm&) = default;
-  // Member `to`'s part of member `from`'s value of this shape.
+  // Which region of member `from`'s value, of this shape, is for member `to`.
   Region part(const Shape& shape, size_t from, size_t to) const;
 };
 
-// `call` is bound as far as bind_form() does. Errors: ends that the op does
-// not connect, pieces that do not fit together.
+// `call` must have been bound by bind_form(). Errors: ends that the op does not
+// connect, pieces that do not fit together, keys that contradict each other.
 Result<GroupForm> group_form(const Call& call, const GroupShapes& group);
 
 }  // namespace gt

@@ -1,7 +1,11 @@
-// The program of a group, or of one of its members: steps over the pieces of
-// the operand, in the group's order, that give the results.
+// The program that computes results of a collective from the pieces of its
+// operand: Steps (ops/text.h) of ordinary ops.
 //
-// The order of sums is first half plus second half, recursively.
+// Summands are always combined in one fixed binary tree over the order of the
+// group's ranks: first half plus second half, recursively; the first half has
+// one more if their number is odd. Floating-point addition is not associative,
+// so the same tree everywhere makes results equal, bit for bit, in one process
+// or in many, whatever carries the bytes.
 #pragma once
 
 #include <string>
@@ -13,25 +17,27 @@
 
 namespace gt {
 
-// Its refs: an operand is a piece, by its place in the group.
+// A Ref to operand i is the piece of the i-th rank of the group, or the i-th
+// read of an ExchangeTask.
 struct GroupProgram {
   std::vector<Step> steps;
   size_t results = 0;
 };
 
-// Types of the results, by the op table's rules for the steps.
+// The types of the results, inferred step by step. Errors: as bind_step().
 Result<std::vector<Type>> program_types(const GroupProgram& program,
                                         const std::vector<Type>& pieces);
 
-// Members whose values are one operand: a leaf of the fixed tree, or a whole
-// subtree that was combined before.
+// The members of a group, from `begin` to before `end`, that one summand stands
+// for: one of them, a leaf of the fixed tree, or a whole subtree, whose members
+// were combined before.
 struct Subtree {
   size_t begin = 0;
   size_t end = 0;
 };
 std::vector<Subtree> leaves(size_t begin, size_t end);
 
-// Where the fixed tree splits its members: the first half is the larger.
+// Where the second half of the fixed tree over these members begins.
 inline size_t tree_middle(size_t begin, size_t end) {
   return begin + (end - begin + 1) / 2;
 }
@@ -40,15 +46,15 @@ inline Ref piece_ref(size_t i) {
   return {Ref::Kind::kOperand, static_cast<uint32_t>(i)};
 }
 
-// A step whose results are not known yet.
+// Steps without results, which ProgramWriter::set() or give() adds.
 Step step_of(const char* op, const std::vector<Ref>& operands,
              std::vector<std::pair<std::string, std::string>> keys = {});
 Step copy_of(const Ref& value);
 Step zeros_of(const Type& type);
-// `op`, concat or stack, of all pieces.
+// All pieces joined along the axis by `op`, "concat" or "stack".
 Step joined(const char* op, size_t pieces, size_t axis);
-// The part of one dimension that `what` takes: a range as "0:4", or an index,
-// which drops the dimension.
+// A slice along one dimension: `what` is a range "0:4", or an index "2", which
+// drops the dimension.
 Step slice_of(const Ref& value, size_t dims, size_t dim,
               const std::string& what);
 inline std::string range(int64_t begin, int64_t end) {
@@ -58,29 +64,30 @@ inline std::string range(int64_t begin, int64_t end) {
 // Writes a program step by step.
 class ProgramWriter {
  public:
-  // The step's result, a new temporary.
+  // Writes the step; its result is a new temporary, which is returned.
   Ref set(Step step);
-  // The step that gives a result.
+  // Writes the step; its result is a result of the program.
   void give(size_t result, Step step);
-  // The value that the step makes: of a copy, which need not be made, that of
-  // its operand.
+  // As set(), but of a copy only its operand is returned and no step written.
   Ref value_of(Step step);
 
-  // A program of one result over these pieces: writes all of its steps but the
-  // last, which gives the result and is returned.
+  // Writes a program of one result over these pieces, all of its steps but the
+  // last, which would give the result and is returned.
   Step insert(const GroupProgram& program, const std::vector<Ref>& pieces);
 
-  // Pieces of these types combined in the fixed tree; each stands for the
-  // members of one subtree, which cover all in order.
+  // Writes the fixed tree over pieces of these types. Piece i stands for the
+  // members of subtrees[i]; together they cover the group in its order.
   Ref combine(const GroupForm& form, const std::vector<Type>& pieces,
               const std::vector<Subtree>& subtrees);
-  // What follows when all members are combined: op=mean divides, out= casts.
+  // Writes what follows when all members are combined: a division for op=mean,
+  // a cast for out=.
   Ref finish_sum(const GroupForm& form, Ref value, size_t members);
   Ref cast(const Ref& value, Dtype dtype);
-  // Member `member`'s piece in its own place of the form's cuts, zeros
-  // elsewhere.
+  // The step that puts a member's piece in its place of the form's cuts, with
+  // zeros elsewhere.
   Step own_place(const GroupForm& form, Ref piece, size_t dims, size_t member);
 
+  // The program as written, with so many results; the writer is empty again.
   GroupProgram take(size_t results);
 
  private:

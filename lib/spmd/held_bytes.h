@@ -1,5 +1,7 @@
-// Bytes that ranks hold, now and at most. What a line replaces counts beside
-// what it makes: so first all is added, and then dropped.
+// How many bytes each rank holds, now and at most, for estimates of memory.
+// While a line runs, a value that it replaces is still there beside the new
+// one: so a caller first adds what the line makes and then drops what it
+// replaces.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +15,7 @@ class HeldBytes {
   struct Level {
     uint64_t now = 0;
     uint64_t most = 0;
-    bool is_used = false;  // the rank held something, if only of no bytes
+    bool is_used = false;  // the rank held a value, even one of no bytes
   };
 
   void add(int64_t rank, uint64_t bytes) {

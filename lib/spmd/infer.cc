@@ -32,7 +32,8 @@ void check_assembly(const ReadLine& in, const ShardedValue& value,
   out.faults.add({.rule = Rule::kShapesUnfit, .text = put.error().message});
 }
 
-// What is written is no summand, and cut as split= says.
+// A value that is printed or saved must be no partial sum, and be cut as split=
+// says.
 bool check_output(const ReadLine& in, Findings& out) {
   for (size_t o = 0; o < in.operands.size(); ++o) {
     if (!in.operands[o].has_value()) continue;
@@ -160,7 +161,8 @@ void claim_types(const ReadLine& in, std::vector<ShardedValue>& results,
     const std::string spec(
         r > 0 && !tells_results_apart(specs) ? "" : part_of_result(specs, r));
     if ((type.empty() && spec.empty()) || value.pieces.empty()) continue;
-    // What #local forgets of a line, its claims say again.
+    // The note #local is left out here: such a line forgets its shards, and a
+    // claim says them again.
     const auto is_local = [&](const Axis& axis) {
       return in.is_local_by_mode(axis);
     };
@@ -201,7 +203,7 @@ void claim_partial(const ReadLine& in, std::vector<ShardedValue>& results,
     if (value.state != ShardedValue::State::kTyped && !passes_over) continue;
     for (const MeshAxis* axis : axes.value()) {
       const char is = value.type.on(*axis);
-      // Where nothing is known the note's word is taken.
+      // Where nothing is known the note is believed.
       if (is == kUntyped && passes_over && in.is_within(*axis)) {
         value.type.set(*axis, 'P');
       }

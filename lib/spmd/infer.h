@@ -1,5 +1,7 @@
-// The types of a placed or annotated line's results: gt-emit wants the results,
-// gt-check the faults as well.
+// Infers the placements (R, I, V, P, S on each mesh axis) and piece types of a
+// line's results from those of its operands, and finds the faults of its types.
+// gt-check reports the faults; grad (gt-emit) needs only the results. Types of
+// unplaced values are inferred by infer() of ops/call.h.
 #pragma once
 
 #include <vector>
@@ -10,17 +12,20 @@
 namespace gt {
 
 struct Inferred {
-  // One for each result of the line; of unknown type after a fault, unless the
-  // line claims it.
+  // One for each result of the line. After a fault its state is kUnknown,
+  // unless the line claims a type by #type=.
   std::vector<ShardedValue> results;
   TypeFaults faults;
   std::vector<Remark> remarks;
-  std::vector<std::vector<Axis>> summed;  // as in Findings (rules.h)
+  std::vector<std::vector<Axis>> summed;  // see Findings (rules.h)
 };
 
-// The first failing stage reports: operands on other axes are moved to the
-// current mesh's; the local join; where shards go; then claims and gradients.
-// `faults`: those of reading the line.
+// The stages are: operands on other axes are moved to those of the current mesh
+// (ReadLine); the letters are joined (join.h); shards are propagated (rules.h);
+// claims are applied; gradients are checked. After a fault the stages that need
+// what it left unknown are left out, but claims still hold, so that one fault
+// does not spread to the lines that follow. `faults`: those of reading the
+// line.
 Inferred infer(const ReadLine& line, TypeFaults faults);
 Inferred infer(const LineToType& line);
 

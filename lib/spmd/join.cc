@@ -35,7 +35,8 @@ Cover cover(const Call& call, std::span<const char> letters,
 
 Joined join_sums(const Call& call, std::span<const char> letters);
 
-// Of an op without a linear set: what its expansion makes of the letters.
+// For an op without a linear set: joins the letters step by step through its
+// expansion.
 class Trace {
  public:
   explicit Trace(std::span<const char> letters)

@@ -1,6 +1,7 @@
-// How the types of a line's results follow from those of its operands: the
-// local rules of spmd_types 0.2 (meta-pytorch/spmd_types), as gt reads them
-// (gt-stream(5)). Axes are independent; each rule runs per axis.
+// The join: which letter (R, I, V, P; placement.h) the results of a line have
+// on a mesh axis, given the letters of its operands, when each rank computes by
+// itself. These are the local rules of spmd_types 0.2 (meta-pytorch/spmd_types)
+// as gt-stream(5) states them. They are applied to each axis by itself.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +19,13 @@ namespace gt {
 inline constexpr char kLiteralLetter = '_';  // a literal, which takes any type
 inline constexpr char kNoLetter = ' ';       // no tensor, or a literal zero
 
-// "dp:V,tp:R", as in #type=; axes that are not typed are left out.
+// The letters by axis, "dp:V,tp:R"; untyped axes are left out. Shards are not
+// told: AxisNames::type_text() does that.
 std::string describe(const Placement& type, const Mesh& mesh);
 
-// The join of one axis. `letters`: of each of the call's arguments. Without a
-// fault the letter is kUntyped where one of them is.
+// The letter of the results on one axis, or the rule that is broken. `letters`
+// has one for each of the call's arguments. If one of them is kUntyped and no
+// rule is broken, the result is kUntyped.
 struct Joined {
   char letter = kUntyped;
   std::optional<Rule> fault = std::nullopt;
@@ -33,15 +36,18 @@ Joined join(const Call& call, std::span<const char> letters);
 std::vector<const MeshAxis*> axes_within(const Mesh& mesh,
                                          const std::vector<int64_t>& ranks);
 
-// The type of pieces that together are one value: on an axis that tells the
-// pieces apart they are unrelated. `parts` with the ranks that each holds.
+// The placement of a value whose parts, on ranks of their own, were bound by
+// different lines. Where a group of ranks along an axis is of several parts, or
+// the parts' letters differ, the values are unrelated on that axis (V), or
+// untyped if a part is P or I there.
 struct TypedPart {
   const Placement* type;
   const std::vector<int64_t>* ranks;
 };
 Placement join_parts(const Mesh* mesh, std::span<const TypedPart> parts);
 
-// The same value on some of its ranks.
+// The placement on some of a value's ranks: without the axes along which these
+// do not differ.
 Placement restricted(const Placement& type, const std::vector<int64_t>& ranks);
 
 }  // namespace gt

@@ -1,4 +1,5 @@
-// What the values of a line are called: registers, and lines of results.
+// The names under which the values of a line appear: those that it binds on
+// each rank ("x@0"), and those of the result lines that a print gives.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,24 @@ namespace gt {
 // The first operand that is a name; null without one.
 const Operand* first_name(const Line& line);
 
-// The name whose space is the line's, and its mesh's; "" without one.
+// The name whose name space ("c1" of "c1/w") is that of the line, and so says
+// which mesh the line means: its first result, else its first operand that is a
+// name; "" if it has neither.
 std::string_view space_name(const Line& line);
 
-// What a print of the line is called: as=, its operand, or "print" when it is
-// malformed, since each print gives a line.
+// The name that a print gives its result: as=, or its operand. A malformed
+// print gives "print", since every print must give a line.
 std::string print_label(const Line& line);
 
-// The names that a placed line binds, "x@0" and so on; as many as can be told
-// of a line that is wrong. Of wanted ranks only (empty: all are wanted).
+// The names that a line binds, one for each rank: "x@0", "x@1". Of a malformed
+// line as many as can be told. Only those on wanted ranks; an empty filter
+// wants all.
 std::vector<std::string> bound_names(
     const Line& line, const std::function<bool(int64_t rank)>& wanted = {});
 
-// What the failure of a placed print is called, a name for each line that it
-// owes its reader; likewise. What is put together is printed by the first rank.
+// The names of the result lines that a print owes its reader, for a print that
+// failed: one for each rank, or, if it puts a whole together (split=), one,
+// from the first rank. `wanted` as above.
 std::vector<std::string> print_labels(
     const Line& line, const std::function<bool(int64_t rank)>& wanted = {});
 

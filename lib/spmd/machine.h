@@ -1,15 +1,19 @@
-// What estimates of time are made from.
+// The model of the machine by which times are estimated, in seconds: a
+// computation takes its operations over `flops` plus the bytes that it reads
+// and writes over `memory_bandwidth`; a message its latency plus its bytes over
+// the link's bandwidth (the alpha-beta model). gt-shard reads the numbers from
+// its config; these are the defaults.
 #pragma once
 
 namespace gt {
 
-// A rank and its links.
+// One rank and its links; all ranks are alike.
 struct Machine {
-  double flops = 2e10;             // a second
+  double flops = 2e10;             // operations a second
   double memory_bandwidth = 1e10;  // bytes a second
-  double bandwidth = 1e10;         // of a link, bytes a second
-  double latency = 2e-5;           // of a message, seconds
-  double memory = 0;               // bytes; 0: no limit
+  double bandwidth = 1e10;         // of a link, in bytes a second
+  double latency = 2e-5;           // of a message, in seconds
+  double memory = 0;               // in bytes; 0: no limit
 };
 
 }  // namespace gt

@@ -1,5 +1,5 @@
-// Named axes over ranks: meshes as `mesh`, `axis` and `endmesh` lines declare
-// them, and rank sets as parts of a mesh.
+// Device meshes: named axes over the ranks, as `mesh`, `axis` and `endmesh`
+// lines declare them; and rank sets as parts of a mesh.
 #pragma once
 
 #include <compare>
@@ -13,14 +13,16 @@
 
 namespace gt {
 
-// The ranks that differ in one coordinate alone. An axis is its layout: two
-// names of one layout are one axis.
+// An axis of a mesh: how many coordinates it has, and how far apart in number
+// two ranks are that are neighbours along it. An axis is known by these two
+// alone: two names with the same size and stride, in one mesh or in two, are
+// one axis.
 struct Axis {
   int64_t size = 1;
   int64_t stride = 1;  // ranks from one coordinate to the next
 
   int64_t coordinate(int64_t rank) const { return rank / stride % size; }
-  // The rank beside it at coordinate 0.
+  // The rank at coordinate 0 that differs from this one along the axis alone.
   int64_t origin(int64_t rank) const {
     return rank - coordinate(rank) * stride;
   }
@@ -38,14 +40,14 @@ class Mesh {
   static constexpr int64_t kMaxSize = int64_t{1} << 16;
   static constexpr size_t kMaxAxes = 32;
 
-  // An axis within all others, named as none of them. Error: more ranks or axes
-  // than a mesh can have.
+  // Adds an axis, as the innermost; no other may have its name. Error: more
+  // ranks or axes than a mesh can have.
   Status add(std::string name, int64_t size);
 
   const std::vector<MeshAxis>& axes() const { return axes_; }
   int64_t size() const;
-  // The axes that a word of over= means, outermost first: "tp", the flattened
-  // "world", "dp+tp". Errors: unknown names, an axis twice.
+  // The axes that a value of over= stands for, outermost first: "tp", the
+  // flattened "world", or "dp+tp". Errors: unknown names, an axis twice.
   Result<std::vector<const MeshAxis*>> resolve(std::string_view over) const;
   // "dp=2 tp=4", for messages.
   std::string describe() const;
@@ -63,23 +65,27 @@ class Mesh {
   std::vector<Flattened> flattened_;
 };
 
-// The meshes in force, by name space, as the stream declares them.
+// The meshes that the lines of a stream have declared. Each name space ("c1" of
+// "c1/w") has its own. A new mesh is put within the ones that are open, and is
+// the current one until its endmesh; then the one around it is current again.
+// Returned pointers are valid until the next take().
 class Meshes {
  public:
-  // Takes a line whose op is mesh, axis or endmesh. A mesh stands until its
-  // endmesh or the next mesh. Errors name what is wrong with the line.
+  // Takes a line whose op is mesh, axis or endmesh. Errors name what is wrong
+  // with the line.
   Status take(const Line& line);
-  // The mesh of the line's name space; null when there is none.
+  // The current mesh of the line's name space; null if there is none.
   const Mesh* of(const Line& line) const;
-  // Of the line whose first name this is.
+  // The same of a line whose first name (space_name(), labels.h) is this.
   const Mesh* of(std::string_view name) const;
-  // All open ones of its name space, the one in force first.
+  // All open meshes of the name's name space, the current one first.
   std::vector<const Mesh*> all_of(std::string_view name) const;
-  // The name space whose mesh that is, as in space=; "" for none.
+  // The name space that of(name) found its mesh in, as in space=; "" for that
+  // without a name.
   std::string_view space_of(std::string_view name) const;
-  // All that later lines can depend on, as text.
+  // Everything that later lines can depend on, as text, for Replay.
   std::string describe() const;
-  // Changes with every declaration that changes anything.
+  // Grows with every declaration that changes anything.
   uint64_t version() const { return version_; }
 
  private:
@@ -87,7 +93,8 @@ class Meshes {
   struct Space {
     std::string name;
     std::vector<Mesh> open;  // innermost last
-    // As many of an open mesh stand within each other, from 1 to kMaxDepth.
+    // By open mesh: how often the same mesh was declared within itself, from 1
+    // to kMaxDepth.
     std::vector<size_t> depth;
   };
   Status declare_mesh(const Line& line, const std::string& space);
@@ -99,28 +106,31 @@ class Meshes {
   uint64_t version_ = 0;
 };
 
-// A rank set within a mesh. An axis counts the coordinates that occur in it.
+// A set of ranks within a mesh: those on which a line runs. Along an axis only
+// the coordinates that occur in the set count.
 class Grid {
  public:
-  // `mesh` may be null; then only the whole set is a group. Errors: a rank
-  // outside the mesh.
+  // `mesh` may be null: then no axis is known, and only the whole set can be a
+  // group. Errors: a rank outside the mesh.
   static Result<Grid> make(const Mesh* mesh, std::vector<int64_t> ranks);
 
   const std::vector<int64_t>& ranks() const { return ranks_; }
   size_t size() const { return ranks_.size(); }
   const Mesh* mesh() const { return mesh_; }
 
-  // Where each rank stands along an axis (or a sum of axes, "dp+tp"): a number
-  // from 0 by position in ranks(), and how many there are.
+  // Where each rank stands along an axis or along several ("dp+tp").
   struct Along {
-    std::vector<uint32_t> index;
-    uint32_t count = 1;
+    std::vector<uint32_t> index;  // from 0, by position in ranks()
+    uint32_t count = 1;           // how many places there are
   };
+  // Errors: no mesh, an unknown axis.
   Result<Along> along(std::string_view over) const;
 
-  // The groups of a collective: positions in ranks(), in coordinate order.
-  // Without `over` all ranks are one group, in the order given. Errors: no
-  // mesh; groups of different sizes.
+  // The groups of a collective over some axes: ranks that differ along these
+  // alone. A group is a list of positions in ranks(), in the order of the
+  // ranks' coordinates. If `over` is "", all ranks are one group, in the order
+  // of ranks(). Errors: no mesh; an unknown axis; a group lacks ranks that the
+  // others have.
   Result<std::vector<std::vector<uint32_t>>> groups(
       std::string_view over) const;
 

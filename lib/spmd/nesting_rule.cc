@@ -21,7 +21,8 @@ void add_entries(const Placement& type, Nesting& nesting) {
   }
 }
 
-// What split= says of the first result, if it speaks of that.
+// The placement that split= states of the first result; empty if split= is
+// about an operand, or is not there.
 Placement stated_result(const ReadLine& in, const WholeLine& whole) {
   Placement stated;
   const Call& call = whole.call;

@@ -14,7 +14,7 @@ bool is_in(int64_t rank, const std::vector<int64_t>& ranks) {
 
 using Parts = std::vector<const ShardedValue*>;
 
-// Of parts on ranks of their own what all of their ranks hold.
+// Joins parts on ranks of their own to one value on all of these ranks.
 class JoinedParts {
  public:
   JoinedParts(const Parts& parts, const std::vector<int64_t>& wanted)
@@ -47,8 +47,9 @@ class JoinedParts {
     if (value_.pieces.size() != value_.ranks.size()) value_.pieces.clear();
   }
 
-  // What parts are on the axis alike holds of all only if ranks that differ
-  // along it alone have one part: two that were bound apart are unrelated.
+  // Whether ranks that differ along the axis alone are all of one part. If not,
+  // values that were bound apart meet along it and are unrelated, even if all
+  // parts have one letter there.
   bool is_one_part(const Axis& axis) const {
     std::map<int64_t, const ShardedValue*> lines;
     for (const auto& [rank, part] : part_of_) {
@@ -59,7 +60,8 @@ class JoinedParts {
     return true;
   }
 
-  // What reduce leaves beside its root, which was bound anew: nothing is owed.
+  // Whether the part is what reduce left on the ranks beside its root, and the
+  // root was bound anew: zeros, which add nothing to any sum.
   static bool has_lost_root(const ShardedValue& part, const Axis& axis) {
     const int32_t root = part.type.pending(axis) - 1;
     return part.type.on(axis) == 'P' && root >= 0 &&

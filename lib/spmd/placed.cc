@@ -180,7 +180,8 @@ Result<LocalPlan> local_plan(const Line& line, const Grid& grid) {
   if (!whole.ok()) return whole.error();
   const auto regions = cut(split.value(), whole.value().shape, grid);
   if (!regions.ok()) return at_op(line, regions.error().message);
-  // Where a part begins matters to what takes part= alone.
+  // Only ops that take part= compute something else where a part begins
+  // elsewhere.
   const bool by_place = op->key_index("part") >= 0;
   std::map<std::vector<int64_t>, uint32_t> known;
   std::vector<int64_t> key;

@@ -1,4 +1,5 @@
-// A line with ranks: where it runs, and what it is on each of its ranks.
+// A placed line, one with ranks: where it runs, what each of its ranks runs,
+// and the types of the pieces that result.
 #pragma once
 
 #include <cstdint>
@@ -19,31 +20,33 @@
 
 namespace gt {
 
-// Error: names without ranks beside names with them.
+// An error if the line has names with ranks and names without.
 Status check_mixed(const Line& line);
 
-// Where a line runs, and where each of its operands lives (of names; else
-// empty). Errors: placed and unplaced names on one line, results on different
-// sets, operands that do not live where the line runs. A copy may have its
-// operand elsewhere.
+// Where a line runs, and on which ranks each operand is written; empty for an
+// operand that is no name. Errors: names with ranks beside names without,
+// results on different sets, an operand without some of the ranks on which the
+// line runs (except for a copy).
 struct LineRanks {
   std::vector<int64_t> ranks;
   std::vector<std::vector<int64_t>> operands;
 };
 Result<LineRanks> line_ranks(const Line& line);
 
-// Where the line runs, within its mesh (null: none). Only a line that names
-// axes needs its ranks to be of the mesh: values that came before it, on more
-// ranks, can still be read, copied and freed.
+// The ranks of a line within its mesh (which may be null). The ranks must be of
+// the mesh only if the line names axes: values that are older than the mesh,
+// and on more ranks, can still be read, copied and freed.
 Result<Grid> grid_of(const Line& line, const Mesh* mesh,
                      const std::vector<int64_t>& ranks);
 
-// The type of the piece of an operand (a name) on a rank; null if there is
-// none, which callers have checked.
+// Gives the type of the piece of operand `operand`, a name, on a rank. The
+// functions below ask only for pieces that line_ranks() lists, which their
+// caller must know to exist.
 using PieceType = std::function<const Type*(size_t operand, int64_t rank)>;
 
-// A computing line as some of its ranks run it: split= and whole sizes are
-// replaced by local sizes and part=. Its names still have all their ranks.
+// A line as some of its ranks run it: where the line states split= and the
+// sizes of the whole, it states the sizes of the rank's part, and part= where
+// the op takes it. Its names still have all their ranks.
 struct LocalLine {
   LocalLine(Line l, Region r) : line(std::move(l)), region(r) {}
   LocalLine(const LocalLine&) = delete;  // the views would dangle
@@ -51,9 +54,11 @@ struct LocalLine {
 
   Line line;  // views into the placed line and into `text`
   std::deque<std::string> text;
-  Region region;  // what split= speaks of; only when there is one
+  Region region;  // the part that split= gives these ranks, if there is split=
 };
 
+// What each rank of a line runs. Ranks whose parts have the same sizes (and, if
+// the op takes part=, the same place) share a variant.
 struct LocalPlan {
   LocalPlan() = default;
   LocalPlan(const LocalPlan&) = delete;
@@ -64,41 +69,47 @@ struct LocalPlan {
   std::vector<uint32_t> variant_of;  // by position in the line's ranks
 };
 
-// Of a line that does not cross ranks and is no print, save or free.
+// The plan of a line that does not cross ranks and is no print, save or free.
+// It views the line. Errors: split= that cannot be read, or cannot cut the
+// whole; the sizes of the whole are not stated.
 Result<LocalPlan> local_plan(const Line& line, const Grid& grid);
 
-// Checks that the piece is what split= says.
+// An error unless the piece has the shape that split= gives these ranks.
 Status check_region(const Line& line, const LocalLine& variant,
                     const Shape& piece);
 
-// Binds a variant for one rank, and checks that the piece is what split= says.
+// Binds a variant of the plan, as bind() (ops/call.h) does, with the types of
+// the operands' pieces on one rank; then check_region().
 Status bind_local(const LocalPlan& plan, uint32_t variant,
                   std::span<const Type* const> types, Call& call);
 
-// The ranks on which the line reads operand o: of copy, and of lines without
-// results, those that are written at the operand; else those where it runs.
+// The ranks on which the line reads operand o: for a copy, and for lines
+// without results, the ranks written at the operand; else those where the line
+// runs.
 const Ranks& ranks_read(const Line& line, const LineRanks& where, size_t o);
 
-// Whether the line's op moves values between ranks: the collectives, and a
-// copy whose operand lives elsewhere.
+// Whether a rank may read a piece of another one: whether the op is a
+// collective or a conversion, or a copy whose operand is on other ranks.
 bool crosses_ranks(const Line& line, const LineRanks& where);
 
-// The whole that print or save with split= puts together, on the first rank of
-// its set. Sources are the ranks that it reads: of pieces that several ranks
-// hold, one, which `prefers` if there is a choice.
+// How a print or save with split= puts a whole together, on the first rank of
+// its set. If several ranks hold the same part one of them is read: one for
+// which `prefers` is true if there is such a one.
 struct Assembly {
-  int64_t target = 0;
-  std::vector<int64_t> sources;
-  std::vector<Type> pieces;
-  GroupProgram program;
+  int64_t target = 0;            // the rank that has the whole
+  std::vector<int64_t> sources;  // the ranks that are read
+  std::vector<Type> pieces;      // by source
+  GroupProgram program;          // makes the whole of the pieces
   Type whole;
 };
+// Errors: the pieces are not what split= makes of one whole.
 Result<Assembly> assembly(const Line& line, const Grid& grid,
                           const PieceType& types,
                           const std::function<bool(int64_t)>& prefers = {});
 
-// Types of a line's results, by result and then by position in its ranks. Not
-// of print, save, free, fail and grad.
+// The types of the pieces of a line's results, by result and then by position
+// in where.ranks. Not for print, save, free, fail and grad. Errors: those of
+// the functions above, and of crossings().
 Result<std::vector<std::vector<Type>>> infer_placed(const Line& line,
                                                     const LineRanks& where,
                                                     const Mesh* mesh,

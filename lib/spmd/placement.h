@@ -1,10 +1,17 @@
-// What a tensor is on each axis of a mesh: a letter, and the dimension that the
-// axis shards (gt-check(1)).
+// A Placement is the SPMD type of a tensor: for each axis of a mesh a letter
+// that says how the pieces on the ranks along the axis relate to one value, and
+// which dimension the axis shards, if any (gt-check(1)).
 //
-//   R  equal copies, each used separately      gradient P
-//   I  equal copies, one computation           gradient I
-//   V  unrelated values, or shards             gradient V
-//   P  summands                                gradient R
+//   R  replicated: equal copies, each used for a computation of its own;
+//      its gradient is P, since every use contributes to it
+//   I  invariant: equal copies, used for one computation that all ranks repeat;
+//      its gradient is I
+//   V  varying: a value of its own on each rank, unrelated ones or shards of a
+//      whole; its gradient is V
+//   P  partial: summands, whose sum is the value; its gradient is R
+//
+// What texts write as S(i), or S0, sharded along dimension i, is here the
+// letter V together with an entry for dimension i in `spec`.
 #pragma once
 
 #include <compare>
@@ -15,17 +22,19 @@
 
 namespace gt {
 
-inline constexpr char kUntyped = '?';  // nobody knows
+inline constexpr char kUntyped = '?';  // the letter is unknown
 
 // The letter of the gradient of a value with this letter.
 char dual(char letter);
 
-// What a V still has to go through before anybody else may read it: max or min
-// over its axis. Of a P: all but one rank hold zeros, and which.
+// `pending` of an axis refines its letter. A V may be the maxima or minima of
+// each rank's part: an all_reduce of that kind has to follow before any other
+// op may read it.
 inline constexpr int32_t kPendingMax = -1;
 inline constexpr int32_t kPendingMin = -2;
 
-// Of a P that the rank alone does not hold zeros of, along the axis.
+// Of a P, one rank along the axis may hold all of the sum and the others zeros,
+// as reduce leaves it. Then `pending` is root_on() of that rank.
 inline int32_t root_on(const Axis& axis, int64_t rank) {
   return static_cast<int32_t>(axis.coordinate(rank)) + 1;
 }
@@ -33,29 +42,34 @@ inline int32_t root_on(const Axis& axis, int64_t rank) {
 struct AxisType {
   Axis axis;
   char letter;          // R, I, V, P
-  int32_t pending = 0;  // of V: kPendingMax, kPendingMin; of P: root_on(), or 0
+  int32_t pending = 0;  // as above; 0: nothing of the kind
   friend auto operator<=>(const AxisType&, const AxisType&) = default;
 };
 
-// The axes that shard a dimension, outer first.
+// The axes that shard one dimension, the outer first.
 using SpecEntry = std::vector<Axis>;
 
 struct Placement {
-  std::vector<AxisType> axes;   // by falling stride; size 1 is never there
-  std::vector<SpecEntry> spec;  // by dimension; none when nothing is sharded
+  std::vector<AxisType> axes;   // by falling stride; none of size 1
+  std::vector<SpecEntry> spec;  // by dimension; empty if nothing is sharded
 
-  char on(const Axis& axis) const;  // kUntyped if it is not there
+  // The letter on the axis, kUntyped if it has none, and what is pending.
+  char on(const Axis& axis) const;
   int32_t pending(const Axis& axis) const;
+  // set() gives the axis a letter, drop() takes it away; both leave the spec.
   void set(const Axis& axis, char letter, int32_t pending = 0);
   void drop(const Axis& axis);
 
-  int dim_of(const Axis& axis) const;  // that the axis shards, or -1
-  void shard(const Axis& axis, size_t dim, size_t dims);  // innermost
+  int dim_of(const Axis& axis) const;  // the one that the axis shards, or -1
+  // The axis shards dimension `dim` of `dims`, as its innermost axis; its
+  // letter stays what it is.
+  void shard(const Axis& axis, size_t dim, size_t dims);
   void unshard(const Axis& axis);
   bool is_sharded() const { return !spec.empty(); }
-  // Several axes shard one dimension: only #spec= says in which order.
+  // Whether several axes shard one dimension, so that only #spec= can say in
+  // which order they do.
   bool needs_spec() const;
-  // A dimension comes, or goes.
+  // Make room for a new dimension in the spec, or take one out.
   void insert_dim(size_t dim);
   void erase_dim(size_t dim);
 

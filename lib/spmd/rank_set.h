@@ -1,4 +1,5 @@
-// Rank sets as sets: ascending lists. An unplaced value has none.
+// Sets of ranks, as ascending lists, and the operations on them. A value
+// without ranks has the empty one.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace gt {
 
 using Ranks = std::vector<int64_t>;
 
+// The ranks in ascending order, which the functions below ask for.
 inline Ranks ascending(Ranks ranks) {
   if (!std::is_sorted(ranks.begin(), ranks.end())) {
     std::sort(ranks.begin(), ranks.end());
@@ -18,7 +20,8 @@ inline Ranks ascending(Ranks ranks) {
   return ranks;
 }
 
-// Where a rank stands in a set; most sets have no holes.
+// The position of a rank in a set; nothing if it is not there. Takes no search
+// for a set of consecutive ranks, as most are.
 inline std::optional<size_t> place_in(const Ranks& ranks, int64_t rank) {
   if (ranks.empty() || rank < ranks.front() || rank > ranks.back()) return {};
   const auto from_first = static_cast<size_t>(rank - ranks.front());

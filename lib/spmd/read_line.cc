@@ -124,7 +124,7 @@ ShardedValue ReadLine::read(const ShardedValue& value,
                   .operand = static_cast<int>(operand)});
     };
     if (a.letter == 'P' && holds_root(a, ranks)) {
-      // All that others have is zero.
+      // The other ranks hold zeros, so nothing is missing.
     } else if (a.letter == 'P') {
       fail(Rule::kSumPartlyRead);
     } else if (a.pending != 0) {

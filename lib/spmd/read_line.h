@@ -1,5 +1,6 @@
-// A line that is to be typed, with its operands as it reads them and the form
-// of its call: what all rules look at.
+// A line that is to be typed, as all rules (rules.h) look at it: with the
+// placements of its operands on the ranks and the mesh on which it reads them,
+// and with its call, bound as far as its types are known.
 #pragma once
 
 #include <optional>
@@ -16,52 +17,63 @@
 
 namespace gt {
 
-// How lines are typed: gt-check's options, and what programs ask that do not
-// report faults.
+// How lines are typed: the options of gt-check, and of grad, which wants types
+// and reports no faults.
 struct TypingMode {
-  bool local = false;             // shards are not followed on any axis
-  bool permissive = false;        // an operand is skipped on axes that it lacks
-  bool explicit_partial = false;  // contracting a shard needs #partial=
-  std::vector<std::string> local_axes = {};  // local inside global mode
-  // A fault leaves untyped what it is about, and nothing else. With `local`.
+  // Shards are not followed: only the letters R, I, V and P are checked.
+  bool local = false;
+  // An operand without a type on an axis is passed over there, and no fault.
+  bool permissive = false;
+  // A contraction over a sharded dimension gives P only where #partial= says
+  // so.
+  bool explicit_partial = false;
+  // The axes on which shards are not followed, when they are on others.
+  std::vector<std::string> local_axes = {};
+  // A fault leaves untyped what it is about, and nothing else. Only with
+  // `local`.
   bool passes_over = false;
 };
 
-// A line and where it stands. `operands`: of names, as far as they are known;
-// else null. `target`: what #grad= names, or null.
+// A line, and what is known where it stands.
 struct LineToType {
   const Line& line;
-  const LineRanks* where;  // null: a line without ranks
+  const LineRanks* where;  // null: the line has no ranks
   const AxisNames& names;
+  // By operand of the line: what a name holds; null of other operands, and of
+  // unknown names.
   std::span<const ShardedValue* const> operands;
-  const ShardedValue* target;
+  const ShardedValue* target;  // what #grad= names, or null
   const TypingMode& mode;
 };
 
 class ReadLine {
  public:
-  // Faults: operands of which only some ranks are read, or that stand on
-  // axes which the mesh does not cover.
+  // Adds faults: an operand is read on some of its ranks where all are needed,
+  // or its placement is on axes that do not fit the current mesh.
   ReadLine(const LineToType& in, TypeFaults& faults);
   ReadLine(const ReadLine&) = delete;  // its call views into it
 
   const LineToType& in;
   const Line& line;
   const AxisNames& names;
-  const Op* const op;        // null of an unknown one
-  std::vector<Axis> within;  // axes along which the line's ranks differ
-  // On the ranks and on the mesh where the line reads them; of names.
+  const Op* const op;        // null if it is unknown
+  std::vector<Axis> within;  // the axes along which the line's ranks differ
+  // By operand, of names: the value on the ranks on which the line reads it,
+  // with a placement on the axes of the current mesh.
   std::vector<std::optional<ShardedValue>> operands;
-  bool is_readable = false;  // no operand had a fault
-  bool knows_all = true;     // no operand's type is unknown
-  // As the first of its ranks runs it; by form alone where shapes are not known
-  // or do not fit.
+  bool is_readable = false;  // reading the operands found no fault
+  bool knows_all = true;     // no operand's state is kUnknown
+  // The call as the first of the line's ranks runs it: with types (is_bound),
+  // or, where shapes are unknown or do not fit, as bind_form() leaves it
+  // (is_formed).
   Call call;
-  bool is_bound = false;   // with types
-  bool is_formed = false;  // in form alone
-  // Of the results, by position; an error where shapes do not fit.
+  bool is_bound = false;
+  bool is_formed = false;
+  // The types of the results' pieces, by result and then by position in the
+  // line's ranks; an error if shapes do not fit; nothing if operands' are
+  // unknown.
   std::optional<Result<std::vector<std::vector<Type>>>> pieces;
-  std::string misfit;  // why shapes do not go together
+  std::string misfit;  // of a line without ranks: why shapes do not fit, or ""
 
   bool is_placed() const { return in.where != nullptr; }
   const std::vector<int64_t>& ranks() const { return in.where->ranks; }
@@ -70,26 +82,29 @@ class ReadLine {
     return operand < operands.size() && operands[operand].has_value();
   }
   bool is_within(const Axis& axis) const;
-  // Shards are not followed on the axis: by the mode, or the note #local.
+  // Whether shards are not followed: on all axes, or on this one; by the mode
+  // or by the line's note #local. is_local_by_mode() leaves the note out.
   bool is_local() const { return is_local_; }
   bool is_local(const Axis& axis) const;
-  bool is_local_by_mode(const Axis& axis) const;  // the note apart
-  bool crosses() const;
-  // Makes a value of no tensor: its op begins with a type or a path.
+  bool is_local_by_mode(const Axis& axis) const;
+  bool crosses() const;  // crosses_ranks() of placed.h
+  // Whether the line makes a value of no tensor, as creation and load do: its
+  // op begins with a type or a path. Only of a line whose call has an op.
   bool is_source() const;
-  // The line is a grad, which gt-emit replaces by the lines of the gradient.
+  // Whether the line is a grad, which gt-emit replaces by the gradient's lines.
   bool is_grad() const;
   Collective collective() const { return op->row->collective; }
 
-  // What split= says of a tensor of so many dimensions: whether there is such a
-  // key that can be read; what cannot is told with the shapes.
+  // Shards `type`, of a tensor with so many dimensions, as the line's split=
+  // says; without the key it stays as it is. False if split= cannot be read or
+  // names no such axis or dimension, which is an error of the shapes.
   bool spec_of_split(size_t dims, Placement& type) const;
-  // Cuts the type by entries on axes of the mesh. False: there is none such.
+  // Shards `type` by these entries. False as above.
   bool shard_by(const std::vector<SplitEntry>& split, size_t dims,
                 Placement& type) const;
-  // Of each of the call's arguments, as join() takes them.
+  // The letters on the axis of the call's arguments, as join() takes them.
   std::vector<char> letters_on(const Axis& axis) const;
-  // How many ranks of a group along these axes there are.
+  // How many ranks a group over these axes has, by operand 0.
   int64_t group_size(const std::vector<Axis>& group) const;
 
  private:
@@ -106,7 +121,7 @@ class ReadLine {
   std::optional<Result<LocalPlan>> plan_;  // what `call` views
 };
 
-// Whether the argument's type counts: tensors, and scalars with a name.
+// Whether the argument is a name, whose placement counts.
 bool is_typed(const Argument& a);
 
 }  // namespace gt

@@ -198,7 +198,7 @@ class Moves {
         others(bit(cut.axis)));
   }
 
-  // As a summand a piece stays on its rank.
+  // The piece stays on its rank, as a partial sum with zeros around it.
   void put_among_zeros(const AxisCut& cut) {
     Layout after = *at_;
     after.remove(cut.axis);

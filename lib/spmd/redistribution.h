@@ -1,13 +1,21 @@
-// How a tensor gets from one layout to another: collectives, conversions and
-// copies, by the way that is expected to take the least time. gt-shard moves
-// operands so, and gt-emit writes redistribute with src_spec= and dst_spec= so.
+// Redistribution: finds the collectives, conversions and copies (Moves) that
+// bring a tensor from one layout to another in the least estimated time.
+// gt-shard moves operands so, and gt-emit replaces redistribute with src_spec=
+// and dst_spec= so (specs.h).
 //
 // Each move leads towards the target. An axis that cuts what it is not to cut
 // is gathered, or goes to its place in one exchange; one that is to cut more is
 // cut, or takes its part of a sum; sums that are owed over several axes may be
 // taken at once. The order matters: what is cut first makes all that follows
-// smaller. All orders are tried where few axes differ, and priced by the links
-// of the machine.
+// smaller. Where at most five axes are involved all orders are tried, else the
+// first move of each kind is taken.
+//
+// Prices are in seconds (Move::seconds). A move with messages costs the link's
+// latency plus the bytes that a rank sends over the link's bandwidth; of N
+// bytes over n ranks an all_reduce sends 2 N (n-1)/n, an all_gather, a
+// reduce_scatter or an all_to_all N (n-1)/n. A local conversion costs the bytes
+// of the larger piece over the memory's bandwidth. The numbers are those of the
+// Machine.
 //
 // Source: the moves are those of spmd_types 0.2 (meta-pytorch/spmd_types).
 #pragma once
@@ -21,24 +29,24 @@
 
 namespace gt {
 
-// Empty when nothing is to be done: the layouts are equal, or the tensor's
-// ranks hold what the target's need. A move may run on more ranks than the
-// target has, if all of these then hold what they need.
+// The moves from one layout to another. None if the layouts are equal, or the
+// ranks of the target already hold what they need. A move may run on more ranks
+// than the target has.
 std::vector<Move> redistribution(const Cluster& cluster, const Machine& machine,
                                  const Type& whole, const Layout& from,
                                  const Layout& to);
 
-// Of several layouts in which a tensor is, the one from which the wanted one is
-// had soonest, and how.
+// Of several layouts in which a tensor is available, the one from which the
+// wanted layout takes the least time, and the moves.
 struct Way {
-  size_t from = 0;
+  size_t from = 0;  // index in `layouts`
   std::vector<Move> moves;
 };
 Way nearest(const Cluster& cluster, const Machine& machine, const Type& whole,
             const std::vector<Layout>& layouts, const Layout& wanted);
 
-// Where each rank of an axis has the largest or smallest of its part: that of
-// all parts, by `combine`.
+// The move for a tensor that holds, on each rank along an axis, the maxima or
+// minima of that rank's part: the all_reduce by `combine` ("max" or "min").
 Move extreme(const Cluster& cluster, const Machine& machine, const Type& whole,
              const Layout& at, size_t axis, std::string_view combine);
 

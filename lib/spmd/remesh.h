@@ -1,4 +1,5 @@
-// The same pieces typed on other axes: flattened, unflattened, folded.
+// Changes the axes that a placement is stated on, while the pieces stay where
+// they are: two axes become one flattened axis, or one becomes two.
 #pragma once
 
 #include <optional>
@@ -8,15 +9,17 @@
 
 namespace gt {
 
-// The type on these axes. Axes of both sides keep their letters; the others, by
-// falling stride, are cut into the smallest groups whose sizes agree. Nothing,
-// with the fault, if they do not.
+// The placement on the axes `to`. Axes that are on both sides keep their types.
+// The others are taken by falling stride, in the smallest groups of equal size
+// (of ranks); the axes of a group must have one letter, which the new ones get.
+// Nothing, and a fault, if sizes, letters or ranks do not agree.
 std::optional<Placement> remesh(const Placement& from,
                                 const std::vector<Axis>& to,
                                 TypeFaults& faults);
 
-// What an operand is on the current mesh's axes; the same when it is typed on
-// no others. A mesh axis that its own do not reach stays untyped.
+// The placement on the axes of the current mesh, for an operand that was bound
+// under another mesh; unchanged if all of its axes are of the current one. A
+// mesh axis whose strides overlap those of none of its axes stays untyped.
 std::optional<Placement> remesh_to_current(const Placement& from,
                                            const AxisNames& names,
                                            TypeFaults& faults);

@@ -1,6 +1,6 @@
-// The rules by which a line's results follow from its operands: functions from
-// a line as it is read to what its results are, or to a fault. infer() applies
-// them in order.
+// The typing rules: how the placements of a line's results follow from those of
+// its operands. Each is a function from a ReadLine to Findings. infer()
+// (infer.h) applies them in order; nobody else calls them.
 //
 // Source: spmd_types 0.2 (meta-pytorch/spmd_types), as gt-check(1) states it.
 #pragma once
@@ -14,22 +14,23 @@
 
 namespace gt {
 
-// What is legal but seldom meant: shards of a dimension of the operand are read
-// as unrelated values.
+// A warning: the line reads shards of a dimension of an operand as unrelated
+// values, which is legal but seldom meant.
 struct Remark {
   int operand = 0;
   int64_t dim = 0;
 };
 
-// What is found out about a line.
+// What the rules find out about a line.
 struct Findings {
   std::vector<Placement> types;  // of the results
   TypeFaults faults;
   std::vector<Remark> remarks;
-  // By result: where it is a sum by its operands' shards, and unrelated values
-  // to those who do not follow shards.
+  // By result: the axes on which it is P because a dimension was contracted
+  // that they shard. A checker that does not follow shards would say V.
   std::vector<std::vector<Axis>> summed;
 
+  // Sets the type of all results on an axis.
   void set_all(const Axis& axis, char letter, int32_t pending = 0) {
     for (Placement& type : types) type.set(axis, letter, pending);
   }
@@ -40,25 +41,30 @@ struct Findings {
 
 // ---- local_rule.cc: the join, axis by axis ----------------------------------
 
-// Every operand is typed on every axis, and where shards are followed a V says
-// which dimension it shards.
+// Every operand must have a type on every axis, and, where shards are followed,
+// a V must say which dimension it shards.
 bool check_typed(const ReadLine& in, Findings& out);
-// An operand without a type on the axis.
+// Adds the fault of an operand without a type on the axis.
 bool fail_untyped(size_t operand, const Axis& axis, Findings& out);
-// The line as one device runs it, and how its tensors' dimensions go together.
 struct WholeLine;
-// The results' letters. `whole`: null where shards are not followed.
+// Joins the letters of the operands on each axis (join.h) to those of the
+// results. `whole`: null where shards are not followed.
 bool join_axes(const ReadLine& in, const WholeLine* whole, Findings& out);
-// A source's cuts, and cuts out of equal copies, which differ by rank.
+// The results of a creation or a load are sharded as split= says.
 void declare_source(const ReadLine& in, Findings& out);
+// Where shards are not followed: a line with split= that computes from equal
+// copies (R) makes values that differ by rank, V.
 void cut_copies(const ReadLine& in, Findings& out);
 
 // ---- shard_rule.cc, nesting_rule.cc: where shards go ------------------------
 
+// The line as one device would run it, on whole tensors, with its index rule
+// (ops/index_rule.h): what the propagation of shards is read off.
 struct WholeLine {
-  // Of operands' wholes. Where a line states the sizes of its pieces, or the
-  // wholes do not go together, of the first rank's: then a shard that is read
-  // whole, or cut elsewhere, is what is found.
+  // Binds the line to the wholes of its operands. If the line states the sizes
+  // of its pieces, or the wholes do not fit together, it takes the pieces on
+  // the first rank instead (is_by_pieces); the rules then find which shard is
+  // read whole, or is cut in other places.
   explicit WholeLine(const ReadLine& in);
   WholeLine(const WholeLine&) = delete;  // its call views into it
 
@@ -67,14 +73,15 @@ struct WholeLine {
   Call call;
   std::vector<Label> labels;
 
-  // Of an argument; null of what is no name.
+  // The placement of an argument; null if it is no name.
   const Placement* type_of(size_t argument) const;
-  // What an argument is among the line's operands.
+  // The index of an argument among the line's operands.
   int operand_of(size_t argument) const {
     return call.arguments[argument].operand;
   }
-  // Whether all that is P on the axis is only added to a sum over what the axis
-  // shards: a bias of summands.
+  // Whether the line sums over a dimension that the axis shards, and every
+  // operand that is P on the axis is only added to that sum, as a bias is
+  // (Label::added). Then the result is P though the op is not linear in all.
   bool adds_to_sum(const Axis& axis) const;
 
  private:
@@ -83,23 +90,30 @@ struct WholeLine {
   Line line_;  // what `call` views
 };
 bool is_sharded_by(const ReadLine& in, const Axis& axis);
+// Which dimensions of the results are sharded by which axes, and on which axes
+// the results are partial sums, by the labels of the line.
 bool propagate_shards(const ReadLine& in, WholeLine& whole, Findings& out);
-// Which axis of a dimension is the outer one: as all entries together say.
+// If several axes shard one dimension of a result: in which order they do, as
+// the operands' specs together say.
 bool order_entries(const ReadLine& in, const WholeLine& whole, Findings& out);
-// What is sharded alike is cut alike. `axes`: that shard each label.
+// Tensors that are sharded along one label must be cut in the same places.
+// `axes`: those that shard each label.
 bool check_cuts(const ReadLine& in, const WholeLine& whole,
                 const std::vector<std::vector<Axis>>& axes, Findings& out);
-// What split= states is what the tensor is.
+// What split= states must agree with the tensor's placement.
 bool check_split(const ReadLine& in, const Placement& type, size_t dims,
                  Findings& out);
 
 // ---- crossing_rule.cc, collective_rule.cc, move_rule.cc: between ranks ------
 
+// A line that crosses ranks: calls the rule for its op, of those below.
 bool cross_ranks(const ReadLine& in, Findings& out);
-// The axes of the groups; over none nothing happens. Nothing, with a fault.
+// The axes over which the line's groups are; none if a group is one rank, so
+// that nothing happens. Nothing, and a fault, if they cannot be told.
 std::optional<std::vector<Axis>> group_axes(const ReadLine& in, Findings& out);
-// The rank at a position of its group; the coordinates of other groups' are
-// the same. None: there is no such position, which is told with the shapes.
+// The rank at a position of a group, as root= says it; the ranks at this
+// position in all groups have the same coordinates along the group's axes.
+// Nothing if there is no such position, which is an error of the shapes.
 std::optional<int64_t> group_member(const ReadLine& in, int64_t position);
 // Collectives and conversions between two ends.
 bool connect_ends(const ReadLine& in, const std::vector<Axis>& group,
@@ -112,15 +126,19 @@ bool redistribute_specs(const ReadLine& in, Findings& out);
 
 // ---- gradient_rule.cc -------------------------------------------------------
 
-// An optimizer's gradient is what its parameter is.
+// An optimizer's gradient must have the placement of its parameter.
 bool check_optimizer(const ReadLine& in, Findings& out);
-// A line with #grad=w gives w's gradient; of several results, one of w's shape.
+// A result of a line with #grad=w, the one that has w's shape, must have a
+// placement that a gradient of w can have: that of w, its dual (placement.h),
+// or partial sums that are still to be reduced.
 bool check_gradient(const ReadLine& in,
                     const std::vector<ShardedValue>& results, Findings& out);
-// A sum backward in less than 32 bits has to be asked for.
+// If the gradient of the line is a sum over the group in less than 32 bits, the
+// line must say so (bwd=).
 bool check_precision(const ReadLine& in, const std::vector<Axis>& group,
                      char src, char dst, Findings& out);
-// A grad: the loss counts once, and what it gives are the duals.
+// The line grad: its loss must count once over all ranks; its results have the
+// duals of the targets' placements.
 bool take_gradients(const ReadLine& in, Findings& out);
 
 }  // namespace gt

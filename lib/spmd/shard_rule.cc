@@ -28,7 +28,7 @@ WholeLine::WholeLine(const ReadLine& in) : in_(in) {
   if (has_labels) labels = index_rule(call);
 }
 
-// False: shapes do not go together; that is told with them.
+// Binds `call`. False if the shapes do not fit together, which infer() tells.
 bool WholeLine::bind() {
   const Op& op = *in_.call.op;
   const bool local_sizes =
@@ -177,10 +177,10 @@ class Propagation {
     one.results[0].dim = to;
   }
 
-  // ---- one axis
-  // --------------------------------------------------------------
+  // ---- one axis -------------------------------------------------------------
 
-  // The label of what the axis shards of an argument; -1 without one.
+  // The label of an argument's dimension that the axis shards; -1 if it has
+  // none.
   int label_at(size_t argument, int dim) const {
     int found = -1;
     for (size_t l = 0; l < whole_.labels.size(); ++l) {

@@ -1,4 +1,5 @@
-// What a name holds: its pieces' types and what they are together.
+// What a name holds, for type checking: the ranks of its pieces, their types,
+// and its Placement, which says what the pieces are together.
 #pragma once
 
 #include <compare>
@@ -15,33 +16,37 @@ namespace gt {
 struct ShardedValue {
   enum class State : uint8_t {
     kTyped,
-    kSoft,    // a constant of no ranks: R to whoever reads it
-    kUnknown  // after an error, or never declared: its readers are silent
+    kSoft,    // made of constants without ranks: its readers take it as R
+    kUnknown  // after a fault, or never declared; lines that read it have no
+              // fault for that
   };
   State state = State::kUnknown;
-  std::vector<int64_t> ranks;  // empty: of no ranks, a whole
-  std::vector<int64_t>
-      bound;  // what ranks were, if some hold another value now
+  // Where its pieces are; empty if the name has no ranks.
+  std::vector<int64_t> ranks;
+  // The ranks on which it was bound, if some of them hold another value now;
+  // else empty.
+  std::vector<int64_t> bound;
   Placement type;
-  std::vector<Type> pieces;  // by ranks, or the whole; empty: unknown
-  bool carries_gradient = false;
+  std::vector<Type> pieces;  // by `ranks`, or that of the whole; empty: unknown
+  bool carries_gradient = false;  // gradients flow back through it
 
   bool is_placed() const { return !ranks.empty(); }
   friend bool operator==(const ShardedValue&, const ShardedValue&) = default;
 };
 
-// The whole that the pieces are parts of; nothing when they do not fit
-// together as the type says, or are not known.
+// The type of the whole that the pieces are parts of; nothing if the pieces are
+// unknown, or do not fit together as the placement says.
 std::optional<Type> whole_of(const ShardedValue& value);
 
-// Where the rank stands among them; their number if it does not. Quick for runs
-// and steps, which rank sets are.
+// The index of a rank in a list; the list's size if it is not there. Takes no
+// search where the list is an arithmetic sequence, as most are.
 size_t position_of(int64_t rank, const std::vector<int64_t>& ranks);
 
-// How many coordinates along the axis occur among the ranks.
+// How many different coordinates along the axis the ranks have.
 size_t extent_along(const Axis& axis, const std::vector<int64_t>& ranks);
 
-// Whether of the ranks that differ along the axis alone some have all or none.
+// Whether `some`, a subset of `all`, is made of whole lines along the axis: of
+// the ranks of `all` that differ along it alone it has all or none.
 bool has_whole_lines(const Axis& axis, const std::vector<int64_t>& some,
                      const std::vector<int64_t>& all);
 

@@ -194,7 +194,8 @@ RedistributionStep step_of(const Line& line, std::string_view op, MoveKeys keys,
   return step;
 }
 
-// What the line says of its result holds of the last step's.
+// Takes the notes and the remark off a step that are true of the last step's
+// result only.
 void drop_claims(Line& line) {
   std::erase_if(line.notes, [](const Note& note) {
     return note.key == "type" || note.key == "spec";

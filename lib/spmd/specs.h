@@ -1,6 +1,6 @@
-// redistribute with src_spec= and dst_spec=: what is cut as one says becomes
-// cut as the other does, by steps over one axis each. gt-emit writes the steps,
-// as redistribution.h finds them.
+// The op redistribute with src_spec= and dst_spec=: the operand is cut as the
+// one says, the result as the other. gt-emit replaces such a line by lines over
+// one axis each, which redistribution.h finds.
 //
 // Source: spmd_types 0.2 (meta-pytorch/spmd_types), which has such specs.
 #pragma once
@@ -19,36 +19,39 @@
 
 namespace gt {
 
-// Whether the line states specs, and no ends on one axis.
+// Whether the line is such a redistribute, and not one with src= and dst=.
 bool states_specs(const Line& line);
 
-// "dp+tp,-" as split= would have it, dp:0,tp:0. Errors: entries for more or
-// fewer dimensions, an axis that the mesh lacks or that stands twice.
+// A spec "dp+tp,-" as the entries of the split= that says the same, dp:0,tp:0.
+// Errors: entries for more or fewer than `dims` dimensions, an axis that the
+// mesh lacks or that stands twice, no mesh.
 Result<std::vector<SplitEntry>> parse_spec(std::string_view text,
                                            const Mesh* mesh, size_t dims);
 
-// The two specs of a line over pieces of so many dimensions.
+// The two specs of a line whose pieces have so many dimensions.
 struct Specs {
   std::vector<SplitEntry> src;
   std::vector<SplitEntry> dst;
 };
+// Errors: those of parse_spec(); a spec or another key does not belong there.
 Result<Specs> specs_of(const Line& line, const Mesh* mesh, size_t dims);
 
-// Types of the result's pieces, by position.
+// The types of the result's pieces, by position in the grid. Errors: those of
+// specs_of(); pieces that src_spec= does not make of a whole.
 Result<std::vector<Type>> redistributed(const Line& line, const Grid& grid,
                                         const PieceType& pieces);
 
-// A line of a redistribution, over one axis: its keys are views into the moved
-// texts, all else into the line that it was made from.
+// One of the lines that replace a redistribute. The keys in `line` view `keys`;
+// all else in it views the line that it replaces.
 struct RedistributionStep {
   Line line;
   MoveKeys keys;
 };
 
-// The lines that do it, under the result's name, with the line's notes; what
-// they claim of the result, and the remark, stands on the last. Their columns
-// are those of the line.
-// `letter`: what the operand is on an axis that src_spec= does not name.
+// The lines that replace a redistribute, all with its result's name and its
+// notes. Notes that claim something about the result (#type=, #spec=), and the
+// remark, stand on the last. Columns are those of the replaced line.
+// `letter`: the operand's letter on an axis that src_spec= does not name.
 using LetterOn = std::function<char(const std::string& axis)>;
 Result<std::vector<RedistributionStep>> redistribution_steps(
     const Line& line, const Grid& grid, const PieceType& pieces,

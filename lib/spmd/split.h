@@ -1,4 +1,5 @@
-// split=: how a whole tensor is cut over the ranks of a line.
+// The key split=, which states how a whole tensor is cut over the ranks of a
+// line, and the parts that result.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +20,36 @@ struct SplitEntry {
   int64_t unit = 1;
 };
 
-// "dp:0,tp:1": one after the other; of two on one dimension the first is outer.
+// Reads "dp:0,tp:1*64". Of two entries for one dimension the first is the outer
+// one. Error: not of that form. Axes and dimensions are not checked.
 Result<std::vector<SplitEntry>> parse_split(std::string_view text);
 std::string to_string(const std::vector<SplitEntry>& split);
 
-// Part i of n over k, in units: the first n/unit mod k are one unit longer.
+// Part i of n indices cut into k parts, which are multiples of `unit`; n must
+// be one. The first n/unit mod k parts are one unit longer than the others.
 struct Extent {
   int64_t start = 0;
   int64_t count = 0;
 };
 Extent extent_of(int64_t n, int64_t unit, int64_t k, int64_t i);
 
-// What one rank holds of the whole.
+// The part of a whole that one rank holds: along each dimension `count` indices
+// from `start` on.
 struct Region {
   Shape start;
   Shape count;
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-// By position in the grid. Errors: a dimension or axis that is not there, an
-// axis twice, a size that is no multiple of its unit.
+// The parts of a whole that the ranks hold, by position in the grid. Errors: a
+// dimension or axis that is not there, an axis twice, a size that is no
+// multiple of its unit.
 Result<std::vector<Region>> cut(const std::vector<SplitEntry>& split,
                                 const Shape& whole, const Grid& grid);
 
-// The whole that these pieces are cut from, which must fit the split exactly.
+// The inverse: the shape of the whole that these pieces, by position in the
+// grid, are cut from. Errors: those of cut(); the pieces are not exactly what
+// cut() makes of one whole.
 Result<Shape> whole_of(const std::vector<SplitEntry>& split,
                        const std::vector<Shape>& pieces, const Grid& grid);
 

@@ -1,4 +1,5 @@
-// What a placed line states of the whole, and errors at its places.
+// The sizes of the whole that a placed line with split= states, and helpers for
+// errors with a column.
 #pragma once
 
 #include <string>
@@ -11,24 +12,27 @@
 
 namespace gt {
 
+// An error "OP: MESSAGE" at a column of the line, or at its op.
 Error at(uint32_t column, const Line& line, const std::string& message);
 Error at_op(const Line& line, const std::string& message);
 inline bool is_name(const Operand& o) { return o.kind == Operand::Kind::kName; }
-// Its index among the keys; -1 without it.
+// The index of a key of the line; -1 if it is not there.
 int key_at(const Line& line, std::string_view name);
 
-// Where split= finds the whole's sizes.
+// The whole that split= cuts, and where the line states its shape: in a type
+// among its operands, or in shape=.
 struct Whole {
   Shape shape;
-  int operand = -1;  // a type among the operands
-  int key = -1;      // shape= among the keys
-  Dtype dtype = Dtype::kF32;
+  int operand = -1;           // the index of the type among the operands, or -1
+  int key = -1;               // the index of shape= among the keys, or -1
+  Dtype dtype = Dtype::kF32;  // if a type states the shape
 };
-// Errors: none are stated, or they are no sizes.
+// Errors: the line states no shape, or what it states is none.
 Result<Whole> find_whole(const Line& line);
 
-// The line as one device runs it: without split=, and without a shape= that
-// only says of what whole split= speaks.
+// The line as one device would run it on whole tensors: without split= and
+// part=, and without shape= unless that is the op's own (states_sizes(),
+// ops/part.h). It views the line.
 Line whole_line(const Line& line, const Op& op);
 
 }  // namespace gt

@@ -1,4 +1,5 @@
-// How pieces are cut from their whole, as split= says it.
+// Finds the split= and the shape of the whole that describe how the pieces of a
+// value are cut.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,8 @@ struct StatedCut {
   std::string split;  // "dp:0,tp:1*64"
 };
 
-// Nothing of what is not cut, or as no split= over these ranks cuts it.
+// For a line that runs on these ranks of the value. Nothing if the value is not
+// cut, or if there is no split= that cuts a whole into these pieces.
 std::optional<StatedCut> stated_cut(const ShardedValue& value,
                                     const Ranks& ranks, const Mesh* mesh);
 

@@ -1,4 +1,5 @@
-// What bytes words of the stream are made of.
+// The classes of bytes that the words of a line are made of, in one table: the
+// parser asks it for every byte.
 #pragma once
 
 #include <array>
@@ -8,9 +9,9 @@ namespace gt {
 
 enum CharClass : uint8_t {
   kIdentFirst = 1,   // begins a name: A-Z a-z _
-  kIdentRest = 2,    // goes on with it: those, 0-9 . /
+  kIdentRest = 2,    // continues a name: A-Z a-z _ 0-9 . /
   kNumberFirst = 4,  // begins a number: 0-9 + - .
-  kOfRanks = 8,      // stands in a rank set: 0-9 , : -
+  kOfRanks = 8,      // occurs in a rank set: 0-9 , : -
   kPlain = 16        // printable, and neither quote nor '@'
 };
 

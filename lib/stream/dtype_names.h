@@ -1,4 +1,5 @@
-// What PyTorch and NumPy call the dtypes, for messages.
+// The names that PyTorch and NumPy have for dtypes. They are not words of the
+// language; error messages suggest gt's name for them.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,7 @@
 namespace gt {
 
 // The dtype that "float32", "torch.float32", "np.float32", "long" and so on
-// stand for; nothing for other words, and for gt's own names.
+// stand for. Nothing for any other word, gt's own "f32" included.
 std::optional<Dtype> dtype_elsewhere(std::string_view word);
 
 }  // namespace gt

@@ -177,7 +177,8 @@ class Parser {
     return parse_plain(field());
   }
 
-  // Of a field that is a number and does not begin with a letter; else 0.
+  // The length of the field if it is a number that does not begin with a
+  // letter; else 0.
   size_t number_length_here() const {
     if (!has_class(text_[at_], kNumberFirst)) return 0;
     const size_t length = number_length(text_.substr(at_));
@@ -281,7 +282,7 @@ class Parser {
     return true;
   }
 
-  // What a word may be that is no field of a line.
+  // A hint what may have been meant by a word that no field of a line can be.
   static std::string_view hint_of(std::string_view word) {
     if (word[0] == '=') return kBlanks;
     if (word.find_first_not_of("+-*/@%<>&|!^~=") == word.npos) {
@@ -298,7 +299,8 @@ class Parser {
     return "";
   }
 
-  // Of [2,3], 2,3, [a,b], x[0] and sum(x), as other languages have them.
+  // The hint for [2,3], 2,3, [a,b], x[0] and sum(x), which other languages
+  // have.
   static std::string_view hint_of_list(std::string_view word) {
     const bool is_list = word[0] == '[' || word[0] == '(';
     if (!is_list && word.ends_with(']')) {

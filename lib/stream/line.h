@@ -1,6 +1,12 @@
-// One line of the stream, parsed. All text is a view into the parsed line, and
-// a Line is reused from line to line, so parsing does not allocate once its
-// vectors have grown.
+// One line of the stream, taken apart into its fields, and put together again.
+//
+// Words are told apart by their spelling alone, before the op is looked up:
+// kind_of_word() decides which kind of operand a word is. What an op makes of
+// its operands is decided later, by bind() (ops/call.h).
+//
+// Every string_view in a Line points into the text that was parsed, which must
+// outlive it. A Line is reused from line to line, so that parsing does not
+// allocate once its vectors have grown.
 #pragma once
 
 #include <cstdint>
@@ -26,30 +32,32 @@ struct Operand {
     kGlob
   };
   Kind kind = Kind::kName;
-  uint32_t column = 0;     // 1-based
-  std::string_view text;   // as written; of a name without its ranks
-  std::string_view ranks;  // of a name: what follows '@'
+  uint32_t column = 0;     // in bytes, from 1
+  std::string_view text;   // as written; of a name without "@ranks"
+  std::string_view ranks;  // of a name what follows '@', else ""
 };
 
 struct Name {
-  std::string_view text;   // without its ranks
+  std::string_view text;   // without "@ranks"
   std::string_view ranks;  // what follows '@', or ""
   uint32_t column = 0;
 };
 
+// A constant of the op, "axis=1".
 struct Key {
   std::string_view key;
   std::string_view value;  // as written, quotes included
   uint32_t column = 0;
 };
 
+// A hint that changes no value, "#mb=2".
 struct Note {
   std::string_view key;
   std::string_view value;  // as written; "" when there is none
 };
 
-// An operand takes 40 bytes until its line is done, so that their number bounds
-// memory.
+// The most operands of a line; parse_line() refuses more. Each takes 40 bytes
+// while its line is worked on, so the limit bounds memory.
 inline constexpr size_t kMaxOperands = size_t{1} << 20;
 
 struct Line {
@@ -68,40 +76,53 @@ struct Line {
   const std::string_view* key(std::string_view key) const;
 };
 
-// Parses one line (no LF) into `line`, whatever bytes it holds. `line` keeps
-// views into `text`. The error's column points at the culprit.
+// Parses one line, without its LF, into `line`. The text may hold any bytes,
+// and must outlive `line`. Checked is what the text alone decides: the form of
+// names, rank sets, strings, keys and notes; that no key stands twice; that
+// fields stand in their order. A word of no other kind must be a name. Whether
+// there is such an op is not asked. The error's column points at the culprit;
+// `line` then holds the fields before it.
 Status parse_line(std::string_view text, Line& line);
 
-// Appends the canonical text: single blanks, no LF. Parsing it gives the same
-// line again.
+// Appends the line's canonical text: single blanks, no LF. Parsing it gives the
+// same line again.
 void append_line(std::string& out, const Line& line);
 
-// The parts of append_line, for writers that put a line together.
-// Up to the keys; returns the index in `out` at which the op stands.
+// append_line() in parts, for writers that add notes of their own. Appends
+// results, op, operands and keys; returns the index in `out` of the op's first
+// byte.
 size_t append_instruction(std::string& out, const Line& line);
 void append_notes(std::string& out, const Line& line);  // notes and remark
 void append_note(std::string& out, const Note& note);   // " #mb=2"
 
-// What kind of operand a word is, as it would stand in a line.
+// Which kind of operand a word is. The first that fits counts: a string begins
+// with a quote; then number, dtype, type (an identifier with brackets, whose
+// dtype and sizes are checked by bind()), range, and glob (a '*' among the
+// bytes of names). All others count as names, whose form parse_line() checks.
 Operand::Kind kind_of_word(std::string_view word);
 
-// Words of the language.
-bool is_name(std::string_view text);  // without ranks
-// An identifier that stands for something else: inf, nan, true, false, dtypes.
+// Whether the text is a valid name, without ranks.
+bool is_name(std::string_view text);
+// Whether the identifier is a word of the language, which no name can be: inf,
+// nan, true, false, the dtypes.
 bool is_reserved(std::string_view identifier);
-bool is_glob(std::string_view text);  // a name with '*' in it
+// Whether the text is a pattern of names, "act/*": '*' stands for any bytes.
+bool is_glob(std::string_view text);
 bool glob_matches(std::string_view glob, std::string_view name);
-// Double quotes and backslash escapes, "#" as \x23 so that notes can be
-// stripped by sed; and back. Unquoting a bare word returns it.
+// The text as a string of the language: in double quotes, with backslash
+// escapes. "#" is written \x23, so that sed can strip notes.
 std::string quote(std::string_view text);
-// Bytes of the escape that `text` begins with, 0 if it is none.
+// The bytes of the escape that `text` begins with, 0 if it begins with none.
 size_t escape_length(std::string_view text);
+// The text of a string of the language; a word without quotes is returned as
+// it is.
 std::string unquote(std::string_view text);
 
 // A range "1:10:2", each part optional.
 struct Range {
   std::optional<int64_t> start, stop, step;
 };
+// Errors: not a range.
 Result<Range> parse_range(std::string_view text);
 
 }  // namespace gt

@@ -1,5 +1,5 @@
-// Writes the rows of a log, gt-log(5): of a stream that passes (gt-log -o), and
-// of a run (gt-route --log).
+// Writes the instruction log that gt-log(5) describes: rows about a stream that
+// passes (gt-log -o), or about a run (gt-route --log). rows.h reads them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace gt {
 
-// Seconds since 1970 as the log spells them, "1763654400.123456".
+// A time as the log writes it: seconds since 1970 with six digits after the
+// point, "1763654400.123456".
 struct LogTime {
   char text[32];
   size_t size = 0;
@@ -18,15 +19,17 @@ struct LogTime {
   operator std::string_view() const { return {text, size}; }
 };
 
-// The last column of a row that is no instruction: "# from=0: words".
+// The last column of a row whose event is not an instruction:
+// "# key=value key=value: free text".
 class LogComment {
  public:
-  // Values that a word cannot be are quoted.
+  // Adds " key=value"; the value is quoted if it is not a plain word.
   LogComment& word(std::string_view key, std::string_view value);
   LogComment& word(std::string_view key, uint64_t value);
-  // For people; the last part. Of several lines the first.
+  // Adds the free text, for people, which comes last. Only the first line of
+  // the text is taken.
   LogComment& words(std::string_view text);
-  // The same of a failure.
+  // Adds a failure as the free text: "ERROR" and the message.
   LogComment& error(std::string_view message);
 
   std::string_view text() const { return text_; }
@@ -35,21 +38,22 @@ class LogComment {
   std::string text_ = "#";
 };
 
-// Rows are held until flush(), or until they are a megabyte. Not for several
-// threads at once.
+// Buffers rows and writes them at flush(), or when there is a megabyte of them.
+// Not thread-safe.
 class LogRows {
  public:
-  // A descriptor that stays the caller's; below 0 nothing is written. The
-  // header is the first row.
+  // Writes the header row. The descriptor stays the caller's; if it is
+  // negative, nothing is ever written.
   explicit LogRows(int fd);
 
-  // `text` is a line without its end: an instruction, or a comment.
+  // Adds a row; the columns are those of LogRow (rows.h). `text` is the last
+  // one: an instruction without LF, or a LogComment's text.
   void add(std::string_view time, uint64_t seq, std::string_view event,
            std::string_view peer, std::string_view client, uint64_t bytes,
            std::string_view text);
   void flush();
-  // The errno of the first write that failed, after which nothing is written;
-  // else 0.
+  // The errno of the first write that failed, 0 if none did. After a failure
+  // nothing more is written.
   int errno_value() const { return errno_; }
 
  private:

@@ -1,5 +1,5 @@
-// Reads what LogComment (log_rows.h) writes: the last column of a row that is
-// no instruction.
+// Reads what LogComment (log_rows.h) writes: the last column of a log row whose
+// event is not an instruction.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,25 @@ namespace gt {
 
 class LogWords {
  public:
-  // Anything: what is not as it should be gives fewer words.
+  // Takes any text; of a malformed one fewer words are found.
   void parse(std::string_view text);
 
-  // "" without the key. Valid until the next parse().
+  // The value of the key, "" if there is none. Valid until the next parse().
   std::string_view find(std::string_view key) const;
   std::optional<uint64_t> number(std::string_view key) const;
-  // A time in nanoseconds since 1970.
+  // A value that is a time, in nanoseconds since 1970.
   std::optional<uint64_t> time(std::string_view key) const;
-  // For people.
+  // The free text, for people.
   std::string_view words() const { return words_; }
 
  private:
   std::vector<std::pair<std::string, std::string>> words_of_;
-  size_t size_ = 0;  // of words_of_ in use
+  size_t size_ = 0;  // how many of words_of_ are in use
   std::string words_;
 };
 
-// "1763654400.123456" in nanoseconds.
+// A time as the log writes it, "1763654400.123456", in nanoseconds since 1970;
+// nothing if the text is not one.
 std::optional<uint64_t> parse_log_time(std::string_view text);
 
 }  // namespace gt

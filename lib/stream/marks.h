@@ -1,6 +1,7 @@
-// The marks that frame a written stream: "#gt 1" opens it, "#end STATUS" closes
-// it with the largest status of the stages before. A reader feeds every
-// whole-line comment to a Marks and asks it at the end of input.
+// The marks that frame a stream which a program wrote: the line "#gt 1" opens
+// it, "#end STATUS" closes it with the largest status of the stages before. A
+// program that reads a stream passes every comment line to a Marks, and asks it
+// at the end of input whether the stream is whole.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 namespace gt {
 
 inline constexpr std::string_view kOpenMark = "#gt 1";
-// Of a "#gt 2".
+// The error message for a stream of another version, "#gt 2".
 inline constexpr std::string_view kBadVersionText =
     "this stream is of a version that this program does not read; it reads "
     "'#gt 1'";
@@ -19,25 +20,26 @@ std::string end_mark(Exit status);  // "#end 3"
 
 class Marks {
  public:
-  // kBadVersion: "#gt 2", which this program cannot read.
+  // kBadVersion: "#gt 2", a stream that this program cannot read.
   enum class Mark { kNone, kOpen, kEnd, kBadVersion };
 
-  // Takes a comment, its text from '#' on; says which mark it is. What only
-  // looks like a mark ("#end of part one") is a comment.
+  // Takes a comment line, from its '#' on, and says which mark it is. A comment
+  // that only begins like a mark ("#end of part one") is none.
   Mark take(std::string_view comment);
 
-  // A stream was opened, ended or not.
+  // Whether any stream was opened so far, whether it has ended or not.
   bool opened() const { return opened_; }
-  // It is open now: lines come from a program that wrote "#gt".
+  // Whether a stream is open now, so that the lines come from a program.
   bool open() const { return open_; }
-  // Some stream was opened and not ended, also when another followed it.
+  // Whether a stream was opened and not ended, even if another one followed it.
   bool cut_short() const { return open_ || lost_; }
-  // Whether a last line without LF is to be dropped: programs end each line of
-  // a stream with one, so that this is the beginning of a longer line.
+  // Whether the input's last line, which has no LF (Reader::Item::kPart), is to
+  // be dropped. Programs end each line of a stream with LF, so that in an open
+  // stream it is the beginning of a longer line.
   bool drops_part(std::string_view line) const {
     return open_ && !line.starts_with('#');
   }
-  // The largest status of the ends seen.
+  // The largest status of the "#end" marks so far.
   Exit status() const { return status_; }
 
  private:
@@ -47,9 +49,10 @@ class Marks {
   Exit status_ = Exit::kDone;
 };
 
-// Why an input that ended after so many lines is not whole; "" if it is. A pipe
-// that ends before its first byte is not: a program that wrote a stream would
-// have begun with its mark.
+// The error message for an input that ended after `line` lines and is not
+// whole; "" if it is whole. A pipe that ends before its first byte
+// (`is_empty_pipe`, base/io.h) is not whole: a program that writes a stream
+// begins with the mark.
 std::string cut_short_message(const Marks& marks, bool is_empty_pipe,
                               size_t line);
 

@@ -1,4 +1,6 @@
-// A line split at its notes, without a parse.
+// The notes of a line, found without parsing the line, and the values of the
+// notes #at=, #type= and #spec=. Tables of known lines (LineCache,
+// program/line_cache.h) use it: they look a line up by its text without notes.
 #pragma once
 
 #include <cstdint>
@@ -8,31 +10,36 @@
 namespace gt {
 
 struct NotedText {
-  std::string_view text;   // up to the notes, without blanks at its end
-  std::string_view notes;  // from the first '#' on, a remark included
-  bool is_clean = true;    // false: the notes do not begin after a blank
+  std::string_view text;   // the line up to its notes, without trailing blanks
+  std::string_view notes;  // from the first '#' on, with the remark
+  // Whether a blank stands before the notes. If not, the line has an error,
+  // which a parse would tell.
+  bool is_clean = true;
 };
 
 NotedText split_notes(std::string_view line);
 
-// Where the number begins that ends the notes; their size without one. A line
-// that comes again often has the notes that it had, but for that number, as
-// #at=FILE:LINE moves.
+// The index at which the decimal number begins that the notes end with; their
+// size if they do not end with one. When a line comes again, its notes often
+// differ from the last time in this number alone: the line in #at=FILE:LINE.
 size_t number_at_end(std::string_view notes);
-// Whether the notes are those known but for the number that begins at `number`
-// in both.
+// Whether `notes` equal `known` except for the number at their end, which
+// begins at the index `number` in both.
 bool are_moved(std::string_view notes, std::string_view known, size_t number);
 
-// What #type= and #spec= say of one of a line's results: parts between ';', in
-// the results' order. A value without ';' speaks of all of them.
+// The part of a note's value, of #type= or #spec=, that is about one result of
+// the line. Parts are separated by ';' and in the order of the results; a value
+// without ';' is about all results. "" if the value has too few parts.
 std::string_view part_of_result(std::string_view value, size_t result);
+// Whether the value has a part for each result: whether there is a ';' in it.
 bool tells_results_apart(std::string_view value);
 
-// What #at= says: "model.gt:7", where gt-emit read the line. Line 0: none.
+// The place that a note #at=model.gt:7 states: where gt-emit read the line.
 struct NotedPlace {
   std::string file;
-  uint64_t line = 0;
+  uint64_t line = 0;  // 0: the note has none
 };
-NotedPlace parse_place(std::string_view note);  // the value, as written
+// `note`: the note's value as written, which may be quoted.
+NotedPlace parse_place(std::string_view note);
 
 }  // namespace gt

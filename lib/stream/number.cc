@@ -22,7 +22,7 @@ void append_shortest(std::string& out, T value) {
   out.append(digits, end);
 }
 
-// Of a decimal beyond double: whether it is too small rather than too large.
+// For a decimal beyond double: whether it is too small rather than too large.
 bool is_tiny(std::string_view decimal) {
   const size_t e = std::min(decimal.find_first_of("eE"), decimal.size());
   const std::string_view digits = decimal.substr(0, e);

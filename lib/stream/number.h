@@ -1,4 +1,5 @@
-// Numbers as text: locale-free, shortest digits that read back the same.
+// Numbers read from text and written as text, without locales: the shortest
+// digits that read back as the same value. And the bits of 16-bit floats.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 
 namespace gt {
 
-// A literal. Its category is that of its spelling: 1 is an integer, 1.0 and
-// 1e3 and inf are floats, true is a bool. Literals are weak in promotion.
+// A number as a line has it, a literal. Its spelling decides its category: 1 is
+// an integer, 1.0 and 1e3 and inf are floats, true is a bool. Beside a tensor
+// the category alone counts (promote() in ops/call.h).
 struct Number {
   enum class Kind : uint8_t { kInteger, kFloat, kBool };
   Kind kind = Kind::kInteger;
@@ -22,22 +24,23 @@ struct Number {
 // Nothing if the text is not a number. An integer beyond 64 bits is a float,
 // and a float beyond double is inf or 0.
 std::optional<Number> parse_number(std::string_view text);
-// Bytes of the number that `text` begins with, 0 if it begins with none. Its
-// value, which takes ten times as long, is not read.
+// The bytes of the number that `text` begins with, 0 if it begins with none.
+// Ten times as fast as parse_number(), since the value is not computed.
 size_t number_length(std::string_view text);
 inline bool is_number(std::string_view text) {
   return !text.empty() && number_length(text) == text.size();
 }
 
-// Appends the shortest digits that read back as the same value of the dtype:
-// 0.1, 3, 1e-08, nan, inf, -inf, -0. f16 and bf16 take their value as float.
+// Append the shortest digits that read back as the same value of the dtype:
+// 0.1, 3, 1e-08, nan, inf, -inf, -0. A value of f16 or bf16 is passed as float.
 void append_number(std::string& out, double value);
 void append_number(std::string& out, float value);
 void append_number(std::string& out, int64_t value);
 void append_half_number(std::string& out, float value, Dtype dtype);
 
-// Bits of the 16-bit floats: f16 (IEEE 754 binary16) and bf16 (the upper half
-// of binary32), rounded to nearest even; nan stays nan.
+// Conversions between float and the bits of the 16-bit floats: f16 (IEEE 754
+// binary16) and bf16 (the upper half of binary32). They round to nearest even;
+// nan stays nan.
 uint16_t f16_from_float(float value);
 float float_from_f16(uint16_t bits);
 uint16_t bf16_from_float(float value);

@@ -1,6 +1,7 @@
-// What a line is apart from its names: the key of tables that know a line which
-// was seen before under other names. Two lines of one pattern whose operands
-// have equal types mean the same.
+// The pattern of a line: its text with the names left out. Two lines of one
+// pattern whose operands have equal types do the same under other names, so a
+// table keyed by patterns finds what was derived from the first of them (emit's
+// memos).
 #pragma once
 
 #include <array>
@@ -13,26 +14,28 @@ class Pattern {
  public:
   struct Name {
     std::string_view text;  // with its ranks, "x@0-3"
-    std::string_view base;  // without them
+    std::string_view base;  // without its ranks, "x"
   };
 
-  // Takes a line apart. False for one that is not worth it: neither results nor
-  // a free of names, other spacing than canonical, strings, remarks or, unless
-  // allowed, names that begin with '_'. Keeps views into `line`.
+  // Takes a line apart, and keeps views into it. False if the line is not of
+  // the common form, and is to be parsed in full: it has results or is a free
+  // of names; it has single blanks, no strings, no remark, at most kMaxLine
+  // bytes; and, unless `internal_names`, no name that begins with '_', as a
+  // filter's own names do.
   bool scan(std::string_view line, bool internal_names);
 
-  // The line with its names left out, but not their ranks, and without #at=,
-  // which says nothing of what a line does. Valid until the next scan.
+  // The line with the names left out, but not their ranks, and without the note
+  // #at=, which changes nothing of what a line does. Valid until the next scan.
   std::string_view key() const { return {key_.data(), key_size_}; }
-  // In order, results first.
+  // The names in the order of the line, results first.
   const std::vector<Name>& names() const { return names_; }
-  size_t results() const { return results_; }
+  size_t results() const { return results_; }  // how many of them are results
   bool is_free() const { return results_ == 0; }
   bool is_placed() const { return is_placed_; }  // some name has ranks
-  bool has_at() const { return has_at_; }
+  bool has_at() const { return has_at_; }        // it has a note #at=
 
  private:
-  static constexpr size_t kMaxLine = 512;
+  static constexpr size_t kMaxLine = 512;  // bytes
 
   struct Word;
   static Word take_word(const char* from, const char* end, char* key);

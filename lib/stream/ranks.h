@@ -1,4 +1,5 @@
-// Rank sets: "3", "0-7", "0-6:2", "0,2,5". Order as written.
+// Rank sets as a name has them behind '@': "3", "0-7", "0-6:2", "0,2,5". The
+// order of a list is that of the text.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace gt {
 
-// A short name can stand for that many, so it bounds what a line costs.
+// The largest rank. A name as short as x@0-65535 stands for a piece on each
+// rank, so the limit bounds the work that a line can cause.
 inline constexpr int64_t kMaxRank = (int64_t{1} << 16) - 1;
 
 // Errors: not a rank set, a rank above kMaxRank, a rank named twice.
@@ -20,11 +22,12 @@ Result<std::vector<int64_t>> parse_ranks(std::string_view text);
 // The canonical spelling: runs of a common step joined, the rest by commas.
 std::string to_string(const std::vector<int64_t>& ranks);
 
-bool is_placed(const Line& line);  // some name has ranks
+// Whether a name of the line has ranks.
+bool is_placed(const Line& line);
 
-// "x", or "x@0-3" of a name with ranks.
+// "x@0-3" of "x" and "0-3"; the name alone if the ranks are "".
 std::string full_name(std::string_view name, std::string_view ranks);
-// The name of "x@0-3".
+// "x" of "x@0-3".
 inline std::string_view without_ranks(std::string_view name) {
   return name.substr(0, name.find('@'));
 }

@@ -1,10 +1,11 @@
-// Rounds of a loop, rewritten once.
+// Answers the rounds of a loop from a recording of the first.
 //
-// A training loop sends the same lines again and again. Once a round leaves the
-// rewriter in the state in which it found it, the next equal round must be
-// rewritten to equal text: rewriting is a function of state and input. So a
-// round whose input bytes equal the recorded ones is answered by the recorded
-// output, at the cost of a compare and a copy.
+// A training loop sends the same lines again and again. What a filter writes
+// for them is a function of its input and of its state. So when a recorded
+// round has left the filter in the state in which it found it, the next round
+// with the same input bytes has the same output bytes and leaves the same
+// state: the recorded output is written again, at the cost of a compare and a
+// copy. A round in which the filter had a message for people is not replayed.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +22,24 @@ namespace gt {
 
 using PlaceVisitor = std::function<void(Origin& place)>;
 
-// What rewrites a stream line by line, each line by its text and by the state
-// that the lines before left.
+// A filter that rewrites a stream line by line, each line by its text and the
+// state that the lines before left. It has to tell all of that state: two
+// states with equal texts must treat every later line alike.
 class Rewriter {
  public:
   virtual ~Rewriter() = default;
-  // Things that state() has to tell of, about.
+  // Roughly how many things state() describes, which is what it costs.
   virtual size_t state_size() const = 0;
-  // All that later lines depend on, as one text. Places of lines are visited
-  // apart, always in the same order: they move on from round to round, and
-  // `visit` may move them.
+  // Sets `text` to everything that the output for later lines depends on,
+  // except for the places of lines that are kept for messages. These move down
+  // the input from round to round, so each is passed to `visit` instead, always
+  // in the same order; `visit` may move it.
   virtual void state(std::string& text, const PlaceVisitor& visit) = 0;
-  // Messages for people so far; a round that has one is not replayed.
+  // How many messages for people there were so far.
   virtual size_t messages() const = 0;
-  // A round begins that may be replayed, and ended as one that will be.
+  // Replay begins to record a round.
   virtual void begin_round() {}
+  // The recorded round will be replayed: it brought the same state back.
   virtual void end_round() {}
 };
 
@@ -43,32 +47,44 @@ class Replay {
  public:
   explicit Replay(Rewriter& rewriter);
 
-  // A line was fed and gave `out`.
+  // To be told of every line that the rewriter was fed, with the output that it
+  // gave.
   void note(std::string_view line, std::string_view out);
-  // Something else happened to the rewriter: what was seen counts no more.
+  // To be told when the rewriter changed in any other way. Forgets the
+  // recording and all lines.
   void reset();
 
-  // At the start of a round that has been recorded.
+  // Whether a round is recorded and the next line would be its first: then
+  // run() is to be tried.
   bool ready() const { return phase_ == Phase::kReady; }
-  // Answers all whole rounds that the source holds.
-  // How many.
+  // Writes the recorded output once for each whole round that the source holds
+  // or can read without waiting, takes these rounds off the source, and moves
+  // the rewriter's places. Returns how many rounds they were; 0 means that the
+  // next line is to be fed to the rewriter.
   size_t run(Source& source, Writer& writer);
 
  private:
+  // kSearch: looks for a period. kRecord: writes a round down. kReady: at the
+  // start of a round, with a recording. kFollow: within a round that comes line
+  // by line and has been equal to the recorded one so far.
   enum class Phase { kSearch, kRecord, kReady, kFollow };
-  static constexpr size_t kWindow = size_t{1} << 16;    // lines, a power of two
-  static constexpr size_t kMaxBlock = size_t{8} << 20;  // bytes
-  // A growing history never comes back to a state; no need to look at it.
+  static constexpr size_t kWindow = size_t{1} << 16;  // lines, a power of two
+  // Of a recording, input and output together, in bytes.
+  static constexpr size_t kMaxBlock = size_t{8} << 20;
+  // A larger state is not looked at: mostly it is a history that only grows,
+  // and so never comes back.
   static constexpr size_t kMaxState = size_t{1} << 14;
-  // Taking a state costs time for each thing in it. So that programs without
-  // rounds do not pay for more than a few things a line, each line earns some.
+  // state() takes time for each thing in the state. So that a program without
+  // rounds pays for at most a few things a line, each line earns some credit,
+  // and a state is taken only when the credit covers it.
   static constexpr size_t kFirstCredit = 4 * kMaxState;
   static constexpr size_t kCreditOfLine = 4;
-  // A block may be several rounds of the input long.
+  // A recording may be several periods of the input long, since names that a
+  // filter invents may alternate from round to round.
   static constexpr size_t kMaxRounds = 4;
   struct Seen {
     uint32_t tag = 0;    // upper half of the line's hash
-    uint32_t index = 0;  // modulo 2^32
+    uint32_t index = 0;  // of the line, modulo 2^32
   };
 
   void search(uint64_t hash);
@@ -83,20 +99,20 @@ class Replay {
   std::vector<uint64_t> window_;  // hashes of the last lines
   std::vector<Seen> last_;        // where a hash was seen last
   size_t index_ = 0;              // lines noted
-  size_t fresh_at_ = 0;           // of these, when none counted yet
+  size_t fresh_at_ = 0;           // index_ at the last reset()
   size_t period_ = 0;             // candidate, in lines; 0: none
   size_t matched_ = 0;            // lines equal to those a period before
   size_t next_attempt_ = 0;       // index before which no state is taken
-  size_t credit_ = kFirstCredit;  // things of states that may be gone through
+  size_t credit_ = kFirstCredit;  // things that may be told by state()
   size_t patience_ = 1;           // periods to wait after a failed attempt
 
   std::string state_;  // at the start of the recorded round
   std::vector<size_t> lines_;
   std::vector<size_t> shift_;  // by how much a round moves each line number
-  size_t messages_ = 0;
-  std::string in_, out_;
-  size_t recorded_ = 0;
-  size_t followed_ = 0;  // bytes of in_ that came line by line
+  size_t messages_ = 0;        // at the start of the recorded round
+  std::string in_, out_;       // the recorded input and output
+  size_t recorded_ = 0;        // lines in in_
+  size_t followed_ = 0;        // bytes of in_ that came line by line
 };
 
 }  // namespace gt
