@@ -35,13 +35,13 @@ struct Ledger {
     return named(symbols.obtain_part(name, ranks));
   }
 
-  // In what follows `before` gets the aliases that must stand before the line
-  // at `origin`, which binds or frees the name.
+  // `before` gets the aliases that must stand before the line at `origin`,
+  // which binds or frees the name.
 
   // Binds a name to a new value.
   void bind(SymbolId id, ValueId value, Origin origin, std::string& before);
-  // Unbinds a name that the same line binds again: it stays a live name's
-  // number. If a history needs the value's data, an alias keeps it.
+  // Unbinds a name that the same line binds again, so that its symbol stays in
+  // use. If a history needs the value's data, an alias keeps it.
   void release(SymbolId id, Origin origin, std::string& before);
   // Unbinds a name for good, as free does.
   void unbind(SymbolId id, Origin origin, std::string& before);
@@ -75,7 +75,8 @@ struct Ledger {
   // if `like` is in the name space c1. give_back() frees the number again.
   std::string fresh_name(std::string_view like);
   void give_back(std::string_view name);
-  // Binds a fresh name of ours to the value, on all ranks that this has.
+  // Binds `name`, a fresh one of ours, to the value, on all ranks that this
+  // has.
   SymbolId hold_internal(ValueId value, std::string_view name, Origin origin);
   // Frees those of our names whose data no gradient needs any more, and writes
   // the lines that say so.

@@ -60,7 +60,7 @@ class Operands {
 
   Ledger& ledger_;
   Seeds& seeds_;
-  bool shows_;  // the tape's lines stand there as people read them
+  bool shows_;  // keep each line's text on the tape, for --tape
 };
 
 }  // namespace gt::emit

@@ -68,6 +68,8 @@ class GradientLines {
   Handle join(const std::vector<HandleOnRanks>& parts, const Ranks& rest,
               const TypeOnRank& zero, const Placement& claim,
               const LinePlace& place);
+  // Appends a line of zeros: of type(rank) on each rank of the place; or cut
+  // from a whole.
   Handle zeros(const TypeOnRank& type, const Placement& claim,
                const LinePlace& place);
   Handle zeros(Dtype dtype, const StatedCut& cut, const Placement& claim,
@@ -110,9 +112,10 @@ class GradientLines {
   // it, and is returned.
   Handle owe(Handle handle, const Placement& partial, bool fresh,
              const LinePlace& place);
+  // The index of the line that makes it, and whether a line reads it by now.
   size_t line_of(Handle handle) const { return line_of_[handle]; }
   bool is_read(Handle handle) const { return is_read_[handle]; }
-  size_t count() const { return program_.lines.size(); }
+  size_t count() const { return program_.lines.size(); }  // of lines
 
   // The gradient cannot be said in lines: sets GradientProgram::possible, if
   // nothing did before.

@@ -6,8 +6,8 @@
 // is a contribution to the gradient of the operand's value. It is summed to the
 // value's shape, the adjoint of broadcasting, and added to what is there
 // already by a line "add" (contributions.h). When a node is visited, all that
-// read its results were, so their gradients are complete. Source: A. Griewank,
-// A. Walther, Evaluating Derivatives, SIAM 2008, ch. 3.
+// read its results were, so their gradients are complete.
+// Source: A. Griewank, A. Walther, Evaluating Derivatives, SIAM 2008, ch. 3.
 //
 // Of a placed program each line runs on the ranks of its forward line, so a
 // gradient may lie on some of its value's ranks only, or in several names.
@@ -57,11 +57,13 @@ struct GradientLine {
 };
 
 struct GradientProgram {
-  std::vector<GradientLine> lines;
-  std::vector<TypeId> handle_types;
-  std::vector<Handle> targets;    // as asked for; kNil: the loss does not reach
-  std::vector<NodeId> history;    // all nodes behind the loss, newest first
-  Status possible = ok_status();  // why the lines cannot be written
+  std::vector<GradientLine> lines;   // in the order in which they are to stand
+  std::vector<TypeId> handle_types;  // by handle
+  // By target as asked for; kNil: the loss does not reach it.
+  std::vector<Handle> targets;
+  std::vector<NodeId> history;  // all nodes behind the loss, newest first
+  // Error: why there is no such gradient; the lines are not to be written.
+  Status possible = ok_status();
 };
 
 // A value, on some of its ranks.

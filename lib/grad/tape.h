@@ -53,7 +53,7 @@ class Tape : public HistoryCells {
   void rename(ValueId value, SymbolId name) { cells_[value].name = name; }
   // A name of ours holds the data beside the user's name, until it is idle.
   void hold_alias(ValueId value, SymbolId name);
-  void drop_alias(ValueId value);
+  void drop_alias(ValueId value);  // that name was freed
   // No name is going to hold the new value: it stays only while it is needed.
   void let_be(ValueId value);
   // The name of ours that holds it counts as a user's from here on.

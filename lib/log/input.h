@@ -39,7 +39,8 @@ class Input {
   // known or not: in all but those of event `issue` the text is a comment.
   bool next();
 
-  // Of the line at hand; views are valid until the next one.
+  // The line that next() went to, which comments call the line at hand; views
+  // are valid until the next one.
   std::string_view line() const { return line_; }  // whole
   std::string_view text() const { return text_; }  // instruction or comment
   Kind kind() const { return kind_; }

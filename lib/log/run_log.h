@@ -17,8 +17,9 @@ namespace gt::log {
 class RunLog {
  public:
   // What one row tells; views are valid until the next take(). Times are
-  // nanoseconds since the first row. A queue ran instructions from `first` to
-  // `last`:
+  // nanoseconds since the first row.
+
+  // A queue of a worker ran the instructions from `first` to `last`.
   struct Span {
     uint64_t worker = 0;
     std::string_view queue;

@@ -49,7 +49,7 @@ class Tee {
     LogTime time;
   };
 
-  // Of the reading thread.
+  // The reading thread, which is run()'s caller, calls these.
   void read(int fd, const std::string& name);
   void fail(const std::string& name, int error);
   Exit finish();
@@ -61,7 +61,7 @@ class Tee {
   void write_out(std::string_view bytes);
   void end_input(const std::string& name, bool has_failed);
 
-  // Of the logging thread.
+  // The logging thread calls these.
   void log_chunks();
   void log_chunk(const Chunk& chunk);
   void log_line(const LogTime& time, std::string_view line, size_t bytes);

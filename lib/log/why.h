@@ -2,7 +2,7 @@
 // what each worker is at or waits for, and for whom all of them wait in the
 // end.
 //
-// The log says whom a worker waits for: a worker that waits writes a row of
+// The log says whom a worker waits for: while one waits, there are rows of
 // event `wait` with the instruction's number, since when, and for whom. The
 // others are at the first instruction that was issued to them after the last
 // that they finished. The one for whom all wait is found from the worker that

@@ -43,6 +43,7 @@ class Partitioner : public Rewriter {
   void state(std::string& text, const PlaceVisitor& visit) override;
   // Errors and explanations so far: a round that has some is not replayed.
   size_t messages() const override { return messages_; }
+  // Of all lines so far, replayed ones included.
   ShardCosts costs() const { return lines_.writer().costs(); }
   void begin_round() override { round_ = costs(); }
   void end_round() override { round_ = costs().since(round_); }

@@ -28,8 +28,8 @@ using ShardValuePtr = std::shared_ptr<ShardValue>;
 struct UnwrittenLine {
   std::string text;
   std::vector<ShardValuePtr> operands;  // by operand of the line; null: no name
-  std::optional<Layout> pin;            // how the config or a claim cuts it,
-  size_t pin_line = 0;                  // in this line of it; 0: a claim
+  std::optional<Layout> pin;            // how the config or a claim cuts it
+  size_t pin_line = 0;                  // of the config; 0: it does not say so
   bool is_wish = false;                 // the pin is a claim's (claims.h)
   Claims claims;
   std::optional<uint32_t> set;  // the ranks where the config puts it
@@ -78,15 +78,19 @@ struct ShardValue {
 // invents, and those of them that are to be freed after the line at hand.
 class ValueTable {
  public:
+  // What the name holds; null: nothing.
   ShardValuePtr find(std::string_view name) const;
+  // The name, which holds nothing, holds the value from here on.
   void bind(const std::string& name, const ShardValuePtr& value);
-  // The value that the name holds no more; null: it held none.
+  // Returns the value that the name holds no more; null: it held none.
   ShardValuePtr unbind(const std::string& name);
   // How many names hold a value or did so lately.
   size_t size() const { return values_.size(); }
+  // All that hold a value.
   std::vector<std::string_view> names() const;
 
-  // "c1/_s0" in the name space "c1/".
+  // Invents a name, "c1/_s0" in the name space "c1/", with the smallest number
+  // that is free; give_back() frees the number of one that was never bound.
   std::string new_name(const std::string& space);
   void give_back(const std::string& name);
   // A name of the input that looks like an invented one ("_s3") is the input's
@@ -94,7 +98,7 @@ class ValueTable {
   // whose number becomes `number`, and must get another name: see visit().
   bool take_over(std::string_view name, size_t& number);
   void keep(size_t number) { numbers_.keep(number); }
-  // Calls f of every invented register with that number; f may name it anew.
+  // Calls f for every invented register with that number; f may name it anew.
   using Rename = std::function<void(std::string& name, const Layout& layout,
                                     const Type& type)>;
   void visit(size_t number, const Rename& f);

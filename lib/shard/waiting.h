@@ -25,6 +25,7 @@ namespace gt::shard {
 
 class WaitingLines {
  public:
+  // Whether the line, whose call is bound, is to wait.
   static bool can_wait(const LineWork& work);
   // Makes the value of a line that is to wait, and counts the line as a reader
   // of what it reads.
@@ -51,6 +52,7 @@ class WaitingLines {
   void join_operand(const ShardValuePtr& operand, ShardValue& value);
   void note_load(const LineWork& work, const ShardValuePtr& value);
 
+  // By the file that they read.
   std::map<std::string, std::vector<std::weak_ptr<ShardValue>>> loads_;
   std::map<std::string, Layout> summed_;  // by shape, as note_sum() saw it
 };
