@@ -288,7 +288,8 @@ bool Checker::spreads_own_value(const Reading& in) {
          collective_of(in.line.op) == Collective::kCopy;
 }
 
-// Without results these are of no known type.
+// Binds the line's results. Those for which there is no value in `results` hold
+// one of unknown type.
 void Checker::write_results(const Reading& in,
                             const std::vector<ShardedValue>& results,
                             Checked& entry) {

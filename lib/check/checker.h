@@ -1,5 +1,12 @@
-// The lines of a stream in order: what they read and bind, and what is wrong
-// with them. Equal lines over equal types are looked up.
+// Checks the types of a stream line by line.
+//
+// The type engine (spmd/infer.h) judges one line: it is given the types of the
+// operands, and returns those of the results and the faults as values. The
+// Checker does what a stream needs beside that. It keeps the meshes and what
+// every name holds (registers.h), puts each fault in words (words.h) with lines
+// that would mend it (remedies.h), and adds the inferred types to the line as
+// notes. A line that comes again while all that it reads is as it was is looked
+// up and not checked again.
 #pragma once
 
 #include <functional>
@@ -19,27 +26,30 @@ namespace gt::check {
 
 class Checker {
  public:
-  // `footprint` is told of all values, if there is one.
+  // `footprint` may be null; else it is told of every value that a name gains
+  // or loses. It must outlive the Checker.
   explicit Checker(TypingMode mode, Footprint* footprint = nullptr)
       : mode_(std::move(mode)), footprint_(footprint) {}
 
-  // A line as it is checked: its text with the inferred notes, what is wrong.
+  // What was found of one line. Kept as it is for when the line comes again.
   struct Checked {
     std::string text;   // as it came
-    std::string noted;  // to write
+    std::string noted;  // the same with the inferred #type= and #spec=
     std::string op;
-    std::string at;     // its #at=, where it was written
+    std::string at;     // its note #at=, "model.gt:7"; "" without one
     std::string trace;  // "op(types) -> type"
     std::vector<Problem> problems;
     std::vector<std::string> remarks;
-    std::string place;  // "in:" of the findings
+    std::string place;  // the line with its operands' types, for messages
+    // It does not parse, or declares a mesh that cannot be; `error` says why.
     bool is_unreadable = false;
-    Error error;         // why it is
-    bool is_new = true;  // not looked up
+    Error error;
+    bool is_new = true;  // it was checked, not looked up
 
     struct Use {
       SymbolId name;
-      Stamp stamp;  // as it was read, or is to be
+      Stamp stamp;  // its type is a Content (registers.h): of a read what the
+                    // name held, of a write what it holds after the line
     };
     struct Write : Use {
       std::vector<int64_t> ranks;  // where the line binds or frees
@@ -47,18 +57,23 @@ class Checker {
     std::vector<Use> reads;
     std::vector<Write> writes;
     std::vector<Transfer> transfers;  // of a copy between ranks
-    uint64_t mesh_version = 0;
-    bool once = false;  // depends on more than what it reads
+    uint64_t mesh_version = 0;        // of the meshes it was checked under
+    // It is never looked up: what it does depends on more than its reads (a
+    // declaration of a mesh, a free of a glob).
+    bool once = false;
   };
-  // The next line that is no comment. Valid until the next call.
+  // Checks the next line of the stream, which is no comment, and binds its
+  // results. The reference is valid until the next call.
   const Checked& take(std::string_view text);
 
   // The names of all axes of the meshes so far.
   const std::set<std::string>& axes() const { return axes_; }
 
-  // For those who write vectors: a name's value out of nothing, and what it is.
+  // For tools that write test vectors: these bind a name without a line, and
+  // tell what a name holds.
   void declare(std::string_view name, const ShardedValue& value);
-  const ShardedValue* value_of(std::string_view name);  // its first part
+  // The first of the name's parts; null if it holds nothing.
+  const ShardedValue* value_of(std::string_view name);
   AxisNames names_of(std::string_view name) const {
     return AxisNames(meshes_.all_of(name));
   }
@@ -66,7 +81,8 @@ class Checker {
  private:
   static constexpr size_t kMaxVariants = 8;
 
-  // A line that comes again, as it was checked over other contents.
+  // A line that comes again, with an entry for each of the last combinations of
+  // contents that its operands had.
   struct Known {
     std::string text;
     std::vector<std::unique_ptr<Checked>> variants;
@@ -91,7 +107,7 @@ class Checker {
   void check(Reading& in, Checked& entry);
   void note_axes(const Reading& in);
   void check_instruction(Reading& in, Statement statement, Checked& entry);
-  // The name, which the line's meaning depends on.
+  // Notes that what the line means depends on what the name holds.
   SymbolId note_read(std::string_view name, Checked& entry);
   bool read_operands(Reading& in, const LineRanks* where, Checked& entry);
   static void fail_unbound(const Operand& operand,

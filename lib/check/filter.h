@@ -15,12 +15,16 @@ namespace gt::check {
 struct CheckJob {
   std::vector<std::string> files;  // "-" or none: standard input
   TypingMode options;
-  bool quiet = false;
-  bool trace = false;
-  bool memory = false;  // say at the end what ranks hold and edges carry
+  bool quiet = false;   // write no stream
+  bool trace = false;   // say each line's types, "7 matmul(...) -> ..."
+  bool memory = false;  // say at the end what ranks hold and copies send
 };
 
-// Findings go to `say`. Returns the status, which the end mark carries.
+// Checks the files in order and writes the stream to `out`. What is wrong goes
+// to `say`, whole lines that end in LF, each finding with its remedies as
+// "fix: LINE"; a line that is looked up again is not told again. Returns the
+// status, which the end mark carries as well: kFailed after a fault of types,
+// kRejected after a line that cannot be read, and what the input brought.
 Exit check(const CheckJob& job, Writer& out,
            const std::function<void(std::string_view)>& say);
 

@@ -1,7 +1,8 @@
-// Bytes that the values of a stream take on each rank, and that its copies have
-// in flight between ranks. A value counts from its line until its name is bound
-// again or freed; what a line replaces counts beside what it makes. Values that
-// share memory count each for itself.
+// gt-check --memory: the bytes that the values of a stream take on each rank,
+// and those that its copies have on their way from rank to rank. A value counts
+// from its line until its name is bound again or freed; what a line replaces
+// counts beside what it makes. Values that could share memory (a reshape of
+// another) count each for itself.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,13 @@ struct Transfer {
 
 class Footprint {
  public:
-  // On the ranks where a line runs a name gets these, or loses them. What a
-  // line binds comes before all that it replaces.
+  // Adds the pieces that `parts` have on `ranks`, or takes them off. Of one
+  // line all gains are told before the losses, since what it makes and what it
+  // replaces are there together for a while.
   void gain(const std::vector<ShardedValue>& parts, const Ranks& ranks);
   void lose(const std::vector<ShardedValue>& parts, const Ranks& ranks);
-  // A copy into the name is on its way until a line reads the name.
+  // The transfers of a copy into `to` are in flight until a line reads that
+  // name.
   void send(SymbolId to, const std::vector<Transfer>& transfers);
   void read(SymbolId name) {
     if (!on_their_way_.empty()) arrive(name);
@@ -39,17 +42,19 @@ class Footprint {
   std::string summary() const;
 
  private:
+  // From one rank to another; all but `copies` in bytes.
   struct Edge {
-    uint64_t flying = 0;
-    uint64_t most = 0;
+    uint64_t flying = 0;  // sent and not read yet
+    uint64_t most = 0;    // the largest that this was
     uint64_t copies = 0;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;  // of all copies
   };
   void arrive(SymbolId name);
 
   HeldBytes ranks_;
   std::map<std::pair<int64_t, int64_t>, Edge> edges_;
-  std::unordered_map<SymbolId, std::vector<Transfer>> on_their_way_;  // to it
+  // By the name that they go to.
+  std::unordered_map<SymbolId, std::vector<Transfer>> on_their_way_;
 };
 
 }  // namespace gt::check

@@ -1,5 +1,6 @@
-// What every name holds, by ranks. What a name holds is a number, so that a
-// line's reads are compared at once.
+// gt-check's table of names: what each holds on which ranks. All that one name
+// holds is interned as one number, its Content, so that whether a line's reads
+// are as they were is a comparison of numbers.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,12 @@
 
 namespace gt::check {
 
-// A name's parts, on ranks of their own, and the one of no ranks, which is
-// another name's; number 0 has none.
+// The number of a list of values, the parts of a name. No two parts have a rank
+// in common. "x" without ranks is another register than "x@0", but stands under
+// the same symbol: it is the part whose ranks are empty. Number 0 has no parts.
 using Content = TypeId;
 
-// The type in a stamp is a Content.
+// The `type` in a symbol's stamp is its Content.
 class CheckRegisters : public SymbolTable<StampedValue> {
  public:
   Content content(SymbolId id) const { return (*this)[id].stamp.type; }
@@ -27,29 +29,34 @@ class CheckRegisters : public SymbolTable<StampedValue> {
     return contents_[content];
   }
 
+  // What the name holds on the ranks as one value (none: of no ranks); nothing
+  // if it lacks one of them.
   std::optional<ShardedValue> read(SymbolId id,
                                    const std::vector<int64_t>& ranks,
                                    const AxisNames& names) const {
     return read_parts(parts(content(id)), ranks, names);
   }
-  // The content with the value in place of what its ranks hold.
+  // The content in which the value takes the place of what its ranks held.
   Content with(Content content, const ShardedValue& value);
-  // The same, of a copy of what the name holds on ranks `from`: a value that is
-  // whole there is one value on all of its ranks then.
+  // The same for a line "w@1 = copy w@0", which spreads what the name holds on
+  // `from` to more ranks: where that is whole on each of its ranks, it and the
+  // copy become one part on all ranks of both.
   Content with_copy(Content content, const std::vector<int64_t>& from,
                     const ShardedValue& copy, const AxisNames& names);
+  // The content without what these ranks hold.
   Content without(Content content, const std::vector<int64_t>& ranks);
 
   void set(SymbolId id, Content content) {
     (*this)[id].stamp.type = content;
     if (content == kNoType) retire(id);
   }
-  // Of all names that the glob matches; `leaves` is told what they held.
+  // Unbinds all names that the glob matches; `leaves` is told what each held.
   void release(std::string_view glob,
                const std::function<void(Content)>& leaves);
 
-  // Whether contents that nobody holds are many; then forget_dead() lets go of
-  // them, and their numbers will be those of others.
+  // Whether so many contents are interned that those which no name holds ought
+  // to go. forget_dead() drops these; their numbers come to mean others, so
+  // whoever keeps numbers must forget them before.
   bool is_large() const { return contents_.size() > most_; }
   void forget_dead();
 
@@ -62,7 +69,7 @@ class CheckRegisters : public SymbolTable<StampedValue> {
   Content intern(std::vector<ShardedValue> parts);
 
   Interner<std::vector<ShardedValue>, Hash> contents_{1};
-  size_t most_ = kContents;  // contents, before those that nobody holds go
+  size_t most_ = kContents;  // how many contents make is_large()
 };
 
 }  // namespace gt::check

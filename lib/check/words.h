@@ -1,4 +1,5 @@
-// What gt-check says to people: a fault of a line in words.
+// What gt-check says to people: faults and remarks, which the type engine gives
+// as values (spmd/fault.h), in words.
 #pragma once
 
 #include <string>
@@ -10,14 +11,15 @@ namespace gt::check {
 
 struct Problem {
   std::string kind;  // of the rule, "part-affine"
-  std::string axis;  // "" if it is of no axis
+  std::string axis;  // on which the rule is broken; "" if it is of no axis
   std::string message;
   std::string why;
   std::vector<std::string> fixes;  // "y1 = all_reduce y over=tp src=P dst=R"
 };
 
-// The fault without remedies (remedies.h).
+// The fault in words, without remedies (remedies.h).
 Problem in_words(const ReadLine& line, const TypeFault& fault);
+// A remark is no fault: the line reads shards as unrelated values.
 std::string in_words(const ReadLine& line, const Remark& remark);
 
 }  // namespace gt::check

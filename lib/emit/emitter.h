@@ -14,7 +14,7 @@ namespace gt::emit {
 
 struct EmitInput {
   enum class Kind { kFile, kStdin, kText };
-  // Of a path, "-" for standard input.
+  // The input at a path; "-" is standard input.
   static EmitInput file(const std::string& path) {
     return {path == "-" ? Kind::kStdin : Kind::kFile, path, 1};
   }
@@ -28,11 +28,14 @@ struct EmitJob {
   EmitOptions session;
   std::vector<EmitInput> inputs;
   bool at_stdin = false;  // write #at= for lines of standard input too
-  bool replay = true;     // answer equal rounds from what was written before
+  // Answer the rounds of a loop that equal the one before by what was written
+  // for that one (stream/replay.h).
+  bool replay = true;
 };
 
-// Writes "#gt 1", the stream, "#end STATUS", and returns that status, in which
-// those of the streams it read are counted. Messages go to `say`.
+// Writes "#gt 1", the stream, "#end STATUS", and returns that status: the worst
+// of what was said and of what the streams that it read end with. An input that
+// cannot be read is the last. Messages go to `say`, whole lines that end in LF.
 Exit emit(const EmitJob& job, Writer& writer,
           const std::function<void(std::string_view)>& say);
 

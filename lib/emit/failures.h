@@ -1,5 +1,5 @@
-// Lines that are refused, and failures that names hold: what is said, and what
-// later stages get in their place.
+// Lines that gt-emit refuses, and failures that names hold: what is said to
+// people, and what later stages get in the lines' place.
 #pragma once
 
 #include <string>
@@ -20,12 +20,14 @@ class Failures {
       : ledger_(ledger), messages_(messages), writer_(writer), seeds_(seeds) {}
 
   // Says what is wrong with the line. Its results become failures that say the
-  // same, and what it would have printed or saved does, too.
+  // same. A print prints the failure, so that its reader does not wait; a save
+  // saves it, so that a later load finds no older file.
   void reject(LineState& state, const Error& error, std::string& out);
-  // Writes lines that make failures of the line's results.
+  // Writes "y = fail MESSAGE" for each of the line's results, and binds it so.
   void fail_results(LineState& state, const std::string& message,
                     std::string& out);
-  // Binds a name to a failure; what must stand before that goes to `out`.
+  // Binds a name to a failure. Aliases of what it held (Ledger::release) go to
+  // `out`; the line that says the failure is the caller's to write.
   void bind(const Name& name, const FailureText& why, Origin origin,
             std::string& out);
 

@@ -1,4 +1,5 @@
-// free: which names a line lets go of.
+// The lines `free x act/*`: which names each lets go of. Of a free of the
+// register of seeds see seeds.h.
 #pragma once
 
 #include <string>
@@ -18,15 +19,19 @@ class Frees {
   Frees(Ledger& ledger, const LineWriter& writer, Seeds& seeds)
       : ledger_(ledger), writer_(writer), seeds_(seeds) {}
 
-  // Writes the line, with what globs stand for. Error: nothing was freed.
+  // Unbinds the names and writes the line, each glob replaced by the names that
+  // it matches; unplaced names and names with ranks go on a line each. Error: a
+  // name that holds nothing there; then nothing was freed.
   Status run(const LineState& state, std::string& out);
-  // Frees what a plain line names, whole pieces or values without ranks, each
-  // once; what must stand before the line goes to `out`. False: it is no such
-  // line, and nothing was freed.
+  // The short way for a free that can pass as it came: of few names, each of
+  // which is live, stands once, and has just the ranks under which it was
+  // bound. Unbinds them; aliases that must stand before the line go to `out`,
+  // and the line itself is the caller's to write. False: it is no such line,
+  // and nothing was freed.
   bool run_plain(const Pattern& pattern, Origin origin, std::string& out);
 
  private:
-  // A name, or what it holds on some ranks.
+  // A name on some of its ranks.
   struct Freed {
     std::string name;
     Ranks ranks;
@@ -34,7 +39,7 @@ class Frees {
   };
   struct List {
     std::vector<SymbolId> unplaced;
-    std::unordered_set<SymbolId> seen;  // of these
+    std::unordered_set<SymbolId> seen;  // the same, to find them
     std::vector<Freed> placed;
   };
   Status collect(const Line& line, List& list) const;

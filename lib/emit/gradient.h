@@ -1,4 +1,6 @@
-// grad: the history behind a loss, and the lines that are its gradient.
+// The lines `g1 g2 = grad loss w1 w2`: they are checked here, the gradient is
+// made from the history behind the loss (grad/reverse.h), and
+// gradient_writer.h writes it as lines in place of the grad.
 #pragma once
 
 #include <string>
@@ -34,12 +36,13 @@ class Gradient {
  public:
   explicit Gradient(GradientParts parts) : parts_(parts) {}
 
-  // Whether the line is a grad in form; sets where its names live. The loss and
-  // the targets may live on different ranks.
+  // Checks the line's form, and sets the ranks and the mesh of its names in
+  // `state.where`; the loss and the targets may live on different ranks.
   Status check_form(LineState& state) const;
-  // Writes the gradient of a line whose operands were looked up. Error: it has
-  // none, and why. What stands behind the loss goes to `tape` for people,
-  // unless that is null.
+  // Writes the gradient lines of a grad whose operands were looked up, and
+  // binds its results. Error: why there is no such gradient; then nothing was
+  // written. With a `tape` that is not null, the history behind the loss is
+  // appended to it as text for people (--tape).
   Status write(LineState& state, std::string* tape, std::string& out) const;
 
  private:

@@ -1,4 +1,5 @@
-// What a grad line's own notes and remark become.
+// What becomes of the notes and the remark ("# text") that a user wrote on a
+// grad line, of which many lines are made.
 #pragma once
 
 #include <string>
@@ -8,10 +9,12 @@
 
 namespace gt::emit {
 
-// They go with the first target's gradient; its place goes with every line.
+// #at= goes on every line. The other notes and the remark go on one, the first
+// that gives a target's gradient; but not #signal and #mb, since each gradient
+// line has those of its forward line.
 class GradientNotes {
  public:
-  // `at`: the note of the place, for a line that has none.
+  // `at`: " #at=model.gt:7" for a line that has no such note, or "".
   GradientNotes(const Line& line, std::string at) : at_(std::move(at)) {
     for (const Note& note : line.notes) {
       std::string text = " #" + std::string(note.key);
@@ -25,12 +28,14 @@ class GradientNotes {
     if (!line.remark.empty()) remark_ = " " + std::string(line.remark);
   }
 
-  // The line's own, once, for the line of a target's gradient.
+  // The user's notes, for the line of a target's gradient; "" but the first
+  // time. The remark then ends that line.
   std::string take() {
     is_remark_due_ = true;
     return std::exchange(own_, {});
   }
 
+  // Appends what follows the instruction, LF included.
   void end_line(const std::string& notes, std::string& out) {
     out += notes + at_;
     if (is_remark_due_) out += std::exchange(remark_, {});

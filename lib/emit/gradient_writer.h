@@ -1,4 +1,5 @@
-// How the lines of a gradient are written: names, notes, aliases and frees.
+// Writes the lines of a gradient: gives them names and notes, binds these, and
+// frees the names of ours among them.
 #pragma once
 
 #include <string>
@@ -8,8 +9,10 @@
 namespace gt::emit {
 
 // Writes the program that reverse() made for a grad line: targets' gradients
-// under the names that the line gives them, the rest under names of ours, each
-// freed right after its last use.
+// under the names that the line gives them, the rest under names of ours
+// ("_e0"), each freed right after its last use. Unless the grad says retain=1
+// the history is consumed first. A target that the loss does not reach gets
+// zeros and a warning.
 void write_gradient(const GradientParts& parts, const LineState& state,
                     const grad::GradientProgram& program,
                     const GradientTargets& targets, std::string& out);

@@ -12,12 +12,14 @@ namespace gt::emit {
 
 struct TargetZeros {
   TypeId type;
-  // Ranks, "" of an unplaced target, and what makes the zeros there.
+  // A line for each: its ranks, "" of an unplaced target, and what follows "=",
+  // "zeros f32[2,3]".
   std::vector<std::pair<std::string, std::string>> lines;
 };
 
-// Zeros where the target lives, cut and typed as its gradient if that is known
-// under the mesh, which may be null.
+// Zeros where the target lives. If it is known how the target is cut over the
+// mesh (null: there is none), they are one line that is cut and typed as the
+// target's gradient is; else a line for each size that its pieces have.
 TargetZeros target_zeros(Ledger& ledger, const grad::GradientTarget& target,
                          const Mesh* mesh);
 

@@ -9,8 +9,8 @@
 
 namespace gt::emit {
 
-// A line for each node: the instruction, where it stands, its type, and whose
-// data its gradient reads.
+// Appends a line for each node, in the order given: the instruction, where it
+// stands, its type, and the values whose data its gradient reads.
 void append_history(const Ledger& ledger, const Messages& messages,
                     std::span<const NodeId> nodes, std::string& out);
 

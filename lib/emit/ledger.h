@@ -1,6 +1,10 @@
-// What every name holds, and the lines that keep it so: aliases of values that
-// a history needs after their name was bound again, and the frees of our own
-// names.
+// What gt-emit knows of a stream: the meshes, what every name holds, and the
+// history (grad/tape.h) behind it.
+//
+// Names change here alone, since a change may need lines of its own. When a
+// name is bound again or freed while a gradient may still read the data that it
+// held, an alias, "_e0 = copy h", is written before that and keeps the data
+// under a name of ours; when nobody needs that any more, its free is written.
 #pragma once
 
 #include <string>
@@ -16,13 +20,13 @@
 namespace gt::emit {
 
 struct Ledger {
-  grad::ValueTypes types;
+  grad::ValueTypes types;  // of the values on the tape
   grad::MeshIds mesh_ids;
   Meshes meshes;
   grad::Tape tape;
   Symbols symbols;
-  // The stream was emitted before: its names come and go as it says, no alias
-  // is added.
+  // The input is a stream that gt-emit wrote ("#gt" opened it): no alias and no
+  // free is added to it.
   bool emitted = false;
 
   // The symbol of a name, bound or not; and of a name on some ranks.
@@ -31,49 +35,56 @@ struct Ledger {
     return named(symbols.obtain_part(name, ranks));
   }
 
-  // Binds a name to a new value. What must stand before the line goes to
-  // `before`.
+  // `before` gets the aliases that must stand before the line at `origin`,
+  // which binds or frees the name.
+
+  // Binds a name to a new value.
   void bind(SymbolId id, ValueId value, Origin origin, std::string& before);
-  // Unbinds a name that is bound again at once. If a history needs the value's
-  // data, an alias keeps it.
+  // Unbinds a name that the same line binds again, so that its symbol stays in
+  // use. If a history needs the value's data, an alias keeps it.
   void release(SymbolId id, Origin origin, std::string& before);
-  // The name goes.
+  // Unbinds a name for good, as free does.
   void unbind(SymbolId id, Origin origin, std::string& before);
 
-  // The same for a name on some ranks. Of a value that has more of them the
-  // rest stays bound.
+  // The same for a name on some ranks. Where the name holds a value on more
+  // ranks than these, it keeps it on the others. `internal`: the name is ours.
   SymbolId bind(std::string_view name, const Ranks& ranks, ValueId value,
                 bool internal, Origin origin, std::string& before);
   void unbind(std::string_view name, const Ranks& ranks, Origin origin,
               std::string& before);
 
-  // What the symbol holds from now on, as the tape knows already; and that the
-  // line which was to make it failed.
+  // set() notes what the symbol holds, which the tape was told already; fail()
+  // that it holds a failure.
   void set(SymbolId id, ValueId value, Origin origin);
   void fail(SymbolId id, FailureText why, Origin origin);
 
-  // What a name holds on some ranks.
+  // What a name holds on some ranks: a name with ranks is a symbol for each set
+  // of ranks under which it was bound (program/symbol_table.h), so several may
+  // have to be read, each on those of the wanted ranks that it has, ascending.
   struct PieceRead {
     SymbolId symbol;
-    Ranks ranks;  // of the wanted ones, ascending
+    Ranks ranks;
   };
   struct PieceReads {
     std::vector<PieceRead> pieces;
-    Ranks missing;
+    Ranks missing;  // on which the name holds nothing
   };
   PieceReads find_pieces(std::string_view name, const Ranks& ranks) const;
 
-  // Our own names: "_e0" and so on, the smallest number that is free; "c1/_e0"
-  // in the name space of `like`, whose ranks it may share.
+  // A name of our own: "_e0" with the smallest number that is free, or "c1/_e0"
+  // if `like` is in the name space c1. give_back() frees the number again.
   std::string fresh_name(std::string_view like);
   void give_back(std::string_view name);
-  // Our name for the value, on all ranks that it has.
+  // Binds `name`, a fresh one of ours, to the value, on all ranks that this
+  // has.
   SymbolId hold_internal(ValueId value, std::string_view name, Origin origin);
-  // Writes a free of those of our names that nobody needs any more.
+  // Frees those of our names whose data no gradient needs any more, and writes
+  // the lines that say so.
   void write_idle_frees(std::string& out);
 
-  // Whose name a value's data can be read by: ours, if the user's has fewer
-  // ranks. kNil: none's.
+  // The symbol under which a value's data can be read; kNil: there is none. An
+  // alias comes first, since it has all ranks of the value, and the user's name
+  // may have lost some.
   SymbolId reading_name(ValueId value) const {
     const SymbolId alias = tape.alias(value);
     return alias != kNil ? alias : tape.name(value);
@@ -81,19 +92,22 @@ struct Ledger {
   // The name under which a value's data can be read, on `ranks` as written.
   std::string name_of(ValueId value, std::string_view ranks) const;
 
-  // Forgets types of placed values that are gone, from time to time.
+  // Forgets the types of placed values that are gone, once these take much room
+  // (grad::ValueTypes::keep_only).
   void drop_types();
 
-  // The user's name in it, unless the table has given its slot to another.
+  // The name that `lost` speaks of; "a name" if its symbol has come to be that
+  // of another name since.
   std::string_view lost_name(const grad::Lost& lost) const;
 
-  // Appends what a later line can depend on, line numbers apart, as one text;
-  // places are visited in the same order.
+  // Appends all that what is written for a later line can depend on, as one
+  // text (Rewriter::state); calls visit() for each place of a line in it,
+  // always in one order.
   void state(std::string& text, const PlaceVisitor& visit);
 
  private:
-  // What one free line may name: nothing beside what has ranks, and nothing of
-  // two name spaces, whose ranks are others.
+  // The operands of free lines. One line may name either unplaced names, or
+  // names with ranks of one name space.
   struct Frees {
     std::string unplaced;
     std::vector<std::pair<std::string, std::string>> placed;  // by name space

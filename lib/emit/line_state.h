@@ -1,6 +1,6 @@
 // A line while gt-emit works on it: what it says, what its operands hold, what
-// it defines, and what is written for it. One is reused from line to line, so
-// that its vectors keep their room.
+// it defines, and what is written before it. Session has one and uses it for
+// line after line, so that its vectors keep their room.
 #pragma once
 
 #include <deque>
@@ -22,33 +22,36 @@ struct LineState {
   Line line;
   Call call;
 
-  // Of a line with ranks: where it runs, in which mesh (null: none), and what
-  // each operand's name holds there.
+  // Of a line with ranks: where it runs, in which mesh (null: none), and by
+  // operand which symbols are read there. `reads` is empty of other lines.
   LineRanks where;
   const Mesh* mesh = nullptr;
   std::vector<Ledger::PieceReads> reads;
 
-  // By operand: the value, kNil where there is no tensor, and its number among
-  // types; of a line without ranks its type, else null.
+  // By operand: its value, kNil of what is no tensor; the number of the value's
+  // type (0 of no tensor); and, of a line without ranks, that type, else null.
   std::vector<ValueId> values;
   std::vector<TypeId> type_ids;
   std::vector<const Type*> types;
-  // Values that were made of several pieces for this line.
+  // Values that were put together from several pieces for this line (tape.h,
+  // join).
   std::vector<ValueId> joined;
 
   // By result.
   std::vector<TypeId> result_types;
   std::vector<ValueId> results;
-  // Its form on the tape; none of a line without a history.
+  // Its form on the tape (grad/forms.h); none of a line without a history.
   grad::HeldForm form;
 
-  // Operands and results that the user left out stand in `line` as views into
-  // these texts: results of ours come last.
+  // The texts of operands and results that the user left out and gt-emit adds;
+  // `line` has views into them. Added results stand behind the user's.
   std::deque<std::string> added_texts;
   size_t added_results = 0;
   bool adds_seed = false;
-  // A pattern was found in it (stream/pattern.h); and what the line means
-  // follows from that and from the types of its operands.
+  // has_pattern: its pattern was taken (stream/pattern.h). is_plain: what it
+  // means follows from the pattern and its operands' types alone, and nothing
+  // was added to it, so that lines like it can be answered from a memo
+  // (memos.h).
   bool has_pattern = false;
   bool is_plain = false;
 

@@ -13,13 +13,15 @@ class LineWriter {
   LineWriter(const InputFiles& files, const Ledger& ledger)
       : files_(files), ledger_(ledger) {}
 
+  // The whole line, with LF.
   void write(const LineState& state, std::string& out) const;
-  // What follows the instruction, to the end of the line.
+  // What follows the instruction: notes, place, remark, LF.
   void write_tail(const LineState& state, std::string& out) const;
   // Appends " #at=model.gt:12" for a line that has no such note, unless its
   // file gets none or the stream was emitted before.
   void append_at(Origin origin, bool has_at, std::string& out) const;
-  std::string at_note(const LineState& state) const;  // the same
+  // What append_at() appends for the line.
+  std::string at_note(const LineState& state) const;
 
  private:
   const InputFiles& files_;

@@ -12,7 +12,8 @@ const Placement& letters_of(const Ledger& ledger, ValueId value) {
   return ledger.types.placed(ledger.tape.type(value)).letters;
 }
 
-// Where a type was lost: the first line behind the loss that broke a rule.
+// Why a loss has no type on an axis: the first line behind it that has none
+// although all that it reads has one.
 struct Untyped {
   std::string why;
   std::string letters;  // that the line reads
@@ -54,7 +55,8 @@ Untyped find_untyped(const Ledger& ledger, const Messages& messages,
   return {};
 }
 
-// What makes a loss of a line that reads these.
+// What to do about a line that reads these letters together, so that its result
+// can be a loss.
 std::string remedy_of_mix(const std::string& letters, const MeshAxis& axis) {
   const auto reads = [&](char c) { return letters.find(c) != letters.npos; };
   if (reads('I') && reads('R') && !reads('P') && !reads('V')) {
@@ -70,8 +72,8 @@ std::string remedy_of_mix(const std::string& letters, const MeshAxis& axis) {
   return ": claim it with #type=" + axis.name + ":P (or I) where it is made";
 }
 
-// Of a loss that is R: the line that made it so may make it I as well, or be
-// left out.
+// What to do about a loss that is R. If a collective made it so, that can make
+// it I as well, or be left out; else a convert is offered.
 std::string remedy_of_copies(const Ledger& ledger, const Operand& loss,
                              ValueId value, const MeshAxis& axis) {
   const std::string name = full_name(loss.text, loss.ranks);

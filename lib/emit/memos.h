@@ -1,5 +1,20 @@
-// Lines whose pattern was seen before: of them only names and types need a
-// look.
+// What gt-emit found out about lines of a pattern (stream/pattern.h: a line
+// without its names), to answer later lines of that pattern without binding and
+// checking them again.
+//
+// A line is answered from a memo if all of this holds:
+//   - two plain lines of the pattern came before (LineState::is_plain: nothing
+//     was added to the line, and it only computes), the second of which was
+//     recorded here;
+//   - each operand holds a value, not a failure, of the type that the operand
+//     had then;
+//   - no two results have one name;
+//   - the input file is the same, and whether the stream was emitted before;
+//   - and if names have ranks: all names are in the name space of the recorded
+//     line, no mesh was declared or closed since, and the types still have the
+//     numbers that they had.
+// A memo that does not hold stays, until the table is full or another memo of
+// its pattern takes its place.
 #pragma once
 
 #include <string>
@@ -16,21 +31,24 @@ class Memos {
  public:
   explicit Memos(Ledger& ledger) : ledger_(ledger) {}
 
-  // Defines the results of a line whose pattern is known, where its operands
-  // are of the types that it is known for; what must stand before the line goes
-  // to `before`. False: it is not known so, and nothing was done.
+  // Defines the results of a line if a memo answers it: puts them on the tape
+  // and binds their names. Aliases that must stand before the line go to
+  // `before`; the line itself is the caller's to write. False: no memo holds,
+  // and nothing was done.
   bool define(const Pattern& pattern, Origin origin, std::string& before);
-  // A plain line of that pattern was checked and recorded. A pattern that comes
-  // once only is not worth the room.
+  // Makes a memo of a plain line that was checked and put on the tape; but not
+  // of the first of its pattern, since one that comes once is not worth the
+  // room.
   void note(const Pattern& pattern, const LineState& state);
 
  private:
-  // What a line of one pattern is, as long as its operands have these types.
+  // What a line of one pattern defines.
   struct Memo {
     std::string text;  // the pattern's key
     bool emitted = false;
     uint32_t file = 0;
-    // Under which types have their numbers, and names of a space their mesh.
+    // Of a placed line: ValueTypes::rounds(), Meshes::version() and the name
+    // space under which the memo was made.
     uint64_t type_rounds = 0;
     uint64_t mesh_version = 0;
     std::string space;
@@ -42,7 +60,8 @@ class Memos {
     grad::HeldForm form;                  // none: it has no history
   };
 
-  // Whether it is of such a line; `operands` become what its operands hold.
+  // Whether the memo holds for the line; `operands` become the values that its
+  // operands hold.
   bool holds(const Memo& memo, const Pattern& pattern, Origin origin,
              std::vector<ValueId>& operands) const;
 

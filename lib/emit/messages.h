@@ -1,4 +1,5 @@
-// The files that a program comes from, and what is said to people about them.
+// The files that a program comes from, and messages for people about their
+// lines.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,8 @@ class InputFiles {
   std::vector<File> files_;
 };
 
-// Says what is wrong, and remembers that it did.
+// Tells people of errors and warnings. Keeps count, and the status that
+// follows: kRejected after an error.
 class Messages {
  public:
   // `say` gets whole messages; they end in LF.

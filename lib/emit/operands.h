@@ -1,4 +1,4 @@
-// What the names that a line reads hold.
+// Looks up what the names that a line reads hold.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace gt::emit {
 
-// What is said of an operand's name that has nothing on some ranks.
+// The error of an operand whose name holds nothing on the ranks `missing`.
 Error unknown_piece(const Ledger& ledger, const Line& line, size_t operand,
                     const Ranks& missing);
 
@@ -20,12 +20,13 @@ class Operands {
   Operands(Ledger& ledger, Seeds& seeds, bool shows)
       : ledger_(ledger), seeds_(seeds), shows_(shows) {}
 
-  // Looks up the names of a line without ranks: its values and types. Error: a
-  // name that is bound to nothing. `failed` becomes one that holds a failure,
-  // if any does.
+  // Sets the values and types of a line without ranks. Error: a name that is
+  // bound to nothing. `failed` becomes the text of a failure that an operand
+  // holds, if any does; the caller then lets it spread.
   Status resolve(LineState& state, FailureText& failed) const;
-  // The same of a line with ranks: its reads. What must stand before it, a
-  // register of seeds, goes to `out`.
+  // The same for a line with ranks, of which it sets the reads. If the line
+  // names the register of seeds where that is not yet, the line that makes it
+  // goes to `out` (seeds.h).
   Status resolve_pieces(LineState& state, FailureText& failed,
                         std::string& out) const;
 
@@ -38,15 +39,17 @@ class Operands {
     };
   }
 
-  // What the pieces of each operand are on the tape: an operand that several
-  // values hold becomes a value of its own, whose history is theirs. Error:
-  // they are of several dtypes.
+  // Sets the values of a line with ranks, whose reads are known. Where the
+  // operand's pieces are of several values, these are joined into one on the
+  // tape, whose history is theirs (Tape::join). Error: they differ in dtype.
   Status join(LineState& state) const;
-  // Whether each operand with ranks is one value, on all ranks that it has, and
-  // the results say their ranks as the table of names does.
+  // Whether each operand with ranks is one value, read on just the ranks that
+  // it has, and names are written with their ranks as the table of symbols
+  // spells them: then lines like it can be found by their text.
   bool are_whole(const LineState& state) const;
-  // The line is recorded: a value that was put together has a name where a
-  // history needs its data.
+  // To be called once the line is on the tape, or was given up. A joined value
+  // whose data a history needs gets a name of ours, by a line in
+  // `state.before`; one that nobody needs goes.
   void settle(LineState& state) const;
 
  private:
@@ -57,7 +60,7 @@ class Operands {
 
   Ledger& ledger_;
   Seeds& seeds_;
-  bool shows_;  // the tape's lines stand there as people read them
+  bool shows_;  // keep each line's text on the tape, for --tape
 };
 
 }  // namespace gt::emit

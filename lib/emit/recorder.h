@@ -1,4 +1,5 @@
-// What the tape is told of lines, and how long it may grow.
+// Puts lines that were checked on the tape: decides which have a history, which
+// data their gradients will read, and when the history is too long.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +18,14 @@ class Recorder {
  public:
   struct Options {
     size_t limit;  // lines of history that are kept
-    bool shows;    // the lines stand on the tape as people read them
+    bool shows;    // keep each line's text, for --tape
   };
   Recorder(Ledger& ledger, Messages& messages, Options options)
       : ledger_(ledger), messages_(messages), options_(options) {}
 
-  // Results that the line leaves out and that a gradient by its operands reads
-  // get names of ours. True: there are such.
+  // Adds to the line those results that it leaves out and a gradient by one of
+  // its operands would read (the lse of an attention), under names of ours.
+  // True: there are such, and the line must be bound again.
   bool add_results(LineState& state) const;
 
   // A line that was checked: what its operands hold, and its results' types.
@@ -35,12 +37,14 @@ class Recorder {
     const Mesh* mesh;
     Origin origin;
   };
-  // Makes values of its results: with a history, whose form is returned, unless
-  // they are leaves.
+  // Makes values of its results. With a history they are a node on the tape,
+  // whose form is returned; else they are leaves, and no form is: where the op
+  // is a leaf by its row, no result holds floats, or no operand is a tensor.
   grad::HeldForm record(const Instruction& instruction,
                         std::vector<ValueId>& results) const;
 
-  // Forgets the oldest lines beyond the limit, and warns the first time.
+  // Forgets the oldest lines beyond the limit; the first time it warns, naming
+  // who holds the history. `origin`: the line that went over it.
   void limit(Origin origin);
   bool shows() const { return options_.shows; }
   bool has_warned() const { return has_warned_; }

@@ -1,5 +1,6 @@
-// Types of stored tensors: gt-emit writes the type of a load that has none, of
-// a file that is there or that the program saves before.
+// Types of stored tensors. gt-emit completes a load that states no type: of a
+// path that the program saved before, with the type that was saved; else with
+// the one that the file has.
 #pragma once
 
 #include <string>
@@ -15,13 +16,14 @@ namespace gt::emit {
 
 class SavedTypes {
  public:
-  // Of a load that leaves its type out: adds it to the line's operands. Error:
-  // the file cannot be read, or is none that gt reads.
+  // Adds the type to the operands of a load that leaves it out; does nothing to
+  // others. Error: the file cannot be read, or its format is none that gt
+  // reads.
   Status complete(LineState& state);
-  // A save of tensors of these types: one, or one for each of the line's ranks,
-  // each of which has a file of its own.
+  // Notes what a save stores: one type, or one for each of the line's ranks,
+  // each of which writes a file of its own.
   void note(const LineState& state, const std::vector<Type>& saved);
-  // All of it as text, for Rewriter::state().
+  // Appends all of it as text, for Rewriter::state().
   void describe(std::string& text) const;
 
  private:

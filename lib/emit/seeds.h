@@ -1,7 +1,17 @@
-// The registers that stand in for the seeds that a program leaves out.
+// The registers that stand in for the random seeds that a program leaves out.
 //
-// A program may name them: what it saves of one and loads later continues the
-// count.
+// gt-emit makes the register, "_eseed = tensor i64[] 0", before the first line
+// that leaves its seed out, adds its name to the operands of each such line,
+// and writes "_eseed = add _eseed 1" after it, so that every use differs and a
+// loop stays the same text. Lines without ranks count in one register. Lines
+// with ranks count in one that all ranks share, "_eseed@0-3": a rank that lacks
+// it gets a copy of another rank's count.
+//
+// A program may name the register as any other: what it saves and loads again
+// continues the count. It may bind it, to an i64[], and all ranks that have one
+// at once; then the count goes on from there. And it may free it: the next line
+// that leaves its seed out makes it anew, so that the count begins again; but
+// freed on some of its ranks only, it is copied to them from the others.
 #pragma once
 
 #include <string>
@@ -18,28 +28,35 @@ class Seeds {
  public:
   static constexpr std::string_view kName = "_eseed";
 
-  // `first`: what the count begins at.
+  // `first`: what the count begins at (--seed). A register that is made while
+  // the other one is there begins half the range of an i64 away, so that no two
+  // uses meet.
   Seeds(Ledger& ledger, const LineWriter& writer, int64_t first)
       : ledger_(ledger), writer_(writer), first_(first) {}
 
-  // Whether the line reads the register by its name. Then it must be there,
-  // also before a seed is left out for the first time.
+  // Whether the line reads the register by its name. Then begin() must make it,
+  // even if no seed was left out yet.
   static bool is_read(const Line& line);
-  // Makes the register where it is missing: on the ranks, or without ranks.
+  // Writes the line that makes the register, without ranks or on those of the
+  // ranks where it is missing; nothing if it is there.
   void begin(std::string& out);
   void begin(const Ranks& ranks, const Mesh* mesh, std::string& out);
-  // Adds it to the operands of a line that leaves its seed out.
+  // Adds the register to the operands of a line that leaves its seed out, and
+  // makes it first if it is missing, by a line that goes to `out`.
   void complete(LineState& state, std::string& out);
-  // The next use differs. A gradient may need this one's: as when a user binds
-  // a name again, an alias keeps it.
+  // After such a line: counts on, by the line that goes to `out`. A gradient
+  // (of dropout) may need the seed that was used: then an alias keeps it, as
+  // when a user binds a name again.
   void advance(const LineState& state, std::string& out);
 
-  // What a program binds the register to must be a count, the same one on all
-  // ranks that have it.
+  // Error: the line binds the register to what is no i64[], or on some only of
+  // the ranks that have it.
   Status check(const LineState& state, const std::vector<Type>& results) const;
   Status check(const LineState& state,
                const std::vector<grad::PlacedType>& results) const;
-  // A line binds or frees the name: no read of ours holds its value any more.
+  // To be called when a program's line binds or frees the name. Between lines
+  // gt-emit itself keeps the register's value alive, as one that is still to be
+  // read; this ends that.
   void let_go(std::string_view name, std::string_view ranks);
 
  private:

@@ -1,8 +1,22 @@
-// The client layer: checks a program line by line and writes the stream.
+// gt-emit's core: checks a program line by line and writes the stream.
 //
 // A session knows the type of every live name and the history behind it. It
 // writes each line as soon as it is read; what it adds (aliases of values that
 // a history needs, gradients, frees of its own names) stands right beside.
+//
+// The session decides what kind of line each is and which steps it goes
+// through. Its parts do the steps:
+//   Ledger    what every name holds; binds and frees names, and writes the
+//             aliases and frees that this takes
+//   Operands  looks up what a line reads
+//   Recorder  puts a checked line on the tape, and bounds the tape's length
+//   Memos     answers lines of a known pattern at once
+//   Seeds     the registers that stand in for seeds left out
+//   Frees     the lines of free
+//   Gradient  the lines of grad
+//   Failures  what becomes of lines that are refused
+//   SavedTypes  completes loads with the types of files
+// LineWriter writes their lines, and Messages tells people what is wrong.
 #pragma once
 
 #include <functional>
@@ -51,11 +65,14 @@ class Session : public Rewriter {
     return files_.name(file);
   }
 
-  // Checks one line and appends what becomes of it to `out`.
+  // Checks one line, without its LF, and appends what becomes of it to `out`:
+  // lines that end in LF. A line that is refused becomes failures of its
+  // results, is told once, and counts in status().
   void feed(std::string_view line, Origin origin, std::string& out);
-  // A line that Reader dropped.
+  // Refuses a line that was too long for the reader; `head` is its beginning.
   void reject_long(std::string_view head, Origin origin, std::string& out);
-  // Between "#gt" and "#end": the stream has been emitted before.
+  // Tells whether the lines to come stand between "#gt" and "#end": the stream
+  // has been emitted before (Ledger::emitted).
   void set_emitted(bool emitted) { ledger_.emitted = emitted; }
 
   // End of input: with --tape, what is left of the history.
@@ -70,7 +87,7 @@ class Session : public Rewriter {
   // are visited in the same order. Two sessions with equal states write the
   // same for the same input.
   void state(std::string& text, const PlaceVisitor& visit) override;
-  // Names and values that state() would go through.
+  // How many things state() would go through, about.
   size_t state_size() const override { return ledger_.tape.value_limit(); }
   // Messages said so far: a round that said something is not like another.
   size_t messages() const override { return messages_.count(); }
@@ -87,8 +104,9 @@ class Session : public Rewriter {
   Status compute(LineState& state, std::string& out);
   Status output(LineState& state, std::string& out);
 
-  // What computing lines go through. False of bind: an operand holds a failure,
-  // and the line was answered.
+  // The steps of a computing line. complete() adds operands that were left out;
+  // the binds find the operands and the results' types: false if an operand
+  // holds a failure, which was passed on, so that the line is done.
   Status complete(LineState& state, std::string& out);
   Result<bool> bind(LineState& state, std::string& out);
   Result<bool> bind_placed(LineState& state, std::string& out);

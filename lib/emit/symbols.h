@@ -1,4 +1,5 @@
-// Names of one stream: what each is bound to.
+// The names of one stream and what each is bound to. A symbol is a name, or a
+// name on one set of ranks, by its number (program/symbol_table.h).
 #pragma once
 
 #include <cstdint>
@@ -11,20 +12,21 @@
 
 namespace gt::emit {
 
-// What all of gt-emit speaks of.
 using grad::kNil;
 using grad::NodeId;
 using grad::ValueId;
 
 struct Symbol {
-  // Of one that has just got another name, until the ledger says since when.
+  // `since` of a symbol whose number has just passed to another name, until
+  // the Ledger sets it.
   static constexpr uint64_t kJustNow = UINT64_MAX;
 
   ValueId value = kNil;  // kNil: unbound, or failed
   bool failed = false;   // bound to a fail value
-  // Values that are older (Tape::serial) had another name with this number.
+  // Since when the number is this name's, by the serial numbers of values
+  // (HistoryCells::serial): an older value was held by another name under it.
   uint64_t since = 0;
-  Origin bound;         // where it was bound
+  Origin bound;         // the line that bound it
   Shared<Ranks> ranks;  // ascending; null of an unplaced one
 
   bool is_live() const { return value != kNil || failed; }
@@ -36,11 +38,11 @@ struct Symbol {
 
 class Symbols : public PlacedSymbolTable<Symbol> {
  public:
-  // Live names that users may mean.
+  // All live names but those that filters invented.
   std::vector<std::string_view> names_of_users() const;
 };
 
-// "_e0" is ours, and "c1/_e0" within name space c1.
+// Whether a filter invented the name: "_e0", or "c1/_e0" in name space c1.
 bool is_internal_name(std::string_view name);
 
 }  // namespace gt::emit

@@ -1,4 +1,8 @@
-// Targets that a loss does not reach, though it may have been computed of them.
+// Targets of a grad that the history behind the loss does not reach, although
+// the user may think that it does: since that history was consumed by another
+// grad, or forgotten, or since the target's name was bound again and the loss
+// depends on what it held before. Such a target is an error; one that the loss
+// has nothing to do with gets zeros and a warning (gradient_writer.h).
 #pragma once
 
 #include <string_view>
@@ -18,16 +22,16 @@ class Unreached {
         state_(state),
         targets_(targets) {}
 
-  // Why a history that may have led to a target is not there any more.
+  // The error of a target behind a history that was consumed or forgotten.
   Error explain(const grad::LostTarget& lost) const;
-  // A target that the program does not reach is an error, and no zeros, where
-  // the loss was computed from what the name held before.
+  // Error: a target that the program does not reach, but the loss was computed
+  // from what the target's name held before it was bound again.
   Status check(const grad::GradientProgram& program) const;
 
  private:
-  // Values behind the loss that names held until they were bound again: those
-  // whose history went with the name, and the others by that name without its
-  // ranks.
+  // Values behind the loss that a name held until it was bound again. `ends`:
+  // those whose own history ended by that. `by_name`: the others, by that name
+  // without its ranks.
   struct Rebound {
     std::vector<ValueId> ends;
     std::unordered_map<std::string_view, std::vector<ValueId>> by_name;

@@ -1,4 +1,4 @@
-// What few values of a history have, and so stands beside their cells.
+// What only few values of a history have, and so stands beside their cells.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,37 @@
 
 namespace gt::grad {
 
-// Why the history behind a value is not there, or its name is not its own.
+// How a value lost something: the history behind it (HistoryCells::lost), or
+// the user's name that held it (HistoryCells::gone).
 struct Lost {
+  // By a grad, by the limit on the history's length, or since a name was bound
+  // again or freed.
   enum class Kind : uint8_t { kNot, kConsumed, kForgotten, kRebound };
-  Origin at;  // the grad, the line that went over the limit, the rebind
-  // Of kRebound: the name that was bound again or freed, and the serial number
-  // of a value that was there when it had that name (see Symbol::since).
+  Origin at;  // the line at which that happened
+  // Of kRebound: the name, and the serial number of a value that was there
+  // while the symbol was that name's (emit/symbols.h, Symbol::since).
   uint64_t serial = 0;
   SymbolId name = kNil;
   Kind kind = Kind::kNot;
-  // A history that ended because its names were bound again did not lead to a
-  // target: a value that a name holds keeps what follows from it.
+  // Whether the history may have led to a value that still is a target. One
+  // that ended because names were bound again did not: a value that a name
+  // holds keeps all that follows from it.
   bool hides_targets() const {
     return kind == Kind::kConsumed || kind == Kind::kForgotten;
   }
 };
 
 struct Facts {
-  SymbolId alias = kNil;  // our own name beside the user's
-  uint32_t pending = 0;   // lines yet to be written that read it
-  uint32_t reads = 0;     // nodes whose gradient reads it, if counted
-  bool counted = false;   // one of our names holds it
-  bool internal = false;  // no user's name does
-  bool listed = false;    // stands in idle_
-  bool unwanted = false;  // counts no more among its node's results
-  Lost lost;
-  Lost gone;
-  Hidden hidden;  // by a lost history: the targets behind
+  SymbolId alias = kNil;  // the name of ours that holds it beside the user's
+  uint32_t pending = 0;   // lines yet to be written that read its data
+  uint32_t reads = 0;     // nodes whose gradient reads its data, if `counted`
+  bool counted = false;   // `reads` is kept, as of what a name of ours holds
+  bool internal = false;  // the name that holds it is ours
+  bool listed = false;    // it stands in Tape::idle_
+  bool unwanted = false;  // its node need not be kept for it
+  Lost lost;              // its history
+  Lost gone;              // its user's name, unless Cell::gone tells
+  Hidden hidden;          // the targets behind, of a history that was lost
   bool is_ours() const { return alias != kNil || internal; }
   bool is_empty() const {
     return alias == kNil && pending == 0 && !counted && !internal && !listed &&

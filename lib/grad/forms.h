@@ -1,6 +1,7 @@
-// What lines of a history have in common when they differ in their values
-// alone. Each distinct form is kept once (hash-consing; Ershov, 1958), under a
-// number, for as long as somebody holds it.
+// The form of a line of a history: all of the line but the values that it reads
+// and makes. A loop makes lines of the same few forms again and again, so each
+// distinct form is kept once (hash-consing; Ershov, 1958), under a number, for
+// as long as somebody holds it: each node does, and each HeldForm.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +25,13 @@ struct Form {
   const Op* op = nullptr;
   std::string line;   // without its names, "r = matmul x x ta=1"
   std::string notes;  // that its gradient lines carry, " #signal=... #mb=..."
-  std::string shown;  // the line with its names, for people; may be ""
+  std::string shown;  // the line with its names, for --tape; else ""
   MeshId mesh = 0;    // of a placed line
   uint32_t file = 0;  // in which such lines stand, see Origin
   uint32_t operands = 0;  // how many, tensors or not
   // By result.
   SmallVector<TypeId, 2> types;
-  SmallVector<uint8_t, 8> differentiable;
+  SmallVector<uint8_t, 8> differentiable;  // 1: it holds floats
   // Indices of operands and of results whose data the gradient reads.
   SmallVector<uint32_t, 2> needed_operands;
   SmallVector<uint32_t, 2> needed_results;

@@ -1,5 +1,6 @@
-// The lines of a gradient program as they are made: what each gives follows
-// from the op table, as for any line of a program.
+// Appends lines to a gradient program. The types of their results are inferred
+// from the op table, as for the lines of any program; each result gets a
+// handle.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,8 @@ struct HandleOnRanks {
   Ranks ranks;
 };
 
-// The line with "r" and "x" for its names, as views into it.
+// The line as a program has it, with "r" and "x" for the names that it has not
+// got yet. Its views are into `line`.
 Line written_line(const GradientLine& line, size_t results);
 
 class GradientLines {
@@ -37,6 +39,7 @@ class GradientLines {
                 GradientProgram& program)
       : tape_(tape), types_(types), meshes_(meshes), program_(program) {}
 
+  // Operands: text of the language; a gradient; a value of the forward program.
   static GradientOperand text(std::string t) {
     return {GradientOperand::Kind::kText, 0, std::move(t), {}};
   }
@@ -47,28 +50,37 @@ class GradientLines {
     return {GradientOperand::Kind::kForward, v, {}, {}};
   }
 
-  // #signal and #mb of the lines to come.
+  // Notes of the lines to come: #signal, #mb and #local of their forward line.
   void set_notes(std::string notes) { notes_ = std::move(notes); }
 
-  // Appends a line. An operand's own ranks, if it has any, are kept.
+  // Appends a line at the place, and returns its results. An operand is read on
+  // the place's ranks unless it says others. `claim`: what the result, a
+  // constant, is on axes where that does not follow (#type=). A line whose
+  // types do not go together is appended all the same, and fail() is called.
   std::vector<Handle> add(const Op* op, size_t results,
                           std::vector<GradientOperand> operands, Keys keys,
                           const LinePlace& place, Placement claim = {});
   Handle add(std::string_view op, std::vector<GradientOperand> operands,
              Keys keys, const LinePlace& place, Placement claim = {});
-  // One gradient of those on their ranks, and zeros on the `rest`.
+  // Appends a line of pieces_op(): one gradient on all ranks of the place, made
+  // of the parts on their ranks, and of zeros on the `rest`, of types
+  // zero(rank).
   Handle join(const std::vector<HandleOnRanks>& parts, const Ranks& rest,
               const TypeOnRank& zero, const Placement& claim,
               const LinePlace& place);
+  // Appends a line of zeros: of type(rank) on each rank of the place; or cut
+  // from a whole.
   Handle zeros(const TypeOnRank& type, const Placement& claim,
                const LinePlace& place);
   Handle zeros(Dtype dtype, const StatedCut& cut, const Placement& claim,
                const LinePlace& place);
 
+  // Of a handle or a forward value.
   TypeId type_id(const GradientOperand& operand) const;
   const Type& type(const GradientOperand& operand, int64_t rank) const {
     return types_.on(type_id(operand), rank);
   }
+  // What it is on each axis; empty of an unplaced one.
   const Placement& letters(TypeId type) const;
   // How its pieces on the place's ranks are cut, as split= says it.
   std::optional<StatedCut> cut(TypeId type, const LinePlace& place) const {
@@ -89,19 +101,24 @@ class GradientLines {
   const ValueTypes& types() const { return types_; }
   const Mesh* mesh(MeshId id) const { return meshes_[id]; }
 
-  // Says that a gradient whose line is in local mode is cut like the value that
-  // it belongs to; the line by itself gives unrelated values.
+  // A line with #local gives unrelated values (V) where it is. This notes on
+  // the gradient's line, if it is such a one, that the pieces are shards, cut
+  // as the value is whose gradient they are.
   void claim_shards(Handle handle, TypeId value);
 
-  // Says that a gradient is a sum that is owed on some axes. Its line says so,
-  // or, unless that is fresh and read by nobody else, a line of its own.
+  // Notes that a gradient is, on some axes, a sum that is still to be taken
+  // (P), where its line gave unrelated values (V). `fresh`: the line belongs to
+  // nobody else, and gets the note #partial=; else a copy is appended that has
+  // it, and is returned.
   Handle owe(Handle handle, const Placement& partial, bool fresh,
              const LinePlace& place);
+  // The index of the line that makes it, and whether a line reads it by now.
   size_t line_of(Handle handle) const { return line_of_[handle]; }
   bool is_read(Handle handle) const { return is_read_[handle]; }
-  size_t count() const { return program_.lines.size(); }
+  size_t count() const { return program_.lines.size(); }  // of lines
 
-  // Something that cannot be said in lines; the first such thing counts.
+  // The gradient cannot be said in lines: sets GradientProgram::possible, if
+  // nothing did before.
   void fail(std::string message);
 
  private:

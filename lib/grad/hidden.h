@@ -1,5 +1,6 @@
-// What a history that was consumed led to: of each value that outlives it, the
-// targets that stood behind.
+// What a history that was consumed led to: for each value that outlives it, the
+// targets that stood behind. A later grad through such a value is refused if
+// one of its targets may be among them, since that gradient would be wrong.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +13,16 @@
 
 namespace gt::grad {
 
-// Rows of bits, one for each line of the history: the targets behind its
-// results, by their serial numbers. One consumed history is one table.
+// One consumed history is one table: a row of bits for each of its lines, with
+// a bit for each target, which says whether that stands behind the line's
+// results.
 struct HiddenTable {
-  std::vector<uint64_t> serials;  // ascending
+  std::vector<uint64_t> serials;  // of the targets, ascending
   std::vector<uint64_t> bits;     // row by row
   size_t words = 0;               // of a row
 
-  // Bit 0 says that nobody knows; the targets' follow.
+  // Bit 0 of a row says that it is not known what stands behind; then come the
+  // targets' bits.
   bool at(size_t row, size_t bit) const {
     return (bits[row * words + bit / 64] >> (bit % 64) & 1) != 0;
   }
@@ -39,11 +42,12 @@ struct HiddenTable {
   }
 };
 
-// A row of a table; without one nobody knows.
+// A row of a table; without a table it is not known what stands behind.
 struct Hidden {
   Shared<HiddenTable> table;
   uint32_t row = 0;
 
+  // Whether the target of that serial number may stand behind.
   bool may_be(uint64_t serial) const {
     if (!table || table->at(row, 0)) return true;
     const size_t bit = table->bit_of(serial);
@@ -60,8 +64,8 @@ class HistoryCells;
 // which come newest first. None when that would be a large table.
 Shared<HiddenTable> find_hidden(const HistoryCells& tape,
                                 std::span<const NodeId> nodes);
-// What stands behind operands of which some have lost their history. It is not
-// known where these are several, unless they have the same behind them.
+// What stands behind a line some of whose operands have lost their history. If
+// these are several that have not the same behind them, that is not known.
 Hidden merge_hidden(const HistoryCells& tape,
                     std::span<const ValueId> operands);
 

@@ -1,4 +1,5 @@
-// Which part of the tape a grad walks.
+// Which part of the tape a grad goes through: what stands behind its loss, and
+// of that what leads to its targets.
 #pragma once
 
 #include <unordered_set>
@@ -26,6 +27,7 @@ void walk_back(const Tape& tape, ValueId from, const GoesOn& goes_on) {
 }
 
 struct History {
+  // The order in which reverse mode takes the nodes: by serial number.
   std::vector<NodeId> nodes;            // behind the loss, newest first
   std::unordered_set<ValueId> reached;  // behind it, or the loss itself
   std::unordered_set<ValueId> wanted;   // on the way to a target, or one
@@ -35,7 +37,8 @@ struct History {
 History find_history(const Tape& tape, ValueId loss,
                      const std::vector<GradientTarget>& targets);
 
-// A lost history that may have led to a target.
+// Whether a history that was consumed or forgotten may have led to a target;
+// then `lost` becomes the value that had it, and that target.
 bool find_lost(const Tape& tape, ValueId loss,
                const std::vector<GradientTarget>& targets, LostTarget& lost);
 

@@ -1,5 +1,7 @@
-// What a placed line gives on each axis: as gt-check(1) follows shards, where
-// that is known, else by the local rules alone.
+// The types of a line with ranks, for gt-emit. Two are kept of each value: what
+// gt-check(1) would find, which follows the dimensions that axes shard
+// (global), and what the local rules alone say, by letters. Where the first is
+// not known or has faults, the second goes on.
 #pragma once
 
 #include <optional>
@@ -17,20 +19,22 @@ namespace gt::grad {
 
 struct LineTypes {
   std::vector<PlacedType> results;
-  // Of each result, the axes on which it is a sum by its operands' shards, and
-  // unrelated values to those who do not follow shards: notes tell them.
+  // Of each result, the axes on which it is a sum still to be taken because a
+  // sharded dimension was contracted. By the local rules it is only V there, so
+  // that a note (#partial=) must say it.
   std::vector<Placement> summed;
 };
 
-// `operands`: of names; else null. Error: shapes do not go together.
+// `operands`: of each operand that is a name its type, else null. Error: shapes
+// do not go together.
 Result<LineTypes> line_types(const Line& line, const LineRanks& where,
                              const AxisNames& names,
                              std::span<const PlacedType* const> operands);
 
-// The pieces by rank, as gt-check knows them.
+// The same as gt-check has it (spmd/sharded_value.h).
 ShardedValue sharded_value(const PlacedType& type);
 
-// Of the mesh alone; it may be null.
+// The names of the mesh's axes; the mesh may be null.
 AxisNames names_of(const Mesh* mesh);
 
 // A value on some of its ranks.
@@ -38,12 +42,12 @@ struct ReadPart {
   const PlacedType* type;
   const Ranks* ranks;
 };
-// What such parts are together; nothing if that is not known.
+// What such parts are together on each axis; nothing if that is not known.
 std::optional<Placement> joined_type(std::span<const ReadPart> parts,
                                      const Mesh* mesh);
 
-// Nothing of what is not cut, or as no split= over these ranks cuts it, or of
-// which it is not known.
+// How split= says that the value's pieces are cut on these ranks. Nothing if it
+// is not cut, if no split= says such a cut, or if its global type is not known.
 std::optional<StatedCut> stated_cut(const PlacedType& type, const Ranks& ranks,
                                     const Mesh* mesh);
 

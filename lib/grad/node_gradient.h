@@ -1,5 +1,14 @@
-// The gradient lines of one node: its row's text, made concrete on the ranks
-// where the node runs.
+// The gradient lines of one node: the gradient that its op's row in the op
+// table has as text, made concrete (ops/text.h) on the ranks where the node
+// runs. Of the row's lines those are written that lead to the gradient of an
+// operand from which a target can be reached.
+//
+// If such an operand has no line in the row, the whole grad is refused ("OP has
+// no gradient by its operand X; if none is meant, detach what it reads there"),
+// since to take zeros for it might be wrong in silence. It is not refused if
+// the row says that the gradient is zero (Op::is_non_differentiable), or if the
+// row has a line for it through other results, on which the loss does not
+// depend.
 #pragma once
 
 #include <map>
@@ -12,7 +21,7 @@
 
 namespace gt::grad {
 
-// What the visits of one reverse pass share.
+// What the visits to all nodes of one grad share.
 struct Pass {
   const Tape& tape;
   const History& history;
@@ -20,7 +29,8 @@ struct Pass {
   Contributions& gradients;
 };
 
-// A call's steps, and the ranks that have them; the types of its results there.
+// The node's gradient on ranks whose pieces have the same types: its steps (the
+// row's lines made concrete), and the types of the node's own results there.
 struct StepGroup {
   std::vector<int64_t> ranks;  // in their order; none: unplaced
   std::vector<Step> steps;
@@ -29,12 +39,14 @@ struct StepGroup {
 
 class NodeGradient {
  public:
-  // `call`: the node's, or of any of its ranks: which argument is which operand
-  // is the same for all.
+  // `call`: the node's call as any of its ranks makes it; it is only asked
+  // which argument is which operand, and for its op and keys.
   NodeGradient(const Pass& pass, const Node& node, const Call& call,
                LinePlace place)
       : pass_(pass), node_(node), call_(call), place_(std::move(place)) {}
 
+  // Appends the lines and hands what they give to the Contributions. There is
+  // one group for an unplaced node; for a placed one, groups with other types.
   void write(std::vector<StepGroup> groups);
 
  private:
@@ -46,7 +58,8 @@ class NodeGradient {
     ValueId value;
     Value part;
   };
-  using Same = std::vector<const StepGroup*>;  // groups of one structure
+  // Groups whose steps are the same but for sizes.
+  using Same = std::vector<const StepGroup*>;
 
   void refuse_unknown();
   void state_wholes();

@@ -1,4 +1,5 @@
-// Which data an op's gradient lines read, by signature alone.
+// Which data the gradient of an op reads, by the op's row alone: so the tape
+// knows, before any grad, which values' data must be kept.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,17 @@ struct GradientRead {
 };
 
 // For one operand: the operands and results whose data the lines behind its
-// gradient read. What a line's guards say of a call is left to may_apply().
+// gradient read. A line that is for some calls only counts as well; whether it
+// applies to a call, may_apply() (ops/text.h) says.
 struct GradientReads {
   std::vector<GradientRead> operands;
   std::vector<GradientRead> results;
-  bool defined = false;  // the row has a line for this operand's gradient
+  // The row has a line for this operand's gradient. What becomes of a grad that
+  // needs one without: node_gradient.h.
+  bool defined = false;
 };
 
-// By the op's operand parameters. Computed once an op.
+// One for each of the op's operand parameters; computed when first asked for.
 const std::vector<GradientReads>& gradient_reads(const Op& op);
 
 }  // namespace gt::grad

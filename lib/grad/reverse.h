@@ -1,8 +1,12 @@
 // Reverse mode as text: the lines that compute gradients of one loss.
 //
-// Nodes are visited from the newest to the oldest, each row's gradient text
-// made concrete for it (ops/text.h); contributions to one value are added up;
-// a contribution is summed to its value's shape, the adjoint of broadcasting.
+// The order of the lines follows from the order of the program: nodes are
+// visited from the newest to the oldest (history.h), and each appends the lines
+// of its op's gradient text (node_gradient.h). What these give for an operand
+// is a contribution to the gradient of the operand's value. It is summed to the
+// value's shape, the adjoint of broadcasting, and added to what is there
+// already by a line "add" (contributions.h). When a node is visited, all that
+// read its results were, so their gradients are complete.
 // Source: A. Griewank, A. Walther, Evaluating Derivatives, SIAM 2008, ch. 3.
 //
 // Of a placed program each line runs on the ranks of its forward line, so a
@@ -21,7 +25,8 @@
 
 namespace gt::grad {
 
-// A gradient value; names are given when the lines are written.
+// A gradient by its number in a program. Names are given when the lines are
+// written (emit/gradient_writer.h).
 using Handle = uint32_t;
 
 struct GradientOperand {
@@ -32,30 +37,33 @@ struct GradientOperand {
   std::string ranks;  // of a name in a placed line
 };
 
-// A line of the stream; but one of pieces_op() gives its result from one name
-// to the other, rank by rank: the operands' ranks together are the result's,
-// and an operand that is text ("zeros f32[2]") defines its ranks by itself.
+// A line of the stream to come. One of pieces_op() stands for several: it puts
+// its result together from its operands, each on ranks of its own, which
+// together are the result's; an operand that is text ("zeros f32[2]") is what
+// makes the pieces on its ranks.
 struct GradientLine {
   const Op* op;
   std::vector<Handle> results;
   std::vector<GradientOperand> operands;
   std::vector<std::pair<std::string, std::string>> keys;
-  std::string notes;  // the forward line's #signal and #mb
+  std::string notes;  // the forward line's #signal, #mb and #local
   std::string ranks;  // of the results; "" when it is unplaced
   MeshId mesh = 0;    // under which its keys and letters hold
   Placement claim;    // #type= of a constant
-  Placement partial;  // #partial=, where P
-  std::string type;   // #type= and #spec= of a result that #local forgets
+  Placement partial;  // #partial=: the axes on which it is P here
+  std::string type;   // other notes of types, " #type=... #spec=..."
 
   bool is_local() const { return notes.find(" #local") != std::string::npos; }
 };
 
 struct GradientProgram {
-  std::vector<GradientLine> lines;
-  std::vector<TypeId> handle_types;
-  std::vector<Handle> targets;    // as asked for; kNil: the loss does not reach
-  std::vector<NodeId> history;    // all nodes behind the loss, newest first
-  Status possible = ok_status();  // why the lines cannot be written
+  std::vector<GradientLine> lines;   // in the order in which they are to stand
+  std::vector<TypeId> handle_types;  // by handle
+  // By target as asked for; kNil: the loss does not reach it.
+  std::vector<Handle> targets;
+  std::vector<NodeId> history;  // all nodes behind the loss, newest first
+  // Error: why there is no such gradient; the lines are not to be written.
+  Status possible = ok_status();
 };
 
 // A value, on some of its ranks.
@@ -70,16 +78,17 @@ struct GradientTarget {
   Ranks ranks;  // of all parts
 };
 
-// What stands between a loss and a target.
+// A value behind the loss whose history is lost (HistoryCells::lost), and the
+// target, by its index, that may have stood behind it.
 struct LostTarget {
-  ValueId value = kNil;  // whose history is lost
+  ValueId value = kNil;  // kNil: there is none
   size_t target = 0;
 };
 
 struct GradientQuestion {
   ValueId loss;
   std::vector<int64_t> ranks;  // of the loss, as written
-  MeshId mesh = 0;             // that stands where it is asked
+  MeshId mesh = 0;             // in force at the grad
   const std::vector<GradientTarget>& targets;
 };
 

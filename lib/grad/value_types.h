@@ -22,14 +22,14 @@ namespace gt::grad {
 struct PlacedType {
   Ranks ranks;              // ascending
   std::vector<Type> types;  // one for all, or one a rank
-  Placement letters;
-  // With the dimensions that axes shard, as far as that is known.
+  Placement letters;        // R, I, V or P on each axis (spmd/placement.h)
+  // The same with the dimensions that axes shard; nothing if that is not known.
   std::optional<Placement> global = std::nullopt;
   const Type& on(int64_t rank) const;
   friend bool operator==(const PlacedType&, const PlacedType&) = default;
 };
 
-// From the ranks in any order, and the types in that order.
+// Of ranks in any order, and the types of the pieces in the same order.
 PlacedType placed_type(const std::vector<int64_t>& ranks,
                        const std::vector<Type>& by_position, Placement letters);
 
@@ -56,9 +56,10 @@ class ValueTypes {
   // "f32[2,3]"; of uneven pieces "f32[2,3]@0-1 f32[1,3]@2".
   std::string describe(TypeId id) const;
 
-  // A rank set may be large, so the types of placed values that are gone go as
-  // well once they take much room. Numbers then mean something else: `uses`
-  // tells which are in use, and rounds() counts how often that happened.
+  // A rank set may be large, so once types of placed values take much room
+  // (is_crowded) those that are not in use are to go: keep_only() keeps `uses`.
+  // The numbers of the others come to mean other types, so whoever kept one
+  // compares rounds(), which grows each time.
   bool is_crowded() const { return weight_ > limit_; }
   void keep_only(const std::unordered_set<TypeId>& uses);
   uint64_t rounds() const { return rounds_; }

@@ -1,4 +1,4 @@
-// Where an axis has its marks: round numbers.
+// Where the axis of a plot or a timeline has its marks: at round numbers.
 #pragma once
 
 #include <vector>

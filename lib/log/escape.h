@@ -1,5 +1,6 @@
-// Text of a stream, which may hold any bytes, as other formats take it. All of
-// them give valid UTF-8: what is none of it, and control bytes, become U+FFFD.
+// Turns text of a stream, which may hold any bytes, into text of other formats.
+// All of these give valid UTF-8: bytes that are none, and control bytes, become
+// U+FFFD.
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 namespace gt::log {
 
 std::string utf8_text(std::string_view text);
-// For an element or an attribute in double quotes.
+// For the content of an element, or an attribute in double quotes.
 std::string xml_text(std::string_view text);
-// Within double quotes.
+// For a string in double quotes.
 std::string json_text(std::string_view text);
 std::string dot_text(std::string_view text);
 

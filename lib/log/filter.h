@@ -1,4 +1,4 @@
-// gt-log with a selection: the stream's lines that match.
+// gt-log with a selection: passes the lines that match on.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace gt::log {
 
-// Marks, comments and headers pass in place, instructions and rows if they
-// match. Returns the status, which the last end mark carries.
+// Reads these files, "-" and none at all being standard input. Marks, comments
+// and headers pass in place, instructions and rows if they match. What is wrong
+// goes to `say`. Returns the status, which the last end mark carries.
 Exit filter(const std::vector<std::string>& paths, const Selection& selection,
             Writer& out, const Say& say);
 

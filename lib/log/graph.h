@@ -3,7 +3,9 @@
 // signals are boxes around their lines.
 //
 // Graphviz cannot lay out, nor a person read, more than some hundred nodes. Of
-// a larger program the nodes are scopes: see ScopeGraph.
+// a larger program the nodes are scopes (scope_graph.h): a scope is a signal,
+// "outer/inner", with all lines that carry it. Graphviz makes a box as large as
+// its text; the types in that text ("y@0-3 f32[128]") are found by typing.h.
 #pragma once
 
 #include <cstdint>
@@ -26,18 +28,21 @@ class Graph {
   // `selection` may be null: all lines are drawn.
   Graph(const Selection* selection, Writer& out);
 
-  // Takes the instruction at hand; all of a stream's, in order.
+  // Takes the instruction that the input is at; to be called for all of a
+  // stream, in order, since types follow from what came before. Those that the
+  // selection leaves out are not drawn.
   void take(const Input& input);
+  // After the last one: writes the graph.
   void finish();
-  // How many lines were drawn, and whether by scopes.
-  size_t lines() const { return lines_; }
+  size_t lines() const { return lines_; }  // that were drawn
+  // There were too many, so that the nodes are scopes.
   bool is_by_scope() const { return nodes_ > kMaxNodes; }
 
  private:
   static constexpr size_t kMaxNodes = 500;
-  static constexpr size_t kMaxScopes = 120;  // each has many edges
+  static constexpr size_t kMaxScopes = 120;  // fewer, since each has many edges
 
-  // A value on some ranks; without ranks, of an unplaced name.
+  // What made a value on some ranks (none: of an unplaced name).
   struct Definition {
     std::vector<int64_t> ranks;
     size_t node;

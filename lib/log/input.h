@@ -1,5 +1,6 @@
-// What gt-log reads line by line: streams, logs and traces, told apart by their
-// headers. Messages about them and the status they give are kept here.
+// What gt-log reads line by line: streams, logs and traces, which their headers
+// tell apart (stream/rows.h has the format of a log's and a trace's rows). It
+// tells what is wrong with them, and keeps the status that follows.
 #pragma once
 
 #include <functional>
@@ -29,15 +30,17 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  // A pipe that ends before its first byte is complained of: where lines are
-  // passed on, their reader learns of it.
+  // From here on a pipe that ends before its first byte is an error. Reports
+  // want that; where lines are passed on, whoever reads those finds it out.
   void refuse_empty_pipe() { refuses_empty_pipe_ = true; }
 
-  // The next line; false at the end of all. Lines that are not what their file
-  // promises are told, and left out.
+  // Goes to the next line; false at the end of the last file. Lines that are no
+  // rows in a log or a trace are told, and left out. A row of any event is one,
+  // known or not: in all but those of event `issue` the text is a comment.
   bool next();
 
-  // Of the line at hand; views are valid until the next one.
+  // The line that next() went to, which comments call the line at hand; views
+  // are valid until the next one.
   std::string_view line() const { return line_; }  // whole
   std::string_view text() const { return text_; }  // instruction or comment
   Kind kind() const { return kind_; }
@@ -48,9 +51,11 @@ class Input {
   // Which of the files it is of, from 0.
   size_t file() const { return next_path_ - 1; }
 
-  // Something is wrong with the line at hand, or with the input as a whole.
+  // Tells that something is wrong with the line at hand, or with the input as a
+  // whole; status() is that or worse from here on.
   void complain(const std::string& message, Exit status);
-  // The largest status so far, of the streams' ends too; and without them.
+  // The largest status so far, with what the streams' end marks say; and
+  // without.
   Exit status() const { return worst(status_, marks_.status()); }
   Exit own_status() const { return status_; }
 
@@ -68,7 +73,7 @@ class Input {
   int fd_ = -1;
   std::unique_ptr<Reader> reader_;
   uint64_t number_ = 0;  // of the line; 0: none is at hand
-  uint64_t lines_ = 0;   // of the file before
+  uint64_t lines_ = 0;   // how many the file before had
   Marks marks_;
   bool has_failed_ = false;  // one of the files could not be read
   bool refuses_empty_pipe_ = false;

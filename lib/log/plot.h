@@ -1,4 +1,4 @@
-// gt-log --plot: series as a picture, or as characters.
+// gt-log --plot: draws series (series.h) as a picture, or with characters.
 #pragma once
 
 #include <string>
@@ -11,9 +11,10 @@ namespace gt::log {
 struct PlotOptions {
   std::string title;  // "": none
   bool log_scale = false;
-  bool own_scale = false;  // an axis for each Series::scale()
+  bool own_scale = false;  // a vertical axis for each Series::scale()
 };
 
+// A whole SVG file.
 std::string plot_svg(const std::vector<Series>& series,
                      const PlotOptions& options);
 
@@ -24,30 +25,31 @@ struct TextPlotOptions : PlotOptions {
   bool color = false;
 };
 
+// Lines for a terminal.
 std::string plot_text(const std::vector<Series>& series,
                       const TextPlotOptions& options);
 
-// What both draw: the axes, and where a value stands on them.
+// The axes that both draw: their ranges, their marks, and where a value stands.
 class PlotScale {
  public:
   static constexpr size_t kAll = SIZE_MAX;
 
-  // The values of the series of one scale count, or those of all; and the steps
-  // of all.
+  // The vertical axis is for the values of the series of one scale, or of all
+  // series; the horizontal one is for the steps of all series.
   PlotScale(const std::vector<Series>& series, bool log_scale,
             size_t scale = kAll);
-  // One for each scale, or one for all.
+  // One for each scale, or one for all, as the options say.
   static std::vector<PlotScale> make(const std::vector<Series>& series,
                                      const PlotOptions& options);
 
-  // 0 (bottom) to 1 (top); of what the axis does not hold NaN.
+  // From 0 (bottom) to 1 (top); NaN of a value that has no place on the axis.
   double y(double value) const;
   // 0 (left) to 1 (right) of a step, from 1.
   double x(double step) const;
   double step_at(double x) const;
 
   struct Tick {
-    double at;  // as y() gives
+    double at;  // as y() or x() gives
     std::string label;
   };
   std::vector<Tick> y_ticks(int count) const;
@@ -61,6 +63,6 @@ class PlotScale {
   uint64_t steps_ = 1;
 };
 
-const char* word_of(Mark::Kind kind);  // "nan"
+const char* word_of(Mark::Kind kind);  // "nan", as people are told
 
 }  // namespace gt::log

@@ -13,8 +13,8 @@
 namespace gt::log {
 
 struct PlotReportOptions {
-  std::string names;  // with commas
-  bool as_text = false;
+  std::string names;     // of what is printed, with commas
+  bool as_text = false;  // with characters; else SVG
   // Of an input that grows: draw what there is, and again when there is more;
   // standard input until its end, files until the process is ended.
   bool follow = false;
@@ -23,6 +23,7 @@ struct PlotReportOptions {
 };
 
 // Reads these files, "-" and none at all being standard input, and draws.
+// Status kFailed: one of the names is not there; others as of Input.
 Exit plot(const std::vector<std::string>& paths,
           const PlotReportOptions& options, Writer& out, const Say& say);
 

@@ -1,4 +1,4 @@
-// What gt-log makes of its input beside passing it on: one report a call.
+// The reports that gt-log makes of its input in place of passing it on.
 #pragma once
 
 #include <string>
@@ -28,8 +28,9 @@ struct ReportOptions {
   PlotReportOptions plot;
 };
 
-// Reads these files, "-" and none at all being standard input, and writes the
-// report. `selection` may be null.
+// Reads these files, "-" and none at all being standard input, and writes one
+// report. `selection` chooses the lines that it is about; null: all. What is
+// wrong, or was left out, goes to `say`. Returns the status.
 Exit report(const std::vector<std::string>& paths, const ReportOptions& options,
             const Selection* selection, Writer& out, const Say& say);
 

@@ -1,4 +1,5 @@
-// gt-log --summary of the log of a run: what each worker and each client had.
+// gt-log --summary of the log of a run: how much each worker did, and how much
+// each client asked for.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@ namespace gt::log {
 
 class RunSummary {
  public:
+  // Takes any row, in the order of the log; what it does not know it leaves
+  // out.
   void take(const LogRow& row);
   bool is_run() const { return log_.is_run(); }
 
@@ -24,11 +27,11 @@ class RunSummary {
 
   struct Worker {
     uint64_t lines = 0;     // sent to it
-    uint64_t messages = 0;  // that they came in
-    uint64_t sent = 0;      // bytes of these
+    uint64_t messages = 0;  // in which these came
+    uint64_t sent = 0;      // bytes of these messages
     uint64_t received = 0;  // bytes of values from other workers
-    uint64_t busy = 0;      // nanoseconds of compute
-    uint64_t comm = 0;      // and of comm
+    uint64_t busy = 0;      // nanoseconds that its compute queue ran
+    uint64_t comm = 0;      // and its comm queue
   };
   struct Client {
     uint64_t lines = 0;

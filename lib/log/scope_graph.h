@@ -1,7 +1,12 @@
-// The graph of a large program by its scopes: a node for the lines of a signal,
-// those of its gradient apart; for lines without a signal, one for each op. An
-// edge has in its tooltip how many values pass. Where these are too many as
-// well, signals are cut to their outer scopes.
+// The graph of a program that is too large to draw line by line. A scope is
+// what one node stands for: all lines that carry one signal ("outer/inner"),
+// its gradient's lines (#bwd) apart; or, of lines without a signal, all of one
+// op.
+//
+// A node's text has the number of its lines and their commonest ops, and
+// Graphviz makes it as large as that text; an edge's tooltip has how many
+// values pass. Where there are too many scopes as well, signals are cut to
+// their outer parts, and what comes to be alike is one node.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +22,17 @@ class ScopeGraph {
  public:
   using Scope = uint32_t;
 
-  // A line. Its scope is good for connect().
+  // Counts a line, and returns its scope, for connect().
   Scope add(std::string_view signal, std::string_view op, bool is_backward);
-  // A value that one of `from` made is read by one of `to`.
+  // Counts that a line of `to` reads a value that a line of `from` made.
   void connect(Scope from, Scope to);
 
-  // Nodes and edges, without the frame; of at most so many nodes if that can
-  // be.
+  // Nodes and edges in DOT, without the "digraph" around them. There are at
+  // most so many nodes, unless the outermost signals and the ops are more.
   std::string dot(size_t most) const;
 
  private:
-  // Of names that never end, the rest is one scope.
+  // A program may have new signals without end; those beyond are one scope.
   static constexpr size_t kMaxScopes = size_t{1} << 14;
 
   struct Key {

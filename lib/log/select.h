@@ -1,4 +1,4 @@
-// Which lines gt-log is asked for.
+// Which lines gt-log is asked for (--op, --name, --signal, --rank, --client).
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,24 @@
 
 namespace gt::log {
 
-// Each is a list of globs with commas, one of which must match, or a rank set;
-// all that are given must hold.
+// Each string is the value of one option: globs with commas, one of which must
+// match, or a rank set with which the line must have a rank in common. All that
+// are given must hold. A line's client is the one that its row names, or else
+// the name space of any of its names.
 struct SelectOptions {
   std::vector<std::string> ops;
   std::vector<std::string> names;
   std::vector<std::string> signals;
   std::vector<std::string> ranks;
   std::vector<std::string> clients;
-  bool invert = false;
+  bool invert = false;  // the lines that do not match
   bool any() const {
     return !ops.empty() || !names.empty() || !signals.empty() ||
            !ranks.empty() || !clients.empty();
   }
 };
 
-// What there is to know of the instruction at hand: by itself, and by the row
-// that it stands in.
+// What a selection looks at: an instruction, and the row that it stands in.
 struct Subject {
   const Line* line = nullptr;  // null: it cannot be parsed
   std::string_view signal;     // without quotes; "" if there is none
@@ -36,15 +37,16 @@ struct Subject {
   std::string_view ranks;      // of a trace's row
 };
 
-// `line` is reused from call to call, `text` keeps the signal.
+// That of the instruction that the input is at. It has views into `line` and
+// `text`, which are overwritten.
 Subject subject_of(const Input& input, Line& line, std::string& text);
 
 class Selection {
  public:
-  // The error names the option.
+  // Error: the value of an option is not as it should be; it names the option.
   static Result<Selection> make(const SelectOptions& options);
 
-  // A line that cannot be parsed matches nothing.
+  // A line that cannot be parsed is chosen by an inverted selection alone.
   bool matches(const Subject& subject) const;
 
  private:

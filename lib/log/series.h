@@ -1,5 +1,6 @@
-// Printed scalars over steps, out of a stream of results: what gt-log --plot
-// draws. Of a long series neighbours are joined, so that memory stays small.
+// What gt-log --plot draws: the numbers that a program printed under some
+// names, over its steps, out of a stream of results. Of a long series
+// neighbouring steps are joined, so that memory stays small.
 #pragma once
 
 #include <cmath>
@@ -14,19 +15,19 @@
 
 namespace gt::log {
 
-// Neighbouring steps: their range and mean; of those that have a number.
+// Neighbouring steps, by the range and the sum of those that have a number.
 struct Bin {
   double low = INFINITY;
   double high = -INFINITY;
   double sum = 0;
-  uint64_t count = 0;
+  uint64_t count = 0;   // of numbers
   uint64_t step = 0;    // of the first number
   bool breaks = false;  // a step without a number is among them
   bool empty() const { return count == 0; }
   double mean() const { return sum / static_cast<double>(count); }
 };
 
-// A step without a place on the axis: nan, inf, -inf or fail.
+// A step whose value has no place on the axis: nan, inf, -inf or a failure.
 struct Mark {
   enum class Kind : uint8_t { kNan, kInf, kMinusInf, kFail };
   uint64_t step;
@@ -38,21 +39,23 @@ class Series {
   static constexpr size_t kMaxBins = 4096;  // even
   static constexpr size_t kMaxMarks = 1024;
 
-  // `scale`: those of one number may be drawn over one axis of their own.
+  // `scale`: series of the same number share an axis when each scale has one
+  // (PlotOptions::own_scale).
   explicit Series(std::string name, size_t scale = 0)
       : name_(std::move(name)), scale_(scale) {}
 
-  // The value at a step, from 1, that is no earlier than the last one.
+  // Adds the value at a step. Steps count from 1, and none is earlier than the
+  // one before.
   void add(uint64_t step, double value);
   void add_failure(uint64_t step) { mark(step, Mark::Kind::kFail); }
 
   const std::string& name() const { return name_; }
   size_t scale() const { return scale_; }
   uint64_t steps() const { return steps_; }    // the last one
-  uint64_t prints() const { return prints_; }  // that it was printed
+  uint64_t prints() const { return prints_; }  // how often it was printed
   // Some bins stand for more than one number.
   bool is_joined() const { return is_joined_; }
-  // Where a bin's mean stands.
+  // The step at which a bin's mean is drawn.
   double middle(const Bin& bin) const;
   const std::vector<Bin>& bins() const { return bins_; }
   const std::vector<Mark>& marks() const { return marks_; }
@@ -81,15 +84,17 @@ class Series {
   double least_positive_ = INFINITY;
 };
 
-// The series of the names in each of the files. A step of a file ends where a
-// name that it has is printed again, so a name that is printed less often than
-// others, or after them, stands where it was printed.
+// The series of each name in each file. A new step of a file begins where a
+// name that was printed in this step already is printed again; so a name that
+// is printed less often than others stands at the steps at which it was.
 class SeriesSet {
  public:
-  // `names` with commas; `files` as they are read, or none: one.
+  // `names` has commas. `files`: the names of the files in the order in which
+  // they are read; none: there is one, without a name.
   SeriesSet(std::string_view names, const std::vector<std::string>& files);
 
-  // Takes the line at hand; what is not about one of the names is passed over.
+  // Takes the line that the input is at, if it is a result under one of the
+  // names. One that is no single number is complained of, once for each series.
   void take(Input& input);
 
   // File by file, with the names of each in order.

@@ -1,5 +1,6 @@
-// gt-log --summary: how many lines of each op and signal, what they move and
-// compute, and how long they took.
+// gt-log --summary: how many lines of each op and of each signal there are, how
+// many bytes they read and write and operations they take, and, of a trace, how
+// long they took.
 #pragma once
 
 #include <string>
@@ -19,18 +20,19 @@ class Summary {
   // `selection` may be null: all lines count.
   explicit Summary(const Selection* selection) : selection_(selection) {}
 
-  // Takes the instruction at hand; all of a stream's, in order.
+  // Takes the instruction that the input is at; to be called for all of a
+  // stream, in order, since types follow from what came before.
   void take(const Input& input);
 
-  // Tables of ops, of signals and of what each worker ran, for people; or one
-  // with tabs.
+  // For people: a table of ops, one of signals, and one of what each worker
+  // ran. With tabs (--tsv): all of it in one table, with a header.
   std::string text() const;
   std::string tsv() const;
 
  private:
   struct Total {
     uint64_t lines = 0;
-    uint64_t untyped = 0;
+    uint64_t untyped = 0;  // lines whose types do not follow from the text
     double bytes = 0;
     double flops = 0;
     double nanoseconds = 0;

@@ -1,4 +1,4 @@
-// Tables for people.
+// Tables for people, in columns of characters.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@ namespace gt::log {
 
 using Cells = std::vector<std::string>;
 
-// The first column to the left, the others to the right. Rows of one length.
+// Appends a line for each row, with the first column set to the left and the
+// others to the right. All rows have as many cells, and there is one at least.
 void append_columns(std::string& out, const std::vector<Cells>& rows);
 
 // A name as it stands in a table: quoted if a tab, say, would spoil that.

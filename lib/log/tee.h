@@ -31,7 +31,11 @@ class Tee {
   Tee(const Tee&) = delete;
   Tee& operator=(const Tee&) = delete;
 
-  // Passes these files on in order, "-" and none at all being standard input.
+  // Passes these files on in order, "-" and none at all being standard input,
+  // and returns the worst status, of this program and of the streams. End marks
+  // pass too, with this program's own status if it is worse. To be called once.
+  // A log that cannot be written is told once, and the stream goes on without
+  // it.
   Exit run(const std::vector<std::string>& paths);
 
  private:
@@ -45,7 +49,7 @@ class Tee {
     LogTime time;
   };
 
-  // Of the reading thread.
+  // The reading thread, which is run()'s caller, calls these.
   void read(int fd, const std::string& name);
   void fail(const std::string& name, int error);
   Exit finish();
@@ -57,7 +61,7 @@ class Tee {
   void write_out(std::string_view bytes);
   void end_input(const std::string& name, bool has_failed);
 
-  // Of the logging thread.
+  // The logging thread calls these.
   void log_chunks();
   void log_chunk(const Chunk& chunk);
   void log_line(const LogTime& time, std::string_view line, size_t bytes);
@@ -69,8 +73,8 @@ class Tee {
   bool stopped_ = false;
   Exit status_ = Exit::kDone;       // of what this program did
   Exit read_status_ = Exit::kDone;  // of the end marks
-  // The beginning of a line; or an end mark, which leaves when it is known
-  // whether the log was written.
+  // The beginning of a line whose end is still to come; or an end mark, which
+  // is passed on only when it is known whether the log was written.
   std::string held_;
   bool at_line_start_ = true;
 
@@ -81,13 +85,13 @@ class Tee {
   size_t filled_ = 0;
   bool is_ending_ = false;
 
-  // Of the logging thread; of the other while no chunk is filled.
+  // For the logging thread; for the other one while no chunk is filled.
   Marks marks_;
   uint64_t line_ = 0;
   std::string part_;       // of a line whose end is still to come
   size_t part_bytes_ = 0;  // as read: part_ holds no more than a line may have
   LogRows rows_;
-  bool is_log_lost_ = false;  // and said
+  bool is_log_lost_ = false;  // it cannot be written, and that was told
 
   std::thread thread_;
 };

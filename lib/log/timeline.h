@@ -1,7 +1,9 @@
-// gt-log --timeline: a trace in lanes, one for each rank and queue; or the
-// trace or the log of a run, one for each worker and queue; and its drawing as
-// SVG and as Chrome's trace JSON, which Perfetto opens. A row of several ranks
-// stands in the lanes of all of them, but in those of workers once.
+// gt-log --timeline: what ran when, in lanes; and its drawing as SVG and as
+// Chrome's trace JSON, which Perfetto opens. Of a trace of one process (gt-work
+// --trace) there is a lane for each rank and queue, and a row of several ranks
+// stands in the lanes of all of them. Of the trace or the log of a run
+// (gt-route --trace, --log) there is a lane for each worker and queue, and a
+// row stands in one. Times are in nanoseconds.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@
 namespace gt::log {
 
 struct TimelineOptions {
-  // Nanoseconds of the trace to draw.
+  // The part of the trace to draw, in nanoseconds since its start.
   uint64_t from = 0;
   uint64_t to = UINT64_MAX;
   std::string title;
@@ -34,8 +36,8 @@ class Timeline {
 
   struct Lane {
     std::string rank;   // or worker; "-": nobody placed it
-    std::string queue;  // "compute"; "compute 2" for what overlaps
-    uint64_t busy = 0;
+    std::string queue;  // "compute"; "compute 2" for what overlaps with that
+    uint64_t busy = 0;  // nanoseconds in which something ran
     std::vector<uint32_t> events;  // by start, never overlapping
   };
   struct Event {
@@ -43,7 +45,7 @@ class Timeline {
     double flops;
     uint64_t bytes;
     uint32_t lane;
-    uint32_t op, signal, at, text;  // of words()
+    uint32_t op, signal, at, text;  // numbers of words, see word()
     uint64_t length() const { return end - start; }
   };
   // A value on its way from the event that made it to one that reads it.
@@ -58,7 +60,9 @@ class Timeline {
   void take(const Input& input);
   // Takes a row of the log of a run.
   void take(const LogRow& row);
-  // After the last one: sorts events and lanes, and finds what they span.
+  // After the last one: sorts events and lanes, and finds the flows between
+  // workers and the time that all of it spans. The questions below are for
+  // after that.
   void finish();
 
   const TimelineOptions& options() const { return options_; }
@@ -67,8 +71,8 @@ class Timeline {
   const std::vector<Flow>& flows() const { return flows_; }
   // Whether it is the log of a run, whose flows are transfers.
   bool is_run() const { return log_.is_run(); }
-  // How many events of such a log are messages of several instructions, of
-  // whose times it knows no more.
+  // How many events of such a log stand for a message of several instructions:
+  // the log knows the time of the message, not those of each.
   size_t batches() const { return batches_; }
   // Whether lanes are of workers.
   bool has_workers() const { return is_run() || !worker_rows_.empty(); }
@@ -79,25 +83,26 @@ class Timeline {
   }
   const std::string& word(uint32_t id) const { return *words_[id]; }
   size_t words() const { return words_.size(); }
-  size_t rows() const { return rows_; }  // drawn
+  size_t rows() const { return rows_; }  // of the trace that are drawn
+  // What the drawing spans.
   uint64_t begin() const { return begin_; }
   uint64_t end() const { return end_; }
-  size_t left_out() const { return left_out_; }
+  size_t left_out() const { return left_out_; }  // rows beyond kMaxEvents
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
   static constexpr size_t kMaxFlows = 4 * kMaxEvents;
 
-  // One rank of a row's set: "3", or "-".
+  // Where a row is drawn: as one rank of its set, "3" or "-", or as a worker.
   struct Seat {
-    std::string rank;
-    size_t place;  // in the set
-    size_t ranks;  // how many these are
-    std::string worker{};
-    bool crosses = false;
+    std::string rank;      // or worker, of a row that is drawn once
+    size_t place;          // of the rank in the set
+    size_t ranks;          // how many the set has
+    std::string worker{};  // of a rank of a worker's row; else ""
+    bool crosses = false;  // it may read what another worker made
   };
 
-  // Of the log of a run; `text` is of words().
+  // Of the log of a run; `text` is the number of a word.
   struct Transfer {
     uint64_t from, to, start, end, seq, bytes;
     uint32_t text;
@@ -108,12 +113,13 @@ class Timeline {
     uint32_t event;
   };
 
-  // A row of a worker's trace. Workers write in turns, so who made what a row
-  // reads is known when all are.
+  // A row of a worker's trace. Rows of several workers come mixed and not in
+  // the order of their times, so who made what a row reads is found after the
+  // last.
   struct WorkerRow {
     uint64_t start;
     uint32_t event;               // kNobody: another name for a value
-    uint32_t worker, rank, text;  // of words()
+    uint32_t worker, rank, text;  // numbers of words
     bool crosses;                 // it may read what another worker made
   };
 
@@ -168,8 +174,9 @@ class Timeline {
   std::string signal_;
 };
 
-// One picture as a whole.
+// A whole SVG file.
 std::string timeline_svg(const Timeline& timeline);
+// A whole file of Chrome's trace JSON.
 void write_chrome_trace(const Timeline& timeline, Writer& out);
 
 }  // namespace gt::log

@@ -14,7 +14,7 @@ class OpColors {
  public:
   explicit OpColors(const Timeline& timeline);
 
-  // Of an op, a number of the timeline's words().
+  // The colour of an op, by the number of its word in the timeline.
   const char* of(uint32_t op) const { return colors_[op]; }
 
   struct Entry {

@@ -13,7 +13,8 @@ void Timeline::take(const LogRow& row) {
   if (event == RunLog::Event::kTransfer) take_transfer(log_.transfer());
 }
 
-// kNobody if there are too many, or if it is not what is to be seen.
+// Returns the event's number; kNobody if it is outside the time that is drawn,
+// or there are too many.
 uint32_t Timeline::add_event(uint64_t worker, std::string_view queue,
                              uint64_t start, uint64_t end) {
   if (is_outside(start, end)) return kNobody;
@@ -32,7 +33,7 @@ uint32_t Timeline::add_event(uint64_t worker, std::string_view queue,
   return static_cast<uint32_t>(events_.size() - 1);
 }
 
-// A batch of one instruction goes by its op.
+// A span of one instruction is called by its op, one of several a batch.
 void Timeline::take_span(const RunLog::Span& span) {
   const uint32_t id = add_event(span.worker, span.queue, span.start, span.end);
   if (id == kNobody) return;
@@ -56,7 +57,8 @@ void Timeline::take_span(const RunLog::Span& span) {
   }
 }
 
-// Drawn when all spans are known: a reader may tell before its source does.
+// Kept until all spans are known, since the log may have the row of the worker
+// that reads a value before the row of the one that made it.
 void Timeline::take_transfer(const RunLog::Transfer& transfer) {
   if (transfers_.size() >= kMaxEvents) {
     ++left_out_;
@@ -76,8 +78,10 @@ void Timeline::draw_transfers() {
   for (const Transfer& transfer : transfers_) draw_transfer(transfer);
 }
 
-// It stands with who reads, as what its comm queue ran, if that was said; the
-// arrow comes from what the other computed last.
+// A transfer is drawn in the lane of the worker that reads: as part of what its
+// comm queue ran for that instruction, if there is such an event, or else as an
+// event of its own. The arrow comes from what the sender had begun to compute
+// last.
 void Timeline::draw_transfer(const Transfer& transfer) {
   uint32_t id = kNobody;
   const std::pair wanted(transfer.to, transfer.seq);

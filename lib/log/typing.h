@@ -1,5 +1,9 @@
-// What each line costs, out of the text alone. Works on any stream, and says of
-// a line that cannot be typed that it cannot.
+// The types of a stream's names, and from them what each line costs, by the
+// text alone. It takes any stream and follows it with a Walker
+// (program/walker.h), which infers types by the op table as gt-emit and the
+// workers do; types in notes are not read. Lines that come again are looked up.
+// A line whose operands have no known type, or do not go together, is said to
+// be untyped.
 #pragma once
 
 #include <memory>
@@ -15,14 +19,15 @@ namespace gt::log {
 struct Priced {
   std::string op;      // "" if the line cannot be parsed
   std::string signal;  // without quotes; "" if there is none
-  bool typed = false;
-  double bytes = 0;  // of operands and results, on all ranks
-  double flops = 0;
+  bool typed = false;  // else what follows is 0
+  double bytes = 0;    // of operands and results, on all ranks
+  double flops = 0;    // on all ranks
 };
 
 class Typing {
  public:
-  // The next instruction of the stream. Valid until the next call.
+  // Takes the next instruction of the stream, and binds its results. The
+  // reference is valid until the next call.
   const Priced& take(std::string_view text);
 
   // The type of a live name, or null; of a placed one, that of the first piece.

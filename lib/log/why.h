@@ -1,5 +1,14 @@
-// gt-log why: from the log of a run (gt-log(5)), perhaps still being written,
-// what each worker is at, and whom all wait for in the end.
+// gt-log why: from the log of a run (gt-log(5)), which may still be written,
+// what each worker is at or waits for, and for whom all of them wait in the
+// end.
+//
+// The log says whom a worker waits for: while one waits, there are rows of
+// event `wait` with the instruction's number, since when, and for whom. The
+// others are at the first instruction that was issued to them after the last
+// that they finished. The one for whom all wait is found from the worker that
+// has stood still longest, by going to the one it waits for, and from that one
+// on, until one waits for nobody named; if that leads round, the run waits for
+// itself. Dependencies of data are not looked at.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +28,14 @@ namespace gt::log {
 
 class Why {
  public:
-  // Nanoseconds: a worker that has work and did nothing for longer is stalled,
-  // and a log that nobody wrote to for longer than that is not being written.
+  // In nanoseconds. A worker that has work and did nothing for kStalled is
+  // stalled; a log to which nothing was written for kSilent, while a worker has
+  // work, is silent: whoever writes it is stopped or gone.
   static constexpr uint64_t kStalled = 1'000'000'000;
   static constexpr uint64_t kSilent = 3'000'000'000;
 
+  // Takes any row, in the order of the log. One of an event that is not known,
+  // or without a time or a number, is passed over.
   void take(const LogRow& row);
 
   struct Answer {
@@ -34,39 +46,41 @@ class Why {
   Answer answer(uint64_t now) const;
 
  private:
-  // Issued and not yet finished by all who got it.
+  // An instruction that was issued, and that not all who got it have finished.
   struct Issue {
     uint64_t seq;
-    std::string peers;  // as the row has it
+    std::string peers;  // the numbers of those who got it, as the row says
     std::string text;   // its beginning, without notes
     std::string at;     // of the note #at=
   };
+  // Instructions that were sent to a worker at once.
   struct Message {
-    uint64_t seq;  // the last that it holds
+    uint64_t seq;  // the last instruction that it holds
     uint64_t time;
   };
+  // What a row of event `wait` said, until the instruction is done.
   struct Wait {
-    uint64_t seq = 0;
-    uint64_t since = 0;
-    std::string whom;  // "" if nobody is named
-    std::string words;
+    uint64_t seq = 0;    // the instruction at which it waits
+    uint64_t since = 0;  // 0: it does not wait
+    std::string whom;    // a worker's number or words; "" if nobody is named
+    std::string words;   // more, for people
   };
   struct Worker {
     std::string name;
-    uint64_t sent = 0;  // up to which seq
-    uint64_t done = 0;
+    uint64_t sent = 0;           // the last instruction that was sent to it,
+    uint64_t done = 0;           // and that it finished
     uint64_t moved = 0;          // when it last finished something
     std::deque<Message> unread;  // sent, and not yet finished
-    Wait wait;                   // since == 0: it does not
-    std::string lost;
+    Wait wait;
+    std::string lost;  // why, if it was lost
     bool is_lost = false;
     bool has_left = false;
   };
   // What is said of one worker.
   struct State {
     std::string text;
-    uint64_t since = 0;  // it stands there; 0: it does not
-    uint64_t seq = 0;
+    uint64_t since = 0;  // when it came to stand there; 0: it has nothing to do
+    uint64_t seq = 0;    // the instruction at which it is
   };
 
   static constexpr size_t kMaxIssues = 1'000'000;
@@ -91,16 +105,17 @@ class Why {
 
   std::map<uint64_t, Worker> workers_;  // by number
   std::deque<Issue> issues_;            // by seq
-  Wait full_;                           // the dispatcher reads no more
-  size_t next_sweep_ = 1024;            // so many issues, and some are dropped
+  Wait full_;                           // why the dispatcher reads no more
+  size_t next_sweep_ = 1024;            // at so many issues some are dropped
   uint64_t last_ = 0;                   // time of the last row
   std::string ended_;                   // status of the run; "": it goes on
   LogWords words_;
 };
 
-// Reads one log, "-" is standard input, and says why on `out`. Status: 0
-// something is stalled, 1 nothing is; 2 and 3 as for other reports. `now` of 0
-// is this machine's clock.
+// Reads one log, "-" is standard input, and writes the answer to `out`. `now`
+// is in nanoseconds since 1970; 0: this machine's clock. Status: kDone if
+// something is stalled, kFailed if nothing is; kUsage if the log cannot be
+// read, kRejected if it is none.
 Exit why(const std::string& path, uint64_t now, Writer& out, const Say& say);
 
 }  // namespace gt::log

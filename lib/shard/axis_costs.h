@@ -1,4 +1,6 @@
-// What a way of taking a line is expected to cost on one axis, others aside.
+// What a way of taking a line on one axis of the mesh (AxisUse, candidates.h)
+// is expected to cost, as if the other axes were not there. Times are in
+// seconds.
 #pragma once
 
 #include <vector>
@@ -19,10 +21,14 @@ class AxisCosts {
         call_(line.call),
         labels_(labels) {}
 
-  // Of all: what is fetched, the line itself, and what its results still owe.
+  // The time of all that the line takes then: of bringing its operands into the
+  // layouts that it reads; of the line itself, by operations and bytes of
+  // memory on each rank; and of what its results need after it, which are their
+  // sums and the way to where the config wants result 0.
   double seconds(size_t axis, const AxisUse& use) const;
-  // Of making the results the largest or smallest of all parts, where the use
-  // cuts what they are that of.
+  // The part of seconds() that finds the maximum or minimum of all ranks'
+  // parts, where the use cuts the dimension over which the results are that;
+  // else 0.
   double extreme_seconds(size_t axis, const AxisUse& use) const;
 
  private:

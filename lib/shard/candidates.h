@@ -1,5 +1,7 @@
-// The ways in which a line can be taken on one axis: what its op's index rule
-// (index_rule.h) and its linearity (join.h) make legal.
+// The ways in which a line can be taken on one axis of the mesh: what its op's
+// index rule (ops/index_rule.h) and its linearity (spmd/join.h) make legal. One
+// is always there: the axis cuts nothing, and each rank along it computes the
+// whole.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +15,20 @@
 
 namespace gt::shard {
 
-// What an axis does in a line: cuts a label, or nothing; and which arguments
-// and results are summands on it.
+// What an axis does in a line: it cuts a label, which is one index of the op's
+// index rule, in all tensors that have it, or nothing; and some arguments and
+// results are summands (P) on it.
 struct AxisUse {
-  int label = -1;
+  int label = -1;    // its index among the line's; -1: none
   int64_t unit = 1;  // coordinates of the label that stay together
-  std::vector<bool> partial_arguments;
+  std::vector<bool> partial_arguments;  // which of the arguments are summands
   std::vector<bool> partial_results;
-  std::string what;
+  std::string what;  // for people, "x.0 w.1 cut", "summands", "whole"
 };
 using AxisUses = std::vector<AxisUse>;  // by axis
 
-// "max" or "min" where the use cuts what the results are that of; else "".
+// "max" or "min" if the use cuts the dimension over which the results are the
+// maximum or minimum, so that each rank finds that of its part; else "".
 std::string_view extreme_of(const AxisUse& use,
                             const std::vector<Label>& labels);
 
@@ -34,8 +38,10 @@ class Candidates {
              const std::vector<Label>& labels)
       : cluster_(cluster), line_(line), call_(line.call), labels_(labels) {}
 
-  // The last one cuts nothing.
+  // A label is only cut where an operand or the config cuts it already. The
+  // last one is none().
   std::vector<AxisUse> of(size_t axis) const;
+  // The axis cuts nothing, and there are no summands.
   AxisUse none() const;
 
  private:

@@ -282,8 +282,8 @@ void Config::add_without_effect(const ConfigEntry& entry,
 
 std::vector<std::string> Config::without_effect(const CutsInUse& cuts) const {
   std::vector<std::string> messages;
-  // Such an entry says what its forward one's cuts become; what that cuts, it
-  // does not.
+  // Entries that others name as their `backward`. Gradients are cut as what
+  // they are gradients of, so such an entry may well cut nothing by itself.
   std::set<std::string_view> backward;
   for (const ConfigEntry& entry : file_.signals) {
     if (!entry.backward.empty()) backward.insert(entry.backward);

@@ -1,5 +1,13 @@
-// What a config says (gt-config(5)): the mesh, and for signals and names where
-// their lines run and how their tensors are cut.
+// What a config says (gt-config(5)): the mesh, and, for lines of some signal
+// and for tensors of some name, where they run and how they are cut.
+//
+// Where several entries match a line, each setting is looked for by itself. Of
+// the signals, those of the line's scopes from the outermost to the innermost,
+// the innermost that says the setting wins; of the ranks, in gt's own form,
+// what all of them allow is taken. Over these stands the tensors' entry for the
+// name of the line's first result: of several patterns that match, the first in
+// the file. The Config keeps count of which entries lines used; shard()
+// (shard.h) reports the others at the end of the stream.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +36,7 @@ struct CutSetting {
   size_t number = 0;  // among all of the config
 };
 
-// What holds for a line or a name; what is absent, nobody said.
+// What the config says of a line or a name; what is absent, it does not say.
 struct Scope {
   std::optional<CutSetting> shard;    // of creating lines, and of 2-D weights
                                       // that matmuls read
@@ -39,7 +47,7 @@ struct Scope {
   size_t ranks_line = 0;         // of the config, for messages
 };
 
-// Cuts of a config that cut something: a setting's number, and the axis.
+// The cuts of a config that cut some tensor: CutSetting::number, and the axis.
 using CutsInUse = std::set<std::pair<size_t, std::string>>;
 
 struct Schedule {
@@ -59,15 +67,16 @@ struct ConfigEntry {
   Scope scope;
   std::vector<Limit> on;
   std::string backward;      // the entry that #bwd lines take in its place
-  bool is_optional = false;  // that no line uses it is no mistake
+  bool is_optional = false;  // it is no mistake if no line uses it
 };
 
 // What is in the file.
 struct ConfigFile {
   std::string file;
-  bool is_own_form = false;  // else GT's, where the innermost workers: wins
+  // gt's own form, with named axes; else GT's, of one axis "workers".
+  bool is_own_form = false;
   bool is_empty = true;
-  bool has_mesh = false;  // it is said, not made up from -n
+  bool has_mesh = false;  // the file says the mesh, it is not made from -n
   Mesh mesh;
   std::vector<ConfigEntry> signals;
   std::vector<ConfigEntry> tensors;
@@ -76,18 +85,19 @@ struct ConfigFile {
   bool regather = false;
 };
 
-// "machine: {flops: 1e+12}" and LF, of what differs from the machine that is
-// taken where nothing is said; "" of that.
+// "machine: {flops: 1e+12}" and LF, with the figures that differ from those of
+// the default machine; "" if none do.
 std::string machine_yaml(const Machine& machine);
 
 class Config {
  public:
   // `file` is what messages call it; `workers` is -n, 0 if that is not said.
-  // Error: "tp2.yaml:7: ..."; its column is one of `culprit`, that line.
+  // Error: "tp2.yaml:7: ...", with a column in that line of the text, which
+  // `culprit` becomes.
   static Result<Config> parse(std::string_view text, std::string_view file,
                               int64_t workers,
                               std::string_view* culprit = nullptr);
-  // What such a file would say; its settings are numbered here.
+  // A config that was made, not read. Numbers its settings.
   explicit Config(ConfigFile file);
 
   // GT's form: one axis, "workers".
@@ -102,19 +112,23 @@ class Config {
   const std::optional<Schedule>& schedule() const { return file_.schedule; }
   std::string place(size_t line) const;  // "tp2.yaml:7"
 
-  // What holds for a line of this signal, "outer/inner": of each setting, what
-  // the innermost scope says that says anything; places narrow each other.
-  // Error, with its place: scopes that contradict each other.
+  // What the signals' entries say of a line of this signal, "outer/inner". For
+  // each scope the entry counts whose name is the longest end of the scope's
+  // path ("inner", "outer/inner"); of a backward line the one that its
+  // `backward` names. Marks these as used. Error, with its place: scopes that
+  // contradict each other.
   Result<Scope> find(std::string_view signal, bool is_backward) const;
-  // The first pattern that the name matches; null: none does.
+  // The tensors' entry of the first pattern that the name matches, which is
+  // marked as used; null: none does.
   const Scope* tensor(std::string_view name) const;
 
-  // Entries that neither found, a message each, with its place; but for those
-  // that are optional. In GT's form, whose files serve several programs, they
-  // are warnings, and say so.
+  // A message for each entry that neither of these two found, with its place
+  // ("tp2.yaml:7: ..."), optional ones apart. In GT's form, whose files serve
+  // several programs, they are warnings, and say so.
   std::vector<std::string> unused() const;
-  // The same of entries that lines took, and of whose cuts over an axis none is
-  // among these. In GT's form one that says where its lines run has an effect.
+  // The same for entries that lines used, but that say a cut over an axis which
+  // is not among `cuts`, those that cut some tensor. In GT's form an entry that
+  // says where its lines run has an effect by that.
   std::vector<std::string> without_effect(const CutsInUse& cuts) const;
 
  private:
@@ -141,10 +155,12 @@ class Config {
   mutable Names silent_tensors_;
 };
 
-// Adds what a scope within says. Error: a contradiction, without its place.
+// Merges what the entries of scopes within each other say.
 class ScopeMerge {
  public:
   explicit ScopeMerge(const ConfigFile& file) : file_(file) {}
+  // Adds the entry of the next scope inwards. Error: it contradicts those
+  // outside, without its place.
   Status add(const ConfigEntry& inner);
   const Scope& scope() const { return scope_; }
 

@@ -10,7 +10,7 @@
 namespace gt::shard {
 namespace {
 
-// All entries together: one can name 65536 in seven letters.
+// Of all entries together: an entry can name 65536 ranks in seven letters.
 constexpr size_t kMaxEntryRanks = size_t{1} << 22;
 
 bool is_gt_key(std::string_view key) {
@@ -153,7 +153,8 @@ bool ConfigReader::read_own_setting(const YamlNode& key, const YamlNode& value,
   return true;
 }
 
-// By itself; what scopes around it say, lines tell.
+// Whether the entry contradicts itself. Whether it contradicts scopes around it
+// is found when a line has such scopes.
 bool ConfigReader::check_alone(const YamlNode& value,
                                const ConfigEntry& entry) {
   const Status s = ScopeMerge(out_).add(entry);

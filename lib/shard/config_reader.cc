@@ -138,7 +138,8 @@ bool ConfigReader::read_gt(const YamlNode& root) {
 }
 
 bool ConfigReader::read_own(const YamlNode& root) {
-  // Before what a misspelt one would have said is missed.
+  // Unknown keys are told first: what a misspelt one says may be just what is
+  // missed further down.
   for (size_t i = 0; i < root.items.size(); i += 2) {
     const YamlNode& key = *root.items[i];
     if (!is_own_key(key.text)) return foreign_key(key, *root.items[i + 1]);

@@ -1,4 +1,4 @@
-// Reads a config of either form.
+// Reads a config from its YAML, in gt's own form or in GT's (config.h).
 #pragma once
 
 #include <functional>
@@ -13,11 +13,13 @@
 
 namespace gt::shard {
 
-// All of `out` but its file's name. `workers`: -n, 0 if that is not said.
+// Sets all of `out` but its file's name. `workers`: -n, 0 if that is not said.
+// Returns the first fault, if there is one.
 std::optional<YamlFault> read_config(std::string_view text, int64_t workers,
                                      ConfigFile& out);
 
-// The first fault ends the reading: then functions return false.
+// The first fault ends the reading: the function that finds it sets fault(),
+// and it and all that called it return false.
 class ConfigReader {
  public:
   ConfigReader(int64_t workers, ConfigFile& out)

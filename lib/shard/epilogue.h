@@ -1,6 +1,7 @@
-// What follows a line, so that its results are what is wanted of them: the
-// largest of all parts is found, sums of halves are rounded once, results are
-// cut as the config says, gradients are summed and cut as their targets are.
+// What is written after a line, so that its results are as they are wanted: of
+// maxima and minima that each rank found of its part those of all parts are
+// found, sums of f16 and bf16 are rounded once, results are cut as the config
+// says, and a gradient (#grad=) is summed and cut as its target is.
 #pragma once
 
 #include <string>
@@ -22,17 +23,21 @@ class Epilogue {
         writer_(writer),
         materializer_(materializer) {}
 
-  // The line as it is written: a result that is not yet what #grad= says of it
-  // leaves that note to the line that makes it so.
+  // The line as it is to be written. A note #grad= goes off it if the result is
+  // not yet as a gradient of that target is to be: then the line after it that
+  // makes it so gets the note.
   Line without_early_notes(const LineWork& work) const;
-  // Sums of f16 and bf16 over what is cut are taken in f32 on all ranks
-  // together, and rounded then, as a rank that has all of it would. Widens the
-  // operands; the types of the results are then these.
+  // For a line that sums f16 or bf16 over a dimension that is cut. The sum over
+  // all ranks is to be taken in f32 and rounded then, as one rank that had all
+  // of it would. Writes casts of the operands to f32, and puts their names into
+  // `operands`; returns the types that the line's results have then.
+  // settle_written() rounds them.
   std::vector<Type> widen(const LineWork& work,
                           std::vector<std::string>& operands);
-  // After the line as it was planned.
+  // All of it, after a line that was written as it was planned.
   void settle_written(LineWork& work);
-  // After it, or after its expansion.
+  // After a line's expansion, whose steps were settled one by one: what the
+  // config says, and gradients.
   void settle(LineWork& work);
 
  private:

@@ -1,4 +1,6 @@
-// An op's expansion as lines, with names for what they make.
+// A line as its op's expansion: the lines in other ops that the op's row in the
+// op table gives as its meaning, with names for what they make. gt-shard writes
+// these in place of the line where they send fewer bytes.
 #pragma once
 
 #include <functional>
@@ -27,10 +29,12 @@ class Expansion {
   // Both outlive it.
   Expansion(const Line& line, const Call& call);
   size_t size() const { return steps_.size(); }
-  // The steps are asked for in order: names that died may be taken again.
+  // The steps are to be asked for once each and in order, since names of values
+  // that are dead may be given again.
   NamedStep step(size_t s, const NewName& new_name);
-  // Once all were: results that are made under an invented name, since the line
-  // reads theirs, with the names to give them in the end.
+  // After the last step: a result whose name the line reads as well ("x = gelu
+  // x") was made under an invented name. These, each with the result's own
+  // name, which the caller gives it now.
   std::vector<std::pair<std::string, std::string>> renamed() const;
 
  private:

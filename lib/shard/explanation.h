@@ -1,4 +1,5 @@
-// What people are told of a line: why it was taken as it was.
+// gt-shard --explain: what people are told of each line, namely in which ways
+// it could be taken, at what cost, and what became of it.
 #pragma once
 
 #include <functional>
@@ -20,14 +21,16 @@ class Explanation {
   bool is_wanted() const { return say_ != nullptr; }
   // The ways in which the line could be taken.
   void add_choice(const LineWork& work);
-  // What the line became: the lines of its expansion ("": itself), and its
-  // result, if that was made.
+  // What the line became: the lines of its expansion ("": it was written as
+  // planned), and the layout of its first result (null: it has none).
   void add_result(const LineWork& work, std::string_view expanded,
                   const ShardValuePtr& result);
-  // A line that waited, and why it was written so.
+  // A line that waited (waiting.h) and is written now, in this layout.
+  // `reader`: the place of the line that reads it; "": none does.
   void add_created(const UnwrittenLine& held, const Layout& layout,
                    const std::string& reader);
-  // Says what was added: the line, then what was made for it.
+  // Says what was added since the last call: the line, then lines that waited
+  // and were written for it.
   void flush();
 
  private:

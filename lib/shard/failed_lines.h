@@ -1,5 +1,11 @@
-// Lines that are wrong, or that read what failed: their results are failures,
-// which have no ranks.
+// What gt-shard writes for lines that it cannot rewrite: those that are wrong
+// (an unknown name or op, shapes that do not fit, scopes of the config that
+// contradict each other), and those that read a failure. Their results become
+// failures, "y = fail MESSAGE", without ranks; a print prints the failure; a
+// save of a wrong line is left out. The rest of the stream goes on.
+//
+// An op that no axis can cut is not among these: its operands are made whole on
+// each rank (candidates.h).
 #pragma once
 
 #include <string>
@@ -16,15 +22,18 @@ class FailedLines {
               Materializer& materializer)
       : values_(values), writer_(writer), materializer_(materializer) {}
 
-  // Writes the failure of the line, and returns its error.
+  // Writes the failure of a line that is wrong, and returns the error, for the
+  // caller to tell.
   Status reject(const Line& line, const Error& error, LineContext& at);
-  // Of a line some of whose names have ranks, and some not: so may its results.
+  // The same for a line some of whose names have ranks and some have none: each
+  // result fails as it is written, with ranks or without.
   Status reject_mixed(const Line& line, const Error& error, LineContext& at);
-  // The line is a failure, or reads one: it spreads.
+  // Writes a line `y = fail "..."`, or one that reads a failure
+  // (reads_failure): its results become failures that say the same.
   void spread(LineWork& work);
 
   static bool reads_failure(const LineWork& work);
-  // The form of `y = fail "..."`.
+  // Error: the line, of op fail, has not the form `y... = fail "..."`.
   static Status check(const Line& line);
 
  private:

@@ -1,5 +1,7 @@
-// Which layouts a line's operands and results take: what the config says of its
-// tensors, and what is planned of the rest (plan.h), once for lines alike.
+// Decides in which layouts a line reads its operands and makes its results.
+// What the config says of the line and of its tensors comes first; of the rest
+// the plan (plan.h) takes what is expected to need the least time. A plan is
+// made once for lines that are alike (plan_cache.h).
 #pragma once
 
 #include <cstdint>
@@ -16,19 +18,24 @@ class LayoutChooser {
   LayoutChooser(const Config& config, Cluster& cluster, PlanCache& plans)
       : config_(config), cluster_(cluster), plans_(plans) {}
 
-  // What the config says of the line: by its signal, and by its result's name.
-  // Error: scopes that contradict each other.
+  // Sets `work.scope`: what the config says by the line's signal, and over that
+  // by its first result's name. Error: scopes that contradict each other.
   Status find_scope(LineWork& work) const;
-  // What is computed from weights alone, such as an optimizer's moments by
-  // m = mul w 0, and is named by the config: cut as if it was created.
+  // Whether the line makes state such as an optimizer's moments ("m = mul w
+  // 0"): point by point out of created tensors alone, under a name of which the
+  // config says shard:. Then it is cut as if it was created.
   static bool is_state(const LineWork& work);
-  // Cuts by the config of a tensor of this type; dimensions that it lacks are
-  // not cut.
+  // The setting as a layout on the set of ranks, of a tensor of this type. Left
+  // out are cuts of dimensions that it lacks, or that its sizes do not allow;
+  // nothing if none of them is left, or there is no setting.
   std::optional<Layout> pin_of(const std::optional<CutSetting>& setting,
                                const Type& type, uint32_t set);
-  // The set, the pin and the plan of a line.
+  // Sets on which ranks the line runs, how the config wants result 0 (the pin),
+  // and the plan. The ranks are those that the config says, or else those of
+  // the largest operand.
   void choose(LineWork& work);
 
+  // The cuts of the config that cut some tensor so far.
   const CutsInUse& cuts_in_use() const { return cuts_in_use_; }
 
  private:

@@ -1,5 +1,9 @@
-// Rewrites one instruction after another: in what layouts a line is taken, and
-// what is written for it.
+// Rewrites one instruction without ranks after another, and knows all names
+// that hold something. Of each line it finds out what its operands hold, and
+// then either lets it wait for its first use (waiting.h), or has its layouts
+// chosen (layout_chooser.h) and writes it: its operands are fetched in these
+// layouts (materializer.h), the line follows, as planned or as its op's
+// expansion, and then what its results still need (epilogue.h).
 #pragma once
 
 #include <string>
@@ -24,28 +28,34 @@ class LineRewriter {
                Explanation& explanation);
   LineRewriter(const LineRewriter&) = delete;  // its parts refer to each other
 
-  // Writes what the line becomes. `text` is it as it came, for people ("": it
-  // stands for another); its claims are taken off. Error: it became a failure;
-  // the rest goes on.
+  // Writes what the line becomes. `text` is the line as it came, for people, ""
+  // of a step of an expansion. `claims`: what was taken off its notes
+  // (claims.h). Error: what is wrong with it; it became a failure
+  // (failed_lines.h), and the rest goes on.
   Status take(const Line& line, std::string_view text, const Claims& claims,
               const LineContext& at);
-  // A name of the input that looks like one of ours is the input's.
+  // To be called before each line of the input. Where it binds a name that
+  // looks like one that gt-shard invents ("_s0"), the name is the input's from
+  // here on, and a register of ours that has it is moved to another name.
   void respect(const Line& line);
-  // A line with ranks is about to save files that only its ranks tell: loads
-  // wait no more.
+  // A line with ranks is about to save, each rank to a file of its own, so that
+  // all loads that wait are written first.
   void create_loads(LineContext& at);
-  // At the end of the stream: lines that nobody read and that may fail.
+  // At the end of the stream: writes the lines that still wait and may fail
+  // when they are run, so that the failure is seen. The others have no use.
   void finish(LineContext& at);
 
   PlacedWriter& writer() { return writer_; }
   const PlacedWriter& writer() const { return writer_; }
   const ValueTable& values() const { return values_; }
+  // Whether there was a line to rewrite.
   bool has_rewritten() const { return has_rewritten_; }
-  // All that later lines depend on.
+  // Appends all that later lines depend on, as text (Rewriter::state).
   void describe(std::string& out) const;
 
  private:
-  // For a trial: with copies of the values that the line has.
+  // For a trial of the line, of which nothing is kept: with copies of the
+  // values that it reads and binds.
   LineRewriter(const LineRewriter& tried, const Line& line,
                Explanation& silence);
 

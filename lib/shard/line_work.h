@@ -1,4 +1,4 @@
-// A line that is being rewritten, and all that is known of it.
+// A line while it is rewritten, and all that is known of it.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace gt::shard {
 
-// Notes of a line that those have, too, which are written for it.
+// The notes of a line that go on all lines which are written for it.
 inline std::vector<Note> shared_notes(const Line& line) {
   std::vector<Note> out;
   std::copy_if(line.notes.begin(), line.notes.end(), std::back_inserter(out),
@@ -28,33 +28,35 @@ inline std::vector<Note> shared_notes(const Line& line) {
   return out;
 }
 
-// What a line shares with those that are written for it.
+// What a line shares with the lines that are written for it.
 struct LineContext {
-  std::string space;                 // "c1/": its names' and theirs
+  std::string space;                 // "c1/": the name space
   std::string notes;                 // " #signal=mlp #bwd", on all of them
   std::string place;                 // "model.s:3", for people
   size_t depth = 0;                  // of expansions within each other
-  bool regathers = false;            // what it gathers is not kept
-  std::vector<std::string> passing;  // registers for this line only
+  bool regathers = false;            // copies that it fetches are not kept
+  std::vector<std::string> passing;  // registers of copies for this line only
 };
 
 struct LineWork {
   const Line& line;
-  std::string_view text;  // as it came; "": it stands for another
+  std::string_view text;  // as it came; "": it is a step of an expansion
   Claims claims;          // of its notes
   LineContext at;
   Call call = {};
-  Scope scope = {};
-  std::optional<CutSetting> wish = {};  // of its own notes, after the config's
+  Scope scope = {};                     // what the config says of it
+  std::optional<CutSetting> wish = {};  // what its claims say, after the config
   bool is_backward = false;
-  bool is_named = false;  // its shard: is of the tensor's name
-  uint32_t set = 0;
+  bool is_named = false;  // its shard: is from the config's tensors
+  uint32_t set = 0;       // the ranks on which it runs (Cluster::ranks)
   std::vector<ShardValuePtr> values = {};  // by operand of the line
-  std::optional<Layout> pin = {};          // of the result,
-  size_t pin_line = 0;                     // in this line of the config
-  PlanCache::Entry* planned = nullptr;
+  // How the config or a claim wants result 0, and which line of the config says
+  // so; 0: none, it is a claim.
+  std::optional<Layout> pin = {};
+  size_t pin_line = 0;
+  PlanCache::Entry* planned = nullptr;  // once its layouts are chosen
 
-  // For people.
+  // The line as text, for people and for lines that wait.
   std::string shown() const {
     std::string out(text);
     if (out.empty()) append_line(out, line);

@@ -1,4 +1,4 @@
-// Lines without results: what is printed and saved, and names that end.
+// Lines without results: print, save and free.
 #pragma once
 
 #include <vector>
@@ -21,10 +21,13 @@ class Outputs {
         materializer_(materializer),
         waiting_(waiting) {}
 
-  // Prints or saves the whole.
+  // A print or a save of the whole, with its sums taken: from one rank that has
+  // all of it, or put together from its pieces by split=.
   void write(LineWork& work);
+  // A free of names of the input. A name whose line still waits has no
+  // register, and needs no free.
   void release(const Line& line, LineContext& at);
-  // Loads wait no more for their first use.
+  // Writes these loads if they still wait: a save may change what they read.
   void create_loads(const std::vector<ShardValuePtr>& loads, LineContext& at);
 
  private:

@@ -1,4 +1,4 @@
-// The plan of a line of which it is chosen what each axis does.
+// Makes the plan of a line once it is chosen what each axis does in it.
 #pragma once
 
 #include <vector>
@@ -18,9 +18,10 @@ class PlanBuilder {
         call_(line.call),
         labels_(labels) {}
 
-  // Whether every tensor can be cut so, by all axes together.
+  // Whether every tensor of the line can be cut so by all axes together: units
+  // divide sizes, and no rank has nothing where something is needed.
   bool is_possible(const AxisUses& uses) const;
-  // Its layouts, and what fetching the operands takes; without alternatives.
+  // The plan, with what it takes to move the operands; without alternatives.
   Plan build(const AxisUses& uses) const;
 
  private:

@@ -2,7 +2,8 @@
 
 namespace gt::shard {
 
-// All but its names, with what is known of its operands.
+// All of a line that its plan depends on: not its names, but what is known of
+// what they hold.
 void PlanKey::append(const PlannedLine& line) {
   const Call& call = line.call;
   add(call.op->name, call.key_values, line.set, line.pin, line.keeps_summands,

@@ -1,5 +1,6 @@
-// Plans that were made. Layers repeat each other, and so do the guesses of a
-// search, so that most lines find theirs here.
+// Plans that were made, by all that they depend on. The layers of a model
+// repeat each other, and so do the guesses of gt-shard --plan, so that most
+// lines find their plan here.
 #pragma once
 
 #include <concepts>
@@ -16,7 +17,7 @@
 
 namespace gt::shard {
 
-// Of all that a plan depends on, as bytes: equal keys have equal plans.
+// All that a plan depends on, as bytes: equal keys have equal plans.
 class PlanKey {
  public:
   template <typename... Parts>
@@ -26,7 +27,7 @@ class PlanKey {
   const std::string& text() const { return text_; }
 
  private:
-  // Mostly below 128, which are a byte.
+  // Seven bits to a byte, since most numbers are below 128.
   template <std::integral Number>
   void append(Number number) {
     auto rest = static_cast<uint64_t>(number);
@@ -65,15 +66,18 @@ class PlanKey {
   std::string text_;
 };
 
-// For one mesh and one machine, and partitioners that number rank sets alike.
+// Good for one mesh and one machine, and for partitioners that give sets of
+// ranks the same numbers.
 class PlanCache {
  public:
   struct Entry {
     Plan plan;
-    std::optional<double> bytes_expanded;  // once that was tried
+    // That each rank sends if the line is written as its op's expansion;
+    // nothing until that was tried.
+    std::optional<double> bytes_expanded;
   };
 
-  // The one that is known, or else of what make_plan() gives.
+  // The entry of that key, which is made by make_plan() if there is none.
   template <typename MakePlan>
   Entry& obtain(const std::string& key, const MakePlan& make_plan) {
     const auto it = entries_.find(key);
@@ -81,7 +85,8 @@ class PlanCache {
     return entries_.emplace(key, Entry{make_plan(), std::nullopt})
         .first->second;
   }
-  // Between lines: entries stay where they are until then.
+  // Drops all if there are many. To be called between lines only, which keep
+  // references to entries.
   void trim() {
     if (entries_.size() > kMaxEntries) entries_.clear();
   }

@@ -1,5 +1,7 @@
-// Makes one line's plan: axis by axis the way that costs least, and then axes
-// together where they cut one dimension.
+// Makes one line's plan. Axis by axis it takes, of the ways that are legal
+// (candidates.h), the one that costs least (axis_costs.h); of equal ones the
+// first. Where several axes cut one dimension, costs axis by axis mislead: then
+// it also tries to have all of them cut one and the same label.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// What the registers of the placed stream hold, as its lines are written.
+// How many bytes the registers of the placed stream hold on each rank, line by
+// line as these are written: for the peak in the summary.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,14 @@ namespace gt::shard {
 
 class RegisterBytes {
  public:
-  // The line that is being written binds the name on these ranks, with as many
-  // bytes on each.
+  // The line that is being written binds the name on these ranks; bytes[i] are
+  // those on ranks[i]. What it replaces counts until end_line().
   void bind(const std::string& name, const Ranks& ranks,
             const std::vector<uint64_t>& bytes);
   void free(const std::string& name, const Ranks& ranks);
-  // The line is written: what it replaced is gone.
+  // The line is complete: what it replaced is gone.
   void end_line();
+  // The most that any rank held at a time.
   uint64_t most() const { return held_.most(); }
 
  private:

@@ -18,11 +18,20 @@ struct SearchJob {
 };
 
 // The config as YAML, with what it is expected to cost in comments. The search
-// goes over meshes of two axes, or has the one that is given, and over how the
-// tensors that the program creates are cut; each guess is priced by what
-// gt-shard would write for it. Coordinate descent: from data parallelism, one
-// group of tensors at a time, as long as that gains. Error: a line that
-// gt-shard rejects.
+// goes over meshes, namely all of two axes dp and tp whose sizes multiply to
+// the ranks, or the one that is given; and over how the tensors that the
+// program creates are cut, in groups (tensor_groups.h): not at all, or one of
+// their first three dimensions over one axis or several. Each guess is priced
+// by what gt-shard would write for the step, which takes about as long as to
+// shard it. Memory beyond the machine's counts before time.
+//
+// On each mesh it is a coordinate descent. It begins with batches cut over the
+// data axis (or, where that does not fit into memory, over all axes), and then
+// takes the groups in turn and keeps a cut that gains, until no group gains any
+// more. No clock bounds its time; the number of groups (24), of turns of each
+// group (3) and of cuts to try in a turn do.
+//
+// Error: a line that gt-shard rejects.
 Result<std::string> search_config(const SearchJob& job);
 
 }  // namespace gt::shard

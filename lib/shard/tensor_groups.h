@@ -11,18 +11,18 @@
 
 namespace gt::shard {
 
-// Tensors whose names differ in numbers alone: "h.*.w" of h.0.w and h.1.w.
+// Tensors whose names differ in numbers alone: "h.*.w" for h.0.w and h.1.w.
 struct TensorGroup {
-  std::string pattern;  // which no other tensor's name matches
+  std::string pattern;  // that no other tensor's name matches
   std::set<std::string> names;
   Type type;               // of the first
   double bytes = 0;        // of all together
   bool is_weight = false;  // a grad asks for its gradient
 };
 
-// Of the lines of one step, as gt-emit writes it: the largest groups first, and
-// no more of them than a search can go over. Errors: a line that is none; a
-// stream that is placed already, or empty.
+// The groups of the lines of one step, as gt-emit writes it: the 24 largest,
+// the largest first; what is in no group is left to follow its readers. Errors:
+// a line that does not parse; a stream that is placed already, or has no line.
 Result<std::vector<TensorGroup>> tensor_groups(
     const std::vector<std::string>& lines);
 

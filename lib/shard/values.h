@@ -1,4 +1,5 @@
-// What gt-shard knows of the values that names hold.
+// What gt-shard knows of the values that names hold: in which layouts each is
+// there, or the line that will make it, if that waits.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +22,45 @@ namespace gt::shard {
 struct ShardValue;
 using ShardValuePtr = std::shared_ptr<ShardValue>;
 
-// A line that was not written yet: its first use will say how its result is
-// cut. What it reads is held with it, or smaller than the result.
+// A line that waits (waiting.h): it was not written yet, and its first use will
+// say how its result is cut. What it reads waits as well, or is smaller than
+// the result.
 struct UnwrittenLine {
   std::string text;
   std::vector<ShardValuePtr> operands;  // by operand of the line; null: no name
-  std::optional<Layout> pin;            // as the config cuts it,
-  size_t pin_line = 0;                  // in this line; 0: the line says so
-  bool is_wish = false;                 // of its notes, after the config
+  std::optional<Layout> pin;            // how the config or a claim cuts it
+  size_t pin_line = 0;                  // of the config; 0: it does not say so
+  bool is_wish = false;                 // the pin is a claim's (claims.h)
   Claims claims;
-  std::optional<uint32_t> set;  // where the config puts it
-  // Of a gradient that is spread over what the forward summed: as that is cut,
-  // which costs nothing.
+  std::optional<uint32_t> set;  // the ranks where the config puts it
+  // A cut that it may take at no cost: a gradient that is expanded to the shape
+  // of what the forward summed can begin cut as that was.
   std::optional<Layout> offer;
-  bool is_zero = false;
-  bool may_fail = false;  // when it is run: unread, it is written all the same
+  bool is_zero = false;   // its result is all zeros
+  bool may_fail = false;  // when it is run; so it is written even if unread
   size_t depth = 1;       // of such lines within each other
   std::string place;      // "model.s:3", for people who ask
 };
 
-// A value in one layout: under the names' own registers, or under one that
-// gt-shard invented.
+// A value in one layout, and the register that holds it.
 struct ShardCopy {
   Layout layout;
-  std::string name;  // "": the value's own
+  // Invented by gt-shard; "": the registers of the value's own names.
+  std::string name;
 };
 
 struct ShardValue {
   Type type;
-  std::vector<ShardCopy> copies;  // the own one first; none while it is held
-  std::shared_ptr<UnwrittenLine> held;
-  std::vector<std::string> names;
-  std::string hidden;       // an own register when all names are gone
-  size_t held_readers = 0;  // unwritten lines that will read it
-  // Made by a creating line, or from such by an optimizer: a weight, a batch.
+  // The layouts in which it is there at the same time, its own first; none
+  // while its line waits. How long each is kept: materializer.h.
+  std::vector<ShardCopy> copies;
+  std::shared_ptr<UnwrittenLine> held;  // its line, while that waits; else null
+  std::vector<std::string> names;       // of the input that hold it
+  // The invented register of its own layout, when no name holds it any more but
+  // lines that wait will read it.
+  std::string hidden;
+  size_t held_readers = 0;  // lines that wait and will read it
+  // It was created, or made from such by an optimizer: a weight, a batch.
   bool is_source = false;
   bool is_failed = false;  // passed on without ranks
   std::string message;     // of a failure, quoted
@@ -68,36 +74,42 @@ struct ShardValue {
   }
 };
 
-// Names of the input and the values that they hold, the names that gt-shard
-// invents, and which of these are to be freed after the line.
+// The names of the input and the values that they hold; the names that gt-shard
+// invents, and those of them that are to be freed after the line at hand.
 class ValueTable {
  public:
+  // What the name holds; null: nothing.
   ShardValuePtr find(std::string_view name) const;
+  // The name, which holds nothing, holds the value from here on.
   void bind(const std::string& name, const ShardValuePtr& value);
-  // The value that the name holds no more; null: it held none.
+  // Returns the value that the name holds no more; null: it held none.
   ShardValuePtr unbind(const std::string& name);
-  // Names that hold a value, and some that did.
+  // How many names hold a value or did so lately.
   size_t size() const { return values_.size(); }
+  // All that hold a value.
   std::vector<std::string_view> names() const;
 
-  // "c1/_s0" in the name space "c1/".
+  // Invents a name, "c1/_s0" in the name space "c1/", with the smallest number
+  // that is free; give_back() frees the number of one that was never bound.
   std::string new_name(const std::string& space);
   void give_back(const std::string& name);
-  // A name of the input that looks like an invented one is the input's. True:
-  // a register of ours has its number, and must get another.
+  // A name of the input that looks like an invented one ("_s3") is the input's
+  // from here on; we do not invent it again. True: a register of ours has it,
+  // whose number becomes `number`, and must get another name: see visit().
   bool take_over(std::string_view name, size_t& number);
   void keep(size_t number) { numbers_.keep(number); }
-  // Calls f of every invented register with that number; f may name it anew.
+  // Calls f for every invented register with that number; f may name it anew.
   using Rename = std::function<void(std::string& name, const Layout& layout,
                                     const Type& type)>;
   void visit(size_t number, const Rename& f);
 
+  // The invented register, on that set of ranks, is to be freed after the line.
   void free_later(const std::string& name, uint32_t set);
-  // Their numbers can be taken again.
+  // Hands out those to be freed; their numbers can be taken again.
   std::vector<std::pair<std::string, uint32_t>> take_frees();
 
-  // Of values under these names copies that can be changed, and the same
-  // invented names: for a trial.
+  // For a trial: a table with copies of the values that these names hold, which
+  // can be changed, and the same invented names in use.
   ValueTable copies_of(const std::vector<std::string>& names) const;
   // All that later lines depend on.
   void describe(const Cluster& cluster, std::string& out) const;

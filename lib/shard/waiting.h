@@ -1,5 +1,16 @@
-// Lines that wait for their first use, which says how their results are cut:
-// creations, and point-wise lines over what waits.
+// Lines that wait: they are held back until their first use, which says how
+// their results are cut, so that nothing has to be moved. Creations can wait,
+// and lines that compute point by point, or repeat what is smaller, from what
+// waits.
+//
+// A line that waits is written
+//   - when a line that does not wait reads its result, in the layout in which
+//     that reads it; a print, a save or a copy take the config's or the whole;
+//   - if it is a load, before a save to the same file;
+//   - if nobody reads it but it may fail when it is run, before its name is
+//     bound again or freed, or at the end of the stream.
+// Else it is never written. When the name of what it reads is bound again, a
+// copy keeps that value for it (Materializer::keep_for_readers).
 #pragma once
 
 #include <map>
@@ -14,17 +25,21 @@ namespace gt::shard {
 
 class WaitingLines {
  public:
+  // Whether the line, whose call is bound, is to wait.
   static bool can_wait(const LineWork& work);
-  // The value of a line that waits; what it reads has one reader more.
+  // Makes the value of a line that is to wait, and counts the line as a reader
+  // of what it reads.
   ShardValuePtr make(const LineWork& work, LayoutChooser& chooser,
                      Cluster& cluster);
 
-  // What the forward sums, the backward will spread over: an expand to this
-  // shape begins as this is cut.
+  // To be called after each line that is written. Of a forward sum or mean it
+  // remembers how the operand was cut: backward expands the gradient to the
+  // operand's shape again, and that may begin with the same cut
+  // (UnwrittenLine::offer).
   void note_sum(const LineWork& work);
 
-  // Those that read the file wait no more: it is about to be saved, or all of
-  // them, when nobody knows which file.
+  // The loads of the file that still wait, which is about to be saved; or all
+  // of them, when it is not known which file is. The caller writes them.
   std::vector<ShardValuePtr> take_loads(const std::string& file);
   std::vector<ShardValuePtr> take_all_loads();
 
@@ -37,8 +52,9 @@ class WaitingLines {
   void join_operand(const ShardValuePtr& operand, ShardValue& value);
   void note_load(const LineWork& work, const ShardValuePtr& value);
 
+  // By the file that they read.
   std::map<std::string, std::vector<std::weak_ptr<ShardValue>>> loads_;
-  std::map<std::string, Layout> summed_;  // by the forward, by shape
+  std::map<std::string, Layout> summed_;  // by shape, as note_sum() saw it
 };
 
 }  // namespace gt::shard

@@ -71,8 +71,9 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { close(); }
 
-  // The innermost of what began and did not end; a scalar shows in nothing but
-  // what stood before it.
+  // The innermost list or map that began and did not end. A scalar that has no
+  // end is not known here: for that the last node before it. Null: there is
+  // none.
   const YamlNode* unfinished(bool is_scalar) const {
     if (!is_scalar && !open_.empty()) return open_.back().node;
     return out_.nodes.empty() ? nullptr : &out_.nodes.back();
@@ -198,7 +199,8 @@ std::optional<YamlFault> check_text(std::string_view text) {
   return std::nullopt;
 }
 
-// What the parser missed up to the end of the text, it missed where that began.
+// The parser says that something has no end where the text ends. More use is
+// the place where that thing began.
 YamlFault syntax_fault(std::string_view text, const YAML::Exception& e,
                        const TreeBuilder& builder) {
   const size_t end = text.find_last_not_of(" \r\n") + 1;

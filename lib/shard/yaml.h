@@ -1,5 +1,5 @@
-// YAML as a tree that knows its lines, from files that nobody has vouched for:
-// size, depth and what aliases stand for are bounded.
+// Reads YAML into a tree whose nodes know their lines. The text may come from
+// anyone, so its size, its depth, and what its aliases expand to are bounded.
 #pragma once
 
 #include <cstdint>
