@@ -1,7 +1,8 @@
-// A worker of gt-route from attach to leave: instructions come in messages;
-// results, reports and progress go back. The caller's thread talks to gt-route,
-// so that it is answered however long an instruction takes; one decodes what
-// came; the queues compute and exchange.
+// A worker that is attached to a gt-route, from its hello to its bye:
+// instructions come in messages (net/wire.h); results, reports and progress go
+// back. The caller's thread talks to gt-route, so that this is answered however
+// long an instruction takes; a second thread decodes what came; two more
+// compute and exchange values with other workers.
 #pragma once
 
 #include <chrono>
@@ -22,18 +23,19 @@ namespace gt::exec {
 struct RemoteOptions {
   std::string endpoint;           // of gt-route
   std::string name;               // for people; "": host and process
-  std::optional<uint32_t> rank;   // the number among the workers that is wanted
+  std::optional<uint32_t> rank;   // the worker number that is wanted, as --rank
   std::optional<net::Keys> keys;  // its own, and the public one of gt-route
   std::string route_key;
   bool anyone = false;  // without keys: others than our user may take part
   std::string token;    // not empty: a local worker, admitted by its parent
-  std::chrono::milliseconds patience{60'000};  // for gt-route and for peers
+  // Until gt-route has answered, and without a sign of another worker.
+  std::chrono::milliseconds patience{60'000};
   int64_t silence = 1500;  // of gt-route, in milliseconds: it is lost
   int threads = 1;         // of compute
   std::string isa;
   std::string backend;
-  // Called when gt-route is gone and what computes has not ended with its
-  // instruction soon after: ends the process, with Exit::kLost.
+  // Called when gt-route is gone and the instruction that was running has not
+  // come to its end soon after: is to end the process, with Exit::kLost.
   std::function<void()> end_process;
 };
 

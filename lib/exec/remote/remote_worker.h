@@ -1,4 +1,5 @@
-// The worker of an attached gt-work, and the thread that decodes for it.
+// The worker of an attached gt-work, with its backends and its link to other
+// workers; what the thread that decodes does.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace gt::exec {
 
-// All calls come from the thread that decodes, but for what it gives the worker
-// to call.
+// All calls come from the thread that decodes; what the worker calls back comes
+// from the thread of its compute queue.
 class RemoteWorker final : private ReceivedLines::Sink {
  public:
   // All outlive it; `welcome` is what gt-route said of this worker and of the
