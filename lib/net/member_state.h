@@ -1,8 +1,8 @@
-// A worker's side of its connection to gt-route: says hello, beats, tells what
-// is done, hands over what comes. Until it is welcome it has nothing to lose,
-// so it tries again whatever happens, less and less often. Knows no socket and
-// no clock: time is passed in, in milliseconds, and what is to be sent is
-// handed out.
+// A worker's side of its connection to gt-route: says hello, gives signs of
+// life, tells what is done, hands over what comes. Until it is welcome it has
+// nothing to lose, so it tries again whatever happens but a refusal, less and
+// less often. Knows no socket and no clock: time is passed in, in milliseconds,
+// and what is to be sent is handed out.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct MemberOptions {
   std::string table;  // digest of the op table
   std::string token;
   uint64_t epoch = 0;        // the one it had, if it was attached before
-  std::string host;          // gt-route's endpoint, for messages
+  std::string host;          // gt-route's endpoint, to be named to people
   std::optional<Keys> keys;  // its own, and gt-route's public one
   std::string route_key;
   Timing timing;
@@ -67,11 +67,12 @@ class MemberState {
 
   void link_up(int64_t now);
   void link_down();
-  // A connection was not taken: for good, if one of ours never will be.
+  // A connection of ours was not taken: `by_key`, since our key is not
+  // admitted; `for_good`, since none of ours ever will be.
   void link_refused(bool by_key, bool for_good);
   void receive(Frame frame, int64_t now);
-  // Beats, and finds that gt-route is silent. Time that we slept ourselves is
-  // no silence of its.
+  // Sends the sign of life that is due, and looks whether gt-route is silent
+  // for too long. `all_read`: as HostState::tick().
   void tick(int64_t now, bool all_read);
   int64_t next_tick() const { return next_beat_; }
 

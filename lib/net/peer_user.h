@@ -1,5 +1,7 @@
-// To whom the other end of a connection on this host belongs. A connection that
-// has no keys is taken from, and made to, processes of the same user alone.
+// Tells to which user the other end of a connection on this machine belongs. A
+// connection without keys is taken from, and made to, processes of the same
+// user alone, unless the operator has said that anyone may come
+// (LinkOptions::anyone).
 #pragma once
 
 #include <sys/types.h>
