@@ -49,7 +49,7 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   std::shared_ptr<DeviceEvent> operands_made;
   std::vector<std::vector<Made>> made;  // by step and target
 
-  // Of the decoding thread.
+  // ---- the decoding thread's
   std::vector<Buffer*> held;      // all memory that it uses
   std::vector<Buffer*> operands;  // by export of the first step; null: failed
   // By target of the last step: the new buffer that it fills; null where the
@@ -57,9 +57,9 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   std::vector<Buffer*> results;
   bool is_adopted = false;  // a job in which compute waits for it is enqueued
 
-  // Of the communication thread; others read them once it is done.
-  uint32_t unreleased = 0;      // other workers that have not read an export
-  std::optional<Error> error;   // what went wrong here, to be reported
+  // ---- the communication thread's; others read them once it is done
+  uint32_t unreleased = 0;     // exports, each by reader, that are not read yet
+  std::optional<Error> error;  // what went wrong here, to be reported
   Exit status = Exit::kFailed;  // of the error
 
   std::atomic<bool> is_done{false};  // the results are there

@@ -40,7 +40,7 @@ std::string to_string(const Tag& tag);  // "SEQ GROUP STEP SOURCE"
 
 using Token = ArenaToken;
 
-inline constexpr uint64_t kNowhere = UINT64_MAX;  // of `at`
+inline constexpr uint64_t kNowhere = UINT64_MAX;  // `at`: in no arena
 // Bytes of a data message, at most; what a get may ask for.
 inline constexpr size_t kMaxData = size_t{256} << 10;
 
@@ -58,7 +58,7 @@ struct PeerMessage {
   Kind kind = Kind::kHere;
   Tag tag;                 // ready, fail, released, get
   Type type;               // ready
-  uint64_t at = kNowhere;  // ready
+  uint64_t at = kNowhere;  // ready: the value's offset in the sender's arena
   uint64_t id = 0;         // get, data
   uint64_t first = 0;      // get: a byte of the region
   uint64_t bytes = 0;      // get
@@ -68,7 +68,7 @@ struct PeerMessage {
   uint64_t fd = 0;         // hello
   uint64_t size = 0;       // hello
   Token token{};           // hello
-  std::string_view body;   // of what was parsed; fail, data
+  std::string_view body;   // fail, data: within the bytes that were parsed
 };
 
 // Takes any bytes. Error: what is wrong with them as a message.

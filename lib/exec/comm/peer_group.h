@@ -27,6 +27,7 @@ struct GroupOptions {
   unsigned workers = 1;
   Link* link = nullptr;            // outlives the group
   std::vector<std::string> names;  // of workers; may be empty
+  // Without any sign of a worker that is waited for; then it is lost.
   std::chrono::milliseconds patience{60'000};
 };
 

@@ -20,8 +20,8 @@ namespace gt::exec {
 struct LineOperand {
   bool is_register = false;
   RegisterId id = 0;
-  Stamp stamp;             // of a register, when the line was decoded
-  Value* value = nullptr;  // of no register: the entry's own
+  Stamp stamp;             // the register's, when the line was decoded
+  Value* value = nullptr;  // without a register: that of a LineNumber
 };
 
 // A number of the line, as 8 bytes that a kernel reads; or nothing at all.
@@ -30,7 +30,7 @@ struct LineNumber {
   Value value;
 };
 
-// A register's value, as it is now.
+// The operand for a register, with the stamp that it has now.
 inline LineOperand operand_of(const Registers& registers, const Register& r) {
   return {true, registers.id_of(r), r.stamp, nullptr};
 }
@@ -89,17 +89,19 @@ struct LineEntry {
   std::string text;        // without notes
   uint32_t op_column = 0;  // in the text
   Action action = Action::kRun;
-  std::shared_ptr<Recipe> recipe;     // of kRun
-  std::vector<LineOperand> operands;  // of kRun: by the recipe's argument
+  std::shared_ptr<Recipe> recipe;     // of kRun; kPrint and kSave may have one
+  std::vector<LineOperand> operands;  // with a recipe: by its argument
   std::vector<LineNumber> numbers;    // that operands refer to
   std::vector<LineResult> results;
-  std::vector<int32_t> in_place;  // by block: the operand that may lend memory
+  // By block of the recipe: the operand over whose memory it may be written, or
+  // -1.
+  std::vector<int32_t> in_place;
   std::string label;    // what print says, save's path, or fail's message
-  std::string message;  // of kPrintFailure
+  std::string message;  // what kPrintFailure says under its label
 
   std::unique_ptr<LineExchange> crossing;
   std::vector<std::unique_ptr<LineEntry>> parts;
-  uint64_t mesh_version = 0;  // of kParts: the meshes and hosts it is made for
+  uint64_t mesh_version = 0;  // LineTable::version() that kParts is made for
   bool is_lasting = true;     // false: a part failed, so it holds only now
 
   std::string exchange_notes;  // exchange_notes() of its line

@@ -14,7 +14,7 @@ using Fault = std::shared_ptr<const std::string>;
 // enqueues and the one that runs may both read it. `fault` belongs to the
 // thread that runs.
 struct Value {
-  void* data = nullptr;  // as the backend gave it
+  void* data = nullptr;  // an address of the backend's device
   Fault fault;           // null: it is well
 };
 

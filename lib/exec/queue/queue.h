@@ -43,9 +43,11 @@ inline RecordHead head_of(size_t words, uint8_t kind, uint64_t line) {
 
 class Queue {
  public:
+  // What the queue's thread calls.
   class Handler {
    public:
     virtual ~Handler() = default;
+    // Runs a record, which begins with a RecordHead.
     virtual void run(uint64_t* record) = 0;
     // The queue is empty and its thread is about to sleep.
     virtual void idle() = 0;
@@ -109,7 +111,7 @@ class Queue {
   Handler& handler_;
   std::unique_ptr<uint64_t[]> ring_;
 
-  // Of the enqueuing thread.
+  // ---- the enqueuing thread's
   alignas(64) uint64_t tail_ = 0;
   uint64_t limit_ = kWords;  // the tail may grow to here
   uint64_t published_words_ = 0;
@@ -117,7 +119,7 @@ class Queue {
   uint64_t cost_ = 0;          // since the last publish()
   uint64_t unwoken_cost_ = 0;  // since the last look at the sleeper
 
-  // Of both.
+  // ---- both threads'
   alignas(64) std::atomic<uint64_t> published_{0};
   alignas(64) std::atomic<uint64_t> head_{0};
   std::atomic<uint64_t> wanted_{0};  // head that the enqueuer sleeps for

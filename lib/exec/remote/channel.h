@@ -34,12 +34,14 @@ struct Channel {
   std::atomic<bool> is_draining{false};  // only what came so far is run
   std::atomic<bool> is_over{false};      // nothing more is to be decoded
 
-  // How far compute has come: the last instruction, and bytes of messages.
+  // How far compute has come: the seq of the last instruction that has run, and
+  // the bytes of all messages whose lines have.
   std::atomic<uint64_t> done_seq{0};
   std::atomic<uint64_t> done_bytes{0};
   std::atomic<int64_t> finishes_since{0};  // not 0: all lines have run
 
-  // Set before has_left, and read after.
+  // The worker has run its last line and leaves with this status. The first two
+  // are set before has_left, and read after it.
   Exit status = Exit::kDone;
   std::string farewell;  // why it leaves before its time, or ""
   std::atomic<bool> has_left{false};

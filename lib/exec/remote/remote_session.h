@@ -28,10 +28,12 @@ struct RemoteOptions {
   std::string route_key;
   bool anyone = false;  // without keys: others than our user may take part
   std::string token;    // not empty: a local worker, admitted by its parent
-  // Until gt-route has answered, and without a sign of another worker.
+  // Without any word of gt-route before its welcome, or any sign of another
+  // worker: then that one is lost.
   std::chrono::milliseconds patience{60'000};
-  int64_t silence = 1500;  // of gt-route, in milliseconds: it is lost
-  int threads = 1;         // of compute
+  // Milliseconds without a sign of gt-route, once attached: then it is lost.
+  int64_t silence = 1500;
+  int threads = 1;  // of compute
   std::string isa;
   std::string backend;
   // Called when gt-route is gone and the instruction that was running has not
@@ -39,10 +41,10 @@ struct RemoteOptions {
   std::function<void()> end_process;
 };
 
-// Attaches, works until gt-route has no more, and leaves. SIGTERM drains: what
-// came is done first. Why it ends before its time goes to `say`. The largest
-// status of the lines; Exit::kLost when gt-route or a peer cannot be reached or
-// is gone.
+// Attaches, works until gt-route has no more, and leaves. On SIGTERM it leaves,
+// too, once it has run what had come. Why it ends before its time goes to
+// `say`. Returns the largest status of the lines; Exit::kLost when gt-route or
+// a peer cannot be reached or is gone.
 Exit run_remote_session(const RemoteOptions& options, Files files,
                         const WorkerOptions& worker,
                         const std::function<void(std::string_view)>& say);

@@ -40,15 +40,17 @@ class Trace {
  public:
   // The file is made anew; the error is why it cannot be.
   static Result<std::unique_ptr<Trace>> open(const std::string& path);
-  // The file is shared: somebody has made it, with the header. `since` is of
-  // the system's steady clock, in nanoseconds.
+  // The trace in a file that several workers share, which somebody has made,
+  // with its header. `since` is when time begins, by the system's steady clock
+  // in nanoseconds.
   static Result<std::unique_ptr<Trace>> join(const std::string& path,
                                              uint32_t worker, uint64_t since);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  // Any thread. `text` is the line's without its notes, which `line` has.
+  // The text of the rows of a line; any thread. `text` is the line without its
+  // notes, which `line` has.
   static std::unique_ptr<TraceText> text_of(const Line& line,
                                             std::string_view text,
                                             const std::string* file,

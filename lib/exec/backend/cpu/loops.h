@@ -55,7 +55,7 @@ struct GemmOperand {
   int64_t row, column;
 };
 
-// Queries of one head that are computed together, and keys.
+// How many queries of one head, and how many keys, are computed together.
 inline constexpr int64_t kAttentionQueries = 64;
 inline constexpr int64_t kAttentionKeys = 64;
 
@@ -70,8 +70,8 @@ struct AttentionBlock {
   bool causal;           // query i sees only the keys up to first + i
   int64_t first;
   T scale;
-  // Added to the scores: of query i and key j mask[i * mask_row + j *
-  // mask_column]. A query whose scores are all -inf then gives 0. May be null.
+  // mask[i * mask_row + j * mask_column] is added to the score of query i and
+  // key j; a query whose scores are all -inf then gives 0. May be null.
   const T* mask;
   int64_t mask_row, mask_column;
   T* o;
@@ -144,7 +144,7 @@ struct FloatLoops {
                T* c, int64_t m, int64_t n, int64_t k);
 };
 
-// Elements of scratch that a block needs.
+// Elements of scratch memory that an AttentionBlock needs.
 constexpr int64_t attention_scratch(int64_t depth, int64_t width) {
   return (depth + width + kAttentionKeys) * kAttentionQueries;
 }
