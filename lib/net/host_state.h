@@ -65,21 +65,24 @@ struct HostOptions {
   Timing timing;
 };
 
+// kSuspect: attached, and silent for Timing::suspect. kLost: silent for longer,
+// or its connection ended, or it broke the protocol; the number may be taken by
+// one that attaches. kLeft: it said bye.
 enum class WorkerState : uint8_t { kAbsent, kAttached, kSuspect, kLost, kLeft };
 
 struct HostEvent {
   enum class Kind : uint8_t {
     kAttached,
     kMessage,  // results, report, done, ran
-    kSuspect,  // its beats are late
-    kResumed,  // they came after all
-    kLost,     // why; kNoWorker: it had said hello, others are still waited for
-    kLeft,     // its bye, in letter
-    kRefused,  // why; of those that come close together, one
+    kSuspect,  // nothing was heard of it for Timing::suspect
+    kResumed,  // something was heard after all
+    kLost,     // `worker` is kNoWorker if not all workers were here yet
+    kLeft,     // `letter` is its bye
+    kRefused,  // a hello or a key; of several within a second only the first
   };
   Kind kind = Kind::kMessage;
   uint32_t worker = kNoWorker;
-  std::string why;  // for people, names the worker
+  std::string why;  // of kLost and kRefused: for people, names the worker
   Letter letter;
 };
 
@@ -88,11 +91,11 @@ struct WorkerStatus {
   WorkerInfo info;
   uint64_t epoch = 0;  // 1 when it first attaches
   uint64_t done_seq = 0;
-  std::string waits_for;  // what its last done said, and since when in ms
-  uint64_t waits_ms = 0;
-  uint64_t waits_at = 0;  // instruction; 0: the one after done_seq
-  uint64_t sent = 0;      // bytes of lines, and those that it took
-  uint64_t taken = 0;
+  std::string waits_for;  // what its last `done` said that it waits for, or ""
+  uint64_t waits_ms = 0;  // for so many milliseconds
+  uint64_t waits_at = 0;  // at this instruction; 0: the one after done_seq
+  uint64_t sent = 0;      // bytes that took credit, since it attached
+  uint64_t taken = 0;     // of them, those for which it has room again
 };
 
 class HostState {
@@ -106,8 +109,8 @@ class HostState {
 
   HostState(HostOptions options, int64_t now);
 
-  // From the socket. `peer` is the connection's name, `key` what it has proved
-  // to be, where connections have keys.
+  // Takes what the socket received. `peer` is the connection's name; `key` is
+  // the public key that it has proved to hold, where connections have keys.
   void receive(const std::string& peer, Frame frame, int64_t now,
                const std::string& key = {});
   // Tells a connection why it is not taken.
@@ -116,6 +119,7 @@ class HostState {
   void abort(std::string_view why);
   // The gatekeeper has turned somebody away: people are told.
   void turned_away(const std::string& who, int64_t now);
+  // The connection has ended, and all that it brought has been received.
   void link_ended(const std::string& peer);
   void undelivered(
       const std::string& peer);  // its queue is full, or it is gone

@@ -16,7 +16,9 @@ namespace gt::net {
 // A message that holds the bytes it views.
 struct Letter {
   Message message;
-  size_t bytes = 0;  // of the frame that completed it
+  // Bytes of the frame that completed it; as MemberState gives it, 0 if the
+  // frame took no credit.
+  size_t bytes = 0;
   std::shared_ptr<const void> keep;
 };
 

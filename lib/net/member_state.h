@@ -34,7 +34,7 @@ struct MemberOptions {
   std::string route_key;
   Timing timing;
   bool anyone = false;  // without keys: whoever listens there may be gt-route
-  int64_t connect_limit = 30000;  // ms until a connection is made
+  int64_t connect_limit = 30000;  // ms without a word before the welcome
   std::function<uint64_t()> clock = wall_clock;  // microseconds since 1970
 };
 
@@ -52,9 +52,10 @@ struct MemberEvent {
     kAttached,  // see welcome()
     kMessage,   // lines, block, hot, forget
     kEnd,       // no more lines: finish, say bye
-    kRefused,   // and all below: it is over, `why` is for people
-    kAborted,
-    kLost,
+    // From here on it is over, and `why` is for people.
+    kRefused,  // this worker is not taken, nor will be
+    kAborted,  // gt-route said so
+    kLost,     // gt-route is silent or gone, or broke the protocol
   };
   Kind kind = Kind::kMessage;
   std::string why;
@@ -65,6 +66,7 @@ class MemberState {
  public:
   MemberState(MemberOptions options, int64_t now);
 
+  // A connection to gt-route is made, or has ended.
   void link_up(int64_t now);
   void link_down();
   // A connection of ours was not taken: `by_key`, since our key is not
@@ -87,13 +89,14 @@ class MemberState {
   bool is_over() const { return state_ == State::kOver; }
   const Welcome& welcome() const { return welcome_; }
 
-  // Room for so many bytes more of lines (Letter::bytes); told with the next
-  // done, at once when it is much.
+  // There is room again for so many bytes of lines (Letter::bytes). gt-route is
+  // told with the next `done`, at once when it is much.
   void give_back(size_t bytes);
-  // Finished up to seq; leaves now, and again at every beat.
+  // All instructions up to seq have run, and it waits for this, for so long, at
+  // that instruction (wire.h, `done`). It is sent now, and again at every beat.
   void done(uint64_t seq, uint64_t wait_ms = 0, std::string_view waits_for = {},
             uint64_t waits_at = 0);
-  // Whether gt-route wants to be told what ran; tells it (ran.h).
+  // Whether gt-route wants to be told what ran; and telling it (ran.h).
   bool is_logged() const { return told_time_.told != 0; }
   void ran(std::string_view body);
   void send(Frame frame);  // results, report

@@ -42,7 +42,8 @@ struct PeerAddress {
 };
 
 struct PeerEvent {
-  // kLost: `worker` is gone, after its last message; `header` says how.
+  // kLost: `worker` is gone, and all its messages have been received; `header`
+  // says how.
   enum class Kind : uint8_t { kMessage, kLost };
   Kind kind = Kind::kMessage;
   uint32_t worker = 0;
@@ -61,7 +62,7 @@ class Peers {
                                              const std::string& near,
                                              std::optional<Keys> keys = {},
                                              bool anyone = false);
-  // For the `data=` of hello.
+  // Our own endpoint, which gt-route tells the others (data= of the hello).
   const std::string& endpoint() const { return endpoint_; }
 
   // Begins to connect, once; `others` are all workers but `self`. Messages may

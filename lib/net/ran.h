@@ -24,17 +24,17 @@ uint64_t wall_clock();
 struct RanRow {
   enum class Kind : uint8_t { kCompute, kComm, kTransfer };
   Kind kind = Kind::kCompute;
-  uint64_t first = 0;  // instructions; of a transfer both are its own
+  uint64_t first = 0;  // instructions, by seq; of one both are the same
   uint64_t last = 0;
   uint64_t begin = 0;
   uint64_t end = 0;
-  uint32_t from = 0;  // of a transfer: the worker, what it read, the value
-  uint64_t bytes = 0;
-  std::string name;
+  uint32_t from = 0;   // of a transfer: the worker that it read from, ...
+  uint64_t bytes = 0;  // ... how much, ...
+  std::string name;    // ... and which value
 };
 
 void append_ran(std::string& body, const RanRow& row);
-// Error: a line that is none.
+// The rows of a body. Error: a line of it is no row.
 Result<std::vector<RanRow>> parse_ran(std::string_view body);
 
 // A time that gt-route told a worker: `told` by gt-route's clock when it was

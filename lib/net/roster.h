@@ -28,7 +28,7 @@ inline constexpr size_t kMaxName = 128;
 inline constexpr uint32_t kMaxWorkers = 65536;
 
 struct WorkerInfo {
-  std::string name;              // as people call it; its own in the session
+  std::string name;              // as people call it; no other has it
   std::optional<uint32_t> rank;  // the worker number it wants
   std::string host;              // the name of its machine
   std::string data;              // the endpoint for its peers; may be ""
