@@ -1,7 +1,7 @@
 // A recipe says how to run one op on operands of given types: which kernels in
 // which order, how much memory, and of which types the results are. It knows no
-// names, and takes the numbers of a line when it runs, so lines that differ in
-// names and numbers alone share one (RecipeTable).
+// names, and takes the numbers of a line when it runs (but see is_exact), so
+// lines that differ in names and numbers alone share one (RecipeTable).
 //
 // A step of a recipe is one kernel and the values that it reads and writes. The
 // values are the arguments, those of the op's call; the blocks, each of which
@@ -66,7 +66,8 @@ struct Recipe {
   // It has one step, which reads all arguments and writes all blocks in order,
   // so that values need not be looked up one by one.
   bool is_simple = false;
-  // A number operand became part of the recipe, so no other number may use it.
+  // A kernel was made for a number of the line, such as a size, so lines with
+  // another number cannot share the recipe.
   bool is_exact = false;
   uint64_t cost = 0;  // nanoseconds, roughly
   double flops = 0;

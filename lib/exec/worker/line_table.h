@@ -24,8 +24,8 @@ namespace gt::exec {
 // workers. When it does not hold the line is decoded anew, and the new entry
 // takes its place. It goes, too, when other lines need its place in the table,
 // and with all others when types or names of files are too many
-// (Worker::reset_tables()). What goes is deleted by the queue, behind the tasks
-// that use it.
+// (Worker::reset_tables()). What goes is deleted once the tasks that use it
+// have run.
 class LineTable {
  public:
   // All outlive the table. `keeps`: false to find nothing.
