@@ -57,14 +57,15 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //   done     seq= bytes= wait=: finished up to seq; bytes of the lines, block
 //            and hot messages (frames, headers included) it has room for again,
 //            in all since it attached; it waits since so many ms, and the body
-//            says for what (words for people), at= at which instruction
+//            says for what (words for people), at= at which instruction. It is
+//            sent at every beat, too, as the worker's sign of life
 //   ran      time= told= heard=: what ran when, see ran.h; if welcome had time=
 //   bye      status=: all has run that came before `end`; or it leaves before
 //            that, and the body says why
 // From gt-route.
 //   welcome  worker= workers= epoch= session= file= [time=]: attached; the body
 //            lists the workers, one a line: number, name, host, data endpoint,
-//            pid
+//            pid and, if there are keys, public key
 //   refuse   the body says why
 //   lines    seq= line= after= [times= seq_by= line_by=]; see LinesHeader;
 //            after= is the seq that this worker was sent last (0: none), so
