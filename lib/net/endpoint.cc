@@ -32,7 +32,7 @@ HostPort split(std::string_view endpoint) {
   endpoint.remove_prefix(kTcp.size());
   const size_t bracket = endpoint.rfind(']');
   size_t colon = endpoint.rfind(':');
-  // Of an address in brackets without a port.
+  // The colon stands within brackets: there is no port.
   if (bracket != endpoint.npos && colon < bracket) colon = endpoint.npos;
   std::string_view host = endpoint.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) {

@@ -18,7 +18,8 @@ namespace gt::net {
 
 // 128 random bits as 32 hexadecimal digits.
 std::string random_token();
-// Equal, told in a time that says nothing of where they differ.
+// Whether they are equal, told in a time that says nothing of where they
+// differ.
 bool same_token(std::string_view a, std::string_view b);
 
 // An endpoint that peers on this host can reach, and no file stands for: an
@@ -41,10 +42,11 @@ bool is_local(std::string_view endpoint);
 Result<std::string> listening_endpoint(const std::string& endpoint);
 Result<std::string> connecting_endpoint(const std::string& endpoint);
 
-// Where to bind so that those who are reached through `near` can come:
-// local_endpoint() for a Unix socket, and for what is local where only
-// processes of this user come; else "tcp://ADDRESS:*", our address on the way
-// there. Error: its host is unknown, or there is no way.
+// Where a worker is to bind so that other workers of the gt-route at `near` can
+// connect to it. That is local_endpoint() if `near` is a Unix socket, or is
+// local and `is_same_user`: only processes of this user may come. Else it is
+// "tcp://ADDRESS:*", with our address on the way to `near`. Error: its machine
+// is unknown, or there is no way to it.
 Result<std::string> endpoint_beside(const std::string& near, bool is_same_user);
 
 }  // namespace gt::net

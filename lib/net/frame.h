@@ -1,5 +1,6 @@
-// Bytes of one ZeroMQ frame. Copies share the bytes, so one text goes to many
-// peers; a frame is used from one thread, its bytes may be freed on another.
+// The bytes of one ZeroMQ frame. Copies share them, so that one text goes to
+// many peers. A frame is used from one thread; its bytes may be freed on
+// another.
 #pragma once
 
 #include <zmq.h>
@@ -15,8 +16,8 @@ class Frame {
  public:
   Frame() { zmq_msg_init(&message_); }
   explicit Frame(std::string text);  // takes the text over, no copy
-  // Bytes that stay where they are: `keep` is let go once they were sent to
-  // all, on a thread of ZeroMQ's.
+  // Refers to bytes that must stay where they are until `keep` is let go, which
+  // happens once they were sent to all, on a thread of ZeroMQ's.
   Frame(const void* data, size_t size, std::shared_ptr<const void> keep);
   Frame(const Frame& other) : Frame() { *this = other; }
   Frame(Frame&& other) noexcept : Frame() { *this = std::move(other); }
@@ -24,7 +25,7 @@ class Frame {
   Frame& operator=(Frame&& other) noexcept;
   ~Frame() { zmq_msg_close(&message_); }
 
-  // Of a short frame they are in the frame itself and move with it.
+  // The bytes of a short frame are in the frame itself, and move with it.
   std::string_view bytes() const {
     return {static_cast<const char*>(zmq_msg_data(&message_)), size()};
   }

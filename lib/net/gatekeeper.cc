@@ -10,7 +10,7 @@ namespace gt::net {
 namespace {
 
 constexpr size_t kKeyBytes = 32;
-// Of a request.
+// The parts of a request.
 enum Part : size_t {
   kVersion,
   kRequest,

@@ -1,6 +1,8 @@
 // Decides whose connections the listening sockets of a context take, where they
-// have keys: ZeroMQ's authentication protocol (RFC 27). Without one, CURVE
-// alone takes anybody who knows the listener's public key.
+// have keys (keys.h): libzmq asks it about each public key, by ZeroMQ's
+// authentication protocol (RFC 27). Without a gatekeeper, CURVE alone takes
+// anybody who knows the listener's public key. A connection that is not
+// admitted ends in its handshake, and nothing that it sends is read.
 #pragma once
 
 #include <deque>
@@ -20,15 +22,16 @@ class Gatekeeper {
   // gatekeeper's.
   using Admits = std::function<bool(const std::string& key)>;
 
-  // One a context, made before its sockets listen. Who comes before open()
-  // waits.
+  // There is one for a context, made before its sockets listen. Connections
+  // that are made before open() wait for it.
   explicit Gatekeeper(Context& context);
   ~Gatekeeper();
   Gatekeeper(const Gatekeeper&) = delete;
   Gatekeeper& operator=(const Gatekeeper&) = delete;
 
   void open(Admits admits);  // once
-  // Who was turned away: "KEY at ADDRESS"; of very many the first.
+  // The next that was turned away, "KEY at ADDRESS"; of very many only the
+  // first are kept. False: none.
   bool next_refused(std::string& who);
 
  private:

@@ -84,8 +84,9 @@ bool Host::receive(size_t& bytes) {
   bytes += in.parts[0].size();
   const bool known = state_.knows(in.peer);
   if (!known && !admits(in)) return true;
-  // Of a message in many frames, which no worker sends, nothing is read; nor of
-  // one from a connection that named itself.
+  // A worker sends single frames and does not name its connection. What comes
+  // in another way is not read: the state gets an empty frame, which is no
+  // message.
   const bool is_read = in.count == 1 && in.is_named_by_us;
   Frame frame = is_read ? std::move(in.parts[0]) : Frame();
   state_.receive(in.peer, std::move(frame), now_ms(), in.key);

@@ -1,5 +1,5 @@
-// gt-route's end of the connections to its workers: HostState on a ROUTER.
-// For the loop of one thread:
+// The host is gt-route's end of the connections to its workers: a HostState on
+// a ROUTER socket. For the loop of one thread:
 //
 //     host.add_to(poller);
 //     poller.wait(host.wait_ms());
@@ -31,7 +31,7 @@ class Host {
                                             HostOptions options,
                                             std::optional<Keys> keys = {},
                                             Gatekeeper::Admits admits = {});
-  // As workers connect to it, the port filled in.
+  // The endpoint that workers connect to, with the port filled in.
   const std::string& endpoint() const { return endpoint_; }
 
   void add_to(Poller& poller) const;
@@ -40,8 +40,7 @@ class Host {
   void step();
   bool next(HostEvent& event) { return state_.next(event); }
 
-  // As HostState's; what send(), abort() and drop() take leaves at
-  // once.
+  // As those of HostState; what send(), abort() and drop() take leaves at once.
   bool can_send(uint32_t worker, size_t bytes) const {
     return state_.can_send(worker, bytes);
   }

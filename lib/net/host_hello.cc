@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
 constexpr size_t kMaxFile = 512;          // bytes of the input's name
 
-// Of another version nothing but this is understood.
+// The version is looked at first: all else may mean something else in another.
 Status check_hello(const Message& hello, const HostOptions& options) {
   const std::string who =
       excerpt(text(hello, "name")) + " on " + excerpt(text(hello, "host"));

@@ -3,10 +3,11 @@
 // clock: time is passed in, in milliseconds, and what is to be sent is handed
 // out.
 //
-// A worker is numbered when all have said hello: by the rank it wants, the
-// others by the order of their hellos. A worker is a connection: one that is
-// lost and comes back says hello again, gets the number with a new epoch and an
-// empty slate, and what its old connection still brings is dropped.
+// Workers are numbered when all have said hello, and are then attached: some
+// want a certain number, which the wire calls a rank; the others get theirs in
+// the order of their hellos. A worker is a connection: one that is lost and
+// comes back says hello again, gets the number with a new epoch and an empty
+// slate, and what its old connection still brings is dropped.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +28,21 @@ namespace gt::net {
 
 inline constexpr uint32_t kNoWorker = UINT32_MAX;
 
-// Milliseconds.
+// How often the two ends of a connection give signs of life (beats), and how
+// long a silence means what. Milliseconds.
 struct Timing {
   int64_t beat = 500;
-  int64_t suspect = 1000;  // nothing heard for so long
-  int64_t lost = 1500;
+  int64_t suspect = 1000;     // nothing heard for so long: people are told
+  int64_t lost = 1500;        // for so long: the other is lost
   int64_t handshake = 15000;  // a connection without one is closed
 
-  // How much of the time between two looks is no silence of others, since we
-  // slept ourselves.
+  // How much of the time between two looks does not count as a silence of
+  // others: all of it when it was so long that this process itself was stopped.
   int64_t excused(int64_t passed) const {
     return passed > 3 * beat / 2 ? passed : 0;
   }
-  // Lost after so long; not less than two beats.
+  // The timing in which a silence of so long is a loss; not less than two
+  // beats.
   static Timing with_silence(int64_t silence) {
     Timing timing;
     timing.suspect = silence * 2 / 3;
@@ -52,7 +55,7 @@ struct HostOptions {
   uint32_t workers = 1;
   std::string table;    // digest of the op table that workers must have
   std::string token;    // what a hello must bring; "" for any
-  std::string session;  // what admits workers to each other
+  std::string session;  // a random word that admits workers to each other
   std::string file;     // the input, for their messages
   bool anyone = false;  // without keys: who reaches the endpoint may attach
   // Microseconds since 1970, by which workers are to tell what ran when; empty:
@@ -62,21 +65,24 @@ struct HostOptions {
   Timing timing;
 };
 
+// kSuspect: attached, and silent for Timing::suspect. kLost: silent for longer,
+// or its connection ended, or it broke the protocol; the number may be taken by
+// one that attaches. kLeft: it said bye.
 enum class WorkerState : uint8_t { kAbsent, kAttached, kSuspect, kLost, kLeft };
 
 struct HostEvent {
   enum class Kind : uint8_t {
     kAttached,
     kMessage,  // results, report, done, ran
-    kSuspect,  // its beats are late
-    kResumed,  // they came after all
-    kLost,     // why; kNoWorker: it had said hello, others are still waited for
-    kLeft,     // its bye, in letter
-    kRefused,  // why; of those that come close together, one
+    kSuspect,  // nothing was heard of it for Timing::suspect
+    kResumed,  // something was heard after all
+    kLost,     // `worker` is kNoWorker if not all workers were here yet
+    kLeft,     // `letter` is its bye
+    kRefused,  // a hello or a key; of several within a second only the first
   };
   Kind kind = Kind::kMessage;
   uint32_t worker = kNoWorker;
-  std::string why;  // for people, names the worker
+  std::string why;  // of kLost and kRefused: for people, names the worker
   Letter letter;
 };
 
@@ -85,11 +91,11 @@ struct WorkerStatus {
   WorkerInfo info;
   uint64_t epoch = 0;  // 1 when it first attaches
   uint64_t done_seq = 0;
-  std::string waits_for;  // what its last done said, and since when in ms
-  uint64_t waits_ms = 0;
-  uint64_t waits_at = 0;  // instruction; 0: the one after done_seq
-  uint64_t sent = 0;      // bytes of lines, and those that it took
-  uint64_t taken = 0;
+  std::string waits_for;  // what its last `done` said that it waits for, or ""
+  uint64_t waits_ms = 0;  // for so many milliseconds
+  uint64_t waits_at = 0;  // at this instruction; 0: the one after done_seq
+  uint64_t sent = 0;      // bytes that took credit, since it attached
+  uint64_t taken = 0;     // of them, those for which it has room again
 };
 
 class HostState {
@@ -103,24 +109,25 @@ class HostState {
 
   HostState(HostOptions options, int64_t now);
 
-  // From the socket. `peer` is the connection's name, `key` what it has proved
-  // to be, where connections have keys.
+  // Takes what the socket received. `peer` is the connection's name; `key` is
+  // the public key that it has proved to hold, where connections have keys.
   void receive(const std::string& peer, Frame frame, int64_t now,
                const std::string& key = {});
-  // A connection that is not to be listened to, and is told why.
+  // Tells a connection why it is not taken.
   void refuse(const std::string& peer, const std::string& why, int64_t now);
   // Tells all who are here that they are to leave at once.
   void abort(std::string_view why);
   // The run goes on without that worker, which is lost, has left, or is to
   // leave now and is not listened to any longer; the others are told why.
   void drop(uint32_t worker, std::string_view why);
-  // Who was not let in.
+  // The gatekeeper has turned somebody away: people are told.
   void turned_away(const std::string& who, int64_t now);
+  // The connection has ended, and all that it brought has been received.
   void link_ended(const std::string& peer);
   void undelivered(
       const std::string& peer);  // its queue is full, or it is gone
-  // Sends beats. `all_read`: nothing is left to be received, so that a silence
-  // is one. Time that we slept ourselves is no silence of theirs.
+  // Sends beats that are due, and looks whose silence is too long. `all_read`:
+  // nothing is left to be received; if something is, nobody is called silent.
   void tick(int64_t now, bool all_read);
   int64_t next_tick() const { return next_beat_; }
 
@@ -136,7 +143,7 @@ class HostState {
   const WorkerStatus& worker(uint32_t number) const {
     return workers_[number].status;
   }
-  // Whether the connection is one that we listen to.
+  // Whether the connection has said a hello that was taken, and is not lost.
   bool knows(const std::string& peer) const { return peers_.contains(peer); }
 
   // Whether an attached worker has room for a message of so many bytes.

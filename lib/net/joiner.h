@@ -1,5 +1,5 @@
-// Messages as they were meant: what came in parts (more=1) is put together, up
-// to the longest line there can be. gt-route alone sends parts.
+// Puts together messages that came in parts (more=1, wire.h), up to the longest
+// line that there can be. Only gt-route sends parts.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,9 @@ namespace gt::net {
 // A message that holds the bytes it views.
 struct Letter {
   Message message;
-  size_t bytes = 0;  // of the frame that completed it
+  // Bytes of the frame that completed it; as MemberState gives it, 0 if the
+  // frame took no credit.
+  size_t bytes = 0;
   std::shared_ptr<const void> keep;
 };
 
@@ -27,10 +29,11 @@ class Joiner {
  public:
   static constexpr size_t kMaxJoined = Reader::kMaxLine + kMaxBody;
 
-  // Nothing: a part was taken, more is to come. Between the parts of a message
-  // a beat or an abort may come, which are about the connection: they are
-  // handed over at once. Error: what is no message, any other message between
-  // the parts of one, more than kMaxJoined.
+  // Gives a message that is whole, or nothing: a part was taken, and more is to
+  // come. A beat or an abort may come between the parts of a message, since
+  // they are about the connection, and is given at once. Error: it is no
+  // message, it is any other message between the parts of one, or the parts are
+  // more than kMaxJoined bytes.
   Result<std::optional<Letter>> take(Frame frame);
 
  private:

@@ -1,6 +1,9 @@
 // Keys of connections that leave the machine: CURVE of ZeroMQ (RFC 26;
 // Curve25519 by libsodium). Each side has a pair; whoever listens admits those
-// whose public keys it lists, whoever connects knows whom it means.
+// whose public keys it lists (gatekeeper.h), whoever connects knows the public
+// key of the one that it means. Where there are no keys, both ends must be
+// processes of one user on one machine (peer_user.h), unless the operator has
+// said that anyone may come.
 //
 // Keys are text, 40 characters of Z85 (RFC 32). A file has one a line; what
 // follows a key on its line is for people, and so are lines that begin with #.
@@ -22,7 +25,9 @@ struct Keys {
 
 // A new pair. Error: this libzmq has no CURVE.
 Result<Keys> make_keys();
+// The pair that a secret key belongs to. Error: it is no key, or as above.
 Result<Keys> keys_of(const std::string& secret);
+// Whether a text has the form of a key, public or secret.
 bool is_key(std::string_view text);
 
 // The pair whose secret key a file has. Errors: it cannot be read, others than

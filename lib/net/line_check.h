@@ -1,5 +1,7 @@
-// Whether the lines that a worker is sent go on where they ended, number by
-// number: for many workers in one process, that mostly get the same bodies.
+// Checks that the lines which a worker is sent go on where the last ended,
+// number by number. It is for many workers in one process
+// (exec/remote/light_members.h) that mostly get the same bodies, each of which
+// is read once.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +27,8 @@ struct ReadBody {
   std::vector<std::string_view> asking;
 };
 
-// Error: a mark that is none, a control line that is unknown, a last line
-// without its end.
+// Errors: a line "#+" that is malformed, a control line that is unknown, a last
+// line without its newline.
 Result<std::shared_ptr<const ReadBody>> read_body(std::string_view text);
 
 // Bodies that were read lately, by their bytes.
@@ -40,7 +42,7 @@ class BodyPool {
   size_t bytes_ = 0;
 };
 
-// Of one worker.
+// The check of one worker's lines.
 class LineCheck {
  public:
   using Heed = std::function<Status(std::string_view line)>;
@@ -48,7 +50,8 @@ class LineCheck {
   // `heed` gets the lines that ask for something, in order.
   LineCheck(BodyPool& pool, Heed heed) : pool_(&pool), heed_(std::move(heed)) {}
 
-  // lines, block, hot, forget or end. Error: what is wrong with its numbers.
+  // Takes a message: lines, block, hot, forget or end. Error: what is wrong
+  // with its numbers or its id, or what `heed` said.
   Status take(const Message& message);
 
   uint64_t last_seq() const { return last_seq_; }

@@ -1,6 +1,7 @@
-// Whose connections to a bound socket end. ZeroMQ tells of a connection's end
-// by its descriptor, which the next connection may get again: a peer is tied to
-// its descriptor when its hello is read, after all ends told until then.
+// Tells whose connection to a bound socket has ended. ZeroMQ says only which
+// descriptor was closed, and the next connection may get the same one. So a
+// peer is tied to its descriptor when its hello is read, after all ends that
+// were told until then.
 #pragma once
 
 #include <deque>
@@ -15,15 +16,17 @@ class Links {
  public:
   Links(Context& context, const Socket& socket) : monitor_(context, socket) {}
 
-  // The connection that brought a message of `peer` (Incoming::fd) is its.
+  // Ties a connection to the peer whose message it brought (Incoming::fd).
   void claim(int fd, const std::string& peer);
-  // Looks what ended, before messages are received ...
+  // Notes which connections have ended; to be called before messages are
+  // received, ...
   void watch();
-  // ... and says whose it was when there are none left; false: nobody's.
+  // ... and this when none are left: whose connection has ended. False:
+  // nobody's.
   bool next_ended(std::string& peer);
 
-  // Connections that we made, as watch() saw them: one that is there, and one
-  // that has ended since. False: there is none.
+  // Of the connections that we made, as watch() saw them: the next that is
+  // there, and the endpoint of the next that has ended. False: there is none.
   bool next_made(LinkEvent& made);
   bool next_broken(std::string& endpoint);
 

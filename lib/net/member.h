@@ -1,5 +1,5 @@
-// A worker's end of its connection to gt-route: MemberState on a DEALER. For
-// the loop of one thread, as Host is.
+// A member is a worker's end of its connection to gt-route: a MemberState on a
+// DEALER socket. For the loop of one thread, as Host is.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,8 @@ class Member {
   bool next(MemberEvent& event) { return state_.next(event); }
 
   const MemberState& state() const { return state_; }
-  // As MemberState's; what they say leaves at once, or as soon as it can.
+  // As those of MemberState; what they say leaves at once, or as soon as it
+  // can.
   void give_back(size_t bytes);
   void done(uint64_t seq, uint64_t wait_ms = 0, std::string_view waits_for = {},
             uint64_t waits_at = 0);
@@ -34,9 +35,9 @@ class Member {
   bool can_send() const { return unsent_bytes_ < kMaxUnsent; }
   void send(Frame frame);  // results, report
   void bye(Exit status, std::string_view why);
-  // Behind a bye: until gt-route has answered, or that much is past. To close
-  // before it did can lose what libzmq (4.3.4) has not written yet, whatever
-  // ZMQ_LINGER says.
+  // To be called behind bye(): waits until gt-route has answered it, or so much
+  // time is past. To close before the answer can lose what libzmq (4.3.4) has
+  // not written yet, whatever ZMQ_LINGER says.
   void await_answer(int64_t milliseconds);
   // Lets the last messages leave when the member goes, for at most so long.
   void linger(int milliseconds) { dealer_.linger(milliseconds); }

@@ -1,8 +1,8 @@
-// A worker's side of its connection to gt-route: says hello, beats, tells what
-// is done, hands over what comes. Until it is welcome it has nothing to lose,
-// so it tries again whatever happens, less and less often. Knows no socket and
-// no clock: time is passed in, in milliseconds, and what is to be sent is
-// handed out.
+// A worker's side of its connection to gt-route: says hello, gives signs of
+// life, tells what is done, hands over what comes. Until it is welcome it has
+// nothing to lose, so it tries again whatever happens but a refusal, less and
+// less often. Knows no socket and no clock: time is passed in, in milliseconds,
+// and what is to be sent is handed out.
 #pragma once
 
 #include <cstddef>
@@ -29,12 +29,12 @@ struct MemberOptions {
   std::string table;  // digest of the op table
   std::string token;
   uint64_t epoch = 0;        // the one it had, if it was attached before
-  std::string host;          // gt-route's endpoint, for messages
+  std::string host;          // gt-route's endpoint, to be named to people
   std::optional<Keys> keys;  // its own, and gt-route's public one
   std::string route_key;
   Timing timing;
   bool anyone = false;  // without keys: whoever listens there may be gt-route
-  int64_t connect_limit = 30000;  // ms until a connection is made
+  int64_t connect_limit = 30000;  // ms without a word before the welcome
   std::function<uint64_t()> clock = wall_clock;  // microseconds since 1970
 };
 
@@ -53,9 +53,10 @@ struct MemberEvent {
     kMessage,   // lines, block, hot, forget
     kEnd,       // no more lines: finish, say bye
     kPeerLost,  // another worker is, and the run goes on
-    kRefused,   // and all below: it is over, `why` is for people
-    kAborted,
-    kLost,
+    // From here on it is over, and `why` is for people.
+    kRefused,  // this worker is not taken, nor will be
+    kAborted,  // gt-route said so
+    kLost,     // gt-route is silent or gone, or broke the protocol
   };
   Kind kind = Kind::kMessage;
   std::string why;
@@ -67,13 +68,15 @@ class MemberState {
  public:
   MemberState(MemberOptions options, int64_t now);
 
+  // A connection to gt-route is made, or has ended.
   void link_up(int64_t now);
   void link_down();
-  // A connection was not taken: for good, if one of ours never will be.
+  // A connection of ours was not taken: `by_key`, since our key is not
+  // admitted; `for_good`, since none of ours ever will be.
   void link_refused(bool by_key, bool for_good);
   void receive(Frame frame, int64_t now);
-  // Beats, and finds that gt-route is silent. Time that we slept ourselves is
-  // no silence of its.
+  // Sends the sign of life that is due, and looks whether gt-route is silent
+  // for too long. `all_read`: as HostState::tick().
   void tick(int64_t now, bool all_read);
   int64_t next_tick() const { return next_beat_; }
 
@@ -88,13 +91,14 @@ class MemberState {
   bool is_over() const { return state_ == State::kOver; }
   const Welcome& welcome() const { return welcome_; }
 
-  // Room for so many bytes more of lines (Letter::bytes); told with the next
-  // done, at once when it is much.
+  // There is room again for so many bytes of lines (Letter::bytes). gt-route is
+  // told with the next `done`, at once when it is much.
   void give_back(size_t bytes);
-  // Finished up to seq; leaves now, and again at every beat.
+  // All instructions up to seq have run, and it waits for this, for so long, at
+  // that instruction (wire.h, `done`). It is sent now, and again at every beat.
   void done(uint64_t seq, uint64_t wait_ms = 0, std::string_view waits_for = {},
             uint64_t waits_at = 0);
-  // Whether gt-route wants to be told what ran; tells it (ran.h).
+  // Whether gt-route wants to be told what ran; and telling it (ran.h).
   bool is_logged() const { return told_time_.told != 0; }
   void ran(std::string_view body);
   void send(Frame frame);  // results, report

@@ -1,5 +1,7 @@
-// To whom the other end of a connection on this host belongs. A connection that
-// has no keys is taken from, and made to, processes of the same user alone.
+// Tells to which user the other end of a connection on this machine belongs. A
+// connection without keys is taken from, and made to, processes of the same
+// user alone, unless the operator has said that anyone may come
+// (LinkOptions::anyone).
 #pragma once
 
 #include <sys/types.h>
@@ -19,14 +21,15 @@ namespace gt::net {
 // tell.
 Result<std::optional<uid_t>> peer_user(int fd);
 
-// Whether the process at the other end is one of our user.
+// Whether the process at the other end belongs to our user. kGone: the
+// connection has ended.
 enum class PeerIs : uint8_t { kSameUser, kOther, kGone };
 struct PeerCheck {
   PeerIs is = PeerIs::kGone;
   std::string
       why;  // unless it is one of our user, for people: "it belongs ..."
 };
-// Of whom nothing can be known is kOther.
+// Looks whose the other end is. One of which nothing can be known is kOther.
 PeerCheck check_peer(int fd);
 
 }  // namespace gt::net

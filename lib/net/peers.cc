@@ -68,7 +68,8 @@ Status Peers::connect(uint32_t self, const std::string& session,
     const Status status = router_.connect_as(name, other.endpoint, other.key);
     if (!status.ok()) return status.error();
     peers_[other.worker].endpoint = other.endpoint;
-    // Of the same user's it must be known first that this is one.
+    // Without keys it must be known first that the other is of our user;
+    // greet() then says the hello.
     if (!router_.is_same_user()) say_hello(other.worker);
   }
   pending_ = peers_.size();

@@ -4,10 +4,16 @@
 // monitor().
 //
 // Each worker binds one endpoint and connects to that of every other: what it
-// sends goes over its own connection, what it gets comes over theirs, each
-// opened by a hello with the session's token. Bytes of strangers are counted
-// and dropped. A connection is not made twice: if one breaks, its worker is
-// lost. Without keys a hello is said to processes of the same user alone.
+// sends goes over its own connection, what it gets comes over theirs. A
+// connection begins with a message as in wire.h, "hello worker= session=", with
+// the session's word that gt-route told all workers; the other answers
+// "welcome" on its own. Then a message has two frames: a header in text and a
+// body of any bytes (exec/comm/message.h says which).
+//
+// Whoever has not said such a hello is a stranger: what it sends is counted and
+// dropped. With keys, only those that connect() names may connect at all.
+// Without, a hello is said to processes of the same user alone, unless anyone
+// may come. A connection is not made twice: if one breaks, its worker is lost.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +42,8 @@ struct PeerAddress {
 };
 
 struct PeerEvent {
-  // kLost: `worker` is gone, after its last message; `header` says how.
+  // kLost: `worker` is gone, and all its messages have been received; `header`
+  // says how.
   enum class Kind : uint8_t { kMessage, kLost };
   Kind kind = Kind::kMessage;
   uint32_t worker = 0;
@@ -55,7 +62,7 @@ class Peers {
                                              const std::string& near,
                                              std::optional<Keys> keys = {},
                                              bool anyone = false);
-  // For the `data=` of hello.
+  // Our own endpoint, which gt-route tells the others (data= of the hello).
   const std::string& endpoint() const { return endpoint_; }
 
   // Begins to connect, once; `others` are all workers but `self`. Messages may

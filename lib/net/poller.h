@@ -13,7 +13,8 @@
 
 namespace gt::net {
 
-// From any thread, to one that waits. Owns an eventfd.
+// Wakes a thread that waits in a poller with fd() in it, from any thread. Owns
+// an eventfd.
 class Wake {
  public:
   Wake();
@@ -34,8 +35,8 @@ class Poller {
   // The index to ask ready() with. `socket` is Socket::raw() or the like.
   size_t add_socket(void* socket, bool for_output = false);
   size_t add_fd(int fd, bool for_output = false);
-  // Until one is ready or a signal came, at most so many milliseconds; -1: no
-  // limit.
+  // Sleeps until one is ready or a signal came, at most so many milliseconds;
+  // -1: no limit.
   void wait(int64_t limit_ms);
   // Ready, or closed at the other end.
   bool ready(size_t index) const { return items_[index].revents != 0; }
@@ -44,9 +45,10 @@ class Poller {
   std::vector<zmq_pollitem_t> items_;
 };
 
-// Waits for very many sockets; what a wait costs depends on those to which
-// something happened. ZeroMQ tells of it once: whoever is named must receive
-// until nothing is left, and look again whenever it sent.
+// Waits for very many sockets: a wait costs as much as there are sockets to
+// which something happened. ZeroMQ tells of that only once, so all that came
+// must be received from a socket that wait() names, and it must be looked at
+// again after each send.
 class ManyPoller {
  public:
   ManyPoller();
@@ -55,7 +57,8 @@ class ManyPoller {
   ~ManyPoller();
   void add_socket(void* socket, uint32_t key);
   void add_fd(int fd, uint32_t key);
-  // The keys of some to which something happened.
+  // Waits as Poller does. Gives the keys of sockets to which something
+  // happened, which may not be all of them: the others come next time.
   const std::vector<uint32_t>& wait(int64_t limit_ms);
 
  private:

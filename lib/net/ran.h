@@ -24,36 +24,40 @@ uint64_t wall_clock();
 struct RanRow {
   enum class Kind : uint8_t { kCompute, kComm, kTransfer };
   Kind kind = Kind::kCompute;
-  uint64_t first = 0;  // instructions; of a transfer both are its own
+  uint64_t first = 0;  // instructions, by seq; of one both are the same
   uint64_t last = 0;
   uint64_t begin = 0;
   uint64_t end = 0;
-  uint32_t from = 0;  // of a transfer: the worker, what it read, the value
-  uint64_t bytes = 0;
-  std::string name;
+  uint32_t from = 0;   // of a transfer: the worker that it read from, ...
+  uint64_t bytes = 0;  // ... how much, ...
+  std::string name;    // ... and which value
 };
 
 void append_ran(std::string& body, const RanRow& row);
-// Error: a line that is none.
+// The rows of a body. Error: a line of it is no row.
 Result<std::vector<RanRow>> parse_ran(std::string_view body);
 
-// When one was told a time, by the clocks of both.
+// A time that gt-route told a worker: `told` by gt-route's clock when it was
+// sent, `heard` by the worker's when it came.
 struct ToldTime {
   uint64_t told = 0;
   uint64_t heard = 0;
-  // What was on its way for less time says more; later when they are alike.
+  // Whether it was on its way for no longer than the other, so that it bounds
+  // the difference of the clocks as well or better.
   bool is_better_than(const ToldTime& other) const {
     return static_cast<int64_t>(told - heard) >=
            static_cast<int64_t>(other.told - other.heard);
   }
 };
 
-// What is to be added to another's clock. Nothing arrives before it was sent:
-// each message bounds it from one side. Clocks that may agree are taken to, as
-// on one host; else the middle is.
+// What is to be added to a worker's clock to get gt-route's. No message arrives
+// before it was sent, so each bounds the difference from one side. If the
+// bounds leave room for clocks that agree, as on one machine, they are taken to
+// agree; else the difference is the middle between the bounds.
 class ClockOffset {
  public:
-  // It sent a message at `sent`, here at `received`, and had heard a time.
+  // A message was sent at `sent`, by the worker's clock, and received at
+  // `received`, by ours; the worker had been told a time before.
   void take(uint64_t sent, uint64_t received, const ToldTime& heard);
   int64_t value() const;
 

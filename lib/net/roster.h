@@ -1,5 +1,14 @@
 // Who works in a session: what a hello says of a worker, and the list of all
 // that a welcome brings.
+//
+// The words of this folder: a session is one run of gt-route with its workers.
+// A worker is a gt-work process (or one of many light members in a process),
+// and has a number in the session, from 0. The host is gt-route's end of its
+// connections (host.h), a member a worker's end of its one (member.h), and
+// peers are the other workers, as one of them sees it (peers.h). The ranks of a
+// program are no workers: gt-route lets a worker play any number of ranks
+// (exec/decode/hosting.h). But where a worker asks for a number of its own, the
+// number is called its rank here, as --rank of gt-work is.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +28,10 @@ inline constexpr size_t kMaxName = 128;
 inline constexpr uint32_t kMaxWorkers = 65536;
 
 struct WorkerInfo {
-  std::string name;              // as people call it; its own in the session
-  std::optional<uint32_t> rank;  // the number it wants
-  std::string host;
-  std::string data;  // the endpoint for its peers; may be ""
+  std::string name;              // as people call it; no other has it
+  std::optional<uint32_t> rank;  // the worker number it wants
+  std::string host;              // the name of its machine
+  std::string data;              // the endpoint for its peers; may be ""
   uint64_t pid = 0;
   uint64_t threads = 0;
   std::string isa;

@@ -28,7 +28,8 @@ constexpr const char* kNeedsKeys =
     "are no keys to know them by";
 constexpr int kBacklog = 4096;  // connections that wait to be accepted
 
-// Of a context and the few sockets, events and files beside it.
+// The descriptors of a context and of the few sockets, events and files beside
+// it.
 constexpr size_t kOwnDescriptors = 24;
 
 void raise_open_files() {

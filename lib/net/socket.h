@@ -28,7 +28,7 @@ namespace gt::net {
 // ends the process, or waits for ever.
 void need_descriptors(size_t count);
 
-// One a process.
+// The threads and memory of libzmq; there is one in a process.
 class Context {
  public:
   explicit Context(int io_threads = 1);
@@ -50,13 +50,14 @@ struct LinkOptions {
   int connect_ms = 3000;   // one try
   int reconnect_ms = 100;  // then twice that, up to ...
   int reconnect_most_ms = 2000;
-  // Its connections are encrypted: it listens to whom the context's Gatekeeper
-  // admits, and connects to whom `server` is the public key of.
+  // If there are keys, connections are encrypted: where it listens, it takes
+  // those that the context's Gatekeeper admits; where it connects, `server` is
+  // the public key of the one that must be there.
   std::optional<Keys> keys;
   std::string server;
   // Without keys: whether anyone who can reach it may be at the other end. If
-  // not, it takes local endpoints alone (endpoint.h), and its owner is to ask
-  // whose a connection is (peer_user.h).
+  // not, it takes local endpoints alone (endpoint.h), and its owner must ask to
+  // whom each connection belongs (peer_user.h).
   bool anyone = false;
 };
 
@@ -101,10 +102,12 @@ class Socket {
   bool is_for_anyone_;
 };
 
-// Messages received in one step, so that a flood keeps the loop from nothing.
+// The most messages that are received in one step, so that a flood does not
+// keep the loop from all else.
 constexpr int kAtOnce = 1000;
 
-// What a ROUTER got. `fd` is the connection's, as LinkEvent's.
+// What a ROUTER received. `fd` is the descriptor of the connection, as in
+// LinkEvent.
 struct Incoming {
   static constexpr size_t kMaxParts = 2;
   std::string peer;
@@ -142,9 +145,9 @@ class Dealer : public Socket {
   bool receive(Frame& frame);  // false: nothing there; "" had many parts
 };
 
-// What happens to the connections of a socket. That of a connection's end comes
-// when all its messages are there to be received, and before its fd can be
-// another's; that of its handshake before its first message is there.
+// What happens to the connections of a socket. The event of a connection's end
+// comes when all its messages are there to be received, and before its fd can
+// be another's; that of its handshake comes before its first message is there.
 struct LinkEvent {
   enum class Kind : uint8_t {
     kConnected,  // one that we made; its handshake is still to come

@@ -1,15 +1,23 @@
 // What gt-route and its workers say to each other. A message is one ZeroMQ
-// frame: a header line in text, then a body of exactly the size it states.
+// frame: a header line, then a body of exactly the size that the header states.
 //
 //     lines seq=812 line=900 size=4096\n<text of instructions>
+//
+// Header and body are text in all messages. The bytes of tensors do not come
+// this way, but from worker to worker (peers.h) or in files, unless a program
+// writes them as text: in a literal, or by a print.
 //
 // Instructions are numbered twice: `seq` counts what is issued, `line` is where
 // it stands in the input. Within a body both grow by one an instruction; a line
 // "#+A B" before an instruction adds A to seq and B to line first (B may be
 // negative: gt-route's own lines have no place in the input). So a body says
 // the same text wherever it stands, and blocks can be sent as their hash.
-// Other lines that begin with '#' control the worker and take no number, but
-// for "#fence".
+// Other lines that begin with '#' control the worker, and take no number unless
+// they are fences:
+//
+//     #file "NAME"                 the file that the lines behind it stand in
+//     #ranks SPACE RANKS=WORKER... who plays which rank, exec/decode/hosting.h
+//     #fence FROM TO,... "FILE"    exec/worker/exchanges.h; is numbered
 //
 // Source of the pattern: the ZeroMQ Guide, chapter 4 (Paranoid Pirate).
 #pragma once
@@ -44,27 +52,32 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //            backend= epoch=: it attaches; the first message it sends
 //   results  result lines, in program order of this worker; a line may go on in
 //            the next message
-//   report   seq= line= status=: a failure for people, one message in the body
+//   report   seq= at= line= status=: a failure for people, one message in the
+//            body; at= is the place of the line that failed, as "model.gt:7"
 //   done     seq= bytes= wait=: finished up to seq; bytes of the lines, block
 //            and hot messages (frames, headers included) it has room for again,
 //            in all since it attached; it waits since so many ms, and the body
-//            says for what (words for people), at= at which instruction
+//            says for what (words for people), at= at which instruction. It is
+//            sent at every beat, too, as the worker's sign of life
 //   ran      time= told= heard=: what ran when, see ran.h; if welcome had time=
-//   bye      status=: drained after `end`; or why it leaves (body)
+//   bye      status=: all has run that came before `end`; or it leaves before
+//            that, and the body says why
 // From gt-route.
 //   welcome  worker= workers= epoch= session= file= [time=]: attached; the body
 //            lists the workers, one a line: number, name, host, data endpoint,
-//            pid
+//            pid and, if there are keys, public key
 //   refuse   the body says why
-//   lines    seq= line= after=; see LinesHeader; after= is the seq that this
-//            worker was sent last (0: none), so that it notices what is missing
+//   lines    seq= line= after= [times= seq_by= line_by=]; see LinesHeader;
+//            after= is the seq that this worker was sent last (0: none), so
+//            that it notices what is missing
 //   block    id= and as lines; the body is kept under id
 //   hot      id= and as lines: the body that was kept under id; has none itself
-//   forget   id=
+//   forget   id=: the body under id is kept no longer
 //   beat     [time=]: gt-route lives
 //   end      after=: no more lines: run all, then say bye
+//   bye      the answer to a bye
 //   gone     worker=: that one is lost, the body says why; the run goes on
-//   abort    the body says why: leave at once
+//   abort    the body says why: leave at once; before welcome: try again later
 enum class Verb : uint8_t {
   kHello,
   kResults,
@@ -105,22 +118,22 @@ struct Message {
 // A word or a quoted string at the front of `rest`, taken off, as written; ""
 // if there is none.
 std::string_view take_value(std::string_view& rest);
-// As a field's value is written: quoted unless it is a word.
+// Text as a field's value is written: quoted unless it is a word.
 std::string value_text(std::string_view text);
 
 // Errors: no header, an unknown verb, a malformed field or one that is there
 // twice, too many of them, a body that is not as long as size= says, bytes
-// beyond kMaxMessage. Believes nothing.
+// beyond kMaxMessage. Takes any bytes.
 Result<Message> parse_message(std::string_view bytes);
-// A number that must be there; error: it is not, or is none.
+// A field that must be there and be a number. Error: it is not.
 Result<uint64_t> number(const Message& message, std::string_view key);
 // Reads the numbers of a message one by one, and keeps the first error.
 class NumberReader {
  public:
   explicit NumberReader(const Message& message) : message_(message) {}
-  // Of a field that must be there; 0 if it is not.
+  // The number of a field that must be there; 0 if it is not.
   uint64_t need(std::string_view key);
-  // Of one that may be absent, and then means `other`.
+  // The number of a field that may be absent, and then means `other`.
   uint64_t find(std::string_view key, uint64_t other = 0) {
     return message_.find(key) == nullptr ? other : need(key);
   }
@@ -132,12 +145,13 @@ class NumberReader {
 };
 // A field without its quotes; "" when it is not there.
 std::string text(const Message& message, std::string_view key);
-// status=, which must be there. Error: it is none of the programs'.
+// The field status=, which must be there. Error: it is no exit status of gt's
+// programs.
 Result<Exit> status_of(const Message& message);
-// Of report, bye and done: what is for people is not too long, and the status,
-// where there is to be one, is one of ours.
+// Checks a message from a worker. Error: it is a report, bye or done whose text
+// for people is longer than kMaxWords, or whose status is missing or wrong.
 Status check_words(const Message& message);
-// Text for people that is not too long for a message.
+// Text for people, cut to kMaxWords.
 std::string_view words(std::string_view text);
 
 // What the header of a message with lines says of them.
@@ -148,13 +162,15 @@ struct LinesHeader {
   uint64_t seq_by = 0;  // ... and each time its numbers have grown by these
   uint64_t line_by = 0;
 };
-// Error: a number is missing or none, or they leave 64 bits; what is missing
-// since `last`, the seq that came last.
+// Errors: a number is missing or malformed, or the numbers leave 64 bits; or
+// after= is not `last`, the seq that came last, so that lines are missing.
 Result<LinesHeader> lines_header(const Message& message, uint64_t last);
-// Of these and of `end`. Error: what is missing before.
+// Checks after= of a message with lines or of `end`. Error: which lines are
+// missing.
 Status check_after(const Message& message, uint64_t last);
 
-// Whether messages like this one count against the credit of a worker.
+// Whether a message counts against the credit of the worker that it goes to:
+// lines, block and hot do.
 bool uses_credit(std::string_view bytes);
 
 // Writes a message. `size=` is written by it, last. Header and body shall keep
@@ -165,7 +181,7 @@ class MessageWriter {
   MessageWriter& field(std::string_view key, std::string_view value);
   MessageWriter& field(std::string_view key, uint64_t value);
   std::string finish(std::string_view body = {});
-  // In as many messages as it takes; all but the last with more=1.
+  // The same in as many messages as it takes, all but the last with more=1.
   std::vector<std::string> finish_all(std::string_view body);
 
  private:
@@ -191,7 +207,8 @@ class NumberedLines {
     int64_t line = 0;
     bool is_whole = true;  // false: the body ended before its newline
   };
-  // False at the end. Error: a mark that is none, or that leaves 64 bits.
+  // False at the end. Error: a line "#+" that is malformed or whose numbers
+  // leave 64 bits.
   Result<bool> next(Item& item);
 
  private:

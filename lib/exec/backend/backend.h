@@ -1,11 +1,15 @@
-// What computes: a backend makes kernels, and says where their values live. A
-// Queue (queue.h) runs the kernels in order on a thread of its own, so the
-// interface is asynchronous: an enqueue gives an Event, and memory returns in
-// queue order, so the caller may hand a freed buffer to the next enqueue at
-// once.
+// A backend computes: it makes the kernels of ops, and its Device says where
+// the values live that they read and write.
 //
-// A backend with an order of its own (a stream of CUDA) may return from
-// Kernel::run before the work is done, see Device.
+// The thread that decodes lines asks for kernels (prepare()); the thread of a
+// queue (queue/queue.h) runs them, in the order in which lines came. Memory is
+// used again in that order, too, so the decoding thread may hand freed memory
+// to the next line at once (memory/pool.h). A worker that is one of several has
+// two backends of one kind: one computes, the other serves the communication
+// thread (comm/engine.h).
+//
+// A backend whose device has an order of its own, such as a stream of CUDA, may
+// return from Kernel::run before the work is done: see memory/device.h.
 #pragma once
 
 #include <memory>
@@ -29,9 +33,11 @@ class Backend {
   // Where its kernels' operands and results live.
   virtual Device& device() = 0;
 
-  // A kernel for the call; null when the backend has none, and then the op's
-  // expansion is run instead. Primitives always have one. The call's text ends
-  // with prepare(), so a kernel copies what it keeps.
+  // A kernel for the call; null when the backend has none. Then the op's
+  // expansion is run instead; the line of a primitive, which has no expansion,
+  // is rejected. What the call refers to may be gone after prepare(), so a
+  // kernel copies what it keeps. May throw: then the line is rejected for what
+  // the exception says. Called by the decoding thread, while kernels run.
   virtual std::unique_ptr<Kernel> prepare(const Call& call) = 0;
 };
 

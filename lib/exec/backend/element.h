@@ -12,13 +12,13 @@ double load_real(Dtype dtype, const void* data, int64_t i);
 // Floats are truncated and saturate; nan gives 0.
 int64_t load_int(Dtype dtype, const void* data, int64_t i);
 
-// Rounds once, to nearest even. To integers: truncates, saturates, nan gives
-// 0. To bool: not 0.
+// Rounds once, to nearest even. For an integer dtype it truncates and
+// saturates, and nan gives 0; a bool says whether the value is not 0.
 void store_real(Dtype dtype, void* data, int64_t i, double value);
-// Wraps in integers. To bool: not 0.
+// Integers wrap; a bool says whether the value is not 0.
 void store_int(Dtype dtype, void* data, int64_t i, int64_t value);
 
-// `value` as the dtype holds it.
+// What a load gives after `value` was stored as that dtype.
 double round_real(Dtype dtype, double value);
 int64_t wrap_int(Dtype dtype, int64_t value);
 

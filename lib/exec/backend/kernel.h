@@ -1,4 +1,5 @@
-// A primitive or fused op made ready for one call: fixed types and keys.
+// A kernel: an op of a backend made ready for calls of one form. The types of
+// its operands and the values of its keys are fixed; the data is not.
 #pragma once
 
 #include <span>
@@ -14,19 +15,28 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
   virtual ~Kernel() = default;
 
-  // in[i]: data of the call's argument i, row-major, on the backend's device;
-  // null when it is absent or not a tensor. A literal's data
-  // (Argument::literal) is 8 bytes of its weak dtype (f64, i64 or bool) in
-  // memory of the host, which may change once run() has returned. out[r]: data
-  // of result r, uninitialised; it may be the same memory as an operand only
-  // when in_place() said so. Called on its queue's thread, one call at a time,
-  // so a kernel may keep scratch memory. An error is about data (an index out
-  // of range, a division by zero), never about types; a kernel that may say one
-  // has done its work when it returns.
+  // Computes the results. Called on the thread of its queue, one call at a
+  // time, so a kernel may keep scratch memory between calls.
+  //
+  // in[i] is the data of the call's argument i, row-major, on the backend's
+  // device; null when the argument is absent or is no tensor. A number of the
+  // line (Argument::literal) is in memory of the host, whatever the device: 8
+  // bytes of its weak dtype (f64, i64 or bool), which may change once run() has
+  // returned. out[r] is the memory of result r, uninitialised. It is that of an
+  // operand only where in_place() allows it.
+  //
+  // An error is about data (an index out of range, a division by zero) or about
+  // what the machine lacks (no scratch memory), never about types; an exception
+  // is taken for one. The results then count as failed, whatever was written.
+  // A kernel that can give an error has done its work when it returns; all
+  // others may return before, in the order of their device.
   virtual Status run(std::span<const void* const> in,
                      std::span<void* const> out) = 0;
 
-  // Whether out[result] may be the memory of in[operand] (same bytes).
+  // Whether result `result` may be written over the memory of operand
+  // `operand`, whose value is lost. It is asked only where the two need memory
+  // of one size class (memory/pool.h); what else must agree, such as the types,
+  // is for the kernel to know.
   virtual bool in_place(size_t /*operand*/, size_t /*result*/) const {
     return false;
   }

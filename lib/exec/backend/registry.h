@@ -1,5 +1,5 @@
-// The backends that there are: those that are built in, and plug-ins, which are
-// loaded when they are asked for.
+// Finds a backend by name: one that is built in, or a plug-in, a shared object
+// that is loaded when it is asked for.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,10 @@
 
 namespace gt::exec {
 
-// Tells the headers that a plug-in was compiled with from those of another gt:
-// by the sizes of what both sides share, and by a number that grows when these
-// come to mean something else.
+// A number for the interface between gt and its plug-ins. It comes from the
+// sizes of the types that both sides use, and from a first number, which is to
+// be raised by hand when Backend, Kernel or Device change, or a type comes to
+// mean something else at the same size.
 constexpr uint64_t plugin_interface() {
   uint64_t out = 1;
   for (const size_t size :
@@ -25,17 +26,21 @@ constexpr uint64_t plugin_interface() {
   return out;
 }
 
-// What a shared object that brings a backend defines, with C linkage and under
-// the name gt_backend. It calls functions of the program that loads it.
+// A plug-in defines one constant of this type, with C linkage and the name
+// gt_backend. It is linked with no library of gt: what it calls is found in the
+// program that loads it. A plug-in whose `interface` is not plugin_interface()
+// of that program is refused, and `make` is not called.
 struct BackendPlugin {
   uint64_t interface = plugin_interface();
   Result<std::unique_ptr<Backend>> (*make)(const BackendOptions& options);
 };
 
-// "ref", "cpu", "null"; a name without a slash of a plug-in NAME.so that is
-// installed beside the program, in ../lib/gt; or a path of one. A plug-in stays
-// loaded. Errors: no such backend, a plug-in of another gt, an isa that is
-// unknown or that this machine lacks.
+// `name` is "ref", "cpu" or "null", which are built in; with a slash, the path
+// of a plug-in; else NAME of a plug-in ../lib/gt/NAME.so, as seen from the
+// folder of the running program, and nowhere else. A plug-in stays loaded.
+// Errors: there is no such backend; it is no plug-in, or one that was compiled
+// with the headers of another gt; an isa that is unknown or that this machine
+// lacks.
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options);
 

@@ -1,4 +1,5 @@
-// The number of an optimizer's step, that bias corrections divide by powers of.
+// Checks the number of an optimizer's step: bias corrections divide by
+// 1 - beta^t, which is 0 before the first step.
 #pragma once
 
 #include "base/result.h"

@@ -14,7 +14,8 @@ namespace gt::exec {
 using Strides = std::array<int64_t, Shape::kMaxRank>;  // in elements
 
 Strides strides_of(const Shape& shape);
-// Of an operand as it is read over `result`: 0 where it is repeated.
+// The strides by which an operand is read at each position of `result`, to
+// which it broadcasts: 0 in a dimension in which it is repeated.
 Strides broadcast_strides(const Shape& operand, const Shape& result);
 
 // Element [i, j, ...] of the result is element offset + i*strides[0] +
@@ -23,22 +24,24 @@ struct View {
   Shape shape;
   Strides strides{};
   int64_t offset = 0;
-  // Of a slice whose start is a scalar, argument 1: the offset grows by start *
-  // start_stride, start being in [0, start_most].
-  bool starts = false;
-  int64_t start_size = 0;
-  int64_t start_most = 0;
-  int64_t start_stride = 0;
+  // A slice of `size=` elements may start where a scalar says that is known
+  // only when it runs, argument 1. Then offset_of() adds start * start_stride;
+  // a negative start counts from the end.
+  bool starts = false;       // it is such a slice
+  int64_t start_size = 0;    // of the operand along the axis
+  int64_t start_most = 0;    // the last start that leaves room
+  int64_t start_stride = 0;  // in elements
 };
 
 // The view that a transpose, expand, slice, flip or windows stands for.
 View view_of(const Call& call);
 
-// Its offset with the slice's start; an error if that is out of range.
+// The view's offset when its slice starts there. Error: the start is out of
+// range.
 Result<int64_t> offset_of(const View& view, int64_t start);
 
-// Steps over a shape in row-major order, keeping an offset for each of N
-// operands.
+// Steps over a shape in row-major order and keeps, for each of N operands, the
+// offset of its element in elements.
 template <size_t N>
 class Walk {
  public:
@@ -47,7 +50,7 @@ class Walk {
 
   int64_t operator[](size_t operand) const { return offset_[operand]; }
 
-  // To the i-th position of the order.
+  // Goes to the i-th position of the order.
   void seek(int64_t i) {
     offset_ = {};
     for (size_t d = shape_.size(); d-- > 0;) {
@@ -76,13 +79,14 @@ class Walk {
   std::array<int64_t, N> offset_{};
 };
 
-// The axis= key as a mask over the operand's dimensions; all when absent.
+// The dimensions of the operand that the call's axis= names; all of them when
+// the call has none.
 std::array<bool, Shape::kMaxRank> axis_mask(const Call& call, size_t operand);
-// A single axis= of an operand.
+// The one dimension of the operand that the call's axis= names.
 size_t single_axis(const Call& call, size_t operand);
 
-// The dtype that a point-wise op computes in: that of its result, or, where
-// the result only says whether, that of the operands together.
+// The dtype that a point-wise op computes in: that of its result; where the
+// result is bool, as of a comparison, the one that its operands promote to.
 Dtype domain_of(const Call& call);
 
 }  // namespace gt::exec

@@ -1,5 +1,5 @@
-// The communication queue of a worker: a thread that runs exchanges in order,
-// beside compute.
+// The communication thread of a worker, which runs exchanges (exchange.h) in
+// order, beside compute.
 //
 // An exchange starts once compute has run all lines before it: a job in the
 // compute queue starts it. Then, step by step: it tells the workers that read
@@ -9,17 +9,23 @@
 // communication overlaps compute. Its memory stays referenced until all others
 // have read what they read of it.
 //
-// No order of events can deadlock. All lines have one total order, by seq and
-// then by group. Each worker's decoding, compute and communication queues are
-// projections of it: they take their items in that order, and an item waits
-// for items before it alone: a start for the compute before it; a step for the
-// exports of the same exchange's steps before it and, for its first exports,
-// for that worker's items before; compute for an exchange of an earlier line;
-// memory for exchanges of earlier lines. So the first unfinished item of all
-// workers together has nothing to wait for. While it waits, the thread answers
-// all that other workers ask, so a fetch needs no turn in the queue. What no
-// queue bounds is bounded by the decoding thread, which waits for exchanges of
-// earlier lines before it goes on (kMostOps, and Exchanges::kMostHeld bytes).
+// Exchanges cannot deadlock. All lines have one total order, by seq and then by
+// group. The decoding thread, the compute queue and the communication thread of
+// each worker take their items in that order, and an item waits only for items
+// before it in the order. There are four such waits: the start of an exchange
+// waits for the compute before it; a step waits for exports of the same
+// exchange's steps before, and for its first exports for that worker's items
+// before; compute waits for an exchange of an earlier line; memory, for
+// exchanges of earlier lines. So the first unfinished item of all workers
+// together has nothing to wait for. While it waits, the thread answers all that
+// other workers ask, so a fetch needs no turn in the order. The decoding thread
+// bounds how much is under way: it waits for exchanges of earlier lines before
+// it goes on (kMostOps, and Exchanges::kMostHeld bytes).
+//
+// A worker that is lost (peer_group.h) stops nobody. What was to be made of a
+// value that it did not show fails, with status Exit::kLost, and so does what
+// depends on that; all else is computed as before. What it was shown counts as
+// read, so the memory comes back.
 #pragma once
 
 #include <atomic>
@@ -41,7 +47,7 @@ namespace gt::exec::comm {
 
 struct EngineOptions {
   GroupOptions group;
-  Arena* arena = nullptr;    // null: what it shows is fetched
+  Arena* arena = nullptr;    // of the values; null: others fetch all values
   Device* device = nullptr;  // where values live; outlives the engine
   Watch* watch = nullptr;    // outlives the engine
 };
@@ -55,23 +61,24 @@ class Engine final : private PeerGroup::Receiver {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Greets all workers and maps the memory of those that share theirs. Error:
-  // who did not answer.
+  // Waits until all workers have been greeted, and the memory of those that
+  // share theirs has been mapped. Error: who did not answer.
   Status connect();
   // After connect(): what that worker shows is read in place.
   bool is_mapped(unsigned worker) const { return imports_.is_mapped(worker); }
 
-  // Of the compute thread: all lines before the run have run.
+  // Called on the compute thread, once all lines before the run have run.
   void start(std::shared_ptr<ExchangeRun> run);
   // Any thread: sleeps until its results are there.
   static void wait(const ExchangeRun& run) { run.is_done.wait(false); }
 
-  // Of the decoding thread: runs that are done and read by all, so that what
-  // they hold can go.
+  // Called on the decoding thread: takes the runs that are done and read by
+  // all, so that what they hold can go.
   std::vector<std::shared_ptr<ExchangeRun>> take_finished();
   void wait_finished();  // sleeps until there is one
 
-  // Any thread: what is waited for, and an end to all waits.
+  // Any thread: what the communication thread waits for; and an end to all its
+  // waits, now and later, which fail for that reason.
   Waiting waiting() const { return peers_.waiting(); }
   void abort(const std::string& why) { peers_.abort(why); }
   // Another worker is lost: what waits for it fails.

@@ -1,6 +1,13 @@
-// One worker's part in an exchange, decoded: what it shows to other workers
-// and what it makes of what they show. Made of the group's plan
-// (spmd/exchange_plan.h); the same each time that its line runs.
+// An exchange is what workers do together for a line whose values cross from
+// worker to worker: a collective over a group of ranks, a copy, a print of a
+// whole tensor, a fence. It has steps. In a step each worker shows some values,
+// its exports, and makes others, its targets, of regions of what all show. The
+// outputs of a step are the exports of the next.
+//
+// An Exchange here is one worker's part in it, decoded from the group's plan
+// (spmd/exchange_plan.h), and the same each time that its line runs. An export
+// is known by its source, a target by its number: the place in the plan's lists
+// of all workers.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +33,7 @@ struct Input {
   uint32_t source = 0;
   int32_t own = -1;     // which of this worker's exports of the step, or -1
   unsigned worker = 0;  // whose it is, if not
-  Type of;              // of the export
+  Type of;              // the export's type
   Shape start;
   Shape count;
   Runs region;
@@ -41,7 +48,7 @@ struct Target {
   std::shared_ptr<const Recipe> program;
   Type output;
 
-  // The output is a value that is here already.
+  // The output is one of this worker's own exports, whole: nothing is made.
   bool is_shared() const {
     return program == nullptr && inputs[0].own >= 0 && inputs[0].is_whole;
   }
@@ -66,21 +73,23 @@ struct Exchange {
   std::string name_of(size_t step, uint32_t source) const;
 };
 
-// The part that worker `self` has in a group. `programs` has the recipes of the
-// communication thread: never those that compute runs, since a kernel belongs
-// to one thread. Errors: what its backend lacks.
+// The part that worker `self` has in the exchange of a group. `programs` has
+// the recipes of the communication thread: never those that compute runs, since
+// a kernel belongs to one thread. Errors: what its backend lacks.
 Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
                                                 const gt::Op& op, unsigned self,
                                                 RecipeTable& programs);
 
-// One value that goes from worker to worker as it is; of no bytes, it only says
-// that its sender has come so far.
+// An exchange of one step in which one value goes from a worker to others as it
+// is. In a fence it has no bytes, and only says that its sender has come so
+// far.
 struct Transfer {
   unsigned from = 0;
   std::vector<unsigned> to;
   Type type;
   std::string what;
 };
+// The part that worker `self` has in it.
 std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
                                         unsigned self);
 

@@ -1,6 +1,7 @@
-// One run of an exchange. It goes from thread to thread, and each writes its
-// own part of it: decoding makes it, compute adds the failures of its operands
-// and starts it, communication runs it, compute or decoding read how it went.
+// One run of an exchange (exchange.h). It goes from thread to thread, and each
+// writes its own part of it: the decoding thread makes it; the compute thread
+// adds the failures of its operands and starts it; the communication thread
+// runs it; compute and decoding then read how it went.
 #pragma once
 
 #include <atomic>
@@ -24,7 +25,8 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   struct Shown {
     const Value* value = nullptr;  // null: of a fence, or it has failed
     Fault fault;
-    // It is the result of an exchange before that compute has not waited for.
+    // Not null: the value is a result of an earlier exchange that compute has
+    // not waited for; then that one's fault counts.
     std::shared_ptr<const ExchangeRun> from;
     uint32_t from_target = 0;
   };
@@ -42,20 +44,22 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   Where where;
   std::shared_ptr<const TraceText> traced;  // with a trace
   std::vector<Shown> shown;                 // by export of the first step
-  // The device has made the operands by then; null: it has.
+  // The point at which the device will have made the operands, for which the
+  // communication thread's device waits; null: they are made.
   std::shared_ptr<DeviceEvent> operands_made;
   std::vector<std::vector<Made>> made;  // by step and target
 
-  // Of the decoding thread.
+  // ---- the decoding thread's
   std::vector<Buffer*> held;      // all memory that it uses
   std::vector<Buffer*> operands;  // by export of the first step; null: failed
-  // By target of the last step; null: an operand, or none.
+  // By target of the last step: the new buffer that it fills; null where the
+  // result is an operand's buffer, or has failed.
   std::vector<Buffer*> results;
-  bool is_adopted = false;  // compute waits for it, or did
+  bool is_adopted = false;  // a job in which compute waits for it is enqueued
 
-  // Of the communication thread; others read them once it is done.
-  uint32_t unreleased = 0;      // other workers that have not read an export
-  std::optional<Error> error;   // what went wrong here, to be reported
+  // ---- the communication thread's; others read them once it is done
+  uint32_t unreleased = 0;     // exports, each by reader, that are not read yet
+  std::optional<Error> error;  // what went wrong here, to be reported
   Exit status = Exit::kFailed;  // of the error
 
   std::atomic<bool> is_done{false};  // the results are there
@@ -63,7 +67,7 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   const Fault& result_fault(size_t target) const {
     return made.back()[target].fault;
   }
-  // The name of an export among all that ever cross.
+  // The name of one of its exports in messages.
   Tag tag(size_t step, uint32_t source) const {
     return {seq, exchange->group, static_cast<uint32_t>(step), source};
   }
@@ -73,8 +77,8 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
     Fault fault;
   };
   Exported exported(size_t step, size_t own) const;
-  // Notes what went wrong, which compute reports at its place, and returns the
-  // fault of what was to be made.
+  // Notes what went wrong, if it is the first, for compute to report when it
+  // comes to the exchange. Returns the fault of what was to be made.
   Fault fail(const std::string& why, Exit kind = Exit::kFailed);
 };
 

@@ -1,4 +1,6 @@
-// What this worker shows to others, until they have read it.
+// The exports of this worker that others have been told of, each until all its
+// readers have read it: the owner's side of an exchange. (imports.h is the
+// reader's.)
 #pragma once
 
 #include <cstdint>
@@ -14,14 +16,14 @@
 
 namespace gt::exec::comm {
 
-// Of the communication thread.
+// All calls come from the communication thread.
 class Exports {
  public:
   using RunPtr = std::shared_ptr<ExchangeRun>;
 
-  // `arena`: where values can be read in place; null: they are fetched. It and
-  // the device that has them outlive this.
-  // `hand_back` is called with a run that is done and read by all.
+  // `arena`: the memory in which others can read values in place; null: they
+  // fetch them. It and the device of the values outlive this. `hand_back` is
+  // called with a run that is done and read by all.
   Exports(PeerGroup& peers, const Arena* arena, Device& device,
           std::function<void(const RunPtr&)> hand_back)
       : peers_(peers),
@@ -31,15 +33,17 @@ class Exports {
 
   // Tells the workers that read the exports of a step that they are ready.
   void show(const RunPtr& run, size_t step);
-  // What a worker says of one: that it has read it, or that it wants bytes of
-  // it. Error: it was not shown that.
+  // Takes what a worker says of an export: that it has read it, or that it
+  // wants bytes of it, which are sent at once. Error: it was not shown that
+  // export, or asks for what is not within it.
   Status take_released(unsigned from, const Tag& tag);
   Status take_get(unsigned from, const PeerMessage& message);
 
-  // The worker reads no more, or what it reads does not matter.
+  // The worker reads no more, since it is lost or all waits end.
   void drop_reader(unsigned worker);
   bool empty() const { return shown_.empty(); }
-  // Asks those that have not read for a sign of life.
+  // Asks workers that have not read what they were shown for a sign of life, so
+  // that one which is gone is lost in the end.
   void check_readers();
 
  private:

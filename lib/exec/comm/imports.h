@@ -1,4 +1,5 @@
-// What other workers show to this one, and how it reads it.
+// What other workers show to this one, and how it reads it: in place, in memory
+// of theirs that is mapped here (memory/arena.h), or by fetching bytes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace gt::exec::comm {
 
-// Of the communication thread.
+// All calls come from the communication thread.
 class Imports {
  public:
   // `transfers` is null unless somebody watches. `device` is where what is read
@@ -23,26 +24,29 @@ class Imports {
           Transfers* transfers)
       : peers_(peers), from_(workers), device_(device), transfers_(transfers) {}
 
-  // What a worker says: where its memory is, that an export is ready or has
-  // failed, and bytes that it was asked for. Error: it cannot be.
+  // Takes what a worker says: where its memory is; that an export is ready or
+  // has failed; bytes that it was asked for. Memory that cannot be mapped is no
+  // error: its values are fetched. Error: an honest worker would not say that.
   Status take_hello(unsigned from, const PeerMessage& message);
   Status take_ready(unsigned from, const PeerMessage& message);
   Status take_data(unsigned from, const PeerMessage& message);
   void take_loss(unsigned worker) { from_[worker].ready.clear(); }
-  // What the worker shows is read in place.
+  // Whether what that worker shows is read in place.
   bool is_mapped(unsigned worker) const {
     return from_[worker].memory != nullptr;
   }
 
-  // Waits until an input of another worker is there; the address of its region,
-  // put together in `pack` if need be. Null when it has failed, and then
-  // `fault` says why, or when it is not wanted.
+  // Waits until an input of another worker is ready. The address of its region,
+  // which is put together in `pack` if need be. Null when it has failed or its
+  // worker is lost, and then `fault` says why; null, too, when its bytes are
+  // not wanted.
   const void* read(ExchangeRun& run, size_t step, const Input& input,
                    void* pack, bool is_wanted, Fault& fault);
   // Tells the owners that the step's inputs have been read.
   void release(const ExchangeRun& run, size_t step);
-  // The run is over: what is shown of it or of those before was shown for
-  // nothing, by lines that were rejected here alone.
+  // The run is over. Exports of it or of earlier ones that come later, or are
+  // still unread, were shown for nothing, since this worker alone has rejected
+  // their line: they are said to be read.
   void pass(const ExchangeRun& run);
 
  private:

@@ -1,4 +1,4 @@
-// Where the compute queue and the communication queue meet.
+// The jobs in which the compute queue starts exchanges and waits for them.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace gt::exec::comm {
 
-// Compute has come to the exchange: it knows how its operands fared, and starts
-// it.
+// Compute has come to the exchange, so it knows which operands have failed: it
+// notes that in the run and hands it to the communication thread.
 std::unique_ptr<Job> start_job(Engine& engine,
                                std::shared_ptr<ExchangeRun> run);
 
@@ -20,8 +20,9 @@ std::unique_ptr<Job> start_job(Engine& engine,
 std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
                                std::vector<Value*> results);
 
-// Of a fence for a file: its value, which has no bytes, fails with what failed
-// in the file, and the other takes that.
+// For a fence about a file. The worker that saved to the file tells which saves
+// have failed (Saves::failures_in()), in the fault of the fence's value; those
+// that the fence holds up take that.
 std::unique_ptr<Job> tell_saves_job(std::shared_ptr<ExchangeRun> run,
                                     std::string file);
 std::unique_ptr<Job> take_saves_job(std::shared_ptr<ExchangeRun> run,

@@ -1,5 +1,5 @@
-// What carries messages between workers. The engine (engine.h) knows no more
-// of sockets than this.
+// A link carries messages between workers. It is all that the communication
+// thread (engine.h) knows of sockets.
 #pragma once
 
 #include <chrono>

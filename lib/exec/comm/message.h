@@ -1,7 +1,7 @@
-// What workers say to each other while values cross. A header in text, then,
-// of some, bytes:
+// The messages between workers while values cross: a header in text, and in
+// `fail` and `data` a body, which in `data` is the bytes of values.
 //
-//   hello PID FD SIZE TOKEN               where my values' memory can be mapped
+//   hello PID FD SIZE TOKEN               where my arena can be mapped
 //   ready SEQ GROUP STEP SOURCE TYPE AT   an export is there, at that offset of
 //                                         the memory; "-": it is to be fetched
 //   fail SEQ GROUP STEP SOURCE            it failed; the body says why
@@ -12,8 +12,8 @@
 //   ask                                   are you there?
 //   here                                  I am
 //
-// SIZE 0: there is no such memory. START and COUNT are lists as "0,4", "-" for
-// those of a scalar.
+// SIZE 0: there is no arena. START and COUNT say a region of the value, an
+// index and a count in each dimension, as "0,4"; "-" of a scalar.
 #pragma once
 
 #include <compare>
@@ -27,7 +27,7 @@
 
 namespace gt::exec::comm {
 
-// Names an export, among all that ever cross.
+// Names one export among all of a session.
 struct Tag {
   uint64_t seq = 0;
   uint32_t group = 0;   // of the instruction
@@ -40,7 +40,7 @@ std::string to_string(const Tag& tag);  // "SEQ GROUP STEP SOURCE"
 
 using Token = ArenaToken;
 
-inline constexpr uint64_t kNowhere = UINT64_MAX;  // of `at`
+inline constexpr uint64_t kNowhere = UINT64_MAX;  // `at`: in no arena
 // Bytes of a data message, at most; what a get may ask for.
 inline constexpr size_t kMaxData = size_t{256} << 10;
 
@@ -58,7 +58,7 @@ struct PeerMessage {
   Kind kind = Kind::kHere;
   Tag tag;                 // ready, fail, released, get
   Type type;               // ready
-  uint64_t at = kNowhere;  // ready
+  uint64_t at = kNowhere;  // ready: the value's offset in the sender's arena
   uint64_t id = 0;         // get, data
   uint64_t first = 0;      // get: a byte of the region
   uint64_t bytes = 0;      // get
@@ -68,10 +68,10 @@ struct PeerMessage {
   uint64_t fd = 0;         // hello
   uint64_t size = 0;       // hello
   Token token{};           // hello
-  std::string_view body;   // of what was parsed; fail, data
+  std::string_view body;   // fail, data: within the bytes that were parsed
 };
 
-// Any bytes. Errors say what is wrong with them.
+// Takes any bytes. Error: what is wrong with them as a message.
 Result<PeerMessage> parse_peer_message(std::string_view bytes);
 std::string to_text(const PeerMessage& message);
 

@@ -1,8 +1,10 @@
 // The other workers: messages to and from them, and whether they live.
 //
-// A wait has no limit while the other worker gives signs of life, for which it
-// is asked; without any sign for `patience` it counts as lost. Nothing that a
-// worker says is believed: one that says what cannot be is lost at once.
+// A wait has no limit while the other worker gives signs of life: any message
+// is one, and without one it is asked, each second or more often. Without any
+// sign for `patience` the worker is lost, and so it is when its connection ends
+// or it sends what no honest worker would. It stays lost: all waits for it, now
+// and later, end with the reason.
 #pragma once
 
 #include <atomic>
@@ -25,31 +27,34 @@ struct GroupOptions {
   unsigned workers = 1;
   Link* link = nullptr;            // outlives the group
   std::vector<std::string> names;  // of workers; may be empty
+  // Without any sign of a worker that is waited for; then it is lost.
   std::chrono::milliseconds patience{60'000};
 };
 
-// "line 8123: piece of rank 3 from worker 1", and for how long; "" of nothing.
+// What is waited for: "line 8123: piece of rank 3 from worker 1", or "" for
+// nothing, and for how long.
 struct Waiting {
   std::string what;
   int64_t ms = 0;
   uint64_t seq = 0;  // of the instruction
 };
 
-// All calls come from the communication thread, but for the last four.
+// All calls come from the communication thread, but for waiting(), abort(),
+// is_aborted() and tell_loss(), which any thread may call.
 class PeerGroup {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Who is told what comes from the others.
+  // Takes what comes from the others.
   class Receiver {
    public:
     virtual ~Receiver() = default;
     // A message about values, or the hello that comes before all others. Error:
-    // it cannot be, so that its sender is lost.
+    // an honest worker would not send it; its sender is then lost.
     virtual Status take(unsigned from, const PeerMessage& message) = 0;
     virtual void take_loss(unsigned worker) = 0;
   };
-  // What a line of a program waits for.
+  // What is waited for, and for which line of the program.
   struct Awaited {
     uint64_t line = 0;
     uint64_t seq = 0;
@@ -76,14 +81,16 @@ class PeerGroup {
 
   // Nothing is sent to a worker that is lost.
   void send(unsigned worker, const PeerMessage& message);
-  // Takes messages until done() holds; else says why it never will: the worker
-  // is lost, or all waits end.
+  // Takes messages until done() holds, and returns null; or why it never will:
+  // the worker is lost, or all waits end (abort()).
   Fault await(unsigned worker, const Awaited& what,
               const std::function<bool()>& done);
-  // Takes a message, or sleeps until there is one, the group is woken, or, if
-  // some worker owes a sign of life, it is time to ask for it.
+  // Takes a message, if need be after sleeping until there is one. Returns
+  // without one when the link is woken, or, if `is_owed`, when it is time to
+  // ask some worker for a sign of life.
   void listen(bool is_owed);
-  // Asks for a sign of life if there was none since then, or for too long.
+  // Asks the worker for a sign of life if there was none for a while, of the
+  // time since `since`; for longer than `patience`, and it is lost.
   void check_sign(unsigned worker, Clock::time_point since);
 
   Waiting waiting() const;

@@ -1,4 +1,4 @@
-// The link over sockets (net/peers.h).
+// The Link over sockets: net/peers.h connects the workers.
 #pragma once
 
 #include <deque>

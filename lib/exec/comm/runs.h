@@ -1,4 +1,5 @@
-// A rectangular part of a row-major value, as runs of bytes.
+// A region, a rectangular part of a row-major value, as runs of bytes: how a
+// worker reads or sends a part of a value.
 #pragma once
 
 #include <array>
@@ -14,23 +15,24 @@ namespace gt::exec::comm {
 class Runs {
  public:
   Runs() = default;
-  // `count` elements from `start` of a value of that type, by dimension. The
-  // region lies within it (fits()).
+  // In each dimension, `count` elements from `start` of a value of type `of`.
+  // The region must lie within the value (fits()).
   Runs(const Type& of, const Shape& start, const Shape& count);
   static bool fits(const Type& of, const Shape& start, const Shape& count);
 
   size_t bytes() const { return run_ * runs_; }
-  // One run, which begins that many bytes into the value.
+  // Whether the region is one run, which begins offset() bytes into the value.
   bool is_contiguous() const { return runs_ <= 1; }
   size_t offset() const { return offset_; }
 
-  // The region's address on `device`, `from` being the whole value's: where it
-  // lies if it is one run, else put together at `pack_to`.
+  // The region's address on `device`; `from` is that of the whole value. It is
+  // where the region lies if it is one run; else the runs are put together at
+  // `pack_to`. Errors are the device's.
   Result<const void*> find(const void* from, void* pack_to,
                            Device& device) const;
 
-  // Bytes `first` to `first + size` of the region in row-major order, to the
-  // host; `from` is the whole value's address on `device`.
+  // Copies bytes `first` to `first + size` of the region, in row-major order,
+  // to the host; `from` is the whole value's address on `device`.
   Status download(const void* from, size_t first, size_t size, char* to,
                   Device& device) const;
 

@@ -1,4 +1,4 @@
-// What exchanges read of other workers, and when, for who watches.
+// Notes what exchanges read of other workers, and when, for a trace or log.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Transferred {
   uint64_t end = 0;
 };
 
-// Is told, on the communication thread, what ran and when. It began when the
-// first that it reads of others was there.
+// Is told, on the communication thread, which exchange ran and when. It counts
+// as begun when the first that it reads of others was there.
 class Watch {
  public:
   virtual ~Watch() = default;

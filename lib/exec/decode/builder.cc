@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxDepth = 16;  // of expansions within expansions
 
-// Rough speeds of one core, to tell a matmul from an add.
+// The rough cost of a step besides its operations and bytes.
 constexpr double kStepCost = 40;  // nanoseconds
 
 // A value in the making: memory or a number, seen as a type.
@@ -176,8 +176,8 @@ class Builder {
     return ok_status();
   }
 
-  // Adds the steps of a step of a row. Where an operand has no value, the
-  // step's own text stands.
+  // Adds the steps of one step of an expansion, a row of the op table. Where an
+  // operand has no value, the step's own text stands.
   Status emit_step(Step step, const std::vector<TypedRoot>& operands,
                    std::vector<TypedRoot>& results, int depth) {
     std::vector<const Type*> types;

@@ -1,5 +1,5 @@
-// Makes a recipe of a bound call: the backend's kernel if it has one, else the
-// op's expansion, step by step, as far down as it takes.
+// Makes the recipe (recipe.h) of a bound call: one step if the backend has a
+// kernel for it, else the steps of the op's expansion, each in the same way.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,13 @@ struct BuilderContext {
   Saves& saves;
 };
 
-// Errors are about what the backend lacks, never about the call.
+// Error: the backend lacks a kernel for a primitive. Throws what the backend's
+// library does when it cannot prepare one. Nothing is wrong with the call.
 Result<std::unique_ptr<Recipe>> build_recipe(const Call& call,
                                              const BuilderContext& context);
 
-// The recipe of what an op does between ranks: the group's program over these
-// pieces.
+// The recipe of a collective: what it computes of the pieces of a group's ranks
+// (spmd/group_program.h), whose types are `pieces`. As build_recipe().
 Result<std::unique_ptr<Recipe>> build_group_recipe(
     const Op& op, const std::vector<Type>& pieces, const GroupProgram& program,
     const BuilderContext& context);

@@ -1,5 +1,6 @@
-// From a parsed line to a LineEntry: names to registers, the op to its recipe.
-// The slow path of a worker; nothing is bound or enqueued here.
+// Decodes a parsed line into a LineEntry: names become registers, the op its
+// recipe. This is a worker's slow path, for lines that LineTable does not know;
+// no result is bound and nothing is enqueued here.
 #pragma once
 
 #include <memory>
@@ -24,12 +25,14 @@ class Decoder {
   Decoder(Registers& registers, TypeIds& types, RecipeTable& recipes)
       : registers_(registers), types_(types), recipes_(recipes) {}
 
-  // A name has no ranks, or one. The entry gets its text from the caller.
+  // The line's names have no ranks, or one each (x@3). The entry gets its text
+  // from the caller.
   Decoding decode(const Line& line);
-  // Kernels for the pieces of a group, as the recipe of the line's op.
+  // Sets the entry's recipe: that of the op over the pieces of a group
+  // (build_group_recipe()). The entry has its operands and results already.
   Status decode_group(const Op& op, const std::vector<Type>& pieces,
                       const GroupProgram& program, LineEntry& entry);
-  // Returns the memory that a very long line took.
+  // Frees the memory that decoding a very long line took.
   void forget_line();
 
  private:

@@ -149,7 +149,7 @@ Status ExchangeDecoder::add_assembly(const Line& line, const Grid& grid,
 
 // ---- an exchange ------------------------------------------------------------
 
-// As a part of the line; what it makes is bound.
+// Adds the exchange of one group as a part of the line.
 Status ExchangeDecoder::add(const Line& line, const ExchangePlan& plan,
                             const PieceType& types, LineEntry& whole) {
   auto made =

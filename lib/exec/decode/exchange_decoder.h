@@ -1,7 +1,8 @@
-// Lines whose values cross from worker to worker. Their types come with them,
-// in the note #pieces=, since a worker knows its own registers alone. Such a
-// line is decoded as an exchange even when a piece of ours is missing or of
-// another type: the others wait for it, so they are told why it will not come.
+// Decodes lines whose values cross from worker to worker into exchanges
+// (comm/exchange.h). A worker knows its own registers alone, so gt-route says
+// the types of all pieces in a note, #pieces=. Such a line becomes an exchange
+// even when a piece of this worker is missing or of another type: the others
+// wait for it, and are told why it will not come.
 #pragma once
 
 #include <string>
@@ -20,11 +21,12 @@ struct NotedPieces {
 
   PieceType by_rank() const;  // refers to this
 };
-// Of the operand, whose name has ranks. Errors: there is no such note, or it
-// says something else.
+// Reads the note for the operand, whose name has ranks. Errors: there is no
+// such note, it is malformed, or its types are not as many as the ranks.
 Result<NotedPieces> noted_pieces(const Line& line, const Operand& operand);
 
-// The notes that a line's meaning depends on when there are other workers.
+// The notes #pieces=, #from= and #to= of a line as one text: with other
+// workers the line's meaning depends on them.
 std::string exchange_notes(const Line& line);
 
 class ExchangeDecoder {
@@ -38,16 +40,18 @@ class ExchangeDecoder {
         hosting_(hosting),
         programs_(programs) {}
 
-  // Adds the groups that other workers are in, as parts of the line. Returns
-  // those that only this one is in.
+  // Adds an exchange, as a part of the line, for each of its groups that has
+  // ranks of other workers. Returns the groups that are all this worker's.
   Result<std::vector<ExchangePlan>> add_groups(const Line& line,
                                                const LineRanks& where,
                                                const Grid& grid,
                                                const PieceType& types,
                                                LineEntry& whole);
-  // print and save of a whole: by whoever plays the first of its ranks.
+  // Adds the exchange of a print or save of a whole tensor: its pieces are put
+  // together by the worker that plays the first of its ranks.
   Status add_assembly(const Line& line, const Grid& grid, LineEntry& whole);
-  // A value without ranks that goes from worker to worker.
+  // Decodes a copy of a value without ranks from worker to worker; see
+  // PlacedDecoder::decode_transfer().
   Status decode_transfer(const Line& line, LineEntry& entry);
 
  private:

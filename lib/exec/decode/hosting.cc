@@ -74,7 +74,8 @@ const Hosting::Space* Hosting::find(std::string_view name) const {
   return nullptr;
 }
 
-// As a mesh's: what stands before the first slash, if that is a space.
+// A name's space is what stands before its first slash, if there is such a
+// space here, as it is with meshes; else the space without a name.
 std::optional<unsigned> Hosting::worker_of(std::string_view name,
                                            int64_t rank) const {
   const size_t slash = name.find('/');

@@ -1,5 +1,7 @@
-// Which worker plays which rank. gt-route decides it and says it in comments
-// of the stream, before the first line that needs it:
+// Which worker plays which rank. A rank is a place of the program's mesh; a
+// worker is a process, and plays any number of ranks. gt-route decides, and
+// tells all workers in comments among the lines that it sends (net/wire.h),
+// before the first line that needs them:
 //
 //     #ranks SPACE FIRST-LAST=WORKER...
 //
@@ -23,18 +25,20 @@ class Hosting {
   // `self` is this worker's number, below `workers`.
   Hosting(unsigned self, unsigned workers) : self_(self), workers_(workers) {}
 
-  // The words after "#ranks". Errors: a field that is none, a rank above
-  // kMaxRank, a worker that there is not; then nothing has changed.
+  // Takes the words after "#ranks". Errors: one is not of the form above, a
+  // rank is above kMaxRank, there is no such worker; then nothing has changed.
   Status take(std::string_view words);
 
-  // Who plays a rank of a name; none while nobody was said to.
+  // Who plays a rank of a name, "x" or "space/x"; none while nobody was said
+  // to.
   std::optional<unsigned> worker_of(std::string_view name, int64_t rank) const;
   bool is_mine(std::string_view name, int64_t rank) const {
     return worker_of(name, rank) == self_;
   }
   unsigned self() const { return self_; }
   unsigned workers() const { return workers_; }
-  // Changes with every table that changes anything.
+  // Grows with each take() that changes who plays a rank; what was decoded
+  // under an older version holds no more.
   uint64_t version() const { return version_; }
 
  private:

@@ -1,5 +1,7 @@
 // A line of the stream as it is run: registers instead of names, a recipe
-// instead of the op. Valid while its registers' stamps hold.
+// instead of the op. An entry is valid while its registers still stand for the
+// same names and their values are of the same types, which their stamps tell
+// (program/symbol_table.h); LineTable looks.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +20,8 @@ namespace gt::exec {
 struct LineOperand {
   bool is_register = false;
   RegisterId id = 0;
-  Stamp stamp;             // of a register, when the line was decoded
-  Value* value = nullptr;  // of no register: the entry's own
+  Stamp stamp;             // the register's, when the line was decoded
+  Value* value = nullptr;  // without a register: that of a LineNumber
 };
 
 // A number of the line, as 8 bytes that a kernel reads; or nothing at all.
@@ -28,7 +30,7 @@ struct LineNumber {
   Value value;
 };
 
-// A register's value, as it is now.
+// The operand for a register, with the stamp that it has now.
 inline LineOperand operand_of(const Registers& registers, const Register& r) {
   return {true, registers.id_of(r), r.stamp, nullptr};
 }
@@ -38,26 +40,27 @@ struct LineResult {
   uint32_t generation = 0;
 };
 
-// A name that the line binds; it has a register from now on.
+// The result for a name that a line binds; it has a register from now on.
 inline LineResult result_of(Registers& registers, std::string_view name) {
   const RegisterId id = registers.obtain(name);
   return {id, registers[id].stamp.generation};
 }
 
-// Of a part that is an exchange with other workers. The entry's operands are
-// what it shows, by export; its results what it makes, by target.
+// What the entry of an exchange with other workers has besides: its operands
+// are what it shows, by export; its results are what it makes.
 struct LineExchange {
   std::shared_ptr<const comm::Exchange> exchange;
   std::vector<std::string> faults;  // by export: why there is none, or ""
-  // By result of the entry: the target of the last step that makes it. Of print
-  // and save there is a type alone.
+  // By result of the entry: the target of the last step that makes it, and its
+  // type. A print or save has no result, but one type: that of the whole.
   std::vector<uint32_t> targets;
   std::vector<TypeId> types;
 };
 
 struct LineEntry {
-  // kParts: a placed line, each part being what one rank or one group does.
-  // kPrint and kSave with a recipe, or a crossing: of what it puts together.
+  // kParts: a placed line; each part is what one rank or one group does.
+  // kPrint and kSave: of an operand; or, with a recipe or a crossing, of the
+  // whole tensor that this puts together.
   enum class Action : uint8_t {
     kRun,
     kPrint,
@@ -69,7 +72,7 @@ struct LineEntry {
     kParts
   };
 
-  // Of a longer line, which is never kept, only the beginning, for messages.
+  // A longer line is never kept, and its entry has only this much of it.
   static constexpr size_t kMaxText = size_t{64} << 10;
   void set_text(std::string_view line, uint32_t column_of_op) {
     text = line.substr(0, kMaxText);
@@ -80,29 +83,31 @@ struct LineEntry {
     const size_t op = append_instruction(whole, line);
     set_text(whole, static_cast<uint32_t>(op + 1));
   }
-  // Of print or save of what is put together.
+  // Makes it the print or save of what its recipe or crossing puts together.
   void set_output(const Line& line);
 
   std::string text;        // without notes
   uint32_t op_column = 0;  // in the text
   Action action = Action::kRun;
-  std::shared_ptr<Recipe> recipe;     // of kRun
-  std::vector<LineOperand> operands;  // of kRun: by the recipe's argument
+  std::shared_ptr<Recipe> recipe;     // of kRun; kPrint and kSave may have one
+  std::vector<LineOperand> operands;  // with a recipe: by its argument
   std::vector<LineNumber> numbers;    // that operands refer to
   std::vector<LineResult> results;
-  std::vector<int32_t> in_place;  // by block: the operand that may lend memory
+  // By block of the recipe: the operand over whose memory it may be written, or
+  // -1.
+  std::vector<int32_t> in_place;
   std::string label;    // what print says, save's path, or fail's message
-  std::string message;  // of kPrintFailure
+  std::string message;  // what kPrintFailure says under its label
 
   std::unique_ptr<LineExchange> crossing;
   std::vector<std::unique_ptr<LineEntry>> parts;
-  uint64_t mesh_version = 0;  // of kParts: the meshes and hosts it is made for
+  uint64_t mesh_version = 0;  // LineTable::version() that kParts is made for
   bool is_lasting = true;     // false: a part failed, so it holds only now
 
-  std::string exchange_notes;  // those that it depends on, with other workers
+  std::string exchange_notes;  // exchange_notes() of its line
 
-  // The notes that were last seen with the text, which are well-formed, and
-  // where they say that the line stands; no file if they do not.
+  // The notes that the line last came with, which are well-formed, and where
+  // they say that it stands; no file if they do not.
   std::string notes;
   Where at;
   size_t at_digits =

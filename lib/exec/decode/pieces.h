@@ -16,17 +16,18 @@ class Pieces {
  public:
   Pieces(Registers& registers, const TypeIds& types)
       : registers_(registers), types_(types) {}
-  // This worker is one of several, and plays some ranks.
+  // To be called when this worker is one of several: it plays the ranks that
+  // `hosting` says. Without it, it plays all ranks.
   void join(const Hosting& hosting) { hosting_ = &hosting; }
 
   // ---- who plays which rank of the line
   bool is_mine(const Line& line, int64_t rank) const;
   bool are_mine(const Line& line, const std::vector<int64_t>& ranks) const;
-  // All ranks that the line's values are on or go to.
+  // Whether all ranks that the line's values are on or go to are ours.
   bool is_all_mine(const Line& line, const LineRanks& where) const;
   unsigned worker_of(const Line& line, int64_t rank) const;
   unsigned self() const { return hosting_->self(); }
-  // Error: nobody was said to play a rank.
+  // Error: nobody is known to play one of the line's ranks.
   Status check_hosted(const Line& line, const LineRanks& where) const;
 
   // ---- the pieces of this worker's ranks
@@ -37,14 +38,14 @@ class Pieces {
   const Type& type_of(const Register& piece) const {
     return types_[piece.stamp.type];
   }
-  // Of pieces that are there.
+  // The types of the pieces of the line's operands that this worker has.
   PieceType types(const Line& line) const;
-  // The first failure among pieces that are there, or null.
+  // The first failure among the pieces that this worker has, or null.
   Fault failure_in(const Operand& operand,
                    const std::vector<int64_t>& ranks) const;
 
   // ---- as parts of an entry
-  // Pieces that are there, as operands.
+  // Adds the pieces that this worker has as operands.
   void add_operands(std::string_view name, const std::vector<int64_t>& ranks,
                     LineEntry& entry) const;
   void add_result(std::string_view name, int64_t rank, LineEntry& entry);

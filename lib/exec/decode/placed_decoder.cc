@@ -35,7 +35,8 @@ void set_rank_of_output(const Line& local, LineEntry& entry) {
 
 bool has_split(const Line& line) { return line.key("split") != nullptr; }
 
-// Of an op that values cross ranks by.
+// Error: the line of an op that moves values across ranks has not the form "y =
+// op x".
 Status check_crossing_form(const Line& line) {
   if (first_name(line) != nullptr && line.results.size() == 1) {
     return ok_status();
@@ -195,7 +196,7 @@ Status PlacedDecoder::check_part(const Line& line, const LocalLine& variant,
 
 // ---- where values cross ranks -----------------------------------------------
 
-// Of which all ranks are played here.
+// A line where values cross ranks that are all played here.
 Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
                                     const Grid& grid, LineEntry& whole) {
   if (Status s = check_crossing_form(line); !s.ok()) return s;
@@ -218,7 +219,7 @@ Status PlacedDecoder::decode_groups(const Line& line, const LineRanks& where,
   return ok_status();
 }
 
-// Of which others play some.
+// A line where values cross ranks of which other workers play some.
 Status PlacedDecoder::decode_crossing(const Line& line, const LineRanks& where,
                                       const Grid& grid, LineEntry& whole) {
   if (Status s = check_crossing_form(line); !s.ok()) return s;

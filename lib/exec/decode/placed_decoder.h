@@ -1,6 +1,8 @@
-// A line with ranks as what its ranks do, played by one worker: a part for
-// each rank, or for each group where values cross ranks. One worker of several
-// plays its own ranks; a group with ranks of others is an exchange.
+// Decodes a placed line, whose names have ranks (x@0-3), into what its ranks
+// do: a part for each rank, or for each group of ranks where values cross
+// ranks. A worker on its own plays all ranks. One of several plays its own
+// alone, and a group that has ranks of other workers, too, is an exchange with
+// these.
 #pragma once
 
 #include <memory>
@@ -23,8 +25,8 @@ class PlacedDecoder {
         types_(types),
         pieces_(registers, types) {}
 
-  // This worker is one of several. Both outlive the decoder; `programs` has
-  // recipes of the communication thread.
+  // To be called when this worker is one of several. Both outlive the decoder;
+  // `programs` has recipes of the communication thread.
   void join(const Hosting& hosting, RecipeTable& programs) {
     pieces_.join(hosting);
     exchanges_.emplace(pieces_, registers_, types_, hosting, programs);

@@ -1,6 +1,13 @@
-// How to run one op on operands of given types: the kernels with their
-// primitives, the memory that they need, and the types of the results. Names
-// and changing numbers aside, so lines that differ only in them share one.
+// A recipe says how to run one op on operands of given types: which kernels in
+// which order, how much memory, and of which types the results are. It knows no
+// names, and takes the numbers of a line when it runs (but see is_exact), so
+// lines that differ in names and numbers alone share one (RecipeTable).
+//
+// A step of a recipe is one kernel and the values that it reads and writes. The
+// values are the arguments, those of the op's call; the blocks, each of which
+// is memory that a run takes from the pool, for a result or as scratch between
+// two steps; and the constants, numbers that the op's expansion states, which
+// are in the recipe itself.
 #pragma once
 
 #include <bit>
@@ -16,8 +23,8 @@
 
 namespace gt::exec {
 
-// A recipe's values are numbered: the arguments as in Kernel::run, then the
-// blocks of memory that each run takes, then the recipe's own constants.
+// Values are numbered: the arguments first, as in Kernel::run, then the blocks,
+// then the constants.
 inline constexpr int32_t kNoValue = -1;
 
 // The 8 bytes that a kernel reads of a number, which is of a weak dtype.
@@ -33,12 +40,16 @@ struct RecipeStep {
   std::vector<int32_t> out;  // blocks
 };
 
-// Memory that a run takes. Results keep theirs; the rest is scratch, and goes
-// back to the pool when the run is enqueued.
+// Memory that a run takes. The blocks of results are bound to their names; the
+// rest is scratch, which goes back to the pool as soon as the run is enqueued.
 struct Block {
   uint32_t size_class = 0;
   TypeId type = kNoType;  // of what is written there first, for messages
-  // Arguments whose memory may be this block, should their value die here.
+  // Arguments over whose memory the block may be written: of the same size
+  // class, read by no step behind the one that writes the block first, and that
+  // step's kernel allows it (Kernel::in_place()). It is done when the line
+  // binds the argument's name anew and nothing else refers to the buffer
+  // (LineEntry::in_place, TaskIssuer).
   std::vector<int32_t> in_place;
 };
 
@@ -52,14 +63,16 @@ enum class Literal : uint8_t { kNone, kFloat, kInteger, kBool };
 struct Recipe {
   const Op* op = nullptr;
   uint32_t arguments = 0;
-  // One step that takes the arguments and writes the blocks, in order: its
-  // spans are the record's own words.
+  // It has one step, which reads all arguments and writes all blocks in order,
+  // so that values need not be looked up one by one.
   bool is_simple = false;
-  // A number operand became part of the recipe, so no other number may use it.
+  // A kernel was made for a number of the line, such as a size, so lines with
+  // another number cannot share the recipe.
   bool is_exact = false;
   uint64_t cost = 0;  // nanoseconds, roughly
   double flops = 0;
-  // Of the line as the op table counts it, whatever its steps; for a trace.
+  // Bytes and operations of the line as the op table counts them, whatever its
+  // steps; for a trace.
   double line_bytes = 0;
   double line_flops = 0;
   std::vector<Block> blocks;

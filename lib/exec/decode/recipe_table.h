@@ -12,9 +12,9 @@
 
 namespace gt::exec {
 
-// One for each queue, since a kernel belongs to the thread that runs it. A
-// recipe lives as long as a line has it, so lines that run must not be deleted
-// before they have run.
+// Each queue has a table of its own, since only one thread may run a kernel.
+// The table and the lines share a recipe. A task on the queue has a bare
+// pointer to it, so a line must not be deleted before its tasks have run.
 class RecipeTable {
  public:
   // `keeps`: false to prepare every recipe anew.

@@ -23,7 +23,8 @@ class Registers : public SymbolTable<Register> {
  public:
   explicit Registers(Pool& pool) : pool_(pool) {}
 
-  // Binds to a buffer, of which the caller has taken a reference for it.
+  // Binds to a buffer. The caller has taken a reference to it, which is the
+  // register's from now on; that to the old buffer is dropped.
   void bind(RegisterId id, Buffer* buffer, TypeId type) {
     Register& r = (*this)[id];
     if (r.has_failed()) forget_failure(id);
@@ -36,7 +37,8 @@ class Registers : public SymbolTable<Register> {
   void fail(RegisterId id, FailureText message);
   void release(RegisterId id);
 
-  // Starts the table afresh with the types of live values.
+  // Empties `types` but for those of live values, which get new numbers: no
+  // decoded line or recipe may be left.
   void renumber_types(TypeIds& types);
 
  private:

@@ -1,6 +1,8 @@
-// Memory of values that other processes of this host can map: one sparse file
-// in memory. Its pages exist once they are written, and go when they are
-// released, so its size costs nothing. A value is where it is by an offset.
+// An arena: memory of values that other processes of this host can map, so that
+// workers read each other's values where they lie. It is one sparse file in
+// memory (memfd_create); its pages exist once they are written and go when they
+// are released, so its size costs nothing. Processes name a value by its offset
+// in the file.
 #pragma once
 
 #include <array>
@@ -18,8 +20,9 @@
 
 namespace gt::exec {
 
-// Random bytes at the start of an arena: whoever maps one knows by them that
-// it is the one that was meant.
+// 16 random bytes, which stand at the start of an arena and which its owner
+// tells the others (comm/message.h). Who maps a file and finds them there knows
+// that it is the arena that was meant, and on this host.
 using ArenaToken = std::array<uint8_t, 16>;
 
 class Arena {
@@ -34,12 +37,12 @@ class Arena {
 
   // Any thread. As allocate_aligned(); null when no gap is large enough.
   void* allocate(size_t bytes);
-  void release(void* data, size_t bytes);  // as allocated
+  void release(void* data, size_t bytes);  // with the bytes of allocate()
 
   int fd() const { return fd_.get(); }
   size_t size() const { return size_; }
   const ArenaToken& token() const { return token_; }
-  // Where a value lies; none if elsewhere.
+  // The offset of an address in the arena; none when it is not within it.
   std::optional<uint64_t> offset_of(const void* data) const;
 
  private:
@@ -65,8 +68,10 @@ class Arena {
 // Another process's arena, for reading.
 class MappedArena {
  public:
-  // What the other said: its process, descriptor, size and token; none of it
-  // is believed. Error: why it cannot be mapped, or is none.
+  // The arguments are what the other process said of its arena. None of it is
+  // believed: the descriptor, opened under /proc, must be a memory file of that
+  // size that can never shrink, so that no read of it faults, and must begin
+  // with the token. Error: it cannot be opened or mapped, or is not that.
   static Result<std::unique_ptr<MappedArena>> map(uint64_t pid, uint64_t fd,
                                                   uint64_t size,
                                                   const ArenaToken& token);
@@ -74,7 +79,7 @@ class MappedArena {
   MappedArena(const MappedArena&) = delete;
   MappedArena& operator=(const MappedArena&) = delete;
 
-  // Null when the bytes are not all within it.
+  // The address of a value; null when its bytes are not all within the arena.
   const void* at(uint64_t offset, size_t bytes) const;
 
  private:

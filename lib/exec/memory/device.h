@@ -1,6 +1,7 @@
-// Where the values of a backend live: in memory of this process, on a GPU, or
-// nowhere. Whoever reads or writes a value outside of a kernel asks its Device,
-// so that nothing but a kernel follows an address of a GPU.
+// A device is where the values of a backend live: memory of this process (the
+// host's), a GPU, or nowhere (null). Whoever reads or writes a value outside of
+// a kernel asks its Device, so that nothing but a kernel follows an address of
+// a GPU.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 
 namespace gt::exec {
 
-// A point in the order of what a thread gave a device: an event of CUDA.
+// A point in the work that one thread has given a device, such as an event of
+// CUDA.
 class DeviceEvent {
  public:
   DeviceEvent() = default;
@@ -20,9 +22,16 @@ class DeviceEvent {
   virtual ~DeviceEvent() = default;
 };
 
-// A device may do its work later than it is told to, in the order in which it
-// was told. One thread runs the kernels of a backend; that thread calls all of
-// this but allocate(), and its copies and events are in order with its kernels.
+// A device may do its work later than it is told to, in the order in which one
+// thread told it. Each backend has a Device, and one thread runs its kernels:
+// that of the compute queue, or the communication thread. That thread alone
+// calls upload(), download(), copy(), view(), record(), wait_for(), finish()
+// and, until it has ended, release(); they are in order with its kernels. Any
+// thread may call allocate(), is_host() and has_data().
+//
+// Devices of one kind share their memory: what the Device of the backend that
+// computes has allocated, that of the communication thread reads and writes.
+//
 // An Error is about the device itself, never about a value.
 class Device {
  public:
@@ -34,23 +43,29 @@ class Device {
   // Memory that kernels can use, aligned to 64 bytes; null when there is none.
   // Offsets may be added to an address. Any thread.
   virtual void* allocate(size_t bytes) = 0;
-  // Once what was given to the device before is done.
+  // Frees what allocate() gave for as many bytes, once the work that the device
+  // was given before is done.
   virtual void release(void* data, size_t bytes) = 0;
 
-  // Whether the host may follow an address, so that values need no copy.
+  // Whether the CPU can read and write at the device's addresses, and so at
+  // those of an arena (arena.h). If it can, values are read and written where
+  // they lie; other workers of this host, too, read them there. If not, all
+  // that is not a kernel copies them with upload() and download().
   virtual bool is_host() const { return false; }
-  // False when values hold nothing (null): files are neither read nor written.
+  // False when values hold nothing, as those of the null backend. Then no file
+  // is read or written, and no bytes go from worker to worker.
   virtual bool has_data() const { return true; }
 
-  // From the host to the device. The host's bytes may change afterwards.
+  // Copies from the host to the device. The host's bytes may change as soon as
+  // it has returned.
   virtual Status upload(const void* host, void* data, size_t bytes) = 0;
-  // From the device to the host. The bytes are there afterwards.
+  // Copies from the device to the host. The bytes are there when it returns.
   virtual Status download(const void* data, void* host, size_t bytes) = 0;
-  // From one value to another, which do not overlap.
+  // Copies from one value to another; they do not overlap.
   virtual Status copy(const void* from, void* to, size_t bytes) = 0;
 
-  // A value where the host can read it: where it lies, or a copy in `scratch`;
-  // null when values hold nothing and count as zeros.
+  // An address where the host can read the value now: where it lies, or a copy
+  // in `scratch`; null when values hold nothing and count as zeros.
   virtual Result<const void*> view(const void* data, size_t bytes,
                                    std::vector<char>& scratch) {
     scratch.resize(bytes);
@@ -59,11 +74,11 @@ class Device {
     return static_cast<const void*>(scratch.data());
   }
 
-  // The point that this thread's work has come to; null where work is done as
-  // soon as it is told.
+  // The point behind all that this thread has given the device so far; null
+  // where work is done as soon as it is told.
   virtual std::shared_ptr<DeviceEvent> record() { return nullptr; }
-  // What this thread gives the device from now on is done after that event, of
-  // another backend of the same device.
+  // Lets what this thread gives the device from now on begin after an event,
+  // which another Device of the same kind has recorded. It does not sleep.
   virtual void wait_for(const DeviceEvent& /*event*/) {}
   // Sleeps until all that this thread gave the device is done.
   virtual Status finish() { return ok_status(); }

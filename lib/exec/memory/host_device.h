@@ -1,5 +1,5 @@
-// Memory of this process as a device: of the heap, or of an arena that other
-// processes can map.
+// Memory of this process as a device: the heap, or an arena that other
+// processes can map (arena.h). All work is done when a call returns.
 #pragma once
 
 #include "exec/memory/device.h"

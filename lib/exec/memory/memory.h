@@ -12,7 +12,8 @@ inline size_t alignment_of(size_t bytes) {
   return bytes >= 2 * kHugePage ? kHugePage : kCacheLine;
 }
 
-// Null when there is none. 0 bytes give a valid address too.
+// Memory of the heap, aligned to alignment_of(bytes). Null when there is none.
+// 0 bytes give a valid address, too.
 void* allocate_aligned(size_t bytes);
 void release_aligned(void* data);
 

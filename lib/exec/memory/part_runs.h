@@ -1,4 +1,6 @@
-// Where the elements of a block lie in the whole that part= states.
+// A key part= says that a tensor of a line is a block of a larger one, the
+// whole (ops/part.h). This tells where the block's elements lie in the whole,
+// so that an op that depends on positions gives what it would give there.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +53,8 @@ void each_of_part(const PartRuns& runs, const Use& use) {
             });
 }
 
-// Rows of a table that are here, of all that an index may name.
+// The rows of a table that a block holds: `size` of them, from `start` on, of
+// the `whole` rows that an index may name.
 struct Window {
   int64_t start = 0;
   int64_t size = 0;
@@ -61,10 +64,10 @@ struct Window {
   bool holds(int64_t row) const { return row >= start && row < start + size; }
 };
 
-// What part= says of one axis of the tensor that it speaks of.
+// The rows along one axis of the tensor that the call's part= is about.
 Window window_of(const Call& call, size_t axis);
 
-// An index that names none of them.
+// The error of an index that names no row of the whole.
 Error out_of_range(int64_t index, const Window& rows);
 
 }  // namespace gt::exec

@@ -1,6 +1,11 @@
-// Memory of values, in size classes with free lists. All of it belongs to the
-// enqueuing thread: counts are plain integers. A released buffer may be handed
-// out again at once, since the queue that uses it is in order.
+// The memory of values, in size classes with free lists.
+//
+// All of it belongs to the thread that enqueues, so counts of references are
+// plain integers. When a register lets go of a buffer and nothing else refers
+// to it, the buffer is handed out again at once, though tasks that use it may
+// not have run: whatever writes it next is enqueued behind them, and the queue
+// is in order. An exchange runs beside that queue, so it has a reference to
+// each buffer that it uses until it is over (worker/exchanges.h).
 #pragma once
 
 #include <array>
@@ -37,27 +42,29 @@ size_t class_bytes(uint32_t size_class);
 
 class Pool {
  public:
-  // Memory goes back to the device in queue order, so through its user.
+  // Who enqueues what uses the memory. Memory goes back to the device behind
+  // the tasks that use it, so through their queue.
   class Owner {
    public:
     virtual ~Owner() = default;
-    // Gives the memory of a value back once the queue has run so far.
+    // Gives the memory of a value back to the device once all that was
+    // enqueued before has run.
     virtual void release_later(std::unique_ptr<Value> value, size_t bytes) = 0;
-    // Waits for the queue, releases of it included.
+    // Waits until the queue is empty, so that memory has been given back.
     virtual void drain() = 0;
-    // Waits until buffers have been dropped that were lent to others. False:
-    // none are lent.
+    // Waits until exchanges that are over have dropped some buffers. False:
+    // no exchange has any.
     virtual bool reclaim() { return false; }
   };
 
-  // `limit` in bytes; 0 is no limit.
+  // `limit`: bytes that buffers in use may have in all; 0 is no limit.
   Pool(Device& device, Owner& owner, size_t limit);
   ~Pool();  // the queue has ended
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // A buffer with no references yet; null when there is no memory, and none
-  // that can be waited for.
+  // A buffer with no references yet; null when there is no memory, nor any that
+  // an exchange will give back, which is waited for.
   Buffer* allocate(uint32_t size_class) {
     Buffer* buffer = free_[size_class];
     if (buffer == nullptr || over_limit(size_class)) {
@@ -67,7 +74,7 @@ class Pool {
     count(size_class);
     return buffer;
   }
-  // Of a buffer whose last reference is gone, or that never had one.
+  // Takes back a buffer whose last reference is gone, or that never had one.
   void release(Buffer* buffer) {
     const uint32_t c = buffer->size_class;
     used_ -= class_bytes_[c];

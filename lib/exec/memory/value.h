@@ -1,4 +1,4 @@
-// What kernels read and write.
+// A value, as the queues know it: its memory, or why it was not made.
 #pragma once
 
 #include <memory>
@@ -6,15 +6,15 @@
 
 namespace gt::exec {
 
-// Why a value was not made, "model.gt:7: log: ..."; what a print of it says.
-// Whatever is made of the value fails for the same reason.
+// Why a value was not made, "model.gt:7: log: ...": the text that a print of it
+// says. Whatever is computed from the value has the same fault.
 using Fault = std::shared_ptr<const std::string>;
 
-// A value's memory and its error slot. The address of the memory stands as long
-// as a queue knows the value, so that the thread which enqueues and the one
-// which runs may both read it; the slot belongs to the thread that runs.
+// `data` is constant as long as a queue knows the value, so the thread that
+// enqueues and the one that runs may both read it. `fault` belongs to the
+// thread that runs.
 struct Value {
-  void* data = nullptr;  // as the backend gave it
+  void* data = nullptr;  // an address of the backend's device
   Fault fault;           // null: it is well
 };
 

@@ -14,11 +14,11 @@
 
 namespace gt::exec {
 
-// All that is enqueued belongs to one instruction at a time (set_seq()). It
-// gives the pool's memory back in queue order.
+// All that is enqueued belongs to the instruction that set_seq() named last.
+// As the owner of the pool it gives memory back in queue order.
 class ComputeQueue final : public Pool::Owner {
  public:
-  // As Executor's.
+  // The arguments are those of Executor.
   ComputeQueue(Backend& backend, Saves& saves, Writer& out, ReportSink reports,
                bool fail_fast, Trace* trace)
       : executor_(backend, saves, out, std::move(reports), fail_fast, trace),
@@ -49,14 +49,15 @@ class ComputeQueue final : public Pool::Owner {
   }
 
   void kick() { queue_.kick(); }
-  // Where memory may come from when there is none: false if from nowhere.
+  // `reclaim` is called when the pool has no memory: it waits until some comes
+  // back, or gives false if none will (Pool::Owner::reclaim()).
   void set_reclaim(std::function<bool()> reclaim) {
     reclaim_ = std::move(reclaim);
   }
   Executor& executor() { return executor_; }
   const Executor& executor() const { return executor_; }
 
-  // Of the pool.
+  // ---- Pool::Owner
   void release_later(std::unique_ptr<Value> value, size_t bytes) override {
     add(release_job(std::move(value), bytes));
   }

@@ -1,6 +1,12 @@
-// The far side of the compute queue: runs recipes, spreads failures, writes
-// results. Everything here belongs to the queue's thread, apart from what says
-// otherwise.
+// What the thread of the compute queue does: it runs the recipes of lines and
+// all other jobs, writes results, and reports failures.
+//
+// When a kernel fails, its line is reported once, and the reason becomes the
+// fault of what the line makes (interpreter.h). A line that fails only because
+// an operand has failed is not reported: its results take over that fault, and
+// a print of one says it.
+//
+// All calls come from the queue's thread, but for those that say otherwise.
 #pragma once
 
 #include <atomic>
@@ -24,8 +30,9 @@
 
 namespace gt::exec {
 
-// A recipe to run. `values` are those of its arguments and blocks, as its steps
-// number them. With a trace, a pointer to the line's TraceText stands last.
+// A task: a recipe to run. Behind it in the ring stand pointers to the values
+// of the recipe's arguments and blocks, as its steps number them; with a trace,
+// then a pointer to the line's TraceText.
 struct TaskRecord {
   RecordHead head;
   const std::string* file;
@@ -48,8 +55,8 @@ inline constexpr size_t kTaskWords = sizeof(TaskRecord) / sizeof(uint64_t);
 
 class Executor;
 
-// Anything else, made on the heap: prints, saves, messages, what ends a
-// recipe's life. Deleted once it has run.
+// Anything else that a queue runs, on the heap: a print, a save, a message for
+// people, the deletion of what tasks before it use. Deleted once it has run.
 class Job {
  public:
   virtual ~Job() = default;
@@ -70,7 +77,8 @@ std::unique_ptr<Job> make_job(Run run) {
   return std::make_unique<Calling>(std::move(run));
 }
 
-// `seq` is the number of the instruction among those of all workers.
+// The record of a job. `seq` is the number of its instruction among those of
+// all workers.
 struct JobRecord {
   RecordHead head;
   Job* job;
@@ -90,8 +98,11 @@ class Executor final : public Queue::Handler {
   void idle() override;
   void run_task(TaskRecord& task);
 
-  // Reports a failed line once, and remembers the status. The error's column is
-  // that of the op where no operand is to blame.
+  // Reports a line that failed to the sink, and remembers the status. It is not
+  // told again when it fails for the same reason as before (base/reported.h):
+  // then it is counted, for report_counts(). After the executor has stopped
+  // nothing is reported. The error's column is that of the op where no operand
+  // is to blame.
   void report(const Where& origin, const Error& error, std::string_view line,
               Exit status);
 
@@ -101,28 +112,32 @@ class Executor final : public Queue::Handler {
   Trace* trace() { return trace_; }
   Writer& out() { return out_; }
   std::vector<char>& scratch() { return scratch_; }
-  // A print was written, or a save waits for others: it leaves when the queue
-  // is idle, or before much more is computed.
+  // To be called when a print was written or a save waits for others to be
+  // written with. Both leave when the queue is idle, or before much more is
+  // computed.
   void wrote() { has_output_ = true; }
 
-  // Nothing more is to be done: --fail-fast, or standard output is lost. Any
-  // thread may ask.
+  // Whether nothing more is to be done, since a line failed under --fail-fast
+  // or standard output is lost. Any thread may ask.
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
   // The failure at which --fail-fast stopped it, "model.gt:7: matmul: ..."; ""
-  // as long as there is none. For the queue's thread, and once it is drained.
+  // as long as there is none. For the queue's thread, or for any once the queue
+  // is drained.
   const std::string& stopped_by() const { return stopped_by_; }
   // Any thread: the instruction that the queue has come to, or at which it
   // stopped; all before it have run.
   uint64_t at() const { return at_.load(std::memory_order_relaxed); }
-  // To be asked once the queue is drained.
+  // The worst of what was reported; to be asked once the queue is drained.
   Exit status() const { return status_; }
-  // Tells how often failures that were told once came again, see Reported; once
-  // the queue is drained.
+  // Reports how often failures that were told once came again; to be called
+  // once the queue is drained. `was_written`: as Reported::take_counts().
   void report_counts(bool was_written);
+  // Stops, and reports it, if standard output can no longer be written.
   void check_output();
 
  private:
-  // Work of that cost comes next.
+  // Writes what waits to leave if too much has run since; work of that cost
+  // comes next.
   void hold_output(uint64_t cost);
   void settle_saves();
   void run_traced(TaskRecord& task);

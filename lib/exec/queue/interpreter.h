@@ -1,4 +1,7 @@
-// Runs recipes: of compute, and of a communication thread.
+// Runs the steps of a recipe, on the thread of the compute queue or on the
+// communication thread, and spreads failures. A value is poisoned when it has a
+// fault: a step that reads one is left out, and what it would make is poisoned
+// with the same fault. What does not depend on it is computed as ever.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +13,19 @@
 
 namespace gt::exec {
 
-// A kernel that finds no scratch memory, or whose library gives up, fails like
-// one that finds bad data.
+// Calls kernel.run(). An exception becomes an error, so that a kernel which
+// finds no scratch memory, or whose library gives up, fails like one that finds
+// bad data.
 Status run_kernel(Kernel& kernel, std::span<const void* const> in,
                   std::span<void* const> out);
 
-// Of one thread. It knows how many values it has poisoned, so that error slots
+// Used by one thread. It counts the values that it has poisoned, so that faults
 // cost nothing as long as nothing fails.
 class Interpreter {
  public:
-  // `values` are the recipe's arguments and then its blocks. A step that reads
-  // a poisoned value is left out, and what it would make is poisoned.
-  // `failed(error)` reports what a kernel says and returns the fault of what it
-  // was to make.
+  // `values` are the recipe's arguments and then its blocks. When a kernel
+  // fails, `failed(error)` reports it and gives the fault of what it was to
+  // make.
   template <typename Failed>
   void run(const Recipe& recipe, std::span<Value* const> values,
            const Failed& failed) {
@@ -46,7 +49,7 @@ class Interpreter {
     if (value.fault == nullptr) ++poisoned_;
     value.fault = fault;
   }
-  // The value goes, or is made anew.
+  // The value's fault is forgotten, since it goes or is made anew.
   void clear(Value& value) {
     if (value.fault == nullptr) return;
     value.fault = nullptr;

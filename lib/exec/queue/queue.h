@@ -1,12 +1,15 @@
-// An in-order queue with a thread of its own: compute has one, each
-// communicator will have one, and a CUDA stream is fed by one. A bounded ring
-// of records of 64-bit words lies between the thread that enqueues and the
-// thread that runs.
+// An in-order queue with a thread of its own, which runs what one other thread
+// enqueues. Compute has one. (The communication thread has a list of its own,
+// comm/engine.h.) Between the two threads lies a bounded ring of records of
+// 64-bit words.
 //
-// Waking a sleeping thread costs tens of microseconds, so it is done when the
-// work that waits is worth it: when its estimated cost passes kWakeCost, when
-// half of the ring is full, or when the enqueuing thread is about to sleep
-// itself and calls kick(). Nobody spins.
+// Each of the two threads may sleep, and is woken by the other alone; nobody
+// spins. The running thread sleeps when the queue is empty. Waking it costs
+// tens of microseconds, so it is done when the work that waits is worth it:
+// when its estimated cost passes kWakeCost, when half of the ring is full, or
+// when the enqueuing thread is about to sleep itself and calls kick(). The
+// enqueuing thread sleeps when the ring is full, and in wait(); it is woken
+// once the queue has run as far as it waits for.
 #pragma once
 
 #include <atomic>
@@ -17,12 +20,13 @@
 
 namespace gt::exec {
 
-// A position on a queue: done once the queue has run that far.
+// A position on a queue. It is done once all records before it have run; the
+// queue notes that every kHeadStep words and when it is empty.
 struct Event {
   uint64_t ticket = 0;
 };
 
-// Of a record that computes nothing, in nanoseconds.
+// The assumed cost of a record that computes nothing, in nanoseconds.
 constexpr uint64_t kJobCost = 500;
 
 // The first word of every record.
@@ -39,9 +43,11 @@ inline RecordHead head_of(size_t words, uint8_t kind, uint64_t line) {
 
 class Queue {
  public:
+  // What the queue's thread calls.
   class Handler {
    public:
     virtual ~Handler() = default;
+    // Runs a record, which begins with a RecordHead.
     virtual void run(uint64_t* record) = 0;
     // The queue is empty and its thread is about to sleep.
     virtual void idle() = 0;
@@ -67,8 +73,9 @@ class Queue {
     return &ring_[offset(tail_)];
   }
 
-  // Enqueues the record written there. `cost` is its time in nanoseconds,
-  // roughly.
+  // Enqueues the record that was written where reserve() said. `cost` is the
+  // time that it will take in nanoseconds, roughly. The event is done once it
+  // has run.
   Event commit(size_t words, uint64_t cost) {
     tail_ += words;
     cost_ += cost;
@@ -83,7 +90,7 @@ class Queue {
   bool done(Event event) const {
     return head_.load(std::memory_order_acquire) >= event.ticket;
   }
-  void wait(Event event);  // sleeps
+  void wait(Event event);  // kicks, and sleeps until it is done
   void drain() { wait({tail_}); }
 
  private:
@@ -104,7 +111,7 @@ class Queue {
   Handler& handler_;
   std::unique_ptr<uint64_t[]> ring_;
 
-  // Of the enqueuing thread.
+  // ---- the enqueuing thread's
   alignas(64) uint64_t tail_ = 0;
   uint64_t limit_ = kWords;  // the tail may grow to here
   uint64_t published_words_ = 0;
@@ -112,7 +119,7 @@ class Queue {
   uint64_t cost_ = 0;          // since the last publish()
   uint64_t unwoken_cost_ = 0;  // since the last look at the sleeper
 
-  // Of both.
+  // ---- both threads'
   alignas(64) std::atomic<uint64_t> published_{0};
   alignas(64) std::atomic<uint64_t> head_{0};
   std::atomic<uint64_t> wanted_{0};  // head that the enqueuer sleeps for

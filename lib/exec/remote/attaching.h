@@ -1,6 +1,6 @@
-// What workers of both kinds have in common that are attached to a gt-route:
-// those that compute (remote_session.h) and those that only check what they are
-// sent (light_members.h).
+// What the two kinds of workers that are attached to a gt-route have in common:
+// those that compute (remote_session.h), and the light members, which only
+// check what they are sent (light_members.h).
 #pragma once
 
 #include <functional>
@@ -16,10 +16,12 @@ namespace gt::exec {
 // How long the last messages may take to leave, in milliseconds.
 inline constexpr int kLinger = 2000;
 
-// What a worker tells of itself, and whom. It has no data endpoint yet.
+// What a worker tells gt-route of itself, and where that is. Its endpoint for
+// other workers (WorkerInfo::data) is still to be filled in.
 net::MemberOptions member_options(const RemoteOptions& options);
 
-// Calls send(message, bytes) for messages that together carry these results.
+// Cuts results into messages and calls send(message, bytes) for each; `bytes`
+// are those of results in it.
 void each_results_message(
     std::string_view results,
     const std::function<void(std::string message, size_t bytes)>& send);

@@ -1,4 +1,6 @@
-// What the thread that talks to gt-route and those that compute share.
+// What the threads of an attached worker share: the one that talks to gt-route
+// (remote_session.h), the one that decodes (remote_worker.h), and that of the
+// compute queue.
 #pragma once
 
 #include <atomic>
@@ -14,7 +16,7 @@
 
 namespace gt::exec {
 
-// For the thread that decodes: a message with lines, or the end of them.
+// To the thread that decodes: a message with lines, or the end of them.
 struct Inbound {
   net::Letter letter;
   bool is_end = false;
@@ -30,21 +32,24 @@ struct Channel {
   net::Wake wake;                    // of the thread that talks
   Mailbox<Inbound> inbox{SIZE_MAX};  // kMostInbox bounds it
   Mailbox<std::string> outbox{kMostWaiting};
-  std::atomic<bool> is_draining{false};  // what came is done, and no more
+  std::atomic<bool> is_draining{false};  // only what came so far is run
   std::atomic<bool> is_over{false};      // nothing more is to be decoded
 
-  // How far compute has come: the last instruction, and bytes of messages.
+  // How far compute has come: the seq of the last instruction that has run, and
+  // the bytes of all messages whose lines have.
   std::atomic<uint64_t> done_seq{0};
   std::atomic<uint64_t> done_bytes{0};
   std::atomic<int64_t> finishes_since{0};  // not 0: all lines have run
 
-  // Set before has_left, and read after.
+  // The worker has run its last line and leaves with this status. The first two
+  // are set before has_left, and read after it.
   Exit status = Exit::kDone;
   std::string farewell;  // why it leaves before its time, or ""
   std::atomic<bool> has_left{false};
   void leave(Exit with, std::string why);
 
-  // The worker, while there is one; all else is for any thread.
+  // The worker, or null when there is none any more. Called by the thread that
+  // decodes; all else may be called by any.
   void set_worker(Worker* worker);
   // Calls use(worker) if there is one.
   template <typename Use>
@@ -52,7 +57,7 @@ struct Channel {
     const std::lock_guard lock(mutex_);
     if (worker_ != nullptr) use(*worker_);
   }
-  // Nothing more is to be done, and waits end for that reason.
+  // No more lines are decoded, and the worker's waits end for that reason.
   void stop(const std::string& why);
   // Another worker is lost, and what waits for it ends.
   void lose(uint32_t other, const std::string& why);

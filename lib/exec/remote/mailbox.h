@@ -1,4 +1,5 @@
-// Between the thread that talks to gt-route and those that compute.
+// A queue of messages between threads: from the one that talks to gt-route to
+// the one that decodes, and back from those that compute.
 #pragma once
 
 #include <chrono>
@@ -11,8 +12,8 @@
 
 namespace gt::exec {
 
-// A queue of messages by bytes. Whoever pushes sleeps while it is full, so
-// results that nobody reads hold up those who make them, not memory.
+// It is bounded in bytes. Whoever pushes sleeps while it is full, so results
+// that nobody reads stop those who make them, and do not fill memory.
 template <typename T>
 class Mailbox {
  public:
@@ -30,7 +31,7 @@ class Mailbox {
     return true;
   }
 
-  // Of what has not been taken.
+  // Bytes of what has not been taken.
   size_t bytes() {
     const std::lock_guard lock(mutex_);
     return bytes_;

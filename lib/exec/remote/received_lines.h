@@ -1,4 +1,5 @@
-// The lines that gt-route's messages stand for.
+// Turns the messages of gt-route (net/wire.h) into the lines that they stand
+// for.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace gt::exec {
 
-// A body that comes again is sent once, as a block; after that its id stands
-// for it, also for many rounds of it. Errors are about what is no message that
-// gt-route sends.
+// A body that is sent often comes once as a block, which is kept under an id;
+// then a message with the id alone stands for it, or for many rounds of it.
+// Error: gt-route would not send such a message.
 class ReceivedLines {
  public:
   using Item = net::NumberedLines::Item;
@@ -28,14 +29,14 @@ class ReceivedLines {
   };
 
   Status take(const net::Message& message, Sink& sink);
-  // The message that ends the lines has come behind the last of them.
+  // Checks the message that ends the lines. Error: some before it are missing.
   Status check_end(const net::Message& message) const {
     return check_after(message, last_seq_);
   }
   uint64_t last_seq() const { return last_seq_; }  // of those that were taken
 
  private:
-  // Blocks that gt-route has us keep; it has us keep much less.
+  // Bytes of blocks; gt-route has a worker keep much less.
   static constexpr size_t kMostBlocks = size_t{64} << 20;
 
   Result<std::string_view> body_of(const net::Message& message);

@@ -1,7 +1,8 @@
-// A worker of gt-route from attach to leave: instructions come in messages;
-// results, reports and progress go back. The caller's thread talks to gt-route,
-// so that it is answered however long an instruction takes; one decodes what
-// came; the queues compute and exchange.
+// A worker that is attached to a gt-route, from its hello to its bye:
+// instructions come in messages (net/wire.h); results, reports and progress go
+// back. The caller's thread talks to gt-route, so that this is answered however
+// long an instruction takes; a second thread decodes what came; two more
+// compute and exchange values with other workers.
 #pragma once
 
 #include <chrono>
@@ -22,25 +23,28 @@ namespace gt::exec {
 struct RemoteOptions {
   std::string endpoint;           // of gt-route
   std::string name;               // for people; "": host and process
-  std::optional<uint32_t> rank;   // the number among the workers that is wanted
+  std::optional<uint32_t> rank;   // the worker number that is wanted, as --rank
   std::optional<net::Keys> keys;  // its own, and the public one of gt-route
   std::string route_key;
   bool anyone = false;  // without keys: others than our user may take part
   std::string token;    // not empty: a local worker, admitted by its parent
-  std::chrono::milliseconds patience{60'000};  // for gt-route and for peers
-  int64_t silence = 1500;  // of gt-route, in milliseconds: it is lost
-  int threads = 1;         // of compute
+  // Without any word of gt-route before its welcome, or any sign of another
+  // worker: then that one is lost.
+  std::chrono::milliseconds patience{60'000};
+  // Milliseconds without a sign of gt-route, once attached: then it is lost.
+  int64_t silence = 1500;
+  int threads = 1;  // of compute
   std::string isa;
   std::string backend;
-  // Called when gt-route is gone and what computes has not ended with its
-  // instruction soon after: ends the process, with Exit::kLost.
+  // Called when gt-route is gone and the instruction that was running has not
+  // come to its end soon after: is to end the process, with Exit::kLost.
   std::function<void()> end_process;
 };
 
-// Attaches, works until gt-route has no more, and leaves. SIGTERM drains: what
-// came is done first. Why it ends before its time goes to `say`. The largest
-// status of the lines; Exit::kLost when gt-route or a peer cannot be reached or
-// is gone.
+// Attaches, works until gt-route has no more, and leaves. On SIGTERM it leaves,
+// too, once it has run what had come. Why it ends before its time goes to
+// `say`. Returns the largest status of the lines; Exit::kLost when gt-route or
+// a peer cannot be reached or is gone.
 Exit run_remote_session(const RemoteOptions& options, Files files,
                         const WorkerOptions& worker,
                         const std::function<void(std::string_view)>& say);

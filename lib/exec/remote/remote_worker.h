@@ -1,4 +1,5 @@
-// The worker of an attached gt-work, and the thread that decodes for it.
+// The worker of an attached gt-work, with its backends and its link to other
+// workers; what the thread that decodes does.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 
 namespace gt::exec {
 
-// All calls come from the thread that decodes, but for what it gives the worker
-// to call.
+// All calls come from the thread that decodes; what the worker calls back comes
+// from the thread of its compute queue.
 class RemoteWorker final : private ReceivedLines::Sink {
  public:
   // All outlive it; `welcome` is what gt-route said of this worker and of the
@@ -45,7 +46,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
   bool take(const ReceivedLines::Item& item) override;
   void end_round(bool is_last) override;
 
-  // Of the queue's thread.
+  // Called on the queue's thread.
   void note_done(uint64_t first, uint64_t last, uint64_t bytes);
   void send_report(const Report& report);
   int send_results(std::string_view bytes);
@@ -66,11 +67,11 @@ class RemoteWorker final : private ReceivedLines::Sink {
 
   ReceivedLines lines_;
   std::deque<std::string> files_;  // the worker refers to them
-  uint64_t first_seq_ = 0;         // of the round at hand; 0: none yet
-  uint64_t letter_bytes_ = 0;      // of the message at hand
-  uint64_t taken_bytes_ = 0;       // of all before it
+  uint64_t first_seq_ = 0;         // in the round being decoded; 0: none yet
+  uint64_t letter_bytes_ = 0;      // of the message being decoded
+  uint64_t taken_bytes_ = 0;       // of all messages before it
 
-  // Of the queue's thread.
+  // Used on the queue's thread.
   bool has_told_loss_ = false;
   uint64_t woken_bytes_ = 0;
   int64_t woken_at_ = 0;

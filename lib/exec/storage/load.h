@@ -1,4 +1,5 @@
-// Load: a kernel that no backend brings, since it is about files alone.
+// The kernel of load, which serves all backends whose values have data, since
+// it is about files alone.
 #pragma once
 
 #include <memory>

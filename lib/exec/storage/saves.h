@@ -1,11 +1,19 @@
-// What save writes, and what load must see of it: a path orders like a name.
+// Writes what save lines ask for, so that a load sees the saves before it.
+//
+// On one worker a load that comes after a save of the same path finds what was
+// saved; if the save failed, the load fails, too, rather than find what was
+// there before. Across workers, which see the same files, gt-route sends a
+// fence between the two (Exchanges::fence()): behind it the same holds, since
+// the worker that saves has then written what waits and has said what failed.
 //
 // A .npy file is written by its save. Tensors saved to one safetensors file
 // wait for each other and are written together, so that a checkpoint of n
 // tensors is one new file, not n: when one of them is loaded or saved again,
-// when the queue is idle, and before much more is computed. Until then they lie
-// in a file without a name; the old file stays as it was. Of the queue's thread
-// alone.
+// when the queue is idle, at a fence, and before much more is computed. Until
+// then they lie in a file without a name. A new file takes the old one's place
+// when it is whole; on an error the old one stays.
+//
+// All calls come from the thread of the compute queue.
 #pragma once
 
 #include <memory>
@@ -26,7 +34,7 @@ class Saves {
  public:
   explicit Saves(Files files) : files_(std::move(files)) {}
   const Files& files() const { return files_; }
-  // Of the files that loads read.
+  // The headers of the files that loads have read.
   SafetensorsCache& headers() { return headers_; }
 
   // A line that saves, and why it failed, with the column of its op.
@@ -36,8 +44,10 @@ class Saves {
     Error error;
   };
 
-  // Errors name the path, and fail the loads of it that come later, so that
-  // they do not find what was there before. So does fail().
+  // Saves a tensor, whose bytes at `data` are then no longer needed. Errors
+  // name the path, and let the loads of it fail that come later; so does
+  // fail(). An error when a file that waited is written is not told here, but
+  // by settle().
   Status save(const std::string& path, const Type& type, const void* data,
               const Failure& line);
   void fail(const std::string& path, const std::string& why);
@@ -47,18 +57,18 @@ class Saves {
   // Why the last save to the path failed, or null.
   const std::string* failure_of(const std::string& path) const;
 
-  // What failed in a file, so that another worker knows it: its loads wait for
-  // our saves. It takes that in place of what it knew.
+  // Which saves to a file have failed, as bytes for another worker, whose loads
+  // come behind a fence. It takes them in place of what it knew of the file.
   std::string failures_in(const std::string& file) const;
   void take_failures(const std::string& file, std::string_view failures);
 
-  // Writes what waits for this file.
+  // Writes the tensors that wait for this file.
   void settle(const std::string& file);
-  // Writes all that waits. Returns the failures since the last time, one for a
-  // file, by its last line.
+  // Writes all that waits. Returns what has failed since the last time, one
+  // failure for a file, with the line that saved to it last.
   std::vector<Failure> settle();
   bool waiting() const { return !waiting_.empty() || !failures_.empty(); }
-  // The time that it takes, roughly, in nanoseconds.
+  // How long settle() would take, roughly, in nanoseconds.
   uint64_t settle_cost() const { return settle_cost_; }
 
  private:

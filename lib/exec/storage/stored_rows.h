@@ -1,5 +1,4 @@
-// The bytes of a tensor in a file, all or some of its rows,
-// or a block of them.
+// Reads a tensor of a file, or some of its rows, or a block of these.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +9,10 @@
 
 namespace gt::exec {
 
-// Reads a block of the rows from `row` on, of the type of which `part` says
-// where it lies in them. Only what is wanted is read, or little more. `out`
-// takes type.bytes(). Errors: another dtype or other sizes than stored, rows
-// beyond the end, a file cut short.
+// Reads a tensor of the type: the block of the stored rows from `row` on that
+// `part` says. Only what is wanted is read, or little more. `out` has room for
+// type.bytes() bytes, on the host. Errors: another dtype or other sizes than
+// stored, rows beyond the end, a file cut short.
 Status read_block(int fd, const StoredTensor& stored, const Type& type,
                   int64_t row, Part part, void* out);
 

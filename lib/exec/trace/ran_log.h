@@ -1,6 +1,6 @@
-// What a worker that is one of several ran and when: for gt-route's log, as
-// rows of net/ran.h that the thread which talks takes away; and what it
-// exchanged, for its own trace.
+// Notes what an attached worker ran and when. For gt-route's log these are rows
+// of net/ran.h, which the thread that talks to gt-route takes away; exchanges
+// go to the worker's own trace, too.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class RanLog final : public comm::Watch {
   bool is_logged() const { return is_logged_; }
   bool is_wanted() const { return is_logged_ || trace_ != nullptr; }
 
-  // Of the compute queue's thread: what a message brought begins, has run.
+  // On the compute queue's thread: the lines of one message begin to run; those
+  // numbered from `first` to `last` have run.
   void begin_batch() { begin_ = net::wall_clock(); }
   void end_batch(uint64_t first, uint64_t last);
   void ran(const comm::ExchangeRun& op, uint64_t begin, uint64_t end,

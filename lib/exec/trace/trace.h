@@ -1,10 +1,11 @@
-// What ran and when: gt-work --trace, a row an instruction (gt-log(5)).
+// The trace of a worker: what ran and when, a row for each instruction, in a
+// file (gt-work --trace, gt-log(5)).
 //
 // What is the same each time that a line runs is made into text once, by the
 // enqueuing thread; the queue's thread reads a clock and adds two times to it.
-// The workers of one host may share a file: each appends whole rows, whose
-// queues have its number in front, with times since a moment that all were
-// told.
+// The workers of one machine may share a file. Each appends whole rows, puts
+// its number before the queue's name, and counts time from a moment that all
+// were told.
 //
 // A thread of the trace's own writes the file. There are two buffers, so a file
 // that is slow to write holds the queue up rather than fill memory.
@@ -39,33 +40,35 @@ class Trace {
  public:
   // The file is made anew; the error is why it cannot be.
   static Result<std::unique_ptr<Trace>> open(const std::string& path);
-  // The file is shared: somebody has made it, with the header. `since` is of
-  // the system's steady clock, in nanoseconds.
+  // The trace in a file that several workers share, which somebody has made,
+  // with its header. `since` is when time begins, by the system's steady clock
+  // in nanoseconds.
   static Result<std::unique_ptr<Trace>> join(const std::string& path,
                                              uint32_t worker, uint64_t since);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
-  // Any thread. `text` is the line's without its notes, which `line` has.
+  // The text of the rows of a line; any thread. `text` is the line without its
+  // notes, which `line` has.
   static std::unique_ptr<TraceText> text_of(const Line& line,
                                             std::string_view text,
                                             const std::string* file,
                                             double bytes, double flops,
                                             const char* queue = "compute");
 
-  // Of the queue's thread. An instruction begins, at the end of the one before
-  // unless something else came between; it ended.
+  // On the queue's thread: an instruction begins, at the end of the one before
+  // unless something else came between (pause()); it has ended.
   void begin() { start_ = goes_on_ ? end_ : ticks_.nanos(); }
   void end(const TraceText& text, uint64_t line);
-  // What comes next is no instruction, or nothing.
+  // On the queue's thread: what comes next is no instruction, or nothing.
   void pause() { goes_on_ = false; }
 
-  // Of another queue, of any thread: what ran there, by the steady clock. Waits
-  // while much of what was added before is being written.
+  // On any thread: what ran on another queue, in times of the steady clock.
+  // Waits while much of what was added before is being written.
   void add(const TraceText& text, uint64_t line, uint64_t start, uint64_t end);
 
-  // Writes all; 0, or the errno of what went wrong. After the queue's end.
+  // Writes all, once the queue has ended. 0, or the errno of what went wrong.
   int finish();
 
   // Writes the rows that are whole so far, for a process that is about to end:

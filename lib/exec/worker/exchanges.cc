@@ -229,7 +229,8 @@ void Exchanges::bind_made(const LineEntry& entry, ExchangeRun& run) {
 }
 
 void Exchanges::start(const std::shared_ptr<ExchangeRun>& run) {
-  // A result that is an operand waits for what that waits for.
+  // A result that is an operand's buffer is not this exchange's: it waits for
+  // the exchange that makes the operand, if there is one.
   for (size_t t = 0; t < run->results.size(); ++t) {
     Buffer* buffer = run->results[t];
     const bool is_operand =

@@ -1,9 +1,11 @@
-// What a worker does with others: the decoding thread's side of exchanges.
+// The decoding thread's side of exchanges (comm/exchange.h): it takes memory
+// for them, binds their results, and enqueues their start.
 //
 // The results of an exchange are bound at once, to memory that is not written
 // yet; their buffers say so (Buffer::pending). The first line that reads one
-// makes compute wait. All memory of an exchange is referenced until it was
-// taken back here (reap), which needs all others to have read it.
+// makes compute wait: it adopts the exchange. All memory of an exchange is
+// referenced until it is taken back here (reap()), which is once all others
+// have read it.
 #pragma once
 
 #include <chrono>
@@ -49,26 +51,31 @@ class Exchanges {
   // Begins the entry's exchange, and binds what it makes.
   std::shared_ptr<comm::ExchangeRun> begin(LineEntry& entry,
                                            const Where& origin);
-  // "#fence FROM TO,... FILE", without its first word: what follows on the
-  // workers TO waits until FROM has come so far, and knows what failed in the
-  // file. Error: it says something else.
+  // Takes a fence, "#fence FROM TO,... FILE", without its first word. gt-route
+  // sends one to the workers that it names, between lines that use one file on
+  // several workers: a save and a load, say. On the workers TO, compute waits
+  // there until FROM has run all lines before the fence and written what it
+  // saves. Then they know which of its saves to FILE failed (storage/saves.h).
+  // Error: it is malformed, or names a worker that there is not.
   Status fence(std::string_view words, const Where& origin);
 
-  // Compute waits here for the exchange, unless it did before.
+  // Enqueues a wait of compute for the exchange, unless there was one before.
   void adopt(comm::ExchangeRun& run);
-  // The same of those that make the entry's operands.
+  // The same for the exchanges that make the entry's operands.
   void adopt_operands(const LineEntry& entry) {
     if (unadopted_ > 0) adopt_each(entry);
   }
-  // Takes back what all others have read; waits while too much is lent.
+  // Takes back the memory of exchanges that all others have read; waits while
+  // too many exchanges, or too much memory of theirs, are under way.
   void reap();
-  // Waits for something to come back. False when nothing is lent.
+  // Waits until some memory comes back. False when no exchange is under way.
   bool wait_and_reap();
 
  private:
   // Memory that exchanges use is not used again before they end, so decoding
-  // runs ahead of them only so far: with enough of them to keep both queues
-  // busy it uses memory again that is warm, rather than touch more.
+  // runs ahead of them only so far. With kEnough of them both threads are busy,
+  // and it is better to use memory again that is in the cache than to touch
+  // more than kWarm bytes.
   static constexpr size_t kEnough = 16;
   static constexpr size_t kWarm = size_t{32} << 20;
   static constexpr size_t kMostHeld = size_t{256} << 20;

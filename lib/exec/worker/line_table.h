@@ -1,4 +1,5 @@
-// The lines that a worker has seen, decoded.
+// The lines that a worker has decoded, so that a line which comes again costs a
+// look-up.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,14 @@
 
 namespace gt::exec {
 
-// A line is found by its text without notes, and holds while the names that it
-// is about are of the same types, and the ranks with the same workers.
+// A line is found by its text without notes. Its entry is kept when the line
+// comes for the second time (program/line_cache.h), and holds while its names
+// stand for values of the same types, and its ranks are played by the same
+// workers. When it does not hold the line is decoded anew, and the new entry
+// takes its place. It goes, too, when other lines need its place in the table,
+// and with all others when types or names of files are too many
+// (Worker::reset_tables()). What goes is deleted once the tasks that use it
+// have run.
 class LineTable {
  public:
   // All outlive the table. `keeps`: false to find nothing.
@@ -29,18 +36,19 @@ class LineTable {
         compute_(compute),
         trace_(trace),
         lines_(kSets, keeps) {}
-  // The worker is one of several: some notes say what an exchange is.
+  // To be called when the worker is one of several: then some notes say what a
+  // line means, and an entry holds for the same ones alone.
   void join(const Hosting& hosting) { hosting_ = &hosting; }
 
   bool may_keep(std::string_view text) const { return lines_.may_keep(text); }
   // The entry of a line that may be kept; null if there is none that holds.
-  // `origin` becomes where its notes say that it stands.
+  // `origin` becomes the place that the line's notes say, if they say one.
   LineEntry* find(const NotedText& line, uint64_t hash, Where& origin);
   // Gives a new entry the notes of its line, which stands at `at`.
   void set_notes(LineEntry& entry, const Line& line, std::string_view notes,
                  const Where& at);
-  // Takes an entry over, to be found again or to go once it has run. `hash`: of
-  // its text, if that may be kept.
+  // Takes over an entry that has been issued: it is kept, or deleted once it
+  // has run. `hash` is that of its text, if that may be kept.
   void add(std::unique_ptr<LineEntry> entry, uint64_t hash);
 
   // #at=model.gt:7, where gt-emit read the line; no file if there is no note.
@@ -54,7 +62,8 @@ class LineTable {
   static constexpr size_t kSets = size_t{1} << 14;
   static constexpr size_t kMaxFiles = 4096;
 
-  // Of the meshes and hosts that placed lines are decoded for.
+  // Changes with the meshes, and with who plays which rank: what placed lines
+  // are decoded for.
   uint64_t version() const {
     return meshes_.version() + (hosting_ == nullptr ? 0 : hosting_->version());
   }

@@ -1,4 +1,4 @@
-// What a worker's lines tell its trace.
+// Writes the lines of a worker to its trace (trace/trace.h), if there is one.
 #pragma once
 
 #include <memory>
@@ -19,16 +19,18 @@ class LineTrace {
       : trace_(trace), compute_(compute) {}
   bool is_on() const { return trace_ != nullptr; }
 
-  // Of a line of so many bytes and operations that runs on that queue.
+  // The text for a line of so many bytes and operations that runs on that
+  // queue.
   const TraceText* text_of(LineEntry& entry, const Where& origin, double bytes,
                            double flops, const char* queue = "compute");
-  // Of an exchange: what it shows and makes, by whatever it takes.
+  // Gives an exchange its text, which counts the bytes that it shows and makes.
   void add_text(LineEntry& entry, comm::ExchangeRun& run);
-  // `job`, or nothing if it is null, with a row: print, save, another name for
-  // a value.
+  // A job that runs `job` and gives the line a row: a print, a save, or, where
+  // `job` is null, another name for a value.
   std::unique_ptr<Job> traced(std::unique_ptr<Job> job, LineEntry& entry,
                               const Where& origin, double bytes);
-  // The line's notes have changed, which name its signal.
+  // The line's notes have changed, and its rows name a signal that stands
+  // there.
   void forget(LineEntry& entry);
 
  private:

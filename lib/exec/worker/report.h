@@ -1,4 +1,4 @@
-// A message for people, and what it is about.
+// A report: a message for people about a line that failed, or about none.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,10 @@ struct Report {
   std::string text;  // whole, its newline included
 };
 
-// Each failed line is reported once by a worker; several workers may report
-// the same one.
+// Takes reports, on the thread of the compute queue. A worker reports a failed
+// line once (Executor::report()). Several workers may report the same one, each
+// for its own ranks; of those that say the same gt-route tells people the
+// first.
 using ReportSink = std::function<void(const Report&)>;
 
 }  // namespace gt::exec

@@ -31,7 +31,8 @@ class Session {
 
   Exit finish() {
     status_ = worst(status_, worker_.finish());
-    // Of what --fail-fast or an error left unread nothing is known.
+    // After --fail-fast or an error some input is unread, so whether it was cut
+    // short is not known.
     if (!worker_.stopped() && !has_failed_) {
       const std::string lost =
           cut_short_message(worker_.marks(), empty_pipe_ != nullptr, line_);

@@ -1,4 +1,6 @@
-// A worker from its first line to its exit status.
+// A worker that reads its lines from files or standard input, from the first
+// line to its exit status. (remote/remote_session.h is that of an attached
+// one.)
 #pragma once
 
 #include <string>

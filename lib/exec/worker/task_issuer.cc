@@ -58,7 +58,7 @@ void TaskIssuer::output(LineEntry& entry, const Where& origin) {
   write(entry, origin, types_[r.stamp.type], *r.buffer->value);
 }
 
-// Of what the entry's recipe puts together.
+// print or save of a whole that the entry's recipe puts together here.
 void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   if (!take_blocks(entry, origin)) {
     if (entry.action != Action::kPrint) return;
@@ -72,7 +72,7 @@ void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   drop_blocks();
 }
 
-// Of what was put together from several workers.
+// print or save of a whole that an exchange puts together.
 void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   const auto run = exchanges_->begin(entry, origin);
   exchanges_->adopt(*run);
@@ -101,7 +101,8 @@ void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
 
 // ---- memory -----------------------------------------------------------------
 
-// Memory for what the recipe writes: of an operand that dies here, or new.
+// Takes memory for what the recipe writes: that of an operand whose name the
+// line binds anew, if nothing else refers to it, or new memory.
 bool TaskIssuer::take_blocks(const LineEntry& entry, const Where& origin) {
   blocks_.clear();
   const std::vector<Block>& blocks = entry.recipe->blocks;

@@ -1,4 +1,4 @@
-// From a decoded line to the queue: the fast path of a worker.
+// Issues decoded lines to the compute queue: the fast path of a worker.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,10 @@
 namespace gt::exec {
 
 // Takes memory for what a line makes, enqueues its task, and binds its results
-// at once: what the next line reads is the value that will be there.
+// at once, before they are computed: what the next line reads is the value that
+// will be there. A result is written over an operand's memory when the recipe
+// allows it (Block::in_place), the line binds that operand's name anew, and
+// nothing else refers to the memory.
 class TaskIssuer {
  public:
   // All outlive it.
@@ -24,7 +27,7 @@ class TaskIssuer {
         registers_(registers),
         types_(types),
         trace_(trace) {}
-  // The worker is one of several.
+  // To be called when the worker is one of several.
   void join(Exchanges& exchanges) { exchanges_ = &exchanges; }
 
   // Issues an entry that holds, of a line that stands at `origin`.

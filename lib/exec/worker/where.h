@@ -1,4 +1,4 @@
-// Where a line stands.
+// Where a line stands, for messages: a file as the user knows it, and a number.
 #pragma once
 
 #include <cstdint>

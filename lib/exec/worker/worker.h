@@ -1,10 +1,12 @@
-// A worker: takes lines, decodes them, and keeps a queue busy with them. All
-// calls come from one thread, which never waits for values. Results and
-// messages come from the queue's thread, in program order.
+// A worker executes a program: it takes lines, decodes them, and keeps a queue
+// busy with them. One thread, the decoding thread, makes all calls, and never
+// waits for values. Results and messages come from the queue's thread, in
+// program order.
 //
-// One of several workers is told which ranks it plays, and exchanges values
-// with the others (comm/engine.h). Its results and messages are those of its
-// own ranks.
+// A worker on its own plays all ranks of the program. One of several, attached
+// to a gt-route, has a number among them and plays the ranks that it is told
+// (decode/hosting.h); its communication thread exchanges values with the others
+// (comm/engine.h). Its results and messages are those of its own ranks.
 #pragma once
 
 #include <functional>
@@ -47,9 +49,9 @@ class Worker final {
          const WorkerOptions& options);
   ~Worker();
 
-  // Makes it one of several workers, before its first line; then waits until it
-  // has heard from all others. Error: from whom not.
+  // Makes it one of several workers, before its first line.
   void attach(const Attachment& attachment);
+  // Then waits until it has heard from all others. Error: from whom it has not.
   Status meet();
 
   // One line without its newline, whatever it holds. `file` as the user named
@@ -64,8 +66,8 @@ class Worker final {
   void idle();
   // Calls it on the queue's thread once all lines so far have run.
   void after_lines(std::function<void()> call);
-  // Any thread, once attached: what it waits for of other workers. Waits end,
-  // and what waited fails for that reason.
+  // Any thread, once attached: what it waits for of other workers; and an end
+  // to these waits, so that what waited fails for that reason.
   comm::Waiting waiting() const;
   void abort(const std::string& why);
   // Any thread: another worker is lost, and what waits for it fails.
@@ -80,7 +82,8 @@ class Worker final {
   const std::string& stopped_by() const {
     return compute_.executor().stopped_by();
   }
-  // Waits for all that was enqueued; the largest status of the lines.
+  // Waits until all that was enqueued has run and others have read what they
+  // read of it. Returns the largest status of the lines.
   Exit finish();
 
   Marks& marks() { return marks_; }

@@ -16,13 +16,16 @@ Result<std::unique_ptr<Backend>> make_cpu_backend(
 
 namespace cpu {
 
-// What kernels are made for; outlives them.
+// The threads and loops that a backend's kernels use; outlives them.
 struct Context {
   int threads = 1;
   const Loops* loops = nullptr;
 };
 
-// What a file of kernels offers. `make` may give null: not for this call.
+// A row of a file's table: an op and what makes its kernel for a call, which is
+// null where this call is better, or only, done by the reference kernel or by
+// the op's expansion. Each of the functions below gives the table of the file
+// of that name.
 struct KernelRow {
   const char* op;
   std::unique_ptr<Kernel> (*make)(const Call& call, const Context& context);
@@ -60,7 +63,7 @@ inline const FloatLoops<double>& loops_for(const Context& context) {
   return context.loops->f64;
 }
 
-// The dtype of T: what a kernel over T computes in.
+// The dtype of T, float or double, which a kernel over T computes in.
 template <typename T>
 constexpr Dtype dtype_of() {
   return sizeof(T) == sizeof(double) ? Dtype::kF64 : Dtype::kF32;

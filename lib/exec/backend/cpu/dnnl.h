@@ -10,10 +10,12 @@ namespace gt::exec::cpu {
 
 const dnnl::engine& cpu_engine();
 
-// oneDNN takes its number of threads from the thread that calls it.
+// Sets how many threads oneDNN uses when this thread calls it.
 void set_threads(int threads);
 
-// oneDNN's own reference has all types and no speed.
+// Whether oneDNN chose its reference implementation, which takes all types but
+// is slow: gt's own kernels are used instead. `impl_info` is its
+// impl_info_str().
 bool is_dnnl_reference(const char* impl_info);
 
 struct ReleaseAligned {

@@ -133,12 +133,13 @@ class Lengthened {
   int threads_;
 };
 
-// Of operands with rows of 1 KiB or a multiple. Those fall on few sets of the
-// caches, and oneDNN's kernels for AVX2 read operands in place unless both m
-// and n are large. On Zen 3, 1 thread, GFLOP/s without and with copies, their
-// time included; x of [k,m] with ta, and b of [k,n]: k 1024, m 256, n 1024 37
-// and 72; m 1024, n 256 41 and 72; without ta, m 1024, k 1024, n 256 68 and 81;
-// m 768, n 3072 83 and 78, which is not copied.
+// Which operands are copied to longer rows: those with rows of 1 KiB or a
+// multiple. Such rows fall on few sets of the caches, and oneDNN's kernels for
+// AVX2 read operands in place unless both m and n are large. On Zen 3, 1
+// thread, GFLOP/s without and with copies, their time included; x of [k,m] with
+// ta, and b of [k,n]: k 1024, m 256, n 1024 37 and 72; m 1024, n 256 41 and 72;
+// without ta, m 1024, k 1024, n 256 68 and 81; m 768, n 3072 83 and 78, which
+// is not copied.
 struct Lengthening {
   explicit Lengthening(const ProductShape& s) {
     const auto isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
@@ -170,7 +171,7 @@ class LengthenedProduct final : public DnnlProduct {
         b_(s.tb ? s.n : s.k, s.tb ? s.k : s.n, threads) {}
 
   void run(const void* a, const void* b, const void* bias, void* c) override {
-    // Of the thread, since there is a product for each line.
+    // They belong to the thread, not to a product, of which each line has one.
     thread_local std::vector<float> a_space, b_space;
     product_->run(which_.a ? a_.copy(a, a_space) : a,
                   which_.b ? b_.copy(b, b_space) : b, bias, c);

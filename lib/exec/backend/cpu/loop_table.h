@@ -1,5 +1,5 @@
-// The table of all loops of one instruction set; see pack.h for who may
-// include this.
+// The table of all loops (loops.h) of one instruction set. Only the sources
+// that are compiled for an instruction set include it: see pack.h.
 #pragma once
 
 #include "exec/backend/cpu/attention_grad_loops.h"

@@ -28,8 +28,9 @@ struct PointwiseRow {
   Loop f32, f64;
 };
 
-// Parts of a reduction. A row is contiguous; columns are `width` apart, and
-// `total` gets one value for each of `columns`.
+// How an op reduces: a contiguous row of n elements to one value; or `rows`
+// rows, `width` elements apart, to a value for each of the first `columns`
+// columns.
 template <typename T>
 struct ReduceRow {
   const char* op;
@@ -38,7 +39,7 @@ struct ReduceRow {
                   double* total);
 };
 
-// What an optimizer takes besides tensors.
+// The numbers of an AdamW step, of which t counts from 1.
 struct AdamwFactors {
   double keep;          // 1 - lr * decay
   double beta1, beta2;  // decay of the moments
@@ -54,23 +55,23 @@ struct GemmOperand {
   int64_t row, column;
 };
 
-// Queries of one head that are computed together, and keys.
+// How many queries of one head, and how many keys, are computed together.
 inline constexpr int64_t kAttentionQueries = 64;
 inline constexpr int64_t kAttentionKeys = 64;
 
-// Up to kAttentionQueries queries of one head and all of its keys. Rows of a
-// tensor are `_row` elements apart.
+// Up to kAttentionQueries queries of one head, and all of its keys. The rows of
+// tensor x are x_row elements apart.
 template <typename T>
 struct AttentionBlock {
   const T *q, *k, *v;
   int64_t q_row, k_row, v_row;
   int64_t queries, keys;
   int64_t depth, width;  // of q and k, of v and o
-  bool causal;
-  int64_t first;  // then query i sees the keys up to first + i
+  bool causal;           // query i sees only the keys up to first + i
+  int64_t first;
   T scale;
-  // Added to the scores: of query i and key j mask[i * mask_row + j *
-  // mask_column]. A query whose scores are all -inf then gives 0. May be null.
+  // mask[i * mask_row + j * mask_column] is added to the score of query i and
+  // key j; a query whose scores are all -inf then gives 0. May be null.
   const T* mask;
   int64_t mask_row, mask_column;
   T* o;
@@ -79,9 +80,10 @@ struct AttentionBlock {
   T* scratch;  // of attention_scratch() elements, aligned to 64 bytes
 };
 
-// The same backwards, for keys [begin, end). What is null is not made. gk and
-// gv begin with the row of key `begin` and are added to; their rows are whole
-// packs wide.
+// The gradients of an AttentionBlock, for its keys [begin, end): gq of q, and
+// so on, where go and glse are those of o and lse. A result that is null is not
+// made. gk and gv begin with the row of key `begin` and are added to; their
+// rows are whole packs wide.
 template <typename T>
 struct AttentionGradBlock {
   AttentionBlock<T> forward;  // o and lse are read
@@ -97,7 +99,7 @@ template <typename T>
 struct FloatLoops {
   const ReduceRow<T>* reductions;
   size_t reduction_count;
-  // Rows of n along the last axis.
+  // One row of n elements along the last axis.
   void (*softmax)(const T* x, T* y, int64_t n);
   void (*log_softmax)(const T* x, T* y, int64_t n);
   void (*softmax_grad)(const T* g, const T* y, T* z, int64_t n);
@@ -116,8 +118,8 @@ struct FloatLoops {
                 const AdamwFactors& factors);
   void (*scale)(const T* x, T* y, int64_t n, T factor);
   void (*add_to)(T* y, const T* x, int64_t n);  // y += x
-  // Rows of n normalised, w and b may be null; and backwards, where gw and gb,
-  // which are added to, may be null.
+  // A row of n normalised; w and b may be null. In the gradients gw and gb may
+  // be null, and are added to.
   void (*layer_norm)(const T* x, const T* w, const T* b, T* y, int64_t n,
                      double eps);
   void (*rms_norm)(const T* x, const T* w, const T* b, T* y, int64_t n,
@@ -142,7 +144,7 @@ struct FloatLoops {
                T* c, int64_t m, int64_t n, int64_t k);
 };
 
-// Elements of scratch that a block needs.
+// Elements of scratch memory that an AttentionBlock needs.
 constexpr int64_t attention_scratch(int64_t depth, int64_t width) {
   return (depth + width + kAttentionKeys) * kAttentionQueries;
 }

@@ -139,7 +139,7 @@ class Pool final : public Kernel {
   int threads_;
 };
 
-// Of f32 and f64 alone; f16 and bf16 come as f32.
+// Makes kernels for f32 and f64 alone; f16 and bf16 come as f32.
 template <typename Window>
 std::unique_ptr<Kernel> pool(const Call& call, const Context& context) {
   const Dtype dtype = call.results[0].dtype;

@@ -134,7 +134,7 @@ class Dropout final : public Kernel {
 
  private:
   // rand gives 24 bits as a fraction of 2^24: the least that is not below p.
-  // Of a p that is nan none is kept.
+  // If p is nan none is kept.
   static uint64_t least_kept(float p) {
     constexpr double kNone = 1 << 24;
     const double least = std::ceil(static_cast<double>(p) * kNone);

@@ -85,7 +85,8 @@ class Source {
   std::vector<char> ordered_, converted_;
 };
 
-// Of a row, elements that are reduced as one part; of columns, rows.
+// How many elements of a row, and how many rows of columns, are reduced as one
+// part.
 constexpr int64_t kRowPart = 4096;
 constexpr int64_t kColumnPart = 2048;
 constexpr int64_t kColumns = 256;  // side by side

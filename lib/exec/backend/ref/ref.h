@@ -16,7 +16,8 @@ namespace ref {
 // The reference kernel of a call; null when its op is no primitive.
 std::unique_ptr<Kernel> kernel_of(const Call& call);
 
-// What a file of kernels offers.
+// A row of a file's table: an op and what makes its kernel for a call. Each of
+// the functions below gives the table of the file of that name.
 struct KernelRow {
   const char* op;
   std::unique_ptr<Kernel> (*make)(const Call& call);
