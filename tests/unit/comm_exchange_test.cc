@@ -25,17 +25,17 @@ void expect_same(const std::string& program, unsigned workers,
   std::vector<std::string> wanted = lines_of(alone.out);
   std::sort(wanted.begin(), wanted.end());
   const std::string noted = Noter().note(program);
-  for (const bool shares : {true, false}) {
+  for (const Way way : kWays) {
     for (const bool caches : {true, false}) {
       TeamOptions options;
       options.workers = workers;
       options.ranks = ranks;
-      options.shares = shares;
+      options.way = way;
       options.worker.caches = caches;
       const auto outcomes = run_team(noted, options);
       for (const Outcome& o : outcomes) EXPECT_EQ(o.messages, "") << noted;
       EXPECT_EQ(sorted_lines(outcomes), wanted)
-          << noted << ranks << (shares ? " shared" : " fetched");
+          << noted << ranks << name_of(way);
     }
   }
 }

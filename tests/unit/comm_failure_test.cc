@@ -26,9 +26,9 @@ void expect_as_alone(const std::string& program) {
   const Outcome alone = run_text(program);
   std::vector<std::string> wanted = lines_of(alone.out);
   std::sort(wanted.begin(), wanted.end());
-  for (const bool shares : {true, false}) {
+  for (const Way way : kWays) {
     TeamOptions options = two_workers();
-    options.shares = shares;
+    options.way = way;
     const auto outcomes = run_team(Noter().note(program), options);
     EXPECT_EQ(sorted_lines(outcomes), wanted);
     EXPECT_EQ(outcomes[0].messages + outcomes[1].messages, alone.messages);

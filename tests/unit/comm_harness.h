@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -14,7 +15,8 @@
 #include <thread>
 #include <vector>
 
-#include "exec/comm/link.h"
+#include "comm_board.h"
+#include "exec/comm/peer_communicator.h"
 #include "exec/memory/arena.h"
 #include "exec_harness.h"
 
@@ -29,8 +31,9 @@ class Hub {
       std::function<bool(unsigned from, unsigned to, const std::string& bytes)>;
 
   explicit Hub(unsigned workers, Watch watch = {})
-      : boxes_(workers), watch_(std::move(watch)) {}
+      : boxes_(workers), watch_(std::move(watch)), board_(workers) {}
 
+  Board& board() { return board_; }
   void send(unsigned from, unsigned to, std::string bytes) {
     const bool is_held = watch_ && watch_(from, to, bytes);
     {
@@ -92,6 +95,7 @@ class Hub {
   std::condition_variable changed_;
   std::vector<Box> boxes_;
   Watch watch_;
+  Board board_;
   bool holds_ = true;
   std::map<std::pair<unsigned, unsigned>, std::deque<std::string>> held_;
 };
@@ -114,10 +118,23 @@ class HubLink final : public comm::Link {
   unsigned worker_;
 };
 
+// How values go from worker to worker.
+enum class Way : uint8_t {
+  kMapped,    // they live in arenas that others map
+  kFetched,   // in messages
+  kOnABoard,  // by a communicator of the tests' own
+};
+inline constexpr std::array kWays{Way::kMapped, Way::kFetched, Way::kOnABoard};
+inline const char* name_of(Way way) {
+  return way == Way::kMapped    ? " mapped"
+         : way == Way::kFetched ? " fetched"
+                                : " on a board";
+}
+
 struct TeamOptions {
   unsigned workers = 2;
-  std::string ranks;   // of "#ranks - "
-  bool shares = true;  // values live in arenas that others map
+  std::string ranks;  // of "#ranks - "
+  Way way = Way::kMapped;
   std::string backend = "ref";
   WorkerOptions worker;
   std::chrono::milliseconds patience{20'000};
@@ -127,8 +144,8 @@ struct TeamOptions {
 class TeamMember {
  public:
   TeamMember(Hub& hub, unsigned self, const TeamOptions& options)
-      : link_(hub, self), writer_(file_.fd()) {
-    if (options.shares) {
+      : board_(hub.board()), link_(hub, self), writer_(file_.fd()) {
+    if (options.way == Way::kMapped) {
       auto arena = Arena::make(size_t{64} << 20);
       EXPECT_TRUE(arena.ok()) << arena.error().message;
       arena_ = std::move(arena.value());
@@ -144,13 +161,13 @@ class TeamMember {
   }
 
   Status attach() {
-    worker_->attach({self_,
-                     options_.workers,
-                     link_,
-                     *exchanges_,
-                     arena_.get(),
-                     {},
-                     options_.patience});
+    if (options_.way == Way::kOnABoard) {
+      communicator_ = std::make_unique<BoardCommunicator>(board_, self_,
+                                                          exchanges_->device());
+    } else {
+      communicator_ = make_peers();
+    }
+    worker_->attach({self_, options_.workers, *communicator_, *exchanges_});
     return worker_->meet();
   }
   Worker& worker() { return *worker_; }
@@ -165,18 +182,29 @@ class TeamMember {
   }
 
  private:
+  std::unique_ptr<comm::Communicator> make_peers() {
+    comm::GroupOptions group;
+    group.self = self_;
+    group.workers = options_.workers;
+    group.link = &link_;
+    group.patience = options_.patience;
+    return std::make_unique<comm::PeerCommunicator>(group, arena_.get(),
+                                                    exchanges_->device());
+  }
   std::unique_ptr<Backend> make(const TeamOptions& options, int threads) {
     auto made = make_backend(options.backend, {threads, "", arena_.get()});
     EXPECT_TRUE(made.ok());
     return std::move(made.value());
   }
 
+  Board& board_;
   HubLink link_;
   MemoryFile file_;
   Writer writer_;
   std::unique_ptr<Arena> arena_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> exchanges_;
+  std::unique_ptr<comm::Communicator> communicator_;
   std::string messages_;
   unsigned self_ = 0;
   TeamOptions options_;

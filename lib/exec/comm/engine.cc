@@ -1,15 +1,11 @@
 #include "exec/comm/engine.h"
 
-#include <unistd.h>
-
 #include <utility>
 
 #include "exec/queue/interpreter.h"
 
 namespace gt::exec::comm {
 namespace {
-
-using Kind = PeerMessage::Kind;
 
 // Gives the fault of the target's output, null if all went well.
 Fault run_program(ExchangeRun& run, const Target& target,
@@ -31,20 +27,16 @@ Fault run_program(ExchangeRun& run, const Target& target,
 
 }  // namespace
 
-Engine::Engine(const EngineOptions& options)
-    : options_(options),
-      peers_(options.group, *this),
-      exports_(peers_, options.arena, *options.device,
-               [this](const RunPtr& run) { hand_back(run); }),
-      imports_(peers_, options.group.workers, *options.device,
-               options.watch == nullptr ? nullptr
-                                        : &transfers_.emplace(*options.watch)),
-      thread_([this] { loop(); }) {}
+Engine::Engine(Communicator& communicator, Device& device, Watch* watch)
+    : communicator_(communicator), device_(device) {
+  if (watch != nullptr) transfers_.emplace(*watch);
+  thread_ = std::thread([this] { loop(); });
+}
 
 Engine::~Engine() {
-  abort("the worker ends");
+  communicator_.abort("the worker ends");
   is_ending_.store(true);
-  options_.group.link->wake();
+  communicator_.wake();
   thread_.join();
 }
 
@@ -61,7 +53,7 @@ void Engine::start(std::shared_ptr<ExchangeRun> run) {
     const std::lock_guard lock(mutex_);
     started_.push_back(std::move(run));
   }
-  options_.group.link->wake();
+  communicator_.wake();
 }
 
 std::vector<std::shared_ptr<ExchangeRun>> Engine::take_finished() {
@@ -77,69 +69,29 @@ void Engine::wait_finished() {
 // ---- the thread -------------------------------------------------------------
 
 void Engine::loop() {
-  greet();
+  {
+    const Status connected = communicator_.connect(*this);
+    const std::lock_guard lock(mutex_);
+    connected_ = connected;
+  }
+  changed_.notify_all();
   for (;;) {
-    if (peers_.is_aborted()) {
-      peers_.each([this](unsigned worker) { exports_.drop_reader(worker); });
-    }
     if (const RunPtr next = take_started()) {
       run(next);
     } else if (is_ending_.load()) {
       return;
     } else {
-      // Others may ask, or say that they have read.
-      peers_.listen(!exports_.empty());
-      exports_.check_readers();
+      communicator_.serve();
     }
   }
 }
 
-void Engine::greet() {
-  PeerMessage hello;
-  hello.kind = Kind::kHello;
-  if (const Arena* arena = options_.arena) {
-    hello.pid = static_cast<uint64_t>(::getpid());
-    hello.fd = static_cast<uint64_t>(arena->fd());
-    hello.size = arena->size();
-    hello.token = arena->token();
-  }
-  peers_.each([&](unsigned worker) { peers_.send(worker, hello); });
-  Status connected = ok_status();
-  peers_.each([&](unsigned worker) {
-    if (!connected.ok()) return;
-    const Fault fault =
-        peers_.await(worker, {0, 0, "to hear from " + peers_.name_of(worker)},
-                     [this, worker] { return peers_.is_greeted(worker); });
-    if (fault != nullptr) connected = Error{*fault};
-  });
-  {
-    const std::lock_guard lock(mutex_);
-    connected_ = connected;
-  }
-  changed_.notify_all();
+void Engine::arrived(const Input& input, bool is_read) {
+  if (transfers_) transfers_->arrived(input, is_read);
 }
 
-Status Engine::take(unsigned from, const PeerMessage& message) {
-  switch (message.kind) {
-    case Kind::kHello:
-      return imports_.take_hello(from, message);
-    case Kind::kReady:
-    case Kind::kFail:
-      return imports_.take_ready(from, message);
-    case Kind::kReleased:
-      return exports_.take_released(from, message.tag);
-    case Kind::kGet:
-      return exports_.take_get(from, message);
-    case Kind::kData:
-      return imports_.take_data(from, message);
-    default:
-      return ok_status();
-  }
-}
-
-void Engine::take_loss(unsigned worker) {
-  imports_.take_loss(worker);
-  exports_.drop_reader(worker);
+void Engine::was_read(const RunPtr& run) {
+  if (run->is_done.load()) hand_back(run);
 }
 
 Engine::RunPtr Engine::take_started() {
@@ -168,7 +120,7 @@ void Engine::hand_back(const RunPtr& run) {
 
 void Engine::run(const RunPtr& run) {
   if (transfers_) transfers_->begin();
-  if (run->operands_made) options_.device->wait_for(*run->operands_made);
+  if (run->operands_made) device_.wait_for(*run->operands_made);
   for (ExchangeRun::Shown& shown : run->shown) {
     if (shown.from == nullptr) continue;
     if (shown.fault == nullptr) {
@@ -177,11 +129,11 @@ void Engine::run(const RunPtr& run) {
     shown.from = nullptr;
   }
   for (size_t s = 0; s < run->exchange->parts.size(); ++s) {
-    exports_.show(run, s);
+    communicator_.show(run, s);
     for (size_t t = 0; t < run->made[s].size(); ++t) make(*run, s, t);
-    imports_.release(*run, s);
+    communicator_.release(*run, s);
   }
-  imports_.pass(*run);
+  communicator_.pass(*run);
   settle(*run);
   if (transfers_) transfers_->end(*run);
   finish(run);
@@ -190,7 +142,7 @@ void Engine::run(const RunPtr& run) {
 // Others may read what the run made, and its memory may be used for something
 // else, as soon as it is over.
 void Engine::settle(ExchangeRun& run) {
-  const Status s = options_.device->finish();
+  const Status s = device_.finish();
   if (s.ok()) return;
   const Fault fault = run.fail(s.error().message);
   for (std::vector<ExchangeRun::Made>& step : run.made) {
@@ -215,13 +167,13 @@ void Engine::make(ExchangeRun& run, size_t step, size_t t) {
         read(run, step, target.inputs[i], pack, is_wanted, fault));
     if (made.fault == nullptr) made.fault = fault;
   }
-  const bool has_data = options_.device->has_data();
+  const bool has_data = device_.has_data();
   if (made.fault != nullptr || made.is_shared || !has_data) return;
   if (target.program != nullptr) {
     made.fault = run_program(run, target, made, arguments);
   } else if (!arguments.empty() && arguments[0] != output) {
-    const Status s = options_.device->copy(arguments[0], output,
-                                           target.inputs[0].region.bytes());
+    const Status s =
+        device_.copy(arguments[0], output, target.inputs[0].region.bytes());
     if (!s.ok()) made.fault = run.fail(s.error().message);
   }
   if (transfers_) transfers_->used(target);
@@ -231,14 +183,14 @@ void Engine::make(ExchangeRun& run, size_t step, size_t t) {
 const void* Engine::read(ExchangeRun& run, size_t step, const Input& input,
                          void* pack, bool is_wanted, Fault& fault) {
   if (input.own < 0) {
-    return imports_.read(run, step, input, pack, is_wanted, fault);
+    return communicator_.read(run, step, input, pack, is_wanted, fault);
   }
   const auto value = run.exported(step, static_cast<size_t>(input.own));
   fault = value.fault;
   const bool is_read = fault == nullptr && is_wanted && value.data != nullptr &&
-                       options_.device->has_data();
+                       device_.has_data();
   if (!is_read) return nullptr;
-  const auto found = input.region.find(value.data, pack, *options_.device);
+  const auto found = input.region.find(value.data, pack, device_);
   if (found.ok()) return found.value();
   fault = run.fail(found.error().message);
   return nullptr;

@@ -22,7 +22,9 @@
 // bounds how much is under way: it waits for exchanges of earlier lines before
 // it goes on (kMostOps, and Exchanges::kMostHeld bytes).
 //
-// A worker that is lost (peer_group.h) stops nobody. What was to be made of a
+// How values go from worker to worker is the communicator's (communicator.h).
+//
+// A worker that is lost stops nobody. What was to be made of a
 // value that it did not show fails, with status Exit::kLost, and so does what
 // depends on that; all else is computed as before. What it was shown counts as
 // read, so the memory comes back.
@@ -38,34 +40,26 @@
 #include <thread>
 #include <vector>
 
-#include "exec/comm/exports.h"
-#include "exec/comm/imports.h"
-#include "exec/comm/peer_group.h"
+#include "exec/comm/communicator.h"
 #include "exec/comm/transfers.h"
 
 namespace gt::exec::comm {
 
-struct EngineOptions {
-  GroupOptions group;
-  Arena* arena = nullptr;    // of the values; null: others fetch all values
-  Device* device = nullptr;  // where values live; outlives the engine
-  Watch* watch = nullptr;    // outlives the engine
-};
-
-class Engine final : private PeerGroup::Receiver {
+class Engine final : private Communicator::User {
  public:
   static constexpr size_t kMostOps = 1024;
 
-  explicit Engine(const EngineOptions& options);
+  // All outlive the engine. Nobody else calls the communicator. `device` is
+  // where values live, and does the work of the communication thread; `watch`
+  // may be null.
+  Engine(Communicator& communicator, Device& device, Watch* watch);
   ~Engine() override;  // ends what still waits
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Waits until all workers have been greeted, and the memory of those that
-  // share theirs has been mapped. Error: who did not answer.
+  // Waits until the communicator has connected all workers. Error: who did not
+  // answer.
   Status connect();
-  // After connect(): what that worker shows is read in place.
-  bool is_mapped(unsigned worker) const { return imports_.is_mapped(worker); }
 
   // Called on the compute thread, once all lines before the run have run.
   void start(std::shared_ptr<ExchangeRun> run);
@@ -77,20 +71,10 @@ class Engine final : private PeerGroup::Receiver {
   std::vector<std::shared_ptr<ExchangeRun>> take_finished();
   void wait_finished();  // sleeps until there is one
 
-  // Any thread: what the communication thread waits for; and an end to all its
-  // waits, now and later, which fail for that reason.
-  Waiting waiting() const { return peers_.waiting(); }
-  void abort(const std::string& why) { peers_.abort(why); }
-  // Another worker is lost: what waits for it fails.
-  void lose(unsigned worker, const std::string& why) {
-    peers_.tell_loss(worker, why);
-  }
-
  private:
   using RunPtr = std::shared_ptr<ExchangeRun>;
 
   void loop();
-  void greet();
   RunPtr take_started();
   void finish(const RunPtr& run);
   void hand_back(const RunPtr& run);
@@ -100,14 +84,12 @@ class Engine final : private PeerGroup::Receiver {
                    void* pack, bool is_wanted, Fault& fault);
   void settle(ExchangeRun& run);
 
-  Status take(unsigned from, const PeerMessage& message) override;
-  void take_loss(unsigned worker) override;
+  void arrived(const Input& input, bool is_read) override;
+  void was_read(const RunPtr& run) override;
 
-  EngineOptions options_;
-  PeerGroup peers_;
+  Communicator& communicator_;
+  Device& device_;
   std::optional<Transfers> transfers_;  // if somebody watches
-  Exports exports_;
-  Imports imports_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -58,8 +58,9 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
   bool is_adopted = false;  // a job in which compute waits for it is enqueued
 
   // ---- the communication thread's; others read them once it is done
-  uint32_t unreleased = 0;     // exports, each by reader, that are not read yet
-  std::optional<Error> error;  // what went wrong here, to be reported
+  uint32_t unreleased = 0;      // the communicator's: what is shown and not yet
+                                // read, each export once for each reader
+  std::optional<Error> error;   // what went wrong here, to be reported
   Exit status = Exit::kFailed;  // of the error
 
   std::atomic<bool> is_done{false};  // the results are there

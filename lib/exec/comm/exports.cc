@@ -49,7 +49,7 @@ void Exports::tell(unsigned worker, const Tag& tag, const Shown& shown) {
 
 void Exports::note_read(unsigned worker, const RunPtr& run) {
   --readers_[worker].unread;
-  if (--run->unreleased == 0 && run->is_done.load()) hand_back_(run);
+  if (--run->unreleased == 0) user_->was_read(run);
 }
 
 Status Exports::take_released(unsigned from, const Tag& tag) {

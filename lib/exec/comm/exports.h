@@ -4,13 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "exec/comm/exchange_run.h"
+#include "exec/comm/communicator.h"
 #include "exec/comm/peer_group.h"
 #include "exec/memory/arena.h"
 
@@ -19,17 +18,14 @@ namespace gt::exec::comm {
 // All calls come from the communication thread.
 class Exports {
  public:
-  using RunPtr = std::shared_ptr<ExchangeRun>;
+  using RunPtr = Communicator::RunPtr;
 
   // `arena`: the memory in which others can read values in place; null: they
-  // fetch them. It and the device of the values outlive this. `hand_back` is
-  // called with a run that is done and read by all.
-  Exports(PeerGroup& peers, const Arena* arena, Device& device,
-          std::function<void(const RunPtr&)> hand_back)
-      : peers_(peers),
-        arena_(arena),
-        device_(device),
-        hand_back_(std::move(hand_back)) {}
+  // fetch them. It and the device of the values outlive this.
+  Exports(PeerGroup& peers, const Arena* arena, Device& device)
+      : peers_(peers), arena_(arena), device_(device) {}
+  // Before the first export: who is told that a run was read.
+  void set_user(Communicator::User& user) { user_ = &user; }
 
   // Tells the workers that read the exports of a step that they are ready.
   void show(const RunPtr& run, size_t step);
@@ -64,7 +60,7 @@ class Exports {
   PeerGroup& peers_;
   const Arena* arena_;
   Device& device_;
-  std::function<void(const RunPtr&)> hand_back_;
+  Communicator::User* user_ = nullptr;
   std::map<Tag, Shown> shown_;
   std::map<unsigned, Reader> readers_;
 };

@@ -83,7 +83,7 @@ const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,
     return nullptr;
   }
   const bool is_read = is_wanted && device_.has_data();
-  if (transfers_ != nullptr) transfers_->arrived(input, is_read);
+  user_->arrived(input, is_read);
   if (!is_read) return nullptr;
   if (ready.at != kNowhere && is_mapped(input.worker)) {
     return read_mapped(run, input, ready.at, pack, fault);

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "exec/comm/exchange_run.h"
+#include "exec/comm/communicator.h"
 #include "exec/comm/peer_group.h"
-#include "exec/comm/transfers.h"
 #include "exec/memory/arena.h"
 
 namespace gt::exec::comm {
@@ -18,11 +17,11 @@ namespace gt::exec::comm {
 // All calls come from the communication thread.
 class Imports {
  public:
-  // `transfers` is null unless somebody watches. `device` is where what is read
-  // goes, and outlives this.
-  Imports(PeerGroup& peers, unsigned workers, Device& device,
-          Transfers* transfers)
-      : peers_(peers), from_(workers), device_(device), transfers_(transfers) {}
+  // `device` is where what is read goes, and outlives this.
+  Imports(PeerGroup& peers, unsigned workers, Device& device)
+      : peers_(peers), from_(workers), device_(device) {}
+  // Before the first import: who is told that it is there.
+  void set_user(Communicator::User& user) { user_ = &user; }
 
   // Takes what a worker says: where its memory is; that an export is ready or
   // has failed; bytes that it was asked for. Memory that cannot be mapped is no
@@ -75,7 +74,7 @@ class Imports {
   PeerGroup& peers_;
   std::vector<Source> from_;  // by worker; memory is constant once connected
   Device& device_;
-  Transfers* transfers_;
+  Communicator::User* user_ = nullptr;
   std::map<uint64_t, Chunk> chunks_;  // by id
   uint64_t last_id_ = 0;
   Tag passed_;  // all before it are over

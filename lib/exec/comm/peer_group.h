@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exec/comm/communicator.h"
 #include "exec/comm/link.h"
 #include "exec/comm/message.h"
 #include "exec/memory/value.h"
@@ -31,16 +32,8 @@ struct GroupOptions {
   std::chrono::milliseconds patience{60'000};
 };
 
-// What is waited for: "line 8123: piece of rank 3 from worker 1", or "" for
-// nothing, and for how long.
-struct Waiting {
-  std::string what;
-  int64_t ms = 0;
-  uint64_t seq = 0;  // of the instruction
-};
-
-// All calls come from the communication thread, but for waiting(), abort(),
-// is_aborted() and tell_loss(), which any thread may call.
+// All calls come from the communication thread, but for waiting(), wake(),
+// abort(), is_aborted() and tell_loss(), which any thread may call.
 class PeerGroup {
  public:
   using Clock = std::chrono::steady_clock;
@@ -94,6 +87,7 @@ class PeerGroup {
   void check_sign(unsigned worker, Clock::time_point since);
 
   Waiting waiting() const;
+  void wake() { options_.link->wake(); }
   // All waits end, and what waited fails for that reason.
   void abort(const std::string& why);
   bool is_aborted() const { return is_aborted_.load(); }

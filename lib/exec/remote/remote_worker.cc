@@ -127,22 +127,17 @@ Status RemoteWorker::take_messages() {
 
 // ---- the worker -------------------------------------------------------------
 
-Attachment RemoteWorker::attachment() const {
-  Attachment attachment{welcome_.worker,
-                        welcome_.workers,
-                        *link_,
-                        *exchanging_,
-                        arena_.get(),
-                        {},
-                        options_.patience,
-                        ran_.is_wanted() ? &ran_ : nullptr};
-  attachment.names.resize(welcome_.workers);
+comm::GroupOptions RemoteWorker::group() const {
+  comm::GroupOptions group;
+  group.self = welcome_.worker;
+  group.workers = welcome_.workers;
+  group.link = link_.get();
+  group.patience = options_.patience;
+  group.names.resize(welcome_.workers);
   for (const net::RosterEntry& entry : welcome_.roster) {
-    if (entry.worker < welcome_.workers) {
-      attachment.names[entry.worker] = entry.name;
-    }
+    if (entry.worker < welcome_.workers) group.names[entry.worker] = entry.name;
   }
-  return attachment;
+  return group;
 }
 
 // Without an arena values are fetched.
@@ -160,6 +155,8 @@ Status RemoteWorker::prepare() {
     if (!exchanging_->device().is_host()) arena_.reset();
     link_ = std::make_unique<comm::PeerLink>(
         peers_, welcome_.worker, welcome_.session, addresses_of(welcome_));
+    communicator_ = std::make_unique<comm::PeerCommunicator>(
+        group(), arena_.get(), exchanging_->device());
   }
   auto compute = make_backend(options_.backend,
                               {options_.threads, options_.isa, arena_.get()});
@@ -182,7 +179,10 @@ void RemoteWorker::work(Files files) {
       *compute_, std::move(files), out,
       [this](const Report& report) { send_report(report); }, worker_options_);
   worker_ = &worker;
-  if (link_ != nullptr) worker.attach(attachment());
+  if (communicator_ != nullptr) {
+    worker.attach({welcome_.worker, welcome_.workers, *communicator_,
+                   *exchanging_, ran_.is_wanted() ? &ran_ : nullptr});
+  }
   channel_.set_worker(&worker);
   Status status = worker.meet();
   if (status.ok()) status = take_messages();

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "exec/comm/link.h"
+#include "exec/comm/peer_communicator.h"
 #include "exec/remote/channel.h"
 #include "exec/remote/received_lines.h"
 #include "exec/remote/remote_session.h"
@@ -38,7 +38,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
 
  private:
   Status prepare();
-  Attachment attachment() const;
+  comm::GroupOptions group() const;
   void work(Files files);
   Status take_messages();
 
@@ -63,6 +63,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
   std::unique_ptr<Backend> compute_;
   std::unique_ptr<Backend> exchanging_;  // of the communication thread
   std::unique_ptr<comm::Link> link_;
+  std::unique_ptr<comm::Communicator> communicator_;
   Worker* worker_ = nullptr;
 
   ReceivedLines lines_;

@@ -43,11 +43,9 @@ Exchanges::Exchanges(const Attachment& attachment, ComputeQueue& compute,
       trace_(trace),
       self_(attachment.self),
       workers_(attachment.workers),
-      engine_({{attachment.self, attachment.workers, &attachment.link,
-                attachment.names, attachment.patience},
-               attachment.arena,
-               &attachment.backend.device(),
-               attachment.watch}) {
+      communicator_(attachment.communicator),
+      engine_(attachment.communicator, attachment.backend.device(),
+              attachment.watch) {
   compute_.set_reclaim([this] { return wait_and_reap(); });
 }
 
@@ -188,7 +186,8 @@ Buffer* Exchanges::hold_target(const comm::Target& target, ExchangeRun& run,
     return hold(size_class_of(target.output.bytes()), run);
   }
   for (const comm::Input& input : target.inputs) {
-    const bool is_fetched = input.own < 0 && !engine_.is_mapped(input.worker);
+    const bool is_fetched =
+        input.own < 0 && !communicator_.is_in_place(input.worker);
     made.packs.push_back(nullptr);
     if (!is_fetched && input.region.is_contiguous()) continue;
     const Buffer* pack = hold(size_class_of(input.region.bytes()), run);

@@ -8,7 +8,6 @@
 // have read it.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -28,13 +27,9 @@ namespace gt::exec {
 struct Attachment {
   unsigned self;  // below `workers`
   unsigned workers;
-  comm::Link& link;
+  comm::Communicator& communicator;
   // Kernels of the communication thread: a second backend, of one thread.
   Backend& backend;
-  Arena* arena = nullptr;          // that both backends take memory from
-  std::vector<std::string> names;  // of the workers, for messages
-  // Without any sign of another worker; then it counts as lost.
-  std::chrono::milliseconds patience{60'000};
   comm::Watch* watch = nullptr;  // is told of exchanges
 };
 
@@ -45,8 +40,8 @@ class Exchanges {
             Registers& registers, LineTrace& trace);
   ~Exchanges();
 
-  comm::Engine& engine() { return engine_; }
-  const comm::Engine& engine() const { return engine_; }
+  // Waits until all workers are connected. Error: who did not answer.
+  Status connect() { return engine_.connect(); }
 
   // Begins the entry's exchange, and binds what it makes.
   std::shared_ptr<comm::ExchangeRun> begin(LineEntry& entry,
@@ -100,6 +95,7 @@ class Exchanges {
   LineTrace& trace_;
   unsigned self_;
   unsigned workers_;
+  comm::Communicator& communicator_;
   comm::Engine engine_;
   size_t outstanding_ = 0;  // exchanges that were not taken back
   size_t held_ = 0;         // bytes of theirs

@@ -44,19 +44,19 @@ void Worker::attach(const Attachment& attachment) {
 }
 
 Status Worker::meet() {
-  return company_ ? company_->exchanges->engine().connect() : ok_status();
+  return company_ ? company_->exchanges->connect() : ok_status();
 }
 
 comm::Waiting Worker::waiting() const {
-  return company_ ? company_->exchanges->engine().waiting() : comm::Waiting{};
+  return company_ ? company_->communicator.waiting() : comm::Waiting{};
 }
 
 void Worker::abort(const std::string& why) {
-  if (company_) company_->exchanges->engine().abort(why);
+  if (company_) company_->communicator.abort(why);
 }
 
 void Worker::lose(unsigned other, const std::string& why) {
-  if (company_) company_->exchanges->engine().lose(other, why);
+  if (company_) company_->communicator.lose(other, why);
 }
 
 // ---- a line -----------------------------------------------------------------

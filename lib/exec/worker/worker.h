@@ -96,8 +96,10 @@ class Worker final {
   struct Company {
     Company(const Attachment& attachment, const BuilderContext& context,
             bool caches)
-        : hosting(attachment.self, attachment.workers),
+        : communicator(attachment.communicator),
+          hosting(attachment.self, attachment.workers),
           programs(context, caches) {}
+    comm::Communicator& communicator;
     Hosting hosting;
     RecipeTable programs;  // of the communication thread
     std::optional<Exchanges> exchanges;

@@ -1,0 +1,62 @@
+// The communicator between the workers of gt-route: what another worker shows
+// is read in place where its memory can be mapped (memory/arena.h), and else
+// fetched in messages over a link. Each pair of workers does what it can.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "exec/comm/communicator.h"
+#include "exec/comm/exports.h"
+#include "exec/comm/imports.h"
+#include "exec/comm/peer_group.h"
+
+namespace gt::exec::comm {
+
+class PeerCommunicator final : public Communicator,
+                               private PeerGroup::Receiver {
+ public:
+  // `arena` is the memory that others may map; null: they fetch all values. It
+  // outlives the communicator, and so does the device where values live.
+  PeerCommunicator(const GroupOptions& group, const Arena* arena,
+                   Device& device)
+      : peers_(group, *this),
+        arena_(arena),
+        exports_(peers_, arena, device),
+        imports_(peers_, group.workers, device) {}
+
+  Status connect(User& user) override;
+  void show(const RunPtr& run, size_t step) override {
+    exports_.show(run, step);
+  }
+  const void* read(ExchangeRun& run, size_t step, const Input& input,
+                   void* pack, bool is_wanted, Fault& fault) override {
+    return imports_.read(run, step, input, pack, is_wanted, fault);
+  }
+  void release(const ExchangeRun& run, size_t step) override {
+    imports_.release(run, step);
+  }
+  void pass(const ExchangeRun& run) override { imports_.pass(run); }
+  void serve() override;
+
+  bool is_in_place(unsigned worker) const override {
+    return imports_.is_mapped(worker);
+  }
+  void wake() override { peers_.wake(); }
+  Waiting waiting() const override { return peers_.waiting(); }
+  void abort(const std::string& why) override { peers_.abort(why); }
+  void lose(unsigned worker, const std::string& why) override {
+    peers_.tell_loss(worker, why);
+  }
+
+ private:
+  Status take(unsigned from, const PeerMessage& message) override;
+  void take_loss(unsigned worker) override;
+
+  PeerGroup peers_;
+  const Arena* arena_;
+  Exports exports_;
+  Imports imports_;
+};
+
+}  // namespace gt::exec::comm
