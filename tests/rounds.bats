@@ -98,7 +98,7 @@ print q@0' >p
 @test "a line that is rejected in each round is said each time" {
   rounds 5 'q@0-1 = add x@0-1 nobody@0-1' >p
   same_either_way 3
-  [ "$(grep -c "unknown name 'nobody@0'" err)" = 5 ]
+  [ "$(grep -c "unknown name 'nobody@0-1'" err)" = 5 ]
 }
 
 @test "no rounds are read for a worker that stands still, and the run ends" {

@@ -104,7 +104,7 @@ void Checker::find_transfers(const Reading& in, const LineRanks& where,
 }
 
 void Checker::fail(const char* kind, const Error& error, Checked& entry) {
-  entry.problems.push_back({kind, "", error.message, "", {}});
+  entry.problems.push_back({kind, "", error.message, "", {}, error.column});
 }
 
 void Checker::check(Reading& in, Checked& entry) {
@@ -162,7 +162,7 @@ void Checker::check_instruction(Reading& in, Statement statement,
   const LineRanks* at = where.has_value() ? &*where : nullptr;
   if (statement == Statement::kFree) return release(in, at, entry);
   if (find_op(in.line.op) == nullptr) {
-    fail("opaque", Error{"no such op" + suggest_op(in.line.op)}, entry);
+    fail("opaque", unknown_op(in.line), entry);
     return write_results(in, {}, entry);
   }
   if (!read_operands(in, at, entry) || statement == Statement::kFail) {
@@ -221,17 +221,19 @@ bool Checker::read_operands(Reading& in, const LineRanks* where,
     in.values[o] = registers_.read(name, ranks, in.names);
     in.operands[o] = in.values[o].has_value() ? &*in.values[o] : &unknown;
     if (in.values[o].has_value()) continue;
-    fail_unbound(operand, ranks, entry);
+    fail_unbound(in.line, o, ranks, entry);
     return false;
   }
   return true;
 }
 
-void Checker::fail_unbound(const Operand& operand,
-                           const std::vector<int64_t>& ranks, Checked& entry) {
+void Checker::fail_unbound(const Line& line, size_t operand,
+                           const std::vector<int64_t>& ranks,
+                           Checked& entry) const {
+  const std::vector<std::string> known = registers_.some_full_names();
   fail("unbound",
-       Error{"'" + std::string(operand.text) + "' has no value" +
-             (ranks.empty() ? "" : " on ranks " + to_string(ranks))},
+       unknown_name(line, operand, ascending(ranks),
+                    {known.begin(), known.end()}),
        entry);
 }
 
@@ -272,7 +274,7 @@ void Checker::release(const Reading& in, const LineRanks* where,
     const auto& ranks = where == nullptr ? none : where->operands[o];
     const bool counts = where != nullptr || in.names.mesh() != nullptr;
     if (counts && !registers_.read(name, ranks, in.names)) {
-      fail_unbound(operand, ranks, entry);
+      fail_unbound(in.line, o, ranks, entry);
     }
     const Content rest = registers_.without(registers_.content(name), ranks);
     entry.writes.push_back({{name, {rest, 0}}, ranks});
@@ -394,15 +396,15 @@ void Checker::describe(const Reading& in,
   std::string& trace = entry.trace;
   trace = std::string(in.line.op) + "(";
   bool first = true;
-  append_instruction(entry.place, in.line);
   for (size_t o = 0; o < in.line.operands.size(); ++o) {
     if (in.operands[o] == nullptr) continue;
     const ShardedValue& value = *in.operands[o];
     const std::string types = in.names.describe(value.type);
     trace += (first ? "" : ", ") + types;
     first = false;
-    entry.place +=
-        "   " + std::string(in.line.operands[o].text) +
+    entry.types +=
+        (entry.types.empty() ? "" : "   ") +
+        std::string(in.line.operands[o].text) +
         (value.pieces.empty() ? "" : " " + to_string(value.pieces[0])) + " " +
         types;
   }
@@ -412,7 +414,7 @@ void Checker::describe(const Reading& in,
              in.names.describe(result.type);
   }
   if (in.names.mesh() != nullptr) {
-    entry.place += "   under mesh {" + in.names.mesh()->describe() + "}";
+    entry.types += "   under mesh {" + in.names.mesh()->describe() + "}";
   }
 }
 

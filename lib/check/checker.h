@@ -40,7 +40,7 @@ class Checker {
     std::string trace;  // "op(types) -> type"
     std::vector<Problem> problems;
     std::vector<std::string> remarks;
-    std::string place;  // the line with its operands' types, for messages
+    std::string types;  // of its operands, for messages: "y f32[4,2] {tp:P}"
     // It does not parse, or declares a mesh that cannot be; `error` says why.
     bool is_unreadable = false;
     Error error;
@@ -110,8 +110,8 @@ class Checker {
   // Notes that what the line means depends on what the name holds.
   SymbolId note_read(std::string_view name, Checked& entry);
   bool read_operands(Reading& in, const LineRanks* where, Checked& entry);
-  static void fail_unbound(const Operand& operand,
-                           const std::vector<int64_t>& ranks, Checked& entry);
+  void fail_unbound(const Line& line, size_t operand,
+                    const std::vector<int64_t>& ranks, Checked& entry) const;
   void find_target(Reading& in, const LineRanks* where, Checked& entry);
   void release(const Reading& in, const LineRanks* where, Checked& entry);
   static bool spreads_own_value(const Reading& in);

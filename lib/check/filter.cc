@@ -125,26 +125,32 @@ class CheckFilter {
     write(checked.noted);
   }
 
+  // "op: axis tp: message [rule]". Errors of shapes and names begin with the op
+  // themselves; an op that is unknown begins nothing.
+  static Error worded(const Checker::Checked& checked, const Problem& problem) {
+    const std::string op = checked.op + ": ";
+    std::string_view message = problem.message;
+    if (message.starts_with(op)) message.remove_prefix(op.size());
+    std::string text = message.starts_with("unknown op ") ? "" : op;
+    if (!problem.axis.empty()) text += "axis " + problem.axis + ": ";
+    text += std::string(message) + " [" + problem.kind + "]";
+    return {text, problem.column};
+  }
+
   void tell(const std::string& file, size_t number,
             const Checker::Checked& checked) {
     if (checked.problems.empty() && checked.remarks.empty()) return;
-    std::string text;
     // Where a person wrote it; else where it was read.
-    const std::string place =
-        "gt-check: " +
-        (checked.at.empty() ? to_string(Place{file, number}) : checked.at) +
-        ": ";
+    const Place place =
+        checked.at.empty() ? Place{file, number} : Place{checked.at, 0};
+    std::string text;
     for (const std::string& remark : checked.remarks) {
-      text += place + "note: " + remark + "\n";
+      text += format_error("gt-check", place, {"note: " + remark, 0}, "");
     }
     for (const Problem& problem : checked.problems) {
-      text += place + checked.op + ": ";
-      if (!problem.axis.empty()) text += "axis " + problem.axis + ": ";
-      // Messages of shapes and places begin with the op themselves.
-      const bool named = problem.message.starts_with(checked.op + ": ");
-      text += problem.message.substr(named ? checked.op.size() + 2 : 0) + " [" +
-              problem.kind + "]\n";
-      if (!checked.place.empty()) text += "  in: " + checked.place + "\n";
+      text += format_error("gt-check", place, worded(checked, problem),
+                           checked.text);
+      if (!checked.types.empty()) text += "  types: " + checked.types + "\n";
       if (!problem.why.empty()) text += "  why: " + problem.why + "\n";
       for (const std::string& fix : problem.fixes) {
         text += "  fix: " + fix + "\n";

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "spmd/rank_set.h"
+#include "stream/ranks.h"
 
 namespace gt::check {
 namespace {
@@ -168,6 +169,17 @@ void CheckRegisters::forget_dead() {
   for (SymbolId id = 0; id < size(); ++id) held.insert(content(id));
   contents_.keep_only([&](Content content) { return held.count(content) > 0; });
   most_ = std::max(kContents, 2 * contents_.size());
+}
+
+std::vector<std::string> CheckRegisters::some_full_names() const {
+  std::vector<std::string> names;
+  for (const std::string_view name : some_live_names()) {
+    for (const ShardedValue& part : parts(content(find(name)))) {
+      names.push_back(full_name(
+          name, part.ranks.empty() ? "" : to_string(ascending(part.ranks))));
+    }
+  }
+  return names;
 }
 
 }  // namespace gt::check

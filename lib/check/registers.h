@@ -54,6 +54,9 @@ class CheckRegisters : public SymbolTable<StampedValue> {
   void release(std::string_view glob,
                const std::function<void(Content)>& leaves);
 
+  // Names that hold something, as "x@0-1" or "x": for suggestions.
+  std::vector<std::string> some_full_names() const;
+
   // Whether so many contents are interned that those which no name holds ought
   // to go. forget_dead() drops these; their numbers come to mean others, so
   // whoever keeps numbers must forget them before.

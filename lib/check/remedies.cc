@@ -179,8 +179,8 @@ class Remedies {
 
   std::string with_cost(size_t operand, const Axis& axis, const char* op,
                         const std::string& src, const std::string& dst) const {
-    return change_line(operand, axis, op, src, dst) + "   (" +
-           traffic(collective_of(op), src[0], dst[0]) + ")";
+    return change_line(operand, axis, op, src, dst) + "   # " +
+           traffic(collective_of(op), src[0], dst[0]);
   }
   std::string with_cost(const char* op, const std::string& src,
                         const std::string& dst) const {
@@ -221,7 +221,7 @@ class Remedies {
     add(new_line(operand, "redistribute",
                  " src_spec=" + in_.names.spec_text(from, true) +
                      " dst_spec=" + in_.names.spec_text(to, true)) +
-        "   (exchange forward, exchange backward)");
+        "   # exchange forward, exchange backward");
   }
 
   // ---- by rule
@@ -241,7 +241,7 @@ class Remedies {
     add(new_line(operand(), "copy",
                  " #unchecked #type=" + in_.names.type_text(claim) +
                      (spec.empty() ? "" : " #spec=" + spec)) +
-        "   (claims equal copies)");
+        "   # claims equal copies");
   }
 
   // One operand made another type, with which the line can be joined.

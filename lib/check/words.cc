@@ -281,6 +281,20 @@ bool is_of_remesh(Rule rule) {
          rule == Rule::kRemeshRanks || rule == Rule::kRemeshSpec;
 }
 
+// The operand or the result that breaks the rule, else the op.
+size_t column_of(const Line& line, const TypeFault& fault) {
+  const auto o = static_cast<size_t>(fault.operand);
+  const auto r = static_cast<size_t>(fault.result);
+  if (fault.column != 0) return fault.column;
+  if (fault.operand >= 0 && o < line.operands.size()) {
+    return line.operands[o].column;
+  }
+  if (fault.result >= 0 && r < line.results.size()) {
+    return line.results[r].column;
+  }
+  return line.op_column;
+}
+
 }  // namespace
 
 Problem in_words(const ReadLine& line, const TypeFault& fault) {
@@ -291,7 +305,8 @@ Problem in_words(const ReadLine& line, const TypeFault& fault) {
               as_written ? fault.more : list(fault.axes, line.names),
               blanks.filled(words.message),
               blanks.filled(words.why),
-              {}};
+              {},
+              column_of(line.line, fault)};
   if (is_of_remesh(fault.rule) && fault.operand >= 0) {
     const auto o = static_cast<size_t>(fault.operand);
     if (out.kind == "remesh-region") out.kind = "axis-missing";

@@ -15,6 +15,7 @@ struct Problem {
   std::string message;
   std::string why;
   std::vector<std::string> fixes;  // "y1 = all_reduce y over=tp src=P dst=R"
+  size_t column = 0;               // of the line, where it is at fault
 };
 
 // The fault in words, without remedies (remedies.h).

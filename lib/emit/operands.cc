@@ -17,8 +17,7 @@ Status Operands::resolve(LineState& state, FailureText& failed) const {
     if (operands[i].kind != Operand::Kind::kName) continue;
     const SymbolId id = ledger_.symbols.find(operands[i].text);
     if (id == kNoSymbol) {
-      return unknown_name(state.line, i, operands[i].text,
-                          ledger_.symbols.names_of_users());
+      return unknown_name(state.line, i, {}, ledger_.symbols.names_of_users());
     }
     const Symbol& symbol = ledger_.symbols[id];
     if (symbol.failed) {
@@ -32,29 +31,6 @@ Status Operands::resolve(LineState& state, FailureText& failed) const {
 }
 
 // ---- lines with ranks -------------------------------------------------------
-
-Error unknown_piece(const Ledger& ledger, const Line& line, size_t operand,
-                    const Ranks& missing) {
-  const Operand& read = line.operands[operand];
-  const std::string name(read.text);
-  std::string message = std::string(line.op) + ": '" + name +
-                        "' has no piece on rank" +
-                        (missing.size() > 1 ? "s " : " ") + to_string(missing);
-  const std::vector<SymbolId>& pieces = ledger.symbols.parts(name);
-  if (!pieces.empty()) {
-    Ranks known;
-    for (const SymbolId id : pieces) {
-      known = together(known, *ledger.symbols[id].ranks);
-    }
-    message += "; it lives on " + full_name(name, to_string(known));
-  } else if (ledger.symbols.find(name) != kNoSymbol) {
-    message += "; there is '" + name + "', without ranks";
-  } else {
-    return unknown_name(line, operand, full_name(name, read.ranks),
-                        ledger.symbols.names_of_users());
-  }
-  return Error{message, read.column};
-}
 
 Status Operands::resolve_pieces(LineState& state, FailureText& failed,
                                 std::string& out) const {
@@ -71,7 +47,7 @@ Status Operands::resolve_pieces(LineState& state, FailureText& failed,
     }
     state.reads[i] = ledger_.find_pieces(o.text, ranks);
     if (!state.reads[i].missing.empty()) {
-      return unknown_piece(ledger_, line, i, state.reads[i].missing);
+      return unknown_name(line, i, ranks, ledger_.symbols.names_of_users());
     }
     for (const Ledger::PieceRead& read : state.reads[i].pieces) {
       if (ledger_.symbols[read.symbol].failed) {

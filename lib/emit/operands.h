@@ -11,10 +11,6 @@
 
 namespace gt::emit {
 
-// The error of an operand whose name holds nothing on the ranks `missing`.
-Error unknown_piece(const Ledger& ledger, const Line& line, size_t operand,
-                    const Ranks& missing);
-
 class Operands {
  public:
   Operands(Ledger& ledger, Seeds& seeds, bool shows)

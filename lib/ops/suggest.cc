@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "base/message.h"
@@ -10,6 +11,7 @@
 #include "ops/part.h"
 #include "ops/table.h"
 #include "stream/dtype_names.h"
+#include "stream/ranks.h"
 
 namespace gt {
 namespace {
@@ -173,6 +175,39 @@ std::string misread_name(const Line& line, size_t i) {
   return "; dtypes are f32 f64 f16 bf16 i64 i32 u8 bool";
 }
 
+// Where each name has pieces, ascending, by the names that hold something; a
+// name without ranks has none.
+std::map<std::string_view, std::vector<int64_t>> ranks_by_name(
+    const std::vector<std::string_view>& known) {
+  std::map<std::string_view, std::vector<int64_t>> all;
+  for (const std::string_view full : known) {
+    const std::string_view name = without_ranks(full);
+    std::vector<int64_t>& ranks = all[name];
+    if (name.size() == full.size()) continue;
+    const auto some = parse_ranks(full.substr(name.size() + 1));
+    if (!some.ok()) continue;
+    ranks.insert(ranks.end(), some.value().begin(), some.value().end());
+  }
+  for (auto& [name, ranks] : all) {
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  }
+  return all;
+}
+
+// "; did you mean 'x1@0-1'?" for a name that is spelt alike, with the ranks
+// where it has pieces.
+std::string suggest_name(
+    std::string_view name,
+    const std::map<std::string_view, std::vector<int64_t>>& known) {
+  std::vector<std::string_view> names;
+  for (const auto& [other, ranks] : known) names.push_back(other);
+  const auto it = known.find(nearest(name, names));
+  if (it == known.end()) return "";
+  const std::string ranks = it->second.empty() ? "" : to_string(it->second);
+  return "; did you mean '" + full_name(it->first, ranks) + "'?";
+}
+
 }  // namespace
 
 std::string suggest_op(std::string_view word) {
@@ -246,13 +281,37 @@ std::string suggest_key(const Op& op, std::string_view word) {
   return guess.empty() ? "; usage: " + std::string(op.row->signature) : guess;
 }
 
-Error unknown_name(const Line& line, size_t i, std::string_view name,
+Error unknown_name(const Line& line, size_t i,
+                   const std::vector<int64_t>& ranks,
                    const std::vector<std::string_view>& known) {
-  std::string hint = misread_name(line, i);
-  if (hint.empty()) hint = did_you_mean(name, known);
-  return Error{std::string(line.op) + ": unknown name '" + std::string(name) +
-                   "'" + hint,
-               line.operands[i].column};
+  const Operand& operand = line.operands[i];
+  const std::string name(operand.text);
+  const auto all = ranks_by_name(known);
+  const auto it = all.find(operand.text);
+  const bool lives = it != all.end();  // somewhere
+  const bool is_bare = lives && it->second.empty();
+  const auto error = [&](const std::string& what) {
+    return Error{std::string(line.op) + ": " + what, operand.column};
+  };
+  if (!lives || (is_bare && ranks.empty())) {
+    const std::string full = full_name(name, operand.ranks);
+    std::string hint = misread_name(line, i);
+    if (hint.empty()) hint = suggest_name(name, all);
+    return error("unknown name '" + full + "'" + hint);
+  }
+  const std::string where =
+      is_bare ? "; there is '" + name + "', without ranks"
+              : "; it lives on " + full_name(name, to_string(it->second));
+  if (ranks.empty()) return error("'" + name + "' is on ranks alone" + where);
+  std::vector<int64_t> missing;
+  for (const int64_t rank : ranks) {
+    if (!std::binary_search(it->second.begin(), it->second.end(), rank)) {
+      missing.push_back(rank);
+    }
+  }
+  if (missing.empty()) missing = ranks;  // `known` was not all
+  return error("'" + name + "' has no piece on rank" +
+               (missing.size() == 1 ? " " : "s ") + to_string(missing) + where);
 }
 
 }  // namespace gt

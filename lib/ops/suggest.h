@@ -35,11 +35,15 @@ std::string suggest_number_key(const Op& op, std::string_view numbers);
 // name; else the op's usage.
 std::string suggest_key(const Op& op, std::string_view word);
 
-// The error for operand i, an unknown name: "sum: unknown name 'y'", with a
-// suggestion: one of the `known` names, quotes that a path lacks, or gt's name
-// for another library's dtype. `name` is the operand's name as the user knows
-// it.
-Error unknown_name(const Line& line, size_t i, std::string_view name,
+// The error for operand i, whose name holds nothing on the ranks on which the
+// line reads it, or, with no such ranks, nothing without ranks. `known` are
+// names that hold something, as "p@0-1" or "a". If the name holds something
+// elsewhere, the error says where: "sum: 'p' has no piece on rank 2; it lives
+// on p@0-1". Else it is "sum: unknown name 'y'", with a suggestion: a name that
+// is spelt alike, quotes that a path lacks, or gt's name for another library's
+// dtype.
+Error unknown_name(const Line& line, size_t i,
+                   const std::vector<int64_t>& ranks,
                    const std::vector<std::string_view>& known);
 
 }  // namespace gt

@@ -58,7 +58,7 @@ Status ResolvedLine::find_operands(Found& found) {
                                           : kNoSymbol);
     if (!is_register(operand)) continue;
     if (alone_.back() == kNoSymbol) {
-      return unknown_name(parsed, o, operand.text, homes_.some_live_names());
+      return unknown_name(parsed, o, {}, homes_.some_live_names());
     }
     add_once(found, alone_.back());
   }
@@ -76,12 +76,11 @@ Status ResolvedLine::find_pieces(size_t operand, Found& found) const {
     pieces += shared;
   }
   if (pieces == wanted.size()) return ok_status();
-  for (const int64_t rank : wanted) {
-    if (type_on(operand, rank) != kNoType) continue;
-    return unknown_name(parsed, operand, full_name(base, std::to_string(rank)),
-                        homes_.some_live_names());
-  }
-  return ok_status();
+  const bool is_whole = std::all_of(
+      wanted.begin(), wanted.end(),
+      [&](int64_t rank) { return type_on(operand, rank) != kNoType; });
+  if (is_whole) return ok_status();
+  return unknown_name(parsed, operand, sorted, homes_.some_live_names());
 }
 
 const Ranks& ResolvedLine::ranks() const {

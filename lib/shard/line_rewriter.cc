@@ -118,7 +118,7 @@ Status LineRewriter::find_values(LineWork& work) const {
     const Operand& o = work.line.operands[i];
     work.values.push_back(is_name(o) ? values_.find(o.text) : nullptr);
     if (is_name(o) && work.values.back() == nullptr) {
-      return unknown_name(work.line, i, o.text, values_.names());
+      return unknown_name(work.line, i, {}, values_.names());
     }
   }
   return ok_status();

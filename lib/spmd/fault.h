@@ -150,6 +150,7 @@ struct TypeFault {
   std::vector<Axis> from = {}, to = {};
   Placement seen = {}, stated = {};
   std::string text = {}, more = {};
+  size_t column = 0;  // of the line, where `text` is about; 0: not known
 };
 
 // The faults of a line, in the order in which they are found.

@@ -21,7 +21,9 @@ void check_assembly(const ReadLine& in, const ShardedValue& value,
                     Findings& out) {
   const auto grid = grid_of(in.line, in.names.mesh(), in.ranks());
   if (!grid.ok()) {
-    out.faults.add({.rule = Rule::kRanksUnfit, .text = grid.error().message});
+    out.faults.add({.rule = Rule::kRanksUnfit,
+                    .text = grid.error().message,
+                    .column = grid.error().column});
     return;
   }
   const PieceType types = [&](size_t, int64_t rank) {
@@ -29,7 +31,9 @@ void check_assembly(const ReadLine& in, const ShardedValue& value,
   };
   const auto put = assembly(in.line, grid.value(), types);
   if (put.ok() || out.faults.any()) return;
-  out.faults.add({.rule = Rule::kShapesUnfit, .text = put.error().message});
+  out.faults.add({.rule = Rule::kShapesUnfit,
+                  .text = put.error().message,
+                  .column = put.error().column});
 }
 
 // A value that is printed or saved must be no partial sum, and be cut as split=
@@ -88,12 +92,13 @@ bool find_types(const ReadLine& in, Findings& out) {
 // Errors of shapes and places, unless something more telling was found.
 void tell_misfit(const ReadLine& in, Findings& out) {
   const bool fails = in.pieces.has_value() && !in.pieces->ok();
-  const std::string& why = fails ? in.pieces->error().message : in.misfit;
-  if (why.empty() || out.faults.any()) return;
+  if ((!fails && !in.misfit.has_value()) || out.faults.any()) return;
+  const Error& why = fails ? in.pieces->error() : *in.misfit;
   const bool lacks_ranks =
       !in.is_placed() && in.is_formed && in.call.op->row->needs_ranks();
   out.faults.add({.rule = lacks_ranks ? Rule::kRanksUnfit : Rule::kShapesUnfit,
-                  .text = why});
+                  .text = why.message,
+                  .column = why.column});
 }
 
 std::vector<Type> pieces_of_result(const ReadLine& in, size_t r) {

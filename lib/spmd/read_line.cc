@@ -200,7 +200,7 @@ void ReadLine::bind_call() {
   if (known && !is_placed()) {
     const Status made = gt::bind(line, types, call);
     is_bound = made.ok();
-    if (!is_bound) misfit = made.error().message;
+    if (!is_bound) misfit = made.error();
   } else if (known) {
     const auto grid = grid_of(line, names.mesh(), ranks());
     if (grid.ok()) plan_.emplace(local_plan(line, grid.value()));

@@ -73,7 +73,8 @@ class ReadLine {
   // line's ranks; an error if shapes do not fit; nothing if operands' are
   // unknown.
   std::optional<Result<std::vector<std::vector<Type>>>> pieces;
-  std::string misfit;  // of a line without ranks: why shapes do not fit, or ""
+  std::optional<Error> misfit;  // of a line without ranks whose shapes do not
+                                // fit
 
   bool is_placed() const { return in.where != nullptr; }
   const std::vector<int64_t>& ranks() const { return in.where->ranks; }

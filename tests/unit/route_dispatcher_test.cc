@@ -266,8 +266,8 @@ TEST(RoutePlaced, RegistersAreNamesAndRanks) {
       "a@0,3 = neg x@0,3\n"
       "b@0-3 = neg x@0-3\n");
   EXPECT_EQ(route.messages(),
-            "gt-route: p.gt:7: neg: unknown name 'x@1'; did you mean "
-            "'x@3'?\n"
+            "gt-route: p.gt:7: neg: 'x' has no piece on ranks 1-2; it lives "
+            "on x@0,3\n"
             "  b@0-3 = neg x@0-3\n"
             "              ^\n");
 }

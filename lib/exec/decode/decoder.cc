@@ -26,6 +26,12 @@ Action action_of(std::string_view op) {
   }
 }
 
+// Those that the operand's name states, ascending.
+Ranks ranks_of(const Operand& operand) {
+  return operand.ranks.empty() ? Ranks{}
+                               : ascending(parse_ranks(operand.ranks).value());
+}
+
 }  // namespace
 
 void LineEntry::set_output(const Line& line) {
@@ -48,7 +54,7 @@ Status Decoder::find_operands(const Line& line, Fault& poison) {
     if (operand.kind == Operand::Kind::kName) {
       r = find_register(operand);
       if (r == nullptr) {
-        return unknown_name(line, i, full_name(operand.text, operand.ranks),
+        return unknown_name(line, i, ranks_of(operand),
                             registers_.some_live_names());
       }
       if (r->has_failed() && poison == nullptr) {

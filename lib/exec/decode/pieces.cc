@@ -67,7 +67,7 @@ Status Pieces::check_known(const Line& line, const LineRanks& where) const {
     if (operand.kind != Operand::Kind::kName) continue;
     for (const int64_t rank : ranks_read(line, where, o)) {
       if (!is_mine(line, rank) || find(operand.text, rank) != nullptr) continue;
-      return unknown_name(line, o, piece_name(operand.text, rank),
+      return unknown_name(line, o, ascending(ranks_read(line, where, o)),
                           registers_.some_live_names());
     }
   }
