@@ -286,3 +286,28 @@ END
   run ! grep '#type=' placed
   gt-shard -c m.yaml given.gt | cmp - placed
 }
+
+@test "lines with ranks among others mean the meshes of the input, all of them" {
+  cat >p.gt <<'END'
+mesh dp=2 cp=2
+axis world=dp*cp
+a = ones f32[4,4]
+p@0-3 = ones f32[2]
+q@0-3 = all_reduce p@0-3 over=world
+print q@0
+b = add a 1
+mesh tp=4
+r@0-3 = all_reduce p@0-3 over=tp
+print r@1
+endmesh
+c = add b 1
+s@0-3 = all_reduce p@0-3 over=world
+print s@2
+print c
+END
+  gt-emit p.gt | gt-work | sort >wanted
+  printf 'mesh: {tp: 2}\ntensors: {a: {shard: {tp: 0}}}\n' >m.yaml
+  gt-shard -c m.yaml p.gt >p.s
+  grep -q '^a@0-1 = ones f32\[4,4\] split=tp:0' p.s
+  gt-work p.s | sort | cmp - wanted
+}

@@ -89,3 +89,39 @@ train() {
     [[ $output == 0 ]]
   done
 }
+
+@test "a save that never came to be fails what loads the file, not what was there before" {
+  printf 'mesh: {tp: 2}\n' >m.yaml
+  gt-work <<<'x@0-1 = tensor i64[] 5
+save x@0-1 "f.npy"
+x = tensor i64[] 5
+save x "f.npy"'
+  local program
+  for program in $'save nosuch "f.npy"\ny = load "f.npy" i64[]\nprint y' \
+    $'z = mod 1 0\nsave z "f.npy"\ny = load "f.npy" i64[]\nprint y' \
+    $'save nosuch@0-1 "f.npy"\ny@0 = load "f@1.npy" i64[]\nprint y@0' \
+    $'z@0-1 = mod 1 0\nsave z@0-1 "f.npy"\ny@1 = load "f@0.npy" i64[]\nprint y@1' \
+    $'mesh tp=2\nz@0-1 = mod 1 0\nsave z@0-1 "f.npy" split=tp:0\ny@1 = load "f.npy" i64[]\nprint y@1'; do
+    echo "$program" >p.gt
+    { gt-work p.gt || true; gt-emit p.gt | gt-work || true; gt-emit p.gt | gt-route -n 2 || true; \
+      gt-emit p.gt | gt-shard -c m.yaml | gt-route -n 2 || true; } >out 2>err
+    [ "$(grep -c '^y.* = fail "p.gt:[0-9]*: load: f.*npy was not saved: p.gt:[0-9]*: ' out)" = 4 ]
+  done
+}
+
+@test "gt-shard writes the save of a line that it rejects" {
+  printf 'mesh: {tp: 2}\n' >m.yaml
+  run -3 --separate-stderr gt-shard -c m.yaml <<<'save nosuch "f.npy"'
+  [[ $output == *$'_sfail = fail "gt-shard: save: unknown name \'nosuch\'"\nsave _sfail "f.npy"\nfree _sfail'* ]]
+}
+
+@test "seeds that are left out differ after one of their registers was freed" {
+  # The one without ranks and the one with ranks never count in one range.
+  printf '%s\n' 'a = rand f32[4]' 'b@0 = rand f32[4]' 'free _eseed' 'c = rand f32[4]' \
+    'free _eseed@0' 'd@0 = rand f32[4]' >p.gt
+  gt-emit p.gt | sed -n 's/^_eseed\(@0\)* = tensor i64\[\] //p' >firsts
+  printf '%s\n' 0 4611686018427387904 0 4611686018427387904 | cmp - firsts
+  printf '%s\n' 'b@0 = rand f32[4]' 'a = rand f32[4]' 'free _eseed@0' 'b@0 = rand f32[4]' >p.gt
+  gt-emit p.gt | sed -n 's/^_eseed\(@0\)* = tensor i64\[\] //p' >firsts
+  printf '%s\n' 0 4611686018427387904 0 | cmp - firsts
+}

@@ -8,12 +8,17 @@
 namespace gt::emit {
 
 // Lines without ranks count in one register, lines with ranks in another, since
-// no line reads both. The second of them begins half the range of an i64 away,
-// so that no two uses meet; the first at --seed, so that a program has the
-// numbers of one that is placed as a whole.
-std::string Seeds::first(bool is_second) const {
+// no line reads both. The one that the program needs first begins at --seed, so
+// that a program has the numbers of one that is placed as a whole.
+// `has_other`: the program has bound the other one.
+std::string Seeds::first(Kind kind, bool has_other) {
   constexpr uint64_t kFar = uint64_t{1} << 62;
-  const uint64_t first = static_cast<uint64_t>(first_) ^ (is_second ? kFar : 0);
+  const Kind other = kind == Kind::kPlaced ? Kind::kUnplaced : Kind::kPlaced;
+  if (begins_at_first_ == Kind::kNone) {
+    begins_at_first_ = has_other ? other : kind;
+  }
+  const uint64_t first =
+      static_cast<uint64_t>(first_) ^ (begins_at_first_ == kind ? 0 : kFar);
   return std::to_string(static_cast<int64_t>(first));
 }
 
@@ -115,8 +120,9 @@ void Seeds::let_go(ValueId seed) {
 
 void Seeds::begin(std::string& out) {
   if (ledger_.symbols.find(kName) != kNoSymbol) return;
-  const bool is_second = !ledger_.symbols.parts(kName).empty();
-  out += std::string(kName) + " = tensor i64[] " + first(is_second) + "\n";
+  const bool has_other = !ledger_.symbols.parts(kName).empty();
+  out += std::string(kName) + " = tensor i64[] " +
+         first(Kind::kUnplaced, has_other) + "\n";
   hold(ledger_.obtain(kName), {});
 }
 
@@ -147,8 +153,8 @@ void Seeds::begin(const Ranks& ranks, const Mesh* mesh, std::string& out) {
   const std::vector<SymbolId> known = ledger_.symbols.parts(kName);
   out += full_name(kName, to_string(reads.missing));
   if (known.empty()) {
-    const bool is_second = ledger_.symbols.find(kName) != kNoSymbol;
-    out += " = tensor i64[] " + first(is_second) + "\n";
+    const bool has_other = ledger_.symbols.find(kName) != kNoSymbol;
+    out += " = tensor i64[] " + first(Kind::kPlaced, has_other) + "\n";
   } else {
     const int64_t from = (*ledger_.symbols[known[0]].ranks)[0];
     out += " = copy " + full_name(kName, std::to_string(from)) + "\n";

@@ -28,9 +28,9 @@ class Seeds {
  public:
   static constexpr std::string_view kName = "_eseed";
 
-  // `first`: what the count begins at (--seed). A register that is made while
-  // the other one is there begins half the range of an i64 away, so that no two
-  // uses meet.
+  // `first`: what the count begins at (--seed): that of the register without
+  // ranks or of that with ranks, whichever the program has first. The other one
+  // begins half the range of an i64 away, so that no two uses meet.
   Seeds(Ledger& ledger, const LineWriter& writer, int64_t first)
       : ledger_(ledger), writer_(writer), first_(first) {}
 
@@ -60,7 +60,8 @@ class Seeds {
   void let_go(std::string_view name, std::string_view ranks);
 
  private:
-  std::string first(bool is_second) const;
+  enum class Kind : uint8_t { kNone, kUnplaced, kPlaced };
+  std::string first(Kind kind, bool has_other);
   void hold(SymbolId seed, Origin origin);
   void let_go(ValueId seed);
   void keep(const Ranks& ranks, const Mesh* mesh, std::string& out);
@@ -70,6 +71,7 @@ class Seeds {
   Ledger& ledger_;
   const LineWriter& writer_;
   int64_t first_;
+  Kind begins_at_first_ = Kind::kNone;  // the first of the two to be made
 };
 
 }  // namespace gt::emit

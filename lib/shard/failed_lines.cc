@@ -24,6 +24,17 @@ bool is_failed(const ShardValuePtr& value) {
   return value != nullptr && value->is_failed;
 }
 
+// What follows the value in a line that prints or saves: the label or the path;
+// "" of a line that says no path.
+std::string sink_of(const Line& line) {
+  const Statement statement = statement_of(line.op);
+  if (statement == Statement::kPrint) return " as=" + print_label(line);
+  if (statement != Statement::kSave || line.operands.size() < 2) return "";
+  const Operand& path = line.operands[1];
+  return path.kind == Operand::Kind::kString ? " " + std::string(path.text)
+                                             : "";
+}
+
 }  // namespace
 
 Status FailedLines::reject(const Line& line, const Error& error,
@@ -31,10 +42,11 @@ Status FailedLines::reject(const Line& line, const Error& error,
   const std::string message = quote("gt-shard: " + error.message);
   if (!line.results.empty()) {
     write(line, message, at);
-  } else if (statement_of(line.op) == Statement::kPrint) {
+  } else if (const std::string sink = sink_of(line); !sink.empty()) {
     const std::string name = at.space + "_sfail";
-    writer_.text() += name + " = fail " + message + "\nprint " + name +
-                      " as=" + print_label(line) + "\nfree " + name + "\n";
+    writer_.text() += name + " = fail " + message + "\n";
+    writer_.text() +=
+        std::string(line.op) + " " + name + sink + "\nfree " + name + "\n";
   }
   materializer_.write_frees();
   return error;

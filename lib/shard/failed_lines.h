@@ -2,7 +2,8 @@
 // (an unknown name or op, shapes that do not fit, scopes of the config that
 // contradict each other), and those that read a failure. Their results become
 // failures, "y = fail MESSAGE", without ranks; a print prints the failure; a
-// save of a wrong line is left out. The rest of the stream goes on.
+// save saves it, so that a load of the file fails, too. The rest of the stream
+// goes on.
 //
 // An op that no axis can cut is not among these: its operands are made whole on
 // each rank (candidates.h).

@@ -63,20 +63,24 @@ Placing placing_of(const Cluster& cluster, const Call& call, const Plan& plan) {
 }
 
 void PlacedWriter::pass(const Line& line, std::string_view text) {
-  if (is_declaration(statement_of(line.op))) {
-    has_mesh_ = split_notes(text).text == "mesh " + config_.mesh().describe();
-    input_mesh_ = has_mesh_ ? "" : text;
-  } else if (has_mesh_ && !input_mesh_.empty() && is_placed(line)) {
-    has_mesh_ = false;
-    text_ += input_mesh_ + "\n";
+  const Statement statement = statement_of(line.op);
+  const bool declares = is_declaration(statement);
+  if (mesh_ == Current::kConfig && (declares || is_placed(line))) {
+    text_ += "endmesh\n";
+    mesh_ = Current::kInput;
+  }
+  if (declares) {
+    const bool is_same =
+        split_notes(text).text == "mesh " + config_.mesh().describe();
+    mesh_ = is_same ? Current::kSame : Current::kInput;
   }
   text_ += text;
   text_ += '\n';
 }
 
 void PlacedWriter::declare_mesh() {
-  if (has_mesh_) return;
-  has_mesh_ = true;
+  if (mesh_ != Current::kInput) return;
+  mesh_ = Current::kConfig;
   text_ += "mesh " + config_.mesh().describe() + "\n";
 }
 
@@ -175,8 +179,7 @@ ShardCosts PlacedWriter::costs() const {
 }
 
 void PlacedWriter::describe(std::string& out) const {
-  out += has_mesh_ ? "m" : "";
-  out += input_mesh_;
+  out += static_cast<char>(mesh_);
 }
 
 }  // namespace gt::shard

@@ -54,8 +54,9 @@ class PlacedWriter {
   // What was written and not taken yet, lines with LF.
   std::string& text() { return text_; }
 
-  // Writes a line of the input as it came. If it has ranks, it means the mesh
-  // of the input: where the config's was declared since, the input's is again.
+  // Writes a line of the input as it came. If it has ranks or declares a mesh,
+  // it means the meshes of the input: where the config's was declared since,
+  // that one ends before.
   void pass(const Line& line, std::string_view text);
   // Declares the mesh of the config, unless it is the one in force.
   void declare_mesh();
@@ -100,8 +101,10 @@ class PlacedWriter {
   const Config& config_;
   const Cluster& cluster_;
   std::string text_;
-  bool has_mesh_ = false;   // ours was declared last
-  std::string input_mesh_;  // the declaration of the input's placed lines
+  // Whose mesh is the current one: the input's, or none; the input's, which is
+  // the config's word for word; the config's, within those of the input.
+  enum class Current : char { kInput = 'i', kSame = 's', kConfig = 'c' };
+  Current mesh_ = Current::kInput;
   ShardCosts costs_;
   RegisterBytes memory_;
 };

@@ -11,16 +11,18 @@
 //
 // The classes: read, write, open, rename (and link), sync, of calls that the
 // program itself makes; socket (what makes a descriptor), thread, map and
-// memory, of its libraries' calls too, but for libzmq's own threads: 4.3.4 does
-// not check what it allocates there. What a program does before main is not
-// counted, nor is what cannot fail: transfers on eventfd and the like, and
-// messages on standard error.
+// memory, of its libraries' calls too, but for libzmq's own threads,
+// where 4.3.4 does not check what it allocates, and glibc's look at
+// /etc/protocols. What a program does before main is not counted, nor is what
+// cannot fail: transfers on eventfd and the like, and messages on standard
+// error.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -305,6 +307,17 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
   auto* foreign = static_cast<Foreign*>(__libc_malloc(sizeof(Foreign)));
   *foreign = {start, argument};
   return real(thread, attributes, run_foreign, foreign);
+}
+
+// libzmq asks this as it starts (OpenPGM does); where there is no memory for
+// it, glibc 2.36 follows a null pointer (nss_database.c).
+int getprotobyname_r(const char* name, protoent* entry, char* buffer,
+                     size_t size, protoent** result) {
+  static auto* const real = next(&::getprotobyname_r, "getprotobyname_r");
+  g_is_foreign = true;
+  const int status = real(name, entry, buffer, size, result);
+  g_is_foreign = false;
+  return status;
 }
 
 void* mmap(void* at, size_t size, int protection, int flags, int fd,

@@ -68,6 +68,7 @@ struct LineEntry {
     kFree,
     kFail,
     kPrintFailure,
+    kSaveFailure,
     kExchange,
     kParts
   };
@@ -97,7 +98,7 @@ struct LineEntry {
   // -1.
   std::vector<int32_t> in_place;
   std::string label;    // what print says, save's path, or fail's message
-  std::string message;  // what kPrintFailure says under its label
+  std::string message;  // of kPrintFailure and kSaveFailure
 
   std::unique_ptr<LineExchange> crossing;
   std::vector<std::unique_ptr<LineEntry>> parts;

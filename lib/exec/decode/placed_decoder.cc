@@ -26,7 +26,7 @@ void set_rank(const std::string& rank, Line& line) {
 // Several ranks under one as= or path would be several values of one name.
 void set_rank_of_output(const Line& local, LineEntry& entry) {
   const std::string_view rank = local.operands[0].ranks;
-  if (entry.action == Action::kSave) {
+  if (statement_of(local.op) == Statement::kSave) {
     entry.label = path_of_rank(entry.label, rank);
   } else if (local.key("as") != nullptr) {
     entry.label = full_name(entry.label, rank);
@@ -116,12 +116,16 @@ Status PlacedDecoder::decode_free(const Line& line, const LineRanks& where,
 void PlacedDecoder::add_failure(const Line& local, const Fault& fault,
                                 LineEntry& whole) {
   whole.is_lasting = false;
-  if (statement_of(local.op) == Statement::kSave) return;
+  const Statement statement = statement_of(local.op);
   auto part = std::make_unique<LineEntry>();
   part->set_text(local);
-  if (statement_of(local.op) == Statement::kPrint) {
+  if (statement == Statement::kPrint) {
     part->action = Action::kPrintFailure;
     part->label = print_label(local);
+    part->message = *fault;
+  } else if (statement == Statement::kSave) {
+    part->action = Action::kSaveFailure;
+    part->label = unquote(local.operands[1].text);
     part->message = *fault;
   } else {
     part->action = Action::kFail;
@@ -151,7 +155,7 @@ Status PlacedDecoder::decode_rank(const Line& local, size_t ranks,
   if (part.entry == nullptr) {
     if (part.poison == nullptr) return part.error;
     add_failure(local, part.poison, whole);
-    if (statement_of(local.op) == Statement::kPrint && ranks > 1) {
+    if (ranks > 1 && is_output(statement_of(local.op))) {
       set_rank_of_output(local, *whole.parts.back());
     }
     return ok_status();

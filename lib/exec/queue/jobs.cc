@@ -72,6 +72,13 @@ std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
   });
 }
 
+std::unique_ptr<Job> save_failure_job(std::string path, std::string message) {
+  return make_job([path = std::move(path),
+                   message = std::move(message)](Executor& executor) {
+    if (!executor.stopped()) executor.saves().fail(path, message);
+  });
+}
+
 std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
   return make_job([value = std::move(value), bytes](Executor& executor) {
     executor.interpreter().clear(*value);

@@ -23,6 +23,9 @@ std::unique_ptr<Job> print_failure_job(std::string name, std::string message);
 // report if that fails.
 std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
                               const Type& type, const Value& value);
+// For a save whose value never came to be: loads of the path fail from now on,
+// rather than find what was there before.
+std::unique_ptr<Job> save_failure_job(std::string path, std::string message);
 // Gives a value's memory back to the backend's device.
 std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes);
 // Writes out results and saves that wait; notices a lost standard output.

@@ -67,7 +67,9 @@ std::string Saves::failures_in(const std::string& file) const {
 
 void Saves::take_failures(const std::string& file, std::string_view failures) {
   if (failed_.empty() && failures.empty()) return;
-  if (!failures.empty() && failures.back() != kEnd) return;  // it is no list
+  if (!failures.empty() && failures.back() != kEnd) {
+    return lose(file, "the list of what failed to be saved there is cut short");
+  }
   const std::string normal = normal_path(file);
   std::erase_if(failed_, [&normal](const auto& failed) {
     return split_path(failed.first).file == normal;

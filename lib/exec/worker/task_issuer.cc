@@ -23,6 +23,8 @@ void TaskIssuer::issue(LineEntry& entry, const Where& origin) {
                           std::make_shared<const std::string>(entry.label));
     case Action::kPrintFailure:
       return compute_.add(print_failure_job(entry.label, entry.message));
+    case Action::kSaveFailure:
+      return compute_.add(save_failure_job(entry.label, entry.message));
     case Action::kExchange:
       (void)exchanges_->begin(entry, origin);
       return;
@@ -61,9 +63,7 @@ void TaskIssuer::output(LineEntry& entry, const Where& origin) {
 // print or save of a whole that the entry's recipe puts together here.
 void TaskIssuer::output_made(LineEntry& entry, const Where& origin) {
   if (!take_blocks(entry, origin)) {
-    if (entry.action != Action::kPrint) return;
-    const std::string why = to_string(origin.place()) + ": out of memory";
-    return compute_.add(print_failure_job(entry.label, why));
+    return fail_output(entry, to_string(origin.place()) + ": out of memory");
   }
   adopt_operands(entry);
   if (!entry.recipe->steps.empty()) enqueue(entry, origin);
@@ -81,8 +81,14 @@ void TaskIssuer::output_exchanged(LineEntry& entry, const Where& origin) {
   if (made.output != nullptr) {
     return write(entry, origin, types_[entry.crossing->types[0]], *made.output);
   }
-  if (entry.action != Action::kPrint) return;
-  compute_.add(print_failure_job(entry.label, *made.fault));
+  fail_output(entry, *made.fault);
+}
+
+// A whole to be printed or saved that cannot be put together.
+void TaskIssuer::fail_output(const LineEntry& entry, const std::string& why) {
+  compute_.add(entry.action == Action::kPrint
+                   ? print_failure_job(entry.label, why)
+                   : save_failure_job(entry.label, why));
 }
 
 void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,

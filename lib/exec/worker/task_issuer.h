@@ -40,6 +40,7 @@ class TaskIssuer {
   void run(LineEntry& entry, const Where& origin);
   void output(LineEntry& entry, const Where& origin);
   void output_made(LineEntry& entry, const Where& origin);
+  void fail_output(const LineEntry& entry, const std::string& why);
   void output_exchanged(LineEntry& entry, const Where& origin);
   void write(LineEntry& entry, const Where& origin, const Type& type,
              const Value& value);

@@ -1,13 +1,36 @@
 #include "exec/worker/worker.h"
 
 #include "base/hash.h"
+#include "file/stored.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
+#include "stream/ranks.h"
 
 namespace gt::exec {
 namespace {
 
 constexpr size_t kLongLine = size_t{1} << 20;
+
+// Where a save writes on the wanted ranks; of a malformed one nothing, or what
+// can be told.
+std::vector<std::string> saved_paths(
+    const Line& line, const std::function<bool(int64_t rank)>& wanted) {
+  if (line.operands.size() < 2 ||
+      line.operands[1].kind != Operand::Kind::kString) {
+    return {};
+  }
+  const std::string path = unquote(line.operands[1].text);
+  const auto ranks = parse_ranks(line.operands[0].ranks);
+  if (!ranks.ok()) return {path};
+  const bool is_one = ranks.value().size() == 1 || line.key("split") != nullptr;
+  std::vector<std::string> paths;
+  for (const int64_t rank : ranks.value()) {
+    if (!wanted(rank)) continue;
+    paths.push_back(is_one ? path : path_of_rank(path, std::to_string(rank)));
+    if (is_one) break;
+  }
+  return paths;
+}
 
 }  // namespace
 
@@ -153,7 +176,13 @@ void Worker::fail_line(const Line& line, const Fault& fault) {
   for (const std::string& name : bound_names(line, is_mine)) {
     registers_.fail(registers_.obtain(name), fault);
   }
-  if (statement_of(line.op) != Statement::kPrint) return;
+  const Statement statement = statement_of(line.op);
+  if (statement == Statement::kSave) {
+    for (std::string& path : saved_paths(line, is_mine)) {
+      compute_.add(save_failure_job(std::move(path), *fault));
+    }
+  }
+  if (statement != Statement::kPrint) return;
   for (const std::string& label : print_labels(line, is_mine)) {
     compute_.add(print_failure_job(label, *fault));
   }
