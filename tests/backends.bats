@@ -137,3 +137,10 @@ print x' >p.gt
   run -2 gt-work --backend ./other.so p.gt
   [[ $output == *'it was compiled with the headers of another gt than '* ]]
 }
+
+@test "a device that cannot read what another worker asks for fails the value, not the worker" {
+  printf '%s\n' 'x@0 = ones f32[2]' 'y@1 = copy x@0' 'print y@1' >p.gt
+  GT_FAR_FAILS=1 run -1 --separate-stderr gt-route -n 2 --backend "$far" p.gt
+  [[ $stderr == *'worker 0'*' cannot read it: '* ]]
+  [[ $output == 'y@1 = fail '*' cannot read it: '* ]]
+}

@@ -224,3 +224,11 @@ END
   [ "$(most_of placed)" -le 120000 ]
   run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-5 <(gt-work net.s) <(gt-work placed)
 }
+
+@test "--explain names the operands of the line itself where an earlier one is alike" {
+  printf '%s\n' 'a = ones f32[64,64]' 'b = ones f32[64,64]' 'c = matmul a b' \
+    'e = ones f32[64,64]' 'f = ones f32[64,64]' 'd = matmul e f' >p.gt
+  printf 'mesh: {tp: 2}\ntensors: {a: {shard: {tp: 1}}, e: {shard: {tp: 1}}}\n' >m.yaml
+  gt-shard -c m.yaml --explain p.gt 2>said >/dev/null
+  grep -A 1 'd = matmul e f' said | grep -q '\* tp: e.1 f.0 cut'
+}

@@ -57,7 +57,7 @@ class Cache {
   // Deletes all entries.
   void clear() {
     for_each([](Entry* entry) { delete entry; });
-    forget();
+    for (Set& set : sets_) set = Set{};
   }
 
   template <typename F>
@@ -67,11 +67,6 @@ class Cache {
         if (entry != nullptr) visit(entry);
       }
     }
-  }
-  // Empties the cache without deleting the entries: the caller has taken them
-  // over through for_each().
-  void forget() {
-    for (Set& set : sets_) set = Set{};
   }
 
  private:

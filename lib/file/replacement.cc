@@ -59,6 +59,13 @@ void remove_abandoned(const Fd& directory) {
   ::closedir(entries);
 }
 
+// A failing close() is how some file systems say that the disk is full. That of
+// a copy says so, too, and leaves the file its lock.
+bool is_closed_well(int fd) {
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return copy >= 0 && ::close(copy) == 0;
+}
+
 }  // namespace
 
 Status write_all(int fd, const void* data, size_t bytes) {
@@ -134,13 +141,12 @@ bool Replacement::link() {
 // the name of an empty file.
 Status Replacement::commit() {
   const bool done =
-      ::fsync(fd_.get()) == 0 && link() &&
+      ::fsync(fd_.get()) == 0 && is_closed_well(fd_.get()) && link() &&
       ::renameat(target_.directory.get(), temporary_.c_str(),
                  target_.directory.get(), target_.name.c_str()) == 0;
   if (!done) return Error{std::strerror(errno)};
   has_name_ = false;
-  // A failing close() is how some file systems say that the disk is full.
-  if (::close(fd_.release()) != 0) return Error{std::strerror(errno)};
+  fd_ = Fd();
   // A directory that may be written to but not read cannot be flushed.
   const Fd directory(::openat(target_.directory.get(), ".",
                               O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -39,8 +39,8 @@ class Replacement {
   void hide();
   // Replaces the target, after all bytes are on the disk. When it returns
   // without an error, a loss of power cannot undo it. On an error the target is
-  // as it was, but for one that close() or the flush of the directory reports:
-  // then the new file has its place already, and may be lost with the power.
+  // as it was, but for one that the flush of the directory reports: then the
+  // new file has its place already, and may be lost with the power.
   Status commit();
 
  private:

@@ -19,7 +19,8 @@ void add_held(const ShardValuePtr& value, PlanKey& key) {
 }
 
 // Of the line's plan, and of whether its op is better expanded.
-std::string key_of(const LineWork& work, const PlannedLine& planned) {
+std::string key_of(const LineWork& work, const PlannedLine& planned,
+                   bool is_told) {
   PlanKey key;
   key.add(planned, work.at.depth, work.at.regathers, work.is_backward);
   for (size_t i = 0; i < work.values.size(); ++i) {
@@ -32,6 +33,9 @@ std::string key_of(const LineWork& work, const PlannedLine& planned) {
   key.add(scope.shard, scope.results, scope.ranks);
   const std::string_view* signal = work.line.note("signal");
   key.add(signal == nullptr || work.call.op->is_primitive() ? "" : *signal);
+  for (const Operand& operand : work.line.operands) {
+    if (is_told) key.add(operand.text);
+  }
   return key.text();
 }
 
@@ -159,7 +163,7 @@ void LayoutChooser::choose(LineWork& work) {
   work.set = set_of(work);
   find_pin(work);
   const PlannedLine planned = describe(work);
-  work.planned = &plans_.obtain(key_of(work, planned), [&] {
+  work.planned = &plans_.obtain(key_of(work, planned, is_told_), [&] {
     return plan_line(cluster_, config_.machine(), planned);
   });
 }

@@ -14,9 +14,11 @@ namespace gt::shard {
 
 class LayoutChooser {
  public:
-  // `plans`: of this mesh and machine.
-  LayoutChooser(const Config& config, Cluster& cluster, PlanCache& plans)
-      : config_(config), cluster_(cluster), plans_(plans) {}
+  // `plans`: of this mesh and machine. `is_told`: people read the words of
+  // plans, which name the operands, so lines share none with others.
+  LayoutChooser(const Config& config, Cluster& cluster, PlanCache& plans,
+                bool is_told)
+      : config_(config), cluster_(cluster), plans_(plans), is_told_(is_told) {}
 
   // Sets `work.scope`: what the config says by the line's signal, and over that
   // by its first result's name. Error: scopes that contradict each other.
@@ -47,6 +49,7 @@ class LayoutChooser {
   const Config& config_;
   Cluster& cluster_;
   PlanCache& plans_;
+  bool is_told_;
   CutsInUse cuts_in_use_;
 };
 

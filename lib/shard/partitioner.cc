@@ -21,7 +21,7 @@ Partitioner::Partitioner(const Config& config,
     : config_(config),
       cluster_(config.mesh()),
       plans_(plans),
-      chooser_(config, cluster_, plans),
+      chooser_(config, cluster_, plans, explain != nullptr),
       explanation_(config, cluster_, std::move(explain)),
       lines_(config, cluster_, chooser_, explanation_) {}
 

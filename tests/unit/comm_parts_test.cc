@@ -27,6 +27,7 @@ const char* const kMessages[] = {
     "get 9 1 2 0 3 0 64 0,4 2,2\n",
     "get 9 1 2 0 3 0 4 - -\n",
     "data 9\n\x01\x02\n",
+    "nodata 9\nthe device is lost",
     "ask\n",
     "here\n",
 };

@@ -89,15 +89,17 @@ Status Exports::take_get(unsigned from, const PeerMessage& message) {
     return outside;
   }
   std::string bytes(message.bytes, '\0');
-  if (shown.data != nullptr && device_.has_data()) {
-    const Status s = region.download(shown.data, message.first, message.bytes,
-                                     bytes.data(), device_);
-    // Nothing comes of what it asked for: to it this worker is lost.
-    if (!s.ok()) bytes.clear();
-  }
   PeerMessage data;
   data.kind = Kind::kData;
   data.id = message.id;
+  if (shown.data != nullptr && device_.has_data()) {
+    const Status s = region.download(shown.data, message.first, message.bytes,
+                                     bytes.data(), device_);
+    if (!s.ok()) {
+      data.kind = Kind::kNoData;
+      bytes = s.error().message;
+    }
+  }
   data.body = bytes;
   peers_.send(from, data);
   return ok_status();

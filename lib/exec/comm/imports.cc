@@ -49,6 +49,12 @@ Status Imports::take_data(unsigned from, const PeerMessage& message) {
     return Error{"data that nobody asked for"};
   }
   const Chunk chunk = it->second;
+  if (message.kind == Kind::kNoData) {
+    chunks_.erase(it);
+    *chunk.status = Error{peers_.name_of(from) +
+                          " cannot read it: " + std::string(message.body)};
+    return ok_status();
+  }
   if (message.body.size() != chunk.bytes) {
     return Error{std::to_string(message.body.size()) + " bytes, asked for " +
                  std::to_string(chunk.bytes)};

@@ -21,7 +21,8 @@ constexpr struct {
     {"hello", Kind::kHello, false},       {"ready", Kind::kReady, false},
     {"fail", Kind::kFail, true},          {"get", Kind::kGet, false},
     {"released", Kind::kReleased, false}, {"data", Kind::kData, true},
-    {"ask", Kind::kAsk, false},           {"here", Kind::kHere, false},
+    {"nodata", Kind::kNoData, true},      {"ask", Kind::kAsk, false},
+    {"here", Kind::kHere, false},
 };
 
 // Calls use(field) for the fields behind the header's word, in order, until it
@@ -40,6 +41,7 @@ bool each_field(Message& m, Use use) {
       return use(m.id) && use(m.tag) && use(m.first) && use(m.bytes) &&
              use(m.start) && use(m.count);
     case Kind::kData:
+    case Kind::kNoData:
       return use(m.id);
     case Kind::kAsk:
     case Kind::kHere:

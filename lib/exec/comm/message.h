@@ -1,5 +1,5 @@
 // The messages between workers while values cross: a header in text, and in
-// `fail` and `data` a body, which in `data` is the bytes of values.
+// `fail`, `data` and `nodata` a body, which in `data` is the bytes of values.
 //
 //   hello PID FD SIZE TOKEN               where my arena can be mapped
 //   ready SEQ GROUP STEP SOURCE TYPE AT   an export is there, at that offset of
@@ -9,8 +9,8 @@
 //   get ID SEQ GROUP STEP SOURCE FIRST BYTES START COUNT
 //                                         send me bytes of a region, row-major
 //   data ID                               the body holds them
-//   ask                                   are you there?
-//   here                                  I am
+//   nodata ID                             they cannot be read; the body says
+//   why ask                                   are you there? here I am
 //
 // SIZE 0: there is no arena. START and COUNT say a region of the value, an
 // index and a count in each dimension, as "0,4"; "-" of a scalar.
@@ -52,6 +52,7 @@ struct PeerMessage {
     kReleased,
     kGet,
     kData,
+    kNoData,
     kAsk,
     kHere
   };
@@ -59,7 +60,7 @@ struct PeerMessage {
   Tag tag;                 // ready, fail, released, get
   Type type;               // ready
   uint64_t at = kNowhere;  // ready: the value's offset in the sender's arena
-  uint64_t id = 0;         // get, data
+  uint64_t id = 0;         // get, data, nodata
   uint64_t first = 0;      // get: a byte of the region
   uint64_t bytes = 0;      // get
   Shape start;             // get
@@ -68,7 +69,7 @@ struct PeerMessage {
   uint64_t fd = 0;         // hello
   uint64_t size = 0;       // hello
   Token token{};           // hello
-  std::string_view body;   // fail, data: within the bytes that were parsed
+  std::string_view body;   // fail, data, nodata: within the parsed bytes
 };
 
 // Takes any bytes. Error: what is wrong with them as a message.

@@ -56,6 +56,7 @@ Status PeerCommunicator::take(unsigned from, const PeerMessage& message) {
     case Kind::kGet:
       return exports_.take_get(from, message);
     case Kind::kData:
+    case Kind::kNoData:
       return imports_.take_data(from, message);
     default:
       return ok_status();
