@@ -21,6 +21,8 @@ namespace gt::route {
 
 struct Client {
   using Say = std::function<void(std::string_view)>;
+  // Of results that wait to be read, or for their turn.
+  static constexpr uint64_t kMostResults = uint64_t{64} << 20;  // bytes
 
   // `to_say` gets whole messages for people.
   Client(ResultSources& sources, Say to_say)
@@ -31,6 +33,9 @@ struct Client {
     source = {std::make_shared<const std::string>(name), 0};
   }
   void worsen(Exit with) { status = worst(status, with); }
+  // Whether more of its program may be read: what it is owed, and what waits
+  // for its turn, is bounded.
+  bool has_credit() const { return results.bytes() <= kMostResults; }
 
   SourceLine source{std::make_shared<const std::string>(), 0};
   Marks marks;

@@ -95,7 +95,7 @@ bool ClientPipe::repeat_rounds() {
   if (round == nullptr) return false;
   const uint64_t most =
       std::min(kMostRounds / round->text.size(),
-               kMostResults / std::max<uint64_t>(1, round->owed_bytes));
+               Client::kMostResults / std::max<uint64_t>(1, round->owed_bytes));
   const uint64_t times =
       input_.take(round->text, round->lines, std::max<uint64_t>(1, most));
   if (times > 0) dispatcher_.repeat(client_, times);

@@ -19,10 +19,6 @@ namespace gt::route {
 
 class ClientPipe {
  public:
-  // Results that it is owed, or that wait for their turn, before no more of its
-  // program is read.
-  static constexpr uint64_t kMostResults = uint64_t{64} << 20;  // bytes
-
   // Client and dispatcher outlive it. With `fail_fast` it reads no more after
   // the first failure.
   ClientPipe(Client& client, Dispatcher& dispatcher,

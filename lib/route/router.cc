@@ -63,7 +63,7 @@ bool RouterLoop::has_room() const {
 // A worker that has no room for what waits for it; kNoWorker: results are not
 // read. Until then no more is read.
 std::optional<uint32_t> RouterLoop::who_is_full() const {
-  if (client_.results.bytes() > ClientPipe::kMostResults) return net::kNoWorker;
+  if (!client_.has_credit()) return net::kNoWorker;
   for (uint32_t w = 0; w < options_.workers; ++w) {
     if (crew_.is_full(w)) return w;
   }
