@@ -185,7 +185,8 @@ void Checker::check_instruction(Reading& in, Statement statement,
   for (const Remark& remark : made.remarks) {
     entry.remarks.push_back(in_words(read, remark));
   }
-  describe(in, made.results, entry);
+  if (traces_) entry.trace = trace_of(in, made.results);
+  if (!entry.problems.empty()) entry.types = types_of(in);
   annotate(in, made.results, entry);
   write_results(in, made.results, entry);
   const bool fits = where.has_value() && !where->operands.empty() &&
@@ -390,32 +391,35 @@ void Checker::annotate(Reading& in, const std::vector<ShardedValue>& results,
   append_line(entry.noted, in.line);
 }
 
-void Checker::describe(const Reading& in,
-                       const std::vector<ShardedValue>& results,
-                       Checked& entry) {
-  std::string& trace = entry.trace;
-  trace = std::string(in.line.op) + "(";
+std::string Checker::trace_of(const Reading& in,
+                              const std::vector<ShardedValue>& results) {
+  std::string text = std::string(in.line.op) + "(";
   bool first = true;
+  for (const ShardedValue* value : in.operands) {
+    if (value == nullptr) continue;
+    text += (first ? "" : ", ") + in.names.describe(value->type);
+    first = false;
+  }
+  text += ") -> ";
+  for (const ShardedValue& result : results) {
+    text += (&result == results.data() ? "" : ", ") +
+            in.names.describe(result.type);
+  }
+  return text;
+}
+
+std::string Checker::types_of(const Reading& in) {
+  std::string text;
   for (size_t o = 0; o < in.line.operands.size(); ++o) {
     if (in.operands[o] == nullptr) continue;
     const ShardedValue& value = *in.operands[o];
-    const std::string types = in.names.describe(value.type);
-    trace += (first ? "" : ", ") + types;
-    first = false;
-    entry.types +=
-        (entry.types.empty() ? "" : "   ") +
-        std::string(in.line.operands[o].text) +
-        (value.pieces.empty() ? "" : " " + to_string(value.pieces[0])) + " " +
-        types;
+    text += (text.empty() ? "" : "   ") +
+            std::string(in.line.operands[o].text) +
+            (value.pieces.empty() ? "" : " " + to_string(value.pieces[0])) +
+            " " + in.names.describe(value.type);
   }
-  trace += ") -> ";
-  for (const ShardedValue& result : results) {
-    trace += (&result == results.data() ? "" : ", ") +
-             in.names.describe(result.type);
-  }
-  if (in.names.mesh() != nullptr) {
-    entry.types += "   under mesh {" + in.names.mesh()->describe() + "}";
-  }
+  if (in.names.mesh() == nullptr) return text;
+  return text + "   under mesh {" + in.names.mesh()->describe() + "}";
 }
 
 }  // namespace gt::check

@@ -26,10 +26,12 @@ namespace gt::check {
 
 class Checker {
  public:
-  // `footprint` may be null; else it is told of every value that a name gains
-  // or loses. It must outlive the Checker.
-  explicit Checker(TypingMode mode, Footprint* footprint = nullptr)
-      : mode_(std::move(mode)), footprint_(footprint) {}
+  // `traces`: each line's `trace` is wanted. `footprint` may be null; else it
+  // is told of every value that a name gains or loses. It must outlive the
+  // Checker.
+  explicit Checker(TypingMode mode, bool traces = false,
+                   Footprint* footprint = nullptr)
+      : mode_(std::move(mode)), traces_(traces), footprint_(footprint) {}
 
   // What was found of one line. Kept as it is for when the line comes again.
   struct Checked {
@@ -37,10 +39,10 @@ class Checker {
     std::string noted;  // the same with the inferred #type= and #spec=
     std::string op;
     std::string at;     // its note #at=, "model.gt:7"; "" without one
-    std::string trace;  // "op(types) -> type"
+    std::string trace;  // "op(types) -> type", if that is wanted
     std::vector<Problem> problems;
     std::vector<std::string> remarks;
-    std::string types;  // of its operands, for messages: "y f32[4,2] {tp:P}"
+    std::string types;  // of its operands, for problems: "y f32[4,2] {tp:P}"
     // It does not parse, or declares a mesh that cannot be; `error` says why.
     bool is_unreadable = false;
     Error error;
@@ -119,12 +121,13 @@ class Checker {
                      const std::vector<ShardedValue>& results, Checked& entry);
   static void annotate(Reading& in, const std::vector<ShardedValue>& results,
                        Checked& entry);
-  static void describe(const Reading& in,
-                       const std::vector<ShardedValue>& results,
-                       Checked& entry);
+  static std::string trace_of(const Reading& in,
+                              const std::vector<ShardedValue>& results);
+  static std::string types_of(const Reading& in);
   static void fail(const char* kind, const Error& error, Checked& entry);
 
   TypingMode mode_;
+  bool traces_;
   Footprint* footprint_;
   Meshes meshes_;
   std::set<std::string> axes_;

@@ -18,7 +18,7 @@ class CheckFilter {
       : job_(job),
         out_(out),
         say_(say),
-        checker_(job.options, job.memory ? &footprint_ : nullptr) {}
+        checker_(job.options, job.trace, job.memory ? &footprint_ : nullptr) {}
 
   Exit run() {
     write(kOpenMark);

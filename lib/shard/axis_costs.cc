@@ -81,8 +81,7 @@ double AxisCosts::work(size_t axis, const AxisUse& use) const {
   for (size_t r = 0; r < call_.results.size(); ++r) {
     moved += share(call_.results[r], &Label::results, r);
   }
-  return flops(call_) / parts / machine_.flops +
-         moved / machine_.memory_bandwidth;
+  return flops_ / parts / machine_.flops + moved / machine_.memory_bandwidth;
 }
 
 double AxisCosts::seconds(size_t axis, const AxisUse& use) const {

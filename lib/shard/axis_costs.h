@@ -19,7 +19,8 @@ class AxisCosts {
         machine_(machine),
         line_(line),
         call_(line.call),
-        labels_(labels) {}
+        labels_(labels),
+        flops_(flops(line.call)) {}
 
   // The time of all that the line takes then: of bringing its operands into the
   // layouts that it reads; of the line itself, by operations and bytes of
@@ -44,6 +45,7 @@ class AxisCosts {
   const PlannedLine& line_;
   const Call& call_;
   const std::vector<Label>& labels_;
+  double flops_;  // of the whole line
 };
 
 }  // namespace gt::shard

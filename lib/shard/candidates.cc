@@ -23,8 +23,8 @@ std::vector<AxisUse> Candidates::of(size_t axis) const {
 
 AxisUse Candidates::none() const {
   AxisUse use;
-  use.partial_arguments.assign(call_.arguments.size(), false);
-  use.partial_results.assign(call_.results.size(), false);
+  use.partial_arguments.assign(call_.arguments.size(), 0);
+  use.partial_results.assign(call_.results.size(), 0);
   use.what = "whole";
   return use;
 }
@@ -78,16 +78,17 @@ void Candidates::cut_label(size_t axis, size_t l,
   const Label& label = labels_[l];
   if (label.results.empty()) return;
   if (label.needs_split && call_.op->key_index("split") < 0) return;
+  const int64_t unit = wanted_unit(axis, label);
+  if (unit == 0) return;
   AxisUse use = none();
-  use.unit = wanted_unit(axis, label);
-  if (use.unit == 0) return;
+  use.unit = unit;
   use.label = static_cast<int>(l);
   const int64_t parts = cluster_.count(line_.set, axis);
   if (label.is_never_empty && label.size / use.unit < parts) return;
   for (size_t r = 0; r < label.results.size(); ++r) {
     if (label.results[r].is_there() || !label.extreme.empty()) continue;
     if (!label.is_summed || call_.results[r].dtype == Dtype::kBool) return;
-    use.partial_results[r] = true;
+    use.partial_results[r] = 1;
   }
   for (size_t i = 0; i < label.added.size(); ++i) {
     use.partial_arguments[i] = label.added[i];
@@ -162,7 +163,7 @@ void Candidates::try_summands(size_t axis, std::optional<std::string_view> set,
     letters.push_back(summands ? 'P' : 'R');
   }
   if (!any || narrows() || join(call_, letters).letter != 'P') return;
-  use.partial_results.assign(call_.results.size(), true);
+  use.partial_results.assign(call_.results.size(), 1);
   use.what = "summands";
   out.push_back(std::move(use));
 }

@@ -21,8 +21,9 @@ namespace gt::shard {
 struct AxisUse {
   int label = -1;    // its index among the line's; -1: none
   int64_t unit = 1;  // coordinates of the label that stay together
-  std::vector<bool> partial_arguments;  // which of the arguments are summands
-  std::vector<bool> partial_results;
+  // Which of the arguments, and of the results, are summands: a byte each, as
+  // vector<bool> takes long to fill.
+  std::vector<uint8_t> partial_arguments, partial_results;
   std::string what;  // for people, "x.0 w.1 cut", "summands", "whole"
 };
 using AxisUses = std::vector<AxisUse>;  // by axis

@@ -361,7 +361,8 @@ Operand::Kind kind_of_word(std::string_view word) {
     const size_t n = ident_length(word);
     if (n > 0 && word[n] == '[') return Operand::Kind::kType;
   }
-  if (parse_range(word).ok()) return Operand::Kind::kRange;
+  const bool has_colon = word.find(':') != word.npos;
+  if (has_colon && parse_range(word).ok()) return Operand::Kind::kRange;
   return is_glob(word) ? Operand::Kind::kGlob : Operand::Kind::kName;
 }
 
