@@ -104,6 +104,7 @@ setup_file() {
 }
 
 @test "a save where files without a name are not to be had" {
+  skip_if_sanitized "its own first opens are counted, and it cannot do without"
   printf 'x = ones f32[2]\nsave x "m.npy"\nsave x "m.safetensors:x"\n' >save.gt
   # The open of such a file, as EOPNOTSUPP tells it.
   local k left
