@@ -4,6 +4,9 @@
 // least to do; if it is little work, to the one that read the last value of its
 // result's name (Home::wanted_by).
 //
+// A line whose operands one worker alone holds stays there if that worker was
+// given no other work since: nobody else could begin sooner.
+//
 // Any other line first gets a base: of the workers that hold one of its
 // operands, the one to which the least has to be copied. What reads its results
 // will mostly want them beside these operands, so it stays at the base, though

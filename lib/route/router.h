@@ -43,7 +43,7 @@
 namespace gt::route {
 
 // What becomes of a run that loses a worker after all were there. Which object
-// does what then, crew.h says. A loss before that ends the run either way.
+// does what then, and what becomes of a loss before that, crew.h says.
 enum class OnLoss {
   kEndRun,  // the other workers are ended, and all results still owed fail
   kGoOn     // what needs the lost worker fails, and nothing else
