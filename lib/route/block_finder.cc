@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint32_t kPlaces = 1U << 16;
 
-// Lines of the block for a loop of `period`: whole rounds.
+// How many lines the block of a loop has whose rounds have `period` lines: the
+// fewest whole rounds that are kLeast lines.
 uint32_t length_for(uint32_t period) {
   constexpr uint32_t kLeast = BlockFinder::kLeast;
   return period >= kLeast ? period : (kLeast + period - 1) / period * period;
@@ -36,8 +37,9 @@ void BlockFinder::learn(uint64_t hash) {
   run_ = 0;
 }
 
-// What came again has ended; if it was long it is a block, as the part of a
-// loop's body between two lines that change.
+// The line is not the one that came again: the run of lines that did has ended.
+// If it was long it is a block, though not a whole round of a loop: the part of
+// a round between two lines that change.
 void BlockFinder::end_run() {
   const uint32_t lines = std::exchange(run_, 0);
   if (lines >= kLeast) add_block(next_, lines);

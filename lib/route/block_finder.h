@@ -1,7 +1,13 @@
-// Finds blocks of lines that come again, as the rounds of a loop do, from the
-// lines' hashes alone. A line that never came before costs two look-ups in
-// tables of fixed size. What is found is a guess: whoever acts on it compares
-// bytes.
+// Finds blocks in a stream: sequences of lines that come again, as the rounds
+// of a loop do, or the part of a round between two lines that change. A
+// sequence of kLeast lines or more that has come again is a known block from
+// then on: of a loop, after its second round. The finder says when the lines of
+// a known block come. Such a block is hot: its first line gets the note
+// #hot=ID, and it can be sent as a number (block_table.h).
+//
+// It looks at hashes of lines alone, so what it finds is a guess: whoever acts
+// on it compares bytes. A line that never came before costs two look-ups in
+// tables of fixed size.
 #pragma once
 
 #include <bitset>
@@ -13,19 +19,23 @@ namespace gt::route {
 
 class BlockFinder {
  public:
-  // A block has so many lines; a loop of fewer is taken several rounds at once.
+  // The fewest and the most lines of a block. Of a loop with fewer, several
+  // rounds are one block.
   static constexpr uint32_t kLeast = 32;
   static constexpr uint32_t kMost = 1U << 15;
 
   BlockFinder();
 
+  // What the line that next() took is to the known blocks. A line may both
+  // break one block and begin another.
   struct Step {
-    uint32_t begins = 0;  // the line is the first of that block; 0: of none
-    bool breaks = false;  // it is none of the block that had begun
-    bool ends = false;    // it is the last of the block that had begun
+    uint32_t begins = 0;  // the id of the block whose first line it is; 0: none
+    bool breaks = false;  // a block had begun, and this is not its next line
+    bool ends = false;    // it is the last line of the block that had begun
   };
-  // Some lines of a known block came, and more may.
+  // A known block has begun, and more of its lines are to come.
   bool is_inside() const { return followed_ != nullptr; }
+  // Takes the next line of the stream, by the hash of its text.
   Step next(uint64_t hash) {
     if (followed_ != nullptr && (*followed_)[at_] == hash) return advance({});
     Step step;
@@ -47,7 +57,7 @@ class BlockFinder {
 
  private:
   static constexpr size_t kFirsts = 4096;
-  // Of all known blocks together; then they are forgotten.
+  // Lines of all known blocks together; with more, all blocks are forgotten.
   static constexpr size_t kMostLines = size_t{1} << 18;
 
   struct Block {
@@ -67,17 +77,19 @@ class BlockFinder {
 
   // Known blocks, by the hash of their first line.
   std::unordered_map<uint64_t, Block> known_;
-  std::bitset<kFirsts> firsts_;  // which hashes may be among them
+  std::bitset<kFirsts> firsts_;  // whether a known block may begin so
   uint32_t last_id_ = 0;
   size_t known_lines_ = 0;
+  // The hashes of the block that has begun, or null, and how many came.
   const std::vector<uint64_t>* followed_ = nullptr;
-  size_t at_ = 0;  // lines of it that came
+  size_t at_ = 0;
 
-  // Lines that were in no known block: the last kMost, and where each hash was
-  // met last. The last `run_` of them are as those `period_` before.
+  // The lines that were in no known block: the hashes of the last kMost, as a
+  // ring, and by hash where such a line was met last. The last `run_` of them
+  // are the same as those `period_` before.
   std::vector<uint64_t> lines_;
   std::vector<uint32_t> places_;
-  uint32_t next_ = 0;
+  uint32_t next_ = 0;  // how many there were
   uint32_t period_ = 0;
   uint32_t run_ = 0;
 };

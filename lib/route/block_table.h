@@ -1,6 +1,8 @@
-// Blocks of text that workers have been sent before and keep, found by their
-// bytes. Bounded: of those that were not used for longest workers are told to
-// forget.
+// Blocks of text that workers were sent and keep. When a block is sent again, a
+// worker that keeps it gets its id (a message `hot`, net/wire.h) in place of
+// the text. A block is found by its bytes. Those that were not used for longest
+// are forgotten when all have more than kMostBytes, and workers are told to
+// forget them too. The ids are not those of the notes #hot= (block_finder.h).
 #pragma once
 
 #include <cstdint>
@@ -19,17 +21,17 @@ namespace gt::route {
 struct SentBlock {
   uint64_t id = 0;
   std::string text;
-  mutable bool is_kept = true;  // false: workers have been told to forget it
+  mutable bool is_kept = true;  // false: it is forgotten, see BlockTable
 };
 
 class BlockTable {
  public:
-  static constexpr size_t kMostBytes = size_t{4} << 20;
+  static constexpr size_t kMostBytes = size_t{4} << 20;  // of all texts
 
   explicit BlockTable(size_t most_bytes = kMostBytes) : most_(most_bytes) {}
 
-  // The block of that text, known or new. The hash only finds it: the text is
-  // compared.
+  // The block of that text; it is made if there is none yet. The hash only
+  // finds it: the text is compared.
   std::shared_ptr<const SentBlock> obtain(std::string_view text) {
     const uint64_t hash = hash_bytes(text);
     const auto known = places_.find(hash);
@@ -50,7 +52,7 @@ class BlockTable {
     return blocks_.front();
   }
 
-  // Ids of blocks that are no longer here, since the last call.
+  // The ids of blocks that were forgotten since the last call.
   std::vector<uint64_t> take_forgotten() {
     return std::exchange(forgotten_, {});
   }

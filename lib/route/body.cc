@@ -7,7 +7,8 @@
 namespace gt::route {
 namespace {
 
-// Whether these rounds go on where the part before ends: then it has them too.
+// Adds the rounds to the part before them if they are more rounds of its block,
+// and their numbers grow as its own do. False: they do not.
 bool extend(BodyPart& part, const BodyPart& rounds) {
   if (part.block != rounds.block) return false;
   const auto times = static_cast<int64_t>(part.times);
@@ -77,9 +78,9 @@ void Body::add_rounds(BodyPart rounds) {
   }
 }
 
-// What stands before the border.
+// Makes a part of the text before the border. The text stays in the writer.
 void Body::add_text() {
-  // Memory of what is small stays with the writer, which needs it again.
+  // Small text is copied, so that the writer keeps its memory for what follows.
   constexpr size_t kLong = size_t{1} << 20;
   BodyPart part;
   if (border_last_ != 0) {
@@ -95,7 +96,7 @@ void Body::add_text() {
   parts_.push_back(std::move(part));
 }
 
-// What waits is a part by itself.
+// Makes a part of all text.
 void Body::end_part() {
   begin_block();
   add_text();

@@ -1,7 +1,14 @@
-// One user of a gt-route: which line of whose program is at hand, the results
-// that it is owed in the order of its prints, what it was told, and how its
-// program went. gt-route has one client today, the reader of its standard
+// A client of gt-route: one user and the program of this user. It holds where
+// in the program the line at hand stands, the results that are owed in the
+// order of the program's prints, which failures people were told of, and how
+// the program went. gt-route has one client today, whose results go to standard
 // output.
+//
+// What several clients would need besides: a ClientPipe and a Loops each, since
+// both follow the lines of one client; names that cannot collide in Homes and
+// RankTable, as the name spaces that gt-emit gives its clients cannot; and a
+// Crew that knows which client a worker's report is about. The rest of a
+// Dispatcher is shared by its clients: there is one order of all lines.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +31,12 @@ struct Client {
   // Of results that wait to be read, or for their turn.
   static constexpr uint64_t kMostResults = uint64_t{64} << 20;  // bytes
 
-  // `to_say` gets whole messages for people.
+  // `to_say` gets messages for people, each whole. The sources outlive the
+  // client.
   Client(ResultSources& sources, Say to_say)
       : results(sources), say(std::move(to_say)) {}
 
-  // Later lines are of that file, as the user named it.
+  // The lines from now on are of that file, named as the user did.
   void set_file(std::string_view name) {
     source = {std::make_shared<const std::string>(name), 0};
   }
@@ -38,14 +46,16 @@ struct Client {
   bool has_credit() const { return results.bytes() <= kMostResults; }
 
   SourceLine source{std::make_shared<const std::string>(), 0};
-  Marks marks;
+  Marks marks;  // "#gt" and "#end" in the input
   ResultOrder results;
-  Reported reported;  // failures that people have been told of, here and by
-                      // workers
+  Reported reported;  // failures that people were told of, by gt-route and by
+                      // its workers
   Say say;
-  Exit status = Exit::kDone;
-  uint64_t lines = 0;     // instructions that came
-  uint64_t repeated = 0;  // of these, in rounds that nobody looked at
+  Exit status = Exit::kDone;  // of the program so far
+  uint64_t lines = 0;         // instructions that came
+  // Those of them that came in recognised rounds of a loop, and were therefore
+  // not looked at (loops.h).
+  uint64_t repeated = 0;
 };
 
 }  // namespace gt::route

@@ -14,12 +14,12 @@
 namespace gt::route {
 namespace {
 
-// Text of rounds that are dispatched at once.
+// Bytes of text of recognised rounds that are dispatched together.
 constexpr size_t kMostRounds = size_t{2} << 20;
 constexpr size_t kMostOut = size_t{256} << 10;  // at a time
 // A pipe that can be written to takes so many bytes at once.
 constexpr size_t kPipeBytes = 4096;
-// Between two looks at everything else.
+// Lines that read() dispatches before the loop looks at everything else.
 constexpr int kLinesAtOnce = 4096;
 constexpr size_t kLongLine = size_t{1} << 20;
 
@@ -89,7 +89,8 @@ bool ClientPipe::take(RouteInput::Item item, std::string_view line,
   return false;
 }
 
-// Rounds that come once more, as far as there is room for them.
+// Takes recognised rounds that come next, as far as there is room for their
+// results. False: there were none.
 bool ClientPipe::repeat_rounds() {
   const Round* round = dispatcher_.round();
   if (round == nullptr) return false;

@@ -1,5 +1,6 @@
-// The client whose program gt-route reads itself, from files or standard input,
-// and whose results go to standard output. It never waits: the loop does.
+// Reads the program of the client from files or standard input, and writes its
+// results to standard output. It never waits for either: the loop does, and
+// then calls it.
 #pragma once
 
 #include <cstdint>
@@ -24,21 +25,27 @@ class ClientPipe {
   ClientPipe(Client& client, Dispatcher& dispatcher,
              std::vector<std::string> files, bool fail_fast);
 
-  // Dispatches what can be read now, as long as there is room. `host` beats
-  // while a line takes its time.
+  // Reads and dispatches the lines that are there, as long as `has_room` says
+  // yes, up to some thousand a call. Rounds of a loop that the dispatcher
+  // recognises are taken together. `host` gives signs of life while a very long
+  // line is dispatched. An input that cannot be read is told to people, and
+  // reading goes on with the next.
   void read(const std::function<bool()>& has_room, net::Host& host);
+  // No more is to be read, though the input may have more.
   void end_reading() { has_ended_ = true; }
   bool has_ended() const { return has_ended_; }
-  // Nothing could be read when it was tried last.
+  // Whether the last read() found no line: the input is slower than we are.
   bool is_idle() const { return is_idle_; }
 
-  // Writes what is due, as much as its reader takes without making us wait;
-  // `sink` gets the lines. Error: nothing can be written, and what was due is
-  // dropped.
+  // Writes the results that are due, as far as standard output takes them
+  // without waiting. `sink` gets each line. Error: standard output cannot be
+  // written; what was due is dropped.
   Status write(const ResultOrder::Sink& sink);
+  // Whether the client has all results that it is owed so far.
   bool is_written() const { return out_.empty() && client_.results.empty(); }
 
-  // What the loop waits for; `reads`: also for more of the program.
+  // Adds standard output, if results wait for it, and the input, if `reads` and
+  // the last read() found no line.
   void add_to(net::Poller& poller, bool reads) const;
 
  private:
@@ -56,8 +63,8 @@ class ClientPipe {
   bool is_idle_ = false;
   bool has_ended_ = false;
   bool has_unread_ = false;  // an input could not be read to its end
-  std::string out_;
-  size_t written_ = 0;  // of out_
+  std::string out_;          // results on their way to standard output
+  size_t written_ = 0;       // bytes of out_ that were written
 };
 
 }  // namespace gt::route

@@ -1,4 +1,6 @@
-// What lines cost, roughly, for placing them.
+// What lines cost: estimates in nanoseconds on one worker, from the operations
+// and bytes that the op table tells. They serve to place lines without ranks
+// and to compare loads, and predict no times.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +10,11 @@
 
 namespace gt::route {
 
-inline constexpr uint64_t kPrintedBytes = 12;  // of an element
+// Roughly the bytes of an element in a result line.
+inline constexpr uint64_t kPrintedBytes = 12;
 
-// Nanoseconds of a call, `times` over, on one worker.
+// Nanoseconds of a call that a worker runs `times` over, for several of its
+// ranks.
 inline uint64_t line_cost(const Call& call, double times = 1) {
   constexpr double kLineCost = 100;
   constexpr double kMost = 1e12;
@@ -18,8 +22,8 @@ inline uint64_t line_cost(const Call& call, double times = 1) {
   return static_cast<uint64_t>(std::min(one * times, kMost));
 }
 
-// What a copy between two workers takes, in nanoseconds: waking the reader, and
-// its bytes.
+// Nanoseconds that a copy from worker to worker takes: to wake the reader, and
+// to move the bytes at 2 GB/s.
 inline constexpr uint64_t kCopyCost = 50'000;
 inline uint64_t copy_cost(uint64_t bytes) { return kCopyCost + bytes / 2; }
 

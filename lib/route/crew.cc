@@ -16,7 +16,8 @@ namespace {
 
 // Text that waits for a worker's credit, before no more input is read.
 constexpr size_t kMostUnsent = size_t{2} << 20;
-// How long a worker that has done all may be silent about it.
+// How long a worker that has done all it was sent may keep results that it
+// owes, or its bye.
 constexpr int64_t kIdlePatience = 10'000;  // milliseconds
 constexpr int kEndPatience = 2000;
 
@@ -50,7 +51,7 @@ Status Crew::begin() {
   if (!made.ok()) return made.error();
   host_ = std::move(made.value());
   deadline_ = net::now_ms() + int64_t{options_.timeout} * 1000;
-  // The connection of each and, of those that are started, its process.
+  // For each worker its connection and, if it is started here, its pidfd.
   net::need_descriptors(size_t{2} * options_.workers + 8);
   if (is_local) {
     return local_.start(options_.workers,
@@ -213,7 +214,8 @@ void Crew::take_report(uint32_t worker, const net::Message& message) {
   if (!at.empty() && !client_.reported.is_first(place, message.body, "")) {
     return;
   }
-  // What has no status of its own is no failure: how often others came again.
+  // A report of status 0 is no failure, but a count of failures that came again
+  // (Reported::take_counts()). It is no row of the log.
   if (exit == Exit::kDone) return client_.say(message.body);
   const auto seq = number(message, "seq");
   log_.report(worker, seq.ok() ? seq.value() : status(worker).done_seq,
@@ -238,8 +240,9 @@ void Crew::take_bye(uint32_t worker, const net::Message& message) {
 
 // ---- how they end -----------------------------------------------------------
 
-// A worker that has done all it was sent soon says what it owes, and leaves
-// once it was told the end. Who does not is alive, but will never be done.
+// A worker that has done all it was sent soon sends what it owes, and says bye
+// once it was told the end. One that does not gives signs of life, but would be
+// waited for forever.
 void Crew::check_idle() {
   constexpr int64_t kMostPassed = 1000;  // more is time that we slept ourselves
   const int64_t passed = std::min(
@@ -316,7 +319,7 @@ void Crew::go_on_without(uint32_t worker, const std::string& why) {
   if (worker < local_.size()) local_.kill(worker);
 }
 
-// Once; all that comes later comes of it.
+// The run ends. Only the first loss is told: others later come of it.
 void Crew::lose(const std::string& why) {
   if (is_lost_) return;
   is_lost_ = true;
@@ -327,8 +330,9 @@ void Crew::lose(const std::string& why) {
   abort(why);
 }
 
-// Those that we started have nothing to add but the rest of their traces: for
-// that they leave by themselves, and end() waits for them.
+// Workers that we started can be killed, unless they have the rest of a trace
+// to write: then they leave by themselves, since they are told to, and end()
+// waits for them.
 void Crew::abort(const std::string& why) {
   host_->abort(why);
   if (!options_.traces || !host_->state().is_complete()) local_.kill_all();
@@ -338,7 +342,8 @@ void Crew::end() {
   host_->linger(kEndPatience);
   local_.wait_all(kEndPatience);
   for (uint32_t w = 0; w < workers_.size(); ++w) {
-    // Who computes nothing has nothing but failures to send.
+    // A worker of the backend null computes nothing: its results are failures,
+    // though nothing went wrong.
     const bool computes = status(w).info.backend != "null";
     if (computes && sources_.has_failed(w)) client_.worsen(Exit::kFailed);
   }

@@ -8,12 +8,13 @@
 namespace gt::route {
 namespace {
 
-// With so many bytes of text that it has not finished a worker is sent no other
-// message, however short; of blocks, the text that they stand for counts, so
-// that no worker falls further behind for being sent less.
+// Bytes of text that a worker may have to finish before it is sent no other
+// message. Of a block sent as a number all of its text counts: credit, which
+// counts bytes on the wire, would let such messages queue up without end.
 constexpr size_t kMostOnWay = size_t{4} << 20;
 
-// A message of a part in frames.
+// The message that says the part, in frames. `after`: the seq that its worker
+// was sent last.
 std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
                                   uint64_t after) {
   net::MessageWriter message(verb);
@@ -35,7 +36,8 @@ std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
   return out;
 }
 
-// Where the first line of the part stands that has not been done, or "".
+// Names the first line of the part with a seq above `done`; "" if there is
+// none.
 std::string find_after(const BodyPart& part, uint64_t done,
                        const std::string& file) {
   if (part.last <= done) return "";
@@ -76,7 +78,9 @@ void Deliveries::add(Outbox::Batch batch, std::string file) {
   }
 }
 
-// The same frames for all workers that were sent the same before.
+// Adds the part's message for these workers. Workers for whom it is the same
+// message share its frames: they were sent the same seq last, and all or none
+// keep its block.
 void Deliveries::add_part(const BodyPart& part,
                           const std::vector<uint32_t>& workers) {
   struct Made {
@@ -130,8 +134,8 @@ void Deliveries::send(uint32_t w, net::Host& host, RunRecorder& log) {
   while (!worker.unsent.empty()) {
     const Unsent& next = worker.unsent.front();
     if (!host.can_send(w, next.frame.size())) return;
-    // The later frames of a message cost nothing more: once it has begun, it
-    // goes on, or the worker would wait for what waits for it.
+    // A later frame of a message (cost 0) is not held back here: the worker
+    // finishes nothing before it has the whole message, so both would wait.
     if (next.cost > 0 && worker.on_way_bytes >= kMostOnWay) return;
     if (next.verb != net::Verb::kForget) {
       log.send(w, next.first, next.last, next.frame.size(), next.verb);

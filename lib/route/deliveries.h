@@ -1,6 +1,11 @@
-// What leaves for the workers: messages that wait for a worker's credit, and
-// those on their way, of which it is known what each worker has not finished,
-// so that a loss can be placed.
+// The messages to the workers: those that wait until their worker has room, and
+// those on their way, which the worker has not finished. Of the latter the text
+// is kept, so that it can be said at which line a worker was lost.
+//
+// A worker has room while it has credit (net::Host::can_send()) and has not
+// more than 4 MiB of text to finish; of blocks the text that they stand for
+// counts. A block goes to a worker that does not keep it as the message
+// `block`, to one that does as `hot`.
 #pragma once
 
 #include <cstddef>
@@ -23,68 +28,83 @@ class Deliveries {
  public:
   explicit Deliveries(size_t workers) : workers_(workers) {}
 
-  // Lines of the file for the workers of the batch.
+  // Makes the messages of a batch; they wait for its workers. `file`: the name
+  // of the file that the lines are of, for where_was().
   void add(Outbox::Batch batch, std::string file);
-  // Workers that keep the block need keep it no longer.
+  // Adds, for workers that keep that block, the message that they need keep it
+  // no longer. It waits behind the messages that use the block.
   void add_forget(uint64_t block);
-  // Sends what the worker has room for.
+  // Sends the worker's messages, in order, as far as it has room.
   void send(uint32_t worker, net::Host& host, RunRecorder& log);
-  // Tells a worker, for whom nothing waits any longer, that no more lines come.
+  // Tells the worker, once, that no more lines come; not while messages wait
+  // for it.
   void send_end(uint32_t worker, net::Host& host);
-  // All workers are lost: what waits is for nobody.
+  // The run ends by a loss: forgets the messages that wait, of all workers.
   void drop_unsent();
-  // That worker is lost: what waits or comes for it is for nobody.
+  // That worker is lost and the run goes on: forgets all of its messages, and
+  // makes no more for it.
   void drop(uint32_t worker);
 
-  // The worker has finished all up to `seq`. Error: it cannot have.
+  // The worker says that it has finished all up to `seq`. Error: it was not
+  // sent so much.
   Status take_done(uint32_t worker, uint64_t seq);
+  // Whether a worker that has finished all up to `done` has finished all that
+  // was ever added for it.
   bool has_done_all(uint32_t worker, uint64_t done) const {
     return done == workers_[worker].last_seq;
   }
   bool told_end(uint32_t worker) const { return workers_[worker].told_end; }
-  // Bytes of text that wait for the worker's credit.
+  // Bytes of text that wait until the worker has room.
   size_t unsent_bytes(uint32_t worker) const {
     return workers_[worker].unsent_bytes;
   }
   bool has_unsent(uint32_t worker) const {
     return !workers_[worker].unsent.empty();
   }
-  // "; it was at p.gt:8: y = matmul x w", of a worker that has done all up to
-  // `done`: the first line that it had not.
+  // For a message about a worker's loss: the first line that a worker which has
+  // finished all up to `done` has not finished, as "; it was at p.gt:8: y =
+  // matmul x w"; or "; it had done all it was sent".
   std::string where_was(uint32_t worker, uint64_t done) const;
 
  private:
+  // A batch, which its workers share.
   struct Sent {
     Outbox::Batch batch;
     std::string file;
   };
+  // One part of a batch, which a worker has not finished.
   struct OnWay {
     std::shared_ptr<const Sent> sent;
     size_t part = 0;  // of its batch
     const BodyPart& body() const { return sent->batch.parts[part]; }
   };
+  // A frame that waits; a long message has several.
   struct Unsent {
     net::Frame frame;
     net::Verb verb = net::Verb::kLines;
-    uint64_t first = 0;  // seq
-    uint64_t last = 0;
-    size_t cost = 0;  // bytes of the text that it stands for
+    uint64_t first = 0;  // seq of its message's first line
+    uint64_t last = 0;   // and of the last
+    // Bytes of the text that its message stands for; 0 if it is not the
+    // message's first frame.
+    size_t cost = 0;
   };
   struct Worker {
     std::deque<Unsent> unsent;
-    size_t unsent_bytes = 0;
+    size_t unsent_bytes = 0;  // their costs
+    // Parts that the worker has not finished. The last `unsent_parts` of them
+    // are in `unsent` as yet.
     std::deque<OnWay> on_way;
-    size_t unsent_parts = 0;  // the last of these, which wait in `unsent`
-    size_t on_way_bytes = 0;  // costs of what was sent
-    uint64_t last_seq = 0;    // of what was put on its way
-    bool told_end = false;
+    size_t unsent_parts = 0;
+    size_t on_way_bytes = 0;  // costs of those that were sent
+    uint64_t last_seq = 0;    // of all that was added
+    bool told_end = false;    // that no more lines come
     bool is_dropped = false;
   };
 
   void add_part(const BodyPart& part, const std::vector<uint32_t>& workers);
 
   std::vector<Worker> workers_;
-  // By id of a block: which workers keep it.
+  // By id of a block: which workers keep it, or will.
   std::unordered_map<uint64_t, std::vector<bool>> keepers_;
 };
 

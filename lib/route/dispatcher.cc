@@ -16,7 +16,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sequencer::Sink log)
       builder_(options.workers, homes_, types_),
       cache_(options.caches, options.cache_sets),
       issuer_(homes_, types_, sequencer_),
-      // The log has a row for each line.
+      // No round is left out of a log, which has a row for each line.
       loops_(options.caches && !sequencer_.is_logged()) {}
 
 void Dispatcher::set_file(Client& client, std::string_view name) {
@@ -83,8 +83,8 @@ void Dispatcher::comment(Client& client, std::string_view text,
   }
 }
 
-// The first line of a block that came before says so, unless its notes do not
-// begin after a blank: with another one before them they would.
+// Adds #hot=ID to the first line of a known block. Not if no blank stands
+// before its notes: that is an error, which the added note would hide.
 void Dispatcher::dispatch_marked(Client& client, const RouteText& line,
                                  uint32_t block) {
   const NotedText& parts = line.parts;
@@ -101,7 +101,7 @@ void Dispatcher::dispatch(Client& client, const RouteText& line) {
   if (route == nullptr) {
     loops_.drop();
     decode(client, line, parsed_);
-    // What a literal of millions of numbers took is not kept.
+    // Its memory is not kept if a literal of millions of numbers took it.
     if (line.text.size() >= kLongLine) parsed_ = Line{};
     return;
   }
@@ -132,7 +132,7 @@ void Dispatcher::build(Client& client, const RouteText& line,
                        const Line& parsed) {
   auto route = builder_.build(parsed);
   if (route.ok() && route.value()->action == Route::Action::kDeclare) {
-    // What it says of ranks is said of the mesh that it declares.
+    // Workers must know the mesh before they are told of its ranks.
     sequencer_.issue(sequencer_.everyone(), line.text, client.source);
     return tell_news(client.source);
   }
@@ -141,7 +141,7 @@ void Dispatcher::build(Client& client, const RouteText& line,
   take_route(client, line, std::move(route.value()));
 }
 
-// A failure holds only now, so it is not kept.
+// A route whose results fail is not kept: its operands have failed only now.
 void Dispatcher::take_route(Client& client, const RouteText& line,
                             std::unique_ptr<Route> route) {
   if (!route->answer.empty()) client.results.add(route->answer);
@@ -159,8 +159,8 @@ void Dispatcher::tell_news(const SourceLine& source) {
   }
 }
 
-// The table of types only grows, so it starts afresh; the program does not
-// notice.
+// Begins the table of types anew, since it only grows. Routes are forgotten:
+// they have numbers of types in them.
 void Dispatcher::reset_types() {
   cache_.clear();
   homes_.renumber_types(types_);
@@ -175,8 +175,9 @@ void Dispatcher::reject(Client& client, std::string_view beginning,
   reject_line(client, {message, 0}, {beginning, {}, 0, beginning}, Line{});
 }
 
-// Said once for its place: where gt-emit read the line, else where we did. The
-// results are failures, and a print is answered.
+// Tells people, once for each place in the source, that the line is wrong. Its
+// place is where gt-emit read it (#at=), or else where we did. Its results
+// become failures, and a print gets a failure for an answer.
 void Dispatcher::reject_line(Client& client, const Error& error,
                              const RouteText& line, const Line& parsed) {
   const std::string_view* note = parsed.note("at");
@@ -197,7 +198,8 @@ void Dispatcher::reject_line(Client& client, const Error& error,
   }
 }
 
-// As far as the name can be a register's.
+// Binds the result of a rejected line to a failure, unless its name is such
+// that nothing can be bound to it.
 void Dispatcher::fail(Client& client, const Name& result,
                       const FailureText& why) {
   const std::string message = quote(*why);

@@ -1,8 +1,12 @@
-// The core of gt-route, without sockets: takes streams line by line and says
-// what is to be sent to which worker, and which results are owed in what order.
-// A line is decoded, or was before (route_builder.h, route_cache.h), and issued
-// (issuer.h) in one total order (sequencer.h); rounds of a loop that do just
-// what the one before did are not looked at (loops.h).
+// The core of gt-route, without sockets: takes the lines of clients one by one,
+// and says what is to be sent to which worker (take()) and which results each
+// client is owed in what order (Client::results).
+//
+// A line is decoded to a route (route_builder.h), unless one is found in the
+// cache (route_cache.h), and issued (issuer.h) in one total order
+// (sequencer.h). Rounds of a loop that do just what the one before did are not
+// looked at (loops.h). A line that is wrong is told to people, and its results
+// are failures.
 #pragma once
 
 #include <cstdint>
@@ -24,62 +28,73 @@ namespace gt::route {
 
 struct DispatcherOptions {
   uint32_t workers = 1;
-  bool caches = true;  // off: every line is decoded anew
-  size_t cache_sets = size_t{1} << 14;
-  bool hot = true;  // blocks that come again are found
+  bool caches = true;                   // off: every line is decoded anew
+  size_t cache_sets = size_t{1} << 14;  // as LineCache has them
+  // Blocks that come again are found, and sent as their number; off: all lines
+  // are sent as text.
+  bool hot = true;
 };
 
 class Dispatcher {
  public:
-  // `log` may be empty.
+  // `log` gets each line that is issued; it may be empty.
   explicit Dispatcher(const DispatcherOptions& options,
                       Sequencer::Sink log = {});
 
-  // Later lines of the client are of that file, as it named it.
+  // The lines of the client from now on are of that file, named as the user
+  // did.
   void set_file(Client& client, std::string_view name);
-  // One line without its newline, whatever it holds, and its number in the
-  // file.
+  // Takes the client's next line, without its newline, whatever it holds;
+  // `number` is its number in the file.
   void line(Client& client, std::string_view text, uint64_t number);
-  // A line that cannot be read, too long for example.
+  // Takes a line that cannot be read, since it is too long for example: tells
+  // people the message, with its beginning.
   void reject(Client& client, std::string_view beginning,
               const std::string& message, uint64_t number);
-  // No more lines come: those that wait for a reader need wait no more.
+  // No more lines come: issues those that wait until their value is read.
   void flush() { issuer_.flush(); }
 
-  // The round that the last line ended, if another one of its text would do
-  // just the same; else null.
+  // The round of a loop that the last line ended, if it is recognised: then the
+  // caller may count how often its text comes next, and hand in that number
+  // with repeat(), not the lines. Else null.
   const Round* round() const { return loops_.repeating(); }
-  // So many more of it came.
+  // Does what `times` more rounds of it do. round() must not be null.
   void repeat(Client& client, uint64_t times);
 
-  // A worker has finished all up to `seq`.
+  // The worker has finished all up to `seq`.
   void done(uint32_t worker, uint64_t seq) {
     sequencer_.loads().done(worker, seq);
   }
-  // The worker is lost and the run goes on: it is given nothing more that any
-  // worker could do.
+  // The worker is lost and the run goes on: values that others hold too are
+  // taken from there, and no line is placed on it any longer. Lines with ranks
+  // that it plays are still issued to it: their results fail.
   void lose(uint32_t worker);
-  // Bodies that leave.
+  // What is to be sent to the workers now, as Outbox::take().
   std::vector<Outbox::Batch> take(Outbox::Take which) {
     return sequencer_.take(which);
   }
-  // Blocks that workers shall not keep any longer.
+  // The ids of blocks that no worker shall keep any longer.
   std::vector<uint64_t> take_forgotten() {
     return sequencer_.outbox().take_forgotten();
   }
 
   const Outbox& outbox() const { return sequencer_.outbox(); }
   const Loads& loads() const { return sequencer_.loads(); }
+  // How many lines were decoded, since the cache had no route of them that
+  // held.
   uint64_t decoded() const { return decoded_; }
+  // How many numbers (seq) were given out: lines that came, also in recognised
+  // rounds, and lines that were inserted.
   uint64_t issued() const { return sequencer_.last_seq(); }
-  // Registers, types and lines that it has room for: what its memory grows by.
+  // How many registers, types, waiting lines and files it keeps, which is what
+  // its memory grows by. For tests that it is bounded.
   size_t kept() const {
     return homes_.size() + types_.size() + issuer_.held() + sequencer_.paths();
   }
 
  private:
   static constexpr size_t kMaxTypes = size_t{1} << 14;
-  static constexpr size_t kLongLine = size_t{1} << 20;
+  static constexpr size_t kLongLine = size_t{1} << 20;  // bytes
 
   void comment(Client& client, std::string_view text, std::string_view notes);
   void dispatch(Client& client, const RouteText& line);
@@ -95,7 +110,7 @@ class Dispatcher {
   void fail(Client& client, const Name& result, const FailureText& why);
   LoopState loop_state() const;
 
-  bool hashes_;
+  bool hashes_;  // lines are hashed: something looks them up
   bool hot_;
   TypeIds types_;
   Homes homes_;
@@ -105,7 +120,7 @@ class Dispatcher {
   Issuer issuer_;
   Loops loops_;
   uint64_t decoded_ = 0;
-  Line parsed_;  // of decode(): its memory is used again
+  Line parsed_;  // by decode(), which uses its memory again
 };
 
 }  // namespace gt::route

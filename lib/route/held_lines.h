@@ -1,5 +1,8 @@
-// Lines that make a value from nothing, or from a file, wait here until another
-// line reads it: then they run where that one does, and nothing is copied.
+// Lines that make a value from nothing or from a file (Route::makes) wait here,
+// not issued, until another line reads the value. Then they are issued to the
+// worker on which that line runs, so that nothing has to be copied. They are
+// issued earlier if the value is bound again or freed, before a save to the
+// file that they read, when too many wait, and at the end of the input.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +20,10 @@ namespace gt::route {
 
 struct HeldLine {
   HomeId result = kNoSymbol;
-  std::string text;  // notes included
-  std::vector<RoutePath> paths;
-  uint64_t cost = 0;
-  uint64_t bytes = 0;
+  std::string text;              // notes included
+  std::vector<RoutePath> paths;  // of a load the file, else none
+  uint64_t cost = 0;             // nanoseconds
+  uint64_t bytes = 0;            // of the value
   SourceLine source;
 };
 
@@ -28,7 +31,8 @@ class HeldLines {
  public:
   using Key = uint64_t;  // 0 is none; they grow in the order of the program
 
-  // There is always room for one more; then some must go.
+  // Too many lines wait. One more can be added even then; the caller first
+  // takes out the oldest ones until it is full no more.
   bool is_full() const { return lines_.size() > kMost || bytes_ > kMostBytes; }
   Key add(HeldLine line) {
     bytes_ += line.text.size();
@@ -36,6 +40,7 @@ class HeldLines {
     lines_.emplace(++last_, std::move(line));
     return last_;
   }
+  // Takes the line of that key, which must be here.
   HeldLine take(Key key) {
     const auto it = lines_.find(key);
     HeldLine line = std::move(it->second);
@@ -44,11 +49,11 @@ class HeldLines {
     readers_ -= line.paths.empty() ? 0 : 1;
     return line;
   }
-  // The register of the oldest, of all or of those that read that file; or
-  // kNoSymbol.
+  // The register that the oldest line binds; kNoSymbol if there is no line.
   HomeId oldest() const {
     return lines_.empty() ? kNoSymbol : lines_.begin()->second.result;
   }
+  // The same, among the lines that read that file (RoutePath::file).
   HomeId oldest_reader(std::string_view file) const {
     if (readers_ == 0) return kNoSymbol;
     for (const auto& [key, line] : lines_) {
@@ -62,12 +67,12 @@ class HeldLines {
 
  private:
   static constexpr size_t kMost = 4096;
-  static constexpr size_t kMostBytes = size_t{1} << 20;
+  static constexpr size_t kMostBytes = size_t{1} << 20;  // of texts
 
   std::map<Key, HeldLine> lines_;
   Key last_ = 0;
-  size_t bytes_ = 0;    // of their texts
-  size_t readers_ = 0;  // of files
+  size_t bytes_ = 0;    // of the lines' texts
+  size_t readers_ = 0;  // lines that read a file
 };
 
 }  // namespace gt::route

@@ -1,6 +1,15 @@
-// The values of names as gt-route sees them: the type of what each name holds,
-// and where it lives. A stamp tells whether a number still means its name and
-// type. An unplaced value is on one worker or on several.
+// Homes: the symbol table of gt-route (program/symbol_table.h). For each
+// register, the home says of what type its value is and on which workers the
+// value is. gt-route has no values itself.
+//
+// Where things run is said in four places, which are easily confused:
+//
+//   Home          a register; where its value is now, changed by each line
+//   Route         a line; what it does, kept while the types hold (route.h)
+//   RankTable     a rank of a name space; the worker that plays it, for the
+//                 whole run. So a value with ranks has no holders here
+//   Placer        the worker that a line without ranks shall run on this time,
+//                 chosen from homes and loads, and kept nowhere
 #pragma once
 
 #include <cstdint>
@@ -27,28 +36,33 @@ struct SourceLine {
 // A line that makes the same value wherever and whenever it runs.
 struct PureLine {
   std::string text;
-  uint64_t cost = 0;
+  uint64_t cost = 0;  // nanoseconds
   SourceLine source;
 };
 
-using Holders = SmallVector<uint32_t, 4>;
+using Holders = SmallVector<uint32_t, 4>;  // workers
 
 struct Home : StampedValue {
-  // Of an unplaced one: the workers that have its value, first the one that
-  // made it; and the work that this one had been given when it was bound.
+  // Of a value without ranks: the workers that have it, or will when they have
+  // done what was issued to them. The first one made it, the others got copies.
   Holders holders;
+  // The work that the first holder had been given (Loads::issued(),
+  // nanoseconds) when the value was bound: it is there once that is done.
   uint64_t ready = 0;
-  // Not 0: the line that makes its value waits, see held_lines.h, and the
-  // holders are those of the value before.
+  // Not 0: the line that makes the value has not been issued. It is the line of
+  // this key in HeldLines, and the holders are those of the value before.
   uint64_t held = 0;
-  // The worker that read it last, plus 1. It outlives the value, so that the
-  // next one of that name is made where it will be wanted.
+  // The worker that read the value last, plus 1; 0: none did. It is kept when
+  // the value dies, so that the next value of the name is made there.
   uint32_t wanted_by = 0;
-  // Work on it that was done where it is, though it would have been done sooner
-  // elsewhere, see place().
+  // Nanoseconds by which lines that read the value came later than on another
+  // worker, since they were left where it is. The Placer adds them up, until
+  // they pay for a copy.
   uint64_t waited = 0;
-  Shared<PureLine> recipe;  // of a value that may as well be made again
-  Shared<Ranks> ranks;      // of a placed one: ascending
+  // The line that made the value, if another worker may as well run it again
+  // as get a copy; else null.
+  Shared<PureLine> recipe;
+  Shared<Ranks> ranks;  // ascending; null if the name has none
 
   bool is_on(uint32_t worker) const {
     for (const uint32_t holder : holders) {
@@ -65,13 +79,16 @@ struct Home : StampedValue {
 
 class Homes : public PlacedSymbolTable<Home> {
  public:
-  // The type of the piece on that rank, of parts(); kNoType if there is none.
-  // An unplaced value is on rank 0 of the empty mesh, its only one.
+  // The type of the piece on that rank among these parts of a name, as parts()
+  // gives them; kNoType if none has the rank. A value without ranks counts as
+  // the piece on rank 0.
   TypeId piece(std::span<const HomeId> parts, int64_t rank,
                const TypeIds& types) const;
   static TypeId piece_of(const Home& home, int64_t rank, const TypeIds& types);
 
-  // Binds a symbol; of a placed one, the others of its name give up its ranks.
+  // The register gets a new value of that type, which has not failed. If it has
+  // ranks, other symbols of the same name lose these ranks. Holders are the
+  // caller's to set.
   void bind(HomeId id, TypeId type, TypeIds& types) {
     Home& home = (*this)[id];
     forget_failure(id);
@@ -83,18 +100,24 @@ class Homes : public PlacedSymbolTable<Home> {
       claim(id, type, types);
     }
   }
+  // The register gets a failure for a value.
   void fail(HomeId id, FailureText why, TypeIds& types);
+  // The register is freed.
   void release(HomeId id);
-  // What others have too is no longer on that worker.
+  // That worker is lost: it holds no value any longer that another worker holds
+  // too. Where it is the only holder it stays, and what reads the value fails.
   void lose(uint32_t worker);
-  // How often a symbol gave up ranks to another.
+  // How many symbols have lost ranks to another symbol of their name so far.
   uint64_t carved() const { return carved_; }
-  // Takes ranks from all symbols of the name.
+  // Takes these ranks from all symbols of the name: each is replaced by one of
+  // the ranks that it has left, if any.
   void carve(std::string_view base, const Ranks& ranks, TypeIds& types);
-  // Makes a symbol of these ranks alone, all of which are live.
+  // The symbol of exactly these ranks of the name, all of which hold something;
+  // where they were ranks of others, those are carved.
   HomeId separate(std::string_view base, const Ranks& ranks, TypeIds& types);
 
-  // Starts the table of types afresh with those of live values.
+  // Begins the table of types anew, with the types of live values alone. All
+  // type numbers kept elsewhere, as in routes, are void then.
   void renumber_types(TypeIds& types);
 
  private:

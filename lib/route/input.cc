@@ -66,7 +66,8 @@ RouteInput::Item RouteInput::next(std::string_view& line) {
     if (reader_->fill_if_ready()) continue;
     pollfd p{fd_, POLLIN, 0};
     if (::poll(&p, 1, 0) == 0) return Item::kNothing;
-    // Something came since, or it is the end, or an error.
+    // Something can be read after all: more bytes, the end, or an error. Of the
+    // last two reader_->next() tells.
     if (!reader_->fill_if_ready()) break;
   }
   searched_ = 0;

@@ -1,5 +1,5 @@
-// Lines of several files in turn, read only when some are there: the loop that
-// reads them has others to wait for.
+// The lines of several files, one after the other. It never waits for a file:
+// next() says when a line is not there yet.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ class RouteInput {
  public:
   enum class Item : uint8_t {
     kLine,
-    kPart,  // the last line of a file, which has no LF
-    kTooLong,
-    kNothing,  // right now: wait until fd() can be read
-    kFile,     // the next file begins, name() is its
-    kError,    // of name(): why() says what
-    kEnd
+    kPart,     // the last line of a file, which has no LF
+    kTooLong,  // a line over Reader::kMaxLine; its beginning is given
+    kNothing,  // no line is there yet: wait until fd() can be read
+    kFile,     // the next file begins; name() is its name
+    kError,    // name() cannot be read, or not to its end; why() says why
+    kEnd       // of the last file
   };
 
   explicit RouteInput(std::vector<std::string> files)
@@ -30,16 +30,18 @@ class RouteInput {
   RouteInput(const RouteInput&) = delete;
   RouteInput& operator=(const RouteInput&) = delete;
 
-  // How often that text, of whole lines, comes next and is here or to be had at
-  // once; so often it is taken, but not more than `most` times.
+  // Takes `text`, which is `lines` whole lines, off the input as often as it
+  // comes next, and returns how often that was: at most `most` times, and as
+  // far as the input is there without waiting.
   uint64_t take(std::string_view text, uint64_t lines, uint64_t most);
   // The text stays valid until the next call.
   Item next(std::string_view& line);
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_; }  // of the file at hand; -1: there is none
   const std::string& name() const { return name_; }
   const std::string& why() const { return why_; }
-  uint64_t number() const { return number_; }  // of the line, in its file
+  // Of the last line, in its file, from 1.
+  uint64_t number() const { return number_; }
   // One of the files was a pipe that ended before its first byte.
   bool has_empty_pipe() const { return has_empty_pipe_; }
 
@@ -55,7 +57,8 @@ class RouteInput {
   std::string why_;
   uint64_t number_ = 0;
   bool has_empty_pipe_ = false;
-  size_t searched_ = 0;  // bytes of the buffer without a line's end
+  // Bytes of the reader's buffer that were searched and have no LF.
+  size_t searched_ = 0;
 };
 
 }  // namespace gt::route

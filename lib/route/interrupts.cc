@@ -16,7 +16,8 @@ Interrupts::Interrupts() {
   if (fd_ < 0) fail_short("cannot wait for signals");
 }
 
-// What came while the end was near is not to kill us after all is done.
+// A signal that is still pending would kill the process once it is unblocked,
+// though all is done.
 Interrupts::~Interrupts() {
   while (take() != 0) {
   }

@@ -14,7 +14,7 @@ using Action = Route::Action;
 constexpr size_t kMostHeldText = size_t{64} << 10;
 constexpr size_t kMostRecipe = 256;  // bytes, kept beside each value
 
-// The line of these parts as it came, which is in one piece.
+// The line whose parts these are: they are views into one text.
 std::string_view whole(const NotedText& parts) {
   const std::string_view& last = parts.notes.empty() ? parts.text : parts.notes;
   const char* end = last.data() + last.size();
@@ -109,7 +109,7 @@ void Issuer::bring(const RouteOperand& operand, uint32_t worker,
   home.holders.push_back(worker);
 }
 
-// In the log this is no instruction: the value is there already.
+// kControl: in a replay of the log by one worker, the value is there already.
 void Issuer::make_again(const PureLine& recipe, uint32_t worker) {
   sequencer_.issue(sequencer_.alone(worker), recipe.text, recipe.source,
                    Issue::Kind::kControl);
@@ -151,7 +151,7 @@ void Issuer::bind(const Route& route, const Workers& here,
   }
 }
 
-// The value of an unplaced register is made on this worker.
+// Notes that the new value of a register without ranks is made on this worker.
 void Issuer::bind_on(uint32_t worker, const RouteResult& result,
                      const SourceLine& source) {
   Home& home = homes_[result.id];
@@ -164,14 +164,15 @@ void Issuer::bind_on(uint32_t worker, const RouteResult& result,
   }
 }
 
-// The values that a register had go from the counts of their workers.
+// The register's value dies: takes its bytes off the loads of its holders.
 void Issuer::release_on(const Home& home) {
   if (!home.is_live() || home.has_failed()) return;
   const uint64_t bytes = types_[home.stamp.type].bytes();
   for (const uint32_t worker : home.holders) loads_.let_go(worker, bytes);
 }
 
-// The register's value is on this worker, and nowhere else.
+// Notes that the register's value is on this worker alone. Other holders of the
+// value before free theirs.
 void Issuer::settle(HomeId id, uint32_t worker, uint64_t bytes,
                     const SourceLine& source) {
   Home& home = homes_[id];
@@ -184,8 +185,9 @@ void Issuer::settle(HomeId id, uint32_t worker, uint64_t bytes,
   }
 }
 
-// Elsewhere lie copies of what the name stood for. In the log this is no
-// instruction: replayed by one worker it would free the new value.
+// Frees the value that the register had before, on its holders other than this
+// worker. kControl: in a replay of the log by one worker, this free would free
+// the new value.
 void Issuer::free_copies(HomeId id, const Holders& before, uint32_t worker,
                          const SourceLine& source) {
   Workers stale(before.begin(), before.end());
@@ -195,7 +197,8 @@ void Issuer::free_copies(HomeId id, const Holders& before, uint32_t worker,
                    source, Issue::Kind::kControl);
 }
 
-// Unplaced values, where each is: by one line, if all are on the same workers.
+// Frees values without ranks, each on its holders: by the line as it came if
+// all have the same holders, else by a line for each.
 void Issuer::free(const Route& route, const NotedText& parts,
                   const SourceLine& source) {
   for (const RouteOperand& operand : route.operands) {
@@ -226,7 +229,7 @@ void Issuer::free(const Route& route, const NotedText& parts,
 
 // ---- lines that wait until their value is read ------------------------------
 
-// False: the line is to run at once.
+// Lets a line wait until its value is read. False: it is to be issued at once.
 bool Issuer::hold(const Route& route, std::string_view text,
                   const SourceLine& source) {
   if (loads_.size() == 1 || text.size() > kMostHeldText) return false;
@@ -258,7 +261,8 @@ void Issuer::issue_held(HomeId id, uint32_t worker) {
   }
 }
 
-// Before a file is written, what reads it as it was.
+// Before files are written: issues the waiting lines that read them as they
+// are.
 void Issuer::issue_readers(const std::vector<RoutePath>& paths) {
   for (const RoutePath& path : paths) {
     if (!path.writes) continue;

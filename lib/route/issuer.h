@@ -1,8 +1,25 @@
-// From a decoded line to what is sent to each worker. A line with ranks goes to
-// the workers that play them. One without goes to one worker (placer.h), and
-// what it reads is copied there, or made there again, where it is missing, by
-// lines of our own. What makes a value from nothing waits until the value is
-// read, and goes where that is.
+// Issues decoded lines: says which workers run a line, issues it to them
+// through the Sequencer, and notes in Homes and Loads what that changes.
+//
+// A line with ranks goes to the workers that play them. If it crosses ranks, as
+// a collective does, these workers bring the pieces from one to the other by
+// themselves.
+//
+// A line without ranks goes to one worker, which Placer chooses; a print or
+// save to the first holder of its operand. If the worker lacks a value that the
+// line reads, a line is inserted before it:
+//
+//     x = copy x #from=0 #to=1 #pieces=f32[4]    to workers 0 and 1, or
+//     x = zeros f32[4]                           to worker 1 alone
+//
+// The first lets worker 1 fetch the value from worker 0. The second is the line
+// that made it, if it has a recipe (Home::recipe), which costs no transfer.
+// Either way worker 1 is a holder of the value from then on. When the register
+// is bound again, "free x" is inserted for holders of the old value on which
+// the new one is not made.
+//
+// A line that makes a value from nothing is not issued before the value is read
+// (held_lines.h).
 #pragma once
 
 #include <cstdint>
@@ -29,11 +46,13 @@ class Issuer {
         loads_(sequencer.loads()),
         placer_(homes, loads_) {}
 
-  // Issues the line of these parts, where the client's source says; what it
-  // prints is owed to the client.
+  // Issues the line of that route, which holds now. `parts` are its text and
+  // its notes, in one piece. It stood where client.source says; what it prints
+  // is owed to the client.
   void act(const Route& route, const NotedText& parts, Client& client);
-  // Lines that wait for a reader need wait no more.
+  // Issues the lines that wait until their value is read.
   void flush();
+  // How many such lines there are.
   size_t held() const { return held_.size(); }
 
  private:

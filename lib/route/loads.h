@@ -1,5 +1,7 @@
-// How much work each worker has been given, and how much of that it has done.
-// Work is in nanoseconds, as estimated from the op table.
+// The load of each worker: how much work it was given, and how much of that it
+// has done. Work is in nanoseconds, as costs.h estimates it. What a worker was
+// given is known when a line is issued; what it has done, only when it reports
+// the seq up to which it has finished.
 #pragma once
 
 #include <cstddef>
@@ -13,41 +15,47 @@ class Loads {
  public:
   explicit Loads(size_t workers) : workers_(workers) {}
 
-  size_t size() const { return workers_.size(); }
-  // The worker is given no more work.
+  size_t size() const { return workers_.size(); }  // workers
+  // The worker is lost: least() chooses it no more.
   void lose(uint32_t worker) { workers_[worker].is_lost = true; }
   bool is_lost(uint32_t worker) const { return workers_[worker].is_lost; }
+  // The worker is given that much more work.
   void add(uint32_t worker, uint64_t cost) { workers_[worker].issued += cost; }
-  // To each of them.
+  // Each of the workers is.
   void add(const std::vector<uint32_t>& workers, uint64_t cost) {
     if (workers.size() == 1) return add(workers[0], cost);
     add_to_many(workers, cost);
   }
-  // All that was added until now is done once the worker has finished `seq`.
+  // What the worker was given so far will be done when it has finished `seq`.
   void mark(uint32_t worker, uint64_t seq) {
     workers_[worker].marks.push_back({seq, issued(worker)});
   }
+  // The worker has finished all up to `seq`.
   void done(uint32_t worker, uint64_t seq);
 
+  // All work that it was given since the run began.
   uint64_t issued(uint32_t worker) const {
     return workers_[worker].issued + by_all_;
   }
+  // The part of it that is not done.
   uint64_t outstanding(uint32_t worker) const {
     return issued(worker) - workers_[worker].finished;
   }
-  // Of what had been issued by then.
+  // The part that is not done of what it had been given when issued() was
+  // `issued`.
   uint64_t remaining(uint32_t worker, uint64_t issued) const {
     const uint64_t finished = workers_[worker].finished;
     return issued > finished ? issued - finished : 0;
   }
-  // Values that a worker holds, for ties.
+  // The worker has that many more bytes of values without ranks, or fewer.
+  // least() looks at them where two workers have equally much to do.
   void hold(uint32_t worker, uint64_t bytes) { workers_[worker].held += bytes; }
   void let_go(uint32_t worker, uint64_t bytes) {
     workers_[worker].held -= bytes;
   }
   uint64_t held(uint32_t worker) const { return workers_[worker].held; }
-  // The worker with the least to do; of several the one that holds least. Not
-  // all are lost.
+  // The worker with the least outstanding work; of several the one that holds
+  // the fewest bytes. Not all workers may be lost.
   uint32_t least() const;
 
  private:
@@ -65,7 +73,7 @@ class Loads {
   void add_to_many(const std::vector<uint32_t>& workers, uint64_t cost);
 
   std::vector<Worker> workers_;
-  uint64_t by_all_ = 0;  // issued, to each
+  uint64_t by_all_ = 0;  // work given to every worker, not in their `issued`
 };
 
 }  // namespace gt::route

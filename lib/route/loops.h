@@ -1,12 +1,21 @@
-// Loops in a stream: blocks of lines that come again (block_finder.h), and
-// among the rounds of such a block those that do just what the one before did,
-// so that nobody need look at the lines of the next.
+// Recognises rounds of a loop that do just what the round before did. A round
+// is what came from the first line of a block (block_finder.h) to its last.
+// When one is recognised, the rounds behind it that have the same bytes are not
+// looked at: no line of theirs is hashed, looked up, decoded, placed or issued
+// by itself. Dispatcher::repeat() does what is to be done for all of them
+// together: it counts their seqs and their work, notes which results are owed,
+// and lets the block's part in the outbox run that many times more.
 //
-// What a kept line does follows from the types of the registers that it names
-// and from the order of files, see RouteCache and PathOrder. So two rounds of
-// one text, of kept lines alone, after both of which these types are the same
-// and between which no other register and no order changed, can be followed by
-// any number of their like.
+// Why that is right: what a line does, whose route RouteCache finds, follows
+// from the types of the registers that it names and from what PathOrder knows
+// of files. So if two rounds have one text and were made of such lines alone,
+// if these types are the same after both, and if meanwhile no other register
+// lost ranks (Homes::carved()) and PathOrder did not change, then any number of
+// such rounds can follow.
+//
+// Never recognised are rounds while a log is written, which has a row for each
+// line, and with several workers those with a line without ranks, whose
+// placement depends on loads.
 #pragma once
 
 #include <cstdint>
@@ -21,76 +30,82 @@
 
 namespace gt::route {
 
-// A round of a block as it was dispatched.
+// A round of a loop as it was dispatched.
 struct Round {
+  // Result lines that a worker owes for a print of the round.
   struct Owed {
     uint32_t worker = 0;
-    std::string_view heads;  // of a kept line
-    uint64_t bytes = 0;
-    uint64_t seq = 0;  // counted from the round's first
+    std::string_view heads;  // as RouteOwed has them; a view into its route
+    uint64_t bytes = 0;      // of the lines, roughly
+    uint64_t seq = 0;        // of the print, counted from the round's first
   };
   std::string text;                  // its lines as they came
-  uint64_t lines = 0;                // of the text
-  std::vector<const Route*> routes;  // its instructions
+  uint64_t lines = 0;                // of the text, comments included
+  std::vector<const Route*> routes;  // of its instructions
   std::vector<Owed> owed;
   uint64_t owed_bytes = 0;
-  uint64_t seqs = 0;            // numbers that it took
-  std::vector<uint64_t> costs;  // nanoseconds, by worker
-  std::vector<TypeId> types;    // of what its lines name, when it ended
+  uint64_t seqs = 0;            // how many seqs it took
+  std::vector<uint64_t> costs;  // its work: nanoseconds, by worker
+  std::vector<TypeId> types;    // of all that its lines name, when it ended
 };
 
-// What a round finds when it begins, and leaves when it ends.
+// The state of the Dispatcher between two lines, where a round begins or ends.
 struct LoopState {
-  uint64_t seq = 0;      // of the next line that is issued
-  uint64_t changes = 0;  // of other registers and of the order of files
+  uint64_t seq = 0;  // of the next line that is issued
+  // Grows when a symbol loses ranks to another one, and when PathOrder changes.
+  uint64_t changes = 0;
   const Loads& loads;
   const Homes& homes;
 };
 
 class Loops {
  public:
-  // Unless it `repeats`, rounds are found but never handed out by repeating().
+  // Without `repeats` only blocks are found: repeating() is always null.
   explicit Loops(bool repeats) : repeats_(repeats) {}
 
-  // A line as it came, whatever it holds; all are to be handed in.
+  // To be called first for each line of the client, whatever it holds.
   void take_text(std::string_view line) {
     is_steady_ = false;
     if (is_on_) add_text(line);
   }
-  // An instruction, by the hash of its text.
+  // To be called for each instruction, with the hash of its text without
+  // notes.
   BlockFinder::Step take(uint64_t hash) {
     const BlockFinder::Step step = finder_.next(hash);
     if (step.breaks || !(finder_.is_inside() || step.ends)) drop();
     return step;
   }
-  // The line is the first of a block that came before.
+  // The line is the first of a known block: a round begins, unless one is
+  // already followed.
   void begin_block(std::string_view line, const LoopState& now) {
     if (is_on_) return;
     begin_round(now);
     if (is_on_) add_text(line);
   }
-  // An instruction was dispatched by this kept route, as number `seq`. A line
-  // without ranks is placed by what workers have to do, so only one worker is
-  // no choice.
+  // An instruction was issued by this route of the cache; `seq` is its number.
+  // Of several workers, a line without ranks may be given to another one next
+  // time, so its round does not count.
   void add(const Route& route, size_t workers, uint64_t seq) {
     if (!is_on_) return;
     if (!route.is_placed && workers > 1) return drop();
     note(route, seq);
   }
-  // The last line was the last of a block; `is_whole`: on each worker it is
-  // one. True: another round of its text would do the same.
+  // The line was the last of a block: the round ends, and the next may begin.
+  // `is_whole` is what Outbox::end_block() returned. True: the round is
+  // recognised, see repeating().
   bool end_block(bool is_whole, const LoopState& now);
-  // Something came that is no part of a round which can come again.
+  // Something came that rounds which do the same cannot have: a line that is
+  // not in the cache, a mark, another file. The round at hand does not count.
   void drop() { is_on_ = was_one_ = is_steady_ = false; }
 
-  // The round that the last line ended, if another one of its text would do
-  // just the same; else null.
+  // The round that the last line ended, if it is recognised: whenever its text
+  // comes next, that does just the same. Else null.
   const Round* repeating() const { return is_steady_ ? &last_ : nullptr; }
-  // More of these rounds came; the next one begins.
+  // All rounds so far were dispatched, and a new one begins.
   void begin_round(const LoopState& now);
 
  private:
-  static constexpr size_t kMostBytes = size_t{2} << 20;
+  static constexpr size_t kMostBytes = size_t{2} << 20;  // of a round's text
 
   void add_text(std::string_view line) {
     if (coming_.text.size() > kMostBytes) {
@@ -105,13 +120,13 @@ class Loops {
 
   BlockFinder finder_;
   bool repeats_;
-  bool is_on_ = false;  // all lines are those of coming_
-  Round coming_;
-  uint64_t first_seq_ = 0;  // of coming_
-  uint64_t changes_ = 0;    // when it began
-  Round last_;              // before it
-  bool was_one_ = false;    // last_ may come again
-  bool is_steady_ = false;  // and no line came since
+  bool is_on_ = false;  // all lines since a round began are in coming_
+  Round coming_;        // the round that began and has not ended
+  uint64_t first_seq_ = 0;
+  uint64_t changes_ = 0;    // LoopState::changes when coming_ began
+  Round last_;              // the round before it
+  bool was_one_ = false;    // last_ was a whole round of cached lines alone
+  bool is_steady_ = false;  // last_ is recognised, and no line came since
 };
 
 }  // namespace gt::route

@@ -25,7 +25,7 @@ void Outbox::add(const std::vector<uint32_t>& workers, uint64_t seq,
   }
 }
 
-// Something comes for that class.
+// The class is about to get a line.
 void Outbox::expect(uint32_t id) {
   if (!classes_[id].body.empty()) return;
   ++pending_;
@@ -99,7 +99,8 @@ void Outbox::drop_block() {
 
 // ---- classes ----------------------------------------------------------------
 
-// Those that are made of these workers, which they are from now on.
+// The classes whose workers are these and no others; classes are split if need
+// be. Valid until the next call.
 std::span<const uint32_t> Outbox::classes_of(
     const std::vector<uint32_t>& workers) {
   if (workers.size() == 1) {
@@ -119,7 +120,8 @@ std::span<const uint32_t> Outbox::classes_of(
   return set.classes;
 }
 
-// Splits classes until the set is made of whole ones, which it returns.
+// Splits classes until the workers are those of whole classes, which it
+// returns.
 void Outbox::refine(const std::vector<uint32_t>& workers,
                     std::vector<uint32_t>& classes) {
   classes.clear();
@@ -202,7 +204,7 @@ void Outbox::take(uint32_t id, bool all, std::vector<Batch>& out) {
   join_idle(id);
 }
 
-// A class for which nothing waits any longer.
+// The body of the class has left: its workers join the idle class.
 void Outbox::join_idle(uint32_t id) {
   if (idle_ == kNone) {
     idle_ = id;

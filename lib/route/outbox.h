@@ -1,12 +1,20 @@
-// Instructions on their way to workers. Workers that were given the same lines
-// since their bodies left last share one body, which is written and kept once:
-// the workers are parted into classes (partition refinement). At first there is
-// one class; lines for some of its workers only split it; classes come together
-// again when their bodies have left. So a line to a thousand workers costs what
-// a line to one does.
+// The lines that were issued, for each worker, until they leave.
 //
-// What a body holds between two borders may be a block that came before: then
-// it is kept as one more round of that block.
+// Workers that were given the same lines since their last departure share one
+// body (body.h), which is written and kept once: they are a class (partition
+// refinement). At first all workers are one class. A line for only some of the
+// workers of a class splits it, with a copy of the body for each half. When
+// their bodies have left, classes join again. So a line to a thousand workers
+// costs what a line to one does.
+//
+// From here to the wire: the body of a class leaves as one Batch, the list of
+// its parts with the workers of the class. Deliveries makes of each part a
+// message `lines`, `block` or `hot` (net/wire.h), in several frames if it is
+// long. A body leaves when take() is called and
+//   - it is due: it has kFullBody bytes of text and no block may be coming, or
+//     the rounds of blocks in it stand for kMostRounds bytes;
+//   - or the input is idle or at its end (Take::kAll);
+//   - or the input may not be read, for lack of room (Take::kSettled).
 #pragma once
 
 #include <cstdint>
@@ -23,48 +31,53 @@ namespace gt::route {
 
 class Outbox {
  public:
-  // A body is due once it has so many bytes of text, not while it may be a
-  // block unless it is very long, and when its blocks stand for very much.
+  // Bytes of text. When a body has kMostHeld of them that are no part yet, a
+  // block that may be coming is given up: its lines go as text.
   static constexpr size_t kFullBody = size_t{48} << 10;
   static constexpr size_t kMostHeld = size_t{512} << 10;
   static constexpr size_t kMostRounds = size_t{2} << 20;
 
   explicit Outbox(uint32_t workers);
 
-  // A worker stands in `workers` once.
+  // Adds a line for these workers, each of which stands in the list once. `seq`
+  // and `line` are its numbers (net/wire.h); those of a line that takes none
+  // are not looked at.
   void add(const std::vector<uint32_t>& workers, uint64_t seq, int64_t line,
            std::string_view text);
 
   struct Batch {
     std::vector<uint32_t> workers;
     std::vector<BodyPart> parts;
-    uint64_t last = 0;  // seq; 0: nothing in it has a number
+    uint64_t last = 0;  // the last seq in it; 0: no line has one
   };
   enum class Take : uint8_t {
-    kFull,     // bodies that became full
-    kSettled,  // all but lines that may be a block's
-    kAll,
+    kFull,     // the bodies that are due
+    kSettled,  // all bodies, without lines of a block that may be coming
+    kAll,      // all; a block that may be coming is given up
   };
   std::vector<Batch> take(Take which);
 
-  // The next line may be the first of a block ...
+  // The next line is the first of a known block, which may be coming. (What the
+  // finder says is a guess, and some workers get only some of its lines.)
   void begin_block();
-  // ... that the last line ended; false: some of it goes as text ...
+  // The last line was the block's last. True: every worker that got lines of it
+  // has them as one block. False: some have them as text.
   bool end_block();
-  // ... or is not after all.
+  // The lines since begin_block() are no block after all.
   void drop_block();
-  // So many more rounds of the block for which end_block() was true last, each
-  // with numbers that have grown by that much.
+  // Adds that many more rounds of the block for which end_block() was true
+  // last. From round to round seqs grow by `seq_by`, places in the input by
+  // `line_by`.
   void repeat(uint64_t times, uint64_t seq_by, uint64_t line_by);
-  // Blocks that nobody shall keep any longer.
+  // The ids of blocks that no worker shall keep any longer, once each.
   std::vector<uint64_t> take_forgotten() { return blocks_.take_forgotten(); }
 
   bool empty() const { return pending_ == 0; }
-  // Bytes of the text that waits for that worker.
+  // Bytes of the text that waits here for that worker, all rounds counted.
   size_t size(uint32_t worker) const {
     return classes_[places_[worker].in].body.bytes();
   }
-  // How the workers are parted now.
+  // How many classes the workers are in.
   size_t classes() const { return classes_.size() - unused_.size(); }
 
  private:
@@ -74,22 +87,23 @@ class Outbox {
   struct Class {
     std::vector<uint32_t> workers;
     Body body;
-    uint64_t block = 0;  // the last that it got a line of
-    bool is_due = false;
-    // Scratch of refine().
-    uint32_t wanted = 0;    // of its workers
-    uint32_t part = kNone;  // where those go
+    uint64_t block = 0;   // block_ when it last got a line
+    bool is_due = false;  // and in due_
+    // Used by refine() alone.
+    uint32_t wanted = 0;    // how many of its workers the line is for
+    uint32_t part = kNone;  // the class to which these go
   };
   struct Place {
     uint32_t in = 0;     // a class
     uint32_t index = 0;  // among its workers
   };
-  // What the last round of a block put into the bodies of these workers.
+  // The round of the last block, in the bodies of these workers.
   struct Ended {
     std::vector<uint32_t> workers;
     BodyPart part;
   };
-  // A set that lines went to, and the classes that it was then.
+  // A set of workers that lines went to, and the classes that it was made of
+  // when partition_ was `partition`.
   struct Set {
     std::vector<uint32_t> workers;
     std::vector<uint32_t> classes;
@@ -110,17 +124,17 @@ class Outbox {
   std::vector<Class> classes_;
   std::vector<uint32_t> unused_;  // of classes_
   std::vector<Place> places_;     // by worker
-  uint32_t idle_ = 0;             // the class for which nothing waits, or kNone
-  size_t pending_ = 0;            // classes for which something does
-  std::vector<uint32_t> due_;
-  uint64_t partition_ = 1;                  // grows when classes_ are others
+  uint32_t idle_ = 0;             // the class with an empty body, or kNone
+  size_t pending_ = 0;            // how many classes have a body
+  std::vector<uint32_t> due_;     // classes whose bodies are due
+  uint64_t partition_ = 1;        // grows when a class is split or joined
   std::unordered_map<uint64_t, Set> sets_;  // by hash of their workers
 
   BlockTable blocks_;
   uint64_t blocks_begun_ = 0;
-  uint64_t block_ = 0;             // that may be coming; 0: none
+  uint64_t block_ = 0;             // the one that may be coming; 0: none
   std::vector<uint32_t> touched_;  // classes that got lines of it
-  std::vector<Ended> ended_;       // of the block before
+  std::vector<Ended> ended_;       // of the last block, for repeat()
 };
 
 }  // namespace gt::route

@@ -16,7 +16,7 @@ PathOrder::File& PathOrder::file(std::string_view name) {
     names_.pop_front();
   }
   names_.emplace_back(name);
-  // A file that was forgotten may be any of the rest.
+  // A name that is not known may be that of a file that was forgotten.
   return files_.emplace(name, rest_).first->second;
 }
 

@@ -1,14 +1,26 @@
-// Where an unplaced line runs. Its operands are somewhere, and what follows
-// will mostly want its results beside them. So a line stays where least has to
-// be copied, though another worker would be done with it sooner: unless that
-// work, and what else waited beside these values before, pays for the copies,
-// there and back. So a branch of small lines that soon joins again stays.
+// Chooses the worker of a line without ranks, when it is issued.
 //
-// A worker that is lost is given nothing: what it alone had is copied from it
-// in vain, and what needs that fails where it runs.
+// A line that reads nothing which is anywhere yet goes to the worker with the
+// least to do; if it is little work, to the one that read the last value of its
+// result's name (Home::wanted_by).
 //
-// It decides from where values are and what workers have to do, and changes
-// neither.
+// A line whose operands one worker alone holds stays there if that worker was
+// given no other work since: nobody else could begin sooner.
+//
+// Any other line first gets a base: of the workers that hold one of its
+// operands, the one to which the least has to be copied. What reads its results
+// will mostly want them beside these operands, so it stays at the base, though
+// another worker might be done with it sooner; if each line went where it is
+// done soonest, a branch of small lines would be copied away, and back where it
+// joins. The line moves only if what is gained pays for the copies there and
+// back: the time by which it is done sooner, and what lines that stayed beside
+// these operands before have lost (Home::waited). It moves to the worker,
+// among the holders and the least loaded, which is done with it first.
+//
+// Nothing is placed on a worker that is lost. What such a worker alone held is
+// copied from it in vain, and what reads the copy fails where it runs.
+//
+// The placer reads homes and loads, and changes neither.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +40,15 @@ class Placer {
 
   struct Choice {
     uint32_t worker = 0;
-    bool weighs = false;  // then Home::waited of its operands is now:
+    // Base and another worker were compared. Then the caller is to set
+    // Home::waited of all operands to `waited`, nanoseconds.
+    bool weighs = false;
     uint64_t waited = 0;
   };
+  // Where the line of that route is to run now. Not of a print, save or free,
+  // which run where their operand is.
   Choice place(const Route& route) const;
-  // Where a value is made that nobody reads yet.
+  // Where a value that no line reads yet is to be made.
   uint32_t place_alone(HomeId id) const;
 
  private:

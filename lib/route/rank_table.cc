@@ -6,7 +6,8 @@
 
 namespace gt::route {
 
-// Runs of neighbours with one worker. `ranks` ascend.
+// Adds to the news which workers these ranks have: an entry for each run of
+// neighbours with the same worker. `ranks` ascend.
 void RankTable::tell(std::string_view space, const Ranks& ranks,
                      const std::vector<uint32_t>& worker_of) {
   if (ranks.empty()) return;

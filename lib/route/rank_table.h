@@ -1,5 +1,5 @@
-// Which worker plays which rank of which name space. What was once said holds
-// for the whole run, since registers stay where they are.
+// Which worker plays which rank of which name space. Once a rank has a worker,
+// it keeps it for the whole run, since the pieces on the rank stay there.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,27 @@ class RankTable {
  public:
   explicit RankTable(uint32_t workers) : workers_(workers) {}
 
-  // Gives the ranks that have none a worker: in a mesh of that many ranks in
-  // contiguous blocks, else one after the other.
+  // Gives a worker to those of the ranks that have none: to ranks below
+  // `mesh_size` in contiguous blocks (rank 0 to 3 of 8 to worker 0 of 2), to
+  // others in turn (rank modulo workers). `mesh_size` is 0 without a mesh.
   void assign(std::string_view space, const Ranks& ranks, int64_t mesh_size);
-  // A new name space has the ranks of another, whose registers it takes over.
+  // Gives a new name space the workers that the ranks of another one have,
+  // since registers of the new one's names exist there.
   void inherit(std::string_view space, std::string_view from);
-  // What all workers are to be told since the last call, a line each: "#ranks
-  // SPACE FIRST-LAST=WORKER ...".
+  // The lines that all workers are to be told, of what changed since the last
+  // call: "#ranks SPACE FIRST-LAST=WORKER ...", SPACE "-" if it is "".
   std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 
-  // Of a rank that was assigned.
+  // The worker of a rank, which must have one.
   uint32_t worker(std::string_view space, int64_t rank) const;
-  // The workers of some ranks, ascending.
+  // The workers of some ranks, which must have one, ascending.
   std::vector<uint32_t> hosts(std::string_view space, const Ranks& ranks) const;
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
   struct Space {
     std::string name;
-    std::vector<uint32_t> worker_of;
+    std::vector<uint32_t> worker_of;  // by rank; kNobody: has none
   };
   void tell(std::string_view space, const Ranks& ranks,
             const std::vector<uint32_t>& worker_of);

@@ -1,8 +1,10 @@
-// A line whose names are resolved: where it runs, and which registers, types
-// and failures it finds there.
+// A line whose names are looked up in Homes: it says on which ranks the line
+// runs, and which registers, types and failures it finds there. RouteBuilder
+// makes one of each line that it decodes. A line is placed if its names have
+// ranks.
 //
-// A line without ranks is taken for one on rank 0 of the empty mesh, its only
-// rank: but nothing says which worker plays that.
+// A line that is not placed is taken to run on rank 0, its only rank, so that
+// both kinds are asked the same questions. No worker plays this rank.
 #pragma once
 
 #include <cstdint>
@@ -24,45 +26,54 @@ namespace gt::route {
 
 class ResolvedLine {
  public:
-  using Types = SmallVector<const Type*, 4>;  // by operand; null of no name
-  using Found = SmallVector<HomeId, 4>;       // each register once
-  // Which pieces of what a line reads failed.
+  // By operand; null for an operand that is no name.
+  using Types = SmallVector<const Type*, 4>;
+  using Found = SmallVector<HomeId, 4>;  // each register once
+  // On which ranks something that the line reads has failed.
   struct Failures {
-    FailureText why;          // of one; null: none failed
-    std::vector<bool> ranks;  // by position in the line's ranks
-    bool all = false;
+    FailureText why;          // the first failure's; null: none failed
+    std::vector<bool> ranks;  // by position in ranks(); empty: none failed
+    bool all = false;         // on all of them
   };
 
-  // All of these outlive it. Nothing is resolved yet.
+  // All of these outlive it. Names are not looked up yet: set_ranks() and then
+  // find_operands() are to be called before all else.
   ResolvedLine(const Line& text, const Homes& homes, const TypeIds& types);
 
-  // Says where the line runs. Error: it has names without ranks beside names
-  // with them, or its ranks do not go together.
+  // Finds where the line runs. Error: it has names without ranks beside names
+  // with ranks, or its ranks do not fit each other or their mesh.
   Status set_ranks(const Meshes& meshes);
-  // Adds the registers of all operands to `found`. Error: a name, or a piece of
-  // it, that is not there.
+  // Looks up all operands, and adds their registers to `found`. Error: a name,
+  // or a piece of it on one of the ranks, that holds nothing.
   Status find_operands(Found& found);
 
-  // On which it runs.
+  // The ranks on which the line runs, in the order that it states.
   const Ranks& ranks() const;
+  // The registers of an operand: of a placed line all parts of its name, also
+  // on ranks that the line does not read.
   std::span<const HomeId> registers(size_t operand) const;
-  // Of the piece of an operand on a rank; kNone if there is none.
+  // The type of an operand's piece on a rank; kNoType if it has no piece there.
   TypeId type_on(size_t operand, int64_t rank) const;
-  // Types of the operands that are names. That of a piece which failed is that
-  // of one on another of the line's ranks, or null.
+  // The types of all operands on a rank. A piece that has failed is given the
+  // type that the operand has on another of the line's ranks, so that results
+  // have a type nevertheless; null if it has failed on all.
   Types types_on(int64_t rank) const;
+  // The same as a function, for lib/spmd. It views this line.
   PieceType piece_types() const;
+  // Why an operand has failed on one of these ranks; null: on none.
   FailureText failure_in(size_t operand, const Ranks& ranks) const;
+  // Looks at all operands on all ranks of the line.
   Failures failures() const;
-  // Nanoseconds of the busiest of so many workers, roughly. Of a placed line.
+  // The cost of a placed line that crosses no ranks, in nanoseconds on a worker
+  // which plays its share of the ranks (at least one); 0 if it cannot be told.
   uint64_t cost_of_rank(size_t workers) const;
 
   const Line& parsed;
-  const Op* op;  // null: it is unknown, and the operands are not looked up
+  const Op* op;  // null: no op has that name
   Statement statement;
   bool is_placed;
-  const Mesh* mesh = nullptr;
-  std::string_view space;
+  const Mesh* mesh = nullptr;  // of its name space; null: there is none
+  std::string_view space;      // of which mesh and ranks are
   // Of a placed line.
   LineRanks where;
   std::optional<Grid> grid;
@@ -72,7 +83,8 @@ class ResolvedLine {
 
   const Homes& homes_;
   const TypeIds& types_;
-  // Of an unplaced line, by operand: its register, or kNoSymbol.
+  // Of a line that is not placed, by operand: the register; kNoSymbol of an
+  // operand that is no name.
   SmallVector<HomeId, 4> alone_;
 };
 

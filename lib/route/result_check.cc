@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view kTensor = " = tensor ";
 constexpr std::string_view kFail = " = fail";
 
-// A program's own failure may be as long as a line; a place stands before it.
+// A program may itself make a failure as long as a line; before its message the
+// worker puts a place.
 constexpr size_t kMostFailure = Reader::kMaxLine + (size_t{64} << 10);
 constexpr size_t kMostWord = 64;  // bytes of a value
 
@@ -76,8 +77,8 @@ Result<size_t> ResultCheck::take(std::string_view bytes) {
   return state_ == State::kValues ? take_values(bytes) : take_text(bytes);
 }
 
-// The head with the byte behind it, which tells a value from a failure; then
-// all of a failure.
+// Collects the head and the byte behind it, which tell a value from a failure;
+// of a failure then the rest of the line.
 Result<size_t> ResultCheck::take_text(std::string_view bytes) {
   const size_t newline = bytes.find('\n');
   size_t size = newline == std::string_view::npos ? bytes.size() : newline + 1;
@@ -123,7 +124,8 @@ Status ResultCheck::read_head() {
   return check_count();
 }
 
-// A whole line of the language, so that the next program can read it.
+// Checks that the failure is one line of the language, with no more than a
+// message: the next program is to read it.
 Status ResultCheck::check_failure() {
   state_ = State::kNone;
   const std::string_view line =
@@ -139,7 +141,7 @@ Status ResultCheck::check_failure() {
   return wrong("'" + excerpt(line) + "' came");
 }
 
-// Words with one blank between them, up to the newline.
+// Checks values, which have one blank between them, up to the newline.
 Result<size_t> ResultCheck::take_values(std::string_view bytes) {
   size_t at = 0;
   while (at < bytes.size()) {

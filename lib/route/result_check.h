@@ -1,6 +1,6 @@
-// Whether what a worker sends are the results that it was asked for. It looks
-// at the bytes as they come, so that no more of them is kept than a result can
-// have, however much is sent.
+// Checks that what a worker sends are the result lines that it was asked for.
+// It looks at the bytes as they come, so that a worker cannot make gt-route
+// keep more than results of the types asked for can have.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,27 @@
 
 namespace gt::route {
 
-// What the result of a print begins with: "x = tensor f32[4]". Null: the print
-// is of a failure, which is all that can come: "x = fail".
+// The head of a print's result line, which says what the worker is asked for:
+// "x = tensor f32[4]". `type` is null if the value has failed already: "x =
+// fail".
 std::string result_head(std::string_view label, const Type* type);
-// "x"
+// The label of a head: "x" of "x = tensor f32[4]".
 std::string_view label_of(std::string_view head);
 
-// Of the lines of one worker, one after the other.
+// Checks the lines of one worker, one after the other.
 class ResultCheck {
  public:
-  // The next line answers the print with this head: it begins so and has as
-  // many values as its type, or it is a failure under the head's label.
+  // The next line must answer this head: it begins with the head and has as
+  // many values as the type, each of the dtype; or it is a failure with the
+  // head's label ("x = fail "..."").
   void begin(std::string_view head);
-  // Whether a line has begun and not ended.
+  // Whether the line that begin() announced has not ended.
   bool is_open() const { return state_ != State::kNone; }
-  // Whether that line is a failure where a value was to be had.
+  // Whether the last line is a failure though a value was asked for.
   bool has_failed() const { return has_failed_; }
-  // While a line is open: how many of the bytes belong to it. Error: it is no
-  // result that was asked for.
+  // Takes bytes of the open line, and returns how many of them belong to it.
+  // The line has ended when is_open() is false. Error: they are not what was
+  // asked for; what then becomes of the worker, crew.h says.
   Result<size_t> take(std::string_view bytes);
 
  private:
@@ -46,11 +49,12 @@ class ResultCheck {
 
   State state_ = State::kNone;
   std::string head_;
-  Type type_;  // where a value is expected
-  bool has_type_ = false;
+  Type type_;              // of the head,
+  bool has_type_ = false;  // if it has one
   bool has_failed_ = false;
-  std::string text_;  // of the head, a failure, or a value that goes on
-  int64_t values_ = 0;
+  // What came of the head, of a failure, or of a value that has not ended.
+  std::string text_;
+  int64_t values_ = 0;  // that came
 };
 
 }  // namespace gt::route

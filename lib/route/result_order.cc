@@ -7,7 +7,8 @@
 namespace gt::route {
 namespace {
 
-// Of the print that the next line is for; 0 if it is nobody's.
+// The seq of the print that the next line to go out is of; 0 if that is from
+// nobody.
 uint64_t seq_of(ResultRun& run) {
   if (run.seqs.empty()) return 0;
   while (run.seq_at + 1 < run.seqs.size() &&
@@ -17,7 +18,7 @@ uint64_t seq_of(ResultRun& run) {
   return run.seqs[run.seq_at].second;
 }
 
-// The lines that have come whole go out, up to about `most` bytes.
+// Lets lines that came whole go out, until `out` has `most` bytes.
 void emit_run(ResultRun& run, std::string& out, size_t most,
               const ResultOrder::Sink& sink) {
   for (; run.whole > 0 && out.size() < most; --run.whole) {
@@ -53,7 +54,8 @@ std::string failures_of(std::string_view heads, const std::string& why) {
   return out;
 }
 
-// Nobody is asked for the rest of a run. What came whole is still good.
+// Makes failures of the lines that have not come whole, so that the run is from
+// nobody.
 void fail_rest(ResultRun& run, const std::string& why) {
   if (run.worker == ResultRun::kNobody) return;
   ResultRun failed;
@@ -103,7 +105,7 @@ Status ResultSources::take(uint32_t worker, std::string_view bytes) {
   return ok_status();
 }
 
-// A line has come whole.
+// The line that the worker was to send next has come whole.
 void ResultSources::note_line(Worker& worker) {
   ResultRun& run = *worker.asked.front();
   ++run.whole;

@@ -1,6 +1,9 @@
-// Results: what each worker was asked for, and for each client the order in
-// which it gets them. What comes before its turn waits; nothing is taken but
-// what was asked for.
+// The order of results. A client gets the result lines of its prints in program
+// order; the lines of one worker come in the order in which it was asked. A
+// ResultOrder has, for one client, the runs of lines that it is owed, and keeps
+// lines that came before their turn. ResultSources has, for each worker, the
+// runs that it was asked for, of whichever client, and puts what the worker
+// sends into them. Nothing is kept but what was asked for.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +20,24 @@
 
 namespace gt::route {
 
-// Lines of results that come one after the other from one worker, or from
-// nobody.
+// Result lines that a client gets one after the other and that come from one
+// worker, or from nobody: failures that gt-route knows itself.
 struct ResultRun {
   static constexpr int64_t kNobody = -1;
 
   int64_t worker = kNobody;
-  std::string heads;   // result_head() of each line that is owed, with newlines
-  size_t begin = 0;    // in heads: of lines that have not gone out
-  size_t come = 0;     // in heads: of lines that have not come
-  std::string text;    // that came
-  size_t gone = 0;     // bytes of it that have gone out
-  size_t whole = 0;    // lines of it that have come whole and not gone
-  uint64_t bytes = 0;  // that the results take, roughly
-  // Where in `heads` the lines of a print begin, and its seq.
+  // result_head() of each line, each with a newline. Lines before `begin` have
+  // gone out to the client, lines before `come` have come from the worker.
+  std::string heads;
+  size_t begin = 0;
+  size_t come = 0;
+  std::string text;    // the lines that came
+  size_t gone = 0;     // bytes of `text` that have gone out
+  size_t whole = 0;    // lines in `text` that came whole and have not gone out
+  uint64_t bytes = 0;  // of all its lines, roughly
+  // For each print where in `heads` its lines begin, and its seq.
   std::vector<std::pair<size_t, uint64_t>> seqs;
-  size_t seq_at = 0;  // in seqs
+  size_t seq_at = 0;  // the entry of seqs for the next line that goes out
 
   bool is_over() const { return begin == heads.size() && gone == text.size(); }
 };
@@ -42,33 +47,40 @@ class ResultSources {
  public:
   explicit ResultSources(size_t workers) : workers_(workers) {}
 
-  // Lines from a worker; the last may be cut, and goes on with the next call.
-  // Error: what it sent that it was not asked for.
+  // Takes result lines from a worker; the last may be cut, and goes on with the
+  // next call. Error: the worker was not asked for that (result_check.h); the
+  // words go on behind the worker's name.
   Status take(uint32_t worker, std::string_view bytes);
-  // Whether it has lines to send.
+  // Whether the worker was asked for lines that have not come.
   bool owes(uint32_t worker) const { return !workers_[worker].asked.empty(); }
-  // It sends no more, and is asked no more.
+  // The worker is lost: it is asked no more, and what it is owed for fails with
+  // these words (ResultOrder::owe()). What was asked of it before, fail() of
+  // each ResultOrder is to settle.
   void lose(uint32_t worker, const std::string& why) {
     workers_[worker] = Worker{};
     workers_[worker].loss = why;
   }
-  // Why it is lost; "": it is not.
+  // Why the worker is lost; "": it is not.
   const std::string& loss_of(uint32_t worker) const {
     return workers_[worker].loss;
   }
-  // Whether it has sent a failure where a value was to be had.
+  // Whether it sent a failure though a value was asked for.
   bool has_failed(uint32_t worker) const { return workers_[worker].has_failed; }
 
  private:
   friend class ResultOrder;
   struct Worker {
-    std::deque<ResultRun*> asked;  // whose lines have not all come
-    ResultCheck check;             // of the next of them
+    // The runs whose lines have not all come, in order; each belongs to a
+    // ResultOrder.
+    std::deque<ResultRun*> asked;
+    ResultCheck check;  // of the line that comes next
     bool has_failed = false;
     std::string loss;
   };
+  // The run has lines that its worker is to send.
   void ask(ResultRun& run);
-  // Whether its worker was asked for nothing since.
+  // Whether more lines can be added to the run: its worker was asked for
+  // nothing else since.
   bool goes_on(const ResultRun& run) const;
   void forget();
   static void note_line(Worker& worker);
@@ -79,32 +91,35 @@ class ResultSources {
 // What one client is owed, in the order of its prints.
 class ResultOrder {
  public:
-  // Of a line that leaves: its worker, or -1, its print's seq, and itself.
+  // Gets a line that goes out: its worker, or -1 if it is from nobody; the seq
+  // of its print, or 0; and the line with its newline.
   using Sink = std::function<void(int64_t, uint64_t, std::string_view)>;
 
   // The sources outlive it.
   explicit ResultOrder(ResultSources& sources) : sources_(sources) {}
 
-  // The worker will send a line for each of these heads (result_head()), each
-  // ended by a newline, for the print `seq`; `bytes` is about how long they
-  // are. If it is lost, they are failures.
+  // The client is owed a line for each of these heads (result_head(), each with
+  // a newline), which the worker will send for the print `seq`; all lines
+  // together have about `bytes`. If the worker is lost, they are failures now.
   void owe(uint32_t worker, std::string_view heads, uint64_t bytes,
            uint64_t seq);
-  // A line that needs nobody; without its newline.
+  // The client is owed this line, which is there already; without its newline.
   void add(std::string_view line);
 
-  // Appends what is due now, up to about `most` bytes at a time. `sink` may be
-  // empty.
+  // Appends to `out` lines whose turn it is and that came whole, until it has
+  // `most` bytes or more. `sink` may be empty.
   void emit(std::string& out, size_t most, const Sink& sink = {});
-  // What is owed and has not come will not come: no worker sends any more; or
-  // that one does not, as the sources know.
+  // No worker sends any more: lines that are owed and have not come become
+  // failures with these words.
   void fail(const std::string& why);
+  // That worker is lost, which the sources know: the lines that it owes become
+  // failures.
   void fail(uint32_t worker);
 
   bool empty() const { return runs_.empty(); }
-  // The worker that the next line is waited for from; -1: nobody.
+  // The worker whose line goes out next; -1: nobody's, or no line is owed.
   int64_t waits_for() const;
-  // Bytes that are owed or wait for their turn, roughly.
+  // Bytes of the lines that are owed or wait for their turn, roughly.
   uint64_t bytes() const { return bytes_; }
 
  private:
@@ -114,7 +129,9 @@ class ResultOrder {
   void add_lines(std::string_view lines);  // each with its newline
 
   ResultSources& sources_;
-  std::deque<ResultRun> runs_;  // each stays where it is
+  // In program order. The sources keep pointers to them, which a deque leaves
+  // valid while runs are added behind and taken off in front.
+  std::deque<ResultRun> runs_;
   uint64_t bytes_ = 0;
 };
 

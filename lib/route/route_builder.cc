@@ -16,10 +16,11 @@ namespace {
 using Action = Route::Action;
 using Id = TypeId;
 
-// Nanoseconds of what crosses ranks, beside its bytes.
+// Nanoseconds that a line which crosses ranks costs besides those for bytes.
 constexpr uint64_t kCrossing = 1000;
 
-// Where each of the ascending ranks stands in the line's.
+// The positions of the line's ranks in `ranks`, in the order of ascending
+// ranks.
 std::vector<size_t> places_of(const Ranks& ranks) {
   std::vector<size_t> places(ranks.size());
   std::iota(places.begin(), places.end(), size_t{0});
@@ -39,7 +40,8 @@ std::string failure_line(std::span<const Name> results, std::string_view why) {
   return text.empty() ? text : text.append("= fail ").append(quote(why));
 }
 
-// A mesh's ranks are played by workers from the moment that it is declared.
+// A declaration of a mesh or axis. The ranks of a new mesh get their workers
+// here, all at once, so that they are in contiguous blocks.
 Status RouteBuilder::declare(const Line& line, Route& route) {
   route.action = Action::kDeclare;
   std::string space;
@@ -71,7 +73,7 @@ Status RouteBuilder::fill(ResolvedLine& line, Route& route) {
   route.mesh_version = meshes_.version();
   if (Status s = line.set_ranks(meshes_); !s.ok()) return s;
   if (line.statement == Statement::kFail) return fill_failure(line, route);
-  // An unknown op is said before an unknown name.
+  // If the op is unknown, that is the error to tell, not an unknown name.
   if (line.op != nullptr) {
     ResolvedLine::Found found;
     if (Status s = line.find_operands(found); !s.ok()) return s;
@@ -121,7 +123,8 @@ Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
     const Ranks ranks = ascending(line.where.operands[o]);
     place_ranks(line, ranks, route);
     const std::string_view base = line.parsed.operands[o].text;
-    // Whole registers, so that a loop's line can be kept.
+    // Ranks that are only some of a register's become a register of their own:
+    // then the route names whole registers, and can be kept.
     for (const HomeId id : std::vector<HomeId>(homes_.parts(base))) {
       const Ranks part = common(*homes_[id].ranks, ranks);
       if (!part.empty()) {
@@ -132,7 +135,8 @@ Status RouteBuilder::fill_free(const ResolvedLine& line, Route& route) {
   return ok_status();
 }
 
-// What each rank does by itself.
+// A line whose ranks each do their part by themselves; also a line without
+// ranks.
 Status RouteBuilder::fill_local(const ResolvedLine& line, Route& route) {
   place_ranks(line, line.ranks(), route);
   const ResolvedLine::Failures failed = line.failures();
@@ -151,7 +155,8 @@ Status RouteBuilder::fill_local(const ResolvedLine& line, Route& route) {
   }
   if (gives) return fill_output(line, route);
   if (failed.why != nullptr) {
-    // Some ranks failed, and their workers know it.
+    // The line runs on all ranks: a worker knows itself which of its operands
+    // have failed.
     route.failure = failed.why;
     fail_some(line, failed, types);
   }
@@ -221,8 +226,8 @@ Status RouteBuilder::fill_output(const ResolvedLine& line, Route& route) {
   return ok_status();
 }
 
-// The output of the pieces on these ranks; or, if it has a type, of the whole
-// that the first of them puts together.
+// What a print owes, or the files of a save: of the pieces on these ranks, or,
+// if `whole` is its type, of the whole that the first rank puts together.
 void RouteBuilder::add_output(const ResolvedLine& line, const Ranks& ranks,
                               const Type* whole, Route& route) const {
   route.action = Action::kGive;
@@ -347,7 +352,8 @@ void RouteBuilder::add_results(const ResolvedLine& line, const Ids& types,
   }
 }
 
-// The results, on the ranks where what they are made of failed.
+// Puts failures into the types of the results, on the ranks where an operand
+// has failed.
 void RouteBuilder::fail_some(const ResolvedLine& line,
                              const ResolvedLine::Failures& failed, Ids& types) {
   const std::vector<size_t> places = places_of(line.ranks());
@@ -373,14 +379,16 @@ void RouteBuilder::fail_results(const ResolvedLine& line, FailureText why,
   add_results(line, failed, route);
 }
 
-// All that it reads failed, so the results are that failure; nobody computes.
+// All that the line reads has failed, so its results are that failure: a `fail`
+// is issued instead of it.
 void RouteBuilder::fail_instead(const ResolvedLine& line, FailureText why,
                                 Route& route) {
   route.instead = failure_line(line.parsed.results, *why);
   fail_results(line, std::move(why), route);
 }
 
-// What a worker needs to know of the pieces of others.
+// Notes the types of the pieces that the line reads: a worker does not know
+// those of other workers' pieces.
 void RouteBuilder::add_pieces_note(const ResolvedLine& line, size_t operand,
                                    const Ranks& ranks, Route& route) const {
   if (route.workers.size() < 2) return;

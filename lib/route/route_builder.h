@@ -1,6 +1,7 @@
-// A line to its route: what it reads and binds, of which types, and what it
-// costs; of a line with ranks also which workers play them. What it says holds
-// while the types of its registers and the meshes do.
+// Decodes a line: makes its Route, which says what the line reads and binds, of
+// which types, and what it costs; of a line with ranks also which workers run
+// it. To that end it checks the line against the op table and the types of its
+// operands, and gives workers to ranks that have none.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +23,29 @@
 
 namespace gt::route {
 
-// "x@0-1 y@0-1 = fail WHY" of these results; "" of none.
+// The line "x@0-1 y@0-1 = fail WHY" for these results; "" if there are none.
 std::string failure_line(std::span<const Name> results, std::string_view why);
 
 class RouteBuilder {
  public:
-  // Both tables outlive it.
+  // Homes and types outlive it.
   RouteBuilder(uint32_t workers, Homes& homes, TypeIds& types)
       : workers_(workers), homes_(homes), types_(types), ranks_(workers) {}
 
-  // Error: what is wrong with the line.
+  // The route of the line as it stands here in the program. Nothing is bound or
+  // freed, but registers of its results get numbers, and those that a free
+  // needs in part are split. Error: what is wrong with the line. A line that
+  // reads failures is not wrong: see Route::instead.
   Result<std::unique_ptr<Route>> build(const Line& text);
-  // What all workers are to be told of ranks since the last call: a line each.
+  // As RankTable::take_news(). To be told to all workers before the line that
+  // was built last.
   std::vector<std::string> take_news() { return ranks_.take_news(); }
-  // Another one: routes of placed lines hold no longer.
+  // Grows with every declaration of a mesh or axis: routes of lines with ranks
+  // that were made under another version hold no longer.
   uint64_t mesh_version() const { return meshes_.version(); }
 
  private:
-  using Ids = SmallVector<TypeId, 4>;  // of types, by result
+  using Ids = SmallVector<TypeId, 4>;  // of the results' types
 
   Status declare(const Line& line, Route& route);
   Status fill(ResolvedLine& line, Route& route);
@@ -72,7 +78,7 @@ class RouteBuilder {
   TypeIds& types_;
   RankTable ranks_;
   Meshes meshes_;
-  Call call_;  // what a line is bound to: its memory is used again
+  Call call_;  // the line's, which bind() fills: its memory is used again
 };
 
 }  // namespace gt::route

@@ -1,5 +1,14 @@
-// Lines that came before, as they were decoded: a repeated line costs a look-up
-// while the types that it was decoded under hold.
+// Routes of lines that came before, so that a line which comes again costs a
+// look-up. The key is the line's text without notes. A line is kept when it
+// comes for the second time (LineCache), unless it has failed.
+//
+// A route that is found is stale, and the line is decoded anew, if
+//   - a register that it reads has another type than then, or its number stands
+//     for another name (Stamp);
+//   - the number of a register that it binds stands for another name;
+//   - the line has ranks, and a mesh was declared since;
+//   - its notes are others than those that came last, and are wrong or are such
+//     as gt-route writes itself.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +24,32 @@
 
 namespace gt::route {
 
-// A line on its way to a route.
+// A line that is not decoded yet.
 struct RouteText {
-  std::string_view text;     // what is dispatched
-  NotedText parts;           // of it
-  uint64_t hash = 0;         // of its text without notes
-  std::string_view written;  // what people wrote, where that is another
+  std::string_view text;  // as it is dispatched
+  NotedText parts;        // of `text`
+  uint64_t hash = 0;      // hash_bytes() of parts.text
+  // As it came, for messages. It differs from `text` if gt-route has added or
+  // dropped a note.
+  std::string_view written;
 };
 
-// Whether the line has notes that gt-route writes itself, of workers and
-// pieces; in a stream that was a log they tell of other workers.
+// Whether the line has notes that gt-route writes itself: #from=, #to=,
+// #pieces=. In a stream that was once a log they tell of the workers of another
+// run, and are to be dropped.
 bool has_route_notes(const Line& line);
 void drop_route_notes(Line& line);
 
 class RouteCache {
  public:
-  // As LineCache has them.
+  // Arguments as those of LineCache.
   RouteCache(bool keeps, size_t sets) : routes_(sets, keeps) {}
 
-  // The route of the line, if it holds still; else null.
+  // The route of the line, if there is one that is not stale; else null. It
+  // stays valid until the next keep() or clear().
   const Route* find(const RouteText& line, const Homes& homes,
                     uint64_t mesh_version);
+  // Keeps the route of the line if it came before. May push out another one.
   void keep(const RouteText& line, std::unique_ptr<Route> route);
   void clear() { routes_.clear(); }
 

@@ -12,7 +12,7 @@ namespace gt::route {
 namespace {
 
 constexpr int64_t kLogPatience = 500;  // milliseconds
-// Between SIGTERM and the end.
+// How long after SIGTERM the run may take to do what was read; milliseconds.
 constexpr int64_t kDrainPatience = 10'000;
 
 }  // namespace
@@ -60,8 +60,6 @@ bool RouterLoop::has_room() const {
   return crew_.is_complete() && !who_is_full();
 }
 
-// A worker that has no room for what waits for it; kNoWorker: results are not
-// read. Until then no more is read.
 std::optional<uint32_t> RouterLoop::who_is_full() const {
   if (!client_.has_credit()) return net::kNoWorker;
   for (uint32_t w = 0; w < options_.workers; ++w) {
@@ -70,7 +68,7 @@ std::optional<uint32_t> RouterLoop::who_is_full() const {
   return std::nullopt;
 }
 
-// When it lasts, the log says so.
+// Tells the log of a lack of room that lasts.
 void RouterLoop::note_full() {
   const auto who = who_is_full();
   const int64_t now = net::now_ms();
@@ -105,8 +103,10 @@ void RouterLoop::wait() {
   poller_.wait(reads && !pipe_.is_idle() ? 0 : limit);
 }
 
-// Full bodies leave. When no input is to be had, all do; when it is not wanted,
-// all but lines that may be a block's: those before them make room.
+// While input comes, only bodies that are due leave. When none is there, or it
+// has ended, all leave. When there is no room to read it, all leave but lines
+// of a block that may be coming: what these others make the workers do is to
+// make room again.
 void RouterLoop::send_bodies() {
   if (crew_.is_lost() || !crew_.is_complete()) return;
   if (pipe_.has_ended()) dispatcher_.flush();
@@ -131,8 +131,8 @@ void RouterLoop::write_results() {
               written.error().message + "\n");
 }
 
-// The first drains, the second ends all at once. A person who has said SIGINT
-// can say it again; whoever says SIGTERM expects an end.
+// SIGTERM sets a limit and SIGINT does not: a person at a terminal can say
+// SIGINT again, but what sends SIGTERM expects an end.
 void RouterLoop::take_signals() {
   while (const int signal = interrupts_.take()) {
     killed_ = killed_ || is_interrupted_;
@@ -149,7 +149,7 @@ void RouterLoop::take_signals() {
                 seconds_text(kDrainPatience) +
                 " after SIGTERM; ends all the same\n");
   }
-  // Nothing was begun, so there is nothing to drain.
+  // Workers are still waited for: nothing was begun that could be completed.
   if (is_interrupted_ && !crew_.is_complete()) killed_ = true;
 }
 

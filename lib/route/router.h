@@ -1,5 +1,32 @@
-// gt-route: one thread that reads the stream, talks to the workers and writes
-// the results. It waits for all of them together and for none alone.
+// gt-route reads a stream, dispatches its lines to workers, and writes the
+// results of its prints in program order.
+//
+// The way of a line through this folder:
+//
+//   ClientPipe     reads the line; a Client is the user whose line it is, with
+//                  the results that this user is owed
+//   Dispatcher     does all that follows down to the Outbox; has no sockets
+//   RouteBuilder   decodes the line to a Route: what it reads and binds, and
+//                  the workers of its ranks (RankTable). RouteCache keeps the
+//                  routes of lines that came before
+//   Issuer         chooses the worker of a line without ranks (Placer), by
+//                  where values are (Homes) and what each worker has to do
+//                  (Loads), and inserts the copies that the line needs there
+//   Sequencer      gives the line its `seq`: its number, from 1, in the one
+//                  order of all lines that are issued
+//   Outbox         collects the lines of each worker until they leave; finds
+//                  blocks of lines that were sent before (BlockTable)
+//   Deliveries     has them as messages, until the worker has credit for them
+//                  and then until it has finished them
+//   Crew           has the connections and processes of the workers; takes
+//                  what they say, and notices when one is lost
+//   ResultOrder    gives the results to the client in the order of its prints
+//
+// All of it runs on one thread, which waits for input, workers, signals and the
+// reader of the results together (router_loop.h), and no class of this folder
+// may be used from another. The threads besides are those of lib/net: ZeroMQ's
+// own, the gatekeeper's, which alone calls RouterOptions::admits, and that of a
+// net::Pulse, which sends signs of life while one long line is dispatched.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +42,48 @@
 
 namespace gt::route {
 
-// What becomes of a run that loses a worker.
+// What becomes of a run that loses a worker after all were there. Which object
+// does what then, and what becomes of a loss before that, crew.h says.
 enum class OnLoss {
-  kEndRun,  // all other workers end too, and all that is owed fails
-  kGoOn     // what needs the worker fails, and nothing else
+  kEndRun,  // the other workers are ended, and all results still owed fail
+  kGoOn     // what needs the lost worker fails, and nothing else
 };
 
 struct RouterOptions {
-  std::vector<std::string> files{"-"};
+  std::vector<std::string> files{"-"};  // read in turn; "-": standard input
   uint32_t workers = 1;
-  std::string bind;  // where workers attach; "": those that we start
-  std::optional<net::Keys>
-      keys;  // of connections; then those alone attach whose
-  net::Gatekeeper::Admits admits;  // public key is admitted
-  bool anyone = false;  // without keys: who reaches `bind` may attach
-  std::vector<std::string> worker_arguments;  // of those that we start
-  bool traces = false;     // those that we start write a trace
+  // The endpoint at which to wait for workers; "": gt-route starts its own.
+  std::string bind;
+  // gt-route's own keys. With them connections are encrypted, and a worker may
+  // attach only if `admits` takes its public key.
+  std::optional<net::Keys> keys;
+  net::Gatekeeper::Admits admits;
+  // Without keys: whoever reaches `bind` may attach, not this user alone.
+  bool anyone = false;
+  std::vector<std::string> worker_arguments;  // for each worker that is started
+  bool traces = false;     // the started workers write traces (--trace)
   int timeout = 60;        // seconds until all workers must be there
-  int64_t silence = 1500;  // milliseconds, after which a worker is lost
-  int log_fd = -1;         // where to write the log of the run
-  bool fail_fast = false;
+  int64_t silence = 1500;  // milliseconds after which a silent worker is lost
+  int log_fd = -1;         // where to write the log of the run; -1: nowhere
+  bool fail_fast = false;  // read no more after the first failure
   OnLoss on_loss = OnLoss::kEndRun;
-  bool hot = true;  // a block that a worker was sent before goes as its number
+  // A block of lines that a worker was sent before goes to it as the block's
+  // number (block_table.h), and rounds of loops are recognised (loops.h).
+  bool hot = true;
+  // From 1 on `tell` is told who attaches and, at the end, how many lines came
+  // (Client::lines), were decoded (Dispatcher::decoded()), came in rounds that
+  // were recognised (Client::repeated), and were issued
+  // (Dispatcher::issued()).
   int verbose = 0;
-  // Who attaches and what was done; a text without a newline at its end is
-  // replaced by the next.
+  // Gets messages about progress. A text without a newline at its end is shown
+  // until the next text takes its place.
   std::function<void(std::string_view)> tell = [](std::string_view) {};
 };
 
-// The largest status of lines, workers and the stages before; results go to
-// standard output. `say` gets what went wrong, in whole messages.
+// Runs the whole program: returns when all results have been written, or it was
+// interrupted. Results go to standard output. `say` gets messages for people
+// about what went wrong, each whole. Returns the largest of the statuses of the
+// lines, of the workers, of the stages before (#end) and of gt-route itself.
 Exit run_router(const RouterOptions& options,
                 const std::function<void(std::string_view)>& say);
 

@@ -1,4 +1,12 @@
-// What gt-route does between two waits; see router.h.
+// The loop of gt-route: it owns all objects of a run and, between two waits,
+// lets each do what it can without waiting. A round of the loop takes what
+// workers said, takes signals, reads and dispatches lines as long as there is
+// room, sends what is to leave, and writes results.
+//
+// Memory is bounded since no more of the program is read while there is no
+// room: before all workers are there, while more than Client::kMostResults
+// bytes of results are owed or unread, or while more than 2 MiB of text wait
+// for one of the workers (Crew::is_full()).
 #pragma once
 
 #include <cstdint>
@@ -18,23 +26,34 @@ namespace gt::route {
 
 class RouterLoop {
  public:
+  // The options outlive it.
   RouterLoop(const RouterOptions& options, Client::Say say);
+  // As run_router().
   Exit run();
 
  private:
   bool is_over() const;
+  // Whether more of the program may be read, see above.
   bool has_room() const;
+  // What it has no room for: a worker, or net::kNoWorker if results are not
+  // read. Nothing: it has room.
   std::optional<uint32_t> who_is_full() const;
   void note_full();
   void flush_log();
   void wait();
   void send_bodies();
   void write_results();
+  // The first SIGINT or SIGTERM ends reading: what was read is still done, and
+  // its results are written. SIGTERM sets a limit of 10 s to that. A second
+  // signal of either kind ends the run at once, and so does the first one while
+  // workers are still waited for. The status is then 130 at least.
   void take_signals();
   Exit end();
 
   const RouterOptions& options_;
-  Interrupts interrupts_;  // before all that starts threads
+  // The first member, since it blocks the signals: threads that later members
+  // start inherit that.
+  Interrupts interrupts_;
   RunRecorder log_;
   ResultSources sources_;
   Client client_;
@@ -42,11 +61,12 @@ class RouterLoop {
   ClientPipe pipe_;
   Crew crew_;
   net::Poller poller_;
-  int64_t next_flush_ = 0;  // of the log
-  int64_t full_since_ = 0;  // 0: it is not
-  bool is_interrupted_ = false;
-  int64_t drained_by_ = 0;  // not 0: then it ends, whoever is at work
-  bool killed_ = false;
+  // Times are those of net::now_ms().
+  int64_t next_flush_ = 0;       // when the log is to be flushed
+  int64_t full_since_ = 0;       // since when it has no room; 0: it has room
+  bool is_interrupted_ = false;  // a signal came
+  int64_t drained_by_ = 0;       // when SIGTERM's limit ends; 0: there is none
+  bool killed_ = false;          // ends at once, whatever is not done
 };
 
 }  // namespace gt::route

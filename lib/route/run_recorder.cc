@@ -8,8 +8,9 @@
 namespace gt::route {
 namespace {
 
-// Microseconds; who has not moved for so long is told of again, so that a log
-// that is silent is one that nobody writes.
+// Microseconds after which a worker that has something to do and has not moved
+// gets another row `progress`. So a log without new rows is one to which nobody
+// writes any longer.
 constexpr uint64_t kSilence = 1'000'000;
 
 // The first line of a message for people.
@@ -100,8 +101,8 @@ RunRecorder::Worker& RunRecorder::worker_of(uint32_t worker) {
   return workers_[worker];
 }
 
-// Rows of `ran` have said what messages were finished; what is new here is how
-// far it has come within one.
+// Rows of ran() have said already which messages were finished; a row of this
+// says how far the worker is within one.
 void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
   if (!is_on_) return;
   Worker& of = worker_of(worker);
@@ -175,7 +176,7 @@ void RunRecorder::result(uint32_t worker, uint64_t seq, std::string_view line) {
       client_at(seq));
 }
 
-// A client's instructions, until those of another come.
+// Notes whose the instructions from `seq` on are.
 void RunRecorder::note_client(uint64_t seq, std::string_view client) {
   if (!turns_.empty() && turns_.back().client == client) return;
   turns_.push_back({seq, std::string(client)});

@@ -1,5 +1,20 @@
-// The log of a run, gt-log(5): what was dispatched to whom, and what came of
-// it. Without a descriptor it costs a test a row.
+// Writes the log of a run (gt-route --log, gt-log(5)): what was dispatched to
+// whom, and what came of it. Each event is a row, with a time and the seq of
+// the instruction that it is about:
+//
+//     attach    a worker is there            wait      somebody waits, for whom
+//     issue     an instruction was numbered  result    a result line left
+//     comment   a comment came, or gt-route  report    a failure was told
+//               inserted a line that is no   lost      a worker is lost
+//               part of the program          bye       a worker left
+//     send      a message left               end       the run is over
+//     progress  a worker has finished up to here, in the middle of a message
+//     done      a message's lines, or an exchange between workers, have run
+//     transfer  a value came to a worker from another one
+//
+// issue() writes issue and comment, done() progress and wait, ran() done and
+// transfer, full() wait; the others are named as their rows. Without a
+// descriptor nothing is written, at the cost of a test a call.
 #pragma once
 
 #include <cstdint>
@@ -20,29 +35,40 @@ namespace gt::route {
 class RunRecorder {
  public:
   RunRecorder() : rows_(-1) {}
+  // Writes to that descriptor, which stays open; -1: nothing is written.
   explicit RunRecorder(int fd) : rows_(fd), is_on_(fd >= 0) {}
 
   bool is_on() const { return is_on_; }
-  // Rows until the next call have this time.
+  // The rows from now on have the present time. To be called once a round of
+  // the loop: what was received at once has one time.
   void tick() {
     if (is_on_) now_ = LogTime::now();
   }
   void flush() { rows_.flush(); }
+  // Why rows could not be written; 0: all were.
   int errno_value() const { return rows_.errno_value(); }
 
   void issue(const Issue& issue);
   void attach(uint32_t worker, const net::WorkerInfo& info, uint64_t epoch);
+  // A message with lines left, of the seqs `first` to `last`, with that many
+  // bytes on the wire.
   void send(uint32_t worker, uint64_t first, uint64_t last, size_t bytes,
             net::Verb verb);
-  // What its `done` said.
+  // A worker's message `done` came, which says how far it is and what it waits
+  // for.
   void done(uint32_t worker, const net::WorkerStatus& status);
-  // A `ran` of its. Error: it is none.
+  // A worker's message `ran` came, which says what ran when. Error: it is
+  // malformed; the worker is then lost (crew.h).
   Status ran(uint32_t worker, const net::Message& message);
-  // A result line left; UINT32_MAX: it is of no worker.
+  // A result line left for the client, with its newline. UINT32_MAX: it came
+  // from no worker. To be called only if is_on().
   void result(uint32_t worker, uint64_t seq, std::string_view line);
-  // gt-route itself reads no more since so many ms: a worker has no room, or
-  // kNoWorker: results are not read.
+  // gt-route has read no more of the program for that many milliseconds, since
+  // that worker has no room; kNoWorker: since results are not read. To be
+  // called only if is_on().
   void full(uint32_t worker, int64_t since_ms);
+  // In these `seq` is up to where the worker has finished, or the line that a
+  // report is about; `status` an exit status.
   void report(uint32_t worker, uint64_t seq, uint64_t status,
               std::string_view text);
   void lost(uint32_t worker, uint64_t seq, std::string_view why);
@@ -50,16 +76,17 @@ class RunRecorder {
   void end(Exit status);
 
  private:
-  // Instructions that go by clients, for rows that are about them.
+  // How many turns are remembered, to say whose instruction a seq was.
   static constexpr size_t kMaxTurns = size_t{1} << 16;
 
   struct Worker {
-    uint64_t done = 0;  // what its last row said
-    uint64_t sent = 0;
-    uint64_t told = 0;  // when it was, in microseconds
-    net::ClockOffset clock;
+    uint64_t done = 0;       // the seq of its last row `done` or `progress`
+    uint64_t sent = 0;       // the last seq that was sent to it
+    uint64_t told = 0;       // when that row was written: microseconds, 1970
+    net::ClockOffset clock;  // from its clock to ours
   };
-  // The instructions of one client, from `first` on.
+  // The instructions of one client (a name space, "c1"), from seq `first` until
+  // those of another come.
   struct Turn {
     uint64_t first = 0;
     std::string client;
@@ -76,10 +103,11 @@ class RunRecorder {
   LogRows rows_;
   bool is_on_ = false;
   LogTime now_ = LogTime::now();
-  uint64_t last_ = 0;  // issued
+  uint64_t last_ = 0;  // the last seq that was issued
   std::vector<Worker> workers_;
   std::deque<Turn> turns_;
-  std::string peers_ = "-";  // as the log spells peers_of_
+  // The workers of the last row `issue`, and how the log spells them.
+  std::string peers_ = "-";
   std::vector<uint32_t> peers_of_;
 };
 

@@ -1,7 +1,13 @@
-// Puts what is issued into one total order: numbers it, gives each worker the
-// lines that concern it in that order, and counts the work that they are. All
-// queues are projections of the one order, so the earliest unfinished line can
-// always run, and nothing waits in a circle.
+// Puts all lines that are issued into one total order. It numbers them, puts
+// each into the outbox for its workers, and adds its work to their loads.
+//
+// The number is the line's seq, from 1 on. Lines that gt-route inserts (copies,
+// fences, frees of stale copies) have one too; lines that only tell workers
+// something ("#file", "#ranks") and comments have none. A worker gets the lines
+// that concern it in the order of their seqs, and reports one seq up to which
+// it has finished all of them. No worker's queue contradicts the one order, so
+// the earliest unfinished line can always run, and workers that wait for each
+// other never wait in a circle.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +24,21 @@
 
 namespace gt::route {
 
-// What was numbered, for the log.
+// A line as it was issued, for the log.
 struct Issue {
   enum class Kind : uint8_t {
-    kInstruction,  // of the program, or a copy of ours: replaying them is the
-                   // program again
-    kControl,      // for some worker alone: a fence, a stale copy's free
-    kComment       // that came in; it has no number, `seq` is the last
+    // Of the program, or a copy that was inserted. One worker that replays all
+    // of these computes what the program does.
+    kInstruction,
+    // For some workers alone: a fence, the free of a stale copy, a line that
+    // runs once more because another worker needs its value.
+    kControl,
+    kComment  // came in; it has no number: `seq` is that of the line before
   };
   uint64_t seq = 0;
-  uint64_t line = 0;
+  uint64_t line = 0;  // where it stood in the input's file
   std::string_view text;
-  const std::vector<uint32_t>* workers = nullptr;
+  const std::vector<uint32_t>* workers = nullptr;  // that it is for, ascending
   Kind kind = Kind::kInstruction;
 };
 
@@ -38,41 +47,46 @@ class Sequencer {
   using Workers = std::vector<uint32_t>;  // ascending
   using Sink = std::function<void(const Issue&)>;
 
-  // `log` may be empty.
+  // `log` gets each issue; it may be empty.
   Sequencer(uint32_t workers, Sink log);
 
   const Workers& everyone() const { return everyone_; }
-  // The set of this worker.
+  // The set of that worker alone.
   const Workers& alone(uint32_t worker) const { return alone_[worker]; }
 
-  // A line for these workers, which stood there in the input.
+  // Gives the line the next seq, and to these workers. `source`: where in the
+  // input it stood, or the line that it was inserted for. Its work is the
+  // caller's to add to loads().
   void issue(const Workers& workers, std::string_view text,
              const SourceLine& source,
              Issue::Kind kind = Issue::Kind::kInstruction);
-  // What all workers are told without a number.
+  // Tells all workers something, in order with the lines but without a seq.
   void tell(std::string_view text, const SourceLine& source);
-  // What makes some workers wait, so that files are read and written in the
-  // order of the lines that do so; `here` is where the line runs.
+  // Issues the fences that must come before a line which uses these files
+  // (path_order.h). To be called just before the line is issued; `here` is
+  // where it runs.
   void fence(const std::vector<RoutePath>& paths, const Workers& here,
              const SourceLine& source);
-  // A comment came.
+  // A comment came: the log is told.
   void log_comment(std::string_view text, const SourceLine& source) const;
   bool is_logged() const { return static_cast<bool>(log_); }
 
   uint64_t next_seq() const { return next_seq_; }
   uint64_t last_seq() const { return next_seq_ - 1; }
-  // Grows whenever later fences may be others.
+  // As PathOrder::changes().
   uint64_t path_changes() const { return paths_.changes(); }
+  // How many files it knows.
   size_t paths() const { return paths_.size(); }
   Loads& loads() { return loads_; }
   const Loads& loads() const { return loads_; }
   Outbox& outbox() { return outbox_; }
   const Outbox& outbox() const { return outbox_; }
-  // Bodies that leave; what they are is work that is done when their last line
-  // is.
+  // Takes batches out of the outbox, and marks in the loads that what their
+  // workers were given so far is done with the last seq of the batch.
   std::vector<Outbox::Batch> take(Outbox::Take which);
-  // So many rounds of so many numbers and lines come once more (Outbox); each
-  // is so much work, by worker.
+  // The round of a loop that was issued last comes `times` more times
+  // (Outbox::repeat()). A round takes that many seqs and lines of the input;
+  // `costs` is its work, nanoseconds by worker.
   void repeat(uint64_t times, uint64_t seqs, uint64_t lines,
               const std::vector<uint64_t>& costs);
 
@@ -84,7 +98,8 @@ class Sequencer {
   Workers everyone_;
   std::vector<Workers> alone_;
   uint64_t next_seq_ = 1;
-  std::shared_ptr<const std::string> told_file_;  // that workers know of
+  // The file that workers were told last: theirs are the lines of it.
+  std::shared_ptr<const std::string> told_file_;
   Loads loads_;
   PathOrder paths_;
   Outbox outbox_;
