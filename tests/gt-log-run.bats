@@ -158,3 +158,14 @@ c1          1   36 B         1' ]]
   [[ $output == *'exp'* && $output != *batch* ]]
   [ -z "$stderr" ]
 }
+
+@test "the log of a run says whose each line and result is" {
+  printf '%s\n' 'c1/x = ones f32[2]' 'y = ones f32[2]' 'print c1/x' 'print y' \
+    'save c1/x "x.npy"' 'free c1/x' >p.gt
+  gt-route -n 1 --log run.log p.gt
+  awk -F '\t' '$3 == "issue" || $3 == "result" { print $3, $5, $7 }' run.log |
+    sed 's/#.*//; s/ *$//' | sort >got
+  printf '%s\n' 'issue - print y' 'issue - y = ones f32[2]' 'issue c1 c1/x = ones f32[2]' \
+    'issue c1 free c1/x' 'issue c1 print c1/x' 'issue c1 save c1/x "x.npy"' \
+    'result -' 'result c1' | cmp - got
+}

@@ -141,3 +141,19 @@ print q@0' >p
   [ "$(wc -l <out)" = 4 ]
   [ "$(repeated)" -gt 100000 ]
 }
+
+@test "a block that prints more than is kept of results at a time ends" {
+  # The prints of a block that may be coming again are among the results that
+  # leave no room to read its last line.
+  {
+    echo 'x = zeros f32[1048576]'
+    seq -f 'a%g = zeros f32[]' 200
+    for _ in 1 2 3 4 5; do
+      echo 'y = add x 1'
+      printf 'print x\n%.0s' 1 2 3 4 5 6
+      for k in {1..200}; do echo "a$k = add a$k 1"; done
+    done
+  } >p
+  gt-route -n 1 p | wc -l >count
+  [ "$(<count)" = 30 ]
+}

@@ -41,10 +41,10 @@ class BlockFinder {
     Step step;
     step.breaks = followed_ != nullptr;
     followed_ = nullptr;
-    if (firsts_[hash % kFirsts]) {
+    if (firsts_[hash % kFirsts] && known_.contains(hash)) {
+      end_run();  // which may add a block, and forget the known ones for it
       const auto known = known_.find(hash);
       if (known != known_.end()) {
-        end_run();
         followed_ = &known->second.hashes;
         at_ = 0;
         step.begins = known->second.id;

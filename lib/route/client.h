@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/exit.h"
 #include "base/reported.h"
@@ -36,9 +37,19 @@ struct Client {
   Client(ResultSources& sources, Say to_say)
       : results(sources), say(std::move(to_say)) {}
 
-  // The lines from now on are of that file, named as the user did.
-  void set_file(std::string_view name) {
+  // The lines from now on, the first of which will have that seq at least, are
+  // of that file, named as the user did.
+  void set_file(std::string_view name, uint64_t seq) {
     source = {std::make_shared<const std::string>(name), 0};
+    files.emplace_back(seq, source.file);
+  }
+  // The file of the line with that seq; "" before the first.
+  std::string_view file_at(uint64_t seq) const {
+    std::string_view name;
+    for (const auto& [first, file] : files) {
+      if (first <= seq) name = *file;
+    }
+    return name;
   }
   void worsen(Exit with) { status = worst(status, with); }
   // Whether more of its program may be read: what it is owed, and what waits
@@ -46,6 +57,8 @@ struct Client {
   bool has_credit() const { return results.bytes() <= kMostResults; }
 
   SourceLine source{std::make_shared<const std::string>(), 0};
+  // All files so far, and the seq that the first line of each has at least.
+  std::vector<std::pair<uint64_t, std::shared_ptr<const std::string>>> files;
   Marks marks;  // "#gt" and "#end" in the input
   ResultOrder results;
   Reported reported;  // failures that people were told of, by gt-route and by

@@ -100,7 +100,7 @@ bool Crew::is_full(uint32_t worker) const {
 
 void Crew::send(std::vector<Outbox::Batch> batches, bool ends) {
   for (Outbox::Batch& batch : batches) {
-    deliveries_.add(std::move(batch), *client_.source.file);
+    deliveries_.add(std::move(batch));
   }
   for (const uint64_t id : dispatcher_.take_forgotten()) {
     deliveries_.add_forget(id);
@@ -296,8 +296,8 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
   const LocalWorkers::End* end =
       worker < local_.size() ? local_.see_end(worker, is_gone ? kMoment : 0)
                              : nullptr;
-  const std::string what =
-      (end == nullptr ? why : end->how) + deliveries_.where_was(worker, done);
+  const std::string what = (end == nullptr ? why : end->how) +
+                           deliveries_.where_was(worker, done, client_);
   const bool has_begun = host_->state().is_complete();
   if (options_.on_loss == OnLoss::kEndRun || !has_begun) return lose(what);
   go_on_without(worker, what);

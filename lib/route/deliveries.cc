@@ -39,7 +39,7 @@ std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
 // Names the first line of the part with a seq above `done`; "" if there is
 // none.
 std::string find_after(const BodyPart& part, uint64_t done,
-                       const std::string& file) {
+                       const Client& client) {
   if (part.last <= done) return "";
   uint64_t round = 0;
   if (part.times > 1 && done > part.seq) {
@@ -55,8 +55,9 @@ std::string find_after(const BodyPart& part, uint64_t done,
       if (!more.ok() || !more.value()) break;
       if (item.seq <= done || item.text.starts_with('#')) continue;
       return "; it was at " +
-             to_string({file, static_cast<size_t>(item.line)}) + ": " +
-             excerpt(item.text);
+             to_string(
+                 {client.file_at(item.seq), static_cast<size_t>(item.line)}) +
+             ": " + excerpt(item.text);
     }
   }
   return "";
@@ -64,14 +65,13 @@ std::string find_after(const BodyPart& part, uint64_t done,
 
 }  // namespace
 
-void Deliveries::add(Outbox::Batch batch, std::string file) {
+void Deliveries::add(Outbox::Batch batch) {
   std::erase_if(batch.workers,
                 [this](uint32_t w) { return workers_[w].is_dropped; });
-  const auto sent =
-      std::make_shared<const Sent>(Sent{std::move(batch), std::move(file)});
-  for (size_t p = 0; p < sent->batch.parts.size(); ++p) {
-    add_part(sent->batch.parts[p], sent->batch.workers);
-    for (const uint32_t w : sent->batch.workers) {
+  const auto sent = std::make_shared<const Outbox::Batch>(std::move(batch));
+  for (size_t p = 0; p < sent->parts.size(); ++p) {
+    add_part(sent->parts[p], sent->workers);
+    for (const uint32_t w : sent->workers) {
       workers_[w].on_way.push_back({sent, p});
       ++workers_[w].unsent_parts;
     }
@@ -181,9 +181,10 @@ Status Deliveries::take_done(uint32_t w, uint64_t seq) {
   return ok_status();
 }
 
-std::string Deliveries::where_was(uint32_t worker, uint64_t done) const {
+std::string Deliveries::where_was(uint32_t worker, uint64_t done,
+                                  const Client& client) const {
   for (const OnWay& on_way : workers_[worker].on_way) {
-    std::string found = find_after(on_way.body(), done, on_way.sent->file);
+    std::string found = find_after(on_way.body(), done, client);
     if (!found.empty()) return found;
   }
   return "; it had done all it was sent";

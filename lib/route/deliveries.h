@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "net/host.h"
 #include "net/wire.h"
+#include "route/client.h"
 #include "route/outbox.h"
 #include "route/run_recorder.h"
 
@@ -28,9 +29,8 @@ class Deliveries {
  public:
   explicit Deliveries(size_t workers) : workers_(workers) {}
 
-  // Makes the messages of a batch; they wait for its workers. `file`: the name
-  // of the file that the lines are of, for where_was().
-  void add(Outbox::Batch batch, std::string file);
+  // Makes the messages of a batch; they wait for its workers.
+  void add(Outbox::Batch batch);
   // Adds, for workers that keep that block, the message that they need keep it
   // no longer. It waits behind the messages that use the block.
   void add_forget(uint64_t block);
@@ -64,19 +64,15 @@ class Deliveries {
   // For a message about a worker's loss: the first line that a worker which has
   // finished all up to `done` has not finished, as "; it was at p.gt:8: y =
   // matmul x w"; or "; it had done all it was sent".
-  std::string where_was(uint32_t worker, uint64_t done) const;
+  std::string where_was(uint32_t worker, uint64_t done,
+                        const Client& client) const;
 
  private:
-  // A batch, which its workers share.
-  struct Sent {
-    Outbox::Batch batch;
-    std::string file;
-  };
   // One part of a batch, which a worker has not finished.
   struct OnWay {
-    std::shared_ptr<const Sent> sent;
-    size_t part = 0;  // of its batch
-    const BodyPart& body() const { return sent->batch.parts[part]; }
+    std::shared_ptr<const Outbox::Batch> batch;  // which its workers share
+    size_t part = 0;                             // of its parts
+    const BodyPart& body() const { return batch->parts[part]; }
   };
   // A frame that waits; a long message has several.
   struct Unsent {

@@ -20,7 +20,7 @@ Dispatcher::Dispatcher(const DispatcherOptions& options, Sequencer::Sink log)
       loops_(options.caches && !sequencer_.is_logged()) {}
 
 void Dispatcher::set_file(Client& client, std::string_view name) {
-  client.set_file(name);
+  client.set_file(name, sequencer_.next_seq());
   loops_.drop();
 }
 

@@ -78,9 +78,15 @@ void Issuer::owe(const Route& route, uint32_t worker, uint64_t seq,
 // runs where the value is.
 uint32_t Issuer::prepare(const Route& route, const SourceLine& source) {
   if (route.action == Action::kGive) {
-    const HomeId id = route.operands[0].id;
-    if (homes_[id].held != 0) issue_held(id, placer_.place_alone(id));
-    return homes_[id].holders[0];
+    const RouteOperand& operand = route.operands[0];
+    Home& home = homes_[operand.id];
+    if (home.held != 0) {
+      issue_held(operand.id, placer_.place_alone(operand.id));
+    } else if (home.recipe && loads_.is_lost(home.holders[0])) {
+      bring(operand, placer_.place_alone(operand.id), source);
+      std::swap(home.holders[0], home.holders[home.holders.size() - 1]);
+    }
+    return home.holders[0];
   }
   const Placer::Choice choice = placer_.place(route);
   for (const RouteOperand& operand : route.operands) {

@@ -106,13 +106,15 @@ void RouterLoop::wait() {
 // While input comes, only bodies that are due leave. When none is there, or it
 // has ended, all leave. When there is no room to read it, all leave but lines
 // of a block that may be coming: what these others make the workers do is to
-// make room again.
+// make room again. It may take those lines, too, if results are too many, since
+// their prints count among these.
 void RouterLoop::send_bodies() {
   if (crew_.is_lost() || !crew_.is_complete()) return;
   if (pipe_.has_ended()) dispatcher_.flush();
   const auto which = pipe_.is_idle() || pipe_.has_ended() ? Outbox::Take::kAll
                      : has_room()                         ? Outbox::Take::kFull
-                                  : Outbox::Take::kSettled;
+                     : client_.has_credit() ? Outbox::Take::kSettled
+                                            : Outbox::Take::kAll;
   crew_.send(dispatcher_.take(which), pipe_.has_ended());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "ops/table.h"
 #include "stream/ranks.h"
 
 namespace gt::route {
@@ -18,11 +19,18 @@ std::string_view first_line(std::string_view text) {
   return text.substr(0, text.find('\n'));
 }
 
-// "c1" of "c1/x = ...": what stands before the first '/' of the first name.
+// "c1" of "c1/x = ..." and of "print c1/x": what stands before the first '/' of
+// the first name, which is the first word, or that behind the op of a line
+// without results.
 std::string_view client_of(std::string_view text) {
-  size_t end = 0;
-  while (end < text.size() && text[end] != ' ' && text[end] != '/') ++end;
-  return end < text.size() && text[end] == '/' ? text.substr(0, end) : "-";
+  const size_t blank = std::min(text.find(' '), text.size());
+  const std::string_view rest = text.substr(std::min(blank + 1, text.size()));
+  const bool has_result =
+      rest.starts_with('=') ||
+      statement_of(text.substr(0, blank)) == Statement::kCompute;
+  const std::string_view name = has_result ? text : rest;
+  const size_t end = name.find_first_of(" /");
+  return end < name.size() && name[end] == '/' ? name.substr(0, end) : "-";
 }
 
 std::string_view sent_as(net::Verb verb) {

@@ -120,5 +120,19 @@ TEST(RoutePlace, WorkThatWaitsMovesOnceItPaysForTheCopy) {
   EXPECT_GT(route.sent(0).size(), 800U);
 }
 
+TEST(RoutePlace, AConstantIsMadeAgainForAPrintWhereItsOnlyHolderIsLost) {
+  RouteHarness route(2);
+  route.feed(
+      "a = zeros f32[256,256]\na = matmul a a\n"
+      "w = randn f32[256,256] 7\nb = matmul w w\n");
+  ASSERT_EQ(route.text(1), "w = randn f32[256,256] 7\nb = matmul w w\n");
+  route.dispatcher().lose(1);
+  route.feed("print w\n");
+  EXPECT_TRUE(route.text(0).ends_with("w = randn f32[256,256] 7\nprint w\n"));
+  // What was computed there is gone.
+  route.feed("print b\n");
+  EXPECT_TRUE(route.text(1).ends_with("print b\n"));
+}
+
 }  // namespace
 }  // namespace gt::route
