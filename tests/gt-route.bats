@@ -30,7 +30,7 @@ wrong() {
 @test "an endpoint may name a host, and a wrong one is told as what it is" {
   run -4 --separate-stderr gt-route --bind 'tcp://localhost:*' --workers 1 \
     --timeout 1 <<< 'x = ones f32[2]'
-  [[ $stderr == *'gt-route: waits for 1 workers at tcp://'* ]]
+  [[ $stderr == *'gt-route: waits for 1 worker at tcp://'* ]]
   run -2 gt-route --bind tcp://127.0.0.1:99999 --workers 1 < /dev/null
   [ "$output" = "gt-route: --bind tcp://127.0.0.1:99999: '99999' is no port; expected 0 to 65535, or *; try gt-route --help" ]
   run -2 gt-work --connect tcp://127.0.0.1:70000

@@ -87,10 +87,10 @@ route() {
   for at in ipc://@gt-trust-$$ tcp://127.0.0.1:$((20000 + $$ % 20000)); do
     spawn "${as_nobody[@]}" gt-route --bind "$at" --workers 1 --insecure \
       --timeout 40 <p 2>err >out
-    await 'waits for 1 workers' err
+    await 'waits for 1 worker' err
     run -4 --separate-stderr gt-work --connect "$at" --timeout 20
     [ "$stderr" = "gt-work: what listens at $at is not taken for gt-route: it belongs to user 65534, and this is user 0; without keys only processes of one user work together (--key and --route-key, or --insecure, admit others)" ]
-    run -1 grep 'of 1 workers are here' err
+    run -1 grep 'of 1 worker is here' err
   done
 }
 

@@ -58,7 +58,8 @@ Status Crew::begin() {
                         {host_->endpoint(), token, options_.worker_arguments});
   }
   options_.tell("gt-route: waits for " + std::to_string(options_.workers) +
-                " workers at " + host_->endpoint() + "\n");
+                (options_.workers == 1 ? " worker" : " workers") + " at " +
+                host_->endpoint() + "\n");
   return ok_status();
 }
 
@@ -168,8 +169,10 @@ void Crew::say_who_is_here() {
   told_here_ = here;
   next_told_ = net::now_ms() + kApart;
   const bool is_all = here == options_.workers;
-  std::string text = "gt-route: " + std::to_string(here) + " of " +
-                     std::to_string(options_.workers) + " workers are here";
+  std::string text =
+      "gt-route: " + std::to_string(here) + " of " +
+      std::to_string(options_.workers) +
+      (options_.workers == 1 ? " worker is here" : " workers are here");
   if (!is_all) text += "; waits for " + host.who_is_missing();
   options_.tell(text + (is_all ? "\n" : ""));
 }

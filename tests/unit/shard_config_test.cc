@@ -429,7 +429,7 @@ TEST(Config, TheManualsExamplesAreRead) {
       text += line + "\n";
     }
   }
-  EXPECT_EQ(read, 3);
+  EXPECT_EQ(read, 4);
 }
 
 TEST(Config, ErrorsHaveTheirColumn) {
