@@ -76,6 +76,11 @@ void Dispatcher::comment(Client& client, std::string_view text,
                          std::string_view notes) {
   if (notes.empty()) return;
   sequencer_.log_comment(notes, client.source);
+  if (const std::string_view sync = sync_of(notes); !sync.empty()) {
+    loops_.drop();
+    hurries_ = true;
+    client.results.add_after(sync, sequencer_.last_seq());
+  }
   const Marks::Mark mark = client.marks.take(notes);
   if (mark != Marks::Mark::kNone) loops_.drop();
   if (mark == Marks::Mark::kBadVersion) {

@@ -54,6 +54,12 @@ class Dispatcher {
   // No more lines come: issues those that wait until their value is read.
   void flush() { issuer_.flush(); }
 
+  // A "#sync" waits for lines that have not left: all bodies are to be taken.
+  bool hurries() const { return hurries_; }
+  // The seq up to which all lines that have left are done; 0 while a "#sync"
+  // waits for some that have not.
+  uint64_t done_up_to() const { return hurries_ ? 0 : loads().done_up_to(); }
+
   // The round of a loop that the last line ended, if it is recognised: then the
   // caller may count how often its text comes next, and hand in that number
   // with repeat(), not the lines. Else null.
@@ -71,6 +77,7 @@ class Dispatcher {
   void lose(uint32_t worker);
   // What is to be sent to the workers now, as Outbox::take().
   std::vector<Outbox::Batch> take(Outbox::Take which) {
+    if (which == Outbox::Take::kAll) hurries_ = false;
     return sequencer_.take(which);
   }
   // The ids of blocks that no worker shall keep any longer.
@@ -120,6 +127,7 @@ class Dispatcher {
   Issuer issuer_;
   Loops loops_;
   uint64_t decoded_ = 0;
+  bool hurries_ = false;
   Line parsed_;  // by decode(), which uses its memory again
 };
 

@@ -1,5 +1,7 @@
 #include "route/loads.h"
 
+#include <algorithm>
+
 namespace gt::route {
 
 void Loads::add_to_many(const std::vector<uint32_t>& workers, uint64_t cost) {
@@ -12,10 +14,19 @@ void Loads::add_to_many(const std::vector<uint32_t>& workers, uint64_t cost) {
 
 void Loads::done(uint32_t worker, uint64_t seq) {
   Worker& w = workers_[worker];
-  while (!w.marks.empty() && w.marks.front().seq <= seq) {
+  while (!w.marks.empty() && w.marks.front().last <= seq) {
     w.finished = w.marks.front().issued;
     w.marks.pop_front();
   }
+}
+
+uint64_t Loads::done_up_to() const {
+  uint64_t done = UINT64_MAX;
+  for (const Worker& w : workers_) {
+    if (w.is_lost || w.marks.empty()) continue;
+    done = std::min(done, w.marks.front().first - 1);
+  }
+  return done;
 }
 
 uint32_t Loads::least() const {

@@ -26,12 +26,17 @@ class Loads {
     if (workers.size() == 1) return add(workers[0], cost);
     add_to_many(workers, cost);
   }
-  // What the worker was given so far will be done when it has finished `seq`.
-  void mark(uint32_t worker, uint64_t seq) {
-    workers_[worker].marks.push_back({seq, issued(worker)});
+  // What the worker was given so far will be done when it has finished `last`.
+  // Of that, what it was given since the last call begins at `first`.
+  void mark(uint32_t worker, uint64_t first, uint64_t last) {
+    workers_[worker].marks.push_back({first, last, issued(worker)});
   }
   // The worker has finished all up to `seq`.
   void done(uint32_t worker, uint64_t seq);
+
+  // The seq up to which all that was marked is done, but for what lost workers
+  // were given; UINT64_MAX: all of it is.
+  uint64_t done_up_to() const;
 
   // All work that it was given since the run began.
   uint64_t issued(uint32_t worker) const {
@@ -60,7 +65,8 @@ class Loads {
 
  private:
   struct Mark {
-    uint64_t seq;
+    uint64_t first;
+    uint64_t last;
     uint64_t issued;
   };
   struct Worker {

@@ -49,6 +49,13 @@ class Outbox {
     std::vector<uint32_t> workers;
     std::vector<BodyPart> parts;
     uint64_t last = 0;  // the last seq in it; 0: no line has one
+    // The first seq in it, or `last` if no part has one.
+    uint64_t first() const {
+      for (const BodyPart& part : parts) {
+        if (part.seq != 0) return part.seq;
+      }
+      return last;
+    }
   };
   enum class Take : uint8_t {
     kFull,     // the bodies that are due

@@ -118,7 +118,8 @@ void ResultSources::note_line(Worker& worker) {
 
 ResultRun& ResultOrder::run_of(int64_t worker) {
   if (runs_.empty() || runs_.back().worker != worker ||
-      runs_.back().heads.size() > kLongRun || !sources_.goes_on(runs_.back())) {
+      runs_.back().after.has_value() || runs_.back().heads.size() > kLongRun ||
+      !sources_.goes_on(runs_.back())) {
     runs_.emplace_back().worker = worker;
   }
   return runs_.back();
@@ -149,8 +150,18 @@ void ResultOrder::add_lines(std::string_view lines) {
   bytes_ += lines.size();
 }
 
+void ResultOrder::add_after(std::string_view line, uint64_t seq) {
+  ResultRun& run = runs_.emplace_back();
+  run.after = seq;
+  run.text.append(line).append("\n");
+  run.whole = 1;
+  run.bytes = run.text.size();
+  bytes_ += run.bytes;
+}
+
 void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
   while (!runs_.empty() && out.size() < most) {
+    if (runs_.front().after.value_or(0) > done_) return;
     emit_run(runs_.front(), out, most, sink);
     if (!runs_.front().is_over()) return;
     bytes_ -= runs_.front().bytes;
@@ -159,7 +170,12 @@ void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
 }
 
 void ResultOrder::fail(const std::string& why) {
-  for (ResultRun& run : runs_) fail_rest(run, why);
+  for (ResultRun& run : runs_) {
+    fail_rest(run, why);
+    if (!run.after.has_value()) continue;
+    bytes_ -= run.bytes;
+    run = ResultRun();  // with nothing that could go out
+  }
   sources_.forget();
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,7 @@ struct ResultRun {
   size_t gone = 0;     // bytes of `text` that have gone out
   size_t whole = 0;    // lines in `text` that came whole and have not gone out
   uint64_t bytes = 0;  // of all its lines, roughly
+  std::optional<uint64_t> after;  // the seq for which a line from nobody waits
   // For each print where in `heads` its lines begin, and its seq.
   std::vector<std::pair<size_t, uint64_t>> seqs;
   size_t seq_at = 0;  // the entry of seqs for the next line that goes out
@@ -105,6 +107,11 @@ class ResultOrder {
            uint64_t seq);
   // The client is owed this line, which is there already; without its newline.
   void add(std::string_view line);
+  // The same of a line that goes out once note_done() has told of that seq. If
+  // no worker sends any more, it never does.
+  void add_after(std::string_view line, uint64_t seq);
+  // All lines of the program up to that seq are done.
+  void note_done(uint64_t seq) { done_ = seq; }
 
   // Appends to `out` lines whose turn it is and that came whole, until it has
   // `most` bytes or more. `sink` may be empty.
@@ -133,6 +140,7 @@ class ResultOrder {
   // valid while runs are added behind and taken off in front.
   std::deque<ResultRun> runs_;
   uint64_t bytes_ = 0;
+  uint64_t done_ = 0;
 };
 
 }  // namespace gt::route

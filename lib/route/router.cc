@@ -104,17 +104,18 @@ void RouterLoop::wait() {
 }
 
 // While input comes, only bodies that are due leave. When none is there, or it
-// has ended, all leave. When there is no room to read it, all leave but lines
-// of a block that may be coming: what these others make the workers do is to
-// make room again. It may take those lines, too, if results are too many, since
-// their prints count among these.
+// has ended, or a "#sync" waits for them, all leave. When there is no room to
+// read it, all leave but lines of a block that may be coming: what these others
+// make the workers do is to make room again. It may take those lines, too, if
+// results are too many, since their prints count among these.
 void RouterLoop::send_bodies() {
   if (crew_.is_lost() || !crew_.is_complete()) return;
   if (pipe_.has_ended()) dispatcher_.flush();
-  const auto which = pipe_.is_idle() || pipe_.has_ended() ? Outbox::Take::kAll
-                     : has_room()                         ? Outbox::Take::kFull
-                     : client_.has_credit() ? Outbox::Take::kSettled
-                                            : Outbox::Take::kAll;
+  const bool is_all = pipe_.is_idle() || pipe_.has_ended() ||
+                      dispatcher_.hurries() || !client_.has_credit();
+  const auto which = is_all       ? Outbox::Take::kAll
+                     : has_room() ? Outbox::Take::kFull
+                                  : Outbox::Take::kSettled;
   crew_.send(dispatcher_.take(which), pipe_.has_ended());
 }
 
@@ -124,6 +125,9 @@ void RouterLoop::write_results() {
     sink = [this](int64_t worker, uint64_t seq, std::string_view line) {
       log_.result(static_cast<uint32_t>(worker), seq, line);
     };
+  }
+  if (crew_.is_complete()) {
+    client_.results.note_done(dispatcher_.done_up_to());
   }
   const Status written = pipe_.write(sink);
   if (written.ok()) return;

@@ -75,7 +75,9 @@ void Sequencer::issue_fence(const Fence& fence, const SourceLine& source) {
 std::vector<Outbox::Batch> Sequencer::take(Outbox::Take which) {
   std::vector<Outbox::Batch> out = outbox_.take(which);
   for (const Outbox::Batch& batch : out) {
-    for (const uint32_t w : batch.workers) loads_.mark(w, batch.last);
+    if (batch.last == 0) continue;  // nothing in it is ever done
+    const uint64_t first = batch.first();
+    for (const uint32_t w : batch.workers) loads_.mark(w, first, batch.last);
   }
   return out;
 }

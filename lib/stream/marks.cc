@@ -57,4 +57,15 @@ std::string cut_short_message(const Marks& marks, bool is_empty_pipe,
          "line with '#')";
 }
 
+std::string_view sync_of(std::string_view comment) {
+  constexpr std::string_view kSync = "#sync ";
+  constexpr size_t kMost = 256;  // bytes: it is kept until it is answered
+  if (!comment.starts_with(kSync)) return {};
+  const size_t end = comment.find(' ', kSync.size());
+  const std::string_view line = comment.substr(0, end);
+  return line.size() > kSync.size() && line.size() <= kMost
+             ? line
+             : std::string_view();
+}
+
 }  // namespace gt

@@ -49,6 +49,13 @@ class Marks {
   Exit status_ = Exit::kDone;
 };
 
+// The line "#sync WORD", which is a comment to all programs but those that run
+// the stream: they write it among the results, in its turn, once all lines
+// before it are done and what these save is written. So whoever feeds a stream
+// can know how far it is. Returns the line to be written, without its LF; "" of
+// any other comment.
+std::string_view sync_of(std::string_view comment);
+
 // The error message for an input that ended after `line` lines and is not
 // whole; "" if it is whole. A pipe that ends before its first byte
 // (`is_empty_pipe`, base/io.h) is not whole: a program that writes a stream

@@ -90,6 +90,16 @@ std::unique_ptr<Job> flush_job() {
   return make_job([](Executor& executor) { executor.idle(); });
 }
 
+std::unique_ptr<Job> sync_job(std::string line) {
+  return make_job([line = std::move(line)](Executor& executor) {
+    if (executor.stopped()) return;
+    executor.idle();
+    executor.out().write(line + "\n");
+    executor.out().flush();
+    executor.check_output();
+  });
+}
+
 std::unique_ptr<Job> call_job(std::function<void()> call) {
   return make_job([call = std::move(call)](Executor& /*executor*/) { call(); });
 }
