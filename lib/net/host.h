@@ -1,10 +1,5 @@
 // The host is gt-route's end of the connections to its workers: a HostState on
-// a ROUTER socket. For the loop of one thread:
-//
-//     host.add_to(poller);
-//     poller.wait(host.wait_ms());
-//     host.step();
-//     while (host.next(event)) ...
+// a Listener.
 #pragma once
 
 #include <memory>
@@ -13,11 +8,8 @@
 #include <string_view>
 #include <thread>
 
-#include "net/gatekeeper.h"
 #include "net/host_state.h"
-#include "net/links.h"
-#include "net/poller.h"
-#include "net/socket.h"
+#include "net/listener.h"
 
 namespace gt::net {
 
@@ -32,12 +24,11 @@ class Host {
                                             std::optional<Keys> keys = {},
                                             Gatekeeper::Admits admits = {});
   // The endpoint that workers connect to, with the port filled in.
-  const std::string& endpoint() const { return endpoint_; }
+  const std::string& endpoint() const { return listener_.endpoint(); }
 
-  void add_to(Poller& poller) const;
-  int64_t wait_ms() const;  // until step() has something to do, at most
-  // Receives what is there, up to a bound, and sends what time demands.
-  void step();
+  void add_to(Poller& poller) const { listener_.add_to(poller); }
+  int64_t wait_ms() const { return listener_.wait_ms(); }
+  void step() { listener_.step(); }
   bool next(HostEvent& event) { return state_.next(event); }
 
   // As those of HostState; what send(), abort() and drop() take leaves at once.
@@ -53,23 +44,16 @@ class Host {
 
   const HostState& state() const { return state_; }
   // Connections that were no ZeroMQ.
-  uint64_t rejected() const { return links_.rejected(); }
+  uint64_t rejected() const { return listener_.rejected(); }
   // Lets the last messages leave when the host goes, for at most so long.
-  void linger(int milliseconds) { router_.linger(milliseconds); }
+  void linger(int milliseconds) { listener_.linger(milliseconds); }
 
  private:
   Host(Context& context, HostOptions options, std::optional<Keys> keys,
        Gatekeeper::Admits admits);
-  bool receive(size_t& bytes);
-  bool admits(const Incoming& in);
-  void flush();
 
-  std::unique_ptr<Gatekeeper> gatekeeper_;  // with keys
-  Router router_;
-  Links links_;
   HostState state_;
-  std::string endpoint_;
-  bool all_read_ = true;
+  Listener listener_;
 };
 
 // While there is one, a thread of its own beats for a host whose thread is at

@@ -102,6 +102,15 @@ void HostState::refuse(const std::string& peer, const std::string& why,
   tell_refusal(why, now);
 }
 
+void HostState::distrust(const std::string& peer, const std::string& why,
+                         int64_t now) {
+  refuse(peer,
+         "a worker is not taken: " + why +
+             "; without keys only the workers of one user may attach (--key "
+             "and --allow, or --insecure, admit others)",
+         now);
+}
+
 void HostState::turned_away(const std::string& who, int64_t now) {
   tell_refusal(
       "a worker with key " + who + " is not one of those to be admitted", now);

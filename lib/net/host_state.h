@@ -22,6 +22,7 @@
 
 #include "base/take_front.h"
 #include "net/joiner.h"
+#include "net/listener.h"
 #include "net/roster.h"
 
 namespace gt::net {
@@ -98,41 +99,31 @@ struct WorkerStatus {
   uint64_t taken = 0;     // of them, those for which it has room again
 };
 
-class HostState {
+class HostState : public ListenerState {
  public:
-  struct Outgoing {
-    std::string peer;
-    Frame frame;
-  };
   // Messages that a worker may have on its way, whatever their size.
   static constexpr size_t kMaxOnWay = 4096;
 
   HostState(HostOptions options, int64_t now);
 
-  // Takes what the socket received. `peer` is the connection's name; `key` is
-  // the public key that it has proved to hold, where connections have keys.
+  // A peer is a worker's connection.
   void receive(const std::string& peer, Frame frame, int64_t now,
-               const std::string& key = {});
-  // Tells a connection why it is not taken.
-  void refuse(const std::string& peer, const std::string& why, int64_t now);
+               const std::string& key = {}) override;
+  void distrust(const std::string& peer, const std::string& why,
+                int64_t now) override;
   // Tells all who are here that they are to leave at once.
   void abort(std::string_view why);
   // The run goes on without that worker, which is lost, has left, or is to
   // leave now and is not listened to any longer; the others are told why.
   void drop(uint32_t worker, std::string_view why);
-  // The gatekeeper has turned somebody away: people are told.
-  void turned_away(const std::string& who, int64_t now);
-  // The connection has ended, and all that it brought has been received.
-  void link_ended(const std::string& peer);
-  void undelivered(
-      const std::string& peer);  // its queue is full, or it is gone
-  // Sends beats that are due, and looks whose silence is too long. `all_read`:
-  // nothing is left to be received; if something is, nobody is called silent.
-  void tick(int64_t now, bool all_read);
-  int64_t next_tick() const { return next_beat_; }
+  void turned_away(const std::string& who, int64_t now) override;
+  void link_ended(const std::string& peer) override;
+  void undelivered(const std::string& peer) override;
+  void tick(int64_t now, bool all_read) override;
+  int64_t next_tick() const override { return next_beat_; }
 
   bool next(HostEvent& event) { return take_front(events_, event); }
-  bool next(Outgoing& out) { return take_front(outgoing_, out); }
+  bool next(Outgoing& out) override { return take_front(outgoing_, out); }
 
   bool is_complete() const { return is_numbered_; }
   size_t here() const { return peers_.size(); }
@@ -143,8 +134,9 @@ class HostState {
   const WorkerStatus& worker(uint32_t number) const {
     return workers_[number].status;
   }
-  // Whether the connection has said a hello that was taken, and is not lost.
-  bool knows(const std::string& peer) const { return peers_.contains(peer); }
+  bool knows(const std::string& peer) const override {
+    return peers_.contains(peer);
+  }
 
   // Whether an attached worker has room for a message of so many bytes.
   bool can_send(uint32_t worker, size_t bytes) const;
@@ -157,6 +149,8 @@ class HostState {
   uint64_t refused() const { return refused_; }  // hellos
 
  private:
+  // Tells a connection why it is not taken.
+  void refuse(const std::string& peer, const std::string& why, int64_t now);
   // A connection that said a hello that was taken.
   struct Peer {
     WorkerInfo info;

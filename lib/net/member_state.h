@@ -16,6 +16,7 @@
 
 #include "base/exit.h"
 #include "base/take_front.h"
+#include "net/caller.h"
 #include "net/host_state.h"
 #include "net/joiner.h"
 #include "net/keys.h"
@@ -64,28 +65,20 @@ struct MemberEvent {
   uint32_t worker = 0;  // of kPeerLost
 };
 
-class MemberState {
+class MemberState : public CallerState {
  public:
   MemberState(MemberOptions options, int64_t now);
 
-  // A connection to gt-route is made, or has ended.
-  void link_up(int64_t now);
-  void link_down();
-  // A connection of ours was not taken: `by_key`, since our key is not
-  // admitted; `for_good`, since none of ours ever will be.
-  void link_refused(bool by_key, bool for_good);
-  void receive(Frame frame, int64_t now);
-  // Sends the sign of life that is due, and looks whether gt-route is silent
-  // for too long. `all_read`: as HostState::tick().
-  void tick(int64_t now, bool all_read);
-  int64_t next_tick() const { return next_beat_; }
+  void link_up(int64_t now) override;
+  void link_down() override;
+  void link_refused(bool by_key, bool for_good) override;
+  void link_untrusted(const std::string& why, bool for_good) override;
+  void receive(Frame frame, int64_t now) override;
+  void tick(int64_t now, bool all_read) override;
+  int64_t next_tick() const override { return next_beat_; }
 
   bool next(MemberEvent& event) { return take_front(events_, event); }
-  bool next(Frame& out) { return take_front(outgoing_, out); }
-
-  // The connection leads to a process that is not to be trusted; `for_good`: to
-  // one that it never will be.
-  void link_untrusted(const std::string& why, bool for_good);
+  bool next(Frame& out) override { return take_front(outgoing_, out); }
 
   bool is_attached() const { return state_ == State::kAttached; }
   bool is_over() const { return state_ == State::kOver; }
