@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/text.h"
 #include "launched.h"
+#include "links.h"
 #include "net/endpoint.h"
 #include "program.h"
 #include "route/router.h"
@@ -45,8 +46,7 @@ struct Options {
   std::string trace;
   int threads = 0;
   double silence = 1.5;
-  std::string key, allow;
-  bool insecure = false;
+  gt::ListenOptions listen{"--bind", "gt-route"};
   bool no_hot = false;
 };
 
@@ -56,7 +56,7 @@ void add_options(CLI::App& app, Options& options) {
                  "streams, '-' for standard input");
   gt::add_number<uint32_t>(app, "-n", options.local, 1, kMostWorkers,
                            "start N workers on this host (1)");
-  app.add_option("--bind", options.router.bind,
+  app.add_option("--bind", options.listen.endpoint,
                  "wait for workers at this endpoint instead, as "
                  "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
       ->type_name("ENDPOINT");
@@ -102,15 +102,15 @@ void add_options(CLI::App& app, Options& options) {
                "read no more after the first failure");
   app.add_flag("--no-hot", options.no_hot,
                "send every line, also of blocks that were sent before");
-  app.add_option("--key", options.key,
+  app.add_option("--key", options.listen.key,
                  "with --bind: this gt-route's secret key, see gt-key(1); "
                  "connections are then encrypted")
       ->type_name("FILE");
-  app.add_option("--allow", options.allow,
+  app.add_option("--allow", options.listen.allow,
                  "with --key: public keys of the workers that may attach, one "
                  "a line")
       ->type_name("FILE");
-  app.add_flag("--insecure", options.insecure,
+  app.add_flag("--insecure", options.listen.insecure,
                "let anyone who reaches the tcp endpoint attach as a worker");
   app.add_flag("-v", options.router.verbose,
                "say who attaches, and at the end what was done")
@@ -124,7 +124,7 @@ int usage(const std::string& message) {
 
 std::string wrong_combination(const CLI::App& app, const Options& options) {
   const bool binds = app.count("--bind") > 0;
-  if (binds && options.router.bind.empty()) {
+  if (binds && options.listen.endpoint.empty()) {
     return "--bind: '' is no endpoint; expected tcp://HOST:PORT, ipc://PATH or "
            "ipc://@NAME";
   }
@@ -146,12 +146,6 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   }
   if (!binds && app.count("--key") + app.count("--allow") > 0) {
     return "--key and --allow are for workers that attach: give --bind, too";
-  }
-  if (binds && options.key.empty() != options.allow.empty()) {
-    return "--key and --allow go together: who this is, and who may attach";
-  }
-  if (binds && !options.key.empty() && options.insecure) {
-    return "--insecure is for a gt-route without --key";
   }
   size_t bytes = 0;
   if (app.count("--memory") > 0 &&
@@ -209,36 +203,6 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   return out;
 }
 
-// Where to listen, in numbers: what a name stands for is looked up once, so
-// that what is checked is what is bound. What is wrong, or "".
-std::string read_endpoint(Options& options) {
-  std::string& bind = options.router.bind;
-  if (bind.empty()) return "";
-  const auto at = gt::net::listening_endpoint(bind);
-  if (!at.ok()) return "--bind " + bind + ": " + at.error().message;
-  options.router.anyone = options.insecure;
-  if (options.key.empty() && !options.insecure &&
-      !gt::net::is_local(at.value())) {
-    return "--bind " + bind +
-           ": anyone who reaches it could attach; give --key and --allow, bind "
-           "tcp://127.0.0.1:PORT, or say --insecure";
-  }
-  bind = at.value();
-  return "";
-}
-
-// What is wrong, or "".
-std::string read_keys(Options& options) {
-  if (options.key.empty()) return "";
-  auto keys = gt::net::read_secret(options.key);
-  if (!keys.ok()) return "--key: " + keys.error().message;
-  auto admits = gt::net::follow_open_keys(options.allow);
-  if (!admits.ok()) return "--allow: " + admits.error().message;
-  options.router.keys = std::move(keys.value());
-  options.router.admits = std::move(admits.value());
-  return "";
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -252,10 +216,13 @@ int main(int argc, char** argv) {
     (void)gt::read_number(gt::launched::processes(), options.workers);
   }
   std::string wrong = wrong_combination(app, options);
-  if (wrong.empty()) wrong = read_endpoint(options);
-  if (wrong.empty()) wrong = read_keys(options);
+  const bool binds = app.count("--bind") > 0;
+  if (wrong.empty() && binds) wrong = options.listen.read();
   if (!wrong.empty()) return usage(wrong);
-  const bool binds = !options.router.bind.empty();
+  options.router.bind = options.listen.endpoint;
+  options.router.keys = options.listen.keys;
+  options.router.admits = options.listen.admits;
+  options.router.anyone = options.listen.insecure;
   options.router.hot = !options.no_hot;
   options.router.tell = gt::tell;
   options.router.silence = static_cast<int64_t>(options.silence * 1000);

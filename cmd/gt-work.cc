@@ -17,6 +17,7 @@
 #include "exec/worker/session.h"
 #include "interrupt.h"
 #include "launched.h"
+#include "links.h"
 #include "net/endpoint.h"
 #include "program.h"
 
@@ -51,12 +52,10 @@ struct Options {
   int threads = 0;
   bool no_cache = false;
   int verbose = 0;
-  std::string connect;
   std::string name;
   uint32_t rank = 0;
   bool has_rank = false;
-  std::string key, route_key;
-  bool insecure = false;
+  gt::ConnectOptions link{"--connect", "--route-key", "gt-route", "gt-work"};
   uint32_t workers = 0;
   double timeout = 60;
   double silence = 1.5;
@@ -91,7 +90,7 @@ void add_options(CLI::App& app, Options& options) {
                  "other workers of this host write too, with times since then, "
                  "in nanoseconds of the steady clock")
       ->type_name("TIME");
-  app.add_option("--connect", options.connect,
+  app.add_option("--connect", options.link.endpoint,
                  "work for the gt-route at ENDPOINT, as tcp://host:5550")
       ->type_name("ENDPOINT");
   gt::add_number<uint32_t>(app, "--rank", options.rank, 0, UINT32_MAX,
@@ -102,17 +101,17 @@ void add_options(CLI::App& app, Options& options) {
       "--name", options.name,
       "with --connect: what messages call it (the host's name and the "
       "process)");
-  app.add_option("--key", options.key,
+  app.add_option("--key", options.link.key,
                  "with --connect: this worker's secret key, see gt-key(1); "
                  "connections are then encrypted")
       ->type_name("FILE")
       ->envname("GT_KEY");
-  app.add_option("--route-key", options.route_key,
+  app.add_option("--route-key", options.link.open_key,
                  "with --key: the public key of gt-route, or a file that has "
                  "it")
       ->type_name("KEY")
       ->envname("GT_ROUTE_KEY");
-  app.add_flag("--insecure", options.insecure,
+  app.add_flag("--insecure", options.link.insecure,
                "with --connect: without keys, believe whoever listens there");
   gt::add_number<uint32_t>(
       app, "--workers", options.workers, 1, gt::exec::kMostLightMembers,
@@ -215,50 +214,21 @@ std::string worker_name(const Options& options) {
 int default_threads(const Options& options) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   unsigned processes = 0;
-  if (options.connect.empty() ||
+  if (options.link.endpoint.empty() ||
       !gt::read_number(gt::launched::local_processes(), processes)) {
     return static_cast<int>(cores);
   }
   return static_cast<int>(std::max(1U, cores / std::max(1U, processes)));
 }
 
-// What is wrong, or "".
-std::string read_keys(const Options& options, gt::exec::RemoteOptions& remote) {
-  if (options.key.empty() != options.route_key.empty()) {
-    return "--key and --route-key go together: who this is, and to whom";
-  }
-  if (options.key.empty()) return "";
-  auto keys = gt::net::read_secret(options.key);
-  if (!keys.ok()) return "--key: " + keys.error().message;
-  auto route = gt::net::read_open_key(options.route_key);
-  if (!route.ok()) return "--route-key: " + route.error().message;
-  remote.keys = std::move(keys.value());
-  remote.route_key = std::move(route.value());
-  return "";
-}
-
-// Where to connect to; in numbers where it matters whose host that is. What is
-// wrong, or "".
-std::string read_endpoint(const Options& options,
-                          gt::exec::RemoteOptions& remote) {
-  const std::string& given = options.connect;
-  remote.endpoint = given;
-  remote.anyone = options.insecure;
-  if (options.insecure && remote.keys) {
-    return "--insecure is for a gt-work without --key";
-  }
-  if (remote.keys || options.insecure) {
-    const gt::Status status = gt::net::check_connectable(given);
-    return status.ok() ? ""
-                       : "--connect " + given + ": " + status.error().message;
-  }
-  const auto at = gt::net::connecting_endpoint(given);
-  if (!at.ok()) return "--connect " + given + ": " + at.error().message;
-  remote.endpoint = at.value();
-  if (gt::net::is_local(at.value())) return "";
-  return "--connect " + given +
-         ": without keys anyone on the way there could be gt-route; give --key "
-         "and --route-key, or say --insecure";
+// Where to connect to, and with which keys. What is wrong, or "".
+std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
+  std::string wrong = options.link.read();
+  remote.endpoint = options.link.endpoint;
+  remote.keys = options.link.keys;
+  remote.route_key = options.link.other_key;
+  remote.anyone = options.link.insecure;
+  return wrong;
 }
 
 // Works for a gt-route. The parent of a local worker admits it by a token.
@@ -271,11 +241,11 @@ int work_remotely(Options& options) {
   }
   if (const char* token = std::getenv("GT_TOKEN")) remote.token = token;
   // A local worker's parent needs no keys, whatever the environment has.
-  if (remote.token.empty()) {
-    const std::string wrong = read_keys(options, remote);
-    if (!wrong.empty()) return usage(wrong);
+  if (!remote.token.empty()) {
+    options.link.key.clear();
+    options.link.open_key.clear();
   }
-  const std::string wrong = read_endpoint(options, remote);
+  const std::string wrong = read_link(options, remote);
   if (!wrong.empty()) return usage(wrong);
   remote.patience =
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));

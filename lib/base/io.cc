@@ -86,4 +86,20 @@ int write_all(int fd, std::string_view bytes) {
   return 0;
 }
 
+long write_ready(int fd, std::string_view bytes) {
+  // A pipe that can be written to takes so many bytes at once.
+  constexpr size_t kPipeBytes = 4096;
+  size_t written = 0;
+  while (written < bytes.size()) {
+    pollfd p{fd, POLLOUT, 0};
+    if (::poll(&p, 1, 0) <= 0) break;
+    const ssize_t n = ::write(fd, bytes.data() + written,
+                              std::min(bytes.size() - written, kPipeBytes));
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) break;
+    if (n < 0) return -1;
+    written += static_cast<size_t>(n);
+  }
+  return static_cast<long>(written);
+}
+
 }  // namespace gt

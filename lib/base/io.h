@@ -37,4 +37,8 @@ int read_whole(int fd, std::string& text, size_t limit = SIZE_MAX);
 // what went wrong.
 int write_all(int fd, std::string_view bytes);
 
+// Writes as much of the bytes as the descriptor takes without waiting. Returns
+// how much that was, or -1 and errno.
+long write_ready(int fd, std::string_view bytes);
+
 }  // namespace gt

@@ -1,5 +1,6 @@
 #include "emit/saved_types.h"
 
+#include "base/message.h"
 #include "file/stored.h"
 
 namespace gt::emit {
@@ -7,9 +8,37 @@ namespace gt::emit {
 Result<Type> SavedTypes::type_of(const std::string& path) {
   const auto saved = types_.find(normal_path(path));
   if (saved != types_.end()) return saved->second;
-  const auto header = read_stored(split_path(path), headers_);
-  if (!header.ok()) return header.error();
-  return header.value().type;
+  const auto header = read_stored(split_path(files_ + path), headers_);
+  if (header.ok()) return header.value().type;
+  Error error = header.error();
+  if (const size_t at = error.message.find(files_);
+      is_guest_ && at != std::string::npos) {
+    error.message.erase(at, files_.size());
+  }
+  return error;
+}
+
+Status SavedTypes::check(const Line& line) const {
+  if (!is_guest_) return ok_status();
+  for (const Operand& operand : line.operands) {
+    if (operand.kind != Operand::Kind::kString) continue;
+    const std::string what = std::string(line.op) + ": ";
+    if (files_.empty()) {
+      return Error{what +
+                       "this gt-emit lends its clients no files; whoever "
+                       "runs it can, with --files",
+                   operand.column};
+    }
+    const std::string path = "/" + unquote(operand.text) + "/";
+    if (path.starts_with("//") || path.find("/../") != std::string::npos) {
+      return Error{what +
+                       "a client's paths are relative, and below its "
+                       "directory; got " +
+                       excerpt(operand.text),
+                   operand.column};
+    }
+  }
+  return ok_status();
 }
 
 Status SavedTypes::complete(LineState& state) {

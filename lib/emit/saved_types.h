@@ -16,6 +16,13 @@ namespace gt::emit {
 
 class SavedTypes {
  public:
+  // `is_guest`, `files`: as in EmitOptions.
+  SavedTypes(bool is_guest, std::string files)
+      : is_guest_(is_guest), files_(std::move(files)) {}
+
+  // Error: the line is a load or save of a guest, and its path is not below the
+  // guest's directory.
+  Status check(const Line& line) const;
   // Adds the type to the operands of a load that leaves it out; does nothing to
   // others. Error: the file cannot be read, or its format is none that gt
   // reads.
@@ -27,6 +34,8 @@ class SavedTypes {
   void describe(std::string& text) const;
 
  private:
+  bool is_guest_;
+  std::string files_;
   Result<Type> type_of(const std::string& path);
 
   std::unordered_map<std::string, Type> types_;  // by path

@@ -131,6 +131,9 @@ Status Session::instruction(LineState& state, std::string& out) {
   if (statement == Statement::kFree) return frees_.run(state, out);
   if (is_grad) return grad(state, out);
   if (statement == Statement::kFail) return fail(state, out);
+  if (statement == Statement::kLoad || statement == Statement::kSave) {
+    if (Status s = saved_.check(line); !s.ok()) return s;
+  }
   if (!is_placed(line)) return compute(state, out);
   ledger_.drop_types();
   auto where = line_ranks(line);
@@ -432,6 +435,29 @@ void Session::finish() {
   tape_text_ +=
       "# history at the end: " + std::to_string(nodes.size()) + " lines\n";
   append_history(ledger_, messages_, nodes, tape_text_);
+}
+
+void Session::let_go(std::string& out) const {
+  constexpr size_t kLongLine = 4096;
+  std::string unplaced;
+  const auto flush = [&] {
+    if (!unplaced.empty()) out += "free" + std::exchange(unplaced, {}) + "\n";
+  };
+  for (SymbolId id = 0; id < ledger_.symbols.size(); ++id) {
+    const Symbol& symbol = ledger_.symbols[id];
+    if (!symbol.is_live()) continue;
+    const std::string_view name = ledger_.symbols.name_of(id);
+    if (symbol.ranks) {
+      out.append("free ").append(name).append("\n");
+      continue;
+    }
+    unplaced.append(" ").append(name);
+    if (unplaced.size() > kLongLine) flush();
+  }
+  flush();
+  for (const std::string& space : ledger_.meshes.open_spaces()) {
+    out += space.empty() ? "endmesh\n" : "endmesh space=" + space + "\n";
+  }
 }
 
 }  // namespace gt::emit

@@ -50,6 +50,10 @@ struct EmitOptions {
   bool tape = false;  // print histories in place of the stream
   int64_t seed = 0;   // of the register that stands in for absent seeds
   size_t history = 1'000'000;  // lines of history kept
+  // The program is a guest's: its paths are below `files`, which ends with '/';
+  // if that is "", it has no files.
+  bool is_guest = false;
+  std::string files;
 };
 
 class Session : public Rewriter {
@@ -77,6 +81,9 @@ class Session : public Rewriter {
 
   // End of input: with --tape, what is left of the history.
   void finish();
+  // Lets go of all that the program holds: appends the lines that free every
+  // live name and end every mesh. Nothing may be fed after it.
+  void let_go(std::string& out) const;
   // Histories printed so far, with --tape.
   std::string take_tape() { return std::exchange(tape_text_, {}); }
 
@@ -125,7 +132,7 @@ class Session : public Rewriter {
   Failures failures_{ledger_, messages_, writer_, seeds_};
   Operands operands_;
   Recorder recorder_;
-  SavedTypes saved_;
+  SavedTypes saved_{options_.is_guest, options_.files};
   Frees frees_{ledger_, writer_, seeds_};
   Memos memos_{ledger_};
   Gradient gradient_;

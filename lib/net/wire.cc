@@ -12,9 +12,10 @@
 namespace gt::net {
 namespace {
 
-constexpr std::array<std::string_view, 16> kVerbs = {
-    "hello", "results", "report", "done",   "ran",  "bye", "welcome", "refuse",
-    "lines", "block",   "hot",    "forget", "beat", "end", "gone",    "abort"};
+constexpr std::array<std::string_view, 20> kVerbs = {
+    "hello",  "results", "report", "done", "ran",    "bye",  "welcome",
+    "refuse", "lines",   "block",  "hot",  "forget", "beat", "end",
+    "gone",   "abort",   "input",  "text", "room",   "taken"};
 
 constexpr std::string_view kFence = "#fence";
 

@@ -52,8 +52,9 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //            backend= epoch=: it attaches; the first message it sends
 //   results  result lines, in program order of this worker; a line may go on in
 //            the next message
-//   report   seq= at= line= status=: a failure for people, one message in the
-//            body; at= is the place of the line that failed, as "model.gt:7"
+//   report   seq= at= line= status= [space=]: a failure for people, one message
+//            in the body; at= is the place of the line that failed, as
+//            "model.gt:7", space= the name space of its user
 //   done     seq= bytes= wait=: finished up to seq; bytes of the lines, block
 //            and hot messages (frames, headers included) it has room for again,
 //            in all since it attached; it waits since so many ms, and the body
@@ -62,6 +63,7 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //   ran      time= told= heard=: what ran when, see ran.h; if welcome had time=
 //   bye      status=: all has run that came before `end`; or it leaves before
 //            that, and the body says why
+//   text, input, end, taken, beat: of a client of gt-emit, serve/reception.h
 // From gt-route.
 //   welcome  worker= workers= epoch= session= file= [time=]: attached; the body
 //            lists the workers, one a line: number, name, host, data endpoint,
@@ -94,7 +96,11 @@ enum class Verb : uint8_t {
   kBeat,
   kEnd,
   kGone,
-  kAbort
+  kAbort,
+  kInput,
+  kText,
+  kRoom,
+  kTaken
 };
 
 // The word that a header begins with.

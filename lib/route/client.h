@@ -52,6 +52,12 @@ struct Client {
     return name;
   }
   void worsen(Exit with) { status = worst(status, with); }
+  // Tells people of a line: on standard error, or among the results if the
+  // program asks for that ("#reports", stream/marks.h).
+  void tell(const ReportMark& report) {
+    if (!takes_reports) return say(report.text);
+    reports += to_string(report) + "\n";
+  }
   // Whether more of its program may be read: what it is owed, and what waits
   // for its turn, is bounded.
   bool has_credit() const { return results.bytes() <= kMostResults; }
@@ -64,6 +70,8 @@ struct Client {
   Reported reported;  // failures that people were told of, by gt-route and by
                       // its workers
   Say say;
+  bool takes_reports = false;
+  std::string reports;        // that go out before any more results
   Exit status = Exit::kDone;  // of the program so far
   uint64_t lines = 0;         // instructions that came
   // Those of them that came in recognised rounds of a loop, and were therefore

@@ -1,6 +1,5 @@
 #include "route/client_pipe.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/io.h"
 #include "base/message.h"
 
 namespace gt::route {
@@ -17,8 +17,6 @@ namespace {
 // Bytes of text of recognised rounds that are dispatched together.
 constexpr size_t kMostRounds = size_t{2} << 20;
 constexpr size_t kMostOut = size_t{256} << 10;  // at a time
-// A pipe that can be written to takes so many bytes at once.
-constexpr size_t kPipeBytes = 4096;
 // Lines that read() dispatches before the loop looks at everything else.
 constexpr int kLinesAtOnce = 4096;
 constexpr size_t kLongLine = size_t{1} << 20;
@@ -115,15 +113,13 @@ void ClientPipe::end_input() {
 
 Status ClientPipe::write(const ResultOrder::Sink& sink) {
   for (;;) {
+    if (out_.empty()) out_ = std::exchange(client_.reports, {});
     if (out_.empty()) client_.results.emit(out_, kMostOut, sink);
     if (out_.empty()) return ok_status();
-    pollfd p{STDOUT_FILENO, POLLOUT, 0};
-    if (::poll(&p, 1, 0) <= 0) return ok_status();
-    const ssize_t n = ::write(STDOUT_FILENO, out_.data() + written_,
-                              std::min(out_.size() - written_, kPipeBytes));
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) return ok_status();
+    const long n =
+        write_ready(STDOUT_FILENO, std::string_view(out_).substr(written_));
     if (n >= 0) written_ += static_cast<size_t>(n);
-    if (n >= 0 && written_ < out_.size()) continue;
+    if (n >= 0 && written_ < out_.size()) return ok_status();
     out_.clear();
     written_ = 0;
     if (n < 0) return Error{std::strerror(errno)};

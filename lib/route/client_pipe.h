@@ -42,7 +42,9 @@ class ClientPipe {
   // written; what was due is dropped.
   Status write(const ResultOrder::Sink& sink);
   // Whether the client has all results that it is owed so far.
-  bool is_written() const { return out_.empty() && client_.results.empty(); }
+  bool is_written() const {
+    return out_.empty() && client_.reports.empty() && client_.results.empty();
+  }
 
   // Adds standard output, if results wait for it, and the input, if `reads` and
   // the last read() found no line.

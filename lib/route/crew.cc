@@ -223,7 +223,7 @@ void Crew::take_report(uint32_t worker, const net::Message& message) {
   const auto seq = number(message, "seq");
   log_.report(worker, seq.ok() ? seq.value() : status(worker).done_seq,
               static_cast<uint64_t>(exit), message.body);
-  client_.say(message.body);
+  client_.tell({exit, text(message, "space"), std::string(message.body)});
 }
 
 void Crew::take_bye(uint32_t worker, const net::Message& message) {

@@ -81,6 +81,7 @@ void Dispatcher::comment(Client& client, std::string_view text,
     hurries_ = true;
     client.results.add_after(sync, sequencer_.last_seq());
   }
+  client.takes_reports = client.takes_reports || asks_reports(notes);
   const Marks::Mark mark = client.marks.take(notes);
   if (mark != Marks::Mark::kNone) loops_.drop();
   if (mark == Marks::Mark::kBadVersion) {
@@ -192,7 +193,8 @@ void Dispatcher::reject_line(Client& client, const Error& error,
   const Place place{at.file, at.line};
   client.worsen(Exit::kRejected);
   if (client.reported.is_first(place, error.message, line.written)) {
-    client.say(format_error("gt-route", place, error, line.written));
+    client.tell({Exit::kRejected, std::string(outer_space(line.written)),
+                 format_error("gt-route", place, error, line.written)});
   }
   const auto why = std::make_shared<const std::string>(to_string(place) + ": " +
                                                        error.message);

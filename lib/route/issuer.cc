@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "route/costs.h"
+#include "program/costs.h"
 
 namespace gt::route {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "route/costs.h"
+#include "program/costs.h"
 
 namespace gt::route {
 namespace {

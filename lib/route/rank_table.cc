@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/result.h"
+#include "spmd/labels.h"
 
 namespace gt::route {
 
@@ -65,6 +66,17 @@ void RankTable::inherit(std::string_view space, std::string_view from) {
   Space& to = obtain(space);
   to.worker_of = std::move(all);
   tell(space, known, to.worker_of);
+}
+
+void RankTable::forget(std::string_view space) {
+  const auto gone = std::erase_if(
+      spaces_, [&](const Space& known) { return known.name == space; });
+  if (gone > 0) news_.push_back("#ranks " + std::string(space));
+}
+
+std::string_view RankTable::space_of(std::string_view name) const {
+  return space_in(name,
+                  [this](std::string_view s) { return find(s) != nullptr; });
 }
 
 uint32_t RankTable::worker(std::string_view space, int64_t rank) const {

@@ -23,8 +23,14 @@ class RankTable {
   // Gives a new name space the workers that the ranks of another one have,
   // since registers of the new one's names exist there.
   void inherit(std::string_view space, std::string_view from);
+  // Forgets a name space, in which nothing is on any rank any more.
+  void forget(std::string_view space);
+  // The innermost name space that the name is in and whose ranks were given
+  // workers; "" if there is none.
+  std::string_view space_of(std::string_view name) const;
   // The lines that all workers are to be told, of what changed since the last
-  // call: "#ranks SPACE FIRST-LAST=WORKER ...", SPACE "-" if it is "".
+  // call: "#ranks SPACE FIRST-LAST=WORKER ...", SPACE "-" if it is "". Of a
+  // space that was forgotten, "#ranks SPACE".
   std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 
   // The worker of a rank, which must have one.

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ops/suggest.h"
-#include "route/costs.h"
+#include "program/costs.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
 
@@ -33,13 +33,13 @@ ResolvedLine::ResolvedLine(const Line& text, const Homes& homes,
       homes_(homes),
       types_(types) {}
 
-Status ResolvedLine::set_ranks(const Meshes& meshes) {
+Status ResolvedLine::set_ranks(const Meshes& meshes, const RankTable& table) {
   if (!is_placed) return ok_status();
   auto ranks = line_ranks(parsed);
   if (!ranks.ok()) return ranks.error();
   where = std::move(ranks.value());
   mesh = meshes.of(parsed);
-  space = meshes.space_of(space_name(parsed));
+  space = table.space_of(space_name(parsed));
   auto made = grid_of(parsed, mesh, where.ranks);
   if (!made.ok()) return made.error();
   grid = std::move(made.value());

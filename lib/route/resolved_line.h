@@ -18,6 +18,7 @@
 #include "ops/call.h"
 #include "ops/table.h"
 #include "route/homes.h"
+#include "route/rank_table.h"
 #include "spmd/mesh.h"
 #include "spmd/placed.h"
 #include "stream/line.h"
@@ -42,7 +43,7 @@ class ResolvedLine {
 
   // Finds where the line runs. Error: it has names without ranks beside names
   // with ranks, or its ranks do not fit each other or their mesh.
-  Status set_ranks(const Meshes& meshes);
+  Status set_ranks(const Meshes& meshes, const RankTable& table);
   // Looks up all operands, and adds their registers to `found`. Error: a name,
   // or a piece of it on one of the ranks, that holds nothing.
   Status find_operands(Found& found);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "file/stored.h"
-#include "route/costs.h"
+#include "program/costs.h"
 #include "route/result_check.h"
 #include "spmd/labels.h"
 #include "stream/ranks.h"
@@ -47,10 +47,13 @@ Status RouteBuilder::declare(const Line& line, Route& route) {
   std::string space;
   if (const std::string_view* key = line.key("space")) space = unquote(*key);
   const std::string first = space.empty() ? "x" : space + "/x";
-  const bool is_new = meshes_.space_of(first) != space;
   if (Status s = meshes_.take(line); !s.ok()) return s;
+  const bool has_mesh = meshes_.space_of(first) == space;
+  const bool has_parts = !space.empty() && homes_.has_parts_under(space + "/");
+  if (!has_mesh && !has_parts) ranks_.forget(space);
   if (statement_of(line.op) != Statement::kMesh) return ok_status();
-  if (is_new && homes_.has_parts_under(space + "/")) ranks_.inherit(space, "");
+  const std::string_view around = ranks_.space_of(first);
+  if (around != space && has_parts) ranks_.inherit(space, around);
   const int64_t size = meshes_.of(first)->size();
   Ranks all(static_cast<size_t>(size));
   std::iota(all.begin(), all.end(), int64_t{0});
@@ -71,7 +74,7 @@ Status RouteBuilder::fill(ResolvedLine& line, Route& route) {
   if (Status s = check_emitted(line.parsed); !s.ok()) return s;
   route.is_placed = line.is_placed;
   route.mesh_version = meshes_.version();
-  if (Status s = line.set_ranks(meshes_); !s.ok()) return s;
+  if (Status s = line.set_ranks(meshes_, ranks_); !s.ok()) return s;
   if (line.statement == Statement::kFail) return fill_failure(line, route);
   // If the op is unknown, that is the error to tell, not an unknown name.
   if (line.op != nullptr) {

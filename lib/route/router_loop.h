@@ -13,12 +13,12 @@
 #include <optional>
 #include <string>
 
+#include "net/interrupts.h"
 #include "net/poller.h"
 #include "route/client.h"
 #include "route/client_pipe.h"
 #include "route/crew.h"
 #include "route/dispatcher.h"
-#include "route/interrupts.h"
 #include "route/router.h"
 #include "route/run_recorder.h"
 
@@ -53,7 +53,7 @@ class RouterLoop {
   const RouterOptions& options_;
   // The first member, since it blocks the signals: threads that later members
   // start inherit that.
-  Interrupts interrupts_;
+  net::Interrupts interrupts_;
   RunRecorder log_;
   ResultSources sources_;
   Client client_;

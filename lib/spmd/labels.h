@@ -20,6 +20,19 @@ const Operand* first_name(const Line& line);
 // name; "" if it has neither.
 std::string_view space_name(const Line& line);
 
+// The longest of some name spaces that a name is in: "c1/act" or else "c1" of
+// "c1/act/h"; "" if it is in none of them. `is_one(text)` tells whether there
+// is such a name space.
+template <typename IsOne>
+std::string_view space_in(std::string_view name, const IsOne& is_one) {
+  size_t slash = name.rfind('/');
+  while (slash != std::string_view::npos) {
+    if (is_one(name.substr(0, slash))) return name.substr(0, slash);
+    slash = slash == 0 ? std::string_view::npos : name.rfind('/', slash - 1);
+  }
+  return {};
+}
+
 // The name that a print gives its result: as=, or its operand. A malformed
 // print gives "print", since every print must give a line.
 std::string print_label(const Line& line);

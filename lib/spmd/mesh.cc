@@ -20,18 +20,9 @@ std::vector<std::string_view> split_at(std::string_view text, char mark) {
   }
 }
 
-// What stands before the first '/' of a name.
-std::string_view prefix_of(std::string_view name) {
-  const size_t slash = name.find('/');
-  return slash == std::string_view::npos ? std::string_view{}
-                                         : name.substr(0, slash);
-}
-
-// Whether a program can have names in it, such as c1/w in name space c1: these
-// are told from others by what stands before their first '/'.
+// Whether a program can have names in it, such as c1/w in name space c1.
 bool is_space(std::string_view name) {
-  return name.find('/') == std::string_view::npos &&
-         is_name(std::string(name) + "/x");
+  return !name.ends_with('/') && is_name(std::string(name) + "/x");
 }
 
 Error usage(const Line& line, std::string_view wanted) {
@@ -150,8 +141,17 @@ std::vector<const Mesh*> Meshes::all_of(std::string_view name) const {
 
 // A name such as act/h has a slash, but belongs to no declared space.
 std::string_view Meshes::space_of(std::string_view name) const {
-  const Space* space = find(prefix_of(name));
-  return space == nullptr ? std::string_view{} : space->name;
+  return space_in(name,
+                  [this](std::string_view s) { return find(s) != nullptr; });
+}
+
+std::vector<std::string> Meshes::open_spaces() const {
+  std::vector<std::string> out;
+  for (const Space& space : spaces_) {
+    for (const size_t times : space.depth)
+      out.insert(out.end(), times, space.name);
+  }
+  return out;
 }
 
 std::string Meshes::describe() const {
@@ -173,7 +173,7 @@ Status Meshes::take(const Line& line) {
     name = unquote(key.value);
     if (name.empty() || is_space(name)) continue;
     return Error{std::string(line.op) +
-                     ": space= takes what stands before the first '/' of "
+                     ": space= takes what stands before a '/' of "
                      "names, got " +
                      excerpt(key.value),
                  key.column};
@@ -199,6 +199,9 @@ Status Meshes::take(const Line& line) {
   if (--space->depth.back() > 0) return ok_status();
   space->open.pop_back();
   space->depth.pop_back();
+  if (space->open.empty()) {
+    spaces_.erase(spaces_.begin() + (space - spaces_.data()));
+  }
   ++version_;
   return ok_status();
 }

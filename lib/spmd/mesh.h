@@ -68,6 +68,8 @@ class Mesh {
 // The meshes that the lines of a stream have declared. Each name space ("c1" of
 // "c1/w") has its own. A new mesh is put within the ones that are open, and is
 // the current one until its endmesh; then the one around it is current again.
+// Name spaces lie within each other ("c1/a" in "c1"): what counts for a name is
+// the innermost one that has a mesh.
 // Returned pointers are valid until the next take().
 class Meshes {
  public:
@@ -80,9 +82,11 @@ class Meshes {
   const Mesh* of(std::string_view name) const;
   // All open meshes of the name's name space, the current one first.
   std::vector<const Mesh*> all_of(std::string_view name) const;
-  // The name space that of(name) found its mesh in, as in space=; "" for that
-  // without a name.
+  // The name space that of(name) found its mesh in, as in space=, a view into
+  // `name`; "" for that without a name.
   std::string_view space_of(std::string_view name) const;
+  // The name space of each mesh that is to be ended, the innermost first.
+  std::vector<std::string> open_spaces() const;
   // Everything that later lines can depend on, as text, for Replay.
   std::string describe() const;
   // Grows with every declaration that changes anything.

@@ -3,8 +3,13 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
+#include "stream/line.h"
+
 namespace gt {
 namespace {
+
+constexpr std::string_view kReport = "#report ";
 
 // The number after `word`, which must be all that the comment holds.
 std::optional<int> number_after(std::string_view comment,
@@ -66,6 +71,40 @@ std::string_view sync_of(std::string_view comment) {
   return line.size() > kSync.size() && line.size() <= kMost
              ? line
              : std::string_view();
+}
+
+bool asks_reports(std::string_view comment) {
+  return comment.substr(0, comment.find(' ')) == kReportsMark;
+}
+
+std::string to_string(const ReportMark& mark) {
+  return std::string(kReport) + std::to_string(static_cast<int>(mark.status)) +
+         " " + (mark.space.empty() ? "-" : mark.space) + " " + quote(mark.text);
+}
+
+std::optional<ReportMark> report_of(std::string_view comment) {
+  if (!comment.starts_with(kReport)) return std::nullopt;
+  comment.remove_prefix(kReport.size());
+  int status = 0;
+  const std::string_view number = take_word(comment);
+  const std::string_view space = take_word(comment);
+  const std::string_view text =
+      comment.substr(comment.starts_with(' ') ? 1 : 0);
+  if (!read_number(number, status) || space.empty() || text.size() < 2 ||
+      text.front() != '"' || text.back() != '"') {
+    return std::nullopt;
+  }
+  return ReportMark{static_cast<Exit>(status),
+                    space == "-" ? std::string() : std::string(space),
+                    unquote(text)};
+}
+
+std::string_view outer_space(std::string_view line) {
+  const size_t slash = line.substr(0, line.find_first_of("\"#")).find('/');
+  if (slash == std::string_view::npos) return {};
+  size_t begin = slash;
+  while (begin > 0 && line[begin - 1] != ' ') --begin;
+  return line.substr(begin, slash - begin);
 }
 
 }  // namespace gt

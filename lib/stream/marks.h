@@ -4,6 +4,7 @@
 // at the end of input whether the stream is whole.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,31 @@ class Marks {
 // can know how far it is. Returns the line to be written, without its LF; "" of
 // any other comment.
 std::string_view sync_of(std::string_view comment);
+
+// The line "#reports" asks the programs that run the stream to write what they
+// have to tell people of its lines among the results, too, instead of on
+// standard error: so one who feeds lines of several users can tell each of his
+// own. Each message is a line
+//
+//     #report STATUS SPACE "TEXT"
+//
+// that stands before the answer to any "#sync" behind the line. SPACE is the
+// outer_space() of the line, "-" if it has none.
+inline constexpr std::string_view kReportsMark = "#reports";
+bool asks_reports(std::string_view comment);
+
+struct ReportMark {
+  Exit status = Exit::kDone;
+  std::string space;
+  std::string text;  // whole lines
+};
+std::string to_string(const ReportMark& mark);  // without LF
+// The report that a comment line is; nothing if it is none.
+std::optional<ReportMark> report_of(std::string_view comment);
+
+// The outermost name space of the first name in a line's text that is in one:
+// "c1" of "x = add c1/act/h y"; "" if none is.
+std::string_view outer_space(std::string_view line);
 
 // The error message for an input that ended after `line` lines and is not
 // whole; "" if it is whole. A pipe that ends before its first byte

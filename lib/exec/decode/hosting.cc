@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "base/text.h"
+#include "spmd/labels.h"
 #include "stream/ranks.h"
 
 namespace gt::exec {
@@ -50,6 +51,12 @@ Status Hosting::take(std::string_view words) {
     if (!block.ok()) return block.error();
     blocks.push_back(block.value());
   }
+  if (blocks.empty()) {
+    const auto gone = std::erase_if(
+        spaces_, [&](const Space& space) { return space.name == name; });
+    version_ += gone;
+    return ok_status();
+  }
   size_t s = 0;
   while (s < spaces_.size() && spaces_[s].name != name) ++s;
   if (s == spaces_.size()) spaces_.push_back({name, {}});
@@ -74,14 +81,12 @@ const Hosting::Space* Hosting::find(std::string_view name) const {
   return nullptr;
 }
 
-// A name's space is what stands before its first slash, if there is such a
-// space here, as it is with meshes; else the space without a name.
+// A name's space is the innermost one that there is here, as it is with meshes;
+// else the space without a name.
 std::optional<unsigned> Hosting::worker_of(std::string_view name,
                                            int64_t rank) const {
-  const size_t slash = name.find('/');
-  const Space* space = nullptr;
-  if (slash != std::string_view::npos) space = find(name.substr(0, slash));
-  if (space == nullptr) space = find({});
+  const Space* space = find(space_in(
+      name, [this](std::string_view s) { return find(s) != nullptr; }));
   const auto r = static_cast<size_t>(rank);
   if (space == nullptr || r >= space->workers.size() ||
       space->workers[r] == kNobody) {

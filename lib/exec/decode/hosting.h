@@ -6,7 +6,8 @@
 //     #ranks SPACE FIRST-LAST=WORKER...
 //
 // SPACE is a name space, "-" for none; RANK=WORKER says it of one rank. What is
-// said of a rank again replaces what was said before.
+// said of a rank again replaces what was said before. A name space of which
+// nothing is said, "#ranks SPACE", is one no more.
 #pragma once
 
 #include <cstdint>

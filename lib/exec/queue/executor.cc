@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "stream/marks.h"
+
 namespace gt::exec {
 namespace {
 
@@ -52,7 +54,7 @@ void Executor::idle() {
 
 void Executor::report_counts(bool was_written) {
   const std::string text = reported_.take_counts("gt-work", was_written);
-  if (!text.empty()) reports_({{}, Exit::kDone, text});
+  if (!text.empty()) reports_({{}, Exit::kDone, "", text});
 }
 
 void Executor::settle_saves() {
@@ -71,6 +73,7 @@ void Executor::check_output() {
   stopped_.store(true, std::memory_order_relaxed);
   reports_({{},
             Exit::kUsage,
+            "",
             std::string("gt-work: cannot write standard output: ") +
                 std::strerror(out_.errno_value()) + "\n"});
 }
@@ -111,8 +114,13 @@ void Executor::report(const Where& origin, const Error& error,
     stopped_.store(true, std::memory_order_relaxed);
   }
   if (!reported_.is_first(origin.place(), error.message, line)) return;
-  reports_({origin.place(), status,
-            format_error("gt-work", origin.place(), error, line)});
+  const std::string space(outer_space(line));
+  std::string text = format_error("gt-work", origin.place(), error, line);
+  if (!writes_reports_) {
+    return reports_({origin.place(), status, space, std::move(text)});
+  }
+  out_.write(to_string(ReportMark{status, space, std::move(text)}) + "\n");
+  wrote();
 }
 
 }  // namespace gt::exec

@@ -106,6 +106,10 @@ class Executor final : public Queue::Handler {
   void report(const Where& origin, const Error& error, std::string_view line,
               Exit status);
 
+  // From now on reports of lines are written among the results ("#reports",
+  // stream/marks.h), and not told to the sink.
+  void write_reports() { writes_reports_ = true; }
+
   Interpreter& interpreter() { return interpreter_; }
   Backend& backend() { return backend_; }
   Saves& saves() { return saves_; }
@@ -155,6 +159,7 @@ class Executor final : public Queue::Handler {
   alignas(64) std::atomic<uint64_t> at_{0};
   std::string stopped_by_;
   bool output_lost_ = false;
+  bool writes_reports_ = false;
   bool has_output_ = false;  // not flushed
   uint64_t held_cost_ = 0;   // of what ran since it was written
   Exit status_ = Exit::kDone;

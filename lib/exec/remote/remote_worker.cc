@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 constexpr int64_t kSoon = 20;  // milliseconds
 constexpr uint64_t kMuchDone = uint64_t{256} << 10;
 constexpr size_t kMostPlace = 512;  // bytes that a report tells of a place
+constexpr size_t kMostSpace = 64;   // of a name space
 
 std::vector<net::PeerAddress> addresses_of(const net::Welcome& welcome) {
   std::vector<net::PeerAddress> others;
@@ -49,6 +50,9 @@ void RemoteWorker::send_report(const Report& report) {
                           at.size() - std::min(at.size(), kMostPlace)));
   message.field("line", static_cast<uint64_t>(report.place.line));
   message.field("status", static_cast<uint64_t>(report.status));
+  if (!report.space.empty() && report.space.size() <= kMostSpace) {
+    message.field("space", report.space);
+  }
   channel_.outbox.push(message.finish(net::words(report.text)),
                        report.text.size());
   channel_.wake.signal();

@@ -12,7 +12,8 @@ namespace gt::exec {
 struct Report {
   Place place;  // of the line that failed; no file when it is no line's failure
   Exit status = Exit::kDone;
-  std::string text;  // whole, its newline included
+  std::string space;  // outer_space() of that line
+  std::string text;   // whole, its newline included
 };
 
 // Takes reports, on the thread of the compute queue. A worker reports a failed

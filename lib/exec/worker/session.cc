@@ -80,7 +80,7 @@ class Session {
 
   void report(const std::string& why, Exit status) {
     const Place place{*file_, 0};
-    reports_({place, status, format_error("gt-work", place, {why, 0}, "")});
+    reports_({place, status, "", format_error("gt-work", place, {why, 0}, "")});
     status_ = worst(status_, status);
   }
 

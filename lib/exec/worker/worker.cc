@@ -206,6 +206,10 @@ void Worker::take_comment(std::string_view text, const Where& origin) {
   if (const std::string_view sync = sync_of(text); !sync.empty()) {
     compute_.add(sync_job(std::string(sync)));
   }
+  if (!company_ && asks_reports(text)) {
+    compute_.add(call_job(
+        [&executor = compute_.executor()] { executor.write_reports(); }));
+  }
   if (marks_.take(text) != Marks::Mark::kBadVersion) return;
   reject(text, "a stream of this version cannot be read; gt 1 is known",
          origin.file, origin.line);

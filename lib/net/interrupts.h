@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace gt::route {
+namespace gt::net {
 
 class Interrupts {
  public:
@@ -25,4 +25,4 @@ class Interrupts {
   int fd_ = -1;
 };
 
-}  // namespace gt::route
+}  // namespace gt::net

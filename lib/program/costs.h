@@ -8,7 +8,7 @@
 
 #include "ops/call.h"
 
-namespace gt::route {
+namespace gt {
 
 // Roughly the bytes of an element in a result line.
 inline constexpr uint64_t kPrintedBytes = 12;
@@ -27,4 +27,4 @@ inline uint64_t line_cost(const Call& call, double times = 1) {
 inline constexpr uint64_t kCopyCost = 50'000;
 inline uint64_t copy_cost(uint64_t bytes) { return kCopyCost + bytes / 2; }
 
-}  // namespace gt::route
+}  // namespace gt

@@ -1,11 +1,11 @@
-#include "route/interrupts.h"
+#include "net/interrupts.h"
 
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/shortage.h"
 
-namespace gt::route {
+namespace gt::net {
 
 Interrupts::Interrupts() {
   sigemptyset(&set_);
@@ -31,4 +31,4 @@ int Interrupts::take() const {
   return static_cast<int>(info.ssi_signo);
 }
 
-}  // namespace gt::route
+}  // namespace gt::net

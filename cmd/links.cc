@@ -1,0 +1,62 @@
+#include "links.h"
+
+#include "net/endpoint.h"
+
+namespace gt {
+
+std::string ListenOptions::read() {
+  if (key.empty() != allow.empty()) {
+    return "--key and --allow go together: who this is, and who may attach";
+  }
+  if (!key.empty() && insecure) {
+    return "--insecure is for a " + self + " without --key";
+  }
+  auto at = net::listening_endpoint(endpoint);
+  if (!at.ok()) return option + " " + endpoint + ": " + at.error().message;
+  if (key.empty() && !insecure && !net::is_local(at.value())) {
+    return option + " " + endpoint +
+           ": anyone who reaches it could attach; give --key and --allow, bind "
+           "tcp://127.0.0.1:PORT, or say --insecure";
+  }
+  endpoint = std::move(at.value());
+  if (key.empty()) return "";
+  auto secret = net::read_secret(key);
+  if (!secret.ok()) return "--key: " + secret.error().message;
+  auto follows = net::follow_open_keys(allow);
+  if (!follows.ok()) return "--allow: " + follows.error().message;
+  keys = std::move(secret.value());
+  admits = std::move(follows.value());
+  return "";
+}
+
+std::string ConnectOptions::read() {
+  if (key.empty() != open_key.empty()) {
+    return "--key and " + key_option + " go together: who this is, and to whom";
+  }
+  if (!key.empty()) {
+    auto secret = net::read_secret(key);
+    if (!secret.ok()) return "--key: " + secret.error().message;
+    auto other = net::read_open_key(open_key);
+    if (!other.ok()) return key_option + ": " + other.error().message;
+    keys = std::move(secret.value());
+    other_key = std::move(other.value());
+  }
+  if (insecure && keys) {
+    return "--insecure is for a " + self + " without --key";
+  }
+  const std::string what = option + " " + endpoint + ": ";
+  if (keys || insecure) {
+    const Status status = net::check_connectable(endpoint);
+    return status.ok() ? "" : what + status.error().message;
+  }
+  auto at = net::connecting_endpoint(endpoint);
+  if (!at.ok()) return what + at.error().message;
+  if (!net::is_local(at.value())) {
+    return what + "without keys anyone on the way there could be " + program +
+           "; give --key and " + key_option + ", or say --insecure";
+  }
+  endpoint = std::move(at.value());
+  return "";
+}
+
+}  // namespace gt

@@ -1,0 +1,92 @@
+#include "emit/program_run.h"
+
+#include <cstring>
+#include <utility>
+
+namespace gt::emit {
+
+ProgramRun::ProgramRun(const ProgramOptions& options, Writer& writer,
+                       std::function<void(std::string_view)> say)
+    : replays_(options.replay && !options.session.tape),
+      is_tape_(options.session.tape),
+      program_(options.session.program),
+      writer_(writer),
+      say_(std::move(say)),
+      session_(options.session, say_),
+      replay_(session_) {}
+
+void ProgramRun::begin_input(std::string_view name, bool at) {
+  file_ = session_.add_file(name, at);
+  marks_ = Marks();
+  replay_.reset();
+}
+
+bool ProgramRun::feed(Source& source) {
+  std::string_view line;
+  while (writer_.ok() && !session_.stopped()) {
+    if (replay_.ready()) replay_.run(source, writer_);
+    const Reader::Item item = source.next(line);
+    if (item == Reader::Item::kEnd) return true;
+    if (item == Reader::Item::kError) {
+      fail_input(session_.file_name(file_), source.errno_value());
+      return false;
+    }
+    if (item == Reader::Item::kPart && marks_.drops_part(line)) return true;
+    const Origin origin{file_, source.line()};
+    out_.clear();
+    if (item == Reader::Item::kTooLong) {
+      session_.reject_long(line, origin, out_);
+    } else if (!take_mark(line, origin)) {
+      session_.feed(line, origin, out_);
+      if (replays_) replay_.note(line, out_);
+    }
+    writer_.write(is_tape_ ? session_.take_tape() : out_);
+  }
+  return false;
+}
+
+void ProgramRun::end_input(bool is_empty_pipe, size_t lines) {
+  status_ = worst(status_, marks_.status());
+  session_.set_emitted(false);
+  if (session_.stopped()) return;
+  const std::string lost = cut_short_message(marks_, is_empty_pipe, lines);
+  if (lost.empty()) return;
+  status_ = worst(status_, Exit::kLost);
+  say_(program_ + ": " + session_.file_name(file_) + ": " + lost + "\n");
+}
+
+void ProgramRun::fail_input(std::string_view name, int error) {
+  status_ = worst(worst(status_, marks_.status()), Exit::kUsage);
+  say_(program_ + ": cannot read " + std::string(name.empty() ? "''" : name) +
+       ": " + std::strerror(error) + "\n");
+}
+
+Exit ProgramRun::finish() {
+  session_.finish();
+  writer_.write(session_.take_tape());
+  return worst(worst(status_, marks_.status()), session_.status());
+}
+
+void ProgramRun::let_go() {
+  out_.clear();
+  session_.let_go(out_);
+  writer_.write(out_);
+}
+
+// "#gt" and "#end" are this stage's to write, so they do not pass.
+bool ProgramRun::take_mark(std::string_view line, Origin origin) {
+  if (!line.starts_with('#')) return false;
+  const Marks::Mark mark = marks_.take(line);
+  if (mark == Marks::Mark::kNone) return false;
+  if (mark == Marks::Mark::kBadVersion) {
+    status_ = worst(status_, Exit::kRejected);
+    say_(format_error(program_,
+                      {session_.file_name(origin.file()), origin.line()},
+                      {std::string(kBadVersionText), 1}, line));
+  }
+  session_.set_emitted(marks_.open());
+  replay_.reset();
+  return true;
+}
+
+}  // namespace gt::emit

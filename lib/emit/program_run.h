@@ -1,0 +1,72 @@
+// One program on its way through a session, input by input, into a Writer.
+// Knows the marks that frame an emitted stream, and replays the rounds of
+// loops.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/exit.h"
+#include "base/writer.h"
+#include "emit/session.h"
+#include "stream/marks.h"
+#include "stream/replay.h"
+#include "stream/source.h"
+
+namespace gt::emit {
+
+struct ProgramOptions {
+  EmitOptions session;
+  // Answer the rounds of a loop that equal the one before by what was written
+  // for that one (stream/replay.h).
+  bool replay = true;
+};
+
+class ProgramRun {
+ public:
+  // Messages go to `say`, whole lines that end in LF. The writer outlives it.
+  // What it gets are the lines, without marks.
+  ProgramRun(const ProgramOptions& options, Writer& writer,
+             std::function<void(std::string_view)> say);
+
+  // The lines to come are of the input that people know by that name. `at`:
+  // they are written with #at=.
+  void begin_input(std::string_view name, bool at);
+  // Feeds the lines that the source has, until it gives kEnd. False: nothing
+  // more is to be fed, since the source could not be read, the writer has
+  // failed, or a line was refused under EmitOptions::fail_fast.
+  bool feed(Source& source);
+  // The input ended after so many lines. Says if it was cut short.
+  void end_input(bool is_empty_pipe, size_t lines);
+  // An input could not be read: that is said, and counts in the status.
+  void fail_input(std::string_view name, int error);
+  // After the last input. Returns the worst of what was said and of what the
+  // streams that were read end with.
+  Exit finish();
+
+  // After finish(): writes the lines that let go of all that the program holds
+  // (Session::let_go()).
+  void let_go();
+
+  // Whether nothing more is to be fed.
+  bool has_stopped() const { return session_.stopped(); }
+
+ private:
+  bool take_mark(std::string_view line, Origin origin);
+
+  bool replays_;
+  bool is_tape_;
+  std::string program_;
+  Writer& writer_;
+  std::function<void(std::string_view)> say_;
+  Session session_;
+  Replay replay_;
+  Marks marks_;
+  uint32_t file_ = 0;
+  Exit status_ = Exit::kDone;
+  std::string out_;
+};
+
+}  // namespace gt::emit

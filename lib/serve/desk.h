@@ -1,0 +1,104 @@
+// What gt-emit knows of its clients: each one's program, what of it is under
+// way, and what is to be told to it. Knows no socket and no clock: messages
+// that are to be sent, and lines that are to go out, are handed out.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/exit.h"
+#include "net/joiner.h"
+#include "serve/program.h"
+#include "serve/reception.h"
+#include "serve/scheduler.h"
+
+namespace gt::serve {
+
+struct DeskOptions {
+  BlockLimits blocks;
+  Quota quota;
+  // Bytes of results that wait for a client to read them, beyond which no more
+  // of its program goes out; and those that are sent ahead of its reading.
+  uint64_t most_unread = uint64_t{16} << 20;
+  uint64_t window = uint64_t{4} << 20;
+  std::map<std::string, double> shares;  // by user; 1 for others
+  std::string files;  // a directory, where each user has one; "": nobody may
+                      // load or save
+  uint64_t most_history = 1'000'000;  // lines that are kept for gradients
+};
+
+class Desk {
+ public:
+  using Send = std::function<void(ClientId, std::string)>;
+  using Bye = std::function<void(ClientId, Exit, std::string_view)>;
+
+  Desk(DeskOptions options, Send send, Bye bye);
+
+  void come(ClientId client, const Guest& guest);
+  // What a client said. Returns why it cannot be taken.
+  Status take(ClientId client, const net::Message& message);
+  // It is gone: what it has under way is done, and all that it holds is freed.
+  void leave(ClientId client);
+
+  // A line of the results, without its LF.
+  void take_back(std::string_view line, int64_t now);
+  // Checks lines of clients that have no block ready. False: there is nothing
+  // to be checked.
+  bool work();
+  // Appends the block that is to go out next to `out`. False: none is.
+  bool next_block(std::string& out, int64_t now);
+
+  // How much text of the client was read (Reception::make_room()).
+  template <typename Each>
+  void each_room(const Each& each) {
+    for (auto& [id, client] : clients_) each(id, client.program->bytes_read());
+  }
+  template <typename Each>
+  void each_client(const Each& each) {
+    for (auto& [id, client] : clients_) each(id);
+  }
+  size_t clients() const { return clients_.size(); }
+  const Scheduler& scheduler() const { return scheduler_; }
+
+ private:
+  // kRuns: its lines go out. kEnds: its last line did, and it is waited for.
+  enum class State : uint8_t { kRuns, kEnds };
+  struct Client {
+    std::unique_ptr<ClientProgram> program;
+    State state = State::kRuns;
+    bool is_here = true;
+    Exit status = Exit::kDone;
+    uint64_t syncs = 0;         // that went out
+    uint64_t answered = 0;      // and came back
+    size_t unsynced = 0;        // blocks behind the last of them
+    std::deque<size_t> blocks;  // before each sync that is to come back
+    std::string results;        // that came
+    size_t gone = 0;            // bytes of them that were sent
+    uint64_t sent = 0;          // bytes of results, in all
+    uint64_t taken = 0;         // of them, those that the client has read
+    size_t waiting() const { return results.size() - gone; }
+  };
+  void look(ClientId id, Client& client);
+  void send_results(ClientId id, Client& client);
+  void tell(ClientId id, Exit status, std::string_view text);
+  void take_sync(ClientId id, Client& client, std::string_view word,
+                 int64_t now);
+  void take_report(const ReportMark& report);
+  void sync(ClientId id, Client& client, std::string& out);
+  void end(Client& client, std::string& out);
+  void close_if_over(ClientId id);
+  Client* find(std::string_view space, ClientId& id);
+
+  DeskOptions options_;
+  Send send_;
+  Bye bye_;
+  Scheduler scheduler_;
+  std::map<ClientId, Client> clients_;
+};
+
+}  // namespace gt::serve

@@ -1,0 +1,166 @@
+#include "serve/name_space.h"
+
+#include <algorithm>
+
+#include "ops/table.h"
+#include "stream/marks.h"
+
+namespace gt::serve {
+namespace {
+
+constexpr std::string_view kSync = "#sync ";
+
+bool is_part_of_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+         (c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '/' || c == '-';
+}
+
+// Copies a text piece by piece, with words put in.
+class Copy {
+ public:
+  Copy(std::string_view text, std::string& out) : text_(text), out_(out) {}
+
+  // Copies up to `place`, a view into the text, and then writes the words. A
+  // value that is quoted gets them behind its quote.
+  void insert(std::string_view place, std::string_view word,
+              std::string_view more = {}) {
+    auto at = static_cast<size_t>(place.data() - text_.data());
+    if (place.starts_with('"')) ++at;
+    out_ += text_.substr(at_, at - at_);
+    out_ += word;
+    out_ += more;
+    at_ = at;
+  }
+  // Copies up to that index, and goes on behind so many bytes.
+  void skip(size_t at, size_t bytes) {
+    out_ += text_.substr(at_, at - at_);
+    at_ = at + bytes;
+  }
+  void finish() {
+    out_ += text_.substr(at_);
+    out_ += '\n';
+  }
+
+ private:
+  std::string_view text_;
+  std::string& out_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+void NameSpace::enter(std::string_view text, const Line& line,
+                      std::string& out) const {
+  const Statement statement = statement_of(line.op);
+  const bool is_of_file =
+      statement == Statement::kLoad || statement == Statement::kSave;
+  Copy copy(text, out);
+  for (const Name& name : line.results) copy.insert(name.text, name_, "/");
+  for (const Operand& operand : line.operands) {
+    switch (operand.kind) {
+      case Operand::Kind::kName:
+      case Operand::Kind::kGlob:
+        copy.insert(operand.text, name_, "/");
+        break;
+      case Operand::Kind::kString:
+        if (is_of_file) copy.insert(operand.text, files_);
+        break;
+      default:
+        break;
+    }
+  }
+  // Keys end where the last of them does, or with the op.
+  std::string_view last = line.op;
+  bool has_space = false;
+  for (const Key& key : line.keys) {
+    const bool is_space = key.key == "space";
+    has_space = has_space || is_space;
+    if (is_space || key.key == "as") copy.insert(key.value, name_, "/");
+    last = key.value;
+  }
+  if (is_declaration(statement) && !has_space) {
+    const char* end = last.data() + last.size();
+    copy.insert({end, 0}, " space=", name_);
+  }
+  for (const Note& note : line.notes) {
+    if (note.key == "client") {
+      const auto begin = static_cast<size_t>(note.key.data() - text.data()) - 1;
+      const std::string_view end = note.value.empty() ? note.key : note.value;
+      const auto past =
+          static_cast<size_t>(end.data() - text.data()) + end.size();
+      copy.skip(begin, past - begin);
+    } else if ((note.key == "at" || note.key == "grad") &&
+               !note.value.empty()) {
+      copy.insert(note.value, name_, "/");
+    }
+  }
+  copy.finish();
+}
+
+void NameSpace::enter_comment(std::string_view comment,
+                              std::string& out) const {
+  const std::string_view sync = sync_of(comment);
+  if (sync.empty()) return;
+  out += kSync;
+  out += name_;
+  out += '/';
+  out += sync.substr(kSync.size());
+  out += '\n';
+}
+
+std::vector<std::pair<size_t, size_t>> NameSpace::leave_line(
+    std::string_view line, std::string& out) const {
+  std::vector<std::pair<size_t, size_t>> left_out;
+  const std::string head = name_ + "/";
+  for (size_t at = 0;;) {
+    size_t found = line.find(head, at);
+    size_t length = head.size();
+    const size_t file = files_.empty() ? found : line.find(files_, at);
+    if (file < found) {
+      found = file;
+      length = files_.size();
+    }
+    if (found == std::string_view::npos) {
+      out += line.substr(at);
+      return left_out;
+    }
+    const bool is_head = found == 0 || !is_part_of_word(line[found - 1]);
+    out += line.substr(at, found - at + (is_head ? 0 : length));
+    if (is_head) left_out.emplace_back(found, length);
+    at = found + length;
+  }
+}
+
+std::string NameSpace::leave(std::string_view text) const {
+  std::string out;
+  out.reserve(text.size());
+  std::vector<std::pair<size_t, size_t>> above;
+  while (!text.empty()) {
+    const size_t lf = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, lf);
+    const size_t caret = line.find_first_not_of(' ');
+    if (caret != std::string_view::npos && line.substr(caret) == "^") {
+      size_t column = caret;
+      for (const auto& [at, bytes] : above) {
+        if (at < caret) column -= std::min(bytes, caret - at);
+      }
+      out.append(column, ' ').append("^");
+      above.clear();
+    } else {
+      above = leave_line(line, out);
+    }
+    if (lf < text.size()) out += '\n';
+    text.remove_prefix(std::min(lf + 1, text.size()));
+  }
+  return out;
+}
+
+std::string_view space_of_result(std::string_view line) {
+  if (line.starts_with(kSync)) line.remove_prefix(kSync.size());
+  const size_t end = line.find_first_of(" /");
+  return end == std::string_view::npos || line[end] == ' '
+             ? std::string_view()
+             : line.substr(0, end);
+}
+
+}  // namespace gt::serve

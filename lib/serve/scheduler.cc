@@ -1,0 +1,82 @@
+#include "serve/scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gt::serve {
+namespace {
+
+constexpr size_t kLeastBlocks = 2;
+constexpr double kMemory =
+    0.5e9;  // nanoseconds after which a measure has faded
+
+}  // namespace
+
+void Scheduler::remove(Client client) {
+  const State& state = clients_.at(client);
+  unfinished_ -= state.unfinished;
+  clients_.erase(client);
+  queue_.remove(client);
+  look_at_all();
+}
+
+void Scheduler::set_ready(Client client, bool is_ready) {
+  State& state = clients_.at(client);
+  if (state.is_ready == is_ready) return;
+  state.is_ready = is_ready;
+  look_at_all();
+}
+
+void Scheduler::sent(Client client, uint64_t cost, int64_t now) {
+  pass(now);
+  State& state = clients_.at(client);
+  state.blocks.push_back(cost);
+  state.unfinished += cost;
+  unfinished_ += cost;
+  queue_.serve(client, static_cast<double>(cost));
+  look(client);
+}
+
+void Scheduler::done(Client client, size_t blocks, int64_t now) {
+  pass(now);
+  State& state = clients_.at(client);
+  for (; blocks > 0 && !state.blocks.empty(); --blocks) {
+    const uint64_t cost = state.blocks.front();
+    state.blocks.pop_front();
+    state.unfinished -= cost;
+    unfinished_ -= cost;
+    done_cost_ += static_cast<double>(cost);
+  }
+  if (busy_time_ > 0) speed_ = std::max(done_cost_ / busy_time_, 1e-3);
+  look_at_all();
+}
+
+// Time goes on; what was measured long ago counts less.
+void Scheduler::pass(int64_t now) {
+  const auto passed = static_cast<double>(now - at_);
+  at_ = now;
+  const bool was_busy = unfinished_ > 0;
+  if (!was_busy || passed <= 0) return;
+  const double stays = std::exp(-passed / kMemory);
+  busy_time_ = busy_time_ * stays + passed;
+  done_cost_ *= stays;
+}
+
+void Scheduler::look_at_all() {
+  busy_ = 0;
+  for (const auto& [client, state] : clients_) {
+    if (state.is_ready || !state.blocks.empty()) ++busy_;
+  }
+  for (const auto& [client, state] : clients_) look(client);
+}
+
+void Scheduler::look(Client client) {
+  const State& state = clients_.at(client);
+  const double part =
+      kAhead * speed_ / static_cast<double>(std::max<size_t>(1, busy_));
+  const bool has_room = state.blocks.size() < kLeastBlocks ||
+                        static_cast<double>(state.unfinished) < part;
+  queue_.set_waiting(client, state.is_ready && has_room);
+}
+
+}  // namespace gt::serve

@@ -1,0 +1,77 @@
+// Which client's block goes out next, and when: fairly (fair_queue.h), and only
+// while little enough is under way. Knows no client but by number, and no
+// clock: time is passed in, in nanoseconds.
+//
+// What has gone out stands in one order and cannot be overtaken, so how much of
+// it is not done is how long a newcomer waits. Each client may have an equal
+// part of a window under way, and two blocks at least, so that one that uses a
+// slow worker delays only itself. The window is what the workers have lately
+// done in kAhead; estimates of cost need only be right in proportion, since
+// they are compared with what was done.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "serve/fair_queue.h"
+
+namespace gt::serve {
+
+class Scheduler {
+ public:
+  using Client = FairQueue::Client;
+  // Nanoseconds of work to have under way.
+  static constexpr double kAhead = 10e6;
+
+  void add(Client client, double share) {
+    queue_.add(client, share);
+    clients_[client];
+  }
+  void remove(Client client);
+
+  // Whether the client has a block to send, and whether it may: not while it
+  // leaves too many results unread.
+  void set_ready(Client client, bool is_ready);
+  // The client whose block is to go out now; nothing if none is, or may.
+  std::optional<Client> next() const { return queue_.next(); }
+  // Its next block goes out. `cost`: nanoseconds of one worker, as estimated.
+  void sent(Client client, uint64_t cost, int64_t now);
+  // The oldest of its blocks under way is done, and with it so many.
+  void done(Client client, size_t blocks, int64_t now);
+
+  size_t under_way(Client client) const {
+    return clients_.at(client).blocks.size();
+  }
+  uint64_t unfinished(Client client) const {
+    return clients_.at(client).unfinished;
+  }
+  double service(Client client) const { return queue_.service(client); }
+  // Estimated cost that was lately done in a nanosecond.
+  double speed() const { return speed_; }
+
+ private:
+  struct State {
+    std::deque<uint64_t> blocks;  // costs of those under way
+    uint64_t unfinished = 0;      // their sum
+    bool is_ready = false;
+  };
+  void look(Client client);
+  void look_at_all();
+  void pass(int64_t now);
+
+  FairQueue queue_;
+  std::map<Client, State> clients_;
+  size_t busy_ = 0;  // clients that are ready or have something under way
+  uint64_t unfinished_ = 0;
+  // Of the time in which something was under way, and of what was done in it;
+  // both fade.
+  double busy_time_ = 0;
+  double done_cost_ = 0;
+  int64_t at_ = 0;
+  double speed_ = 1;
+};
+
+}  // namespace gt::serve

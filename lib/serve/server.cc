@@ -1,0 +1,270 @@
+#include "serve/server.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "base/io.h"
+#include "net/interrupts.h"
+#include "net/listener.h"
+#include "net/poller.h"
+#include "ops/table.h"
+#include "serve/reception.h"
+#include "stream/marks.h"
+
+namespace gt::serve {
+namespace {
+
+constexpr size_t kMostOut = size_t{64} << 10;  // bytes that wait to be written
+constexpr size_t kReadAtOnce = size_t{1} << 20;  // bytes of results
+
+int64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::nanoseconds(now).count();
+}
+
+net::LinkOptions link_options(const ServerOptions& options) {
+  net::LinkOptions link;
+  link.keys = options.keys;
+  link.max_message = net::kMaxMessage;
+  link.anyone = options.anyone;
+  return link;
+}
+
+// The results that come back: a file that is read without waiting.
+class Back {
+ public:
+  Status open(const std::string& path) {
+    fd_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    struct stat info {};
+    if (fd_ < 0 || ::fstat(fd_, &info) != 0) {
+      return Error{path + ": " + std::strerror(errno) +
+                   "; make it with mkfifo"};
+    }
+    if (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) {
+      return Error{path +
+                   ": results come back through a FIFO (mkfifo), and "
+                   "this is none"};
+    }
+    return ok_status();
+  }
+  ~Back() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int fd() const { return fd_; }
+
+  // Reads what is there, and calls each(line) for every whole line. False: it
+  // has ended.
+  template <typename Each>
+  bool read(const Each& each) {
+    size_t got = 0;
+    while (got < kReadAtOnce) {
+      const size_t before = text_.size();
+      constexpr size_t kPiece = size_t{64} << 10;
+      text_.resize(before + kPiece);
+      const ssize_t n = ::read(fd_, text_.data() + before, kPiece);
+      text_.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+      if (n == 0) return false;
+      if (n < 0) {
+        if (errno == EAGAIN || errno == EINTR) break;
+        return false;
+      }
+      got += static_cast<size_t>(n);
+    }
+    size_t begin = 0;
+    for (;;) {
+      const size_t lf = text_.find('\n', std::max(begin, looked_));
+      if (lf == std::string::npos) break;
+      each(std::string_view(text_).substr(begin, lf - begin));
+      begin = lf + 1;
+    }
+    text_.erase(0, begin);
+    looked_ = text_.size();
+    return true;
+  }
+
+ private:
+  int fd_ = -1;
+  std::string text_;   // of a line that has not come whole
+  size_t looked_ = 0;  // bytes of it that have no LF
+};
+
+class Server {
+ public:
+  using Say = std::function<void(std::string_view)>;
+
+  Server(const ServerOptions& options, const Say& say)
+      : options_(options),
+        say_(say),
+        reception_({.table = std::to_string(table_digest()),
+                    .most = options.most,
+                    .timing = net::Timing::with_silence(options.silence)},
+                   net::now_ms()),
+        listener_(context_, link_options(options), options.admits, reception_),
+        desk_(
+            options.desk,
+            [this](ClientId client, std::string message) {
+              reception_.send(client, std::move(message));
+            },
+            [this](ClientId client, Exit status, std::string_view why) {
+              reception_.bye(client, status, why);
+            }) {}
+
+  Exit run() {
+    Status begun = back_.open(options_.back);
+    if (begun.ok()) begun = listener_.bind(options_.endpoint);
+    if (!begun.ok()) {
+      say_("gt-emit: " + begun.error().message + "\n");
+      (void)write_all(STDOUT_FILENO, std::string(kOpenMark) + "\n" +
+                                         end_mark(Exit::kUsage) + "\n");
+      return Exit::kUsage;
+    }
+    if (options_.verbose) {
+      say_("gt-emit: listens at " + listener_.endpoint() + "\n");
+    }
+    out_ = std::string(kOpenMark) + "\n" + std::string(kReportsMark) + "\n";
+    while (status_ == Exit::kDone) {
+      wait();
+      listener_.step();
+      read_back();
+      take_events();
+      is_working_ = desk_.work();
+      write();
+      desk_.each_room([this](ClientId client, uint64_t bytes) {
+        reception_.make_room(client, bytes);
+      });
+      listener_.flush();
+      take_signals();
+    }
+    return end();
+  }
+
+ private:
+  void wait() {
+    poller_.clear();
+    listener_.add_to(poller_);
+    poller_.add_fd(interrupts_.fd());
+    back_ready_ = poller_.add_fd(back_.fd());
+    if (!out_.empty()) poller_.add_fd(STDOUT_FILENO, true);
+    poller_.wait(is_working_ ? 0 : listener_.wait_ms());
+  }
+
+  void read_back() {
+    if (!poller_.ready(back_ready_)) return;
+    const int64_t now = now_ns();
+    const bool goes_on =
+        back_.read([&](std::string_view line) { desk_.take_back(line, now); });
+    if (!goes_on) lose("the results, " + options_.back + ", have ended");
+  }
+
+  void take_events() {
+    ReceptionEvent event;
+    while (reception_.next(event)) {
+      switch (event.kind) {
+        case ReceptionEvent::Kind::kCame:
+          tell(event.client, "comes: " + event.guest.user);
+          desk_.come(event.client, event.guest);
+          break;
+        case ReceptionEvent::Kind::kMessage:
+          take(event);
+          break;
+        case ReceptionEvent::Kind::kGone:
+          tell(event.client, "is gone: " + event.why);
+          desk_.leave(event.client);
+          break;
+        case ReceptionEvent::Kind::kRefused:
+          say_("gt-emit: " + event.why + "\n");
+          break;
+      }
+    }
+  }
+
+  void take(const ReceptionEvent& event) {
+    const Status taken = desk_.take(event.client, event.letter.message);
+    if (taken.ok()) return;
+    tell(event.client, "is gone: " + taken.error().message);
+    reception_.bye(event.client, Exit::kLost, taken.error().message);
+    desk_.leave(event.client);
+  }
+
+  void tell(ClientId client, const std::string& what) {
+    if (!options_.verbose) return;
+    say_("gt-emit: client c" + std::to_string(client) + " " + what + "\n");
+  }
+
+  // Blocks go out one after the other, as fast as they are taken: what waits
+  // here can be overtaken by nobody.
+  void write() {
+    for (;;) {
+      while (out_.size() < kMostOut && desk_.next_block(out_, now_ns())) {
+      }
+      if (out_.empty()) return;
+      const long n = write_ready(STDOUT_FILENO, out_);
+      if (n < 0) {
+        return lose(std::string("standard output: ") + std::strerror(errno));
+      }
+      out_.erase(0, static_cast<size_t>(n));
+      if (!out_.empty()) return;
+    }
+  }
+
+  void take_signals() {
+    while (interrupts_.take() != 0) {
+      status_ = worst(status_, Exit::kInterrupted);
+      why_ = "it was ended";
+    }
+  }
+
+  void lose(const std::string& why) {
+    if (status_ != Exit::kDone) return;
+    status_ = Exit::kLost;
+    why_ = why;
+    say_("gt-emit: " + why + "; all clients are told, and it ends\n");
+  }
+
+  Exit end() {
+    desk_.each_client([this](ClientId client) {
+      reception_.bye(client, Exit::kLost, "gt-emit has ended: " + why_);
+    });
+    listener_.flush();
+    listener_.linger(1000);
+    if (status_ != Exit::kLost) {
+      out_ += end_mark(status_) + "\n";
+      (void)write_all(STDOUT_FILENO, out_);
+    }
+    return status_;
+  }
+
+  const ServerOptions& options_;
+  const Say& say_;
+  // The first of all that start threads, which inherit that it blocks signals.
+  net::Interrupts interrupts_;
+  net::Context context_;
+  Reception reception_;
+  net::Listener listener_;
+  Desk desk_;
+  Back back_;
+  net::Poller poller_;
+  size_t back_ready_ = 0;
+  std::string out_;  // on its way to standard output
+  bool is_working_ = false;
+  Exit status_ = Exit::kDone;  // kDone while it serves
+  std::string why_;
+};
+
+}  // namespace
+
+Exit run_server(const ServerOptions& options,
+                const std::function<void(std::string_view)>& say) {
+  std::signal(SIGPIPE, SIG_IGN);
+  return Server(options, say).run();
+}
+
+}  // namespace gt::serve

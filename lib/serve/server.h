@@ -1,0 +1,45 @@
+// gt-emit -l: many clients' programs become one stream, and each client gets
+// the results of its own.
+//
+//   Reception      who is here, and what they say (reception.h)
+//   ClientProgram  one client's text becomes blocks of checked lines in its
+//                  name space (program.h)
+//   Scheduler      whose block goes out next, and when (scheduler.h)
+//   Desk           all that the server knows of its clients: their programs,
+//                  and the results that wait to be read (desk.h)
+//
+// The stream goes to standard output. What comes of it is read from a file,
+// mostly a FIFO into which the last stage writes: results, and answers to the
+// "#sync" lines that the server puts behind blocks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/exit.h"
+#include "net/gatekeeper.h"
+#include "net/keys.h"
+#include "serve/desk.h"
+
+namespace gt::serve {
+
+struct ServerOptions {
+  std::string endpoint;  // where it listens, in numbers (net/endpoint.h)
+  std::string back;      // the file of the results
+  std::optional<net::Keys> keys;
+  net::Gatekeeper::Admits admits;
+  bool anyone = false;  // without keys: whoever reaches the endpoint may come
+  int64_t silence = 1500;  // ms after which a client that says nothing is lost
+  size_t most = 256;       // clients at once
+  DeskOptions desk;
+  bool verbose = false;  // say who comes and goes
+};
+
+// Serves until SIGINT or SIGTERM, or until what comes behind it is lost.
+// Returns the status of the process: 130 or 4. `say` gets whole messages.
+Exit run_server(const ServerOptions& options,
+                const std::function<void(std::string_view)>& say);
+
+}  // namespace gt::serve
