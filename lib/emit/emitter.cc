@@ -22,7 +22,13 @@ class Emitter {
           const std::function<void(std::string_view)>& say)
       : job_(job),
         writer_(writer),
-        program_({job.session, job.replay}, writer, say) {}
+        program_(
+            {job.session, job.replay},
+            [&writer](std::string_view lines, uint64_t /*cost*/) {
+              writer.write(lines);
+              return writer.ok();
+            },
+            say) {}
 
   Exit run() {
     if (!job_.session.tape) write_mark(kOpenMark);

@@ -8,6 +8,7 @@
 #include "emit/gradient_zeros.h"
 #include "grad/gradient_lines.h"
 #include "ops/table.h"
+#include "program/costs.h"
 #include "stream/ranks.h"
 
 namespace gt::emit {
@@ -251,8 +252,33 @@ class GradientWriter {
 
   // The line's values: with history only when the gradient is to have one.
   void define(const grad::GradientLine& line) {
+    if (ledger_.usage.counts) count(line);
     if (targets_.retain) return define_recorded(line);
     for (const grad::Handle h : line.results) values_[h] = leaf(h);
+  }
+
+  // What the line costs: of one without ranks as any other, of one with ranks
+  // what it reads and writes.
+  void count(const grad::GradientLine& line) {
+    std::vector<const Type*> types;
+    uint64_t bytes = 0;
+    for (const grad::GradientOperand& o : line.operands) {
+      const bool is_tensor = o.kind != Kind::kText;
+      const TypeId type =
+          !is_tensor ? 0
+                     : ledger_.tape.type(o.kind == Kind::kHandle ? values_[o.id]
+                                                                 : o.id);
+      if (is_tensor) bytes += ledger_.bytes_of(type);
+      types.push_back(is_tensor ? &ledger_.types[type] : nullptr);
+    }
+    for (const grad::Handle h : line.results) {
+      bytes += ledger_.bytes_of(program_.handle_types[h]);
+    }
+    const Line written = written_line(line, line.results.size());
+    Call call;
+    const bool is_bound =
+        line.ranks.empty() && gt::bind(written, types, call).ok();
+    ledger_.usage.cost += is_bound ? line_cost(call) : bytes / 10;
   }
 
   ValueId leaf(grad::Handle h) {

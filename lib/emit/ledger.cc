@@ -20,12 +20,40 @@ void Ledger::set(SymbolId id, ValueId value, Origin origin) {
   if (s.ranks && !s.is_live()) symbols.add_part(id);
   s.value = value;
   s.bound = origin;
+  if (usage.counts) count(id);
+}
+
+// Counts a name that has just been bound; clear() takes it off again.
+void Ledger::count(SymbolId id) {
+  Symbol& s = symbols[id];
+  if (s.value != kNil) {
+    const TypeId type = tape.type(s.value);
+    s.bytes = s.ranks ? bytes_of(type, *s.ranks) : bytes_of(type);
+  }
+  usage.bytes += s.bytes;
+  ++usage.names;
+}
+
+uint64_t Ledger::bytes_of(TypeId type) const {
+  return grad::ValueTypes::is_placed(type) ? bytes_of(type, types.ranks(type))
+                                           : types[type].bytes();
+}
+
+uint64_t Ledger::bytes_of(TypeId type, const Ranks& ranks) const {
+  uint64_t bytes = 0;
+  for (const int64_t rank : ranks) bytes += types.on(type, rank).bytes();
+  return bytes;
 }
 
 void Ledger::clear(SymbolId id) {
   Symbol& s = symbols[id];
   if (s.ranks) symbols.drop_part(id);
   if (s.failed) symbols.forget_failure(id);
+  if (usage.counts && s.is_live()) {
+    usage.bytes -= s.bytes;
+    --usage.names;
+    s.bytes = 0;
+  }
   s.value = kNil;
   s.failed = false;
 }

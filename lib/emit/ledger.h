@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emit/symbols.h"
+#include "emit/usage.h"
 #include "grad/tape.h"
 #include "grad/value_types.h"
 #include "program/number_pool.h"
@@ -25,6 +26,7 @@ struct Ledger {
   Meshes meshes;
   grad::Tape tape;
   Symbols symbols;
+  Usage usage;  // of the names and lines
   // The input is a stream that gt-emit wrote ("#gt" opened it): no alias and no
   // free is added to it.
   bool emitted = false;
@@ -57,6 +59,10 @@ struct Ledger {
   // that it holds a failure.
   void set(SymbolId id, ValueId value, Origin origin);
   void fail(SymbolId id, FailureText why, Origin origin);
+
+  // Bytes of a value of that type on its ranks, or on these alone.
+  uint64_t bytes_of(TypeId type) const;
+  uint64_t bytes_of(TypeId type, const Ranks& ranks) const;
 
   // What a name holds on some ranks: a name with ranks is a symbol for each set
   // of ranks under which it was bound (program/symbol_table.h), so several may
@@ -115,6 +121,7 @@ struct Ledger {
 
   SymbolId named(SymbolId id);
   void clear(SymbolId id);
+  void count(SymbolId id);
   grad::Lost rebound(SymbolId id, Origin origin, ValueId value) const;
   SymbolId keep_alias(SymbolId id, ValueId value, Origin origin,
                       std::string& before);

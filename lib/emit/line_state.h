@@ -40,6 +40,8 @@ struct LineState {
   // By result.
   std::vector<TypeId> result_types;
   std::vector<ValueId> results;
+  // Where usage is counted (usage.h): its cost, and the bytes of its results.
+  uint64_t cost = 0, bytes = 0;
   // Its form on the tape (grad/forms.h); none of a line without a history.
   grad::HeldForm form;
 
@@ -69,6 +71,7 @@ struct LineState {
     joined.clear();
     result_types.clear();
     results.clear();
+    cost = bytes = 0;
     form = {};
     added_texts.clear();
     added_results = 0;

@@ -50,6 +50,14 @@ bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
     return false;
   }
   const Memo& memo = *known;
+  Usage& usage = ledger_.usage;
+  if (usage.counts) {
+    if (usage.bytes + memo.bytes > usage.quota.bytes ||
+        usage.names + pattern.results() > usage.quota.names) {
+      return false;  // perhaps too much, which is looked at with more care
+    }
+    usage.cost += memo.cost;
+  }
   if (memo.form.id() != kNil) {
     ledger_.tape.record(memo.form.id(), operands_, origin, results_);
   } else {
@@ -95,6 +103,8 @@ void Memos::note(const Pattern& pattern, const LineState& state) {
                              : ascending(state.where.ranks));
   }
   memo.form = state.form.share();
+  memo.cost = state.cost;
+  memo.bytes = state.bytes;
   memos_.insert(hash, std::move(made));
 }
 

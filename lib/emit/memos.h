@@ -57,6 +57,8 @@ class Memos {
     std::vector<TypeId> result_types;
     std::vector<uint8_t> differentiable;  // by result
     std::vector<Ranks> ranks;             // by result; none: no ranks
+    uint64_t cost = 0;                    // of the line, see usage.h
+    uint64_t bytes = 0;                   // of its results
     grad::HeldForm form;                  // none: it has no history
   };
 

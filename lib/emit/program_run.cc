@@ -5,12 +5,12 @@
 
 namespace gt::emit {
 
-ProgramRun::ProgramRun(const ProgramOptions& options, Writer& writer,
+ProgramRun::ProgramRun(const ProgramOptions& options, Output output,
                        std::function<void(std::string_view)> say)
     : replays_(options.replay && !options.session.tape),
       is_tape_(options.session.tape),
       program_(options.session.program),
-      writer_(writer),
+      output_(std::move(output)),
       say_(std::move(say)),
       session_(options.session, say_),
       replay_(session_) {}
@@ -21,10 +21,19 @@ void ProgramRun::begin_input(std::string_view name, bool at) {
   replay_.reset();
 }
 
+bool ProgramRun::put(std::string_view lines, uint64_t cost) {
+  if (!lines.empty()) goes_on_ = output_(lines, cost);
+  return goes_on_;
+}
+
 bool ProgramRun::feed(Source& source) {
   std::string_view line;
-  while (writer_.ok() && !session_.stopped()) {
-    if (replay_.ready()) replay_.run(source, writer_);
+  while (goes_on_ && !session_.stopped()) {
+    if (replay_.ready()) {
+      replay_.run(source, [this](std::string_view round) {
+        return put(round, session_.round_cost());
+      });
+    }
     const Reader::Item item = source.next(line);
     if (item == Reader::Item::kEnd) return true;
     if (item == Reader::Item::kError) {
@@ -33,6 +42,7 @@ bool ProgramRun::feed(Source& source) {
     }
     if (item == Reader::Item::kPart && marks_.drops_part(line)) return true;
     const Origin origin{file_, source.line()};
+    const uint64_t cost = session_.usage().cost;
     out_.clear();
     if (item == Reader::Item::kTooLong) {
       session_.reject_long(line, origin, out_);
@@ -40,7 +50,7 @@ bool ProgramRun::feed(Source& source) {
       session_.feed(line, origin, out_);
       if (replays_) replay_.note(line, out_);
     }
-    writer_.write(is_tape_ ? session_.take_tape() : out_);
+    put(is_tape_ ? session_.take_tape() : out_, session_.usage().cost - cost);
   }
   return false;
 }
@@ -63,14 +73,14 @@ void ProgramRun::fail_input(std::string_view name, int error) {
 
 Exit ProgramRun::finish() {
   session_.finish();
-  writer_.write(session_.take_tape());
+  put(session_.take_tape(), 0);
   return worst(worst(status_, marks_.status()), session_.status());
 }
 
 void ProgramRun::let_go() {
   out_.clear();
   session_.let_go(out_);
-  writer_.write(out_);
+  put(out_, 0);
 }
 
 // "#gt" and "#end" are this stage's to write, so they do not pass.

@@ -1,6 +1,5 @@
-// One program on its way through a session, input by input, into a Writer.
-// Knows the marks that frame an emitted stream, and replays the rounds of
-// loops.
+// One program on its way through a session, input by input. Knows the marks
+// that frame an emitted stream, and replays the rounds of loops.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,6 @@
 #include <string_view>
 
 #include "base/exit.h"
-#include "base/writer.h"
 #include "emit/session.h"
 #include "stream/marks.h"
 #include "stream/replay.h"
@@ -26,17 +24,21 @@ struct ProgramOptions {
 
 class ProgramRun {
  public:
-  // Messages go to `say`, whole lines that end in LF. The writer outlives it.
-  // What it gets are the lines, without marks.
-  ProgramRun(const ProgramOptions& options, Writer& writer,
+  // Gets what becomes of a line, or of a replayed round of lines: lines that
+  // end in LF, which may be none; and what a guest's cost, in nanoseconds of
+  // one worker (usage.h). Returns whether more is wanted.
+  using Output = std::function<bool(std::string_view lines, uint64_t cost)>;
+
+  // Messages go to `say`, whole lines that end in LF.
+  ProgramRun(const ProgramOptions& options, Output output,
              std::function<void(std::string_view)> say);
 
   // The lines to come are of the input that people know by that name. `at`:
   // they are written with #at=.
   void begin_input(std::string_view name, bool at);
   // Feeds the lines that the source has, until it gives kEnd. False: nothing
-  // more is to be fed, since the source could not be read, the writer has
-  // failed, or a line was refused under EmitOptions::fail_fast.
+  // more is to be fed, since the source could not be read, no more output is
+  // wanted, or a line was refused under EmitOptions::fail_fast.
   bool feed(Source& source);
   // The input ended after so many lines. Says if it was cut short.
   void end_input(bool is_empty_pipe, size_t lines);
@@ -55,17 +57,19 @@ class ProgramRun {
 
  private:
   bool take_mark(std::string_view line, Origin origin);
+  bool put(std::string_view lines, uint64_t cost);
 
   bool replays_;
   bool is_tape_;
   std::string program_;
-  Writer& writer_;
+  Output output_;
   std::function<void(std::string_view)> say_;
   Session session_;
   Replay replay_;
   Marks marks_;
   uint32_t file_ = 0;
   Exit status_ = Exit::kDone;
+  bool goes_on_ = true;  // more output is wanted
   std::string out_;
 };
 

@@ -6,6 +6,7 @@
 #include "grad/line_types.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
+#include "program/costs.h"
 #include "spmd/labels.h"
 #include "spmd/specs.h"
 #include "stream/ranks.h"
@@ -66,7 +67,10 @@ Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
       seeds_(ledger_, writer_, options_.seed),
       operands_(ledger_, seeds_, options_.tape),
       recorder_(ledger_, messages_, {options_.history, options_.tape}),
-      gradient_({ledger_, messages_, writer_, operands_, recorder_}) {}
+      gradient_({ledger_, messages_, writer_, operands_, recorder_}) {
+  ledger_.usage.counts = options_.is_guest;
+  ledger_.usage.quota = options_.quota;
+}
 
 void Session::feed(std::string_view line, Origin origin, std::string& out) {
   ledger_.symbols.begin_line();
@@ -199,6 +203,9 @@ Status Session::compute(LineState& state, std::string& out) {
       is_placed(state.line) ? bind_placed(state, out) : bind(state, out);
   if (!bound.ok()) return bound.error();
   if (!bound.value()) return ok_status();
+  if (ledger_.usage.counts) {
+    if (Status s = count(state); !s.ok()) return s;
+  }
   for (const ValueId v : state.values) {
     state.type_ids.push_back(v == kNil ? 0 : ledger_.tape.type(v));
   }
@@ -325,6 +332,65 @@ Status Session::pass_failure(LineState& state, const std::string& failed,
   }
   writer_.write(state, out);
   return ok_status();
+}
+
+Status Session::count(LineState& state) {
+  Usage& usage = ledger_.usage;
+  state.cost =
+      is_placed(state.line) ? cost_on_ranks(state) : line_cost(state.call);
+  for (const TypeId type : state.result_types) {
+    state.bytes += ledger_.bytes_of(type);
+  }
+  uint64_t bytes_back = 0, names_back = 0;  // what the line replaces
+  for (const Name& result : state.line.results) {
+    const SymbolId id =
+        ledger_.symbols.find(full_name(result.text, result.ranks));
+    if (id == kNoSymbol) continue;
+    bytes_back += ledger_.symbols[id].bytes;
+    ++names_back;
+  }
+  const Quota& quota = usage.quota;
+  const uint64_t bytes = usage.bytes - bytes_back + state.bytes;
+  const uint64_t names = usage.names - names_back + state.line.results.size();
+  const std::string head = std::string(state.line.op) + ": with it your names ";
+  const std::string end = "; free what is not needed any more";
+  if (bytes > quota.bytes && bytes > usage.bytes) {
+    return Error{head + "would hold " + std::to_string(bytes) + " bytes, and " +
+                     std::to_string(quota.bytes) + " is the quota" + end,
+                 state.line.op_column};
+  }
+  if (names > quota.names && names > usage.names) {
+    return Error{head + "would be " + std::to_string(names) + ", and " +
+                     std::to_string(quota.names) + " is the quota" + end,
+                 state.line.op_column};
+  }
+  usage.cost += state.cost;
+  return ok_status();
+}
+
+// The cost on the first rank, on all of them.
+uint64_t Session::cost_on_ranks(const LineState& state) const {
+  const auto ranks = static_cast<double>(state.where.ranks.size());
+  uint64_t moved = 0;
+  std::vector<const Type*> types;
+  for (size_t o = 0; o < state.line.operands.size(); ++o) {
+    const Ranks& on = state.where.operands[o];
+    types.push_back(on.empty() ? nullptr
+                               : operands_.piece_type(state, o, on[0]));
+    if (types.back() != nullptr) moved += types.back()->bytes();
+  }
+  const uint64_t crossing =
+      static_cast<uint64_t>(ranks) * (copy_cost(moved) - kCopyCost / 2);
+  if (crosses_ranks(state.line, state.where)) return crossing;
+  const auto grid = grid_of(state.line, state.mesh, state.where.ranks);
+  if (!grid.ok()) return crossing;
+  const auto plan = local_plan(state.line, grid.value());
+  Call call;
+  if (!plan.ok() ||
+      !bind_local(plan.value(), plan.value().variant_of[0], types, call).ok()) {
+    return crossing;
+  }
+  return line_cost(call, ranks);
 }
 
 void Session::bind_results(LineState& state) {

@@ -38,6 +38,7 @@
 #include "emit/recorder.h"
 #include "emit/saved_types.h"
 #include "emit/seeds.h"
+#include "emit/usage.h"
 #include "stream/pattern.h"
 #include "stream/replay.h"
 
@@ -54,6 +55,7 @@ struct EmitOptions {
   // if that is "", it has no files.
   bool is_guest = false;
   std::string files;
+  Quota quota;  // of a guest
 };
 
 class Session : public Rewriter {
@@ -98,6 +100,13 @@ class Session : public Rewriter {
   size_t state_size() const override { return ledger_.tape.value_limit(); }
   // Messages said so far: a round that said something is not like another.
   size_t messages() const override { return messages_.count(); }
+  void begin_round() override { round_cost_ = ledger_.usage.cost; }
+  void end_round() override { round_cost_ = ledger_.usage.cost - round_cost_; }
+
+  // What a guest has used, but for rounds that were replayed; and the cost of
+  // each of these.
+  const Usage& usage() const { return ledger_.usage; }
+  uint64_t round_cost() const { return round_cost_; }
 
  private:
   bool feed_known(std::string_view line, Origin origin, std::string& out);
@@ -119,6 +128,9 @@ class Session : public Rewriter {
   Result<bool> bind_placed(LineState& state, std::string& out);
   Status type_placed(LineState& state);
   Result<std::optional<Grid>> read_pieces(LineState& state, std::string& out);
+  // Notes what a guest's line costs. Error: it would hold more than the quota.
+  Status count(LineState& state);
+  uint64_t cost_on_ranks(const LineState& state) const;
   Status pass_failure(LineState& state, const std::string& failed,
                       std::string& out);
   void bind_results(LineState& state);
@@ -139,6 +151,7 @@ class Session : public Rewriter {
   Pattern pattern_;
   LineState state_;  // of the line at hand; kept for its room
   std::string tape_text_;
+  uint64_t round_cost_ = 0;  // until end_round(): all of the cost before it
 };
 
 }  // namespace gt::emit

@@ -27,6 +27,7 @@ struct Symbol {
   // (HistoryCells::serial): an older value was held by another name under it.
   uint64_t since = 0;
   Origin bound;         // the line that bound it
+  uint64_t bytes = 0;   // of the value, where usage is counted (usage.h)
   Shared<Ranks> ranks;  // ascending; null of an unplaced one
 
   bool is_live() const { return value != kNil || failed; }

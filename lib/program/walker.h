@@ -71,8 +71,6 @@ class Walker {
   // when a mesh is declared or ended, and when all names and types had to be
   // forgotten, after which they have new numbers. It only grows.
   uint64_t version() const { return meshes_.version() + forgotten_; }
-  // How often all names and types were forgotten.
-  uint64_t forgotten() const { return forgotten_; }
 
  private:
   // When there are more names or types, all are forgotten: a program that frees

@@ -39,9 +39,9 @@ void Desk::come(ClientId id, const Guest& guest) {
       options_.files.empty() ? "" : options_.files + "/" + guest.user + "/";
   options.session.files = files;
   options.session.is_guest = true;
+  options.session.quota = options_.quota;
   clients_[id].program = std::make_unique<ClientProgram>(
-      options, NameSpace("c" + std::to_string(id), files), options_.quota,
-      options_.blocks,
+      options, NameSpace("c" + std::to_string(id), files), options_.blocks,
       [this, id](std::string_view text) { tell(id, Exit::kDone, text); });
 }
 

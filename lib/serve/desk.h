@@ -21,7 +21,7 @@ namespace gt::serve {
 
 struct DeskOptions {
   BlockLimits blocks;
-  Quota quota;
+  emit::Quota quota{UINT64_MAX, 1'000'000};
   // Bytes of results that wait for a client to read them, beyond which no more
   // of its program goes out; and those that are sent ahead of its reading.
   uint64_t most_unread = uint64_t{16} << 20;

@@ -47,26 +47,55 @@ class Copy {
   size_t at_ = 0;
 };
 
+// The line's notes, from the first '#' on; a string has none in it.
+void enter_notes(std::string_view text, const std::string& name, Copy& copy) {
+  for (size_t at = text.find('#'); at < text.size();
+       at = text.find('#', at + 1)) {
+    const std::string_view note = text.substr(at + 1);
+    if (note.starts_with(' ')) return;  // a remark
+    for (const std::string_view key : {"at=", "grad="}) {
+      if (note.starts_with(key)) {
+        copy.insert(note.substr(key.size()), name, "/");
+      }
+    }
+    constexpr std::string_view kClient = "client";
+    if (!note.starts_with(kClient)) continue;
+    const char after =
+        note.size() > kClient.size() ? note[kClient.size()] : ' ';
+    if (after != '=' && after != ' ') continue;
+    copy.skip(at, std::min(text.find('#', at + 1), text.size()) - at);
+  }
+}
+
 }  // namespace
 
-void NameSpace::enter(std::string_view text, const Line& line,
-                      std::string& out) const {
+void NameSpace::enter(std::string_view line, std::string& out) {
+  if (line.starts_with('#')) return enter_comment(line, out);
+  if (!pattern_.scan(line, true)) return enter_parsed(line, out);
+  Copy copy(line, out);
+  for (const Pattern::Name& name : pattern_.names()) {
+    copy.insert(name.text, name_, "/");
+  }
+  enter_notes(line, name_, copy);
+  copy.finish();
+}
+
+void NameSpace::enter_parsed(std::string_view text, std::string& out) {
+  const Line& line = line_;
+  if (!parse_line(text, line_).ok()) return;  // no session writes such a line
+  if (line.kind != Line::Kind::kInstruction) return;
   const Statement statement = statement_of(line.op);
   const bool is_of_file =
       statement == Statement::kLoad || statement == Statement::kSave;
   Copy copy(text, out);
   for (const Name& name : line.results) copy.insert(name.text, name_, "/");
   for (const Operand& operand : line.operands) {
-    switch (operand.kind) {
-      case Operand::Kind::kName:
-      case Operand::Kind::kGlob:
-        copy.insert(operand.text, name_, "/");
-        break;
-      case Operand::Kind::kString:
-        if (is_of_file) copy.insert(operand.text, files_);
-        break;
-      default:
-        break;
+    const bool is_register = operand.kind == Operand::Kind::kName ||
+                             operand.kind == Operand::Kind::kGlob;
+    if (is_register) {
+      copy.insert(operand.text, name_, "/");
+    } else if (is_of_file && operand.kind == Operand::Kind::kString) {
+      copy.insert(operand.text, files_);
     }
   }
   // Keys end where the last of them does, or with the op.
@@ -79,21 +108,9 @@ void NameSpace::enter(std::string_view text, const Line& line,
     last = key.value;
   }
   if (is_declaration(statement) && !has_space) {
-    const char* end = last.data() + last.size();
-    copy.insert({end, 0}, " space=", name_);
+    copy.insert({last.data() + last.size(), 0}, " space=", name_);
   }
-  for (const Note& note : line.notes) {
-    if (note.key == "client") {
-      const auto begin = static_cast<size_t>(note.key.data() - text.data()) - 1;
-      const std::string_view end = note.value.empty() ? note.key : note.value;
-      const auto past =
-          static_cast<size_t>(end.data() - text.data()) + end.size();
-      copy.skip(begin, past - begin);
-    } else if ((note.key == "at" || note.key == "grad") &&
-               !note.value.empty()) {
-      copy.insert(note.value, name_, "/");
-    }
-  }
+  enter_notes(text, name_, copy);
   copy.finish();
 }
 

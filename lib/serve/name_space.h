@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stream/line.h"
+#include "stream/pattern.h"
 
 namespace gt::serve {
 
@@ -25,24 +26,26 @@ class NameSpace {
   const std::string& name() const { return name_; }
   const std::string& files() const { return files_; }
 
-  // Appends an instruction as it stands in the shared stream, LF included.
-  // `line` is `text` parsed; its views are into it. A note #client= is left
-  // out, since it could claim to be another's.
-  void enter(std::string_view text, const Line& line, std::string& out) const;
-  // Appends a "#sync" of the client in the same way; other comments are none of
-  // the shared stream, and nothing is appended.
-  void enter_comment(std::string_view comment, std::string& out) const;
+  // Appends a line that a session wrote as it stands in the shared stream, LF
+  // included. A note #client= is left out, since it could claim to be
+  // another's. Of comments only a "#sync" is of the shared stream: for others
+  // nothing is appended.
+  void enter(std::string_view line, std::string& out);
   // A result or a message of the shared stream, as the client is to read it:
   // without the name space and the directory wherever they stand before a word.
   // A caret under a line that has become shorter moves with it.
   std::string leave(std::string_view text) const;
 
  private:
+  void enter_comment(std::string_view comment, std::string& out) const;
+  void enter_parsed(std::string_view text, std::string& out);
   // Appends a line; returns where in it something was left out, and how much.
   std::vector<std::pair<size_t, size_t>> leave_line(std::string_view line,
                                                     std::string& out) const;
 
   std::string name_, files_;
+  Pattern pattern_;  // these two are kept for their room
+  Line line_;
 };
 
 // The name space of a result line, or of a "#sync": "c7" of "c7/y = tensor ..."

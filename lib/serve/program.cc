@@ -11,22 +11,19 @@ namespace {
 // Bytes of input that are checked before it is looked whether a block is whole.
 constexpr size_t kBytesAtOnce = size_t{16} << 10;
 
-std::string size_text(uint64_t bytes) {
-  return bytes >= uint64_t{10} << 20 ? std::to_string(bytes >> 20) + " MiB"
-                                     : std::to_string(bytes) + " bytes";
-}
-
 }  // namespace
 
 ClientProgram::ClientProgram(const emit::ProgramOptions& options,
-                             NameSpace space, Quota quota, BlockLimits limits,
-                             Say say)
+                             NameSpace space, BlockLimits limits, Say say)
     : space_(std::move(space)),
-      quota_(quota),
       limits_(limits),
-      say_(std::move(say)),
-      writer_([this](std::string_view bytes) { return take(bytes); }),
-      run_(options, writer_, say_) {}
+      run_(
+          options,
+          [this](std::string_view lines, uint64_t cost) {
+            take(lines, cost);
+            return true;
+          },
+          std::move(say)) {}
 
 void ClientProgram::begin_input(std::string name, bool at,
                                 size_t lines_of_round) {
@@ -58,19 +55,20 @@ void ClientProgram::drop() {
   text += open_.text;
   blocks_.clear();
   open_ = {};
+  Line parsed;
   for (std::string_view rest = text; !rest.empty();) {
     const size_t lf = rest.find('\n');
     const std::string_view line = rest.substr(0, lf);
     rest.remove_prefix(lf + 1);
-    if (!parse_line(line, line_).ok() ||
-        line_.kind != Line::Kind::kInstruction) {
+    if (!parse_line(line, parsed).ok() ||
+        parsed.kind != Line::Kind::kInstruction) {
       continue;
     }
-    const Statement statement = statement_of(line_.op);
+    const Statement statement = statement_of(parsed.op);
     if (statement == Statement::kFree || is_declaration(statement)) {
       open_.text.append(line).append("\n");
-    } else if (!line_.results.empty()) {
-      const size_t op = static_cast<size_t>(line_.op.data() - line.data());
+    } else if (!parsed.results.empty()) {
+      const size_t op = static_cast<size_t>(parsed.op.data() - line.data());
       open_.text.append(line.substr(0, op))
           .append("fail \"its user has left\"\n");
     }
@@ -86,7 +84,6 @@ void ClientProgram::work() {
     const size_t before = input.source.taken();
     input.source.allow(kBytesAtOnce);
     const bool goes_on = has_stopped_ || run_.feed(input.source);
-    writer_.flush();
     read_ += input.source.taken() - before;
     if (!goes_on) {
       has_stopped_ = true;
@@ -102,72 +99,45 @@ void ClientProgram::work() {
   }
 }
 
-int ClientProgram::take(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const size_t lf = bytes.find('\n');
-    if (lf == std::string_view::npos) {
-      partial_ += bytes;
-      return 0;
+void ClientProgram::take(std::string_view lines, uint64_t cost) {
+  if (lines != lines_) {
+    lines_ = lines;
+    entered_.clear();
+    while (!lines.empty()) {
+      const size_t lf = lines.find('\n');
+      space_.enter(lines.substr(0, lf), entered_);
+      lines.remove_prefix(lf + 1);
     }
-    if (partial_.empty()) {
-      take_line(bytes.substr(0, lf));
-    } else {
-      partial_ += bytes.substr(0, lf);
-      take_line(std::exchange(partial_, {}));
+  }
+  add(entered_, cost);
+}
+
+// Of several lines each is taken to cost by its length.
+void ClientProgram::add(std::string_view lines, uint64_t cost) {
+  while (!lines.empty()) {
+    const size_t room = limits_.bytes - open_.text.size();
+    const uint64_t spare = limits_.cost - open_.cost;
+    if (lines.size() < room && cost < spare) {
+      open_.text += lines;
+      open_.cost += cost;
+      return;
     }
-    bytes.remove_prefix(lf + 1);
+    const double part = std::min(
+        {1.0, static_cast<double>(room) / static_cast<double>(lines.size()),
+         static_cast<double>(spare) /
+             static_cast<double>(std::max<uint64_t>(1, cost))});
+    size_t end =
+        static_cast<size_t>(static_cast<double>(lines.size() - 1) * part);
+    end = lines.find('\n', end) + 1;
+    const auto of_these = static_cast<uint64_t>(
+        static_cast<double>(cost) *
+        (static_cast<double>(end) / static_cast<double>(lines.size())));
+    open_.text += lines.substr(0, end);
+    open_.cost += std::min(cost, of_these);
+    cost -= std::min(cost, of_these);
+    lines.remove_prefix(end);
+    blocks_.push_back(std::exchange(open_, {}));
   }
-  return 0;
-}
-
-void ClientProgram::take_line(std::string_view text) {
-  if (!parse_line(text, line_).ok()) return;  // the session writes none such
-  if (line_.kind == Line::Kind::kComment) {
-    space_.enter_comment(text, open_.text);
-    return add(0);
-  }
-  if (line_.kind == Line::Kind::kBlank) return;
-  meter_.read(line_);
-  const bool is_beyond = meter_.exceeds(quota_);
-  if (is_beyond) {
-    refuse(line_);
-  } else {
-    space_.enter(text, line_, open_.text);
-  }
-  meter_.bind(is_beyond);
-  add(is_beyond ? 0 : meter_.cost());
-}
-
-// In place of the line there is a failure of its results.
-void ClientProgram::refuse(const Line& line) {
-  ++refused_;
-  const bool is_of_bytes = meter_.bytes_after() > quota_.bytes;
-  std::string why = std::string(line.op) + ": with this the client would hold ";
-  why += is_of_bytes ? size_text(meter_.bytes_after()) + " of values, and " +
-                           size_text(quota_.bytes)
-                     : std::to_string(meter_.names_after()) + " names, and " +
-                           std::to_string(quota_.names);
-  why += " is its quota; free what is not needed any more";
-  Line fail;
-  fail.kind = Line::Kind::kInstruction;
-  fail.results = line.results;
-  fail.op = "fail";
-  const std::string_view* at = line.note("at");
-  const std::string place = at == nullptr ? "" : std::string(*at) + ": ";
-  const std::string message = quote(place + why);
-  fail.operands.push_back({Operand::Kind::kString, 0, message, {}});
-  std::string text;
-  append_line(text, fail);
-  Line parsed;
-  if (!parse_line(text, parsed).ok()) return;
-  space_.enter(text, parsed, open_.text);
-  say_("gt-emit: " + place + why + "\n");
-}
-
-void ClientProgram::add(uint64_t cost) {
-  open_.cost += cost;
-  if (open_.cost < limits_.cost && open_.text.size() < limits_.bytes) return;
-  blocks_.push_back(std::exchange(open_, {}));
 }
 
 Block ClientProgram::take_block() {
@@ -189,12 +159,11 @@ uint64_t ClientProgram::bytes_read() {
 Exit ClientProgram::finish(std::string& out) {
   const Exit status = run_.finish();
   run_.let_go();
-  writer_.flush();
   for (Block& block : blocks_) out += block.text;
   out += open_.text;
   blocks_.clear();
   open_ = {};
-  return refused_ == 0 ? status : worst(status, Exit::kFailed);
+  return status;
 }
 
 }  // namespace gt::serve

@@ -10,9 +10,7 @@
 #include <string_view>
 
 #include "base/exit.h"
-#include "base/writer.h"
 #include "emit/program_run.h"
-#include "serve/meter.h"
 #include "serve/name_space.h"
 #include "serve/pushed_source.h"
 
@@ -36,7 +34,7 @@ class ClientProgram {
   // `say` gets messages for the client's user, as a local gt-emit would write
   // them to standard error.
   ClientProgram(const emit::ProgramOptions& options, NameSpace space,
-                Quota quota, BlockLimits limits, Say say);
+                BlockLimits limits, Say say);
 
   // What the client sends: its inputs one after the other, as
   // ProgramRun::begin_input() takes them; the text of the last one; that this
@@ -65,9 +63,6 @@ class ClientProgram {
   // not come; what was sent beyond them is kept.
   uint64_t bytes_read();
   const NameSpace& space() const { return space_; }
-  const Meter& meter() const { return meter_; }
-  // Lines that were refused, since they would hold more than the quota.
-  uint64_t refused() const { return refused_; }
 
  private:
   struct Input {
@@ -79,26 +74,19 @@ class ClientProgram {
     bool has_begun = false;
     bool has_ended = false;
   };
-  // Takes what the session writes.
-  int take(std::string_view bytes);
-  void take_line(std::string_view text);
-  void refuse(const Line& line);
-  void add(uint64_t cost);
+  void take(std::string_view lines, uint64_t cost);
+  void add(std::string_view lines, uint64_t cost);
 
   NameSpace space_;
-  Quota quota_;
   BlockLimits limits_;
-  Say say_;
-  Writer writer_;
   emit::ProgramRun run_;
-  Meter meter_;
   std::deque<Input> inputs_;
   uint64_t read_ = 0;
   bool has_ended_ = false;
   bool has_stopped_ = false;  // no more is fed
-  uint64_t refused_ = 0;
-  std::string partial_;  // of a line that the session has written in part
-  Line line_;            // kept for its room
+  // The lines that came last, and the same in the name space: rounds of a loop
+  // come as equal lines.
+  std::string lines_, entered_;
   Block open_;
   std::deque<Block> blocks_;
 };

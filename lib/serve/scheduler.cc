@@ -6,7 +6,7 @@
 namespace gt::serve {
 namespace {
 
-constexpr size_t kLeastBlocks = 2;
+constexpr size_t kLeastBlocks = 3;
 constexpr double kMemory =
     0.5e9;  // nanoseconds after which a measure has faded
 

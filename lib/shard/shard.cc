@@ -155,7 +155,11 @@ class Sharder {
     std::string out;
     while (writer_.ok()) {
       if (replay_.ready()) {
-        const size_t rounds = replay_.run(input_.source(), writer_);
+        const size_t rounds =
+            replay_.run(input_.source(), [this](std::string_view round) {
+              writer_.write(round);
+              return writer_.ok();
+            });
         partitioner_.repeat_costs(static_cast<double>(rounds));
       }
       const ShardInput::Item item = input_.next(line);

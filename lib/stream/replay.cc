@@ -128,13 +128,13 @@ void Replay::follow(std::string_view line) {
   if (followed_ == in_.size()) phase_ = Phase::kReady;
 }
 
-size_t Replay::run(Source& source, Writer& writer) {
+size_t Replay::run(Source& source, const Write& write) {
   size_t rounds = 0;
-  for (;;) {
+  for (bool goes_on = true; goes_on;) {
     const std::string_view input = source.buffered();
     if (input.starts_with(in_)) {
       source.consume(in_.size(), recorded_);
-      writer.write(out_);
+      goes_on = write(out_);
       ++rounds;
     } else if (input.size() >= in_.size() ||
                !std::string_view(in_).starts_with(input) ||

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/origin.h"
-#include "base/writer.h"
 #include "stream/source.h"
 
 namespace gt {
@@ -57,11 +56,13 @@ class Replay {
   // Whether a round is recorded and the next line would be its first: then
   // run() is to be tried.
   bool ready() const { return phase_ == Phase::kReady; }
-  // Writes the recorded output once for each whole round that the source holds
-  // or can read without waiting, takes these rounds off the source, and moves
-  // the rewriter's places. Returns how many rounds they were; 0 means that the
-  // next line is to be fed to the rewriter.
-  size_t run(Source& source, Writer& writer);
+  // Gives the recorded output to `write` once for each whole round that the
+  // source holds or can read without waiting, until it returns false; takes
+  // these rounds off the source, and moves the rewriter's places. Returns how
+  // many rounds they were; 0 means that the next line is to be fed to the
+  // rewriter.
+  using Write = std::function<bool(std::string_view)>;
+  size_t run(Source& source, const Write& write);
 
  private:
   // kSearch: looks for a period. kRecord: writes a round down. kReady: at the
