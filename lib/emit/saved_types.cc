@@ -29,8 +29,7 @@ Status SavedTypes::check(const Line& line) const {
                        "runs it can, with --files",
                    operand.column};
     }
-    const std::string path = "/" + unquote(operand.text) + "/";
-    if (path.starts_with("//") || path.find("/../") != std::string::npos) {
+    if (!stays_below(unquote(operand.text))) {
       return Error{what +
                        "a client's paths are relative, and below its "
                        "directory; got " +

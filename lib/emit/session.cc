@@ -136,7 +136,12 @@ Status Session::instruction(LineState& state, std::string& out) {
   if (is_grad) return grad(state, out);
   if (statement == Statement::kFail) return fail(state, out);
   if (statement == Statement::kLoad || statement == Statement::kSave) {
-    if (Status s = saved_.check(line); !s.ok()) return s;
+    if (Status s = saved_.check(line); !s.ok()) {
+      if (statement == Statement::kLoad) return s;
+      // No failure is saved in its place, since the path is not the guest's.
+      messages_.error(s.error(), state.origin, state.text);
+      return ok_status();
+    }
   }
   if (!is_placed(line)) return compute(state, out);
   ledger_.drop_types();
@@ -364,6 +369,9 @@ Status Session::count(LineState& state) {
                      std::to_string(quota.names) + " is the quota" + end,
                  state.line.op_column};
   }
+  if (statement_of(state.line.op) == Statement::kPrint) {
+    state.cost += print_cost(state.call.arguments[0].type.elements());
+  }
   usage.cost += state.cost;
   return ok_status();
 }
@@ -478,6 +486,7 @@ Status Session::output(LineState& state, std::string& out) {
   for (const Type& type : printed) {
     state.types[0] = &type;
     if (Status s = gt::bind(local, state.types, state.call); !s.ok()) return s;
+    ledger_.usage.cost += line_cost(state.call) + print_cost(type.elements());
   }
   writer_.write(state, out);
   if (statement_of(state.line.op) == Statement::kSave) {

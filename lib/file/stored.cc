@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 #include <cstring>
@@ -90,6 +91,16 @@ Result<StoredTensor> read_stored(const StoredPath& path,
   auto stored = read_stored(fd, path, headers);
   ::close(fd);
   return stored;
+}
+
+bool stays_below(std::string_view path) {
+  if (path.starts_with('/')) return false;
+  while (!path.empty()) {
+    const size_t slash = std::min(path.find('/'), path.size());
+    if (path.substr(0, slash) == "..") return false;
+    path.remove_prefix(std::min(slash + 1, path.size()));
+  }
+  return true;
 }
 
 }  // namespace gt

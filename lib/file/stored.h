@@ -50,4 +50,7 @@ Result<StoredTensor> read_stored(int fd, const StoredPath& path,
 Result<StoredTensor> read_stored(const StoredPath& path,
                                  SafetensorsCache& headers);
 
+// Whether a path is relative and stays below where it begins: it has no "..".
+bool stays_below(std::string_view path);
+
 }  // namespace gt

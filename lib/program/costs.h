@@ -22,6 +22,10 @@ inline uint64_t line_cost(const Call& call, double times = 1) {
   return static_cast<uint64_t>(std::min(one * times, kMost));
 }
 
+// Nanoseconds that it takes to write so many numbers as text.
+inline constexpr uint64_t kNumberCost = 25;
+inline uint64_t print_cost(size_t elements) { return kNumberCost * elements; }
+
 // Nanoseconds that a copy from worker to worker takes: to wake the reader, and
 // to move the bytes at 2 GB/s.
 inline constexpr uint64_t kCopyCost = 50'000;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "file/stored.h"
 #include "ops/table.h"
 #include "stream/marks.h"
 
@@ -69,6 +70,16 @@ void enter_notes(std::string_view text, const std::string& name, Copy& copy) {
 
 }  // namespace
 
+// The session refuses paths that are not the client's (emit/saved_types.h); but
+// of a line that it refuses for another reason it may write the path.
+bool NameSpace::may_name_files(const Line& line) const {
+  return !files_.empty() &&
+         std::ranges::all_of(line.operands, [](const Operand& operand) {
+           return operand.kind != Operand::Kind::kString ||
+                  stays_below(unquote(operand.text));
+         });
+}
+
 void NameSpace::enter(std::string_view line, std::string& out) {
   if (line.starts_with('#')) return enter_comment(line, out);
   if (!pattern_.scan(line, true)) return enter_parsed(line, out);
@@ -87,6 +98,7 @@ void NameSpace::enter_parsed(std::string_view text, std::string& out) {
   const Statement statement = statement_of(line.op);
   const bool is_of_file =
       statement == Statement::kLoad || statement == Statement::kSave;
+  if (is_of_file && !may_name_files(line)) return;
   Copy copy(text, out);
   for (const Name& name : line.results) copy.insert(name.text, name_, "/");
   for (const Operand& operand : line.operands) {

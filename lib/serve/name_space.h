@@ -38,6 +38,7 @@ class NameSpace {
 
  private:
   void enter_comment(std::string_view comment, std::string& out) const;
+  bool may_name_files(const Line& line) const;
   void enter_parsed(std::string_view text, std::string& out);
   // Appends a line; returns where in it something was left out, and how much.
   std::vector<std::pair<size_t, size_t>> leave_line(std::string_view line,

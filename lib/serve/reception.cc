@@ -160,6 +160,7 @@ void Reception::tell_refusal(const std::string& why, int64_t now) {
 }
 
 void Reception::link_ended(const std::string& peer) {
+  leaving_.erase(peer);
   if (knows(peer)) lose(peer, "its connection ended", false);
 }
 
@@ -211,6 +212,7 @@ void Reception::bye(ClientId client, Exit status, std::string_view why) {
   message.field("status", static_cast<uint64_t>(status));
   put(at->second, message.finish(net::words(why)));
   peers_.erase(at->second);
+  leaving_.insert(std::move(at->second));
   ids_.erase(at);
 }
 

@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/take_front.h"
 #include "net/host_state.h"
@@ -99,6 +100,9 @@ class Reception : public net::ListenerState {
   void make_room(ClientId client, uint64_t bytes_read);
   // The last word to a client, which is not listened to any longer.
   void bye(ClientId client, Exit status, std::string_view why);
+  // Connections that have had their last word and are still there: who closes
+  // first can lose what is not written yet.
+  size_t leaving() const { return leaving_.size(); }
   // Nobody is let in any more, and the words say why.
   void close(std::string why) { closed_ = std::move(why); }
 
@@ -122,6 +126,7 @@ class Reception : public net::ListenerState {
   ReceptionOptions options_;
   std::unordered_map<std::string, Peer> peers_;
   std::unordered_map<ClientId, std::string> ids_;
+  std::unordered_set<std::string> leaving_;
   std::deque<ReceptionEvent> events_;
   std::deque<Outgoing> outgoing_;
   ClientId last_ = 0;

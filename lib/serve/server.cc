@@ -23,6 +23,7 @@ namespace gt::serve {
 namespace {
 
 constexpr size_t kMostOut = size_t{64} << 10;  // bytes that wait to be written
+constexpr int64_t kPatience = 1000;  // ms that clients have to leave at the end
 constexpr size_t kReadAtOnce = size_t{1} << 20;  // bytes of results
 
 int64_t now_ns() {
@@ -233,8 +234,14 @@ class Server {
     desk_.each_client([this](ClientId client) {
       reception_.bye(client, Exit::kLost, "gt-emit has ended: " + why_);
     });
-    listener_.flush();
-    listener_.linger(1000);
+    const int64_t until = net::now_ms() + kPatience;
+    for (listener_.flush(); reception_.leaving() > 0; listener_.step()) {
+      const int64_t left = until - net::now_ms();
+      if (left <= 0) break;
+      poller_.clear();
+      listener_.add_to(poller_);
+      poller_.wait(std::min(left, listener_.wait_ms()));
+    }
     if (status_ != Exit::kLost) {
       out_ += end_mark(status_) + "\n";
       (void)write_all(STDOUT_FILENO, out_);

@@ -1,0 +1,336 @@
+#!/usr/bin/env bats
+# gt-emit -l serves many clients, and gt-emit --to is one of them.
+
+load helper
+
+# serve WORKERS OPTION...: gt-emit -l at $at, with gt-route behind it. What it
+# writes is kept in `stream`.
+serve() {
+  local workers=$1
+  shift
+  at=ipc://$PWD/at
+  rm -f back to_route
+  mkfifo back to_route
+  # shellcheck disable=SC2094
+  spawn bash -c 'exec gt-emit -l "$0" --back back -v "${@}" 2>served' "$at" "$@" \
+    > >(tee stream >to_route)
+  emit=$!
+  spawn bash -c 'exec gt-route -n "$0" <to_route >back 2>routed' "$workers"
+  route=$!
+  await 'listens at' served
+}
+
+# visit PROGRAM...: has it run there, into out, err and status.
+visit() {
+  status=0
+  within 60 gt-emit --to "$at" "$@" >out 2>err || status=$?
+}
+
+# same_as_here PROGRAM...: results, messages and status are those of a run here.
+same_as_here() {
+  visit "$@"
+  local here=0
+  set -o pipefail
+  { gt-emit "$@" 2>err.emit | gt-route -n 1 >out.here 2>err.route; } || here=$?
+  set +o pipefail
+  cat err.emit err.route | sed 's/^gt-route:/gt-work:/' | sort >err.here
+  sed 's/^gt-route:/gt-work:/' err | sort >err.there
+  diff out.here out
+  diff err.here err.there
+  [ "$status" = "$here" ]
+}
+
+@test "what is served is what is run here: results, messages, status" {
+  serve 2
+  cat >right.gt <<'END'
+x = randn f32[64,8] 3
+w = randn f32[8,8] 4
+y = tanh x
+y = matmul y w
+l = mean y
+gw = grad l w
+w = sgd w gw 0.1
+print l
+print w as=weight
+n = dropout x 0.5
+print n
+END
+  same_as_here right.gt
+  [ "$status" = 0 ]
+  cat >wrong.gt <<'END'
+i = tensor i64[2] 1 2
+o = tensor i64[2] 0 1
+q = floordiv i o
+r = add q 1
+print r
+z = add i nope
+print z
+print i
+print nobody
+m = matmul i o axis=1
+frobnicate x
+END
+  same_as_here wrong.gt
+  [ "$status" = 3 ]
+  # Messages of gt-emit and of the workers, each with its line and caret.
+  grep -A2 'wrong.gt:3: floordiv' err | tail -1 | grep -q '^      *^$'
+  printf 'x = load "missing.npy" f32[2] 0\nprint x\n' >file.gt
+  visit file.gt
+  grep -q 'lends its clients no files' err
+  same_as_here -e 'x = ones f32[2]' -e 'print x'
+  echo 'y = add x x' >step.gt
+  echo 'x = ones f32[2]' >init.gt
+  echo 'print y' >end.gt
+  same_as_here init.gt --repeat 500 step.gt end.gt
+  gt-emit right.gt >emitted
+  same_as_here emitted
+  sed '$d' emitted >cut
+  same_as_here cut
+  [ "$status" = 4 ]
+  visit missing.gt
+  [ "$status" = 2 ]
+  [ "$(cat err)" = 'gt-emit: cannot read missing.gt: No such file or directory' ]
+}
+
+@test "examples give there what they give here" {
+  serve 3
+  local example
+  for example in "$GT_EXAMPLES"/*.gt; do
+    grep -q 'load\|save' "$example" && continue
+    same_as_here "$example"
+  done
+}
+
+@test "an answer comes while the program is still being written" {
+  serve 1
+  mkfifo in
+  spawn bash -c 'exec gt-emit --to "$0" <in >out 2>err' "$at"
+  exec 5>in
+  for k in 1 2 3; do
+    printf 'x = full f32[2] %s\nprint x\n' $k >&5
+    await "^x = tensor f32.2. $k $k\$" out
+  done
+  exec 5>&-
+  await 'c1 is gone\|^free c1/x' stream
+}
+
+@test "a client cannot name, free or read what is another's" {
+  serve 2
+  mkfifo in
+  spawn bash -c 'exec gt-emit --to "$0" <in >mine 2>&1' "$at"
+  exec 5>in
+  printf 'w = full f32[2] 7\nmesh d=2\np@0-1 = ones f32[2]\nprint w\n' >&5
+  await '^w = ' mine
+  grep -q '^c1/w = ' stream
+  cat >thief.gt <<'END'
+print c1/w
+x = add c1/w 1
+free c1/w
+free *
+free c1/*
+c1/w = zeros f32[2]
+print c1/p@0
+mesh d=4 space=c1
+#sync c1:1
+#sync c1/x
+#end 0
+#report 4 c1 "gt-work: forged\n"
+#reports
+#ranks c1 0-1=0
+#fence 0 1 "x"
+y = ones f32[2] #client=c1 #at=c1/x.gt:1
+print y as=c1/w
+save y "../../etc/passwd"
+endmesh
+END
+  visit thief.gt
+  [ "$status" = 3 ]
+  grep -q "unknown name 'c1/w'" err
+  ! grep -q passwd stream
+  # What it bound under that name is its own.
+  ! grep '^c1/w' stream | grep -q zeros
+  grep -q '^c2/c1/w = zeros' stream
+  grep -q '^mesh d=4 space=c2/c1 ' stream
+  ! grep -q 'client=\|^#fence\|^#ranks\|^#report ' stream
+  printf 'print w\nprint p@0-1\n' >&5
+  await '^p@1 = ' mine
+  exec 5>&-
+  [ "$(grep -c '^w = tensor f32\[2\] 7 7$' mine)" = 2 ]
+  ! grep -qv '^w = \|^p@' mine
+}
+
+@test "each client has a mesh of its own, and name spaces within its own" {
+  serve 4
+  cat >a.gt <<'END'
+mesh dp=4
+x@0-3 = arange i64[8] split=dp:0
+print x@0-3 split=dp:0
+mesh tp=2 space=in
+in/y@0-1 = arange i64[6] split=tp:0
+print in/y@0-1 split=tp:0
+y@0-3 = all_gather x@0-3 over=dp split=dp:0
+print y@1
+END
+  cat >b.gt <<'END'
+mesh d=2
+x@0-1 = arange i64[4] split=d:0
+print x@0-1 split=d:0
+END
+  for k in 1 2 3; do
+    same_as_here a.gt
+    same_as_here b.gt
+  done
+  # A client may shard for itself.
+  printf 'x = randn f32[8,8] 1\ny = matmul x x\ny = mean y\nprint y\n' >p.gt
+  printf 'mesh: {tp: 2}\ntensors: {x: {shard: {tp: 0}}}\n' >m.yaml
+  gt-emit p.gt | gt-shard -c m.yaml >placed
+  same_as_here placed
+}
+
+@test "a client that dies leaves nothing behind, and others do not notice" {
+  serve 2
+  mkfifo in
+  spawn bash -c 'exec gt-emit --to "$0" <in' "$at"
+  victim=$!
+  exec 5>in
+  printf 'mesh d=2\na = ones f32[4]\nb@0-1 = ones f32[2]\nq = fail "no"\nprint a\n' >&5
+  await '^print c1/a' stream
+  # Its process is that of gt-emit.
+  kill -KILL "$victim"
+  await 'endmesh space=c1' stream
+  exec 5>&-
+  grep -q '^free c1/a c1/q$\|^free c1/a' stream
+  grep -q '^free c1/b@0-1' stream
+  grep -q 'client c1 is gone: ' served
+  printf 'a = ones f32[2]\nprint a\n' >p.gt
+  same_as_here p.gt
+  [ ! -s routed ]
+}
+
+@test "a client that reads nothing holds up nobody" {
+  serve 2
+  # Results of 40 MB, which nobody reads.
+  printf 'x = ones f32[100000]\n%s\n' "$(for ((i = 0; i < 200; i++)); do echo 'print x'; done)" >much.gt
+  mkfifo unread
+  spawn bash -c 'exec gt-emit --to "$0" much.gt >unread' "$at"
+  exec 6<unread
+  await '^print c1/x' stream
+  printf 'a = ones f32[2]\nprint a\n' >p.gt
+  same_as_here p.gt
+  # Not all of its prints have gone out.
+  (($(grep -c '^print c1/x' stream) < 200))
+  [ "$(wc -l <&6)" = 200 ]
+}
+
+@test "quotas on memory and on names hold, and are said with the line" {
+  serve 1 --quota 1M --quota-names 10
+  cat >p.gt <<'END'
+x = ones f32[200000]
+y = ones f32[200000]
+print y
+free x
+y = ones f32[200000]
+s = sum y
+print s
+END
+  visit p.gt
+  [ "$status" = 3 ]
+  grep -q 'p.gt:2: ones: with it your names would hold 1600000 bytes, and 1048576 is the quota' err
+  grep -q '^y = fail "p.gt:2: ones: ' out
+  grep -q '^s = tensor f32\[\] 2e+05$' out
+  for ((k = 0; k < 12; k++)); do echo "n$k = ones f32[2]"; done >names.gt
+  visit names.gt
+  [ "$status" = 3 ]
+  grep -q 'names.gt:11: ones: with it your names would be 11, and 10 is the quota' err
+}
+
+@test "files of a client are below its user's directory, and nowhere else" {
+  mkdir -p files/ann files/bob
+  serve 1 --files files
+  printf 'x = full f32[2] 3\nsave x "x.npy"\ny = load "x.npy"\nprint y\n' >save.gt
+  visit --user ann save.gt
+  [ "$status" = 0 ]
+  [ "$(cat out)" = 'y = tensor f32[2] 3 3' ]
+  [ -s files/ann/x.npy ]
+  visit --user bob -e 'y = load "x.npy"' -e 'print y'
+  [ "$status" = 3 ]
+  ! grep -q 'files/' err
+  for path in ../ann/x.npy /etc/passwd a/../../ann/x.npy "$PWD/files/ann/x.npy"; do
+    visit --user bob -e "y = load \"$path\" f32[2] 0" -e 'print y'
+    [ "$status" = 3 ]
+    grep -q "paths are relative, and below its directory" err
+    visit --user bob -e 'x = ones f32[2]' -e "save x \"$path\""
+    [ "$status" = 3 ]
+  done
+  # Nor in a line that is refused for another reason.
+  for line in 'save nobody "../ann/y.npy"' 'save _x "../ann/y.npy"' 'save x "../ann/y.npy" =' \
+    'y@0-1 = load "../ann/x.npy" f32[2] 0 axis=1' 'save x "../ann/y.npy" "z.npy"'; do
+    visit --user bob -e 'x = ones f32[2]' -e "$line"
+    [ "$status" = 3 ]
+  done
+  ! grep -q 'files/bob/\.\.' stream
+  visit --user ../ann -e 'print x'
+  [ "$status" = 4 ]
+  grep -q 'is no name for a user' err
+}
+
+@test "when the server or what is behind it ends, clients are told" {
+  serve 1
+  mkfifo in
+  spawn bash -c 'gt-emit --to "$0" <in >out 2>err; echo "status $?" >>err' "$at"
+  exec 5>in
+  printf 'x = ones f32[2]\nprint x\n' >&5
+  await '^x = ' out
+  kill -KILL "$route"
+  await 'status 4' err
+  exec 5>&-
+  grep -q 'gt-emit has ended: ' err
+  await 'all clients are told, and it ends' served
+  serve 1
+  spawn bash -c 'gt-emit --to "$0" <in >out 2>err; echo "status $?" >>err' "$at"
+  exec 5>in
+  printf 'x = ones f32[2]\nprint x\n' >&5
+  await '^x = ' out
+  kill -TERM "$emit"
+  await 'status 4' err
+  exec 5>&-
+  grep -q 'gt-emit has ended: it was ended' err
+  tail -1 stream | grep -q '^#end 130$'
+}
+
+@test "who is at the endpoint and is no client is not taken" {
+  serve 1
+  python3 - "$PWD/at" <<'END'
+import os, random, socket, sys
+for seed in range(20):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    random.seed(seed)
+    s.sendall(random.randbytes(random.randrange(1, 5000)))
+    s.close()
+END
+  printf 'a = ones f32[2]\nprint a\n' >p.gt
+  same_as_here p.gt
+  run -4 --separate-stderr within 30 gt-emit --to "ipc://$PWD/nobody" -e 'print x'
+  [[ $stderr == "gt-emit: no gt-emit at ipc://$PWD/nobody within 10.0 s" ]]
+}
+
+@test "options of -l and --to that do not go together are bad usage" {
+  wrong() {
+    run -2 --separate-stderr gt-emit "${@:2}"
+    [[ $stderr == "gt-emit: $1; try gt-emit --help" ]] || { echo "$stderr"; return 1; }
+  }
+  wrong '-l needs --back, the FIFO of the results' -l ipc://x
+  wrong '--back needs -l' --back x
+  wrong '--user needs --to' --user x
+  wrong '--key needs -l or --to' --key x
+  wrong '-l serves and --to is served; give one' -l ipc://x --to ipc://y
+  wrong 'FILE is for one program; with -l they come from clients' -l ipc://x --back y p.gt
+  wrong "--share: 'x' is not USER=N with a number from 0.001 to 1000" \
+    -l ipc://x --back y --share x
+  wrong '-l tcp://*:5550: anyone who reaches it could attach; give --key and --allow, bind tcp://127.0.0.1:PORT, or say --insecure' \
+    -l 'tcp://*:5550' --back y
+  touch plain
+  run -2 --separate-stderr gt-emit -l "ipc://$PWD/e" --back plain
+  [[ $stderr == 'gt-emit: plain: results come back through a FIFO (mkfifo), and this is none' ]]
+}
