@@ -13,7 +13,7 @@ void FairQueue::remove(Client client) {
   clients_.erase(client);
 }
 
-void FairQueue::set_waiting(Client client, bool waits) {
+void FairQueue::set_waiting(Client client, bool waits, double credit) {
   State& state = clients_.at(client);
   if (state.waits == waits) return;
   state.waits = waits;
@@ -23,7 +23,7 @@ void FairQueue::set_waiting(Client client, bool waits) {
     return;
   }
   const double least = waiting_.empty() ? last_count_ : waiting_.begin()->first;
-  state.count = std::max(state.count, least);
+  state.count = std::max(state.count, least - credit);
   waiting_.emplace(state.count, client);
 }
 

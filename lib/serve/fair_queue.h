@@ -31,8 +31,10 @@ class FairQueue {
   // service of one of weight 1. `weight` is above 0.
   void add(Client client, double weight = 1);
   void remove(Client client);
-  // Whether it has something to be served.
-  void set_waiting(Client client, bool waits);
+  // Whether it has something to be served. One that begins to wait again keeps
+  // so many seconds of what it was behind: 0 for one that had nothing to ask
+  // for, more for one that was held up for a moment.
+  void set_waiting(Client client, bool waits, double credit = 0);
   bool is_waiting(Client client) const { return state_of(client).waits; }
 
   // The client to be served next; nothing if none waits.

@@ -6,7 +6,7 @@
 namespace gt::serve {
 namespace {
 
-constexpr size_t kLeastBlocks = 3;
+constexpr double kFade = 0.99;  // of the largest block, with each that follows
 constexpr double kMemory =
     0.5e9;  // nanoseconds after which a measure has faded
 
@@ -24,6 +24,7 @@ void Scheduler::set_ready(Client client, bool is_ready) {
   State& state = clients_.at(client);
   if (state.is_ready == is_ready) return;
   state.is_ready = is_ready;
+  state.was_idle = state.was_idle || !is_ready;
   look_at_all();
 }
 
@@ -32,7 +33,9 @@ void Scheduler::sent(Client client, uint64_t cost, int64_t now) {
   State& state = clients_.at(client);
   state.blocks.push_back(cost);
   state.unfinished += cost;
+  state.was_idle = false;
   unfinished_ += cost;
+  largest_ = std::max(static_cast<double>(cost), kFade * largest_);
   queue_.serve(client, static_cast<double>(cost));
   look(client);
 }
@@ -70,13 +73,19 @@ void Scheduler::look_at_all() {
   for (const auto& [client, state] : clients_) look(client);
 }
 
+double Scheduler::part() const {
+  const auto clients = static_cast<double>(std::max<size_t>(1, busy_));
+  return std::max(kAhead * speed_ / clients, kLeastBlocks * largest_);
+}
+
+// One that is held up by what it has under way keeps what it is behind.
 void Scheduler::look(Client client) {
   const State& state = clients_.at(client);
-  const double part =
-      kAhead * speed_ / static_cast<double>(std::max<size_t>(1, busy_));
-  const bool has_room = state.blocks.size() < kLeastBlocks ||
-                        static_cast<double>(state.unfinished) < part;
-  queue_.set_waiting(client, state.is_ready && has_room);
+  const double most = part();
+  const bool has_room =
+      state.blocks.empty() || static_cast<double>(state.unfinished) < most;
+  queue_.set_waiting(client, state.is_ready && has_room,
+                     state.was_idle ? 0 : most);
 }
 
 }  // namespace gt::serve

@@ -4,10 +4,15 @@
 //
 // What has gone out stands in one order and cannot be overtaken, so how much of
 // it is not done is how long a newcomer waits. Each client may have an equal
-// part of a window under way, and two blocks at least, so that one that uses a
-// slow worker delays only itself. The window is what the workers have lately
-// done in kAhead; estimates of cost need only be right in proportion, since
-// they are compared with what was done.
+// part of a window under way, so that one that uses a slow worker delays only
+// itself. The window is what the workers have lately done in kAhead; estimates
+// of cost need only be right in proportion, since they are compared with what
+// was done. A part is never less than kLeastBlocks times the largest block of
+// anybody, so that the programs behind gt-emit always have one to work on; it
+// is a cost, not a number of blocks, since else small blocks would get less.
+//
+// Of two clients of equal share that both always have a block, the service
+// differs by no more than two blocks and a part.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +30,7 @@ class Scheduler {
   using Client = FairQueue::Client;
   // Nanoseconds of work to have under way.
   static constexpr double kAhead = 10e6;
+  static constexpr double kLeastBlocks = 3;
 
   void add(Client client, double share) {
     queue_.add(client, share);
@@ -51,12 +57,15 @@ class Scheduler {
   double service(Client client) const { return queue_.service(client); }
   // Estimated cost that was lately done in a nanosecond.
   double speed() const { return speed_; }
+  // What each client may have under way now.
+  double part() const;
 
  private:
   struct State {
     std::deque<uint64_t> blocks;  // costs of those under way
     uint64_t unfinished = 0;      // their sum
     bool is_ready = false;
+    bool was_idle = true;  // since it was served last
   };
   void look(Client client);
   void look_at_all();
@@ -72,6 +81,7 @@ class Scheduler {
   double done_cost_ = 0;
   int64_t at_ = 0;
   double speed_ = 1;
+  double largest_ = 0;  // block of late
 };
 
 }  // namespace gt::serve

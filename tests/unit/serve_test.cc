@@ -1,0 +1,345 @@
+// gt-emit's clients: name spaces, text that comes in pieces, blocks, and who is
+// served next.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "serve/name_space.h"
+#include "serve/program.h"
+#include "serve/pushed_source.h"
+#include "serve/scheduler.h"
+
+namespace gt::serve {
+namespace {
+
+std::string enter(NameSpace& space, std::string_view line) {
+  std::string out;
+  space.enter(line, out);
+  return out;
+}
+
+TEST(NameSpace, EverythingThatALineNamesIsPutIntoIt) {
+  NameSpace space("c7", "files/ann/");
+  const std::pair<const char*, const char*> cases[] = {
+      {"y = add x 1", "c7/y = add c7/x 1"},
+      {"a b = split x axis=1 #mb=2", "c7/a c7/b = split c7/x axis=1 #mb=2"},
+      {"y@0-1 = matmul x@0-1 w@0-1", "c7/y@0-1 = matmul c7/x@0-1 c7/w@0-1"},
+      {"free x y", "free c7/x c7/y"},
+      {"free act/*", "free c7/act/*"},
+      {"print x as=y", "print c7/x as=c7/y"},
+      {"print x as=\"y\"", "print c7/x as=\"c7/y\""},
+      {"mesh d=2", "mesh d=2 space=c7"},
+      {"mesh d=2 space=a #at=m.gt:1", "mesh d=2 space=c7/a #at=c7/m.gt:1"},
+      {"endmesh", "endmesh space=c7"},
+      {"endmesh #why=x", "endmesh space=c7 #why=x"},
+      {"axis w=d*t", "axis w=d*t space=c7"},
+      {"x = tensor f32[2] inf nan", "c7/x = tensor f32[2] inf nan"},
+      {"x = cast y f16", "c7/x = cast c7/y f16"},
+      {"x = load \"a.npy\" f32[2] i",
+       "c7/x = load \"files/ann/a.npy\" f32[2] c7/i"},
+      {"save x \"a.npy\"", "save c7/x \"files/ann/a.npy\""},
+      {"x = fail \"no /x\"", "c7/x = fail \"no /x\""},
+      {"g = add a b #bwd #grad=w #at=m.gt:3",
+       "c7/g = add c7/a c7/b #bwd #grad=c7/w #at=c7/m.gt:3"},
+      {"x = ones f32[2] #client=c1 #mb=1", "c7/x = ones f32[2] #mb=1"},
+      {"x = ones f32[2] #client #mb=1", "c7/x = ones f32[2] #mb=1"},
+      {"x = ones f32[2] #clients=3", "c7/x = ones f32[2] #clients=3"},
+      {"x = ones f32[2] # #at=y", "c7/x = ones f32[2] # #at=y"},
+      {"#sync a", "#sync c7/a"},
+  };
+  for (const auto& [line, wanted] : cases) {
+    EXPECT_EQ(enter(space, line), std::string(wanted) + "\n") << line;
+  }
+  for (const char* none : {"# text", "#reports", "#end 0", "#ranks c1 0=1",
+                           "save x \"../a.npy\"", "save x \"/a.npy\"", ""}) {
+    EXPECT_EQ(enter(space, none), "") << none;
+  }
+  NameSpace bare("c7", "");
+  EXPECT_EQ(enter(bare, "save x \"a.npy\""), "");
+}
+
+TEST(NameSpace, WhatComesOutHasNoTraceOfIt) {
+  const NameSpace space("c7", "files/ann/");
+  const std::pair<const char*, const char*> cases[] = {
+      {"c7/y = tensor f32[] 1", "y = tensor f32[] 1"},
+      {"c7/y@0 = fail \"c7/m.gt:3: add: c7/x\"",
+       "y@0 = fail \"m.gt:3: add: x\""},
+      {"c7/c7/y = fail \"xc7/y c7/z\"", "c7/y = fail \"xc7/y z\""},
+      {"load files/ann/x.npy", "load x.npy"},
+      {"gt-work: c7/m.gt:1: div: no\n  c7/y = div c7/a b\n             ^\n",
+       "gt-work: m.gt:1: div: no\n  y = div a b\n          ^\n"},
+      {"c17/y", "c17/y"},
+  };
+  for (const auto& [line, wanted] : cases) EXPECT_EQ(space.leave(line), wanted);
+  EXPECT_EQ(space_of_result("c7/y = tensor f32[] 1"), "c7");
+  EXPECT_EQ(space_of_result("#sync c7/y"), "c7");
+  EXPECT_EQ(space_of_result("y = tensor f32[] 1"), "");
+  EXPECT_EQ(space_of_result("y = fail \"c7/x\""), "");
+}
+
+// However a text is cut, the lines are those of the whole.
+TEST(PushedSource, CutAnywhereItGivesTheSameLines) {
+  std::mt19937 random(1);
+  for (int seed = 0; seed < 300; ++seed) {
+    std::string text;
+    for (auto n = random() % 400; n > 0; --n) {
+      constexpr std::string_view kBytes = "ab \r\n\n";
+      text += kBytes[random() % kBytes.size()];
+    }
+    std::vector<std::string> wanted;
+    for (size_t at = 0; at < text.size();) {
+      const size_t lf = std::min(text.find('\n', at), text.size());
+      std::string line = text.substr(at, lf - at);
+      if (line.ends_with('\r')) line.pop_back();
+      wanted.push_back(line);
+      at = lf + 1;
+    }
+    PushedSource source;
+    std::vector<std::string> got;
+    const auto drain = [&] {
+      std::string_view line;
+      for (;;) {
+        source.allow(1 + random() % 50);
+        const bool has_line = source.has_line();
+        const Reader::Item item = source.next(line);
+        ASSERT_EQ(has_line, item != Reader::Item::kEnd);
+        if (!has_line) return;
+        got.emplace_back(line);
+        ASSERT_EQ(source.line(), got.size());
+      }
+    };
+    for (size_t at = 0; at < text.size();) {
+      const size_t n = std::min<size_t>(random() % 40, text.size() - at);
+      source.push(std::string_view(text).substr(at, n));
+      at += n;
+      drain();
+    }
+    source.end();
+    drain();
+    ASSERT_EQ(got, wanted);
+    ASSERT_TRUE(source.is_over());
+    ASSERT_EQ(source.taken(), text.size());
+  }
+}
+
+TEST(PushedSource, ALineThatIsTooLongIsSkippedAndSaid) {
+  PushedSource source;
+  const std::string piece(size_t{8} << 20, 'x');
+  std::string_view line;
+  source.push("a\n");
+  for (int i = 0; i < 9; ++i) source.push(piece);
+  source.allow(SIZE_MAX);
+  ASSERT_EQ(source.next(line), Reader::Item::kLine);
+  ASSERT_EQ(source.next(line), Reader::Item::kTooLong);
+  ASSERT_EQ(line, piece.substr(0, 80));
+  source.push(piece);
+  ASSERT_EQ(source.next(line), Reader::Item::kEnd);
+  source.push("rest\nb\n");
+  ASSERT_EQ(source.next(line), Reader::Item::kLine);
+  EXPECT_EQ(line, "b");
+  EXPECT_EQ(source.line(), 3U);
+}
+
+ClientProgram make_program(const BlockLimits& limits, std::string& said) {
+  emit::ProgramOptions options;
+  options.session.is_guest = true;
+  return {options, NameSpace("c1", ""), limits,
+          [&said](std::string_view text) { said += text; }};
+}
+
+TEST(ClientProgram, BlocksKeepToTheirLimits) {
+  std::string said;
+  ClientProgram program = make_program({1'000'000, 2000}, said);
+  std::string text = "x = ones f32[1000,1000]\n";
+  for (int i = 0; i < 300; ++i) text += "x = add x 1\ny = add x no\n";
+  program.begin_input("p.gt", false, 0);
+  program.push(text);
+  program.end_input();
+  program.end();
+  size_t blocks = 0;
+  size_t lines = 0;
+  while (!program.is_over()) {
+    program.work();
+    if (!program.has_block()) continue;
+    const Block block = program.take_block();
+    ++blocks;
+    const auto here = std::count(block.text.begin(), block.text.end(), '\n');
+    lines += static_cast<size_t>(here);
+    EXPECT_LE(block.text.size(), 2000U);
+    // An add of a million takes 0.8 ms: no three of them are in one block.
+    EXPECT_LE(block.cost, 2'700'000U);
+  }
+  EXPECT_EQ(lines, 601U);
+  EXPECT_GT(blocks, 100U);
+  std::string end;
+  EXPECT_EQ(program.finish(end), Exit::kRejected);  // "no"
+  EXPECT_EQ(end, "free c1/x c1/y\n");
+}
+
+// What was sent binds just the names that are freed at the end, wherever the
+// client breaks off.
+TEST(ClientProgram, WhatIsDroppedIsFreedAsWell) {
+  const std::string text =
+      "mesh d=2\na = ones f32[4]\nb@0-1 = ones f32[4] split=d:0\nc = add a a\n"
+      "free a\nl = sum c\ng = grad l c\nprint g\nb@0 = full f32[2] 3\n"
+      "q = add nobody 1\nendmesh\nc = exp c\n";
+  for (size_t cut = 0; cut <= text.size(); ++cut) {
+    for (size_t taken = 0; taken < 12; ++taken) {
+      std::string said;
+      ClientProgram program = make_program({UINT64_MAX, 60}, said);
+      program.begin_input("p.gt", false, 0);
+      program.push(std::string_view(text).substr(0, cut));
+      program.work();
+      std::string sent;
+      for (size_t i = 0; i < taken && program.has_block(); ++i) {
+        sent += program.take_block().text;
+        program.work();
+      }
+      program.drop();
+      while (program.has_block()) sent += program.take_block().text;
+      ASSERT_TRUE(program.is_over());
+      program.finish(sent);
+      // The whole is a program without errors that leaves nothing.
+      emit::EmitOptions options;
+      std::string errors;
+      emit::Session session(options, [&](std::string_view e) { errors += e; });
+      const uint32_t file = session.add_file("s", false);
+      session.set_emitted(true);
+      std::string out;
+      for (size_t at = 0; at < sent.size();) {
+        const size_t lf = sent.find('\n', at);
+        session.feed(std::string_view(sent).substr(at, lf - at),
+                     Origin(file, 1), out);
+        at = lf + 1;
+      }
+      ASSERT_EQ(errors, "") << sent;
+      std::string rest;
+      session.let_go(rest);
+      ASSERT_EQ(rest, "") << sent;
+    }
+  }
+}
+
+// Clients with work of random cost, and workers that do it in order at a random
+// speed.
+class Cluster {
+ public:
+  explicit Cluster(unsigned seed) : engine_(seed) {
+    clients_ = 2 + random(6);
+    speed_ = 0.05 + 0.1 * random(100);
+    for (unsigned c = 0; c < clients_; ++c) {
+      scheduler_.add(c, 1);
+      left_[c] = random(4) == 0 ? 5000 : 20 + random(100);
+    }
+  }
+
+  void run() {
+    for (int step = 0; step < 400; ++step) {
+      offer();
+      send();
+      // Nobody waits while the workers have nothing to do.
+      ASSERT_TRUE(!under_way_.empty() || !anyone_left());
+      if (under_way_.empty()) return;
+      finish_one();
+    }
+  }
+  // Of two that had work throughout, neither got much more than the other.
+  void check_shares() {
+    part_ = std::max(part_, scheduler_.part());
+    double least = 1e300, most = 0;
+    for (unsigned c = 0; c < clients_; ++c) {
+      if (left_[c] == 0) continue;
+      least = std::min(least, scheduler_.service(c));
+      most = std::max(most, scheduler_.service(c));
+    }
+    if (most > 0) {
+      ASSERT_LE(most - least, 2.0 * kQuantum + part_);
+    }
+  }
+
+ private:
+  static constexpr uint64_t kQuantum = 2'000'000;
+  unsigned random(unsigned end) {
+    return static_cast<unsigned>(engine_() % end);
+  }
+  bool anyone_left() const {
+    return std::ranges::any_of(left_, [](auto& c) { return c.second > 0; });
+  }
+  void offer() {
+    for (unsigned c = 0; c < clients_; ++c) {
+      scheduler_.set_ready(c, left_[c] > 0);
+    }
+  }
+  void send() {
+    while (const auto next = scheduler_.next()) {
+      ASSERT_GT(left_[*next], 0U);
+      const uint64_t cost = 1 + random(kQuantum);
+      --left_[*next];
+      under_way_.emplace_back(*next, cost);
+      scheduler_.sent(*next, cost, now_);
+      scheduler_.set_ready(*next, left_[*next] > 0);
+      check_shares();
+    }
+  }
+  void finish_one() {
+    const auto [client, cost] = under_way_.front();
+    under_way_.pop_front();
+    now_ += 1 + static_cast<int64_t>(static_cast<double>(cost) / speed_);
+    scheduler_.done(client, 1, now_);
+    // What is under way is bounded: a newcomer waits no longer than that.
+    uint64_t sum = 0;
+    for (const auto& block : under_way_) sum += block.second;
+    ASSERT_LE(static_cast<double>(sum),
+              static_cast<double>(4 * clients_ * kQuantum) +
+                  2 * Scheduler::kAhead * std::max(speed_, 1.0));
+  }
+
+  std::mt19937 engine_;
+  unsigned clients_ = 0;
+  double speed_ = 1;
+  double part_ = 0;  // the largest so far
+  int64_t now_ = 0;
+  Scheduler scheduler_;
+  std::map<unsigned, unsigned> left_;  // blocks
+  std::deque<std::pair<unsigned, uint64_t>> under_way_;
+};
+
+TEST(Scheduler, NobodyWaitsForNothingAndSharesAreEqual) {
+  for (unsigned seed = 0; seed < 10'000; ++seed) {
+    Cluster cluster(seed);
+    cluster.run();
+    if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(Scheduler, WhoUsesASlowWorkerDelaysOnlyItself) {
+  Scheduler scheduler;
+  scheduler.add(1, 1);
+  scheduler.add(2, 1);
+  constexpr uint64_t kCost = 1'000'000;
+  int64_t now = 0;
+  size_t done = 0;
+  // Of the first client nothing is ever done.
+  for (int step = 0; step < 2000; ++step) {
+    scheduler.set_ready(1, true);
+    scheduler.set_ready(2, true);
+    while (const auto next = scheduler.next()) {
+      scheduler.sent(*next, kCost, now);
+    }
+    ASSERT_GT(scheduler.under_way(2), 0U);
+    now += kCost;
+    scheduler.done(2, 1, now);
+    ++done;
+  }
+  EXPECT_EQ(done, 2000U);
+  EXPECT_LE(scheduler.unfinished(1), 2 * Scheduler::kAhead);
+}
+
+}  // namespace
+}  // namespace gt::serve
