@@ -229,6 +229,7 @@ int serve(Options& options) {
   options.server.endpoint = options.listen.endpoint;
   options.server.keys = options.listen.keys;
   options.server.admits = options.listen.admits;
+  options.server.allow = options.listen.allow;
   options.server.anyone = options.insecure;
   options.server.silence = static_cast<int64_t>(options.silence * 1000);
   return static_cast<int>(gt::serve::run_server(options.server, gt::say));

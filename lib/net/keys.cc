@@ -26,7 +26,21 @@ Error in_file(const std::string& path, size_t line, const std::string& why) {
                why};
 }
 
-Result<std::vector<std::string>> read_keys(const std::string& path) {
+struct NamedKey {
+  std::string key, user;
+};
+
+// The word user=NAME among those that follow a key.
+std::string user_of(std::string_view rest) {
+  constexpr std::string_view kUser = "user=";
+  for (;;) {
+    const std::string_view word = take_word(rest, " \t\r");
+    if (word.empty()) return "";
+    if (word.starts_with(kUser)) return std::string(word.substr(kUser.size()));
+  }
+}
+
+Result<std::vector<NamedKey>> read_keys(const std::string& path) {
   std::string text;
   if (const int error = read_whole(path, text, kMostBytes)) {
     return in_file(path, 0, std::strerror(error));
@@ -34,7 +48,7 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   if (text.size() == kMostBytes) {
     return in_file(path, 0, "is too large for a file of keys");
   }
-  std::vector<std::string> keys;
+  std::vector<NamedKey> keys;
   std::istringstream file(text);
   std::string line;
   for (size_t number = 1; std::getline(file, line); ++number) {
@@ -48,7 +62,7 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
                      "expected a key, 40 characters as gt-key writes; the " +
                          std::to_string(word.size()) + " there are none");
     }
-    keys.emplace_back(word);
+    keys.push_back({std::string(word), user_of(rest)});
   }
   return keys;
 }
@@ -56,7 +70,7 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
 Result<std::string> read_one_key(const std::string& path) {
   auto keys = read_keys(path);
   if (!keys.ok()) return keys.error();
-  if (keys.value().size() == 1) return std::move(keys.value()[0]);
+  if (keys.value().size() == 1) return std::move(keys.value()[0].key);
   return in_file(
       path, 0,
       "has " + std::to_string(keys.value().size()) + " keys; expected one");
@@ -98,13 +112,18 @@ Result<Keys> read_secret(const std::string& path) {
   return secret.ok() ? keys_of(secret.value()) : secret.error();
 }
 
-Result<std::set<std::string>> read_open_keys(const std::string& path) {
-  const auto keys = read_keys(path);
+Result<std::map<std::string, std::string>> read_open_keys(
+    const std::string& path) {
+  auto keys = read_keys(path);
   if (!keys.ok()) return keys.error();
   if (keys.value().empty()) {
     return in_file(path, 0, "has no key, so nobody could attach");
   }
-  return std::set<std::string>(keys.value().begin(), keys.value().end());
+  std::map<std::string, std::string> users;
+  for (NamedKey& key : keys.value()) {
+    users[std::move(key.key)] = std::move(key.user);
+  }
+  return users;
 }
 
 Result<std::function<bool(const std::string&)>> follow_open_keys(

@@ -35,8 +35,9 @@ void Desk::come(ClientId id, const Guest& guest) {
   options.session.history =
       static_cast<size_t>(std::min(guest.history, options_.most_history));
   options.replay = guest.replays;
-  const std::string files =
-      options_.files.empty() ? "" : options_.files + "/" + guest.user + "/";
+  const std::string files = options_.files.empty() || guest.user.empty()
+                                ? ""
+                                : options_.files + "/" + guest.user + "/";
   options.session.files = files;
   options.session.is_guest = true;
   options.session.quota = options_.quota;

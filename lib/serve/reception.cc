@@ -116,9 +116,17 @@ void Reception::take_hello(const std::string& peer, const net::Frame& frame,
                       " clients are here already, which is the most",
                   now);
   }
+  if (options_.users) {
+    const auto user = options_.users->find(key);
+    guest.value().user = user == options_.users->end() ? "" : user->second;
+    if (!guest.value().user.empty() && !is_user(guest.value().user)) {
+      return refuse(peer, "the name of its key's user is no name", now);
+    }
+  }
   guest.value().key = key;
   Peer& taken = peers_[peer];
   taken.client = ++last_;
+  taken.key = key;
   taken.heard = now;
   ids_[taken.client] = peer;
   MessageWriter welcome(Verb::kWelcome);
@@ -183,6 +191,17 @@ void Reception::lose(const std::string& peer, const std::string& why,
   event.kind = ReceptionEvent::Kind::kGone;
   event.client = client;
   event.why = printable(why);
+}
+
+void Reception::set_users(std::map<std::string, std::string> users) {
+  std::vector<std::string> gone;
+  for (const auto& [id, peer] : peers_) {
+    if (!users.contains(peer.key)) gone.push_back(id);
+  }
+  options_.users = std::move(users);
+  for (const std::string& id : gone) {
+    lose(id, "its key is no longer one of those to be admitted", true);
+  }
 }
 
 // ---- what goes --------------------------------------------------------------

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +43,9 @@ namespace gt::serve {
 using ClientId = uint32_t;  // from 1; never given twice
 
 struct ReceptionOptions {
+  // With keys: those who may come now, and the user of each, "" if that is not
+  // known. A user is then who the key says, and not who the client says.
+  std::optional<std::map<std::string, std::string>> users = std::nullopt;
   std::string table;  // digest of the op table that clients must have
   size_t most = 256;  // clients at once
   size_t window = size_t{1}
@@ -51,8 +55,10 @@ struct ReceptionOptions {
 
 // What the client's hello says of it.
 struct Guest {
-  std::string user;  // as it calls itself; its share and its files go by it
-  std::string key;   // the public key it has proved to hold, or ""
+  // Its share and its files go by it. Without keys as it calls itself; "" of
+  // one whose key is nobody's.
+  std::string user;
+  std::string key;  // the public key it has proved to hold, or ""
   int64_t seed = 0;
   uint64_t history = 0;
   bool fails_fast = false;
@@ -96,6 +102,8 @@ class Reception : public net::ListenerState {
   void send(ClientId client, std::string message);
   // Whether the client's connection takes more; results wait else.
   bool is_here(ClientId client) const { return ids_.contains(client); }
+  // With keys: who may come from now on. Those who may no longer are lost.
+  void set_users(std::map<std::string, std::string> users);
   // The client's program has been read up to there, so that there is room.
   void make_room(ClientId client, uint64_t bytes_read);
   // The last word to a client, which is not listened to any longer.
@@ -109,6 +117,7 @@ class Reception : public net::ListenerState {
  private:
   struct Peer {
     ClientId client = 0;
+    std::string key;
     int64_t heard = 0;
     uint64_t sent = 0;  // bytes of text that came
     uint64_t room = 0;  // that may come, as it was told

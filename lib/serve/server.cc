@@ -23,6 +23,7 @@ namespace gt::serve {
 namespace {
 
 constexpr size_t kMostOut = size_t{64} << 10;  // bytes that wait to be written
+constexpr int64_t kLook = 2000;      // ms between looks at the list of keys
 constexpr int64_t kPatience = 1000;  // ms that clients have to leave at the end
 constexpr size_t kReadAtOnce = size_t{1} << 20;  // bytes of results
 
@@ -119,6 +120,7 @@ class Server {
             }) {}
 
   Exit run() {
+    look_at_keys();
     Status begun = back_.open(options_.back);
     if (begun.ok()) begun = listener_.bind(options_.endpoint);
     if (!begun.ok()) {
@@ -136,6 +138,7 @@ class Server {
       listener_.step();
       read_back();
       take_events();
+      look_at_keys();
       is_working_ = desk_.work();
       write();
       desk_.each_room([this](ClientId client, uint64_t bytes) {
@@ -216,6 +219,17 @@ class Server {
     }
   }
 
+  // Whose key is taken from the list is here no longer.
+  void look_at_keys() {
+    const int64_t now = net::now_ms();
+    if (!options_.keys || now < next_look_) return;
+    next_look_ = now + kLook;
+    auto users = net::read_open_keys(options_.allow);
+    // A file that cannot be read admits nobody; but it may be about to be
+    // replaced, so those who are here stay.
+    if (users.ok()) reception_.set_users(std::move(users.value()));
+  }
+
   void take_signals() {
     while (interrupts_.take() != 0) {
       status_ = worst(status_, Exit::kInterrupted);
@@ -262,6 +276,7 @@ class Server {
   size_t back_ready_ = 0;
   std::string out_;  // on its way to standard output
   bool is_working_ = false;
+  int64_t next_look_ = 0;      // at the list of keys
   Exit status_ = Exit::kDone;  // kDone while it serves
   std::string why_;
 };

@@ -30,6 +30,8 @@ struct ServerOptions {
   std::string back;      // the file of the results
   std::optional<net::Keys> keys;
   net::Gatekeeper::Admits admits;
+  // With keys: the file of those who may come, which says whose each is.
+  std::string allow;
   bool anyone = false;  // without keys: whoever reaches the endpoint may come
   int64_t silence = 1500;  // ms after which a client that says nothing is lost
   size_t most = 256;       // clients at once
