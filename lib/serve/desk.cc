@@ -14,7 +14,6 @@ namespace {
 using net::MessageWriter;
 using net::Verb;
 
-constexpr std::string_view kSync = "#sync ";
 // A word that no client can say in a #sync of its own, since those of clients
 // are c7/WORD.
 constexpr char kOwn = ':';
@@ -138,7 +137,7 @@ bool Desk::next_block(std::string& out, int64_t now) {
 
 // Asks to be told when all that the client has sent is done.
 void Desk::sync(ClientId id, Client& client, std::string& out) {
-  out += kSync;
+  out += kSyncHead;
   out += "c" + std::to_string(id) + kOwn + std::to_string(++client.syncs);
   out += '\n';
   client.blocks.push_back(std::exchange(client.unsynced, 0));
@@ -163,9 +162,9 @@ Desk::Client* Desk::find(std::string_view space, ClientId& id) {
 void Desk::take_back(std::string_view line, int64_t now) {
   if (const auto report = report_of(line)) return take_report(*report);
   ClientId id = 0;
-  const bool is_sync = line.starts_with(kSync);
+  const bool is_sync = line.starts_with(kSyncHead);
   if (is_sync && line.find('/') == std::string_view::npos) {
-    const std::string_view word = line.substr(kSync.size());
+    const std::string_view word = line.substr(kSyncHead.size());
     const size_t colon = word.find(kOwn);
     if (colon == std::string_view::npos) return;
     Client* client = find(word.substr(0, colon), id);

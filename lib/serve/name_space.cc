@@ -9,8 +9,6 @@
 namespace gt::serve {
 namespace {
 
-constexpr std::string_view kSync = "#sync ";
-
 bool is_part_of_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
          (c >= 'a' && c <= 'z') || c == '_' || c == '.' || c == '/' || c == '-';
@@ -130,10 +128,10 @@ void NameSpace::enter_comment(std::string_view comment,
                               std::string& out) const {
   const std::string_view sync = sync_of(comment);
   if (sync.empty()) return;
-  out += kSync;
+  out += kSyncHead;
   out += name_;
   out += '/';
-  out += sync.substr(kSync.size());
+  out += sync.substr(kSyncHead.size());
   out += '\n';
 }
 
@@ -185,7 +183,7 @@ std::string NameSpace::leave(std::string_view text) const {
 }
 
 std::string_view space_of_result(std::string_view line) {
-  if (line.starts_with(kSync)) line.remove_prefix(kSync.size());
+  if (line.starts_with(kSyncHead)) line.remove_prefix(kSyncHead.size());
   const size_t end = line.find_first_of(" /");
   return end == std::string_view::npos || line[end] == ' '
              ? std::string_view()

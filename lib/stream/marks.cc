@@ -63,12 +63,11 @@ std::string cut_short_message(const Marks& marks, bool is_empty_pipe,
 }
 
 std::string_view sync_of(std::string_view comment) {
-  constexpr std::string_view kSync = "#sync ";
   constexpr size_t kMost = 256;  // bytes: it is kept until it is answered
-  if (!comment.starts_with(kSync)) return {};
-  const size_t end = comment.find(' ', kSync.size());
+  if (!comment.starts_with(kSyncHead)) return {};
+  const size_t end = comment.find(' ', kSyncHead.size());
   const std::string_view line = comment.substr(0, end);
-  return line.size() > kSync.size() && line.size() <= kMost
+  return line.size() > kSyncHead.size() && line.size() <= kMost
              ? line
              : std::string_view();
 }

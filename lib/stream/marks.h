@@ -55,6 +55,7 @@ class Marks {
 // before it are done and what these save is written. So whoever feeds a stream
 // can know how far it is. Returns the line to be written, without its LF; "" of
 // any other comment.
+inline constexpr std::string_view kSyncHead = "#sync ";
 std::string_view sync_of(std::string_view comment);
 
 // The line "#reports" asks the programs that run the stream to write what they

@@ -1,0 +1,205 @@
+// Any bytes as what three clients of one gt-emit send, and what comes back. In
+// the stream that comes of it each line is of one client: it names nothing
+// outside of that client's name space, and no file outside of its user's
+// directory. What all clients together leave behind is nothing.
+//
+// Each line of the input is a step: its first character says whose it is ('0'
+// to '2') or that it is a result ('>'); then 'm' and a message's header, or
+// anything else and a line of program; '!' ends the client.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "emit/session.h"
+#include "net/wire.h"
+#include "ops/table.h"
+#include "serve/desk.h"
+#include "stream/marks.h"
+
+namespace {
+
+constexpr size_t kMostBytes = 4096;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+bool is_within(std::string_view name, const std::string& space) {
+  return name.starts_with(space + "/");
+}
+
+// The line's client, by its first name; all other names are of the same.
+void check_line(std::string_view text) {
+  gt::Line line;
+  check(gt::parse_line(text, line).ok());
+  if (line.kind == gt::Line::Kind::kComment) {
+    check(!gt::sync_of(text).empty() && text.starts_with("#sync c"));
+    return;
+  }
+  const gt::Statement statement = gt::statement_of(line.op);
+  std::string space;
+  const auto look = [&space](std::string_view name) {
+    if (space.empty()) space = name.substr(0, name.find('/'));
+    check(is_within(name, space));
+    check(space.size() == 2 && space[0] == 'c');
+  };
+  for (const gt::Name& name : line.results) look(name.text);
+  for (const gt::Operand& operand : line.operands) {
+    const bool is_name = operand.kind == gt::Operand::Kind::kName ||
+                         operand.kind == gt::Operand::Kind::kGlob;
+    if (is_name) look(operand.text);
+    const bool is_path = operand.kind == gt::Operand::Kind::kString &&
+                         (statement == gt::Statement::kLoad ||
+                          statement == gt::Statement::kSave);
+    if (!is_path) continue;
+    const std::string path = gt::unquote(operand.text);
+    check(path.starts_with("files/ann/") &&
+          ("/" + path + "/").find("/../") == std::string::npos);
+  }
+  for (const gt::Key& key : line.keys) {
+    if (key.key == "as") look(gt::unquote(key.value));
+    if (key.key == "space") look(gt::unquote(key.value) + "/");
+  }
+  check(!gt::is_declaration(statement) || line.key("space") != nullptr);
+  check(line.note("client") == nullptr);
+  if (const auto* at = line.note("at")) look(gt::unquote(*at));
+}
+
+class World {
+ public:
+  World()
+      : desk_(
+            options(), [](gt::serve::ClientId, const std::string&) {},
+            [](gt::serve::ClientId, gt::Exit, std::string_view) {}) {
+    gt::serve::Guest guest;
+    guest.user = "ann";
+    for (uint32_t id = 1; id <= 3; ++id) {
+      desk_.come(id, guest);
+      say(id, gt::net::MessageWriter(gt::net::Verb::kInput)
+                  .field("name", "p.gt")
+                  .field("at", uint64_t{1})
+                  .finish());
+    }
+  }
+
+  void step(std::string_view line) {
+    if (line.empty()) return;
+    if (line[0] == '>') return desk_.take_back(line.substr(1), ++now_);
+    const auto id = static_cast<uint32_t>(1 + (line[0] - '0') % 3);
+    if (line[0] < '0' || line[0] > '2') return;
+    line.remove_prefix(1);
+    if (line == "!") {
+      desk_.leave(id);
+    } else if (line.starts_with("m")) {
+      say(id, std::string(line.substr(1)) + " size=0\n");
+    } else {
+      say(id, gt::net::MessageWriter(gt::net::Verb::kText)
+                  .finish(std::string(line) + "\n"));
+    }
+    run();
+  }
+
+  void end() {
+    for (uint32_t id = 1; id <= 3; ++id) desk_.leave(id);
+    run();
+    check(desk_.clients() == 0);
+    check_rest();
+  }
+
+ private:
+  static gt::serve::DeskOptions options() {
+    gt::serve::DeskOptions options;
+    options.blocks = {1'000'000, 200};
+    options.quota = {size_t{1} << 24, 50};
+    options.files = "files";
+    return options;
+  }
+
+  void say(uint32_t id, const std::string& bytes) {
+    const auto message = gt::net::parse_message(bytes);
+    if (!message.ok()) return;
+    // What Reception lets through.
+    switch (message.value().verb) {
+      case gt::net::Verb::kTaken:
+        if (!gt::net::number(message.value(), "bytes").ok()) return;
+        [[fallthrough]];
+      case gt::net::Verb::kInput:
+      case gt::net::Verb::kText:
+      case gt::net::Verb::kEnd:
+        (void)desk_.take(id, message.value());
+        return;
+      default:
+        return;
+    }
+  }
+
+  // All that goes out is done at once.
+  void run() {
+    for (int i = 0; i < 10'000; ++i) {
+      const bool has_worked = desk_.work();
+      std::string out;
+      if (!desk_.next_block(out, ++now_)) {
+        if (has_worked) continue;
+        return;
+      }
+      stream_ += out;
+      while (!out.empty()) {
+        const size_t lf = out.find('\n');
+        check(lf != std::string::npos);
+        const std::string line = out.substr(0, lf);
+        out.erase(0, lf + 1);
+        if (line.starts_with("#sync c") && line.find(':') < line.find('/')) {
+          desk_.take_back(line, ++now_);
+        } else {
+          check_line(line);
+        }
+      }
+    }
+  }
+
+  // The whole stream is one without errors that ends with nothing held.
+  void check_rest() {
+    gt::emit::EmitOptions options;
+    std::string errors;
+    gt::emit::Session session(options,
+                              [&](std::string_view e) { errors += e; });
+    const uint32_t file = session.add_file("s", false);
+    session.set_emitted(true);
+    std::string out;
+    for (std::string_view rest = stream_; !rest.empty();) {
+      const size_t lf = rest.find('\n');
+      session.feed(rest.substr(0, lf), gt::Origin(file, 1), out);
+      rest.remove_prefix(lf + 1);
+    }
+    std::string left;
+    session.let_go(left);
+    if (!errors.empty() && errors.find("warning") == std::string::npos) {
+      fputs((stream_ + errors).c_str(), stderr);
+      std::abort();
+    }
+    if (!left.empty()) {
+      fputs((stream_ + left).c_str(), stderr);
+      std::abort();
+    }
+  }
+
+  gt::serve::Desk desk_;
+  std::string stream_;
+  int64_t now_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size > kMostBytes) return 0;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  World world;
+  while (!text.empty()) {
+    const size_t lf = std::min(text.find('\n'), text.size());
+    world.step(text.substr(0, lf));
+    text.remove_prefix(std::min(lf + 1, text.size()));
+  }
+  world.end();
+  return 0;
+}
