@@ -385,3 +385,73 @@ END
   visit_as ann save.gt
   [ "$status" = 0 ]
 }
+
+# A program with results of its own, by its number.
+own_program() {
+  cat <<END
+x = randn f32[8,16] $1
+w = randn f32[16,4] $((100 + $1))
+t = tensor i64[8] 0 1 2 3 3 1 0 $(($1 % 4))
+END
+  local step
+  for ((step = 0; step < 30; step++)); do
+    cat <<'END'
+y = matmul x w
+l = cross_entropy y t
+g = grad l w
+w = sgd w g 0.5
+print l
+END
+  done
+  printf 'mesh d=2\nq@0-1 = ones f32[4] split=d:0\nr@0-1 = all_reduce q@0-1\nprint r@0-1\nprint w\n'
+}
+
+@test "ten clients at once beside five that misbehave: each has its own results" {
+  serve 2 --quota 64M
+  local k
+  for ((k = 0; k < 10; k++)); do
+    own_program $k >p$k.gt
+    gt-emit p$k.gt | gt-route -n 1 >here$k
+  done
+  # Garbage, a failing program, one that dies, one that reads nothing, and one
+  # that wants all memory.
+  spawn python3 - "$PWD/at" <<'END'
+import random, socket, sys, time
+random.seed(1)
+for _ in range(50):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    s.sendall(random.randbytes(random.randrange(1, 3000)))
+    time.sleep(0.02)
+    s.close()
+END
+  yes 'y = frobnicate nobody' | head -n 20000 >bad.gt
+  spawn bash -c 'gt-emit --to "$0" bad.gt >/dev/null 2>&1' "$at"
+  mkfifo in unread
+  spawn bash -c 'exec gt-emit --to "$0" <in >/dev/null 2>&1' "$at"
+  local victim=$!
+  exec 5>in
+  own_program 77 | head -40 >&5
+  printf 'x = ones f32[200000]\n' >much.gt
+  yes 'print x' | head -n 100 >>much.gt
+  spawn bash -c 'exec gt-emit --to "$0" much.gt >unread 2>/dev/null' "$at"
+  exec 6<unread
+  { echo 'x = ones f32[1000000]'; for ((k = 0; k < 200; k++)); do echo "x$k = add x $k"; done; } >greedy.gt
+  spawn bash -c 'gt-emit --to "$0" greedy.gt >/dev/null 2>greedy.err' "$at"
+  local ids=()
+  for ((k = 0; k < 10; k++)); do
+    gt-emit --to "$at" p$k.gt >there$k 2>err$k 3>&- &
+    ids+=($!)
+  done
+  sleep 0.3
+  kill -KILL "$victim"
+  exec 5>&-
+  for k in "${!ids[@]}"; do wait "${ids[k]}"; done
+  for ((k = 0; k < 10; k++)); do
+    cmp here$k there$k
+    [ ! -s err$k ]
+  done
+  exec 6<&-
+  await 'is the quota' greedy.err
+  [ ! -s routed ]
+}
