@@ -30,6 +30,12 @@ LoopState Dispatcher::loop_state() const {
 }
 
 void Dispatcher::line(Client& client, std::string_view text, uint64_t number) {
+  // A sync changes nothing of what lines do: it may stand between the rounds of
+  // a loop, or within one.
+  if (!sync_of(text).empty()) {
+    client.source.line = number;
+    return comment(client, text, text);
+  }
   loops_.take_text(text);
   if (text.empty()) return;
   client.source.line = number;
@@ -77,7 +83,6 @@ void Dispatcher::comment(Client& client, std::string_view text,
   if (notes.empty()) return;
   sequencer_.log_comment(notes, client.source);
   if (const std::string_view sync = sync_of(notes); !sync.empty()) {
-    loops_.drop();
     hurries_ = true;
     client.results.add_after(sync, sequencer_.last_seq());
   }

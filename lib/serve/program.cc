@@ -112,8 +112,14 @@ void ClientProgram::take(std::string_view lines, uint64_t cost) {
   add(entered_, cost);
 }
 
-// Of several lines each is taken to cost by its length.
+// Lines that come together, as the round of a loop, stay together if a block
+// can hold them: later programs recognise rounds between two of them. Of those
+// that are cut each is taken to cost by its length.
 void ClientProgram::add(std::string_view lines, uint64_t cost) {
+  const bool fits = open_.text.size() + lines.size() < limits_.bytes &&
+                    open_.cost + cost < limits_.cost;
+  const bool is_small = lines.size() < limits_.bytes && cost < limits_.cost;
+  if (!fits && is_small) blocks_.push_back(std::exchange(open_, {}));
   while (!lines.empty()) {
     const size_t room = limits_.bytes - open_.text.size();
     const uint64_t spare = limits_.cost - open_.cost;

@@ -23,7 +23,7 @@ struct Block {
 };
 
 struct BlockLimits {
-  uint64_t cost = 2'000'000;        // a block ends with the line that exceeds
+  uint64_t cost = 1'000'000;        // a block ends with the line that exceeds
   size_t bytes = size_t{64} << 10;  // either of them
 };
 

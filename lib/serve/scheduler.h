@@ -29,7 +29,7 @@ class Scheduler {
  public:
   using Client = FairQueue::Client;
   // Nanoseconds of work to have under way.
-  static constexpr double kAhead = 10e6;
+  static constexpr double kAhead = 3e6;
   static constexpr double kLeastBlocks = 3;
 
   void add(Client client, double share) {

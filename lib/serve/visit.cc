@@ -54,13 +54,7 @@ class Inputs {
     buffer_.resize(std::min({room, kReadAtOnce, net::kMaxBody}));
     size_t bytes = 0;
     if (fd_ < 0) {
-      bytes = std::min(buffer_.size(), text_.size() - at_);
-      text_.copy(buffer_.data(), bytes, at_);
-      at_ += bytes;
-      if (at_ == text_.size() && left_ > 1) {
-        at_ = 0;
-        --left_;
-      }
+      bytes = take_text();
     } else {
       const long n = read_some(fd_, buffer_.data(), buffer_.size());
       if (n < 0) return fail(name_, errno);
@@ -96,6 +90,22 @@ class Inputs {
     }
     to.input(name_, job_.session.at && (is_file || job_.at_stdin), lines);
     return true;
+  }
+
+  // Fills the buffer with the text, as often as it is to be sent. Returns how
+  // many bytes that was.
+  size_t take_text() {
+    size_t bytes = 0;
+    while (bytes < buffer_.size() && at_ < text_.size()) {
+      const size_t some =
+          text_.copy(buffer_.data() + bytes, buffer_.size() - bytes, at_);
+      bytes += some;
+      at_ += some;
+      if (at_ < text_.size() || left_ <= 1) continue;
+      at_ = 0;
+      --left_;
+    }
+    return bytes;
   }
 
   // What is sent more than once is kept, in whole lines.
