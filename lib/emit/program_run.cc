@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace gt::emit {
+namespace {
+
+// Bytes of output of replayed rounds before the source is asked for a line, so
+// that one which gives so much at a time can end there.
+constexpr size_t kReplayAtOnce = size_t{256} << 10;
+
+}  // namespace
 
 ProgramRun::ProgramRun(const ProgramOptions& options, Output output,
                        std::function<void(std::string_view)> say)
@@ -30,8 +37,10 @@ bool ProgramRun::feed(Source& source) {
   std::string_view line;
   while (goes_on_ && !session_.stopped()) {
     if (replay_.ready()) {
-      replay_.run(source, [this](std::string_view round) {
-        return put(round, session_.round_cost());
+      size_t bytes = 0;
+      replay_.run(source, [&](std::string_view round) {
+        bytes += round.size();
+        return put(round, session_.round_cost()) && bytes < kReplayAtOnce;
       });
     }
     const Reader::Item item = source.next(line);

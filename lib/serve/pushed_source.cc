@@ -72,8 +72,8 @@ Reader::Item PushedSource::next(std::string_view& line) {
 }
 
 std::string_view PushedSource::buffered() const {
-  return std::string_view(text_).substr(at_,
-                                        std::min(allowed_, text_.size() - at_));
+  return allowed_ == 0 ? std::string_view()
+                       : std::string_view(text_).substr(at_);
 }
 
 void PushedSource::consume(size_t bytes, size_t lines) {

@@ -21,7 +21,8 @@ class PushedSource : public Source {
   bool is_over() const { return has_ended_ && at_ == text_.size(); }
   // Whether next() would give a line.
   bool has_line();
-  // From now on lines are given until they are so many bytes.
+  // From now on lines are given until they are so many bytes; those that are
+  // consumed together may be more.
   void allow(size_t bytes) { allowed_ = bytes; }
   // Bytes of a line whose end has not come; 0 if a whole one is there.
   size_t unfinished() { return has_line() ? 0 : text_.size() - at_; }

@@ -6,6 +6,7 @@
 namespace gt::serve {
 namespace {
 
+constexpr double kAll = 1e300;
 constexpr double kFade = 0.99;  // of the largest block, with each that follows
 constexpr double kMemory =
     0.5e9;  // nanoseconds after which a measure has faded
@@ -34,6 +35,7 @@ void Scheduler::sent(Client client, uint64_t cost, int64_t now) {
   state.blocks.push_back(cost);
   state.unfinished += cost;
   state.was_idle = false;
+  state.served = now;
   unfinished_ += cost;
   largest_ = std::max(static_cast<double>(cost), kFade * largest_);
   queue_.serve(client, static_cast<double>(cost));
@@ -66,26 +68,36 @@ void Scheduler::pass(int64_t now) {
 }
 
 void Scheduler::look_at_all() {
-  busy_ = 0;
+  busy_ = late_ = 0;
+  least_ = kAll;
   for (const auto& [client, state] : clients_) {
-    if (state.is_ready || !state.blocks.empty()) ++busy_;
+    const bool is_busy = state.is_ready || !state.blocks.empty();
+    if (is_busy) ++busy_;
+    if (state.is_ready) least_ = std::min(least_, queue_.count(client));
+    if (is_busy || at_ - state.served < kAlone) ++late_;
   }
   for (const auto& [client, state] : clients_) look(client);
 }
 
 double Scheduler::part() const {
   const auto clients = static_cast<double>(std::max<size_t>(1, busy_));
-  return std::max(kAhead * speed_ / clients, kLeastBlocks * largest_);
+  const double deep = late_ <= 1 ? kDeep : 1;
+  return deep * std::max(kAhead * speed_ / clients, kLeastBlocks * largest_);
 }
 
-// One that is held up by what it has under way keeps what it is behind.
+// One that is held up by what it has under way keeps what it is behind: it
+// cannot use it up at others' cost, since it may not have more under way than
+// they.
 void Scheduler::look(Client client) {
   const State& state = clients_.at(client);
-  const double most = part();
+  // Who is ahead of another has less under way, so that none gets further and
+  // further ahead; but half a part, whatever the others do.
+  const double ahead = std::max(0.0, queue_.count(client) - least_);
+  const double most = part() - std::min(ahead, part() / 2);
   const bool has_room =
       state.blocks.empty() || static_cast<double>(state.unfinished) < most;
   queue_.set_waiting(client, state.is_ready && has_room,
-                     state.was_idle ? 0 : most);
+                     state.was_idle ? 0 : kAll);
 }
 
 }  // namespace gt::serve

@@ -5,11 +5,16 @@
 // What has gone out stands in one order and cannot be overtaken, so how much of
 // it is not done is how long a newcomer waits. Each client may have an equal
 // part of a window under way, so that one that uses a slow worker delays only
-// itself. The window is what the workers have lately done in kAhead; estimates
+// itself. One that is ahead of another may have less, but half a part in any
+// case. The window is what the workers have lately done in kAhead; estimates
 // of cost need only be right in proportion, since they are compared with what
 // was done. A part is never less than kLeastBlocks times the largest block of
 // anybody, so that the programs behind gt-emit always have one to work on; it
 // is a cost, not a number of blocks, since else small blocks would get less.
+//
+// A client that has been alone for kAlone may have kDeep times as much under
+// way: nobody waits for it, and with deeper queues the processes behind gt-emit
+// wait less for each other.
 //
 // Of two clients of equal share that both always have a block, the service
 // differs by no more than two blocks and a part.
@@ -31,6 +36,8 @@ class Scheduler {
   // Nanoseconds of work to have under way.
   static constexpr double kAhead = 3e6;
   static constexpr double kLeastBlocks = 3;
+  static constexpr int64_t kAlone = 1'000'000'000;
+  static constexpr double kDeep = 8;
 
   void add(Client client, double share) {
     queue_.add(client, share);
@@ -66,6 +73,7 @@ class Scheduler {
     uint64_t unfinished = 0;      // their sum
     bool is_ready = false;
     bool was_idle = true;  // since it was served last
+    int64_t served = 0;    // when that was
   };
   void look(Client client);
   void look_at_all();
@@ -73,7 +81,9 @@ class Scheduler {
 
   FairQueue queue_;
   std::map<Client, State> clients_;
-  size_t busy_ = 0;  // clients that are ready or have something under way
+  double least_ = 0;  // FairQueue::count() of those that are ready
+  size_t busy_ = 0;   // clients that are ready or have something under way ...
+  size_t late_ = 0;   // ... or were served within kAlone
   uint64_t unfinished_ = 0;
   // Of the time in which something was under way, and of what was done in it;
   // both fade.

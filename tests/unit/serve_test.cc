@@ -292,18 +292,21 @@ class Cluster {
     under_way_.pop_front();
     now_ += 1 + static_cast<int64_t>(static_cast<double>(cost) / speed_);
     scheduler_.done(client, 1, now_);
-    // What is under way is bounded: a newcomer waits no longer than that.
+    part_ = std::max(part_, scheduler_.part());
+    // What is under way is bounded: a newcomer waits no longer than that. What
+    // left when there were fewer clients, or a faster worker, is done first.
+    most_ahead_ = std::max(most_ahead_, scheduler_.part() + kQuantum);
     uint64_t sum = 0;
     for (const auto& block : under_way_) sum += block.second;
     ASSERT_LE(static_cast<double>(sum),
-              static_cast<double>(4 * clients_ * kQuantum) +
-                  2 * Scheduler::kAhead * std::max(speed_, 1.0));
+              clients_ * (scheduler_.part() + kQuantum) + most_ahead_);
   }
 
   std::mt19937 engine_;
   unsigned clients_ = 0;
   double speed_ = 1;
   double part_ = 0;  // the largest so far
+  double most_ahead_ = 0;
   int64_t now_ = 0;
   Scheduler scheduler_;
   std::map<unsigned, unsigned> left_;  // blocks
