@@ -20,6 +20,14 @@ serve() {
   await 'listens at' served
 }
 
+# serve_with_keys: the same with the key server.key, and the list allowed.
+serve_with_keys() {
+  at=tcp://127.0.0.1:$((20000 + (BATS_TEST_NUMBER + $$ * 8) % 20000))
+  mkfifo back
+  spawn bash -c 'gt-emit -l "$0" --back back -v --key server.key --allow allowed --files files 2>served | gt-route -n 1 >back' "$at"
+  await 'listens at' served
+}
+
 # visit PROGRAM...: has it run there, into out, err and status.
 visit() {
   status=0
@@ -345,11 +353,7 @@ END
   umask 022
   { sed 's/$/ on her laptop user=ann/' ann.pub; cat bob.pub; } >allowed
   mkdir -p files/ann
-  rm -f back
-  mkfifo back
-  at=tcp://127.0.0.1:$((20000 + (BATS_TEST_NUMBER + $$ * 8) % 20000))
-  spawn bash -c 'gt-emit -l "$0" --back back -v --key server.key --allow allowed --files files 2>served | gt-route -n 1 >back' "$at"
-  await 'listens at' served
+  serve_with_keys
   visit_as() { visit --key "$1.key" --server-key "${3:-server.pub}" "${@:4}" "$2"; }
   printf 'x = full f32[2] 3\nsave x "x.npy"\ny = load "x.npy"\nprint y\n' >save.gt
   # Ann is ann, whatever she says.

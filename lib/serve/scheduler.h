@@ -4,8 +4,8 @@
 //
 // What has gone out stands in one order and cannot be overtaken, so how much of
 // it is not done is how long a newcomer waits. Each client may have an equal
-// part of a window under way, so that one that uses a slow worker delays only
-// itself. One that is ahead of another may have less, but half a part in any
+// part of a window under way, so that one that uses a slow worker does not take
+// all of it. One that is ahead of another may have less, but half a part in any
 // case. The window is what the workers have lately done in kAhead; estimates
 // of cost need only be right in proportion, since they are compared with what
 // was done. A part is never less than kLeastBlocks times the largest block of

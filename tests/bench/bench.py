@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 
+import clients
 import compiled
 import elementary
 import many
@@ -223,7 +224,7 @@ BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new,
            "transformer-memory": networks.transformer_memory,
            "attention": networks.attention,
            "attention-memory": networks.attention_memory, "trace": trace,
-           "log": log, **compiled.BENCHES, **many.BENCHES,
+           "log": log, **compiled.BENCHES, **many.BENCHES, **clients.BENCHES,
            **sharding.BENCHES}
 
 
