@@ -294,6 +294,7 @@ END
   exec 5>&-
   grep -q 'gt-emit has ended: ' err
   await 'all clients are told, and it ends' served
+  rm -f out err
   serve 1
   spawn bash -c 'gt-emit --to "$0" <in >out 2>err; echo "status $?" >>err' "$at"
   exec 5>in

@@ -1,14 +1,8 @@
-// A client of gt-route: one user and the program of this user. It holds where
-// in the program the line at hand stands, the results that are owed in the
-// order of the program's prints, which failures people were told of, and how
-// the program went. gt-route has one client today, whose results go to standard
-// output.
-//
-// What several clients would need besides: a ClientPipe and a Loops each, since
-// both follow the lines of one client; names that cannot collide in Homes and
-// RankTable, as the name spaces that gt-emit gives its clients cannot; and a
-// Crew that knows which client a worker's report is about. The rest of a
-// Dispatcher is shared by its clients: there is one order of all lines.
+// The client of gt-route: whoever feeds it the stream, and gets the results on
+// standard output. It holds where in the stream the line at hand stands, the
+// results that are owed, which failures people were told of, and how the
+// program went. If the client serves many users, as gt-emit -l does, users.h
+// tells them apart.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +16,7 @@
 #include "base/exit.h"
 #include "base/reported.h"
 #include "route/homes.h"
-#include "route/result_order.h"
+#include "route/users.h"
 #include "stream/marks.h"
 
 namespace gt::route {
@@ -35,7 +29,7 @@ struct Client {
   // `to_say` gets messages for people, each whole. The sources outlive the
   // client.
   Client(ResultSources& sources, Say to_say)
-      : results(sources), say(std::move(to_say)) {}
+      : users(sources), say(std::move(to_say)) {}
 
   // The lines from now on, the first of which will have that seq at least, are
   // of that file, named as the user did.
@@ -55,22 +49,21 @@ struct Client {
   // Tells people of a line: on standard error, or among the results if the
   // program asks for that ("#reports", stream/marks.h).
   void tell(const ReportMark& report) {
-    if (!takes_reports) return say(report.text);
+    if (!users.is_split()) return say(report.text);
     reports += to_string(report) + "\n";
   }
   // Whether more of its program may be read: what it is owed, and what waits
   // for its turn, is bounded.
-  bool has_credit() const { return results.bytes() <= kMostResults; }
+  bool has_credit() const { return users.bytes() <= kMostResults; }
 
   SourceLine source{std::make_shared<const std::string>(), 0};
   // All files so far, and the seq that the first line of each has at least.
   std::vector<std::pair<uint64_t, std::shared_ptr<const std::string>>> files;
-  Marks marks;  // "#gt" and "#end" in the input
-  ResultOrder results;
+  Marks marks;        // "#gt" and "#end" in the input
+  Users users;        // who are owed results
   Reported reported;  // failures that people were told of, by gt-route and by
                       // its workers
   Say say;
-  bool takes_reports = false;
   std::string reports;        // that go out before any more results
   Exit status = Exit::kDone;  // of the program so far
   uint64_t lines = 0;         // instructions that came

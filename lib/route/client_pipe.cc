@@ -111,10 +111,10 @@ void ClientPipe::end_input() {
   client_.worsen(Exit::kLost);
 }
 
-Status ClientPipe::write(const ResultOrder::Sink& sink) {
+Status ClientPipe::write(const IsDone& is_done, const ResultOrder::Sink& sink) {
   for (;;) {
     if (out_.empty()) out_ = std::exchange(client_.reports, {});
-    if (out_.empty()) client_.results.emit(out_, kMostOut, sink);
+    if (out_.empty()) client_.users.emit(out_, kMostOut, is_done, sink);
     if (out_.empty()) return ok_status();
     const long n =
         write_ready(STDOUT_FILENO, std::string_view(out_).substr(written_));

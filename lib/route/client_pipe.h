@@ -40,10 +40,10 @@ class ClientPipe {
   // Writes the results that are due, as far as standard output takes them
   // without waiting. `sink` gets each line. Error: standard output cannot be
   // written; what was due is dropped.
-  Status write(const ResultOrder::Sink& sink);
+  Status write(const IsDone& is_done, const ResultOrder::Sink& sink);
   // Whether the client has all results that it is owed so far.
   bool is_written() const {
-    return out_.empty() && client_.reports.empty() && client_.results.empty();
+    return out_.empty() && client_.reports.empty() && client_.users.empty();
   }
 
   // Adds standard output, if results wait for it, and the input, if `reads` and

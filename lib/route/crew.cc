@@ -315,7 +315,7 @@ void Crew::go_on_without(uint32_t worker, const std::string& why) {
   client_.worsen(Exit::kLost);
   client_.say("gt-route: " + why + "; the run goes on without it\n");
   sources_.lose(worker, why);
-  client_.results.fail(worker);
+  client_.users.fail(worker);
   deliveries_.drop(worker);
   dispatcher_.lose(worker);
   host_->drop(worker, why);
@@ -328,7 +328,7 @@ void Crew::lose(const std::string& why) {
   is_lost_ = true;
   client_.worsen(Exit::kLost);
   client_.say("gt-route: " + why + "\n");
-  client_.results.fail(why);
+  client_.users.fail(why);
   deliveries_.drop_unsent();
   abort(why);
 }

@@ -1,5 +1,6 @@
 #include "route/dispatcher.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -38,6 +39,7 @@ void Dispatcher::line(Client& client, std::string_view text, uint64_t number) {
   }
   loops_.take_text(text);
   if (text.empty()) return;
+  sequencer_.set_user(client.users.of(text));
   client.source.line = number;
   RouteText line{text, split_notes(text), 0, text};
   if (line.parts.text.empty()) return comment(client, text, line.parts.notes);
@@ -62,14 +64,26 @@ void Dispatcher::repeat(Client& client, uint64_t times) {
   const Round& round = *loops_.repeating();
   for (uint64_t i = 0; i < times; ++i) {
     for (const Round::Owed& owed : round.owed) {
-      client.results.owe(owed.worker, owed.heads, owed.bytes,
-                         sequencer_.next_seq() + i * round.seqs + owed.seq);
+      client.users.results_of(owed.heads)
+          .owe(owed.worker, owed.heads, owed.bytes,
+               sequencer_.next_seq() + i * round.seqs + owed.seq);
     }
   }
   sequencer_.repeat(times, round.seqs, round.lines, round.costs);
   client.lines += times * round.routes.size();
   client.repeated += times * round.routes.size();
   loops_.begin_round(loop_state());
+}
+
+void Dispatcher::forget_users(Users& users) {
+  if (!users.is_split()) return;
+  users.forget([this](UserId user) {
+    const std::vector<Awaited> given = sequencer_.given_to(user);
+    const bool is_idle = std::ranges::all_of(
+        given, [this](const Awaited& a) { return has_done(a); });
+    if (is_idle) sequencer_.forget(user);
+    return is_idle;
+  });
 }
 
 void Dispatcher::lose(uint32_t worker) {
@@ -84,9 +98,10 @@ void Dispatcher::comment(Client& client, std::string_view text,
   sequencer_.log_comment(notes, client.source);
   if (const std::string_view sync = sync_of(notes); !sync.empty()) {
     hurries_ = true;
-    client.results.add_after(sync, sequencer_.last_seq());
+    const UserId user = client.users.of(sync.substr(kSyncHead.size()));
+    client.users.results(user).add_after(sync, sequencer_.given_to(user));
   }
-  client.takes_reports = client.takes_reports || asks_reports(notes);
+  if (asks_reports(notes)) client.users.split();
   const Marks::Mark mark = client.marks.take(notes);
   if (mark != Marks::Mark::kNone) loops_.drop();
   if (mark == Marks::Mark::kBadVersion) {
@@ -155,7 +170,8 @@ void Dispatcher::build(Client& client, const RouteText& line,
 // A route whose results fail is not kept: its operands have failed only now.
 void Dispatcher::take_route(Client& client, const RouteText& line,
                             std::unique_ptr<Route> route) {
-  if (!route->answer.empty()) client.results.add(route->answer);
+  if (!route->answer.empty())
+    client.users.results_of(route->answer).add(route->answer);
   if (!route->instead.has_value()) {
     issuer_.act(*route, line.parts, client);
     if (route->failure == nullptr) cache_.keep(line, std::move(route));
@@ -206,7 +222,7 @@ void Dispatcher::reject_line(Client& client, const Error& error,
   for (const Name& name : parsed.results) fail(client, name, why);
   if (statement_of(parsed.op) != Statement::kPrint) return;
   for (const std::string& label : print_labels(parsed)) {
-    client.results.add(label + " = fail " + quote(*why));
+    client.users.results_of(label).add(label + " = fail " + quote(*why));
   }
 }
 

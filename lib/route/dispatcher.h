@@ -56,9 +56,13 @@ class Dispatcher {
 
   // A "#sync" waits for lines that have not left: all bodies are to be taken.
   bool hurries() const { return hurries_; }
-  // The seq up to which all lines that have left are done; 0 while a "#sync"
-  // waits for some that have not.
-  uint64_t done_up_to() const { return hurries_ ? 0 : loads().done_up_to(); }
+  // Whether a worker has done what a "#sync" waits for. What has not left is
+  // not done.
+  bool has_done(const Awaited& awaited) const {
+    return !hurries_ && loads().has_done(awaited.worker, awaited.seq);
+  }
+  // Forgets users who have nothing under way and are owed nothing.
+  void forget_users(Users& users);
 
   // The round of a loop that the last line ended, if it is recognised: then the
   // caller may count how often its text comes next, and hand in that number

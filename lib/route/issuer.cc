@@ -55,7 +55,7 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
   }
   loads_.add(here, route.cost);
   if (route.action == Action::kGive) {
-    return owe(route, here[0], sequencer_.last_seq(), client.results);
+    return owe(route, here[0], sequencer_.last_seq(), client.users);
   }
   if (route.action == Action::kFree) {
     for (const RouteOperand& o : route.operands) homes_.release(o.id);
@@ -65,10 +65,11 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
 }
 
 void Issuer::owe(const Route& route, uint32_t worker, uint64_t seq,
-                 ResultOrder& results) {
+                 Users& users) {
   for (const RouteOwed& owed : route.owed) {
-    results.owe(route.is_placed ? owed.worker : worker, owed.heads,
-                route.owed_bytes, seq);
+    users.results_of(owed.heads)
+        .owe(route.is_placed ? owed.worker : worker, owed.heads,
+             route.owed_bytes, seq);
   }
 }
 

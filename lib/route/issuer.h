@@ -76,7 +76,7 @@ class Issuer {
             const SourceLine& source);
   void release_on(const Home& home);
   static void owe(const Route& route, uint32_t worker, uint64_t seq,
-                  ResultOrder& results);
+                  Users& users);
 
   bool hold(const Route& route, std::string_view text,
             const SourceLine& source);

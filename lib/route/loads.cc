@@ -20,15 +20,6 @@ void Loads::done(uint32_t worker, uint64_t seq) {
   }
 }
 
-uint64_t Loads::done_up_to() const {
-  uint64_t done = UINT64_MAX;
-  for (const Worker& w : workers_) {
-    if (w.is_lost || w.marks.empty()) continue;
-    done = std::min(done, w.marks.front().first - 1);
-  }
-  return done;
-}
-
 uint32_t Loads::least() const {
   uint32_t best = 0;
   while (best + 1 < workers_.size() && is_lost(best)) ++best;

@@ -34,9 +34,12 @@ class Loads {
   // The worker has finished all up to `seq`.
   void done(uint32_t worker, uint64_t seq);
 
-  // The seq up to which all that was marked is done, but for what lost workers
-  // were given; UINT64_MAX: all of it is.
-  uint64_t done_up_to() const;
+  // Whether the worker has done all up to that seq of what was marked, or is
+  // lost.
+  bool has_done(uint32_t worker, uint64_t seq) const {
+    const Worker& w = workers_[worker];
+    return w.is_lost || w.marks.empty() || w.marks.front().first > seq;
+  }
 
   // All work that it was given since the run began.
   uint64_t issued(uint32_t worker) const {

@@ -150,19 +150,22 @@ void ResultOrder::add_lines(std::string_view lines) {
   bytes_ += lines.size();
 }
 
-void ResultOrder::add_after(std::string_view line, uint64_t seq) {
+void ResultOrder::add_after(std::string_view line,
+                            std::vector<Awaited> awaited) {
   ResultRun& run = runs_.emplace_back();
-  run.after = seq;
+  run.after = std::move(awaited);
   run.text.append(line).append("\n");
   run.whole = 1;
   run.bytes = run.text.size();
   bytes_ += run.bytes;
 }
 
-void ResultOrder::emit(std::string& out, size_t most, const Sink& sink) {
+void ResultOrder::emit(std::string& out, size_t most, const IsDone& is_done,
+                       const Sink& sink) {
   while (!runs_.empty() && out.size() < most) {
-    if (runs_.front().after.value_or(0) > done_) return;
-    emit_run(runs_.front(), out, most, sink);
+    ResultRun& run = runs_.front();
+    if (run.after && !std::ranges::all_of(*run.after, is_done)) return;
+    emit_run(run, out, most, sink);
     if (!runs_.front().is_over()) return;
     bytes_ -= runs_.front().bytes;
     runs_.pop_front();
@@ -176,7 +179,6 @@ void ResultOrder::fail(const std::string& why) {
     bytes_ -= run.bytes;
     run = ResultRun();  // with nothing that could go out
   }
-  sources_.forget();
 }
 
 void ResultOrder::fail(uint32_t worker) {

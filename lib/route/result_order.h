@@ -21,6 +21,13 @@
 
 namespace gt::route {
 
+// A worker has done that instruction and all that it was given before.
+struct Awaited {
+  uint32_t worker = 0;
+  uint64_t seq = 0;
+};
+using IsDone = std::function<bool(const Awaited&)>;
+
 // Result lines that a client gets one after the other and that come from one
 // worker, or from nobody: failures that gt-route knows itself.
 struct ResultRun {
@@ -36,7 +43,8 @@ struct ResultRun {
   size_t gone = 0;     // bytes of `text` that have gone out
   size_t whole = 0;    // lines in `text` that came whole and have not gone out
   uint64_t bytes = 0;  // of all its lines, roughly
-  std::optional<uint64_t> after;  // the seq for which a line from nobody waits
+  // A line from nobody that waits until these are done.
+  std::optional<std::vector<Awaited>> after;
   // For each print where in `heads` its lines begin, and its seq.
   std::vector<std::pair<size_t, uint64_t>> seqs;
   size_t seq_at = 0;  // the entry of seqs for the next line that goes out
@@ -69,6 +77,9 @@ class ResultSources {
   // Whether it sent a failure though a value was asked for.
   bool has_failed(uint32_t worker) const { return workers_[worker].has_failed; }
 
+  // No worker sends any more.
+  void forget();
+
  private:
   friend class ResultOrder;
   struct Worker {
@@ -84,7 +95,6 @@ class ResultSources {
   // Whether more lines can be added to the run: its worker was asked for
   // nothing else since.
   bool goes_on(const ResultRun& run) const;
-  void forget();
   static void note_line(Worker& worker);
 
   std::vector<Worker> workers_;
@@ -107,15 +117,14 @@ class ResultOrder {
            uint64_t seq);
   // The client is owed this line, which is there already; without its newline.
   void add(std::string_view line);
-  // The same of a line that goes out once note_done() has told of that seq. If
-  // no worker sends any more, it never does.
-  void add_after(std::string_view line, uint64_t seq);
-  // All lines of the program up to that seq are done.
-  void note_done(uint64_t seq) { done_ = seq; }
+  // The same of a line that goes out once all of these are done. If no worker
+  // sends any more, it never does.
+  void add_after(std::string_view line, std::vector<Awaited> awaited);
 
   // Appends to `out` lines whose turn it is and that came whole, until it has
   // `most` bytes or more. `sink` may be empty.
-  void emit(std::string& out, size_t most, const Sink& sink = {});
+  void emit(std::string& out, size_t most, const IsDone& is_done,
+            const Sink& sink = {});
   // No worker sends any more: lines that are owed and have not come become
   // failures with these words.
   void fail(const std::string& why);
@@ -140,7 +149,6 @@ class ResultOrder {
   // valid while runs are added behind and taken off in front.
   std::deque<ResultRun> runs_;
   uint64_t bytes_ = 0;
-  uint64_t done_ = 0;
 };
 
 }  // namespace gt::route

@@ -126,10 +126,14 @@ void RouterLoop::write_results() {
       log_.result(static_cast<uint32_t>(worker), seq, line);
     };
   }
-  if (crew_.is_complete()) {
-    client_.results.note_done(dispatcher_.done_up_to());
-  }
-  const Status written = pipe_.write(sink);
+  const bool may_be_done = crew_.is_complete();
+  const Status written = pipe_.write(
+      [&](const Awaited& awaited) {
+        return may_be_done && dispatcher_.has_done(awaited);
+      },
+      sink);
+  constexpr uint32_t kTurns = 256;
+  if (++turns_ % kTurns == 0) dispatcher_.forget_users(client_.users);
   if (written.ok()) return;
   killed_ = true;
   client_.worsen(Exit::kUsage);

@@ -66,6 +66,7 @@ class RouterLoop {
   int64_t full_since_ = 0;       // since when it has no room; 0: it has room
   bool is_interrupted_ = false;  // a signal came
   int64_t drained_by_ = 0;       // when SIGTERM's limit ends; 0: there is none
+  uint32_t turns_ = 0;           // of the loop
   bool killed_ = false;          // ends at once, whatever is not done
 };
 

@@ -20,7 +20,24 @@ void Sequencer::issue(const Workers& workers, std::string_view text,
   const uint64_t seq = next_seq_++;
   if (told_file_ != source.file) tell_file(source);
   outbox_.add(workers, seq, static_cast<int64_t>(source.line), text);
+  note_given(workers, seq);
   if (log_) log_({seq, source.line, text, &workers, kind});
+}
+
+void Sequencer::note_given(const Workers& workers, uint64_t seq) {
+  if (user_ >= last_.size()) last_.resize(user_ + size_t{1});
+  std::vector<uint64_t>& last = last_[user_];
+  if (last.empty()) last.resize(loads_.size());
+  for (const uint32_t w : workers) last[w] = seq;
+}
+
+std::vector<Awaited> Sequencer::given_to(UserId user) const {
+  std::vector<Awaited> given;
+  if (user >= last_.size()) return given;
+  for (uint32_t w = 0; w < last_[user].size(); ++w) {
+    if (last_[user][w] != 0) given.push_back({w, last_[user][w]});
+  }
+  return given;
 }
 
 void Sequencer::tell(std::string_view text, const SourceLine& source) {
@@ -85,6 +102,12 @@ std::vector<Outbox::Batch> Sequencer::take(Outbox::Take which) {
 void Sequencer::repeat(uint64_t times, uint64_t seqs, uint64_t lines,
                        const std::vector<uint64_t>& costs) {
   outbox_.repeat(times, seqs, lines);
+  // Whoever had a line in the round has one in the last round.
+  for (std::vector<uint64_t>& last : last_) {
+    for (uint64_t& seq : last) {
+      if (seq + seqs >= next_seq_) seq += times * seqs;
+    }
+  }
   next_seq_ += times * seqs;
   for (uint32_t w = 0; w < loads_.size(); ++w) {
     loads_.add(w, times * costs[w]);

@@ -21,6 +21,7 @@
 #include "route/outbox.h"
 #include "route/path_order.h"
 #include "route/route.h"
+#include "route/users.h"
 
 namespace gt::route {
 
@@ -71,6 +72,12 @@ class Sequencer {
   void log_comment(std::string_view text, const SourceLine& source) const;
   bool is_logged() const { return static_cast<bool>(log_); }
 
+  // The lines from now on are of that user.
+  void set_user(UserId user) { user_ = user; }
+  // The last line that each worker was given of the user's.
+  std::vector<Awaited> given_to(UserId user) const;
+  void forget(UserId user) { last_[user].clear(); }
+
   uint64_t next_seq() const { return next_seq_; }
   uint64_t last_seq() const { return next_seq_ - 1; }
   // As PathOrder::changes().
@@ -92,6 +99,7 @@ class Sequencer {
 
  private:
   void tell_file(const SourceLine& source);
+  void note_given(const Workers& workers, uint64_t seq);
   void issue_fence(const Fence& fence, const SourceLine& source);
 
   Sink log_;
@@ -100,6 +108,10 @@ class Sequencer {
   uint64_t next_seq_ = 1;
   // The file that workers were told last: theirs are the lines of it.
   std::shared_ptr<const std::string> told_file_;
+  UserId user_ = 0;
+  // By user and worker: the last seq that the worker was given of the user's
+  // lines; 0, or missing: none.
+  std::vector<std::vector<uint64_t>> last_;
   Loads loads_;
   PathOrder paths_;
   Outbox outbox_;

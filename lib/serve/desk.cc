@@ -14,9 +14,9 @@ namespace {
 using net::MessageWriter;
 using net::Verb;
 
-// A word that no client can say in a #sync of its own, since those of clients
-// are c7/WORD.
-constexpr char kOwn = ':';
+// Of a client's own "#sync WORD" the word is c7/.WORD in the shared stream, of
+// ours c7/NUMBER.
+constexpr char kOfClient = '.';
 
 }  // namespace
 
@@ -138,7 +138,7 @@ bool Desk::next_block(std::string& out, int64_t now) {
 // Asks to be told when all that the client has sent is done.
 void Desk::sync(ClientId id, Client& client, std::string& out) {
   out += kSyncHead;
-  out += "c" + std::to_string(id) + kOwn + std::to_string(++client.syncs);
+  out += "c" + std::to_string(id) + "/" + std::to_string(++client.syncs);
   out += '\n';
   client.blocks.push_back(std::exchange(client.unsynced, 0));
 }
@@ -162,28 +162,31 @@ Desk::Client* Desk::find(std::string_view space, ClientId& id) {
 void Desk::take_back(std::string_view line, int64_t now) {
   if (const auto report = report_of(line)) return take_report(*report);
   ClientId id = 0;
-  const bool is_sync = line.starts_with(kSyncHead);
-  if (is_sync && line.find('/') == std::string_view::npos) {
-    const std::string_view word = line.substr(kSyncHead.size());
-    const size_t colon = word.find(kOwn);
-    if (colon == std::string_view::npos) return;
-    Client* client = find(word.substr(0, colon), id);
-    if (client != nullptr) {
-      take_sync(id, *client, word.substr(colon + 1), now);
+  Client* client = find(space_of_result(line), id);
+  if (client == nullptr) return;
+  if (line.starts_with(kSyncHead)) {
+    const std::string_view word = line.substr(line.find('/') + 1);
+    if (!word.starts_with(kOfClient)) {
+      return take_sync(id, *client, word, now);
     }
+    give(id, *client,
+         std::string(kSyncHead) + std::string(word.substr(1)) + "\n");
     return;
   }
-  Client* client = find(space_of_result(line), id);
-  if (client == nullptr || !client->is_here) return;
   const NameSpace& space = client->program->space();
   // Of a tensor the name alone can be of the name space, and it may be long.
   const size_t head = std::min(line.find(" = tensor "), line.size());
-  client->results += space.leave(line.substr(0, head));
-  const bool is_tensor = head < line.size();
-  if (is_tensor) client->results += line.substr(head);
-  client->results += '\n';
-  send_results(id, *client);
-  look(id, *client);
+  std::string result = space.leave(line.substr(0, head));
+  result += line.substr(head);
+  result += '\n';
+  give(id, *client, result);
+}
+
+void Desk::give(ClientId id, Client& client, std::string_view result) {
+  if (!client.is_here) return;
+  client.results += result;
+  send_results(id, client);
+  look(id, client);
 }
 
 void Desk::take_sync(ClientId id, Client& client, std::string_view word,

@@ -84,6 +84,7 @@ class Desk {
     size_t waiting() const { return results.size() - gone; }
   };
   void look(ClientId id, Client& client);
+  void give(ClientId id, Client& client, std::string_view result);
   void send_results(ClientId id, Client& client);
   void tell(ClientId id, Exit status, std::string_view text);
   void take_sync(ClientId id, Client& client, std::string_view word,

@@ -130,7 +130,7 @@ void NameSpace::enter_comment(std::string_view comment,
   if (sync.empty()) return;
   out += kSyncHead;
   out += name_;
-  out += '/';
+  out += "/.";
   out += sync.substr(kSyncHead.size());
   out += '\n';
 }

@@ -58,8 +58,8 @@ class Run {
   std::string end() {
     dispatcher_.flush();
     collect(gt::route::Outbox::Take::kAll);
-    client_.results.fail("the end");
-    client_.results.emit(said_, SIZE_MAX);
+    client_.users.fail("the end");
+    client_.users.emit(said_, SIZE_MAX, {});
     for (const std::string& text : sent_) said_ += "\n---\n" + text;
     return said_ + std::to_string(dispatcher_.issued());
   }

@@ -43,10 +43,10 @@ class Run {
     dispatcher_.flush();
     collect(gt::route::Outbox::Take::kAll);
     for (const auto& owed : owed_) check(owed.empty());
-    client_.results.fail("the end");
+    client_.users.fail("the end");
     std::string out;
-    client_.results.emit(out, SIZE_MAX);
-    check(client_.results.empty());
+    client_.users.emit(out, SIZE_MAX, {});
+    check(client_.users.empty());
     // A line has at most a few names, for up to 4,096 ranks.
     check(dispatcher_.kept() < 100'000);
   }

@@ -232,7 +232,7 @@ TEST(RoutePlaced, LinesAcrossWorkersSayTheTypesOfPieces) {
       route.text(0).ends_with(tail + "v@0-1 = all_reduce w@0-1\n" + print))
       << route.text(0);
   EXPECT_TRUE(route.text(1).ends_with(tail + print)) << route.text(1);
-  EXPECT_EQ(route.client().results.waits_for(), 0);
+  EXPECT_EQ(route.client().users.results(0).waits_for(), 0);
 }
 
 TEST(RoutePlaced, PrintsComeInRankOrder) {
@@ -240,7 +240,7 @@ TEST(RoutePlaced, PrintsComeInRankOrder) {
   route.feed(
       "x@0-3 = zeros f32[1]\n"  // no mesh: 0 and 2 are worker 0's
       "print x@0-3\n");
-  ResultOrder& results = route.client().results;
+  ResultOrder& results = route.client().users.results(0);
   const auto line = [](int rank) {
     return "x@" + std::to_string(rank) + " = tensor f32[1] 0\n";
   };

@@ -78,7 +78,7 @@ class RouteHarness {
   const std::string& messages() const { return messages_; }
   std::string results() {
     std::string out;
-    client_.results.emit(out, SIZE_MAX);
+    client_.users.emit(out, SIZE_MAX, {});
     return out;
   }
 

@@ -108,7 +108,7 @@ TEST(ResultOrder, TakesNoMoreThanItAskedFor) {
   EXPECT_TRUE(sources.take(0, "x = tensor f32[1] 1\ny = fail \"a\"\n").ok());
   EXPECT_FALSE(sources.has_failed(0));  // as was known
   std::string out;
-  results.emit(out, SIZE_MAX);
+  results.emit(out, SIZE_MAX, {});
   EXPECT_EQ(out, "x = tensor f32[1] 1\ny = fail \"a\"\nz = tensor i64[1] 7\n");
   EXPECT_TRUE(results.empty());
 }
@@ -121,7 +121,7 @@ TEST(ResultOrder, WhatIsOwedBecomesFailuresUnderTheSameNames) {
   EXPECT_TRUE(sources.has_failed(0));
   results.fail("it is gone");
   std::string out;
-  results.emit(out, SIZE_MAX);
+  results.emit(out, SIZE_MAX, {});
   EXPECT_EQ(out, "x = fail \"a\"\ny@2 = fail \"it is gone\"\n");
 }
 
@@ -139,7 +139,7 @@ TEST(ResultOrder, WhatALostWorkerOwesFailsInItsPlace) {
   EXPECT_TRUE(
       sources.take(0, "a = tensor f32[1] 1\nd = tensor f32[1] 4\n").ok());
   std::string out;
-  results.emit(out, SIZE_MAX);
+  results.emit(out, SIZE_MAX, {});
   EXPECT_EQ(out,
             "a = tensor f32[1] 1\nb = tensor f32[1] 2\n"
             "c = fail \"it is gone\"\nd = tensor f32[1] 4\n"
@@ -158,11 +158,11 @@ TEST(ResultOrder, TwoClientsOfOneWorkerEachGetTheirOwn) {
       sources.take(0, "x = tensor f32[1] 1\ny = tensor f32[1] 2\nz = ").ok());
   std::string of_a;
   std::string of_b;
-  b.emit(of_b, SIZE_MAX);
+  b.emit(of_b, SIZE_MAX, {});
   EXPECT_EQ(of_b, "y = tensor f32[1] 2\n");
   EXPECT_TRUE(b.empty());
   EXPECT_TRUE(sources.take(0, "tensor f32[1] 3\n").ok());
-  a.emit(of_a, SIZE_MAX);
+  a.emit(of_a, SIZE_MAX, {});
   EXPECT_EQ(of_a, "x = tensor f32[1] 1\nz = tensor f32[1] 3\n");
   EXPECT_FALSE(sources.owes(0));
 }

@@ -63,9 +63,9 @@ class Both {
       ASSERT_EQ(as_text(hot_.sent(w)), as_text(text_.sent(w))) << w;
     }
     // What is owed, and in what order.
-    EXPECT_EQ(hot_.client().results.bytes(), text_.client().results.bytes());
+    EXPECT_EQ(hot_.client().users.bytes(), text_.client().users.bytes());
     for (RouteHarness* route : {&hot_, &text_}) {
-      route->client().results.fail("gone");
+      route->client().users.fail("gone");
     }
     EXPECT_EQ(hot_.results(), text_.results());
   }

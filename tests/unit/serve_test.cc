@@ -51,7 +51,7 @@ TEST(NameSpace, EverythingThatALineNamesIsPutIntoIt) {
       {"x = ones f32[2] #client #mb=1", "c7/x = ones f32[2] #mb=1"},
       {"x = ones f32[2] #clients=3", "c7/x = ones f32[2] #clients=3"},
       {"x = ones f32[2] # #at=y", "c7/x = ones f32[2] # #at=y"},
-      {"#sync a", "#sync c7/a"},
+      {"#sync a", "#sync c7/.a"},
   };
   for (const auto& [line, wanted] : cases) {
     EXPECT_EQ(enter(space, line), std::string(wanted) + "\n") << line;
