@@ -20,7 +20,8 @@
 //                  and then until it has finished them
 //   Crew           has the connections and processes of the workers; takes
 //                  what they say, and notices when one is lost
-//   ResultOrder    gives the results to the client in the order of its prints
+//   ResultOrder    gives the results to the client in the order of its prints;
+//                  Users has one for each user of a stream that many share
 //
 // All of it runs on one thread, which waits for input, workers, signals and the
 // reader of the results together (router_loop.h), and no class of this folder

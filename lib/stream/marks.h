@@ -65,11 +65,10 @@ std::string_view sync_of(std::string_view comment);
 //
 //     #report STATUS SPACE "TEXT"
 //
-// Results of lines in different outermost name spaces may then overtake each
-// other, and a "#sync SPACE/WORD" waits for the lines of its name space alone.
-//
 // that stands before the answer to any "#sync" behind the line. SPACE is the
-// outer_space() of the line, "-" if it has none.
+// outer_space() of the line, "-" if it has none. Results of lines in different
+// outermost name spaces may then overtake each other, and a "#sync SPACE/WORD"
+// waits for the lines of its name space alone.
 inline constexpr std::string_view kReportsMark = "#reports";
 bool asks_reports(std::string_view comment);
 
