@@ -89,6 +89,7 @@ void Desk::leave(ClientId id) {
   client.gone = 0;
   if (client.state == State::kRuns) client.program->drop();
   look(id, client);
+  close_if_over(id);
 }
 
 // ---- what goes out ----------------------------------------------------------

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "net/wire.h"
+#include "serve/desk.h"
 #include "serve/name_space.h"
 #include "serve/program.h"
 #include "serve/pushed_source.h"
@@ -223,6 +225,75 @@ TEST(ClientProgram, WhatIsDroppedIsFreedAsWell) {
       session.let_go(rest);
       ASSERT_EQ(rest, "") << sent;
     }
+  }
+}
+
+std::string message(net::Verb verb, std::string_view body = {}) {
+  net::MessageWriter writer(verb);
+  if (verb == net::Verb::kInput) writer.field("name", "p.gt").field("at", "0");
+  return writer.finish(body);
+}
+
+// A desk, and what it has said to its one client.
+class DeskTest : public testing::Test {
+ protected:
+  void take(const std::string& text) {
+    const auto parsed = net::parse_message(text);
+    ASSERT_TRUE(parsed.ok() && desk_.take(1, parsed.value()).ok());
+  }
+  // All that goes out is done at once, and each print gives a line of that many
+  // bytes.
+  void run(size_t bytes) {
+    std::string out;
+    while (desk_.work() || desk_.next_block(out, ++now_)) {
+    }
+    for (std::string_view rest = out; !rest.empty();) {
+      const size_t lf = rest.find('\n');
+      const std::string line(rest.substr(0, lf));
+      rest.remove_prefix(lf + 1);
+      if (line.starts_with("#sync ")) desk_.take_back(line, ++now_);
+      if (!line.starts_with("print ")) continue;
+      desk_.take_back("c1/x = tensor f32[1] " + std::string(bytes, '0'),
+                      ++now_);
+    }
+  }
+
+  size_t sent_ = 0;  // bytes
+  std::string last_;
+  bool is_over_ = false;
+  int64_t now_ = 0;
+  Desk desk_{{},
+             [this](ClientId, const std::string& text) {
+               sent_ += text.size();
+               last_ = text;
+             },
+             [this](ClientId, Exit, std::string_view) { is_over_ = true; }};
+};
+
+TEST_F(DeskTest, AClientIsForgottenOnceItHasAllOrIsGone) {
+  for (const bool reads : {true, false}) {
+    is_over_ = false;
+    sent_ = 0;
+    Guest guest;
+    guest.user = "ann";
+    desk_.come(1, guest);
+    take(message(net::Verb::kInput));
+    take(message(net::Verb::kText, "x = ones f32[1]\nprint x\nprint x\n"));
+    take(message(net::Verb::kEnd));
+    run(size_t{3} << 20);  // more than is sent ahead of its reading
+    EXPECT_EQ(desk_.clients(), 1U);
+    EXPECT_GE(sent_, size_t{4} << 20);
+    EXPECT_FALSE(is_over_);
+    if (reads) {
+      take(net::MessageWriter(net::Verb::kTaken)
+               .field("bytes", uint64_t{4} << 20)
+               .finish());
+      EXPECT_TRUE(is_over_);
+    } else {
+      desk_.leave(1);
+      EXPECT_FALSE(is_over_);
+    }
+    EXPECT_EQ(desk_.clients(), 0U);
   }
 }
 
