@@ -355,9 +355,12 @@ void bind_whole_letters(const Term& term, const Shape& shape, Binding& b) {
 // that do not fit say nothing, and the results are the least there is to do.
 double flops(const Call& call) {
   if (call.op->row->flops == 0 || call.op->operand_terms.empty()) return 0;
+  // The common case, without looking at each dimension. What is created has no
+  // operand that broadcasts.
   const auto has_no_letters = [](const Term& t) { return t.letters.empty(); };
   const bool is_pointwise =
       call.results.size() == 1 &&
+      std::ranges::any_of(call.op->operand_terms, &Term::broadcast) &&
       std::ranges::all_of(call.op->operand_terms, has_no_letters) &&
       std::ranges::all_of(call.op->result_terms, has_no_letters);
   if (is_pointwise) {
