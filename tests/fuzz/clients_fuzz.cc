@@ -149,7 +149,8 @@ class World {
         check(lf != std::string::npos);
         const std::string line = out.substr(0, lf);
         out.erase(0, lf + 1);
-        if (line.starts_with("#sync c") && line.find(':') < line.find('/')) {
+        // Of a client's own the word begins with a dot.
+        if (line.starts_with("#sync c") && line[line.find('/') + 1] != '.') {
           desk_.take_back(line, ++now_);
         } else {
           check_line(line);
