@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/exit.h"
@@ -55,6 +56,7 @@ class Messages {
 
   size_t count() const { return count_; }
   Exit status() const { return status_; }
+  Exit take_status() { return std::exchange(status_, Exit::kDone); }
 
  private:
   std::string program_;

@@ -86,6 +86,10 @@ Exit ProgramRun::finish() {
   return worst(worst(status_, marks_.status()), session_.status());
 }
 
+Exit ProgramRun::take_status() {
+  return worst(std::exchange(status_, Exit::kDone), session_.take_status());
+}
+
 void ProgramRun::let_go() {
   out_.clear();
   session_.let_go(out_);

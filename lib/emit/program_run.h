@@ -48,6 +48,9 @@ class ProgramRun {
   // streams that were read end with.
   Exit finish();
 
+  // The worst of what was said since it was asked last, between two inputs.
+  Exit take_status();
+
   // After finish(): writes the lines that let go of all that the program holds
   // (Session::let_go()).
   void let_go();

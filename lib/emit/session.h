@@ -90,6 +90,8 @@ class Session : public Rewriter {
   std::string take_tape() { return std::exchange(tape_text_, {}); }
 
   Exit status() const { return messages_.status(); }
+  // The status, which is kDone again from now on.
+  Exit take_status() { return messages_.take_status(); }
   bool stopped() const { return options_.fail_fast && status() != Exit::kDone; }
 
   // What a later line can depend on, line numbers apart, as one text; places

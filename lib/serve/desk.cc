@@ -11,7 +11,6 @@
 namespace gt::serve {
 namespace {
 
-using net::MessageWriter;
 using net::Verb;
 
 // Of a client's own "#sync WORD" the word is c7/.WORD in the shared stream, of
@@ -20,10 +19,13 @@ constexpr char kOfClient = '.';
 
 }  // namespace
 
-Desk::Desk(DeskOptions options, Send send, Bye bye)
-    : options_(std::move(options)),
-      send_(std::move(send)),
-      bye_(std::move(bye)) {}
+Desk::Desk(DeskOptions options, Out out)
+    : options_(std::move(options)), out_(std::move(out)) {}
+
+Desk::Client* Desk::find(ClientId id) {
+  const auto at = clients_.find(id);
+  return at == clients_.end() ? nullptr : &at->second;
+}
 
 void Desk::come(ClientId id, const Guest& guest) {
   const auto share = options_.shares.find(guest.user);
@@ -40,66 +42,119 @@ void Desk::come(ClientId id, const Guest& guest) {
   options.session.files = files;
   options.session.is_guest = true;
   options.session.quota = options_.quota;
-  clients_[id].program = std::make_unique<ClientProgram>(
+  Client& client = clients_.try_emplace(id, options_.window).first->second;
+  client.has_name = !guest.name.empty();
+  client.stays = guest.stays;
+  client.program = std::make_unique<ClientProgram>(
       options, NameSpace("c" + std::to_string(id), files), options_.blocks,
       [this, id](std::string_view text) { tell(id, Exit::kDone, text); });
 }
 
+Status Desk::come_back(ClientId id, const Guest& guest) {
+  Client* client = find(id);
+  if (client == nullptr) return ok_status();
+  client->presence = Presence::kHere;
+  if (guest.visit != 0) {
+    Status resumed = client->unread.resume(guest.results, guest.reports);
+    if (!resumed.ok()) return resumed;
+    // The last word may not have been heard.
+    if (client->parted) {
+      client->presence = Presence::kAway;
+      out_.part(id, *client->parted);
+      return ok_status();
+    }
+  } else {
+    client->stays = guest.stays;
+    client->has_ended = false;
+    client->parted.reset();
+    client->unread.begin_visit();
+    client->program->cut_input();
+  }
+  look(id, *client);
+  send_unread(id, *client);
+  settle(id);
+  return ok_status();
+}
+
 Status Desk::take(ClientId id, const net::Message& message) {
-  const auto at = clients_.find(id);
-  if (at == clients_.end()) return ok_status();
-  Client& client = at->second;
+  Client* client = find(id);
+  if (client == nullptr) return ok_status();
   switch (message.verb) {
     case Verb::kInput:
-      client.program->begin_input(net::text(message, "name"),
-                                  net::text(message, "at") == "1",
-                                  net::NumberReader(message).find("lines"));
+      begin_input(id, *client, message);
       break;
     case Verb::kText:
-      client.program->push(message.body);
+      client->program->push(message.body);
       break;
     case Verb::kEnd:
-      client.program->end_input();
-      client.program->end();
+      end_visit(*client);
       break;
     case Verb::kTaken: {
-      const uint64_t taken = net::number(message, "bytes").value();
-      if (taken > client.sent || taken < client.taken) {
-        return Error{"it has read other results than those it was sent"};
-      }
-      client.taken = taken;
-      send_results(id, client);
-      look(id, client);
-      close_if_over(id);
-      return ok_status();
+      const Status taken =
+          client->unread.take(net::number(message, "bytes").value(),
+                              net::number(message, "reports").value());
+      if (!taken.ok()) return taken;
+      send_unread(id, *client);
+      break;
     }
     default:
       break;
   }
-  look(id, client);
+  look(id, *client);
+  settle(id);
   return ok_status();
 }
 
+void Desk::begin_input(ClientId id, Client& client,
+                       const net::Message& message) {
+  if (!client.program->takes_more()) {
+    tell(
+        id, Exit::kRejected,
+        "gt-emit: the program of this client has ended; what is sent to it now "
+        "is not run\n");
+  }
+  client.program->begin_input(net::text(message, "name"),
+                              net::text(message, "at") == "1",
+                              net::NumberReader(message).find("lines"));
+}
+
+// One that stays is to be sent more by another visit.
+void Desk::end_visit(Client& client) {
+  client.has_ended = true;
+  client.program->end_input();
+  if (!client.stays) client.program->end();
+}
+
+void Desk::go_away(ClientId id) {
+  Client* client = find(id);
+  if (client != nullptr) client->presence = Presence::kAway;
+}
+
+void Desk::say_goodbye(ClientId id) {
+  Client* client = find(id);
+  if (client == nullptr) return;
+  if (client->stays) return part(id, *client);
+  out_.bye(id, client->status);
+  leave(id);
+}
+
 void Desk::leave(ClientId id) {
-  const auto at = clients_.find(id);
-  if (at == clients_.end()) return;
-  Client& client = at->second;
-  client.is_here = false;
-  client.results = {};
-  client.gone = 0;
-  if (client.state == State::kRuns) client.program->drop();
-  look(id, client);
-  close_if_over(id);
+  Client* client = find(id);
+  if (client == nullptr) return;
+  client->presence = Presence::kGone;
+  client->unread.clear();
+  if (client->state == State::kRuns) client->program->drop();
+  look(id, *client);
+  settle(id);
 }
 
 // ---- what goes out ----------------------------------------------------------
 
 // Whether the client has a block to send and may, or is to be ended.
 void Desk::look(ClientId id, Client& client) {
-  const uint64_t unread = client.waiting() + (client.sent - client.taken);
   const bool has_block =
       client.program->has_block() || client.program->is_over();
-  const bool may = !client.is_here || unread <= options_.most_unread;
+  const bool may = client.unread.bytes() <= options_.most_unread;
   scheduler_.set_ready(id, client.state == State::kRuns && has_block && may);
 }
 
@@ -112,6 +167,7 @@ bool Desk::work() {
     has_worked = has_worked || client.program->bytes_read() != before ||
                  client.program->has_block();
     look(id, client);
+    settle(id);
   }
   return has_worked;
 }
@@ -170,9 +226,8 @@ void Desk::take_back(std::string_view line, int64_t now) {
     if (!word.starts_with(kOfClient)) {
       return take_sync(id, *client, word, now);
     }
-    give(id, *client,
-         std::string(kSyncHead) + std::string(word.substr(1)) + "\n");
-    return;
+    return give(id, *client,
+                std::string(kSyncHead) + std::string(word.substr(1)) + "\n");
   }
   const NameSpace& space = client->program->space();
   // Of a tensor the name alone can be of the name space, and it may be long.
@@ -184,9 +239,9 @@ void Desk::take_back(std::string_view line, int64_t now) {
 }
 
 void Desk::give(ClientId id, Client& client, std::string_view result) {
-  if (!client.is_here) return;
-  client.results += result;
-  send_results(id, client);
+  if (client.presence == Presence::kGone) return;
+  client.unread.add_results(result);
+  send_unread(id, client);
   look(id, client);
 }
 
@@ -201,19 +256,34 @@ void Desk::take_sync(ClientId id, Client& client, std::string_view word,
   scheduler_.done(id, client.blocks.front(), now);
   client.blocks.pop_front();
   look(id, client);
-  close_if_over(id);
+  settle(id);
 }
 
-// Once all of a client's program is done, and its results were sent.
-void Desk::close_if_over(ClientId id) {
-  const Client& client = clients_.at(id);
-  if (client.state != State::kEnds || client.answered < client.syncs ||
-      client.waiting() > 0) {
+// Says the last word to a client, or to its visit, once all of its program is
+// done and its results were sent. One that may come back must have them.
+void Desk::settle(ClientId id) {
+  Client& client = clients_.at(id);
+  const bool is_done = client.answered == client.syncs && client.unsynced == 0;
+  const bool has_all =
+      client.has_name ? client.unread.is_taken() : client.unread.is_sent();
+  if (!is_done || !has_all) return;
+  if (client.state == State::kRuns) {
+    const bool waits = client.stays && client.has_ended && !client.parted &&
+                       client.presence == Presence::kHere;
+    if (waits && client.program->is_idle()) part(id, client);
     return;
   }
-  if (client.is_here) bye_(id, client.status, "");
+  if (client.presence != Presence::kGone) out_.bye(id, client.status);
   scheduler_.remove(id);
   clients_.erase(id);
+}
+
+// Of one that is kept.
+void Desk::part(ClientId id, Client& client) {
+  client.presence = Presence::kAway;
+  client.status = worst(client.status, client.program->take_status());
+  client.parted = std::exchange(client.status, Exit::kDone);
+  out_.part(id, *client.parted);
 }
 
 void Desk::take_report(const ReportMark& report) {
@@ -225,27 +295,16 @@ void Desk::take_report(const ReportMark& report) {
 }
 
 void Desk::tell(ClientId id, Exit status, std::string_view text) {
-  MessageWriter message(Verb::kReport);
-  message.field("status", static_cast<uint64_t>(status));
-  send_(id, message.finish(net::words(text)));
+  Client* client = find(id);
+  if (client == nullptr || client->presence == Presence::kGone) return;
+  client->unread.add_report(status, text);
+  send_unread(id, *client);
 }
 
-// As far as the client reads them.
-void Desk::send_results(ClientId id, Client& client) {
-  for (;;) {
-    const uint64_t room = options_.window - (client.sent - client.taken);
-    const size_t bytes =
-        std::min<uint64_t>({room, net::kMaxBody, client.waiting()});
-    if (bytes == 0) break;
-    const std::string_view part =
-        std::string_view(client.results).substr(client.gone, bytes);
-    send_(id, MessageWriter(Verb::kResults).finish(part));
-    client.sent += bytes;
-    client.gone += bytes;
-  }
-  if (client.gone < client.results.size() / 2) return;
-  client.results.erase(0, client.gone);
-  client.gone = 0;
+void Desk::send_unread(ClientId id, Client& client) {
+  if (client.presence != Presence::kHere) return;
+  client.unread.send(
+      [this, id](std::string message) { out_.send(id, std::move(message)); });
 }
 
 }  // namespace gt::serve

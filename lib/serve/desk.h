@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,7 @@
 #include "serve/program.h"
 #include "serve/reception.h"
 #include "serve/scheduler.h"
+#include "serve/unread.h"
 
 namespace gt::serve {
 
@@ -34,14 +36,25 @@ struct DeskOptions {
 
 class Desk {
  public:
-  using Send = std::function<void(ClientId, std::string)>;
-  using Bye = std::function<void(ClientId, Exit, std::string_view)>;
+  // What is said to clients (reception.h has what each does).
+  struct Out {
+    std::function<void(ClientId, std::string)> send;
+    // The last word to a client, and to a visit of one that is kept.
+    std::function<void(ClientId, Exit)> bye;
+    std::function<void(ClientId, Exit)> part;
+  };
 
-  Desk(DeskOptions options, Send send, Bye bye);
+  Desk(DeskOptions options, Out out);
 
   void come(ClientId client, const Guest& guest);
+  // A client that is kept has a connection again. Returns why it cannot.
+  Status come_back(ClientId client, const Guest& guest);
   // What a client said. Returns why it cannot be taken.
   Status take(ClientId client, const net::Message& message);
+  // Its connection ended. Its program goes on, and what comes of it is kept.
+  void go_away(ClientId client);
+  // It said bye, and is kept if it said so when it came.
+  void say_goodbye(ClientId client);
   // It is gone: what it has under way is done, and all that it holds is freed.
   void leave(ClientId client);
 
@@ -68,36 +81,42 @@ class Desk {
  private:
   // kRuns: its lines go out. kEnds: its last line did, and it is waited for.
   enum class State : uint8_t { kRuns, kEnds };
+  // kAway: it may come back. kGone: it will not, and is owed nothing.
+  enum class Presence : uint8_t { kHere, kAway, kGone };
   struct Client {
+    explicit Client(uint64_t window) : unread(window) {}
     std::unique_ptr<ClientProgram> program;
     State state = State::kRuns;
-    bool is_here = true;
-    Exit status = Exit::kDone;
-    uint64_t syncs = 0;         // that went out
-    uint64_t answered = 0;      // and came back
-    size_t unsynced = 0;        // blocks behind the last of them
-    std::deque<size_t> blocks;  // before each sync that is to come back
-    std::string results;        // that came
-    size_t gone = 0;            // bytes of them that were sent
-    uint64_t sent = 0;          // bytes of results, in all
-    uint64_t taken = 0;         // of them, those that the client has read
-    size_t waiting() const { return results.size() - gone; }
+    Presence presence = Presence::kHere;
+    bool has_name = false;       // it may come back
+    bool stays = false;          // also once its program has ended
+    bool has_ended = false;      // the visit has sent all of its program
+    Exit status = Exit::kDone;   // of this visit
+    std::optional<Exit> parted;  // with which it was parted from
+    uint64_t syncs = 0;          // that went out
+    uint64_t answered = 0;       // and came back
+    size_t unsynced = 0;         // blocks behind the last of them
+    std::deque<size_t> blocks;   // before each sync that is to come back
+    Unread unread;
   };
   void look(ClientId id, Client& client);
   void give(ClientId id, Client& client, std::string_view result);
-  void send_results(ClientId id, Client& client);
+  void send_unread(ClientId id, Client& client);
   void tell(ClientId id, Exit status, std::string_view text);
   void take_sync(ClientId id, Client& client, std::string_view word,
                  int64_t now);
   void take_report(const ReportMark& report);
+  void begin_input(ClientId id, Client& client, const net::Message& message);
+  void end_visit(Client& client);
   void sync(ClientId id, Client& client, std::string& out);
   void end(Client& client, std::string& out);
-  void close_if_over(ClientId id);
+  void part(ClientId id, Client& client);
+  void settle(ClientId id);
+  Client* find(ClientId id);
   Client* find(std::string_view space, ClientId& id);
 
   DeskOptions options_;
-  Send send_;
-  Bye bye_;
+  Out out_;
   Scheduler scheduler_;
   std::map<ClientId, Client> clients_;
 };

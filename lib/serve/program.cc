@@ -17,22 +17,24 @@ ClientProgram::ClientProgram(const emit::ProgramOptions& options,
                              NameSpace space, BlockLimits limits, Say say)
     : space_(std::move(space)),
       limits_(limits),
+      say_(std::move(say)),
       run_(
           options,
           [this](std::string_view lines, uint64_t cost) {
             take(lines, cost);
             return true;
           },
-          std::move(say)) {}
+          say_) {}
 
 void ClientProgram::begin_input(std::string name, bool at,
                                 size_t lines_of_round) {
   end_input();
+  if (has_ended_) return;
   inputs_.emplace_back(std::move(name), at, lines_of_round);
 }
 
 void ClientProgram::push(std::string_view text) {
-  if (inputs_.empty() || has_stopped_) {
+  if (inputs_.empty() || has_stopped_ || has_ended_) {
     read_ += text.size();
   } else {
     inputs_.back().source.push(text);
@@ -43,6 +45,17 @@ void ClientProgram::end_input() {
   if (inputs_.empty()) return;
   inputs_.back().has_ended = true;
   inputs_.back().source.end();
+}
+
+void ClientProgram::cut_input() {
+  if (inputs_.empty() || inputs_.back().has_ended) return;
+  const size_t cut = inputs_.back().source.cut();
+  read_ += cut;
+  if (cut > 0) {
+    say_("gt-emit: " + inputs_.back().name +
+         ": the connection ended in the middle of a line, which is dropped\n");
+  }
+  end_input();
 }
 
 // Names that lines bind which were checked and never leave must be bound all
@@ -151,11 +164,6 @@ Block ClientProgram::take_block() {
   Block block = std::move(blocks_.front());
   blocks_.pop_front();
   return block;
-}
-
-bool ClientProgram::is_over() {
-  if (!has_ended_ || has_block()) return false;
-  return inputs_.empty();
 }
 
 uint64_t ClientProgram::bytes_read() {

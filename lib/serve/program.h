@@ -44,6 +44,12 @@ class ClientProgram {
   void push(std::string_view text);
   void end_input();
   void end() { has_ended_ = true; }
+  // Whether what is sent still runs: it has not ended, and was not stopped by
+  // EmitOptions::fail_fast.
+  bool takes_more() const { return !has_ended_ && !has_stopped_; }
+  // The connection ended, and no more of the input will come: a line whose end
+  // has not come is dropped, and that is said.
+  void cut_input();
   // The client is gone: what it sent and what is not taken yet is dropped, and
   // finish() comes next.
   void drop();
@@ -53,8 +59,12 @@ class ClientProgram {
   bool has_block() const { return !blocks_.empty() || !open_.text.empty(); }
   // Takes the next block, also one that is not full.
   Block take_block();
-  // Whether it has ended and all blocks are taken.
-  bool is_over();
+  // Whether all that was sent is checked, and all blocks are taken.
+  bool is_idle() const { return !has_block() && inputs_.empty(); }
+  // Whether it has ended, too.
+  bool is_over() const { return has_ended_ && is_idle(); }
+  // The worst of what was said to the client since it was asked last.
+  Exit take_status() { return run_.take_status(); }
   // Closes the program behind its last line: its status, and in `out` the lines
   // that free all that it holds and end its meshes.
   Exit finish(std::string& out);
@@ -79,6 +89,7 @@ class ClientProgram {
 
   NameSpace space_;
   BlockLimits limits_;
+  Say say_;
   emit::ProgramRun run_;
   std::deque<Input> inputs_;
   uint64_t read_ = 0;

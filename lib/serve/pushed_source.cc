@@ -26,6 +26,16 @@ void PushedSource::push(std::string_view bytes) {
   }
 }
 
+size_t PushedSource::cut() {
+  has_ended_ = true;
+  const size_t lf = text_.rfind('\n');
+  const size_t whole = lf == std::string::npos ? at_ : std::max(lf + 1, at_);
+  const size_t dropped = text_.size() - whole;
+  text_.resize(whole);
+  looked_ = std::min(looked_, whole);
+  return dropped;
+}
+
 void PushedSource::compact() {
   text_.erase(0, at_);
   looked_ -= std::min(looked_, at_);

@@ -17,6 +17,9 @@ class PushedSource : public Source {
   // More of the text; and that there is no more of it.
   void push(std::string_view bytes);
   void end() { has_ended_ = true; }
+  // There is no more of it, and a line whose end has not come is dropped.
+  // Returns how many bytes that were.
+  size_t cut();
   // Whether all of it was given out.
   bool is_over() const { return has_ended_ && at_ == text_.size(); }
   // Whether next() would give a line.

@@ -20,38 +20,16 @@ constexpr int64_t kJudge = 20;            // ms between looks at who is silent
 constexpr int64_t kRefusalsApart = 1000;  // ms between events of refusals
 constexpr size_t kMostName = 256;         // bytes of an input's name
 
-// A user's name is a word of a path.
-bool is_user(std::string_view name) {
-  return !name.empty() && name.size() <= 64 && name[0] != '.' &&
-         is_name(name) && name.find('/') == std::string_view::npos;
-}
-
-Result<Guest> read_guest(const Message& hello, const std::string& table) {
-  const auto version = net::number(hello, "version");
-  if (!version.ok()) return version.error();
-  if (version.value() != net::kWireVersion ||
-      net::text(hello, "table") != table) {
-    return Error{
-        "it is of another version of gt; install the same gt on both sides"};
-  }
-  net::NumberReader numbers(hello);
-  Guest guest;
-  guest.user = net::text(hello, "user");
-  guest.seed = static_cast<int64_t>(numbers.find("seed"));
-  guest.history = numbers.find("history", 1'000'000);
-  guest.fails_fast = numbers.find("fail_fast") != 0;
-  guest.replays = numbers.find("replay", 1) != 0;
-  if (!numbers.status().ok()) return numbers.status().error();
-  if (!is_user(guest.user)) {
-    return Error{"'" + excerpt(guest.user) + "' is no name for a user"};
-  }
-  return guest;
-}
+// Messages that a client with a name keeps, in case its connection ends, before
+// it is told that they were taken.
+constexpr uint64_t kMostUntold = 64;
+constexpr size_t kMostFarewells = 256;
 
 }  // namespace
 
 Reception::Reception(ReceptionOptions options, int64_t now)
     : options_(std::move(options)),
+      now_(now),
       next_beat_(now + options_.timing.beat),
       judged_(now) {}
 
@@ -59,34 +37,55 @@ void Reception::put(const std::string& peer, std::string message) {
   outgoing_.push_back({peer, net::Frame(std::move(message))});
 }
 
+ReceptionEvent& Reception::tell(ReceptionEvent::Kind kind, ClientId client) {
+  ReceptionEvent& event = events_.emplace_back();
+  event.kind = kind;
+  event.client = client;
+  return event;
+}
+
 // ---- what comes -------------------------------------------------------------
 
 void Reception::receive(const std::string& peer, net::Frame frame, int64_t now,
                         const std::string& key) {
-  const auto known = peers_.find(peer);
-  if (known == peers_.end()) return take_hello(peer, frame, now, key);
-  known->second.heard = now;
+  now_ = now;
+  Seat* seat = seats_.find(peer);
+  if (seat == nullptr) {
+    const auto hello = net::parse_message(frame.bytes());
+    if (hello.ok()) take_hello(peer, hello.value(), now, key);
+    return;
+  }
+  seat->since = now;
   auto letter = net::read_letter(std::move(frame));
-  Status taken = letter.ok() ? take(known->second, letter.value().message)
+  // One with a name that heard nothing for a while asks whether it is here.
+  if (letter.ok() && letter.value().message.verb == Verb::kHello &&
+      !seat->name.empty()) {
+    return take_hello(peer, letter.value().message, now, key);
+  }
+  Status taken = letter.ok() ? take(*seat, letter.value().message)
                              : Status(letter.error());
-  if (!taken.ok()) return lose(peer, taken.error().message, true);
-  if (letter.value().message.verb == Verb::kBeat) return;
-  ReceptionEvent& event = events_.emplace_back();
-  event.client = known->second.client;
-  event.letter = std::move(letter.value());
+  if (!taken.ok()) return lose(*seat, taken.error().message, true, true);
+  const Verb verb = letter.value().message.verb;
+  if (verb == Verb::kBeat) return;
+  const auto kind = verb == Verb::kBye ? ReceptionEvent::Kind::kLeft
+                                       : ReceptionEvent::Kind::kMessage;
+  tell(kind, seat->client).letter = std::move(letter.value());
 }
 
-Status Reception::take(Peer& from, const Message& message) {
+Status Reception::take(Seat& from, const Message& message) {
   switch (message.verb) {
     case Verb::kBeat:
+    case Verb::kBye:
       return ok_status();
     case Verb::kTaken: {
-      const auto bytes = net::number(message, "bytes");
-      return bytes.ok() ? ok_status() : Status(bytes.error());
+      net::NumberReader numbers(message);
+      (void)numbers.need("bytes");
+      (void)numbers.need("reports");
+      return numbers.status();
     }
     case Verb::kText:
-      from.sent += message.body.size();
-      if (from.sent > from.room) {
+      from.text += message.body.size();
+      if (from.text > from.room) {
         return Error{"it sent more text than there was room for"};
       }
       [[fallthrough]];
@@ -97,46 +96,111 @@ Status Reception::take(Peer& from, const Message& message) {
       if (net::text(message, "name").size() > kMostName) {
         return Error{"the name of an input is too long"};
       }
+      ++from.said;
+      if (from.has_ended) tell_room(from);
       return ok_status();
     default:
       return Error{"a client says no " + std::string(name_of(message.verb))};
   }
 }
 
-void Reception::take_hello(const std::string& peer, const net::Frame& frame,
+// What is no hello is of a connection that was given up, and is not for us.
+void Reception::take_hello(const std::string& peer, const Message& hello,
                            int64_t now, const std::string& key) {
-  const auto hello = net::parse_message(frame.bytes());
-  if (!hello.ok() || hello.value().verb != Verb::kHello) return;
-  auto guest = read_guest(hello.value(), options_.table);
+  if (hello.verb != Verb::kHello) return;
+  auto guest = read_guest(hello, options_.table);
   if (!guest.ok()) return refuse(peer, guest.error().message, now);
   if (!closed_.empty()) return refuse(peer, closed_, now);
-  if (peers_.size() >= options_.most) {
-    return refuse(peer,
-                  std::to_string(options_.most) +
-                      " clients are here already, which is the most",
-                  now);
-  }
   if (options_.users) {
     const auto user = options_.users->find(key);
     guest.value().user = user == options_.users->end() ? "" : user->second;
-    if (!guest.value().user.empty() && !is_user(guest.value().user)) {
+    if (!guest.value().user.empty() && !is_guest_name(guest.value().user)) {
       return refuse(peer, "the name of its key's user is no name", now);
     }
   }
   guest.value().key = key;
-  Peer& taken = peers_[peer];
-  taken.client = ++last_;
-  taken.key = key;
-  taken.heard = now;
-  ids_[taken.client] = peer;
-  MessageWriter welcome(Verb::kWelcome);
-  welcome.field("name", "c" + std::to_string(taken.client));
-  put(peer, welcome.finish());
-  ReceptionEvent& event = events_.emplace_back();
-  event.kind = ReceptionEvent::Kind::kCame;
-  event.client = taken.client;
-  event.guest = std::move(guest.value());
-  make_room(taken.client, 0);
+  if (guest.value().attaches) return come_back(peer, guest.value(), now);
+  admit(peer, guest.value(), now);
+}
+
+void Reception::admit(const std::string& peer, const Guest& guest,
+                      int64_t now) {
+  std::string why;
+  if (seats_.size() >= options_.most) {
+    why = std::to_string(options_.most) +
+          " clients are here already, which is the most";
+  } else if (!guest.name.empty() && options_.keep == 0) {
+    why = "it keeps no clients that are away (--keep 0)";
+  } else if (!guest.name.empty() &&
+             seats_.find(guest.owner(), guest.name) != nullptr) {
+    why = "'" + guest.name + "' is here already; --attach " + guest.name +
+          " comes back to it";
+  }
+  if (!why.empty()) return refuse(peer, why, now);
+  Seat& seat = seats_.add(peer, guest);
+  seat.room = options_.window;
+  welcome(seat, guest, now, false);
+}
+
+void Reception::come_back(const std::string& peer, const Guest& guest,
+                          int64_t now) {
+  Seat* seat = seats_.find(guest.owner(), guest.name);
+  if (seat == nullptr) {
+    if (say_farewell(peer, guest)) return;
+    std::string names;
+    for (const std::string& name : seats_.names(guest.owner())) {
+      names += (names.empty() ? "; there is " : ", ") + name;
+    }
+    return refuse(peer, "nobody is kept as '" + guest.name + "'" + names, now);
+  }
+  const bool goes_on = guest.visit != 0;
+  if (goes_on && guest.visit != seat->visit) {
+    return refuse(
+        peer, "somebody else has come back to '" + guest.name + "' meanwhile",
+        now);
+  }
+  if (!goes_on) {
+    if (!seat->peer.empty()) {
+      say_bye(seat->peer, Exit::kLost,
+              "somebody else has come back to '" + guest.name + "'");
+    }
+    ++seat->visit;
+    seat->has_ended = false;
+    seat->said = 0;
+    seat->before += seat->text;
+    seat->room -= std::exchange(seat->text, 0);
+  }
+  seats_.move(*seat, peer);
+  welcome(*seat, guest, now, true);
+}
+
+void Reception::welcome(Seat& seat, const Guest& guest, int64_t now,
+                        bool is_back) {
+  seat.since = now;
+  seat.said_told = seat.said;
+  MessageWriter message(Verb::kWelcome);
+  message.field("name", "c" + std::to_string(seat.client))
+      .field("visit", seat.visit)
+      .field("said", seat.said)
+      .field("room", seat.room)
+      .field("keep",
+             static_cast<uint64_t>(seat.name.empty() ? 0 : options_.keep));
+  put(seat.peer, message.finish());
+  tell(is_back ? ReceptionEvent::Kind::kBack : ReceptionEvent::Kind::kCame,
+       seat.client)
+      .guest = guest;
+}
+
+// Says again what a visit that lost its connection may not have heard.
+bool Reception::say_farewell(const std::string& peer, const Guest& guest) {
+  for (const Farewell& farewell : farewells_) {
+    if (guest.visit != 0 && farewell.visit == guest.visit &&
+        farewell.owner == guest.owner() && farewell.name == guest.name) {
+      say_bye(peer, farewell.status, "");
+      return true;
+    }
+  }
+  return false;
 }
 
 void Reception::refuse(const std::string& peer, const std::string& why,
@@ -162,101 +226,144 @@ void Reception::turned_away(const std::string& who, int64_t now) {
 void Reception::tell_refusal(const std::string& why, int64_t now) {
   if (refused_at_ && now - *refused_at_ < kRefusalsApart) return;
   refused_at_ = now;
-  ReceptionEvent& event = events_.emplace_back();
-  event.kind = ReceptionEvent::Kind::kRefused;
-  event.why = printable(why);
+  tell(ReceptionEvent::Kind::kRefused, 0).why = printable(why);
 }
 
 void Reception::link_ended(const std::string& peer) {
   leaving_.erase(peer);
-  if (knows(peer)) lose(peer, "its connection ended", false);
+  if (Seat* seat = seats_.find(peer)) {
+    lose(*seat, "its connection ended", false, false);
+  }
 }
 
 void Reception::undelivered(const std::string& peer) {
-  if (knows(peer)) lose(peer, "what is for it cannot be delivered", false);
+  if (Seat* seat = seats_.find(peer)) {
+    lose(*seat, "what is for it cannot be delivered", false, false);
+  }
 }
 
-void Reception::lose(const std::string& peer, const std::string& why,
-                     bool tell) {
-  const std::string id = peer;  // may be the map's own key
-  const ClientId client = peers_.at(id).client;
-  peers_.erase(id);
-  ids_.erase(client);
-  if (tell) {
-    MessageWriter bye(Verb::kBye);
-    bye.field("status", static_cast<uint64_t>(Exit::kLost));
-    put(id, bye.finish(net::words(why)));
+// The connection is given up, and with it the client unless it has a name.
+void Reception::lose(Seat& seat, const std::string& why, bool tells,
+                     bool for_good) {
+  const ClientId client = seat.client;
+  const bool is_kept = !for_good && !seat.name.empty();
+  if (tells && !seat.peer.empty()) {
+    say_bye(seat.peer, Exit::kLost, why, is_kept);
   }
-  ReceptionEvent& event = events_.emplace_back();
-  event.kind = ReceptionEvent::Kind::kGone;
-  event.client = client;
-  event.why = printable(why);
+  if (is_kept) {
+    seats_.leave(seat, now_);
+  } else {
+    seats_.remove(client);
+  }
+  tell(is_kept ? ReceptionEvent::Kind::kAway : ReceptionEvent::Kind::kGone,
+       client)
+      .why = printable(why);
 }
 
 void Reception::set_users(std::map<std::string, std::string> users) {
-  std::vector<std::string> gone;
-  for (const auto& [id, peer] : peers_) {
-    if (!users.contains(peer.key)) gone.push_back(id);
-  }
+  std::vector<Seat*> gone;
+  seats_.each([&](Seat& seat) {
+    if (!users.contains(seat.key)) gone.push_back(&seat);
+  });
   options_.users = std::move(users);
-  for (const std::string& id : gone) {
-    lose(id, "its key is no longer one of those to be admitted", true);
+  for (Seat* seat : gone) {
+    lose(*seat, "its key is no longer one of those to be admitted", true, true);
   }
 }
 
 // ---- what goes --------------------------------------------------------------
 
+void Reception::open(ClientId client) {
+  if (Seat* seat = seats_.find(client)) seat->is_open = !seat->peer.empty();
+}
+
 void Reception::send(ClientId client, std::string message) {
-  if (const auto at = ids_.find(client); at != ids_.end()) {
-    put(at->second, std::move(message));
-  }
+  const Seat* seat = seats_.find(client);
+  if (seat != nullptr && seat->is_open) put(seat->peer, std::move(message));
 }
 
 void Reception::make_room(ClientId client, uint64_t bytes_read) {
-  const auto at = ids_.find(client);
-  if (at == ids_.end()) return;
-  Peer& peer = peers_.at(at->second);
-  const uint64_t room = bytes_read + options_.window;
+  Seat* seat = seats_.find(client);
+  if (seat == nullptr || seat->peer.empty()) return;
+  const uint64_t room = bytes_read + options_.window - seat->before;
   // Told when it is worth a message.
-  if (room - peer.room < options_.window / 4) return;
-  peer.room = room;
+  const bool is_much = room - seat->room >= options_.window / 4;
+  if (!is_much && seat->said - seat->said_told < kMostUntold) return;
+  seat->room = room;
+  tell_room(*seat);
+}
+
+void Reception::tell_room(Seat& seat) {
+  seat.said_told = seat.said;
   MessageWriter message(Verb::kRoom);
-  put(at->second, message.field("bytes", room).finish());
+  put(seat.peer,
+      message.field("bytes", seat.room).field("said", seat.said).finish());
+}
+
+void Reception::say_bye(const std::string& peer, Exit status,
+                        std::string_view why, bool is_kept) {
+  MessageWriter message(Verb::kBye);
+  message.field("status", static_cast<uint64_t>(status));
+  if (is_kept) message.field("kept", uint64_t{1});
+  put(peer, message.finish(net::words(why)));
+  if (!is_kept) leaving_.insert(peer);
 }
 
 void Reception::bye(ClientId client, Exit status, std::string_view why) {
-  const auto at = ids_.find(client);
-  if (at == ids_.end()) return;
-  MessageWriter message(Verb::kBye);
-  message.field("status", static_cast<uint64_t>(status));
-  put(at->second, message.finish(net::words(why)));
-  peers_.erase(at->second);
-  leaving_.insert(std::move(at->second));
-  ids_.erase(at);
+  Seat* seat = seats_.find(client);
+  if (seat == nullptr) return;
+  if (!seat->peer.empty()) say_bye(seat->peer, status, why);
+  if (!seat->name.empty() && why.empty()) {
+    farewells_.push_back({seat->owner, seat->name, seat->visit, status, now_});
+    if (farewells_.size() > kMostFarewells) farewells_.pop_front();
+  }
+  seats_.remove(client);
+}
+
+void Reception::part(ClientId client, Exit status) {
+  Seat* seat = seats_.find(client);
+  if (seat == nullptr || seat->peer.empty()) return;
+  say_bye(seat->peer, status, "");
+  seats_.leave(*seat, now_);
 }
 
 // ---- time -------------------------------------------------------------------
 
 void Reception::tick(int64_t now, bool all_read) {
+  now_ = now;
   if (all_read && now - judged_ >= kJudge) judge(now);
   if (now < next_beat_) return;
   next_beat_ = now + options_.timing.beat;
   const net::Frame beat(MessageWriter(Verb::kBeat).finish());
-  for (const auto& [id, peer] : peers_) outgoing_.push_back({id, beat});
+  seats_.each([&](Seat& seat) {
+    if (!seat.peer.empty()) outgoing_.push_back({seat.peer, beat});
+  });
+  while (!farewells_.empty() && now - farewells_[0].since >= options_.keep) {
+    farewells_.pop_front();
+  }
 }
 
 void Reception::judge(int64_t now) {
   const int64_t excused =
       options_.timing.excused(now - std::exchange(judged_, now));
-  std::vector<std::string> silent;
-  for (auto& [id, peer] : peers_) {
-    peer.heard = std::min(peer.heard + excused, now);
-    if (now - peer.heard >= options_.timing.lost) silent.push_back(id);
-  }
-  for (const std::string& id : silent) {
-    lose(id,
-         "nothing was heard of it for " + seconds_text(options_.timing.lost),
-         true);
+  std::vector<Seat*> late;
+  seats_.each([&](Seat& seat) {
+    seat.since = std::min(seat.since + excused, now);
+    const int64_t limit =
+        seat.peer.empty() ? options_.keep : options_.timing.lost;
+    if (now - seat.since >= limit) late.push_back(&seat);
+  });
+  for (Seat* seat : late) {
+    if (seat->peer.empty()) {
+      lose(*seat,
+           "nobody came back to '" + seat->name + "' within " +
+               seconds_text(options_.keep),
+           false, true);
+    } else {
+      lose(*seat,
+           "nothing was heard of it for " + seconds_text(options_.timing.lost),
+           true, false);
+    }
   }
 }
 

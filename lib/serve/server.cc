@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kMostOut = size_t{64} << 10;  // bytes that wait to be written
 constexpr int64_t kLook = 2000;      // ms between looks at the list of keys
 constexpr int64_t kPatience = 1000;  // ms that clients have to leave at the end
-constexpr size_t kReadAtOnce = size_t{1} << 20;  // bytes of results
+constexpr size_t kReadOfResults = size_t{1} << 20;  // bytes of results
 
 int64_t now_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -67,7 +67,7 @@ class Back {
   template <typename Each>
   bool read(const Each& each) {
     size_t got = 0;
-    while (got < kReadAtOnce) {
+    while (got < kReadOfResults) {
       const size_t before = text_.size();
       constexpr size_t kPiece = size_t{64} << 10;
       text_.resize(before + kPiece);
@@ -107,17 +107,23 @@ class Server {
         say_(say),
         reception_({.table = std::to_string(table_digest()),
                     .most = options.most,
+                    .keep = options.keep,
                     .timing = net::Timing::with_silence(options.silence)},
                    net::now_ms()),
         listener_(context_, link_options(options), options.admits, reception_),
-        desk_(
-            options.desk,
-            [this](ClientId client, std::string message) {
-              reception_.send(client, std::move(message));
-            },
-            [this](ClientId client, Exit status, std::string_view why) {
-              reception_.bye(client, status, why);
-            }) {}
+        desk_(options.desk, {.send =
+                                 [this](ClientId client, std::string message) {
+                                   reception_.send(client, std::move(message));
+                                 },
+                             .bye =
+                                 [this](ClientId client, Exit status) {
+                                   reception_.bye(client, status, "");
+                                 },
+                             .part =
+                                 [this](ClientId client, Exit status) {
+                                   tell(client, "leaves, and is kept");
+                                   reception_.part(client, status);
+                                 }}) {}
 
   Exit run() {
     look_at_keys();
@@ -174,10 +180,23 @@ class Server {
       switch (event.kind) {
         case ReceptionEvent::Kind::kCame:
           tell(event.client, "comes: " + event.guest.user);
+          reception_.open(event.client);
           desk_.come(event.client, event.guest);
           break;
+        case ReceptionEvent::Kind::kBack:
+          tell(event.client, "is back: " + event.guest.user);
+          reception_.open(event.client);
+          check(event.client, desk_.come_back(event.client, event.guest));
+          break;
         case ReceptionEvent::Kind::kMessage:
-          take(event);
+          check(event.client, desk_.take(event.client, event.letter.message));
+          break;
+        case ReceptionEvent::Kind::kAway:
+          tell(event.client, "is away, and is kept: " + event.why);
+          desk_.go_away(event.client);
+          break;
+        case ReceptionEvent::Kind::kLeft:
+          desk_.say_goodbye(event.client);
           break;
         case ReceptionEvent::Kind::kGone:
           tell(event.client, "is gone: " + event.why);
@@ -190,12 +209,12 @@ class Server {
     }
   }
 
-  void take(const ReceptionEvent& event) {
-    const Status taken = desk_.take(event.client, event.letter.message);
+  // A client that says what cannot be is lost.
+  void check(ClientId client, const Status& taken) {
     if (taken.ok()) return;
-    tell(event.client, "is gone: " + taken.error().message);
-    reception_.bye(event.client, Exit::kLost, taken.error().message);
-    desk_.leave(event.client);
+    tell(client, "is gone: " + taken.error().message);
+    reception_.bye(client, Exit::kLost, taken.error().message);
+    desk_.leave(client);
   }
 
   void tell(ClientId client, const std::string& what) {

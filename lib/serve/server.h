@@ -34,6 +34,7 @@ struct ServerOptions {
   std::string allow;
   bool anyone = false;  // without keys: whoever reaches the endpoint may come
   int64_t silence = 1500;  // ms after which a client that says nothing is lost
+  int64_t keep = 600'000;  // ms for which one with a name is kept while away
   size_t most = 256;       // clients at once
   DeskOptions desk;
   bool verbose = false;  // say who comes and goes

@@ -174,7 +174,8 @@ class Visit {
   using Say = std::function<void(std::string_view)>;
 
   Visit(const emit::EmitJob& job, const VisitOptions& options, const Say& say)
-      : say_(say),
+      : options_(options),
+        say_(say),
         state_(identity(job, options), net::now_ms()),
         caller_(context_, link_options(options), state_),
         inputs_(job, say) {}
@@ -191,7 +192,7 @@ class Visit {
       send();
       write();
       caller_.flush();
-      if (interrupts_.take() != 0) return Exit::kInterrupted;
+      if (interrupts_.take() != 0) return interrupt();
     }
     return worst(status_, inputs_.status());
   }
@@ -208,6 +209,9 @@ class Visit {
     me.history = job.session.history;
     me.fails_fast = job.session.fail_fast;
     me.replays = job.replay;
+    me.name = options.name;
+    me.attaches = options.attaches;
+    me.stays = options.stays;
     me.timing = net::Timing::with_silence(options.silence);
     return me;
   }
@@ -256,7 +260,11 @@ class Visit {
           out_ += event.text;
           break;
         case VisitEvent::Kind::kReport:
+          ++reports_;
           say_(event.text);
+          break;
+        case VisitEvent::Kind::kNotice:
+          say_("gt-emit: " + event.text + "\n");
           break;
         case VisitEvent::Kind::kBye:
         case VisitEvent::Kind::kLost:
@@ -269,23 +277,52 @@ class Visit {
   }
 
   void write() {
-    if (out_.empty()) return;
-    const long n = write_ready(STDOUT_FILENO, out_);
-    if (n < 0) {
-      say_(std::string("gt-emit: cannot write standard output: ") +
-           std::strerror(errno) + "\n");
-      status_ = worst(status_, Exit::kUsage);
-      is_over_ = true;
-      return out_.clear();
+    if (!out_.empty()) {
+      const long n = write_ready(STDOUT_FILENO, out_);
+      if (n < 0) return fail_output();
+      written_ += static_cast<uint64_t>(n);
+      out_.erase(0, static_cast<size_t>(n));
+      if (!out_.empty() && written_ - told_ < kTellAt) return;
     }
-    written_ += static_cast<uint64_t>(n);
-    out_.erase(0, static_cast<size_t>(n));
-    if (written_ - told_ < kTellAt && !out_.empty()) return;
-    if (written_ == told_ || is_over_) return;
-    told_ = written_;
-    state_.taken(told_);
+    tell_taken();
+    const bool may_leave = options_.stays && !options_.waits && !leaves_;
+    if (may_leave && has_said_end_ && state_.is_heard() && out_.empty()) {
+      leaves_ = true;
+      state_.leave();
+    }
   }
 
+  void fail_output() {
+    say_(std::string("gt-emit: cannot write standard output: ") +
+         std::strerror(errno) + "\n");
+    status_ = worst(status_, Exit::kUsage);
+    is_over_ = true;
+    out_.clear();
+  }
+
+  void tell_taken() {
+    if ((written_ == told_ && reports_ == told_reports_) || is_over_) return;
+    told_ = written_;
+    told_reports_ = reports_;
+    state_.taken(told_, told_reports_);
+  }
+
+  // A client with a name is kept if it said so, and else ended at once.
+  Exit interrupt() {
+    if (options_.name.empty() || is_over_) return Exit::kInterrupted;
+    constexpr int kLinger = 500;  // ms
+    tell_taken();
+    state_.leave();
+    caller_.flush();
+    caller_.linger(kLinger);
+    if (options_.stays) {
+      say_("gt-emit: it goes on as '" + options_.name + "'; --attach " +
+           options_.name + " comes back to it\n");
+    }
+    return Exit::kInterrupted;
+  }
+
+  const VisitOptions& options_;
   const Say& say_;
   net::Interrupts interrupts_;  // before all that start threads
   net::Context context_;
@@ -295,6 +332,8 @@ class Visit {
   net::Poller poller_;
   std::string out_;  // results on their way to standard output
   uint64_t written_ = 0, told_ = 0;
+  uint64_t reports_ = 0, told_reports_ = 0;
+  bool leaves_ = false;
   bool has_said_end_ = false;
   bool is_over_ = false;
   Exit status_ = Exit::kDone;

@@ -19,6 +19,12 @@ struct VisitOptions {
   std::string user;      // the name to go by
   std::optional<net::Keys> keys;
   std::string server_key;
+  // The name under which it is kept if its connection ends; "": it is not. Such
+  // a client goes on when it has a connection again.
+  std::string name;
+  bool attaches = false;   // it comes back to the client that is kept as `name`
+  bool stays = false;      // it is kept when its program has ended, too ...
+  bool waits = false;      // ... and leaves only when all its results are there
   bool anyone = false;     // without keys: whoever listens there may be gt-emit
   int64_t silence = 1500;  // ms after which a silent gt-emit is lost
 };

@@ -30,10 +30,15 @@ void VisitState::say(std::string message) {
 // ---- the connection ---------------------------------------------------------
 
 void VisitState::link_up(int64_t now) {
-  if (is_welcome_) return;
+  if (is_welcome_ && !is_away_) return;
   is_up_ = true;
   heard_ = now;
   untrusted_.clear();
+  say_hello();
+}
+
+void VisitState::say_hello() {
+  asks_ = true;
   MessageWriter hello(Verb::kHello);
   hello.field("version", uint64_t{net::kWireVersion})
       .field("table", me_.table)
@@ -42,14 +47,33 @@ void VisitState::link_up(int64_t now) {
       .field("history", me_.history)
       .field("fail_fast", uint64_t{me_.fails_fast})
       .field("replay", uint64_t{me_.replays});
+  if (!me_.name.empty()) {
+    hello.field("keep", me_.name)
+        .field("attach", uint64_t{me_.attaches || is_away_})
+        .field("stay", uint64_t{me_.stays});
+  }
+  if (is_away_) {
+    hello.field("visit", visit_)
+        .field("results", results_)
+        .field("reports", reports_);
+  }
   say(hello.finish());
 }
 
 void VisitState::link_down() {
   is_up_ = false;
-  if (!is_welcome_) return outgoing_.clear();
-  finish(VisitEvent::Kind::kLost, Exit::kLost,
-         "gt-emit at " + me_.endpoint + " is lost: the connection ended");
+  outgoing_.clear();
+  if (is_welcome_) go_away("the connection ended");
+}
+
+void VisitState::go_away(const std::string& why) {
+  const std::string lost = "gt-emit at " + me_.endpoint + " is lost: " + why;
+  if (keep_ == 0) return finish(VisitEvent::Kind::kLost, Exit::kLost, lost);
+  asks_ = false;
+  if (std::exchange(is_away_, true)) return;
+  events_.push_back(
+      {VisitEvent::Kind::kNotice, Exit::kDone,
+       lost + "; trying for " + seconds_text(keep_) + " to come back"});
 }
 
 void VisitState::link_refused(bool by_key, bool for_good) {
@@ -79,6 +103,7 @@ void VisitState::link_untrusted(const std::string& why, bool for_good) {
 void VisitState::receive(net::Frame frame, int64_t now) {
   if (is_over_) return;
   heard_ = now;
+  if (is_away_ && is_up_ && !asks_) say_hello();
   const auto letter = net::read_letter(std::move(frame));
   if (letter.ok()) return take(letter.value().message);
   finish(VisitEvent::Kind::kLost, Exit::kLost,
@@ -90,28 +115,30 @@ void VisitState::take(const net::Message& message) {
   net::NumberReader numbers(message);
   switch (message.verb) {
     case Verb::kWelcome:
-      is_welcome_ = true;
+      take_welcome(numbers);
       break;
     case Verb::kRoom:
       room_ = std::max(room_, numbers.need("bytes"));
+      forget(numbers.need("said"));
       break;
     case Verb::kResults:
+      if (leaves_ || is_away_) break;
+      results_ += message.body.size();
       events_.push_back(
           {VisitEvent::Kind::kResults, Exit::kDone, std::string(message.body)});
       break;
     case Verb::kReport: {
+      if (leaves_ || is_away_) break;
+      ++reports_;
       const auto status = net::status_of(message);
       events_.push_back({VisitEvent::Kind::kReport,
                          status.ok() ? status.value() : Exit::kDone,
                          std::string(message.body)});
       break;
     }
-    case Verb::kBye: {
-      const auto status = net::status_of(message);
-      finish(VisitEvent::Kind::kBye, status.ok() ? status.value() : Exit::kLost,
-             printable(message.body));
+    case Verb::kBye:
+      take_bye(message);
       break;
-    }
     case Verb::kRefuse:
       finish(VisitEvent::Kind::kLost, Exit::kLost,
              "gt-emit at " + me_.endpoint +
@@ -126,25 +153,69 @@ void VisitState::take(const net::Message& message) {
              " is no message of gt-emit: " + numbers.status().error().message);
 }
 
+void VisitState::take_welcome(net::NumberReader& numbers) {
+  const bool was_away = std::exchange(is_away_, false);
+  is_welcome_ = true;
+  visit_ = numbers.need("visit");
+  keep_ = static_cast<int64_t>(numbers.need("keep"));
+  room_ = std::max(room_, numbers.need("room"));
+  forget(numbers.need("said"));
+  if (!was_away) return;
+  for (const net::Frame& unheard : unheard_) outgoing_.push_back(unheard);
+  if (leaves_) leave();
+  events_.push_back({VisitEvent::Kind::kNotice, Exit::kDone,
+                     "gt-emit at " + me_.endpoint + " is there again"});
+}
+
+void VisitState::take_bye(const net::Message& message) {
+  const std::string why = printable(message.body);
+  // It is given up, but the connection is there to ask to come back.
+  if (message.find("kept") != nullptr && keep_ != 0) {
+    return go_away(why);
+  }
+  const auto status = net::status_of(message);
+  finish(VisitEvent::Kind::kBye, status.ok() ? status.value() : Exit::kLost,
+         why);
+}
+
+// Of the program, so many messages were taken in all.
+void VisitState::forget(uint64_t said) {
+  for (; heard_of_program_ < said && !unheard_.empty(); ++heard_of_program_) {
+    unheard_.pop_front();
+  }
+}
+
 // ---- what goes --------------------------------------------------------------
+
+void VisitState::say_program(std::string message) {
+  net::Frame frame(std::move(message));
+  if (keep_ != 0) unheard_.push_back(frame);
+  if (!is_over_ && !is_away_) outgoing_.push_back(std::move(frame));
+}
 
 void VisitState::input(std::string_view name, bool at, size_t lines) {
   MessageWriter message(Verb::kInput);
   message.field("name", name).field("at", uint64_t{at});
   if (lines != 0) message.field("lines", uint64_t{lines});
-  say(message.finish());
+  say_program(message.finish());
 }
 
 void VisitState::text(std::string_view bytes) {
   sent_ += bytes.size();
-  say(MessageWriter(Verb::kText).finish(bytes));
+  say_program(MessageWriter(Verb::kText).finish(bytes));
 }
 
-void VisitState::end() { say(MessageWriter(Verb::kEnd).finish()); }
+void VisitState::end() { say_program(MessageWriter(Verb::kEnd).finish()); }
 
-void VisitState::taken(uint64_t bytes) {
+void VisitState::taken(uint64_t bytes, uint64_t reports) {
+  if (is_away_) return;
   MessageWriter message(Verb::kTaken);
-  say(message.field("bytes", bytes).finish());
+  say(message.field("bytes", bytes).field("reports", reports).finish());
+}
+
+void VisitState::leave() {
+  leaves_ = true;
+  if (is_here()) say(MessageWriter(Verb::kBye).finish());
 }
 
 // ---- time -------------------------------------------------------------------
@@ -153,21 +224,23 @@ void VisitState::tick(int64_t now, bool all_read) {
   if (is_over_) return;
   if (now >= next_beat_) {
     next_beat_ = now + me_.timing.beat;
-    if (is_welcome_) say(MessageWriter(Verb::kBeat).finish());
+    if (is_here()) say(MessageWriter(Verb::kBeat).finish());
   }
   if (!all_read) return;
   const int64_t passed = now - std::exchange(judged_, now);
   heard_ = std::min(heard_ + me_.timing.excused(passed), now);
-  const int64_t limit = is_welcome_ ? me_.timing.lost : me_.connect_limit;
+  const int64_t limit = is_away_      ? keep_
+                        : is_welcome_ ? me_.timing.lost
+                                      : me_.connect_limit;
   if (now - heard_ < limit) return;
-  std::string why = "gt-emit at " + me_.endpoint +
-                    " is lost: nothing was heard of it for " +
-                    seconds_text(limit);
+  const std::string why = "nothing was heard of it for " + seconds_text(limit);
+  if (is_welcome_ && !is_away_) return go_away(why);
+  std::string text = "gt-emit at " + me_.endpoint + " is lost: " + why;
   if (!is_up_ && !is_welcome_) {
-    why = "no gt-emit at " + me_.endpoint + " within " + seconds_text(limit);
-    if (!untrusted_.empty()) why += "; of what is there, " + untrusted_;
+    text = "no gt-emit at " + me_.endpoint + " within " + seconds_text(limit);
+    if (!untrusted_.empty()) text += "; of what is there, " + untrusted_;
   }
-  finish(VisitEvent::Kind::kLost, Exit::kLost, std::move(why));
+  finish(VisitEvent::Kind::kLost, Exit::kLost, std::move(text));
 }
 
 }  // namespace gt::serve

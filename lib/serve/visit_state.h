@@ -27,6 +27,10 @@ struct VisitIdentity {
   uint64_t history = 1'000'000;
   bool fails_fast = false;
   bool replays = true;
+  // As of Guest.
+  std::string name;
+  bool attaches = false;
+  bool stays = false;
   net::Timing timing;
   int64_t connect_limit = 10'000;  // ms without a word before the welcome
 };
@@ -35,6 +39,7 @@ struct VisitEvent {
   enum class Kind : uint8_t {
     kResults,  // text: bytes of results
     kReport,   // text: for people
+    kNotice,   // text: for people, of the connection
     // From here on it is over.
     kBye,   // status; text says why if it is before its time
     kLost,  // text says why, as a message for people
@@ -60,25 +65,50 @@ class VisitState : public net::CallerState {
   bool next(VisitEvent& event) { return take_front(events_, event); }
   bool is_over() const { return is_over_; }
 
+  // Whether the connection is there, and what is said is heard.
+  bool is_here() const { return is_welcome_ && !is_away_; }
+  // Whether all messages that were said of the program were taken.
+  bool is_heard() const { return is_here() && unheard_.empty(); }
   // Bytes of text that may be sent now; 0 before the welcome.
   size_t room() const { return static_cast<size_t>(room_ - sent_); }
   // `lines`: of a round, after which line numbers begin again; 0: none.
   void input(std::string_view name, bool at, size_t lines);
   void text(std::string_view bytes);  // at most room(), and net::kMaxBody
   void end();
-  // So many bytes of results, in all, are where they belong.
-  void taken(uint64_t bytes);
+  // So many bytes of results, and so many reports, in all, are where they
+  // belong.
+  void taken(uint64_t bytes, uint64_t reports);
+  // It leaves. Results that come from now on are not taken; a bye does.
+  void leave();
 
  private:
   void say(std::string message);
+  void say_hello();
+  // A message of the program, which is said again if the connection ends.
+  void say_program(std::string message);
   void take(const net::Message& message);
+  void take_welcome(net::NumberReader& numbers);
+  void take_bye(const net::Message& message);
+  void forget(uint64_t said);
+  // The connection ended: the visit goes on if it may come back.
+  void go_away(const std::string& why);
   void finish(VisitEvent::Kind kind, Exit status, std::string text);
 
   VisitIdentity me_;
   bool is_up_ = false;
   bool is_welcome_ = false;
+  bool is_away_ = false;  // it was welcome, and has no connection ...
+  bool asks_ = false;     // ... or asks over that whether it may come back
+  bool leaves_ = false;
   bool is_over_ = false;
   uint64_t room_ = 0, sent_ = 0;
+  uint64_t visit_ = 0;  // as the welcome called it
+  int64_t keep_ = 0;    // milliseconds; 0: it cannot come back
+  // Messages of the program that may not have been taken, and the number of
+  // the first; kept if it may come back.
+  std::deque<net::Frame> unheard_;
+  uint64_t heard_of_program_ = 0;
+  uint64_t results_ = 0, reports_ = 0;  // bytes and messages that came
   std::string untrusted_;
   std::deque<net::Frame> outgoing_;
   std::deque<VisitEvent> events_;

@@ -5,7 +5,9 @@
 //
 // Each line of the input is a step: its first character says whose it is ('0'
 // to '2') or that it is a result ('>'); then 'm' and a message's header, or
-// anything else and a line of program; '!' ends the client.
+// anything else and a line of program; '!' ends the client, '<' takes its
+// connection away, '^' has it come back with a new visit, '~' with the same
+// one, and 'b' says goodbye. The third client is kept when it is away.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -69,12 +71,15 @@ void check_line(std::string_view text) {
 class World {
  public:
   World()
-      : desk_(
-            options(), [](gt::serve::ClientId, const std::string&) {},
-            [](gt::serve::ClientId, gt::Exit, std::string_view) {}) {
+      : desk_(options(),
+              {.send = [](gt::serve::ClientId, const std::string&) {},
+               .bye = [](gt::serve::ClientId, gt::Exit) {},
+               .part = [](gt::serve::ClientId, gt::Exit) {}}) {
     gt::serve::Guest guest;
     guest.user = "ann";
     for (uint32_t id = 1; id <= 3; ++id) {
+      if (id == 3) guest.name = "job";
+      guest.stays = id == 3;
       desk_.come(id, guest);
       say(id, gt::net::MessageWriter(gt::net::Verb::kInput)
                   .field("name", "p.gt")
@@ -91,6 +96,12 @@ class World {
     line.remove_prefix(1);
     if (line == "!") {
       desk_.leave(id);
+    } else if (line == "<") {
+      desk_.go_away(id);
+    } else if (line == "b") {
+      desk_.say_goodbye(id);
+    } else if (line == "^" || line == "~") {
+      come_back(id, line == "~");
     } else if (line.starts_with("m")) {
       say(id, std::string(line.substr(1)) + " size=0\n");
     } else {
@@ -116,6 +127,17 @@ class World {
     return options;
   }
 
+  // Of a client without a name Reception knows nothing any more.
+  void come_back(uint32_t id, bool goes_on) {
+    if (id != 3) return;
+    gt::serve::Guest guest;
+    guest.user = "ann";
+    guest.name = "job";
+    guest.attaches = guest.stays = true;
+    guest.visit = goes_on ? 1 : 0;
+    if (!desk_.come_back(id, guest).ok()) desk_.leave(id);
+  }
+
   void say(uint32_t id, const std::string& bytes) {
     const auto message = gt::net::parse_message(bytes);
     if (!message.ok()) return;
@@ -123,6 +145,7 @@ class World {
     switch (message.value().verb) {
       case gt::net::Verb::kTaken:
         if (!gt::net::number(message.value(), "bytes").ok()) return;
+        if (!gt::net::number(message.value(), "reports").ok()) return;
         [[fallthrough]];
       case gt::net::Verb::kInput:
       case gt::net::Verb::kText:

@@ -16,6 +16,7 @@
 #include "serve/program.h"
 #include "serve/pushed_source.h"
 #include "serve/scheduler.h"
+#include "serve/unread.h"
 
 namespace gt::serve {
 namespace {
@@ -83,6 +84,93 @@ TEST(NameSpace, WhatComesOutHasNoTraceOfIt) {
   EXPECT_EQ(space_of_result("#sync c7/y"), "c7");
   EXPECT_EQ(space_of_result("y = tensor f32[] 1"), "");
   EXPECT_EQ(space_of_result("y = fail \"c7/x\""), "");
+}
+
+// What arrives at a client that loses its connection at any point, and says
+// what it has when it is back, is what was added, once and in order.
+TEST(Unread, NothingIsLostAndNothingComesTwice) {
+  std::mt19937 random(7);
+  for (int seed = 0; seed < 300; ++seed) {
+    Unread unread(50);
+    std::string wanted, got;
+    std::string wanted_reports, got_reports;
+    uint64_t reports = 0;
+    bool is_here = true;
+    const auto send = [&] {
+      if (!is_here) return;
+      unread.send([&](const std::string& bytes) {
+        if (random() % 8 == 0) is_here = false;  // and all that follows is lost
+        if (!is_here) return;
+        const auto message = net::parse_message(bytes);
+        ASSERT_TRUE(message.ok());
+        if (message.value().verb == net::Verb::kResults) {
+          got += message.value().body;
+        } else {
+          got_reports += message.value().body;
+          ++reports;
+        }
+      });
+    };
+    for (int step = 0; step < 200; ++step) {
+      const std::string text(random() % 40, static_cast<char>('a' + step % 26));
+      if (random() % 2 == 0) {
+        unread.add_results(text);
+        wanted += text;
+      } else {
+        unread.add_report(Exit::kDone, text + ".");
+        wanted_reports += text + ".";
+      }
+      if (is_here && random() % 3 == 0) {
+        ASSERT_TRUE(unread.take(got.size(), reports).ok());
+      }
+      if (!is_here && random() % 4 == 0) {
+        is_here = true;
+        ASSERT_TRUE(unread.resume(got.size(), reports).ok());
+      }
+      send();
+    }
+    while (!is_here || !unread.is_taken()) {
+      is_here = true;
+      ASSERT_TRUE(unread.resume(got.size(), reports).ok());
+      send();
+    }
+    EXPECT_EQ(got, wanted);
+    EXPECT_EQ(got_reports, wanted_reports);
+    EXPECT_EQ(unread.bytes(), 0u);
+  }
+}
+
+TEST(Unread, MoreThanWasSentCannotBeTaken) {
+  Unread unread(4);
+  unread.add_results("abcdefgh");
+  unread.add_report(Exit::kDone, "r");
+  unread.send([](const std::string&) {});
+  EXPECT_FALSE(unread.take(5, 0).ok());
+  EXPECT_FALSE(unread.take(0, 2).ok());
+  EXPECT_TRUE(unread.take(4, 1).ok());
+  EXPECT_FALSE(unread.resume(9, 1).ok());
+}
+
+TEST(Unread, MessagesBeyondTheMostAreCountedAndTheWorstIsKept) {
+  Unread unread(4);
+  for (int i = 0; i < 1003; ++i) {
+    unread.add_report(i == 1001 ? Exit::kRejected : Exit::kFailed, "r");
+  }
+  uint64_t sent = 0;
+  std::string last;
+  const auto send = [&](const std::string& message) {
+    ++sent;
+    last = message;
+  };
+  unread.send(send);
+  EXPECT_EQ(sent, 1000u);
+  EXPECT_FALSE(unread.is_sent());
+  ASSERT_TRUE(unread.take(0, 1000).ok());
+  unread.send(send);
+  EXPECT_EQ(sent, 1001u);
+  EXPECT_NE(last.find("status=3"), std::string::npos);
+  EXPECT_NE(last.find("3 more messages"), std::string::npos);
+  EXPECT_TRUE(unread.is_sent());
 }
 
 // However a text is cut, the lines are those of the whole.
@@ -262,12 +350,15 @@ class DeskTest : public testing::Test {
   std::string last_;
   bool is_over_ = false;
   int64_t now_ = 0;
+  bool has_parted_ = false;
   Desk desk_{{},
-             [this](ClientId, const std::string& text) {
-               sent_ += text.size();
-               last_ = text;
-             },
-             [this](ClientId, Exit, std::string_view) { is_over_ = true; }};
+             {.send =
+                  [this](ClientId, const std::string& text) {
+                    sent_ += text.size();
+                    last_ = text;
+                  },
+              .bye = [this](ClientId, Exit) { is_over_ = true; },
+              .part = [this](ClientId, Exit) { has_parted_ = true; }}};
 };
 
 TEST_F(DeskTest, AClientIsForgottenOnceItHasAllOrIsGone) {
@@ -287,6 +378,7 @@ TEST_F(DeskTest, AClientIsForgottenOnceItHasAllOrIsGone) {
     if (reads) {
       take(net::MessageWriter(net::Verb::kTaken)
                .field("bytes", uint64_t{4} << 20)
+               .field("reports", uint64_t{0})
                .finish());
       EXPECT_TRUE(is_over_);
     } else {

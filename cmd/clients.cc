@@ -1,0 +1,212 @@
+#include "clients.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <initializer_list>
+#include <utility>
+
+#include "program.h"
+#include "serve/guest.h"
+#include "serve/visit.h"
+
+namespace gt {
+namespace {
+
+constexpr double kMillisecond = 1e-3;
+
+// The name of the user whose process this is, or its number.
+std::string user_name() {
+  const passwd* entry = ::getpwuid(::getuid());
+  return entry == nullptr ? "u" + std::to_string(::getuid()) : entry->pw_name;
+}
+
+// The first of the options that is given; "": none is.
+std::string given(const CLI::App& app,
+                  std::initializer_list<const char*> options) {
+  for (const char* option : options) {
+    if (app.count(option) > 0) return option;
+  }
+  return "";
+}
+
+int64_t milliseconds(double seconds) {
+  return static_cast<int64_t>(seconds / kMillisecond);
+}
+
+}  // namespace
+
+void ClientOptions::add_to(CLI::App& app) {
+  add_serving(app);
+  add_visiting(app);
+  app.add_option("--key", key_,
+                 "with -l and --to: the secret key of this gt-emit, see "
+                 "gt-key(1); connections are then encrypted")
+      ->type_name("FILE");
+  app.add_option("--allow", listen_.allow,
+                 "with -l and --key: public keys of those who may come, one a "
+                 "line")
+      ->type_name("FILE");
+  app.add_option("--server-key", to_.open_key,
+                 "with --to and --key: the public key of who listens there")
+      ->type_name("FILE");
+  app.add_flag("--insecure", insecure_,
+               "with -l and --to: without keys, take whoever is there");
+  add_number<double>(app, "--silence", silence_, 1, 1e6,
+                     "with -l and --to: seconds after which a peer that says "
+                     "nothing is lost, 1 or more (1.5)")
+      ->type_name("SECONDS")
+      ->envname("GT_SILENCE");
+  app.add_flag("-v", server_.verbose, "with -l: say who comes and goes")
+      ->envname("GT_VERBOSE");
+}
+
+void ClientOptions::add_serving(CLI::App& app) {
+  app.add_option("-l", listen_.endpoint,
+                 "serve clients at this endpoint, as tcp://127.0.0.1:5550 or "
+                 "ipc:///tmp/gt; needs --back")
+      ->type_name("ENDPOINT");
+  app.add_option("--back", server_.back,
+                 "with -l: the FIFO into which the last stage writes results")
+      ->type_name("FILE");
+  app.add_option(
+         "--share", shares_,
+         "with -l: the user's part of the workers, against 1 of others; "
+         "may be repeated")
+      ->type_name("USER=N")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--files", server_.desk.files,
+                 "with -l: each user loads and saves below DIR/USER (nothing)")
+      ->type_name("DIR");
+  app.add_option("--quota", memory_,
+                 "with -l: bytes that the values of a client may take");
+  add_number<uint64_t>(app, "--quota-names", server_.desk.quota.names, 1,
+                       SIZE_MAX,
+                       "with -l: names that a client may hold (1000000)");
+  add_number<size_t>(app, "--clients", server_.most, 1, 65536,
+                     "with -l: how many may be there at once (256)");
+  add_number<double>(app, "--keep", keep_, 0, 1e9,
+                     "with -l: seconds for which a client with a name "
+                     "(--detach) is kept without a connection; 0: none is "
+                     "(600)")
+      ->type_name("SECONDS");
+}
+
+void ClientOptions::add_visiting(CLI::App& app) {
+  app.add_option("--to", to_.endpoint,
+                 "have the program run by the gt-emit -l there, and write its "
+                 "results")
+      ->type_name("ENDPOINT");
+  app.add_option("--user", user_, "with --to: who this is (the user's name)")
+      ->type_name("NAME");
+  app.add_option("--detach", detach_,
+                 "with --to: leave once the program is there; its results and "
+                 "tensors are kept under this name")
+      ->type_name("NAME");
+  app.add_option("--attach", attach_,
+                 "with --to: come back to what --detach has left under this "
+                 "name")
+      ->type_name("NAME");
+  app.add_flag("--wait", waits_,
+               "with --detach: leave only when all results are there");
+}
+
+std::string ClientOptions::wrong_combination(const CLI::App& app) const {
+  const bool listens = serves(app);
+  const bool visits = ClientOptions::visits(app);
+  if (listens && visits) return "-l serves and --to is served; give one";
+  std::string name =
+      given(app, {"--back", "--share", "--files", "--quota", "--quota-names",
+                  "--clients", "--keep", "--allow"});
+  if (!name.empty() && !listens) return name + " needs -l";
+  name =
+      given(app, {"--user", "--server-key", "--detach", "--attach", "--wait"});
+  if (!name.empty() && !visits) return name + " needs --to";
+  name = given(app, {"--key", "--insecure"});
+  if (!name.empty() && !listens && !visits) return name + " needs -l or --to";
+  if (listens && app.count("--back") == 0) {
+    return "-l needs --back, the FIFO of the results";
+  }
+  name = given(app, {"FILE", "--repeat", "-e", "--tape", "--seed",
+                     "--fail-fast", "--at", "--no-at"});
+  if (listens && !name.empty()) {
+    return name + " is for one program; with -l they come from clients";
+  }
+  if (visits && app.count("--tape") > 0) {
+    return "--tape is told here, without --to";
+  }
+  if (waits_ && detach_.empty()) return "--wait needs --detach";
+  if (!attach_.empty() && !detach_.empty() && attach_ != detach_) {
+    return "--attach '" + attach_ + "' and --detach '" + detach_ +
+           "' name two clients; who comes back keeps its name";
+  }
+  for (const auto& [option, kept] :
+       {std::pair{"--attach", &attach_}, std::pair{"--detach", &detach_}}) {
+    if (app.count(option) == 0 || serve::is_guest_name(*kept)) continue;
+    return std::string(option) + ": '" + *kept +
+           "' is no name: up to 64 letters, digits, '_' and '.'";
+  }
+  return "";
+}
+
+std::string ClientOptions::read_shares() {
+  for (const std::string& text : shares_) {
+    const size_t equal = text.find('=');
+    double share = 0;
+    if (equal == 0 || equal == std::string::npos ||
+        !read_number(text.substr(equal + 1), share) || share < 0.001 ||
+        share > 1000) {
+      return "--share: '" + text +
+             "' is not USER=N with a number from 0.001 to 1000";
+    }
+    server_.desk.shares[text.substr(0, equal)] = share;
+  }
+  return "";
+}
+
+std::string ClientOptions::serve(Exit& status) {
+  listen_.key = key_;
+  listen_.insecure = insecure_;
+  std::string wrong = listen_.read();
+  if (wrong.empty()) wrong = read_shares();
+  size_t bytes = SIZE_MAX;
+  if (wrong.empty() && !memory_.empty() &&
+      (!parse_size(memory_, bytes) || bytes == 0)) {
+    wrong = "--quota: '" + memory_ + "' is not a size such as 512M or 2G";
+  }
+  if (!wrong.empty()) return wrong;
+  server_.desk.quota.bytes = bytes;
+  server_.endpoint = listen_.endpoint;
+  server_.keys = listen_.keys;
+  server_.admits = listen_.admits;
+  server_.allow = listen_.allow;
+  server_.anyone = insecure_;
+  server_.silence = milliseconds(silence_);
+  server_.keep = milliseconds(keep_);
+  status = serve::run_server(server_, say);
+  return "";
+}
+
+std::string ClientOptions::visit(const emit::EmitJob& job, Exit& status) {
+  to_.key = key_;
+  to_.insecure = insecure_;
+  std::string wrong = to_.read();
+  if (!wrong.empty()) return wrong;
+  serve::VisitOptions visit;
+  visit.endpoint = to_.endpoint;
+  visit.keys = to_.keys;
+  visit.server_key = to_.other_key;
+  visit.anyone = insecure_;
+  visit.silence = milliseconds(silence_);
+  visit.user = user_.empty() ? user_name() : user_;
+  visit.name = attach_.empty() ? detach_ : attach_;
+  visit.attaches = !attach_.empty();
+  visit.stays = !detach_.empty();
+  visit.waits = waits_;
+  status = serve::run_visit(job, visit, say);
+  return "";
+}
+
+}  // namespace gt
