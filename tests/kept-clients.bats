@@ -11,7 +11,6 @@ serve() {
   # shellcheck disable=SC2094
   spawn bash -c 'exec gt-emit -l "$0" --back back -v "${@}" 2>served' "$at" "$@" \
     > >(tee stream >to_route)
-  emit=$!
   spawn bash -c 'exec gt-route -n 2 <to_route >back 2>routed'
   await 'listens at' served
 }
@@ -39,13 +38,17 @@ tell_link() {
   await "^$*\$" relayed
 }
 
-# at_port: an endpoint of this test alone.
+# at_socket, at_port: an endpoint of this test alone.
+at_socket() {
+  at=ipc://$PWD/at
+}
+
 at_port() {
   at=tcp://127.0.0.1:$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
 }
 
 @test "a client that detaches finds its tensors and its results when it is back" {
-  at=ipc://$PWD/at
+  at_socket
   serve
   visit --detach job -e 'w = full f32[2] 7' -e 'print w'
   [ "$status" = 0 ]
@@ -66,7 +69,7 @@ at_port() {
 }
 
 @test "messages and the status of a visit are those of what it sent" {
-  at=ipc://$PWD/at
+  at_socket
   serve
   visit --detach job --wait -e 'w = ones f32[2]' -e 'q = add w nobody'
   [ "$status" = 3 ]
@@ -87,7 +90,7 @@ at_port() {
 }
 
 @test "a detached client is ended when nobody comes back in time" {
-  at=ipc://$PWD/at
+  at_socket
   serve --keep 1
   visit --detach job -e 'w = ones f32[2]'
   await '^free c1/w' stream
@@ -104,7 +107,7 @@ at_port() {
 }
 
 @test "who is killed is kept if it has a name, and loses nothing" {
-  at=ipc://$PWD/at
+  at_socket
   serve
   mkfifo in
   spawn bash -c 'exec gt-emit --to "$0" --detach job <in >first 2>err' "$at"
@@ -128,7 +131,7 @@ at_port() {
 }
 
 @test "names of clients are their users' own" {
-  at=ipc://$PWD/at
+  at_socket
   serve
   visit --user ann --detach job -e 'w = full f32[1] 1'
   visit --user bob --attach job -e 'print w'
@@ -145,7 +148,7 @@ at_port() {
   visit --user bob --attach job -e 'print w'
   [ "$(cat out)" = 'w = tensor f32[1] 2' ]
   local name
-  for name in '' a/b '-' 'a b' .x "$(printf %65s | tr ' ' x)"; do
+  for name in '' a/b '-' 'a b' .x "$(printf 'x%064d' 0)"; do
     visit --detach "$name" -e 'w = ones f32[1]'
     [ "$status" = 2 ]
   done
@@ -155,7 +158,7 @@ at_port() {
 }
 
 @test "who comes back takes the place of who is there" {
-  at=ipc://$PWD/at
+  at_socket
   serve
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --detach job <in >first 2>err; echo $? >code' "$at"
@@ -170,7 +173,7 @@ at_port() {
 }
 
 @test "SIGINT ends a client, and one that is to be kept goes on" {
-  at=ipc://$PWD/at
+  at_socket
   serve
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --detach job <in >first 2>err; echo $? >code' "$at"
