@@ -31,14 +31,16 @@ teardown() {
 # spawn PROGRAM...: runs it in the background; $! is its id, teardown ends it.
 # Bats waits for whoever holds its file descriptor 3, hence 3>&-. The copy of
 # the shell that becomes PROGRAM has the traps of Bats at first and would, if
-# ended then, report a test of its own: so spawn returns when they are gone.
+# ended then, report a test of its own: so spawn returns when they are gone. It
+# has the standard input of the caller, which bash takes from what is in the
+# background unless it is told.
 spawn() {
   local ready=$BATS_TEST_TMPDIR/spawned.$RANDOM
   {
     trap - EXIT ERR DEBUG
     : >"$ready"
     exec "$@"
-  } 3>&- &
+  } <&0 3>&- &
   spawned+=("$!")
   until [[ -e $ready ]]; do sleep 0.01; done
 }
