@@ -87,6 +87,8 @@ void ClientOptions::add_serving(CLI::App& app) {
                        "with -l: names that a client may hold (1000000)");
   add_number<size_t>(app, "--clients", server_.most, 1, 65536,
                      "with -l: how many may be there at once (256)");
+  add_number<size_t>(app, "--user-clients", server_.most_of_user, 1, 65536,
+                     "with -l: how many of them may be of one user (no limit)");
   add_number<double>(app, "--keep", keep_, 0, 1e9,
                      "with -l: seconds for which a client with a name "
                      "(--detach) is kept without a connection; 0: none is "
@@ -119,7 +121,7 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   if (listens && visits) return "-l serves and --to is served; give one";
   std::string name =
       given(app, {"--back", "--share", "--files", "--quota", "--quota-names",
-                  "--clients", "--keep", "--allow"});
+                  "--clients", "--user-clients", "--keep", "--allow"});
   if (!name.empty() && !listens) return name + " needs -l";
   name =
       given(app, {"--user", "--server-key", "--detach", "--attach", "--wait"});

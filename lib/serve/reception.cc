@@ -129,6 +129,10 @@ void Reception::admit(const std::string& peer, const Guest& guest,
   if (seats_.size() >= options_.most) {
     why = std::to_string(options_.most) +
           " clients are here already, which is the most";
+  } else if (seats_.count(guest.owner()) >= options_.most_of_user) {
+    why = std::to_string(options_.most_of_user) +
+          " clients of this user are here already, which is the most; one that "
+          "is away counts until somebody comes back to it and ends it";
   } else if (!guest.name.empty() && options_.keep == 0) {
     why = "it keeps no clients that are away (--keep 0)";
   } else if (!guest.name.empty() &&
@@ -211,6 +215,8 @@ void Reception::refuse(const std::string& peer, const std::string& why,
 
 void Reception::distrust(const std::string& peer, const std::string& why,
                          int64_t now) {
+  // What it still had to say crossed our last word to it.
+  if (leaving_.contains(peer)) return;
   refuse(peer,
          why +
              "; without keys only the clients of one user are taken (--key "

@@ -56,7 +56,8 @@ struct ReceptionOptions {
   // known. A user is then who the key says, and not who the client says.
   std::optional<std::map<std::string, std::string>> users = std::nullopt;
   std::string table;  // digest of the op table that clients must have
-  size_t most = 256;  // clients at once
+  size_t most = 256;  // clients at once, those that are away included
+  size_t most_of_user = SIZE_MAX;  // of them, those of one user
   size_t window = size_t{1}
                   << 20;  // bytes of text that a client may send ahead
   // Milliseconds for which a client with a name is kept when it is away; 0:

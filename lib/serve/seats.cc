@@ -1,5 +1,7 @@
 #include "serve/seats.h"
 
+#include <algorithm>
+
 namespace gt::serve {
 
 Seat* Seats::find(ClientId client) {
@@ -52,6 +54,12 @@ void Seats::remove(ClientId client) {
   peers_.erase(seat.peer);
   if (!seat.name.empty()) names_.erase({seat.owner, seat.name});
   seats_.erase(client);
+}
+
+size_t Seats::count(const std::string& owner) const {
+  return static_cast<size_t>(std::count_if(
+      seats_.begin(), seats_.end(),
+      [&](const auto& seat) { return seat.second.owner == owner; }));
 }
 
 std::vector<std::string> Seats::names(const std::string& owner) const {

@@ -54,7 +54,8 @@ class Seats {
   void leave(Seat& seat, int64_t now);
   void remove(ClientId client);
 
-  // The names under which clients of that owner are kept.
+  // How many clients the owner has, and the names under which they are kept.
+  size_t count(const std::string& owner) const;
   std::vector<std::string> names(const std::string& owner) const;
   template <typename Each>
   void each(const Each& each) {

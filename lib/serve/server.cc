@@ -107,6 +107,7 @@ class Server {
         say_(say),
         reception_({.table = std::to_string(table_digest()),
                     .most = options.most,
+                    .most_of_user = options.most_of_user,
                     .keep = options.keep,
                     .timing = net::Timing::with_silence(options.silence)},
                    net::now_ms()),

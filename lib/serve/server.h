@@ -36,6 +36,7 @@ struct ServerOptions {
   int64_t silence = 1500;  // ms after which a client that says nothing is lost
   int64_t keep = 600'000;  // ms for which one with a name is kept while away
   size_t most = 256;       // clients at once
+  size_t most_of_user = SIZE_MAX;  // and of one user
   DeskOptions desk;
   bool verbose = false;  // say who comes and goes
 };
