@@ -20,8 +20,9 @@ make_keys() {
 serve() {
   port=$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
   at=tcp://127.0.0.1:$port
-  mkfifo back
-  spawn bash -c 'at=$0; exec 3>served; gt-emit -l "$at" --back back -v "$@" 2>&3 | gt-route -n 1 >back' "$at" "$@"
+  mkfifo back to_route
+  spawn bash -c 'exec gt-emit -l "$0" --back back -v "$@" >to_route 2>served' "$at" "$@"
+  spawn bash -c 'exec gt-route -n 1 <to_route >back'
   await 'listens at' served
 }
 

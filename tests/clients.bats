@@ -23,8 +23,9 @@ serve() {
 # serve_with_keys: the same with the key server.key, and the list allowed.
 serve_with_keys() {
   at=tcp://127.0.0.1:$((20000 + (BATS_TEST_NUMBER + $$ * 8) % 20000))
-  mkfifo back
-  spawn bash -c 'gt-emit -l "$0" --back back -v --key server.key --allow allowed --files files 2>served | gt-route -n 1 >back' "$at"
+  mkfifo back to_route
+  spawn bash -c 'exec gt-emit -l "$0" --back back -v --key server.key --allow allowed --files files >to_route 2>served' "$at"
+  spawn bash -c 'exec gt-route -n 1 <to_route >back'
   await 'listens at' served
 }
 

@@ -67,6 +67,9 @@ class Soak:
              "2>routed"], cwd=self.folder)
         self.end = time.monotonic() + self.seconds
 
+    def has_ended(self):
+        return self.emit.poll() is not None or self.route.poll() is not None
+
     # ---- clients -------------------------------------------------------------
 
     def start(self, *arguments, stdout=subprocess.PIPE):
@@ -153,7 +156,7 @@ class Soak:
         kinds = [self.right] * 4 + [self.killed, self.unread, self.wrong,
                                     self.greedy, self.kept, self.kept]
         n = 0
-        while time.monotonic() < self.end:
+        while time.monotonic() < self.end and not self.has_ended():
             kind = rng.choice(kinds)
             n += 1
             try:
@@ -192,11 +195,16 @@ class Soak:
         for thread in threads:
             thread.start()
         looks = []
-        while time.monotonic() < self.end:
+        while time.monotonic() < self.end and not self.has_ended():
             time.sleep(min(self.seconds / LOOKS, max(0, self.end - time.monotonic())) + 0.01)
-            looks.append(self.look())
+            if not self.has_ended():
+                looks.append(self.look())
         for thread in threads:
             thread.join()
+        if self.has_ended():
+            self.check(False, "gt-emit or gt-route has ended: "
+                       f"{self.emit.poll()}, {self.route.poll()}")
+            return
         time.sleep(6)  # for what was kept
         idle = self.look()
         self.emit.terminate()
@@ -232,10 +240,11 @@ def main():
                 if process.poll() is None:
                     process.kill()
                     process.wait()
-        with open(f"{folder}/routed", encoding="utf-8") as routed:
-            told = routed.read()
-        if soak.failed and told:
-            print(told[-2000:])
+        for name in "served", "routed":
+            with open(f"{folder}/{name}", encoding="utf-8") as file:
+                told = file.read()
+            if soak.failed and told:
+                print(f"{name}: {told[-8000:]}")
         print(f"{max(0, soak.served - soak.failed)} passed, {soak.failed} failed")
     sys.exit(1 if soak.failed else 0)
 
