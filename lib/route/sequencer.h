@@ -76,7 +76,10 @@ class Sequencer {
   void set_user(UserId user) { user_ = user; }
   // The last line that each worker was given of the user's.
   std::vector<Awaited> given_to(UserId user) const;
-  void forget(UserId user) { last_[user].clear(); }
+  // Of a user who may have been given nothing.
+  void forget(UserId user) {
+    if (user < last_.size()) last_[user].clear();
+  }
 
   uint64_t next_seq() const { return next_seq_; }
   uint64_t last_seq() const { return next_seq_ - 1; }

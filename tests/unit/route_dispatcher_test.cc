@@ -194,6 +194,29 @@ TEST(RouteDispatcher, MemoryIsFlatOverNewNames) {
   EXPECT_LT(most[1], 40'000U);
 }
 
+// Users of a shared stream come and go, also such as no worker was given a line
+// of, and their places are given to others.
+TEST(RouteDispatcher, UsersWhoAreOwedNothingAreForgotten) {
+  RouteHarness route(2);
+  const auto emit = [&] {
+    std::string out;
+    route.client().users.emit(out, SIZE_MAX,
+                              [](const Awaited&) { return true; });
+    route.dispatcher().forget_users(route.client().users);
+    return out;
+  };
+  route.feed("#reports\n");
+  for (int user = 1; user <= 300; ++user) {
+    const std::string c = "c" + std::to_string(user);
+    if (user % 3 == 0) {
+      route.feed(c + "/x = ones f32[2]\nfree " + c + "/x\n");
+    }
+    route.feed("#sync " + c + "/1\n");
+    EXPECT_EQ(emit(), "#sync " + c + "/1\n");
+  }
+  EXPECT_EQ(route.messages(), "");
+}
+
 // ---- lines with ranks -------------------------------------------------------
 
 TEST(RoutePlaced, RanksAreSpreadInBlocksAndAllAreTold) {
