@@ -67,12 +67,40 @@ make_tree() {
   [[ $output == *'the exception "lib/exec/backend/view.cc flip" is needed no more'* ]]
 }
 
-@test "lint fails on what ends the process below cmd" {
+@test "check-ops knows the ways to tell an op by its name" {
+  local way
+  make_tree
+  mkdir -p cmd lib/ops lib/route
+  echo '    {.signature = "y = neg x",' >lib/ops/pointwise.cc
+  for way in 'op == "neg"' 'op() != "neg"' 'word.text == "neg"' \
+    '"neg" == op' 'line.starts_with("neg ")' 'tail.starts_with("neg")' \
+    'step.op == find_op("neg")' 'find_op("neg") != op'; do
+    echo "if ($way) return;" >lib/route/a.cc
+    run -1 scripts/check-ops
+    [[ $output == *"check-ops: lib/route/a.cc:1: tells 'neg' by its name"* ]]
+  done
+  echo 'line.op = "neg"; find_op("neg"); key.key == "negative";' >lib/route/a.cc
+  run scripts/check-ops
+  [[ $output != *lib/route* ]]
+}
+
+@test "lint fails on what ends the process or prints below cmd" {
+  local call
   make_tree
   mkdir -p lib/base
-  echo 'void f() { std::abort(); }' >lib/base/a.cc
-  run -1 scripts/lint exits
-  [[ $output == *'lib/base/a.cc:1:'* ]]
+  for call in 'std::abort()' 'abort()' '::_exit(1)' 'exit(1)' '_Exit (2)' \
+    'std::terminate()' 'std::fprintf(stderr, "x")' 'printf("x")' \
+    'puts("x")' 'std::cout << "x"' 'std::cerr << 1' 'fmt::print("x")'; do
+    echo "void f() { $call; }" >lib/base/a.cc
+    run -1 scripts/lint exits
+    [[ $output == *"lib/base/a.cc:1:"* ]]
+  done
+  {
+    echo '// exit(1) is called by nobody.'
+    echo 'void f() { x.abort("why"); abort(why); y->exit(); snprintf(b, 1, "x"); }'
+  } >lib/base/a.cc
+  run scripts/lint exits
+  [[ $output != *lib/base/a.cc:* ]]
 }
 
 @test "lint fails on a file that is too long, and warns before" {
