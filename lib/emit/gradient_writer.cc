@@ -207,7 +207,7 @@ class GradientWriter {
     finish_reads(line);
     // Nobody asked for it.
     for (const grad::Handle h : line.results) {
-      if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
+      if (uses_[h] == 0) ledger_.tape.end_fresh(values_[h]);
     }
     ledger_.write_idle_frees(out_);
   }
@@ -230,9 +230,9 @@ class GradientWriter {
       }
       if (own) continue;
       const bool is_made = o.kind == Kind::kText;
-      parts.push_back(
-          {o.ranks, is_made ? o.text : "copy " + name_of(o, line.ranks),
-           is_made});
+      parts.push_back({o.ranks,
+                       is_made ? o.text : "copy " + name_of(o, line.ranks),
+                       is_made});
     }
     define_pieces(line, text, values);
     for (uint32_t u = 0; u < uses_[h]; ++u) ledger_.tape.add_read(values_[h]);
@@ -244,11 +244,12 @@ class GradientWriter {
     for (const auto& [ranks, tail, is_made] : parts) {
       out_ += full_name(name, ranks) + " = " + tail;
       notes_.end_line(
-          notes + (is_made ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
+          notes +
+              (is_made ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
               target_notes(h),
           out_);
     }
-    if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
+    if (uses_[h] == 0) ledger_.tape.end_fresh(values_[h]);
     ledger_.write_idle_frees(out_);
   }
 

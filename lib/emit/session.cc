@@ -409,7 +409,7 @@ void Session::bind_results(LineState& state) {
     seeds_.let_go(name.text, name.ranks);
     if (r + state.added_results >= results.size()) {
       ledger_.hold_internal(value, name.text, state.origin);
-      ledger_.tape.let_be(value);
+      ledger_.tape.end_fresh(value);
     } else if (name.ranks.empty()) {
       ledger_.bind(ledger_.obtain(name.text), value, state.origin,
                    state.before);
