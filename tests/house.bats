@@ -54,6 +54,22 @@ make_tree() {
   [[ $output == *"include without its folder"* ]]
 }
 
+@test "check-deps names the include that points upwards within lib/exec" {
+  make_tree
+  mkdir -p lib/exec/memory lib/exec/queue
+  echo '#include "exec/memory/m.h"' >lib/exec/queue/q.h
+  echo '#include "base/b.h"' >lib/exec/memory/m.h
+  run -0 scripts/check-deps
+  echo '#include "exec/queue/q.h"' >lib/exec/memory/m.h
+  run -1 scripts/check-deps
+  lines_are 'lib/exec/memory/m.h:1: exec/memory may not include exec/queue: #include "exec/queue/q.h"'
+  mkdir lib/exec/new
+  echo '#include "base/b.h"' >lib/exec/memory/m.h
+  echo '#include "base/b.h"' >lib/exec/new/n.h
+  run -1 scripts/check-deps
+  [[ $output == "lib/exec/new/n.h:1: folder not in the table"* ]]
+}
+
 @test "check-ops names the place that tells an op by its name" {
   make_tree
   mkdir -p cmd lib/ops lib/route

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "exec/comm/exchange.h"
-#include "exec/decode/recipe.h"
 #include "exec/decode/registers.h"
+#include "exec/recipe/recipe.h"
 #include "exec/trace/trace.h"
-#include "exec/worker/where.h"
+#include "exec/trace/where.h"
 
 namespace gt::exec {
 
