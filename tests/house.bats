@@ -54,6 +54,22 @@ make_tree() {
   [[ $output == *"include without its folder"* ]]
 }
 
+@test "check-deps names the include that points upwards within lib/exec" {
+  make_tree
+  mkdir -p lib/exec/memory lib/exec/queue
+  echo '#include "exec/memory/m.h"' >lib/exec/queue/q.h
+  echo '#include "base/b.h"' >lib/exec/memory/m.h
+  run -0 scripts/check-deps
+  echo '#include "exec/queue/q.h"' >lib/exec/memory/m.h
+  run -1 scripts/check-deps
+  lines_are 'lib/exec/memory/m.h:1: exec/memory may not include exec/queue: #include "exec/queue/q.h"'
+  mkdir lib/exec/new
+  echo '#include "base/b.h"' >lib/exec/memory/m.h
+  echo '#include "base/b.h"' >lib/exec/new/n.h
+  run -1 scripts/check-deps
+  [[ $output == "lib/exec/new/n.h:1: folder not in the table"* ]]
+}
+
 @test "check-ops names the place that tells an op by its name" {
   make_tree
   mkdir -p cmd lib/ops lib/route
@@ -67,12 +83,40 @@ make_tree() {
   [[ $output == *'the exception "lib/exec/backend/view.cc flip" is needed no more'* ]]
 }
 
-@test "lint fails on what ends the process below cmd" {
+@test "check-ops knows the ways to tell an op by its name" {
+  local way
+  make_tree
+  mkdir -p cmd lib/ops lib/route
+  echo '    {.signature = "y = neg x",' >lib/ops/pointwise.cc
+  for way in 'op == "neg"' 'op() != "neg"' 'word.text == "neg"' \
+    '"neg" == op' 'line.starts_with("neg ")' 'tail.starts_with("neg")' \
+    'step.op == find_op("neg")' 'find_op("neg") != op'; do
+    echo "if ($way) return;" >lib/route/a.cc
+    run -1 scripts/check-ops
+    [[ $output == *"check-ops: lib/route/a.cc:1: tells 'neg' by its name"* ]]
+  done
+  echo 'line.op = "neg"; find_op("neg"); key.key == "negative";' >lib/route/a.cc
+  run scripts/check-ops
+  [[ $output != *lib/route* ]]
+}
+
+@test "lint fails on what ends the process or prints below cmd" {
+  local call
   make_tree
   mkdir -p lib/base
-  echo 'void f() { std::abort(); }' >lib/base/a.cc
-  run -1 scripts/lint exits
-  [[ $output == *'lib/base/a.cc:1:'* ]]
+  for call in 'std::abort()' 'abort()' '::_exit(1)' 'exit(1)' '_Exit (2)' \
+    'std::terminate()' 'std::fprintf(stderr, "x")' 'printf("x")' \
+    'puts("x")' 'std::cout << "x"' 'std::cerr << 1' 'fmt::print("x")'; do
+    echo "void f() { $call; }" >lib/base/a.cc
+    run -1 scripts/lint exits
+    [[ $output == *"lib/base/a.cc:1:"* ]]
+  done
+  {
+    echo '// exit(1) is called by nobody.'
+    echo 'void f() { x.abort("why"); abort(why); y->exit(); snprintf(b, 1, "x"); }'
+  } >lib/base/a.cc
+  run scripts/lint exits
+  [[ $output != *lib/base/a.cc:* ]]
 }
 
 @test "lint fails on a file that is too long, and warns before" {
@@ -87,7 +131,6 @@ make_tree() {
 }
 
 @test "lint fails on a class of too many lines or members, over all its files" {
-  ctags --version 2>/dev/null | grep -q Universal || skip "needs Universal Ctags"
   make_tree
   mkdir -p lib/base
   {

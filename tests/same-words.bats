@@ -9,12 +9,18 @@ p@0-1 = ones f32[2,2]
 q@0-1 = ones f32[3,5]'
 
 # The message of a program for the prelude and a line, without the program's
-# name, gt-check's "[rule]" and what follows the caret.
+# name, gt-check's "[rule]" and what follows the caret. Lines without ranks pass
+# gt-check as they are unless there is a mesh, and gt-shard unless there is a
+# config.
 words_of() {
   local program=$1 line=$2
   printf '%s\n%s\n' "$prelude" "$line" >t.gt
+  echo 'mesh tp=2' >mesh.gt
+  echo 'mesh: {tp: 2}' >mesh.yaml
   case $program in
     gt-route) $program -n 1 t.gt ;;
+    gt-shard) $program -c mesh.yaml t.gt ;;
+    gt-check) $program mesh.gt t.gt ;;
     *) $program t.gt ;;
   esac 2>&1 >/dev/null | sed -n "1,3s/^$program: //; 1s/ \[[a-z-]*\]\$//; 1,3p"
 }
@@ -45,17 +51,16 @@ y@0-1 = add p@0-1
 END
 }
 
-@test "gt-emit, gt-route and gt-work say the same of a line without ranks" {
+@test "all five say the same of a line without ranks" {
   local line wanted program
   while IFS= read -r line; do
     wanted=$(words_of gt-emit "$line")
     [[ $wanted == t.gt:5:*$'\n  '"$line"$'\n'*^ ]]
-    for program in gt-route gt-work; do
+    for program in gt-check gt-shard gt-route gt-work; do
       diff <(echo "$wanted") <(words_of $program "$line")
     done
   done <<'END'
 y = add a nosuch
-y = add a p
 y = add a c
 y = relu
 y = sum a axis=5
@@ -63,6 +68,17 @@ y = gather a a
 y = tensor f32[2] 1
 y = cat a a
 END
+}
+
+# gt-shard passes lines with ranks as they are, and does not follow their names.
+@test "all but gt-shard know that a name is on ranks alone" {
+  local line='y = add a p' wanted program
+  wanted=$(words_of gt-emit "$line")
+  [[ $wanted == "t.gt:5: add: 'p' is on ranks alone; it lives on p@0-1"$'\n'* ]]
+  for program in gt-check gt-route gt-work; do
+    diff <(echo "$wanted") <(words_of $program "$line")
+  done
+  [[ $(words_of gt-shard "$line") == "t.gt:5: add: unknown name 'p'"$'\n'* ]]
 }
 
 @test "all five say the same of a line that cannot be parsed" {

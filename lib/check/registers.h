@@ -1,6 +1,9 @@
 // gt-check's table of names: what each holds on which ranks. All that one name
 // holds is interned as one number, its Content, so that whether a line's reads
-// are as they were is a comparison of numbers.
+// are as they were is a comparison of numbers. So a name has one symbol here,
+// with all its parts, and not one for each part as in a PlacedSymbolTable: what
+// a line leaves of the parts (with(), without()) is a Content, too, which is
+// kept with the line, and bound at once when the line comes again.
 #pragma once
 
 #include <cstdint>

@@ -207,7 +207,7 @@ class GradientWriter {
     finish_reads(line);
     // Nobody asked for it.
     for (const grad::Handle h : line.results) {
-      if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
+      if (uses_[h] == 0) ledger_.tape.end_fresh(values_[h]);
     }
     ledger_.write_idle_frees(out_);
   }
@@ -215,7 +215,11 @@ class GradientWriter {
   // One name for what several hold, rank by rank.
   void write_pieces(const grad::GradientLine& line) {
     const grad::Handle h = line.results[0];
-    std::vector<std::pair<std::string, std::string>> parts;  // ranks, tail
+    struct Part {
+      std::string ranks, tail;
+      bool is_made;  // of no value: by a line of its own, which is zeros
+    };
+    std::vector<Part> parts;
     std::vector<ValueId> values;
     std::string text = "r@" + line.ranks + " = pieces";
     for (const grad::GradientOperand& o : line.operands) {
@@ -225,9 +229,10 @@ class GradientWriter {
         text += " x@" + o.ranks;
       }
       if (own) continue;
-      parts.emplace_back(o.ranks, o.kind == Kind::kText
-                                      ? o.text
-                                      : "copy " + name_of(o, line.ranks));
+      const bool is_made = o.kind == Kind::kText;
+      parts.push_back({o.ranks,
+                       is_made ? o.text : "copy " + name_of(o, line.ranks),
+                       is_made});
     }
     define_pieces(line, text, values);
     for (uint32_t u = 0; u < uses_[h]; ++u) ledger_.tape.add_read(values_[h]);
@@ -236,15 +241,15 @@ class GradientWriter {
     const std::string name = name_result(h, before);
     const std::string notes = line.notes + " #bwd";
     out_ += before;
-    for (const auto& [ranks, tail] : parts) {
-      const bool zeros = tail.starts_with("zeros");
+    for (const auto& [ranks, tail, is_made] : parts) {
       out_ += full_name(name, ranks) + " = " + tail;
       notes_.end_line(
-          notes + (zeros ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
+          notes +
+              (is_made ? type_notes(ledger_.mesh_ids[line.mesh], line) : "") +
               target_notes(h),
           out_);
     }
-    if (uses_[h] == 0) ledger_.tape.let_be(values_[h]);
+    if (uses_[h] == 0) ledger_.tape.end_fresh(values_[h]);
     ledger_.write_idle_frees(out_);
   }
 

@@ -9,12 +9,15 @@
 //   - each operand holds a value, not a failure, of the type that the operand
 //     had then;
 //   - no two results have one name;
+//   - where usage is counted (usage.h), the results fit into the quota though
+//     nothing is taken off for what their names held before;
 //   - the input file is the same, and whether the stream was emitted before;
 //   - and if names have ranks: all names are in the name space of the recorded
 //     line, no mesh was declared or closed since, and the types still have the
 //     numbers that they had.
-// A memo that does not hold stays, until the table is full or another memo of
-// its pattern takes its place.
+// A line that a memo does not answer is checked in full, so that one which the
+// quota refuses is refused there, with its message. The memo itself stays,
+// until the table is full or another memo of its pattern takes its place.
 #pragma once
 
 #include <string>
@@ -32,9 +35,9 @@ class Memos {
   explicit Memos(Ledger& ledger) : ledger_(ledger) {}
 
   // Defines the results of a line if a memo answers it: puts them on the tape
-  // and binds their names. Aliases that must stand before the line go to
-  // `before`; the line itself is the caller's to write. False: no memo holds,
-  // and nothing was done.
+  // and binds their names, and counts the line's cost where usage is counted.
+  // Aliases that must stand before the line go to `before`; the line itself is
+  // the caller's to write. False: no memo holds, and nothing was done.
   bool define(const Pattern& pattern, Origin origin, std::string& before);
   // Makes a memo of a plain line that was checked and put on the tape; but not
   // of the first of its pattern, since one that comes once is not worth the

@@ -200,7 +200,7 @@ void Operands::settle(LineState& state) const {
         full_name(name, to_string(*ledger_.symbols[id].ranks)) + "\n";
   }
   for (const ValueId v : state.joined) {
-    if (tape.is_fresh(v)) tape.let_be(v);
+    if (tape.is_fresh(v)) tape.end_fresh(v);
   }
   state.joined.clear();
 }

@@ -409,7 +409,7 @@ void Session::bind_results(LineState& state) {
     seeds_.let_go(name.text, name.ranks);
     if (r + state.added_results >= results.size()) {
       ledger_.hold_internal(value, name.text, state.origin);
-      ledger_.tape.let_be(value);
+      ledger_.tape.end_fresh(value);
     } else if (name.ranks.empty()) {
       ledger_.bind(ledger_.obtain(name.text), value, state.origin,
                    state.before);
@@ -439,7 +439,8 @@ Result<std::optional<Grid>> Session::read_pieces(LineState& state,
   return std::optional<Grid>(std::move(grid.value()));
 }
 
-// Between two specs: lines over one axis each, under the result's name.
+// Between two specs: lines over one axis each, under the result's name. They
+// are priced on the usual machine, since gt-emit reads no config.
 Status Session::redistribute(LineState& state, std::string& out) {
   const auto grid = read_pieces(state, out);
   if (!grid.ok()) return grid.error();
@@ -450,8 +451,9 @@ Status Session::redistribute(LineState& state, std::string& out) {
     const auto axes = state.mesh->resolve(axis);
     return ledger_.types.placed(type).letters.on(*axes.value()[0]);
   };
-  auto steps = redistribution_steps(state.line, *grid.value(),
-                                    operands_.piece_types(state), letter);
+  auto steps =
+      redistribution_steps(state.line, *grid.value(),
+                           operands_.piece_types(state), letter, Machine());
   if (!steps.ok()) return steps.error();
   for (const RedistributionStep& step : steps.value()) {
     LineState inner;

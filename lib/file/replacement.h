@@ -18,7 +18,10 @@ Status write_all(int fd, const void* data, size_t bytes);
 // for the moment in which it replaces the target. On file systems that know no
 // files without a name it has the temporary name from the beginning. Its writer
 // holds a lock on it, so that an unlocked one was left behind by a program that
-// was killed: the next Replacement in the directory removes it.
+// was killed. A process looks for such files when it makes its first
+// Replacement in a directory, and removes those that its user owns; it does not
+// look there again, so what is left behind later stays until another process
+// writes there.
 class Replacement {
  public:
   // Makes the temporary file. On an error fd() is negative.
@@ -37,10 +40,13 @@ class Replacement {
   // Takes the temporary name away, if there is one: the file is to be scratch
   // space that never replaces anything.
   void hide();
-  // Replaces the target, after all bytes are on the disk. When it returns
-  // without an error, a loss of power cannot undo it. On an error the target is
-  // as it was, but for one that the flush of the directory reports: then the
-  // new file has its place already, and may be lost with the power.
+  // Replaces the target, after all bytes are on the disk, and flushes the
+  // directory, so that a loss of power cannot undo it. On an error the target
+  // is as it was, but for one that the flush of the directory reports: then the
+  // new file has its place already, and may be lost with the power. A directory
+  // that cannot be flushed at all is no error: one that the user may not read,
+  // or one of a file system that does not flush directories. Then, too, the new
+  // file may be lost with the power.
   Status commit();
 
  private:

@@ -1,7 +1,10 @@
 // The form of a line of a history: all of the line but the values that it reads
 // and makes. A loop makes lines of the same few forms again and again, so each
 // distinct form is kept once (hash-consing; Ershov, 1958), under a number, for
-// as long as somebody holds it: each node does, and each HeldForm.
+// as long as somebody holds it: each node does, and each HeldForm. What makes
+// two forms equal is the text of the line without its names. It is taken apart
+// when a gradient first needs the form's line, so that the many lines which no
+// gradient reaches cost their text alone.
 #pragma once
 
 #include <cstdint>

@@ -152,7 +152,7 @@ void Tape::make_users(ValueId value) {
   trim_facts(value);
 }
 
-void Tape::let_be(ValueId value) {
+void Tape::end_fresh(ValueId value) {
   cells_[value].fresh = 0;
   maybe_dead_.push_back(value);
   settle();

@@ -54,8 +54,9 @@ class Tape : public HistoryCells {
   // A name of ours holds the data beside the user's name, until it is idle.
   void hold_alias(ValueId value, SymbolId name);
   void drop_alias(ValueId value);  // that name was freed
-  // No name is going to hold the new value: it stays only while it is needed.
-  void let_be(ValueId value);
+  // No user's name is going to hold the new value: it is not kept for one any
+  // more, and stays only while it is needed.
+  void end_fresh(ValueId value);
   // The name of ours that holds it counts as a user's from here on.
   void make_users(ValueId value);
   // Sets what gone() tells: the user's name that held the value, and where that

@@ -10,7 +10,7 @@
 namespace gt::net {
 namespace {
 
-constexpr int64_t kJudge = 20;  // ms between looks at who is silent
+constexpr int64_t kLookEvery = 20;  // ms between looks at who is silent
 
 Frame abort_frame(std::string_view why) {
   return Frame(MessageWriter(Verb::kAbort).finish(words(why)));
@@ -22,7 +22,7 @@ HostState::HostState(HostOptions options, int64_t now)
     : options_(std::move(options)),
       workers_(options_.workers),
       next_beat_(now + options_.timing.beat),
-      judged_(now) {
+      looked_(now) {
   GT_CHECK(options_.workers > 0 && options_.workers <= kMaxWorkers);
   GT_CHECK(options_.window >= kMaxMessage);
 }
@@ -221,7 +221,7 @@ void HostState::send(uint32_t number, const Frame& frame) {
 // ---- time -------------------------------------------------------------------
 
 void HostState::tick(int64_t now, bool all_read) {
-  if (all_read && now - judged_ >= kJudge) judge(now);
+  if (all_read && now - looked_ >= kLookEvery) find_silent(now);
   if (now < next_beat_) return;
   next_beat_ = now + options_.timing.beat;
   MessageWriter message(Verb::kBeat);
@@ -230,9 +230,9 @@ void HostState::tick(int64_t now, bool all_read) {
   for (const auto& [id, peer] : peers_) put(id, beat);
 }
 
-void HostState::judge(int64_t now) {
+void HostState::find_silent(int64_t now) {
   const int64_t excused =
-      options_.timing.excused(now - std::exchange(judged_, now));
+      options_.timing.excused(now - std::exchange(looked_, now));
   std::vector<std::string> silent;
   for (auto& [id, peer] : peers_) {
     peer.heard = std::min(peer.heard + excused, now);

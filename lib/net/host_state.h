@@ -177,7 +177,7 @@ class HostState : public ListenerState {
   static Status take_done(Worker& worker, const Message& done);
   void lose(const std::string& peer, const std::string& why, bool tell);
   void listen(Peer& peer, int64_t now);
-  void judge(int64_t now);
+  void find_silent(int64_t now);
   void put(const std::string& peer, Frame frame);
   void emit(HostEvent::Kind kind, uint32_t worker, std::string why = {},
             Letter letter = {});
@@ -191,7 +191,7 @@ class HostState : public ListenerState {
   bool is_numbered_ = false;
   uint64_t hellos_ = 0;
   int64_t next_beat_;
-  int64_t judged_;
+  int64_t looked_;
   std::optional<int64_t> refused_at_;  // when people were last told of one
   uint64_t ignored_ = 0;
   uint64_t stale_ = 0;

@@ -76,7 +76,7 @@ Status LineCheck::take(const Message& message) {
   const auto body = body_of(message);
   if (!body.ok()) return body.error();
   if (Status s = follow(header.value(), *body.value()); !s.ok()) return s;
-  return heed(header.value(), *body.value());
+  return handle(header.value(), *body.value());
 }
 
 Status LineCheck::forget(const std::string& id) {
@@ -123,11 +123,12 @@ Status LineCheck::follow(const LinesHeader& header, const ReadBody& body) {
   return ok_status();
 }
 
-Status LineCheck::heed(const LinesHeader& header, const ReadBody& body) const {
+Status LineCheck::handle(const LinesHeader& header,
+                         const ReadBody& body) const {
   if (body.asking.empty()) return ok_status();
   for (uint64_t round = 0; round < header.times; ++round) {
     for (const std::string_view line : body.asking) {
-      if (Status s = heed_(line); !s.ok()) return s;
+      if (Status s = handler_(line); !s.ok()) return s;
     }
   }
   return ok_status();

@@ -45,13 +45,14 @@ class BodyPool {
 // The check of one worker's lines.
 class LineCheck {
  public:
-  using Heed = std::function<Status(std::string_view line)>;
+  using Handler = std::function<Status(std::string_view line)>;
 
-  // `heed` gets the lines that ask for something, in order.
-  LineCheck(BodyPool& pool, Heed heed) : pool_(&pool), heed_(std::move(heed)) {}
+  // `handler` gets the lines that ask for something, in order.
+  LineCheck(BodyPool& pool, Handler handler)
+      : pool_(&pool), handler_(std::move(handler)) {}
 
   // Takes a message: lines, block, hot, forget or end. Error: what is wrong
-  // with its numbers or its id, or what `heed` said.
+  // with its numbers or its id, or what `handler` said.
   Status take(const Message& message);
 
   uint64_t last_seq() const { return last_seq_; }
@@ -63,10 +64,10 @@ class LineCheck {
   Result<Body> body_of(const Message& message);
   Status forget(const std::string& id);
   Status follow(const LinesHeader& header, const ReadBody& body);
-  Status heed(const LinesHeader& header, const ReadBody& body) const;
+  Status handle(const LinesHeader& header, const ReadBody& body) const;
 
   BodyPool* pool_;
-  Heed heed_;
+  Handler handler_;
   std::unordered_map<std::string, Body> blocks_;
   uint64_t last_seq_ = 0;
   uint64_t lines_ = 0;

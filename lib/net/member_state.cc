@@ -21,7 +21,7 @@ MemberState::MemberState(MemberOptions options, int64_t now)
     : options_(std::move(options)),
       sign_(now),
       heard_(now),
-      judged_(now),
+      looked_(now),
       next_beat_(now + options_.timing.beat) {}
 
 void MemberState::finish(MemberEvent::Kind kind, std::string why) {
@@ -301,7 +301,7 @@ void MemberState::tick(int64_t now, bool all_read) {
     say_done();
   }
   if (!all_read) return;
-  const int64_t passed = now - std::exchange(judged_, now);
+  const int64_t passed = now - std::exchange(looked_, now);
   heard_ = std::min(heard_ + options_.timing.excused(passed), now);
   if (!is_attached()) {
     if (hello_at_ != 0 && now >= hello_at_) say_hello();

@@ -136,7 +136,7 @@ class MemberState : public CallerState {
   std::deque<Frame> outgoing_;
   int64_t sign_;  // of gt-route, until it welcomes us
   int64_t heard_;
-  int64_t judged_;
+  int64_t looked_;
   int64_t next_beat_;
   int64_t hello_at_ = 0;  // not 0: we were given up, and try again then
   int64_t back_off_ = 100;

@@ -3,6 +3,14 @@
 // the types of the names that it reads. The entry keeps what it depends on (for
 // names a Stamp each, symbol_table.h), and the caller compares that before it
 // uses the entry.
+//
+// The text by which an entry is found is all of the line that the entry comes
+// from. A worker and gt-route, to which notes are hints, look a line up by its
+// text without them (stream/notes.h), and go through the notes of a line that
+// they found. What gt-check finds and writes depends on the notes (#type=,
+// #grad=, #local), and so does what gt-log counts (#signal=): they look it up
+// by its whole text. That costs them little, since gt-emit writes the rounds of
+// a loop with the notes of the first.
 #pragma once
 
 #include <cstddef>

@@ -4,18 +4,20 @@
 // least to do; if it is little work, to the one that read the last value of its
 // result's name (Home::wanted_by).
 //
-// A line whose operands one worker alone holds stays there if that worker was
-// given no other work since: nobody else could begin sooner.
+// A line whose operands one worker alone holds stays there if what that worker
+// was given to do since, together, takes no longer than a copy of the least
+// size (kCopyCost): nobody else could begin sooner.
 //
 // Any other line first gets a base: of the workers that hold one of its
 // operands, the one to which the least has to be copied. What reads its results
 // will mostly want them beside these operands, so it stays at the base, though
 // another worker might be done with it sooner; if each line went where it is
 // done soonest, a branch of small lines would be copied away, and back where it
-// joins. The line moves only if what is gained pays for the copies there and
-// back: the time by which it is done sooner, and what lines that stayed beside
-// these operands before have lost (Home::waited). It moves to the worker,
-// among the holders and the least loaded, which is done with it first.
+// joins. The line moves only if what is gained is more than the copies there
+// and back cost and four copies of the least size besides. Gained is the time
+// by which the line is done sooner, at most its own cost, and what lines that
+// stayed beside these operands before have lost (Home::waited). It moves to the
+// worker, among the holders and the least loaded, which is done with it first.
 //
 // Nothing is placed on a worker that is lost. What such a worker alone held is
 // copied from it in vain, and what reads the copy fails where it runs.

@@ -1,7 +1,12 @@
 // Lines that wait: they are held back until their first use, which says how
 // their results are cut, so that nothing has to be moved. Creations can wait,
 // and lines that compute point by point, or repeat what is smaller, from what
-// waits.
+// waits. No line that computes waits if it reads a tensor that is written
+// already and has as many elements as its result, or if it is more than eight
+// lines behind the first that waits, so that no use has to write a long chain.
+// An integer without dimensions, such as a counter, never waits unless it is
+// created. A line with several results never waits, and neither does one with
+// the note #grad=: its result is a gradient, which is written where it stands.
 //
 // A line that waits is written
 //   - when a line that does not wait reads its result, in the layout in which

@@ -112,7 +112,7 @@ void ProgramWriter::give(size_t result, Step step) {
 }
 
 Ref ProgramWriter::value_of(Step step) {
-  const bool is_copy = step.op == find_op("copy");
+  const bool is_copy = step.op->row->collective == Collective::kCopy;
   return is_copy ? step.operands[0].ref : set(std::move(step));
 }
 

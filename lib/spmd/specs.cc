@@ -207,7 +207,7 @@ void drop_claims(Line& line) {
 
 Result<std::vector<RedistributionStep>> redistribution_steps(
     const Line& line, const Grid& grid, const PieceType& pieces,
-    const LetterOn& letter) {
+    const LetterOn& letter, const Machine& machine) {
   const auto task = task_of(line, grid, pieces);
   if (!task.ok()) return task.error();
   const auto ends = ends_of(line, task.value().specs, grid, letter);
@@ -215,7 +215,7 @@ Result<std::vector<RedistributionStep>> redistribution_steps(
   const auto& [cluster, from, to, invariant] = ends.value();
   const Type whole{pieces(0, grid.ranks()[0])->dtype, task.value().whole};
   std::vector<RedistributionStep> steps;
-  for (Move& move : redistribution(cluster, Machine(), whole, from, to)) {
+  for (Move& move : redistribution(cluster, machine, whole, from, to)) {
     if (move.src.letter == 'R' && (move.axes & invariant) != 0) {
       move.src.letter = 'I';
     }

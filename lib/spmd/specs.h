@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "spmd/machine.h"
 #include "spmd/mesh.h"
 #include "spmd/move.h"
 #include "spmd/placed.h"
@@ -51,10 +52,11 @@ struct RedistributionStep {
 // The lines that replace a redistribute, all with its result's name and its
 // notes. Notes that claim something about the result (#type=, #spec=), and the
 // remark, stand on the last. Columns are those of the replaced line.
-// `letter`: the operand's letter on an axis that src_spec= does not name.
+// `letter`: the operand's letter on an axis that src_spec= does not name. Of
+// the ways from one layout to the other it is the cheapest on that machine.
 using LetterOn = std::function<char(const std::string& axis)>;
 Result<std::vector<RedistributionStep>> redistribution_steps(
     const Line& line, const Grid& grid, const PieceType& pieces,
-    const LetterOn& letter);
+    const LetterOn& letter, const Machine& machine);
 
 }  // namespace gt

@@ -38,9 +38,13 @@ struct BackendPlugin {
 // `name` is "ref", "cpu" or "null", which are built in; with a slash, the path
 // of a plug-in; else NAME of a plug-in ../lib/gt/NAME.so, as seen from the
 // folder of the running program, and nowhere else. A plug-in stays loaded.
-// Errors: there is no such backend; it is no plug-in, or one that was compiled
-// with the headers of another gt; an isa that is unknown or that this machine
-// lacks.
+// Errors: there is no such backend; a file that cannot be loaded; one that
+// defines no gt_backend; one whose interface number differs from this program's
+// plugin_interface(), since it was compiled with headers of another gt; what
+// the backend itself refuses, such as an isa that is unknown or that this
+// machine lacks. Nothing else tells whether a plug-in fits: types that have the
+// same sizes but mean something else are found only if the first number was
+// raised.
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options);
 

@@ -1,10 +1,22 @@
 // A communicator brings values from worker to worker, in the order that an
 // exchange (exchange.h) states. The way is its own matter: PeerCommunicator
 // (peer_communicator.h) lets a worker read in memory that workers of one host
-// share, and else sends messages; one over NCCL would stand beside it.
+// share, and else sends messages.
 //
-// A communicator computes nothing and decides no order: the engine (engine.h)
-// calls it, and makes of what it brings what an exchange makes.
+// A communicator moves regions for a run of an exchange (ExchangeRun). It
+// computes nothing and decides no order: the engine (engine.h) calls it, and
+// makes of what it brings what an exchange makes. So it does not take a group
+// and an op, "all_reduce of these ranks", as communication libraries do: a sum
+// is to have the same bits however its bytes travel, so it is added in the one
+// order that the exchange's plan states, by programs that the engine runs.
+//
+// One over NCCL would stand beside PeerCommunicator. show() and read() would be
+// its send and receive of regions, between the memories of devices, and sums
+// would stay the engine's. Its own all_reduce adds in an order that depends on
+// sizes and versions. A user may want that for its speed, by a flag of gt-work;
+// then make_exchange() (exchange.h) would decide it, where the plan of a group
+// becomes a worker's part: as a step of another kind, which names the group and
+// the op, with a call of its own here. Nothing of this is there yet.
 #pragma once
 
 #include <cstdint>

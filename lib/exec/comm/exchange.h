@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "exec/comm/runs.h"
-#include "exec/decode/recipe_table.h"
+#include "exec/recipe/recipe_table.h"
 #include "spmd/exchange_plan.h"
 
 namespace gt::exec::comm {

@@ -16,7 +16,7 @@
 #include "exec/comm/message.h"
 #include "exec/memory/pool.h"
 #include "exec/trace/trace.h"
-#include "exec/worker/where.h"
+#include "exec/trace/where.h"
 
 namespace gt::exec::comm {
 

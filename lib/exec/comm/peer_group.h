@@ -2,9 +2,11 @@
 //
 // A wait has no limit while the other worker gives signs of life: any message
 // is one, and without one it is asked, each second or more often. Without any
-// sign for `patience` the worker is lost, and so it is when its connection ends
-// or it sends what no honest worker would. It stays lost: all waits for it, now
-// and later, end with the reason.
+// sign for `patience`, 60 seconds unless the worker was started with another,
+// the worker is lost, and so it is when its connection ends or it sends what no
+// honest worker would. A loss that gt-route sees comes sooner: it tells all
+// workers, and theirs is tell_loss(). A worker that is lost stays lost: all
+// waits for it, now and later, end with the reason.
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "exec/decode/line_entry.h"
-#include "exec/decode/recipe_table.h"
+#include "exec/recipe/recipe_table.h"
 #include "spmd/labels.h"
 #include "stream/line.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "exec/decode/pieces.h"
-#include "exec/decode/recipe_table.h"
+#include "exec/recipe/recipe_table.h"
 #include "spmd/exchange_plan.h"
 
 namespace gt::exec {

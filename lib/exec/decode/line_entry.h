@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "exec/comm/exchange.h"
-#include "exec/decode/recipe.h"
 #include "exec/decode/registers.h"
+#include "exec/recipe/recipe.h"
 #include "exec/trace/trace.h"
-#include "exec/worker/where.h"
+#include "exec/trace/where.h"
 
 namespace gt::exec {
 
@@ -73,7 +73,9 @@ struct LineEntry {
     kParts
   };
 
-  // A longer line is never kept, and its entry has only this much of it.
+  // The most of a line that an entry has, for messages and for the text of an
+  // exchange. What is kept is shorter by far: a LineCache takes lines of up to
+  // 4,096 bytes, so an entry that is kept always has the whole of its line.
   static constexpr size_t kMaxText = size_t{64} << 10;
   void set_text(std::string_view line, uint32_t column_of_op) {
     text = line.substr(0, kMaxText);

@@ -23,10 +23,10 @@
 #include "exec/backend/backend.h"
 #include "exec/queue/interpreter.h"
 #include "exec/queue/queue.h"
+#include "exec/queue/report.h"
 #include "exec/storage/saves.h"
 #include "exec/trace/trace.h"
-#include "exec/worker/report.h"
-#include "exec/worker/where.h"
+#include "exec/trace/where.h"
 
 namespace gt::exec {
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "exec/decode/recipe.h"
 #include "exec/memory/value.h"
+#include "exec/recipe/recipe.h"
 
 namespace gt::exec {
 

@@ -26,7 +26,7 @@ class LightMember {
  public:
   LightMember(std::unique_ptr<net::Member> member, net::BodyPool& pool)
       : member_(std::move(member)),
-        check_(pool, [this](std::string_view line) { return heed(line); }) {}
+        check_(pool, [this](std::string_view line) { return handle(line); }) {}
 
   void add_to(net::ManyPoller& poller, uint32_t key) const {
     member_->add_to(poller, key);
@@ -44,8 +44,8 @@ class LightMember {
 
  private:
   Status take(const net::MemberEvent& event);
-  Status heed(std::string_view line);
-  Status heed_fence(std::string_view words) const;
+  Status handle(std::string_view line);
+  Status handle_fence(std::string_view words) const;
   Status answer(std::string_view line);
   bool say_progress();  // false: there was none
 
@@ -96,14 +96,14 @@ Status LightMember::take(const net::MemberEvent& event) {
   }
 }
 
-Status LightMember::heed(std::string_view line) {
+Status LightMember::handle(std::string_view line) {
   if (line.starts_with("#ranks ")) return hosting_->take(line.substr(7));
-  if (line.starts_with("#fence ")) return heed_fence(line.substr(7));
+  if (line.starts_with("#fence ")) return handle_fence(line.substr(7));
   return answer(line);
 }
 
 // A fence is sent to those alone that it names.
-Status LightMember::heed_fence(std::string_view words) const {
+Status LightMember::handle_fence(std::string_view words) const {
   std::string list(take_word(words));
   list.append(",").append(take_word(words)).append(",");
   const std::string self = std::to_string(hosting_->self()) + ",";

@@ -10,9 +10,9 @@
 
 #include "exec/comm/peer_communicator.h"
 #include "exec/remote/channel.h"
+#include "exec/remote/ran_log.h"
 #include "exec/remote/received_lines.h"
 #include "exec/remote/remote_session.h"
-#include "exec/trace/ran_log.h"
 #include "net/peers.h"
 
 namespace gt::exec {

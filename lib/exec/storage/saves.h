@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/worker/where.h"
+#include "exec/trace/where.h"
 #include "file/files.h"
 #include "file/safetensors_cache.h"
 #include "file/safetensors_update.h"

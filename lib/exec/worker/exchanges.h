@@ -17,8 +17,8 @@
 #include "exec/comm/engine.h"
 #include "exec/decode/hosting.h"
 #include "exec/decode/line_entry.h"
-#include "exec/decode/recipe_table.h"
 #include "exec/queue/compute_queue.h"
+#include "exec/recipe/recipe_table.h"
 #include "exec/worker/line_trace.h"
 
 namespace gt::exec {

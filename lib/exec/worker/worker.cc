@@ -215,7 +215,7 @@ void Worker::take_comment(std::string_view text, const Where& origin) {
          origin.file, origin.line);
 }
 
-// Comments that workers heed.
+// Comments that are for workers.
 Status Worker::take_control(std::string_view text, const Where& origin) {
   if (text.starts_with("#ranks ")) {
     return company_->hosting.take(text.substr(7));

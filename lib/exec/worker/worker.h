@@ -17,7 +17,7 @@
 
 #include "exec/decode/decoder.h"
 #include "exec/decode/placed_decoder.h"
-#include "exec/decode/recipe_table.h"
+#include "exec/recipe/recipe_table.h"
 #include "exec/worker/exchanges.h"
 #include "exec/worker/line_table.h"
 #include "exec/worker/task_issuer.h"

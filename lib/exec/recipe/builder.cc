@@ -1,8 +1,8 @@
-#include "exec/decode/builder.h"
+#include "exec/recipe/builder.h"
 
 #include <algorithm>
 
-#include "exec/decode/draft.h"
+#include "exec/recipe/draft.h"
 #include "exec/storage/load.h"
 #include "ops/step_values.h"
 #include "ops/table.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/cache.h"
-#include "exec/decode/builder.h"
+#include "exec/recipe/builder.h"
 
 namespace gt::exec {
 

@@ -1,4 +1,4 @@
-#include "exec/decode/recipe_table.h"
+#include "exec/recipe/recipe_table.h"
 
 #include <exception>
 #include <type_traits>

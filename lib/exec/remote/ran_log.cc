@@ -1,4 +1,4 @@
-#include "exec/trace/ran_log.h"
+#include "exec/remote/ran_log.h"
 
 #include <chrono>
 #include <utility>

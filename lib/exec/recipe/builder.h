@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exec/backend/backend.h"
-#include "exec/decode/recipe.h"
+#include "exec/recipe/recipe.h"
 #include "spmd/group_program.h"
 
 namespace gt::exec {

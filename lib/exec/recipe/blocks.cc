@@ -1,8 +1,8 @@
 // Which memory each step of a recipe writes.
 #include <algorithm>
 
-#include "exec/decode/draft.h"
 #include "exec/memory/pool.h"
+#include "exec/recipe/draft.h"
 
 namespace gt::exec {
 namespace {

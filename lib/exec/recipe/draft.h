@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/decode/recipe.h"
+#include "exec/recipe/recipe.h"
 
 namespace gt::exec {
 
