@@ -47,6 +47,7 @@ struct Options {
   int threads = 0;
   double silence = 1.5;
   gt::ListenOptions listen{"--bind", "gt-route"};
+  gt::ListenOptions monitor{"--monitor", "gt-route", "--monitor-"};
   bool no_hot = false;
 };
 
@@ -112,6 +113,17 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("FILE");
   app.add_flag("--insecure", options.listen.insecure,
                "let anyone who reaches the tcp endpoint attach as a worker");
+  app.add_option("--monitor", options.monitor.endpoint,
+                 "where gt-top may watch (a private local socket, which it "
+                 "finds); none: nowhere")
+      ->type_name("ENDPOINT");
+  app.add_option("--monitor-key", options.monitor.key,
+                 "with --monitor: this gt-route's secret key there")
+      ->type_name("FILE");
+  app.add_option("--monitor-allow", options.monitor.allow,
+                 "with --monitor-key: public keys of those who may watch, one "
+                 "a line")
+      ->type_name("FILE");
   app.add_flag("-v", options.router.verbose,
                "say who attaches, and at the end what was done")
       ->envname("GT_VERBOSE");
@@ -154,6 +166,22 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
            "' is not a size such as 512M or 2G";
   }
   return "";
+}
+
+// Sets where the run is watched; what is wrong, or "".
+std::string choose_monitor(const CLI::App& app, Options& options) {
+  gt::ListenOptions& listen = options.monitor;
+  const bool has_keys = !listen.key.empty() || !listen.allow.empty();
+  if (app.count("--monitor") == 0 || listen.endpoint == "none") {
+    if (has_keys) {
+      return "--monitor-key and --monitor-allow are for --monitor ENDPOINT";
+    }
+    options.router.monitor.is_on = app.count("--monitor") == 0;
+    return "";
+  }
+  std::string wrong = listen.read();
+  options.router.monitor = {true, listen.endpoint, listen.keys, listen.admits};
+  return wrong;
 }
 
 // Nanoseconds of the clock that all processes of a host share.
@@ -218,6 +246,7 @@ int main(int argc, char** argv) {
   std::string wrong = wrong_combination(app, options);
   const bool binds = app.count("--bind") > 0;
   if (wrong.empty() && binds) wrong = options.listen.read();
+  if (wrong.empty()) wrong = choose_monitor(app, options);
   if (!wrong.empty()) return usage(wrong);
   options.router.bind = options.listen.endpoint;
   options.router.keys = options.listen.keys;

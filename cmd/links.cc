@@ -6,7 +6,8 @@ namespace gt {
 
 std::string ListenOptions::read() {
   if (key.empty() != allow.empty()) {
-    return "--key and --allow go together: who this is, and who may attach";
+    return key_option + " and " + allow_option +
+           " go together: who this is, and who may attach";
   }
   if (!key.empty() && insecure) {
     return "--insecure is for a " + self + " without --key";
@@ -15,15 +16,16 @@ std::string ListenOptions::read() {
   if (!at.ok()) return option + " " + endpoint + ": " + at.error().message;
   if (key.empty() && !insecure && !net::is_local(at.value())) {
     return option + " " + endpoint +
-           ": anyone who reaches it could attach; give --key and --allow, bind "
-           "tcp://127.0.0.1:PORT, or say --insecure";
+           ": anyone who reaches it could attach; give " + key_option +
+           " and " + allow_option + ", bind tcp://127.0.0.1:PORT" +
+           (may_be_insecure ? ", or say --insecure" : "");
   }
   endpoint = std::move(at.value());
   if (key.empty()) return "";
   auto secret = net::read_secret(key);
-  if (!secret.ok()) return "--key: " + secret.error().message;
+  if (!secret.ok()) return key_option + ": " + secret.error().message;
   auto follows = net::follow_open_keys(allow);
-  if (!follows.ok()) return "--allow: " + follows.error().message;
+  if (!follows.ok()) return allow_option + ": " + follows.error().message;
   keys = std::move(secret.value());
   admits = std::move(follows.value());
   return "";

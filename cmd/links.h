@@ -13,11 +13,19 @@ namespace gt {
 
 // Of a program that listens.
 struct ListenOptions {
-  // The option that names the endpoint, as "--bind", and the program.
-  ListenOptions(std::string names_it, std::string program)
-      : option(std::move(names_it)), self(std::move(program)) {}
+  // The option that names the endpoint, as "--bind", and the program. `prefix`
+  // stands in the names of the options for keys, as "--monitor-key"; with one
+  // there is no way to go without.
+  ListenOptions(std::string names_it, std::string program,
+                std::string prefix = "--")
+      : option(std::move(names_it)),
+        self(std::move(program)),
+        key_option(prefix + "key"),
+        allow_option(prefix + "allow"),
+        may_be_insecure(prefix == "--") {}
 
-  std::string option, self;
+  std::string option, self, key_option, allow_option;
+  bool may_be_insecure;
   std::string endpoint;  // as given; read() puts it in numbers
   std::string key, allow;
   bool insecure = false;

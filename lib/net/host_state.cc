@@ -110,7 +110,7 @@ void HostState::take(const std::string& peer, Peer& from, Letter letter) {
   if (status.ok() && is_beat) status = take_done(worker, letter.message);
   if (!status.ok()) return lose(peer, status.error().message, true);
   if (is_beat || verb == Verb::kResults || verb == Verb::kReport ||
-      verb == Verb::kRan) {
+      verb == Verb::kRan || verb == Verb::kState) {
     return emit(HostEvent::Kind::kMessage, number, {}, std::move(letter));
   }
   if (verb != Verb::kBye) {

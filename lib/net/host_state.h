@@ -74,7 +74,7 @@ enum class WorkerState : uint8_t { kAbsent, kAttached, kSuspect, kLost, kLeft };
 struct HostEvent {
   enum class Kind : uint8_t {
     kAttached,
-    kMessage,  // results, report, done, ran
+    kMessage,  // results, report, done, ran, state
     kSuspect,  // nothing was heard of it for Timing::suspect
     kResumed,  // something was heard after all
     kLost,     // `worker` is kNoWorker if not all workers were here yet

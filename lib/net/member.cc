@@ -80,6 +80,11 @@ void Member::ran(std::string_view body) {
   caller_.flush();
 }
 
+void Member::used(std::string_view body) {
+  state_.used(body);
+  caller_.flush();
+}
+
 void Member::send(Frame frame) {
   state_.send(std::move(frame));
   caller_.flush();

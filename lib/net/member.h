@@ -32,6 +32,7 @@ class Member {
   void done(uint64_t seq, uint64_t wait_ms = 0, std::string_view waits_for = {},
             uint64_t waits_at = 0);
   void ran(std::string_view body);
+  void used(std::string_view body);
   // Whether gt-route reads as fast as we write; if not, wait until step().
   bool can_send() const { return caller_.can_send(); }
   void send(Frame frame);  // results, report

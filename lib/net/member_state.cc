@@ -122,6 +122,10 @@ void MemberState::take(Letter letter) {
     case Verb::kBeat:
       answer_beat();
       return take_time(letter.message);
+    case Verb::kWatch:
+      if (!is_attached()) break;
+      is_watched_ = text(letter.message, "on") == "1";
+      return;
     case Verb::kRefuse:
       return finish(Kind::kRefused, printable(letter.message.body));
     case Verb::kAbort:
@@ -254,6 +258,10 @@ void MemberState::ran(std::string_view body) {
   message.field("time", options_.clock());
   message.field("told", told_time_.told).field("heard", told_time_.heard);
   outgoing_.push_back(Frame(message.finish(body)));
+}
+
+void MemberState::used(std::string_view body) {
+  if (is_watched()) send(Frame(MessageWriter(Verb::kState).finish(body)));
 }
 
 void MemberState::bye(Exit status, std::string_view why) {

@@ -94,6 +94,9 @@ class MemberState : public CallerState {
   // Whether gt-route wants to be told what ran; and telling it (ran.h).
   bool is_logged() const { return told_time_.told != 0; }
   void ran(std::string_view body);
+  // Whether somebody watches; and what is then to be told of it (used.h).
+  bool is_watched() const { return is_watched_; }
+  void used(std::string_view body);
   void send(Frame frame);  // results, report
   // The last message; `why` it ended before its time, or "".
   void bye(Exit status, std::string_view why);
@@ -144,6 +147,7 @@ class MemberState : public CallerState {
   Progress progress_;
   ToldTime told_time_;  // the best of the last minute
   int times_ = 0;       // since then
+  bool is_watched_ = false;
 };
 
 }  // namespace gt::net

@@ -12,10 +12,11 @@
 namespace gt::net {
 namespace {
 
-constexpr std::array<std::string_view, 20> kVerbs = {
+constexpr std::array<std::string_view, 22> kVerbs = {
     "hello",  "results", "report", "done", "ran",    "bye",  "welcome",
     "refuse", "lines",   "block",  "hot",  "forget", "beat", "end",
-    "gone",   "abort",   "input",  "text", "room",   "taken"};
+    "gone",   "abort",   "input",  "text", "room",   "taken",
+    "watch",  "state"};
 
 constexpr std::string_view kFence = "#fence";
 
@@ -66,21 +67,6 @@ Result<Message::Field> take_field(std::string_view& rest) {
   return field;
 }
 
-Status take_fields(std::string_view rest, Message& message) {
-  while (!rest.empty()) {
-    const auto field = take_field(rest);
-    if (!field.ok()) return field.error();
-    if (message.find(field.value().key) != nullptr) {
-      return Error{"field " + std::string(field.value().key) + "= twice"};
-    }
-    if (message.fields.size() > kMaxFields) {
-      return Error{"more than " + std::to_string(kMaxFields) + " fields"};
-    }
-    message.fields.push_back(field.value());
-  }
-  return ok_status();
-}
-
 // The last field states the body's size and is taken off.
 Status check_size(Message& message) {
   uint64_t size = 0;
@@ -98,6 +84,23 @@ Status check_size(Message& message) {
 
 std::string_view name_of(Verb verb) {
   return kVerbs[static_cast<size_t>(verb)];
+}
+
+Result<std::vector<Message::Field>> parse_fields(std::string_view text) {
+  std::vector<Message::Field> fields;
+  while (!text.empty()) {
+    const auto field = take_field(text);
+    if (!field.ok()) return field.error();
+    const std::string_view key = field.value().key;
+    if (std::ranges::find(fields, key, &Message::Field::key) != fields.end()) {
+      return Error{"field " + std::string(key) + "= twice"};
+    }
+    if (fields.size() > kMaxFields) {
+      return Error{"more than " + std::to_string(kMaxFields) + " fields"};
+    }
+    fields.push_back(field.value());
+  }
+  return fields;
 }
 
 const std::string_view* Message::find(std::string_view key) const {
@@ -143,8 +146,14 @@ Result<Message> parse_message(std::string_view bytes) {
   Message message;
   message.verb = static_cast<Verb>(verb - kVerbs.begin());
   message.body = bytes.substr(newline + 1);
-  Status status = take_fields(header.substr(word.size()), message);
-  if (status.ok()) status = check_size(message);
+  auto fields = parse_fields(header.substr(word.size()));
+  Status status = ok_status();
+  if (fields.ok()) {
+    message.fields = std::move(fields.value());
+    status = check_size(message);
+  } else {
+    status = fields.error();
+  }
   if (!status.ok()) {
     return Error{std::string(word) + ": " + status.error().message};
   }

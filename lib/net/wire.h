@@ -33,7 +33,7 @@
 
 namespace gt::net {
 
-inline constexpr int kWireVersion = 3;
+inline constexpr int kWireVersion = 4;
 // Nothing longer is sent, and nothing longer is taken from a peer. What
 // gt-route has to say that is longer, as a line of many values, goes in several
 // messages of one verb, all but the last with more=1, and between them nothing
@@ -61,9 +61,12 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //            says for what (words for people), at= at which instruction. It is
 //            sent at every beat, too, as the worker's sign of life
 //   ran      time= told= heard=: what ran when, see ran.h; if welcome had time=
+//   state    what it has used and done, see used.h; while it is watched
 //   bye      status=: all has run that came before `end`; or it leaves before
 //            that, and the body says why
 //   text, input, end, taken, beat: of a client of gt-emit, serve/reception.h
+// From one who watches, as gt-top.
+//   watch    version=: asks for one state, and says that it is here; watchers.h
 // From gt-route.
 //   welcome  worker= workers= epoch= session= file= [time=]: attached; the body
 //            lists the workers, one a line: number, name, host, data endpoint,
@@ -79,6 +82,8 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //   end      after=: no more lines: run all, then say bye
 //   bye      the answer to a bye
 //   gone     worker=: that one is lost, the body says why; the run goes on
+//   watch    on=: to a worker: from now on (1) or no longer (0) it is watched
+//   state    [more=]: to a watcher, the answer: how the run is, see record.h
 //   abort    the body says why: leave at once; before welcome: try again later
 enum class Verb : uint8_t {
   kHello,
@@ -100,7 +105,9 @@ enum class Verb : uint8_t {
   kInput,
   kText,
   kRoom,
-  kTaken
+  kTaken,
+  kWatch,
+  kState
 };
 
 // The word that a header begins with.
@@ -121,6 +128,9 @@ struct Message {
   const std::string_view* find(std::string_view key) const;
 };
 
+// The fields of a header behind its verb, " key=value key=value". Errors: a
+// malformed field, or one that is there twice, or too many.
+Result<std::vector<Message::Field>> parse_fields(std::string_view text);
 // A word or a quoted string at the front of `rest`, taken off, as written; ""
 // if there is none.
 std::string_view take_value(std::string_view& rest);

@@ -119,6 +119,7 @@ Status ClientPipe::write(const IsDone& is_done, const ResultOrder::Sink& sink) {
     const long n =
         write_ready(STDOUT_FILENO, std::string_view(out_).substr(written_));
     if (n >= 0) written_ += static_cast<size_t>(n);
+    if (n >= 0) all_written_ += static_cast<uint64_t>(n);
     if (n >= 0 && written_ < out_.size()) return ok_status();
     out_.clear();
     written_ = 0;

@@ -41,6 +41,8 @@ class ClientPipe {
   // without waiting. `sink` gets each line. Error: standard output cannot be
   // written; what was due is dropped.
   Status write(const IsDone& is_done, const ResultOrder::Sink& sink);
+  // Bytes of results that left.
+  uint64_t written() const { return all_written_; }
   // Whether the client has all results that it is owed so far.
   bool is_written() const {
     return out_.empty() && client_.reports.empty() && client_.users.empty();
@@ -67,6 +69,7 @@ class ClientPipe {
   bool has_unread_ = false;  // an input could not be read to its end
   std::string out_;          // results on their way to standard output
   size_t written_ = 0;       // bytes of out_ that were written
+  uint64_t all_written_ = 0;
 };
 
 }  // namespace gt::route

@@ -114,6 +114,37 @@ void Crew::send(std::vector<Outbox::Batch> batches, bool ends) {
   }
 }
 
+// ---- for those who watch ----------------------------------------------------
+
+void Crew::watch(bool is_on) {
+  net::MessageWriter message(net::Verb::kWatch);
+  const net::Frame frame(message.field("on", uint64_t{is_on}).finish());
+  for (uint32_t w = 0; w < workers_.size(); ++w) {
+    const uint64_t wanted = is_on ? status(w).epoch : 0;
+    if (std::exchange(workers_[w].watched, wanted) == wanted) continue;
+    host_->send(w, frame);
+  }
+}
+
+size_t Crew::here() const {
+  return is_complete() ? static_cast<size_t>(std::ranges::count(
+                             workers_, false, &Worker::left))
+                       : host_->state().here();
+}
+
+Crew::View Crew::view(uint32_t w) const {
+  const Worker& worker = workers_[w];
+  const uint64_t done = status(w).done_seq;
+  return {status(w),
+          deliveries_.line_at(w, done, client_),
+          deliveries_.behind(w, done),
+          deliveries_.unsent_bytes(w) + deliveries_.on_way_bytes(w) +
+              dispatcher_.outbox().size(w),
+          worker.results,
+          sources_.owes(w),
+          worker.left};
+}
+
 // ---- what workers say -------------------------------------------------------
 
 void Crew::take_events() {
@@ -184,6 +215,7 @@ std::string Crew::describe(uint32_t worker) const {
 void Crew::take_message(uint32_t worker, const net::Message& message) {
   Status taken = ok_status();
   if (message.verb == net::Verb::kResults) {
+    workers_[worker].results += message.body.size();
     workers_[worker].idle_ms = 0;  // a `done` alone is a beat, and owes as much
     taken = sources_.take(worker, message.body);
   } else if (message.verb == net::Verb::kDone) {
@@ -193,6 +225,8 @@ void Crew::take_message(uint32_t worker, const net::Message& message) {
   } else if (message.verb == net::Verb::kRan) {
     taken = log_.ran(worker, message);
     if (!taken.ok()) taken = Error{"said " + taken.error().message};
+  } else if (message.verb == net::Verb::kState) {
+    taken = take_used(worker, message.body);
   }
   if (taken.ok()) return;
   lose_worker(worker, describe(worker) + " " + taken.error().message);
@@ -203,6 +237,17 @@ Status Crew::take_done(uint32_t worker) {
   if (Status s = deliveries_.take_done(worker, seq); !s.ok()) return s;
   dispatcher_.done(worker, seq);
   log_.done(worker, status(worker));
+  return ok_status();
+}
+
+Status Crew::take_used(uint32_t worker, std::string_view body) {
+  auto used = net::parse_used(body);
+  if (!used.ok()) return Error{"said " + used.error().message};
+  for (const net::OpUsed& op : used.value().ops) {
+    if (find_op(op.op) != nullptr) continue;
+    return Error{"said state: '" + excerpt(op.op) + "' is no op"};
+  }
+  workers_[worker].used = std::move(used.value());
   return ok_status();
 }
 
@@ -310,7 +355,8 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
 // that it alone had.
 void Crew::go_on_without(uint32_t worker, const std::string& why) {
   if (workers_[worker].is_lost) return;
-  workers_[worker] = {.left = true, .is_lost = true};
+  workers_[worker].left = workers_[worker].is_lost = true;
+  workers_[worker].idle_ms = 0;
   if (std::ranges::all_of(workers_, &Worker::is_lost)) return lose(why);
   client_.worsen(Exit::kLost);
   client_.say("gt-route: " + why + "; the run goes on without it\n");

@@ -35,12 +35,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "net/host.h"
 #include "net/poller.h"
+#include "net/used.h"
 #include "route/client.h"
 #include "route/deliveries.h"
 #include "route/dispatcher.h"
@@ -81,6 +83,25 @@ class Crew {
   bool is_lost() const { return is_lost_; }
   // Whether each worker has said bye, or was lost and the run went on.
   bool all_left() const;
+  // Somebody watches the run, or nobody does any longer: workers tell what they
+  // use, or no longer. To be called again while it is so, for those that come.
+  void watch(bool is_on);
+  // How a worker is, for those who watch.
+  struct View {
+    const net::WorkerStatus& status;
+    std::optional<Deliveries::LineAt> at;
+    uint64_t behind = 0;   // as Deliveries::behind()
+    uint64_t queued = 0;   // bytes of text that it has not finished
+    uint64_t results = 0;  // bytes of result lines that came
+    bool owes = false;     // results
+    bool has_left = false;
+  };
+  View view(uint32_t worker) const;
+  // What it has used, as it last told.
+  const net::Used& used(uint32_t worker) const { return workers_[worker].used; }
+  // How many workers are here.
+  size_t here() const;
+
   // Tells all workers to leave at once, and why; kills those it started, unless
   // they have traces to write.
   void abort(const std::string& why);
@@ -94,6 +115,9 @@ class Crew {
     bool is_lost = false;  // and the run goes on
     // For how long it has done all that it was sent, and owes results or a bye.
     int64_t idle_ms = 0;
+    uint64_t results = 0;  // bytes of result lines that came
+    net::Used used;        // what it told last
+    uint64_t watched = 0;  // the epoch in which it was told that it is
   };
 
   void take_events();
@@ -102,6 +126,7 @@ class Crew {
   std::string describe(uint32_t worker) const;
   void take_message(uint32_t worker, const net::Message& message);
   Status take_done(uint32_t worker);
+  Status take_used(uint32_t worker, std::string_view body);
   void take_report(uint32_t worker, const net::Message& message);
   void take_bye(uint32_t worker, const net::Message& message);
   const net::WorkerStatus& status(uint32_t worker) const {

@@ -36,11 +36,11 @@ std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
   return out;
 }
 
-// Names the first line of the part with a seq above `done`; "" if there is
-// none.
-std::string find_after(const BodyPart& part, uint64_t done,
-                       const Client& client) {
-  if (part.last <= done) return "";
+// The first line of the part with a seq above `done`, if there is one.
+std::optional<Deliveries::LineAt> find_after(const BodyPart& part,
+                                             uint64_t done,
+                                             const Client& client) {
+  if (part.last <= done) return std::nullopt;
   uint64_t round = 0;
   if (part.times > 1 && done > part.seq) {
     round = std::min(part.times - 1, (done - part.seq) / part.seq_by);
@@ -54,13 +54,14 @@ std::string find_after(const BodyPart& part, uint64_t done,
       const auto more = lines.next(item);
       if (!more.ok() || !more.value()) break;
       if (item.seq <= done || item.text.starts_with('#')) continue;
-      return "; it was at " +
-             to_string(
-                 {client.file_at(item.seq), static_cast<size_t>(item.line)}) +
-             ": " + excerpt(item.text);
+      const Place place{client.file_at(item.seq),
+                        static_cast<size_t>(item.line)};
+      return Deliveries::LineAt{
+          to_string(place),
+          std::string(item.text.substr(0, Deliveries::kMostText))};
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -176,18 +177,30 @@ Status Deliveries::take_done(uint32_t w, uint64_t seq) {
          worker.on_way.front().body().last <= seq) {
     const size_t bytes = worker.on_way.front().body().bytes();
     worker.on_way_bytes -= std::min(worker.on_way_bytes, bytes);
+    worker.finished = std::move(worker.on_way.front());
     worker.on_way.pop_front();
   }
   return ok_status();
 }
 
+std::optional<Deliveries::LineAt> Deliveries::line_at(
+    uint32_t worker, uint64_t done, const Client& client) const {
+  for (const OnWay& on_way : workers_[worker].on_way) {
+    auto found = find_after(on_way.body(), done, client);
+    if (found) return found;
+  }
+  const std::optional<OnWay>& last = workers_[worker].finished;
+  if (!last || last->body().last == 0) return std::nullopt;
+  auto found = find_after(last->body(), last->body().last - 1, client);
+  if (found) found->is_done = true;
+  return found;
+}
+
 std::string Deliveries::where_was(uint32_t worker, uint64_t done,
                                   const Client& client) const {
-  for (const OnWay& on_way : workers_[worker].on_way) {
-    std::string found = find_after(on_way.body(), done, client);
-    if (!found.empty()) return found;
-  }
-  return "; it had done all it was sent";
+  const auto at = line_at(worker, done, client);
+  if (!at || at->is_done) return "; it had done all it was sent";
+  return "; it was at " + at->place + ": " + excerpt(at->text);
 }
 
 }  // namespace gt::route

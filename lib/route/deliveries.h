@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -61,9 +62,30 @@ class Deliveries {
   bool has_unsent(uint32_t worker) const {
     return !workers_[worker].unsent.empty();
   }
-  // For a message about a worker's loss: the first line that a worker which has
-  // finished all up to `done` has not finished, as "; it was at p.gt:8: y =
-  // matmul x w"; or "; it had done all it was sent".
+  // Bytes of text that the worker was sent and has not finished.
+  size_t on_way_bytes(uint32_t worker) const {
+    return workers_[worker].on_way_bytes;
+  }
+  // How many instructions of the one order of all lie between what the worker
+  // has finished and the last that is for it.
+  uint64_t behind(uint32_t worker, uint64_t done) const {
+    const uint64_t last = workers_[worker].last_seq;
+    return last > done ? last - done : 0;
+  }
+
+  // A line that a worker was sent.
+  struct LineAt {
+    std::string place;  // "p.gt:8"
+    std::string text;   // its first kMostText bytes
+    bool is_done = false;
+  };
+  static constexpr size_t kMostText = 160;
+  // The first line that a worker which has finished all up to `done` has not
+  // finished; or else the last that it was sent, if that is known as yet.
+  std::optional<LineAt> line_at(uint32_t worker, uint64_t done,
+                                const Client& client) const;
+  // For a message about a worker's loss: the line that it has not finished, as
+  // "; it was at p.gt:8: y = matmul x w"; or "; it had done all it was sent".
   std::string where_was(uint32_t worker, uint64_t done,
                         const Client& client) const;
 
@@ -91,6 +113,7 @@ class Deliveries {
     // are in `unsent` as yet.
     std::deque<OnWay> on_way;
     size_t unsent_parts = 0;
+    std::optional<OnWay> finished;  // the last that it has finished
     size_t on_way_bytes = 0;  // costs of those that were sent
     uint64_t last_seq = 0;    // of all that was added
     bool told_end = false;    // that no more lines come

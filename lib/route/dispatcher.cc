@@ -39,11 +39,13 @@ void Dispatcher::line(Client& client, std::string_view text, uint64_t number) {
   }
   loops_.take_text(text);
   if (text.empty()) return;
-  sequencer_.set_user(client.users.of(text));
+  const UserId user = client.users.of(text);
+  sequencer_.set_user(user);
   client.source.line = number;
   RouteText line{text, split_notes(text), 0, text};
   if (line.parts.text.empty()) return comment(client, text, line.parts.notes);
   ++client.lines;
+  client.users.count(user);
   if (hashes_) line.hash = hash_bytes(line.parts.text);
   if (!hot_) return dispatch(client, line);
   const BlockFinder::Step step = loops_.take(line.hash);

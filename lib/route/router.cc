@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "route/router_loop.h"
+#include "route/state_text.h"
 
 namespace gt::route {
 namespace {
@@ -31,11 +32,16 @@ RouterLoop::RouterLoop(const RouterOptions& options, Client::Say say)
                   log_.is_on() ? [this](const Issue& i) { log_.issue(i); }
                                : Sequencer::Sink()),
       pipe_(client_, dispatcher_, options.files, options.fail_fast),
-      crew_(options, log_, dispatcher_, sources_, client_) {}
+      crew_(options, log_, dispatcher_, sources_, client_),
+      monitor_(options.monitor) {}
 
 Exit RouterLoop::run() {
   if (Status s = crew_.begin(); !s.ok()) {
     client_.say("gt-route: " + s.error().message + "\n");
+    return Exit::kUsage;
+  }
+  if (Status s = monitor_.begin(); !s.ok()) {
+    client_.say("gt-route: --monitor: " + s.error().message + "\n");
     return Exit::kUsage;
   }
   while (!is_over()) {
@@ -47,6 +53,7 @@ Exit RouterLoop::run() {
     pipe_.read([this] { return has_room(); }, crew_.host());
     send_bodies();
     write_results();
+    tell_watchers();
   }
   return end();
 }
@@ -68,7 +75,7 @@ std::optional<uint32_t> RouterLoop::who_is_full() const {
   return std::nullopt;
 }
 
-// Tells the log of a lack of room that lasts.
+// Notes a lack of room, and tells the log of one that lasts.
 void RouterLoop::note_full() {
   const auto who = who_is_full();
   const int64_t now = net::now_ms();
@@ -76,14 +83,15 @@ void RouterLoop::note_full() {
     full_since_ = 0;
   } else if (full_since_ == 0) {
     full_since_ = now;
-  } else if (now - full_since_ >= kLogPatience && now >= next_flush_) {
+  } else if (log_.is_on() && now - full_since_ >= kLogPatience &&
+             now >= next_flush_) {
     log_.full(*who, now - full_since_);
   }
 }
 
 void RouterLoop::flush_log() {
+  if (log_.is_on() || monitor_.watchers() > 0) note_full();
   if (!log_.is_on()) return;
-  note_full();
   if (!pipe_.is_idle() && net::now_ms() < next_flush_) return;
   log_.flush();
   next_flush_ = net::now_ms() + kLogPatience;
@@ -93,10 +101,11 @@ void RouterLoop::wait() {
   const bool reads = !pipe_.has_ended() && has_room();
   poller_.clear();
   crew_.add_to(poller_);
+  monitor_.add_to(poller_);
   poller_.add_fd(interrupts_.fd());
   pipe_.add_to(poller_, reads);
   flush_log();
-  int64_t limit = crew_.wait_ms();
+  int64_t limit = std::min(crew_.wait_ms(), monitor_.wait_ms());
   if (drained_by_ != 0) {
     limit = std::min(limit, std::max<int64_t>(0, drained_by_ - net::now_ms()));
   }
@@ -141,6 +150,26 @@ void RouterLoop::write_results() {
               written.error().message + "\n");
 }
 
+// ---- those who watch --------------------------------------------------------
+
+std::string RouterLoop::state() const {
+  StateOptions more;
+  more.uptime_ms = net::now_ms() - began_;
+  more.file = options_.files.empty() ? "" : options_.files[0];
+  more.watchers = monitor_.watchers();
+  more.written = pipe_.written();
+  more.has_ended = pipe_.has_ended();
+  more.full = who_is_full();
+  more.full_ms = full_since_ == 0 ? 0 : net::now_ms() - full_since_;
+  return state_text(client_, dispatcher_, crew_, more);
+}
+
+void RouterLoop::tell_watchers() {
+  monitor_.step();
+  crew_.watch(monitor_.watchers() > 0);
+  if (monitor_.is_due()) monitor_.tell([this] { return state(); });
+}
+
 // SIGTERM sets a limit and SIGINT does not: a person at a terminal can say
 // SIGINT again, but what sends SIGTERM expects an end.
 void RouterLoop::take_signals() {
@@ -167,6 +196,9 @@ Exit RouterLoop::end() {
   if (killed_ && !crew_.is_lost())
     crew_.abort("gt-route ended before its time");
   crew_.end();
+  if (monitor_.watchers() > 0) {
+    monitor_.end(state(), worst(client_.status, client_.marks.status()));
+  }
   if (options_.verbose > 0) {
     options_.tell("gt-route: " + std::to_string(client_.lines) + " lines, " +
                   std::to_string(dispatcher_.decoded()) + " decoded, " +

@@ -20,6 +20,7 @@
 //                  and then until it has finished them
 //   Crew           has the connections and processes of the workers; takes
 //                  what they say, and notices when one is lost
+//   Monitor        tells those who watch how all of these are (state_text.h)
 //   ResultOrder    gives the results to the client in the order of its prints;
 //                  Users has one for each user of a stream that many share
 //
@@ -50,6 +51,17 @@ enum class OnLoss {
   kGoOn     // what needs the lost worker fails, and nothing else
 };
 
+// Where those who watch the run come, as gt-top.
+struct MonitorOptions {
+  bool is_on = true;
+  // "": a private endpoint that gt-top finds (net/monitors.h).
+  std::string endpoint;
+  // With keys those alone come whom `admits` takes, else processes of this user
+  // on this host.
+  std::optional<net::Keys> keys;
+  net::Gatekeeper::Admits admits;
+};
+
 struct RouterOptions {
   std::vector<std::string> files{"-"};  // read in turn; "-": standard input
   uint32_t workers = 1;
@@ -59,6 +71,7 @@ struct RouterOptions {
   // attach only if `admits` takes its public key.
   std::optional<net::Keys> keys;
   net::Gatekeeper::Admits admits;
+  MonitorOptions monitor;
   // Without keys: whoever reaches `bind` may attach, not this user alone.
   bool anyone = false;
   std::vector<std::string> worker_arguments;  // for each worker that is started

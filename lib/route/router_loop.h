@@ -19,6 +19,7 @@
 #include "route/client_pipe.h"
 #include "route/crew.h"
 #include "route/dispatcher.h"
+#include "route/monitor.h"
 #include "route/router.h"
 #include "route/run_recorder.h"
 
@@ -48,6 +49,8 @@ class RouterLoop {
   // signal of either kind ends the run at once, and so does the first one while
   // workers are still waited for. The status is then 130 at least.
   void take_signals();
+  void tell_watchers();
+  std::string state() const;
   Exit end();
 
   const RouterOptions& options_;
@@ -60,8 +63,10 @@ class RouterLoop {
   Dispatcher dispatcher_;
   ClientPipe pipe_;
   Crew crew_;
+  Monitor monitor_;
   net::Poller poller_;
   // Times are those of net::now_ms().
+  const int64_t began_ = net::now_ms();
   int64_t next_flush_ = 0;       // when the log is to be flushed
   int64_t full_since_ = 0;       // since when it has no room; 0: it has room
   bool is_interrupted_ = false;  // a signal came

@@ -19,8 +19,10 @@ UserId Users::of(std::string_view text) {
   auto id = static_cast<UserId>(orders_.size());
   if (free_.empty()) {
     orders_.push_back(std::make_unique<ResultOrder>(sources_));
+    lines_.push_back(0);
   } else {
     id = free_.back();
+    lines_[id] = 0;
     free_.pop_back();
   }
   ids_.emplace(space, id);

@@ -30,6 +30,16 @@ class Users {
   // Whose a text is, by the first name in it that is in a name space.
   UserId of(std::string_view text);
   ResultOrder& results(UserId user) { return *orders_[user]; }
+  // Notes a line of that user.
+  void count(UserId user) {
+    if (is_split_) ++lines_[user];
+  }
+  // Calls take(space, lines, results) for each user that has a name space, in
+  // no order: how many lines came of it, and its ResultOrder.
+  template <typename Take>
+  void each(const Take& take) const {
+    for (const auto& [space, id] : ids_) take(space, lines_[id], *orders_[id]);
+  }
   ResultOrder& results_of(std::string_view text) { return results(of(text)); }
 
   // As those of ResultOrder, for all of them. Users take turns.
@@ -63,6 +73,7 @@ class Users {
   std::vector<std::unique_ptr<ResultOrder>> orders_;
   std::unordered_map<std::string, UserId, TextHash, std::equal_to<>> ids_;
   std::vector<UserId> free_;
+  std::vector<uint64_t> lines_ = {0};  // by id
   size_t turn_ = 0;  // the id whose results go out first
 };
 

@@ -116,6 +116,10 @@ class ExchangePlan {
   ExchangeTask task(size_t step, size_t target) const;
   std::vector<ExchangeRead> reads(size_t step, size_t target) const;
   std::vector<uint32_t> readers(size_t step, size_t source) const;
+  // The region of a source that one of its readers reads; in constant time.
+  Region region(size_t step, size_t target, size_t source) const {
+    return part(steps_[step], target, source);
+  }
   Type output(size_t step, size_t target) const;
 
  private:

@@ -26,6 +26,12 @@ Input make_input(uint32_t source, unsigned worker, const Type& of,
   return input;
 }
 
+uint64_t bytes_of(const Type& of, const gt::Region& region) {
+  uint64_t bytes = size_of(of.dtype);
+  for (const int64_t size : region.count) bytes *= static_cast<uint64_t>(size);
+  return bytes;
+}
+
 // Finds this worker's own exports among the inputs.
 void link_own(unsigned self, Part& part) {
   for (Target& target : part.targets) {
@@ -78,7 +84,9 @@ Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
       Export shown{i, step.exports[i], {}};
       for (const uint32_t reader : plan.readers(s, i)) {
         const unsigned worker = step.target_homes[reader];
-        if (worker != self) add_once(worker, shown.readers);
+        if (worker == self) continue;
+        add_once(worker, shown.readers);
+        part.bytes_out += bytes_of(step.exports[i], plan.region(s, reader, i));
       }
       part.exports.push_back(std::move(shown));
     }
@@ -111,6 +119,7 @@ std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
     for (const unsigned reader : transfer.to) {
       if (reader != self) add_once(reader, shown.readers);
     }
+    part.bytes_out = transfer.type.bytes() * shown.readers.size();
     part.exports.push_back(std::move(shown));
   }
   if (std::find(transfer.to.begin(), transfer.to.end(), self) ==

@@ -23,7 +23,11 @@ std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
                                std::vector<Value*> results) {
   return make_job([run = std::move(run),
                    results = std::move(results)](Executor& executor) {
-    Engine::wait(*run);
+    if (!run->is_done.load()) {
+      executor.meter().pause(Meter::Pause::kWaits);
+      Engine::wait(*run);
+      executor.meter().resume();
+    }
     for (size_t t = 0; t < results.size(); ++t) {
       if (results[t] == nullptr) continue;
       if (const Fault& fault = run->result_fault(t)) {

@@ -28,6 +28,8 @@ void Executor::run(uint64_t* record) {
       return;
     auto& task = *reinterpret_cast<TaskRecord*>(record);
     at_.store(task.seq, std::memory_order_relaxed);
+    if (meter_.is_on()) [[unlikely]]
+      return run_metered(task);
     return trace_ == nullptr ? run_task(task) : run_traced(task);
   }
   auto& next = *reinterpret_cast<JobRecord*>(record);
@@ -41,6 +43,12 @@ void Executor::run_traced(TaskRecord& task) {
   trace_->begin();
   run_task(task);
   trace_->end(*task.traced(), task.head.line);
+}
+
+void Executor::run_metered(TaskRecord& task) {
+  meter_.begin();
+  trace_ == nullptr ? run_task(task) : run_traced(task);
+  meter_.end(*task.recipe->op);
 }
 
 void Executor::idle() {

@@ -25,6 +25,7 @@
 #include "exec/queue/queue.h"
 #include "exec/queue/report.h"
 #include "exec/storage/saves.h"
+#include "exec/trace/meter.h"
 #include "exec/trace/trace.h"
 #include "exec/trace/where.h"
 
@@ -96,6 +97,8 @@ class Executor final : public Queue::Handler {
 
   void run(uint64_t* record) override;
   void idle() override;
+  void sleeps() override { meter_.pause(Meter::Pause::kIdle); }
+  void wakes() override { meter_.resume(); }
   void run_task(TaskRecord& task);
 
   // Reports a line that failed to the sink, and remembers the status. It is not
@@ -114,6 +117,7 @@ class Executor final : public Queue::Handler {
   Backend& backend() { return backend_; }
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }
+  Meter& meter() { return meter_; }
   Writer& out() { return out_; }
   std::vector<char>& scratch() { return scratch_; }
   // To be called when a print was written or a save waits for others to be
@@ -145,6 +149,7 @@ class Executor final : public Queue::Handler {
   void hold_output(uint64_t cost);
   void settle_saves();
   void run_traced(TaskRecord& task);
+  void run_metered(TaskRecord& task);
   Fault failure(const TaskRecord& task, const Error& error);
 
   Backend& backend_;
@@ -153,6 +158,7 @@ class Executor final : public Queue::Handler {
   ReportSink reports_;
   bool fail_fast_;
   Trace* trace_;
+  Meter meter_;
   // The enqueuing thread reads it for every line, so it has a cache line of its
   // own.
   alignas(64) std::atomic<bool> stopped_{false};

@@ -108,7 +108,9 @@ bool Queue::sleep(uint64_t head) {
   asleep_.store(1, std::memory_order_seq_cst);
   if (published_.load(std::memory_order_seq_cst) == head) {
     if (ending_.load(std::memory_order_seq_cst)) return false;
+    handler_.sleeps();
     asleep_.wait(1, std::memory_order_acquire);
+    handler_.wakes();
   }
   asleep_.store(0, std::memory_order_relaxed);
   return true;

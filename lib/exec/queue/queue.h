@@ -51,6 +51,9 @@ class Queue {
     virtual void run(uint64_t* record) = 0;
     // The queue is empty and its thread is about to sleep.
     virtual void idle() = 0;
+    // It sleeps, and has been woken.
+    virtual void sleeps() {}
+    virtual void wakes() {}
   };
 
   static constexpr size_t kWords = size_t{1} << 15;

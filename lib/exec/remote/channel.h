@@ -41,9 +41,10 @@ struct Channel {
   std::atomic<uint64_t> done_bytes{0};
   std::atomic<int64_t> finishes_since{0};  // not 0: all lines have run
 
-  // The worker has run its last line and leaves with this status. The first two
-  // are set before has_left, and read after it.
+  // The worker has run its last line and leaves with this status. The first
+  // three are set before has_left, and read after it.
   Exit status = Exit::kDone;
+  std::string used;      // in all, as net/used.h has it
   std::string farewell;  // why it leaves before its time, or ""
   std::atomic<bool> has_left{false};
   void leave(Exit with, std::string why);

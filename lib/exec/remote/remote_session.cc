@@ -55,6 +55,7 @@ class RemoteSession {
   comm::Waiting waiting();
   void send_done();
   void send_ran();
+  void send_used(bool is_last);
   void stop(std::string why);
   Exit end(std::thread& decoder);
 
@@ -75,6 +76,8 @@ class RemoteSession {
   uint64_t told_seq_ = 0;  // what was told last, and when
   uint64_t told_bytes_ = 0;
   int64_t told_at_ = 0;
+  bool is_metered_ = false;  // each op's time is noted
+  int64_t used_at_ = 0;      // when it was told what was used
 };
 
 Status RemoteSession::join() {
@@ -196,6 +199,25 @@ void RemoteSession::send_done() {
   told_at_ = now;
 }
 
+// While somebody watches: at once, and then as often as what it waits for.
+void RemoteSession::send_used(bool is_last) {
+  const bool is_watched = member_->state().is_watched();
+  if (!is_watched && !is_metered_) return;
+  const int64_t now = net::now_ms();
+  const bool is_due =
+      is_last || is_watched != is_metered_ || now - used_at_ >= kTell;
+  if (!is_due) return;
+  std::string body;
+  channel_.with_worker([&](Worker& worker) {
+    worker.meter().watch(is_watched);
+    is_metered_ = is_watched;
+    net::append_used(body, worker.meter().used());
+  });
+  if (is_last) body = channel_.used;
+  if (!body.empty()) member_->used(body);
+  used_at_ = now;
+}
+
 // Before the `done` that says that they have run.
 void RemoteSession::send_ran() {
   constexpr size_t kMost = net::kMaxBody / 2;
@@ -219,6 +241,7 @@ void RemoteSession::talk() {
       if (!take(event)) return;
     }
     const bool is_last = channel_.has_left.load();
+    send_used(is_last);
     send_done();
     if (is_last) send_ran();  // of what compute has no use for
     send_out();

@@ -105,6 +105,7 @@ bool RemoteWorker::take(const ReceivedLines::Item& item) {
 
 void RemoteWorker::end_round(bool is_last) {
   if (is_last) taken_bytes_ += std::exchange(letter_bytes_, 0);
+  worker_->note_use();
   worker_->after_lines(
       [this, first = first_seq_, last = lines_.last_seq(),
        bytes = taken_bytes_] { note_done(first, last, bytes); });
@@ -195,6 +196,8 @@ void RemoteWorker::work(Files files) {
         [this] { channel_.finishes_since.store(net::now_ms()); });
   }
   const Exit done = status.ok() ? worker.finish() : Exit::kLost;
+  worker.note_use();
+  net::append_used(channel_.used, worker.meter().used());
   channel_.set_worker(nullptr);
   channel_.leave(done, !status.ok()       ? status.error().message
                        : worker.stopped() ? "its --fail-fast ended it at " +

@@ -60,7 +60,10 @@ Worker::~Worker() {
 void Worker::attach(const Attachment& attachment) {
   Company& company = company_.emplace(
       attachment, BuilderContext{attachment.backend, types_, saves_}, caches_);
-  company.exchanges.emplace(attachment, compute_, pool_, registers_, trace_);
+  Attachment metered = attachment;
+  meter().pass_on(attachment.watch);
+  metered.watch = &meter();
+  company.exchanges.emplace(metered, compute_, pool_, registers_, trace_);
   placed_decoder_.join(company.hosting, company.programs);
   lines_.join(company.hosting);
   issuer_.join(*company.exchanges);

@@ -76,6 +76,10 @@ class Worker final {
   // it stopped; and the last of those before it, which all have run.
   uint64_t at() const { return compute_.executor().at(); }
   uint64_t ran_up_to() const { return at() == 0 ? 0 : at() - 1; }
+  // What it has used so far, and to tell it what lines it had; the latter from
+  // the decoding thread.
+  Meter& meter() { return compute_.executor().meter(); }
+  void note_use() { meter().note(stats_.lines, pool_.used(), pool_.peak()); }
   // No more lines are wanted.
   bool stopped() const { return compute_.executor().stopped(); }
   // Once finished: the failure that stopped it, see Executor.

@@ -1,0 +1,112 @@
+// What a worker has used so far, for those who watch the run (net/used.h). Each
+// thread notes its own part, and any may read the sum.
+//
+// When compute stands still is always noted: two looks at a clock each time
+// that its thread sleeps, which takes a thousand times as long. What each op
+// takes is noted only while somebody watches, since that is two looks at a
+// clock an instruction.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exec/comm/transfers.h"
+#include "exec/trace/ticks.h"
+#include "net/used.h"
+#include "ops/op.h"
+
+namespace gt::exec {
+
+class Meter final : public comm::Watch {
+ public:
+  Meter();
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+  // ---- the thread that talks to gt-route
+  // From now on the time of each op is noted, or no longer.
+  void watch(bool is_on);
+  net::Used used();
+
+  // ---- the thread of the compute queue
+  bool is_on() const { return is_on_.load(std::memory_order_acquire); }
+  // Compute stands still: there is nothing to do, or it waits for others.
+  enum class Pause : uint8_t { kIdle, kWaits };
+  void pause(Pause why);
+  void resume();
+  // An op begins and has run; only while is_on().
+  void begin() { start_ = ticks_->nanos(); }
+  void end(const Op& op) { add(op.id, ticks_->nanos() - start_); }
+
+  // ---- the communication thread
+  void ran(const comm::ExchangeRun& run, uint64_t begin, uint64_t end,
+           const std::vector<comm::Transferred>& read) override;
+
+  // ---- the thread that decodes
+  // Who is told of exchanges, too, before there is one; may be null.
+  void pass_on(comm::Watch* next) { next_ = next; }
+  // Instructions so far, bytes that values take now, and the most they took.
+  void note(uint64_t lines, size_t memory, size_t peak) {
+    lines_.store(lines, std::memory_order_relaxed);
+    memory_.store(memory, std::memory_order_relaxed);
+    peak_.store(peak, std::memory_order_relaxed);
+  }
+
+ private:
+  using Counter = std::atomic<uint64_t>;
+  // Of an op: of compute, and of exchanges, whose thread is another.
+  struct OpCounts {
+    Counter count{0};
+    Counter ns{0};
+    Counter exchanges{0};
+    Counter exchanging{0};
+  };
+
+  // Each counter is written by one thread.
+  static void bump(Counter& counter, uint64_t by) {
+    counter.store(counter.load(std::memory_order_relaxed) + by,
+                  std::memory_order_relaxed);
+  }
+  void add(size_t op, uint64_t ns) {
+    bump(ops_[op].count, 1);
+    bump(ops_[op].ns, ns);
+  }
+  static uint64_t now() {
+    const auto at = std::chrono::steady_clock::now().time_since_epoch();
+    return static_cast<uint64_t>(std::chrono::nanoseconds(at).count());
+  }
+  // How long compute has stood still for each reason, up to `now`.
+  std::array<uint64_t, 2> paused(uint64_t now) const;
+
+  const uint64_t began_ = now();
+  comm::Watch* next_ = nullptr;
+  std::atomic<bool> is_on_{false};
+  std::optional<Ticks> ticks_;  // once it was on
+  uint64_t start_ = 0;          // of the op that runs
+
+  // Pauses that are over, and the one that is not. Whoever reads them reads
+  // again if `turn_` is odd or has changed.
+  Counter turn_{0};
+  std::array<Counter, 2> paused_{};
+  Counter since_{0};  // 0: compute runs
+  std::atomic<Pause> why_{Pause::kIdle};
+
+  Counter lines_{0};
+  Counter exchanges_{0};
+  Counter exchanging_{0};
+  Counter in_{0};
+  Counter out_{0};
+  Counter memory_{0};
+  Counter peak_{0};
+  std::unique_ptr<OpCounts[]> ops_;  // by id
+  size_t op_count_;
+  uint64_t busy_told_ = 0;  // by used()
+};
+
+}  // namespace gt::exec
