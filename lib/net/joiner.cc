@@ -12,7 +12,7 @@ bool goes_on(const Message& message) {
 
 bool is_about_connection(const Message& message) {
   return message.verb == Verb::kBeat || message.verb == Verb::kGone ||
-         message.verb == Verb::kAbort;
+         message.verb == Verb::kAbort || message.verb == Verb::kWatch;
 }
 
 struct Held {

@@ -70,6 +70,14 @@ std::string describe(uint32_t worker, const WorkerInfo& info) {
          ")";
 }
 
+std::string_view worker_named(std::string_view words) {
+  constexpr std::string_view kFrom = "from worker ";
+  const size_t at = words.rfind(kFrom);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = words.substr(at + kFrom.size());
+  return rest.substr(0, rest.find_first_not_of("0123456789"));
+}
+
 void add_info(MessageWriter& hello, const WorkerInfo& info) {
   hello.field("name", info.name);
   if (info.rank.has_value()) hello.field("rank", uint64_t{*info.rank});

@@ -42,6 +42,10 @@ struct WorkerInfo {
 // "worker 3 (w3 on node7, pid 4711)"
 std::string describe(uint32_t worker, const WorkerInfo& info);
 
+// The number of the worker that the words of a `done` say is waited for, "line
+// 7: piece of rank 3 from worker 1"; "" if they name none.
+std::string_view worker_named(std::string_view words);
+
 void add_info(MessageWriter& hello, const WorkerInfo& info);
 // Error: a field is missing or too long.
 Result<WorkerInfo> read_info(const Message& hello);

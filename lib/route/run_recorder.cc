@@ -47,15 +47,6 @@ std::string time_text(uint64_t micros) {
   return {text, static_cast<size_t>(n)};
 }
 
-// The worker that "... from worker 1" waits for, or "".
-std::string_view worker_named(std::string_view words) {
-  constexpr std::string_view kFrom = "from worker ";
-  const size_t at = words.rfind(kFrom);
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = words.substr(at + kFrom.size());
-  return rest.substr(0, rest.find_first_not_of("0123456789"));
-}
-
 }  // namespace
 
 void RunRecorder::issue(const Issue& issue) {
@@ -124,7 +115,7 @@ void RunRecorder::done(uint32_t worker, const net::WorkerStatus& status) {
   if (status.waits_for.empty()) return;
   LogComment comment;
   comment.word("since", time_text(net::wall_clock() - status.waits_ms * 1000));
-  const std::string_view peer = worker_named(status.waits_for);
+  const std::string_view peer = net::worker_named(status.waits_for);
   if (!peer.empty()) comment.word("for", peer);
   const uint64_t at =
       status.waits_at == 0 ? status.done_seq + 1 : status.waits_at;

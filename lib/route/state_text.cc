@@ -84,7 +84,9 @@ void add_worker(std::string& to, uint32_t number, const Dispatcher& dispatcher,
     record.field("line_done", uint64_t{worker.at->is_done});
   }
   if (status.waits_for.empty()) return;
-  record.field("waits_ms", status.waits_ms).field("waits_for", status.waits_for);
+  record.field("waits_ms", status.waits_ms);
+  record.field("waits_for", status.waits_for);
+  record.field("waits_on", net::worker_named(status.waits_for));
 }
 
 void add_ops(std::string& to, const Dispatcher& dispatcher, const Crew& crew) {

@@ -1,0 +1,214 @@
+#include "top/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gt::top {
+namespace {
+
+using Kind = Cell::Kind;
+
+
+double seconds_of(uint64_t ns) { return kNano * static_cast<double>(ns); }
+double real(uint64_t count) { return static_cast<double>(count); }
+
+}  // namespace
+
+void Rate::take(double count, double seconds) {
+  if (count < count_ || seconds < seconds_) *this = Rate();
+  const double passed = seconds - seconds_;
+  if (passed <= 0) return;
+  const double rate = (count - count_) / passed;
+  if (has_base_) {
+    const double seen = seconds - since_;
+    value_ += (rate - value_) * std::expm1(-passed / kSmooth) /
+              std::expm1(-seen / kSmooth);
+  } else {
+    value_ = rate;
+    since_ = seconds;
+    has_base_ = true;
+  }
+  count_ = count;
+  seconds_ = seconds;
+}
+
+void Model::take(Snapshot now) {
+  const double uptime = real(now.route.uptime_ms) / 1000;
+  route_.lines.take(real(now.route.lines), uptime);
+  route_.written.take(real(now.route.written), uptime);
+  for (const WorkerNow& worker : now.workers) {
+    if (!worker.used) continue;
+    WorkerRates& rates = workers_[worker.id];
+    if (rates.epoch != worker.epoch) rates = {};
+    rates.epoch = worker.epoch;
+    const net::Used& used = *worker.used;
+    const double time = seconds_of(used.time);
+    rates.lines.take(real(used.lines), time);
+    rates.busy.take(seconds_of(used.busy), time);
+    rates.waited.take(seconds_of(used.waited), time);
+    rates.exchanging.take(seconds_of(used.exchanging), time);
+    rates.in.take(real(used.in), time);
+    rates.out.take(real(used.out), time);
+    // One that was not told of before has not run before.
+    const Rate fresh = rates.time > 0 ? Rate(rates.time) : Rate();
+    for (const net::OpUsed& op : used.ops) {
+      auto& [spent, count] =
+          rates.ops.try_emplace(op.op, fresh, fresh).first->second;
+      spent.take(seconds_of(op.ns), time);
+      count.take(real(op.count), time);
+    }
+    rates.time = time;
+  }
+  std::map<std::string, Rate> clients;  // of those that are there
+  for (const ClientNow& client : now.clients) {
+    Rate rate = clients_[client.id];
+    rate.take(real(client.lines), uptime);
+    clients.emplace(client.id, rate);
+  }
+  clients_ = std::move(clients);
+  now_ = std::move(now);
+}
+
+std::string Model::state() const {
+  if (!ended_.empty()) return ended_;
+  if (now_ && now_->route.full_ms > 0) return "full";
+  return "running";
+}
+
+std::vector<Row> Model::rows(Row::Kind kind) const {
+  std::vector<Row> rows;
+  if (!now_) return rows;
+  switch (kind) {
+    case Row::Kind::kRoute:
+      rows.push_back(route_row());
+      break;
+    case Row::Kind::kWorker:
+      for (const WorkerNow& one : now_->workers) rows.push_back(worker_row(one));
+      break;
+    case Row::Kind::kOp:
+      for (const net::OpUsed& op : now_->ops) rows.push_back(op_row(op));
+      break;
+    case Row::Kind::kWorkerOp:
+      for (const WorkerNow& one : now_->workers) add_op_rows(one, rows);
+      break;
+    case Row::Kind::kClient:
+      for (const ClientNow& one : now_->clients) rows.push_back(client_row(one));
+      break;
+  }
+  return rows;
+}
+
+Row Model::route_row() const {
+  const RouteNow& route = now_->route;
+  Row row{Row::Kind::kRoute, {}};
+  row.text(Column::kId, std::to_string(route.pid))
+      .text(Column::kName, route.file)
+      .text(Column::kState, state())
+      .set(Column::kRate, Kind::kCount, route_.lines.value())
+      .set(Column::kCount, Kind::kCount, real(route.lines))
+      .set(Column::kSeconds, Kind::kSeconds, real(route.uptime_ms) / 1000)
+      .set(Column::kOutRate, Kind::kBytes, route_.written.value())
+      .set(Column::kResultBytes, Kind::kBytes, real(route.written))
+      .set(Column::kUnread, Kind::kBytes, real(route.owed));
+  if (route.full_ms > 0) {
+    row.set(Column::kWaitSeconds, Kind::kSeconds, real(route.full_ms) / 1000);
+  }
+  return row.text(Column::kWaitFor, longest_wait(*now_));
+}
+
+Row Model::worker_row(const WorkerNow& worker) const {
+  Row row{Row::Kind::kWorker, {}};
+  row.text(Column::kId, std::to_string(worker.id))
+      .text(Column::kName, worker.name)
+      .text(Column::kState, is_waiting(worker) ? "waits" : worker.state)
+      .set(Column::kQueue, Kind::kCount, real(worker.behind))
+      .set(Column::kQueueBytes, Kind::kBytes, real(worker.queued))
+      .set(Column::kQueueSeconds, Kind::kSeconds, seconds_of(worker.queued_ns))
+      .set(Column::kTextBytes, Kind::kBytes, real(worker.text))
+      .set(Column::kResultBytes, Kind::kBytes, real(worker.results))
+      .text(Column::kHost, worker.host)
+      .text(Column::kAt, worker.at)
+      .text(Column::kLine, worker.line);
+  if (is_waiting(worker)) {
+    row.set(Column::kWaitSeconds, Kind::kSeconds, real(worker.wait.ms) / 1000)
+        .text(Column::kWaitFor, worker.wait.words);
+  }
+  const auto known = workers_.find(worker.id);
+  if (!worker.used || known == workers_.end()) return row;
+  const net::Used& used = *worker.used;
+  const WorkerRates& rates = known->second;
+  row.set(Column::kBusy, Kind::kShare, rates.busy.value())
+      .set(Column::kComm, Kind::kShare, rates.exchanging.value())
+      .set(Column::kWait, Kind::kShare, rates.waited.value())
+      .set(Column::kRate, Kind::kCount, rates.lines.value())
+      .set(Column::kCount, Kind::kCount, real(used.lines))
+      .set(Column::kSeconds, Kind::kSeconds, seconds_of(used.busy))
+      .set(Column::kMemory, Kind::kBytes, real(used.memory))
+      .set(Column::kPeak, Kind::kBytes, real(used.peak))
+      .set(Column::kInRate, Kind::kBytes, rates.in.value())
+      .set(Column::kOutRate, Kind::kBytes, rates.out.value())
+      .set(Column::kIn, Kind::kBytes, real(used.in))
+      .set(Column::kOut, Kind::kBytes, real(used.out));
+  const auto most = std::ranges::max_element(
+      rates.ops, {}, [](const auto& op) { return op.second.first.value(); });
+  if (most != rates.ops.end()) row.text(Column::kTop, most->first);
+  return row;
+}
+
+void Model::add_op_rows(const WorkerNow& worker, std::vector<Row>& rows) const {
+  const auto known = workers_.find(worker.id);
+  if (!worker.used || known == workers_.end()) return;
+  for (const net::OpUsed& op : worker.used->ops) {
+    const auto& [spent, count] = known->second.ops.at(op.op);
+    Row row{Row::Kind::kWorkerOp, {}};
+    row.text(Column::kId, std::to_string(worker.id))
+        .text(Column::kName, op.op)
+        .set(Column::kBusy, Kind::kShare, spent.value())
+        .set(Column::kRate, Kind::kCount, count.value())
+        .set(Column::kCount, Kind::kCount, real(op.count))
+        .set(Column::kSeconds, Kind::kSeconds, seconds_of(op.ns));
+    if (op.count > 0) {
+      row.set(Column::kMean, Kind::kSeconds,
+              seconds_of(op.ns) / real(op.count));
+    }
+    rows.push_back(std::move(row));
+  }
+}
+
+// Shares are of the time of all workers.
+Row Model::op_row(const net::OpUsed& op) const {
+  Row row{Row::Kind::kOp, {}};
+  row.text(Column::kName, op.op)
+      .set(Column::kCount, Kind::kCount, real(op.count))
+      .set(Column::kSeconds, Kind::kSeconds, seconds_of(op.ns));
+  if (op.count > 0) {
+    row.set(Column::kMean, Kind::kSeconds, seconds_of(op.ns) / real(op.count));
+  }
+  double busy = 0;
+  double rate = 0;
+  bool is_known = false;
+  for (const auto& [id, rates] : workers_) {
+    const auto of = rates.ops.find(op.op);
+    if (of == rates.ops.end()) continue;
+    busy += of->second.first.value();
+    rate += of->second.second.value();
+    is_known = true;
+  }
+  if (!is_known) return row;
+  const auto workers = static_cast<double>(std::max<size_t>(1, workers_.size()));
+  return row.set(Column::kBusy, Kind::kShare, busy / workers)
+      .set(Column::kRate, Kind::kCount, rate);
+}
+
+Row Model::client_row(const ClientNow& client) const {
+  Row row{Row::Kind::kClient, {}};
+  row.text(Column::kId, client.id)
+      .text(Column::kName, client.user)
+      .text(Column::kState, client.state)
+      .set(Column::kRate, Kind::kCount, clients_.at(client.id).value())
+      .set(Column::kCount, Kind::kCount, real(client.lines))
+      .set(Column::kResultBytes, Kind::kBytes, real(client.owed));
+  return row;
+}
+
+}  // namespace gt::top

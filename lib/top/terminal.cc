@@ -1,0 +1,187 @@
+#include "top/terminal.h"
+
+#define NCURSES_WIDECHAR 1
+#define NCURSES_NOMACROS 1
+#include <langinfo.h>
+#include <ncurses.h>
+
+#include <clocale>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace gt::top {
+namespace {
+
+enum Pair : short { kGoodPair = 1, kBadPair, kTitlePair };
+
+attr_t attribute_of(Style style, bool has_color) {
+  const auto pair = [has_color](short number) {
+    return has_color ? static_cast<attr_t>(COLOR_PAIR(number)) : attr_t{0};
+  };
+  switch (style) {
+    case Style::kPlain:
+      return A_NORMAL;
+    case Style::kTitle:
+      return A_BOLD | pair(kTitlePair);
+    case Style::kHead:
+      return A_UNDERLINE;
+    case Style::kFocus:
+      return A_REVERSE;
+    case Style::kGood:
+      return pair(kGoodPair);
+    case Style::kBad:
+      return A_BOLD | pair(kBadPair);
+    case Style::kDim:
+      return A_DIM;
+  }
+  return A_NORMAL;
+}
+
+std::optional<Key> key_of(int code) {
+  switch (code) {
+    case KEY_UP:
+      return Key::kUp;
+    case KEY_DOWN:
+      return Key::kDown;
+    case KEY_LEFT:
+      return Key::kLeft;
+    case KEY_RIGHT:
+      return Key::kRight;
+    case KEY_PPAGE:
+      return Key::kPageUp;
+    case KEY_NPAGE:
+      return Key::kPageDown;
+    case KEY_HOME:
+      return Key::kHome;
+    case KEY_ENTER:
+      return Key::kEnter;
+    case KEY_BACKSPACE:
+    case KEY_DC:
+      return Key::kErase;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Key> control_of(wint_t character) {
+  switch (character) {
+    case L'\t':
+      return Key::kTab;
+    case L'\n':
+    case L'\r':
+      return Key::kEnter;
+    case 0x1b:
+      return Key::kEscape;
+    case 0x7f:
+    case L'\b':
+      return Key::kErase;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string utf8_of(wint_t c) {
+  const auto code = static_cast<uint32_t>(c);
+  std::string out;
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | (code >> 6));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | (code >> 12));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | (code >> 18));
+    out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+  return out;
+}
+
+// Where the terminal takes ASCII alone, a "?" stands for each other character.
+std::string in_charset(const std::string& text) {
+  static const bool is_utf8 = std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+  if (is_utf8) return text;
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) == 0x80) continue;
+    out += byte < 0x80 ? c : '?';
+  }
+  return out;
+}
+
+}  // namespace
+
+// The locale says how characters are written; digits stay as they are.
+Terminal::Terminal(bool has_color) : has_color_(has_color) {
+  std::setlocale(LC_CTYPE, "");
+  screen_ = newterm(nullptr, stdout, stdin);
+  if (screen_ == nullptr) return;
+  set_term(static_cast<SCREEN*>(screen_));
+  cbreak();
+  noecho();
+  nonl();
+  set_escdelay(25);
+  keypad(stdscr, TRUE);
+  nodelay(stdscr, TRUE);
+  curs_set(0);
+  has_color_ = has_color_ && has_colors();
+  if (!has_color_) return;
+  start_color();
+  use_default_colors();
+  init_pair(kGoodPair, COLOR_GREEN, -1);
+  init_pair(kBadPair, COLOR_RED, -1);
+  init_pair(kTitlePair, COLOR_CYAN, -1);
+}
+
+Terminal::~Terminal() {
+  if (screen_ == nullptr) return;
+  endwin();
+  delscreen(static_cast<SCREEN*>(screen_));
+}
+
+size_t Terminal::rows() const { return static_cast<size_t>(getmaxy(stdscr)); }
+size_t Terminal::columns() const {
+  return static_cast<size_t>(getmaxx(stdscr));
+}
+
+bool Terminal::take_keys(Screen& screen) {
+  wint_t character = 0;
+  for (;;) {
+    const int got = get_wch(&character);
+    if (got == ERR) return true;
+    std::optional<Key> key;
+    bool goes_on = true;
+    if (got == KEY_CODE_YES) {
+      key = key_of(static_cast<int>(character));
+      if (key) goes_on = screen.take(*key);
+    } else if ((key = control_of(character))) {
+      goes_on = screen.take(*key);
+    } else if (character >= 0x20) {
+      goes_on = screen.take(Key::kCharacter, utf8_of(character));
+    }
+    if (!goes_on) return false;
+  }
+}
+
+void Terminal::draw(const std::vector<ScreenLine>& lines) {
+  erase();
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string text = in_charset(lines[i].text);
+    const attr_t style = attribute_of(lines[i].style, has_color_);
+    attr_set(style, 0, nullptr);
+    wattrset(stdscr, static_cast<int>(style));
+    mvaddnstr(static_cast<int>(i), 0, text.c_str(),
+              static_cast<int>(text.size()));
+  }
+  wattrset(stdscr, A_NORMAL);
+  refresh();
+}
+
+}  // namespace gt::top
