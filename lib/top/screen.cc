@@ -33,7 +33,7 @@ const std::vector<TableForm>& forms() {
   static const std::vector<TableForm> all = {
       {Row::Kind::kWorker,
        "WORKER",
-       {{Column::kId, "WORKER", 6, 0},
+       {{Column::kId, "WORKER", 7, 0},
         {Column::kName, "NAME", 10, 6, true},
         {Column::kState, "STATE", 6, 1, true},
         {Column::kBusy, "BUSY", 5, 0},
@@ -341,7 +341,7 @@ void Screen::add_header(std::vector<ScreenLine>& out, size_t columns) const {
   const double lines = static_cast<double>(route.lines);
   const double repeated = static_cast<double>(route.repeated);
   out.push_back(
-      {cut(fmt::format("{} of {} workers  {} lines/s  {} lines ({:.0f}% in "
+      {cut(fmt::format("{} of {} workers  reads {} lines/s  {} lines ({:.0f}% in "
                        "rounds)  {} of results  {} owed  {} watching",
                        route.here, route.workers,
                        log::count_text(model_.lines_rate()),

@@ -72,7 +72,7 @@ class Screen {
 
   Model model_;   // what is shown
   Model latest_;  // what came, while frozen
-  std::array<Look, kTables> looks_ = {Look{}, Look{2, false, "", 0}, Look{}};
+  std::array<Look, kTables> looks_ = {Look{}, Look{1, false, "", 0}, Look{}};
   size_t focus_ = 0;
   bool is_frozen_ = false;
   bool is_typing_ = false;  // a filter
