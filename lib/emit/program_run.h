@@ -55,6 +55,8 @@ class ProgramRun {
   // (Session::let_go()).
   void let_go();
 
+  // What it has cost and holds, if its quota is counted.
+  const Usage& usage() const { return session_.usage(); }
   // Whether nothing more is to be fed.
   bool has_stopped() const { return session_.stopped(); }
 

@@ -15,6 +15,7 @@
 
 #include "base/exit.h"
 #include "base/reported.h"
+#include "route/client_records.h"
 #include "route/homes.h"
 #include "route/users.h"
 #include "stream/marks.h"
@@ -61,6 +62,7 @@ struct Client {
   std::vector<std::pair<uint64_t, std::shared_ptr<const std::string>>> files;
   Marks marks;        // "#gt" and "#end" in the input
   Users users;        // who are owed results
+  ClientRecords told_of;  // who gt-emit says that they are
   Reported reported;  // failures that people were told of, by gt-route and by
                       // its workers
   Say say;

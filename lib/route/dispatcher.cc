@@ -31,9 +31,10 @@ LoopState Dispatcher::loop_state() const {
 }
 
 void Dispatcher::line(Client& client, std::string_view text, uint64_t number) {
-  // A sync changes nothing of what lines do: it may stand between the rounds of
-  // a loop, or within one.
-  if (!sync_of(text).empty()) {
+  // A sync, or what is said of a client, changes nothing of what lines do: it
+  // may stand between the rounds of a loop, or within one.
+  if (text.starts_with('#') &&
+      (!sync_of(text).empty() || !client_record_of(text).empty())) {
     client.source.line = number;
     return comment(client, text, text);
   }
@@ -102,6 +103,9 @@ void Dispatcher::comment(Client& client, std::string_view text,
     hurries_ = true;
     const UserId user = client.users.of(sync.substr(kSyncHead.size()));
     client.users.results(user).add_after(sync, sequencer_.given_to(user));
+  }
+  if (const std::string_view told = client_record_of(notes); !told.empty()) {
+    return client.told_of.take(told);
   }
   if (asks_reports(notes)) client.users.split();
   const Marks::Mark mark = client.marks.take(notes);

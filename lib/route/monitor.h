@@ -29,6 +29,11 @@ class Monitor {
   // a private one that cannot be had is done without.
   Status begin();
 
+  // Where it listens, with the port filled in; "" if it does not.
+  std::string endpoint() const {
+    return listener_ == nullptr ? "" : listener_->endpoint();
+  }
+
   void add_to(net::Poller& poller) const;
   int64_t wait_ms() const;  // until step() or tell() has something to do
   // Takes what those who watch say.

@@ -44,6 +44,9 @@ Exit RouterLoop::run() {
     client_.say("gt-route: --monitor: " + s.error().message + "\n");
     return Exit::kUsage;
   }
+  if (!options_.monitor.endpoint.empty()) {
+    options_.tell("gt-route: may be watched at " + monitor_.endpoint() + "\n");
+  }
   while (!is_over()) {
     wait();
     log_.tick();

@@ -129,6 +129,7 @@ std::string state_text(const Client& client, const Dispatcher& dispatcher,
     record.field("name", space).field("lines", lines);
     record.field("owed", results.bytes());
   });
+  client.told_of.append(out);
   return out;
 }
 

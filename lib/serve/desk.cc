@@ -28,8 +28,10 @@ Desk::Client* Desk::find(ClientId id) {
 }
 
 void Desk::come(ClientId id, const Guest& guest) {
-  const auto share = options_.shares.find(guest.user);
-  scheduler_.add(id, share == options_.shares.end() ? 1 : share->second);
+  const auto of_user = options_.shares.find(guest.user);
+  const double share =
+      of_user == options_.shares.end() ? 1 : of_user->second;
+  scheduler_.add(id, share);
   emit::ProgramOptions options;
   options.session.seed = guest.seed;
   options.session.fail_fast = guest.fails_fast;
@@ -43,6 +45,8 @@ void Desk::come(ClientId id, const Guest& guest) {
   options.session.is_guest = true;
   options.session.quota = options_.quota;
   Client& client = clients_.try_emplace(id, options_.window).first->second;
+  client.user = guest.user;
+  client.share = share;
   client.has_name = !guest.name.empty();
   client.stays = guest.stays;
   client.program = std::make_unique<ClientProgram>(
@@ -146,6 +150,23 @@ void Desk::leave(ClientId id) {
   if (client->state == State::kRuns) client->program->drop();
   look(id, *client);
   settle(id);
+}
+
+Desk::View Desk::view(ClientId id, const Client& client) const {
+  const std::string_view state = client.presence == Presence::kGone   ? "gone"
+                                 : client.state == State::kEnds       ? "ends"
+                                 : client.presence == Presence::kAway ? "away"
+                                                                      : "here";
+  constexpr double kSecond = 1e9;  // nanoseconds
+  return {client.user,
+          state,
+          client.share,
+          scheduler_.under_way(id),
+          scheduler_.unfinished(id),
+          static_cast<uint64_t>(scheduler_.service(id) * kSecond),
+          client.program->has_block(),
+          client.program->usage(),
+          client.unread.bytes()};
 }
 
 // ---- what goes out ----------------------------------------------------------

@@ -76,6 +76,24 @@ class Desk {
     for (auto& [id, client] : clients_) each(id);
   }
   size_t clients() const { return clients_.size(); }
+
+  // How a client is, for those who watch the run (client_marks.h).
+  struct View {
+    std::string_view user;
+    std::string_view state;  // here, away, ends (its last line went out), gone
+    double share = 1;
+    size_t blocks = 0;       // under way
+    uint64_t under_way = 0;  // nanoseconds of one worker, as estimated
+    uint64_t served = 0;     // the same of all that it was given
+    bool waits = false;      // a block of it is to go out
+    const emit::Usage& usage;
+    uint64_t unread = 0;  // bytes of results
+  };
+  // Calls each(id, view) for every client, by number.
+  template <typename Each>
+  void each_view(const Each& each) const {
+    for (const auto& [id, client] : clients_) each(id, view(id, client));
+  }
   const Scheduler& scheduler() const { return scheduler_; }
 
  private:
@@ -86,6 +104,8 @@ class Desk {
   struct Client {
     explicit Client(uint64_t window) : unread(window) {}
     std::unique_ptr<ClientProgram> program;
+    std::string user;
+    double share = 1;
     State state = State::kRuns;
     Presence presence = Presence::kHere;
     bool has_name = false;       // it may come back
@@ -99,6 +119,7 @@ class Desk {
     std::deque<size_t> blocks;   // before each sync that is to come back
     Unread unread;
   };
+  View view(ClientId id, const Client& client) const;
   void look(ClientId id, Client& client);
   void give(ClientId id, Client& client, std::string_view result);
   void send_unread(ClientId id, Client& client);

@@ -73,6 +73,7 @@ class ClientProgram {
   // not come; what was sent beyond them is kept.
   uint64_t bytes_read();
   const NameSpace& space() const { return space_; }
+  const emit::Usage& usage() const { return run_.usage(); }
 
  private:
   struct Input {

@@ -16,6 +16,7 @@
 #include "net/listener.h"
 #include "net/poller.h"
 #include "ops/table.h"
+#include "serve/client_marks.h"
 #include "serve/reception.h"
 #include "stream/marks.h"
 
@@ -147,6 +148,7 @@ class Server {
       take_events();
       look_at_keys();
       is_working_ = desk_.work();
+      if (out_.size() < kMostOut) marks_.write(desk_, net::now_ms(), out_);
       write();
       desk_.each_room([this](ClientId client, uint64_t bytes) {
         reception_.make_room(client, bytes);
@@ -164,7 +166,8 @@ class Server {
     poller_.add_fd(interrupts_.fd());
     back_ready_ = poller_.add_fd(back_.fd());
     if (!out_.empty()) poller_.add_fd(STDOUT_FILENO, true);
-    poller_.wait(is_working_ ? 0 : listener_.wait_ms());
+    const int64_t told = std::max<int64_t>(0, marks_.next() - net::now_ms());
+    poller_.wait(is_working_ ? 0 : std::min(listener_.wait_ms(), told));
   }
 
   void read_back() {
@@ -291,6 +294,7 @@ class Server {
   Reception reception_;
   net::Listener listener_;
   Desk desk_;
+  ClientMarks marks_;
   Back back_;
   net::Poller poller_;
   size_t back_ready_ = 0;

@@ -72,6 +72,13 @@ std::string_view sync_of(std::string_view comment) {
              : std::string_view();
 }
 
+std::string_view client_record_of(std::string_view comment) {
+  constexpr std::string_view kHead = "#client ";
+  constexpr size_t kMost = 1024;  // bytes: the last of each client is kept
+  const bool is_one = comment.starts_with(kHead) && comment.size() <= kMost;
+  return is_one ? comment.substr(1) : std::string_view();
+}
+
 bool asks_reports(std::string_view comment) {
   return comment.substr(0, comment.find(' ')) == kReportsMark;
 }

@@ -81,6 +81,12 @@ std::string to_string(const ReportMark& mark);  // without LF
 // The report that a comment line is; nothing if it is none.
 std::optional<ReportMark> report_of(std::string_view comment);
 
+// The line "#client name=c7 user=ann ...", by which gt-emit -l says how one of
+// its clients is, for those who watch the run. To all programs but gt-route it
+// is a comment. Returns what stands behind the '#', a record as in
+// lib/net/record.h; "" of any other comment.
+std::string_view client_record_of(std::string_view comment);
+
 // The outermost name space of the first name in a line's text that is in one:
 // "c1" of "x = add c1/act/h y"; "" if none is.
 std::string_view outer_space(std::string_view line);

@@ -191,6 +191,35 @@ void add_ops(std::string& to, const Snapshot& now) {
   add(count, 1, &net::OpUsed::count);
 }
 
+// Sums over the clients of a user: numbers of clients grow without end.
+void add_users(std::string& to, const Snapshot& now) {
+  struct Sum {
+    double clients = 0, queued = 0, memory = 0, unread = 0;
+  };
+  std::map<std::string, Sum> users;
+  for (const ClientNow& client : now.clients) {
+    if (!client.is_told) continue;
+    Sum& sum = users[client.user];
+    ++sum.clients;
+    sum.queued += kNano * static_cast<double>(client.queued_ns);
+    sum.memory += static_cast<double>(client.memory);
+    sum.unread += static_cast<double>(client.unread);
+  }
+  const auto add = [&](const char* name, const char* help, double Sum::*field) {
+    Family family(to, name, "gauge", help);
+    for (const auto& [user, sum] : users) {
+      family.add("user=\"" + escaped(user) + "\"", sum.*field);
+    }
+  };
+  add("gt_user_clients", "Clients that a user has.", &Sum::clients);
+  add("gt_user_queue_seconds", "Estimated work of a user that is under way.",
+      &Sum::queued);
+  add("gt_user_memory_bytes", "Memory that the values of a user take.",
+      &Sum::memory);
+  add("gt_user_unread_bytes", "Results that a user has not read.",
+      &Sum::unread);
+}
+
 }  // namespace
 
 std::string metrics_text(const Snapshot& now, bool has_ended) {
@@ -198,6 +227,7 @@ std::string metrics_text(const Snapshot& now, bool has_ended) {
   add_route(out, now.route, has_ended);
   add_workers(out, now);
   add_ops(out, now);
+  add_users(out, now);
   return out;
 }
 

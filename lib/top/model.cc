@@ -59,11 +59,12 @@ void Model::take(Snapshot now) {
     }
     rates.time = time;
   }
-  std::map<std::string, Rate> clients;  // of those that are there
+  std::map<std::string, ClientRates> clients;  // of those that are there
   for (const ClientNow& client : now.clients) {
-    Rate rate = clients_[client.id];
-    rate.take(real(client.lines), uptime);
-    clients.emplace(client.id, rate);
+    ClientRates rates = clients_[client.id];
+    rates.lines.take(real(client.lines), uptime);
+    rates.served.take(seconds_of(client.served_ns), uptime);
+    clients.emplace(client.id, rates);
   }
   clients_ = std::move(clients);
   now_ = std::move(now);
@@ -200,14 +201,33 @@ Row Model::op_row(const net::OpUsed& op) const {
       .set(Column::kRate, Kind::kCount, rate);
 }
 
+// Of work, in seconds a second, that all clients are given; never 0.
+double Model::all_served() const {
+  double sum = 0;
+  for (const auto& [id, rates] : clients_) sum += rates.served.value();
+  return sum > 0 ? sum : 1;
+}
+
 Row Model::client_row(const ClientNow& client) const {
+  const ClientRates& rates = clients_.at(client.id);
   Row row{Row::Kind::kClient, {}};
   row.text(Column::kId, client.id)
       .text(Column::kName, client.user)
       .text(Column::kState, client.state)
-      .set(Column::kRate, Kind::kCount, clients_.at(client.id).value())
+      .set(Column::kRate, Kind::kCount, rates.lines.value())
       .set(Column::kCount, Kind::kCount, real(client.lines))
       .set(Column::kResultBytes, Kind::kBytes, real(client.owed));
+  if (!client.is_told) return row;
+  row.set(Column::kBusy, Kind::kShare, rates.served.value() / all_served())
+      .set(Column::kSeconds, Kind::kSeconds, seconds_of(client.served_ns))
+      .set(Column::kMemory, Kind::kBytes, real(client.memory))
+      .set(Column::kQueue, Kind::kCount, real(client.blocks))
+      .set(Column::kQueueSeconds, Kind::kSeconds, seconds_of(client.queued_ns))
+      .set(Column::kUnread, Kind::kBytes, real(client.unread))
+      .set(Column::kShare, Kind::kCount, client.share);
+  if (client.quota > 0) {
+    row.set(Column::kQuota, Kind::kBytes, real(client.quota));
+  }
   return row;
 }
 

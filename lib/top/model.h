@@ -66,6 +66,9 @@ class Model {
     Rate lines, busy, waited, exchanging, in, out;
     std::map<std::string, std::pair<Rate, Rate>> ops;  // seconds, and count
   };
+  struct ClientRates {
+    Rate lines, served;
+  };
   struct RouteRates {
     Rate lines, written;
   };
@@ -73,6 +76,7 @@ class Model {
   Row route_row() const;
   Row worker_row(const WorkerNow& worker) const;
   Row client_row(const ClientNow& client) const;
+  double all_served() const;
   void add_op_rows(const WorkerNow& worker, std::vector<Row>& rows) const;
   Row op_row(const net::OpUsed& op) const;
 
@@ -80,7 +84,7 @@ class Model {
   std::string ended_;
   RouteRates route_;
   std::map<uint64_t, WorkerRates> workers_;
-  std::map<std::string, Rate> clients_;  // lines
+  std::map<std::string, ClientRates> clients_;
 };
 
 }  // namespace gt::top

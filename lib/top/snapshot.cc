@@ -65,6 +65,23 @@ WorkerNow read_worker(const Record& record, uint64_t id) {
   return now;
 }
 
+void read_client(const Record& record, ClientNow& now) {
+  now.is_told = true;
+  now.state = record.text("state");
+  now.user = record.text("user");
+  now.blocks = record.number("blocks");
+  now.queued_ns = record.number("queued_ns");
+  now.served_ns = record.number("served_ns");
+  now.waits = record.number("waits") == 1;
+  now.memory = record.number("memory");
+  now.quota = record.number("quota");
+  now.unread = record.number("unread");
+  double share = 0;
+  if (read_number(record.text("share"), share) && share > 0 && share < 1e9) {
+    now.share = share;
+  }
+}
+
 // Reads the records of a state into a snapshot.
 class SnapshotReader {
  public:
@@ -105,6 +122,8 @@ Status SnapshotReader::take(const Record& record) {
     ClientNow& now = client(record);
     now.lines = record.number("lines");
     now.owed = record.number("owed");
+  } else if (record.kind == "client") {
+    read_client(record, client(record));
   }
   return ok_status();
 }

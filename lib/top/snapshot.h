@@ -47,8 +47,12 @@ struct ClientNow {
   std::string user;   // of a client, who it says to be
   uint64_t lines = 0;
   uint64_t owed = 0;    // bytes of results
-  uint64_t queued = 0;  // instructions that wait for their turn
-  uint64_t queued_ns = 0;
+  // Of a client of gt-emit -l, if `is_told`:
+  bool is_told = false;
+  uint64_t blocks = 0;     // of lines, under way
+  uint64_t queued_ns = 0;  // what they cost, roughly
+  uint64_t served_ns = 0;  // the same of all that it was given
+  bool waits = false;      // more of it is to go out
   uint64_t memory = 0;
   uint64_t quota = 0;  // of memory, in bytes; 0: none
   uint64_t unread = 0;
