@@ -24,7 +24,7 @@ teardown() {
 # status goes to the file `status`.
 on_screen() {
   tmux -L "$screen" -f /dev/null new-session -d -x "$1" -y "$2" \
-    "TERM=${TERM_OF:-screen} gt-top -d 0.2 ${*:3} $route 2> err.txt; echo \$? > status; sleep 60"
+    "TERM=${TERM_OF:-screen} gt-top -d 0.2 ${*:3} $route 2> err.txt; echo \$? > status; sleep 60" 5>&-
   shows '^gt-top: gt-route'
 }
 
@@ -124,7 +124,7 @@ quits() {
 
 # rows_of_ops: the ops from above.
 ops_shown() {
-  shot | awk '/^OP/ { on = 1; next } /^$/ { on = 0 } on { print $1 }' | paste -sd ' '
+  shot | awk '/^[*^]?OP / { on = 1; next } /^$/ { on = 0 } on { print $1 }' | paste -sd ' '
 }
 
 @test "sorts, reverses, filters" {

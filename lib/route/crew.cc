@@ -135,8 +135,11 @@ size_t Crew::here() const {
 Crew::View Crew::view(uint32_t w) const {
   const Worker& worker = workers_[w];
   const uint64_t done = status(w).done_seq;
+  // What it waits for may be a line that compute has come past.
+  const bool waits = !status(w).waits_for.empty() && status(w).waits_at != 0;
+  const uint64_t before = waits ? status(w).waits_at - 1 : done;
   return {status(w),
-          deliveries_.line_at(w, done, client_),
+          deliveries_.line_at(w, before, client_),
           deliveries_.behind(w, done),
           deliveries_.unsent_bytes(w) + deliveries_.on_way_bytes(w) +
               dispatcher_.outbox().size(w),

@@ -185,11 +185,14 @@ Status Deliveries::take_done(uint32_t w, uint64_t seq) {
 
 std::optional<Deliveries::LineAt> Deliveries::line_at(
     uint32_t worker, uint64_t done, const Client& client) const {
+  const std::optional<OnWay>& last = workers_[worker].finished;
+  if (last && last->body().last > done) {
+    return find_after(last->body(), done, client);
+  }
   for (const OnWay& on_way : workers_[worker].on_way) {
     auto found = find_after(on_way.body(), done, client);
     if (found) return found;
   }
-  const std::optional<OnWay>& last = workers_[worker].finished;
   if (!last || last->body().last == 0) return std::nullopt;
   auto found = find_after(last->body(), last->body().last - 1, client);
   if (found) found->is_done = true;

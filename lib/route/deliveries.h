@@ -80,8 +80,9 @@ class Deliveries {
     bool is_done = false;
   };
   static constexpr size_t kMostText = 160;
-  // The first line that a worker which has finished all up to `done` has not
-  // finished; or else the last that it was sent, if that is known as yet.
+  // The first line with a seq above `done` that the worker was sent; or else the
+  // last that it was sent, if that is known as yet. Of what it has finished it
+  // knows the last part alone.
   std::optional<LineAt> line_at(uint32_t worker, uint64_t done,
                                 const Client& client) const;
   // For a message about a worker's loss: the line that it has not finished, as
