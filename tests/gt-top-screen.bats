@@ -4,6 +4,7 @@
 load helper
 
 setup() {
+  # shellcheck disable=SC2034 # spawn adds to it
   spawned=()
   cd "$BATS_TEST_TMPDIR" || return
   command -v tmux > /dev/null || skip "tmux is not here"
@@ -191,6 +192,7 @@ ops_shown() {
 
 @test "the end of the run is shown, and so is gt-route's loss" {
   on_screen 80 24
+  echo 'x = ones f32[2]' >&5
   exec 5>&-
   shows '^gt-top: gt-route .* ended'
   keys q

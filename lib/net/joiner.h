@@ -30,8 +30,8 @@ class Joiner {
   static constexpr size_t kMaxJoined = Reader::kMaxLine + kMaxBody;
 
   // Gives a message that is whole, or nothing: a part was taken, and more is to
-  // come. A beat, an abort or a watch may come between the parts of a message, since
-  // they are about the connection, and is given at once. Error: it is no
+  // come. A beat, an abort or a watch may come between the parts of a message,
+  // since they are about the connection, and is given at once. Error: it is no
   // message, it is any other message between the parts of one, or the parts are
   // more than kMaxJoined bytes.
   Result<std::optional<Letter>> take(Frame frame);

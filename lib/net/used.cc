@@ -10,12 +10,16 @@ struct UsedField {
   std::string_view key;
   uint64_t Used::*number;
 };
-constexpr UsedField kFields[] = {
-    {"time", &Used::time},           {"busy", &Used::busy},
-    {"waited", &Used::waited},       {"lines", &Used::lines},
-    {"memory", &Used::memory},       {"peak", &Used::peak},
-    {"in", &Used::in},               {"out", &Used::out},
-    {"exchanges", &Used::exchanges}, {"exchanging", &Used::exchanging}};
+constexpr UsedField kFields[] = {{"time", &Used::time},
+                                 {"busy", &Used::busy},
+                                 {"waited", &Used::waited},
+                                 {"lines", &Used::lines},
+                                 {"memory", &Used::memory},
+                                 {"peak", &Used::peak},
+                                 {"in", &Used::in},
+                                 {"out", &Used::out},
+                                 {"exchanges", &Used::exchanges},
+                                 {"exchanging", &Used::exchanging}};
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // What a worker has used and done so far, as it tells gt-route while somebody
 // watches: the body of a message `state`, in records (record.h):
 //
-//     use time= busy= waited= lines= memory= peak= in= out= exchanges= exchanging=
-//     op name= count= ns=
+//     use time= busy= waited= lines= memory= peak= in= out= exchanges=
+//     exchanging= op name= count= ns=
 //
 // All numbers but `memory` only grow while the worker lives. Those of ops count
 // from when it was first watched, the others from when it was attached.

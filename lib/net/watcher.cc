@@ -73,9 +73,8 @@ void WatcherState::link_refused(bool by_key, bool for_good) {
 void WatcherState::link_untrusted(const std::string& why, bool for_good) {
   tried_ = why;
   if (!for_good) return;
-  finish(WatchEvent::Kind::kRefused,
-         "what listens at " + options_.endpoint +
-             " is not taken for gt-route: " + why);
+  finish(WatchEvent::Kind::kRefused, "what listens at " + options_.endpoint +
+                                         " is not taken for gt-route: " + why);
 }
 
 // ---- what comes -------------------------------------------------------------

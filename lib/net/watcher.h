@@ -43,7 +43,6 @@ class WatcherState final : public CallerState {
 
   // Asks for the next state, unless one was asked for and has not come.
   void ask();
-  bool is_asking() const { return asks_; }
   // When a word of gt-route last came; when it was made, before one did.
   int64_t heard() const { return heard_; }
   bool next(WatchEvent& event) { return take_front(events_, event); }

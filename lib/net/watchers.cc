@@ -50,11 +50,10 @@ void Watchers::receive(const std::string& peer, Frame frame, int64_t now,
   const auto version = number(message.value(), "version");
   if (!version.ok()) return refuse(peer, version.error().message);
   if (version.value() != kWireVersion) {
-    return refuse(peer, "gt-top speaks version " +
-                            std::to_string(version.value()) +
-                            " of the wire, gt-route " +
-                            std::to_string(kWireVersion) +
-                            "; use those of one gt");
+    return refuse(peer,
+                  "gt-top speaks version " + std::to_string(version.value()) +
+                      " of the wire, gt-route " + std::to_string(kWireVersion) +
+                      "; use those of one gt");
   }
   if (!knows(peer) && watchers_.size() >= kMost) {
     return refuse(peer, std::to_string(kMost) + " watch already");

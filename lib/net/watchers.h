@@ -1,7 +1,8 @@
 // Those who watch gt-route, and what is said to them. A watcher says `watch`
 // and gets one `state`, whole, in records (record.h); then it says `watch`
 // again. So nothing piles up for one that does not read. The run's end is told
-// to all, by a last state and a `bye`.
+// to all, by a last state and a `bye`, behind which a watcher closes its
+// connection.
 //
 // A watcher is forgotten when it has asked nothing for kSilence, says what is
 // no `watch`, or has no room for what it asked for. It is told so if that can

@@ -13,10 +13,10 @@ namespace gt::net {
 namespace {
 
 constexpr std::array<std::string_view, 22> kVerbs = {
-    "hello",  "results", "report", "done", "ran",    "bye",  "welcome",
-    "refuse", "lines",   "block",  "hot",  "forget", "beat", "end",
-    "gone",   "abort",   "input",  "text", "room",   "taken",
-    "watch",  "state"};
+    "hello",   "results", "report", "done",  "ran",   "bye",
+    "welcome", "refuse",  "lines",  "block", "hot",   "forget",
+    "beat",    "end",     "gone",   "abort", "input", "text",
+    "room",    "taken",   "watch",  "state"};
 
 constexpr std::string_view kFence = "#fence";
 

@@ -37,9 +37,9 @@ inline constexpr int kWireVersion = 4;
 // Nothing longer is sent, and nothing longer is taken from a peer. What
 // gt-route has to say that is longer, as a line of many values, goes in several
 // messages of one verb, all but the last with more=1, and between them nothing
-// but beat, gone, watch and abort: their bodies together are the body, and the first
-// one's fields are the fields (lib/net/joiner.h). A worker's results are a
-// stream of bytes, which may be cut anywhere; all else that it says is short.
+// but beat, gone, watch and abort: their bodies together are the body, and the
+// first one's fields are the fields (lib/net/joiner.h). A worker's results are
+// a stream of bytes, which may be cut anywhere; all else that it says is short.
 inline constexpr size_t kMaxMessage = size_t{1} << 20;
 inline constexpr size_t kMaxHeader = 4096;  // its newline included
 inline constexpr size_t kMaxBody = kMaxMessage - kMaxHeader;

@@ -60,8 +60,8 @@ struct Client {
   SourceLine source{std::make_shared<const std::string>(), 0};
   // All files so far, and the seq that the first line of each has at least.
   std::vector<std::pair<uint64_t, std::shared_ptr<const std::string>>> files;
-  Marks marks;        // "#gt" and "#end" in the input
-  Users users;        // who are owed results
+  Marks marks;            // "#gt" and "#end" in the input
+  Users users;            // who are owed results
   ClientRecords told_of;  // who gt-emit says that they are
   Reported reported;  // failures that people were told of, by gt-route and by
                       // its workers

@@ -155,6 +155,7 @@ class Crew {
   int64_t next_told_ = 0;  // when they may be told again
   int64_t idle_checked_ = net::now_ms();
   bool is_lost_ = false;
+  bool is_watched_ = false;
 };
 
 }  // namespace gt::route

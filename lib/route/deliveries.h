@@ -80,9 +80,9 @@ class Deliveries {
     bool is_done = false;
   };
   static constexpr size_t kMostText = 160;
-  // The first line with a seq above `done` that the worker was sent; or else the
-  // last that it was sent, if that is known as yet. Of what it has finished it
-  // knows the last part alone.
+  // The first line with a seq above `done` that the worker was sent; or else
+  // the last that it was sent, if that is known as yet. Of what it has finished
+  // it knows the last part alone.
   std::optional<LineAt> line_at(uint32_t worker, uint64_t done,
                                 const Client& client) const;
   // For a message about a worker's loss: the line that it has not finished, as
@@ -115,9 +115,9 @@ class Deliveries {
     std::deque<OnWay> on_way;
     size_t unsent_parts = 0;
     std::optional<OnWay> finished;  // the last that it has finished
-    size_t on_way_bytes = 0;  // costs of those that were sent
-    uint64_t last_seq = 0;    // of all that was added
-    bool told_end = false;    // that no more lines come
+    size_t on_way_bytes = 0;        // costs of those that were sent
+    uint64_t last_seq = 0;          // of all that was added
+    bool told_end = false;          // that no more lines come
     bool is_dropped = false;
   };
 

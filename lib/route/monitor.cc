@@ -7,8 +7,8 @@
 namespace gt::route {
 namespace {
 
-constexpr int64_t kShare = 100;  // of the time between states, making one
-constexpr int kEndPatience = 500;  // milliseconds
+constexpr int64_t kShare = 100;        // of the time between states, making one
+constexpr int64_t kEndPatience = 500;  // milliseconds
 
 net::LinkOptions link_options(const MonitorOptions& options) {
   net::LinkOptions link;
@@ -24,10 +24,10 @@ Status Monitor::begin() {
   if (!options_.is_on) return ok_status();
   const bool is_private = options_.endpoint.empty();
   context_ = std::make_unique<net::Context>();
-  listener_ = std::make_unique<net::Listener>(
-      *context_, link_options(options_), options_.admits, watchers_);
-  const Status bound = listener_->bind(is_private ? net::monitor_endpoint()
-                                                  : options_.endpoint);
+  listener_ = std::make_unique<net::Listener>(*context_, link_options(options_),
+                                              options_.admits, watchers_);
+  const Status bound =
+      listener_->bind(is_private ? net::monitor_endpoint() : options_.endpoint);
   if (bound.ok()) return bound;
   listener_ = nullptr;
   return is_private ? ok_status() : bound;
@@ -64,7 +64,16 @@ void Monitor::end(const std::string& state, Exit status) {
   if (listener_ == nullptr) return;
   watchers_.end(state, status);
   listener_->flush();
-  listener_->linger(kEndPatience);
+  net::Poller poller;
+  const int64_t until = net::now_ms() + kEndPatience;
+  while (watchers_.size() > 0) {
+    const int64_t left = until - net::now_ms();
+    if (left <= 0) return;
+    poller.clear();
+    listener_->add_to(poller);
+    poller.wait(std::min(left, listener_->wait_ms()));
+    listener_->step();
+  }
 }
 
 }  // namespace gt::route

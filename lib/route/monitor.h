@@ -43,7 +43,9 @@ class Monitor {
   bool is_due() const;
   // Tells them what `make` gives, see state_text.h.
   void tell(const std::function<std::string()>& make);
-  // Tells them the last state and how the run ended.
+  // Tells them the last state and how the run ended, and waits for 0.5 s at
+  // most until they have heard it, and gone: who closes first can lose what is
+  // not written yet.
   void end(const std::string& state, Exit status);
 
  private:

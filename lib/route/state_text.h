@@ -19,12 +19,12 @@ struct StateOptions {
   static constexpr size_t kMostOps = 4096;
 
   int64_t uptime_ms = 0;
-  std::string file;            // the input
+  std::string file;  // the input
   size_t watchers = 0;
-  uint64_t written = 0;        // bytes of results that left
-  bool has_ended = false;      // the input has
+  uint64_t written = 0;          // bytes of results that left
+  bool has_ended = false;        // the input has
   std::optional<uint32_t> full;  // as RouterLoop::who_is_full()
-  int64_t full_ms = 0;         // for so long
+  int64_t full_ms = 0;           // for so long
 };
 
 std::string state_text(const Client& client, const Dispatcher& dispatcher,

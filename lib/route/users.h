@@ -74,7 +74,7 @@ class Users {
   std::unordered_map<std::string, UserId, TextHash, std::equal_to<>> ids_;
   std::vector<UserId> free_;
   std::vector<uint64_t> lines_ = {0};  // by id
-  size_t turn_ = 0;  // the id whose results go out first
+  size_t turn_ = 0;                    // the id whose results go out first
 };
 
 }  // namespace gt::route

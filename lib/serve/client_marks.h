@@ -1,5 +1,5 @@
-// What gt-emit -l says in its stream of how its clients are, for those who watch
-// the run: a line "#client name=c7 user=ann ..." (client_record_of(),
+// What gt-emit -l says in its stream of how its clients are, for those who
+// watch the run: a line "#client name=c7 user=ann ..." (client_record_of(),
 // stream/marks.h; its fields are listed in gt-stream(5)). One is written when
 // something of a client has changed, at most once in kApart, and a last one
 // when the client is gone. Knows no clock: time is passed in, in milliseconds.

@@ -29,8 +29,7 @@ Desk::Client* Desk::find(ClientId id) {
 
 void Desk::come(ClientId id, const Guest& guest) {
   const auto of_user = options_.shares.find(guest.user);
-  const double share =
-      of_user == options_.shares.end() ? 1 : of_user->second;
+  const double share = of_user == options_.shares.end() ? 1 : of_user->second;
   scheduler_.add(id, share);
   emit::ProgramOptions options;
   options.session.seed = guest.seed;

@@ -71,9 +71,9 @@ Listing list_routes(const std::vector<net::MonitorAt>& routes) {
     if (!one.answer) continue;
     const RouteNow& route = one.answer->route;
     out.routes.push_back(one.at);
-    out.table += fmt::format("{}\t{}\t{}\t{}\n", one.at.pid,
-                             age_text(route.uptime_ms), route.workers,
-                             printable(route.file));
+    out.table +=
+        fmt::format("{}\t{}\t{}\t{}\n", one.at.pid, age_text(route.uptime_ms),
+                    route.workers, printable(route.file));
   }
   return out;
 }

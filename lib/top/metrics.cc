@@ -13,7 +13,6 @@
 namespace gt::top {
 namespace {
 
-
 // A label's value, without its quotes.
 std::string escaped(std::string_view value) {
   std::string out;
@@ -36,8 +35,8 @@ class Family {
   // `labels` as "worker=\"3\"", or "".
   void add(std::string_view labels, double value) {
     fmt::format_to(std::back_inserter(to_), "{}{}{}{} {}\n", name_,
-                   labels.empty() ? "" : "{", labels,
-                   labels.empty() ? "" : "}", value);
+                   labels.empty() ? "" : "{", labels, labels.empty() ? "" : "}",
+                   value);
   }
 
  private:

@@ -18,7 +18,7 @@ namespace gt::top {
 namespace {
 
 constexpr unsigned kMostConnections = 16;
-constexpr unsigned kSilence = 10;          // seconds without a word
+constexpr unsigned kSilence = 10;            // seconds without a word
 constexpr size_t kConnectionMemory = 16384;  // bytes of a request
 
 struct Address {

@@ -17,7 +17,8 @@ class MetricsServer {
  public:
   // Where to listen: "127.0.0.1:9100", "[::1]:9100"; port 0 is any. ":9100" is
   // at 127.0.0.1. Errors: no such address, or the system does not allow it.
-  static Result<std::unique_ptr<MetricsServer>> make(const std::string& address);
+  static Result<std::unique_ptr<MetricsServer>> make(
+      const std::string& address);
   ~MetricsServer();  // ends all connections
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;

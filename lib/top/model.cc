@@ -8,7 +8,6 @@ namespace {
 
 using Kind = Cell::Kind;
 
-
 double seconds_of(uint64_t ns) { return kNano * static_cast<double>(ns); }
 double real(uint64_t count) { return static_cast<double>(count); }
 
@@ -84,7 +83,8 @@ std::vector<Row> Model::rows(Row::Kind kind) const {
       rows.push_back(route_row());
       break;
     case Row::Kind::kWorker:
-      for (const WorkerNow& one : now_->workers) rows.push_back(worker_row(one));
+      for (const WorkerNow& one : now_->workers)
+        rows.push_back(worker_row(one));
       break;
     case Row::Kind::kOp:
       for (const net::OpUsed& op : now_->ops) rows.push_back(op_row(op));
@@ -93,7 +93,8 @@ std::vector<Row> Model::rows(Row::Kind kind) const {
       for (const WorkerNow& one : now_->workers) add_op_rows(one, rows);
       break;
     case Row::Kind::kClient:
-      for (const ClientNow& one : now_->clients) rows.push_back(client_row(one));
+      for (const ClientNow& one : now_->clients)
+        rows.push_back(client_row(one));
       break;
   }
   return rows;
@@ -196,7 +197,8 @@ Row Model::op_row(const net::OpUsed& op) const {
     is_known = true;
   }
   if (!is_known) return row;
-  const auto workers = static_cast<double>(std::max<size_t>(1, workers_.size()));
+  const auto workers =
+      static_cast<double>(std::max<size_t>(1, workers_.size()));
   return row.set(Column::kBusy, Kind::kShare, busy / workers)
       .set(Column::kRate, Kind::kCount, rate);
 }

@@ -3,10 +3,10 @@
 // own time, those of gt-route by the time that gt-route has been up.
 //
 // A rate is an exponentially weighted mean with a time constant of kSmooth: of
-// a change of the true rate, two thirds are seen after that time. It counts what
-// was seen alone, so that the first seconds of watching are not mixed with what
-// was before; only after the very first snapshot it is the mean since counting
-// began.
+// a change of the true rate, two thirds are seen after that time. It counts
+// what was seen alone, so that the first seconds of watching are not mixed with
+// what was before; only after the very first snapshot it is the mean since
+// counting began.
 #pragma once
 
 #include <cstdint>

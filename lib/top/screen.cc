@@ -9,127 +9,10 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "log/units.h"
+#include "top/table_form.h"
 
 namespace gt::top {
 namespace {
-
-// A column of a table on the screen. Where the screen is narrow those with the
-// greatest `rank` are left out.
-struct Field {
-  Column column;
-  const char* title;
-  size_t width;
-  int rank;
-  bool is_left = false;
-};
-
-struct TableForm {
-  Row::Kind kind;
-  const char* title;
-  std::vector<Field> fields;  // the last takes what is left, if it is is_left
-};
-
-const std::vector<TableForm>& forms() {
-  static const std::vector<TableForm> all = {
-      {Row::Kind::kWorker,
-       "WORKER",
-       {{Column::kId, "WORKER", 7, 0},
-        {Column::kName, "NAME", 10, 6, true},
-        {Column::kState, "STATE", 6, 1, true},
-        {Column::kBusy, "BUSY", 5, 0},
-        {Column::kComm, "COMM", 5, 3},
-        {Column::kWait, "WAIT", 5, 3},
-        {Column::kRate, "LINES/S", 7, 1},
-        {Column::kQueue, "QUEUE", 6, 1},
-        {Column::kQueueSeconds, "WORK", 8, 4},
-        {Column::kMemory, "MEMORY", 8, 2},
-        {Column::kPeak, "PEAK", 8, 6},
-        {Column::kInRate, "IN/S", 8, 4},
-        {Column::kOutRate, "OUT/S", 8, 4},
-        {Column::kResultBytes, "RESULTS", 8, 8},
-        {Column::kTop, "MOSTLY", 12, 5, true},
-        {Column::kHost, "HOST", 10, 9, true},
-        {Column::kAt, "AT", 16, 7, true},
-        {Column::kLine, "LINE", 12, 2, true}}},
-      {Row::Kind::kOp,
-       "OP",
-       {{Column::kName, "OP", 16, 0, true},
-        {Column::kBusy, "BUSY", 6, 0},
-        {Column::kRate, "COUNT/S", 8, 1},
-        {Column::kMean, "MEAN", 8, 1},
-        {Column::kCount, "COUNT", 8, 2},
-        {Column::kSeconds, "TIME", 8, 2}}},
-      {Row::Kind::kClient,
-       "CLIENT",
-       {{Column::kId, "CLIENT", 6, 0, true},
-        {Column::kName, "USER", 10, 2, true},
-        {Column::kState, "STATE", 8, 3, true},
-        {Column::kBusy, "GETS", 6, 1},
-        {Column::kShare, "SHARE", 6, 4},
-        {Column::kRate, "LINES/S", 8, 1},
-        {Column::kCount, "LINES", 8, 5},
-        {Column::kQueue, "BLOCKS", 7, 2},
-        {Column::kQueueSeconds, "WORK", 8, 4},
-        {Column::kMemory, "MEMORY", 8, 1},
-        {Column::kQuota, "QUOTA", 8, 4},
-        {Column::kResultBytes, "OWED", 8, 2},
-        {Column::kUnread, "UNREAD", 8, 5}}}};
-  return all;
-}
-
-// Of a printable text as many characters as there are columns; "..." says that
-// there are more.
-std::string cut(std::string_view text, size_t columns) {
-  std::string out = printable(text);
-  if (columns_of(out) <= columns) return out;
-  const bool has_dots = columns > 6;
-  size_t left = has_dots ? columns - 3 : columns;
-  size_t end = 0;
-  while (end < out.size()) {
-    const bool begins = (static_cast<unsigned char>(out[end]) & 0xC0) != 0x80;
-    if (begins && left-- == 0) break;
-    ++end;
-  }
-  out.resize(end);
-  return has_dots ? out + "..." : out;
-}
-
-std::string padded(std::string_view text, size_t width, bool is_left) {
-  std::string out = cut(text, width);
-  const size_t taken = columns_of(out);
-  if (taken >= width) return out;
-  const std::string blanks(width - taken, ' ');
-  return is_left ? out + blanks : blanks + out;
-}
-
-struct Placed {
-  const Field* field;
-  size_t width;
-};
-
-// The fields that a line of so many columns has room for.
-std::vector<Placed> fit(const TableForm& form, size_t columns) {
-  std::vector<const Field*> order;
-  for (const Field& field : form.fields) order.push_back(&field);
-  std::ranges::stable_sort(order, {}, &Field::rank);
-  std::vector<const Field*> chosen;
-  size_t taken = 0;
-  for (const Field* field : order) {
-    const size_t more = field->width + (chosen.empty() ? 0 : 1);
-    if (taken + more > columns) continue;
-    taken += more;
-    chosen.push_back(field);
-  }
-  std::vector<Placed> out;
-  for (const Field& field : form.fields) {
-    if (std::ranges::find(chosen, &field) == chosen.end()) continue;
-    out.push_back({&field, field.width});
-  }
-  if (!out.empty() && out.back().field->is_left) {
-    out.back().width += columns - taken;
-  }
-  return out;
-}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -168,7 +51,8 @@ constexpr std::string_view kHelp[] = {
     "tab          the next table: workers, ops, clients",
     "s < >        sort by the next column, or by the one before it",
     "r            reverse the order",
-    "/            show only rows that have a text; enter ends it, escape drops it",
+    "/            show only rows that have a text; enter ends it, escape drops "
+    "it",
     "f            freeze what is shown, or go on",
     "up down      move in the table; page up, page down, home",
     "h ?          this page; any key leaves it",
@@ -266,7 +150,7 @@ void Screen::take_filter(Key key, std::string_view character) {
 }
 
 void Screen::move_sort(bool forward) {
-  const size_t count = forms()[focus_].fields.size();
+  const size_t count = table_forms()[focus_].fields.size();
   look().sort = (look().sort + (forward ? 1 : count - 1)) % count;
 }
 
@@ -278,10 +162,11 @@ void Screen::show(const Model& model) {
 // ---- tables -----------------------------------------------------------------
 
 std::vector<Row> Screen::rows_of(size_t table) const {
-  const TableForm& form = forms()[table];
+  const TableForm& form = table_forms()[table];
   const Look& look = looks_[table];
   std::vector<Row> rows = model_.rows(form.kind);
-  std::erase_if(rows, [&](const Row& row) { return !matches(row, look.filter); });
+  std::erase_if(rows,
+                [&](const Row& row) { return !matches(row, look.filter); });
   const Column by = form.fields[look.sort].column;
   std::ranges::stable_sort(rows, [by](const Row& a, const Row& b) {
     return is_before(a[by], b[by]);
@@ -292,11 +177,11 @@ std::vector<Row> Screen::rows_of(size_t table) const {
 
 void Screen::add_table(std::vector<ScreenLine>& out, size_t table, size_t rows,
                        size_t columns) const {
-  const TableForm& form = forms()[table];
+  const TableForm& form = table_forms()[table];
   const Look& look = looks_[table];
-  const std::vector<Placed> fields = fit(form, columns);
+  const std::vector<PlacedField> fields = fit(form, columns);
   std::string head;
-  for (const Placed& one : fields) {
+  for (const PlacedField& one : fields) {
     std::string title = one.field->title;
     if (one.field == &form.fields[look.sort]) {
       title.insert(0, look.is_reversed ? "^" : "*");
@@ -311,7 +196,7 @@ void Screen::add_table(std::vector<ScreenLine>& out, size_t table, size_t rows,
   const size_t first = std::min(look.first, most);
   for (size_t i = first; i < all.size() && i < first + room; ++i) {
     std::string text;
-    for (const Placed& one : fields) {
+    for (const PlacedField& one : fields) {
       if (!text.empty()) text += ' ';
       text += padded(all[i][one.field->column].shown(), one.width,
                      one.field->is_left);
@@ -319,11 +204,11 @@ void Screen::add_table(std::vector<ScreenLine>& out, size_t table, size_t rows,
     out.push_back({std::move(text), style_of(all[i])});
   }
   if (all.empty() && room > 0) {
-    out.push_back({cut(look.filter.empty() ? "  (none)"
-                                           : "  (none has '" + look.filter +
-                                                 "')",
-                       columns),
-                   Style::kDim});
+    out.push_back(
+        {cut(look.filter.empty() ? "  (none)"
+                                 : "  (none has '" + look.filter + "')",
+             columns),
+         Style::kDim});
   }
 }
 
@@ -331,9 +216,9 @@ void Screen::add_table(std::vector<ScreenLine>& out, size_t table, size_t rows,
 
 void Screen::add_header(std::vector<ScreenLine>& out, size_t columns) const {
   const RouteNow& route = model_.now().route;
-  std::string title = fmt::format("gt-top: gt-route {} {}  up {}  {}",
-                                  route.pid, route.file,
-                                  clock_text(route.uptime_ms), model_.state());
+  std::string title =
+      fmt::format("gt-top: gt-route {} {}  up {}  {}", route.pid, route.file,
+                  clock_text(route.uptime_ms), model_.state());
   if (is_frozen_) title += "  FROZEN";
   if (silent_ms_ > 0) {
     title += "  says nothing for " + seconds_text(silent_ms_);
@@ -342,15 +227,14 @@ void Screen::add_header(std::vector<ScreenLine>& out, size_t columns) const {
   const double lines = static_cast<double>(route.lines);
   const double repeated = static_cast<double>(route.repeated);
   out.push_back(
-      {cut(fmt::format("{} of {} workers  reads {} lines/s  {} lines ({:.0f}% in "
-                       "rounds)  {} of results  {} owed  {} watching",
-                       route.here, route.workers,
-                       log::count_text(model_.lines_rate()),
-                       log::count_text(lines),
-                       lines > 0 ? 100 * repeated / lines : 0,
-                       log::bytes_text(static_cast<double>(route.written)),
-                       log::bytes_text(static_cast<double>(route.owed)),
-                       route.watchers),
+      {cut(fmt::format(
+               "{} of {} workers  reads {} lines/s  {} lines ({:.0f}% in "
+               "rounds)  {} of results  {} owed  {} watching",
+               route.here, route.workers, log::count_text(model_.lines_rate()),
+               log::count_text(lines), lines > 0 ? 100 * repeated / lines : 0,
+               log::bytes_text(static_cast<double>(route.written)),
+               log::bytes_text(static_cast<double>(route.owed)),
+               route.watchers),
            columns),
        Style::kPlain});
   const std::string wait = longest_wait(model_.now());
@@ -362,8 +246,9 @@ void Screen::add_header(std::vector<ScreenLine>& out, size_t columns) const {
 std::string Screen::footer() const {
   const Look& look = looks_[focus_];
   if (is_typing_) return "/" + look.filter + "_";
-  std::string out = "q quit  s sort  r reverse  / filter  f freeze  tab table  "
-                    "? help";
+  std::string out =
+      "q quit  s sort  r reverse  / filter  f freeze  tab table  "
+      "? help";
   if (!look.filter.empty()) out.insert(0, "[" + look.filter + "]  ");
   return out;
 }
@@ -397,9 +282,9 @@ std::vector<ScreenLine> Screen::draw(size_t rows, size_t columns) const {
     need[t] = is_shown ? 1 + std::max<size_t>(1, count) : 0;
     if (t != focus_) others += std::min<size_t>(need[t], 4);
   }
-  give[focus_] = std::min(
-      {need[focus_], left,
-       std::max(left > others ? left - others : 0, left / 2)});
+  give[focus_] =
+      std::min({need[focus_], left,
+                std::max(left > others ? left - others : 0, left / 2)});
   left -= give[focus_];
   for (size_t t = 0, after = kTables - 1; t < kTables; ++t) {
     if (t == focus_) continue;

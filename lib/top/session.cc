@@ -42,6 +42,7 @@ void Session::wait(int64_t until, int fd) {
   watcher_->step();
   net::WatchEvent event;
   while (!is_over_ && watcher_->next(event)) take(std::move(event));
+  if (is_over_) watcher_ = nullptr;  // gt-route waits for that before it ends
   if (is_over_ || net::now_ms() < next_) return;
   watcher_->ask();
   next_ = net::now_ms() + interval_;

@@ -223,8 +223,8 @@ std::string longest_wait(const Snapshot& now) {
     if (!is_waiting(one)) continue;
     if (worker == nullptr || one.wait.ms > worker->wait.ms) worker = &one;
   }
-  const auto lasts = static_cast<int64_t>(
-      worker == nullptr ? now.route.full_ms : worker->wait.ms);
+  const auto lasts = static_cast<int64_t>(worker == nullptr ? now.route.full_ms
+                                                            : worker->wait.ms);
   if (worker == nullptr) {
     if (now.route.full_ms == 0) return "";
     return "gt-route reads no more for " + seconds_text(lasts) + ", since " +

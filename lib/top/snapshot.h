@@ -46,7 +46,7 @@ struct ClientNow {
   std::string state;  // of a client
   std::string user;   // of a client, who it says to be
   uint64_t lines = 0;
-  uint64_t owed = 0;    // bytes of results
+  uint64_t owed = 0;  // bytes of results
   // Of a client of gt-emit -l, if `is_told`:
   bool is_told = false;
   uint64_t blocks = 0;     // of lines, under way
@@ -73,8 +73,8 @@ struct RouteNow {
   uint64_t owed = 0;
   uint64_t watchers = 0;
   uint64_t status = 0;
-  bool has_ended = false;  // its input has
-  uint64_t full_ms = 0;    // it reads no more for so long, ...
+  bool has_ended = false;        // its input has
+  uint64_t full_ms = 0;          // it reads no more for so long, ...
   std::optional<uint64_t> full;  // ... since that worker has no room
 };
 

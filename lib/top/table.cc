@@ -12,12 +12,12 @@ namespace gt::top {
 namespace {
 
 constexpr std::array<std::string_view, kColumns> kKeys = {
-    "id",         "name",      "state",        "busy",        "comm",
-    "wait",       "rate",      "count",        "seconds",     "mean",
-    "memory",     "peak",      "queue",        "queue_bytes", "queue_seconds",
-    "in_rate",    "out_rate",  "in",           "out",         "text_bytes",
-    "result_bytes", "unread",  "share",        "quota",       "wait_seconds",
-    "wait_for",   "top_op",    "host",         "at",          "line"};
+    "id",           "name",     "state", "busy",        "comm",
+    "wait",         "rate",     "count", "seconds",     "mean",
+    "memory",       "peak",     "queue", "queue_bytes", "queue_seconds",
+    "in_rate",      "out_rate", "in",    "out",         "text_bytes",
+    "result_bytes", "unread",   "share", "quota",       "wait_seconds",
+    "wait_for",     "top_op",   "host",  "at",          "line"};
 
 constexpr std::array<std::string_view, 5> kKinds = {"route", "worker", "op",
                                                     "worker-op", "client"};

@@ -20,7 +20,7 @@ namespace {
 
 // A gt-route that is silent for so long is lost to a program; on the screen its
 // silence is shown.
-constexpr int64_t kLost = 60'000;         // milliseconds
+constexpr int64_t kLost = 60'000;  // milliseconds
 constexpr int64_t kWorthAWord = 3000;
 
 double seconds_since_1970() {
@@ -132,8 +132,9 @@ Status write_file(const std::string& path, const std::string& text) {
   auto target = files.value().target(path);
   if (!target.ok()) return target.error();
   Replacement file(std::move(target.value()));
-  Status status = file.fd() < 0 ? Status(Error{"cannot be made"})
-                                : write_all(file.fd(), text.data(), text.size());
+  Status status = file.fd() < 0
+                      ? Status(Error{"cannot be made"})
+                      : write_all(file.fd(), text.data(), text.size());
   if (status.ok()) {
     (void)::fchmod(file.fd(), 0644);  // the collector is another user
     status = file.commit();

@@ -14,6 +14,7 @@ import elementary
 import many
 import networks
 import sharding
+import watching
 from measure import (EMIT, LOG, WORK, Report, against_mawk, count_lines,
                      peak_kib, peer, per_step, run, shell_seconds)
 
@@ -224,7 +225,8 @@ BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new,
            "transformer-memory": networks.transformer_memory,
            "attention": networks.attention,
            "attention-memory": networks.attention_memory, "trace": trace,
-           "log": log, **compiled.BENCHES, **many.BENCHES, **clients.BENCHES,
+           "log": log, **compiled.BENCHES, **many.BENCHES,
+           "watched": watching.watched, **clients.BENCHES,
            **sharding.BENCHES}
 
 

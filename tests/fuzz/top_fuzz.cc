@@ -1,6 +1,6 @@
-// What gt-top makes of any bytes that a gt-route could send it: a state is read,
-// its tables are drawn at several sizes and written, and Prometheus' text is
-// made. Nothing on the screen is longer than the screen, or no text.
+// What gt-top makes of any bytes that a gt-route could send it: a state is
+// read, its tables are drawn at several sizes and written, and Prometheus' text
+// is made. Nothing on the screen is longer than the screen, or no text.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -49,8 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (std::string_view rest = bytes; !rest.empty();) {
     const std::string_view text = rest.substr(0, rest.find(kNext));
     take_state(model, text);
-    rest.remove_prefix(
-        text.size() == rest.size() ? rest.size() : text.size() + kNext.size());
+    rest.remove_prefix(text.size() == rest.size() ? rest.size()
+                                                  : text.size() + kNext.size());
   }
   // And as a message.
   gt::net::WatcherState watcher({}, 0);

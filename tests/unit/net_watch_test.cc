@@ -213,8 +213,8 @@ TEST(Watcher, IsLostWhereThereIsNoneAndWhereItBreaksTheProtocol) {
 TEST(Monitors, AreFoundByTheirNames) {
   const std::string listens = "0: 00000002 00000000 00010000 0001 01 7 ";
   const std::string sockets =
-      "Num       RefCount Protocol Flags    Type St Inode Path\n" +
-      listens + "@gt-route.1000.42.0123456789abcdef\n" +
+      "Num       RefCount Protocol Flags    Type St Inode Path\n" + listens +
+      "@gt-route.1000.42.0123456789abcdef\n" +
       "0: 00000003 00000000 00000000 0001 03 8 "
       "@gt-route.1000.42.0123456789abcdef\n" +
       listens + "@gt-route.1000.7.ffffffffffffffff\n" + listens +

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/printable.h"
+#include "net/record.h"
 #include "top/batch.h"
 #include "top/metrics.h"
 #include "top/model.h"
@@ -31,9 +32,9 @@ std::string state(uint64_t uptime_ms, uint64_t lines, uint64_t busy) {
          "worker id=9 state=here name=w9 host=h behind=1 waits_ms=1234 "
          "waits_for=\"line 7: piece of rank 0 from worker 10\" waits_on=10 "
          "at=\"p.gt:7\" line=\"y = all_reduce x\"\n" +
-         use(9) + use(10) + "op worker=9 name=sum count=2 ns=" +
-         std::to_string(busy / 2) + "\nop worker=10 name=sum count=2 ns=" +
-         std::to_string(busy / 2) +
+         use(9) + use(10) +
+         "op worker=9 name=sum count=2 ns=" + std::to_string(busy / 2) +
+         "\nop worker=10 name=sum count=2 ns=" + std::to_string(busy / 2) +
          "\nspace name=c1 lines=5 owed=0\n"
          "client name=c1 user=ann state=here share=2 served_ns=0 blocks=1 "
          "memory=64 quota=128 unread=3\nlater kind=1\n";
@@ -73,12 +74,11 @@ TEST(Snapshot, SaysWhoWaitsForWhom) {
       longest_wait(read("route pid=1 full_ms=2000 full=1\nworker id=1 name=w1 "
                         "state=here\n")),
       "gt-route reads no more for 2.0 s, since worker 1 (w1) has no room");
-  EXPECT_EQ(
-      longest_wait(read(
-          "route pid=1\nworker id=1 state=here waits_ms=900 waits_for=a "
-          "waits_on=2\nworker id=2 state=here waits_ms=800 waits_for=b "
-          "waits_on=1\n")),
-      "worker 1 waits 0.9 s for worker 2 (a); they wait for each other");
+  EXPECT_EQ(longest_wait(read(
+                "route pid=1\nworker id=1 state=here waits_ms=900 waits_for=a "
+                "waits_on=2\nworker id=2 state=here waits_ms=800 waits_for=b "
+                "waits_on=1\n")),
+            "worker 1 waits 0.9 s for worker 2 (a); they wait for each other");
 }
 
 TEST(Rate, IsSmoothedOverWhatWasSeen) {
@@ -154,9 +154,11 @@ TEST(Screen, FitsEverySize) {
   Model model;
   std::string text = state(10'000, 3, 1'000'000'000);
   for (int i = 11; i < 80; ++i) {
-    text += "worker id=" + std::to_string(i) +
-            " state=here name=\"w\xc3\xa4\xc3\xb6\x1b[2J\" line=\"" +
-            std::string(100, 'x') + "\"\n";
+    net::RecordWriter(text, "worker")
+        .field("id", static_cast<uint64_t>(i))
+        .field("state", "here")
+        .field("name", "w\xc3\xa4\xc3\xb6\x1b[2J")
+        .field("line", std::string(100, 'x'));
   }
   model.take(read(text));
   Screen screen;

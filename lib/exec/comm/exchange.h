@@ -57,7 +57,7 @@ struct Target {
 struct Part {
   std::vector<Export> exports;  // by ascending source
   std::vector<Target> targets;  // by ascending target
-  uint64_t bytes_out = 0;  // of the exports that other workers read
+  uint64_t bytes_out = 0;       // of the exports that other workers read
 };
 
 struct Exchange {

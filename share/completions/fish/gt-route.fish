@@ -18,5 +18,8 @@ complete -c gt-route -l no-hot -d 'send every line, also of blocks that were sen
 complete -c gt-route -l key -r -d 'with --bind: this gt-route’s secret key, see gt-key(1); connections are then encrypted'
 complete -c gt-route -l allow -r -d 'with --key: public keys of the workers that may attach, one a line'
 complete -c gt-route -l insecure -d 'let anyone who reaches the tcp endpoint attach as a worker'
+complete -c gt-route -l monitor -r -d 'where gt-top may watch (a private local socket, which it finds); none: nowhere'
+complete -c gt-route -l monitor-key -r -d 'with --monitor: this gt-route’s secret key there'
+complete -c gt-route -l monitor-allow -r -d 'with --monitor-key: public keys of those who may watch, one a line'
 complete -c gt-route -s v -d 'say who attaches, and at the end what was done'
 complete -c gt-route -l version -d 'Display program version information and exit'
