@@ -13,6 +13,9 @@ namespace {
 // counts bytes on the wire, would let such messages queue up without end.
 constexpr size_t kMostOnWay = size_t{4} << 20;
 
+// Bytes of text of a batch that is kept behind its end, to tell the last line.
+constexpr size_t kMostKept = size_t{1} << 20;
+
 // The message that says the part, in frames. `after`: the seq that its worker
 // was sent last.
 std::vector<net::Frame> frames_of(const BodyPart& part, net::Verb verb,
@@ -69,11 +72,14 @@ std::optional<Deliveries::LineAt> find_after(const BodyPart& part,
 void Deliveries::add(Outbox::Batch batch) {
   std::erase_if(batch.workers,
                 [this](uint32_t w) { return workers_[w].is_dropped; });
+  size_t bytes = 0;
+  for (const BodyPart& part : batch.parts) bytes += part.text().size();
+  const bool is_short = bytes <= kMostKept;
   const auto sent = std::make_shared<const Outbox::Batch>(std::move(batch));
   for (size_t p = 0; p < sent->parts.size(); ++p) {
     add_part(sent->parts[p], sent->workers);
     for (const uint32_t w : sent->workers) {
-      workers_[w].on_way.push_back({sent, p});
+      workers_[w].on_way.push_back({sent, p, is_short});
       ++workers_[w].unsent_parts;
     }
   }
@@ -177,7 +183,10 @@ Status Deliveries::take_done(uint32_t w, uint64_t seq) {
          worker.on_way.front().body().last <= seq) {
     const size_t bytes = worker.on_way.front().body().bytes();
     worker.on_way_bytes -= std::min(worker.on_way_bytes, bytes);
-    worker.finished = std::move(worker.on_way.front());
+    worker.finished.reset();
+    if (worker.on_way.front().is_short) {
+      worker.finished = std::move(worker.on_way.front());
+    }
     worker.on_way.pop_front();
   }
   return ok_status();

@@ -95,6 +95,7 @@ class Deliveries {
   struct OnWay {
     std::shared_ptr<const Outbox::Batch> batch;  // which its workers share
     size_t part = 0;                             // of its parts
+    bool is_short = false;  // the batch may be kept when it is finished
     const BodyPart& body() const { return batch->parts[part]; }
   };
   // A frame that waits; a long message has several.
@@ -114,7 +115,7 @@ class Deliveries {
     // are in `unsent` as yet.
     std::deque<OnWay> on_way;
     size_t unsent_parts = 0;
-    std::optional<OnWay> finished;  // the last that it has finished
+    std::optional<OnWay> finished;  // the last that it has, if that is short
     size_t on_way_bytes = 0;        // costs of those that were sent
     uint64_t last_seq = 0;          // of all that was added
     bool told_end = false;          // that no more lines come

@@ -7,6 +7,7 @@
 namespace gt::route {
 namespace {
 
+constexpr size_t kDescriptors = 16;  // of a context and its sockets
 constexpr int64_t kShare = 100;        // of the time between states, making one
 constexpr int64_t kEndPatience = 500;  // milliseconds
 
@@ -23,6 +24,7 @@ net::LinkOptions link_options(const MonitorOptions& options) {
 Status Monitor::begin() {
   if (!options_.is_on) return ok_status();
   const bool is_private = options_.endpoint.empty();
+  net::need_descriptors(kDescriptors);
   context_ = std::make_unique<net::Context>();
   listener_ = std::make_unique<net::Listener>(*context_, link_options(options_),
                                               options_.admits, watchers_);

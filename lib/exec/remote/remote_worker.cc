@@ -197,7 +197,9 @@ void RemoteWorker::work(Files files) {
   }
   const Exit done = status.ok() ? worker.finish() : Exit::kLost;
   worker.note_use();
-  net::append_used(channel_.used, worker.meter().used());
+  channel_.with_worker([this](Worker& ended) {
+    net::append_used(channel_.used, ended.meter().used());
+  });
   channel_.set_worker(nullptr);
   channel_.leave(done, !status.ok()       ? status.error().message
                        : worker.stopped() ? "its --fail-fast ended it at " +

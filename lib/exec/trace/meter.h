@@ -29,7 +29,7 @@ class Meter final : public comm::Watch {
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
 
-  // ---- the thread that talks to gt-route
+  // ---- the thread that talks to gt-route, or one at a time
   // From now on the time of each op is noted, or no longer.
   void watch(bool is_on);
   net::Used used();
