@@ -40,7 +40,7 @@ host_lacks() {
   [[ -z $port ]] || timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2"' - \
     "${head//[\[\]]/}" "$port" 2>/dev/null || echo \
     "gt-route's tcp://$head:$port is not reached from there; see --address, --port"
-  said=$({ mkdir -p "${folder%/*}" && mkdir -p -m 700 "$folder" &&
+  said=$({ mkdir -p "$folder" && chmod 700 "$folder" &&
     head -c 65536 /dev/zero >"$folder/room"; } 2>&1) || echo "$folder: ${said##*: }"
   rm -f "$folder/room"
 }
