@@ -85,18 +85,18 @@ ssh_command() { # into `words`
 on_host() {
   local words
   ssh_command
-  GT_CLUSTER=$token "${words[@]}" 8>&- 9>&-
+  GT_CLUSTER=$token "${words[@]}" 7<&- 8>&- 9>&-
 }
 
-# session I: starts the workers of that host, and keeps the connection until up has
-# all workers, or is gone: then the gate is shut, and the host undoes what it did.
+# session I: starts the workers of that host, and keeps the connection until a line
+# comes through the gate, since all workers are there. If the gate is shut before,
+# by up or because it is gone, the host undoes what it did.
 session() {
   local status=0
   load_host "$1"
   on_host < <(
-    exec 8>&-
     host_script start
-    ! read -r <"$state/gate" || echo ok
+    ! read -r <&7 || echo ok
   ) >"$state/hosts/$1.out" 2>"$state/hosts/$1.err" || status=$?
   echo "$status" >"$state/hosts/$1.status"
 }
@@ -104,11 +104,11 @@ session() {
 # start_hosts: of those that are asked, some are always waited for.
 start_hosts() {
   local i open
-  mkfifo "$state/gate"
-  exec 8<>"$state/gate"
+  mkfifo "$state/gate" || return 1
+  exec 8<>"$state/gate" 7<"$state/gate"
   for i in "${!records[@]}"; do
     put "hosts/$i" "${records[i]}"
-    session "$i" 8>&- &
+    session "$i" 8>&- 9>&- &
     while open=$((i + 1 - $(grep -lsx '@started' "$state"/hosts/*.out | wc -l))) &&
       ((open >= most_at_once)); do
       hosts_run || return 1
@@ -146,7 +146,7 @@ lacks_of() {
   sed -n 's/^@lacks //p' "$from.$2" 2>/dev/null | grep -a . && return
   [[ $3 == 0 ]] && return
   grep -av '^Warning: Permanently added' "$from.err" 2>/dev/null | tail -n 1 |
-    grep -a . || echo "the connection ended"
+    tr -d '\r' | grep -a . || echo "the connection ended"
 }
 
 # let_go: all workers are there: the hosts need nobody any more.
@@ -154,15 +154,24 @@ let_go() {
   local i
   for i in "${!records[@]}"; do echo >&8; done
   wait
-  exec 8>&-
+  exec 7<&- 8>&-
+  rm -f "$state/gate"
+}
+
+# shut_gate: what sessions are still there have 2 seconds to undo what they did.
+shut_gate() {
+  local tries
+  { exec 7<&- 8>&-; } 2>/dev/null || true
+  for ((tries = 0; tries < 20; tries++)); do
+    [[ -n $(jobs -pr) ]] || return 0
+    sleep 0.1
+  done
 }
 
 # stop_hosts: all that have a record. False, and says what may be left and where, if
 # one cannot be reached.
 stop_hosts() {
   local i left=0 running=0
-  { exec 8>&-; } 2>/dev/null || true
-  wait
   load_hosts
   for i in "${!records[@]}"; do
     ((running++ < most_at_once)) || wait -n || true

@@ -91,7 +91,7 @@ start_pipeline() {
     umask "$user_umask"
     exec env -u GT_CONNECT -u GT_CONFIG GT_CLUSTER="$token" setsid bash -c "$(pipeline)
       printf '%s ' \"\${PIPESTATUS[@]}\" >$(quoted "$state/ended")"
-  ) </dev/null >/dev/null 2>&1 8>&- 9>&- &
+  ) </dev/null >/dev/null 2>&1 7<&- 8>&- 9>&- &
   pipeline_pid=$!
   disown
   until grep -q ' listens at ' "$state/emit.log" &&
@@ -106,7 +106,7 @@ start_pipeline() {
 route_port() {
   local found
   found=$(sed -n 's/^gt-route: waits for .* at tcp:.*:\([0-9]*\)$/\1/p;T;q' \
-    "$state/route.log")
+    "$state/route.log" 2>/dev/null)
   [[ -n $found ]] && echo "$found"
 }
 
@@ -167,6 +167,6 @@ start_slurm() {
   (
     umask "$user_umask"
     exec env GT_CLUSTER="$token" setsid srun --overlap --ntasks "$workers" bash -s
-  ) < <(exec 8>&- 9>&-; host_script task) >"$state/slurm.log" 2>&1 8>&- 9>&- &
+  ) < <(exec 7<&- 8>&- 9>&-; host_script task) >"$state/slurm.log" 2>&1 7<&- 8>&- 9>&- &
   disown
 }

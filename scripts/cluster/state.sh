@@ -10,7 +10,7 @@
 #   *.log       what gt-emit, gt-shard, gt-route and srun said
 #   ended       the statuses of the pipeline, once it has ended
 #   *.key *.pub *.allow   keys, as gt-key makes them
-#   gate        a FIFO whose end tells those who start hosts that up is gone
+#   gate        a FIFO that tells who starts hosts that all is well, or up gone
 #   hosts/I     host I: something may run there, see hosts.sh
 #
 # A process is found again by the token in its environment, and not by a number
@@ -44,7 +44,7 @@ lock_state() {
       die 2 "$state: belongs to somebody else; GT_CLUSTER_DIR names another place"
     chmod 700 "$state"
     { exec 9>>"$state/lock"; } 2>/dev/null || continue
-    if ! flock -n 9; then
+    if ! flock -w 1 9; then
       say "$name: waits for another gt-cluster, which is at work on it"
       flock -w 150 9 || die 4 "$name: that gt-cluster has not ended within 150 s"
     fi
@@ -109,6 +109,7 @@ remove_state() {
 # take_down: ends and removes all; false if something is left somewhere.
 take_down() {
   local left=0
+  shut_gate
   end_marked "$token" ||
     { say "processes that do not end: $(marked "$token" | tr '\n' ' ')" && left=1; }
   stop_hosts || left=1
