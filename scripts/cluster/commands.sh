@@ -28,6 +28,7 @@ cluster_up() {
     fi
     say "$name: clears away what an earlier one has left"
     take_down || die 4 "$name: is not clear; see above"
+    lock_state
   fi
   bring_up
   echo "$endpoint"
@@ -166,9 +167,9 @@ program_rows() {
 # worker_rows: of all workers, with what their hosts lack.
 worker_rows() {
   local -A seen=()
-  local number worker on pid now i lacking=0
-  while IFS=$'\t' read -r number worker on pid now; do
-    seen[$number]="$on"$'\t'"$now"
+  local number now i lacking=0
+  while IFS= read -r now; do
+    seen[${now%%$'\t'*}]=${now#*$'\t'}
   done < <(roster)
   workers=$(cat "$state/workers" 2>/dev/null || echo 0)
   if ((${#records[@]} == 0)); then
@@ -198,8 +199,8 @@ worker_row() {
   elif [[ ${known#*$'\t'} == here ]]; then
     row "worker $1" "$host" ended "${lacks:-gt-route has ended}"
   else
-    known=${known#*$'\tlost: '}
-    row "worker $1" "$host" lost "${lacks:+$lacks; }$known"
+    known=${known#*$'\t'}
+    row "worker $1" "$host" lost "${lacks:+$lacks; }${known#lost: }"
   fi
 }
 

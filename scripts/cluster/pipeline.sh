@@ -82,16 +82,27 @@ pipeline() {
   printf '%s 2>%q >%q' "$(quoted "${route[@]}")" "$state/route.log" "$state/back"
 }
 
+# close_others: all files but the standard ones, such as the lock: what goes on alone
+# keeps nobody waiting for its end.
+close_others() {
+  local file
+  for file in /proc/"$BASHPID"/fd/*; do
+    file=${file##*/}
+    ((file <= 2)) || eval "exec $file>&-"
+  done
+}
+
 # start_pipeline: in a session of its own, so that no terminal ends it.
 start_pipeline() {
   local why
   why=$(mkfifo "$state/back" 2>&1) || die 2 "${why#mkfifo: }"
   touch "$state"/{emit,route}.log
   (
+    close_others
     umask "$user_umask"
     exec env -u GT_CONNECT -u GT_CONFIG GT_CLUSTER="$token" setsid bash -c "$(pipeline)
       printf '%s ' \"\${PIPESTATUS[@]}\" >$(quoted "$state/ended")"
-  ) </dev/null >/dev/null 2>&1 7<&- 8>&- 9>&- &
+  ) </dev/null >/dev/null 2>&1 &
   pipeline_pid=$!
   disown
   until grep -q ' listens at ' "$state/emit.log" &&
@@ -124,19 +135,21 @@ pipeline_runs() {
   return 1
 }
 
-# roster: a line for each worker that gt-route has seen: its number, name, host,
-# process, and "here", or why it is lost.
+# roster: a line for each worker that gt-route has seen: its number, host, and "here",
+# or why it is lost.
 roster() {
   [[ ! -e $state/route.log ]] || sed -nE \
-    's/^gt-route: worker ([0-9]+) \((.*) on ([^ ]*), pid ([0-9]+)\) is (here|lost: .*)$/\1\t\2\t\3\t\4\t\5/p' \
-    "$state/route.log" | awk -F '\t' '
-      { last[$1] = $0 }
-      END { for (w in last) print last[w] }' | sort -n
+    -e 's/^gt-route: worker ([0-9]+) \(.* on ([^ ]*), pid [0-9]+\) is (here|lost: .*)$/\1\t\2\t\3/p' \
+    -e 's/^gt-route: worker ([0-9]+) (was killed|exited|could not) (.*)$/\1\t\t\2 \3/p' \
+    "$state/route.log" | awk -F '\t' -v OFS='\t' '
+      $2 != "" { host[$1] = $2 }
+      { now[$1] = $3 }
+      END { for (w in now) print w, host[w], now[w] }' | sort -n
 }
 
 # here: how many workers are.
 here() {
-  roster | awk -F '\t' '$5 == "here"' | wc -l
+  roster | awk -F '\t' '$3 == "here"' | wc -l
 }
 
 # await_workers: until all are there; false, and says why, if that cannot be.
@@ -165,8 +178,9 @@ start_slurm() {
   local slots='' first='' path='' label='' mark=''
   # shellcheck disable=SC2094
   (
+    close_others
     umask "$user_umask"
     exec env GT_CLUSTER="$token" setsid srun --overlap --ntasks "$workers" bash -s
-  ) < <(exec 7<&- 8>&- 9>&-; host_script task) >"$state/slurm.log" 2>&1 7<&- 8>&- 9>&- &
+  ) < <(close_others && host_script task) >"$state/slurm.log" 2>&1 &
   disown
 }
