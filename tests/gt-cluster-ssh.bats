@@ -65,6 +65,14 @@ stop_sshd() {
   wait "$sshd" || true
 }
 
+# end_spawned_but_sshd: what else the test has started.
+end_spawned_but_sshd() {
+  spawned=("${spawned[@]/$sshd/}")
+  mapfile -t spawned < <(printf '%s\n' "${spawned[@]}" | grep .)
+  end_spawned
+  spawned=("$sshd")
+}
+
 # make_ssh: an ssh that knows the host and has the key; the host `slow` never answers.
 make_ssh() {
   local ssh
@@ -133,6 +141,11 @@ worker 2	$(id -un)@localhost:$port	here	-"
   run -0 gt-cluster logs
   [[ $output == *"gt-route: worker 2 ("*"@localhost:$port: said by the worker" ]]
   run -2 gt-cluster logs nobody
+  spawn gt-cluster logs -f "$(id -un)@localhost:$port" >said
+  await 'said by the worker' said
+  echo 'and more' >>"home/the state/gt-hosts/$token.1/0.log"
+  await 'and more' said
+  end_spawned_but_sshd
   run -0 --separate-stderr gt-cluster up --hosts hosts
   run -0 gt-cluster down
   nothing_left "$token"
@@ -153,6 +166,27 @@ YAML
   [ -z "$(find home -name gt-hosts)" ]
 }
 
+@test "what a run that was killed has left goes with the next command" {
+  two_hosts
+  mkfifo ./more
+  gt-cluster run --hosts hosts - <./more >out 2>err 3>&- &
+  running=$!
+  spawn sh -c 'cat p.gt && exec sleep 60' >./more
+  await '^x = ' out
+  token=$(<"$GT_CLUSTER_DIR/run-$running/token")
+  kill -KILL "$running"
+  wait "$running" || true
+  # The programs end by themselves, on the hosts as well.
+  local end=$((SECONDS + 60))
+  until ! grep -qlzsE "^GT_CLUSTER=$token" /proc/[0-9]*/environ; do
+    ((SECONDS < end)) || { left "$token" && return 1; }
+    sleep 0.1
+  done
+  run -0 gt-cluster down
+  [[ $output == *"run-$running: takes down what a run that was killed has left"* ]]
+  nothing_left "$token"
+}
+
 # refused LINE TEXT: a cluster with that host beside a good one does not come up, says
 # so of that host, and leaves nothing.
 refused() {
@@ -160,7 +194,6 @@ refused() {
   run -4 --separate-stderr gt-cluster up --hosts hosts
   [[ $stderr == *"gt-cluster: ${1%% *}: "*"$2"* ]] || { echo "$stderr"; return 1; }
   [[ $stderr == *'what was started has been taken down' ]]
-  [ -z "$output" ]
   [ ! -e "$GT_CLUSTER_DIR" ]
   [ -z "$(find home -name gt-hosts)" ]
 }
@@ -258,7 +291,7 @@ killed() {
   [ -n "$(left "$token.0")" ]
   # The keys and the programs of this machine have gone already.
   [ -z "$(find "$state" -name '*.key' -o -name back)" ]
-  [ -z "$(grep -lzsxF "GT_CLUSTER=$token" /proc/[0-9]*/environ)" ]
+  run ! grep -qzsxF "GT_CLUSTER=$token" /proc/[0-9]*/environ
   run -4 gt-cluster up -n 1
   [[ $output == *'is not clear'* ]]
   start_sshd

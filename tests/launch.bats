@@ -91,9 +91,10 @@ PY
   sed -z 's/\\\n/ /g' "$launch"/*.* "$launch"/systemd/* | tr '\0' '\n' |
     grep -oE 'gt-(emit|route|work|key) [^|&]*' >commands
   while read -r program rest; do
-    for option in $(grep -oE '(^| )--?[a-z][a-z-]*' <<<"$rest"); do
+    for option in $rest; do
+      [[ $option =~ ^--?[a-z][a-z-]*$ ]] || continue
       count=$((count + 1))
-      "$program" --help | grep -qE -- "(^ +|,)$option[ ,]" ||
+      "$program" --help | grep -qE -- "(^ +|,)${option}[ ,]" ||
         { echo "$program $option" && return 1; }
     done
   done <commands

@@ -17,7 +17,6 @@ plan() {
 }
 
 cluster_up() {
-  ((${#rest[@]} == 0)) || die 2 "unknown argument '${rest[0]}'; see gt-cluster --help"
   [[ -z $dry ]] || { show_up && return; }
   [[ -z $hosts_file ]] || read_hosts
   lock_state
@@ -245,7 +244,7 @@ cluster_logs() {
 }
 
 cluster_down() {
-  ((${#rest[@]} == 0)) || die 2 "unknown argument '${rest[0]}'; see gt-cluster --help"
+  [[ -n $dry ]] || sweep
   if [[ ! -d $state ]]; then
     say "$name: is not up"
     return
@@ -301,6 +300,21 @@ found_up() {
   is_up || die 4 "$name: has ended, see gt-cluster status; gt-cluster down clears it away"
 }
 
+# sweep: takes down what runs that were killed have left on this machine.
+sweep() {
+  local folder name state token endpoint records=()
+  for folder in "$base"/run-*; do
+    [[ -d $folder && $(cat "$folder/machine" 2>/dev/null) == "$HOSTNAME" ]] || continue
+    name=${folder##*/}
+    state=$folder
+    ! grep -qs gt-cluster "/proc/${name#run-}/cmdline" || continue
+    say "$name: takes down what a run that was killed has left"
+    lock_state
+    ! read_state || take_down || say "$name: something is left; see above"
+    exec 9>&-
+  done
+}
+
 # through_cluster: the last stage is a client of the cluster.
 through_cluster() {
   local to=$endpoint
@@ -311,7 +325,8 @@ through_cluster() {
     last+=(--key "$state/client.key" --server-key "$state/emit.pub")
 }
 
-# own_cluster: for this run alone.
+# own_cluster: for this run alone. It goes even if this process is killed, and what is
+# left then, as logs on hosts, the next such run or down takes away.
 own_cluster() {
   name=run-$$
   state=$base/$name
@@ -321,6 +336,8 @@ own_cluster() {
     show_up
     endpoint=ENDPOINT
   else
+    leash="{ tail --pid=$$ -f /dev/null; kill 0; } & "
+    sweep
     lock_state
     bring_up
     trap 'lock_state; take_down || exit 4' EXIT

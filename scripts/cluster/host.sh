@@ -21,6 +21,7 @@ worker_command() {
   [[ -z $backend ]] || words+=(--backend "$backend")
   [[ -z $threads ]] || words+=(--threads "$threads")
   [[ -z $memory ]] || words+=(--memory "$memory")
+  [[ -z $silence ]] || words+=(--silence "$silence")
 }
 
 # host_lacks: a line for each thing that a worker would miss here.
@@ -115,7 +116,7 @@ host_task() {
 host_script() {
   local variable
   for variable in mark label slots first root path backend threads memory address port \
-    timeout version route_pub work_key follow bin; do
+    timeout silence version route_pub work_key follow bin; do
     printf '%s=%q\n' "$variable" "${!variable:-}"
   done
   declare -f marked end_marked head_address worker_command host_lacks host_start \

@@ -105,7 +105,8 @@ session() {
 start_hosts() {
   local i open
   mkfifo "$state/gate" || return 1
-  exec 8<>"$state/gate" 7<"$state/gate"
+  exec 8<>"$state/gate"
+  exec 7<"$state/gate"
   for i in "${!records[@]}"; do
     put "hosts/$i" "${records[i]}"
     session "$i" 8>&- 9>&- &

@@ -100,7 +100,7 @@ start_pipeline() {
   (
     close_others
     umask "$user_umask"
-    exec env -u GT_CONNECT -u GT_CONFIG GT_CLUSTER="$token" setsid bash -c "$(pipeline)
+    exec env -u GT_CONNECT -u GT_CONFIG GT_CLUSTER="$token" setsid bash -c "$leash$(pipeline)
       printf '%s ' \"\${PIPESTATUS[@]}\" >$(quoted "$state/ended")"
   ) </dev/null >/dev/null 2>&1 &
   pipeline_pid=$!

@@ -20,10 +20,8 @@ clean() {
   local pid name
   for pid in "${pids[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
-  for pid in $(grep -lzs "^GT_CLUSTER=$(cat "$work/token" 2>/dev/null || echo none)" \
-    /proc/[0-9]*/environ | cut -d / -f 3); do
-    kill -KILL "$pid" 2>/dev/null || true
-  done
+  grep -lzs "^GT_CLUSTER=$(cat "$work/token" 2>/dev/null || echo none)" \
+    /proc/[0-9]*/environ | cut -d / -f 3 | xargs -r kill -KILL 2>/dev/null || true
   for name in "$head" "$near" "$far"; do
     ip netns del "$name" 2>/dev/null || true
   done

@@ -2,7 +2,7 @@ complete -c gt-cluster -l name -r -d 'which cluster (default, or job-ID in a Slu
 complete -c gt-cluster -l dry-run -d 'print the commands, one a line, and run nothing'
 complete -c gt-cluster -l help -d 'say this and exit'
 complete -c gt-cluster -l version -d 'say which version it is and exit'
-complete -c gt-cluster -s n -r -d 'workers on this machine (the processors; run: as many as'
+complete -c gt-cluster -s n -r -d 'workers on this machine, or with --slurm tasks (up: as many'
 complete -c gt-cluster -l hosts -r -d 'workers on the hosts of the file, by ssh'
 complete -c gt-cluster -l slurm -d 'workers in the tasks of this Slurm job'
 complete -c gt-cluster -s c -r -d 'gt-shard’s config: of up for all programs, of run for one'
