@@ -31,3 +31,5 @@ install(DIRECTORY share DESTINATION ${data}
   PATTERN completions EXCLUDE)
 install(DIRECTORY configs examples DESTINATION ${data} USE_SOURCE_PERMISSIONS)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# What gt-cluster reads beside itself.
+install(DIRECTORY scripts/cluster DESTINATION ${data})

@@ -53,6 +53,10 @@ completed() {
     [ -s "usr/share/man/man1/${program##*/}.1" ]
     [ -s "usr/share/bash-completion/completions/${program##*/}" ]
   done
+  # A script finds its parts.
+  printf 'x = ones f32[2]\nprint x\n' >p.gt
+  run -0 gt-cluster run p.gt
+  lines_are 'x = tensor f32[2] 1 1'
   # The shell examples go where their data is, from wherever they are called.
   run -0 usr/share/gt/examples/digits.sh 1
   [[ $output == 'accuracy = tensor f32[] 0.'* ]]

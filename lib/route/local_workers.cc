@@ -7,10 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace gt::route {
 namespace {
@@ -34,6 +36,25 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (std::string& text : texts) out.push_back(text.data());
   out.push_back(nullptr);
+  return out;
+}
+
+// The environment of worker `number` of `count`: this program's, but for what says
+// which worker it is, as torchrun says it; a worker for each GPU goes by that.
+std::vector<std::string> variables(const std::string& token, uint32_t number,
+                                   uint32_t count) {
+  std::vector<std::string> out = {
+      "GT_TOKEN=" + token, "LOCAL_RANK=" + std::to_string(number),
+      "LOCAL_WORLD_SIZE=" + std::to_string(count)};
+  const size_t own = out.size();
+  for (char** v = environ; *v != nullptr; ++v) {
+    const std::string_view text = *v;
+    const bool is_own =
+        std::any_of(out.begin(), out.begin() + own, [&](const auto& set) {
+          return text.starts_with(set.substr(0, set.find('=') + 1));
+        });
+    if (!is_own) out.emplace_back(text);
+  }
   return out;
 }
 
@@ -65,12 +86,6 @@ LocalWorkers::~LocalWorkers() {
 }
 
 Status LocalWorkers::start(uint32_t count, const LocalWorkerOptions& options) {
-  std::vector<std::string> variables;
-  for (char** v = environ; *v != nullptr; ++v) {
-    if (std::strncmp(*v, "GT_TOKEN=", 9) != 0) variables.emplace_back(*v);
-  }
-  variables.push_back("GT_TOKEN=" + options.token);
-  const std::vector<char*> environment = pointers(variables);
   const std::string path = program();
   const pid_t parent = ::getpid();
   for (uint32_t w = 0; w < count; ++w) {
@@ -80,7 +95,9 @@ Status LocalWorkers::start(uint32_t count, const LocalWorkerOptions& options) {
         number, "--name",    "worker-" + number};
     words.insert(words.end(), options.arguments.begin(),
                  options.arguments.end());
+    std::vector<std::string> texts = variables(options.token, w, count);
     const std::vector<char*> arguments = pointers(words);
+    const std::vector<char*> environment = pointers(texts);
     const pid_t pid = ::fork();
     if (pid < 0) {
       return Error{"cannot start worker " + number + ": " +

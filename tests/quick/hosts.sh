@@ -5,6 +5,7 @@
 # values travel over ZeroMQ; the bytes on the wire between the workers say so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. tests/tools/namespaces.sh
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH
 unset GT_BACKEND GT_VERBOSE GT_INSTRUCTION_LOG
 
@@ -30,13 +31,6 @@ clean() {
 }
 trap clean EXIT
 
-# link A B NAME_AT_A NAME_AT_B: a wire from A to B.
-link() {
-  ip link add "$3" netns "$1" type veth peer name "$4" netns "$2"
-  ip -n "$1" link set "$3" up
-  ip -n "$2" link set "$4" up
-}
-
 # Between the workers there is a wire of its own, and no way round it.
 build_hosts() {
   local name
@@ -53,15 +47,6 @@ build_hosts() {
   ip -n "$second" address add 10.99.2.2/30 dev to_r
   ip -n "$first" route add 10.99.2.2/32 dev to_b src 10.99.1.2
   ip -n "$second" route add 10.99.1.2/32 dev to_a src 10.99.2.2
-}
-
-# on HOST NAME COMMAND...: with a process space and a host name of its own.
-on() {
-  local host=$1 name=$2
-  shift 2
-  # shellcheck disable=SC2016 # the inner shell's own
-  exec ip netns exec "$host" unshare --pid --fork --kill-child --mount-proc \
-    --uts sh -c 'hostname "$1" && shift && exec "$@"' sh "$name" "$@"
 }
 
 # received HOST INTERFACE: bytes that came in there.
@@ -123,12 +108,7 @@ same() {
   check "$1" "$status"
 }
 
-((EUID == 0)) || skip "network namespaces need root"
-command -v ip >/dev/null || skip "there is no ip (iproute2)"
-ip netns add "$route" 2>/dev/null || skip "no network namespace can be made"
-ip netns del "$route"
-unshare --pid --fork --mount-proc --uts true 2>/dev/null ||
-  skip "no process space of its own can be made"
+why=$(need_namespaces "$route") || skip "$why"
 build_hosts
 
 repeat() { # N FILE LINE

@@ -1,0 +1,377 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
+# The commands: up, status, logs, down and run.
+
+# plan: how many workers, and where; what was not said is settled.
+plan() {
+  local processors
+  processors=$(nproc)
+  version=$(gt-work --version)
+  listen=${listen:-ipc://@gt-cluster-${token:-TOKEN}}
+  if [[ -n $hosts_file ]]; then
+    ((${#records[@]})) || read_hosts
+  elif [[ -n $slurm ]]; then
+    workers=${count:-${SLURM_NTASKS:-1}}
+  else
+    workers=${count:-$processors}
+  fi
+}
+
+cluster_up() {
+  [[ -z $dry ]] || { show_up && return; }
+  [[ -z $hosts_file ]] || read_hosts
+  lock_state
+  if read_state; then
+    if is_up; then
+      already_up
+      return
+    fi
+    say "$name: clears away what an earlier one has left"
+    take_down || die 4 "$name: is not clear; see above"
+    lock_state
+  fi
+  bring_up
+  echo "$endpoint"
+}
+
+# already_up: that is no error, if it is the same.
+already_up() {
+  local had
+  had=$(<"$state/asked")
+  [[ -z $asked || $asked == "$had" ]] || die 2 "$name: is up, with options" \
+    "'${had# }' and not '${asked# }': gt-cluster down ends it, and --name NAME makes" \
+    "another"
+  say "$name: is up"
+  echo "$endpoint"
+}
+
+# bring_up: with the lock held; whatever ends it takes all down again.
+bring_up() {
+  trap 'not_up $?' EXIT
+  trap 'exit 130' INT TERM HUP
+  new_state
+  plan
+  put workers "$workers"
+  make_keys
+  mkdir -p "$state/hosts"
+  start_pipeline || exit 4
+  if [[ -n $hosts_file ]]; then
+    port=$(route_port)
+    start_hosts || exit 4
+  elif [[ -n $slurm ]]; then
+    port=$(route_port)
+    start_slurm
+  fi
+  await_workers || exit 4
+  put endpoint "$endpoint"
+  trap - EXIT INT TERM HUP
+  [[ -z $hosts_file ]] || let_go
+}
+
+not_up() {
+  trap '' INT TERM HUP
+  [[ -n ${token:-} ]] || exit "$1"
+  take_down || true
+  say "$name: is not up; what was started has been taken down"
+  exit "$1"
+}
+
+# show_up: what up would run.
+show_up() {
+  local i words head route_pub=ROUTE_PUBLIC_KEY
+  plan
+  token=TOKEN
+  echo "mkdir -p $(quoted "$state")"
+  echo "mkfifo $(quoted "$state/back")"
+  if [[ -n $hosts_file$slurm ]]; then
+    echo "gt-key >$(quoted "$state/route.key")"
+    echo "gt-key >$(quoted "$state/work.key")"
+  fi
+  is_local "$listen" || {
+    echo "gt-key >$(quoted "$state/emit.key")"
+    echo "gt-key >$(quoted "$state/client.key")"
+  }
+  echo "setsid bash -c $(quoted "$(pipeline)")"
+  head=${address:-ADDRESS} port=${port:-PORT}
+  for i in "${!records[@]}"; do show_host "$i"; done
+  if [[ -n $slurm ]]; then
+    label='$SLURMD_NODENAME' first=''
+    worker_command '$SLURM_LOCALID'
+    echo "srun --overlap --ntasks $workers bash -s"
+    echo "task: $(quoted "${words[@]}") --key /dev/fd/63"
+  fi
+}
+
+show_host() {
+  local i words
+  load_host "$1"
+  ssh_command
+  quoted "${words[@]}"
+  echo
+  for ((i = 0; i < slots; i++)); do
+    worker_command "$i"
+    echo "$label: ${path:+PATH=$(quoted "$path"):\$PATH }LOCAL_RANK=$i" \
+      "LOCAL_WORLD_SIZE=$slots setsid $(quoted "${words[@]}") --key /dev/fd/63"
+  done
+}
+
+# need_state: of a cluster that is up, or was.
+need_state() {
+  read_state || die 4 "$name: no such cluster is up; gt-cluster up starts one"
+  load_hosts
+}
+
+cluster_status() {
+  local answers lacking=0
+  need_state
+  [[ -z $dry ]] || { show_asked status && return; }
+  answers=$(mktemp -d "${TMPDIR:-/tmp}/gt-cluster.XXXXXX")
+  # shellcheck disable=SC2064 # the folder of now
+  trap "rm -rf $(quoted "$answers")" EXIT
+  [[ -n $dry ]] || port=$(route_port) || true
+  version=$(gt-work --version)
+  ask_all status "$answers"
+  printf 'part\twhere\tstate\tlacks\n'
+  program_rows || lacking=1
+  worker_rows || lacking=1
+  return "$lacking"
+}
+
+# row PART WHERE STATE LACKS: false if it lacks something.
+row() {
+  printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4:--}"
+  [[ -z $4 ]]
+}
+
+# program_rows: of the programs on this machine.
+program_rows() {
+  local part running lacks='' lacking=0
+  running=" $(marked "$token" | while read -r pid; do
+    cat "/proc/$pid/comm" 2>/dev/null || true
+  done | tr '\n' ' ')"
+  [[ -n $endpoint || -e $state/ended ]] ||
+    lacks="up has not come to its end; if none is at work, gt-cluster down clears it"
+  for part in gt-emit gt-shard gt-route; do
+    [[ $part != gt-shard || -e $state/shard.log ]] || continue
+    if [[ $running == *" $part "* ]]; then
+      row "$part" "$HOSTNAME" runs "$lacks" || lacking=1
+    else
+      row "$part" "$HOSTNAME" ended "$(tail -n 1 "$state/${part#gt-}.log" \
+        2>/dev/null | sed 's/[[:cntrl:]]/?/g' | grep . || echo "it was ended")" ||
+        lacking=1
+    fi
+  done
+  return "$lacking"
+}
+
+# worker_rows: of all workers, with what their hosts lack.
+worker_rows() {
+  local -A seen=()
+  local number now i lacking=0
+  while IFS= read -r now; do
+    seen[${now%%$'\t'*}]=${now#*$'\t'}
+  done < <(roster)
+  workers=$(cat "$state/workers" 2>/dev/null || echo 0)
+  if ((${#records[@]} == 0)); then
+    for ((number = 0; number < workers; number++)); do
+      worker_row "$number" "$HOSTNAME" '' || lacking=1
+    done
+  fi
+  for i in "${!records[@]}"; do
+    load_host "$i"
+    now=$(lacks_of "$i" answer "$(<"$answers/$i.status")" "$answers" |
+      tr '\t\n' ' ;' | sed 's/;$//; s/;/; /g')
+    for ((number = first; number < first + slots; number++)); do
+      worker_row "$number" "$label" "$now" || lacking=1
+    done
+  done
+  return "$lacking"
+}
+
+# worker_row NUMBER HOST LACKS: with what gt-route knows of it, in `seen`.
+worker_row() {
+  local known=${seen[$1]:-} host=$2 lacks=$3
+  if [[ -z $known ]]; then
+    row "worker $1" "$host" missing "${lacks:-it has not come}"
+  elif [[ ${known#*$'\t'} == here && ! -e $state/ended ]]; then
+    ((${#records[@]})) || host=${known%%$'\t'*}
+    row "worker $1" "$host" here "$lacks"
+  elif [[ ${known#*$'\t'} == here ]]; then
+    row "worker $1" "$host" ended "${lacks:-gt-route has ended}"
+  else
+    known=${known#*$'\t'}
+    row "worker $1" "$host" lost "${lacks:+$lacks; }${known#lost: }"
+  fi
+}
+
+# show_asked WHAT: the hosts that would be asked.
+show_asked() {
+  local i words
+  for i in "${!records[@]}"; do
+    load_host "$i"
+    ssh_command
+    echo "$(quoted "${words[@]}") # $1"
+  done
+}
+
+cluster_logs() {
+  local log i logs=()
+  need_state
+  if ((${#rest[@]})); then
+    for i in "${!records[@]}"; do
+      load_host "$i"
+      [[ $label != "${rest[0]}" ]] || break
+    done
+    [[ ${label:-} == "${rest[0]}" ]] || die 2 "logs: no host '${rest[0]}'; there are" \
+      "$(for i in "${records[@]}"; do printf '%s ' "${i%%$'\x1f'*}"; done)"
+    [[ -z $dry ]] || { ssh_command && quoted "${words[@]}" && echo && return; }
+    on_host < <(host_script logs) || die 4 "$label: cannot be reached"
+    return
+  fi
+  for log in "$state"/*.log; do logs+=("$log"); done
+  if [[ -n $dry ]]; then
+    quoted tail -q -n +1 ${follow:+-F} "${logs[@]}" && echo
+    show_asked logs
+  elif [[ -n $follow ]]; then
+    exec tail -q -n +1 -F "${logs[@]}"
+  else
+    cat "${logs[@]}"
+    for i in "${!records[@]}"; do
+      load_host "$i"
+      on_host < <(host_script logs) | sed "s|^|${label//|/}: |" ||
+        die 4 "$label: cannot be reached"
+    done
+  fi
+}
+
+cluster_down() {
+  [[ -n $dry ]] || sweep
+  if [[ ! -d $state ]]; then
+    say "$name: is not up"
+    return
+  fi
+  if [[ -n $dry ]]; then
+    ! read_state || { load_hosts && show_asked stop; }
+    echo "rm -rf $(quoted "$state")"
+    return
+  fi
+  lock_state
+  if read_state; then
+    take_down || die 4 "$name: something is left; see above"
+  else
+    remove_state
+  fi
+}
+
+# cluster_run: through the cluster that is up, or on workers of its own.
+cluster_run() {
+  local emit=(env -u GT_CONNECT --default-signal=INT gt-emit "${rest[@]}")
+  local shard=() last=() ranks=1
+  config=${config:-${GT_CONFIG:-}}
+  [[ -z $config ]] || shard_command "${count:-$(nproc)}"
+  [[ -z $count ]] || ranks=$count
+  if [[ -n $hosts_file$slurm ]]; then
+    own_cluster
+  elif [[ -z $count ]] && found_up; then
+    through_cluster
+  else
+    last=(env --default-signal=INT gt-route -n "$ranks" ${backend:+--backend "$backend"}
+      ${threads:+--threads "$threads"} ${memory:+--memory "$memory"}
+      ${root:+--root "$root"})
+  fi
+  if [[ -n $dry ]]; then
+    quoted "${emit[@]}"
+    ((${#shard[@]} == 0)) || printf ' | %s' "$(quoted "${shard[@]}")"
+    printf ' | %s\n' "$(quoted "${last[@]}")"
+    return
+  fi
+  run_stages
+}
+
+# found_up: whether the cluster is; waits for an up that is at work.
+found_up() {
+  [[ -d $state ]] || return 1
+  [[ -n $dry ]] || lock_state
+  if ! read_state; then
+    [[ -n $dry ]] || remove_state
+    exec 9>&-
+    return 1
+  fi
+  exec 9>&-
+  is_up || die 4 "$name: has ended, see gt-cluster status; gt-cluster down clears it away"
+}
+
+# sweep: takes down what runs that were killed have left on this machine.
+sweep() {
+  local folder name state token endpoint records=()
+  for folder in "$base"/run-*; do
+    [[ -d $folder && $(cat "$folder/machine" 2>/dev/null) == "$HOSTNAME" ]] || continue
+    name=${folder##*/}
+    state=$folder
+    ! grep -qs gt-cluster "/proc/${name#run-}/cmdline" || continue
+    say "$name: takes down what a run that was killed has left"
+    lock_state
+    ! read_state || take_down || say "$name: something is left; see above"
+    exec 9>&-
+  done
+}
+
+# through_cluster: the last stage is a client of the cluster.
+through_cluster() {
+  local to=$endpoint
+  to=${to/\/\/\[::\]:/\/\/127.0.0.1:}
+  to=${to/\/\/0.0.0.0:/\/\/127.0.0.1:}
+  last=(env --default-signal=INT gt-emit --to "$to")
+  [[ ! -e $state/client.key ]] ||
+    last+=(--key "$state/client.key" --server-key "$state/emit.pub")
+}
+
+# own_cluster: for this run alone. It goes even if this process is killed, and what is
+# left then, as logs on hosts, the next such run or down takes away.
+own_cluster() {
+  name=run-$$
+  state=$base/$name
+  [[ -z $hosts_file ]] || read_hosts
+  local config=''
+  if [[ -n $dry ]]; then
+    show_up
+    endpoint=ENDPOINT
+  else
+    leash="{ tail --pid=$$ -f /dev/null; kill 0; } & "
+    sweep
+    lock_state
+    bring_up
+    trap 'lock_state; take_down || exit 4' EXIT
+    exec 9>&-
+  fi
+  through_cluster
+}
+
+# run_stages: emit, shard and last, as a pipe; the status is that of the last.
+run_stages() {
+  local pid status=0
+  exec 3<&0
+  trap 'interrupt INT' INT
+  trap 'interrupt TERM' TERM
+  if ((${#shard[@]})); then
+    "${emit[@]}" <&3 | "${shard[@]}" | "${last[@]}" 3<&- &
+  else
+    "${emit[@]}" <&3 | "${last[@]}" 3<&- &
+  fi
+  pid=$!
+  wait "$pid" || status=$?
+  while kill -0 "$pid" 2>/dev/null; do
+    status=0
+    wait "$pid" || status=$?
+  done
+  trap '' INT TERM
+  exit "$status"
+}
+
+# interrupt SIGNAL: passed on to the stages, unless the terminal has done so.
+interrupt() {
+  local stat pids
+  read -ra stat </proc/$$/stat
+  [[ $1 != INT || ${stat[4]} != "${stat[7]}" ]] || return 0
+  read -ra pids <"/proc/$$/task/$$/children" || true
+  kill -s "$1" "${pids[@]}" 2>/dev/null || true
+}

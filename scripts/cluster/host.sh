@@ -1,0 +1,131 @@
+# shellcheck shell=bash disable=SC2154 # variables that host_script sends along
+# What is done on a host. These functions are sent to a bash there, over the standard
+# input of ssh or srun, with the variables that they read: so no secret stands on a
+# command line, and none on a disk of the host.
+
+# What gt-cluster reads of the answers begins with "@": a shell may greet.
+
+# head_address: where this host reaches gt-route.
+head_address() {
+  local head=${address:-${SLURM_LAUNCH_NODE_IPADDR:-${SSH_CONNECTION%% *}}}
+  [[ $head != *:* || $head == \[* ]] || head="[$head]"
+  printf '%s' "$head"
+}
+
+# worker_command I: the command of the worker I of this host, into `words`.
+worker_command() {
+  words=(gt-work --connect "tcp://$head:$port" --route-key="$route_pub"
+    --name "$label/$1" --timeout "$timeout")
+  [[ -z $first ]] || words+=(--rank $((first + $1)))
+  [[ -z $root ]] || words+=(--root "$root")
+  [[ -z $backend ]] || words+=(--backend "$backend")
+  [[ -z $threads ]] || words+=(--threads "$threads")
+  [[ -z $memory ]] || words+=(--memory "$memory")
+  [[ -z $silence ]] || words+=(--silence "$silence")
+}
+
+# host_lacks: a line for each thing that a worker would miss here.
+host_lacks() {
+  local said
+  if ! command -v gt-work >/dev/null; then
+    echo "there is no gt-work on PATH; install gt, or say path=DIR in the hosts file"
+  else
+    said=$(gt-work --version 2>&1 </dev/null | head -n 1)
+    [[ $said == "$version" ]] ||
+      echo "its gt is another: $said; expected $version"
+    said=$(gt-work ${backend:+--backend "$backend"} </dev/null 2>&1 >/dev/null) ||
+      echo "${said%%$'\n'*}"
+  fi
+  [[ -z $root || (-d $root && -r $root && -x $root) ]] ||
+    echo "root=$root is no directory that can be read"
+  [[ -z $port ]] || timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2"' - \
+    "${head//[\[\]]/}" "$port" 2>/dev/null || echo \
+    "gt-route's tcp://$head:$port is not reached from there; see --address, --port"
+  said=$({ mkdir -p "$folder" && chmod 700 "$folder" &&
+    head -c 65536 /dev/zero >"$folder/room"; } 2>&1) || echo "$folder: ${said##*: }"
+  rm -f "$folder/room"
+}
+
+# host_start: starts the workers, and stays until "ok" comes: all workers of the
+# cluster are there, and these go on alone. If the input ends before, or a worker
+# does, all is undone.
+host_start() {
+  local i lacks pids=() words word status
+  echo @begun
+  lacks=$(host_lacks)
+  if [[ -n $lacks ]]; then
+    printf '@lacks %s\n' "${lacks//$'\n'/$'\n@lacks '}"
+    host_stop
+    exit 4
+  fi
+  for ((i = 0; i < slots; i++)); do
+    worker_command "$i"
+    GT_CLUSTER=$mark LOCAL_RANK=$i LOCAL_WORLD_SIZE=$slots \
+      setsid "${words[@]}" --key <(printf '%s\n' "$work_key") \
+      </dev/null >"$folder/$i.log" 2>&1 &
+    pids+=("$!")
+  done
+  echo @started
+  while true; do
+    status=0
+    read -r -t 0.5 word || status=$?
+    [[ $status -ne 0 || $word != ok ]] || exit 0
+    ((status > 128)) || break
+    for i in "${!pids[@]}"; do
+      kill -0 "${pids[i]}" 2>/dev/null && continue
+      echo "@lacks worker $i has ended: $(tail -n 1 "$folder/$i.log")"
+      break 2
+    done
+  done
+  host_stop
+  exit 4
+}
+
+# host_stop: ends what runs here for the cluster, and removes what was made.
+host_stop() {
+  end_marked "$mark" || { echo "@lacks processes do not end" && return 1; }
+  rm -rf -- "$folder"
+  rmdir -- "${folder%/*}" 2>/dev/null || true
+  echo @clean
+}
+
+# host_status: how many workers run, and what is lacking.
+host_status() {
+  echo "@runs $(marked "$mark" | wc -l)"
+  host_lacks | sed 's/^/@lacks /'
+}
+
+# host_logs: what the workers said; on and on, if follow is set.
+host_logs() {
+  cd "$folder" 2>/dev/null || return 0
+  if [[ -n $follow ]]; then
+    exec tail -q -n +1 -F --pid=$PPID ./*.log 2>/dev/null
+  fi
+  cat ./*.log
+}
+
+# host_task: the worker of a task of Slurm's.
+host_task() {
+  local words
+  label=$SLURMD_NODENAME
+  worker_command "$SLURM_LOCALID"
+  exec "${words[@]}" --key <(printf '%s\n' "$work_key") </dev/null
+}
+
+# host_script WHAT: the text of these functions and variables, and of the call.
+host_script() {
+  local variable
+  for variable in mark label slots first root path backend threads memory address port \
+    timeout silence version route_pub work_key follow bin; do
+    printf '%s=%q\n' "$variable" "${!variable:-}"
+  done
+  declare -f marked end_marked head_address worker_command host_lacks host_start \
+    host_stop host_status host_logs host_task
+  cat <<'SCRIPT'
+PATH=${path:+$path:}$PATH:$bin
+folder=${XDG_STATE_HOME:-$HOME/.local/state}/gt-hosts/$mark
+head=$(head_address)
+SCRIPT
+  echo "umask $user_umask"
+  echo "host_$1"
+}

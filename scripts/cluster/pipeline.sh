@@ -1,0 +1,186 @@
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
+# The programs of this machine: gt-emit for the clients, gt-shard, and gt-route.
+
+# quoted WORD...: as a shell reads them.
+quoted() {
+  local text
+  printf -v text '%q ' "$@"
+  printf '%s' "${text% }"
+}
+
+# is_local ENDPOINT: whether the kernel can say who is there, so that no keys are
+# needed.
+is_local() {
+  case $1 in
+    ipc://* | tcp://127.* | tcp://localhost:* | 'tcp://[::1]:'*) ;;
+    *) return 1 ;;
+  esac
+}
+
+# pair NAME: NAME.key and NAME.pub.
+pair() {
+  { gt-key >"$state/$1.key" && gt-key --public "$state/$1.key" >"$state/$1.pub"; } ||
+    die 2 "$state: no key could be written there"
+}
+
+make_keys() {
+  if [[ -n $hosts_file$slurm ]]; then
+    pair route
+    pair work
+    work_key=$(<"$state/work.key") route_pub=$(<"$state/route.pub")
+  fi
+  if ! is_local "$listen"; then
+    pair emit
+    pair client
+    { echo "$(<"$state/client.pub") user=$(id -un)" && cat ${allow:+"$allow"}; } \
+      </dev/null >"$state/client.allow" || die 2 "$state: cannot be written"
+  fi
+}
+
+# shard_command: into `shard`, gt-shard with the config, and into `ranks` how many
+# ranks the config has. Where it does not say, there are as many as $1.
+shard_command() {
+  local fixed=(env -u GT_CONFIG gt-shard -c "$config")
+  shard=("${fixed[@]}")
+  ranks=$(probe "${shard[@]}")
+  [[ -z $ranks ]] || return 0
+  shard=("${fixed[@]}" -n "$1")
+  ranks=$(probe "${shard[@]}")
+  [[ -n $ranks ]] || ranks=1
+}
+
+# probe COMMAND...: how many ranks a program has behind it, if it works.
+probe() {
+  printf '%s\n' 'x = zeros f32[8,8]' 'print x' | env -u GT_CONNECT gt-emit |
+    "$@" 2>/dev/null | awk '
+      $1 == "mesh" { n = 1; for (i = 2; i <= NF; i++)
+                       if (split($i, part, "=") == 2) n *= part[2] }
+      END { print n }' || true
+}
+
+# pipeline: the text of the command that is the cluster on this machine.
+pipeline() {
+  local emit=(gt-emit -l "$listen" --back "$state/back" -v) shard=() ranks
+  local route=(gt-route -v --keep-going --timeout "$timeout")
+  [[ -z $files ]] || emit+=(--files "$files")
+  is_local "$listen" ||
+    emit+=(--key "$state/emit.key" --allow "$state/client.allow")
+  if [[ -n $hosts_file$slurm ]]; then
+    route+=(--bind "tcp://*:${port:-*}" --workers "$workers"
+      --key "$state/route.key" --allow "$state/work.pub")
+  else
+    route+=(-n "$workers")
+    [[ -z $backend ]] || route+=(--backend "$backend")
+    [[ -z $threads ]] || route+=(--threads "$threads")
+    [[ -z $memory ]] || route+=(--memory "$memory")
+    [[ -z $root ]] || route+=(--root "$root")
+  fi
+  [[ -z $config ]] || shard_command "$workers"
+  printf '%s 2>%q | ' "$(quoted "${emit[@]}")" "$state/emit.log"
+  [[ -z $config ]] ||
+    printf '%s 2>%q | ' "$(quoted "${shard[@]}")" "$state/shard.log"
+  printf '%s 2>%q >%q' "$(quoted "${route[@]}")" "$state/route.log" "$state/back"
+}
+
+# close_others: all files but the standard ones, such as the lock: what goes on alone
+# keeps nobody waiting for its end.
+close_others() {
+  local file
+  for file in /proc/"$BASHPID"/fd/*; do
+    file=${file##*/}
+    ((file <= 2)) || eval "exec $file>&-"
+  done
+}
+
+# start_pipeline: in a session of its own, so that no terminal ends it.
+start_pipeline() {
+  local why
+  why=$(mkfifo "$state/back" 2>&1) || die 2 "${why#mkfifo: }"
+  touch "$state"/{emit,route}.log
+  (
+    close_others
+    umask "$user_umask"
+    exec env -u GT_CONNECT -u GT_CONFIG GT_CLUSTER="$token" setsid bash -c "$leash$(pipeline)
+      printf '%s ' \"\${PIPESTATUS[@]}\" >$(quoted "$state/ended")"
+  ) </dev/null >/dev/null 2>&1 &
+  pipeline_pid=$!
+  disown
+  until grep -q ' listens at ' "$state/emit.log" &&
+    { [[ -z $hosts_file$slurm ]] || route_port >/dev/null; }; do
+    pipeline_runs || return 1
+    sleep 0.05
+  done
+  endpoint=$(sed -n 's/^gt-emit: listens at //p;T;q' "$state/emit.log")
+}
+
+# route_port: where gt-route waits for workers; false before it does.
+route_port() {
+  local found
+  found=$(sed -n 's/^gt-route: waits for .* at tcp:.*:\([0-9]*\)$/\1/p;T;q' \
+    "$state/route.log" 2>/dev/null)
+  [[ -n $found ]] && echo "$found"
+}
+
+# pipeline_runs: false if it has ended; then says why.
+pipeline_runs() {
+  local log
+  # If gt-emit cannot listen, gt-route waits in vain for somebody to read results.
+  if [[ ! -e $state/ended ]] && kill -0 "$pipeline_pid" 2>/dev/null; then
+    [[ -s $state/emit.log ]] || return 0
+    ! grep -q ' listens at ' "$state/emit.log" || return 0
+  fi
+  for log in "$state"/{emit,shard,route,slurm}.log; do
+    [[ ! -s $log ]] || tail -n 2 "$log" | sed 's/[[:cntrl:]]/?/g' >&2
+  done
+  return 1
+}
+
+# roster: a line for each worker that gt-route has seen: its number, host, and "here",
+# or why it is lost.
+roster() {
+  [[ ! -e $state/route.log ]] || sed -nE \
+    -e 's/^gt-route: worker ([0-9]+) \(.* on ([^ ]*), pid [0-9]+\) is (here|lost: .*)$/\1\t\2\t\3/p' \
+    -e 's/^gt-route: worker ([0-9]+) (was killed|exited|could not) (.*)$/\1\t\t\2 \3/p' \
+    "$state/route.log" | awk -F '\t' -v OFS='\t' '
+      $2 != "" { host[$1] = $2 }
+      { now[$1] = $3 }
+      END { for (w in now) print w, host[w], now[w] }' | sort -n
+}
+
+# here: how many workers are.
+here() {
+  roster | awk -F '\t' '$3 == "here"' | wc -l
+}
+
+# await_workers: until all are there; false, and says why, if that cannot be.
+await_workers() {
+  local now='' seen=''
+  while now=$(here) && ((now < workers)); do
+    if [[ $now != "$seen" && -t 2 ]]; then
+      printf '\r%s of %s workers are here' "$now" "$workers" >&2
+      seen=$now
+    fi
+    if ! { pipeline_runs && hosts_run; }; then
+      end_progress "$seen"
+      return 1
+    fi
+    sleep 0.1
+  done
+  end_progress "$seen"
+}
+
+end_progress() {
+  [[ -z $1 ]] || printf '\r\033[K' >&2
+}
+
+# start_slurm: a task for each worker; their key comes through srun's input.
+start_slurm() {
+  local slots='' first='' path='' label='' mark=''
+  # shellcheck disable=SC2094
+  (
+    close_others
+    umask "$user_umask"
+    exec env GT_CLUSTER="$token" setsid srun --overlap --ntasks "$workers" bash -s
+  ) < <(close_others && host_script task) >"$state/slurm.log" 2>&1 &
+  disown
+}

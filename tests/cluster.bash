@@ -1,0 +1,68 @@
+# shellcheck shell=bash disable=SC2034 # variables of the tests
+# What the tests of gt-cluster share: `load cluster` behind `load helper`.
+
+# setup_cluster: clusters are kept in a folder of the test, whose name has a blank.
+setup_cluster() {
+  spawned=()
+  cd "$BATS_TEST_TMPDIR" || return
+  unset SLURM_JOB_ID
+  clusters_in "$PWD/the clusters"
+  printf 'x = ones f32[2]\nprint x\n' >p.gt
+}
+
+# clusters_in FOLDER: where they are kept.
+clusters_in() {
+  export GT_CLUSTER_DIR=$1
+  state=$GT_CLUSTER_DIR/default
+}
+
+# teardown_cluster: whatever a test has left goes.
+teardown_cluster() {
+  local name
+  for name in "$GT_CLUSTER_DIR"/*; do
+    [[ ! -d $name ]] || gt-cluster down --name "${name##*/}" --forget
+  done
+  end_spawned
+}
+
+# processes [TOKEN]: those of clusters of this test.
+processes() {
+  local token
+  for token in "${@:-$(cat "$GT_CLUSTER_DIR"/*/token 2>/dev/null)}"; do
+    grep -lzsxF "GT_CLUSTER=$token" /proc/[0-9]*/environ || true
+  done
+}
+
+# nothing_left TOKEN: no process, FIFO, key or other file.
+nothing_left() {
+  [ -n "$1" ]
+  [ -z "$(processes "$1")" ]
+  [ ! -e "$GT_CLUSTER_DIR" ]
+}
+
+# ends_with STATUS PID: of a child of the test.
+ends_with() {
+  local status=0
+  wait "$2" || status=$?
+  [ "$status" -eq "$1" ]
+}
+
+# until_there FILE
+until_there() {
+  local end=$((SECONDS + 60))
+  until [[ -e $1 ]]; do
+    ((SECONDS < end)) || { echo "$1 has not come"; return 1; }
+    sleep 0.01
+  done
+}
+
+# with_fake PROGRAM: a folder fake with all programs, but that one is standard input.
+with_fake() {
+  local program
+  mkdir -p fake
+  for program in "$GT_BIN"/gt-*; do ln -sf "$program" fake/; done
+  rm "fake/$1"
+  cat >"fake/$1"
+  chmod +x "fake/$1"
+  PATH=$PWD/fake:$PATH
+}

@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# gt-cluster when something goes wrong: it is killed or interrupted, programs end, the
+# disk is full, others are in the way, and what is typed is wrong.
+
+load helper
+load cluster
+
+setup() {
+  setup_cluster
+}
+
+teardown() {
+  teardown_cluster
+}
+
+@test "what a killed up has left is taken down" {
+  # Not this program's, and so nobody takes it down: it never has a worker.
+  with_fake gt-route <<'SH'
+#!/bin/sh
+exec sleep 60
+SH
+  for file in lock token back emit.log; do
+    gt-cluster up -n 1 3>&- &
+    up=$!
+    until_there "$state/$file"
+    kill -KILL "$up"
+    wait "$up" || true
+    token=$(cat "$state/token" 2>/dev/null || echo none)
+    run -0 gt-cluster down
+    nothing_left "$token"
+  done
+  # The next up does the same by itself.
+  gt-cluster up -n 1 3>&- &
+  up=$!
+  await 'listens at' "$state/emit.log"
+  token=$(<"$state/token")
+  kill -KILL "$up"
+  wait "$up" || true
+  [ -n "$(processes "$token")" ]
+  rm fake/gt-route
+  ln -s "$GT_BIN/gt-route" fake/
+  run -0 gt-cluster up -n 1
+  [[ $output == *'clears away what an earlier one has left'* ]]
+  [ -z "$(processes "$token")" ]
+  run -0 gt-cluster run p.gt
+}
+
+@test "an up that is interrupted takes all down" {
+  with_fake gt-route <<'SH'
+#!/bin/sh
+exec sleep 60
+SH
+  for signal in TERM HUP; do
+    gt-cluster up -n 1 2>err 3>&- &
+    up=$!
+    await 'listens at' "$state/emit.log"
+    token=$(<"$state/token")
+    kill -s "$signal" "$up"
+    ends_with 130 "$up"
+    nothing_left "$token"
+    grep -q 'is not up; what was started has been taken down' err
+  done
+}
+
+@test "a run waits for the up that is at work" {
+  with_fake gt-route <<'SH'
+#!/bin/sh
+until [ -e go ]; do sleep 0.05; done
+exec "$GT_BIN/gt-route" "$@"
+SH
+  gt-cluster up -n 1 3>&- &
+  up=$!
+  await 'listens at' "$state/emit.log"
+  gt-cluster run p.gt >out 2>err 3>&- &
+  running=$!
+  await 'waits for another gt-cluster' err
+  touch go
+  wait "$up"
+  wait "$running"
+  [ "$(<out)" = 'x = tensor f32[2] 1 1' ]
+}
+
+@test "a cluster that has ended says so, and makes way for the next" {
+  gt-cluster up -n 1
+  for pid in $(processes | cut -d / -f 3); do
+    [[ $(<"/proc/$pid/comm") != gt-route ]] || kill -KILL "$pid"
+  done
+  until_there "$state/ended"
+  run -1 gt-cluster status
+  [[ $output == *$'\ngt-route\t'*$'\tended\t'* ]]
+  [[ $output == *$'\nworker 0\t'*$'\tended\tgt-route has ended'* ]]
+  run -4 gt-cluster run p.gt
+  [[ $output == *'has ended, see gt-cluster status; gt-cluster down'* ]]
+  run -0 gt-cluster up -n 1
+  run -0 gt-cluster status
+}
+
+@test "a worker that is lost is told by status, and the rest goes on" {
+  gt-cluster up -n 2
+  pid=$(sed -n 's/.*worker 1 (.*, pid \([0-9]*\)) is here/\1/p' "$state/route.log")
+  kill -KILL "$pid"
+  await 'worker 1 was killed' "$state/route.log"
+  run -1 gt-cluster status
+  [[ $output == *$'\nworker 0\t'*$'\there\t-'* ]]
+  [[ $output == *$'\nworker 1\t'*$'\tlost\twas killed by signal 9 '* ]]
+  run -0 gt-cluster run p.gt
+}
+
+@test "who cannot listen says so at once, and leaves nothing" {
+  gt-cluster up -n 1 --listen "ipc://$PWD/socket"
+  run -4 gt-cluster up -n 1 --name other --listen "ipc://$PWD/socket"
+  [[ $output == *"gt-emit: "*"$PWD/socket"*"gt-cluster: other: is not up"* ]]
+  [ ! -e "$GT_CLUSTER_DIR/other" ]
+  run -0 gt-cluster run p.gt
+  gt-cluster down
+  [ ! -e socket ]
+}
+
+@test "another user neither reads the keys, nor joins, nor takes the place" {
+  ((EUID == 0)) || skip "only root can be another user"
+  as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
+  "${as_nobody[@]}" gt-work --version >/dev/null 2>&1 ||
+    skip "nobody cannot read the programs"
+  clusters_in /tmp/gt-cluster-$$
+  at=$(gt-cluster up -n 1 --listen "ipc://@gt-bats-$$")
+  run ! "${as_nobody[@]}" ls "$state"
+  run -4 "${as_nobody[@]}" gt-emit --to "$at" -e 'x = ones f32[2]' -e 'print x'
+  run ! "${as_nobody[@]}" env HOME=/ gt-cluster status
+  run "${as_nobody[@]}" env HOME=/ gt-cluster down
+  run -0 gt-cluster run p.gt
+  gt-cluster down
+  # A directory of that user's is not used.
+  "${as_nobody[@]}" mkdir "$GT_CLUSTER_DIR" "$state"
+  run -2 gt-cluster up -n 1
+  [[ $output == *"$state: belongs to somebody else"* ]]
+  rm -r "$GT_CLUSTER_DIR"
+}
+
+@test "a full disk is told, and nothing is left" {
+  mkdir small
+  mount -t tmpfs -o size=8k,nr_inodes=9 tmpfs small 2>/dev/null ||
+    skip "no file system can be mounted here"
+  clusters_in "$PWD/small/clusters"
+  run -2 gt-cluster up -n 1
+  left=$(ls -A small)
+  umount small
+  [[ $output == *'No space left on device'* ]]
+  [ -z "$left" ]
+}
+
+@test "a cluster of another machine is left alone" {
+  mkdir -p "$state"
+  echo abc >"$state/token"
+  echo elsewhere >"$state/machine"
+  for command in up status down 'run p.gt'; do
+    # shellcheck disable=SC2086
+    run -2 gt-cluster $command
+    [[ $output == *'was started on elsewhere'* ]]
+  done
+  rm -r "$state"
+}
+
+@test "faults of the hosts file have its name and line" {
+  refused() { # TEXT MESSAGE
+    printf '%b' "$1" >hosts
+    run -2 --separate-stderr gt-cluster up --hosts hosts
+    [[ $stderr == "gt-cluster: $PWD/hosts$2"* ]] || { echo "$stderr"; return 1; }
+    [ ! -e "$GT_CLUSTER_DIR" ]
+  }
+  refused '# none\n\n' ': names no host'
+  refused 'a\n-oProxyCommand=x\n' ":2: '-oProxyCommand=x' is no host"
+  refused 'a:b\n' ":1: 'a:b' is no host; expected [user@]host[:port]"
+  refused 'a\nb slots=0\n' ':2: slots=0: expected a number'
+  refused 'a gpus=2 slots=2' ':1: slots= and gpus= say the same twice'
+  refused 'a cores=2 # many\n' ":1: 'cores=2' is not known; expected slots=N or gpus=N"
+  refused 'a\nb\na\n' ':3: a is there already'
+  run -2 gt-cluster up --hosts nowhere
+  [[ $output == *'--hosts: nowhere: No such file'* ]]
+  echo a >hosts
+  run -2 gt-cluster up --hosts hosts -n 2
+  [[ $output == *'--hosts says how many workers there are'* ]]
+}
+
+@test "what is no argument is refused with status 2" {
+  run -2 gt-cluster
+  run -2 gt-cluster begin
+  run -2 gt-cluster up there
+  run -2 gt-cluster up --forget
+  run -2 gt-cluster down -n 2
+  run -2 gt-cluster logs one two
+  run -2 gt-cluster up -n 0
+  [[ $output == *"-n: '0' is no number from 1 to 65536"* ]]
+  run -2 gt-cluster up -n
+  [[ $output == *'-n needs a value'* ]]
+  run -2 gt-cluster up --name ../x
+  run -2 gt-cluster up --allow p.gt
+  run -2 gt-cluster up --slurm
+  [[ $output == *'this is no Slurm job'* ]]
+  run -2 gt-cluster up -c none.yaml
+  [ ! -e "$GT_CLUSTER_DIR" ]
+  run -0 gt-cluster --help
+  [[ $output == usage:* ]]
+  run -0 gt-cluster up --help
+  run -0 gt-cluster --version
+  [[ $output == 'gt-cluster 0.'* ]]
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# gt-cluster on this machine: a cluster is started, used, looked at and taken down.
+# tests/gt-cluster-faults.bats has what goes wrong, tests/gt-cluster-ssh.bats hosts
+# over ssh, tests/quick/cluster-hosts.sh bad links, and tests/full/slurm.sh Slurm.
+
+load helper
+load cluster
+
+setup() {
+  setup_cluster
+}
+
+teardown() {
+  teardown_cluster
+}
+
+@test "a cluster comes up, runs programs, and goes without a trace" {
+  run -0 --separate-stderr gt-cluster up -n 2
+  [[ $output == ipc://@* ]]
+  endpoint=$output token=$(<"$state/token")
+  [ "$(stat -c %a "$GT_CLUSTER_DIR" "$state" | sort -u)" = 700 ]
+  run -0 gt-cluster run p.gt
+  lines_are 'x = tensor f32[2] 1 1'
+  [ "$(gt-emit --to "$endpoint" p.gt)" = 'x = tensor f32[2] 1 1' ]
+  run -0 gt-cluster status
+  lines_are "part	where	state	lacks
+gt-emit	$HOSTNAME	runs	-
+gt-route	$HOSTNAME	runs	-
+worker 0	$HOSTNAME	here	-
+worker 1	$HOSTNAME	here	-"
+  run -0 gt-cluster logs
+  [[ $output == *'gt-emit: listens at'* && $output == *'worker 1 '*' is here'* ]]
+  # The workers are told which they are, as each may have a GPU.
+  mapfile -t found < <(processes)
+  run -0 sh -c 'cat "$@" | tr "\0" "\n" | grep ^LOCAL_RANK= | sort' - "${found[@]}"
+  lines_are $'LOCAL_RANK=0\nLOCAL_RANK=1'
+  run -0 --separate-stderr gt-cluster down
+  [ -z "$output$stderr" ]
+  nothing_left "$token"
+  run -0 gt-cluster down
+  lines_are 'gt-cluster: default: is not up'
+  run -4 gt-cluster status
+  run -4 gt-cluster logs
+}
+
+@test "a second up finds the first, and refuses another size" {
+  first=$(gt-cluster up -n 1 --threads 1)
+  for options in '-n 1 --threads 1' ''; do
+    # shellcheck disable=SC2086
+    run -0 --separate-stderr gt-cluster up $options
+    [ "$output" = "$first" ]
+    [ "$stderr" = 'gt-cluster: default: is up' ]
+  done
+  run -2 --separate-stderr gt-cluster up -n 2
+  [[ $stderr == *"'-n 1 --threads 1' and not '-n 2': gt-cluster down"* ]]
+  run -0 gt-cluster up -n 1 --name other
+  [ "$output" != "$first" ]
+  run -0 gt-cluster down
+  run -0 gt-cluster status --name other
+}
+
+@test "two who start one cluster at the same time have the same one" {
+  gt-cluster up -n 1 >one 3>&- &
+  gt-cluster up -n 1 >two 3>&-
+  wait $!
+  [ -s one ]
+  cmp one two
+}
+
+@test "run without a cluster is as gt-emit, gt-shard and gt-route" {
+  make_pair
+  gt-emit pair.gt | gt-work --threads 1 >whole
+  gt-cluster run pair.gt --threads 1 | gt-cmp --exact whole -
+  gt-cluster run pair.gt -c tp2.yaml >placed
+  gt-cmp whole placed
+  GT_CONFIG=tp2.yaml gt-cluster run -n 2 <pair.gt | gt-cmp --exact placed -
+  run -0 gt-cluster run -e 'x = ones f32[2]' --repeat 2 p.gt
+  lines_are $'x = tensor f32[2] 1 1\nx = tensor f32[2] 1 1'
+  run -3 gt-cluster run -e 'x = nothing'
+  run -1 gt-cluster run -e 'n = tensor i64[] 0' -e 'q = floordiv 7 n' -e 'print q'
+  run -2 gt-cluster run none.gt
+  [[ $output == *'none.gt: No such file'* ]]
+  run -2 gt-cluster run p.gt --no-such-option
+  [ ! -e "$GT_CLUSTER_DIR" ]
+}
+
+@test "a config without a number of ranks takes as many as there are workers" {
+  printf 'layer:\n  shard: {axis: 0, workers: null}\n' >all.yaml
+  printf '%s\n' 'x = ones f32[4,4] #signal=layer' 'y = matmul x x #signal=layer' \
+    'print y' >q.gt
+  gt-emit q.gt | gt-work >whole
+  gt-cluster run q.gt -c all.yaml -n 2 | gt-cmp whole -
+  run -0 gt-cluster run q.gt -c all.yaml -n 2 --dry-run
+  [[ $output == *' -n 2 | '*'gt-route -n 2' ]]
+  run -0 gt-cluster run q.gt -c "$GT_ROOT/configs/mixed.yaml" --dry-run
+  [[ $output == *'gt-route -n 4' ]]
+}
+
+@test "a program is sharded for itself, or by the cluster for all" {
+  make_pair
+  gt-emit pair.gt | gt-work >whole
+  gt-cluster up -n 2
+  gt-cluster run pair.gt -c tp2.yaml | gt-cmp whole -
+  gt-cluster down
+  gt-cluster up -n 2 -c tp2.yaml
+  gt-cluster run pair.gt 2>./talk | gt-cmp whole -
+  run -0 gt-cluster status
+  [[ $output == *$'\ngt-shard\t'*$'\truns\t-\n'* ]]
+}
+
+@test "the status of run is the program's on a cluster, too" {
+  gt-cluster up -n 1
+  run -3 gt-cluster run -e 'x = nothing'
+  run -1 gt-cluster run -e 'n = tensor i64[] 0' -e 'q = floordiv 7 n' -e 'print q'
+  run -2 gt-cluster run none.gt
+  # Who has that variable set means the cluster, but not for the first stage.
+  GT_CONNECT=ipc://@nobody run -0 gt-cluster run p.gt
+  lines_are 'x = tensor f32[2] 1 1'
+}
+
+# waits_for_more OPTION...: a run that has given its first result and reads on. A
+# shell has what it starts in the background ignore SIGINT, unless told otherwise.
+waits_for_more() {
+  mkfifo ./more
+  env --default-signal=INT gt-cluster run "$@" - <./more >out 2>err 3>&- &
+  running=$!
+  spawn sh -c 'cat p.gt && exec sleep 60' >./more
+  await '^x = ' out
+}
+
+@test "SIGINT ends a run, and its workers" {
+  waits_for_more -n 2
+  read -ra children <"/proc/$running/task/$running/children" || true
+  [ "${#children[@]}" -eq 2 ]
+  kill -INT "$running"
+  ends_with 130 "$running"
+  for child in "${children[@]}"; do run ! kill -0 "$child"; done
+}
+
+@test "SIGINT ends a run on a cluster, and not the cluster" {
+  gt-cluster up -n 1
+  waits_for_more
+  kill -INT "$running"
+  ends_with 130 "$running"
+  run -0 gt-cluster status
+}
+
+@test "an endpoint for other machines takes those whose keys it has" {
+  umask 077
+  gt-key >ann.key
+  gt-key >bob.key
+  echo "$(gt-key --public ann.key) user=ann" >people
+  gt-cluster up -n 1 --listen 'tcp://*:*' --allow people
+  run -0 gt-cluster run p.gt
+  lines_are 'x = tensor f32[2] 1 1'
+  at=$(sed -n 's/.*listens at .*:\([0-9]*\)$/tcp:\/\/127.0.0.1:\1/p' "$state/emit.log")
+  run -0 gt-emit --to "$at" --key ann.key --server-key "$state/emit.pub" p.gt
+  run -4 gt-emit --to "$at" --key bob.key --server-key "$state/emit.pub" p.gt
+  run -4 gt-emit --to "$at" p.gt
+  # No secret key is on a command line.
+  cat "$state"/*.key >keys
+  run ! grep -saF -f keys /proc/[0-9]*/cmdline
+}
+
+@test "files are those below --files" {
+  mkdir -p "a dir/ann"
+  printf 'x = ones f32[2]\nsave x "x.npy"\n' | gt-work
+  mv x.npy "a dir/ann/"
+  gt-cluster up -n 1 --files "a dir"
+  run -0 gt-emit --to "$(gt-cluster up)" --user ann -e 'x = load "x.npy"' -e 'print x'
+  lines_are 'x = tensor f32[2] 1 1'
+  gt-emit --to "$(gt-cluster up)" --user ann -e 'x = zeros f32[2]' -e 'save x "y.npy"'
+  [ "$(stat -c %a "a dir/ann/y.npy")" = "$(printf %o $((0666 & ~$(umask))))" ]
+}
+
+@test "logs go on with what is being said" {
+  gt-cluster up -n 1
+  spawn gt-cluster logs -f >said
+  await 'worker 0 .* is here' said
+  gt-emit --to "$(gt-cluster up)" p.gt
+  await 'client c1 comes' said
+}
+
+@test "36 hosts of two GPUs are planned without touching one" {
+  for ((i = 1; i <= 36; i++)); do printf 'node%02d gpus=2 root=/data\n' "$i"; done >hosts
+  run -0 gt-cluster up --hosts hosts --dry-run --address head --port 5550
+  [ ! -e "$GT_CLUSTER_DIR" ]
+  printf '%s\n' "${lines[@]}" >plan
+  [ "$(grep -c '^ssh .* -- node[0-9]* bash -s$' plan)" -eq 36 ]
+  [ "$(grep -c ': LOCAL_RANK=[01] LOCAL_WORLD_SIZE=2 ' plan)" -eq 72 ]
+  [ "$(grep -c '^node36: LOCAL_RANK=1 .* gt-work --connect tcp://head:5550 .*--name node36/1 .* --rank 71 --root /data --backend cuda --key /dev/fd/63$' plan)" -eq 1 ]
+  [[ $(grep gt-emit plan) == 'setsid bash -c '*'--bind\ tcp://'*'--workers\ 72\ '* ]]
+  run -0 gt-cluster run p.gt --hosts hosts --dry-run
+  [[ ${lines[-1]} == *'gt-emit p.gt | '*' --to ENDPOINT' ]]
+}
+
+@test "--dry-run prints what each command would do, and does nothing" {
+  run -0 gt-cluster up -n 2 --dry-run
+  [[ $output == *'gt-route '*' -n\ 2\ '* || $output == *'-n\ 2'* ]]
+  run -0 gt-cluster run p.gt --dry-run
+  lines_are 'env -u GT_CONNECT --default-signal=INT gt-emit p.gt | env --default-signal=INT gt-route -n 1'
+  run -0 gt-cluster up --slurm -n 4 --dry-run
+  [[ $output == *'srun --overlap --ntasks 4 bash -s'* ]]
+  [ ! -e "$GT_CLUSTER_DIR" ]
+  gt-cluster up -n 1
+  run -0 gt-cluster down --dry-run
+  [[ $output == "rm -rf "* ]]
+  run -0 gt-cluster logs --dry-run
+  run -0 gt-cluster status --dry-run
+  run -0 gt-cluster run p.gt --dry-run
+  [[ $output == *' | '*'gt-emit --to ipc://@'* ]]
+  run -0 gt-cluster status
+}
