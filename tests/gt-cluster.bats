@@ -59,6 +59,17 @@ worker 1	$HOSTNAME	here	-"
   run -0 gt-cluster status --name other
 }
 
+@test "what stands behind -- is for the gt-emit that listens" {
+  gt-cluster up -n 1 -- --quota 1M --user-clients 2 >at
+  run -0 gt-cluster run -e 'x = ones f32[100]' -e 'print x'
+  run -3 --separate-stderr gt-cluster run -e 'x = ones f32[1000000]'
+  [[ $stderr == *'is the quota'* ]]
+  run -2 --separate-stderr gt-cluster up -- --quota 2M
+  [[ $stderr == *"gt-cluster down"* ]]
+  run -0 gt-cluster down
+  run -4 gt-cluster up -n 1 -- --quota nonsense
+}
+
 @test "two who start one cluster at the same time have the same one" {
   gt-cluster up -n 1 >one 3>&- &
   gt-cluster up -n 1 >two 3>&-

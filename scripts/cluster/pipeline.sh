@@ -63,6 +63,7 @@ pipeline() {
   local emit=(gt-emit -l "$listen" --back "$state/back" -v) shard=() ranks
   local route=(gt-route -v --keep-going --timeout "$timeout")
   [[ -z $files ]] || emit+=(--files "$files")
+  emit+=("${serving[@]}")
   is_local "$listen" ||
     emit+=(--key "$state/emit.key" --allow "$state/client.allow")
   if [[ -n $hosts_file$slurm ]]; then
