@@ -7,7 +7,7 @@
 namespace gt::route {
 namespace {
 
-constexpr size_t kDescriptors = 16;  // of a context and its sockets
+constexpr size_t kDescriptors = 16;    // of a context and its sockets
 constexpr int64_t kShare = 100;        // of the time between states, making one
 constexpr int64_t kEndPatience = 500;  // milliseconds
 

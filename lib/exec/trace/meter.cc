@@ -54,19 +54,17 @@ std::array<uint64_t, 2> Meter::paused(uint64_t now) const {
 
 // ---- exchanges --------------------------------------------------------------
 
-void Meter::ran(const comm::ExchangeRun& run, uint64_t begin, uint64_t end,
-                const std::vector<comm::Transferred>& read) {
-  if (next_ != nullptr) next_->ran(run, begin, end, read);
+void Meter::exchanged(std::string_view name, uint64_t ns, uint64_t in,
+                      uint64_t out) {
   bump(exchanges_, 1);
-  bump(exchanging_, end - begin);
-  for (const comm::Transferred& one : read) bump(in_, one.bytes);
-  for (const comm::Part& part : run.exchange->parts) bump(out_, part.bytes_out);
+  bump(exchanging_, ns);
+  bump(in_, in);
+  bump(out_, out);
   if (!is_on()) return;
-  const std::string& name = run.exchange->op;
   const Op* op = name.empty() ? nullptr : find_op(name);
   if (op == nullptr) return;  // a fence
   bump(ops_[op->id].exchanges, 1);
-  bump(ops_[op->id].exchanging, end - begin);
+  bump(ops_[op->id].exchanging, ns);
 }
 
 // ---- the sum ----------------------------------------------------------------

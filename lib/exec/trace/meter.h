@@ -14,16 +14,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <string_view>
 
-#include "exec/comm/transfers.h"
 #include "exec/trace/ticks.h"
 #include "net/used.h"
 #include "ops/op.h"
 
 namespace gt::exec {
 
-class Meter final : public comm::Watch {
+class Meter {
  public:
   Meter();
   Meter(const Meter&) = delete;
@@ -45,12 +44,11 @@ class Meter final : public comm::Watch {
   void end(const Op& op) { add(op.id, ticks_->nanos() - start_); }
 
   // ---- the communication thread
-  void ran(const comm::ExchangeRun& run, uint64_t begin, uint64_t end,
-           const std::vector<comm::Transferred>& read) override;
+  // An exchange of that op ("": of none) has run: how long it took, and what it
+  // read of other workers and they could read of this one, in bytes.
+  void exchanged(std::string_view op, uint64_t ns, uint64_t in, uint64_t out);
 
   // ---- the thread that decodes
-  // Who is told of exchanges, too, before there is one; may be null.
-  void pass_on(comm::Watch* next) { next_ = next; }
   // Instructions so far, bytes that values take now, and the most they took.
   void note(uint64_t lines, size_t memory, size_t peak) {
     lines_.store(lines, std::memory_order_relaxed);
@@ -85,7 +83,6 @@ class Meter final : public comm::Watch {
   std::array<uint64_t, 2> paused(uint64_t now) const;
 
   const uint64_t began_ = now();
-  comm::Watch* next_ = nullptr;
   std::atomic<bool> is_on_{false};
   std::optional<Ticks> ticks_;  // once it was on
   uint64_t start_ = 0;          // of the op that runs

@@ -61,8 +61,7 @@ void Worker::attach(const Attachment& attachment) {
   Company& company = company_.emplace(
       attachment, BuilderContext{attachment.backend, types_, saves_}, caches_);
   Attachment metered = attachment;
-  meter().pass_on(attachment.watch);
-  metered.watch = &meter();
+  metered.watch = &company.metered.emplace(meter(), attachment.watch);
   company.exchanges.emplace(metered, compute_, pool_, registers_, trace_);
   placed_decoder_.join(company.hosting, company.programs);
   lines_.join(company.hosting);

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exec/comm/metered.h"
 #include "exec/decode/decoder.h"
 #include "exec/decode/placed_decoder.h"
 #include "exec/recipe/recipe_table.h"
@@ -105,7 +106,8 @@ class Worker final {
           programs(context, caches) {}
     comm::Communicator& communicator;
     Hosting hosting;
-    RecipeTable programs;  // of the communication thread
+    RecipeTable programs;                  // of the communication thread
+    std::optional<comm::Metered> metered;  // before those that tell it
     std::optional<Exchanges> exchanges;
   };
 
