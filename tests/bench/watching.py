@@ -12,7 +12,7 @@ from many import ROUTE, chain_program
 from measure import BIN
 
 TOP = os.path.join(BIN, "gt-top")
-OPS = 2_000_000
+OPS = 5_000_000
 
 
 def run_seconds(path, out, is_watched):
@@ -21,6 +21,9 @@ def run_seconds(path, out, is_watched):
         route = subprocess.Popen([ROUTE, "-n", "2", "--threads", "1", path],
                                  stdout=to)
         top = None
+        name = f"@gt-route.{os.geteuid()}.{route.pid}."
+        while name not in open("/proc/net/unix").read():
+            time.sleep(0.002)
         if is_watched:
             top = subprocess.Popen([TOP, "-b", "-d", "0.1", str(route.pid)],
                                    stdout=subprocess.PIPE,

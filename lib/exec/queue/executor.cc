@@ -46,9 +46,9 @@ void Executor::run_traced(TaskRecord& task) {
 }
 
 void Executor::run_metered(TaskRecord& task) {
-  meter_.begin();
+  const bool is_timed = meter_.begin(task.recipe->cost);
   trace_ == nullptr ? run_task(task) : run_traced(task);
-  meter_.end(*task.recipe->op);
+  is_timed ? meter_.end(*task.recipe->op) : meter_.count(*task.recipe->op);
 }
 
 void Executor::idle() {

@@ -4,7 +4,8 @@
 // When compute stands still is always noted: two looks at a clock each time
 // that its thread sleeps, which takes a thousand times as long. What each op
 // takes is noted only while somebody watches, since that is two looks at a
-// clock an instruction.
+// clock an instruction; of instructions that take not much longer than these,
+// one in kSample is timed, chosen at random, and counts for kSample.
 #pragma once
 
 #include <array>
@@ -39,9 +40,24 @@ class Meter {
   enum class Pause : uint8_t { kIdle, kWaits };
   void pause(Pause why);
   void resume();
-  // An op begins and has run; only while is_on().
-  void begin() { start_ = ticks_->nanos(); }
-  void end(const Op& op) { add(op.id, ticks_->nanos() - start_); }
+  // Only while is_on(): an op begins whose cost is estimated so, in nanoseconds.
+  // False: it is not timed, and count() is to be called, not end().
+  bool begin(uint64_t cost) {
+    weight_ = 1;
+    if (cost < kShort) {
+      if (--untimed_ > 0) return false;
+      random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+      untimed_ = 1 + (random_ >> 33) % (2 * kSample - 1);
+      weight_ = kSample;
+    }
+    start_ = ticks_->nanos();
+    return true;
+  }
+  void count(const Op& op) { bump(ops_[op.id].count, 1); }
+  void end(const Op& op) {
+    bump(ops_[op.id].ns, weight_ * (ticks_->nanos() - start_));
+    count(op);
+  }
 
   // ---- the communication thread
   // An exchange of that op ("": of none) has run: how long it took, and what it
@@ -57,6 +73,9 @@ class Meter {
   }
 
  private:
+  static constexpr uint64_t kShort = 2000;  // nanoseconds
+  static constexpr uint64_t kSample = 16;
+
   using Counter = std::atomic<uint64_t>;
   // Of an op: of compute, and of exchanges, whose thread is another.
   struct OpCounts {
@@ -71,10 +90,6 @@ class Meter {
     counter.store(counter.load(std::memory_order_relaxed) + by,
                   std::memory_order_relaxed);
   }
-  void add(size_t op, uint64_t ns) {
-    bump(ops_[op].count, 1);
-    bump(ops_[op].ns, ns);
-  }
   static uint64_t now() {
     const auto at = std::chrono::steady_clock::now().time_since_epoch();
     return static_cast<uint64_t>(std::chrono::nanoseconds(at).count());
@@ -86,6 +101,9 @@ class Meter {
   std::atomic<bool> is_on_{false};
   std::optional<Ticks> ticks_;  // once it was on
   uint64_t start_ = 0;          // of the op that runs
+  uint64_t weight_ = 1;         // and what its time counts
+  uint64_t untimed_ = 1;        // short ops until the next that is timed
+  uint64_t random_ = 1;
 
   // Pauses that are over, and the one that is not. Whoever reads them reads
   // again if `turn_` is odd or has changed.
