@@ -40,8 +40,9 @@ class Meter {
   enum class Pause : uint8_t { kIdle, kWaits };
   void pause(Pause why);
   void resume();
-  // Only while is_on(): an op begins whose cost is estimated so, in nanoseconds.
-  // False: it is not timed, and count() is to be called, not end().
+  // Only while is_on(): an op begins whose cost is estimated so, in
+  // nanoseconds. False: it is not timed, and count() is to be called, not
+  // end().
   bool begin(uint64_t cost) {
     weight_ = 1;
     if (cost < kShort) {
