@@ -199,10 +199,31 @@ waits_for_more() {
   printf '%s\n' "${lines[@]}" >plan
   [ "$(grep -c '^ssh .* -- node[0-9]* bash -s$' plan)" -eq 36 ]
   [ "$(grep -c ': LOCAL_RANK=[01] LOCAL_WORLD_SIZE=2 ' plan)" -eq 72 ]
-  [ "$(grep -c '^node36: LOCAL_RANK=1 .* gt-work --connect tcp://head:5550 .*--name node36/1 .* --rank 71 --root /data --backend cuda --key /dev/fd/63$' plan)" -eq 1 ]
+  [ "$(grep -c '^node36: LOCAL_RANK=1 .* gt-work --connect tcp://head:5550 .*--name node36/1 .* --rank 71 --root /data --backend cuda .*--key /dev/fd/63$' plan)" -eq 1 ]
   [[ $(grep gt-emit plan) == 'setsid bash -c '*'--bind\ tcp://'*'--workers\ 72\ '* ]]
   run -0 gt-cluster run p.gt --hosts hosts --dry-run
   [[ ${lines[-1]} == *'gt-emit p.gt | '*' --to ENDPOINT' ]]
+}
+
+@test "34 hosts come and go, more than are asked at a time" {
+  skip_if_sanitized "so many workers take long"
+  # An ssh to hosts that are folders.
+  mkdir bin
+  cat >bin/ssh <<SH
+#!/bin/bash
+mkdir -p "$PWD/hosts/\${@: -3:1}"
+export XDG_STATE_HOME="$PWD/hosts/\${@: -3:1}" SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'
+exec bash -s
+SH
+  chmod +x bin/ssh
+  PATH=$PWD/bin:$PATH
+  for ((i = 0; i < 34; i++)); do echo "node$i"; done >list
+  gt-cluster up --hosts list --threads 1 --backend ref
+  run -0 gt-cluster status
+  [ "$(grep -c $'^worker .*\there\t-$' <<<"$output")" -eq 34 ]
+  gt-cluster down
+  run -0 find hosts -name gt-hosts
+  [ -z "$output" ]
 }
 
 @test "--dry-run prints what each command would do, and does nothing" {

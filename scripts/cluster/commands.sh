@@ -62,9 +62,9 @@ bring_up() {
     start_slurm
   fi
   await_workers || exit 4
+  [[ -z $hosts_file ]] || let_go || exit 4
   put endpoint "$endpoint"
   trap - EXIT INT TERM HUP
-  [[ -z $hosts_file ]] || let_go
 }
 
 not_up() {

@@ -50,7 +50,7 @@ host_lacks() {
 # cluster are there, and these go on alone. If the input ends before, or a worker
 # does, all is undone.
 host_start() {
-  local i lacks pids=() words word status
+  local i lacks pids=() words word
   echo @begun
   lacks=$(host_lacks)
   if [[ -n $lacks ]]; then
@@ -66,17 +66,17 @@ host_start() {
     pids+=("$!")
   done
   echo @started
-  while true; do
-    status=0
-    read -r -t 0.5 word || status=$?
-    [[ $status -ne 0 || $word != ok ]] || exit 0
-    ((status > 128)) || break
+  # Asks first whether there is input: a read that has a limit can lose a word to it.
+  until read -r -t 0; do
+    sleep 0.2
     for i in "${!pids[@]}"; do
       kill -0 "${pids[i]}" 2>/dev/null && continue
       echo "@lacks worker $i has ended: $(tail -n 1 "$folder/$i.log")"
-      break 2
+      host_stop
+      exit 4
     done
   done
+  read -r word && [[ $word == ok ]] && exit 0
   host_stop
   exit 4
 }

@@ -150,13 +150,15 @@ lacks_of() {
     tr -d '\r' | grep -a . || echo "the connection ended"
 }
 
-# let_go: all workers are there: the hosts need nobody any more.
+# let_go: all workers are there: the hosts need nobody any more. False if one could
+# not be told.
 let_go() {
   local i
   for i in "${!records[@]}"; do echo >&8; done
   wait
   exec 7<&- 8>&-
   rm -f "$state/gate"
+  hosts_run
 }
 
 # shut_gate: what sessions are still there have 2 seconds to undo what they did.
