@@ -140,7 +140,7 @@ for k in range(100):
     if k % 2 == 0:
         s.curve_serverkey, s.curve_publickey, s.curve_secretkey = server, own, secret
     s.connect(at)
-    s.send(b"hello version=3 table=0 user=ann seed=0 history=1 size=0\n")
+    s.send(b"hello version=4 table=0 user=ann seed=0 history=1 size=0\n")
     kept.append(s)
 poller = zmq.Poller()
 for s in kept:
@@ -157,8 +157,11 @@ END
 
 @test "without keys, who says no hello, or another, is told why and nothing else" {
   serve
-  within 60 /usr/bin/python3 - "$port" <<'END'
+  local version
+  version=$(sed -n 's/.*kWireVersion = \([0-9]*\);.*/\1/p' "$GT_ROOT/lib/net/wire.h")
+  within 60 /usr/bin/python3 - "$port" "$version" <<'END'
 import sys, zmq
+version = int(sys.argv[2])
 context = zmq.Context()
 def say(*messages):
     s = context.socket(zmq.DEALER)
@@ -170,8 +173,8 @@ def say(*messages):
     s.close()
     return got
 hello = b"hello version=%d table=%d user=%s seed=0 history=1 size=0\n"
-assert b"another version" in say(hello % (99, 0, b"ann"))
-assert b"another version" in say(hello % (3, 1, b"ann"))
+assert b"another version" in say(hello % (version + 1, 0, b"ann"))
+assert b"another version" in say(hello % (version, 1, b"ann"))
 assert say(b"text size=5\nx = 1") == b""
 assert say(b"input name=a at=1 size=0\n", b"end size=0\n") == b""
 assert say(b"\0\xff" * 500) == b""
@@ -184,27 +187,28 @@ END
 
 @test "a client that breaks the protocol is told so, and loses what it holds" {
   serve
-  table=$(within 60 /usr/bin/python3 - "$port" <<'END'
+  said=$(within 60 /usr/bin/python3 - "$port" <<'END'
 import re, sys, zmq
-# The digest of the op table is asked of a gt-emit --to: a listener of our own.
+# The version and the digest of the op table are asked of a gt-emit --to, by a
+# listener of our own.
 context = zmq.Context()
 s = context.socket(zmq.ROUTER)
 s.bind(f"tcp://127.0.0.1:{int(sys.argv[1]) + 1}")
 import subprocess
 visit = subprocess.Popen(["gt-emit", "--to", f"tcp://127.0.0.1:{int(sys.argv[1]) + 1}", "-e", "x = ones f32[2]"], stderr=subprocess.DEVNULL)
 _, hello = s.recv_multipart()
-print(re.search(rb" table=(\d+)", hello)[1].decode())
+print(re.search(rb"(version=\d+ table=\d+)", hello)[1].decode())
 visit.kill()
 END
   )
-  within 60 /usr/bin/python3 - "$port" "$table" <<'END'
+  within 60 /usr/bin/python3 - "$port" "$said" <<'END'
 import sys, zmq
 context = zmq.Context()
 def visit(*messages):
     s = context.socket(zmq.DEALER)
     s.linger = 0
     s.connect(f"tcp://127.0.0.1:{sys.argv[1]}")
-    s.send(b"hello version=3 table=%s user=eve seed=0 history=1000 size=0\n" % sys.argv[2].encode())
+    s.send(b"hello %s user=eve seed=0 history=1000 size=0\n" % sys.argv[2].encode())
     assert s.recv().startswith(b"welcome "), "not taken"
     for message in messages:
         s.send(message)
