@@ -39,13 +39,14 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// The environment of worker `number` of `count`: this program's, but for what says
-// which worker it is, as torchrun says it; a worker for each GPU goes by that.
+// The environment of worker `number` of `count`: this program's, but for what
+// says which worker it is, as torchrun says it; a worker for each GPU goes by
+// that.
 std::vector<std::string> variables(const std::string& token, uint32_t number,
                                    uint32_t count) {
-  std::vector<std::string> out = {
-      "GT_TOKEN=" + token, "LOCAL_RANK=" + std::to_string(number),
-      "LOCAL_WORLD_SIZE=" + std::to_string(count)};
+  std::vector<std::string> out = {"GT_TOKEN=" + token,
+                                  "LOCAL_RANK=" + std::to_string(number),
+                                  "LOCAL_WORLD_SIZE=" + std::to_string(count)};
   const size_t own = out.size();
   for (char** v = environ; *v != nullptr; ++v) {
     const std::string_view text = *v;
