@@ -60,7 +60,7 @@ worker 1	$HOSTNAME	here	-"
 }
 
 @test "what stands behind -- is for the gt-emit that listens" {
-  gt-cluster up -n 1 -- --quota 1M --user-clients 2 >at
+  gt-cluster up -n 1 -- --quota 1M --user-clients 2 >./at
   run -0 gt-cluster run -e 'x = ones f32[100]' -e 'print x'
   run -3 --separate-stderr gt-cluster run -e 'x = ones f32[1000000]'
   [[ $stderr == *'is the quota'* ]]
