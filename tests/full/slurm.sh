@@ -11,7 +11,7 @@ unset GT_BACKEND GT_VERBOSE GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_CLUSTER_D
 ((EUID == 0)) || skip_rest "slurmd of a node needs root"
 for program in srun slurmctld slurmd munged; do
   command -v "$program" >/dev/null ||
-    skip_rest "there is no $program; scripts/packages install heavy"
+    skip_rest "there is no $program; scripts/packages install optional"
 done
 
 work=$(mktemp -d /tmp/gt-slurm.XXXXXX)

@@ -18,6 +18,7 @@ pids=()
 
 clean() {
   local pid name
+  exec 2>/dev/null # a shell tells what was killed
   for pid in "${pids[@]}"; do kill -KILL "$pid" 2>/dev/null || true; done
   wait 2>/dev/null || true
   grep -lzs "^GT_CLUSTER=$(cat "$work/token" 2>/dev/null || echo none)" \
