@@ -82,6 +82,9 @@ void ClientOptions::add_serving(CLI::App& app) {
       ->type_name("DIR");
   app.add_option("--quota", memory_,
                  "with -l: bytes that the values of a client may take");
+  app.add_option("--quota-files", stored_,
+                 "with -l: bytes that a user's directory may hold when files "
+                 "are stored there");
   add_number<uint64_t>(app, "--quota-names", server_.desk.quota.names, 1,
                        SIZE_MAX,
                        "with -l: names that a client may hold (1000000)");
@@ -113,6 +116,20 @@ void ClientOptions::add_visiting(CLI::App& app) {
       ->type_name("NAME");
   app.add_flag("--wait", waits_,
                "with --detach: leave only when all results are there");
+  app.add_option("--send", sent_,
+                 "with --to: store FILE there first, as NAME of the user's "
+                 "files (its own path); may be repeated")
+      ->type_name("FILE[=NAME]")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--fetch", fetched_,
+                 "with --to: get NAME of the user's files in the end, as FILE "
+                 "here; may be repeated")
+      ->type_name("NAME[=FILE]")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 std::string ClientOptions::wrong_combination(const CLI::App& app) const {
@@ -120,11 +137,12 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   const bool visits = ClientOptions::visits(app);
   if (listens && visits) return "-l serves and --to is served; give one";
   std::string name =
-      given(app, {"--back", "--share", "--files", "--quota", "--quota-names",
-                  "--clients", "--user-clients", "--keep", "--allow"});
+      given(app, {"--back", "--share", "--files", "--quota", "--quota-files",
+                  "--quota-names", "--clients", "--user-clients", "--keep",
+                  "--allow"});
   if (!name.empty() && !listens) return name + " needs -l";
-  name =
-      given(app, {"--user", "--server-key", "--detach", "--attach", "--wait"});
+  name = given(app, {"--user", "--server-key", "--detach", "--attach", "--wait",
+                     "--send", "--fetch"});
   if (!name.empty() && !visits) return name + " needs --to";
   name = given(app, {"--key", "--insecure"});
   if (!name.empty() && !listens && !visits) return name + " needs -l or --to";
@@ -140,6 +158,10 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
     return "--tape is told here, without --to";
   }
   if (waits_ && detach_.empty()) return "--wait needs --detach";
+  if (!fetched_.empty() && !detach_.empty() && !waits_) {
+    return "--fetch comes when all results are there; beside --detach it needs "
+           "--wait";
+  }
   if (!attach_.empty() && !detach_.empty() && attach_ != detach_) {
     return "--attach '" + attach_ + "' and --detach '" + detach_ +
            "' name two clients; who comes back keeps its name";
@@ -178,6 +200,10 @@ std::string ClientOptions::serve(Exit& status) {
       (!parse_size(memory_, bytes) || bytes == 0)) {
     wrong = "--quota: '" + memory_ + "' is not a size such as 512M or 2G";
   }
+  if (wrong.empty() && !stored_.empty() &&
+      !parse_size(stored_, server_.quota_files)) {
+    wrong = "--quota-files: '" + stored_ + "' is not a size such as 512M or 2G";
+  }
   if (!wrong.empty()) return wrong;
   server_.desk.quota.bytes = bytes;
   server_.endpoint = listen_.endpoint;
@@ -191,11 +217,61 @@ std::string ClientOptions::serve(Exit& status) {
   return "";
 }
 
-std::string ClientOptions::visit(const emit::EmitJob& job, Exit& status) {
+std::string ClientOptions::read_transfers(
+    std::vector<serve::Transfer>& sent,
+    std::vector<serve::Transfer>& fetched) const {
+  for (const std::string& text : sent_) {
+    auto transfer = serve::read_sending(text);
+    if (!transfer.ok()) {
+      return "--send " + text + ": " + transfer.error().message;
+    }
+    sent.push_back(std::move(transfer.value()));
+  }
+  for (const std::string& text : fetched_) {
+    auto transfer = serve::read_fetching(text);
+    if (!transfer.ok()) {
+      return "--fetch " + text + ": " + transfer.error().message;
+    }
+    fetched.push_back(std::move(transfer.value()));
+  }
+  return "";
+}
+
+net::FileCallerOptions ClientOptions::borrower() const {
+  net::FileCallerOptions options;
+  options.identity.endpoint = to_.endpoint;
+  options.identity.user = user_.empty() ? user_name() : user_;
+  options.identity.keys = to_.keys;
+  options.identity.silence = milliseconds(silence_);
+  options.server_key = to_.other_key;
+  options.anyone = insecure_;
+  return options;
+}
+
+std::string ClientOptions::visit(const emit::EmitJob& job, bool has_program,
+                                 Exit& status) {
   to_.key = key_;
   to_.insecure = insecure_;
   std::string wrong = to_.read();
+  std::vector<serve::Transfer> sent, fetched;
+  if (wrong.empty()) wrong = read_transfers(sent, fetched);
   if (!wrong.empty()) return wrong;
+  status = serve::send_files(sent, borrower(), say);
+  if (status != Exit::kDone) return "";
+  if (has_program || !attach_.empty() || !detach_.empty()) {
+    status = run_program(job);
+  }
+  if (fetched.empty()) return "";
+  if (status != Exit::kDone) {
+    say("gt-emit: nothing is fetched, since the program failed; --fetch "
+        "without a program gets what is there\n");
+    return "";
+  }
+  status = serve::fetch_files(fetched, borrower(), say);
+  return "";
+}
+
+Exit ClientOptions::run_program(const emit::EmitJob& job) {
   serve::VisitOptions visit;
   visit.endpoint = to_.endpoint;
   visit.keys = to_.keys;
@@ -207,8 +283,7 @@ std::string ClientOptions::visit(const emit::EmitJob& job, Exit& status) {
   visit.attaches = !attach_.empty();
   visit.stays = !detach_.empty();
   visit.waits = waits_;
-  status = serve::run_visit(job, visit, say);
-  return "";
+  return serve::run_visit(job, visit, say);
 }
 
 }  // namespace gt

@@ -8,7 +8,9 @@
 
 #include "emit/emitter.h"
 #include "links.h"
+#include "net/file_caller.h"
 #include "serve/server.h"
+#include "serve/transfer.h"
 
 namespace gt {
 
@@ -23,24 +25,32 @@ class ClientOptions {
   // Each returns what is wrong with the options, or "" and the status of what
   // it has done.
   std::string serve(Exit& status);
-  std::string visit(const emit::EmitJob& job, Exit& status);
+  // `has_program`: an input was named, or standard input is one.
+  std::string visit(const emit::EmitJob& job, bool has_program, Exit& status);
+  // Whether files travel, so that standard input is no program by itself.
+  bool carries_files() const { return !sent_.empty() || !fetched_.empty(); }
 
  private:
   void add_serving(CLI::App& app);
   void add_visiting(CLI::App& app);
   std::string read_shares();
+  std::string read_transfers(std::vector<serve::Transfer>& sent,
+                             std::vector<serve::Transfer>& fetched) const;
+  net::FileCallerOptions borrower() const;
+  Exit run_program(const emit::EmitJob& job);
 
   // Of -l.
   ListenOptions listen_{"-l", "gt-emit"};
   serve::ServerOptions server_;
   std::vector<std::string> shares_;
-  std::string memory_;
+  std::string memory_, stored_;
   double keep_ = 600;  // seconds
   // Of --to.
   ConnectOptions to_{"--to", "--server-key", "gt-emit", "gt-emit"};
   std::string user_;
   std::string attach_, detach_;
   bool waits_ = false;
+  std::vector<std::string> sent_, fetched_;
   // Of both.
   std::string key_;
   bool insecure_ = false;

@@ -97,9 +97,12 @@ int serve(Options& options) {
   return wrong.empty() ? static_cast<int>(status) : usage(wrong);
 }
 
-int visit(Options& options, const gt::emit::EmitJob& job) {
+int visit(Options& options, gt::emit::EmitJob& job, bool names_input) {
+  // Where files travel alone, standard input is not read.
+  const bool has_program = names_input || !options.clients.carries_files();
+  if (!has_program) job.inputs = {{gt::emit::EmitInput::Kind::kText, "", 1}};
   gt::Exit status{};
-  const std::string wrong = options.clients.visit(job, status);
+  const std::string wrong = options.clients.visit(job, has_program, status);
   if (wrong.empty()) return static_cast<int>(status);
   gt::say("gt-emit: " + wrong + "; try gt-emit --help\n");
   return static_cast<int>(gt::Exit::kUsage);
@@ -161,7 +164,11 @@ int main(int argc, char** argv) {
     gt::write_empty_stream(gt::Exit::kUsage);
     return static_cast<int>(gt::Exit::kUsage);
   }
-  if (gt::ClientOptions::visits(app)) return visit(options, job);
+  if (gt::ClientOptions::visits(app)) {
+    const bool names_input =
+        app.count("FILE") + app.count("-e") + app.count("--repeat") > 0;
+    return visit(options, job, names_input);
+  }
   gt::Writer writer(STDOUT_FILENO);
   const gt::Exit done = gt::emit::emit(job, writer, gt::say);
   return gt::finish("gt-emit", writer, done);

@@ -57,8 +57,10 @@ Fd::~Fd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Result<Files> Files::make(const std::vector<std::string>& roots) {
+Result<Files> Files::make(const std::vector<std::string>& roots,
+                          std::string limit) {
   Files files;
+  files.limit_ = std::move(limit);
   for (const std::string& path :
        roots.empty() ? std::vector<std::string>{"/"} : roots) {
     const auto resolved = real_path(path);
@@ -84,8 +86,8 @@ const Files::Root* Files::root_of(const std::string& resolved) const {
 }
 
 // One error for all that is outside, whether there is such a file or not.
-Error Files::outside(const std::string& path) {
-  return Error{path + ": outside the directories that --root allows"};
+Error Files::outside(const std::string& path) const {
+  return Error{path + ": outside " + limit_};
 }
 
 Result<std::string> Files::resolve(const std::string& path) const {
@@ -147,6 +149,24 @@ Result<Files::Target> Files::target(const std::string& path) const {
                : Error{path + ": is not a regular file"};
   }
   return target;
+}
+
+Status Files::make_parents(const std::string& path) const {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string part = path.substr(0, slash);
+    if (real_path(part)) continue;
+    const auto resolved = resolve(part);
+    if (!resolved.ok()) return resolved.error();
+    const auto directory = open_directory(resolved.value(), part);
+    if (!directory.ok()) return directory.error();
+    if (::mkdirat(directory.value().get(),
+                  split(resolved.value()).second.c_str(), 0777) != 0 &&
+        errno != EEXIST) {
+      return io_error(part, errno);
+    }
+  }
+  return ok_status();
 }
 
 }  // namespace gt

@@ -32,9 +32,11 @@ class Fd {
 
 class Files {
  public:
-  // Allows what is below these directories; without any, the whole file system.
-  // Errors: a root that cannot be opened.
-  static Result<Files> make(const std::vector<std::string>& roots);
+  // Allows what is below these directories, which errors call `limit`; without
+  // any, the whole file system. Errors: a root that cannot be opened.
+  static Result<Files> make(
+      const std::vector<std::string>& roots,
+      std::string limit = "the directories that --root allows");
 
   // Opens a file for reading, without waiting for a FIFO's writer. Errors name
   // the path. A path outside the roots has the same error whether there is such
@@ -49,13 +51,16 @@ class Files {
     std::string name;
   };
   Result<Target> target(const std::string& path) const;
+  // Makes the directories that a path needs and that are not there. Errors: as
+  // target(), and what stands in the way.
+  Status make_parents(const std::string& path) const;
 
  private:
   struct Root {
     std::string path;  // without links; "/", or without a slash at its end
     std::shared_ptr<const Fd> directory;  // shared by copies of Files
   };
-  static Error outside(const std::string& path);
+  Error outside(const std::string& path) const;
   // The absolute path with symbolic links followed; its last part need not
   // exist.
   Result<std::string> resolve(const std::string& path) const;
@@ -68,6 +73,7 @@ class Files {
   bool is_limited() const { return root_of("/") == nullptr; }
 
   std::vector<Root> roots_;
+  std::string limit_ = "the directories that --root allows";
 };
 
 }  // namespace gt

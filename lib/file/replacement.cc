@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "file/place.h"
+
 namespace gt {
 namespace {
 
@@ -57,13 +59,6 @@ void remove_abandoned(const Fd& directory) {
     ::unlinkat(directory.get(), entry->d_name, 0);
   }
   ::closedir(entries);
-}
-
-// A failing close() is how some file systems say that the disk is full. That of
-// a copy says so, too, and leaves the file its lock.
-bool is_closed_well(int fd) {
-  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  return copy >= 0 && ::close(copy) == 0;
 }
 
 }  // namespace
@@ -121,12 +116,7 @@ void Replacement::hide() {
   has_name_ = false;
 }
 
-void Replacement::copy_mode() const {
-  struct stat info {};
-  if (::fstatat(target_.directory.get(), target_.name.c_str(), &info, 0) == 0) {
-    (void)!::fchmod(fd_.get(), info.st_mode & 07777);
-  }
-}
+void Replacement::copy_mode() const { gt::copy_mode(target_, fd_.get()); }
 
 // Gives the file its temporary name.
 bool Replacement::link() {
@@ -137,25 +127,11 @@ bool Replacement::link() {
   return has_name_;
 }
 
-// The bytes are on the disk before the name is: else a loss of power may leave
-// the name of an empty file.
 Status Replacement::commit() {
-  const bool done =
-      ::fsync(fd_.get()) == 0 && is_closed_well(fd_.get()) && link() &&
-      ::renameat(target_.directory.get(), temporary_.c_str(),
-                 target_.directory.get(), target_.name.c_str()) == 0;
-  if (!done) return Error{std::strerror(errno)};
-  has_name_ = false;
+  if (Status s = flush_bytes(fd_.get()); !s.ok()) return s;
+  if (!link()) return Error{std::strerror(errno)};
   fd_ = Fd();
-  // A directory that may be written to but not read cannot be flushed.
-  const Fd directory(::openat(target_.directory.get(), ".",
-                              O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.ok() && errno == EACCES) return ok_status();
-  if (!directory.ok() ||
-      (::fsync(directory.get()) != 0 && errno != EINVAL && errno != EROFS)) {
-    return Error{std::strerror(errno)};
-  }
-  return ok_status();
+  return take_place(target_, temporary_, has_name_);
 }
 
 }  // namespace gt

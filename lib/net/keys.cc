@@ -27,16 +27,21 @@ Error in_file(const std::string& path, size_t line, const std::string& why) {
 }
 
 struct NamedKey {
-  std::string key, user;
+  std::string key;
+  KeyHolder holder;
 };
 
-// The word user=NAME among those that follow a key.
-std::string user_of(std::string_view rest) {
+// What the words that follow a key say.
+KeyHolder holder_of(std::string_view rest) {
   constexpr std::string_view kUser = "user=";
+  KeyHolder holder;
   for (;;) {
     const std::string_view word = take_word(rest, " \t\r");
-    if (word.empty()) return "";
-    if (word.starts_with(kUser)) return std::string(word.substr(kUser.size()));
+    if (word.empty()) return holder;
+    if (word == "role=worker") holder.is_worker = true;
+    if (word.starts_with(kUser) && holder.user.empty()) {
+      holder.user = word.substr(kUser.size());
+    }
   }
 }
 
@@ -62,7 +67,7 @@ Result<std::vector<NamedKey>> read_keys(const std::string& path) {
                      "expected a key, 40 characters as gt-key writes; the " +
                          std::to_string(word.size()) + " there are none");
     }
-    keys.push_back({std::string(word), user_of(rest)});
+    keys.push_back({std::string(word), holder_of(rest)});
   }
   return keys;
 }
@@ -112,18 +117,18 @@ Result<Keys> read_secret(const std::string& path) {
   return secret.ok() ? keys_of(secret.value()) : secret.error();
 }
 
-Result<std::map<std::string, std::string>> read_open_keys(
+Result<std::map<std::string, KeyHolder>> read_open_keys(
     const std::string& path) {
   auto keys = read_keys(path);
   if (!keys.ok()) return keys.error();
   if (keys.value().empty()) {
     return in_file(path, 0, "has no key, so nobody could attach");
   }
-  std::map<std::string, std::string> users;
+  std::map<std::string, KeyHolder> holders;
   for (NamedKey& key : keys.value()) {
-    users[std::move(key.key)] = std::move(key.user);
+    holders[std::move(key.key)] = std::move(key.holder);
   }
-  return users;
+  return holders;
 }
 
 Result<std::function<bool(const std::string&)>> follow_open_keys(

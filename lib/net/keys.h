@@ -7,7 +7,8 @@
 //
 // Keys are text, 40 characters of Z85 (RFC 32). A file has one a line; what
 // follows a key on its line is for people, but for a word user=NAME, which says
-// whose key it is; and so are lines that begin with #.
+// whose key it is, and the word role=worker, which says that it is a worker's;
+// and so are lines that begin with #.
 #pragma once
 
 #include <functional>
@@ -34,9 +35,14 @@ bool is_key(std::string_view text);
 // The pair whose secret key a file has. Errors: it cannot be read, others than
 // its owner may read it, it has no key or several.
 Result<Keys> read_secret(const std::string& path);
-// The public keys of a file, each with its user, or "". Errors: it cannot be
-// read, a line is no key.
-Result<std::map<std::string, std::string>> read_open_keys(
+// Whose a key is, as its line says.
+struct KeyHolder {
+  std::string user;  // "": nobody's that has a name
+  bool is_worker = false;
+  bool operator==(const KeyHolder&) const = default;
+};
+// The public keys of a file. Errors: it cannot be read, a line is no key.
+Result<std::map<std::string, KeyHolder>> read_open_keys(
     const std::string& path);
 // Whether a key is in a file, which is read each time it is asked: a key that
 // was added is in it, one that was taken out is not, and in a file that can no

@@ -12,11 +12,11 @@
 namespace gt::net {
 namespace {
 
-constexpr std::array<std::string_view, 22> kVerbs = {
-    "hello",   "results", "report", "done",  "ran",   "bye",
-    "welcome", "refuse",  "lines",  "block", "hot",   "forget",
-    "beat",    "end",     "gone",   "abort", "input", "text",
-    "room",    "taken",   "watch",  "state"};
+constexpr std::array<std::string_view, 28> kVerbs = {
+    "hello",  "results", "report", "done",  "ran",    "bye",   "welcome",
+    "refuse", "lines",   "block",  "hot",   "forget", "beat",  "end",
+    "gone",   "abort",   "input",  "text",  "room",   "taken", "watch",
+    "state",  "get",     "data",   "sum",   "put",    "piece", "kept"};
 
 constexpr std::string_view kFence = "#fence";
 
@@ -263,11 +263,14 @@ MessageWriter& MessageWriter::field(std::string_view key, uint64_t value) {
   return field(key, std::to_string(value));
 }
 
-std::string MessageWriter::finish(std::string_view body) {
-  field("size", body.size());
-  text_ += '\n';
-  GT_CHECK(text_.size() <= kMaxHeader && body.size() <= kMaxBody);
-  return std::move(text_.append(body));
+std::string MessageWriter::head(size_t body_size) const {
+  std::string out = text_ + " size=" + std::to_string(body_size) + '\n';
+  GT_CHECK(out.size() <= kMaxHeader && body_size <= kMaxBody);
+  return out;
+}
+
+std::string MessageWriter::finish(std::string_view body) const {
+  return head(body.size()).append(body);
 }
 
 std::vector<std::string> MessageWriter::finish_all(std::string_view body) {

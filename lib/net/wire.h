@@ -3,9 +3,10 @@
 //
 //     lines seq=812 line=900 size=4096\n<text of instructions>
 //
-// Header and body are text in all messages. The bytes of tensors do not come
-// this way, but from worker to worker (peers.h) or in files, unless a program
-// writes them as text: in a literal, or by a print.
+// Header and body are text in all messages but those that bring a part of a
+// file (file_talk.h), whose body is any bytes. The bytes of tensors do not come
+// between the lines, but from worker to worker (peers.h) or in files, unless a
+// program writes them as text: in a literal, or by a print.
 //
 // Instructions are numbered twice: `seq` counts what is issued, `line` is where
 // it stands in the input. Within a body both grow by one an instruction; a line
@@ -65,6 +66,7 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //   bye      status=: all has run that came before `end`; or it leaves before
 //            that, and the body says why
 //   text, input, end, taken, beat: of a client of gt-emit, serve/reception.h
+//   get, sum, put, piece: of who borrows files, file_talk.h
 // From one who watches, as gt-top.
 //   watch    version=: asks for one state, and says that it is here; watchers.h
 // From gt-route.
@@ -107,7 +109,13 @@ enum class Verb : uint8_t {
   kRoom,
   kTaken,
   kWatch,
-  kState
+  kState,
+  kGet,
+  kData,
+  kSum,
+  kPut,
+  kPiece,
+  kKept
 };
 
 // The word that a header begins with.
@@ -196,7 +204,9 @@ class MessageWriter {
   explicit MessageWriter(Verb verb);
   MessageWriter& field(std::string_view key, std::string_view value);
   MessageWriter& field(std::string_view key, uint64_t value);
-  std::string finish(std::string_view body = {});
+  std::string finish(std::string_view body = {}) const;
+  // The header alone, of a message whose body has so many bytes.
+  std::string head(size_t body_size) const;
   // The same in as many messages as it takes, all but the last with more=1.
   std::vector<std::string> finish_all(std::string_view body);
 

@@ -113,7 +113,7 @@ void Reception::take_hello(const std::string& peer, const Message& hello,
   if (!closed_.empty()) return refuse(peer, closed_, now);
   if (options_.users) {
     const auto user = options_.users->find(key);
-    guest.value().user = user == options_.users->end() ? "" : user->second;
+    guest.value().user = user == options_.users->end() ? "" : user->second.user;
     if (!guest.value().user.empty() && !is_guest_name(guest.value().user)) {
       return refuse(peer, "the name of its key's user is no name", now);
     }
@@ -266,7 +266,7 @@ void Reception::lose(Seat& seat, const std::string& why, bool tells,
       .why = printable(why);
 }
 
-void Reception::set_users(std::map<std::string, std::string> users) {
+void Reception::set_users(std::map<std::string, net::KeyHolder> users) {
   std::vector<Seat*> gone;
   seats_.each([&](Seat& seat) {
     if (!users.contains(seat.key)) gone.push_back(&seat);

@@ -46,15 +46,16 @@
 #include "base/take_front.h"
 #include "net/host_state.h"
 #include "net/joiner.h"
+#include "net/keys.h"
 #include "net/listener.h"
 #include "serve/seats.h"
 
 namespace gt::serve {
 
 struct ReceptionOptions {
-  // With keys: those who may come now, and the user of each, "" if that is not
-  // known. A user is then who the key says, and not who the client says.
-  std::optional<std::map<std::string, std::string>> users = std::nullopt;
+  // With keys: those who may come now, and whose each is. A user is then who
+  // the key says, and not who the client says.
+  std::optional<std::map<std::string, net::KeyHolder>> users = std::nullopt;
   std::string table;  // digest of the op table that clients must have
   size_t most = 256;  // clients at once, those that are away included
   size_t most_of_user = SIZE_MAX;  // of them, those of one user
@@ -109,7 +110,7 @@ class Reception : public net::ListenerState {
   // Sends to a client that is here; to others it is dropped.
   void send(ClientId client, std::string message);
   // With keys: who may come from now on. Those who may no longer are lost.
-  void set_users(std::map<std::string, std::string> users);
+  void set_users(std::map<std::string, net::KeyHolder> users);
   // The client's program has been read up to there, so that there is room.
   void make_room(ClientId client, uint64_t bytes_read);
   // The last word to a client, which is not listened to any longer: it has all

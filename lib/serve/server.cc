@@ -17,6 +17,8 @@
 #include "net/poller.h"
 #include "ops/table.h"
 #include "serve/client_marks.h"
+#include "serve/depot.h"
+#include "serve/front_door.h"
 #include "serve/reception.h"
 #include "stream/marks.h"
 
@@ -39,6 +41,13 @@ net::LinkOptions link_options(const ServerOptions& options) {
   link.max_message = net::kMaxMessage;
   link.anyone = options.anyone;
   return link;
+}
+
+// With keys nobody is known before the list is read.
+std::optional<std::map<std::string, net::KeyHolder>> nobody(
+    const ServerOptions& options) {
+  if (!options.keys) return std::nullopt;
+  return std::map<std::string, net::KeyHolder>();
 }
 
 // The results that come back: a file that is read without waiting.
@@ -112,7 +121,11 @@ class Server {
                     .keep = options.keep,
                     .timing = net::Timing::with_silence(options.silence)},
                    net::now_ms()),
-        listener_(context_, link_options(options), options.admits, reception_),
+        depot_({.lender = {options.desk.files, options.quota_files},
+                .users = nobody(options)},
+               net::now_ms()),
+        door_(reception_, depot_),
+        listener_(context_, link_options(options), options.admits, door_),
         desk_(options.desk, {.send =
                                  [this](ClientId client, std::string message) {
                                    reception_.send(client, std::move(message));
@@ -250,7 +263,9 @@ class Server {
     auto users = net::read_open_keys(options_.allow);
     // A file that cannot be read admits nobody; but it may be about to be
     // replaced, so those who are here stay.
-    if (users.ok()) reception_.set_users(std::move(users.value()));
+    if (!users.ok()) return;
+    depot_.set_users(users.value());
+    reception_.set_users(std::move(users.value()));
   }
 
   void take_signals() {
@@ -292,6 +307,8 @@ class Server {
   net::Interrupts interrupts_;
   net::Context context_;
   Reception reception_;
+  Depot depot_;
+  FrontDoor door_;
   net::Listener listener_;
   Desk desk_;
   ClientMarks marks_;

@@ -5,6 +5,7 @@
 //   ClientProgram  one client's text becomes blocks of checked lines in its
 //                  name space (program.h)
 //   Scheduler      whose block goes out next, and when (scheduler.h)
+//   Depot          the files that clients and workers fetch and store (depot.h)
 //   Desk           all that the server knows of its clients: their programs,
 //                  and the results that wait to be read (desk.h)
 //
@@ -38,6 +39,8 @@ struct ServerOptions {
   size_t most = 256;       // clients at once
   size_t most_of_user = SIZE_MAX;  // and of one user
   DeskOptions desk;
+  // Bytes that the directory of a user's files may hold; see Lender.
+  uint64_t quota_files = UINT64_MAX;
   bool verbose = false;  // say who comes and goes
 };
 

@@ -37,9 +37,10 @@ TEST_F(KeysTest, ThePublicOneFollowsFromTheSecretOne) {
 TEST_F(KeysTest, FilesHaveThemOneALine) {
   const auto two = read_open_keys(file("# people\n\n" + keys_.open +
                                        " ada's user=ada old\n  " + other_.open +
-                                       " auser=x\n"));
-  EXPECT_EQ(two.value(), (std::map<std::string, std::string>{
-                             {keys_.open, "ada"}, {other_.open, ""}}));
+                                       " auser=x worker role=worker\n"));
+  EXPECT_EQ(two.value(),
+            (std::map<std::string, KeyHolder>{{keys_.open, {"ada", false}},
+                                              {other_.open, {"", true}}}));
   const auto bad = read_open_keys(file(keys_.open + "\nnone\n"));
   ASSERT_FALSE(bad.ok());
   EXPECT_NE(bad.error().message.find("gt-key:2: expected a key"),

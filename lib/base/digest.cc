@@ -1,0 +1,54 @@
+#include "base/digest.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/hash.h"
+#include "base/io.h"
+
+namespace gt {
+
+struct Digest::State {
+  XXH3_state_t xxh;
+};
+
+Digest::Digest() : state_(std::make_shared<State>()) { clear(); }
+
+void Digest::clear() {
+  XXH3_64bits_reset(&state_->xxh);
+  bytes_ = 0;
+}
+
+void Digest::add(std::string_view bytes) {
+  XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size());
+  bytes_ += bytes.size();
+}
+
+uint64_t Digest::value() const { return XXH3_64bits_digest(&state_->xxh); }
+
+Status digest_up_to(Digest& digest, int fd, uint64_t bytes,
+                    const std::atomic<bool>* stop) {
+  constexpr uint64_t kChunk = uint64_t{1} << 20;
+  if (digest.bytes() > bytes) digest.clear();
+  std::string chunk;
+  while (digest.bytes() < bytes) {
+    if (stop != nullptr && stop->load()) return Error{"it was given up"};
+    chunk.resize(static_cast<size_t>(std::min(kChunk, bytes - digest.bytes())));
+    const Status s = read_at(fd, static_cast<size_t>(digest.bytes()),
+                             chunk.data(), chunk.size());
+    if (!s.ok()) return s;
+    digest.add(chunk);
+  }
+  return ok_status();
+}
+
+std::string digest_text(uint64_t digest) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text(16, '0');
+  for (size_t i = text.size(); i > 0; --i, digest >>= 4) {
+    text[i - 1] = kDigits[digest & 15];
+  }
+  return text;
+}
+
+}  // namespace gt

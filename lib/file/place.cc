@@ -1,0 +1,53 @@
+#include "file/place.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace gt {
+namespace {
+
+// A failing close() is how some file systems say that the disk is full. That of
+// a copy says so, too, and leaves the file its lock.
+bool is_closed_well(int fd) {
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return copy >= 0 && ::close(copy) == 0;
+}
+
+}  // namespace
+
+void copy_mode(const Files::Target& target, int fd) {
+  struct stat info {};
+  if (::fstatat(target.directory.get(), target.name.c_str(), &info, 0) == 0) {
+    (void)!::fchmod(fd, info.st_mode & 07777);
+  }
+}
+
+Status flush_bytes(int fd) {
+  if (::fsync(fd) == 0 && is_closed_well(fd)) return ok_status();
+  return Error{std::strerror(errno)};
+}
+
+Status take_place(const Files::Target& target, const std::string& temporary,
+                  bool& has_name) {
+  if (::renameat(target.directory.get(), temporary.c_str(),
+                 target.directory.get(), target.name.c_str()) != 0) {
+    return Error{std::strerror(errno)};
+  }
+  has_name = false;
+  // A directory that may be written to but not read cannot be flushed.
+  const Fd directory(::openat(target.directory.get(), ".",
+                              O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory.ok() && errno == EACCES) return ok_status();
+  if (!directory.ok() ||
+      (::fsync(directory.get()) != 0 && errno != EINVAL && errno != EROFS)) {
+    return Error{std::strerror(errno)};
+  }
+  return ok_status();
+}
+
+}  // namespace gt

@@ -1,0 +1,339 @@
+#include "net/file_caller.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "net/poller.h"
+
+namespace gt::net {
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(100);  // between connections
+
+LinkOptions link_options(const FileCallerOptions& options) {
+  LinkOptions link;
+  link.keys = options.identity.keys;
+  link.server = options.server_key;
+  link.max_message = kMaxMessage;
+  link.anyone = options.anyone;
+  return link;
+}
+
+size_t piece_of(uint64_t left) {
+  return static_cast<size_t>(std::min<uint64_t>(left, kMaxBody));
+}
+
+// Errors: the system's message.
+Status write_at(int fd, uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n =
+        ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Error{std::strerror(errno)};
+    offset += static_cast<uint64_t>(n);
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+struct FileCaller::Link {
+  Link(Context& context, const FileCallerOptions& options)
+      : talk(options.identity, now_ms()),
+        caller(context, link_options(options), talk) {}
+  FileTalk talk;
+  Caller caller;
+};
+
+struct FileCaller::Upload {
+  std::string path, id;
+  int fd = -1;
+  uint64_t size = 0;
+  std::string over;
+  uint64_t sent = 0, kept = 0;
+  Digest digest;  // of what was sent
+  FileState stored;
+};
+
+FileCaller::FileCaller(Context& context, FileCallerOptions options)
+    : context_(context), options_(std::move(options)) {}
+
+FileCaller::~FileCaller() = default;
+
+// ---- the connection ---------------------------------------------------------
+
+bool FileCaller::fail(FileFault fault, std::string why) {
+  fault_ = fault;
+  why_ = std::move(why);
+  return false;
+}
+
+// False: the talk is over.
+bool FileCaller::give_up_link() {
+  const FileTalk& talk = link_->talk;
+  const bool is_for_good = talk.over() == FileTalk::Over::kRefused;
+  fail(is_for_good ? FileFault::kRefused : FileFault::kLost, talk.why());
+  if (is_for_good && !talk.was_welcome()) fault_ = FileFault::kLost;
+  was_here_ = (was_here_ || talk.was_welcome()) && !is_for_good;
+  return false;
+}
+
+bool FileCaller::connect() {
+  if (link_ != nullptr) {
+    // It may have ended since the last call.
+    link_->caller.step();
+    if (link_->talk.over() == FileTalk::Over::kNot) return true;
+    link_.reset();
+  }
+  link_ = std::make_unique<Link>(context_, options_);
+  const Status s = link_->caller.connect(options_.identity.endpoint);
+  if (s.ok()) return true;
+  link_.reset();
+  was_here_ = false;
+  return fail(FileFault::kLost, s.error().message);
+}
+
+bool FileCaller::ask(Frame request) {
+  link_->talk.ask(std::move(request), now_ms());
+  link_->caller.flush();
+  return true;
+}
+
+// Waits for the next answer, which is to be of that verb.
+bool FileCaller::answer(Verb verb, Letter& letter) {
+  FileTalk& talk = link_->talk;
+  Poller poller;
+  while (!talk.next(letter)) {
+    if (talk.over() != FileTalk::Over::kNot) return give_up_link();
+    poller.clear();
+    link_->caller.add_to(poller);
+    poller.wait(link_->caller.wait_ms());
+    link_->caller.step();
+  }
+  const Message& message = letter.message;
+  if (message.verb == verb) return true;
+  if (message.verb != Verb::kReport) {
+    talk.end(FileTalk::Over::kRefused, "gave another answer than was asked");
+    return give_up_link();
+  }
+  const bool is_overtaken = message.find("overtaken") != nullptr;
+  fail(is_overtaken ? FileFault::kOvertaken : FileFault::kRefused,
+       std::string(words(message.body)));
+  return false;
+}
+
+// A call that lost its connection is made again, while it comes further.
+template <typename Call>
+bool FileCaller::keep_trying(const Call& call) {
+  went_on_ = now_ms();
+  fault_ = FileFault::kNone;
+  for (;;) {
+    if (connect() && call()) return true;
+    link_.reset();  // with what else was asked
+    const bool may_go_on = fault_ == FileFault::kLost && was_here_ &&
+                           now_ms() - went_on_ < options_.patience;
+    if (!may_go_on) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+bool FileCaller::check_path(const std::string& path) {
+  if (!path.empty() && value_text(path).size() <= kMostPath) return true;
+  return fail(FileFault::kRefused,
+              path.empty() ? "the name is empty" : "the name is too long");
+}
+
+// ---- look and fetch ---------------------------------------------------------
+
+bool FileCaller::look_once(const std::string& path, FileState& state) {
+  MessageWriter get(Verb::kGet);
+  get.field("path", path).field("offset", 0).field("bytes", 0);
+  Letter letter;
+  if (!ask(Frame(get.finish())) || !answer(Verb::kData, letter)) return false;
+  auto read = read_state(letter.message);
+  if (!read.ok()) return fail(FileFault::kRefused, read.error().message);
+  state = std::move(read.value());
+  was_here_ = true;
+  return true;
+}
+
+Result<FileState> FileCaller::look(const std::string& path) {
+  FileState state;
+  const bool done =
+      check_path(path) && keep_trying([&] { return look_once(path, state); });
+  if (!done) return Error{why_};
+  return state;
+}
+
+bool FileCaller::check_start(const std::string& path, int fd, uint64_t& have) {
+  MessageWriter sum(Verb::kSum);
+  sum.field("path", path).field("bytes", have);
+  Letter letter;
+  if (!ask(Frame(sum.finish())) || !answer(Verb::kKept, letter)) return false;
+  Digest ours;
+  const Status s = digest_up_to(ours, fd, have);
+  if (!s.ok() || digest_of(letter.message) != ours.value()) have = 0;
+  return true;
+}
+
+bool FileCaller::take_data(const FileState& what, int fd, uint64_t& have,
+                           std::string& ticket) {
+  Letter letter;
+  if (!answer(Verb::kData, letter)) return false;
+  const Message& data = letter.message;
+  const auto state = read_state(data);
+  if (!state.ok()) return fail(FileFault::kRefused, state.error().message);
+  if (state.value().version != what.version) {
+    return fail(FileFault::kChanged, "was changed while it was read");
+  }
+  const auto offset = number(data, "offset");
+  const bool fits = offset.ok() && offset.value() == have &&
+                    data.body.size() == piece_of(what.size - have);
+  const Status is_good = fits ? check_body(data)
+                              : Status(Error{"another part of the file came "
+                                             "than was asked"});
+  if (!is_good.ok()) {
+    link_->talk.end(FileTalk::Over::kLink,
+                    "is lost: " + is_good.error().message);
+    return give_up_link();
+  }
+  if (Status s = write_at(fd, have, data.body); !s.ok()) {
+    return fail(FileFault::kLocal, s.error().message);
+  }
+  have += data.body.size();
+  ticket = text(data, "ticket");
+  went_on_ = now_ms();
+  return true;
+}
+
+bool FileCaller::fetch_rest(const std::string& path, const FileState& what,
+                            int fd, uint64_t& have) {
+  uint64_t asked = have;
+  std::deque<std::string> tickets;
+  while (have < what.size) {
+    while (asked < what.size && !link_->talk.is_full()) {
+      MessageWriter get(Verb::kGet);
+      get.field("path", path)
+          .field("offset", asked)
+          .field("bytes", piece_of(what.size - asked));
+      std::string ticket;
+      if (take_front(tickets, ticket)) get.field("ticket", ticket);
+      ask(Frame(get.finish()));
+      asked += piece_of(what.size - asked);
+    }
+    std::string ticket;
+    if (!take_data(what, fd, have, ticket)) return false;
+    tickets.push_back(std::move(ticket));
+  }
+  return true;
+}
+
+Status FileCaller::fetch(const std::string& path, const FileState& what, int fd,
+                         uint64_t& have) {
+  bool is_checked = have == 0;
+  have = std::min(have, what.size);
+  const auto once = [&] {
+    FileState now;
+    if (!look_once(path, now)) return false;
+    if (now.version != what.version) {
+      return fail(FileFault::kChanged, "was changed while it was read");
+    }
+    if (!is_checked && !check_start(path, fd, have)) return false;
+    is_checked = true;
+    return fetch_rest(path, what, fd, have);
+  };
+  if (!check_path(path) || !keep_trying(once)) return Error{why_};
+  if (::ftruncate(fd, static_cast<off_t>(what.size)) != 0) {
+    fail(FileFault::kLocal, std::strerror(errno));
+    return Error{why_};
+  }
+  return ok_status();
+}
+
+// ---- store ------------------------------------------------------------------
+
+// What who lends has of the file already, if that is the start of ours.
+bool FileCaller::begin_upload(Upload& upload, bool anew) {
+  MessageWriter put(Verb::kPut);
+  put.field("path", upload.path)
+      .field("id", upload.id)
+      .field("whole", upload.size);
+  if (anew) put.field("anew", uint64_t{1});
+  Letter letter;
+  if (!ask(Frame(put.finish())) || !answer(Verb::kKept, letter)) return false;
+  was_here_ = true;
+  const auto bytes = number(letter.message, "bytes");
+  const auto digest = digest_of(letter.message);
+  if (!bytes.ok() || !digest || bytes.value() > upload.size) {
+    return anew ? fail(FileFault::kRefused, "it keeps what was not sent")
+                : begin_upload(upload, true);
+  }
+  const Status s = digest_up_to(upload.digest, upload.fd, bytes.value());
+  if (!s.ok()) return fail(FileFault::kLocal, s.error().message);
+  if (upload.digest.value() != *digest) {
+    return anew ? fail(FileFault::kRefused, "it keeps what was not sent")
+                : begin_upload(upload, true);
+  }
+  upload.sent = upload.kept = bytes.value();
+  return true;
+}
+
+bool FileCaller::send_pieces(Upload& upload) {
+  while (upload.kept < upload.size) {
+    while (upload.sent < upload.size && !link_->talk.is_full()) {
+      const size_t bytes = piece_of(upload.size - upload.sent);
+      auto piece = file_message(MessageWriter(Verb::kPiece), upload.fd,
+                                upload.sent, bytes, &upload.digest);
+      if (!piece.ok()) return fail(FileFault::kLocal, piece.error().message);
+      ask(std::move(piece.value()));
+      upload.sent += bytes;
+    }
+    Letter letter;
+    if (!answer(Verb::kKept, letter)) return false;
+    const auto bytes = number(letter.message, "bytes");
+    const uint64_t next = upload.kept + piece_of(upload.size - upload.kept);
+    if (!bytes.ok() || bytes.value() != next) {
+      return fail(FileFault::kRefused, "it keeps what was not sent");
+    }
+    upload.kept = next;
+    went_on_ = now_ms();
+  }
+  return true;
+}
+
+bool FileCaller::store_once(Upload& upload) {
+  if (!begin_upload(upload, false) || !send_pieces(upload)) return false;
+  MessageWriter end(Verb::kEnd);
+  end.field("digest", digest_text(upload.digest.value()));
+  if (!upload.over.empty()) end.field("over", upload.over);
+  Letter letter;
+  if (!ask(Frame(end.finish())) || !answer(Verb::kDone, letter)) return false;
+  auto state = read_state(letter.message);
+  if (!state.ok()) return fail(FileFault::kRefused, state.error().message);
+  upload.stored = std::move(state.value());
+  return true;
+}
+
+Result<FileState> FileCaller::store(const std::string& path,
+                                    const std::string& id, int fd,
+                                    uint64_t size, const std::string& over) {
+  Upload upload;
+  upload.path = path;
+  upload.id = id;
+  upload.fd = fd;
+  upload.size = size;
+  upload.over = over;
+  const auto once = [&] { return store_once(upload); };
+  if (!check_path(path) || !keep_trying(once)) return Error{why_};
+  return std::move(upload.stored);
+}
+
+}  // namespace gt::net

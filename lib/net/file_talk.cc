@@ -1,0 +1,128 @@
+#include "net/file_talk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/printable.h"
+#include "base/text.h"
+
+namespace gt::net {
+
+FileTalk::FileTalk(BorrowerIdentity identity, int64_t now)
+    : me_(std::move(identity)),
+      began_(now),
+      heard_(now),
+      judged_(now),
+      next_look_(now + me_.look) {}
+
+void FileTalk::end(Over over, std::string why) {
+  if (over_ != Over::kNot) return;
+  over_ = over;
+  why_ = "gt-emit at " + me_.endpoint + " " + std::move(why);
+}
+
+void FileTalk::link_up(int64_t now) {
+  heard_ = now;
+  untrusted_.clear();
+  if (is_welcome_) return;
+  MessageWriter hello(Verb::kHello);
+  hello.field("version", uint64_t{kWireVersion})
+      .field("files", uint64_t{1})
+      .field("user", me_.user);
+  if (me_.is_worker) hello.field("worker", uint64_t{1});
+  hello_.clear();
+  hello_.emplace_back(hello.finish());
+}
+
+void FileTalk::link_down() {
+  if (is_welcome_) end(Over::kLink, "is lost: the connection ended");
+}
+
+void FileTalk::link_refused(bool by_key, bool for_good) {
+  if (!for_good) return;
+  end(Over::kRefused,
+      by_key ? "does not admit the key " + me_.keys->open +
+                   "; its --allow lists whom it does"
+             : std::string("takes no connection of ours: ") +
+                   (me_.keys ? "it has no keys" : "it wants keys") +
+                   ", or it is no gt-emit");
+}
+
+void FileTalk::link_untrusted(const std::string& why, bool for_good) {
+  untrusted_ = why;
+  if (!for_good) return;
+  end(Over::kRefused, "is not taken for gt-emit: " + why +
+                          "; without keys only processes of one user work "
+                          "together");
+}
+
+void FileTalk::receive(Frame frame, int64_t now) {
+  heard_ = now;
+  if (over_ != Over::kNot) return;
+  auto letter = read_letter(std::move(frame));
+  if (letter.ok()) return take(std::move(letter.value()));
+  end(Over::kRefused,
+      "said what is no message of gt: " + letter.error().message);
+}
+
+void FileTalk::take(Letter letter) {
+  switch (letter.message.verb) {
+    case Verb::kBeat:
+      return;
+    case Verb::kWelcome:
+      is_welcome_ = true;
+      return;
+    case Verb::kRefuse:
+      return end(Over::kRefused, "does not lend us files: " +
+                                     printable(words(letter.message.body)));
+    case Verb::kBye:
+      return end(Over::kLink, "ended the connection: " +
+                                  printable(words(letter.message.body)));
+    case Verb::kData:
+    case Verb::kKept:
+    case Verb::kDone:
+    case Verb::kReport:
+      if (!waits()) break;
+      ++answered_;
+      answers_.push_back(std::move(letter));
+      return;
+    default:
+      break;
+  }
+  end(Over::kRefused, "said " + std::string(name_of(letter.message.verb)) +
+                          ", which nobody had asked");
+}
+
+void FileTalk::ask(Frame request, int64_t now) {
+  if (!waits()) heard_ = now;  // nobody was to say anything before
+  ++asked_;
+  outgoing_.push_back(std::move(request));
+}
+
+bool FileTalk::next(Letter& answer) {
+  if (!take_front(answers_, answer)) return false;
+  ++taken_;
+  return true;
+}
+
+void FileTalk::tick(int64_t now, bool all_read) {
+  next_look_ = now + me_.look;
+  if (!all_read) return;
+  // A time in which this process was stopped is no silence of another.
+  const int64_t passed = now - std::exchange(judged_, now);
+  if (passed > 3 * me_.look / 2) {
+    heard_ = std::min(heard_ + passed, now);
+    began_ = std::min(began_ + passed, now);
+  }
+  if (!is_welcome_ && now - began_ >= me_.connect_limit) {
+    return end(Over::kRefused,
+               "cannot be reached within " + seconds_text(me_.connect_limit) +
+                   (untrusted_.empty() ? "" : ": " + untrusted_));
+  }
+  if (is_welcome_ && waits() && now - heard_ >= me_.silence) {
+    end(Over::kLink,
+        "is lost: nothing was heard of it for " + seconds_text(me_.silence));
+  }
+}
+
+}  // namespace gt::net

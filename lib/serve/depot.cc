@@ -1,0 +1,207 @@
+#include "serve/depot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "serve/guest.h"
+
+namespace gt::serve {
+namespace {
+
+constexpr int64_t kThreadLook = 2;  // ms between looks at what threads do
+
+}  // namespace
+
+Depot::Depot(DepotOptions options, int64_t now)
+    : options_(std::move(options)),
+      now_(now),
+      next_beat_(now + options_.beat) {}
+
+void Depot::put(const std::string& peer, std::string message) {
+  outgoing_.push_back({peer, net::Frame(std::move(message))});
+}
+
+// ---- who comes and goes -----------------------------------------------------
+
+void Depot::receive(const std::string& peer, net::Frame frame, int64_t now,
+                    const std::string& key) {
+  now_ = now;
+  auto letter = net::read_letter(std::move(frame));
+  const auto at = peers_.find(peer);
+  if (at == peers_.end()) {
+    if (letter.ok()) take_hello(peer, letter.value().message, now, key);
+    return;
+  }
+  at->second.heard = now;
+  Lender& lender = *at->second.lender;
+  const Status taken = letter.ok() ? lender.take(std::move(letter.value()))
+                                   : Status(letter.error());
+  collect(peer, lender);
+  check(peer, taken);
+}
+
+Result<std::string> Depot::user_of(const net::Message& hello,
+                                   const std::string& key) const {
+  const auto version = net::number(hello, "version");
+  if (!version.ok()) return version.error();
+  if (version.value() != net::kWireVersion) {
+    return Error{
+        "it is of another version of gt; install the same gt on both sides"};
+  }
+  if (options_.lender.files.empty()) {
+    return Error{"it lends no files; whoever runs it can, with --files"};
+  }
+  std::string user = net::text(hello, "user");
+  const bool is_worker = hello.find("worker") != nullptr;
+  if (options_.users) {
+    const auto holder = options_.users->find(key);
+    const bool is_known = holder != options_.users->end();
+    if (is_worker && !(is_known && holder->second.is_worker)) {
+      return Error{"the key " + key +
+                   " is no worker's; role=worker behind it in --allow says "
+                   "that it is"};
+    }
+    user = is_known ? holder->second.user : "";
+    if (!is_worker && user.empty()) {
+      return Error{"the key " + key +
+                   " is nobody's who has files; user=NAME behind it in "
+                   "--allow says whose it is"};
+    }
+  }
+  if (is_worker) return std::string();
+  if (!is_guest_name(user)) return Error{"'' is no name of a user"};
+  return user;
+}
+
+std::unique_ptr<Lender> Depot::make_lender(const std::string& user) {
+  Lender::Others others;
+  others.promised = [this](const std::string& root) {
+    uint64_t sum = 0;
+    for (const auto& [peer, state] : peers_) {
+      sum += state.lender->promised(root);
+    }
+    return sum;
+  };
+  others.claim = [this](const std::string& root, const std::string& name) {
+    for (const auto& [peer, state] : peers_) {
+      state.lender->yield_upload(root, name);
+    }
+  };
+  return std::make_unique<Lender>(options_.lender, user, std::move(others));
+}
+
+void Depot::take_hello(const std::string& peer, const net::Message& hello,
+                       int64_t now, const std::string& key) {
+  if (!is_for_us(hello)) return;
+  const auto user = user_of(hello, key);
+  if (!user.ok()) return end(peer, net::Verb::kRefuse, user.error().message);
+  const auto of_user =
+      static_cast<size_t>(std::ranges::count_if(peers_, [&](const auto& other) {
+        return other.second.user == user.value();
+      }));
+  const size_t most =
+      user.value().empty() ? options_.most : options_.most_of_user;
+  if (peers_.size() >= options_.most || of_user >= most) {
+    return end(peer, net::Verb::kRefuse,
+               "as many others as it takes are here already");
+  }
+  Peer state;
+  state.key = key;
+  state.user = user.value();
+  state.heard = now;
+  state.lender = make_lender(user.value());
+  const Status checked = state.lender->check();
+  if (!checked.ok()) {
+    return end(peer, net::Verb::kRefuse, checked.error().message);
+  }
+  peers_.emplace(peer, std::move(state));
+  put(peer, net::MessageWriter(net::Verb::kWelcome).finish());
+}
+
+void Depot::distrust(const std::string& peer, const std::string& why,
+                     int64_t /*now*/) {
+  end(peer, net::Verb::kRefuse,
+      why + "; without keys only processes of one user are taken");
+}
+
+void Depot::end(const std::string& peer, net::Verb verb,
+                const std::string& why) {
+  put(peer, net::MessageWriter(verb).finish(net::words(why)));
+  drop(peer);
+}
+
+void Depot::drop(const std::string& peer) {
+  const auto at = peers_.find(peer);
+  if (at == peers_.end()) return;
+  at->second.lender->stop();
+  if (at->second.lender->is_busy()) {
+    ending_.push_back(std::move(at->second.lender));
+  }
+  peers_.erase(at);
+}
+
+void Depot::set_users(const std::map<std::string, net::KeyHolder>& users) {
+  std::vector<std::string> gone;
+  for (const auto& [peer, state] : peers_) {
+    const auto holder = users.find(state.key);
+    const bool may_stay =
+        holder != users.end() &&
+        (state.user.empty() ? holder->second.is_worker
+                            : holder->second.user == state.user);
+    if (!may_stay) gone.push_back(peer);
+  }
+  options_.users = users;
+  for (const std::string& peer : gone) {
+    end(peer, net::Verb::kRefuse,
+        "its key is no longer one of those to be admitted");
+  }
+}
+
+// ---- what they get ----------------------------------------------------------
+
+void Depot::collect(const std::string& peer, Lender& lender) {
+  net::Frame frame;
+  while (lender.next(frame)) outgoing_.push_back({peer, std::move(frame)});
+}
+
+void Depot::check(const std::string& peer, const Status& status) {
+  if (!status.ok()) end(peer, net::Verb::kBye, status.error().message);
+}
+
+int64_t Depot::next_tick() const {
+  const bool is_busy =
+      std::ranges::any_of(
+          peers_,
+          [](const auto& peer) { return peer.second.lender->is_busy(); }) ||
+      !ending_.empty();
+  return is_busy ? std::min(next_beat_, now_ + kThreadLook) : next_beat_;
+}
+
+void Depot::tick(int64_t now, bool all_read) {
+  now_ = now;
+  const bool beats = now >= next_beat_;
+  if (beats) next_beat_ = now + options_.beat;
+  std::vector<std::pair<std::string, Status>> bad;
+  const Status silent =
+      Error{"it asked for nothing for " + seconds_text(options_.silence)};
+  for (auto& [peer, state] : peers_) {
+    Lender& lender = *state.lender;
+    if (lender.is_busy()) {
+      state.heard = now;
+      if (beats) put(peer, net::MessageWriter(net::Verb::kBeat).finish());
+      const Status worked = lender.work();
+      collect(peer, lender);
+      if (!worked.ok()) bad.emplace_back(peer, worked);
+    } else if (all_read && now - state.heard >= options_.silence) {
+      bad.emplace_back(peer, silent);
+    }
+  }
+  for (const auto& [peer, status] : bad) check(peer, status);
+  std::erase_if(ending_, [](const auto& lender) {
+    (void)lender->work();
+    return !lender->is_busy();
+  });
+}
+
+}  // namespace gt::serve

@@ -1,0 +1,416 @@
+#include "serve/lender.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "file/stored.h"
+#include "net/endpoint.h"
+#include "net/file_message.h"
+
+namespace gt::serve {
+namespace {
+
+using net::Message;
+using net::MessageWriter;
+using net::NumberReader;
+using net::Verb;
+
+// An upload's id, and what a version looks like.
+bool is_id(std::string_view id) {
+  constexpr size_t kMostId = 32;
+  return !id.empty() && id.size() <= kMostId &&
+         id.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz") ==
+             std::string_view::npos;
+}
+
+std::string report_text(const std::string& why, bool is_overtaken = false) {
+  MessageWriter message(Verb::kReport);
+  if (is_overtaken) message.field("overtaken", uint64_t{1});
+  return message.finish(net::words(why));
+}
+
+std::string kept_text(const Digest& digest) {
+  return MessageWriter(Verb::kKept)
+      .field("bytes", digest.bytes())
+      .field("digest", digest_text(digest.value()))
+      .finish();
+}
+
+uint64_t size_of_target(const Files::Target& target) {
+  struct stat info {};
+  const bool is_there = ::fstatat(target.directory.get(), target.name.c_str(),
+                                  &info, AT_SYMLINK_NOFOLLOW) == 0;
+  return is_there ? static_cast<uint64_t>(info.st_size) : 0;
+}
+
+// The version of the file that is there now, or "none".
+std::string version_there(const Shelf& shelf, const std::string& path) {
+  const auto fd = shelf.open(path);
+  const auto state = fd.ok() ? net::state_of_file(fd.value().get())
+                             : Result<net::FileState>(Error{});
+  return state.ok() ? state.value().version : "none";
+}
+
+// Between the look at a version and what replaces it nothing else is replaced.
+std::mutex replacing;
+
+}  // namespace
+
+struct Lender::Upload {
+  const Shelf* shelf = nullptr;
+  std::string path, id;
+  uint64_t size = 0;
+  std::unique_ptr<Partial> part;  // null: it cannot be written
+  Digest digest;                  // of what has come
+
+  std::string begin(bool anew, uint64_t quota, uint64_t promised,
+                    const std::atomic<bool>& stop);
+  std::string end(const std::string& digest_said, const std::string& over,
+                  const std::atomic<bool>& stop);
+};
+
+Lender::Lender(const LenderOptions& options, std::string user, Others others)
+    : options_(options),
+      user_(std::move(user)),
+      others_(std::move(others)),
+      secret_(net::random_token()),
+      stop_(std::make_shared<std::atomic<bool>>(false)) {}
+
+Lender::~Lender() { stop(); }
+
+Lender::Place Lender::shelf_of(const std::string& user) {
+  Place place;
+  auto at = shelves_.find(user);
+  if (at == shelves_.end()) {
+    auto made = Shelf::make(options_.files, user);
+    if (!made.ok()) {
+      place.status = made.error();
+      return place;
+    }
+    at = shelves_.emplace(user, std::move(made.value())).first;
+  }
+  place.shelf = &at->second;
+  return place;
+}
+
+// The user is the first part of a worker's path.
+Lender::Place Lender::place_of(const std::string& path) {
+  Place place;
+  const size_t slash = is_worker() ? path.find('/') : 0;
+  if (!stays_below(path) || path.empty() || path.size() > net::kMostPath ||
+      slash == std::string::npos || path.find('\0') != std::string::npos) {
+    place.status = Error{
+        "the path is to be relative, and to stay below the directory of its "
+        "user"};
+    return place;
+  }
+  place = shelf_of(is_worker() ? path.substr(0, slash) : user_);
+  place.path = is_worker() ? path.substr(slash + 1) : path;
+  return place;
+}
+
+void Lender::report(const std::string& why, bool is_overtaken) {
+  upload_.reset();
+  say(report_text(why, is_overtaken));
+}
+
+// ---- requests ---------------------------------------------------------------
+
+Status Lender::take(net::Letter letter) {
+  if (!is_busy()) return answer(letter.message);
+  if (waiting_.size() >= net::kMostAsked) {
+    return Error{"it asked for more at once than it may"};
+  }
+  waiting_.push_back(std::move(letter));
+  return ok_status();
+}
+
+Status Lender::work() {
+  if (!is_busy() ||
+      answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return ok_status();
+  }
+  std::string message = answer_.get();
+  if (upload_ != nullptr && upload_->part == nullptr) upload_.reset();
+  if (message.empty()) return Error{"another one stores this file just now"};
+  say(message);
+  while (!is_busy() && !waiting_.empty()) {
+    const net::Letter letter = std::move(waiting_.front());
+    waiting_.pop_front();
+    if (Status s = answer(letter.message); !s.ok()) return s;
+  }
+  return ok_status();
+}
+
+Status Lender::answer(const Message& request) {
+  switch (request.verb) {
+    case Verb::kGet:
+      return get(request);
+    case Verb::kSum:
+      return sum(request);
+    case Verb::kPut:
+      return put(request);
+    case Verb::kPiece:
+      return piece(request);
+    case Verb::kEnd:
+      return end(request);
+    default:
+      return Error{"who borrows files says no " +
+                   std::string(name_of(request.verb))};
+  }
+}
+
+void Lender::later(std::function<std::string()> call) {
+  try {
+    answer_ = std::async(std::launch::async, std::move(call));
+  } catch (const std::system_error& error) {
+    report(std::string("it has no thread for that: ") + error.what());
+  }
+}
+
+// ---- reading ----------------------------------------------------------------
+
+// Who has not read what was sent cannot know its ticket.
+Status Lender::take_ticket(const Message& request) {
+  const std::string ticket = net::text(request, "ticket");
+  if (!ticket.empty()) {
+    if (tickets_.empty() || ticket != tickets_.front()) {
+      return Error{"it brought a ticket that it was not given"};
+    }
+    tickets_.pop_front();
+  }
+  if (tickets_.size() < net::kMostAsked) return ok_status();
+  return Error{"it asked for more than it reads"};
+}
+
+Status Lender::open(const std::string& path) {
+  const Place place = place_of(path);
+  if (!place.status.ok()) return place.status;
+  auto fd = place.shelf->open(place.path);
+  if (!fd.ok()) return fd.error();
+  path_ = path;
+  file_ = std::make_shared<const Fd>(std::move(fd.value()));
+  return ok_status();
+}
+
+Status Lender::get(const Message& request) {
+  NumberReader numbers(request);
+  const uint64_t offset = numbers.need("offset");
+  const uint64_t bytes = numbers.need("bytes");
+  if (!numbers.status().ok()) return numbers.status();
+  if (bytes > net::kMaxBody) return Error{"it asked for too much at once"};
+  const std::string path = net::text(request, "path");
+  if (bytes == 0 || path != path_ || file_ == nullptr) {
+    file_.reset();
+    if (Status s = open(path); !s.ok()) {
+      report(s.error().message);
+      return ok_status();
+    }
+  }
+  const auto state = net::state_of_file(file_->get());
+  if (!state.ok() || offset > state.value().size) {
+    report(state.ok() ? "it does not have so many bytes any more"
+                      : state.error().message);
+    return ok_status();
+  }
+  MessageWriter data(Verb::kData);
+  net::add_state(data, state.value());
+  const uint64_t left = state.value().size - offset;
+  const auto part = static_cast<size_t>(std::min(bytes, left));
+  if (part > 0) {
+    if (Status s = take_ticket(request); !s.ok()) return s;
+    tickets_.push_back(
+        digest_text(hash_bytes(secret_ + std::to_string(++last_ticket_))));
+    data.field("ticket", tickets_.back());
+  }
+  auto frame = net::file_message(std::move(data), file_->get(), offset, part);
+  if (frame.ok()) {
+    outgoing_.push_back(std::move(frame.value()));
+  } else {
+    report(frame.error().message);
+  }
+  return ok_status();
+}
+
+Status Lender::sum(const Message& request) {
+  const auto bytes = net::number(request, "bytes");
+  if (!bytes.ok()) return bytes.error();
+  if (file_ == nullptr || net::text(request, "path") != path_) {
+    report("no file of that name was looked at");
+    return ok_status();
+  }
+  later([file = file_, upto = bytes.value(), stop = stop_] {
+    Digest digest;
+    const Status s = digest_up_to(digest, file->get(), upto, stop.get());
+    return s.ok() ? kept_text(digest) : report_text(s.error().message);
+  });
+  return ok_status();
+}
+
+// ---- storing ----------------------------------------------------------------
+
+// Finds what was stored of it before.
+std::string Lender::Upload::begin(bool anew, uint64_t quota, uint64_t promised,
+                                  const std::atomic<bool>& stop) {
+  auto target = shelf->target(path);
+  if (!target.ok()) return report_text(target.error().message);
+  const uint64_t old = size_of_target(target.value());
+  auto opened = Partial::open(std::move(target.value()), id);
+  if (!opened.ok()) return report_text(opened.error().message);
+  if (opened.value() == nullptr) return "";
+  part = std::move(opened.value());
+  const auto fail = [this](const std::string& why) {
+    part.reset();
+    return report_text(why);
+  };
+  const auto have = part->size();
+  if (!have.ok()) return fail(have.error().message);
+  if (quota != UINT64_MAX) {
+    const auto held = shelf->bytes(stop);
+    if (!held) return fail("it was given up");
+    const uint64_t others = *held - std::min(*held, old + have.value());
+    if (size > quota || others + promised > quota - size) {
+      if (have.value() == 0) part->remove();
+      return fail("its " + std::to_string(size) + " bytes and the " +
+                  std::to_string(others + promised) +
+                  " of the user's other files there are more than the " +
+                  std::to_string(quota) + " of --quota-files");
+    }
+  }
+  uint64_t kept = have.value();
+  if (anew || kept > size) {
+    kept = 0;
+    if (::ftruncate(part->fd(), 0) != 0) return fail(std::strerror(errno));
+  }
+  const Status s = digest_up_to(digest, part->fd(), kept, &stop);
+  return s.ok() ? kept_text(digest) : fail(s.error().message);
+}
+
+Status Lender::put(const Message& request) {
+  const auto size = net::number(request, "whole");
+  if (!size.ok()) return size.error();
+  upload_.reset();
+  const Place place = place_of(net::text(request, "path"));
+  const size_t slash = place.path.rfind('/');
+  const std::string name =
+      slash == std::string::npos ? place.path : place.path.substr(slash + 1);
+  if (!place.status.ok()) {
+    report(place.status.error().message);
+    return ok_status();
+  }
+  if (name.empty() || Partial::is_name(name)) {
+    report("a file cannot have this name");
+    return ok_status();
+  }
+  auto upload = std::make_shared<Upload>();
+  upload->shelf = place.shelf;
+  upload->path = place.path;
+  upload->id = net::text(request, "id");
+  upload->size = size.value();
+  if (!is_id(upload->id)) return Error{"the id of its upload is none"};
+  others_.claim(place.shelf->root(), place.path + " " + upload->id);
+  upload_ = upload;
+  later([upload, anew = request.find("anew") != nullptr, quota = options_.quota,
+         stop = stop_, promised = others_.promised(place.shelf->root())] {
+    return upload->begin(anew, quota, promised, *stop);
+  });
+  return ok_status();
+}
+
+Status Lender::piece(const Message& request) {
+  if (upload_ == nullptr) {
+    report("another one stores this file now");
+    return ok_status();
+  }
+  const auto offset = net::number(request, "offset");
+  if (!offset.ok()) return offset.error();
+  if (Status s = net::check_body(request); !s.ok()) return s;
+  Digest& digest = upload_->digest;
+  if (offset.value() != digest.bytes() ||
+      request.body.size() > upload_->size - digest.bytes()) {
+    return Error{"it sent a piece that does not come next"};
+  }
+  std::string_view rest = request.body;
+  while (!rest.empty()) {
+    const auto at = static_cast<off_t>(digest.bytes());
+    const ssize_t n =
+        ::pwrite(upload_->part->fd(), rest.data(), rest.size(), at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      report(std::strerror(errno));
+      return ok_status();
+    }
+    digest.add(rest.substr(0, static_cast<size_t>(n)));
+    rest.remove_prefix(static_cast<size_t>(n));
+  }
+  say(MessageWriter(Verb::kKept).field("bytes", digest.bytes()).finish());
+  return ok_status();
+}
+
+std::string Lender::Upload::end(const std::string& digest_said,
+                                const std::string& over,
+                                const std::atomic<bool>& stop) {
+  // What failed cannot be gone on with.
+  const std::unique_ptr<Partial> whole = std::move(part);
+  if (digest.bytes() != size) return report_text("parts of it are missing");
+  if (digest_said != digest_text(digest.value())) {
+    whole->remove();
+    return report_text("its bytes were changed on their way");
+  }
+  if (stop.load()) return report_text("it was given up");
+  if (Status s = whole->flush(); !s.ok()) {
+    return report_text(s.error().message);
+  }
+  const std::lock_guard lock(replacing);
+  if (!over.empty() && version_there(*shelf, path) != over) {
+    whole->remove();
+    return report_text("it is no longer the file that was to be replaced",
+                       true);
+  }
+  if (Status s = whole->take_place(); !s.ok()) {
+    return report_text(s.error().message);
+  }
+  const auto state = net::state_of_file(whole->fd());
+  if (!state.ok()) return report_text(state.error().message);
+  MessageWriter done(Verb::kDone);
+  net::add_state(done, state.value());
+  return done.finish();
+}
+
+Status Lender::end(const Message& request) {
+  if (upload_ == nullptr) {
+    report("another one stores this file now");
+    return ok_status();
+  }
+  later([upload = upload_, digest = net::text(request, "digest"),
+         over = net::text(request, "over"),
+         stop = stop_] { return upload->end(digest, over, *stop); });
+  return ok_status();
+}
+
+// Only what a thread does not touch is looked at.
+uint64_t Lender::promised(const std::string& root) const {
+  if (upload_ == nullptr || upload_->shelf->root() != root) return 0;
+  if (is_busy()) return upload_->size;
+  return upload_->size - upload_->digest.bytes();
+}
+
+void Lender::yield_upload(const std::string& root, const std::string& name) {
+  const bool is_it = upload_ != nullptr && !is_busy() &&
+                     upload_->shelf->root() == root &&
+                     upload_->path + " " + upload_->id == name;
+  if (is_it) upload_.reset();
+}
+
+}  // namespace gt::serve

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "file/stored.h"
+#include "serve/guest.h"
+#include "serve/lender.h"
+
+namespace gt::serve {
+
+Result<Shelf> Shelf::make(const std::string& files, const std::string& user) {
+  const Error none{"it has no files of the user '" + user +
+                   "'; whoever runs it can make a directory of that name for "
+                   "them"};
+  if (!is_guest_name(user)) return none;
+  Shelf shelf;
+  shelf.root_ = files + "/" + user;
+  auto made = Files::make({shelf.root_}, "the directory of its user");
+  if (!made.ok()) return none;
+  shelf.files_ = std::move(made.value());
+  return shelf;
+}
+
+// What stands above its directory is nobody's business.
+Error Shelf::clean(const Error& error, const std::string& path) const {
+  std::string message = error.message;
+  const std::string root = root_ + "/";
+  for (size_t at = message.find(root); at != std::string::npos;
+       at = message.find(root, at)) {
+    message.erase(at, root.size());
+  }
+  if (message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
+  return Error{message};
+}
+
+Result<Fd> Shelf::open(const std::string& path) const {
+  auto fd = files_.open(root_ + "/" + path);
+  if (!fd.ok()) return clean(fd.error(), path);
+  return fd;
+}
+
+Result<Files::Target> Shelf::target(const std::string& path) const {
+  const std::string whole = root_ + "/" + path;
+  if (Status s = files_.make_parents(whole); !s.ok()) {
+    return clean(s.error(), path);
+  }
+  auto target = files_.target(whole);
+  if (!target.ok()) return clean(target.error(), path);
+  return target;
+}
+
+std::optional<uint64_t> Shelf::bytes(const std::atomic<bool>& stop) const {
+  namespace fs = std::filesystem;
+  uint64_t sum = 0;
+  std::error_code error;
+  fs::recursive_directory_iterator at(
+      root_, fs::directory_options::skip_permission_denied, error);
+  for (; !error && at != fs::recursive_directory_iterator();
+       at.increment(error)) {
+    if (stop.load()) return std::nullopt;
+    std::error_code gone;  // of a file that has just been removed
+    if (at->symlink_status(gone).type() != fs::file_type::regular) continue;
+    const uint64_t size = at->file_size(gone);
+    if (!gone) sum += size;
+  }
+  return sum;
+}
+
+}  // namespace gt::serve

@@ -1,0 +1,38 @@
+// gt-emit --send and --fetch: files that travel between a client and the
+// directory of its user at a gt-emit -l (net/file_caller.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit.h"
+#include "net/file_caller.h"
+
+namespace gt::serve {
+
+struct Transfer {
+  std::string file;  // here
+  std::string name;  // its path below the user's directory there
+};
+
+// Reads FILE[=NAME]: without NAME it is the file's own path, or the last part
+// of that if it is not below the working directory. Error: one of them is
+// empty, or the name leads outside.
+Result<Transfer> read_sending(const std::string& text);
+// Reads NAME[=FILE]; without FILE the file has that path here.
+Result<Transfer> read_fetching(const std::string& text);
+
+// Each stores, or fetches, one file after the other, until one fails, which is
+// said to `say`. Returns kUsage where a file here is at fault, and kLost where
+// the other side is. What a process that was ended had under way is gone on
+// with by the next that sends or fetches the same file.
+Exit send_files(const std::vector<Transfer>& files,
+                const net::FileCallerOptions& options,
+                const std::function<void(std::string_view)>& say);
+Exit fetch_files(const std::vector<Transfer>& files,
+                 const net::FileCallerOptions& options,
+                 const std::function<void(std::string_view)>& say);
+
+}  // namespace gt::serve
