@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "net/endpoint.h"
 #include "program.h"
 #include "serve/guest.h"
 #include "serve/visit.h"
@@ -80,6 +81,10 @@ void ClientOptions::add_serving(CLI::App& app) {
   app.add_option("--files", server_.desk.files,
                  "with -l: each user loads and saves below DIR/USER (nothing)")
       ->type_name("DIR");
+  app.add_option("--lend", server_.desk.lend,
+                 "with --files: workers fetch and store these files at this "
+                 "endpoint, by which they reach this gt-emit (they open them)")
+      ->type_name("ENDPOINT");
   app.add_option("--quota", memory_,
                  "with -l: bytes that the values of a client may take");
   app.add_option("--quota-files", stored_,
@@ -137,9 +142,9 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   const bool visits = ClientOptions::visits(app);
   if (listens && visits) return "-l serves and --to is served; give one";
   std::string name =
-      given(app, {"--back", "--share", "--files", "--quota", "--quota-files",
-                  "--quota-names", "--clients", "--user-clients", "--keep",
-                  "--allow"});
+      given(app, {"--back", "--share", "--files", "--lend", "--quota",
+                  "--quota-files", "--quota-names", "--clients",
+                  "--user-clients", "--keep", "--allow"});
   if (!name.empty() && !listens) return name + " needs -l";
   name = given(app, {"--user", "--server-key", "--detach", "--attach", "--wait",
                      "--send", "--fetch"});
@@ -148,6 +153,10 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   if (!name.empty() && !listens && !visits) return name + " needs -l or --to";
   if (listens && app.count("--back") == 0) {
     return "-l needs --back, the FIFO of the results";
+  }
+  name = given(app, {"--lend", "--quota-files"});
+  if (!name.empty() && app.count("--files") == 0) {
+    return name + " needs --files, the directory of the files";
   }
   name = given(app, {"FILE", "--repeat", "-e", "--tape", "--seed",
                      "--fail-fast", "--at", "--no-at"});
@@ -190,11 +199,22 @@ std::string ClientOptions::read_shares() {
   return "";
 }
 
+std::string ClientOptions::read_lend() {
+  std::string& lend = server_.desk.lend;
+  if (lend.ends_with('/')) lend.pop_back();
+  if (!net::is_tcp(lend)) {
+    return "--lend '" + lend + "' is not tcp://HOST:PORT";
+  }
+  const Status status = net::check_connectable(lend);
+  return status.ok() ? "" : "--lend " + lend + ": " + status.error().message;
+}
+
 std::string ClientOptions::serve(Exit& status) {
   listen_.key = key_;
   listen_.insecure = insecure_;
   std::string wrong = listen_.read();
   if (wrong.empty()) wrong = read_shares();
+  if (wrong.empty() && !server_.desk.lend.empty()) wrong = read_lend();
   size_t bytes = SIZE_MAX;
   if (wrong.empty() && !memory_.empty() &&
       (!parse_size(memory_, bytes) || bytes == 0)) {

@@ -34,6 +34,7 @@ class ClientOptions {
   void add_serving(CLI::App& app);
   void add_visiting(CLI::App& app);
   std::string read_shares();
+  std::string read_lend();
   std::string read_transfers(std::vector<serve::Transfer>& sent,
                              std::vector<serve::Transfer>& fetched) const;
   net::FileCallerOptions borrower() const;

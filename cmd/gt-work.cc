@@ -14,6 +14,7 @@
 #include "exec/backend/registry.h"
 #include "exec/remote/light_members.h"
 #include "exec/remote/remote_session.h"
+#include "exec/storage/borrowed_files.h"
 #include "exec/worker/session.h"
 #include "interrupt.h"
 #include "launched.h"
@@ -57,6 +58,7 @@ struct Options {
   bool has_rank = false;
   gt::ConnectOptions link{"--connect", "--route-key", "gt-route", "gt-work"};
   uint32_t workers = 0;
+  std::string files_key;
   double timeout = 60;
   double silence = 1.5;
   gt::exec::WorkerOptions worker;
@@ -77,7 +79,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--memory", options.memory,
                  "bytes that values may take, as 512M or 2G (no limit)");
   app.add_option("--root", options.roots,
-                 "load and save below this directory only; may be repeated")
+                 "load and save below this directory only, or at the gt-emit "
+                 "that lends files at tcp://HOST:PORT; may be repeated")
       ->type_name("DIR")
       ->expected(1)
       ->take_all()
@@ -111,6 +114,10 @@ void add_options(CLI::App& app, Options& options) {
                  "it")
       ->type_name("KEY")
       ->envname("GT_ROUTE_KEY");
+  app.add_option("--files-key", options.files_key,
+                 "with --key: the public key of the gt-emit that lends files, "
+                 "or a file that has it (that of --route-key)")
+      ->type_name("KEY");
   app.add_flag("--insecure", options.link.insecure,
                "with --connect: without keys, believe whoever listens there");
   gt::add_number<uint32_t>(
@@ -231,6 +238,47 @@ std::string read_link(Options& options, gt::exec::RemoteOptions& remote) {
   return wrong;
 }
 
+// What load and save may open: what --root names or, without it, all or
+// nothing. What is wrong, or "".
+std::string read_files(Options& options, bool opens_all, gt::Files& files) {
+  gt::exec::BorrowedFilesOptions borrowed;
+  borrowed.anyone = options.link.insecure;
+  borrowed.silence = static_cast<int64_t>(options.silence * 1000);
+  std::vector<std::string> folders, endpoints;
+  for (std::string root : options.roots) {
+    if (!gt::is_remote(root)) {
+      folders.push_back(std::move(root));
+      continue;
+    }
+    if (root.ends_with('/')) root.pop_back();
+    const gt::Status status = gt::net::check_connectable(root);
+    if (!status.ok()) return "--root " + root + ": " + status.error().message;
+    endpoints.push_back(std::move(root));
+  }
+  const std::string& open_key = options.files_key.empty()
+                                    ? options.link.open_key
+                                    : options.files_key;
+  const bool borrows = !endpoints.empty() || !options.files_key.empty();
+  if (borrows && !options.link.key.empty()) {
+    auto secret = gt::net::read_secret(options.link.key);
+    if (!secret.ok()) return "--key: " + secret.error().message;
+    auto other = gt::net::read_open_key(open_key);
+    if (!other.ok()) return "--files-key: " + other.error().message;
+    borrowed.keys = std::move(secret.value());
+    borrowed.server_key = std::move(other.value());
+  }
+  opens_all = opens_all && options.roots.empty();
+  if (opens_all || !folders.empty()) {
+    auto made = gt::Files::make(folders);
+    if (!made.ok()) return "--root: " + made.error().message;
+    files = std::move(made.value());
+  }
+  if (!opens_all) borrowed.endpoints = std::move(endpoints);
+  files.set_remote(
+      std::make_shared<gt::exec::BorrowedFiles>(std::move(borrowed)));
+  return "";
+}
+
 // Works for a gt-route. The parent of a local worker admits it by a token.
 int work_remotely(Options& options) {
   gt::exec::RemoteOptions remote;
@@ -259,11 +307,8 @@ int work_remotely(Options& options) {
   }
   // A worker of others opens only what its operator names.
   gt::Files files;
-  if (!remote.token.empty() || !options.roots.empty()) {
-    auto made = gt::Files::make(options.roots);
-    if (!made.ok()) return usage("--root: " + made.error().message);
-    files = std::move(made.value());
-  }
+  const std::string unread = read_files(options, !remote.token.empty(), files);
+  if (!unread.empty()) return usage(unread);
   std::unique_ptr<gt::exec::Trace> trace;
   if (!options.trace.empty()) {
     if (const int bad = open_trace(options, trace); bad != 0) return bad;
@@ -317,14 +362,15 @@ int main(int argc, char** argv) {
   const auto backend =
       gt::exec::make_backend(options.backend, {options.threads, options.isa});
   if (!backend.ok()) return usage(backend.error().message);
-  auto files = gt::Files::make(options.roots);
-  if (!files.ok()) return usage("--root: " + files.error().message);
+  gt::Files files;
+  const std::string wrong = read_files(options, true, files);
+  if (!wrong.empty()) return usage(wrong);
 
   gt::Writer writer(STDOUT_FILENO);
   gt::Exit done = gt::Exit::kDone;
   {
     const auto say_report = [](const gt::exec::Report& r) { gt::say(r.text); };
-    gt::exec::Worker worker(*backend.value(), std::move(files.value()), writer,
+    gt::exec::Worker worker(*backend.value(), std::move(files), writer,
                             say_report, options.worker);
     done = gt::exec::run_session(worker, options.files, say_report);
     if (options.verbose > 0) say_stats(worker.stats());

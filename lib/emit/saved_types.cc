@@ -1,6 +1,7 @@
 #include "emit/saved_types.h"
 
 #include "base/message.h"
+#include "file/remote_files.h"
 #include "file/stored.h"
 
 namespace gt::emit {
@@ -8,6 +9,11 @@ namespace gt::emit {
 Result<Type> SavedTypes::type_of(const std::string& path) {
   const auto saved = types_.find(normal_path(path));
   if (saved != types_.end()) return saved->second;
+  if (!is_guest_ && is_remote(path)) {
+    return Error{path +
+                 " lies where only workers look; say its type behind the "
+                 "path, as f32[2,3]"};
+  }
   const auto header = read_stored(split_path(files_ + path), headers_);
   if (header.ok()) return header.value().type;
   Error error = header.error();

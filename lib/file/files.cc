@@ -120,6 +120,11 @@ Result<Fd> Files::open_directory(const std::string& resolved,
 }
 
 Result<Fd> Files::open(const std::string& path) const {
+  if (is_remote(path)) {
+    std::string version;
+    if (remote_ == nullptr) return outside(path);
+    return remote_->open(path, version, nullptr);
+  }
   const auto resolved = resolve(path);
   if (!resolved.ok()) return resolved.error();
   auto directory = open_directory(resolved.value(), path);
@@ -134,12 +139,37 @@ Result<Fd> Files::open(const std::string& path) const {
   return is_limited() && errno == ELOOP ? outside(path) : io_error(path, errno);
 }
 
+Result<Fd> Files::open_old(const std::string& path,
+                           std::string& version) const {
+  if (is_remote(path)) {
+    if (remote_ == nullptr) return outside(path);
+    bool is_missing = false;
+    auto fd = remote_->open(path, version, &is_missing);
+    if (fd.ok() || !is_missing) return fd;
+    version = "none";
+    return Fd();
+  }
+  version.clear();
+  auto at = target(path);
+  if (!at.ok()) return at.error();
+  Fd fd(::openat(at.value().directory.get(), at.value().name.c_str(),
+                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!fd.ok() && errno != ENOENT) return io_error(path, errno);
+  return fd;
+}
+
 Result<Files::Target> Files::target(const std::string& path) const {
+  if (is_remote(path)) {
+    if (remote_ == nullptr) return outside(path);
+    return Target{Fd(), path, remote_, ""};
+  }
   const auto resolved = resolve(path);
   if (!resolved.ok()) return resolved.error();
   auto directory = open_directory(resolved.value(), path);
   if (!directory.ok()) return directory.error();
-  Target target{std::move(directory.value()), split(resolved.value()).second};
+  Target target;
+  target.directory = std::move(directory.value());
+  target.name = split(resolved.value()).second;
   struct stat info {};
   if (::fstatat(target.directory.get(), target.name.c_str(), &info,
                 AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -1,6 +1,7 @@
 // The files that load and save may open: all that the user may open, or only
 // those below the directories that --root names. Symbolic links are followed
-// before this is decided, so that none leads outside.
+// before this is decided, so that none leads outside. Files that lie elsewhere
+// (remote_files.h) are opened by what set_remote() was given.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "file/remote_files.h"
 
 namespace gt {
 
@@ -38,17 +40,28 @@ class Files {
       const std::vector<std::string>& roots,
       std::string limit = "the directories that --root allows");
 
+  void set_remote(std::shared_ptr<RemoteFiles> remote) {
+    remote_ = std::move(remote);
+  }
+
   // Opens a file for reading, without waiting for a FIFO's writer. Errors name
   // the path. A path outside the roots has the same error whether there is such
   // a file or not.
   Result<Fd> open(const std::string& path) const;
+  // The same of a file that is to be replaced: with its version if it lies
+  // elsewhere, or "". There need be none: the descriptor is then negative.
+  Result<Fd> open_old(const std::string& path, std::string& version) const;
 
   // Where a file is to be written: its directory, open, and its name in it. The
   // file need not exist. Errors: as open(); something that is not a regular
   // file has the name.
+  // Of a file elsewhere: what stores it there, and its path; `over` as for
+  // RemoteFiles::store().
   struct Target {
     Fd directory;
     std::string name;
+    std::shared_ptr<RemoteFiles> remote = nullptr;
+    std::string over = {};
   };
   Result<Target> target(const std::string& path) const;
   // Makes the directories that a path needs and that are not there. Errors: as
@@ -73,6 +86,7 @@ class Files {
   bool is_limited() const { return root_of("/") == nullptr; }
 
   std::vector<Root> roots_;
+  std::shared_ptr<RemoteFiles> remote_;
   std::string limit_ = "the directories that --root allows";
 };
 

@@ -22,6 +22,7 @@ bool is_closed_well(int fd) {
 
 void copy_mode(const Files::Target& target, int fd) {
   struct stat info {};
+  if (target.remote != nullptr) return;
   if (::fstatat(target.directory.get(), target.name.c_str(), &info, 0) == 0) {
     (void)!::fchmod(fd, info.st_mode & 07777);
   }

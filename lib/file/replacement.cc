@@ -76,6 +76,11 @@ Status write_all(int fd, const void* data, size_t bytes) {
 }
 
 Replacement::Replacement(Files::Target target) : target_(std::move(target)) {
+  if (target_.remote != nullptr) {
+    fd_ = scratch_file();
+    errno_ = errno;
+    return;
+  }
   static std::atomic<uint64_t> count{0};
   temporary_ = '.' + target_.name.substr(0, 200) + '.' +
                std::to_string(::getpid()) + '.' +
@@ -128,6 +133,10 @@ bool Replacement::link() {
 }
 
 Status Replacement::commit() {
+  if (target_.remote != nullptr) {
+    return target_.remote->store(target_.name, fd_.get(), target_.over,
+                                 is_overtaken_);
+  }
   if (Status s = flush_bytes(fd_.get()); !s.ok()) return s;
   if (!link()) return Error{std::strerror(errno)};
   fd_ = Fd();

@@ -22,6 +22,8 @@ Status write_all(int fd, const void* data, size_t bytes);
 // Replacement in a directory, and removes those that its user owns; it does not
 // look there again, so what is left behind later stays until another process
 // writes there.
+// What replaces a file elsewhere (remote_files.h) is scratch space here, and
+// stored by commit().
 class Replacement {
  public:
   // Makes the temporary file. On an error fd() is negative.
@@ -48,6 +50,9 @@ class Replacement {
   // or one of a file system that does not flush directories. Then, too, the new
   // file may be lost with the power.
   Status commit();
+  // Whether commit() failed since the file elsewhere is no longer that which
+  // was to be replaced (Files::Target::over).
+  bool is_overtaken() const { return is_overtaken_; }
 
  private:
   void make_named();
@@ -56,6 +61,7 @@ class Replacement {
   Files::Target target_;
   std::string temporary_;
   bool has_name_ = false;
+  bool is_overtaken_ = false;
   Fd fd_;
   int errno_ = 0;
 };

@@ -17,18 +17,6 @@ namespace {
 constexpr size_t kCopyChunk = size_t{1} << 20;  // bytes copied at a time
 constexpr double kBytesPerNano = 1;
 
-// The file that is there: its descriptor, none if there is none.
-Result<Fd> open_old(const Files& files, const std::string& path) {
-  auto target = files.target(path);
-  if (!target.ok()) return target.error();
-  Fd fd(::openat(target.value().directory.get(), target.value().name.c_str(),
-                 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!fd.ok() && errno != ENOENT) {
-    return Error{path + ": " + std::strerror(errno)};
-  }
-  return fd;
-}
-
 Result<SafetensorsHeader> read_old(const Fd& fd, const std::string& path) {
   if (!fd.ok()) return SafetensorsHeader{};
   auto header = read_safetensors(fd.get());
@@ -85,7 +73,8 @@ Status copy_bytes(int from, size_t offset, size_t bytes, int to) {
 
 Result<std::unique_ptr<SafetensorsUpdate>> SafetensorsUpdate::make(
     const Files& files, const std::string& file) {
-  const auto old = open_old(files, file);
+  std::string version;
+  const auto old = files.open_old(file, version);
   if (!old.ok()) return old.error();
   const auto header = read_old(old.value(), file);
   if (!header.ok()) return header.error();
@@ -131,22 +120,35 @@ Status SafetensorsUpdate::add(const std::string& tensor, const Type& type,
 }
 
 Status SafetensorsUpdate::commit(const Files& files) {
+  constexpr int kMostTimes = 100;
+  bool is_overtaken = false;
+  for (int i = 1;; ++i) {
+    Status s = replace(files, is_overtaken);
+    if (s.ok() || !is_overtaken || i == kMostTimes) return s;
+  }
+}
+
+Status SafetensorsUpdate::replace(const Files& files, bool& is_overtaken) {
   auto target = files.target(file_);
   if (!target.ok()) return target.error();
-  const auto lock = lock_directory(target.value().directory, file_);
-  if (!lock.ok()) return lock.error();
+  Result<Fd> lock = Fd();
+  if (target.value().remote == nullptr) {
+    lock = lock_directory(target.value().directory, file_);
+    if (!lock.ok()) return lock.error();
+  }
+  const auto old = files.open_old(file_, target.value().over);
+  if (!old.ok()) return old.error();
   Replacement to(std::move(target.value()));
   if (to.fd() < 0) return error(std::strerror(to.errno_value()));
   to.copy_mode();
-  if (Status s = write(to, files); !s.ok()) return s;
+  if (Status s = write(to, old.value()); !s.ok()) return s;
   const Status s = to.commit();
+  is_overtaken = to.is_overtaken();
   return s.ok() ? s : error(s.error().message);
 }
 
-Status SafetensorsUpdate::write(Replacement& to, const Files& files) {
-  const auto old = open_old(files, file_);
-  if (!old.ok()) return old.error();
-  auto header = read_old(old.value(), file_);
+Status SafetensorsUpdate::write(Replacement& to, const Fd& old) {
+  auto header = read_old(old, file_);
   if (!header.ok()) return header.error();
   std::vector<Piece> pieces;
   for (const SafetensorsEntry& entry : entries_) {
@@ -155,7 +157,7 @@ Status SafetensorsUpdate::write(Replacement& to, const Files& files) {
   for (const SafetensorsEntry& entry : header.value().tensors) {
     if (has(entry.name)) continue;
     pieces.push_back(
-        {entry, old.value().get(), header.value().data_offset + entry.begin});
+        {entry, old.get(), header.value().data_offset + entry.begin});
   }
   std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
     return comes_before(a.entry, b.entry);

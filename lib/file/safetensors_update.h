@@ -33,7 +33,8 @@ class SafetensorsUpdate {
   // Replaces the file by one with the new tensors and the other tensors of the
   // old file. The old file is read now, since another program may have written
   // it after make(); programs that do this in one directory wait for each other
-  // (up to a minute). If it fails the file is as it was; see
+  // (up to a minute); where the file lies elsewhere, it is written anew if
+  // another one has written it meanwhile. If it fails the file is as it was; see
   // Replacement::commit() for the one exception.
   Status commit(const Files& files);
 
@@ -47,7 +48,8 @@ class SafetensorsUpdate {
   SafetensorsUpdate(std::string file, Files::Target target)
       : file_(std::move(file)), spool_(std::move(target)) {}
 
-  Status write(Replacement& to, const Files& files);
+  Status write(Replacement& to, const Fd& old);
+  Status replace(const Files& files, bool& is_overtaken);
   Error error(const std::string& why) const { return {file_ + ": " + why}; }
 
   std::string file_;

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/message.h"
+#include "file/remote_files.h"
 #include "file/npy.h"
 #include "file/safetensors_cache.h"
 #include "stream/line.h"
@@ -34,12 +35,24 @@ Result<StoredTensor> read_one_of(int fd, const StoredPath& path,
   return Error{std::move(message)};
 }
 
+// What links there are elsewhere is not known here.
+std::string normal_remote(const StoredPath& path) {
+  const RemotePath at = split_remote(path.file);
+  std::string out =
+      at.endpoint + "/" +
+      std::filesystem::path(at.path).lexically_normal().string();
+  if (!path.tensor.empty()) out += ":" + path.tensor;
+  return out;
+}
+
 }  // namespace
 
 StoredPath split_path(std::string_view path) {
   const std::string mark = std::string(kSuffix) + ":";
   const size_t at = path.rfind(mark);
-  if (at != std::string_view::npos) {
+  // A host may have such a name, too.
+  const size_t host = is_remote(path) ? split_remote(path).endpoint.size() : 0;
+  if (at != std::string_view::npos && at >= host) {
     const size_t colon = at + kSuffix.size();
     return {std::string(path.substr(0, colon)),
             std::string(path.substr(colon + 1)), true};
@@ -49,6 +62,7 @@ StoredPath split_path(std::string_view path) {
 
 std::string normal_path(std::string_view path) {
   const StoredPath parts = split_path(path);
+  if (is_remote(path)) return normal_remote(parts);
   namespace fs = std::filesystem;
   std::error_code error;
   fs::path file = fs::absolute(parts.file, error);

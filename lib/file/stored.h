@@ -21,7 +21,8 @@ struct StoredPath {
 StoredPath split_path(std::string_view path);
 // One spelling for all paths of a file, so that a load waits for a save of the
 // same file: absolute, and through the symbolic links that are there now. A
-// tensor's name stays as it is.
+// tensor's name stays as it is. A path of a file elsewhere (remote_files.h)
+// loses "." and double slashes alone.
 std::string normal_path(std::string_view path);
 // The file of a path that stands in quotes on a line, without the tensor's
 // name, as normal_path() spells it.

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/printable.h"
 #include "net/poller.h"
 
 namespace gt::net {
@@ -124,10 +125,11 @@ bool FileCaller::answer(Verb verb, Letter& letter) {
     talk.end(FileTalk::Over::kRefused, "gave another answer than was asked");
     return give_up_link();
   }
-  const bool is_overtaken = message.find("overtaken") != nullptr;
-  fail(is_overtaken ? FileFault::kOvertaken : FileFault::kRefused,
-       std::string(words(message.body)));
-  return false;
+  const FileFault fault =
+      message.find("overtaken") != nullptr ? FileFault::kOvertaken
+      : message.find("missing") != nullptr ? FileFault::kMissing
+                                           : FileFault::kRefused;
+  return fail(fault, printable(words(message.body)));
 }
 
 // A call that lost its connection is made again, while it comes further.

@@ -29,6 +29,7 @@ enum class FileFault : uint8_t {
   kNone,
   kLost,       // who lends cannot be reached, or is gone
   kRefused,    // it does not do what was asked, and says why
+  kMissing,    // it has no such file
   kChanged,    // the file was changed meanwhile: look() again
   kOvertaken,  // the file is no longer of the version that was to be replaced
   kLocal,      // a file of our own

@@ -37,10 +37,11 @@ void Desk::come(ClientId id, const Guest& guest) {
   options.session.history =
       static_cast<size_t>(std::min(guest.history, options_.most_history));
   options.replay = guest.replays;
-  const std::string files = options_.files.empty() || guest.user.empty()
-                                ? ""
-                                : options_.files + "/" + guest.user + "/";
-  options.session.files = files;
+  const bool has_files = !options_.files.empty() && !guest.user.empty();
+  const std::string below = "/" + guest.user + "/";
+  const std::string& lent =
+      options_.lend.empty() ? options_.files : options_.lend;
+  options.session.files = has_files ? options_.files + below : "";
   options.session.is_guest = true;
   options.session.quota = options_.quota;
   Client& client = clients_.try_emplace(id, options_.window).first->second;
@@ -49,7 +50,8 @@ void Desk::come(ClientId id, const Guest& guest) {
   client.has_name = !guest.name.empty();
   client.stays = guest.stays;
   client.program = std::make_unique<ClientProgram>(
-      options, NameSpace("c" + std::to_string(id), files), options_.blocks,
+      options, NameSpace("c" + std::to_string(id), has_files ? lent + below : ""),
+      options_.blocks,
       [this, id](std::string_view text) { tell(id, Exit::kDone, text); });
 }
 

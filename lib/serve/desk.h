@@ -31,6 +31,8 @@ struct DeskOptions {
   std::map<std::string, double> shares;  // by user; 1 for others
   std::string files;  // a directory, where each user has one; "": nobody may
                       // load or save
+  // How workers reach that directory, as "tcp://HOST:PORT"; "": by its path.
+  std::string lend;
   uint64_t most_history = 1'000'000;  // lines that are kept for gradients
 };
 

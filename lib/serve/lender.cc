@@ -34,9 +34,10 @@ bool is_id(std::string_view id) {
              std::string_view::npos;
 }
 
-std::string report_text(const std::string& why, bool is_overtaken = false) {
+// `flag`: a field that says which kind of failure it is.
+std::string report_text(const std::string& why, const char* flag = nullptr) {
   MessageWriter message(Verb::kReport);
-  if (is_overtaken) message.field("overtaken", uint64_t{1});
+  if (flag != nullptr) message.field(flag, uint64_t{1});
   return message.finish(net::words(why));
 }
 
@@ -56,7 +57,8 @@ uint64_t size_of_target(const Files::Target& target) {
 
 // The version of the file that is there now, or "none".
 std::string version_there(const Shelf& shelf, const std::string& path) {
-  const auto fd = shelf.open(path);
+  bool is_missing = false;
+  const auto fd = shelf.open(path, is_missing);
   const auto state = fd.ok() ? net::state_of_file(fd.value().get())
                              : Result<net::FileState>(Error{});
   return state.ok() ? state.value().version : "none";
@@ -120,9 +122,9 @@ Lender::Place Lender::place_of(const std::string& path) {
   return place;
 }
 
-void Lender::report(const std::string& why, bool is_overtaken) {
+void Lender::report(const std::string& why, const char* flag) {
   upload_.reset();
-  say(report_text(why, is_overtaken));
+  say(report_text(why, flag));
 }
 
 // ---- requests ---------------------------------------------------------------
@@ -194,14 +196,23 @@ Status Lender::take_ticket(const Message& request) {
   return Error{"it asked for more than it reads"};
 }
 
-Status Lender::open(const std::string& path) {
+// False: it was reported why not.
+bool Lender::open(const std::string& path) {
+  file_.reset();
   const Place place = place_of(path);
-  if (!place.status.ok()) return place.status;
-  auto fd = place.shelf->open(place.path);
-  if (!fd.ok()) return fd.error();
+  if (!place.status.ok()) {
+    report(place.status.error().message);
+    return false;
+  }
+  bool is_missing = false;
+  auto fd = place.shelf->open(place.path, is_missing);
+  if (!fd.ok()) {
+    report(fd.error().message, is_missing ? "missing" : nullptr);
+    return false;
+  }
   path_ = path;
   file_ = std::make_shared<const Fd>(std::move(fd.value()));
-  return ok_status();
+  return true;
 }
 
 Status Lender::get(const Message& request) {
@@ -211,13 +222,8 @@ Status Lender::get(const Message& request) {
   if (!numbers.status().ok()) return numbers.status();
   if (bytes > net::kMaxBody) return Error{"it asked for too much at once"};
   const std::string path = net::text(request, "path");
-  if (bytes == 0 || path != path_ || file_ == nullptr) {
-    file_.reset();
-    if (Status s = open(path); !s.ok()) {
-      report(s.error().message);
-      return ok_status();
-    }
-  }
+  const bool is_open = bytes > 0 && path == path_ && file_ != nullptr;
+  if (!is_open && !open(path)) return ok_status();
   const auto state = net::state_of_file(file_->get());
   if (!state.ok() || offset > state.value().size) {
     report(state.ok() ? "it does not have so many bytes any more"
@@ -376,7 +382,7 @@ std::string Lender::Upload::end(const std::string& digest_said,
   if (!over.empty() && version_there(*shelf, path) != over) {
     whole->remove();
     return report_text("it is no longer the file that was to be replaced",
-                       true);
+                       "overtaken");
   }
   if (Status s = whole->take_place(); !s.ok()) {
     return report_text(s.error().message);

@@ -31,8 +31,9 @@ class Shelf {
   static Result<Shelf> make(const std::string& files, const std::string& user);
 
   const std::string& root() const { return root_; }
-  // Errors name what is below the directory alone.
-  Result<Fd> open(const std::string& path) const;
+  // Errors name what is below the directory alone. `is_missing`: the error is
+  // that there is no such file.
+  Result<Fd> open(const std::string& path, bool& is_missing) const;
   // With the directories above it, which are made.
   Result<Files::Target> target(const std::string& path) const;
   // Bytes of all regular files in it, whoever wrote them; nothing if `stop`
@@ -99,12 +100,12 @@ class Lender {
   Status answer(const net::Message& request);
   Status get(const net::Message& request);
   Status take_ticket(const net::Message& request);
-  Status open(const std::string& path);
+  bool open(const std::string& path);
   Status sum(const net::Message& request);
   Status put(const net::Message& request);
   Status piece(const net::Message& request);
   Status end(const net::Message& request);
-  void report(const std::string& why, bool is_overtaken = false);
+  void report(const std::string& why, const char* flag = nullptr);
   void say(const std::string& message) { outgoing_.emplace_back(message); }
   // Calls it on a thread; the message that it gives is the answer.
   void later(std::function<std::string()> call);

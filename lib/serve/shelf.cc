@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "file/stored.h"
@@ -32,8 +34,10 @@ Error Shelf::clean(const Error& error, const std::string& path) const {
   return Error{message};
 }
 
-Result<Fd> Shelf::open(const std::string& path) const {
+Result<Fd> Shelf::open(const std::string& path, bool& is_missing) const {
   auto fd = files_.open(root_ + "/" + path);
+  is_missing =
+      !fd.ok() && fd.error().message.ends_with(std::strerror(ENOENT));
   if (!fd.ok()) return clean(fd.error(), path);
   return fd;
 }
