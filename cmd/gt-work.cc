@@ -255,9 +255,8 @@ std::string read_files(Options& options, bool opens_all, gt::Files& files) {
     if (!status.ok()) return "--root " + root + ": " + status.error().message;
     endpoints.push_back(std::move(root));
   }
-  const std::string& open_key = options.files_key.empty()
-                                    ? options.link.open_key
-                                    : options.files_key;
+  const std::string& open_key =
+      options.files_key.empty() ? options.link.open_key : options.files_key;
   const bool borrows = !endpoints.empty() || !options.files_key.empty();
   if (borrows && !options.link.key.empty()) {
     auto secret = gt::net::read_secret(options.link.key);

@@ -34,8 +34,8 @@ class SafetensorsUpdate {
   // old file. The old file is read now, since another program may have written
   // it after make(); programs that do this in one directory wait for each other
   // (up to a minute); where the file lies elsewhere, it is written anew if
-  // another one has written it meanwhile. If it fails the file is as it was; see
-  // Replacement::commit() for the one exception.
+  // another one has written it meanwhile. If it fails the file is as it was;
+  // see Replacement::commit() for the one exception.
   Status commit(const Files& files);
 
  private:

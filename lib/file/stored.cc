@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "base/message.h"
-#include "file/remote_files.h"
 #include "file/npy.h"
+#include "file/remote_files.h"
 #include "file/safetensors_cache.h"
 #include "stream/line.h"
 
@@ -38,9 +38,8 @@ Result<StoredTensor> read_one_of(int fd, const StoredPath& path,
 // What links there are elsewhere is not known here.
 std::string normal_remote(const StoredPath& path) {
   const RemotePath at = split_remote(path.file);
-  std::string out =
-      at.endpoint + "/" +
-      std::filesystem::path(at.path).lexically_normal().string();
+  std::string out = at.endpoint + "/" +
+                    std::filesystem::path(at.path).lexically_normal().string();
   if (!path.tensor.empty()) out += ":" + path.tensor;
   return out;
 }

@@ -32,7 +32,8 @@
 //     done    of end: whole= version= settled=, what the file is now
 //     report  [missing=1] [overtaken=1]: what was asked cannot be done, and the
 //             body says why; there is no such file; the file is no longer of
-//             the version that was to be replaced; an upload is given up, but what came of it is kept
+//             the version that was to be replaced; an upload is given up, but
+//             what came of it is kept
 //     bye     the body says why the connection ends
 //     beat    who lends lives, and works on a request
 //

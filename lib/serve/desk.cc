@@ -50,7 +50,8 @@ void Desk::come(ClientId id, const Guest& guest) {
   client.has_name = !guest.name.empty();
   client.stays = guest.stays;
   client.program = std::make_unique<ClientProgram>(
-      options, NameSpace("c" + std::to_string(id), has_files ? lent + below : ""),
+      options,
+      NameSpace("c" + std::to_string(id), has_files ? lent + below : ""),
       options_.blocks,
       [this, id](std::string_view text) { tell(id, Exit::kDone, text); });
 }

@@ -326,11 +326,11 @@ Status Lender::put(const Message& request) {
   upload->size = size.value();
   if (!is_id(upload->id)) return Error{"the id of its upload is none"};
   others_.claim(place.shelf->root(), place.path + " " + upload->id);
+  const uint64_t promised = others_.promised(place.shelf->root());
   upload_ = upload;
-  later([upload, anew = request.find("anew") != nullptr, quota = options_.quota,
-         stop = stop_, promised = others_.promised(place.shelf->root())] {
-    return upload->begin(anew, quota, promised, *stop);
-  });
+  later([upload, promised, anew = request.find("anew") != nullptr,
+         quota = options_.quota,
+         stop = stop_] { return upload->begin(anew, quota, promised, *stop); });
   return ok_status();
 }
 

@@ -36,8 +36,7 @@ Error Shelf::clean(const Error& error, const std::string& path) const {
 
 Result<Fd> Shelf::open(const std::string& path, bool& is_missing) const {
   auto fd = files_.open(root_ + "/" + path);
-  is_missing =
-      !fd.ok() && fd.error().message.ends_with(std::strerror(ENOENT));
+  is_missing = !fd.ok() && fd.error().message.ends_with(std::strerror(ENOENT));
   if (!fd.ok()) return clean(fd.error(), path);
   return fd;
 }

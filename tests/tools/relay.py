@@ -4,6 +4,7 @@ made bad. It prints "ready" once it listens, and takes commands, one a line of
 standard input:
 
   cut N   ends the connections after N more bytes, and takes no others
+  flip N  changes the byte after N more bytes
   stall   passes nothing on, and keeps what comes
   go      takes connections, and passes on all that was kept
 """
@@ -17,6 +18,7 @@ class Relay:
         self.target = target
         self.passes = True
         self.left = None  # bytes until the cut; None: there is none
+        self.flips = None  # bytes until one that is changed
         self.peers = {}  # the other end of each socket
         self.kept = {}  # bytes for a socket
         self.selector = selectors.DefaultSelector()
@@ -37,6 +39,8 @@ class Relay:
             self.left = int(words[1])
             if self.left == 0:
                 self.cut()
+        elif words[0] == "flip":
+            self.flips = int(words[1])
         elif words[0] == "stall":
             self.passes = False
         else:
@@ -86,6 +90,13 @@ class Relay:
                 self.selector.unregister(end)
             return
         other = self.peers[end]
+        if self.flips is not None:
+            if self.flips < len(data):
+                at = self.flips
+                data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+                self.flips = None
+            else:
+                self.flips -= len(data)
         if self.left is not None:
             data = data[: self.left]
             self.left -= len(data)

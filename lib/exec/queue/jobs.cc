@@ -90,6 +90,12 @@ std::unique_ptr<Job> flush_job() {
   return make_job([](Executor& executor) { executor.idle(); });
 }
 
+std::unique_ptr<Job> settle_job() {
+  return make_job([](Executor& executor) {
+    if (executor.saves().waiting()) executor.idle();
+  });
+}
+
 std::unique_ptr<Job> sync_job(std::string line) {
   return make_job([line = std::move(line)](Executor& executor) {
     if (executor.stopped()) return;

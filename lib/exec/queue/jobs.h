@@ -30,6 +30,8 @@ std::unique_ptr<Job> save_failure_job(std::string path, std::string message);
 std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes);
 // Writes out results and saves that wait; notices a lost standard output.
 std::unique_ptr<Job> flush_job();
+// The same if saves wait.
+std::unique_ptr<Job> settle_job();
 // Writes out what waits, and then the line, without its LF, as a result.
 std::unique_ptr<Job> sync_job(std::string line);
 // Calls `call` on the queue's thread.

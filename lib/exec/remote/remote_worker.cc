@@ -72,13 +72,20 @@ void RemoteWorker::note_done(uint64_t first, uint64_t last, uint64_t bytes) {
   if (ran_.is_logged() && first != 0 && first <= done) {
     ran_.end_batch(first, done);
   }
-  channel_.done_seq.store(done);
+  done_ = done;
+  publish_done();
   channel_.done_bytes.store(bytes);
   if (bytes - woken_bytes_ < kMuchDone && net::now_ms() < woken_at_ + kSoon)
     return;
   woken_bytes_ = bytes;
   woken_at_ = net::now_ms();
   channel_.wake.signal();
+}
+
+// Lines are done when what they saved is written: who is told so may look at
+// the file.
+void RemoteWorker::publish_done() {
+  if (!worker_->saves_wait()) channel_.done_seq.store(done_);
 }
 
 // ---- lines ------------------------------------------------------------------
@@ -116,7 +123,11 @@ Status RemoteWorker::take_messages() {
   Inbound in;
   for (;;) {
     if (!channel_.inbox.pop(in, milliseconds(0))) {
-      worker_->after_lines([this] { channel_.wake.signal(); });
+      worker_->settle();
+      worker_->after_lines([this] {
+        publish_done();
+        channel_.wake.signal();
+      });
       worker_->idle();
       if (!channel_.inbox.pop(in)) return ok_status();
     }
@@ -192,8 +203,11 @@ void RemoteWorker::work(Files files) {
   Status status = worker.meet();
   if (status.ok()) status = take_messages();
   if (status.ok()) {
-    worker.after_lines(
-        [this] { channel_.finishes_since.store(net::now_ms()); });
+    worker.settle();
+    worker.after_lines([this] {
+      publish_done();
+      channel_.finishes_since.store(net::now_ms());
+    });
   }
   const Exit done = status.ok() ? worker.finish() : Exit::kLost;
   worker.note_use();

@@ -48,6 +48,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
 
   // Called on the queue's thread.
   void note_done(uint64_t first, uint64_t last, uint64_t bytes);
+  void publish_done();
   void send_report(const Report& report);
   int send_results(std::string_view bytes);
 
@@ -73,6 +74,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
   uint64_t taken_bytes_ = 0;       // of all messages before it
 
   // Used on the queue's thread.
+  uint64_t done_ = 0;  // the seq up to which all has run
   bool has_told_loss_ = false;
   uint64_t woken_bytes_ = 0;
   int64_t woken_at_ = 0;

@@ -117,9 +117,9 @@ Status BorrowedFiles::store(const std::string& path, int fd,
   if (!caller.ok()) return caller.error();
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Error{std::strerror(errno)};
-  const auto stored = caller.value()->store(
-      at.path, net::random_token(), fd, static_cast<uint64_t>(info.st_size),
-      over);
+  const auto stored =
+      caller.value()->store(at.path, net::random_token(), fd,
+                            static_cast<uint64_t>(info.st_size), over);
   if (stored.ok()) return ok_status();
   is_overtaken = caller.value()->fault() == FileFault::kOvertaken;
   return stored.error();

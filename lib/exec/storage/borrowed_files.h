@@ -28,7 +28,7 @@ struct BorrowedFilesOptions {
   std::optional<std::vector<std::string>> endpoints;
   std::optional<net::Keys> keys;  // our own, and the public one of who lends
   std::string server_key;
-  bool anyone = false;  // without keys: whoever listens there may lend
+  bool anyone = false;     // without keys: whoever listens there may lend
   int64_t silence = 1500;  // ms after which a silent one is lost
 };
 

@@ -67,6 +67,10 @@ class Worker final {
   void idle();
   // Calls it on the queue's thread once all lines so far have run.
   void after_lines(std::function<void()> call);
+  // All saves so far are written when the queue comes there.
+  void settle();
+  // On the queue's thread: whether saves wait to be written.
+  bool saves_wait() const { return saves_.waiting(); }
   // Any thread, once attached: what it waits for of other workers; and an end
   // to these waits, so that what waited fails for that reason.
   comm::Waiting waiting() const;

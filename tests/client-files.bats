@@ -1,0 +1,381 @@
+#!/usr/bin/env bats
+# Files that travel beside the text: gt-emit --send and --fetch, and workers that
+# load and save at tcp://HOST:PORT.
+
+load helper
+
+# serve OPTION...: gt-emit -l --files at $at, with a gt-route behind it. What it
+# writes is kept in `stream`.
+serve() {
+  mkdir -p files/ann files/bob
+  mkfifo back to_route
+  # shellcheck disable=SC2094
+  spawn bash -c 'exec gt-emit -l "$0" --back back -v --files files "${@}" 2>served' "$at" "$@" \
+    > >(tee stream >to_route)
+  spawn bash -c 'exec gt-route -n 1 <to_route >back 2>routed'
+  await 'listens at' served
+}
+
+# client OPTION...: runs a client of the user ann, into out, err and status.
+client() {
+  status=0
+  within 100 gt-emit --to "${link:-$at}" --user "${user:-ann}" "$@" >out 2>err </dev/null ||
+    status=$?
+}
+
+at_socket() {
+  at=ipc://$PWD/at
+}
+
+at_port() {
+  at=tcp://127.0.0.1:$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
+}
+
+# lay_link: a relay to the port of $at; commands go to descriptor 6, and clients
+# to $link.
+lay_link() {
+  local port=${at##*:}
+  mkfifo commands
+  spawn bash -c 'exec python3 "$0" "$@" <commands >relayed' \
+    "$GT_ROOT/tests/tools/relay.py" $((port + 1)) "$port"
+  exec 6>commands
+  await ready relayed
+  link=tcp://127.0.0.1:$((port + 1))
+}
+
+tell_link() {
+  echo "$*" >&6
+  await "^$*\$" relayed
+}
+
+# bytes N SEED: a file's bytes.
+bytes() {
+  python3 -c 'import random, sys
+random.seed(int(sys.argv[2]))
+sys.stdout.buffer.write(random.randbytes(int(sys.argv[1])))' "$@"
+}
+
+# make_x: x.npy, f32[1000,8].
+make_x() {
+  gt-emit -e 'x = randn f32[1000,8] 3' -e 'save x "x.npy"' | gt-work
+}
+
+@test "what is sent is loaded, and what is saved is fetched, bit by bit" {
+  at_socket
+  serve
+  make_x
+  client --send x.npy --fetch y.npy -e 'x = load "x.npy"' \
+    -e 'y = copy x' -e 'save y "y.npy"' -e 's = sum y' -e 'print s'
+  [ "$status" = 0 ]
+  [ ! -s err ]
+  grep -q '^s = tensor f32' out
+  cmp x.npy y.npy
+  cmp x.npy files/ann/x.npy
+  # All sizes, and without a program.
+  local size
+  for size in 0 1 1044479 1044480 1044481 9400321; do
+    bytes $size $size >sent
+    client --send sent=in.bin --fetch in.bin=got
+    [ "$status" = 0 ]
+    [ ! -s err ]
+    cmp sent got
+  done
+  # Standard input is read where it is named.
+  printf 'q = ones f32[1]\nprint q\n' |
+    gt-emit --to "$at" --user ann --send sent - >out
+  [ "$(cat out)" = 'q = tensor f32[1] 1' ]
+  [ -z "$(find files . -name '*.gt-part')" ]
+}
+
+@test "names of files: with blanks, in folders, here and there" {
+  at_socket
+  serve
+  bytes 5000 1 >'a b.bin'
+  client --send 'a b.bin' --fetch 'a b.bin=deep/er/c "d".bin'
+  [ "$status" = 0 ]
+  cmp 'a b.bin' 'deep/er/c "d".bin'
+  client --send 'a b.bin=x/y/z #1.bin' --send ./'a b.bin=n'
+  [ "$status" = 0 ]
+  cmp 'a b.bin' 'files/ann/x/y/z #1.bin'
+  # Of a path from elsewhere the last part.
+  client --send "$PWD/deep/er/c \"d\".bin"
+  [ "$status" = 0 ]
+  cmp 'a b.bin' 'files/ann/c "d".bin'
+}
+
+@test "what cannot be sent or fetched is said with what to do, and changes nothing" {
+  at_socket
+  serve
+  client --send nothing
+  [ "$status" = 2 ]
+  grep -q '^gt-emit: cannot send nothing: No such file' err
+  client --fetch nothing
+  [ "$status" = 4 ]
+  grep -q '^gt-emit: cannot fetch nothing from .*: No such file' err
+  [ ! -e nothing ]
+  mkdir folder files/ann/folder
+  client --send folder
+  [ "$status" = 2 ]
+  client --fetch folder
+  [ "$status" = 4 ]
+  grep -q 'not a regular file' err
+  bytes 100 1 >sent
+  client --send sent=../bob/sent
+  [ "$status" = 2 ]
+  grep -q "'../bob/sent' is no path below the user's directory" err
+  client --send sent=/tmp/sent
+  [ "$status" = 2 ]
+  user=zoe client --fetch sent
+  [ "$status" = 4 ]
+  grep -q "no files of the user 'zoe'; whoever runs it can make a directory" err
+  # A target that cannot be written is a matter of our own.
+  echo old >got
+  client --send sent
+  client --fetch sent=got/x
+  [ "$status" = 2 ]
+  # Nothing is fetched of a program that failed.
+  client --fetch sent=got -e 'q = add x 1'
+  [ "$status" = 3 ]
+  grep -q 'nothing is fetched' err
+  [ "$(cat got)" = old ]
+  run -2 gt-emit --to "$at" --detach a --fetch sent -e 'x = ones f32[1]'
+  run -2 gt-emit --send sent -e 'x = ones f32[1]'
+  grep -q -e '--send needs --to' <<<"$output"
+}
+
+@test "a gt-emit that lends no files says so" {
+  at_socket
+  mkfifo back
+  spawn bash -c 'gt-emit -l "$0" --back back -v 2>served | gt-route -n 1 >back' "$at"
+  await 'listens at' served
+  bytes 100 1 >sent
+  client --send sent
+  [ "$status" = 4 ]
+  grep -q 'lends no files; whoever runs it can, with --files' err
+}
+
+@test "no link and no other user's file is reached" {
+  at_socket
+  serve
+  echo secret >outside
+  ln -s "$PWD/outside" files/ann/out
+  ln -s ../bob files/ann/bob
+  echo his >files/bob/his
+  local name
+  for name in out bob/his; do
+    client --fetch "$name=got"
+    [ "$status" = 4 ]
+    grep -q "$name: outside the directory of its user\|outside the directory of its user" err
+    client --send outside="$name"
+    [ "$status" = 4 ]
+  done
+  [ ! -e got ]
+  [ "$(cat outside)" = secret ]
+  [ "$(cat files/bob/his)" = his ]
+  run ! grep -q "$PWD/files" err
+}
+
+@test "a user's directory holds what --quota-files says" {
+  at_socket
+  serve --quota-files 1M
+  bytes 600000 1 >one
+  bytes 600000 2 >two
+  client --send one
+  [ "$status" = 0 ]
+  client --send two
+  [ "$status" = 4 ]
+  grep -q 'its 600000 bytes and the 600000 of .* more than the 1048576 of --quota-files' err
+  [ -z "$(find files -name '*.gt-part')" ]
+  # What takes another's place takes its bytes.
+  client --send two=one
+  [ "$status" = 0 ]
+  cmp two files/ann/one
+  rm files/ann/one
+  client --send two
+  [ "$status" = 0 ]
+  run -2 gt-emit -l "$at" --back back --quota-files 1M
+}
+
+@test "a connection that is cut anywhere is made again, and files are whole" {
+  at_port
+  serve
+  lay_link
+  bytes 9000000 7 >sent
+  local cut
+  for cut in 10 200 3000 500000 5000000; do
+    rm -f got files/ann/*
+    tell_link cut $cut
+    spawn bash -c 'gt-emit --to "$0" --user ann --send sent; echo $? >code' "$link"
+    await 'is lost\|.' relayed
+    sleep 0.3
+    tell_link go
+    await . code
+    [ "$(cat code)" = 0 ]
+    rm code
+    cmp sent files/ann/sent
+    tell_link cut $cut
+    spawn bash -c 'gt-emit --to "$0" --user ann --fetch sent=got; echo $? >code' "$link"
+    sleep 0.3
+    tell_link go
+    await . code
+    [ "$(cat code)" = 0 ]
+    rm code
+    cmp sent got
+  done
+  [ -z "$(find . -name '*.gt-part')" ]
+}
+
+@test "a byte that is changed on its way is noticed, and sent again" {
+  at_port
+  serve
+  lay_link
+  bytes 9000000 8 >sent
+  tell_link flip 1500000
+  client --send sent
+  [ "$status" = 0 ]
+  cmp sent files/ann/sent
+  tell_link flip 3500000
+  client --fetch sent=got
+  [ "$status" = 0 ]
+  cmp sent got
+}
+
+@test "who is killed leaves a part, and the next one goes on with it" {
+  at_port
+  serve
+  lay_link
+  bytes 9000000 9 >sent
+  tell_link cut 6000000
+  spawn gt-emit --to "$link" --user ann --send sent
+  local first=$!
+  await . <(while :; do find files -name '*.gt-part' -size +1000k; sleep 0.1; done)
+  kill -KILL "$first"
+  [ -n "$(find files -name '.sent.*.gt-part' -size +1000k)" ]
+  tell_link go
+  # Far fewer bytes go through than the file has.
+  tell_link cut 8500000
+  client --send sent
+  [ "$status" = 0 ]
+  tell_link go
+  cmp sent files/ann/sent
+  tell_link cut 6000000
+  spawn gt-emit --to "$link" --user ann --fetch sent=got
+  first=$!
+  await . <(while :; do find . -name '.got.*.gt-part' -size +1000k; sleep 0.1; done)
+  kill -KILL "$first"
+  [ ! -e got ]
+  tell_link go
+  tell_link cut 8500000
+  client --fetch sent=got
+  [ "$status" = 0 ]
+  cmp sent got
+  tell_link go
+  # A part that is not the file's beginning is not taken for it.
+  rm got
+  tell_link cut 6000000
+  spawn gt-emit --to "$link" --user ann --fetch sent=got
+  first=$!
+  await . <(while :; do find . -name '.got.*.gt-part' -size +1000k; sleep 0.1; done)
+  kill -KILL "$first"
+  printf X | dd of="$(find . -name '.got.*.gt-part')" conv=notrunc bs=1 seek=100 2>dd
+  tell_link go
+  client --fetch sent=got
+  [ "$status" = 0 ]
+  cmp sent got
+}
+
+@test "with keys a user is who the list says, and a worker what it says" {
+  at_port
+  local who
+  for who in server ann eve work; do
+    (umask 077; gt-key >$who.key)
+    gt-key --public $who.key >$who.pub
+  done
+  { sed 's/$/ user=ann/' ann.pub; cat eve.pub; sed 's/$/ role=worker/' work.pub; } >allowed
+  serve --key server.key --allow allowed
+  bytes 5000 1 >sent
+  make_x
+  user=bob client --key ann.key --server-key server.pub --send sent --send x.npy
+  [ "$status" = 0 ]
+  cmp sent files/ann/sent
+  client --key eve.key --server-key server.pub --fetch sent=got
+  [ "$status" = 4 ]
+  grep -q "is nobody's who has files; user=NAME" err
+  gt-emit -e "x = load \"$at/ann/x.npy\" f32[1000,8]" -e 's = max x' -e 'print s' >p.s
+  gt-work --root "$at" --key work.key --files-key server.pub <p.s >out
+  grep -q '^s = tensor f32' out
+  run -1 gt-work --root "$at" --key ann.key --files-key server.pub <p.s
+  grep -q "is no worker's; role=worker" <<<"$output"
+  # Who is taken from the list is lost.
+  grep -vF -e "$(cut -c1-40 work.pub)" allowed >less
+  mv less allowed
+  run ! gt-work --root "$at" --key work.key --files-key server.pub <p.s
+}
+
+@test "a worker without the files fetches what it loads, and stores what it saves" {
+  at_port
+  mkdir -p files/ann files/bob elsewhere
+  mkfifo back to_route
+  # shellcheck disable=SC2094
+  spawn bash -c 'exec gt-emit -l "$0" --back back -v --files files --lend "$0" 2>served' "$at" \
+    > >(tee stream >to_route)
+  spawn bash -c 'exec gt-route --bind ipc://route --workers 2 <to_route >back 2>routed'
+  spawn bash -c 'cd elsewhere; exec gt-work --connect ipc://../route --root "$0" 2>one' "$at"
+  spawn bash -c 'cd elsewhere; exec gt-work --connect ipc://../route --root "$0" 2>two' "$at"
+  await 'listens at' served
+  make_x
+  client --send x.npy --fetch y.npy --fetch m.safetensors -e 'x = load "x.npy"' \
+    -e 'r = load "x.npy" f32[10,8] 20' -e 'save x "y.npy"' \
+    -e 'save x "m.safetensors:x"' -e 'save r "m.safetensors:r"' \
+    -e 'a = load "m.safetensors:x" f32[1000,8]' -e 'd = sub a x' -e 's = sum d' -e 'print s'
+  [ "$status" = 0 ]
+  [ ! -s err ]
+  [ "$(cat out)" = 's = tensor f32[] 0' ]
+  cmp x.npy y.npy
+  grep -q "load \"$at/ann/x.npy\"" stream
+  gt-emit -e 'x = load "m.safetensors:x" f32[1000,8]' -e 'save x "z.npy"' | gt-work
+  cmp x.npy z.npy
+  # A file of safetensors that was there keeps its tensors.
+  gt-emit -e 'q = full f32[2] 7' -e 'save q "old.safetensors:q"' | gt-work
+  client --send old.safetensors --fetch old.safetensors=new.safetensors \
+    -e 'p = ones f32[3]' -e 'save p "old.safetensors:p"' -e 'print p'
+  [ "$status" = 0 ]
+  gt-emit -e 'q = load "new.safetensors:q"' -e 'p = load "new.safetensors:p"' -e 'print q' -e 'print p' |
+    gt-work >out
+  printf '%s\n' 'q = tensor f32[2] 7 7' 'p = tensor f32[3] 1 1 1' | cmp - out
+  # A path that looks like another place is one below the user's directory.
+  client -e 'e = load "tcp://127.0.0.1:9/bob/x.npy" f32[1]' -e 'print e'
+  [ "$status" = 1 ]
+  await "load \"$at/ann/tcp://127.0.0.1:9/bob/x.npy\"" stream -F
+  grep -q 'tcp://127.0.0.1:9/bob.*: No such file' err
+  client -e 'e = load "../bob/x.npy" f32[1]'
+  [ "$status" = 3 ]
+  [ -z "$(ls elsewhere | grep -v -e one -e two)" ]
+}
+
+@test "a worker opens elsewhere what --root names alone" {
+  at_port
+  serve
+  make_x
+  cp x.npy files/ann/x.npy
+  gt-emit -e "x = load \"$at/ann/x.npy\" f32[1000,8]" -e 's = sum x' -e 'print s' >p.s
+  gt-emit -e 'x = load "x.npy"' -e 's = sum x' -e 'print s' | gt-work >wanted
+  gt-work <p.s >out
+  cmp wanted out
+  run -1 --separate-stderr gt-work --root . <p.s
+  grep -q "outside what --root allows; --root $at would allow it" <<<"$stderr"
+  run -1 gt-work --root tcp://127.0.0.1:9 <p.s
+  # No file of another user by a way through one's own.
+  gt-emit -e "x = load \"$at/ann/../bob/x.npy\" f32[1]" -e 'print x' >q.s
+  run -1 --separate-stderr gt-work <q.s
+  run -2 gt-work --root tcp://nowhere <p.s
+  # A type is to be said.
+  run -3 --separate-stderr gt-emit -e "x = load \"$at/ann/x.npy\""
+  grep -q 'lies where only workers look; say its type' <<<"$stderr"
+  # What is changed there is seen.
+  gt-emit -e "x = load \"$at/ann/x.npy\" f32[1000,8]" -e 'y = add x 1' \
+    -e "save y \"$at/ann/x.npy\"" -e "z = load \"$at/ann/x.npy\" f32[1000,8]" \
+    -e 'd = sub z x' -e 'm = min d' -e 'M = max d' -e 'c = gt m 0.99' -e 'print c' |
+    gt-work >out
+  [ "$(cat out)" = 'c = tensor bool[] 1' ]
+}
