@@ -249,7 +249,9 @@ constexpr Row kRows[] = {
                 "end are a failure. Only what is taken is read. Under "
                 "part= the type is that of the block, taken from the WHOLE "
                 "that begins at the row. A load sees the save of its path "
-                "before it. Errors: no such file or tensor, another type, "
+                "before it. \"tcp://HOST:PORT/USER/PATH\" is a file that a "
+                "gt-emit lends, of which the whole is fetched, and whose type "
+                "must be given. Errors: no such file or tensor, another type, "
                 "a dtype that gt does not have.",
      .source = "NumPy's npy format, versions 1 to 3; the safetensors format; "
                "torch.from_numpy",

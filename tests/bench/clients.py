@@ -233,7 +233,30 @@ def keys(report, folder):
         report.pair("with keys : without, runs/s", measure, 0.7, 0.95)
 
 
+def files(report, folder):
+    """A tensor of 64 MiB to a client's files and back, beside copying it in
+    memory: bytes a second of both ways together, starts included."""
+    size = 64 << 20
+    data = os.urandom(size)
+    with open(f"{folder}/sent", "wb") as f:
+        f.write(data)
+    os.makedirs(f"{folder}/files/ann")
+    target = bytearray(data)  # its pages are there
+    with Cluster(folder, 1, ["--files", "files"], ["--user", "ann"]) as cluster:
+        def measure():
+            start = time.perf_counter()
+            target[:] = data
+            copied = size / (time.perf_counter() - start)
+            ours = 2 * size / cluster.seconds("--send", "sent", "--fetch",
+                                              "sent=got")
+            return ours, copied, ours / copied
+
+        report.pair("64 MiB to and from a client : memcpy, B/s", measure, 0.1,
+                    0.3)
+
+
 BENCHES = {
+    "clients-files": files,
     "clients-through": through,
     "clients-eight": eight,
     "clients-trip": trip,

@@ -1,0 +1,134 @@
+// Any bytes as what borrowers of files say to who lends them, and as what that
+// one answers. What is stored stays below the directories of the users, and a
+// borrower that is lost takes nobody with it.
+//
+// Each line of the input is a message: its first character says whose it is,
+// '0' of ann, '1' of bob, 'w' of a worker, 'a' an answer to a borrower; then
+// comes a header without size=, and behind a '|' the body. A piece is given the
+// digest of its body.
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/digest.h"
+#include "base/hash.h"
+#include "net/file_message.h"
+#include "net/file_talk.h"
+#include "serve/depot.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostBytes = 4096;
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+const std::string& folder() {
+  static const std::string path = [] {
+    char name[] = "/tmp/gt-files-fuzz-XXXXXX";
+    check(::mkdtemp(name) != nullptr);
+    std::atexit([] { fs::remove_all(folder()); });
+    return std::string(name);
+  }();
+  return path;
+}
+
+std::string message_of(std::string_view line) {
+  const size_t bar = line.find('|');
+  const std::string_view body =
+      bar == std::string_view::npos ? "" : line.substr(bar + 1);
+  std::string head(line.substr(0, bar));
+  if (head.starts_with("piece")) {
+    head += " digest=" + gt::digest_text(gt::hash_bytes(body));
+  }
+  return head + " size=" + std::to_string(body.size()) + "\n" +
+         std::string(body);
+}
+
+class World {
+ public:
+  World()
+      : depot_({.lender = {.files = folder() + "/files", .quota = 10'000}}, 0),
+        talk_({}, 0) {
+    fs::remove_all(folder());
+    fs::create_directories(folder() + "/files/ann");
+    fs::create_directories(folder() + "/files/bob");
+    talk_.link_up(0);
+    talk_.receive(gt::net::Frame("welcome size=0\n"), 0);
+  }
+
+  void step(std::string_view line) {
+    if (line.empty()) return;
+    const char who = line[0];
+    const std::string message = message_of(line.substr(1));
+    if (who == 'a') return answer(message);
+    if (who != '0' && who != '1' && who != 'w') return;
+    const std::string peer(1, who);
+    if (!depot_.knows(peer)) {
+      const std::string user = who == 'w'   ? " worker=1"
+                               : who == '0' ? " user=ann"
+                                            : " user=bob";
+      say(peer, "hello version=" + std::to_string(gt::net::kWireVersion) +
+                    " files=1" + user + " size=0\n");
+      check(depot_.knows(peer));
+    }
+    say(peer, message);
+    while (depot_.next_tick() < now_ + 100) depot_.tick(++now_, true);
+    now_ = 0;
+    drain();
+  }
+
+  void end() {
+    for (const char* peer : {"0", "1", "w"}) depot_.link_ended(peer);
+    // Nothing stands beside what was lent.
+    check(std::distance(fs::directory_iterator(folder()), {}) == 1);
+    check(std::distance(fs::directory_iterator(folder() + "/files"), {}) == 2);
+  }
+
+ private:
+  void say(const std::string& peer, const std::string& message) {
+    depot_.receive(peer, gt::net::Frame(message), now_, "");
+    drain();
+  }
+  void drain() {
+    gt::net::ListenerState::Outgoing out;
+    while (depot_.next(out)) {
+      check(gt::net::parse_message(out.frame.bytes()).ok());
+    }
+  }
+  void answer(const std::string& message) {
+    if (!talk_.is_full()) talk_.ask(gt::net::Frame("get"), 0);
+    talk_.receive(gt::net::Frame(message), 0);
+    gt::net::Letter letter;
+    while (talk_.next(letter)) {
+      const auto state = gt::net::read_state(letter.message);
+      check(!state.ok() ||
+            state.value().version.find('/') == std::string::npos);
+      (void)gt::net::check_body(letter.message);
+    }
+  }
+
+  gt::serve::Depot depot_;
+  gt::net::FileTalk talk_;
+  int64_t now_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size > kMostBytes) return 0;
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  World world;
+  while (!text.empty()) {
+    const size_t lf = std::min(text.find('\n'), text.size());
+    world.step(text.substr(0, lf));
+    text.remove_prefix(std::min(lf + 1, text.size()));
+  }
+  world.end();
+  return 0;
+}
