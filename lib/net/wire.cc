@@ -13,10 +13,10 @@ namespace gt::net {
 namespace {
 
 constexpr std::array<std::string_view, 28> kVerbs = {
-    "hello",  "results", "report", "done",  "ran",    "bye",   "welcome",
-    "refuse", "lines",   "block",  "hot",   "forget", "beat",  "end",
-    "gone",   "abort",   "input",  "text",  "room",   "taken", "watch",
-    "state",  "get",     "data",   "sum",   "put",    "piece", "kept"};
+    "hello",  "results", "report", "done", "ran",    "bye",   "welcome",
+    "refuse", "lines",   "block",  "hot",  "forget", "beat",  "end",
+    "gone",   "abort",   "input",  "text", "room",   "taken", "watch",
+    "state",  "get",     "data",   "sum",  "put",    "piece", "kept"};
 
 constexpr std::string_view kFence = "#fence";
 

@@ -241,7 +241,8 @@ TEST(ReceptionOfKeys, AUserIsWhoTheKeySaysAndARevokedKeyIsLost) {
   ReceptionOptions options;
   options.table = "7";
   options.keep = kKeep;
-  options.users = {{{"KEYA", "ann"}, {"KEYB", ""}}};
+  options.users = std::map<std::string, net::KeyHolder>{
+      {"KEYA", {.user = "ann"}}, {"KEYB", {}}};
   Reception reception(options, 0);
   const auto say = [&](const std::string& peer, const std::string& key) {
     MessageWriter message(Verb::kHello);
@@ -261,7 +262,7 @@ TEST(ReceptionOfKeys, AUserIsWhoTheKeySaysAndARevokedKeyIsLost) {
   EXPECT_EQ(event.guest.user, "");
   EXPECT_EQ(event.guest.owner(), "KEYB");
   reception.link_ended("p");
-  reception.set_users({{"KEYB", ""}});
+  reception.set_users({{"KEYB", net::KeyHolder{}}});
   ASSERT_TRUE(reception.next(event));
   EXPECT_EQ(event.kind, Kind::kAway);
   ASSERT_TRUE(reception.next(event));
