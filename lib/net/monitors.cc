@@ -17,7 +17,7 @@ constexpr std::string_view kName = "@gt-route.";
 constexpr size_t kRandom = 16;  // digits
 
 // Takes digits and the dot behind them.
-bool take_number(std::string_view& rest, uint64_t& number) {
+bool take_digits(std::string_view& rest, uint64_t& number) {
   const size_t dot = rest.find('.');
   if (dot == rest.npos || !read_number(rest.substr(0, dot), number)) {
     return false;
@@ -55,7 +55,7 @@ std::vector<MonitorAt> find_monitors(std::string_view sockets, uint64_t user) {
     rest.remove_prefix(kName.size());
     uint64_t owner = 0;
     uint64_t pid = 0;
-    if (!take_number(rest, owner) || !take_number(rest, pid)) continue;
+    if (!take_digits(rest, owner) || !take_digits(rest, pid)) continue;
     const bool is_ours =
         owner == user && rest.size() == kRandom &&
         rest.find_first_not_of("0123456789abcdef") == rest.npos;
