@@ -277,7 +277,7 @@ make_x() {
   first=$!
   await . <(while :; do find . -name '.got.*.gt-part' -size +1000k; sleep 0.1; done)
   kill -KILL "$first"
-  printf X | dd of="$(find . -name '.got.*.gt-part')" conv=notrunc bs=1 seek=100 2>dd
+  printf X | dd of="$(find . -name '.got.*.gt-part')" conv=notrunc bs=1 seek=100 2>/dev/null
   tell_link go
   client --fetch sent=got
   [ "$status" = 0 ]

@@ -37,7 +37,11 @@ void ClientProgram::push(std::string_view text) {
   if (inputs_.empty() || has_stopped_ || has_ended_) {
     read_ += text.size();
   } else {
-    inputs_.back().source.push(text);
+    // Of a line that is too long the rest is dropped as it comes.
+    PushedSource& source = inputs_.back().source;
+    const size_t before = source.taken();
+    source.push(text);
+    read_ += source.taken() - before;
   }
 }
 

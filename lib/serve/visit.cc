@@ -38,7 +38,7 @@ class Inputs {
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
 
-  // Whether bytes can be had now, without waiting.
+  // Whether send() does something now, without waiting.
   bool is_ready() const {
     if (has_ended_ || fd_ < 0) return !has_ended_;
     pollfd p{fd_, POLLIN, 0};
@@ -50,7 +50,11 @@ class Inputs {
 
   // Sends what can be had, at most `room` bytes.
   void send(VisitState& to, size_t room) {
-    if (!is_open_ && !open(to)) return;
+    // Whether the new one has bytes already is for the caller to look.
+    if (!is_open_) {
+      (void)open(to);
+      return;
+    }
     buffer_.resize(std::min({room, kReadAtOnce, net::kMaxBody}));
     size_t bytes = 0;
     if (fd_ < 0) {
@@ -80,8 +84,10 @@ class Inputs {
     if (is_text) {
       text_ = input.text;
     } else {
-      fd_ = is_file ? ::open(input.text.c_str(), O_RDONLY | O_CLOEXEC)
-                    : STDIN_FILENO;
+      // A FIFO that nobody writes yet is not waited for here.
+      const int flags =
+          O_RDONLY | O_CLOEXEC | (input.rounds == 1 ? O_NONBLOCK : 0);
+      fd_ = is_file ? ::open(input.text.c_str(), flags) : STDIN_FILENO;
       if (fd_ < 0) {
         fail(input.text, errno);
         return false;

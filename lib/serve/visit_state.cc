@@ -74,6 +74,8 @@ void VisitState::go_away(const std::string& why) {
   events_.push_back(
       {VisitEvent::Kind::kNotice, Exit::kDone,
        lost + "; trying for " + seconds_text(keep_) + " to come back"});
+  // The connection may be there still, as of a process that was stopped.
+  if (is_up_) say_hello();
 }
 
 void VisitState::link_refused(bool by_key, bool for_good) {
