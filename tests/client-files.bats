@@ -350,7 +350,7 @@ make_x() {
   grep -q 'tcp://127.0.0.1:9/bob.*: No such file' err
   client -e 'e = load "../bob/x.npy" f32[1]'
   [ "$status" = 3 ]
-  [ -z "$(ls elsewhere | grep -v -e one -e two)" ]
+  [ -z "$(find elsewhere -mindepth 1 ! -name '*one*' ! -name '*two*')" ]
 }
 
 @test "a worker opens elsewhere what --root names alone" {

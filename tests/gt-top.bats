@@ -241,7 +241,7 @@ END
   spawn gt-top -b -d 0.1 "ipc://@gt-test-$$-monitor" > top.txt 2> top.err 5>&-
   local top=$!
   await worker top.txt
-  python3 - "$$" <<'END'
+  /usr/bin/python3 - "$$" <<'END'
 import os, sys, zmq
 context = zmq.Context()
 for text in [b"", b"\0" * 5000, b"watch size=0\n", b"watch version=1 size=0\n",
@@ -267,7 +267,7 @@ END
 
 # check_metrics FILE...: texts of the exposition format, one after the other.
 check_metrics() {
-  python3 - "$@" <<'END'
+  /usr/bin/python3 - "$@" <<'END'
 import re, sys
 before = {}
 for name in sys.argv[1:]:
