@@ -18,34 +18,12 @@
 #include "base/digest.h"
 #include "base/take_front.h"
 #include "file/files.h"
-#include "file/partial.h"
 #include "net/file_talk.h"
 #include "net/joiner.h"
+#include "serve/shelf.h"
+#include "serve/upload.h"
 
 namespace gt::serve {
-
-// A directory of one user, DIR/USER.
-class Shelf {
- public:
-  // Error, for people: there is none of that user.
-  static Result<Shelf> make(const std::string& files, const std::string& user);
-
-  const std::string& root() const { return root_; }
-  // Errors name what is below the directory alone. `is_missing`: the error is
-  // that there is no such file.
-  Result<Fd> open(const std::string& path, bool& is_missing) const;
-  // With the directories above it, which are made.
-  Result<Files::Target> target(const std::string& path) const;
-  // Bytes of all regular files in it, whoever wrote them; nothing if `stop`
-  // became true meanwhile.
-  std::optional<uint64_t> bytes(const std::atomic<bool>& stop) const;
-
- private:
-  Error clean(const Error& error, const std::string& path) const;
-
-  std::string root_;
-  Files files_;
-};
 
 struct LenderOptions {
   std::string files;            // DIR; "": none are lent
@@ -92,7 +70,6 @@ class Lender {
     const Shelf* shelf = nullptr;
     std::string path;  // below its directory
   };
-  struct Upload;
 
   bool is_worker() const { return user_.empty(); }
   Place shelf_of(const std::string& user);

@@ -1,11 +1,10 @@
-#include <algorithm>
+#include "serve/shelf.h"
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include "file/stored.h"
 #include "serve/guest.h"
-#include "serve/lender.h"
 
 namespace gt::serve {
 
