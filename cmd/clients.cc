@@ -1,5 +1,6 @@
 #include "clients.h"
 
+#include <malloc.h>
 #include <pwd.h>
 #include <unistd.h>
 
@@ -209,7 +210,15 @@ std::string ClientOptions::read_lend() {
   return status.ok() ? "" : "--lend " + lend + ": " + status.error().message;
 }
 
+void ClientOptions::keep_large_buffers() {
+  // Messages with parts of files have a mebibyte, which malloc would get from
+  // the system, and give back, one by one: that took a fifth of the time.
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 std::string ClientOptions::serve(Exit& status) {
+  if (!server_.desk.files.empty()) keep_large_buffers();
   listen_.key = key_;
   listen_.insecure = insecure_;
   std::string wrong = listen_.read();
@@ -276,6 +285,7 @@ std::string ClientOptions::visit(const emit::EmitJob& job, bool has_program,
   std::vector<serve::Transfer> sent, fetched;
   if (wrong.empty()) wrong = read_transfers(sent, fetched);
   if (!wrong.empty()) return wrong;
+  if (carries_files()) keep_large_buffers();
   status = serve::send_files(sent, borrower(), say);
   if (status != Exit::kDone) return "";
   if (has_program || !attach_.empty() || !detach_.empty()) {

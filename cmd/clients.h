@@ -35,6 +35,7 @@ class ClientOptions {
   void add_visiting(CLI::App& app);
   std::string read_shares();
   std::string read_lend();
+  static void keep_large_buffers();
   std::string read_transfers(std::vector<serve::Transfer>& sent,
                              std::vector<serve::Transfer>& fetched) const;
   net::FileCallerOptions borrower() const;

@@ -72,7 +72,8 @@ Result<Frame> file_message(MessageWriter message, int fd, uint64_t offset,
   const std::string_view read(body, bytes);
   if (whole != nullptr) whole->add(read);
   message.field("offset", offset)
-      .field("digest", digest_text(hash_bytes(read)));
+      .field("digest",
+             digest_text(whole == nullptr ? hash_bytes(read) : whole->value()));
   const std::string head = message.head(bytes);
   char* const begin = body - head.size();
   std::memcpy(begin, head.data(), head.size());

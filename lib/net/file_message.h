@@ -29,9 +29,10 @@ Result<FileState> state_of_file(int fd);
 void add_state(MessageWriter& message, const FileState& state);
 Result<FileState> read_state(const Message& message);
 
-// A message with the file's bytes [offset, offset + bytes) as its body, and
-// with offset= and digest= of them; they are added to `whole`, if that stands
-// there. At most kMaxBody bytes. Errors: as read_at().
+// A message with the file's bytes [offset, offset + bytes) as its body, with
+// offset=, and with digest= of them; if `whole` stands there, they are added to
+// it, and the digest is its value then. At most kMaxBody bytes. Errors: as
+// read_at().
 Result<Frame> file_message(MessageWriter message, int fd, uint64_t offset,
                            size_t bytes, Digest* whole = nullptr);
 

@@ -14,7 +14,8 @@
 //     sum     path= bytes=: the digest of the file's first bytes
 //     put     path= id= whole= [anew=1]: it has a file of so many bytes to
 //             store; `id` names this file among those that may be stored there
-//     piece   offset= digest=: the body is the part of it that comes next
+//     piece   offset= digest=: the body is the part of it that comes next; the
+//             digest is that of the whole file up to its end
 //     end     digest= [over=]: all has come; it takes the place of the file of
 //             that name, or only if that has still this version ("none": if
 //             there is none)

@@ -258,23 +258,26 @@ Status Lender::piece(const Message& request) {
   }
   const auto offset = net::number(request, "offset");
   if (!offset.ok()) return offset.error();
-  if (Status s = net::check_body(request); !s.ok()) return s;
   Digest& digest = upload_->digest;
-  if (offset.value() != digest.bytes() ||
-      request.body.size() > upload_->size - digest.bytes()) {
+  uint64_t at = digest.bytes();
+  if (offset.value() != at || request.body.size() > upload_->size - at) {
     return Error{"it sent a piece that does not come next"};
+  }
+  digest.add(request.body);
+  if (net::digest_of(request) != digest.value()) {
+    upload_.reset();
+    return Error{"bytes of a file were changed on their way"};
   }
   std::string_view rest = request.body;
   while (!rest.empty()) {
-    const auto at = static_cast<off_t>(digest.bytes());
-    const ssize_t n =
-        ::pwrite(upload_->part->fd(), rest.data(), rest.size(), at);
+    const ssize_t n = ::pwrite(upload_->part->fd(), rest.data(), rest.size(),
+                               static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       report(std::strerror(errno));
       return ok_status();
     }
-    digest.add(rest.substr(0, static_cast<size_t>(n)));
+    at += static_cast<uint64_t>(n);
     rest.remove_prefix(static_cast<size_t>(n));
   }
   say(MessageWriter(Verb::kKept).field("bytes", digest.bytes()).finish());

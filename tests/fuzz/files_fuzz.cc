@@ -5,7 +5,7 @@
 // Each line of the input is a message: its first character says whose it is,
 // '0' of ann, '1' of bob, 'w' of a worker, 'a' an answer to a borrower; then
 // comes a header without size=, and behind a '|' the body. A piece is given the
-// digest of its body.
+// digest of its body, which is right for the first of a file.
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -29,13 +29,14 @@ void check(bool holds) {
 }
 
 const std::string& folder() {
-  static const std::string path = [] {
+  // Outlives what removes it.
+  static const auto* path = [] {
     char name[] = "/tmp/gt-files-fuzz-XXXXXX";
     check(::mkdtemp(name) != nullptr);
     std::atexit([] { fs::remove_all(folder()); });
-    return std::string(name);
+    return new std::string(name);
   }();
-  return path;
+  return *path;
 }
 
 std::string message_of(std::string_view line) {

@@ -74,8 +74,10 @@ class DepotTest : public testing::Test {
         .field("digest", digest_text(digest))
         .finish(bytes);
   }
-  static std::string piece(uint64_t offset, const std::string& bytes) {
-    return piece(offset, bytes, hash_bytes(bytes));
+  // Behind what came `before`.
+  static std::string piece(uint64_t offset, const std::string& bytes,
+                           const std::string& before = "") {
+    return piece(offset, bytes, hash_bytes(before + bytes));
   }
   static std::string end(const std::string& whole,
                          const std::string& over = "") {
@@ -129,7 +131,7 @@ TEST_F(DepotTest, AnUploadGoesOnWhereItStoodAndTakesItsNameInTheEnd) {
   const std::string kept = answer();
   EXPECT_EQ(field(kept, "bytes"), "3");
   EXPECT_EQ(field(kept, "digest"), digest_text(hash_bytes("abc")));
-  say("q", piece(3, "def"));
+  say("q", piece(3, "def", "abc"));
   (void)answer();
   EXPECT_FALSE(fs::exists(folder_ + "/ann/a/x"));
   say("q", end("abcdef"));
@@ -151,7 +153,7 @@ TEST_F(DepotTest, BytesThatWereChangedAreNotTaken) {
   (void)answer();
   say("p", put("x", 3));
   (void)answer();
-  say("p", piece(0, "abd", hash_bytes("abc")));
+  say("p", piece(0, "abd", hash_bytes(std::string("abc"))));
   EXPECT_TRUE(answer().starts_with("bye"));
   EXPECT_FALSE(depot_->knows("p"));
   greet("p", "ann");
@@ -176,9 +178,9 @@ TEST_F(DepotTest, ANewConnectionOfAnUploadTakesItOver) {
   (void)answer();
   say("q", put("x", 6));
   EXPECT_TRUE(answer().starts_with("kept bytes=3"));
-  say("p", piece(3, "xyz"));
+  say("p", piece(3, "xyz", "abc"));
   EXPECT_TRUE(answer().starts_with("report"));
-  say("q", piece(3, "def"));
+  say("q", piece(3, "def", "abc"));
   (void)answer();
   say("q", end("abcdef"));
   EXPECT_TRUE(answer().starts_with("done"));
