@@ -51,7 +51,7 @@ SH
 exec sleep 60
 SH
   for signal in TERM HUP; do
-    gt-cluster up -n 1 2>err 3>&- &
+    env --default-signal=TERM,HUP gt-cluster up -n 1 2>err 3>&- &
     up=$!
     await 'listens at' "$state/emit.log"
     token=$(<"$state/token")
