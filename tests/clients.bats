@@ -461,3 +461,35 @@ END
   await 'is the quota' greedy.err
   [ ! -s routed ]
 }
+
+@test "a client whose input has nothing yet lives, and can be ended" {
+  serve 1 --silence 1
+  mkfifo in fifo
+  spawn bash -c 'gt-emit --to "$0" --silence 1 -e "w = ones f32[2]" -e "print w" - <in >out 2>err; echo $? >code' "$at"
+  exec 5>in
+  # Its first input is run while the second has nothing, for two silences.
+  await '^w = ' out
+  sleep 2.2
+  printf 'v = add w 1\nprint v\n' >&5
+  exec 5>&-
+  await 0 code
+  [ "$(tail -1 out)" = 'v = tensor f32[2] 2 2' ]
+  # A FIFO that nobody writes is waited for, and a signal ends that.
+  spawn env --default-signal=INT,TERM gt-emit --to "$at" --silence 1 fifo
+  local visitor=$!
+  await 'client c2 comes' served
+  kill -TERM "$visitor"
+  status=0
+  wait "$visitor" || status=$?
+  [ "$status" = 130 ]
+}
+
+@test "a line that is too long is refused, and the rest goes on" {
+  serve 1
+  { head -c 70000000 /dev/zero | tr '\0' a; printf '\nx = ones f32[2]\nprint x\n'; } >long.gt
+  status=0
+  within 100 gt-emit --to "$at" --silence 60 long.gt >out 2>err || status=$?
+  [ "$status" = 3 ]
+  [ "$(cat out)" = 'x = tensor f32[2] 1 1' ]
+  grep -q 'long.gt:1: line is longer than 64 MiB' err
+}

@@ -245,3 +245,24 @@ at_port() {
     'u = tensor f32[2] 9 9' | cmp - out
   grep -q 'is there again' err
 }
+
+@test "a visit that was stopped for longer than a silence goes on" {
+  at_socket
+  serve --silence 1
+  mkfifo in
+  spawn bash -c 'exec gt-emit --to "$0" --silence 1 --detach job --wait <in >out 2>err' "$at"
+  local visitor=$!
+  exec 5>in
+  printf 'w = full f32[2] 7\nprint w\n' >&5
+  await '^w = ' out
+  kill -STOP "$visitor"
+  await 'c1 is away' served
+  kill -CONT "$visitor"
+  printf 'v = add w 1\nprint v\n' >&5
+  await '^v = ' out
+  exec 5>&-
+  status=0
+  wait "$visitor" || status=$?
+  [ "$status" = 0 ]
+  printf '%s\n' 'w = tensor f32[2] 7 7' 'v = tensor f32[2] 8 8' | cmp - out
+}
