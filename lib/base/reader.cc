@@ -19,7 +19,7 @@ bool readable_now(int fd) {
 }
 
 std::string_view without_cr(const char* data, size_t size) {
-  if (size > 0 && data[size - 1] == '\r') --size;
+  while (size > 0 && data[size - 1] == '\r') --size;
   return {data, size};
 }
 

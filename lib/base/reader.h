@@ -30,7 +30,8 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // The next line, without LF or CR LF; it waits for one. The text is valid
+  // The next line, without its LF and CRs before that; it waits for one. The
+  // text is valid
   // until the next call on the reader. A byte order mark before the first line
   // is skipped. Besides kLine it returns:
   //   kPart     the input's last line, which has no LF: it is cut short if a

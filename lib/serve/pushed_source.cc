@@ -77,7 +77,7 @@ Reader::Item PushedSource::next(std::string_view& line) {
     }
     return Reader::Item::kTooLong;
   }
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  while (line.ends_with('\r')) line.remove_suffix(1);
   return is_whole ? Reader::Item::kLine : Reader::Item::kPart;
 }
 

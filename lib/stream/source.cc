@@ -72,7 +72,7 @@ Reader::Item TextSource::next(std::string_view& line) {
   const size_t lf = text_.find('\n', at_);
   size_t length = lf - at_;
   line = std::string_view(text_).substr(at_, length);
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  while (line.ends_with('\r')) line.remove_suffix(1);
   if (line_ == lines_) line_ = 0;
   consume(length + 1, 1);
   return length > Reader::kMaxLine ? Reader::Item::kTooLong

@@ -35,7 +35,8 @@ FILTERS = ("gt-emit", "gt-shard", "gt-check", "gt-log")
 LARGEST = 8 << 20  # bytes of a stream
 TYPES = re.compile(rb" #(type|spec)=\S+")
 PLACED = re.compile(rb"@| #(type|spec|partial)=")
-STATUSES = (0, 1, 2, 3, 4)  # design: none other is a filter's own
+# 130 is that of a stream that says it was interrupted; it is no filter's own.
+STATUSES = (0, 1, 2, 3, 4, 130)
 
 RECORDER = """#!/usr/bin/env bash
 "$GT_RECORDED/${0##*/}" "$@" | tee "$(mktemp "$GT_RECORDS/XXXXXXXX")"

@@ -56,12 +56,19 @@ VALUES = {
     "--timeout": ["10"],
     "--rank": ["0"],
     "--name": ["one"],
+    "--monitor": ["none"],
 }
 KEYS = {
     "gt-route": {"--key": ["{}/route", "--allow", "{}/allowed"],
-                 "--allow": ["{}/allowed", "--key", "{}/route"]},
+                 "--allow": ["{}/allowed", "--key", "{}/route"],
+                 "--monitor-key": ["{}/route", "--monitor-allow", "{}/allowed",
+                                   "--monitor", "ipc://{}/watch"],
+                 "--monitor-allow": ["{}/allowed", "--monitor-key", "{}/route",
+                                     "--monitor", "ipc://{}/watch"]},
     "gt-work": {"--key": ["{}/work", "--route-key", "{}/open"],
                 "--route-key": ["{}/open", "--key", "{}/work"],
+                "--files-key": ["{}/open", "--root", "tcp://127.0.0.1:9", "--key",
+                              "{}/work", "--route-key", "{}/open"],
                 "--trace-since": ["0", "--trace", "{}/trace", "--rank", "0"]},
 }
 # These say which setting it is, or do nothing.

@@ -2,12 +2,15 @@
 say what they are told to, however wrong."""
 
 import os
+import pathlib
+import re
 import shlex
 import time
 
 import zmq
 
-VERSION = 3
+HEADER = pathlib.Path(__file__).parents[2] / "lib/net/wire.h"
+VERSION = int(re.search(r"kWireVersion = (\d+);", HEADER.read_text())[1])
 
 
 def message(verb, body=b"", **fields):

@@ -186,7 +186,7 @@ TEST(PushedSource, CutAnywhereItGivesTheSameLines) {
     for (size_t at = 0; at < text.size();) {
       const size_t lf = std::min(text.find('\n', at), text.size());
       std::string line = text.substr(at, lf - at);
-      if (line.ends_with('\r')) line.pop_back();
+      while (line.ends_with('\r')) line.pop_back();
       wanted.push_back(line);
       at = lf + 1;
     }
