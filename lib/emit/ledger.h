@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number_pool.h"
 #include "emit/symbols.h"
 #include "emit/usage.h"
 #include "grad/tape.h"
 #include "grad/value_types.h"
-#include "program/number_pool.h"
 #include "stream/replay.h"
 
 namespace gt::emit {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "program/number_pool.h"
+#include "base/number_pool.h"
 #include "program/symbol_table.h"
 #include "shard/claims.h"
 #include "spmd/layout.h"

@@ -1,4 +1,4 @@
-#include "program/number_pool.h"
+#include "base/number_pool.h"
 
 #include <gtest/gtest.h>
 

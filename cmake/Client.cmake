@@ -1,0 +1,56 @@
+# lib/client: the C++ client library, libgt, shared and static. It holds all of
+# gt that it needs; of that, only what gt/c.h declares can be seen from outside.
+# The C++ interface is headers over it, of which gt/ops.h is made from the op
+# table.
+
+set(client_layers gt_version gt_base gt_stream gt_file gt_ops)  # what it is made of
+foreach(layer IN LISTS client_layers)
+  set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${layer} PRIVATE -fno-semantic-interposition)
+endforeach()
+
+file(GLOB client_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/lib/client/*.cc")
+add_library(gt_client OBJECT ${client_sources})
+set_target_properties(gt_client PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+target_link_libraries(gt_client PUBLIC gt_ops)
+target_include_directories(gt_client PRIVATE
+  "${PROJECT_SOURCE_DIR}/lib/client/include")
+
+# gt/ops.h
+set(client_headers "${PROJECT_BINARY_DIR}/include")
+add_executable(gt-ops-header lib/client/generate/ops_header.cc)
+target_link_libraries(gt-ops-header PRIVATE gt_ops)
+set_target_properties(gt-ops-header PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tools")
+add_custom_command(OUTPUT "${client_headers}/gt/ops.h" "${client_headers}/gt/methods.h"
+  COMMAND ${CMAKE_COMMAND} -E make_directory "${client_headers}/gt"
+  COMMAND gt-ops-header "${client_headers}/gt"
+  DEPENDS gt-ops-header
+  COMMENT "Writing gt/ops.h from the op table")
+add_custom_target(gt_client_headers DEPENDS "${client_headers}/gt/ops.h")
+
+add_library(client SHARED $<TARGET_OBJECTS:gt_client>)
+add_library(client_static STATIC $<TARGET_OBJECTS:gt_client>)
+foreach(layer IN LISTS client_layers)
+  target_sources(client_static PRIVATE $<TARGET_OBJECTS:${layer}>)
+endforeach()
+target_link_libraries(client PRIVATE gt_ops)
+target_link_options(client PRIVATE "LINKER:--exclude-libs,ALL" "LINKER:-z,defs")
+target_link_libraries(client_static PUBLIC fmt::fmt Threads::Threads
+  ${CMAKE_DL_LIBS})
+set_target_properties(client PROPERTIES
+  OUTPUT_NAME gt VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set_target_properties(client_static PROPERTIES
+  OUTPUT_NAME gt ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+foreach(library client client_static)
+  add_dependencies(${library} gt_client_headers)
+  target_include_directories(${library} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/lib/client/include>
+    $<BUILD_INTERFACE:${client_headers}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${library} INTERFACE cxx_std_20)
+endforeach()
+add_library(gt::client ALIAS client)

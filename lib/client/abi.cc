@@ -1,0 +1,272 @@
+// The functions of gt/c.h. Each calls a Session, and tells the caller of its
+// failure; what it throws ends here.
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/version.h"
+#include "client/call_text.h"
+#include "client/include/gt/c.h"
+#include "client/scopes.h"
+#include "client/session.h"
+#include "file/safetensors_cache.h"
+#include "file/stored.h"
+
+struct gt_session {
+  std::shared_ptr<gt::client::Session> session;
+};
+
+namespace {
+
+using gt::client::Failure;
+using gt::client::Session;
+
+struct LastError {
+  gt_fault fault = GT_NONE;
+  std::string text;
+};
+LastError& last_error() {
+  thread_local LastError error;
+  return error;
+}
+
+// Calls it. Of a failure the thread's last error is set, and it returns `bad`.
+template <typename T, typename Call>
+T guarded(T bad, const Call& call) {
+  try {
+    return call();
+  } catch (const Failure& failure) {
+    last_error() = {failure.fault, failure.message};
+  } catch (const std::bad_alloc&) {
+    last_error() = {GT_FILE, "there is not enough memory"};
+  } catch (const std::exception& error) {
+    last_error() = {GT_WRONG, error.what()};
+  }
+  return bad;
+}
+
+// All sessions that are open, for fork() and for the end of the process.
+class Sessions {
+ public:
+  static Sessions& all() {
+    static Sessions* const sessions = new Sessions;  // outlives all statics
+    return *sessions;
+  }
+
+  gt_session* open(const char* where) {
+    const char* chosen = where != nullptr ? where : std::getenv("GT_CONNECT");
+    auto* out = new gt_session{Session::open(chosen == nullptr ? "" : chosen)};
+    out->session->set_handle(out);
+    const std::lock_guard lock(mutex_);
+    open_.push_back(out);
+    return out;
+  }
+  gt_session* standard() {
+    const std::lock_guard lock(standard_mutex_);
+    if (standard_ == nullptr) standard_ = open(nullptr);
+    return standard_;
+  }
+
+ private:
+  Sessions() {
+    ::pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+                     [] { all().forget(); });
+    std::atexit([] { all().close(); });
+  }
+  // In a forked child, where the lock is held.
+  void forget() {
+    for (gt_session* session : open_) session->session->forget();
+    open_.clear();
+    standard_ = nullptr;
+    mutex_.unlock();
+  }
+  void close() {
+    std::vector<gt_session*> open;
+    {
+      const std::lock_guard lock(mutex_);
+      open = open_;
+    }
+    for (gt_session* session : open) {
+      guarded(0, [&] { return static_cast<int>(session->session->close()); });
+    }
+  }
+
+  std::mutex mutex_;
+  std::mutex standard_mutex_;
+  std::vector<gt_session*> open_;
+  gt_session* standard_ = nullptr;
+};
+
+Session& session_of(gt_session* session) {
+  if (session == nullptr) {
+    gt::client::fail(GT_WRONG, "there is no session");
+  }
+  return *session->session;
+}
+
+gt_value& checked(gt_value* value) {
+  if (value == nullptr) {
+    gt::client::fail(GT_WRONG, "a tensor that holds nothing");
+  }
+  return *value;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* gt_error(void) { return last_error().text.c_str(); }
+gt_fault gt_error_fault(void) { return last_error().fault; }
+
+gt_session* gt_open(const char* where) {
+  return guarded<gt_session*>(nullptr,
+                              [&] { return Sessions::all().open(where); });
+}
+
+gt_session* gt_session_default(void) {
+  return guarded<gt_session*>(nullptr,
+                              [] { return Sessions::all().standard(); });
+}
+
+int gt_close(gt_session* session, int* status) {
+  return guarded(-1, [&] {
+    const gt::Exit ended = session_of(session).close();
+    if (status != nullptr) *status = static_cast<int>(ended);
+    return 0;
+  });
+}
+
+int gt_sync(gt_session* session) {
+  return guarded(-1, [&] { return session_of(session).sync(), 0; });
+}
+
+gt_value* gt_retain(gt_value* value) {
+  if (value != nullptr) {
+    value->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  return value;
+}
+
+void gt_release(gt_value* value) {
+  if (value == nullptr) return;
+  if (value->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    value->session->drop(value);
+  }
+}
+
+const gt_type* gt_type_of(const gt_value* value) { return value->shown; }
+const char* gt_name_of(const gt_value* value) {
+  return value->name.text.c_str();
+}
+int gt_rename(gt_value* value, const char* name, gt_place at) {
+  return guarded(
+      -1, [&] { return checked(value).session->rename(*value, name, at), 0; });
+}
+gt_session* gt_session_of(const gt_value* value) {
+  return value->session->handle();
+}
+
+int gt_call(gt_session* session, const gt_instruction* line,
+            gt_value** results) {
+  return guarded(-1,
+                 [&] { return session_of(session).call(*line, results), 0; });
+}
+
+int gt_line(gt_session* session, const char* text) {
+  return guarded(-1, [&] { return session_of(session).line(text), 0; });
+}
+
+int gt_note_begin(const char* key, const char* value) {
+  return guarded(-1, [&] {
+    const bool is_right = gt::client::Scopes::of_thread().begin(
+        key, value == nullptr ? "" : value);
+    if (!is_right) {
+      gt::client::fail(GT_WRONG, "no note: #" + std::string(key) + "=" +
+                                     (value == nullptr ? "" : value));
+    }
+    return 0;
+  });
+}
+
+void gt_note_end(void) { gt::client::Scopes::of_thread().end(); }
+
+size_t gt_bytes_of(const gt_type* type) {
+  return static_cast<size_t>(gt::client::elements_of(*type)) *
+         gt::size_of(static_cast<gt::Dtype>(type->dtype));
+}
+
+gt_value* gt_write(gt_session* session, const gt_type* type, const void* bytes,
+                   const char* name, gt_place at) {
+  return guarded<gt_value*>(nullptr, [&] {
+    return session_of(session).write(*type, bytes, name, at);
+  });
+}
+
+int gt_read(gt_value* value, void* bytes, gt_place at) {
+  return guarded(
+      -1, [&] { return checked(value).session->read(*value, bytes, at), 0; });
+}
+
+int gt_print(gt_value* value, const char* as, gt_place at) {
+  return guarded(
+      -1, [&] { return checked(value).session->print(*value, as, at), 0; });
+}
+
+int gt_stored_type(gt_session* session, const char* path, gt_type* type,
+                   int64_t* sizes) {
+  return guarded(-1, [&] {
+    session_of(session);
+    gt::SafetensorsCache headers;
+    const gt::StoredTensor stored = gt::client::value_or_fail(
+        gt::read_stored(gt::split_path(path), headers), GT_FILE);
+    std::copy(stored.type.shape.begin(), stored.type.shape.end(), sizes);
+    *type = {static_cast<gt_dtype>(stored.type.dtype),
+             static_cast<int32_t>(stored.type.shape.size()), sizes};
+    return 0;
+  });
+}
+
+int gt_require_grad(gt_value* value, int is_on) {
+  return guarded(-1, [&] {
+    return checked(value).session->require_grad(*value, is_on != 0), 0;
+  });
+}
+
+int gt_requires_grad(const gt_value* value) {
+  return value->leaf != gt::client::kNoLeaf;
+}
+
+int gt_reaches_grad(const gt_value* value) {
+  return value->reach != gt::client::Reaches::kNone;
+}
+
+int gt_backward(gt_value* loss, int retain, gt_place at) {
+  return guarded(-1, [&] {
+    return checked(loss).session->backward(*loss, retain != 0, at), 0;
+  });
+}
+
+gt_value* gt_gradient(const gt_value* value) { return value->gradient; }
+
+void gt_set_gradient(gt_value* value, gt_value* gradient) {
+  value->session->set_gradient(*value, gradient);
+}
+
+int gt_no_grad(int by) { return gt::client::Scopes::of_thread().no_grad += by; }
+
+int gt_log_to(gt_session* session, const char* path) {
+  return guarded(-1, [&] {
+    return session_of(session).log_to(path == nullptr ? "" : path), 0;
+  });
+}
+
+const char* gt_version(void) { return gt::kVersion; }
+
+}  // extern "C"

@@ -1,0 +1,163 @@
+#include "client/call_text.h"
+
+#include <charconv>
+#include <cstring>
+#include <type_traits>
+
+#include "client/failure.h"
+#include "client/scopes.h"
+#include "client/value.h"
+#include "client/where.h"
+#include "client/words.h"
+#include "ops/table.h"
+#include "stream/line.h"
+#include "stream/number.h"
+
+namespace gt::client {
+namespace {
+
+// A dtype's elements in memory: calls visit(T{}) with the C++ type that they
+// have; 16-bit floats are uint16_t.
+template <typename Visit>
+void with_element(gt_dtype dtype, const Visit& visit) {
+  switch (dtype) {
+    case GT_F32:
+      return visit(float{});
+    case GT_F64:
+      return visit(double{});
+    case GT_F16:
+    case GT_BF16:
+      return visit(uint16_t{});
+    case GT_I64:
+      return visit(int64_t{});
+    case GT_I32:
+      return visit(int32_t{});
+    case GT_U8:
+    case GT_BOOL:
+      return visit(uint8_t{});
+  }
+}
+
+// What a failure says, without the quotes of its line.
+std::string failure_text(const Line& line) {
+  return line.operands.empty() ? "a value could not be computed"
+                               : unquote(line.operands[0].text);
+}
+
+}  // namespace
+
+void append_call(const gt_instruction& call,
+                 std::span<const Names::Name> results, std::string& out) {
+  for (const Names::Name& name : results) {
+    out += name.text;
+    out += ' ';
+  }
+  if (!results.empty()) out += "= ";
+  out += call.op;
+  for (size_t i = 0; i < call.operand_count; ++i) {
+    out += ' ';
+    const gt_word& word = call.operands[i];
+    word.kind == GT_VALUE ? out += word.value->name.text
+                          : (append_word(out, word), out);
+  }
+  for (size_t i = 0; i < call.key_count; ++i) {
+    out += ' ';
+    out += call.keys[i].name;
+    out += '=';
+    append_word(out, call.keys[i].value);
+  }
+}
+
+void append_end(const gt_place& place, std::string& out) {
+  out += Scopes::of_thread().text();
+  const Where at = Where::of(place);
+  if (!at.file.empty()) {
+    out += " #at=";
+    // A file's name that is no word is quoted, and the line's number with it.
+    const bool is_word =
+        at.file.find_first_of(" \t\"#\\") == std::string_view::npos;
+    if (is_word) {
+      char digits[16];
+      const auto end =
+          std::to_chars(digits, digits + sizeof digits, at.line).ptr;
+      out += at.file;
+      out += ':';
+      out.append(digits, end);
+    } else {
+      out += quote(to_string(at));
+    }
+  }
+  out += '\n';
+}
+
+int64_t elements_of(const gt_type& type) {
+  int64_t n = 1;
+  for (int32_t i = 0; i < type.rank; ++i) n *= type.sizes[i];
+  return n;
+}
+
+std::string type_text(const gt_type& type) {
+  return to_string(
+      Type{static_cast<Dtype>(type.dtype),
+           Shape(std::span(type.sizes, static_cast<size_t>(type.rank)))});
+}
+
+void append_values(const gt_type& type, const void* bytes, std::string& out) {
+  const int64_t count = elements_of(type);
+  const auto dtype = static_cast<Dtype>(type.dtype);
+  with_element(type.dtype, [&](auto element) {
+    using T = decltype(element);
+    for (int64_t i = 0; i < count; ++i) {
+      T value;
+      std::memcpy(&value, static_cast<const T*>(bytes) + i, sizeof value);
+      out += ' ';
+      if constexpr (std::is_same_v<T, uint16_t>) {
+        append_half_number(out,
+                           dtype == Dtype::kF16 ? float_from_f16(value)
+                                                : float_from_bf16(value),
+                           dtype);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        append_number(out, value);
+      } else {
+        append_number(out, static_cast<int64_t>(value));
+      }
+    }
+  });
+}
+
+void read_result(std::string_view text, const gt_type& type, void* bytes) {
+  Line line;
+  const Status parsed = parse_line(text, line);
+  if (parsed.ok() && statement_of(line.op) == Statement::kFail) {
+    fail(GT_FAILED, failure_text(line));
+  }
+  const auto count = static_cast<size_t>(elements_of(type));
+  const bool is_right = parsed.ok() && line.operands.size() == count + 1 &&
+                        line.operands[0].text == type_text(type);
+  if (!is_right) {
+    fail(GT_LOST, "expected a " + type_text(type) + " and got '" +
+                      std::string(text.substr(0, 80)) +
+                      "': somebody else writes among the results");
+  }
+  const auto dtype = static_cast<Dtype>(type.dtype);
+  with_element(type.dtype, [&](auto element) {
+    using T = decltype(element);
+    for (size_t i = 0; i < count; ++i) {
+      const auto number = parse_number(line.operands[i + 1].text);
+      if (!number) fail(GT_LOST, "a result has a word that is no number");
+      T value;
+      if constexpr (std::is_same_v<T, uint16_t>) {
+        const auto real = static_cast<float>(number->real);
+        value =
+            dtype == Dtype::kF16 ? f16_from_float(real) : bf16_from_float(real);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        value = static_cast<T>(number->real);
+      } else {
+        value = static_cast<T>(number->integer);
+      }
+      std::memcpy(static_cast<T*>(bytes) + i, &value, sizeof value);
+    }
+  });
+}
+
+}  // namespace gt::client

@@ -1,0 +1,115 @@
+#include "client/call_types.h"
+
+#include <cstring>
+
+#include "base/hash.h"
+#include "client/words.h"
+#include "ops/suggest.h"
+#include "ops/table.h"
+
+namespace gt::client {
+namespace {
+
+// Longer calls (a tensor's numbers) are looked at each time.
+constexpr size_t kMostKept = 1024;
+
+void append_bytes(std::string& out, const void* data, size_t size) {
+  out.append(static_cast<const char*>(data), size);
+}
+
+}  // namespace
+
+TypeId CallTable::id(const Type& type) {
+  const TypeId id = types_.id(type);
+  if (id == shown_.size()) {
+    const Type& held = types_[id];
+    shown_.push_back({static_cast<gt_dtype>(held.dtype),
+                      static_cast<int32_t>(held.shape.size()),
+                      held.shape.begin()});
+  }
+  return id;
+}
+
+Result<const CallTypes*> CallTable::find(const gt_instruction& call,
+                                         std::span<const TypeId> types) {
+  // Fields end in bytes that no word has, so that two calls with one key are
+  // one call.
+  key_ = call.op;
+  key_ += '\n';
+  append_bytes(key_, &call.result_count, sizeof call.result_count);
+  for (size_t i = 0; i < call.operand_count; ++i) {
+    if (call.operands[i].kind == GT_VALUE) {
+      key_ += '\1';
+      append_bytes(key_, &types[i], sizeof types[i]);
+    } else {
+      append_word(key_, call.operands[i]);
+      key_ += '\n';
+    }
+    if (key_.size() > kMostKept) return make(call, types, 0);
+  }
+  for (size_t i = 0; i < call.key_count; ++i) {
+    key_ += call.keys[i].name;
+    key_ += '=';
+    append_word(key_, call.keys[i].value);
+    key_ += '\n';
+  }
+  const uint64_t hash = hash_bytes(key_);
+  if (const CallTypes* known = known_.find(hash, key_)) return known;
+  return make(call, types, hash);
+}
+
+Result<const CallTypes*> CallTable::make(const gt_instruction& call,
+                                         std::span<const TypeId> types,
+                                         uint64_t hash) {
+  // The line as parse_line() would give it, of which the words stay here.
+  line_ = {};
+  line_.kind = Line::Kind::kInstruction;
+  line_.op = call.op;
+  line_.results.resize(call.result_count, {"y", "", 0});
+  words_.clear();
+  words_.reserve(call.operand_count + call.key_count);
+  operands_.clear();
+  for (size_t i = 0; i < call.operand_count; ++i) {
+    const gt_word& word = call.operands[i];
+    const bool is_value = word.kind == GT_VALUE;
+    std::string& text = words_.emplace_back();
+    is_value ? text = "x" : (append_word(text, word), text);
+    line_.operands.push_back({kind_of(word), 0, std::string_view(text), ""});
+    operands_.push_back(is_value ? &types_[types[i]] : nullptr);
+  }
+  for (size_t i = 0; i < call.key_count; ++i) {
+    std::string& text = words_.emplace_back();
+    append_word(text, call.keys[i].value);
+    line_.keys.push_back({call.keys[i].name, text, 0});
+  }
+  // gt-emit adds a seed that is left out; no type depends on it.
+  const Op* const op = find_op(line_.op);
+  if (op != nullptr && op->is_seed(call.operand_count)) {
+    line_.operands.push_back({Operand::Kind::kNumber, 0, "0", ""});
+    operands_.push_back(nullptr);
+  }
+  auto made = std::make_unique<CallTypes>();
+  const Statement statement = statement_of(line_.op);
+  if (statement == Statement::kGrad) {
+    made->op = op;
+    for (size_t i = 1; i < call.operand_count; ++i) {
+      made->results.push_back(types[i]);
+    }
+  } else {
+    const Status status = gt::bind(line_, operands_, call_);
+    if (!status.ok()) return Error{status.error().message};
+    made->op = call_.op;
+    for (const Type& type : call_.results) made->results.push_back(id(type));
+  }
+  made->is_leaf = made->op->row->leaf;
+  CallTypes* const out = made.get();
+  if (key_.size() > kMostKept || hash == 0) {
+    last_ = std::move(made);
+  } else {
+    made->text = key_;
+    last_ = known_.insert(hash, std::move(made));
+  }
+  return out;
+}
+
+}  // namespace gt::client

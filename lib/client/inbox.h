@@ -1,0 +1,64 @@
+// What is to come back from the program, in its order: values that somebody
+// waits for, values that are shown to the user, and the answers to "#sync".
+#pragma once
+
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "stream/marks.h"
+
+namespace gt::client {
+
+class Inbox {
+ public:
+  // Gets the line once it has come.
+  struct Answer {
+    bool is_there = false;
+    std::string line;
+  };
+
+  std::shared_ptr<Answer> expect() {
+    auto answer = std::make_shared<Answer>();
+    expected_.push_back([answer](std::string_view line) {
+      answer->is_there = true;
+      answer->line = line;
+    });
+    return answer;
+  }
+  // The line is printed.
+  void expect_shown() {
+    ++shown_;
+    expected_.push_back([this](std::string_view line) {
+      --shown_;
+      std::fwrite(line.data(), 1, line.size(), stdout);
+      std::fputc('\n', stdout);
+      if (shown_ == 0) std::fflush(stdout);
+    });
+  }
+  // The call is made once everything before has run.
+  void expect_sync(std::function<void()> then) {
+    expected_.push_back([then = std::move(then)](std::string_view) { then(); });
+  }
+
+  void take(std::string_view line) {
+    const bool is_comment = line.starts_with('#') && sync_of(line).empty();
+    if (is_comment || expected_.empty()) return;
+    const auto taker = std::move(expected_.front());
+    expected_.pop_front();
+    taker(line);
+  }
+  bool empty() const { return expected_.empty(); }
+  // Whether a line is to be shown that has not come.
+  bool shows() const { return shown_ > 0; }
+
+ private:
+  std::deque<std::function<void(std::string_view)>> expected_;
+  size_t shown_ = 0;
+};
+
+}  // namespace gt::client

@@ -1,0 +1,82 @@
+// Operators of tensors and numbers, and what of autograd is a function.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gt/ops.h>
+
+namespace gt::inline v1 {
+
+// An operand of an operator is an Input, which knows where it stands: an
+// operator has no arguments for that.
+inline Tensor operator+(const Input& a, const Input& b) {
+  return add(a, b, a.at());
+}
+inline Tensor operator-(const Input& a, const Input& b) {
+  return sub(a, b, a.at());
+}
+inline Tensor operator*(const Input& a, const Input& b) {
+  return mul(a, b, a.at());
+}
+inline Tensor operator/(const Input& a, const Input& b) {
+  return div(a, b, a.at());
+}
+inline Tensor operator%(const Input& a, const Input& b) {
+  return mod(a, b, a.at());
+}
+inline Tensor operator-(const Input& x) { return neg(x, x.at()); }
+inline Tensor operator==(const Input& a, const Input& b) {
+  return eq(a, b, a.at());
+}
+inline Tensor operator!=(const Input& a, const Input& b) {
+  return ne(a, b, a.at());
+}
+inline Tensor operator<(const Input& a, const Input& b) {
+  return lt(a, b, a.at());
+}
+inline Tensor operator<=(const Input& a, const Input& b) {
+  return le(a, b, a.at());
+}
+inline Tensor operator>(const Input& a, const Input& b) {
+  return gt::gt(a, b, a.at());
+}
+inline Tensor operator>=(const Input& a, const Input& b) {
+  return ge(a, b, a.at());
+}
+inline Tensor operator&(const Input& a, const Input& b) {
+  return logical_and(a, b, a.at());
+}
+inline Tensor operator|(const Input& a, const Input& b) {
+  return logical_or(a, b, a.at());
+}
+inline Tensor operator!(const Input& x) { return logical_not(x, x.at()); }
+
+// They bind the tensor's name again.
+inline Tensor& operator+=(Tensor& a, const Input& b) {
+  return a.add_(b, b.at());
+}
+inline Tensor& operator-=(Tensor& a, const Input& b) {
+  return a.sub_(b, b.at());
+}
+inline Tensor& operator*=(Tensor& a, const Input& b) {
+  return a.mul_(b, b.at());
+}
+inline Tensor& operator/=(Tensor& a, const Input& b) {
+  return a.div_(b, b.at());
+}
+
+// The value as a line of the language: "tensor f32[2] 1 2". Waits for it.
+inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+  if (!x.defined()) return out << "tensor (undefined)";
+  out << "tensor " << x.type().text();
+  if (x.dtype().is_float()) {
+    for (const double value : x.to_vector<double>(At())) out << ' ' << value;
+  } else {
+    for (const int64_t value : x.to_vector<int64_t>(At())) out << ' ' << value;
+  }
+  return out;
+}
+
+}  // namespace gt::inline v1

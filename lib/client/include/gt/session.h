@@ -1,0 +1,148 @@
+// Where a program runs, and the scopes that its lines stand in.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
+
+#include <gt/basic.h>
+
+namespace gt::inline v1 {
+
+// A program of its own, beside that of the process. It ends when it is closed.
+class Session {
+ public:
+  // As GT_CONNECT: "", "-", "tcp://HOST:PORT", see libgt(3).
+  explicit Session(const std::string& where, At at = At::here())
+      : session_(gt_open(where.c_str())) {
+    if (session_ == nullptr) detail::fail(at);
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() {
+    if (session_ != nullptr) gt_close(session_, nullptr);
+  }
+  // Waits for all results; the status that the pipeline ended with.
+  int close(At at = At::here()) {
+    int status = 0;
+    gt_session* const open = session_;
+    session_ = nullptr;
+    detail::check(gt_close(open, &status), at);
+    return status;
+  }
+  gt_session* raw() const { return session_; }
+
+ private:
+  gt_session* session_;
+};
+
+namespace detail {
+
+inline std::atomic<gt_session*> process_session{nullptr};
+inline thread_local gt_session* thread_session = nullptr;
+
+}  // namespace detail
+
+// The session that tensors without operands are made in: that of the innermost
+// Use, else what connect() opened, else that of GT_CONNECT.
+inline gt_session* current_session(At at = At::here()) {
+  if (detail::thread_session != nullptr) return detail::thread_session;
+  gt_session* session = detail::process_session;
+  if (session == nullptr) session = gt_session_default();
+  if (session == nullptr) detail::fail(at);
+  return session;
+}
+
+// While it lives, this thread makes tensors in that session.
+class Use {
+ public:
+  explicit Use(const Session& session) : before_(detail::thread_session) {
+    detail::thread_session = session.raw();
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() { detail::thread_session = before_; }
+
+ private:
+  gt_session* before_;
+};
+
+// The process's session, instead of what GT_CONNECT says; before its first
+// tensor.
+inline void connect(const std::string& where, At at = At::here()) {
+  gt_session* session = gt_open(where.c_str());
+  if (session == nullptr) detail::fail(at);
+  detail::process_session = session;
+}
+// So many workers, one on each GPU; before the first tensor.
+inline void gpu_workers(int count) {
+  ::setenv("GT_WORKERS", std::to_string(count).c_str(), 1);
+  ::setenv("GT_BACKEND", "cuda", 1);
+}
+// So many workers, on processors.
+inline void cpu_workers(int count) {
+  ::setenv("GT_WORKERS", std::to_string(count).c_str(), 1);
+}
+
+// Waits until all that was written has run and been printed.
+inline void sync(At at = At::here()) {
+  detail::check(gt_sync(current_session(at)), at);
+}
+// Ends the process's program, and returns its status.
+inline int close(At at = At::here()) {
+  int status = 0;
+  detail::check(gt_close(current_session(at), &status), at);
+  return status;
+}
+// Writes the stream to a file, too, from now on; "" ends that.
+inline void log(const char* path, At at = At::here()) {
+  detail::check(gt_log_to(current_session(at), path), at);
+}
+// A line as it stands: a mesh, a comment.
+inline void line(const std::string& text, At at = At::here()) {
+  detail::check(gt_line(current_session(at), text.c_str()), at);
+}
+
+// ---- scopes: the notes of the lines that a thread writes while they live ----
+
+class Note {
+ public:
+  explicit Note(const std::string& key, const std::string& value = "",
+                At at = At::here()) {
+    detail::check(gt_note_begin(key.c_str(), value.c_str()), at);
+  }
+  Note(const Note&) = delete;
+  Note& operator=(const Note&) = delete;
+  ~Note() { gt_note_end(); }
+};
+
+// #signal=NAME, by which a config places lines. Scopes within scopes make
+// "outer/inner".
+struct Signal : Note {
+  explicit Signal(const std::string& name, At at = At::here())
+      : Note("signal", name, at) {}
+};
+// #mb=I: lines of one microbatch.
+struct Microbatch : Note {
+  explicit Microbatch(int i, At at = At::here())
+      : Note("mb", std::to_string(i), at) {}
+};
+// #compile: lines worth compiling together.
+struct Compile : Note {
+  explicit Compile(At at = At::here()) : Note("compile", "", at) {}
+};
+// #recompute: what is made is computed again in the backward pass, not kept.
+struct Recompute : Note {
+  explicit Recompute(At at = At::here()) : Note("recompute", "", at) {}
+};
+
+// What is made while it lives has no history.
+class NoGrad {
+ public:
+  NoGrad() { gt_no_grad(1); }
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+  ~NoGrad() { gt_no_grad(-1); }
+};
+
+}  // namespace gt::inline v1

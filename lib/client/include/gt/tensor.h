@@ -1,0 +1,550 @@
+// gt::Tensor: a register of the program. A tensor is a handle: a copy of it is
+// the same register, and when the last one goes out of scope, the register is
+// freed. No call on tensors waits for the program, but item(), to_vector(),
+// copy_to() and <<.
+#pragma once
+
+#include <cstring>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <gt/basic.h>
+#include <gt/methods.h>
+#include <gt/session.h>
+
+namespace gt::inline v1 {
+
+// start:stop:step of an axis, with what is left out; _ is all of it.
+class Range {
+ public:
+  constexpr Range() = default;
+  constexpr Range(int64_t start, int64_t stop, int64_t step = 1)
+      : start_(start), stop_(stop), step_(step), parts_(kBoth) {}
+  static constexpr Range from(int64_t start, int64_t step = 1) {
+    Range out(start, 0, step);
+    out.parts_ = kStart;
+    return out;
+  }
+  static constexpr Range to(int64_t stop, int64_t step = 1) {
+    Range out(0, stop, step);
+    out.parts_ = kStop;
+    return out;
+  }
+  static constexpr Range every(int64_t step) {
+    Range out(0, 0, step);
+    out.parts_ = 0;
+    return out;
+  }
+  std::string text() const {
+    std::string out;
+    if ((parts_ & kStart) != 0) out += std::to_string(start_);
+    out += ":";
+    if ((parts_ & kStop) != 0) out += std::to_string(stop_);
+    if (step_ != 1) out += ":" + std::to_string(step_);
+    return out;
+  }
+
+ private:
+  static constexpr int kStart = 1;
+  static constexpr int kStop = 2;
+  static constexpr int kBoth = 3;
+  int64_t start_ = 0;
+  int64_t stop_ = 0;
+  int64_t step_ = 1;
+  int parts_ = 0;
+};
+inline constexpr Range _{};
+
+class Part;
+
+class Tensor : public Methods {
+ public:
+  Tensor() = default;  // holds nothing
+  Tensor(const Tensor& other) : Methods(), value_(gt_retain(other.value_)) {}
+  Tensor(Tensor&& other) noexcept
+      : Methods(), value_(std::exchange(other.value_, nullptr)) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+  ~Tensor() {
+    if (value_ != nullptr) gt_release(value_);
+  }
+
+  // Owns a value of gt/c.h from now on.
+  static Tensor adopt(gt_value* value) {
+    Tensor out;
+    out.value_ = value;
+    return out;
+  }
+  gt_value* raw() const { return value_; }
+
+  // ---- what is known of it
+  explicit operator bool() const = delete;  // is it there, or not 0?
+  bool defined() const { return value_ != nullptr; }
+  Dtype dtype(At at = At::here()) const { return held(at).dtype; }
+  Shape shape(At at = At::here()) const {
+    const gt_type& type = held(at);
+    return {type.sizes, type.sizes + type.rank};
+  }
+  Type type(At at = At::here()) const { return {shape(at), dtype(at)}; }
+  int64_t rank(At at = At::here()) const { return held(at).rank; }
+  // The size of a dimension; a negative axis counts from the end.
+  int64_t size(int64_t axis, At at = At::here()) const {
+    const gt_type& type = held(at);
+    if (axis < 0) axis += type.rank;
+    if (axis < 0 || axis >= type.rank) {
+      throw Error("size: no axis " + std::to_string(axis) + " in a tensor of " +
+                      std::to_string(type.rank) + " dimensions",
+                  at);
+    }
+    return type.sizes[axis];
+  }
+  int64_t elements(At at = At::here()) const { return type(at).elements(); }
+  // Its name in the stream.
+  std::string name() const { return value_ ? gt_name_of(value_) : ""; }
+  // Gives it a name that the stream, its log and its configs then have.
+  Tensor& name(const std::string& text, At at = At::here()) {
+    held(at);
+    detail::check(gt_rename(value_, text.c_str(), at), at);
+    return *this;
+  }
+
+  // ---- its values: these wait for them
+  // All elements, row-major, as T. T may be narrower than the dtype.
+  template <typename T = float>
+  std::vector<T> to_vector(At at = At::here()) const;
+  // The one element of a tensor that has one.
+  template <typename T = float>
+  T item(At at = At::here()) const;
+  // The elements as they are in memory (gt/c.h), type().elements() of them.
+  void copy_to(void* bytes, At at = At::here()) const {
+    held(at);
+    detail::check(gt_read(value_, bytes, at), at);
+  }
+  // Prints it as a line when it is there, which may be later; gt::sync() waits
+  // for that.
+  const Tensor& print(const std::string& as = "", At at = At::here()) const {
+    held(at);
+    detail::check(gt_print(value_, as.c_str(), at), at);
+    return *this;
+  }
+
+  // ---- parts
+  // An index or a range for each axis, the first ones first: x(_, 0),
+  // x({0, 4}, _). An index drops its axis.
+  Tensor operator()(const Part& a) const;
+  Tensor operator()(const Part& a, const Part& b) const;
+  Tensor operator()(const Part& a, const Part& b, const Part& c) const;
+  Tensor operator()(const Part& a, const Part& b, const Part& c,
+                    const Part& d) const;
+  // `size` elements along the axis from `start` on, a number or the name of a
+  // scalar, which may change from round to round.
+  Tensor slice(const Input& start, int64_t size, int64_t axis = 0,
+               At at = At::here()) const;
+
+  // ---- gradients
+  Tensor& requires_grad_(bool is_on = true, At at = At::here()) {
+    held(at);
+    detail::check(gt_require_grad(value_, is_on), at);
+    return *this;
+  }
+  bool requires_grad() const { return value_ && gt_requires_grad(value_); }
+  // Adds to grad() of all tensors that require a gradient and that this scalar
+  // was computed from.
+  void backward(At at = At::here()) const { backward(false, at); }
+  void backward(bool retain, At at = At::here()) const {
+    held(at);
+    detail::check(gt_backward(value_, retain, at), at);
+  }
+  // Undefined before the first backward().
+  Tensor grad() const {
+    return value_ ? adopt(gt_retain(gt_gradient(value_))) : Tensor();
+  }
+  void set_grad(const Tensor& gradient, At at = At::here()) {
+    held(at);
+    gt_set_gradient(value_, gt_retain(gradient.value_));
+  }
+  void zero_grad() {
+    if (value_) gt_set_gradient(value_, nullptr);
+  }
+
+ private:
+  Tensor part(std::initializer_list<const Part*> parts) const;
+  const gt_type& held(At at) const {
+    if (value_ == nullptr) throw Error("a tensor that holds nothing", at);
+    return *gt_type_of(value_);
+  }
+
+  gt_value* value_ = nullptr;
+};
+
+// A number, as an operand.
+struct Scalar {
+  gt_word word{};
+
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Scalar(T value) {  // NOLINT: implicit
+    if constexpr (std::is_same_v<T, bool>) {
+      word.kind = GT_TEXT;
+      word.text = value ? "true" : "false";
+      word.size = value ? 4 : 5;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      word.kind = sizeof(T) == 4 ? GT_SINGLE : GT_NUMBER;
+      word.number = static_cast<double>(value);
+    } else {
+      word.kind = GT_INTEGER;
+      word.integer = static_cast<int64_t>(value);
+    }
+  }
+};
+
+// An operand that may be a tensor or a number. It knows where it stands, which
+// is how operators know.
+class Input {
+ public:
+  Input(const Tensor& tensor, At at = At::here())  // NOLINT: implicit
+      : at_(at) {
+    word_.kind = GT_VALUE;
+    word_.value = tensor.raw();
+  }
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Input(T value, At at = At::here())  // NOLINT: implicit
+      : word_(Scalar(value).word), at_(at) {}
+
+  const gt_word& word() const { return word_; }
+  At at() const { return at_; }
+
+ private:
+  gt_word word_{};
+  At at_;
+};
+
+namespace detail {
+
+// A line that is being put together.
+class Call {
+ public:
+  Call(const char* op, At at) : at_(at) {
+    line_.op = op;
+    line_.at = at;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  void add(const gt_word& word) {
+    if (line_.operand_count < kFew) {
+      few_[line_.operand_count] = word;
+    } else {
+      if (more_.empty()) more_.assign(few_, few_ + kFew);
+      more_.push_back(word);
+    }
+    ++line_.operand_count;
+  }
+  void add(const Input& input) { add(input.word()); }
+  void add(const Tensor& tensor) {
+    gt_word word{};
+    word.kind = GT_VALUE;
+    word.value = tensor.raw();
+    add(word);
+  }
+  void add(const std::vector<Tensor>& tensors) {
+    for (const Tensor& tensor : tensors) add(tensor);
+  }
+  void add(const Type& type) { add_text(GT_TEXT, type.text()); }
+  void add(Dtype dtype) { add_text(GT_TEXT, dtype.text()); }
+  void add_text(gt_word_kind kind, std::string text) {
+    texts_.push_back(std::make_unique<std::string>(std::move(text)));
+    add(word_of(kind, *texts_.back()));
+  }
+
+  void key(const char* name, bool value) { integer_key(name, value ? 1 : 0); }
+  void key(const char* name, int64_t value) { integer_key(name, value); }
+  void key(const char* name, double value) {
+    gt_key key{name, {}};
+    key.value.kind = GT_NUMBER;
+    key.value.number = value;
+    add_key(key);
+  }
+  void key(const char* name, const List& value) {
+    gt_key key{name, {}};
+    key.value.kind = GT_LIST;
+    key.value.list = value.data();
+    key.value.size = value.size();
+    add_key(key);
+  }
+  void key(const char* name, std::string_view value) {
+    gt_key key{name, {}};
+    key.value.kind = GT_TEXT;
+    key.value.text = value.data();
+    key.value.size = value.size();
+    add_key(key);
+  }
+
+  // Names of results, and tensors that they are bound to.
+  void name(const char* const* names) { line_.names = names; }
+  void into(gt_value* const* values) { line_.into = values; }
+
+  // Writes the line.
+  Tensor run() {
+    gt_value* result = nullptr;
+    run(&result, 1);
+    return taken(result, 0);
+  }
+  std::vector<Tensor> run(size_t count) {
+    std::vector<gt_value*> results(count);
+    run(results.data(), count);
+    std::vector<Tensor> out;
+    for (size_t i = 0; i < count; ++i) out.push_back(taken(results[i], i));
+    return out;
+  }
+
+ private:
+  static constexpr size_t kFew = 8;
+
+  static gt_word word_of(gt_word_kind kind, const std::string& text) {
+    gt_word word{};
+    word.kind = kind;
+    word.text = text.data();
+    word.size = text.size();
+    return word;
+  }
+  void integer_key(const char* name, int64_t value) {
+    gt_key key{name, {}};
+    key.value.kind = GT_INTEGER;
+    key.value.integer = value;
+    add_key(key);
+  }
+  void add_key(const gt_key& key) {
+    if (line_.key_count == kFew) {
+      throw Error(std::string(line_.op) + ": too many options", at_);
+    }
+    keys_[line_.key_count++] = key;
+  }
+  void run(gt_value** results, size_t count) {
+    line_.operands = more_.empty() ? few_ : more_.data();
+    line_.keys = keys_;
+    line_.result_count = count;
+    check(gt_call(session(), &line_, results), at_);
+  }
+  // The session of the first tensor; without one, the thread's.
+  gt_session* session() const {
+    for (size_t i = 0; i < line_.operand_count; ++i) {
+      const gt_word& word = line_.operands[i];
+      if (word.kind == GT_VALUE && word.value != nullptr) {
+        return gt_session_of(word.value);
+      }
+    }
+    return current_session(at_);
+  }
+  Tensor taken(gt_value* value, size_t i) const {
+    const bool is_there = line_.into != nullptr && line_.into[i] != nullptr;
+    return Tensor::adopt(is_there ? gt_retain(value) : value);
+  }
+
+  gt_instruction line_{};
+  gt_word few_[kFew];
+  gt_key keys_[kFew];
+  std::vector<gt_word> more_;
+  std::vector<std::unique_ptr<std::string>> texts_;
+  At at_;
+};
+
+}  // namespace detail
+
+// ---- parts ------------------------------------------------------------------
+
+// What of an axis: an index, a range, or the name of a scalar.
+class Part {
+ public:
+  Part(const Range& range, At at = At::here())  // NOLINT: implicit
+      : text_(range.text()), at_(at) {}
+  Part(int64_t start, int64_t stop, At at = At::here())
+      : Part(Range(start, stop), at) {}
+  Part(int64_t start, int64_t stop, int64_t step, At at = At::here())
+      : Part(Range(start, stop, step), at) {}
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  Part(T index, At at = At::here())  // NOLINT: implicit
+      : text_(std::to_string(index)), at_(at) {}
+  Part(const Tensor& index, At at = At::here())  // NOLINT: implicit
+      : index_(&index), at_(at) {}
+
+  void add_to(detail::Call& call) const {
+    index_ == nullptr ? call.add_text(GT_TEXT, text_) : call.add(*index_);
+  }
+  At at() const { return at_; }
+
+ private:
+  std::string text_;
+  const Tensor* index_ = nullptr;
+  At at_;
+};
+
+inline Tensor Tensor::operator()(const Part& a) const { return part({&a}); }
+inline Tensor Tensor::operator()(const Part& a, const Part& b) const {
+  return part({&a, &b});
+}
+inline Tensor Tensor::operator()(const Part& a, const Part& b,
+                                 const Part& c) const {
+  return part({&a, &b, &c});
+}
+inline Tensor Tensor::operator()(const Part& a, const Part& b, const Part& c,
+                                 const Part& d) const {
+  return part({&a, &b, &c, &d});
+}
+
+inline Tensor Tensor::part(std::initializer_list<const Part*> parts) const {
+  detail::Call call("slice", (*parts.begin())->at());
+  call.add(*this);
+  for (const Part* part : parts) part->add_to(call);
+  return call.run();
+}
+
+inline Tensor Tensor::slice(const Input& start, int64_t size, int64_t axis,
+                            At at) const {
+  detail::Call call("slice", at);
+  call.add(*this);
+  call.add(start);
+  call.key("axis", axis);
+  call.key("size", size);
+  return call.run();
+}
+
+// ---- tensors from memory ----------------------------------------------------
+
+// So many elements of the type, from memory; they are copied.
+inline Tensor from_blob(const void* bytes, const Type& type,
+                        const std::string& name = "", At at = At::here()) {
+  const gt_type raw = type.raw();
+  gt_value* value =
+      gt_write(current_session(at), &raw, bytes, name.c_str(), at);
+  if (value == nullptr) detail::fail(at);
+  return Tensor::adopt(value);
+}
+// A tensor of these elements, in row-major order. Error: their number is not
+// that of the shape; without a shape they are one dimension.
+template <typename T>
+Tensor tensor(const std::vector<T>& values, const Shape& shape,
+              At at = At::here()) {
+  const Type type(shape, dtype_of<T>());
+  if (type.elements() != static_cast<int64_t>(values.size())) {
+    throw Error("tensor: " + type.text() + " has " +
+                    std::to_string(type.elements()) + " elements, and got " +
+                    std::to_string(values.size()),
+                at);
+  }
+  if constexpr (std::is_same_v<T, bool>) {
+    const std::vector<uint8_t> bytes(values.begin(), values.end());
+    return from_blob(bytes.data(), type, "", at);
+  } else {
+    return from_blob(values.data(), type, "", at);
+  }
+}
+template <typename T>
+Tensor tensor(const std::vector<T>& values, At at = At::here()) {
+  return tensor(values, Shape{static_cast<int64_t>(values.size())}, at);
+}
+template <typename T>
+Tensor tensor(std::initializer_list<T> values, At at = At::here()) {
+  return tensor(std::vector<T>(values), at);
+}
+template <typename T>
+Tensor tensor(std::initializer_list<T> values, const Shape& shape,
+              At at = At::here()) {
+  return tensor(std::vector<T>(values), shape, at);
+}
+// A scalar.
+template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+Tensor tensor(T value, At at = At::here()) {
+  return from_blob(&value, Type({}, dtype_of<T>()), "", at);
+}
+
+// ---- values -----------------------------------------------------------------
+
+namespace detail {
+
+inline float float_from_half(uint16_t bits, bool is_bf16) {
+  uint32_t out = uint32_t{bits} << 16;
+  if (!is_bf16) {
+    const uint32_t sign = uint32_t{bits} >> 15 << 31;
+    const uint32_t exponent = bits >> 10 & 31;
+    const uint32_t fraction = bits & 1023;
+    if (exponent == 0) {  // zero, or below the smallest normal number
+      const float value = static_cast<float>(fraction) * 0x1p-24F;
+      return sign != 0 ? -value : value;
+    }
+    const uint32_t wide = exponent == 31 ? 255 : exponent + 112;
+    out = sign | wide << 23 | fraction << 13;
+  }
+  float value = 0;
+  std::memcpy(&value, &out, sizeof value);
+  return value;
+}
+
+template <typename From, typename T>
+void convert(const std::vector<char>& bytes, std::vector<T>& out) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    From value;
+    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+    out[i] = static_cast<T>(value);
+  }
+}
+
+}  // namespace detail
+
+template <typename T>
+std::vector<T> Tensor::to_vector(At at) const {
+  const Type held_type = type(at);
+  std::vector<T> out(static_cast<size_t>(held_type.elements()));
+  if constexpr (!std::is_same_v<T, bool>) {
+    if (std::is_arithmetic_v<T> && dtype_of<T>() == held_type.dtype) {
+      copy_to(out.data(), at);
+      return out;
+    }
+  }
+  std::vector<char> bytes(out.size() * held_type.dtype.bytes());
+  copy_to(bytes.data(), at);
+  switch (held_type.dtype) {
+    case GT_F32:
+      detail::convert<float>(bytes, out);
+      break;
+    case GT_F64:
+      detail::convert<double>(bytes, out);
+      break;
+    case GT_I64:
+      detail::convert<int64_t>(bytes, out);
+      break;
+    case GT_I32:
+      detail::convert<int32_t>(bytes, out);
+      break;
+    case GT_U8:
+    case GT_BOOL:
+      detail::convert<uint8_t>(bytes, out);
+      break;
+    default: {
+      std::vector<uint16_t> halves(out.size());
+      detail::convert<uint16_t>(bytes, halves);
+      for (size_t i = 0; i < out.size(); ++i) {
+        out[i] = static_cast<T>(
+            detail::float_from_half(halves[i], held_type.dtype == bf16));
+      }
+    }
+  }
+  return out;
+}
+
+template <typename T>
+T Tensor::item(At at) const {
+  if (elements(at) != 1) {
+    throw Error("item: " + type(at).text() + " has " +
+                    std::to_string(elements(at)) + " elements, not one",
+                at);
+  }
+  return to_vector<T>(at)[0];
+}
+
+}  // namespace gt::inline v1

@@ -1,0 +1,50 @@
+#include "client/names.h"
+
+#include "stream/line.h"
+
+namespace gt::client {
+namespace {
+
+// Whether the text has the form of a name that take() makes.
+bool is_ours(std::string_view text) {
+  return text.size() > 1 && text[0] == 't' &&
+         text.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<Names::Name> Names::take(std::string_view chosen, const Where& at) {
+  const std::string text(chosen);
+  if (!is_name(chosen) || is_reserved(chosen) || chosen[0] == '_') {
+    return Error{"'" + text +
+                 "' cannot name a tensor: a name has letters, digits, '_', '.' "
+                 "and '/', and begins with a letter"};
+  }
+  if (is_ours(chosen)) {
+    return Error{"'" + text +
+                 "' cannot name a tensor: t0, t1 and so on are the names of "
+                 "tensors without one"};
+  }
+  const auto [held, is_new] = chosen_.try_emplace(text, to_string(at));
+  if (!is_new) {
+    const std::string made =
+        held->second.empty() ? "" : ", made at " + held->second;
+    return Error{"there is a tensor '" + text + "' already" + made +
+                 ": give this one, or the module that it is in, another name"};
+  }
+  std::erase(dead_chosen_, text);  // the line binds it again
+  return Name{text, kChosen};
+}
+
+void Names::append_free(std::string& out) {
+  if (dead_.empty() && dead_chosen_.empty()) return;
+  std::sort(dead_.begin(), dead_.end());
+  out += "free";
+  for (const uint32_t number : dead_) out += " t" + std::to_string(number);
+  for (const std::string& name : dead_chosen_) out += " " + name;
+  out += '\n';
+  dead_.clear();
+  dead_chosen_.clear();
+}
+
+}  // namespace gt::client

@@ -1,0 +1,63 @@
+// The registers of a session: t0, t1 and so on for values without a name of
+// their own. A name that is given back is free at the next line, and the
+// smallest free number comes first, so that the rounds of a loop have the same
+// names. A name that the next line binds again needs no free of its own: the
+// binding releases what it held.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/number_pool.h"
+#include "base/result.h"
+#include "client/where.h"
+
+namespace gt::client {
+
+class Names {
+ public:
+  static constexpr uint32_t kChosen = UINT32_MAX;  // the user chose the name
+
+  struct Name {
+    std::string text;
+    uint32_t number = kChosen;
+  };
+
+  // A name of ours, for a result of the line that comes next.
+  Name take() {
+    const auto number = static_cast<uint32_t>(numbers_.take());
+    std::erase(dead_, number);  // the line binds it again
+    return {"t" + std::to_string(number), number};
+  }
+  // A name that the user chose. Errors: it is none, is of the form of ours, or
+  // another value has it, which was made at the place that the error names.
+  Result<Name> take(std::string_view chosen, const Where& at);
+  // The value of that name is gone.
+  void give(const Name& name) {
+    if (name.number != kChosen) {
+      numbers_.give(name.number);
+      dead_.push_back(name.number);
+    } else {
+      chosen_.erase(name.text);
+      dead_chosen_.push_back(name.text);
+    }
+  }
+  // Appends "free t1 t2\n", of those that were given back and not bound again.
+  void append_free(std::string& out);
+
+ private:
+  NumberPool numbers_;
+  std::vector<uint32_t> dead_;  // given back, and not yet freed
+  std::vector<std::string> dead_chosen_;
+  // The names that users chose, and where.
+  std::unordered_map<std::string, std::string, TextHash, std::equal_to<>>
+      chosen_;
+};
+
+}  // namespace gt::client

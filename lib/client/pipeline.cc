@@ -1,0 +1,176 @@
+#include "client/pipeline.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+extern char** environ;
+
+namespace gt::client {
+namespace {
+
+Error system_error(const std::string& what, int error) {
+  return Error{what + ": " + std::strerror(error)};
+}
+
+// A pair of descriptors that no other program inherits.
+Status make_socket(Fd& ours, Fd& theirs) {
+  int pair[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    return system_error("cannot make a socket", errno);
+  }
+  ours = Fd(pair[0]);
+  theirs = Fd(pair[1]);
+  return ok_status();
+}
+
+Status make_pipe(Fd& reads, Fd& writes) {
+  int pair[2];
+  if (::pipe2(pair, O_CLOEXEC) != 0) {
+    return system_error("cannot make a pipe", errno);
+  }
+  reads = Fd(pair[0]);
+  writes = Fd(pair[1]);
+  return ok_status();
+}
+
+bool is_program(const std::string& path) {
+  return ::access(path.c_str(), X_OK) == 0;
+}
+
+std::string described(const std::string& name, int status) {
+  if (WIFSIGNALED(status)) {
+    return name + " was ended by signal " + std::to_string(WTERMSIG(status));
+  }
+  return name + " ended with status " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+std::string program_path(const std::string& name) {
+  if (const char* folder = std::getenv("GT_BIN");
+      folder != nullptr && *folder != '\0') {
+    return std::string(folder) + "/" + name;
+  }
+  Dl_info info{};
+  const auto* here = reinterpret_cast<const void*>(&program_path);
+  if (::dladdr(here, &info) != 0 && info.dli_fname != nullptr) {
+    const std::string_view path(info.dli_fname);
+    const size_t slash = path.rfind('/');
+    if (slash != std::string_view::npos) {
+      const std::string folder(path.substr(0, slash));
+      for (const char* below : {"/", "/bin/", "/../bin/", "/../../bin/"}) {
+        const std::string beside = folder + below + name;
+        if (is_program(beside)) return beside;
+      }
+    }
+  }
+  return name;
+}
+
+Pipeline::~Pipeline() {
+  lines_ = Fd();
+  results_ = Fd();
+  wait();
+}
+
+Status Pipeline::start(const std::vector<Command>& commands, bool is_open) {
+  Fd in;
+  Status status = make_socket(lines_, in);
+  for (size_t i = 0; i < commands.size() && status.ok(); ++i) {
+    const bool is_last = i + 1 == commands.size();
+    Fd reads, writes;
+    if (!is_last || !is_open) status = make_pipe(reads, writes);
+    if (!status.ok()) break;
+    status = spawn(commands[i], in.get(), writes.ok() ? writes.get() : 1);
+    in = std::move(reads);
+  }
+  if (!status.ok()) {
+    lines_ = Fd();
+    return status;
+  }
+  results_ = std::move(in);
+  return ok_status();
+}
+
+Status Pipeline::spawn(const Command& command, int in, int out) {
+  std::vector<char*> words;
+  for (const std::string& word : command) {
+    words.push_back(const_cast<char*>(word.c_str()));
+  }
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_adddup2(&actions, in, 0);
+  if (out != 1) ::posix_spawn_file_actions_adddup2(&actions, out, 1);
+  // What the user's program does with signals is not what these should do.
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::posix_spawnattr_setsigmask(&attributes, &signals);
+  ::sigaddset(&signals, SIGPIPE);
+  ::posix_spawnattr_setsigdefault(&attributes, &signals);
+  ::posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  Process process{command[0].substr(command[0].rfind('/') + 1)};
+  const int error = ::posix_spawnp(&process.pid, words[0], &actions,
+                                   &attributes, words.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    return system_error(
+        "cannot start " + command[0] +
+            " (programs of gt are looked for in $GT_BIN, beside libgt, and in "
+            "$PATH)",
+        error);
+  }
+  processes_.push_back(std::move(process));
+  return ok_status();
+}
+
+Exit Pipeline::wait() {
+  Exit worst_status = Exit::kDone;
+  for (Process& process : processes_) {
+    while (!process.is_over) {
+      const pid_t ended = ::waitpid(process.pid, &process.status, 0);
+      if (ended < 0 && errno == EINTR) continue;
+      process.is_over = true;
+      // The user's program reaps all children, and what ours said is not known.
+      if (ended < 0) process.status = 0;
+    }
+    worst_status =
+        worst(worst_status, WIFEXITED(process.status)
+                                ? static_cast<Exit>(WEXITSTATUS(process.status))
+                                : Exit::kLost);
+  }
+  return worst_status;
+}
+
+std::string Pipeline::ended() {
+  std::string out;
+  for (Process& process : processes_) {
+    if (!process.is_over) {
+      const pid_t ended = ::waitpid(process.pid, &process.status, WNOHANG);
+      process.is_over = ended == process.pid;
+    }
+    // The first that failed is likely why the others ended.
+    const bool says_more = out.empty() || WIFSIGNALED(process.status);
+    if (process.is_over && process.status != 0 && says_more) {
+      out = described(process.name, process.status);
+    }
+  }
+  return out;
+}
+
+}  // namespace gt::client

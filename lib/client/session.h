@@ -1,0 +1,101 @@
+// One program, as its client has it: the session writes its lines, knows the
+// types of its values, and gets its results. Its functions throw Failure
+// (failure.h), and may be called from any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/exit.h"
+#include "client/call_types.h"
+#include "client/failure.h"
+#include "client/inbox.h"
+#include "client/link.h"
+#include "client/names.h"
+#include "client/pipeline.h"
+#include "client/reach.h"
+#include "client/store.h"
+#include "client/value.h"
+
+namespace gt::client {
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  // As gt_open(); `where` may not be null.
+  static std::shared_ptr<Session> open(std::string_view where);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  void call(const gt_instruction& call, gt_value** results);
+  void line(std::string_view text);
+  gt_value* write(const gt_type& type, const void* bytes, const char* name,
+                  gt_place at);
+  void read(gt_value& value, void* bytes, gt_place at);
+  void print(gt_value& value, const char* as, gt_place at);
+  void rename(gt_value& value, std::string_view name, gt_place at);
+  void sync();
+  Exit close();
+  void log_to(std::string_view path);
+
+  // Nobody owns the value any more.
+  void drop(gt_value* value) noexcept;
+  // The value requires a gradient, or no longer.
+  void require_grad(gt_value& value, bool is_on);
+  void backward(gt_value& loss, bool retain, gt_place at);
+  void set_gradient(gt_value& value, gt_value* gradient);
+
+  // After fork(), in the child.
+  void forget();
+  // What users know it by, which lives as long as the process.
+  gt_session* handle() const { return handle_; }
+  void set_handle(gt_session* handle) { handle_ = handle; }
+
+ private:
+  Session() = default;
+
+  void start(std::string_view where);
+  void open_back();
+  void check_open() const;
+  [[noreturn]] void fail_lost(const char* what);
+  const gt_value& checked(const gt_value* value) const;
+  void send(std::string_view text, Link::Lock& lock);
+  // call(), under the lock.
+  void write_call(const gt_instruction& call, gt_value** results,
+                  Link::Lock& lock);
+  void name_results(const gt_instruction& call, const CallTypes& made,
+                    std::span<Names::Name> names);
+  Reach reach_of(const gt_instruction& call) const;
+  void set_type(gt_value& value, TypeId type);
+  gt_value* make_value(Names::Name name, TypeId type, Reach reach);
+  void drop_locked(gt_value* value) noexcept;
+  void forget_reaches();
+  std::shared_ptr<Inbox::Answer> ask(gt_value& value, gt_place at,
+                                     Link::Lock& lock);
+  void read_file(gt_value& value, void* bytes, gt_place at, Link::Lock& lock);
+
+  mutable std::mutex mutex_;
+  Pipeline pipeline_;
+  CallTable table_;
+  Names names_;
+  Reaches reaches_;
+  NumberPool leaf_numbers_;
+  std::vector<gt_value*> leaves_;  // by LeafId; null: gone
+  gt_value* values_ = nullptr;     // all, the newest first
+  Inbox inbox_;
+  Store store_;
+  size_t travelling_ = 0;  // bytes of files that are not yet loaded
+  std::string text_;       // the lines that a call writes
+  gt_session* handle_ = nullptr;
+  bool gives_results_ = false;
+  bool is_closed_ = false;
+  bool is_forked_ = false;
+  std::FILE* log_ = nullptr;
+  std::unique_ptr<Link> link_;  // its thread uses what stands above
+};
+
+}  // namespace gt::client

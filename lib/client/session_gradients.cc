@@ -1,0 +1,109 @@
+// Session: what requires a gradient, and backward.
+#include <algorithm>
+#include <utility>
+
+#include "client/call_text.h"
+#include "client/session.h"
+
+namespace gt::client {
+
+void Session::require_grad(gt_value& value, bool is_on) {
+  const Link::Lock lock(mutex_);
+  check_open();
+  if (is_on == (value.leaf != kNoLeaf)) return;
+  if (!is_on) {
+    leaves_[value.leaf] = nullptr;
+    leaf_numbers_.give(value.leaf);
+    value.leaf = kNoLeaf;
+    value.reach = Reaches::kNone;
+    return;
+  }
+  if (!is_float(table_.type(value.type).dtype)) {
+    fail(GT_WRONG, "'" + value.name.text + "' is " + type_text(*value.shown) +
+                       ", and only floats have gradients");
+  }
+  if (value.reach != Reaches::kNone) {
+    fail(GT_WRONG, "'" + value.name.text +
+                       "' is computed from what requires a gradient: ask for "
+                       "the gradient by it with grad(), or detach it");
+  }
+  value.leaf = static_cast<LeafId>(leaf_numbers_.take());
+  if (value.leaf >= leaves_.size()) leaves_.resize(value.leaf + 1);
+  leaves_[value.leaf] = &value;
+  value.reach = reaches_.of(value.leaf);
+}
+
+void Session::backward(gt_value& loss, bool retain, gt_place at) {
+  Link::Lock lock(mutex_);
+  check_open();
+  std::vector<gt_value*> targets;
+  for (const LeafId leaf : reaches_.leaves(loss.reach)) {
+    if (leaves_[leaf] != nullptr) targets.push_back(leaves_[leaf]);
+  }
+  if (targets.empty()) {
+    fail(GT_WRONG,
+         "backward: nothing that requires a gradient went into '" +
+             loss.name.text +
+             "', or its history is gone (a first backward takes it unless it "
+             "retains it)");
+  }
+  if (loss.shown->rank != 0) {
+    fail(GT_WRONG, "backward: '" + loss.name.text + "' is " +
+                       type_text(*loss.shown) +
+                       ", and a gradient is that of a scalar");
+  }
+  std::vector<gt_word> operands = {{GT_VALUE, {.value = &loss}, 0}};
+  for (gt_value* target : targets) {
+    operands.push_back({GT_VALUE, {.value = target}, 0});
+  }
+  const gt_key key = {"retain", {GT_INTEGER, {.integer = 1}, 0}};
+  gt_instruction call{};
+  call.op = "grad";
+  call.operands = operands.data();
+  call.operand_count = operands.size();
+  call.keys = &key;
+  call.key_count = retain ? 1 : 0;
+  call.result_count = targets.size();
+  call.at = at;
+  std::vector<gt_value*> made(targets.size());
+  write_call(call, made.data(), lock);
+  if (!retain) loss.reach = Reaches::kNone;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i]->gradient == nullptr) {
+      targets[i]->gradient = made[i];
+      continue;
+    }
+    const gt_word both[] = {{GT_VALUE, {.value = targets[i]->gradient}, 0},
+                            {GT_VALUE, {.value = made[i]}, 0}};
+    gt_instruction add{};
+    add.op = "add";
+    add.operands = both;
+    add.operand_count = 2;
+    add.result_count = 1;
+    add.into = &targets[i]->gradient;
+    add.at = at;
+    gt_value* sum = nullptr;
+    write_call(add, &sum, lock);
+    if (made[i]->owners.fetch_sub(1) == 1) drop_locked(made[i]);
+  }
+}
+
+void Session::set_gradient(gt_value& value, gt_value* gradient) {
+  const Link::Lock lock(mutex_);
+  gt_value* old = std::exchange(value.gradient, gradient);
+  if (old != nullptr && old->owners.fetch_sub(1) == 1) drop_locked(old);
+}
+
+void Session::forget_reaches() {
+  std::vector<Reach> used;
+  for (const gt_value* value = values_; value != nullptr;
+       value = value->after) {
+    used.push_back(value->reach);
+  }
+  std::sort(used.begin(), used.end());
+  reaches_.keep_only([&](Reach reach) {
+    return std::binary_search(used.begin(), used.end(), reach);
+  });
+}
+
+}  // namespace gt::client

@@ -1,0 +1,112 @@
+#include "client/store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/io.h"
+#include "file/files.h"
+#include "file/npy.h"
+
+namespace gt::client {
+namespace {
+
+Error system_error(const std::string& what, const std::string& path) {
+  return Error{what + " " + path + ": " + std::strerror(errno)};
+}
+
+std::string parent_folder() {
+  if (const char* chosen = std::getenv("TMPDIR");
+      chosen != nullptr && *chosen != '\0') {
+    return chosen;
+  }
+  return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
+void remove_folder(const std::string& folder) {
+  if (DIR* open = ::opendir(folder.c_str())) {
+    while (const dirent* entry = ::readdir(open)) {
+      if (entry->d_name[0] == '.') continue;
+      ::unlink((folder + "/" + entry->d_name).c_str());
+    }
+    ::closedir(open);
+  }
+  ::rmdir(folder.c_str());
+}
+
+// Directories of processes that were killed: "gt-client.PID.XXXXXX".
+void sweep(const std::string& parent, const std::string& stem) {
+  DIR* open = ::opendir(parent.c_str());
+  if (open == nullptr) return;
+  while (const dirent* entry = ::readdir(open)) {
+    const std::string name(entry->d_name);
+    if (!name.starts_with(stem)) continue;
+    const int pid = std::atoi(name.c_str() + stem.size());
+    if (pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH) {
+      remove_folder(parent + "/" + name);
+    }
+  }
+  ::closedir(open);
+}
+
+}  // namespace
+
+Result<Store::Place> Store::take() {
+  if (folder_.empty()) {
+    const std::string parent = parent_folder();
+    const std::string stem = "gt-client." + std::to_string(::getuid()) + ".";
+    sweep(parent, stem);
+    std::string folder =
+        parent + "/" + stem + std::to_string(::getpid()) + ".XXXXXX";
+    if (::mkdtemp(folder.data()) == nullptr) {
+      return system_error("cannot make the directory", folder);
+    }
+    folder_ = folder;
+  }
+  const size_t number = numbers_.take();
+  return Place{number, folder_ + "/" + std::to_string(number) + ".npy"};
+}
+
+void Store::give(const Place& place) {
+  ::unlink(place.path.c_str());
+  numbers_.give(place.number);
+}
+
+void Store::remove() {
+  if (!folder_.empty()) remove_folder(folder_);
+  folder_.clear();
+}
+
+Status write_tensor(const std::string& path, const Type& type,
+                    const void* bytes) {
+  const Fd file(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file.ok()) return system_error("cannot write", path);
+  errno = write_all(file.get(), npy_header(type));
+  if (errno == 0) {
+    errno =
+        write_all(file.get(), {static_cast<const char*>(bytes), type.bytes()});
+  }
+  if (errno != 0) return system_error("cannot write", path);
+  return ok_status();
+}
+
+Status read_tensor(const std::string& path, const Type& type, void* bytes) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.ok()) return system_error("cannot read", path);
+  const auto stored = read_npy_header(file.get());
+  if (!stored.ok()) return Error{path + ": " + stored.error().message};
+  if (!(stored.value().type == type)) {
+    return Error{path + " holds " + to_string(stored.value().type) + ", not " +
+                 to_string(type)};
+  }
+  return read_at(file.get(), stored.value().data_offset, bytes, type.bytes());
+}
+
+}  // namespace gt::client

@@ -1,0 +1,59 @@
+#include "client/words.h"
+
+#include <string_view>
+
+#include "stream/number.h"
+
+namespace gt::client {
+namespace {
+
+template <typename T>
+void append_float(std::string& out, T value) {
+  const size_t begin = out.size();
+  append_number(out, value);
+  const bool is_whole =
+      out.find_first_not_of("-0123456789", begin) == std::string::npos;
+  if (is_whole) out += ".0";
+}
+
+}  // namespace
+
+void append_word(std::string& out, const gt_word& word) {
+  switch (word.kind) {
+    case GT_VALUE:
+      return;
+    case GT_INTEGER:
+      return append_number(out, word.integer);
+    case GT_NUMBER:
+      return append_float(out, word.number);
+    case GT_SINGLE:
+      return append_float(out, static_cast<float>(word.number));
+    case GT_TEXT:
+      out.append(word.text, word.size);
+      return;
+    case GT_STRING:
+      out += quote({word.text, word.size});
+      return;
+    case GT_LIST:
+      for (size_t i = 0; i < word.size; ++i) {
+        if (i > 0) out += ',';
+        append_number(out, word.list[i]);
+      }
+      return;
+  }
+}
+
+Operand::Kind kind_of(const gt_word& word) {
+  switch (word.kind) {
+    case GT_VALUE:
+      return Operand::Kind::kName;
+    case GT_STRING:
+      return Operand::Kind::kString;
+    case GT_TEXT:
+      return kind_of_word({word.text, word.size});
+    default:
+      return Operand::Kind::kNumber;
+  }
+}
+
+}  // namespace gt::client
