@@ -66,7 +66,7 @@ void Link::set_results(Fd results, bool grows) {
 bool Link::write(std::string_view text, Lock& lock) {
   const bool is_first = out_.empty();
   out_ += text;
-  if (out_.size() - sent_ >= kEnough) {
+  if (out_.size() - sent_ >= next_send_) {
     send();
     while (out_.size() - sent_ > kMost && !is_broken_) pump(lock);
   } else if (is_first && is_asleep_) {
@@ -115,6 +115,8 @@ void Link::send() {
     sent_ += static_cast<size_t>(n);
   }
   ++sends_;
+  // What was not taken now is not offered again with every line.
+  next_send_ = out_.size() - sent_ + kEnough;
   if (sent_ == out_.size() || is_broken_) {
     out_.clear();
     sent_ = 0;

@@ -73,6 +73,7 @@ class Link {
   size_t sent_ = 0;
   std::string in_;  // the beginning of a line
   uint64_t sends_ = 0;
+  size_t next_send_ = 0;  // unsent bytes with which the next one is due
   bool is_broken_ = false;  // nobody reads the lines
   bool has_ended_ = false;  // the results
   bool is_polling_ = false;
