@@ -20,11 +20,16 @@ target_include_directories(gt_client PRIVATE
 
 # gt/ops.h
 set(client_headers "${PROJECT_BINARY_DIR}/include")
-add_executable(gt-ops-header lib/client/generate/ops_header.cc)
-target_link_libraries(gt-ops-header PRIVATE gt_ops)
-set_target_properties(gt-ops-header PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tools")
-add_custom_command(OUTPUT "${client_headers}/gt/ops.h" "${client_headers}/gt/methods.h"
+foreach(tool IN ITEMS ops_header op_examples)
+  string(REPLACE "_" "-" program gt-${tool})
+  add_executable(${program}
+    lib/client/generate/${tool}.cc lib/client/generate/functions.cc)
+  target_link_libraries(${program} PRIVATE gt_ops)
+  set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON
+    UNITY_BUILD OFF RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tools")
+endforeach()
+add_custom_command(
+  OUTPUT "${client_headers}/gt/ops.h" "${client_headers}/gt/methods.h"
   COMMAND ${CMAKE_COMMAND} -E make_directory "${client_headers}/gt"
   COMMAND gt-ops-header "${client_headers}/gt"
   DEPENDS gt-ops-header

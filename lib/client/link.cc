@@ -88,13 +88,13 @@ void Link::watch_results(bool is_on) {
   if (std::exchange(is_watching_, is_on) != is_on && is_on) wake();
 }
 
-void Link::finish(Lock& lock) {
+void Link::finish(const std::function<bool()>& has_all, Lock& lock) {
   move();
   while (sent_ < out_.size() && !is_broken_) pump(lock);
   ::shutdown(lines_.get(), SHUT_WR);
   lines_ = Fd();
   is_broken_ = true;
-  while (results_.ok() && !grows_ && !has_ended_) pump(lock);
+  while (results_.ok() && !has_ended_ && !has_all()) pump(lock);
 }
 
 void Link::move() {
@@ -133,7 +133,8 @@ void Link::receive() {
     const ssize_t n = ::read(results_.get(), in_.data() + had, kPiece);
     in_.resize(had + static_cast<size_t>(n > 0 ? n : 0));
     if (n < 0 && errno == EINTR) continue;
-    if (n == 0 && grows_) return;
+    if (n == 0 && (grows_ || is_fresh_)) return;
+    if (n > 0) is_fresh_ = false;
     if (n == 0 || (n < 0 && errno != EAGAIN)) {
       has_ended_ = true;
     }
@@ -168,6 +169,7 @@ void Link::pump(Lock& lock) {
   ::poll(fds, 2, grows_ ? kGrowth : -1);
   lock.lock();
   is_polling_ = false;
+  if ((fds[1].revents & POLLHUP) != 0) is_fresh_ = false;
   const bool is_gone = (fds[0].revents & (POLLERR | POLLHUP)) != 0;
   if (is_gone) is_broken_ = true;
   move();
@@ -203,6 +205,7 @@ void Link::run() {
     uint64_t count = 0;
     [[maybe_unused]] const ssize_t n =
         ::read(event_.get(), &count, sizeof count);
+    if ((fds[1].revents & POLLHUP) != 0) is_fresh_ = false;
     if (watches) receive();
     if (has_rest && sends == sends_) send();
     moved_.notify_all();

@@ -47,8 +47,9 @@ class Link {
   bool wait(const std::function<bool()>& holds, Lock& lock);
   // The thread passes results on as they come, though nobody waits.
   void watch_results(bool is_on);
-  // Sends the rest, ends the lines, and takes results until they end.
-  void finish(Lock& lock);
+  // Sends the rest, ends the lines, and takes results until they end or all
+  // have come.
+  void finish(const std::function<bool()>& has_all, Lock& lock);
 
   // After fork(), in the child: what is open is the parent's to use.
   void forget();
@@ -69,11 +70,12 @@ class Link {
   Fd lines_, results_;
   Fd event_;  // wakes the thread
   bool grows_ = false;
-  std::string out_;  // unsent, from sent_ on
+  bool is_fresh_ = true;  // a FIFO may have had no writer yet
+  std::string out_;       // unsent, from sent_ on
   size_t sent_ = 0;
   std::string in_;  // the beginning of a line
   uint64_t sends_ = 0;
-  size_t next_send_ = 0;  // unsent bytes with which the next one is due
+  size_t next_send_ = 0;    // unsent bytes with which the next one is due
   bool is_broken_ = false;  // nobody reads the lines
   bool has_ended_ = false;  // the results
   bool is_polling_ = false;

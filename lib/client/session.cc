@@ -97,12 +97,12 @@ void Session::open_back() {
 }
 
 Session::~Session() {
-  if (!is_closed_ && !is_forked_) {
-    try {
-      close();
-    } catch (const Failure&) {
-      // There is nobody left to tell.
-    }
+  const bool was_started = link_ != nullptr;
+  if (!was_started || is_closed_ || is_forked_) return;
+  try {
+    close();
+  } catch (const Failure&) {
+    // There is nobody left to tell.
   }
 }
 
@@ -111,7 +111,8 @@ Exit Session::close() {
     Link::Lock lock(mutex_);
     check_open();
     is_closed_ = true;
-    link_->finish(lock);
+    // Others that run the stream read it to its end, which comes with ours.
+    link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }
   link_.reset();
   store_.remove();
@@ -220,10 +221,7 @@ void Session::drop_locked(gt_value* value) noexcept {
   if (gt_value* gradient = value->gradient) {
     if (gradient->owners.fetch_sub(1) == 1) drop_locked(gradient);
   }
-  if (value->leaf != kNoLeaf) {
-    leaves_[value->leaf] = nullptr;
-    leaf_numbers_.give(value->leaf);
-  }
+  leaves_.remove(*value);
   (value->before == nullptr ? values_ : value->before->after) = value->after;
   if (value->after != nullptr) value->after->before = value->before;
   names_.give(value->name);
@@ -236,16 +234,6 @@ void Session::call(const gt_instruction& call, gt_value** results) {
   Link::Lock lock(mutex_);
   check_open();
   write_call(call, results, lock);
-}
-
-Reach Session::reach_of(const gt_instruction& call) const {
-  Reach reach = Reaches::kNone;
-  for (size_t i = 0; i < call.operand_count; ++i) {
-    if (call.operands[i].kind != GT_VALUE) continue;
-    reach = const_cast<Reaches&>(reaches_).join(reach,
-                                                call.operands[i].value->reach);
-  }
-  return reach;
 }
 
 void Session::name_results(const gt_instruction& call, const CallTypes& made,
@@ -296,7 +284,8 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   const size_t count = call.result_count;
   const bool is_cut = has_values && !made.is_leaf && count > 0 &&
                       Scopes::of_thread().no_grad > 0;
-  const Reach reach = made.is_leaf || is_cut ? Reaches::kNone : reach_of(call);
+  const Reach reach =
+      made.is_leaf || is_cut ? Reaches::kNone : leaves_.reach_of(call);
   for (size_t i = 0; call.into != nullptr && i < count; ++i) {
     if (call.into[i] != nullptr && call.into[i]->leaf != kNoLeaf &&
         !made.is_leaf && !is_cut) {
@@ -331,8 +320,16 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
       if (into->leaf == kNoLeaf) into->reach = got;
     }
   }
-  if (reaches_.is_full()) forget_reaches();
-  send(text_, lock);
+  leaves_.tidy(values_);
+  try {
+    send(text_, lock);
+  } catch (const Failure&) {
+    for (size_t i = 0; i < count; ++i) {
+      const bool is_new = call.into == nullptr || call.into[i] == nullptr;
+      if (is_new) drop_locked(results[i]);
+    }
+    throw;
+  }
 }
 
 void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {

@@ -14,10 +14,10 @@
 #include "client/call_types.h"
 #include "client/failure.h"
 #include "client/inbox.h"
+#include "client/leaves.h"
 #include "client/link.h"
 #include "client/names.h"
 #include "client/pipeline.h"
-#include "client/reach.h"
 #include "client/store.h"
 #include "client/value.h"
 
@@ -69,11 +69,9 @@ class Session : public std::enable_shared_from_this<Session> {
                   Link::Lock& lock);
   void name_results(const gt_instruction& call, const CallTypes& made,
                     std::span<Names::Name> names);
-  Reach reach_of(const gt_instruction& call) const;
   void set_type(gt_value& value, TypeId type);
   gt_value* make_value(Names::Name name, TypeId type, Reach reach);
   void drop_locked(gt_value* value) noexcept;
-  void forget_reaches();
   std::shared_ptr<Inbox::Answer> ask(gt_value& value, gt_place at,
                                      Link::Lock& lock);
   void read_file(gt_value& value, void* bytes, gt_place at, Link::Lock& lock);
@@ -82,10 +80,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Pipeline pipeline_;
   CallTable table_;
   Names names_;
-  Reaches reaches_;
-  NumberPool leaf_numbers_;
-  std::vector<gt_value*> leaves_;  // by LeafId; null: gone
-  gt_value* values_ = nullptr;     // all, the newest first
+  Leaves leaves_;
+  gt_value* values_ = nullptr;  // all, the newest first
   Inbox inbox_;
   Store store_;
   size_t travelling_ = 0;  // bytes of files that are not yet loaded

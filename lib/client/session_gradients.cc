@@ -11,13 +11,7 @@ void Session::require_grad(gt_value& value, bool is_on) {
   const Link::Lock lock(mutex_);
   check_open();
   if (is_on == (value.leaf != kNoLeaf)) return;
-  if (!is_on) {
-    leaves_[value.leaf] = nullptr;
-    leaf_numbers_.give(value.leaf);
-    value.leaf = kNoLeaf;
-    value.reach = Reaches::kNone;
-    return;
-  }
+  if (!is_on) return leaves_.remove(value);
   if (!is_float(table_.type(value.type).dtype)) {
     fail(GT_WRONG, "'" + value.name.text + "' is " + type_text(*value.shown) +
                        ", and only floats have gradients");
@@ -27,19 +21,13 @@ void Session::require_grad(gt_value& value, bool is_on) {
                        "' is computed from what requires a gradient: ask for "
                        "the gradient by it with grad(), or detach it");
   }
-  value.leaf = static_cast<LeafId>(leaf_numbers_.take());
-  if (value.leaf >= leaves_.size()) leaves_.resize(value.leaf + 1);
-  leaves_[value.leaf] = &value;
-  value.reach = reaches_.of(value.leaf);
+  leaves_.add(value);
 }
 
 void Session::backward(gt_value& loss, bool retain, gt_place at) {
   Link::Lock lock(mutex_);
   check_open();
-  std::vector<gt_value*> targets;
-  for (const LeafId leaf : reaches_.leaves(loss.reach)) {
-    if (leaves_[leaf] != nullptr) targets.push_back(leaves_[leaf]);
-  }
+  std::vector<gt_value*> targets = leaves_.in(loss.reach);
   if (targets.empty()) {
     fail(GT_WRONG,
          "backward: nothing that requires a gradient went into '" +
@@ -92,18 +80,6 @@ void Session::set_gradient(gt_value& value, gt_value* gradient) {
   const Link::Lock lock(mutex_);
   gt_value* old = std::exchange(value.gradient, gradient);
   if (old != nullptr && old->owners.fetch_sub(1) == 1) drop_locked(old);
-}
-
-void Session::forget_reaches() {
-  std::vector<Reach> used;
-  for (const gt_value* value = values_; value != nullptr;
-       value = value->after) {
-    used.push_back(value->reach);
-  }
-  std::sort(used.begin(), used.end());
-  reaches_.keep_only([&](Reach reach) {
-    return std::binary_search(used.begin(), used.end(), reach);
-  });
 }
 
 }  // namespace gt::client

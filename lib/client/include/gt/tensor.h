@@ -84,7 +84,6 @@ class Tensor : public Methods {
   gt_value* raw() const { return value_; }
 
   // ---- what is known of it
-  explicit operator bool() const = delete;  // is it there, or not 0?
   bool defined() const { return value_ != nullptr; }
   Dtype dtype(At at = At::here()) const { return held(at).dtype; }
   Shape shape(At at = At::here()) const {

@@ -1,0 +1,282 @@
+// Sessions: where programs run, what ends them, scopes, threads, fork.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "client/helper.h"
+
+using namespace gt_test;
+
+namespace {
+
+// While it lives, an environment variable has another value.
+class Setting {
+ public:
+  Setting(const char* name, const std::string& value) : name_(name) {
+    const char* before = std::getenv(name);
+    had_ = before != nullptr;
+    before_ = had_ ? before : "";
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Setting() { had_ ? ::setenv(name_, before_.c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::string before_;
+  bool had_;
+};
+
+}  // namespace
+
+TEST(Session, ScopesAreNotes) {
+  const std::string text = written([] {
+    const gt::Signal outer("stage0");
+    const gt::Tensor a = gt::ones({1});
+    {
+      const gt::Signal inner("up");
+      const gt::Microbatch mb(3);
+      const gt::Tensor b = a + 1;
+    }
+    const gt::Compile compile;
+    const gt::Tensor c = a + 2;
+  });
+  std::vector<std::string> notes;
+  for (const std::string& line : lines_of(text)) {
+    notes.push_back(
+        line.substr(line.find(" #"), line.find(" #at") - line.find(" #")));
+  }
+  EXPECT_EQ(notes, (std::vector<std::string>{" #signal=stage0",
+                                             " #signal=stage0/up #mb=3",
+                                             " #signal=stage0 #compile"}));
+  EXPECT_NE(thrown([] { const gt::Signal bad("a b"); }), "");
+}
+
+TEST(Session, WhatHasNoGradIsALeaf) {
+  const std::string text = bare(written([] {
+    const gt::Tensor w = gt::ones({2}).requires_grad_();
+    gt::Tensor y;
+    {
+      const gt::NoGrad scope;
+      y = w * 2;
+    }
+    const gt::Tensor loss = (y * w).sum();
+    loss.backward();
+    EXPECT_EQ(w.grad().to_vector(), (std::vector<float>{2, 2}));
+  }));
+  EXPECT_NE(text.find("t1 = mul t0 2\nt1 = detach t1\n"), std::string::npos)
+      << text;
+}
+
+TEST(Session, BackwardAddsToGradients) {
+  gt::Tensor w = gt::tensor({3.0F}).requires_grad_();
+  const gt::Tensor unused = gt::tensor({3.0F}).requires_grad_();
+  EXPECT_FALSE(w.grad().defined());
+  (w * w).sum().backward();
+  EXPECT_EQ(w.grad().item(), 6);
+  (w * w).sum().backward();
+  EXPECT_EQ(w.grad().item(), 12);
+  w.zero_grad();
+  EXPECT_FALSE(w.grad().defined());
+  EXPECT_FALSE(unused.grad().defined());
+  const gt::Tensor loss = (w * w * w).sum();
+  loss.backward(true);
+  loss.backward();
+  EXPECT_EQ(w.grad().item(), 54);
+  EXPECT_NE(thrown([&] { loss.backward(); }).find("history is gone"),
+            std::string::npos);
+  EXPECT_NE(thrown([&] { (w * gt::ones({2})).backward(); }).find("scalar"),
+            std::string::npos);
+  EXPECT_NE(thrown([&] { w += 1; }).find("no_grad"), std::string::npos);
+  EXPECT_NE(thrown([] { gt::tensor({1}).requires_grad_(); }), "");
+}
+
+TEST(Session, GradOfAGradWorks) {
+  const gt::Tensor x = gt::tensor(2.0F);
+  const gt::Tensor y = x * x * x;
+  const gt::Tensor dx = gt::grad(y, {x}, {.retain = true})[0];
+  EXPECT_EQ(dx.item(), 12);
+  EXPECT_EQ(gt::grad(dx, {x})[0].item(), 12);
+}
+
+TEST(Session, PrintsComeInOrderOnStandardOutput) {
+  ::testing::internal::CaptureStdout();
+  gt::Session session("");
+  {
+    const gt::Use use(session);
+    for (int i = 0; i < 3; ++i) gt::full({}, i).print("x" + std::to_string(i));
+  }
+  session.close();
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(),
+            "x0 = tensor f32[] 0\nx1 = tensor f32[] 1\nx2 = tensor f32[] 2\n");
+}
+
+TEST(Session, TheStatusIsThatOfThePipeline) {
+  gt::Session session("");
+  {
+    const gt::Use use(session);
+    gt::floordiv(gt::tensor({1}), gt::tensor({0})).print();
+  }
+  EXPECT_EQ(session.close(), 1);
+}
+
+TEST(Session, AClosedOneThrows) {
+  gt::Session session("");
+  gt::Tensor x;
+  {
+    const gt::Use use(session);
+    x = gt::ones({1});
+  }
+  session.close();
+  EXPECT_NE(thrown<gt::Lost>([&] { x + 1; }).find("closed"), std::string::npos);
+}
+
+TEST(Session, TensorsOfTwoDoNotMix) {
+  gt::Session session("");
+  const gt::Tensor a = gt::ones({1});
+  gt::Tensor b;
+  {
+    const gt::Use use(session);
+    b = gt::ones({1});
+  }
+  EXPECT_NE(thrown([&] { a + b; }).find("another session"), std::string::npos);
+}
+
+// A program that dies, whichever it is, is an exception and no hang.
+TEST(Session, TheDeathOfAProgramIsAnException) {
+  for (const char* program : {"gt-emit", "gt-route", "gt-work"}) {
+    const std::vector<pid_t> others = below(program);
+    gt::Session session("");
+    const gt::Use use(session);
+    const gt::Tensor x = gt::ones({1});
+    x.item();
+    std::vector<pid_t> own = below(program);
+    std::erase_if(own, [&](pid_t pid) {
+      return std::count(others.begin(), others.end(), pid) > 0;
+    });
+    ASSERT_FALSE(own.empty()) << program;
+    for (const pid_t pid : own) ::kill(pid, SIGKILL);
+    const std::string what = thrown([&] { x.item(); });
+    EXPECT_NE(what, "") << program;
+    EXPECT_NE(thrown<gt::Lost>([&] {
+                for (;;) x + 1;  // what is buffered is noticed late
+              }),
+              "")
+        << program;
+  }
+}
+
+TEST(Session, AProgramThatCannotBeStartedIsAnException) {
+  const Setting nowhere("GT_BIN", "/nonexistent");
+  EXPECT_NE(thrown<gt::Lost>([] {
+              gt::Session session("");
+            }).find("/nonexistent/gt-emit"),
+            std::string::npos);
+}
+
+TEST(Session, AForkedChildMayNotUseItsParents) {
+  gt::Tensor x = gt::ones({1});
+  x.item();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string what = thrown<gt::Lost>([&] { x + 1; });
+    bool is_right = what.find("forked") != std::string::npos;
+    // But it may open its own.
+    gt::Session own("");
+    const gt::Use use(own);
+    is_right = is_right && gt::full({}, 7).item() == 7;
+    ::_exit(is_right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ((x + 1).item(), 2);
+}
+
+TEST(Session, ThreadsHaveAGraphEach) {
+  std::vector<std::thread> threads;
+  std::vector<float> got(4);
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t, &got] {
+      const gt::Signal scope("thread" + std::to_string(t));
+      const gt::Tensor w = gt::full({}, t + 1).requires_grad_();
+      gt::Tensor sum = gt::zeros({});
+      for (int i = 0; i < 200; ++i) {
+        sum = sum + w * w;
+        if (i % 50 == 0) sum.item();
+      }
+      sum.backward();
+      got[t] = w.grad().item();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(got, (std::vector<float>{400, 800, 1200, 1600}));
+}
+
+TEST(Session, ExceptionsLeaveNoNameBehind) {
+  const std::string text = bare(written([] {
+    for (int i = 0; i < 3; ++i) {
+      thrown([] {
+        const gt::Tensor a = gt::ones({2});
+        const gt::Tensor b = a + 1;
+        gt::matmul(b, gt::ones({3}));
+      });
+    }
+  }));
+  const std::string round =
+      "t0 = ones f32[2]\nt1 = add t0 1\nt2 = ones f32[3]\n";
+  EXPECT_EQ(text, round + "free t1 t2\n" + round + "free t1 t2\n" + round);
+}
+
+TEST(Session, ResultsComeBackThroughAFifo) {
+  const Folder folder;
+  ASSERT_EQ(::mkfifo((folder / "back").c_str(), 0600), 0);
+  // A session that writes to standard output, as in "./model | gt-work > back".
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(ends[1], 1);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::setenv("GT_BACK", (folder / "back").c_str(), 1);
+    gt::Session session("-");
+    const gt::Use use(session);
+    const bool is_right = (gt::ones({2}) + 4).to_vector()[1] == 5;
+    session.close();
+    ::_exit(is_right ? 0 : 1);
+  }
+  ::close(ends[1]);
+  const pid_t worker = ::fork();
+  if (worker == 0) {
+    ::dup2(ends[0], 0);
+    ::close(ends[0]);
+    ::dup2(::open((folder / "back").c_str(), O_WRONLY), 1);
+    const std::string program = std::string(std::getenv("GT_BIN")) + "/gt-work";
+    ::execl(program.c_str(), program.c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ends[0]);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(::waitpid(worker, &status, 0), worker);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Session, WithoutAWayBackAFetchSaysSo) {
+  const int out = ::dup(1);
+  const int null = ::open("/dev/null", O_WRONLY);
+  ::dup2(null, 1);
+  {
+    gt::Session session("-");
+    const gt::Use use(session);
+    EXPECT_NE(thrown([] { gt::ones({1}).item(); }).find("GT_BACK"),
+              std::string::npos);
+  }
+  ::dup2(out, 1);
+  ::close(out);
+  ::close(null);
+}

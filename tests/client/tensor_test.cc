@@ -1,0 +1,192 @@
+// Tensors: types, values, operators, parts, names.
+#include <cmath>
+
+#include "client/helper.h"
+
+using namespace gt_test;
+
+TEST(Tensor, KnowsItsTypeWithoutAnybodysAnswer) {
+  const gt::Tensor x = gt::zeros({3, 4});
+  EXPECT_EQ(gt::matmul(x, gt::zeros({4, 5})).type().text(), "f32[3,5]");
+  EXPECT_EQ(x.size(-1), 4);
+  EXPECT_EQ(x.rank(), 2);
+  EXPECT_EQ(x.elements(), 12);
+  EXPECT_EQ(gt::zeros(gt::i64(2, 3)).dtype(), gt::i64);
+  EXPECT_EQ(gt::zeros({}).type().text(), "f32[]");
+  EXPECT_EQ(gt::eq(x, 0).type().text(), "bool[3,4]");
+}
+
+TEST(Tensor, HasOperatorsWithNumbersOnEitherSide) {
+  const gt::Tensor x = gt::tensor({1.0F, 2.0F, 4.0F});
+  EXPECT_EQ((2 - x).to_vector(), (std::vector<float>{1, 0, -2}));
+  EXPECT_EQ((x / 2).to_vector(), (std::vector<float>{0.5, 1, 2}));
+  EXPECT_EQ((-x * x).to_vector(), (std::vector<float>{-1, -4, -16}));
+  EXPECT_EQ((x >= 2).to_vector<bool>(), (std::vector<bool>{false, true, true}));
+  EXPECT_EQ((!(x == 2)).to_vector<int>(), (std::vector<int>{1, 0, 1}));
+}
+
+TEST(Tensor, AFloatLiteralIsAFloatToIntegers) {
+  const gt::Tensor n = gt::tensor({1, 2});
+  EXPECT_EQ(n.dtype(), gt::i32);
+  EXPECT_EQ((n * 2).dtype(), gt::i32);
+  EXPECT_EQ((n * 2.0).dtype(), gt::f32);
+  EXPECT_EQ((n * 0.1F).to_vector(), (std::vector<float>{0.1F, 0.2F}));
+}
+
+TEST(Tensor, HasPartsByIndexAndRange) {
+  const gt::Tensor x = gt::arange(gt::i64(12)).reshape({3, 4});
+  using Values = std::vector<int64_t>;
+  EXPECT_EQ(x(gt::_, 0).to_vector<int64_t>(), (Values{0, 4, 8}));
+  EXPECT_EQ(x({0, 2}, {1, 3}).to_vector<int64_t>(), (Values{1, 2, 5, 6}));
+  EXPECT_EQ(x(-1).to_vector<int64_t>(), (Values{8, 9, 10, 11}));
+  EXPECT_EQ(x(gt::Range::every(2), 3).to_vector<int64_t>(), (Values{3, 11}));
+  EXPECT_EQ(x({0, 3, 2}, gt::Range::from(3)).to_vector<int64_t>(),
+            (Values{3, 11}));
+  const gt::Tensor i = gt::tensor(int64_t{1});
+  EXPECT_EQ(x.slice(i, 2).to_vector<int64_t>(),
+            (Values{4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
+TEST(Tensor, FetchesEveryDtype) {
+  EXPECT_EQ(gt::tensor({1.5, -2.25}).to_vector<double>(),
+            (std::vector<double>{1.5, -2.25}));
+  EXPECT_EQ(gt::tensor({int64_t{1} << 60, int64_t{-3}}).to_vector<int64_t>(),
+            (std::vector<int64_t>{int64_t{1} << 60, -3}));
+  EXPECT_EQ(gt::tensor<uint8_t>({0, 255}).to_vector<uint8_t>(),
+            (std::vector<uint8_t>{0, 255}));
+  EXPECT_EQ(gt::tensor({true, false}).to_vector<bool>(),
+            (std::vector<bool>{true, false}));
+  const gt::Tensor x = gt::tensor({1.0F, 0.333333F, 65504.0F});
+  EXPECT_EQ(x.cast(gt::f16).to_vector<float>()[2], 65504.0F);
+  EXPECT_NEAR(x.cast(gt::bf16).to_vector<float>()[1], 0.333333F, 0.002);
+  EXPECT_TRUE(std::isinf((x / 0).to_vector()[0]));
+  EXPECT_TRUE(std::isnan((x * 0 / 0).to_vector()[0]));
+}
+
+TEST(Tensor, LargeOnesTravelBesideTheText) {
+  std::vector<float> values(5000);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 0.1F * i;
+  const std::string text = written([&] {
+    const gt::Tensor x = gt::from_blob(values.data(), {50, 100});
+    EXPECT_EQ((x * 1).to_vector(), values);
+    EXPECT_EQ(x.cast(gt::bf16).cast(gt::f32).to_vector().size(), 5000U);
+  });
+  EXPECT_LT(text.size(), 2000U);
+}
+
+TEST(Tensor, ItsRegisterIsFreedWithItsLastHandle) {
+  const std::string text = bare(written([] {
+    gt::Tensor x = gt::ones({2});
+    gt::Tensor copy = x;
+    x = {};
+    gt::Tensor y = copy + 1;
+    copy = {};
+    gt::sync();
+  }));
+  EXPECT_EQ(text,
+            "t0 = ones f32[2]\n"
+            "t1 = add t0 1\n"
+            "free t0\n"
+            "#sync gt\n");
+}
+
+TEST(Tensor, TheRoundsOfALoopAreTheSameBytes) {
+  std::vector<std::string> rounds;
+  const Folder folder;
+  gt::Session session("");
+  const gt::Use use(session);
+  gt::Tensor w = gt::ones({4, 4}).name("w").requires_grad_();
+  for (int round = 0; round < 5; ++round) {
+    gt::log((folder / std::to_string(round)).c_str());
+    const gt::Tensor h = gt::matmul(w, w).tanh();
+    const gt::Tensor loss = (h * h + h).mean();
+    w.zero_grad();
+    loss.backward();
+    gt::sgd_(w, w.grad(), 0.1);
+  }
+  session.close();
+  EXPECT_EQ(read(folder / "2"), read(folder / "3"));
+  EXPECT_EQ(read(folder / "3"), read(folder / "4"));
+  EXPECT_NE(read(folder / "3"), "");
+}
+
+TEST(Tensor, HasTheNameThatItIsGiven) {
+  EXPECT_EQ(bare(written([] {
+              gt::Tensor x = gt::ones({2});
+              x.name("fc1.w");
+              EXPECT_EQ(x.name(), "fc1.w");
+              x += 1;
+              const gt::Tensor y = gt::zeros({2});
+              EXPECT_EQ(y.name(), "t0");
+            })),
+            "t0 = ones f32[2]\n"
+            "fc1.w = copy t0\n"
+            "free t0\n"
+            "fc1.w = add fc1.w 1\n"
+            "t0 = zeros f32[2]\n");
+}
+
+TEST(Tensor, ANameIsTakenOnce) {
+  gt::Tensor x = gt::ones({2}).name("once");
+  gt::Tensor y = gt::ones({2});
+  EXPECT_NE(thrown([&] { y.name("once"); }).find("there is a tensor 'once'"),
+            std::string::npos);
+  x = {};
+  y.name("once");
+  for (const char* bad : {"t5", "_x", "", "a b", "f32", "x@0", "nan"}) {
+    EXPECT_NE(thrown([&] { y.name(bad); }), "") << bad;
+  }
+}
+
+TEST(Tensor, AWrongCallThrowsWhereItStandsAndWritesNothing) {
+  const std::string text = written([] {
+    const gt::Tensor x = gt::ones({2, 3});
+    const std::string what = thrown([&] { gt::matmul(x, x); });
+    EXPECT_NE(what.find("tensor_test.cc:"), std::string::npos) << what;
+    EXPECT_NE(what.find("matmul: "), std::string::npos) << what;
+    EXPECT_NE(what.find("f32[2,3]"), std::string::npos) << what;
+    EXPECT_NE(thrown([&] { x + gt::ones({5}); }).find("tensor_test.cc:"),
+              std::string::npos);
+    EXPECT_NE(thrown([&] { x(5, 0); }), "");
+    EXPECT_NE(thrown([&] { x + gt::Tensor(); }).find("holds nothing"),
+              std::string::npos);
+    EXPECT_NE(thrown([] { gt::Tensor().shape(); }), "");
+    EXPECT_NE(thrown([&] { x.item(); }).find("6 elements"), std::string::npos);
+  });
+  EXPECT_EQ(lines_of(text).size(), 2U) << text;  // two creations
+}
+
+TEST(Tensor, LinesSayWhereTheyComeFrom) {
+  const int line = __LINE__ + 2;
+  const std::string text =
+      written([] { const gt::Tensor x = gt::ones({2}) + 1; });
+  const std::string at = " #at=tensor_test.cc:" + std::to_string(line);
+  EXPECT_EQ(text, "t0 = ones f32[2]" + at + "\nt1 = add t0 1" + at + "\n");
+}
+
+TEST(Tensor, AFailureIsThrownWithTheTextOfItsLine) {
+  const gt::Tensor zero = gt::tensor({0, 0});
+  const gt::Tensor bad = gt::floordiv(gt::tensor({1, 1}), zero);
+  const std::string what = thrown<gt::Failed>([&] { (bad + 1).to_vector(); });
+  EXPECT_NE(what.find("floordiv"), std::string::npos) << what;
+  EXPECT_NE(what.find("tensor_test.cc:"), std::string::npos) << what;
+  // The rest goes on.
+  EXPECT_EQ((zero + 1).to_vector<int>()[0], 1);
+}
+
+TEST(Tensor, InPlaceFormsBindTheNameAgain) {
+  EXPECT_EQ(bare(written([] {
+              gt::Tensor x = gt::ones({2});
+              const gt::Tensor other = x;
+              x += 2;
+              x.relu_().mul_(3.0);
+              EXPECT_EQ(other.to_vector(), (std::vector<float>{9, 9}));
+              EXPECT_NE(thrown([&] { x.add_(gt::ones({3, 2})); }), "");
+            })),
+            "t0 = ones f32[2]\n"
+            "t0 = add t0 2\n"
+            "t0 = relu t0\n"
+            "t0 = mul t0 3.0\n"
+            "print t0\n"
+            "t1 = ones f32[3,2]\n");
+}
