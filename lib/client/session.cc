@@ -19,7 +19,6 @@
 namespace gt::client {
 namespace {
 
-constexpr char kSync[] = "#sync gt\n";
 
 std::string setting(const char* name, const char* fallback) {
   const char* value = std::getenv(name);

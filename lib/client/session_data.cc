@@ -12,7 +12,6 @@ namespace {
 constexpr int64_t kMostInText = 1000;
 // Bytes of files that have not been loaded; with more, a writer waits.
 constexpr size_t kMostTravelling = size_t{256} << 20;
-constexpr char kSync[] = "#sync gt\n";
 
 Type type_from(const gt_type& type) {
   const bool is_right = type.rank >= 0 &&
