@@ -19,7 +19,6 @@
 namespace gt::client {
 namespace {
 
-
 std::string setting(const char* name, const char* fallback) {
   const char* value = std::getenv(name);
   return value == nullptr || *value == '\0' ? fallback : value;

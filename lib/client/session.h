@@ -23,8 +23,8 @@
 
 namespace gt::client {
 
-// The line whose answer says that all before it has run (stream/marks.h). It has
-// no number, since each round of a loop is to be the same text.
+// The line whose answer says that all before it has run (stream/marks.h). It
+// has no number, since each round of a loop is to be the same text.
 inline constexpr char kSync[] = "#sync gt\n";
 
 class Session : public std::enable_shared_from_this<Session> {
