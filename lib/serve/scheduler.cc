@@ -103,9 +103,8 @@ void Scheduler::find_slow() {
   const double behind = most - 2 * part();
   for (auto& [client, state] : clients_) {
     const double times = state.is_slow ? kSlow / 2 : kSlow;
-    const bool is_slow =
-        state.is_busy() && delay(state) > times * quickest &&
-        (state.is_slow || queue_.count(client) < behind);
+    const bool is_slow = state.is_busy() && delay(state) > times * quickest &&
+                         (state.is_slow || queue_.count(client) < behind);
     if (is_slow != state.is_slow) {
       state.is_slow = is_slow;
       unfinished_ += is_slow ? -state.unfinished : state.unfinished;

@@ -79,8 +79,8 @@ class Scheduler {
     int64_t sent = 0;  // when it went out
   };
   struct State {
-    std::deque<Block> blocks;     // under way
-    uint64_t unfinished = 0;      // their sum
+    std::deque<Block> blocks;  // under way
+    uint64_t unfinished = 0;   // their sum
     bool is_ready = false;
     bool was_idle = true;  // since it was served last
     int64_t served = 0;    // when that was
