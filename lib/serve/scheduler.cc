@@ -100,7 +100,7 @@ void Scheduler::find_slow() {
     most = std::max(most, queue_.count(client));
     if (state.took > 0) quickest = std::min(quickest, delay(state));
   }
-  const double behind = most - 2 * part();
+  const double behind = most - part();
   for (auto& [client, state] : clients_) {
     const double times = state.is_slow ? kSlow / 2 : kSlow;
     const bool is_slow = state.is_busy() && delay(state) > times * quickest &&

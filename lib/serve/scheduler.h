@@ -18,10 +18,10 @@
 //
 // Of two clients of equal share that both always have a block, the service
 // differs by no more than two blocks and a part; unless one is slow. That is
-// one that fell behind by more than two parts, and whose blocks take kSlow
+// one that fell behind by more than a part, and whose blocks take kSlow
 // times as long as another's: workers that both use would delay both alike, so
 // it waits for one that the other does not use. The others have what is under
-// way as if it were not there, and it saves nothing up but two parts.
+// way as if it were not there, and it saves nothing up but a part.
 #pragma once
 
 #include <cstddef>
