@@ -11,10 +11,14 @@ function(gt_layer name)
   if(sources)
     add_library(${target} STATIC ${sources})
     # Files of rows and of kernels name their tables and helpers alike, so each
-    # is compiled by itself.
-    list(FILTER sources INCLUDE REGEX "/lib/ops/|/backend/(cpu|ref)/")
+    # is compiled by itself, as is what is compiled for other processors.
+    list(FILTER sources INCLUDE REGEX "/lib/ops/|/backend/(cpu|ref)/|_avx2\\.cc$")
     set_source_files_properties(${sources} PROPERTIES
       SKIP_UNITY_BUILD_INCLUSION ON)
+    list(FILTER sources INCLUDE REGEX "_avx2\\.cc$")
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+      set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -mavx2)
+    endif()
     target_link_libraries(${target} PUBLIC gt_flags ${ARGN})
   else()
     add_library(${target} INTERFACE)

@@ -282,6 +282,10 @@ std::string ClientOptions::visit(const emit::EmitJob& job, bool has_program,
   to_.key = key_;
   to_.insecure = insecure_;
   std::string wrong = to_.read();
+  if (const Status s = net::check_directory(to_.endpoint);
+      wrong.empty() && !s.ok()) {
+    wrong = "--to " + to_.endpoint + ": " + s.error().message;
+  }
   std::vector<serve::Transfer> sent, fetched;
   if (wrong.empty()) wrong = read_transfers(sent, fetched);
   if (!wrong.empty()) return wrong;

@@ -78,11 +78,10 @@ std::string wrong_options(const CLI::App& app, const Options& options) {
   if (serves && metrics.empty()) {
     return "--metrics: '' is no address such as :9100, and no file";
   }
-  if (serves && gt::top::is_metrics_address(metrics) &&
-      !options.connect.insecure) {
+  if (serves && gt::top::is_metrics_address(metrics)) {
     const auto local = gt::top::is_loopback_address(metrics);
     if (!local.ok()) return "--metrics: " + local.error().message;
-    if (!local.value()) {
+    if (!local.value() && !options.connect.insecure) {
       return "--metrics " + metrics +
              ": anyone who reaches it could read it; serve at :PORT, or say "
              "--insecure";

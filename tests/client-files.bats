@@ -147,6 +147,15 @@ make_x() {
   [ "$status" = 3 ]
   grep -q 'nothing is fetched' err
   [ "$(cat got)" = old ]
+  # Nor is what was not sent loaded.
+  client -e 'x = load "none.npy"'
+  [ "$status" = 3 ]
+  grep -q 'load: none.npy: No such file or directory; gt-emit --send brings a file there' err
+  for load in 'x = load "none.npy"' 'x = load "none.npy" f32[2]'; do
+    user=zoe client -e "$load"
+    [ "$status" = 3 ]
+    grep -q 'load: this gt-emit has no files of its user; whoever runs it can make a directory' err
+  done
   run -2 gt-emit --to "$at" --detach a --fetch sent -e 'x = ones f32[1]'
   run -2 gt-emit --send sent -e 'x = ones f32[1]'
   grep -q -e '--send needs --to' <<<"$output"

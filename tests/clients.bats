@@ -325,6 +325,57 @@ END
   [[ $stderr == "gt-emit: no gt-emit at ipc://$PWD/nobody within 10.0 s" ]]
 }
 
+@test "a socket that is not there yet is waited for, one in no directory is not" {
+  run -2 --separate-stderr gt-emit --to "ipc://$PWD/none/at" -e 'print x'
+  [ -z "$output" ]
+  [[ $stderr == "gt-emit: --to ipc://$PWD/none/at: nobody can listen there, since there is no directory $PWD/none/"* ]]
+  run -2 gt-emit --to "ipc://$PWD/none/at" --send p.gt
+  touch file
+  run -2 gt-emit --to "ipc://$PWD/file/at" -e 'print x'
+  spawn bash -c 'exec gt-emit --to "$0" -e "x = ones f32[2]" -e "print x" >out 2>err' \
+    "ipc://$PWD/at"
+  local visitor=$!
+  serve 1
+  wait "$visitor"
+  [ "$(cat out)" = 'x = tensor f32[2] 1 1' ]
+}
+
+# What is repeated is kept until it is whole; meanwhile results are written, and
+# the client can be interrupted.
+@test "a FIFO and standard input that are repeated are not waited for" {
+  serve 1
+  mkfifo steps
+  printf 'x = ones f32[2]\nprint x\n' >first.gt
+  for name in steps -; do
+    case $name in
+      -) spawn bash -c 'exec gt-emit --to "$0" first.gt --repeat 3 - -e "print x" <steps >out 2>err' "$at" ;;
+      *) spawn bash -c 'exec gt-emit --to "$0" first.gt --repeat 3 steps -e "print x" >out 2>err' "$at" ;;
+    esac
+    local visitor=$!
+    exec 5>steps
+    echo 'x = add x 1' >&5
+    await '^x = tensor' out
+    echo 'x = mul x 2' >&5
+    exec 5>&-
+    status=0
+    wait "$visitor" || status=$?
+    [ "$status" = 0 ]
+    [ "$(cat out err)" = $'x = tensor f32[2] 1 1\nx = tensor f32[2] 22 22' ]
+    rm out
+  done
+  spawn bash -c 'exec gt-emit --to "$0" --repeat 3 steps >out 2>err' "$at"
+  visitor=$!
+  await 'client c3 comes' served
+  kill -INT "$visitor"
+  status=0
+  wait "$visitor" || status=$?
+  [ "$status" = 130 ]
+  # Nothing at all is as of an input that is not repeated.
+  visit --repeat 3 - < <(:)
+  [ "$status" = 4 ]
+  grep -q 'gt-emit: <stdin>: ' err
+}
+
 @test "options of -l and --to that do not go together are bad usage" {
   wrong() {
     run -2 --separate-stderr gt-emit "${@:2}"

@@ -30,6 +30,9 @@ worker 0	$HOSTNAME	here	-
 worker 1	$HOSTNAME	here	-"
   run -0 gt-cluster logs
   [[ $output == *'gt-emit: listens at'* && $output == *'worker 1 '*' is here'* ]]
+  run -2 --separate-stderr gt-cluster logs nohost
+  [ -z "$output" ]
+  [ "$stderr" = "gt-cluster: logs: no host 'nohost'; all of default runs on this machine: logs alone" ]
   # The workers are told which they are, as each may have a GPU.
   mapfile -t found < <(processes)
   run -0 sh -c 'cat "$@" | tr "\0" "\n" | grep ^LOCAL_RANK= | sort' - "${found[@]}"
@@ -91,6 +94,13 @@ worker 1	$HOSTNAME	here	-"
   run -1 gt-cluster run -e 'n = tensor i64[] 0' -e 'q = floordiv 7 n' -e 'print q'
   run -2 gt-cluster run none.gt
   [[ $output == *'none.gt: No such file'* ]]
+  # Of a file that is not here, on a cluster without --files.
+  gt-cluster up -n 1
+  run -3 gt-cluster run -e 'x = load "none.npy"'
+  [[ $output == *'none.npy: No such file or directory; where only workers have it, say its type'* ]]
+  run -3 gt-cluster run -e 'x = load "none.npy" f32[2]'
+  [[ $output == *'this gt-emit lends its clients no files; whoever runs it can, with --files'* ]]
+  gt-cluster down
   run -2 gt-cluster run p.gt --no-such-option
   [ ! -e "$GT_CLUSTER_DIR" ]
 }

@@ -64,6 +64,14 @@ needs_own_network() {
   wrong 'standard input and output are no terminal; use -b'
   wrong "'nosuch' is no process number, and no endpoint such as tcp://127.0.0.1:5561" -b nosuch
   wrong "--metrics 0.0.0.0:0: anyone who reaches it could read it; serve at :PORT, or say --insecure" --metrics 0.0.0.0:0
+  for metrics in :99999 :123456789012345678901 localhost: 127.0.0.1:65536; do
+    for options in '' --insecure; do
+      # shellcheck disable=SC2086
+      wrong "--metrics: '$metrics' is no address; expected :PORT or HOST:PORT, with a port up to 65535" \
+        --metrics "$metrics" $options
+    done
+    [ ! -e "$metrics" ]
+  done
   wrong 'WHICH tcp://10.0.0.1:5561: without keys anyone on the way there could be gt-route; give --key and --route-key, or say --insecure' -b tcp://10.0.0.1:5561
 }
 

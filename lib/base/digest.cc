@@ -3,10 +3,23 @@
 #include <algorithm>
 #include <string>
 
+#include "base/digest_avx2.h"
 #include "base/hash.h"
 #include "base/io.h"
 
 namespace gt {
+namespace {
+
+bool has_avx2() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+#else
+  return false;
+#endif
+}
+
+}  // namespace
 
 struct Digest::State {
   XXH3_state_t xxh;
@@ -20,8 +33,18 @@ void Digest::clear() {
 }
 
 void Digest::add(std::string_view bytes) {
-  XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size());
+  if (has_avx2()) {
+    add_with_avx2(&state_->xxh, bytes.data(), bytes.size());
+  } else {
+    XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size());
+  }
   bytes_ += bytes.size();
+}
+
+uint64_t Digest::of(std::string_view bytes) {
+  Digest digest;
+  digest.add(bytes);
+  return digest.value();
 }
 
 uint64_t Digest::value() const { return XXH3_64bits_digest(&state_->xxh); }

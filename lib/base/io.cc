@@ -56,6 +56,22 @@ Status read_at(int fd, size_t offset, void* to, size_t size,
   return ok_status();
 }
 
+Status write_at(int fd, size_t offset, std::string_view bytes) {
+  const auto begin = static_cast<off_t>(offset);
+  const auto size = static_cast<off_t>(bytes.size());
+  while (!bytes.empty()) {
+    const ssize_t n =
+        ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Error{std::strerror(errno)};
+    offset += static_cast<size_t>(n);
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  // A file system that cannot does it when it is flushed.
+  (void)::sync_file_range(fd, begin, size, SYNC_FILE_RANGE_WRITE);
+  return ok_status();
+}
+
 int read_whole(int fd, std::string& text, size_t limit) {
   char chunk[1 << 16];
   long n = 0;

@@ -26,6 +26,10 @@ bool is_empty_pipe(int fd);
 // ends before.
 Status read_at(int fd, size_t offset, void* to, size_t size,
                const char* where = "");
+// Writes all of the bytes at that offset, and has the system begin to bring
+// them to the disk: what writes a large file and waits for the disk at its end
+// waits less. Errors: the system's message.
+Status write_at(int fd, size_t offset, std::string_view bytes);
 
 // Appends the whole of a file (or the rest of an open one) to the text, until
 // the text has `limit` bytes. Returns 0, or the errno of what went wrong.

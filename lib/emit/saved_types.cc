@@ -1,5 +1,10 @@
 #include "emit/saved_types.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
 #include "base/message.h"
 #include "file/remote_files.h"
 #include "file/stored.h"
@@ -21,6 +26,11 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
       is_guest_ && at != std::string::npos) {
     error.message.erase(at, files_.size());
   }
+  if (error.message.ends_with(std::strerror(ENOENT))) {
+    error.message += is_guest_ ? "; gt-emit --send brings a file there"
+                               : "; where only workers have it, say its type "
+                                 "behind the path, as f32[2,3]";
+  }
   return error;
 }
 
@@ -33,6 +43,12 @@ Status SavedTypes::check(const Line& line) const {
       return Error{what +
                        "this gt-emit lends its clients no files; whoever "
                        "runs it can, with --files",
+                   operand.column};
+    }
+    if (::access(files_.c_str(), F_OK) != 0 && errno == ENOENT) {
+      return Error{what +
+                       "this gt-emit has no files of its user; whoever runs it "
+                       "can make a directory of their name below --files",
                    operand.column};
     }
     if (!stays_below(unquote(operand.text))) {

@@ -21,7 +21,7 @@ class SavedTypes {
       : is_guest_(is_guest), files_(std::move(files)) {}
 
   // Error: the line is a load or save of a guest, and its path is not below the
-  // guest's directory.
+  // guest's directory, or there is none.
   Status check(const Line& line) const;
   // Adds the type to the operands of a load that leaves it out; does nothing to
   // others. Error: the file cannot be read, or its format is none that gt

@@ -160,6 +160,18 @@ std::string local_endpoint() { return "ipc://@gt-" + random_token(); }
 
 bool is_tcp(std::string_view endpoint) { return endpoint.starts_with(kTcp); }
 
+Status check_directory(std::string_view endpoint) {
+  if (!endpoint.starts_with(kIpc)) return ok_status();
+  const std::string path(endpoint.substr(kIpc.size()));
+  const size_t slash = path.rfind('/');
+  if (path.starts_with('@') || slash == std::string::npos) return ok_status();
+  const std::string directory = path.substr(0, slash + 1);
+  if (::access(directory.c_str(), F_OK) == 0) return ok_status();
+  if (errno != ENOENT && errno != ENOTDIR) return ok_status();
+  return Error{"nobody can listen there, since there is no directory " +
+               directory};
+}
+
 bool is_ipv4(std::string_view endpoint) {
   in_addr four{};
   return is_tcp(endpoint) &&

@@ -33,6 +33,9 @@ bool is_ipv4(std::string_view endpoint);  // tcp, an address of four numbers
 Status check_endpoint(std::string_view endpoint);
 // Errors: as check_endpoint(), and a port that nobody can connect to.
 Status check_connectable(std::string_view endpoint);
+// Error: it is a Unix socket in a directory that does not exist, where nobody
+// can listen.
+Status check_directory(std::string_view endpoint);
 // Whether it is known that processes of this host alone can reach an endpoint:
 // it is a Unix socket, or tcp at a loopback address in numbers. A name is not,
 // since what it stands for can change: see the next two.

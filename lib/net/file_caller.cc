@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/io.h"
 #include "base/printable.h"
 #include "net/poller.h"
 
@@ -29,19 +30,6 @@ LinkOptions link_options(const FileCallerOptions& options) {
 
 size_t piece_of(uint64_t left) {
   return static_cast<size_t>(std::min<uint64_t>(left, kMaxBody));
-}
-
-// Errors: the system's message.
-Status write_at(int fd, uint64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n =
-        ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error{std::strerror(errno)};
-    offset += static_cast<uint64_t>(n);
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return ok_status();
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ Result<Frame> file_message(MessageWriter message, int fd, uint64_t offset,
   if (whole != nullptr) whole->add(read);
   message.field("offset", offset)
       .field("digest",
-             digest_text(whole == nullptr ? hash_bytes(read) : whole->value()));
+             digest_text(whole == nullptr ? Digest::of(read) : whole->value()));
   const std::string head = message.head(bytes);
   char* const begin = body - head.size();
   std::memcpy(begin, head.data(), head.size());
@@ -92,7 +92,7 @@ std::optional<uint64_t> digest_of(const Message& message) {
 
 Status check_body(const Message& message) {
   const auto digest = digest_of(message);
-  if (digest && *digest == hash_bytes(message.body)) return ok_status();
+  if (digest && *digest == Digest::of(message.body)) return ok_status();
   return Error{"bytes of a file were changed on their way"};
 }
 

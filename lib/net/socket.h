@@ -86,6 +86,7 @@ class Socket {
 
  protected:
   Socket(Context& context, int type, const LinkOptions& options);
+  void widen(const std::string& endpoint);
   void set(int option, int value);
   Status connect(const std::string& endpoint, const std::string& server);
   void set(int option, const std::string& value);

@@ -40,4 +40,12 @@ void FairQueue::serve(Client client, double seconds) {
   if (state.waits) waiting_.emplace(state.count, client);
 }
 
+void FairQueue::lift(Client client, double count) {
+  State& state = clients_.at(client);
+  if (count <= state.count) return;
+  if (state.waits) waiting_.erase({state.count, client});
+  state.count = count;
+  if (state.waits) waiting_.emplace(state.count, client);
+}
+
 }  // namespace gt::serve

@@ -41,6 +41,9 @@ class FairQueue {
   std::optional<Client> next() const;
   // The client is given service of that many seconds. It may wait on.
   void serve(Client client, double seconds);
+  // The client is compared as if it had been given that much, if it was given
+  // less.
+  void lift(Client client, double count);
   // By what the client is compared: its service by its weight, and what it was
   // lifted by.
   double count(Client client) const { return state_of(client).count; }

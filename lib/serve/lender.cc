@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/io.h"
 #include "base/text.h"
 #include "file/stored.h"
 #include "net/endpoint.h"
@@ -259,7 +260,7 @@ Status Lender::piece(const Message& request) {
   const auto offset = net::number(request, "offset");
   if (!offset.ok()) return offset.error();
   Digest& digest = upload_->digest;
-  uint64_t at = digest.bytes();
+  const uint64_t at = digest.bytes();
   if (offset.value() != at || request.body.size() > upload_->size - at) {
     return Error{"it sent a piece that does not come next"};
   }
@@ -268,17 +269,9 @@ Status Lender::piece(const Message& request) {
     upload_.reset();
     return Error{"bytes of a file were changed on their way"};
   }
-  std::string_view rest = request.body;
-  while (!rest.empty()) {
-    const ssize_t n = ::pwrite(upload_->part->fd(), rest.data(), rest.size(),
-                               static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      report(std::strerror(errno));
-      return ok_status();
-    }
-    at += static_cast<uint64_t>(n);
-    rest.remove_prefix(static_cast<size_t>(n));
+  if (Status s = write_at(upload_->part->fd(), at, request.body); !s.ok()) {
+    report(s.error().message);
+    return ok_status();
   }
   say(MessageWriter(Verb::kKept).field("bytes", digest.bytes()).finish());
   return ok_status();

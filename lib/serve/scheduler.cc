@@ -7,7 +7,8 @@ namespace gt::serve {
 namespace {
 
 constexpr double kAll = 1e300;
-constexpr double kFade = 0.99;  // of the largest block, with each that follows
+// Of the largest block, and the one that took longest, with each that follows.
+constexpr double kFade = 0.99;
 constexpr double kMemory =
     0.5e9;  // nanoseconds after which a measure has faded
 
@@ -15,7 +16,7 @@ constexpr double kMemory =
 
 void Scheduler::remove(Client client) {
   const State& state = clients_.at(client);
-  unfinished_ -= state.unfinished;
+  if (!state.is_slow) unfinished_ -= state.unfinished;
   clients_.erase(client);
   queue_.remove(client);
   look_at_all();
@@ -32,11 +33,11 @@ void Scheduler::set_ready(Client client, bool is_ready) {
 void Scheduler::sent(Client client, uint64_t cost, int64_t now) {
   pass(now);
   State& state = clients_.at(client);
-  state.blocks.push_back(cost);
+  state.blocks.push_back({cost, now});
   state.unfinished += cost;
   state.was_idle = false;
   state.served = now;
-  unfinished_ += cost;
+  if (!state.is_slow) unfinished_ += cost;
   largest_ = std::max(static_cast<double>(cost), kFade * largest_);
   queue_.serve(client, static_cast<double>(cost));
   look(client);
@@ -46,9 +47,11 @@ void Scheduler::done(Client client, size_t blocks, int64_t now) {
   pass(now);
   State& state = clients_.at(client);
   for (; blocks > 0 && !state.blocks.empty(); --blocks) {
-    const uint64_t cost = state.blocks.front();
+    const auto [cost, sent] = state.blocks.front();
     state.blocks.pop_front();
     state.unfinished -= cost;
+    state.took = std::max(static_cast<double>(now - sent), kFade * state.took);
+    if (state.is_slow) continue;
     unfinished_ -= cost;
     done_cost_ += static_cast<double>(cost);
   }
@@ -68,21 +71,55 @@ void Scheduler::pass(int64_t now) {
 }
 
 void Scheduler::look_at_all() {
+  find_slow();
   busy_ = late_ = 0;
   least_ = kAll;
   for (const auto& [client, state] : clients_) {
-    const bool is_busy = state.is_ready || !state.blocks.empty();
-    if (is_busy) ++busy_;
+    if (state.is_slow) continue;
+    if (state.is_busy()) ++busy_;
     if (state.is_ready) least_ = std::min(least_, queue_.count(client));
-    if (is_busy || at_ - state.served < kAlone) ++late_;
+    if (state.is_busy() || at_ - state.served < kAlone) ++late_;
   }
   for (const auto& [client, state] : clients_) look(client);
 }
 
+// How long its blocks take, as far as is known.
+double Scheduler::delay(const State& state) const {
+  if (state.blocks.empty()) return state.took;
+  const auto waited = static_cast<double>(at_ - state.blocks.front().sent);
+  return std::max(state.took, waited);
+}
+
+// One that was found to be slow is so until its blocks take less than half of
+// kSlow times as long as another's.
+void Scheduler::find_slow() {
+  double most = 0;  // service
+  double quickest = kAll;
+  for (const auto& [client, state] : clients_) {
+    if (!state.is_busy()) continue;
+    most = std::max(most, queue_.count(client));
+    if (state.took > 0) quickest = std::min(quickest, delay(state));
+  }
+  const double behind = most - part();
+  for (auto& [client, state] : clients_) {
+    const double times = state.is_slow ? kSlow / 2 : kSlow;
+    const bool is_slow = state.is_busy() && delay(state) > times * quickest &&
+                         (state.is_slow || queue_.count(client) < behind);
+    if (is_slow != state.is_slow) {
+      state.is_slow = is_slow;
+      unfinished_ += is_slow ? -state.unfinished : state.unfinished;
+    }
+    if (is_slow) queue_.lift(client, behind);
+  }
+}
+
+double Scheduler::part_of(size_t clients) const {
+  return std::max(kAhead * speed_ / static_cast<double>(clients),
+                  kLeastBlocks * largest_);
+}
+
 double Scheduler::part() const {
-  const auto clients = static_cast<double>(std::max<size_t>(1, busy_));
-  const double deep = late_ <= 1 ? kDeep : 1;
-  return deep * std::max(kAhead * speed_ / clients, kLeastBlocks * largest_);
+  return (late_ <= 1 ? kDeep : 1) * part_of(std::max<size_t>(1, busy_));
 }
 
 // One that is held up by what it has under way keeps what it is behind: it
@@ -93,7 +130,8 @@ void Scheduler::look(Client client) {
   // Who is ahead of another has less under way, so that none gets further and
   // further ahead; but half a part, whatever the others do.
   const double ahead = std::max(0.0, queue_.count(client) - least_);
-  const double most = part() - std::min(ahead, part() / 2);
+  const double whole = state.is_slow ? part_of(busy_ + 1) : part();
+  const double most = whole - std::min(ahead, whole / 2);
   const bool has_room =
       state.blocks.empty() || static_cast<double>(state.unfinished) < most;
   queue_.set_waiting(client, state.is_ready && has_room,

@@ -17,7 +17,11 @@
 // wait less for each other.
 //
 // Of two clients of equal share that both always have a block, the service
-// differs by no more than two blocks and a part.
+// differs by no more than two blocks and a part; unless one is slow. That is
+// one that fell behind by more than a part, and whose blocks take kSlow
+// times as long as another's: workers that both use would delay both alike, so
+// it waits for one that the other does not use. The others have what is under
+// way as if it were not there, and it saves nothing up but a part.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +42,7 @@ class Scheduler {
   static constexpr double kLeastBlocks = 3;
   static constexpr int64_t kAlone = 1'000'000'000;
   static constexpr double kDeep = 8;
+  static constexpr double kSlow = 4;
 
   void add(Client client, double share) {
     queue_.add(client, share);
@@ -64,29 +69,41 @@ class Scheduler {
   double service(Client client) const { return queue_.service(client); }
   // Estimated cost that was lately done in a nanosecond.
   double speed() const { return speed_; }
-  // What each client may have under way now.
+  // What each client that is not slow may have under way now.
   double part() const;
+  bool is_slow(Client client) const { return clients_.at(client).is_slow; }
 
  private:
+  struct Block {
+    uint64_t cost = 0;
+    int64_t sent = 0;  // when it went out
+  };
   struct State {
-    std::deque<uint64_t> blocks;  // costs of those under way
-    uint64_t unfinished = 0;      // their sum
+    std::deque<Block> blocks;  // under way
+    uint64_t unfinished = 0;   // their sum
     bool is_ready = false;
     bool was_idle = true;  // since it was served last
     int64_t served = 0;    // when that was
+    bool is_slow = false;
+    double took = 0;  // nanoseconds that a block took at most; it fades
+    bool is_busy() const { return is_ready || !blocks.empty(); }
   };
   void look(Client client);
+  void find_slow();
+  double delay(const State& state) const;
+  double part_of(size_t clients) const;
   void look_at_all();
   void pass(int64_t now);
 
   FairQueue queue_;
   std::map<Client, State> clients_;
+  // Of those that are not slow:
   double least_ = 0;  // FairQueue::count() of those that are ready
   size_t busy_ = 0;   // clients that are ready or have something under way ...
   size_t late_ = 0;   // ... or were served within kAlone
   uint64_t unfinished_ = 0;
-  // Of the time in which something was under way, and of what was done in it;
-  // both fade.
+  // Of the time in which something of theirs was under way, and of what was
+  // done in it; both fade.
   double busy_time_ = 0;
   double done_cost_ = 0;
   int64_t at_ = 0;

@@ -52,9 +52,10 @@ class Inputs {
   void send(VisitState& to, size_t room) {
     // Whether the new one has bytes already is for the caller to look.
     if (!is_open_) {
-      (void)open(to);
+      open(to);
       return;
     }
+    if (holds_) return hold(to);
     buffer_.resize(std::min({room, kReadAtOnce, net::kMaxBody}));
     size_t bytes = 0;
     if (fd_ < 0) {
@@ -71,7 +72,7 @@ class Inputs {
   }
 
  private:
-  bool open(VisitState& to) {
+  void open(VisitState& to) {
     const EmitInput& input = job_.inputs[next_];
     const bool is_file = input.kind == EmitInput::Kind::kFile;
     const bool is_text = input.kind == EmitInput::Kind::kText;
@@ -80,22 +81,22 @@ class Inputs {
     has_bytes_ = false;
     at_ = 0;
     left_ = input.rounds;
-    size_t lines = 0;
     if (is_text) {
       text_ = input.text;
     } else {
       // A FIFO that nobody writes yet is not waited for here.
-      const int flags =
-          O_RDONLY | O_CLOEXEC | (input.rounds == 1 ? O_NONBLOCK : 0);
-      fd_ = is_file ? ::open(input.text.c_str(), flags) : STDIN_FILENO;
-      if (fd_ < 0) {
-        fail(input.text, errno);
-        return false;
-      }
-      if (input.rounds != 1 && !hold(lines)) return false;
+      constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+      fd_ = is_file ? ::open(input.text.c_str(), kFlags) : STDIN_FILENO;
+      if (fd_ < 0) return fail(input.text, errno);
+      holds_ = input.rounds != 1;
+      text_.clear();
     }
+    if (!holds_) begin(to, 0);
+  }
+
+  void begin(VisitState& to, size_t lines) {
+    const bool is_file = job_.inputs[next_].kind == EmitInput::Kind::kFile;
     to.input(name_, job_.session.at && (is_file || job_.at_stdin), lines);
-    return true;
   }
 
   // Fills the buffer with the text, as often as it is to be sent. Returns how
@@ -114,23 +115,26 @@ class Inputs {
     return bytes;
   }
 
-  // What is sent more than once is kept, in whole lines.
-  bool hold(size_t& lines) {
-    text_.clear();
-    int error = read_whole(fd_, text_, kMostRepeated);
-    if (error == 0 && text_.size() == kMostRepeated) error = EFBIG;
-    has_bytes_ = !text_.empty() || !is_empty_pipe(fd_);
+  // What is sent more than once is kept first, in whole lines. Reads some of
+  // it, and begins with it when it is all there.
+  void hold(VisitState& to) {
+    buffer_.resize(kReadAtOnce);
+    const long n = read_some(fd_, buffer_.data(), buffer_.size());
+    if (n < 0) return fail(name_, errno);
+    text_.append(buffer_, 0, static_cast<size_t>(n));
+    if (text_.size() >= kMostRepeated) return fail(name_, EFBIG);
+    if (n > 0) return;
+    holds_ = false;
+    has_bytes_ = !text_.empty();
+    has_empty_pipe_ = !has_bytes_ && is_empty_pipe(fd_);
     close();
-    if (error != 0) {
-      fail(name_, error);
-      return false;
-    }
-    if (text_.starts_with(kByteOrderMark))
+    if (text_.starts_with(kByteOrderMark)) {
       text_.erase(0, kByteOrderMark.size());
+    }
     if (!text_.empty() && text_.back() != '\n') text_ += '\n';
-    lines = static_cast<size_t>(std::count(text_.begin(), text_.end(), '\n'));
+    const auto lines = std::count(text_.begin(), text_.end(), '\n');
     if (left_ == 0) text_.clear();
-    return true;
+    begin(to, static_cast<size_t>(lines));
   }
 
   void end() {
@@ -166,6 +170,7 @@ class Inputs {
   bool has_ended_ = false;
   bool has_bytes_ = false;
   bool has_empty_pipe_ = false;
+  bool holds_ = false;  // reads what is sent more than once into text_
   std::string name_;
   int fd_ = -1;       // or, if that is -1,
   std::string text_;  // what is sent `left_` times, from `at_`

@@ -31,7 +31,9 @@ Result<Address> parse_address(const std::string& text) {
   Address out;
   if (colon == std::string::npos ||
       !read_number(std::string_view(text).substr(colon + 1), out.port)) {
-    return Error{"'" + text + "' is no address; expected :PORT or HOST:PORT"};
+    return Error{"'" + text +
+                 "' is no address; expected :PORT or HOST:PORT, with a port "
+                 "up to 65535"};
   }
   out.host = colon == 0 ? "127.0.0.1" : text.substr(0, colon);
   return out;
@@ -169,7 +171,9 @@ uint16_t MetricsServer::port() const {
 }
 
 bool is_metrics_address(const std::string& text) {
-  return text.find('/') == std::string::npos && parse_address(text).ok();
+  const size_t colon = text.rfind(':');
+  return colon != std::string::npos && text.find('/') == std::string::npos &&
+         text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
 }
 
 Result<bool> is_loopback_address(const std::string& address) {

@@ -36,8 +36,8 @@ class MetricsServer {
   std::string text_;  // guarded by mutex_
 };
 
-// Whether it looks like an address, and not like a file: "HOST:PORT" without a
-// slash.
+// Whether an address is meant, and no file: without a slash, and with nothing
+// but digits behind the last colon.
 bool is_metrics_address(const std::string& text);
 // Whether processes of this host alone can reach it. Error: it is no address.
 Result<bool> is_loopback_address(const std::string& address);

@@ -221,6 +221,8 @@ cluster_logs() {
       load_host "$i"
       [[ $label != "${rest[0]}" ]] || break
     done
+    ((${#records[@]})) ||
+      die 2 "logs: no host '${rest[0]}'; all of $name runs on this machine: logs alone"
     [[ ${label:-} == "${rest[0]}" ]] || die 2 "logs: no host '${rest[0]}'; there are" \
       "$(for i in "${records[@]}"; do printf '%s ' "${i%%$'\x1f'*}"; done)"
     [[ -z $dry ]] || { ssh_command && quoted "${words[@]}" && echo && return; }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <random>
@@ -482,6 +483,86 @@ TEST(Scheduler, NobodyWaitsForNothingAndSharesAreEqual) {
     cluster.run();
     if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
   }
+}
+
+// Two clients, each with a worker of its own, which does a block in so many
+// nanoseconds. The workers stand still while the clients have nothing to do.
+class TwoWorkers {
+ public:
+  static constexpr uint64_t kCost = 1'000'000;
+
+  TwoWorkers() {
+    for (const unsigned c : {1U, 2U}) scheduler_.add(c, 1);
+  }
+  Scheduler& scheduler() { return scheduler_; }
+  size_t done(unsigned client) const { return workers_[client].done; }
+  void set_block_time(unsigned client, int64_t takes) {
+    workers_[client].takes = takes;
+  }
+  // The clients that are not here have nothing to do.
+  void run(int64_t for_so_long, const std::vector<unsigned>& here) {
+    for (const int64_t end = now_ + for_so_long; now_ < end; now_ += kStep) {
+      for (const unsigned c : {1U, 2U}) {
+        scheduler_.set_ready(c, std::ranges::count(here, c) > 0);
+        Worker& worker = workers_[c];
+        if (scheduler_.under_way(c) == 0) worker.began = now_;
+        if (now_ - worker.began < worker.takes) continue;
+        worker.began = now_;
+        ++worker.done;
+        scheduler_.done(c, 1, now_);
+      }
+      while (const auto next = scheduler_.next()) {
+        scheduler_.sent(*next, kCost, now_);
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kStep = 10'000;
+  struct Worker {
+    int64_t takes = kCost, began = 0;
+    size_t done = 0;
+  };
+  Scheduler scheduler_;
+  std::array<Worker, 3> workers_;
+  int64_t now_ = 0;
+};
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+// It has as much under way as if it were alone, and what the other one has
+// under way does not grow.
+TEST(Scheduler, BesideOneWithASlowWorkerAClientIsAsAlone) {
+  TwoWorkers alone;
+  alone.set_block_time(2, 100'000);
+  alone.run(3 * kSecond, {2});
+
+  TwoWorkers both;
+  both.set_block_time(1, kSecond / 10);
+  both.set_block_time(2, 100'000);
+  both.run(kSecond, {1});
+  EXPECT_FALSE(both.scheduler().is_slow(1));
+  both.run(3 * kSecond, {1, 2});
+  EXPECT_TRUE(both.scheduler().is_slow(1));
+  EXPECT_FALSE(both.scheduler().is_slow(2));
+  EXPECT_NEAR(both.scheduler().part(), alone.scheduler().part(),
+              alone.scheduler().part() / 20);
+  EXPECT_GE(both.done(2) * 100, alone.done(2) * 99);
+  EXPECT_LE(both.scheduler().unfinished(1), alone.scheduler().part() / 2);
+}
+
+TEST(Scheduler, WhoWasSlowSavesNothingUp) {
+  TwoWorkers both;
+  both.set_block_time(1, kSecond / 10);
+  both.set_block_time(2, 100'000);
+  both.run(3 * kSecond, {1, 2});
+  ASSERT_TRUE(both.scheduler().is_slow(1));
+  both.set_block_time(1, 100'000);
+  both.run(kSecond, {1, 2});
+  EXPECT_FALSE(both.scheduler().is_slow(1));
+  const size_t before = both.done(2);
+  both.run(kSecond, {1, 2});
+  EXPECT_GE((both.done(2) - before) * 100, 9'900U * 99);
 }
 
 TEST(Scheduler, WhoUsesASlowWorkerDelaysOnlyItself) {
