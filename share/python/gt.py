@@ -1,0 +1,1036 @@
+"""Tensors, gradients and modules that write the lines of a gt program.
+
+    import gt
+    a = gt.randn((1000, 1000))
+    c = (a @ a).relu()
+    print(c[:4, :4])
+
+A Tensor is a register of the program (gt-stream(5)): each call writes one line
+and returns at once, and a value is waited for only when it is looked at. The
+functions and methods are the rows of `gt-emit --ops`; keys are keyword
+arguments, help(gt.softmax) tells what an op does. `and or not print` have a _
+behind them. A creation takes a shape and dtype="f32"; name="w" names a result.
+
+Where it runs is said by the environment when the first line is written:
+  GT_CONNECT  unset: gt-emit | [gt-shard -c $GT_CONFIG |] gt-route -n $GT_WORKERS
+              is started, and ended at exit. "-": the stream goes to standard
+              output, and results are read from $GT_BACK. tcp://.., ipc://..: a
+              cluster (gt-clients(7)).
+  GT_BIN      where the programs are; else beside this file's installation or
+              build, else in PATH.
+
+Shapes: the program knows them, Python does not. x.shape and x.dtype print an
+empty slice, which is one round trip, and remember it. So a wrong shape is told
+when a value is looked at: gt.Failed has the message, with file and line.
+gt.Lost says that the program that runs the lines is gone.
+"""
+import atexit, collections, json, math, os, re, shutil, struct, subprocess, sys
+import array as _array, builtins as _py, tempfile, threading, weakref
+try:
+    import numpy as _np
+except ImportError:
+    _np = None
+
+f32, f64, f16, bf16, i64, i32, u8 = "f32 f64 f16 bf16 i64 i32 u8".split()
+_TEXT_MOST = 1000     # values that are written as numbers; more go by a file
+_NPY = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "i32": "<i4",
+        "u8": "|u1", "bool": "|b1"}
+_CODE = {"f32": "f", "f64": "d", "f16": "e", "i64": "q", "i32": "i", "u8": "B",
+         "bool": "?"}
+
+
+class Error(Exception):
+    """What goes wrong in gt."""
+
+
+class Failed(Error):
+    """A value could not be computed; the text says why and where."""
+
+
+class Lost(Error):
+    """The program that runs the lines has ended, or cannot be started."""
+
+
+# ---- the program that runs -----------------------------------------------------
+
+def _program(name):
+    here = os.path.dirname(os.path.abspath(__file__))
+    folders = [os.environ["GT_BIN"]] if os.environ.get("GT_BIN") else [
+        os.path.join(here, "../../../../bin"), os.path.join(here, "../../../bin"),
+        os.path.join(here, "../../build/bin")]
+    for folder in folders:
+        path = os.path.normpath(os.path.join(folder, name))
+        if os.access(path, os.X_OK):
+            return path
+    path = shutil.which(name)
+    if path is None:
+        raise Lost(f"{name} is not in $GT_BIN, beside {__file__}, or in $PATH")
+    return path
+
+
+class _Session:
+    def __init__(self, where):
+        self.pid, self.where = os.getpid(), where
+        self.lock = threading.RLock()
+        self.come = threading.Condition(threading.Lock())
+        self.expected = collections.deque()  # calls, each with a line of results
+        self.out, self.size, self.log, self.folder = [], 0, None, None
+        self.dead, self.used, self.files = collections.deque(), set(), 0
+        self.free, self.next = [], 0
+        self.lost = self.closed = False
+        self.wake, self.back = threading.Event(), None
+        config = os.environ.get("GT_CONFIG")
+        commands = [[_program("gt-emit")]]
+        if config and where != "-":
+            commands.append([_program("gt-shard"), "-c", config])
+        if not where:
+            workers = os.environ.get("GT_WORKERS") or "1"
+            commands.append([_program("gt-route"), "-n", workers])
+        elif where != "-":
+            join = [_program("gt-emit"), "--to", where]
+            commands = commands + [join] if config else [join]
+        self.processes, last = [], subprocess.PIPE
+        for i, command in enumerate(commands):
+            shown = where == "-" and i + 1 == len(commands)
+            process = subprocess.Popen(
+                command, stdin=last, stdout=None if shown else subprocess.PIPE,
+                start_new_session=not shown)  # an interrupt is for Python alone
+            if self.processes:
+                last.close()
+            self.processes.append(process)
+            last = process.stdout
+        self.lines = self.processes[0].stdin
+        self.results = last if where != "-" else None
+        if self.results is not None:
+            self._read_from(self.results)
+        threading.Thread(target=self._flush_idle, daemon=True).start()
+
+    def _read_from(self, results):
+        self.back = threading.Thread(target=self._read, args=(results,), daemon=True)
+        self.back.start()
+
+    def _read(self, results):
+        for line in results:
+            line = line.decode().rstrip("\n")
+            if line.startswith("#") and not line.startswith("#sync"):
+                continue
+            with self.come:
+                if self.expected:
+                    self.expected.popleft()(line)
+                self.come.notify_all()
+        with self.come:
+            self.lost = True
+            self.come.notify_all()
+
+    def _flush_idle(self):
+        while not self.closed:
+            self.wake.wait()
+            self.wake.clear()
+            threading.Event().wait(0.002)
+            with self.lock:
+                try:
+                    self.flush()
+                except Lost:
+                    pass  # the next line that is written says so
+
+    def check(self):
+        if os.getpid() != self.pid:
+            raise Lost("this process was forked from the one whose session this is, "
+                       "which alone may use it: import gt in the child, or spawn it")
+        if self.closed:
+            raise Lost("the session is closed")
+
+    def say_lost(self):
+        words = []
+        for process in self.processes:
+            try:
+                status = process.wait(0.5)
+            except subprocess.TimeoutExpired:
+                continue
+            if status:
+                name = os.path.basename(process.args[0])
+                words.append(f"{name} was ended by signal {-status}" if status < 0
+                             else f"{name} ended with status {status}")
+        raise Lost("the program that runs the lines is gone: "
+                   + ("; ".join(words) or "it ended early"))
+
+    # Names: the smallest free number first. A dropped tensor's name is free at
+    # the next line, which frees it first unless it binds it again.
+    def write(self, make, results=0, names=(), expect=None):
+        """Writes make(names of the results), after a `free` of what was dropped."""
+        with self.lock:
+            self.check()
+            dropped = set()
+            while self.dead:
+                dropped.add(self.dead.popleft())
+            for name in dropped:
+                self.used.discard(name)
+                if re.fullmatch(r"t\d+", name):
+                    self.free.append(int(name[1:]))
+            self.free.sort()
+            taken = []
+            for i in range(results):
+                name = names[i] if i < len(names) else None
+                if isinstance(name, Tensor):  # bound again
+                    name = name._name
+                elif name is not None:
+                    if not re.fullmatch(r"[A-Za-z][\w./]*", name) or \
+                            re.fullmatch(r"t\d+", name):
+                        raise Error(f"{name!r} cannot name a tensor")
+                    if name in self.used:
+                        raise Error(f"there is a tensor {name!r} already: give this "
+                                    "one, or the module that it is in, another name")
+                    self.used.add(name)
+                elif self.free:
+                    name = f"t{self.free.pop(0)}"
+                else:
+                    name, self.next = f"t{self.next}", self.next + 1
+                taken.append(name)
+            rest = sorted(dropped - set(taken),
+                          key=lambda n: (len(n), n) if re.fullmatch(r"t\d+", n) else (99, n))
+            text = "free " + " ".join(rest) + "\n" if rest else ""
+            text += make(*taken)
+            if expect is not None:
+                with self.come:
+                    self.expected.append(expect)
+            self.send(text)
+            return taken
+
+    def send(self, text):
+        if self.log is not None:
+            self.log.write(text)
+            self.log.flush()
+        if not self.out:
+            self.wake.set()
+        self.out.append(text)
+        self.size += len(text)
+        if self.size > 32768:
+            self.flush()
+
+    def flush(self):
+        if not self.out or self.closed:
+            return
+        text, self.out, self.size = "".join(self.out), [], 0
+        try:
+            self.lines.write(text.encode())
+            self.lines.flush()
+        except (BrokenPipeError, ValueError):
+            self.say_lost()
+
+    def can_answer(self, must=False):
+        if self.back is None and os.environ.get("GT_BACK"):
+            self._read_from(open(os.environ["GT_BACK"], "rb"))
+        if self.back is None and must:
+            raise Error("the stream goes to standard output, and no result comes back: "
+                        "let GT_BACK name the FIFO that the last program writes")
+        return self.back is not None
+
+    def ask(self, text):
+        """Writes the lines, and waits for one line of results."""
+        self.check()
+        got = []
+        if self.back is None:  # of a FIFO the other end opens with the first line
+            with self.lock:
+                self.flush()
+        self.can_answer(True)
+        self.write(lambda: text, expect=got.append)
+        with self.lock:
+            self.flush()
+        with self.come:
+            while not got and not self.lost:
+                self.come.wait(1)
+        return got[0] if got else self.say_lost()
+
+    def place(self):
+        """A path for values that travel beside the text."""
+        with self.lock:
+            if self.folder is None:
+                parent = os.environ.get("TMPDIR") or (
+                    "/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+                self.folder = tempfile.mkdtemp(prefix="gt-python.", dir=parent)
+            self.files += 1
+            return os.path.join(self.folder, f"{self.files}.npy")
+
+    def close(self):
+        if self.closed or os.getpid() != self.pid:
+            return
+        with self.lock:
+            try:
+                self.flush()
+                self.lines.close()
+            except (Lost, BrokenPipeError):
+                pass
+            self.closed = True
+            self.wake.set()
+        if self.back is not None and self.results is not None:
+            self.back.join()
+        for process in self.processes:
+            process.wait()
+        if self.folder is not None and self.can_remove():
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def can_remove(self):
+        return self.where != "-"  # else others may still read
+
+
+_session = None
+_start_lock = threading.Lock()
+
+
+def _the():
+    global _session
+    with _start_lock:
+        if _session is None:
+            _session = _Session(os.environ.get("GT_CONNECT", ""))
+            atexit.register(_session.close)
+        return _session
+
+
+def sync():
+    """Waits until everything written so far has run, and is saved."""
+    _the().ask("#sync python\n")
+
+
+def close():
+    """Ends the program and waits for it; the next line starts another."""
+    global _session
+    if _session is not None:
+        _session.close()
+        _session = None
+
+
+def log(path):
+    """Also writes the program to this file from now on; None ends that."""
+    _the().log = open(path, "w") if path else None
+
+
+def tape(loss):
+    """The history that loss.backward() walks, as gt-emit(1) --tape tells it.
+
+    It needs gt.log() from the beginning of the program."""
+    if _the().log is None:
+        raise Error("tape reads the log: call gt.log(path) before the first line")
+    text = open(_the().log.name).read() + f"grad {loss.name}\n"
+    leaves = " ".join(leaf.name for leaf in loss._targets())
+    text = text[:text.rindex("grad ")] + f"gt.tape = grad {loss.name} {leaves}\n"
+    return subprocess.run([_program("gt-emit"), "--tape"], input=text, text=True,
+                          capture_output=True).stdout
+
+
+# ---- scopes ----------------------------------------------------------------------
+
+_local = threading.local()
+
+
+class _scope:
+    def __init__(self, key, value):
+        self.key, self.value = key, value
+
+    def __enter__(self):
+        notes = getattr(_local, "notes", ())
+        self.before = notes
+        _local.notes = notes + ((self.key, self.value),)
+        return self
+
+    def __exit__(self, *_):
+        _local.notes = self.before
+
+
+def signal(name):
+    """Lines within have the note #signal=NAME, which a config may speak of."""
+    return _scope("signal", name)
+
+
+def microbatch(number):
+    """Lines within are those of this microbatch."""
+    return _scope("mb", str(number))
+
+
+def no_grad():
+    """What is computed within has no history."""
+    return _scope("", "no_grad")
+
+
+def _has_grad():
+    return _py.all(key for key, _ in getattr(_local, "notes", ()))
+
+
+def _end():
+    notes = {}
+    for key, value in getattr(_local, "notes", ()):
+        notes[key] = notes["signal"] + "/" + value if key == "signal" in notes else value
+    text = "".join(f" #{key}={value}" for key, value in notes.items() if key)
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    if frame is not None:
+        file = re.sub(r'[\s"#\\]', "_", os.path.basename(frame.f_code.co_filename))
+        text += f" #at={file}:{frame.f_lineno}"
+    return text + "\n"
+
+
+# ---- words -----------------------------------------------------------------------
+
+def _quote(text):
+    return '"' + "".join(f"\\x{ord(c):02x}" if c in '"\\#' or c < " " else c
+                         for c in str(text)) + '"'
+
+
+def _number(value):
+    if isinstance(value, (_py.bool, int)):
+        return str(int(value))
+    value = float(value)
+    return repr(value) if math.isfinite(value) else str(value)
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) or (
+        _np is not None and isinstance(value, (_np.number, _np.bool_)))
+
+
+def _key(value):
+    if isinstance(value, (tuple, list)):
+        return ",".join(str(int(v)) for v in value)
+    if isinstance(value, str):
+        return value if re.fullmatch(r"[\w.,:+*/-]+", value) else _quote(value)
+    if _np is not None and isinstance(value, _np.integer):
+        value = int(value)
+    return _number(value)
+
+
+def _type(shape, dtype="f32"):
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    return f"{dtype}[{','.join(str(int(n)) for n in sizes)}]"
+
+
+def _parse_type(text):
+    dtype, sizes = re.fullmatch(r"(\w+)\[([\d,]*)\]", text).groups()
+    return dtype, tuple(int(n) for n in sizes.split(",") if n)
+
+
+def _parse(line):
+    """The dtype, shape and words of a result."""
+    words = line.split(None, 4)
+    if len(words) > 3 and words[2] == "fail":
+        text = line.split(None, 3)[3]
+        raise Failed(re.sub(r"\\(x[0-9a-fA-F]{2}|.)", lambda m: chr(int(m[1][1:], 16))
+                            if m[1][0] == "x" else {"n": "\n", "t": "\t"}.get(m[1], m[1]),
+                            text.strip()[1:-1]))
+    if len(words) < 4 or words[2] != "tensor":
+        raise Lost(f"no result: {line[:80]!r}; somebody else writes among the results")
+    return (*_parse_type(words[3]), words[4].split() if len(words) > 4 else [])
+
+
+def _nested(values, shape):
+    if not shape:
+        return values[0]
+    step = len(values) // shape[0] if shape[0] else 0
+    return [_nested(values[i * step:(i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _flat(data):
+    """The values of nested lists, and their shape."""
+    if not isinstance(data, (list, tuple)):
+        return [data], ()
+    parts = [_flat(part) for part in data]
+    if len({shape for _, shape in parts}) > 1:
+        raise Error("tensor: rows of different lengths")
+    return [v for part, _ in parts for v in part], (len(parts),) + (parts[0][1] if parts else ())
+
+
+# ---- tensors -----------------------------------------------------------------------
+
+_leaves = weakref.WeakValueDictionary()  # by number: what requires a gradient
+_leaf_count = 0
+_none = frozenset()
+
+
+class Tensor:
+    """A register of the program. Letting go of it frees it."""
+
+    __array_priority__ = 1000  # NumPy leaves operators to this class
+    __array_ufunc__ = None
+
+    def __init__(self, name, type=None, session=None, reach=_none):
+        self._name, self._known, self._session = name, type, session
+        self._reach, self._leaf, self.grad = reach, None, None
+
+    def __del__(self):
+        session = getattr(self, "_session", None)
+        if session is not None and self._name is not None:
+            session.dead.append(self._name)
+
+    @property
+    def name(self):
+        """Its name in the program."""
+        return self._name
+
+    def rename(self, name):
+        """Gives it this name, by a copy."""
+        if name != self._name:
+            with self._session.lock:
+                old = self._name
+                [self._name] = self._session.write(lambda n: f"{n} = copy {old}{_end()}", 1, [name])
+                self._session.dead.append(old)
+        return self
+
+    def _read(self):
+        return _parse(self._session.ask(f"print {self.name}{_end()}"))
+
+    def _find_type(self):
+        if self._known is None:
+            empty = unsqueeze(self.detach(), axis=0)[0:0]
+            dtype, shape, _ = empty._read()
+            self._known = dtype, shape[1:]
+        return self._known
+
+    dtype = property(lambda self: self._find_type()[0])
+    shape = property(lambda self: self._find_type()[1])
+    ndim = property(lambda self: len(self.shape))
+    T = property(lambda self: self.transpose())
+    requires_grad = property(lambda self: self._leaf is not None or _py.bool(self._reach))
+
+    def size(self, axis=None):
+        return self.shape if axis is None else self.shape[axis]
+
+    def numel(self):
+        return math.prod(self.shape)
+
+    def __len__(self):
+        return self.shape[0]
+
+    def _values(self):
+        """(dtype, shape, values): a NumPy array where NumPy is, else a flat list."""
+        session = self._session
+        session.check()
+        by_file = session.where in ("", "-") and self.numel() > _TEXT_MOST
+        if by_file and self.dtype == "bf16":
+            return "bf16", self.shape, self.cast("f32")._values()[2]
+        if by_file:
+            path = session.place()
+            try:
+                session.ask(f"save {self.name} {_quote(path)}{_end()}#sync python\n")
+                if os.path.exists(path):
+                    return (*self._known, _load_npy(path, *self._known))
+            finally:
+                if os.path.exists(path):
+                    os.remove(path)
+        dtype, shape, words = self._read()  # of what failed, it says why
+        self._known = dtype, shape
+        if _np is not None:
+            kind = _NPY.get(dtype, "<f4")
+            array = _np.array(words, "<i8" if kind[1] in "iub" else "<f8")
+            return dtype, shape, array.astype(kind).reshape(shape)
+        read = {"f": float, "b": float if dtype == "bf16" else lambda w: w == "1"}
+        return dtype, shape, [read.get(dtype[0], int)(w) for w in words]
+
+    def numpy(self):
+        """Its values as a NumPy array; waits for them."""
+        if _np is None:
+            raise Error("numpy: NumPy is not installed; use tolist()")
+        return self._values()[2]
+
+    def __array__(self, dtype=None, copy=None):
+        return self.numpy() if dtype is None else self.numpy().astype(dtype)
+
+    def tolist(self):
+        """Its values as nested lists."""
+        _, shape, values = self._values()
+        return values.tolist() if _np is not None else _nested(values, shape)
+
+    def item(self):
+        """The one value that it has, as a Python number."""
+        dtype, shape, words = self._read()
+        self._known = dtype, shape
+        if len(words) != 1:
+            raise Error(f"item: {self._name} is {_type(shape, dtype)}, not one value")
+        return words[0] == "1" if dtype == "bool" else \
+            float(words[0]) if "f" in dtype else int(words[0])
+
+    __float__ = lambda self: float(self.item())
+    __int__ = lambda self: int(self.item())
+    __bool__ = lambda self: _py.bool(self.item())
+
+    def __repr__(self):
+        if self.numel() > _TEXT_MOST:
+            return f"tensor {self._name} of {_type(self.shape, self.dtype)}"
+        if _np is not None:
+            return "tensor(" + _np.array2string(self.numpy(), separator=", ", prefix="tensor(") + ")"
+        return f"tensor({self.tolist()})"
+
+    def print_(self, as_=None):
+        """Has it printed as a line of results when it is there; waits for nothing."""
+        session = self._session
+        as_ = f" as={as_}" if as_ else ""
+        shows = session.can_answer()
+        session.write(lambda: f"print {self.name}{as_}{_end()}",
+                      expect=(lambda line: print(line, flush=True)) if shows else None)
+
+    def save(self, path):
+        """Writes it to a .npy file or "FILE.safetensors:NAME"."""
+        self._session.write(lambda: f"save {self.name} {_quote(path)}{_end()}")
+
+    # Gradients.
+    def requires_grad_(self, on=True):
+        """Whether backward() gives it a gradient."""
+        global _leaf_count
+        if on and self._leaf is None:
+            if self._reach:
+                raise Error(f"{self._name} is computed from what requires a gradient: detach it")
+            _leaf_count += 1
+            self._leaf, self._reach = _leaf_count, frozenset([_leaf_count])
+            _leaves[self._leaf] = self
+        elif not on and self._leaf is not None:
+            del _leaves[self._leaf]
+            self._leaf, self._reach = None, _none
+        return self
+
+    def _targets(self):
+        return [_leaves[n] for n in sorted(self._reach) if n in _leaves]
+
+    def backward(self, retain_graph=False):
+        """Adds to the .grad of each tensor that requires one and went into this."""
+        targets = self._targets()
+        if not targets:
+            raise Error(f"backward: nothing that requires a gradient went into {self._name}, "
+                        "or an earlier backward took its history")
+        for target, new in zip(targets, grad(self, targets, retain_graph)):
+            if target.grad is None:
+                target.grad = new
+            else:
+                _call("add", [target.grad, new], into=[target.grad])
+
+    # Operators.
+    def __getitem__(self, index):
+        index = index if isinstance(index, tuple) else (index,)
+        if Ellipsis in [i for i in index if not isinstance(i, Tensor)]:
+            at = [i is Ellipsis for i in index].index(True)
+            missing = self.ndim - _py.sum(i is not None for i in index) + 1
+            index = index[:at] + (slice(None),) * missing + index[at + 1:]
+        words, new, out, axis = [], [], 0, 0
+        for i in index:
+            if i is None:
+                new.append(out)
+            elif isinstance(i, Tensor):
+                if len(index) > 1:
+                    raise Error("a tensor as one of many indices: use take(index, axis=)")
+                return self.take(i, axis=0)
+            elif isinstance(i, slice):
+                colon = [i.start, i.stop] + ([i.step] if i.step is not None else [])
+                words.append(":".join("" if n is None else str(int(n)) for n in colon))
+            else:
+                words.append(str(int(i)))
+                out -= 1
+            out += 1
+        y = _call("slice", [self, *words])[0] if words else self
+        for axis in new:
+            y = _call("unsqueeze", [y], {"axis": axis})[0]
+        return y
+
+    def __hash__(self):
+        return id(self)
+
+
+def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
+    """Writes COUNT results = OP OPERANDS KEYS, and gives the results."""
+    session, reach = _the(), _none
+    words = [op]
+    for word in operands:
+        if isinstance(word, Tensor):
+            if word._session not in (None, session):
+                raise Lost(f"{word._name} is of a session that is closed")
+            if not word._reach <= reach:
+                reach = reach | word._reach if reach else word._reach
+            word = word.name
+        words.append(word if isinstance(word, str) else _number(word))
+    words += [f"{key}={_key(value)}" for key, value in (keys or {}).items()]
+    end = _end()
+    cut = _py.bool(reach) and not _has_grad()
+    results = [into[i] if i < len(into) else None for i in range(count)]
+    if cut or op in ("grad", "detach", "sgd", "adamw"):
+        reach = _none
+
+    def line(*made):
+        text = f"{' '.join(made)} = {' '.join(words)}{end}"
+        return text + "".join(f"{n} = detach {n}{end}" for n in made) if cut else text
+    for tensor in results:
+        if tensor is not None and tensor._leaf and reach:
+            raise Error(f"{tensor._name} requires a gradient: change it under gt.no_grad()")
+    made = session.write(line, count, [r if r is not None else names[i] if i < len(names) else None
+                                       for i, r in enumerate(results)])
+    for i, name in enumerate(made):
+        if results[i] is None:
+            results[i] = Tensor(name, type, session, reach)
+        else:
+            results[i]._known = results[i]._known if op in ("sgd", "adamw") else None
+            results[i]._reach = results[i]._reach if results[i]._leaf else reach
+    return results
+
+
+def grad(loss, targets, retain_graph=False):
+    """The gradients of a scalar by each of the targets."""
+    out = _call("grad", [loss, *targets], {"retain": 1} if retain_graph else {}, len(targets))
+    for target, gradient in zip(targets, out):
+        gradient._known = target._known
+        gradient._reach = loss._reach if retain_graph else _none
+    if not retain_graph:
+        loss._reach = _none
+    return out
+
+
+# ---- data ---------------------------------------------------------------------------
+
+def tensor(data, dtype=None, name=None, requires_grad=False):
+    """A tensor of a number, nested lists or an array. Floats are f32 if not told
+    else, integers i64. More than 1,000 values travel in a file beside the text."""
+    session = _the()
+    if hasattr(data, "__array__") and not isinstance(data, Tensor) and _np is not None:
+        data = _np.asarray(data)
+        found = {k: d for d, k in _NPY.items()}.get(data.dtype.newbyteorder("<").str)
+        if found is None:
+            raise Error(f"tensor: an array of {data.dtype}")
+        shape, count, values = data.shape, data.size, data
+    else:
+        values, shape = _flat(data.tolist() if hasattr(data, "tolist") else data)
+        count = len(values)
+        found = "bool" if values and _py.all(isinstance(v, _py.bool) for v in values) else \
+            "i64" if values and _py.all(isinstance(v, int) for v in values) else "f32"
+    dtype = dtype or found
+    if count <= _TEXT_MOST or session.where not in ("", "-"):
+        flat = values.ravel().tolist() if _np is not None and values is data else values
+        if dtype[0] in "iu":
+            flat = [int(v) for v in flat]
+        out = _call("tensor", [_type(shape, dtype), *flat], names=[name], type=(dtype, shape))[0]
+    else:
+        path = session.place()
+        stored = "f32" if dtype == "bf16" else dtype
+        _save_npy(path, values, stored, shape)
+        out = _call("load", [_quote(path), _type(shape, stored)], names=[name],
+                    type=(stored, shape))[0]
+        if session.can_answer():
+            session.write(lambda: "#sync python\n", expect=lambda line: os.remove(path))
+        if stored != dtype:
+            _call("cast", [out, dtype], into=[out])
+            out._known = dtype, shape
+    return out.requires_grad_() if requires_grad else out
+
+
+def _save_npy(path, values, dtype, shape):
+    if _np is not None:
+        return _np.save(path, _np.ascontiguousarray(_np.asarray(values, _NPY[dtype]).reshape(shape)))
+    head = f"{{'descr': '{_NPY[dtype]}', 'fortran_order': False, 'shape': ({''.join(f'{n},' for n in shape)}), }}"
+    head = head.ljust(-(-(len(head) + 11) // 64) * 64 - 11) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+        file.write(struct.pack(f"<{len(values)}{_CODE[dtype]}", *values))
+
+
+def _load_npy(path, dtype, shape):
+    if _np is not None:
+        return _np.load(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    wide = data[6] > 1
+    begin = (12 if wide else 10) + struct.unpack_from("<I" if wide else "<H", data, 8)[0]
+    return list(struct.unpack_from(f"<{math.prod(shape)}{_CODE[dtype]}", data, begin))
+
+
+# ---- ops, from the table --------------------------------------------------------------
+
+_ALIAS = {"dim": "axis", "dims": "axis", "keepdim": "keepdims"}
+_ops = {}
+
+
+def _operands(row, args, kwargs):
+    """The call's operands in their order, and its keys."""
+    declared, keys = row["operands"], [k["name"] for k in row["keys"]]
+    kwargs = {k if k in keys else _ALIAS.get(k, k): v for k, v in kwargs.items() if v is not None}
+    args, out, given = list(args), [], set()
+    named = {o["name"] for o in declared if o["name"] in kwargs and o["name"] not in keys}
+    spare = len(args) - _py.sum(not o.get("optional") and not o.get("variadic")
+                                and o["name"] not in named for o in declared)
+    for i, o in enumerate(declared):
+        if o["name"] in named:
+            values = [kwargs.pop(o["name"])]
+        elif o.get("variadic"):
+            after = _py.sum(not p.get("optional") for p in declared[i + 1:])
+            values = [v for a in args[:len(args) - after]
+                      for v in (a if isinstance(a, (list, tuple)) else [a])]
+            args = args[len(args) - after:]
+        elif o.get("optional"):
+            takes = spare > 0 and (isinstance(args[0], Tensor) or not keys or o["kind"] != "tensor")
+            values = [args.pop(0)] if takes and args[0] is not None else args[:0]
+            if takes and not values:
+                args.pop(0)
+            spare -= takes
+        elif args:
+            values = [args.pop(0)]
+        else:
+            raise TypeError(f"{row['signature']}: {o['name']} is missing")
+        if values:
+            given.add(o["name"])
+        out += [(o["kind"], v) for v in values]
+    # What is left are keys in their order; sizes may stand one by one.
+    if args and len(args) > 1 and keys and keys[0] in ("shape", "axes") and \
+            _py.all(isinstance(a, int) for a in args):
+        args = [tuple(args)]
+    for key, value in zip([k for k in keys if k not in kwargs], args):
+        if value is not None:
+            kwargs[key] = value
+    unknown = set(kwargs) - set(keys)
+    if unknown or len(args) > len(keys):
+        raise TypeError(f"{row['signature']}: unexpected {', '.join(unknown) or args[-1]}")
+    return out, kwargs, given
+
+
+def _make(row):
+    op, results = row["name"], row["results"]
+    creates = row["operands"] and row["operands"][0]["kind"] == "type"
+
+    def function(*args, name=None, into=None, parts=None, dtype=None, requires_grad=False, **kwargs):
+        known = None
+        if creates:
+            known = (dtype or "f32", (args[0],) if isinstance(args[0], int) else tuple(args[0]))
+            args = (_type(known[1], known[0]), *args[1:])
+        elif dtype is not None:
+            kwargs["dtype"] = dtype
+        pairs, keys, given = _operands(row, args, kwargs)
+        words = []
+        for kind, value in pairs:
+            if isinstance(value, Tensor) or _is_number(value):
+                words.append(value)
+            elif isinstance(value, str):
+                words.append(_quote(value) if kind in ("path", "string") else value)
+            else:
+                words.append(tensor(value))
+        many = [r for r in results if r.get("variadic")]
+        count = len(results)
+        if many:
+            count = parts or (len(keys["sizes"]) if "sizes" in keys else
+                              len([v for v in words if isinstance(v, Tensor)]))
+        else:
+            count -= _py.sum(r.get("optional", False) and r["name"] not in given for r in results)
+        into = [into] if isinstance(into, Tensor) else into or []
+        made = _call(op, words, keys, count, name if isinstance(name, list) else [name], into, known)
+        if requires_grad:
+            made[0].requires_grad_()
+        return made[0] if count == 1 and not many else tuple(made)
+    function.__name__ = function.__qualname__ = op
+    function.__doc__ = f"{row['signature']}\n\n{row['sense']}\n\n{row['details']}\n\nSource: {row['source']}"
+    return function
+
+
+def _install():
+    text = subprocess.run([_program("gt-emit"), "--ops=json"], stdout=subprocess.PIPE, check=True).stdout
+    words = {"and", "or", "not", "print"}
+    for row in json.loads(text)["ops"]:
+        op = row["name"]
+        if not row["results"] or op in ("tensor", "grad", "fail"):
+            continue
+        function, shown = _make(row), op + "_" * (op in words)
+        _ops[shown] = function
+        if row["operands"] and row["operands"][0]["kind"] in ("tensor", "any") and \
+                not hasattr(Tensor, shown):
+            setattr(Tensor, shown, function)
+            setattr(Tensor, op.rstrip("_") + "_" if op not in words else "_" + op,
+                    (lambda f: lambda self, *a, **k: f(self, *a, into=self, **k))(function))
+    for method, op in dict(add="add", sub="sub", mul="mul", truediv="div", pow="pow", mod="mod",
+                           floordiv="floordiv", matmul="matmul").items():
+        f = _ops[op]
+        setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(f))
+        setattr(Tensor, f"__r{method}__", (lambda f: lambda a, b: f(b, a))(f))
+    for method, op in {"and": "and_", "or": "or_", **{n: n for n in "eq ne lt le gt ge".split()}}.items():
+        setattr(Tensor, f"__{method}__", (lambda f: lambda a, b: f(a, b))(_ops[op]))
+    for method, op in {"neg": "neg", "abs": "abs", "invert": "not_"}.items():
+        setattr(Tensor, f"__{method}__", (lambda f: lambda a: f(a))(_ops[op]))
+
+
+def __getattr__(name):
+    try:
+        return _ops[name]
+    except KeyError:
+        raise AttributeError(f"gt has no {name!r}; gt-emit --ops={name} may know what it is") from None
+
+
+def __dir__():
+    return sorted([n for n in globals() if n[0] != "_"] + list(_ops))
+
+
+def unsqueeze(x, axis):
+    return _ops["unsqueeze"](x, axis=axis)
+
+
+_install()
+
+
+# ---- modules ----------------------------------------------------------------------------
+
+class Parameter(Tensor):
+    """A tensor of a module that requires a gradient. It is made, with its name in
+    the module, at its first use: Parameter("randn", shape, scale=0.1)."""
+
+    def __init__(self, op, shape, dtype="f32", **options):
+        super().__init__(None, (dtype, tuple(shape)))
+        self._recipe = op, (_type(shape, dtype),), options
+        self.requires_grad_()
+
+    @property
+    def name(self):
+        if self._name is None:
+            self._bind(None)
+        return self._name
+
+    def _bind(self, name):
+        if self._name is None:
+            op, operands, keys = self._recipe
+            session = _the()
+            words = " ".join([op, *operands] + [f"{k}={_key(v)}" for k, v in keys.items()])
+            [self._name] = session.write(lambda n: f"{n} = {words}{_end()}", 1, [name])
+            self._session = session
+
+    def _values(self):
+        self.name
+        return super()._values()
+
+
+class Module:
+    """A part of a model. Parameters and modules that are its attributes are named
+    by them: the up of a Module's mlp has mlp.up.w. Subclasses define forward."""
+
+    def named_parameters(self, prefix=""):
+        for key, value in list(vars(self).items()):
+            name = f"{prefix}{key}"
+            if isinstance(value, Parameter):
+                value._bind(name)
+                yield value._name, value
+            elif isinstance(value, Module):
+                yield from value.named_parameters(name + ".")
+
+    def parameters(self):
+        return [p for _, p in self.named_parameters()]
+
+    def state_dict(self):
+        return dict(self.named_parameters())
+
+    def __call__(self, *args, **kwargs):
+        if not self.__dict__.get("_is_bound"):
+            self._bind_all("")
+        return self.forward(*args, **kwargs)
+
+    def _bind_all(self, prefix):
+        for _ in self.named_parameters(prefix):
+            pass
+        def mark(module):
+            module.__dict__["_is_bound"] = True
+            for value in vars(module).values():
+                if isinstance(value, Module):
+                    mark(value)
+        mark(self)
+
+    def zero_grad(self):
+        for p in self.parameters():
+            p.grad = None
+
+    def save(self, path):
+        """Writes the parameters to a safetensors file, and waits for it."""
+        for name, p in self.named_parameters():
+            p.save(f"{path}:{name}")
+        if _the().can_answer():
+            sync()
+
+    def load(self, path):
+        """Reads them from a safetensors file."""
+        for name, p in self.named_parameters():
+            _call("load", [_quote(f"{path}:{name}"), _type(p.shape, p.dtype)], into=[p])
+        return self
+
+
+class Linear(Module):
+    """x @ w + b with w [inputs, outputs]."""
+
+    def __init__(self, inputs, outputs, bias=True):
+        self.w = Parameter("randn", (inputs, outputs), scale=1 / math.sqrt(inputs))
+        self.b = Parameter("zeros", (outputs,)) if bias else None
+
+    def forward(self, x):
+        return _ops["linear"](x, self.w, self.b) if self.b is not None else x @ self.w
+
+
+class Embedding(Module):
+    """Rows of a table."""
+
+    def __init__(self, rows, width):
+        self.w = Parameter("randn", (rows, width))
+
+    def forward(self, ids):
+        return _ops["embedding"](self.w, ids)
+
+
+class LayerNorm(Module):
+    """Normalises the last dimension."""
+
+    def __init__(self, width, eps=1e-5):
+        self.w, self.b, self.eps = Parameter("ones", (width,)), Parameter("zeros", (width,)), eps
+
+    def forward(self, x):
+        return _ops["layer_norm"](x, self.w, self.b, eps=self.eps)
+
+
+class Sequential(Module):
+    """Modules and functions, one after the other; 0.w is named m0.w."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+        for i, part in enumerate(parts):
+            if isinstance(part, Module):
+                setattr(self, f"m{i}", part)
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+
+class SGD:
+    """w -= lr * gradient, with momentum. lr is a number or a scalar tensor."""
+
+    def __init__(self, parameters, lr, momentum=0.0):
+        self.parameters, self.lr, self.momentum, self.state = list(parameters), lr, momentum, {}
+
+    def zero_grad(self):
+        for p in self.parameters:
+            p.grad = None
+
+    def _moment(self, p, which):
+        if (p, which) not in self.state:
+            name = f"{which}.{p.name}"
+            taken = p.name[0] == "t" and p.name[1:].isdigit() or name in _the().used
+            self.state[p, which] = _ops["zeros"](p.shape, dtype=p.dtype, name=None if taken else name)
+        return self.state[p, which]
+
+    def step(self):
+        """Changes each parameter that has a gradient."""
+        for p in self.parameters:
+            if p.grad is not None and self.momentum:
+                v = self._moment(p, "v")
+                _call("sgd", [p, p.grad, v, self.lr], {"momentum": self.momentum}, 2, into=[p, v])
+            elif p.grad is not None:
+                _call("sgd", [p, p.grad, self.lr], into=[p])
+
+
+class AdamW(SGD):
+    """Adam with decoupled weight decay."""
+
+    def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+        super().__init__(parameters, lr)
+        self.keys = {"beta1": betas[0], "beta2": betas[1], "eps": eps, "decay": weight_decay}
+        self.t = None
+
+    def step(self):
+        if self.t is None:
+            self.t = tensor(0)
+        _call("add", [self.t, 1], into=[self.t])
+        for p in self.parameters:
+            if p.grad is not None:
+                m, v = self._moment(p, "m"), self._moment(p, "v")
+                _call("adamw", [p, p.grad, m, v, self.t, self.lr], self.keys, 3, into=[p, m, v])
