@@ -28,17 +28,25 @@ labels = gt.load(os.path.join(root, "share/digits/labels.npy"), name="labels")
 model = Digits()
 optimizer = gt.AdamW(model.parameters(), lr=0.003)
 row = gt.tensor(0, name="row")
-for epoch in range(epochs):
-    for step in range(15):
+
+
+def step():
+    with gt.signal("batch"):
         x = images.slice(row, axis=0, size=100)
         y = labels.slice(row, axis=0, size=100)
-        loss = model(x).cross_entropy(y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        row.add_(100)
-        row.mod_(1500)
-    print("loss", loss.item())
+    loss = model(x).cross_entropy(y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    row.add_(100)
+    row.mod_(1500)
+    return loss
+
+
+for epoch in range(epochs):
+    for i in range(14):
+        step()
+    print("loss", step().item())
 with gt.no_grad():
     guess = model(images[1500:]).argmax(axis=1)
     print("accuracy", (guess == labels[1500:]).cast("f32").mean().item())

@@ -22,7 +22,15 @@ Where it runs is said by the environment when the first line is written:
 Shapes: the program knows them, Python does not. x.shape and x.dtype print an
 empty slice, which is one round trip, and remember it. So a wrong shape is told
 when a value is looked at: gt.Failed has the message, with file and line.
-gt.Lost says that the program that runs the lines is gone.
+gt.Lost says that the program that runs the lines is gone. On a cluster (tcp://,
+ipc://) all values travel as text; with "-" and no GT_BACK, files that carry
+values stay in $TMPDIR, as others may still read them.
+
+Loops: a name is free once its tensor is gone. Put the body of a training loop
+into a function: its tensors end with it, and all rounds are the same bytes. In a
+loop without one, old values live while new ones are made, and two texts take
+turns. gt.Module names parameters when the outermost module is first called, or
+asked for its parameters.
 """
 import atexit, collections, json, math, os, re, shutil, struct, subprocess, sys
 import array as _array, builtins as _py, tempfile, threading, weakref
@@ -56,8 +64,7 @@ class Lost(Error):
 def _program(name):
     here = os.path.dirname(os.path.abspath(__file__))
     folders = [os.environ["GT_BIN"]] if os.environ.get("GT_BIN") else [
-        os.path.join(here, "../../../../bin"), os.path.join(here, "../../../bin"),
-        os.path.join(here, "../../build/bin")]
+        os.path.join(here, "../../../../bin"), os.path.join(here, "../../build/bin")]
     for folder in folders:
         path = os.path.normpath(os.path.join(folder, name))
         if os.access(path, os.X_OK):
@@ -77,6 +84,7 @@ class _Session:
         self.out, self.size, self.log, self.folder = [], 0, None, None
         self.dead, self.used, self.files = collections.deque(), set(), 0
         self.free, self.next = [], 0
+        self.recent, self.count = collections.deque(maxlen=20000), 0
         self.lost = self.closed = False
         self.wake, self.back = threading.Event(), None
         config = os.environ.get("GT_CONFIG")
@@ -158,6 +166,7 @@ class _Session:
     # the next line, which frees it first unless it binds it again.
     def write(self, make, results=0, names=(), expect=None):
         """Writes make(names of the results), after a `free` of what was dropped."""
+        self.check()
         with self.lock:
             self.check()
             dropped = set()
@@ -200,12 +209,25 @@ class _Session:
         if self.log is not None:
             self.log.write(text)
             self.log.flush()
+        self.recent.append((self.count, text))
+        self.count += text.count("\n")
         if not self.out:
             self.wake.set()
         self.out.append(text)
         self.size += len(text)
         if self.size > 32768:
             self.flush()
+
+    def placed(self, message):
+        """The message with the Python line in place of <stdin>:N."""
+        def place(match):
+            number = int(match[1]) - 1
+            for first, text in reversed(self.recent):
+                if first <= number < first + text.count("\n"):
+                    at = re.search(r" #at=(\S+)", text.split("\n")[number - first])
+                    return at[1] if at else match[0]
+            return match[0]
+        return re.sub(r"<stdin>:(\d+)", place, message)
 
     def flush(self):
         if not self.out or self.closed:
@@ -262,12 +284,24 @@ class _Session:
                 pass
             self.closed = True
             self.wake.set()
-        if self.back is not None and self.results is not None:
+        if self.results is not None:
             self.back.join()
+        elif self.back is not None:
+            with self.come:
+                while self.expected and not self.lost:
+                    self.come.wait(1)
         for process in self.processes:
             process.wait()
         if self.folder is not None and self.can_remove():
             shutil.rmtree(self.folder, ignore_errors=True)
+
+    def forget(self):
+        """In a forked child: lets go of the pipes, which are the parent's."""
+        null = os.open(os.devnull, os.O_RDWR)
+        for file in (self.lines, self.results):
+            if file is not None and not file.closed:
+                os.dup2(null, file.fileno())
+        os.close(null)
 
     def can_remove(self):
         return self.where != "-"  # else others may still read
@@ -283,6 +317,7 @@ def _the():
         if _session is None:
             _session = _Session(os.environ.get("GT_CONNECT", ""))
             atexit.register(_session.close)
+            os.register_at_fork(after_in_child=_session.forget)
         return _session
 
 
@@ -475,7 +510,12 @@ class Tensor:
         return self
 
     def _read(self):
-        return _parse(self._session.ask(f"print {self.name}{_end()}"))
+        line = self._session.ask(f"print {self.name}{_end()}")
+        try:
+            return _parse(line)
+        except Failed as failed:
+            message = self._session.placed(str(failed))
+        raise Failed(message)
 
     def _find_type(self):
         if self._known is None:
@@ -758,11 +798,9 @@ def _operands(row, args, kwargs):
                       for v in (a if isinstance(a, (list, tuple)) else [a])]
             args = args[len(args) - after:]
         elif o.get("optional"):
-            takes = spare > 0 and (isinstance(args[0], Tensor) or not keys or o["kind"] != "tensor")
-            values = [args.pop(0)] if takes and args[0] is not None else args[:0]
-            if takes and not values:
-                args.pop(0)
-            spare -= takes
+            values = [args.pop(0)] if spare > 0 else []
+            spare -= 1
+            values = [v for v in values if v is not None]
         elif args:
             values = [args.pop(0)]
         else:

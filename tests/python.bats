@@ -1,0 +1,222 @@
+#!/usr/bin/env bats
+# share/python/gt.py as its users see it.
+
+load helper
+
+# python CODE: runs it with gt.py, by the Python that has NumPy.
+python() {
+  PYTHONPATH=$GT_ROOT/share/python PYTHONDONTWRITEBYTECODE=1 \
+    within 60 /usr/bin/python3 -c "import gt
+$1"
+}
+
+need_module() {
+  /usr/bin/python3 -c "import $1" 2>/dev/null || skip "/usr/bin/python3 has no $1"
+}
+
+@test "a tensor program in Python prints what NumPy computes" {
+  need_module numpy
+  run -0 python '
+import numpy as np
+x = np.arange(6, dtype="f4").reshape(2, 3)
+a = gt.tensor(x)
+checks = [(a @ a.T, x @ x.T), (2 - a, 2 - x), (a / 2.0, x / 2), (a[1], x[1]), (a[..., 1:], x[..., 1:]),
+          (a[:, None], x[:, None]), (a.sum(0), x.sum(0)), (a.reshape(3, -1), x.reshape(3, -1)),
+          (a > 2, x > 2), (a.mean(dim=1, keepdim=True), x.mean(1, keepdims=True)), (x + a, x + x),
+          (gt.concat([a, a], axis=1), np.concatenate([x, x], 1)), (-a, -x), (a[gt.tensor([1, 0])], x[[1, 0]])]
+for got, want in checks:
+    got = got.numpy()
+    assert got.shape == want.shape and np.allclose(got, want), (got, want)
+print(a.shape, a.dtype, len(checks), a.sum().item(), gt.tensor([True, False]).tolist())'
+  lines_are '(2, 3) f32 14 15.0 [True, False]'
+}
+
+@test "large arrays travel in files, which are removed" {
+  need_module numpy
+  mkdir files
+  TMPDIR=$PWD/files run -0 python '
+import numpy as np, os
+for kind in "f4 f8 f2 i8 i4 u1 ?".split():
+    x = (np.arange(5000).reshape(50, 100) % 200).astype(kind)
+    assert (gt.tensor(x).numpy() == x).all(), kind
+print(gt.tensor(np.ones(2000, "f4"), dtype="bf16").numpy().sum())
+gt.sync()
+print(sum(len(f) for _, _, f in os.walk("files")))'
+  lines_are $'2000.0\n0'
+  run ls files
+  lines_are ''
+}
+
+@test "without NumPy values are lists, also through files" {
+  mkdir none
+  echo 'raise ImportError("none")' >none/numpy.py
+  run -0 env PYTHONPATH=none:"$GT_ROOT/share/python" /usr/bin/python3 -B -c '
+import gt
+print(gt.tensor([[1, 2], [3, 4]]).tolist(), gt.tensor(1.5).item())
+n = [[float(i + j) for i in range(40)] for j in range(40)]
+print(gt.tensor(n).tolist() == n, gt.tensor([True, False]))'
+  lines_are $'[[1, 2], [3, 4]] 1.5\nTrue tensor([True, False])'
+}
+
+@test "gradients and AdamW are PyTorch's" {
+  need_module torch
+  run -0 python '
+import torch, numpy as np
+x = torch.randn(8, 4); w = torch.randn(4, 2)
+a = w.clone().requires_grad_(); b = gt.tensor(w.numpy(), requires_grad=True)
+one = torch.optim.AdamW([a], lr=0.1); two = gt.AdamW([b], lr=0.1)
+for i in range(5):
+    one.zero_grad(); two.zero_grad()
+    torch.tanh(x @ a).pow(2).sum().backward()
+    loss = (gt.tensor(x.numpy()) @ b).tanh().pow(2).sum()
+    loss.backward()
+    assert np.allclose(a.grad.numpy(), b.grad.numpy(), atol=1e-4)
+    one.step(); two.step()
+print(np.allclose(a.detach().numpy(), b.numpy(), atol=1e-4))'
+  lines_are True
+}
+
+@test "a training loop writes the same bytes in each round" {
+  run -0 python '
+gt.log("run.gt")
+model = gt.Sequential(gt.Linear(4, 8), gt.relu, gt.LayerNorm(8), gt.Linear(8, 2))
+best = gt.SGD(model.parameters(), lr=0.1, momentum=0.9)
+x = gt.randn((8, 4), 1)
+def step():
+    with gt.signal("model"), gt.microbatch(3):
+        loss = (model(x) * 2.0).mean()
+    best.zero_grad(); loss.backward(); best.step()
+    return loss.item()
+for i in range(4):
+    step()
+print(sorted(model.state_dict()))'
+  lines_are "['m0.b', 'm0.w', 'm2.b', 'm2.w', 'm3.b', 'm3.w']"
+  awk '/print/ { n++; next } { print >("round." n) }' run.gt
+  diff round.2 round.3
+  grep -q 'mul t[0-9]* 2.0 #signal=model #mb=3 #at=<string>:' round.2
+  grep -q '^m0.w = randn f32\[4,8\] scale=0.5' run.gt
+}
+
+@test "dropped names are free again, and user names stand in the text" {
+  run -0 env GT_CONNECT=- PYTHONPATH="$GT_ROOT/share/python" /usr/bin/python3 -B -c '
+import gt
+w = gt.ones((2,), name="fc1.w")
+for i in range(3):
+    y = w + 1
+    y.exp()
+y.rename("out").print_()
+w.add_(1)'
+  lines_are "#gt 1
+fc1.w = ones f32[2] #at=<string>:3
+t0 = add fc1.w 1 #at=<string>:5
+t1 = exp t0 #at=<string>:6
+t1 = add fc1.w 1 #at=<string>:5
+t0 = exp t1 #at=<string>:6
+t0 = add fc1.w 1 #at=<string>:5
+t1 = exp t0 #at=<string>:6
+free t1
+out = copy t0 #at=<string>:7
+free t0
+print out #at=<string>:7
+fc1.w = add fc1.w 1 #at=<string>:8
+#end 0"
+}
+
+@test "a failure is an exception with its text, and the program goes on" {
+  run -0 python '
+a = gt.ones((2, 3))
+try:
+    (a @ a).tolist()
+except gt.Failed as e:
+    print("Failed", e)
+print(a.sum().item())
+try:
+    a.softmax(axes=1)
+except TypeError as e:
+    print(e)'
+  [[ $output == *'Failed <string>:5: matmul: '*'inner sizes 3 and 2 differ'* ]]
+  [[ $output == *$'6.0\ny = softmax x axis=-1: unexpected axes'* ]]
+}
+
+@test "a pipeline that dies is an exception, not a hang" {
+  run -0 python '
+import os
+a = gt.ones((2,)); a.tolist()
+gt._session.processes[-1].kill()
+try:
+    for i in range(100000): a.exp().tolist()
+except gt.Lost as e:
+    print(e)'
+  [[ $output == *'gt-route was ended by signal 9'* ]]
+  GT_BIN=/nowhere PATH=/usr/bin:/bin run -1 python ''
+  [[ $output == *'gt.Lost: gt-emit is not in $GT_BIN'* ]]
+}
+
+@test "a forked child cannot use its parent's session" {
+  run -0 python '
+import os
+a = gt.ones((2,)); a.tolist()
+if os.fork() == 0:
+    try:
+        a.tolist()
+    except gt.Lost as e:
+        print(e, flush=True)
+    os._exit(0)
+os.wait()
+print(a.tolist())'
+  [[ ${lines[0]} == 'this process was forked'* && ${lines[1]} == '[1.0, 1.0]' ]]
+}
+
+@test "modules are saved to safetensors and loaded again" {
+  run -0 python '
+model = gt.Linear(3, 2)
+before = model.w.tolist()
+model.save("m.safetensors")
+with gt.no_grad():
+    model.w.mul_(0)
+print(model.w.sum().item(), model.w.requires_grad)
+print(model.load("m.safetensors").w.tolist() == before)'
+  lines_are $'0.0 True\nTrue'
+}
+
+@test "a program in Python is the beginning of a pipeline, and a client" {
+  run -0 bash -c "export PYTHONPATH=$GT_ROOT/share/python GT_CONNECT=-; /usr/bin/python3 -B -c 'import gt
+gt.ones((2,), name=\"x\").print_()' | gt-work"
+  lines_are 'x = tensor f32[2] 1 1'
+  mkfifo back results
+  GT_CONNECT=- GT_BACK=back within 60 bash -c "PYTHONPATH=$GT_ROOT/share/python /usr/bin/python3 -B -c 'import gt,sys
+sys.stderr.write(str(gt.ones((2,)).sum().item()))' 2>value | gt-work >back"
+  run cat value
+  lines_are 2.0
+  spawn bash -c "gt-emit -l ipc://$PWD/cluster --back results | gt-route -n 1 >results"
+  GT_CONNECT=ipc://$PWD/cluster run -0 python 'print(gt.ones((40, 50)).sum().item(), sum(gt.tensor([1.0] * 2000).tolist()))'
+  lines_are '2000.0 2000.0'
+}
+
+@test "a config shards what Python writes" {
+  cat >tp2.yaml <<'END'
+mesh: {tp: 2}
+signals:
+  colpar: {shard: {tp: 1}}
+END
+  GT_CONFIG=tp2.yaml GT_WORKERS=2 run -0 python '
+x, w = gt.ones((2, 4)), gt.ones((4, 6))
+with gt.signal("colpar"):
+    y = x @ w
+print(y.sum().item(), y.shape)'
+  lines_are '48.0 (2, 6)'
+}
+
+@test "the digits are learned from Python" {
+  run -0 within 120 /usr/bin/python3 -B "$GT_EXAMPLES/python/digits.py" 10
+  [[ ${lines[0]} == loss* && ${lines[-1]} =~ ^accuracy\ 0\.9 ]]
+}
+
+@test "each op of the table is a function with a docstring" {
+  run -1 python '
+import inspect
+assert all(inspect.getdoc(getattr(gt, n)) for n in dir(gt) if n in gt._ops)
+print(len(gt._ops) > 100, hasattr(gt.Tensor, "softmax"), gt.softmax.__doc__.splitlines()[0])
+gt.bmm'
+  [[ $output == *'True True y = softmax x axis=-1'* && $output == *"gt has no 'bmm'"* ]]
+}
