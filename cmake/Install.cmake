@@ -28,8 +28,9 @@ endforeach()
 # As in the source tree, so that the examples find their data, and what the pages
 # show can be typed, in either.
 install(DIRECTORY share DESTINATION ${data}
-  PATTERN completions EXCLUDE)
-install(DIRECTORY configs examples DESTINATION ${data} USE_SOURCE_PERMISSIONS)
+  PATTERN completions EXCLUDE PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY configs examples DESTINATION ${data} USE_SOURCE_PERMISSIONS
+  PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # What gt-cluster reads beside itself.
 install(DIRECTORY scripts/cluster DESTINATION ${data})

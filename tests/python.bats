@@ -203,8 +203,9 @@ END
 x, w = gt.ones((2, 4)), gt.ones((4, 6))
 with gt.signal("colpar"):
     y = x @ w
-print(y.sum().item(), y.shape)'
-  lines_are '48.0 (2, 6)'
+    print(y.shape)
+print(y.sum().item())'
+  lines_are $'(2, 6)\n48.0'
 }
 
 @test "the digits are learned from Python" {

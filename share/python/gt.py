@@ -364,7 +364,7 @@ class _scope:
     def __enter__(self):
         notes = getattr(_local, "notes", ())
         self.before = notes
-        _local.notes = notes + ((self.key, self.value),)
+        _local.notes = notes + ((self.key, self.value),) if self.key is not None else ()
         return self
 
     def __exit__(self, *_):
@@ -519,8 +519,9 @@ class Tensor:
 
     def _find_type(self):
         if self._known is None:
-            empty = unsqueeze(self.detach(), axis=0)[0:0]
-            dtype, shape, _ = empty._read()
+            with _scope(None, None):  # no config is to cut this
+                empty = _ops["unsqueeze"](self.detach(), axis=0)[0:0]
+                dtype, shape, _ = empty._read()
             self._known = dtype, shape[1:]
         return self._known
 
@@ -892,10 +893,6 @@ def __getattr__(name):
 
 def __dir__():
     return sorted([n for n in globals() if n[0] != "_"] + list(_ops))
-
-
-def unsqueeze(x, axis):
-    return _ops["unsqueeze"](x, axis=axis)
 
 
 _install()
