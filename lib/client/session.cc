@@ -52,9 +52,11 @@ void Session::start(std::string_view where) {
   if (!config.empty() && where != "-") {
     commands.push_back({program_path("gt-shard"), "-c", config});
   }
-  if (where.empty()) {
-    commands.push_back(
-        {program_path("gt-route"), "-n", setting("GT_WORKERS", "1")});
+  const std::string workers = setting("GT_WORKERS", "");
+  if (where.empty() && workers.empty()) {
+    commands.push_back({program_path("gt-work")});  // one needs no gt-route
+  } else if (where.empty()) {
+    commands.push_back({program_path("gt-route"), "-n", workers});
   } else if (where != "-") {
     if (config.empty()) commands.clear();
     Command join = {program_path("gt-emit"), "--to"};

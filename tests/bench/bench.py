@@ -10,6 +10,7 @@ import time
 
 import clients
 import compiled
+import cpp
 import elementary
 import many
 import networks
@@ -227,7 +228,7 @@ BENCHES = {"emit-loop": emit_loop, "emit-new": emit_new,
            "attention-memory": networks.attention_memory, "trace": trace,
            "log": log, **compiled.BENCHES, **many.BENCHES,
            "watched": watching.watched, **clients.BENCHES,
-           **sharding.BENCHES}
+           **sharding.BENCHES, **cpp.BENCHES}
 
 
 VERSION = """

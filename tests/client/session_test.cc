@@ -146,6 +146,7 @@ TEST(Session, TensorsOfTwoDoNotMix) {
 
 // A program that dies, whichever it is, is an exception and no hang.
 TEST(Session, TheDeathOfAProgramIsAnException) {
+  const Setting workers("GT_WORKERS", "1");
   for (const char* program : {"gt-emit", "gt-route", "gt-work"}) {
     const std::vector<pid_t> others = below(program);
     gt::Session session("");

@@ -75,7 +75,8 @@ GT_API gt_fault gt_error_fault(void);
 
 // Opens a session. `where` says what runs its program:
 //   ""         gt-emit | [gt-shard -c $GT_CONFIG |] gt-route -n $GT_WORKERS,
-//              which the session starts and ends
+//              which the session starts and ends; without GT_WORKERS gt-work
+//              stands for gt-route, which one worker does not need
 //   "-"        nobody: gt-emit writes the stream to standard output, for the
 //              rest of a shell's pipeline; results are read from $GT_BACK
 //   "tcp://HOST:PORT", "ipc://PATH"
