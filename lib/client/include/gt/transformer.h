@@ -122,10 +122,10 @@ class MLP : public Module {
 };
 
 struct TransformerBlockOptions {
-  AttentionLayerOptions attention;
+  AttentionLayerOptions attention{};
   int64_t hidden = 0;  // of the MLP; 0: four times the width
   double dropout = 0;
-  MLPOptions mlp;
+  MLPOptions mlp{};
 };
 // x + attention(norm1(x)), and of that x + mlp(norm2(x)).
 class TransformerBlock : public Module {

@@ -1,0 +1,40 @@
+// Handwritten digits, as examples/digits.sh: a classifier with one hidden layer.
+// Rows 0 to 1499 are for training, the other 297 are held out; the last line is
+// the share of these that it gets right.
+//
+//   digits [EPOCHS [FILE.safetensors]]   run it where share/ is; FILE is for the
+//                                        weights (examples/cpp/serve.cc)
+#include <gt/nn.h>
+#include <gt/optim.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "digits.h"
+
+int main(int argc, char** argv) {
+  const int epochs = argc > 1 ? std::atoi(argv[1]) : 40;
+  const std::string images = "share/digits/images.npy";
+  const std::string labels = "share/digits/labels.npy";
+
+  const Digits model("digits");
+  gt::optim::AdamW optimizer(model.parameters(), 0.003);
+  gt::Batches batches({images, labels}, 100, {.rows = 1500});
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    gt::Tensor loss;
+    for (int64_t i = 0; i < batches.steps(); ++i) {
+      const auto batch = batches.next();
+      loss = gt::cross_entropy(model(batch[0]), batch[1]);
+      loss.backward();
+      optimizer.step();
+      optimizer.zero_grad();
+    }
+    loss.print("loss");
+  }
+
+  const gt::Tensor guess =
+      model(gt::load_rows(images, 1500, 297)).argmax({.axis = 1});
+  const gt::Tensor right = guess == gt::load_rows(labels, 1500, 297);
+  right.cast(gt::f32).mean().print("accuracy");
+  if (argc > 2) model.save(argv[2]);
+}
