@@ -1,9 +1,10 @@
-// Handwritten digits, as examples/digits.sh: a classifier with one hidden layer.
-// Rows 0 to 1499 are for training, the other 297 are held out; the last line is
-// the share of these that it gets right.
+// Handwritten digits, as examples/digits.sh: a classifier with one hidden
+// layer. Rows 0 to 1499 are for training, the other 297 are held out; the last
+// line is the share of these that it gets right.
 //
-//   digits [EPOCHS [FILE.safetensors]]   run it where share/ is; FILE is for the
-//                                        weights (examples/cpp/serve.cc)
+//   digits [EPOCHS [FILE.safetensors]]
+//
+// runs where share/ is; the weights go to the file, for examples/cpp/serve.cc.
 #include <gt/nn.h>
 #include <gt/optim.h>
 
@@ -21,15 +22,14 @@ int main(int argc, char** argv) {
   gt::optim::AdamW optimizer(model.parameters(), 0.003);
   gt::Batches batches({images, labels}, 100, {.rows = 1500});
   for (int epoch = 0; epoch < epochs; ++epoch) {
-    gt::Tensor loss;
     for (int64_t i = 0; i < batches.steps(); ++i) {
       const auto batch = batches.next();
-      loss = gt::cross_entropy(model(batch[0]), batch[1]);
+      const gt::Tensor loss = gt::cross_entropy(model(batch[0]), batch[1]);
       loss.backward();
       optimizer.step();
       optimizer.zero_grad();
+      if (i == batches.steps() - 1) loss.print("loss");
     }
-    loss.print("loss");
   }
 
   const gt::Tensor guess =

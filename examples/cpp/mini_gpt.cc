@@ -16,8 +16,8 @@ constexpr int64_t kContext = 64, kWidth = 64, kLayers = 2, kHeads = 4;
 constexpr int64_t kBatch = 16, kCharacters = 256;
 
 struct Gpt : nn::Module {
-  nn::Embedding table{this, "table", kCharacters, kWidth,
-                      {.init = nn::init::normal(0.02)}};
+  nn::Embedding table{
+      this, "table", kCharacters, kWidth, {.init = nn::init::normal(0.02)}};
   nn::ModuleList<nn::TransformerBlock> blocks{this, "blocks"};
   nn::RMSNorm norm{this, "norm", kWidth};
 

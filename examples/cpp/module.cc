@@ -8,9 +8,7 @@ struct Model : gt::nn::Module {
   gt::nn::Linear fc1{this, "fc1", 10, 20};
   gt::nn::Linear fc2{this, "fc2", 20, 1};
 
-  gt::Tensor operator()(const gt::Tensor& x) const {
-    return fc2(relu(fc1(x)));
-  }
+  gt::Tensor operator()(const gt::Tensor& x) const { return fc2(relu(fc1(x))); }
 };
 
 int main() {

@@ -1,8 +1,8 @@
 // A training loop with a gradient rule and a step of its own. The weights are
-// used as their signs alone, 1 and -1, whose gradient is 0 almost everywhere; it
-// is passed straight through instead (Bengio, Leonard and Courville, Estimating
-// or propagating gradients through stochastic neurons, 2013). Weights stay within
-// -1 and 1.
+// used as their signs alone, 1 and -1, whose gradient is 0 almost everywhere;
+// it is passed straight through instead (Bengio, Leonard and Courville,
+// Estimating or propagating gradients through stochastic neurons, 2013).
+// Weights stay within -1 and 1.
 #include <gt/nn.h>
 
 #include <iostream>
