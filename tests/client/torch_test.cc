@@ -164,12 +164,29 @@ TEST_F(Torch, LayersAgree) {
   }
   add(conv(numbers({1, 2, 5, 5}).cast(gt::f32)));
   add(gt::cross_entropy(x, gt::tensor<int64_t>({0, 1, 7, 3, 2})));
+  const gt::Tensor y = numbers({2, 20}).cast(gt::f32).reshape({5, 8}).flip();
+  add(nn::l1_loss(x, y));
+  add(nn::smooth_l1_loss(x, y, 0.3));
+  add(nn::bce_with_logits_loss(x * 40, sigmoid(y)));
+  add(nn::nll_loss(x, gt::tensor<int64_t>({0, 1, 7, 3, 2})));
+  add(nn::kl_div(log_softmax(x), softmax(y)));
+  const gt::Tensor image = numbers({1, 2, 4, 4}).cast(gt::f32);
+  add(nn::MaxPool2d{2}(image));
+  add(nn::AvgPool2d{2}(image));
   expect_near(got, run(R"(
 x = numbers(5, 8).float()
 show(F.layer_norm(x, (8,)), F.gelu(x), F.silu(x))
 show(F.conv2d(numbers(1, 2, 5, 5).float(), numbers(4, 1, 3, 3).float(),
               stride=2, padding=1, groups=2))
-show(F.cross_entropy(x, torch.tensor([0, 1, 7, 3, 2])))
+classes = torch.tensor([0, 1, 7, 3, 2])
+show(F.cross_entropy(x, classes))
+y = numbers(2, 20).float().reshape(5, 8).flip((0, 1))
+show(F.l1_loss(x, y), F.smooth_l1_loss(x, y, beta=0.3),
+     F.binary_cross_entropy_with_logits(x * 40, torch.sigmoid(y)),
+     F.nll_loss(x, classes),
+     F.kl_div(F.log_softmax(x, -1), F.softmax(y, -1), reduction="batchmean"))
+image = numbers(1, 2, 4, 4).float()
+show(F.max_pool2d(image, 2), F.avg_pool2d(image, 2))
 )"),
               1e-5);
 }

@@ -219,6 +219,20 @@ struct Tanh {
 struct Sigmoid {
   Tensor operator()(const Tensor& x) const { return sigmoid(x); }
 };
+struct MaxPool2d {
+  List kernel;
+  MaxPool2dOptions options{};
+  Tensor operator()(const Tensor& x) const {
+    return max_pool2d(x, kernel, options);
+  }
+};
+struct AvgPool2d {
+  List kernel;
+  AvgPool2dOptions options{};
+  Tensor operator()(const Tensor& x) const {
+    return avg_pool2d(x, kernel, options);
+  }
+};
 // [n,...] gives [n,the others' product].
 struct Flatten {
   Tensor operator()(const Tensor& x) const {
