@@ -46,6 +46,15 @@ setup_file() {
   run -2 --separate-stderr "$CPP/serve"
 }
 
+@test "C++: training that is taken up again goes on bit for bit" {
+  ln -s "$GT_SHARE" share
+  "$CPP/digits" 5 once.safetensors >once
+  "$CPP/digits" 2 twice.safetensors | grep loss >twice
+  "$CPP/digits" 3 twice.safetensors >>twice
+  diff once twice
+  cmp once.safetensors twice.safetensors
+}
+
 @test "C++: a server answers each request as it comes" {
   ln -s "$GT_SHARE" share
   "$CPP/digits" 1 m.safetensors >/dev/null
@@ -107,12 +116,15 @@ small() {
   [[ $stderr == "transformer: nothing to set: 'depth=3'" ]]
 }
 
-@test "C++: the transformer's heads and columns go over two ranks" {
+@test "C++: the transformer gives the same results under each config" {
   small fused=0 sample=0
   "$CPP/transformer" "${settings[@]}" >whole
-  GT_CONFIG=$GT_ROOT/configs/tensor-parallel.yaml GT_WORKERS=2 \
-    "$CPP/transformer" "${settings[@]}" >placed
-  run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-3 whole placed
+  for config in data-parallel mixed pipeline sequence-parallel \
+    sharded-optimizer sharded-weights tensor-parallel; do
+    GT_CONFIG=$GT_ROOT/configs/$config.yaml GT_WORKERS=2 \
+      "$CPP/transformer" "${settings[@]}" >placed
+    run -0 "$GT_ROOT/scripts/gt-cmp" --rtol 1e-3 whole placed
+  done
 }
 
 # round N FIRST FILE: the Nth of the parts of a stream that begin with a line

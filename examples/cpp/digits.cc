@@ -4,11 +4,14 @@
 //
 //   digits [EPOCHS [FILE.safetensors]]
 //
-// runs where share/ is; the weights go to the file, for examples/cpp/serve.cc.
+// runs where share/ is. From the file, if it is there, training goes on where
+// it ended, and to it goes what it needs for that: examples/cpp/serve.cc reads
+// the weights in it.
 #include <gt/nn.h>
 #include <gt/optim.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "digits.h"
@@ -21,6 +24,10 @@ int main(int argc, char** argv) {
   const Digits model("digits");
   gt::optim::AdamW optimizer(model.parameters(), 0.003);
   gt::Batches batches({images, labels}, 100, {.rows = 1500});
+  const gt::StateDict state = gt::joined(
+      {model.state_dict(), optimizer.state_dict(), batches.state_dict()});
+  if (argc > 2 && std::filesystem::exists(argv[2])) gt::load(state, argv[2]);
+
   for (int epoch = 0; epoch < epochs; ++epoch) {
     for (int64_t i = 0; i < batches.steps(); ++i) {
       const auto batch = batches.next();
@@ -36,5 +43,5 @@ int main(int argc, char** argv) {
       model(gt::load_rows(images, 1500, 297)).argmax({.axis = 1});
   const gt::Tensor right = guess == gt::load_rows(labels, 1500, 297);
   right.cast(gt::f32).mean().print("accuracy");
-  if (argc > 2) model.save(argv[2]);
+  if (argc > 2) gt::save(state, argv[2]);
 }
