@@ -13,6 +13,7 @@ TEST(Tensor, KnowsItsTypeWithoutAnybodysAnswer) {
   EXPECT_EQ(x.elements(), 12);
   EXPECT_EQ(gt::zeros(gt::i64(2, 3)).dtype(), gt::i64);
   EXPECT_EQ(gt::zeros({}).type().text(), "f32[]");
+  EXPECT_EQ(gt::zeros({{16}, gt::bf16}).type().text(), "bf16[16]");
   EXPECT_EQ(gt::eq(x, 0).type().text(), "bool[3,4]");
 }
 

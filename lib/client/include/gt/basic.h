@@ -126,7 +126,14 @@ struct Type;
 class Dtype {
  public:
   constexpr Dtype(gt_dtype value) : value_(value) {}  // NOLINT: implicit
-  constexpr operator gt_dtype() const { return value_; }
+  // Into nothing else, or {{16}, f32} would be two sizes.
+  template <typename T,
+            typename = std::enable_if_t<std::is_same_v<T, gt_dtype>>>
+  constexpr operator T() const {
+    return value_;
+  }
+  constexpr gt_dtype raw() const { return value_; }
+  friend constexpr bool operator==(const Dtype&, const Dtype&) = default;
   template <typename... Sizes>
   Type operator()(Sizes... sizes) const;
 

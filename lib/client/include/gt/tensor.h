@@ -507,7 +507,7 @@ std::vector<T> Tensor::to_vector(At at) const {
   }
   std::vector<char> bytes(out.size() * held_type.dtype.bytes());
   copy_to(bytes.data(), at);
-  switch (held_type.dtype) {
+  switch (held_type.dtype.raw()) {
     case GT_F32:
       detail::convert<float>(bytes, out);
       break;

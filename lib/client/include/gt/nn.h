@@ -1,0 +1,8 @@
+// Modules: gt::nn. See gt/module.h, gt/layers.h, gt/losses.h and
+// gt/transformer.h.
+#pragma once
+
+#include <gt/layers.h>
+#include <gt/losses.h>
+#include <gt/module.h>
+#include <gt/transformer.h>
