@@ -1,0 +1,152 @@
+// Files: what is in them, saving, taking up again, and batches of rows.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gt/gt.h>
+
+namespace gt::inline v1 {
+
+// The type of a tensor in a file that lies here: "f.npy", "f.safetensors:NAME".
+inline Type stored_type(const std::string& path, At at = At::here()) {
+  int64_t sizes[8];
+  gt_type type{};
+  detail::check(
+      gt_stored_type(current_session(at), path.c_str(), &type, sizes), at);
+  return {Shape(sizes, sizes + type.rank), Dtype(type.dtype)};
+}
+
+// So many of its rows from `first` on, a number or the name of a scalar. Only
+// these are read, and not by this process.
+inline Tensor load_rows(const std::string& path, const Input& first,
+                        int64_t rows, At at = At::here()) {
+  const Type whole = stored_type(path, at);
+  if (whole.shape.empty()) {
+    throw Error("load_rows: " + path + " holds a scalar", at);
+  }
+  std::vector<int64_t> sizes(whole.shape.begin(), whole.shape.end());
+  sizes[0] = rows;
+  return load(path, {Shape(sizes), whole.dtype}, first, at);
+}
+
+// Writes a line that saves it: "f.npy", or "f.safetensors:NAME". Nothing waits,
+// but what loads that path later sees it.
+inline void save(const Tensor& x, const std::string& path,
+                 At at = At::here()) {
+  detail::Call call("save", at);
+  call.add(x);
+  call.add_text(GT_STRING, path);
+  call.run(0);
+}
+
+// Tensors by the names that they are stored under.
+using StateDict = std::vector<std::pair<std::string, Tensor>>;
+
+// Writes lines that save the tensors in a safetensors file, each under its name.
+// Nothing waits; the file is whole or not there.
+inline void save(const StateDict& state, const std::string& path,
+                 At at = At::here()) {
+  for (const auto& [name, tensor] : state) {
+    detail::Call call("save", at);
+    call.add(tensor);
+    call.add_text(GT_STRING, path + ":" + name);
+    call.run(0);
+  }
+}
+// Writes lines that bind the tensors again to those of the file, whose types
+// must be theirs.
+inline void load(const StateDict& state, const std::string& path,
+                 At at = At::here()) {
+  for (const auto& [name, tensor] : state) {
+    detail::Call call("load", at);
+    call.add_text(GT_STRING, path + ":" + name);
+    call.add(tensor.type(at));
+    gt_value* const into[] = {tensor.raw()};
+    call.into(into);
+    call.run(1);
+  }
+}
+// All of several: {model.state_dict(), optimizer.state_dict()}.
+inline StateDict joined(std::initializer_list<StateDict> parts) {
+  StateDict out;
+  for (const StateDict& part : parts) {
+    out.insert(out.end(), part.begin(), part.end());
+  }
+  return out;
+}
+
+struct BatchesOptions {
+  int64_t first = 0;  // row of the file
+  int64_t rows = 0;   // so many from there; 0: to the end
+  std::string name = "batch";  // its register is NAME.row
+};
+// Batches of neighbouring rows of .npy files of equal length, over and over. A
+// batch is one line a file, `x = load "x.npy" f32[100,64] batch.row`, the same
+// text each time: the row is a register, which the stream itself moves on. Rows
+// that fill no whole batch are left out.
+class Batches {
+ public:
+  Batches(std::vector<std::string> paths, int64_t size,
+          const BatchesOptions& options = {}, At at = At::here())
+      : paths_(std::move(paths)), first_(options.first) {
+    int64_t rows = options.rows;
+    for (const std::string& path : paths_) {
+      Type type = stored_type(path, at);
+      const int64_t there = type.shape.empty() ? 0 : type.shape[0] - first_;
+      if (rows == 0) rows = there;
+      if (there < rows) {
+        throw Error("Batches: " + path + " has " + std::to_string(there) +
+                        " rows from row " + std::to_string(first_) +
+                        " on, not " + std::to_string(rows),
+                    at);
+      }
+      std::vector<int64_t> sizes(type.shape.begin(), type.shape.end());
+      sizes[0] = size;
+      types_.emplace_back(Shape(sizes), type.dtype);
+    }
+    if (size < 1 || rows < size) {
+      throw Error("Batches: there is no batch of " + std::to_string(size) +
+                      " rows in " + std::to_string(std::max<int64_t>(rows, 0)),
+                  at);
+    }
+    size_ = size;
+    steps_ = rows / size;
+    row_name_ = options.name + ".row";
+    const int64_t zero = 0;
+    row_ = from_blob(&zero, i64(), row_name_, at);
+  }
+
+  // The batches in a round through the files.
+  int64_t steps() const { return steps_; }
+  // A tensor of each file.
+  std::vector<Tensor> next(At at = At::here()) {
+    std::vector<Tensor> out;
+    {
+      const Signal signal("batch");
+      const Tensor row = first_ == 0 ? row_ : add(row_, first_, at);
+      for (size_t i = 0; i < paths_.size(); ++i) {
+        out.push_back(gt::load(paths_[i], types_[i], row, at));
+      }
+    }
+    row_.add_(size_, at);
+    row_.mod_(steps_ * size_, at);
+    return out;
+  }
+  // Where it stands, for a checkpoint.
+  StateDict state_dict() const { return {{row_name_, row_}}; }
+
+ private:
+  std::vector<std::string> paths_;
+  std::vector<Type> types_;
+  int64_t first_;
+  int64_t size_ = 0;
+  int64_t steps_ = 0;
+  std::string row_name_;
+  Tensor row_;
+};
+
+}  // namespace gt::inline v1

@@ -1,0 +1,281 @@
+// Layers: modules with the ops of the language in them, and PyTorch's names.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gt/module.h>
+
+namespace gt::inline v1 {
+
+namespace detail {
+
+// x as the norm's weight is, which a Mixed scope does not narrow.
+inline Tensor as_wide(const Tensor& x, const Tensor& w, At at) {
+  return x.dtype(at) == w.dtype(at) ? x : cast(x, w.dtype(at), at);
+}
+
+}  // namespace detail
+
+namespace nn {
+
+// While it lives, this thread's linear, convolution and attention layers compute
+// in that dtype; parameters stay what they are, and so do gradients and
+// optimizers' states. Norms and losses are as wide as their operands.
+class Mixed {
+ public:
+  explicit Mixed(Dtype dtype = bf16) : before_(current()) {
+    current() = dtype;
+  }
+  Mixed(const Mixed&) = delete;
+  Mixed& operator=(const Mixed&) = delete;
+  ~Mixed() { current() = before_; }
+
+  // The tensor as layers compute with it.
+  static Tensor of(const Tensor& x, At at) {
+    const std::optional<Dtype>& dtype = current();
+    const bool is_as_it_is =
+        !dtype || x.dtype(at) == *dtype || !x.dtype(at).is_float();
+    return is_as_it_is ? x : cast(x, *dtype, at);
+  }
+
+ private:
+  static std::optional<Dtype>& current() {
+    static thread_local std::optional<Dtype> dtype;
+    return dtype;
+  }
+  std::optional<Dtype> before_;
+};
+
+struct LinearOptions {
+  bool bias = true;
+  Init init = Init::normal(0, 1, Init::Fan::kIn);  // of w; b begins as zeros
+  Dtype dtype = f32;
+};
+// x [...,in] gives x w + b [...,out]. w [in,out], b [out].
+class Linear : public Module {
+ public:
+  Linear(Module* parent, const std::string& name, int64_t in, int64_t out,
+         const LinearOptions& options = {}, At at = At::here())
+      : Module(parent, name),
+        w(parameter("w", {{in, out}, options.dtype}, options.init, at)) {
+    if (options.bias) {
+      b = parameter("b", {Shape{out}, options.dtype}, init::zeros(), at);
+    }
+  }
+  Tensor operator()(const Tensor& x, At at = At::here()) const {
+    const Tensor narrow = Mixed::of(x, at);
+    const Tensor weight = Mixed::of(w, at);
+    return b.defined() ? linear(narrow, weight, Mixed::of(b, at), at)
+                       : linear(narrow, weight, at);
+  }
+  Tensor w, b;
+};
+
+struct EmbeddingOptions {
+  Init init = init::normal();
+  Dtype dtype = f32;
+};
+// Integers [...] give rows of w, [...,width]. w [count,width].
+class Embedding : public Module {
+ public:
+  Embedding(Module* parent, const std::string& name, int64_t count,
+            int64_t width, const EmbeddingOptions& options = {},
+            At at = At::here())
+      : Module(parent, name),
+        w(parameter("w", {{count, width}, options.dtype}, options.init, at)) {}
+  Tensor operator()(const Tensor& ids, At at = At::here()) const {
+    return embedding(w, ids, at);
+  }
+  // The same table as a last layer: x [...,width] gives logits [...,count].
+  Tensor logits(const Tensor& x, At at = At::here()) const {
+    return matmul(Mixed::of(x, at), Mixed::of(w, at), {.tb = true}, at);
+  }
+  Tensor w;
+};
+
+struct NormOptions {
+  double eps = 1e-5;
+  bool bias = true;  // of LayerNorm
+  Dtype dtype = f32;
+};
+// Of the last dimension, of that width. w and b [width].
+class LayerNorm : public Module {
+ public:
+  LayerNorm(Module* parent, const std::string& name, int64_t width,
+            const NormOptions& options = {}, At at = At::here())
+      : Module(parent, name),
+        w(parameter("w", {Shape{width}, options.dtype}, init::ones(), at)),
+        eps_(options.eps) {
+    if (options.bias) {
+      b = parameter("b", {Shape{width}, options.dtype}, init::zeros(), at);
+    }
+  }
+  Tensor operator()(const Tensor& x, At at = At::here()) const {
+    const Tensor wide = detail::as_wide(x, w, at);
+    return b.defined() ? layer_norm(wide, w, b, {.eps = eps_}, at)
+                       : layer_norm(wide, w, {.eps = eps_}, at);
+  }
+  Tensor w, b;
+
+ private:
+  double eps_;
+};
+class RMSNorm : public Module {
+ public:
+  RMSNorm(Module* parent, const std::string& name, int64_t width,
+          const NormOptions& options = {}, At at = At::here())
+      : Module(parent, name),
+        w(parameter("w", {Shape{width}, options.dtype}, init::ones(), at)),
+        eps_(options.eps) {}
+  Tensor operator()(const Tensor& x, At at = At::here()) const {
+    return rms_norm(detail::as_wide(x, w, at), w, {.eps = eps_}, at);
+  }
+  Tensor w;
+
+ private:
+  double eps_;
+};
+
+// Drops while its module trains. Which elements is a matter of gt-emit's seed;
+// with a seed of its own it is that of a buffer, which is stored, so that a run
+// that is taken up again drops what it would have dropped.
+class Dropout : public Module {
+ public:
+  Dropout(Module* parent, const std::string& name, double p,
+          std::optional<int64_t> seed = std::nullopt, At at = At::here())
+      : Module(parent, name), p_(p) {
+    if (!seed) return;
+    seed_ = buffer("seed", i64(), init::constant(static_cast<double>(*seed)),
+                   at);
+  }
+  Tensor operator()(const Tensor& x, At at = At::here()) const {
+    if (!is_training() || p_ == 0) return x;
+    if (!seed_.defined()) return dropout(x, p_, at);
+    const Tensor out = dropout(x, p_, seed_, at);
+    Tensor(seed_).add_(1, at);
+    return out;
+  }
+
+ private:
+  double p_;
+  Tensor seed_;
+};
+
+struct Conv2dLayerOptions {
+  List stride = 1;
+  List padding = 0;
+  List dilation = 1;
+  int64_t groups = 1;
+  bool bias = true;
+  Init init = Init::normal(0, 1, Init::Fan::kIn);
+  Dtype dtype = f32;
+};
+// Images x [n,in,h,w]; w [out,in/groups,kernel], b [out].
+class Conv2d : public Module {
+ public:
+  Conv2d(Module* parent, const std::string& name, int64_t in, int64_t out,
+         const List& kernel, const Conv2dLayerOptions& options = {},
+         At at = At::here())
+      : Module(parent, name),
+        w(parameter("w",
+                    {{out, in / options.groups, kernel[0], kernel.back()},
+                     options.dtype},
+                    options.init, at)),
+        options_{.stride = options.stride,
+                 .padding = options.padding,
+                 .dilation = options.dilation,
+                 .groups = options.groups} {
+    if (options.bias) {
+      b = parameter("b", {Shape{out}, options.dtype}, init::zeros(), at);
+    }
+  }
+  Tensor operator()(const Tensor& x, At at = At::here()) const {
+    const Tensor narrow = Mixed::of(x, at);
+    const Tensor weight = Mixed::of(w, at);
+    return b.defined() ? conv2d(narrow, weight, Mixed::of(b, at), options_, at)
+                       : conv2d(narrow, weight, options_, at);
+  }
+  Tensor w, b;
+
+ private:
+  Conv2dOptions options_;
+};
+
+// Functions, as layers of a Sequential.
+struct ReLU {
+  Tensor operator()(const Tensor& x) const { return relu(x); }
+};
+struct GELU {
+  Tensor operator()(const Tensor& x) const { return gelu(x); }
+};
+struct SiLU {
+  Tensor operator()(const Tensor& x) const { return silu(x); }
+};
+struct Tanh {
+  Tensor operator()(const Tensor& x) const { return tanh(x); }
+};
+struct Sigmoid {
+  Tensor operator()(const Tensor& x) const { return sigmoid(x); }
+};
+// [n,...] gives [n,the others' product].
+struct Flatten {
+  Tensor operator()(const Tensor& x) const {
+    return reshape(x, {x.size(0), -1});
+  }
+};
+
+// Modules that it owns, "0", "1" and so on, of one type.
+template <typename M>
+class ModuleList : public Module {
+ public:
+  using Module::Module;
+  // Makes the next one: M(this, "0", arguments...).
+  template <typename... Arguments>
+  M& add(Arguments&&... arguments) {
+    items_.push_back(std::make_unique<M>(this, std::to_string(items_.size()),
+                                         std::forward<Arguments>(arguments)...));
+    return *items_.back();
+  }
+  size_t size() const { return items_.size(); }
+  M& operator[](size_t i) const { return *items_[i]; }
+
+ private:
+  std::vector<std::unique_ptr<M>> items_;
+};
+
+// One after the other: Sequential net("net"); net.add<Linear>(64, 128).add(
+// ReLU()).add<Linear>(128, 10); the parameters are net.0.w, net.2.w and so on.
+class Sequential : public Module {
+ public:
+  using Module::Module;
+  // A module of that type, M(this, "0", arguments...).
+  template <typename M, typename... Arguments>
+  Sequential& add(Arguments&&... arguments) {
+    auto made = std::make_unique<M>(this, std::to_string(layers_.size()),
+                                    std::forward<Arguments>(arguments)...);
+    layers_.emplace_back(
+        [layer = made.get()](const Tensor& x) { return (*layer)(x); });
+    owned_.push_back(std::move(made));
+    return *this;
+  }
+  // A function of a tensor.
+  Sequential& add(std::function<Tensor(const Tensor&)> layer) {
+    layers_.push_back(std::move(layer));
+    return *this;
+  }
+  Tensor operator()(Tensor x) const {
+    for (const auto& layer : layers_) x = layer(x);
+    return x;
+  }
+
+ private:
+  std::vector<std::function<Tensor(const Tensor&)>> layers_;
+  std::vector<std::unique_ptr<Module>> owned_;
+};
+
+}  // namespace nn
+}  // namespace gt::inline v1

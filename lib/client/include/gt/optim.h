@@ -1,0 +1,278 @@
+// Optimizers: gt::optim. A step is lines of the stream, one a parameter where the
+// language has an op for it. What an optimizer keeps of parameter w is in
+// registers named after it, m.w and v.w; the number of the step is a register,
+// too, and so a learning rate that changes is computed in the stream, and the
+// lines of a step are the same text each round.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gt/data.h>
+#include <gt/gt.h>
+
+namespace gt::inline v1 {
+namespace optim {
+
+// ---- learning rates ---------------------------------------------------------
+
+// The learning rate of each step.
+class Schedule {
+ public:
+  // What the rate is multiplied with, of the number of steps before this one.
+  using Factor = std::function<Tensor(const Tensor& done)>;
+
+  Schedule(double rate) : rate_(rate) {}  // NOLINT: implicit
+  Schedule(double rate, Factor factor)
+      : rate_(rate), factor_(std::move(factor)) {}
+  // Rises evenly from 0 for so many steps; the schedule begins after them.
+  Schedule warmup(int64_t steps) const {
+    Schedule out = *this;
+    out.warmup_ = steps;
+    return out;
+  }
+
+  bool is_constant() const { return !factor_ && warmup_ == 0; }
+  double rate() const { return rate_; }
+  // The lines that compute the rate of step t, a scalar from 1 on.
+  Tensor of(const Tensor& t, At at = At::here()) const {
+    if (warmup_ == 0) {
+      return mul(factor_ ? factor_(sub(t, 1, at)) : ones({}, at), rate_, at);
+    }
+    Tensor up = div(t, warmup_, at);
+    up = minimum(up, 1, at);
+    if (factor_) {
+      Tensor after = sub(t, warmup_, at);
+      after = maximum(after, 0, at);
+      up = mul(up, factor_(after), at);
+    }
+    return mul(up, rate_, at);
+  }
+
+ private:
+  double rate_;
+  int64_t warmup_ = 0;
+  Factor factor_;
+};
+
+inline Schedule constant(double rate) { return rate; }
+// Multiplied by `factor` every so many steps; PyTorch's StepLR.
+inline Schedule step(double rate, int64_t every, double factor = 0.1,
+                     At at = At::here()) {
+  return {rate, [=](const Tensor& done) {
+            return pow(factor, floordiv(done, every, at), at);
+          }};
+}
+// Half a cosine, from the rate to `last` times the rate in so many steps;
+// PyTorch's CosineAnnealingLR.
+inline Schedule cosine(double rate, int64_t steps, double last = 0,
+                       At at = At::here()) {
+  constexpr double kPi = 3.14159265358979323846;
+  return {rate, [=](const Tensor& done) {
+            Tensor x = mul(done, kPi / static_cast<double>(steps), at);
+            x = cos(x, at);
+            x = mul(x, (1 - last) / 2, at);
+            return add(x, (1 + last) / 2, at);
+          }};
+}
+// Evenly, from the rate to `last` times the rate in so many steps.
+inline Schedule linear(double rate, int64_t steps, double last = 0,
+                       At at = At::here()) {
+  return {rate, [=](const Tensor& done) {
+            Tensor x = minimum(div(done, steps, at), 1, at);
+            return add(mul(x, last - 1, at), 1, at);
+          }};
+}
+
+// ---- gradients --------------------------------------------------------------
+
+// Scales the gradients of these down so that their common norm is at most max:
+// one line. Those that have none are left out.
+inline void clip_grad_norm(const std::vector<Tensor>& parameters, double max,
+                           At at = At::here()) {
+  detail::Call call("clip", at);
+  std::vector<gt_value*> gradients;
+  for (const Tensor& parameter : parameters) {
+    gt_value* const gradient = gt_gradient(parameter.raw());
+    if (gradient == nullptr) continue;
+    call.add(parameter.grad());
+    gradients.push_back(gradient);
+  }
+  if (gradients.empty()) return;
+  call.add(Input(max));
+  call.into(gradients.data());
+  call.run(gradients.size());
+}
+
+// ---- optimizers -------------------------------------------------------------
+
+// What optimizers share.
+class Optimizer {
+ public:
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+  virtual ~Optimizer() = default;
+
+  // Changes each parameter that has a gradient.
+  void step(At at = At::here()) {
+    Tensor rate;
+    if (t_.defined()) t_.add_(1, at);
+    if (!schedule_.is_constant()) rate = schedule_.of(t_, at);
+    const Input lr = rate.defined() ? Input(rate) : Input(schedule_.rate());
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      const Tensor gradient = parameters_[i].grad();
+      if (gradient.defined()) change(i, gradient, lr, at);
+    }
+  }
+  void zero_grad() {
+    for (Tensor& parameter : parameters_) parameter.zero_grad();
+  }
+  void clip_grad_norm(double max, At at = At::here()) const {
+    optim::clip_grad_norm(parameters_, max, at);
+  }
+
+  // What it keeps. With it, the parameters and where the data stands, a run that
+  // is taken up again goes on bit for bit.
+  StateDict state_dict() const {
+    StateDict out;
+    if (t_.defined()) out.emplace_back(t_.name(), t_);
+    for (const Tensor& state : state_) out.emplace_back(state.name(), state);
+    return out;
+  }
+  void save(const std::string& path, At at = At::here()) const {
+    gt::save(state_dict(), path, at);
+  }
+  void load(const std::string& path, At at = At::here()) const {
+    gt::load(state_dict(), path, at);
+  }
+
+ protected:
+  Optimizer(Schedule schedule, const std::string& name, bool has_t, At at)
+      : schedule_(std::move(schedule)) {
+    if (!has_t && schedule_.is_constant()) return;
+    const int64_t zero = 0;
+    t_ = from_blob(&zero, i64(), name + ".t", at);
+  }
+  // The lines of parameter i.
+  virtual void change(size_t i, const Tensor& gradient, const Input& lr,
+                      At at) = 0;
+  // Zeros as the parameter is, and where it is, named after it: m.w.
+  Tensor zeros_like(const Tensor& parameter, const char* kind, At at) {
+    detail::Call call("mul", at);
+    call.add(parameter);
+    call.add(Input(0));
+    const std::string name = std::string(kind) + "." + parameter.name();
+    const char* const names[] = {name.c_str()};
+    call.name(names);
+    state_.push_back(call.run());
+    return state_.back();
+  }
+  const Tensor& t() const { return t_; }
+
+  std::vector<Tensor> parameters_;
+
+ private:
+  Schedule schedule_;
+  Tensor t_;
+  std::vector<Tensor> state_;
+};
+
+struct SGDOptions {
+  double momentum = 0;
+  bool nesterov = false;
+  double decay = 0;  // PyTorch's weight_decay: added to the gradient
+};
+// As torch.optim.SGD.
+class SGD : public Optimizer {
+ public:
+  SGD(const std::vector<Tensor>& parameters, const Schedule& rate,
+      const SGDOptions& options = {}, const std::string& name = "sgd",
+      At at = At::here())
+      : Optimizer(rate, name, false, at) {
+    add(parameters, options, at);
+  }
+  // Others, with options of their own.
+  void add(const std::vector<Tensor>& parameters, const SGDOptions& options,
+           At at = At::here()) {
+    for (const Tensor& parameter : parameters) {
+      parameters_.push_back(parameter);
+      of_.push_back({options, options.momentum == 0
+                                  ? Tensor()
+                                  : zeros_like(parameter, "v", at)});
+    }
+  }
+
+ private:
+  struct Of {
+    SGDOptions options;
+    Tensor v;
+  };
+  void change(size_t i, const Tensor& gradient, const Input& lr,
+              At at) override {
+    Tensor& w = parameters_[i];
+    auto& [options, v] = of_[i];
+    Tensor g = gradient;
+    if (options.decay != 0) g = gt::add(g, mul(w, options.decay, at), at);
+    g = detach(g, at);
+    if (!v.defined()) {
+      sgd_(w, g, lr, {}, at);
+    } else if (!options.nesterov) {
+      sgd_(w, g, v, lr, {.momentum = options.momentum}, at);
+    } else {
+      const NoGrad no_grad;
+      v.mul_(options.momentum, at);
+      v.add_(g, at);
+      g = gt::add(g, mul(v, options.momentum, at), at);
+      sgd_(w, g, lr, {}, at);
+    }
+  }
+  std::vector<Of> of_;
+};
+
+struct AdamWOptions {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double decay = 0.01;
+};
+// As torch.optim.AdamW; with decay 0, Adam.
+class AdamW : public Optimizer {
+ public:
+  AdamW(const std::vector<Tensor>& parameters, const Schedule& rate,
+        const AdamWOptions& options = {}, const std::string& name = "adamw",
+        At at = At::here())
+      : Optimizer(rate, name, true, at) {
+    add(parameters, options, at);
+  }
+  // Others, with options of their own.
+  void add(const std::vector<Tensor>& parameters, const AdamWOptions& options,
+           At at = At::here()) {
+    for (const Tensor& parameter : parameters) {
+      parameters_.push_back(parameter);
+      Tensor m = zeros_like(parameter, "m", at);
+      of_.push_back({{.beta1 = options.beta1,
+                      .beta2 = options.beta2,
+                      .eps = options.eps,
+                      .decay = options.decay},
+                     m,
+                     zeros_like(parameter, "v", at)});
+    }
+  }
+
+ private:
+  struct Of {
+    AdamwOptions options;
+    Tensor m, v;
+  };
+  void change(size_t i, const Tensor& gradient, const Input& lr,
+              At at) override {
+    auto& [options, m, v] = of_[i];
+    adamw_(parameters_[i], gradient, m, v, t(), lr, options, at);
+  }
+  std::vector<Of> of_;
+};
+
+}  // namespace optim
+}  // namespace gt::inline v1
