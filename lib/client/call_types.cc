@@ -4,6 +4,8 @@
 
 #include "base/hash.h"
 #include "client/words.h"
+#include "file/safetensors_cache.h"
+#include "file/stored.h"
 #include "ops/suggest.h"
 #include "ops/table.h"
 
@@ -15,6 +17,15 @@ constexpr size_t kMostKept = 1024;
 
 void append_bytes(std::string& out, const void* data, size_t size) {
   out.append(static_cast<const char*>(data), size);
+}
+
+// The type of what lies at a quoted path.
+Result<Type> stored_type(std::string_view path) {
+  SafetensorsCache headers;
+  auto stored = read_stored(split_path(unquote(path)), headers);
+  if (stored.ok()) return stored.value().type;
+  return Error{stored.error().message +
+               "; of a file that is not here yet, give the type"};
 }
 
 }  // namespace
@@ -67,7 +78,7 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
   line_.op = call.op;
   line_.results.resize(call.result_count, {"y", "", 0});
   words_.clear();
-  words_.reserve(call.operand_count + call.key_count);
+  words_.reserve(call.operand_count + call.key_count + 1);
   operands_.clear();
   for (size_t i = 0; i < call.operand_count; ++i) {
     const gt_word& word = call.operands[i];
@@ -87,6 +98,16 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
   if (op != nullptr && op->is_seed(call.operand_count)) {
     line_.operands.push_back({Operand::Kind::kNumber, 0, "0", ""});
     operands_.push_back(nullptr);
+  }
+  // So does the type of a load, which it reads from the file: as here, and at
+  // each call, since files change.
+  if (line_.op == "load" && call.operand_count == 1) {
+    const auto type = stored_type(line_.operands[0].text);
+    if (!type.ok()) return Error{"load: " + type.error().message};
+    words_.push_back(to_string(type.value()));
+    line_.operands.push_back({Operand::Kind::kType, 0, words_.back(), ""});
+    operands_.push_back(nullptr);
+    hash = 0;
   }
   auto made = std::make_unique<CallTypes>();
   const Statement statement = statement_of(line_.op);
