@@ -134,7 +134,7 @@ static void add_key(Function& f, const KeyParameter& key) {
   const std::string fallback = key_value(row, key.fallback);
   if (type == "List") {
     f.options.push_back(sense + "  List " + name +
-                        (fallback.empty() ? "" : fallback) + ";\n");
+                        (fallback.empty() ? "{}" : fallback) + ";\n");
     const std::string differs = fallback.empty()
                                     ? "!options." + name + ".empty()"
                                     : "options." + name + " != List" + fallback;
@@ -142,7 +142,7 @@ static void add_key(Function& f, const KeyParameter& key) {
                        ");");
   } else if (key.fallback.empty()) {
     f.options.push_back(sense + "  std::optional<" + type + "> " + name +
-                        ";\n");
+                        "{};\n");
     f.writes.push_back("if (options." + name + ") " + write + "*options." +
                        name + ");");
   } else {
