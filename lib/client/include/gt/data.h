@@ -15,8 +15,8 @@ namespace gt::inline v1 {
 inline Type stored_type(const std::string& path, At at = At::here()) {
   int64_t sizes[8];
   gt_type type{};
-  detail::check(
-      gt_stored_type(current_session(at), path.c_str(), &type, sizes), at);
+  detail::check(gt_stored_type(current_session(at), path.c_str(), &type, sizes),
+                at);
   return {Shape(sizes, sizes + type.rank), Dtype(type.dtype)};
 }
 
@@ -35,8 +35,7 @@ inline Tensor load_rows(const std::string& path, const Input& first,
 
 // Writes a line that saves it: "f.npy", or "f.safetensors:NAME". Nothing waits,
 // but what loads that path later sees it.
-inline void save(const Tensor& x, const std::string& path,
-                 At at = At::here()) {
+inline void save(const Tensor& x, const std::string& path, At at = At::here()) {
   detail::Call call("save", at);
   call.add(x);
   call.add_text(GT_STRING, path);
@@ -46,8 +45,8 @@ inline void save(const Tensor& x, const std::string& path,
 // Tensors by the names that they are stored under.
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
 
-// Writes lines that save the tensors in a safetensors file, each under its name.
-// Nothing waits; the file is whole or not there.
+// Writes lines that save the tensors in a safetensors file, each under its
+// name. Nothing waits; the file is whole or not there.
 inline void save(const StateDict& state, const std::string& path,
                  At at = At::here()) {
   for (const auto& [name, tensor] : state) {
@@ -80,8 +79,8 @@ inline StateDict joined(std::initializer_list<StateDict> parts) {
 }
 
 struct BatchesOptions {
-  int64_t first = 0;  // row of the file
-  int64_t rows = 0;   // so many from there; 0: to the end
+  int64_t first = 0;           // row of the file
+  int64_t rows = 0;            // so many from there; 0: to the end
   std::string name = "batch";  // its register is NAME.row
 };
 // Batches of neighbouring rows of .npy files of equal length, over and over. A

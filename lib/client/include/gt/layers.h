@@ -22,14 +22,12 @@ inline Tensor as_wide(const Tensor& x, const Tensor& w, At at) {
 
 namespace nn {
 
-// While it lives, this thread's linear, convolution and attention layers compute
-// in that dtype; parameters stay what they are, and so do gradients and
+// While it lives, this thread's linear, convolution and attention layers
+// compute in that dtype; parameters stay what they are, and so do gradients and
 // optimizers' states. Norms and losses are as wide as their operands.
 class Mixed {
  public:
-  explicit Mixed(Dtype dtype = bf16) : before_(current()) {
-    current() = dtype;
-  }
+  explicit Mixed(Dtype dtype = bf16) : before_(current()) { current() = dtype; }
   Mixed(const Mixed&) = delete;
   Mixed& operator=(const Mixed&) = delete;
   ~Mixed() { current() = before_; }
@@ -149,8 +147,8 @@ class Dropout : public Module {
           std::optional<int64_t> seed = std::nullopt, At at = At::here())
       : Module(parent, name), p_(p) {
     if (!seed) return;
-    seed_ = buffer("seed", i64(), init::constant(static_cast<double>(*seed)),
-                   at);
+    seed_ =
+        buffer("seed", i64(), init::constant(static_cast<double>(*seed)), at);
   }
   Tensor operator()(const Tensor& x, At at = At::here()) const {
     if (!is_training() || p_ == 0) return x;
@@ -236,8 +234,9 @@ class ModuleList : public Module {
   // Makes the next one: M(this, "0", arguments...).
   template <typename... Arguments>
   M& add(Arguments&&... arguments) {
-    items_.push_back(std::make_unique<M>(this, std::to_string(items_.size()),
-                                         std::forward<Arguments>(arguments)...));
+    items_.push_back(
+        std::make_unique<M>(this, std::to_string(items_.size()),
+                            std::forward<Arguments>(arguments)...));
     return *items_.back();
   }
   size_t size() const { return items_.size(); }

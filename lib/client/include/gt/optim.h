@@ -1,5 +1,5 @@
-// Optimizers: gt::optim. A step is lines of the stream, one a parameter where the
-// language has an op for it. What an optimizer keeps of parameter w is in
+// Optimizers: gt::optim. A step is lines of the stream, one a parameter where
+// the language has an op for it. What an optimizer keeps of parameter w is in
 // registers named after it, m.w and v.w; the number of the step is a register,
 // too, and so a learning rate that changes is computed in the stream, and the
 // lines of a step are the same text each round.
@@ -133,8 +133,8 @@ class Optimizer {
     optim::clip_grad_norm(parameters_, max, at);
   }
 
-  // What it keeps. With it, the parameters and where the data stands, a run that
-  // is taken up again goes on bit for bit.
+  // What it keeps. With it, the parameters and where the data stands, a run
+  // that is taken up again goes on bit for bit.
   StateDict state_dict() const {
     StateDict out;
     if (t_.defined()) out.emplace_back(t_.name(), t_);

@@ -1,6 +1,6 @@
-// The parts of a transformer. Their lines carry the signals by which the configs
-// of gt cut such a model over ranks (configs/tensor-parallel.yaml and others):
-// norm, hidden, attention, out, residual.
+// The parts of a transformer. Their lines carry the signals by which the
+// configs of gt cut such a model over ranks (configs/tensor-parallel.yaml and
+// others): norm, hidden, attention, out, residual.
 #pragma once
 
 #include <gt/layers.h>
@@ -12,7 +12,7 @@ struct AttentionLayerOptions {
   int64_t heads = 1;
   int64_t kv_heads = 0;  // of k and v, which heads share; 0: as many as of q
   bool causal = true;
-  bool rope = true;          // positions: q and k are turned
+  bool rope = true;  // positions: q and k are turned
   double rope_base = 10000;
   bool fused = false;  // q, k and v from one matrix; three can be cut by heads
   bool bias = false;
@@ -20,7 +20,8 @@ struct AttentionLayerOptions {
   Init out_init = Init::normal(0, 1, Init::Fan::kIn);
 };
 // x [...,rows,width] gives the same. Its parts are q, k and v, or qkv, and out.
-// Errors: heads that do not divide the width, kv_heads that do not divide heads.
+// Errors: heads that do not divide the width, kv_heads that do not divide
+// heads.
 class Attention : public Module {
  public:
   Attention(Module* parent, const std::string& name, int64_t width,
