@@ -109,6 +109,8 @@ Exit Session::close() {
     Link::Lock lock(mutex_);
     check_open();
     is_closed_ = true;
+    // A program of no lines, and not a pipe into which nothing came.
+    if (link_->is_unused()) link_->write("#\n", lock);
     // Others that run the stream read it to its end, which comes with ours.
     link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }

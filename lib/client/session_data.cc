@@ -30,6 +30,10 @@ Type type_from(const gt_type& type) {
 gt_value* Session::write(const gt_type& shown, const void* bytes,
                          const char* name, gt_place at) {
   const Type type = type_from(shown);
+  if (bytes == nullptr && type.elements() > 0) {
+    fail(GT_WRONG,
+         "the bytes of " + to_string(type) + " are at a null pointer");
+  }
   const std::string words = to_string(type);
   gt_value* made = nullptr;
   const char* names[] = {name};

@@ -101,6 +101,42 @@ TEST(Session, GradOfAGradWorks) {
   EXPECT_EQ(gt::grad(dx, {x})[0].item(), 12);
 }
 
+TEST(Session, WhatGradTakesIsCheckedAtTheCall) {
+  const gt::Tensor x = gt::ones({2}).name("x");
+  EXPECT_NE(thrown([&] { gt::grad(x.sum(), {}); }).find("one target"),
+            std::string::npos);
+  EXPECT_NE(thrown([&] { gt::grad(x * x, {x}); }).find("must be a scalar"),
+            std::string::npos);
+  EXPECT_NE(
+      thrown([&] { gt::grad(x.sum(), {gt::tensor({1})}); }).find("floats"),
+      std::string::npos);
+}
+
+TEST(Session, AGradientHasItsTensorsType) {
+  gt::Tensor w = gt::ones({2}).name("w").requires_grad_();
+  EXPECT_NE(thrown([&] {
+              w.set_grad(gt::ones({3}));
+            }).find("'w' is f32[2], and its gradient cannot be f32[3]"),
+            std::string::npos);
+  w.set_grad(gt::full({2}, 5));
+  EXPECT_EQ(w.grad().to_vector(), (std::vector<float>{5, 5}));
+  w.set_grad({});
+  EXPECT_FALSE(w.grad().defined());
+}
+
+TEST(Session, OneWithoutLinesIsNoFailure) {
+  gt::Session session("");
+  EXPECT_EQ(session.close(), 0);
+}
+
+TEST(Session, ASeedBeginsTheNumbersAnew) {
+  gt::manual_seed(7);
+  const std::vector<float> first = gt::randn({3}).to_vector();
+  EXPECT_NE(gt::randn({3}).to_vector(), first);
+  gt::manual_seed(7);
+  EXPECT_EQ(gt::randn({3}).to_vector(), first);
+}
+
 TEST(Session, PrintsComeInOrderOnStandardOutput) {
   ::testing::internal::CaptureStdout();
   gt::Session session("");

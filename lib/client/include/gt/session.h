@@ -103,6 +103,12 @@ inline void line(const std::string& text, At at = At::here()) {
   detail::check(gt_line(current_session(at), text.c_str()), at);
 }
 
+// From here on random ops without a seed draw what they draw in a new program
+// under gt-emit --seed.
+inline void manual_seed(int64_t seed, At at = At::here()) {
+  line("_eseed = tensor i64[] " + std::to_string(seed), at);
+}
+
 // ---- scopes: the notes of the lines that a thread writes while they live ----
 
 class Note {
