@@ -164,8 +164,11 @@ std::string Pipeline::ended() {
       const pid_t ended = ::waitpid(process.pid, &process.status, WNOHANG);
       process.is_over = ended == process.pid;
     }
-    // The first that failed is likely why the others ended.
-    const bool says_more = out.empty() || WIFSIGNALED(process.status);
+    // The first that failed is likely why the others ended; one that could no
+    // longer write is never why.
+    const bool is_signal = WIFSIGNALED(process.status);
+    const bool says_more =
+        is_signal ? WTERMSIG(process.status) != SIGPIPE : out.empty();
     if (process.is_over && process.status != 0 && says_more) {
       out = described(process.name, process.status);
     }

@@ -15,6 +15,7 @@
 #include "client/where.h"
 #include "ops/table.h"
 #include "stream/line.h"
+#include "stream/marks.h"
 
 namespace gt::client {
 namespace {
@@ -357,8 +358,14 @@ void Session::line(std::string_view text) {
          "no line of a program: " +
              (parsed.ok() ? "it has a line feed" : parsed.error().message));
   }
-  if (text.starts_with("#sync") || is_output(statement_of(line.op))) {
-    fail(GT_WRONG, "a line that asks for a result is the session's to write");
+  const bool is_mark =
+      text.starts_with("#sync") ||
+      (text.starts_with('#') && Marks().take(text) != Marks::Mark::kNone);
+  if (is_mark || is_output(statement_of(line.op))) {
+    fail(
+        GT_WRONG,
+        "a line that asks for a result, or that opens or ends a stream, is the "
+        "session's to write");
   }
   text_.clear();
   names_.append_free(text_);

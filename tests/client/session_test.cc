@@ -51,7 +51,9 @@ TEST(Session, ScopesAreNotes) {
   EXPECT_EQ(notes, (std::vector<std::string>{" #signal=stage0",
                                              " #signal=stage0/up #mb=3",
                                              " #signal=stage0 #compile"}));
-  EXPECT_NE(thrown([] { const gt::Signal bad("a b"); }), "");
+  for (const char* bad : {"a b", "a\x1b[2J", "a\"", "a\n"}) {
+    EXPECT_NE(thrown([&] { const gt::Signal scope(bad); }), "") << bad;
+  }
 }
 
 TEST(Session, WhatHasNoGradIsALeaf) {
@@ -167,6 +169,8 @@ TEST(Session, AClosedOneThrows) {
   }
   session.close();
   EXPECT_NE(thrown<gt::Lost>([&] { x + 1; }).find("closed"), std::string::npos);
+  EXPECT_NE(thrown<gt::Lost>([&] { const gt::Use use(session); }), "");
+  EXPECT_NE(thrown<gt::Lost>([&] { session.close(); }), "");
 }
 
 TEST(Session, TensorsOfTwoDoNotMix) {
@@ -210,6 +214,23 @@ TEST(Session, AProgramThatCannotBeStartedIsAnException) {
               gt::Session session("");
             }).find("/nonexistent/gt-emit"),
             std::string::npos);
+}
+
+// Not the program that could no longer write to the one that was at fault.
+TEST(Session, AProgramThatEndsIsNamed) {
+  const Setting workers("GT_WORKERS", "none");
+  gt::Session session("");
+  const gt::Use use(session);
+  EXPECT_NE(thrown<gt::Lost>([] {
+              for (;;) gt::ones({1}).item();
+            }).find("gt-route ended with status 2"),
+            std::string::npos);
+}
+
+TEST(Session, MarksOfTheStreamAreItsOwn) {
+  EXPECT_NE(thrown([] { gt::line("#end 0"); }), "");
+  EXPECT_NE(thrown([] { gt::line("#gt 1"); }), "");
+  EXPECT_EQ(thrown([] { gt::line("# a comment"); }), "");
 }
 
 TEST(Session, AForkedChildMayNotUseItsParents) {

@@ -10,6 +10,7 @@ TEST(Tensor, KnowsItsTypeWithoutAnybodysAnswer) {
   EXPECT_EQ(gt::matmul(x, gt::zeros({4, 5})).type().text(), "f32[3,5]");
   EXPECT_EQ(x.size(-1), 4);
   EXPECT_EQ(x.rank(), 2);
+  EXPECT_NE(thrown([&] { x.size(-3); }).find("no axis -3"), std::string::npos);
   EXPECT_EQ(x.elements(), 12);
   EXPECT_EQ(gt::zeros(gt::i64(2, 3)).dtype(), gt::i64);
   EXPECT_EQ(gt::zeros({}).type().text(), "f32[]");

@@ -25,12 +25,15 @@ class Session {
   // Waits for all results; the status that the pipeline ended with.
   int close(At at = At::here()) {
     int status = 0;
-    gt_session* const open = session_;
+    gt_session* const open = raw(at);
     session_ = nullptr;
     detail::check(gt_close(open, &status), at);
     return status;
   }
-  gt_session* raw() const { return session_; }
+  gt_session* raw(At at = At::here()) const {
+    if (session_ == nullptr) throw Lost("the session is closed", at);
+    return session_;
+  }
 
  private:
   gt_session* session_;
@@ -56,8 +59,9 @@ inline gt_session* current_session(At at = At::here()) {
 // While it lives, this thread makes tensors in that session.
 class Use {
  public:
-  explicit Use(const Session& session) : before_(detail::thread_session) {
-    detail::thread_session = session.raw();
+  explicit Use(const Session& session, At at = At::here())
+      : before_(detail::thread_session) {
+    detail::thread_session = session.raw(at);
   }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;

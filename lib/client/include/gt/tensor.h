@@ -95,13 +95,12 @@ class Tensor : public Methods {
   // The size of a dimension; a negative axis counts from the end.
   int64_t size(int64_t axis, At at = At::here()) const {
     const gt_type& type = held(at);
-    if (axis < 0) axis += type.rank;
-    if (axis < 0 || axis >= type.rank) {
+    if (axis < -type.rank || axis >= type.rank) {
       throw Error("size: no axis " + std::to_string(axis) + " in a tensor of " +
                       std::to_string(type.rank) + " dimensions",
                   at);
     }
-    return type.sizes[axis];
+    return type.sizes[axis < 0 ? axis + type.rank : axis];
   }
   int64_t elements(At at = At::here()) const { return type(at).elements(); }
   // Its name in the stream.
