@@ -141,20 +141,20 @@ void Session::read_file(gt_value& value, void* bytes, gt_place at,
 void Session::print(gt_value& value, const char* as, gt_place at) {
   Link::Lock lock(mutex_);
   check_open();
-  text_.clear();
-  names_.append_free(text_);
-  text_ += "print " + value.name.text;
-  if (as != nullptr && *as != '\0') {
-    if (!is_name(as)) {
-      fail(GT_WRONG, "print: '" + std::string(as) + "' is no name");
-    }
-    text_ += std::string(" as=") + as;
+  const bool is_renamed = as != nullptr && *as != '\0';
+  if (is_renamed && !is_name(as)) {
+    fail(GT_WRONG, "print: '" + std::string(as) + "' is no name");
   }
-  append_end(at, text_);
-  if (gives_results_ || link_->has_results()) {
+  if (has_way_back()) {
+    open_back();
     inbox_.expect_shown();
     link_->watch_results(true);
   }
+  text_.clear();
+  names_.append_free(text_);
+  text_ += "print " + value.name.text;
+  if (is_renamed) text_ += std::string(" as=") + as;
+  append_end(at, text_);
   send(text_, lock);
 }
 

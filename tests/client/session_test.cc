@@ -1,6 +1,7 @@
 // Sessions: where programs run, what ends them, scopes, threads, fork.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -298,9 +299,11 @@ TEST(Session, ResultsComeBackThroughAFifo) {
     ::dup2(ends[1], 1);
     ::close(ends[0]);
     ::close(ends[1]);
+    ::dup2(::open((folder / "err").c_str(), O_WRONLY | O_CREAT, 0600), 2);
     ::setenv("GT_BACK", (folder / "back").c_str(), 1);
     gt::Session session("-");
     const gt::Use use(session);
+    gt::ones({2}).print("shown");
     const bool is_right = (gt::ones({2}) + 4).to_vector()[1] == 5;
     session.close();
     ::_exit(is_right ? 0 : 1);
@@ -321,6 +324,56 @@ TEST(Session, ResultsComeBackThroughAFifo) {
   EXPECT_EQ(status, 0);
   ASSERT_EQ(::waitpid(worker, &status, 0), worker);
   EXPECT_EQ(status, 0);
+  EXPECT_EQ(read(folder / "err"), "shown = tensor f32[2] 1 1\n");
+}
+
+// The exit status of a child that runs it: 0 if it returns true.
+int in_child(const std::function<bool()>& run) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(run() ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(Session, ADescriptorOfItsOwnIsNeverStandardOutput) {
+  EXPECT_EQ(in_child([] {
+              ::close(0);
+              ::close(1);
+              gt::Session session("");
+              const gt::Use use(session);
+              struct stat about {};
+              return gt::ones({}).item() == 1 && ::fstat(1, &about) == 0 &&
+                     S_ISCHR(about.st_mode);
+            }),
+            0);
+}
+
+TEST(Session, WhatCannotBePrintedIsTold) {
+  EXPECT_EQ(in_child([] {
+              ::dup2(::open("/dev/full", O_WRONLY), 1);
+              gt::Session session("");
+              const gt::Use use(session);
+              gt::ones({}).print();
+              const std::string what =
+                  thrown<gt::FileError>([] { gt::sync(); });
+              return what.find("No space left") != std::string::npos &&
+                     session.close() == 2;
+            }),
+            0);
+}
+
+TEST(Session, AWayBackIsAFifoOrAFile) {
+  EXPECT_EQ(in_child([] {
+              ::dup2(::open("/dev/null", O_WRONLY), 1);
+              ::setenv("GT_BACK", "/dev/null", 1);
+              gt::Session session("-");
+              const gt::Use use(session);
+              return thrown<gt::FileError>([] {
+                       gt::ones({}).item();
+                     }).find("neither a FIFO nor a file") != std::string::npos;
+            }),
+            0);
 }
 
 TEST(Session, WithoutAWayBackAFetchSaysSo) {
