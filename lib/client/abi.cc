@@ -193,8 +193,11 @@ int gt_note_begin(const char* key, const char* value) {
     const bool is_right = gt::client::Scopes::of_thread().begin(
         key, value == nullptr ? "" : value);
     if (!is_right) {
-      gt::client::fail(GT_WRONG, "no note: #" + std::string(key) + "=" +
-                                     (value == nullptr ? "" : value));
+      gt::client::fail(GT_WRONG,
+                       "no note: #" + std::string(key) + "=" +
+                           (value == nullptr ? "" : value) +
+                           " (its key is a name, and its value has no blank, "
+                           "quote or '#')");
     }
     return 0;
   });
@@ -260,8 +263,10 @@ int gt_backward(gt_value* loss, int retain, gt_place at) {
 
 gt_value* gt_gradient(const gt_value* value) { return value->gradient; }
 
-void gt_set_gradient(gt_value* value, gt_value* gradient) {
-  value->session->set_gradient(*value, gradient);
+int gt_set_gradient(gt_value* value, gt_value* gradient) {
+  return guarded(-1, [&] {
+    return checked(value).session->set_gradient(*value, gradient), 0;
+  });
 }
 
 int gt_no_grad(int by) { return gt::client::Scopes::of_thread().no_grad += by; }

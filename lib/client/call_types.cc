@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "client/value.h"
 #include "client/words.h"
 #include "file/safetensors_cache.h"
 #include "file/stored.h"
@@ -26,6 +27,28 @@ Result<Type> stored_type(std::string_view path) {
   if (stored.ok()) return stored.value().type;
   return Error{stored.error().message +
                "; of a file that is not here yet, give the type"};
+}
+
+// What can be said of it here; gt-emit, which has the history, says the rest.
+Status check_grad(const Line& line, std::span<const Type* const> operands) {
+  if (operands.size() < 2 || line.results.size() + 1 != operands.size()) {
+    return Error{"grad: takes a loss and one target or more"};
+  }
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i] == nullptr) {
+      return Error{"grad: its operands are names of tensors"};
+    }
+    const std::string shown =
+        std::string(line.operands[i].text) + " " + to_string(*operands[i]);
+    if (i == 0 && !operands[i]->shape.empty()) {
+      return Error{"grad: loss " + shown +
+                   " must be a scalar; take its sum or mean"};
+    }
+    if (!is_float(operands[i]->dtype)) {
+      return Error{"grad: " + shown + ": only floats have gradients"};
+    }
+  }
+  return ok_status();
 }
 
 }  // namespace
@@ -84,7 +107,8 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
     const gt_word& word = call.operands[i];
     const bool is_value = word.kind == GT_VALUE;
     std::string& text = words_.emplace_back();
-    is_value ? text = "x" : (append_word(text, word), text);
+    // By its name, which messages have; what is known of it is its type.
+    is_value ? text = word.value->name.text : (append_word(text, word), text);
     line_.operands.push_back({kind_of(word), 0, std::string_view(text), ""});
     operands_.push_back(is_value ? &types_[types[i]] : nullptr);
   }
@@ -112,6 +136,8 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
   }
   auto made = std::make_unique<CallTypes>();
   if (statement == Statement::kGrad) {
+    const Status status = check_grad(line_, operands_);
+    if (!status.ok()) return Error{status.error().message};
     made->op = op;
     for (size_t i = 1; i < call.operand_count; ++i) {
       made->results.push_back(types[i]);

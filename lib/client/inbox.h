@@ -2,6 +2,7 @@
 // waits for, values that are shown to the user, and the answers to "#sync".
 #pragma once
 
+#include <cerrno>
 #include <cstdio>
 #include <deque>
 #include <functional>
@@ -30,16 +31,22 @@ class Inbox {
     });
     return answer;
   }
+  // Where lines are printed: standard output, if this is not called.
+  void show_on(std::FILE* file) { screen_ = file; }
   // The line is printed.
   void expect_shown() {
     ++shown_;
     expected_.push_back([this](std::string_view line) {
       --shown_;
-      std::fwrite(line.data(), 1, line.size(), stdout);
-      std::fputc('\n', stdout);
-      if (shown_ == 0) std::fflush(stdout);
+      const bool is_written =
+          std::fwrite(line.data(), 1, line.size(), screen_) == line.size() &&
+          std::fputc('\n', screen_) != EOF &&
+          (shown_ > 0 || std::fflush(screen_) == 0);
+      if (!is_written && error_ == 0) error_ = errno;
     });
   }
+  // The errno of the first line that could not be printed, or 0.
+  int show_error() const { return error_; }
   // The call is made once everything before has run.
   void expect_sync(std::function<void()> then) {
     expected_.push_back([then = std::move(then)](std::string_view) { then(); });
@@ -59,6 +66,8 @@ class Inbox {
  private:
   std::deque<std::function<void(std::string_view)>> expected_;
   size_t shown_ = 0;
+  std::FILE* screen_ = stdout;
+  int error_ = 0;
 };
 
 }  // namespace gt::client

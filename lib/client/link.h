@@ -42,6 +42,8 @@ class Link {
   // Waits while so much is unsent that the other side must catch up. False once
   // nobody reads it.
   bool write(std::string_view text, Lock& lock);
+  // Whether nothing was ever written.
+  bool is_unused() const { return sends_ == 0 && out_.empty(); }
   // Waits until the condition holds. False if the results ended before, or
   // nobody reads the lines: it can no longer come to hold.
   bool wait(const std::function<bool()>& holds, Lock& lock);

@@ -44,6 +44,14 @@ Status make_pipe(Fd& reads, Fd& writes) {
   return ok_status();
 }
 
+// Descriptors 0 to 2 that the process began without get a place that cannot be
+// written to, so that none of ours is taken for one of them.
+void hold_standard() {
+  int fd = 0;
+  while (fd >= 0 && fd <= 2) fd = ::open("/dev/null", O_RDONLY);
+  if (fd > 2) ::close(fd);
+}
+
 bool is_program(const std::string& path) {
   return ::access(path.c_str(), X_OK) == 0;
 }
@@ -85,6 +93,7 @@ Pipeline::~Pipeline() {
 }
 
 Status Pipeline::start(const std::vector<Command>& commands, bool is_open) {
+  hold_standard();
   Fd in;
   Status status = make_socket(lines_, in);
   for (size_t i = 0; i < commands.size() && status.ok(); ++i) {
@@ -164,8 +173,11 @@ std::string Pipeline::ended() {
       const pid_t ended = ::waitpid(process.pid, &process.status, WNOHANG);
       process.is_over = ended == process.pid;
     }
-    // The first that failed is likely why the others ended.
-    const bool says_more = out.empty() || WIFSIGNALED(process.status);
+    // The first that failed is likely why the others ended; one that could no
+    // longer write is never why.
+    const bool is_signal = WIFSIGNALED(process.status);
+    const bool says_more =
+        is_signal ? WTERMSIG(process.status) != SIGPIPE : out.empty();
     if (process.is_over && process.status != 0 && says_more) {
       out = described(process.name, process.status);
     }

@@ -12,8 +12,10 @@ Scopes& Scopes::of_thread() {
 }
 
 bool Scopes::begin(std::string_view key, std::string_view value) {
-  const bool is_plain =
-      value.find_first_of(" \t\"#\n\r") == std::string_view::npos;
+  const bool is_plain = std::none_of(value.begin(), value.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte <= ' ' || byte == 0x7f || c == '"' || c == '#';
+  });
   if (!is_name(key) || !is_plain) return false;
   open_.emplace_back(key, value);
   write();

@@ -15,6 +15,7 @@
 #include "client/where.h"
 #include "ops/table.h"
 #include "stream/line.h"
+#include "stream/marks.h"
 
 namespace gt::client {
 namespace {
@@ -72,10 +73,15 @@ void Session::start(std::string_view where) {
                                      link_->watch_results(false);
                                  });
   gives_results_ = !is_open;
+  if (is_open) inbox_.show_on(stderr);  // standard output is the stream
   if (gives_results_) {
     const Link::Lock lock(mutex_);
     link_->set_results(std::move(pipeline_.results()), false);
   }
+}
+
+bool Session::has_way_back() const {
+  return gives_results_ || !setting("GT_BACK", "").empty();
 }
 
 // Where the results come from if others than we run the stream.
@@ -92,6 +98,9 @@ void Session::open_back() {
   struct stat about {};
   if (!back.ok() || ::fstat(back.get(), &about) != 0) {
     fail(GT_FILE, "GT_BACK: cannot open " + path + ": " + std::strerror(errno));
+  }
+  if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode)) {
+    fail(GT_FILE, "GT_BACK: " + path + " is neither a FIFO nor a file");
   }
   link_->set_results(std::move(back), S_ISREG(about.st_mode));
 }
@@ -111,6 +120,8 @@ Exit Session::close() {
     Link::Lock lock(mutex_);
     check_open();
     is_closed_ = true;
+    // A program of no lines, and not a pipe into which nothing came.
+    if (link_->is_unused()) link_->write("#\n", lock);
     // Others that run the stream read it to its end, which comes with ours.
     link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }
@@ -118,7 +129,8 @@ Exit Session::close() {
   store_.remove();
   if (log_ != nullptr) std::fclose(log_);
   log_ = nullptr;
-  return pipeline_.wait();
+  const Exit status = pipeline_.wait();
+  return inbox_.show_error() == 0 ? status : worst(status, Exit::kUsage);
 }
 
 void Session::forget() {
@@ -156,7 +168,7 @@ void Session::send(std::string_view text, Link::Lock& lock) {
 void Session::sync() {
   Link::Lock lock(mutex_);
   check_open();
-  if (!gives_results_ && setting("GT_BACK", "").empty()) return;
+  if (!has_way_back()) return;
   open_back();
   bool is_done = false;
   inbox_.expect_sync([&is_done] { is_done = true; });
@@ -166,6 +178,9 @@ void Session::sync() {
   send(text_, lock);
   if (!link_->wait([&] { return is_done; }, lock)) {
     fail_lost("the program ended before all had run");
+  }
+  if (const int error = inbox_.show_error()) {
+    fail(GT_FILE, std::string("cannot print: ") + std::strerror(error));
   }
 }
 
@@ -357,8 +372,14 @@ void Session::line(std::string_view text) {
          "no line of a program: " +
              (parsed.ok() ? "it has a line feed" : parsed.error().message));
   }
-  if (text.starts_with("#sync") || is_output(statement_of(line.op))) {
-    fail(GT_WRONG, "a line that asks for a result is the session's to write");
+  const bool is_mark =
+      text.starts_with("#sync") ||
+      (text.starts_with('#') && Marks().take(text) != Marks::Mark::kNone);
+  if (is_mark || is_output(statement_of(line.op))) {
+    fail(
+        GT_WRONG,
+        "a line that asks for a result, or that opens or ends a stream, is the "
+        "session's to write");
   }
   text_.clear();
   names_.append_free(text_);

@@ -63,6 +63,8 @@ class Session : public std::enable_shared_from_this<Session> {
   Session() = default;
 
   void start(std::string_view where);
+  // Whether results can be read; open_back() then makes sure of it.
+  bool has_way_back() const;
   void open_back();
   void check_open() const;
   [[noreturn]] void fail_lost(const char* what);

@@ -30,6 +30,10 @@ Type type_from(const gt_type& type) {
 gt_value* Session::write(const gt_type& shown, const void* bytes,
                          const char* name, gt_place at) {
   const Type type = type_from(shown);
+  if (bytes == nullptr && type.elements() > 0) {
+    fail(GT_WRONG,
+         "the bytes of " + to_string(type) + " are at a null pointer");
+  }
   const std::string words = to_string(type);
   gt_value* made = nullptr;
   const char* names[] = {name};
@@ -137,20 +141,20 @@ void Session::read_file(gt_value& value, void* bytes, gt_place at,
 void Session::print(gt_value& value, const char* as, gt_place at) {
   Link::Lock lock(mutex_);
   check_open();
-  text_.clear();
-  names_.append_free(text_);
-  text_ += "print " + value.name.text;
-  if (as != nullptr && *as != '\0') {
-    if (!is_name(as)) {
-      fail(GT_WRONG, "print: '" + std::string(as) + "' is no name");
-    }
-    text_ += std::string(" as=") + as;
+  const bool is_renamed = as != nullptr && *as != '\0';
+  if (is_renamed && !is_name(as)) {
+    fail(GT_WRONG, "print: '" + std::string(as) + "' is no name");
   }
-  append_end(at, text_);
-  if (gives_results_ || link_->has_results()) {
+  if (has_way_back()) {
+    open_back();
     inbox_.expect_shown();
     link_->watch_results(true);
   }
+  text_.clear();
+  names_.append_free(text_);
+  text_ += "print " + value.name.text;
+  if (is_renamed) text_ += std::string(" as=") + as;
+  append_end(at, text_);
   send(text_, lock);
 }
 

@@ -78,6 +78,11 @@ void Session::backward(gt_value& loss, bool retain, gt_place at) {
 
 void Session::set_gradient(gt_value& value, gt_value* gradient) {
   const Link::Lock lock(mutex_);
+  if (gradient != nullptr && checked(gradient).type != value.type) {
+    fail(GT_WRONG, "'" + value.name.text + "' is " + type_text(*value.shown) +
+                       ", and its gradient cannot be " +
+                       type_text(*gradient->shown));
+  }
   gt_value* old = std::exchange(value.gradient, gradient);
   if (old != nullptr && old->owners.fetch_sub(1) == 1) drop_locked(old);
 }

@@ -1,6 +1,7 @@
 // Sessions: where programs run, what ends them, scopes, threads, fork.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -51,7 +52,9 @@ TEST(Session, ScopesAreNotes) {
   EXPECT_EQ(notes, (std::vector<std::string>{" #signal=stage0",
                                              " #signal=stage0/up #mb=3",
                                              " #signal=stage0 #compile"}));
-  EXPECT_NE(thrown([] { const gt::Signal bad("a b"); }), "");
+  for (const char* bad : {"a b", "a\x1b[2J", "a\"", "a\n"}) {
+    EXPECT_NE(thrown([&] { const gt::Signal scope(bad); }), "") << bad;
+  }
 }
 
 TEST(Session, WhatHasNoGradIsALeaf) {
@@ -101,6 +104,42 @@ TEST(Session, GradOfAGradWorks) {
   EXPECT_EQ(gt::grad(dx, {x})[0].item(), 12);
 }
 
+TEST(Session, WhatGradTakesIsCheckedAtTheCall) {
+  const gt::Tensor x = gt::ones({2}).name("x");
+  EXPECT_NE(thrown([&] { gt::grad(x.sum(), {}); }).find("one target"),
+            std::string::npos);
+  EXPECT_NE(thrown([&] { gt::grad(x * x, {x}); }).find("must be a scalar"),
+            std::string::npos);
+  EXPECT_NE(
+      thrown([&] { gt::grad(x.sum(), {gt::tensor({1})}); }).find("floats"),
+      std::string::npos);
+}
+
+TEST(Session, AGradientHasItsTensorsType) {
+  gt::Tensor w = gt::ones({2}).name("w").requires_grad_();
+  EXPECT_NE(thrown([&] {
+              w.set_grad(gt::ones({3}));
+            }).find("'w' is f32[2], and its gradient cannot be f32[3]"),
+            std::string::npos);
+  w.set_grad(gt::full({2}, 5));
+  EXPECT_EQ(w.grad().to_vector(), (std::vector<float>{5, 5}));
+  w.set_grad({});
+  EXPECT_FALSE(w.grad().defined());
+}
+
+TEST(Session, OneWithoutLinesIsNoFailure) {
+  gt::Session session("");
+  EXPECT_EQ(session.close(), 0);
+}
+
+TEST(Session, ASeedBeginsTheNumbersAnew) {
+  gt::manual_seed(7);
+  const std::vector<float> first = gt::randn({3}).to_vector();
+  EXPECT_NE(gt::randn({3}).to_vector(), first);
+  gt::manual_seed(7);
+  EXPECT_EQ(gt::randn({3}).to_vector(), first);
+}
+
 TEST(Session, PrintsComeInOrderOnStandardOutput) {
   ::testing::internal::CaptureStdout();
   gt::Session session("");
@@ -131,6 +170,8 @@ TEST(Session, AClosedOneThrows) {
   }
   session.close();
   EXPECT_NE(thrown<gt::Lost>([&] { x + 1; }).find("closed"), std::string::npos);
+  EXPECT_NE(thrown<gt::Lost>([&] { const gt::Use use(session); }), "");
+  EXPECT_NE(thrown<gt::Lost>([&] { session.close(); }), "");
 }
 
 TEST(Session, TensorsOfTwoDoNotMix) {
@@ -175,6 +216,23 @@ TEST(Session, AProgramThatCannotBeStartedIsAnException) {
               gt::Session session("");
             }).find("/nonexistent/gt-emit"),
             std::string::npos);
+}
+
+// Not the program that could no longer write to the one that was at fault.
+TEST(Session, AProgramThatEndsIsNamed) {
+  const Setting workers("GT_WORKERS", "none");
+  gt::Session session("");
+  const gt::Use use(session);
+  EXPECT_NE(thrown<gt::Lost>([] {
+              for (;;) gt::ones({1}).item();
+            }).find("gt-route ended with status 2"),
+            std::string::npos);
+}
+
+TEST(Session, MarksOfTheStreamAreItsOwn) {
+  EXPECT_NE(thrown([] { gt::line("#end 0"); }), "");
+  EXPECT_NE(thrown([] { gt::line("#gt 1"); }), "");
+  EXPECT_EQ(thrown([] { gt::line("# a comment"); }), "");
 }
 
 TEST(Session, AForkedChildMayNotUseItsParents) {
@@ -242,9 +300,11 @@ TEST(Session, ResultsComeBackThroughAFifo) {
     ::dup2(ends[1], 1);
     ::close(ends[0]);
     ::close(ends[1]);
+    ::dup2(::open((folder / "err").c_str(), O_WRONLY | O_CREAT, 0600), 2);
     ::setenv("GT_BACK", (folder / "back").c_str(), 1);
     gt::Session session("-");
     const gt::Use use(session);
+    gt::ones({2}).print("shown");
     const bool is_right = (gt::ones({2}) + 4).to_vector()[1] == 5;
     session.close();
     ::_exit(is_right ? 0 : 1);
@@ -265,6 +325,56 @@ TEST(Session, ResultsComeBackThroughAFifo) {
   EXPECT_EQ(status, 0);
   ASSERT_EQ(::waitpid(worker, &status, 0), worker);
   EXPECT_EQ(status, 0);
+  EXPECT_EQ(read(folder / "err"), "shown = tensor f32[2] 1 1\n");
+}
+
+// The exit status of a child that runs it: 0 if it returns true.
+int in_child(const std::function<bool()>& run) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(run() ? 0 : 1);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(Session, ADescriptorOfItsOwnIsNeverStandardOutput) {
+  EXPECT_EQ(in_child([] {
+              ::close(0);
+              ::close(1);
+              gt::Session session("");
+              const gt::Use use(session);
+              struct stat about {};
+              return gt::ones({}).item() == 1 && ::fstat(1, &about) == 0 &&
+                     S_ISCHR(about.st_mode);
+            }),
+            0);
+}
+
+TEST(Session, WhatCannotBePrintedIsTold) {
+  EXPECT_EQ(in_child([] {
+              ::dup2(::open("/dev/full", O_WRONLY), 1);
+              gt::Session session("");
+              const gt::Use use(session);
+              gt::ones({}).print();
+              const std::string what =
+                  thrown<gt::FileError>([] { gt::sync(); });
+              return what.find("No space left") != std::string::npos &&
+                     session.close() == 2;
+            }),
+            0);
+}
+
+TEST(Session, AWayBackIsAFifoOrAFile) {
+  EXPECT_EQ(in_child([] {
+              ::dup2(::open("/dev/null", O_WRONLY), 1);
+              ::setenv("GT_BACK", "/dev/null", 1);
+              gt::Session session("-");
+              const gt::Use use(session);
+              return thrown<gt::FileError>([] {
+                       gt::ones({}).item();
+                     }).find("neither a FIFO nor a file") != std::string::npos;
+            }),
+            0);
 }
 
 TEST(Session, WithoutAWayBackAFetchSaysSo) {

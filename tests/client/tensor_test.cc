@@ -10,6 +10,7 @@ TEST(Tensor, KnowsItsTypeWithoutAnybodysAnswer) {
   EXPECT_EQ(gt::matmul(x, gt::zeros({4, 5})).type().text(), "f32[3,5]");
   EXPECT_EQ(x.size(-1), 4);
   EXPECT_EQ(x.rank(), 2);
+  EXPECT_NE(thrown([&] { x.size(-3); }).find("no axis -3"), std::string::npos);
   EXPECT_EQ(x.elements(), 12);
   EXPECT_EQ(gt::zeros(gt::i64(2, 3)).dtype(), gt::i64);
   EXPECT_EQ(gt::zeros({}).type().text(), "f32[]");
@@ -46,6 +47,9 @@ TEST(Tensor, HasPartsByIndexAndRange) {
   const gt::Tensor i = gt::tensor(int64_t{1});
   EXPECT_EQ(x.slice(i, 2).to_vector<int64_t>(),
             (Values{4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(x(i).to_vector<int64_t>(), (Values{4, 5, 6, 7}));
+  EXPECT_EQ(x({0, 2}, i + 2).to_vector<int64_t>(), (Values{3, 7}));
+  EXPECT_EQ(x(i, i).item<int>(), 5);
 }
 
 TEST(Tensor, FetchesEveryDtype) {
@@ -190,4 +194,20 @@ TEST(Tensor, InPlaceFormsBindTheNameAgain) {
             "t0 = mul t0 3.0\n"
             "print t0\n"
             "t1 = ones f32[3,2]\n");
+}
+
+TEST(Tensor, ErrorsNameTheOperands) {
+  const gt::Tensor w = gt::ones({2, 3}).name("fc.w");
+  EXPECT_NE(thrown([&] { gt::matmul(w, w); }).find("fc.w f32[2,3]"),
+            std::string::npos);
+}
+
+TEST(Tensor, BytesOfNothingAreAnError) {
+  EXPECT_NE(thrown([] { gt::from_blob(nullptr, {3}); }).find("null pointer"),
+            std::string::npos);
+  EXPECT_EQ(gt::from_blob(nullptr, {0}).elements(), 0);
+}
+
+TEST(Tensor, AnUnsignedNumberKeepsItsSign) {
+  EXPECT_GT((gt::ones({}) * UINT64_MAX).item(), 1e19F);
 }

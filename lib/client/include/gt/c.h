@@ -215,8 +215,9 @@ GT_API int gt_reaches_grad(const gt_value* value);
 GT_API int gt_backward(gt_value* loss, int retain, gt_place at);
 // The gradient, not retained; NULL if there is none.
 GT_API gt_value* gt_gradient(const gt_value* value);
-// Replaces it by another (retained), or by none: NULL.
-GT_API void gt_set_gradient(gt_value* value, gt_value* gradient);
+// Replaces it by another of the value's type (retained; not taken if this
+// fails), or by none: NULL.
+GT_API int gt_set_gradient(gt_value* value, gt_value* gradient);
 // While the count of this thread is above 0, what calls make has no history.
 // Returns the count after `by` was added to it.
 GT_API int gt_no_grad(int by);

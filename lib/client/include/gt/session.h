@@ -25,12 +25,15 @@ class Session {
   // Waits for all results; the status that the pipeline ended with.
   int close(At at = At::here()) {
     int status = 0;
-    gt_session* const open = session_;
+    gt_session* const open = raw(at);
     session_ = nullptr;
     detail::check(gt_close(open, &status), at);
     return status;
   }
-  gt_session* raw() const { return session_; }
+  gt_session* raw(At at = At::here()) const {
+    if (session_ == nullptr) throw Lost("the session is closed", at);
+    return session_;
+  }
 
  private:
   gt_session* session_;
@@ -56,8 +59,9 @@ inline gt_session* current_session(At at = At::here()) {
 // While it lives, this thread makes tensors in that session.
 class Use {
  public:
-  explicit Use(const Session& session) : before_(detail::thread_session) {
-    detail::thread_session = session.raw();
+  explicit Use(const Session& session, At at = At::here())
+      : before_(detail::thread_session) {
+    detail::thread_session = session.raw(at);
   }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
@@ -101,6 +105,12 @@ inline void log(const char* path, At at = At::here()) {
 // A line as it stands: a mesh, a comment.
 inline void line(const std::string& text, At at = At::here()) {
   detail::check(gt_line(current_session(at), text.c_str()), at);
+}
+
+// From here on random ops without a seed draw what they draw in a new program
+// under gt-emit --seed.
+inline void manual_seed(int64_t seed, At at = At::here()) {
+  line("_eseed = tensor i64[] " + std::to_string(seed), at);
 }
 
 // ---- scopes: the notes of the lines that a thread writes while they live ----

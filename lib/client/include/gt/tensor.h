@@ -95,13 +95,12 @@ class Tensor : public Methods {
   // The size of a dimension; a negative axis counts from the end.
   int64_t size(int64_t axis, At at = At::here()) const {
     const gt_type& type = held(at);
-    if (axis < 0) axis += type.rank;
-    if (axis < 0 || axis >= type.rank) {
+    if (axis < -type.rank || axis >= type.rank) {
       throw Error("size: no axis " + std::to_string(axis) + " in a tensor of " +
                       std::to_string(type.rank) + " dimensions",
                   at);
     }
-    return type.sizes[axis];
+    return type.sizes[axis < 0 ? axis + type.rank : axis];
   }
   int64_t elements(At at = At::here()) const { return type(at).elements(); }
   // Its name in the stream.
@@ -164,9 +163,11 @@ class Tensor : public Methods {
   Tensor grad() const {
     return value_ ? adopt(gt_retain(gt_gradient(value_))) : Tensor();
   }
-  void set_grad(const Tensor& gradient, At at = At::here()) {
+  // Its type is the tensor's; one that is undefined is none.
+  void set_grad(Tensor gradient, At at = At::here()) {
     held(at);
-    gt_set_gradient(value_, gt_retain(gradient.value_));
+    detail::check(gt_set_gradient(value_, gradient.value_), at);
+    gradient.value_ = nullptr;  // it is taken
   }
   void zero_grad() {
     if (value_) gt_set_gradient(value_, nullptr);
@@ -194,6 +195,10 @@ struct Scalar {
       word.size = value ? 4 : 5;
     } else if constexpr (std::is_floating_point_v<T>) {
       word.kind = sizeof(T) == 4 ? GT_SINGLE : GT_NUMBER;
+      word.number = static_cast<double>(value);
+    } else if (std::is_unsigned_v<T> &&
+               static_cast<uint64_t>(value) > uint64_t{INT64_MAX}) {
+      word.kind = GT_NUMBER;  // no i64 holds it
       word.number = static_cast<double>(value);
     } else {
       word.kind = GT_INTEGER;
@@ -357,7 +362,7 @@ class Call {
 
 // ---- parts ------------------------------------------------------------------
 
-// What of an axis: an index, a range, or the name of a scalar.
+// What of an axis: an index, a range, or an index that is a scalar tensor.
 class Part {
  public:
   Part(const Range& range, At at = At::here())  // NOLINT: implicit
@@ -370,11 +375,11 @@ class Part {
   Part(T index, At at = At::here())  // NOLINT: implicit
       : text_(std::to_string(index)), at_(at) {}
   Part(const Tensor& index, At at = At::here())  // NOLINT: implicit
-      : index_(&index), at_(at) {}
+      : text_("0"), index_(&index), at_(at) {}
 
-  void add_to(detail::Call& call) const {
-    index_ == nullptr ? call.add_text(GT_TEXT, text_) : call.add(*index_);
-  }
+  // As a word of the line; the place of a tensor in what it has chosen.
+  const std::string& text() const { return text_; }
+  const Tensor* index() const { return index_; }
   At at() const { return at_; }
 
  private:
@@ -397,9 +402,16 @@ inline Tensor Tensor::operator()(const Part& a, const Part& b, const Part& c,
 }
 
 inline Tensor Tensor::part(std::initializer_list<const Part*> parts) const {
-  detail::Call call("slice", (*parts.begin())->at());
-  call.add(*this);
-  for (const Part* part : parts) part->add_to(call);
+  const At at = (*parts.begin())->at();
+  Tensor x = *this;
+  int64_t axis = 0;
+  for (const Part* part : parts) {
+    if (part->index() != nullptr) x = x.slice(*part->index(), 1, axis, at);
+    ++axis;
+  }
+  detail::Call call("slice", at);
+  call.add(x);
+  for (const Part* part : parts) call.add_text(GT_TEXT, part->text());
   return call.run();
 }
 
