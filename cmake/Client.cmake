@@ -37,19 +37,36 @@ add_custom_command(
 add_custom_target(gt_client_headers DEPENDS "${client_headers}/gt/ops.h")
 
 add_library(client SHARED $<TARGET_OBJECTS:gt_client>)
-add_library(client_static STATIC $<TARGET_OBJECTS:gt_client>)
-foreach(layer IN LISTS client_layers)
-  target_sources(client_static PRIVATE $<TARGET_OBJECTS:${layer}>)
-endforeach()
 target_link_libraries(client PRIVATE gt_ops)
-target_link_options(client PRIVATE "LINKER:--exclude-libs,ALL" "LINKER:-z,defs")
+set(exports "${PROJECT_SOURCE_DIR}/cmake/client.exports")
+target_link_options(client PRIVATE
+  "LINKER:--version-script=${exports}" "LINKER:-z,defs")
+set_target_properties(client PROPERTIES LINK_DEPENDS "${exports}")
+
+# An archive has no visibility: so it is one object, of which only gt_* is
+# global, and no name of gt's own meets one of its user's. The groups of what
+# templates make are dissolved, or the linker would take the user's in place of
+# one that is local here.
+set(objects $<TARGET_OBJECTS:gt_client>)
+foreach(layer IN LISTS client_layers)
+  list(APPEND objects $<TARGET_OBJECTS:${layer}>)
+endforeach()
+set(one_object "${PROJECT_BINARY_DIR}/gen/libgt.o")
+add_custom_command(OUTPUT "${one_object}"
+  COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${one_object}"
+    ${objects}
+  COMMAND ${CMAKE_OBJCOPY} --wildcard "--keep-global-symbol=gt_*"
+    "${one_object}"
+  DEPENDS ${objects} COMMAND_EXPAND_LISTS VERBATIM
+  COMMENT "Hiding what is gt's own in libgt.a")
+add_library(client_static STATIC "${one_object}")
 target_link_libraries(client_static PUBLIC fmt::fmt Threads::Threads
   ${CMAKE_DL_LIBS})
 set_target_properties(client PROPERTIES
   OUTPUT_NAME gt VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set_target_properties(client_static PROPERTIES
-  OUTPUT_NAME gt ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  LINKER_LANGUAGE CXX OUTPUT_NAME gt ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 foreach(library client client_static)
   add_dependencies(${library} gt_client_headers)
   target_include_directories(${library} INTERFACE
@@ -59,3 +76,4 @@ foreach(library client client_static)
   target_compile_features(${library} INTERFACE cxx_std_20)
 endforeach()
 add_library(gt::client ALIAS client)
+add_library(gt::client_static ALIAS client_static)

@@ -1,17 +1,22 @@
 # gt_version: gen/base/version.h declares gt::kVersion, gen/version.cc defines
 # it. The definition is made anew at each build but written only when it
 # changes, so a commit costs one small compilation and the links.
+# An archive that git made has the commit in cmake/commit.
 #
 # Run as a script (cmake -P) this same file writes the definition.
 
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_policy(VERSION 3.25)
-  execute_process(
-    COMMAND git rev-parse --short=12 HEAD
-    WORKING_DIRECTORY "${source_dir}"
-    OUTPUT_VARIABLE id OUTPUT_STRIP_TRAILING_WHITESPACE
-    ERROR_QUIET RESULT_VARIABLE failed)
-  if(NOT failed)
+  file(STRINGS "${source_dir}/cmake/commit" id LIMIT_COUNT 1)
+  if(id MATCHES "^[0-9a-f]+$")
+    string(SUBSTRING "${id}" 0 12 id)
+  else()
+    execute_process(
+      COMMAND git rev-parse --short=12 HEAD
+      WORKING_DIRECTORY "${source_dir}"
+      OUTPUT_VARIABLE id OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  if(id)
     string(APPEND version " (${id})")
   endif()
   file(CONFIGURE OUTPUT "${output}" CONTENT

@@ -148,6 +148,10 @@ int gt_close(gt_session* session, int* status) {
   });
 }
 
+int gt_is_open(gt_session* session) {
+  return session != nullptr && session->session->is_open();
+}
+
 int gt_sync(gt_session* session) {
   return guarded(-1, [&] { return session_of(session).sync(), 0; });
 }

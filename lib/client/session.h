@@ -3,6 +3,7 @@
 // (failure.h), and may be called from any thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -55,6 +56,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // After fork(), in the child.
   void forget();
+  // Neither closed nor another process's. Takes no lock.
+  bool is_open() const { return !is_closed_ && !is_forked_; }
   // What users know it by, which lives as long as the process.
   gt_session* handle() const { return handle_; }
   void set_handle(gt_session* handle) { handle_ = handle; }
@@ -94,8 +97,8 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string text_;       // the lines that a call writes
   gt_session* handle_ = nullptr;
   bool gives_results_ = false;
-  bool is_closed_ = false;
-  bool is_forked_ = false;
+  std::atomic<bool> is_closed_{false};
+  std::atomic<bool> is_forked_{false};
   std::FILE* log_ = nullptr;
   std::unique_ptr<Link> link_;  // its thread uses what stands above
 };

@@ -94,6 +94,10 @@ GT_API gt_session* gt_session_default(void);
 // hold nothing. A session may be closed once.
 GT_API int gt_close(gt_session* session, int* status);
 
+// Whether it takes lines: 0 once it is closed, and in a process that forked.
+// Takes no lock, so a debugger may call it.
+GT_API int gt_is_open(gt_session* session);
+
 // Waits until everything written so far has run and has been printed.
 GT_API int gt_sync(gt_session* session);
 
