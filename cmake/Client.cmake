@@ -4,9 +4,12 @@
 # table.
 
 set(client_layers gt_version gt_base gt_stream gt_file gt_ops)  # what it is made of
+# What GCC would mark as one in a process could not be hidden in libgt.a.
+set(not_unique $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 foreach(layer IN LISTS client_layers)
   set_target_properties(${layer} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_compile_options(${layer} PRIVATE -fno-semantic-interposition)
+  target_compile_options(${layer} PRIVATE -fno-semantic-interposition
+    ${not_unique})
 endforeach()
 
 file(GLOB client_sources CONFIGURE_DEPENDS
@@ -14,6 +17,7 @@ file(GLOB client_sources CONFIGURE_DEPENDS
 add_library(gt_client OBJECT ${client_sources})
 set_target_properties(gt_client PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
+target_compile_options(gt_client PRIVATE ${not_unique})
 target_link_libraries(gt_client PUBLIC gt_ops)
 target_include_directories(gt_client PRIVATE
   "${PROJECT_SOURCE_DIR}/lib/client/include")

@@ -1,22 +1,22 @@
-// A user's program. The function in namespace gt has the name of one of libgt's
-// own, which must not be taken for it.
+// A user's program. One of its functions has the name of one of libgt's own: the
+// two must not meet.
 #include <gt/gt.h>
 
 #include <cstdio>
+#include <string_view>
 
 namespace gt {
-struct Error3 {};
-void use_or_fail() {}
+int columns_of(std::string_view text) { return static_cast<int>(text.size()); }
 }  // namespace gt
 
-void stop_here(const gt::Tensor& tensor) {  // where gdb looks at it
-  std::printf("%s\n", tensor.type().text().c_str());
+void look_at(const gt::Tensor& tensor) {  // where gdb stops
+  std::printf("%s %d\n", tensor.type().text().c_str(), gt::columns_of("four"));
 }
 
 int main() {
   const gt::Tensor a = gt::tensor({1.0F, 2.0F, 3.0F});
   gt::Tensor sum = a + a;
   sum.name("total");
-  stop_here(sum);
+  look_at(sum);
   for (const float value : sum.to_vector()) std::printf("%g\n", value);
 }
