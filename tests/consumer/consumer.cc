@@ -1,5 +1,5 @@
-// A user's program. One of its functions has the name of one of libgt's own: the
-// two must not meet.
+// A user's program. One of its functions has the name of one of libgt's own:
+// the two must not meet.
 #include <gt/gt.h>
 
 #include <cstdio>
