@@ -263,3 +263,21 @@ TEST(Layers, MixedComputesNarrowAndKeepsItsParameters) {
   EXPECT_LT((wide - narrow).abs().max().item(), 0.1);
   EXPECT_EQ(mlp(x).dtype(), gt::f32);
 }
+
+TEST(Layers, ABlockUnderMixedHasWideResidualsAndGradients) {
+  const nn::TransformerBlock block(nullptr, "mixed", 16,
+                                   {.attention = {.heads = 2, .bias = true},
+                                    .mlp = {.bias = true}});
+  const gt::Tensor x = gt::randn({2, 4, 16}, 1);
+  const gt::Tensor wide = block(x);
+  const nn::Mixed mixed;
+  const gt::Tensor narrow = block(x);
+  EXPECT_EQ(narrow.dtype(), gt::f32);
+  const float apart = (wide - narrow).abs().max().item();
+  EXPECT_GT(apart, 0);
+  EXPECT_LT(apart, 0.1);
+  narrow.sum().backward();
+  for (const gt::Tensor& w : block.parameters()) {
+    EXPECT_EQ(w.grad().dtype(), gt::f32) << w.name();
+  }
+}
