@@ -3,6 +3,8 @@
 #include <gt/optim.h>
 
 #include <cmath>
+#include <memory>
+#include <sstream>
 
 #include "client/helper.h"
 
@@ -127,6 +129,15 @@ TEST(Optimizer, ClipsByTheCommonNorm) {
   EXPECT_NEAR(b.w.grad().to_vector<double>()[2], 8 / norm, 1e-6);
 }
 
+TEST(Optimizer, TakesAnotherRate) {
+  const Weight weight("rated");
+  optim::SGD sgd(weight.parameters(), 0.1);
+  sgd.set_rate(0.25);
+  weight.loss(0).backward();
+  sgd.step();
+  EXPECT_EQ(weight.w.to_vector<double>()[0], 1 - 0.25 * 1);
+}
+
 TEST(Optimizer, LeavesAloneWhatHasNoGradient) {
   const Weight a("alone.a"), b("alone.b");
   optim::AdamW adamw({a.w, b.w}, 0.1);
@@ -189,6 +200,51 @@ TEST(Training, RoundsAreTheSameTextByteForByte) {
         parameters, optim::step(1e-2, 3),
         optim::SGDOptions{.momentum = 0.9, .nesterov = true, .decay = 0.1});
   });
+}
+
+namespace {
+
+// Memory of this process and of the programs below it, in bytes.
+size_t memory_here() {
+  std::vector<pid_t> processes = {::getpid()};
+  for (const char* program : {"gt-emit", "gt-route", "gt-work"}) {
+    const auto found = below(program);
+    processes.insert(processes.end(), found.begin(), found.end());
+  }
+  size_t pages = 0;
+  for (const pid_t process : processes) {
+    std::istringstream words(
+        read("/proc/" + std::to_string(process) + "/statm"));
+    size_t all = 0, resident = 0;
+    words >> all >> resident;
+    pages += resident;
+  }
+  return pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+TEST(Training, TenThousandRoundsTakeNoMoreMemoryThanAThousand) {
+  if (std::getenv("GT_SANITIZED") != nullptr) {
+    GTEST_SKIP() << "a sanitizer keeps what is freed";
+  }
+  nn::Sequential net("flat");
+  net.add<nn::Linear>(4, 8).add(nn::ReLU()).add<nn::Linear>(8, 2);
+  optim::AdamW adamw(net.parameters(), optim::cosine(1e-2, 10000), {}, "flat");
+  const gt::Tensor x = gt::randn({5, 4});
+  const auto train = [&](int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      gt::mse(net(x), gt::zeros({5, 2})).backward();
+      adamw.clip_grad_norm(1);
+      adamw.step();
+      adamw.zero_grad();
+    }
+    gt::sync();
+  };
+  train(1000);
+  const size_t early = memory_here();
+  train(9000);
+  EXPECT_LT(memory_here(), early + (size_t{2} << 20));
 }
 
 TEST(Training, AccumulatedGradientsAreThoseOfTheWholeBatch) {

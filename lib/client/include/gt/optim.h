@@ -129,6 +129,8 @@ class Optimizer {
   void zero_grad() {
     for (Tensor& parameter : parameters_) parameter.zero_grad();
   }
+  // This rate from now on. A schedule keeps the lines of all rounds the same.
+  void set_rate(double rate) { schedule_ = rate; }
   void clip_grad_norm(double max, At at = At::here()) const {
     optim::clip_grad_norm(parameters_, max, at);
   }
