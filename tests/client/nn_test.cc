@@ -265,9 +265,9 @@ TEST(Layers, MixedComputesNarrowAndKeepsItsParameters) {
 }
 
 TEST(Layers, ABlockUnderMixedHasWideResidualsAndGradients) {
-  const nn::TransformerBlock block(nullptr, "mixed", 16,
-                                   {.attention = {.heads = 2, .bias = true},
-                                    .mlp = {.bias = true}});
+  const nn::TransformerBlock block(
+      nullptr, "mixed", 16,
+      {.attention = {.heads = 2, .bias = true}, .mlp = {.bias = true}});
   const gt::Tensor x = gt::randn({2, 4, 16}, 1);
   const gt::Tensor wide = block(x);
   const nn::Mixed mixed;
