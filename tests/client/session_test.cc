@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "client/helper.h"
@@ -335,6 +336,27 @@ int in_child(const std::function<bool()>& run) {
   int status = -1;
   ::waitpid(child, &status, 0);
   return status;
+}
+
+TEST(Session, AForkFindsNoThreadWithinACall) {
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!is_over) (gt::ones({}) + 1).item();
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(in_child([i] {
+                ::alarm(60);  // in place of waiting for ever
+                gt::Session session("");
+                const gt::Use use(session);
+                return gt::full({}, i).item() == i;
+              }),
+              0);
+  }
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Session, ADescriptorOfItsOwnIsNeverStandardOutput) {
