@@ -125,7 +125,7 @@ Exit Session::close() {
     // Others that run the stream read it to its end, which comes with ours.
     link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }
-  link_.reset();
+  link_->stop();
   store_.remove();
   if (log_ != nullptr) std::fclose(log_);
   log_ = nullptr;
@@ -148,6 +148,7 @@ void Session::check_open() const {
 }
 
 void Session::fail_lost(const char* what) {
+  check_open();  // or another thread has closed it meanwhile
   std::string why = pipeline_.ended();
   for (int wait = 0; why.empty() && wait < 50; ++wait) {
     ::usleep(10'000);  // its ends close a moment before it is gone

@@ -175,6 +175,29 @@ TEST(Session, AClosedOneThrows) {
   EXPECT_NE(thrown<gt::Lost>([&] { session.close(); }), "");
 }
 
+TEST(Session, AThreadThatWaitsWhileItIsClosedComesBack) {
+  for (int i = 0; i < 10; ++i) {
+    gt::Session session("");
+    std::atomic<int> rounds = 0;
+    std::vector<std::string> what(3);
+    std::vector<std::thread> threads;
+    for (std::string& text : what) {
+      threads.emplace_back([&] {
+        text = thrown<gt::Lost>([&] {
+          const gt::Use use(session);
+          for (;; ++rounds) (gt::ones({}) + 1).item();
+        });
+      });
+    }
+    EXPECT_TRUE(await([&] { return rounds > 20; }));
+    session.close();
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& text : what) {
+      EXPECT_NE(text.find("the session is closed"), std::string::npos) << text;
+    }
+  }
+}
+
 TEST(Session, TensorsOfTwoDoNotMix) {
   gt::Session session("");
   const gt::Tensor a = gt::ones({1});
