@@ -377,10 +377,8 @@ void Session::line(std::string_view text) {
       text.starts_with("#sync") ||
       (text.starts_with('#') && Marks().take(text) != Marks::Mark::kNone);
   if (is_mark || is_output(statement_of(line.op))) {
-    fail(
-        GT_WRONG,
-        "a line that asks for a result, or that opens or ends a stream, is the "
-        "session's to write");
+    fail(GT_WRONG,
+         "marks, and lines that ask for a result, are not for line()");
   }
   text_.clear();
   names_.append_free(text_);
