@@ -76,16 +76,28 @@ class Sessions {
 
  private:
   Sessions() {
-    ::pthread_atfork([] { all().mutex_.lock(); }, [] { all().mutex_.unlock(); },
+    ::pthread_atfork([] { all().hold(); }, [] { all().let_go(); },
                      [] { all().forget(); });
     std::atexit([] { all().close(); });
   }
-  // In a forked child, where the lock is held.
+  // Before fork(): no thread is within a call, nor in what calls share, as the
+  // table of ops, when the child gets its copy of it.
+  void hold() {
+    standard_mutex_.lock();
+    mutex_.lock();
+    for (gt_session* session : open_) session->session->mutex().lock();
+  }
+  void let_go() {
+    for (gt_session* session : open_) session->session->mutex().unlock();
+    mutex_.unlock();
+    standard_mutex_.unlock();
+  }
+  // In the child.
   void forget() {
     for (gt_session* session : open_) session->session->forget();
+    let_go();
     open_.clear();
     standard_ = nullptr;
-    mutex_.unlock();
   }
   void close() {
     std::vector<gt_session*> open;

@@ -39,7 +39,9 @@ Link::Link(Fd lines, std::mutex& mutex, Taker take)
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Link::~Link() {
+Link::~Link() { stop(); }
+
+void Link::stop() {
   if (!thread_.joinable()) return;
   {
     const Lock lock(mutex_);
@@ -47,11 +49,12 @@ Link::~Link() {
     wake();
   }
   thread_.join();
+  event_ = Fd();
 }
 
 void Link::forget() {
   // There is no such thread in the child.
-  thread_.detach();
+  if (thread_.joinable()) thread_.detach();
   lines_ = Fd();
   results_ = Fd();
   is_broken_ = has_ended_ = true;
@@ -95,6 +98,9 @@ void Link::finish(const std::function<bool()>& has_all, Lock& lock) {
   lines_ = Fd();
   is_broken_ = true;
   while (results_.ok() && !has_ended_ && !has_all()) pump(lock);
+  results_ = Fd();
+  has_ended_ = true;
+  moved_.notify_all();
 }
 
 void Link::move() {

@@ -52,6 +52,9 @@ class Link {
   // Sends the rest, ends the lines, and takes results until they end or all
   // have come.
   void finish(const std::function<bool()>& has_all, Lock& lock);
+  // Ends the thread; wants the mutex free. Others may still come back from
+  // waiting, so that the link itself stays.
+  void stop();
 
   // After fork(), in the child: what is open is the parent's to use.
   void forget();

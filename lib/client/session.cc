@@ -125,7 +125,7 @@ Exit Session::close() {
     // Others that run the stream read it to its end, which comes with ours.
     link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }
-  link_.reset();
+  link_->stop();
   store_.remove();
   if (log_ != nullptr) std::fclose(log_);
   log_ = nullptr;
@@ -148,6 +148,7 @@ void Session::check_open() const {
 }
 
 void Session::fail_lost(const char* what) {
+  check_open();  // or another thread has closed it meanwhile
   std::string why = pipeline_.ended();
   for (int wait = 0; why.empty() && wait < 50; ++wait) {
     ::usleep(10'000);  // its ends close a moment before it is gone
@@ -376,10 +377,8 @@ void Session::line(std::string_view text) {
       text.starts_with("#sync") ||
       (text.starts_with('#') && Marks().take(text) != Marks::Mark::kNone);
   if (is_mark || is_output(statement_of(line.op))) {
-    fail(
-        GT_WRONG,
-        "a line that asks for a result, or that opens or ends a stream, is the "
-        "session's to write");
+    fail(GT_WRONG,
+         "marks, and lines that ask for a result, are not for line()");
   }
   text_.clear();
   names_.append_free(text_);

@@ -54,10 +54,12 @@ class Session : public std::enable_shared_from_this<Session> {
   void backward(gt_value& loss, bool retain, gt_place at);
   void set_gradient(gt_value& value, gt_value* gradient);
 
-  // After fork(), in the child.
+  // After fork(), in the child, which holds the lock.
   void forget();
   // Neither closed nor another process's. Takes no lock.
   bool is_open() const { return !is_closed_ && !is_forked_; }
+  // Held by each call, but not while it waits.
+  std::mutex& mutex() { return mutex_; }
   // What users know it by, which lives as long as the process.
   gt_session* handle() const { return handle_; }
   void set_handle(gt_session* handle) { handle_ = handle; }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "client/helper.h"
@@ -174,6 +175,29 @@ TEST(Session, AClosedOneThrows) {
   EXPECT_NE(thrown<gt::Lost>([&] { session.close(); }), "");
 }
 
+TEST(Session, AThreadThatWaitsWhileItIsClosedComesBack) {
+  for (int i = 0; i < 10; ++i) {
+    gt::Session session("");
+    std::atomic<int> rounds = 0;
+    std::vector<std::string> what(3);
+    std::vector<std::thread> threads;
+    for (std::string& text : what) {
+      threads.emplace_back([&] {
+        text = thrown<gt::Lost>([&] {
+          const gt::Use use(session);
+          for (;; ++rounds) (gt::ones({}) + 1).item();
+        });
+      });
+    }
+    EXPECT_TRUE(await([&] { return rounds > 20; }));
+    session.close();
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& text : what) {
+      EXPECT_NE(text.find("the session is closed"), std::string::npos) << text;
+    }
+  }
+}
+
 TEST(Session, TensorsOfTwoDoNotMix) {
   gt::Session session("");
   const gt::Tensor a = gt::ones({1});
@@ -335,6 +359,27 @@ int in_child(const std::function<bool()>& run) {
   int status = -1;
   ::waitpid(child, &status, 0);
   return status;
+}
+
+TEST(Session, AForkFindsNoThreadWithinACall) {
+  std::atomic<bool> is_over = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      while (!is_over) (gt::ones({}) + 1).item();
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(in_child([i] {
+                ::alarm(60);  // in place of waiting for ever
+                gt::Session session("");
+                const gt::Use use(session);
+                return gt::full({}, i).item() == i;
+              }),
+              0);
+  }
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Session, ADescriptorOfItsOwnIsNeverStandardOutput) {
