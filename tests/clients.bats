@@ -231,6 +231,21 @@ END
   [ "$(wc -l <&6)" = 200 ]
 }
 
+@test "however many results and messages come at once, each has its client" {
+  serve 1
+  { echo 'x = ones f32[4]'; yes 'print x' | head -n 5000; } >burst.gt
+  gt-emit --to "$at" burst.gt >got
+  [ "$(sort got | uniq -c)" = "$(printf '%7d %s' 5000 'x = tensor f32[4] 1 1 1 1')" ]
+  # Of messages a thousand at most are kept, and the rest is counted.
+  echo 'y = neg q' >bad.gt
+  run -3 --separate-stderr gt-emit --to "$at" --repeat 3000 bad.gt
+  [[ $stderr == *'gt-emit: bad.gt:1: '* ]]
+  # One that goes away meanwhile finds what it has not had.
+  gt-emit --to "$at" --detach late burst.gt >early
+  gt-emit --to "$at" --attach late </dev/null >late
+  cat early late | cmp got -
+}
+
 @test "quotas on memory and on names hold, and are said with the line" {
   serve 1 --quota 1M --quota-names 10
   cat >p.gt <<'END'

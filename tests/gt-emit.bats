@@ -79,6 +79,15 @@ a
   cmp once twice
 }
 
+@test "messages name the place that a line's note states" {
+  printf '%s\n' 'x = ones f32[2,3] #at=a.cc:1' \
+    'y = matmul x x #signal=b #at="two words.cc:42" # why #at=c:2' \
+    'z = neg y' 'w = #at=d.cc:7' >p.gt
+  run -3 --separate-stderr gt-emit p.gt
+  [[ $stderr == 'gt-emit: two words.cc:42: matmul: '*'gt-emit: d.cc:7: '* ]]
+  [[ $output == *'y = fail "two words.cc:42: matmul: '* ]]
+}
+
 @test "rounds have the places of the file's own lines" {
   printf 'x = ones f32[1]\n\ny = neg x\n' >p.gt
   run -0 bash -c 'gt-emit --repeat 50 p.gt | grep -c "#at=p.gt:3$"'

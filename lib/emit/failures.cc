@@ -10,7 +10,7 @@ namespace gt::emit {
 void Failures::reject(LineState& state, const Error& error, std::string& out) {
   messages_.error(error, state.origin, state.text);
   const std::string message =
-      messages_.place_of(state.origin) + ": " + error.message;
+      messages_.place_of(state.origin, state.text) + ": " + error.message;
   if (is_output(statement_of(state.line.op))) write_output(state, message, out);
   fail_results(state, message, out);
 }

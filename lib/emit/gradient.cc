@@ -86,7 +86,7 @@ Status Gradient::write(LineState& state, std::string* tape,
   if (tape != nullptr) {
     const Operand& loss = state.line.operands[0];
     *tape += "# history behind " + full_name(loss.text, loss.ranks) + " at " +
-             parts_.messages.place_of(state.origin) + ": " +
+             parts_.messages.place_of(state.origin, state.text) + ": " +
              std::to_string(program.history.size()) + " lines\n";
     const std::vector<NodeId> oldest_first(program.history.rbegin(),
                                            program.history.rend());

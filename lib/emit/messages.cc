@@ -1,6 +1,7 @@
 #include "emit/messages.h"
 
 #include "stream/line.h"
+#include "stream/notes.h"
 
 namespace gt::emit {
 
@@ -25,16 +26,22 @@ void InputFiles::append_at(std::string& out, Origin origin) const {
   out += file.note_tail;
 }
 
+std::string Messages::place_of(Origin origin, std::string_view text) const {
+  const NotedPlace noted = parse_place(find_note(text, "at"));
+  if (noted.line == 0) return place_of(origin);
+  return to_string(Place{noted.file, static_cast<size_t>(noted.line)});
+}
+
 void Messages::error(const Error& error, Origin origin, std::string_view text) {
   ++count_;
   status_ = worst(status_, Exit::kRejected);
-  say_(format_error(program_, files_.place(origin), error, text));
+  say_(format_error(program_, {place_of(origin, text)}, error, text));
 }
 
 void Messages::warn(const std::string& message, Origin origin,
                     std::string_view text) {
   ++count_;
-  say_(format_error(program_, files_.place(origin), {"warning: " + message},
+  say_(format_error(program_, {place_of(origin, text)}, {"warning: " + message},
                     text));
 }
 

@@ -53,6 +53,10 @@ class Messages {
   std::string place_of(Origin origin) const {
     return to_string(files_.place(origin));
   }
+  // The same of a line whose text is at hand: one that has a note #at= stands
+  // at the place that it states, as in the messages of those who run it, since
+  // there whoever wrote the program finds it.
+  std::string place_of(Origin origin, std::string_view text) const;
 
   size_t count() const { return count_; }
   Exit status() const { return status_; }

@@ -20,6 +20,7 @@
 #include "serve/depot.h"
 #include "serve/front_door.h"
 #include "serve/reception.h"
+#include "serve/unread.h"
 #include "stream/marks.h"
 
 namespace gt::serve {
@@ -39,6 +40,9 @@ net::LinkOptions link_options(const ServerOptions& options) {
   net::LinkOptions link;
   link.keys = options.keys;
   link.max_message = net::kMaxMessage;
+  // More than a client can be owed at once, so that none is lost for it; Unread
+  // bounds that.
+  link.send_queue = 2 * (Unread::kMostResults + Unread::kMostReports);
   link.anyone = options.anyone;
   return link;
 }

@@ -28,7 +28,7 @@ void Unread::add_report(Exit status, std::string_view text) {
 // As far as the client reads them.
 void Unread::send(const Send& send) {
   send_reports(send);
-  for (;;) {
+  while (on_way_.size() < kMostResults) {
     const uint64_t room = window_ - (sent_at_ - taken_at_);
     const size_t bytes =
         std::min<uint64_t>({room, net::kMaxBody, results_.size() - sent_at_});
@@ -36,6 +36,7 @@ void Unread::send(const Send& send) {
     send(net::MessageWriter(net::Verb::kResults)
              .finish(std::string_view(results_).substr(sent_at_, bytes)));
     sent_at_ += bytes;
+    on_way_.push_back(bytes);
   }
 }
 
@@ -61,7 +62,14 @@ Status Unread::take(uint64_t bytes, uint64_t reports) {
       reports - reports_taken_ > reports_sent_) {
     return Error{"it has read other results than those it was sent"};
   }
-  taken_at_ += bytes - std::exchange(taken_, bytes);
+  uint64_t more = bytes - std::exchange(taken_, bytes);
+  taken_at_ += more;
+  while (more > 0 && !on_way_.empty()) {
+    const uint64_t part = std::min(more, on_way_.front());
+    more -= part;
+    on_way_.front() -= part;
+    if (on_way_.front() == 0) on_way_.pop_front();
+  }
   for (; reports_taken_ < reports; ++reports_taken_) {
     reports_.pop_front();
     --reports_sent_;
@@ -77,6 +85,7 @@ Status Unread::resume(uint64_t bytes, uint64_t reports) {
   const Status taken = take(bytes, reports);
   if (!taken.ok()) return taken;
   sent_at_ = taken_at_;
+  on_way_.clear();
   reports_sent_ = 0;
   return ok_status();
 }
@@ -84,6 +93,7 @@ Status Unread::resume(uint64_t bytes, uint64_t reports) {
 void Unread::begin_visit() {
   taken_ = reports_taken_ = 0;
   sent_at_ = taken_at_;
+  on_way_.clear();
   reports_sent_ = 0;
 }
 

@@ -19,6 +19,12 @@ class Unread {
  public:
   using Send = std::function<void(std::string message)>;
 
+  // Messages that are sent ahead of the client's reading: no more are on their
+  // way to it. What is owed beyond that is sent later, in fewer and longer
+  // ones.
+  static constexpr size_t kMostResults = 256;
+  static constexpr size_t kMostReports = 1000;
+
   // `window`: bytes of results that are sent ahead of the client's reading.
   explicit Unread(uint64_t window) : window_(window) {}
 
@@ -50,8 +56,6 @@ class Unread {
   bool is_taken() const { return bytes() == 0 && reports_.empty(); }
 
  private:
-  static constexpr size_t kMostReports = 1000;
-
   void send_reports(const Send& send);
 
   uint64_t window_;
@@ -60,6 +64,7 @@ class Unread {
   // erased now and then.
   size_t taken_at_ = 0, sent_at_ = 0;
   uint64_t taken_ = 0;               // of this visit, as the client counts
+  std::deque<uint64_t> on_way_;      // bytes of each message that was sent
   std::deque<std::string> reports_;  // messages, which the client does not have
   size_t reports_sent_ = 0;          // of them
   uint64_t reports_taken_ = 0;       // of this visit

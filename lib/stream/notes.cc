@@ -47,6 +47,25 @@ std::string_view part_of_result(std::string_view value, size_t result) {
   return value.substr(0, value.find(';'));
 }
 
+std::string_view find_note(std::string_view line, std::string_view key) {
+  const std::string_view notes = split_notes(line).notes;
+  size_t end = 0;
+  for (size_t i = 0; i < notes.size(); i = end + 1) {
+    bool is_quoted = false;
+    for (end = i; end < notes.size(); ++end) {
+      if (notes[end] == '"') is_quoted = !is_quoted;
+      if (is_quoted && notes[end] == '\\') ++end;
+      if (!is_quoted && notes[end] == ' ') break;
+    }
+    std::string_view note = notes.substr(i, end - i);
+    if (note == "#") break;  // the remark
+    if (!note.starts_with('#') || !note.substr(1).starts_with(key)) continue;
+    note.remove_prefix(1 + key.size());
+    if (note.starts_with('=')) return note.substr(1);
+  }
+  return {};
+}
+
 NotedPlace parse_place(std::string_view note) {
   NotedPlace place{unquote(note), 0};
   const size_t colon = place.file.rfind(':');

@@ -18,6 +18,9 @@ struct NotedText {
 };
 
 NotedText split_notes(std::string_view line);
+// The value, as written, of the line's first note of that key; "" if it has
+// none. The rest of the line need not be one that parse_line() takes.
+std::string_view find_note(std::string_view line, std::string_view key);
 
 // The index at which the decimal number begins that the notes end with; their
 // size if they do not end with one. When a line comes again, its notes often

@@ -30,8 +30,9 @@ class Program {
       }
       case 3: {
         const Held x = any();
-        return keep(x.tensor.sum({.axis = 0, .keepdims = true}) + x.tensor,
-                    {"sum " + x.name + " axis=0 keepdims=1", "add $ " + x.name});
+        return keep(
+            x.tensor.sum({.axis = 0, .keepdims = true}) + x.tensor,
+            {"sum " + x.name + " axis=0 keepdims=1", "add $ " + x.name});
       }
       case 4: {
         const Held x = any();
@@ -41,8 +42,7 @@ class Program {
       }
       case 5: {
         const Held x = any();
-        return keep(x.tensor.flip({.axis = 0}),
-                    {"flip " + x.name + " axis=0"});
+        return keep(x.tensor.flip({.axis = 0}), {"flip " + x.name + " axis=0"});
       }
       case 6: {
         const Held x = any();
