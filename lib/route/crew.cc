@@ -302,22 +302,29 @@ void Crew::lose_worker(uint32_t worker, const std::string& why) {
   const LocalWorkers::End* end =
       worker < local_.size() ? local_.see_end(worker, is_gone ? kMoment : 0)
                              : nullptr;
-  const std::string what = (end == nullptr ? why : end->how) +
-                           deliveries_.where_was(worker, done, client_);
+  const std::string how = end == nullptr ? why : end->how;
+  const std::string what = how + deliveries_.where_was(worker, done, client_);
   const bool has_begun = host_->state().is_complete();
   if (options_.on_loss == OnLoss::kEndRun || !has_begun) return lose(what);
-  go_on_without(worker, what);
+  go_on_without(worker, what, client_.users.is_split() ? how : what);
 }
 
 // What is owed by it fails, and so do, at the workers that need them, values
-// that it alone had.
-void Crew::go_on_without(uint32_t worker, const std::string& why) {
+// that it alone had. Of several users each is told if it had lines to do, and
+// none of the line that it was at, which may be another's.
+void Crew::go_on_without(uint32_t worker, const std::string& what,
+                         const std::string& why) {
   if (workers_[worker].is_lost) return;
   workers_[worker].left = workers_[worker].is_lost = true;
   workers_[worker].idle_ms = 0;
-  if (std::ranges::all_of(workers_, &Worker::is_lost)) return lose(why);
+  if (std::ranges::all_of(workers_, &Worker::is_lost)) return lose(what);
   client_.worsen(Exit::kLost);
-  client_.say("gt-route: " + why + "; the run goes on without it\n");
+  client_.say("gt-route: " + what + "; the run goes on without it\n");
+  for (const std::string& space : dispatcher_.users_of(worker, client_.users)) {
+    client_.tell(
+        {Exit::kLost, space,
+         "gt-route: " + why + ", and had lines of this program to do" + "\n"});
+  }
   sources_.lose(worker, why);
   client_.users.fail(worker);
   deliveries_.drop(worker);

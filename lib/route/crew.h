@@ -137,7 +137,9 @@ class Crew {
   void take_ends();
   void lose_worker(uint32_t worker, const std::string& why);
   void lose(const std::string& why);
-  void go_on_without(uint32_t worker, const std::string& why);
+  // `what` is said to whoever runs gt-route, `why` to those who are owed.
+  void go_on_without(uint32_t worker, const std::string& what,
+                     const std::string& why);
 
   const RouterOptions& options_;
   RunRecorder& log_;

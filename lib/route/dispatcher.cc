@@ -89,6 +89,21 @@ void Dispatcher::forget_users(Users& users) {
   });
 }
 
+std::vector<std::string> Dispatcher::users_of(uint32_t worker,
+                                              Users& users) const {
+  std::vector<std::string> spaces;
+  users.each([&](const std::string& space, uint64_t, const ResultOrder&) {
+    spaces.push_back(space);
+  });
+  std::erase_if(spaces, [&](const std::string& space) {
+    return std::ranges::none_of(
+        sequencer_.given_to(users.of(space + "/x")), [&](const Awaited& a) {
+          return a.worker == worker && !loads().has_done(worker, a.seq);
+        });
+  });
+  return spaces;
+}
+
 void Dispatcher::lose(uint32_t worker) {
   loops_.drop();
   homes_.lose(worker);

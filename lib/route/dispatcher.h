@@ -79,6 +79,9 @@ class Dispatcher {
   // taken from there, and no line is placed on it any longer. Lines with ranks
   // that it plays are still issued to it: their results fail.
   void lose(uint32_t worker);
+  // The name spaces of the users of whose lines the worker has some to do; of a
+  // stream of one user none.
+  std::vector<std::string> users_of(uint32_t worker, Users& users) const;
   // What is to be sent to the workers now, as Outbox::take().
   std::vector<Outbox::Batch> take(Outbox::Take which) {
     if (which == Outbox::Take::kAll) hurries_ = false;

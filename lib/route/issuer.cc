@@ -4,7 +4,10 @@
 #include <string>
 #include <utility>
 
+#include "base/message.h"
 #include "program/costs.h"
+#include "stream/marks.h"
+#include "stream/notes.h"
 
 namespace gt::route {
 namespace {
@@ -54,6 +57,8 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
         source);
   }
   loads_.add(here, route.cost);
+  const bool is_told = loads_.has_lost() && client.users.is_split();
+  if (is_told && route.action != Action::kFree) tell_lost(here, parts, client);
   if (route.action == Action::kGive) {
     return owe(route, here[0], sequencer_.last_seq(), client.users);
   }
@@ -62,6 +67,30 @@ void Issuer::act(const Route& route, const NotedText& parts, Client& client) {
     return;
   }
   bind(route, here, source);
+}
+
+// Its results are failures, and what reads them fails; but a program that
+// prints none of them would end as if all was well.
+void Issuer::tell_lost(const Workers& here, const NotedText& parts,
+                       Client& client) {
+  const auto lost = std::find_if(here.begin(), here.end(), [this](uint32_t w) {
+    return loads_.is_lost(w);
+  });
+  if (lost == here.end()) return;
+  const std::string_view line = whole(parts);
+  const NotedPlace noted = parse_place(find_note(line, "at"));
+  const Place place = noted.line == 0
+                          ? Place{*client.source.file, client.source.line}
+                          : Place{noted.file, static_cast<size_t>(noted.line)};
+  const Error error{"worker " + std::to_string(*lost) +
+                    ", which should run this line, is lost"};
+  const std::string space(outer_space(line));
+  // Once for each user, whose files may have equal names.
+  const std::string file = space + "/" + std::string(place.file);
+  if (client.reported.is_first({file, place.line}, error.message, line)) {
+    client.tell(
+        {Exit::kLost, space, format_error("gt-route", place, error, line)});
+  }
 }
 
 void Issuer::owe(const Route& route, uint32_t worker, uint64_t seq,

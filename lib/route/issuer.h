@@ -58,6 +58,9 @@ class Issuer {
  private:
   using Workers = Sequencer::Workers;
 
+  // Tells the user whose line it is, if there are several, that a worker that
+  // should run it is lost.
+  void tell_lost(const Workers& here, const NotedText& parts, Client& client);
   uint32_t prepare(const Route& route, const SourceLine& source);
   void bring(const RouteOperand& operand, uint32_t worker,
              const SourceLine& source);

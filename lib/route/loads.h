@@ -17,7 +17,8 @@ class Loads {
 
   size_t size() const { return workers_.size(); }  // workers
   // The worker is lost: least() chooses it no more.
-  void lose(uint32_t worker) { workers_[worker].is_lost = true; }
+  void lose(uint32_t worker) { workers_[worker].is_lost = has_lost_ = true; }
+  bool has_lost() const { return has_lost_; }
   bool is_lost(uint32_t worker) const { return workers_[worker].is_lost; }
   // The worker is given that much more work.
   void add(uint32_t worker, uint64_t cost) { workers_[worker].issued += cost; }
@@ -83,6 +84,7 @@ class Loads {
 
   std::vector<Worker> workers_;
   uint64_t by_all_ = 0;  // work given to every worker, not in their `issued`
+  bool has_lost_ = false;
 };
 
 }  // namespace gt::route
