@@ -443,6 +443,13 @@ END
   visit save.gt
   [ "$status" = 4 ]
   [ ! -s out ]
+  # A line that is no key is said, and shuts out nobody.
+  cp allowed right
+  echo oops >>allowed
+  await 'allowed:.*; until that is mended no key is taken from the list, nor added' served
+  visit_as ann save.gt
+  [ "$status" = 0 ]
+  mv right allowed
   # Taken from the list, a key ends what it holds.
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --key bob.key --server-key server.pub <in >mine 2>bob.err; echo "status $?" >>bob.err' "$at"

@@ -117,16 +117,22 @@ Result<Keys> read_secret(const std::string& path) {
   return secret.ok() ? keys_of(secret.value()) : secret.error();
 }
 
-Result<std::map<std::string, KeyHolder>> read_open_keys(
+Result<std::map<std::string, KeyHolder>> reread_open_keys(
     const std::string& path) {
   auto keys = read_keys(path);
   if (!keys.ok()) return keys.error();
-  if (keys.value().empty()) {
-    return in_file(path, 0, "has no key, so nobody could attach");
-  }
   std::map<std::string, KeyHolder> holders;
   for (NamedKey& key : keys.value()) {
     holders[std::move(key.key)] = std::move(key.holder);
+  }
+  return holders;
+}
+
+Result<std::map<std::string, KeyHolder>> read_open_keys(
+    const std::string& path) {
+  auto holders = reread_open_keys(path);
+  if (holders.ok() && holders.value().empty()) {
+    return in_file(path, 0, "has no key, so nobody could attach");
   }
   return holders;
 }
@@ -135,10 +141,16 @@ Result<std::function<bool(const std::string&)>> follow_open_keys(
     const std::string& path) {
   const auto first = read_open_keys(path);
   if (!first.ok()) return first.error();
-  std::function<bool(const std::string&)> has = [path](const std::string& key) {
-    const auto now = read_open_keys(path);
-    return now.ok() && now.value().contains(key);
-  };
+  std::function<bool(const std::string&)> has =
+      [path, last = first.value()](const std::string& key) mutable {
+        auto now = reread_open_keys(path);
+        if (now.ok()) {
+          last = std::move(now.value());
+        } else if (::access(path.c_str(), R_OK) != 0) {
+          last.clear();
+        }
+        return last.contains(key);
+      };
   return has;
 }
 

@@ -44,9 +44,14 @@ struct KeyHolder {
 // The public keys of a file. Errors: it cannot be read, a line is no key.
 Result<std::map<std::string, KeyHolder>> read_open_keys(
     const std::string& path);
+// The same of a file that was read before, and that may have no key any more.
+Result<std::map<std::string, KeyHolder>> reread_open_keys(
+    const std::string& path);
 // Whether a key is in a file, which is read each time it is asked: a key that
 // was added is in it, one that was taken out is not, and in a file that can no
-// longer be read there is none. Errors as read_open_keys().
+// longer be read there is none. While a line of it is no key, the file is taken
+// for what it was before: a slip of the pen shuts out nobody. Errors as
+// read_open_keys().
 Result<std::function<bool(const std::string&)>> follow_open_keys(
     const std::string& path);
 // The one public key that a file has, or that the text is.

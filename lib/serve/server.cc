@@ -264,9 +264,12 @@ class Server {
     const int64_t now = net::now_ms();
     if (!options_.keys || now < next_look_) return;
     next_look_ = now + kLook;
-    auto users = net::read_open_keys(options_.allow);
-    // A file that cannot be read admits nobody; but it may be about to be
-    // replaced, so those who are here stay.
+    auto users = net::reread_open_keys(options_.allow);
+    const std::string wrong = users.ok() ? "" : users.error().message;
+    if (wrong != std::exchange(keys_wrong_, wrong) && !wrong.empty()) {
+      say_("gt-emit: " + wrong +
+           "; until that is mended no key is taken from the list, nor added\n");
+    }
     if (!users.ok()) return;
     depot_.set_users(users.value());
     reception_.set_users(std::move(users.value()));
@@ -322,6 +325,7 @@ class Server {
   std::string out_;  // on its way to standard output
   bool is_working_ = false;
   int64_t next_look_ = 0;      // at the list of keys
+  std::string keys_wrong_;     // what is wrong with it
   Exit status_ = Exit::kDone;  // kDone while it serves
   std::string why_;
 };

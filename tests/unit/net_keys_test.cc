@@ -73,6 +73,11 @@ TEST_F(KeysTest, AListIsReadAgainEachTime) {
   file(other_.open);
   EXPECT_FALSE(admits(keys_.open));
   EXPECT_TRUE(admits(other_.open));
+  file(keys_.open + "\noops\n");  // as before, until that is mended
+  EXPECT_FALSE(admits(keys_.open));
+  EXPECT_TRUE(admits(other_.open));
+  file("# nobody\n");
+  EXPECT_FALSE(admits(other_.open));
   std::filesystem::remove(path);
   EXPECT_FALSE(admits(other_.open));
 }
