@@ -192,6 +192,11 @@ waits_for_more() {
   lines_are 'x = tensor f32[2] 1 1'
   gt-emit --to "$(gt-cluster up)" --user ann -e 'x = zeros f32[2]' -e 'save x "y.npy"'
   [ "$(stat -c %a "a dir/ann/y.npy")" = "$(printf %o $((0666 & ~$(umask))))" ]
+  # Nor does a link lead elsewhere.
+  mkdir elsewhere
+  ln -s "$PWD/elsewhere" "a dir/ann/away"
+  run -1 gt-emit --to "$(gt-cluster up)" --user ann -e 'x = ones f32[2]' -e 'save x "away/y.npy"'
+  [ ! -e elsewhere/y.npy ]
 }
 
 @test "logs go on with what is being said" {

@@ -74,7 +74,8 @@ pipeline() {
     [[ -z $backend ]] || route+=(--backend "$backend")
     [[ -z $threads ]] || route+=(--threads "$threads")
     [[ -z $memory ]] || route+=(--memory "$memory")
-    [[ -z $root ]] || route+=(--root "$root")
+    # Without a root of their own, workers open the files of clients alone.
+    [[ -z ${root:-$files} ]] || route+=(--root "${root:-$files}")
   fi
   [[ -z $config ]] || shard_command "$workers"
   printf '%s 2>%q | ' "$(quoted "${emit[@]}")" "$state/emit.log"
