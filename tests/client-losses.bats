@@ -3,14 +3,13 @@
 
 load helper
 
-setup() {
+# serve: two workers, in this test's directory.
+serve() {
   at=ipc://$PWD/at
-  rm -f back to_route
   mkfifo back to_route
   mkdir -p files
   spawn bash -c 'exec gt-emit -l "$0" --back back -v --files files >to_route 2>served' "$at"
   spawn bash -c 'exec gt-route --keep-going -n 2 --threads 1 --root "$PWD/files" <to_route >back 2>routed'
-  route=$!
   await 'listens at' served
 }
 
@@ -23,6 +22,7 @@ kill_worker() {
 }
 
 @test "who needs a worker that is lost is told so, once, and ends with status 4" {
+  serve
   printf 'x@0 = ones f32[2]\nx@1 = ones f32[2]\nprint x@0\nprint x@1\n' >p.gt
   run -0 gt-emit --to "$at" p.gt
   kill_worker 0
@@ -43,6 +43,7 @@ kill_worker() {
 }
 
 @test "what another's lines were is not told" {
+  serve
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" <in >mine 2>err; echo "status $?" >>err' "$at"
   exec 5>in

@@ -128,8 +128,8 @@ END
   [ -z "$(cells busy '$2 == "worker" && $c["busy"] != "-" && ($c["busy"] < 0 || $c["busy"] > 1)' top.txt)" ]
   cells seconds '$2 == "worker" && $c["id"] == 1' top.txt | sort -c -g
   [ "$(cells line '$2 == "worker" && $c["id"] == 1' top.txt | head -1)" = endmesh ]
-  [ "$(cells in '$2 == "worker" && $c["id"] == 1' top.txt | head -1)" -gt 0 ]
-  [ "$(cells memory '$2 == "worker" && $c["id"] == 0' top.txt | head -1)" -gt 0 ]
+  [ "$(cells in '$2 == "worker" && $c["id"] == 1' top.txt | tail -1)" -gt 0 ]
+  [ "$(cells memory '$2 == "worker" && $c["id"] == 0' top.txt | tail -1)" -gt 0 ]
   end_run
 }
 
