@@ -27,9 +27,9 @@ void InputFiles::append_at(std::string& out, Origin origin) const {
 }
 
 std::string Messages::place_of(Origin origin, std::string_view text) const {
-  const NotedPlace noted = parse_place(find_note(text, "at"));
-  if (noted.line == 0) return place_of(origin);
-  return to_string(Place{noted.file, static_cast<size_t>(noted.line)});
+  const Place read = files_.place(origin);
+  const NotedPlace place = gt::place_of(text, read.file, read.line);
+  return to_string(Place{place.file, static_cast<size_t>(place.line)});
 }
 
 void Messages::error(const Error& error, Origin origin, std::string_view text) {

@@ -323,7 +323,7 @@ void Crew::go_on_without(uint32_t worker, const std::string& what,
   for (const std::string& space : dispatcher_.users_of(worker, client_.users)) {
     client_.tell(
         {Exit::kLost, space,
-         "gt-route: " + why + ", and had lines of this program to do" + "\n"});
+         "gt-route: " + why + ", and had lines of this program to do\n"});
   }
   sources_.lose(worker, why);
   client_.users.fail(worker);

@@ -78,10 +78,8 @@ void Issuer::tell_lost(const Workers& here, const NotedText& parts,
   });
   if (lost == here.end()) return;
   const std::string_view line = whole(parts);
-  const NotedPlace noted = parse_place(find_note(line, "at"));
-  const Place place = noted.line == 0
-                          ? Place{*client.source.file, client.source.line}
-                          : Place{noted.file, static_cast<size_t>(noted.line)};
+  const NotedPlace at = place_of(line, *client.source.file, client.source.line);
+  const Place place{at.file, static_cast<size_t>(at.line)};
   const Error error{"worker " + std::to_string(*lost) +
                     ", which should run this line, is lost"};
   const std::string space(outer_space(line));

@@ -78,4 +78,11 @@ NotedPlace parse_place(std::string_view note) {
   return place;
 }
 
+NotedPlace place_of(std::string_view line, std::string_view file,
+                    uint64_t number) {
+  NotedPlace noted = parse_place(find_note(line, "at"));
+  if (noted.line == 0) return {std::string(file), number};
+  return noted;
+}
+
 }  // namespace gt

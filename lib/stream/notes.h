@@ -44,5 +44,9 @@ struct NotedPlace {
 };
 // `note`: the note's value as written, which may be quoted.
 NotedPlace parse_place(std::string_view note);
+// Where the line comes from: the place that its note #at= states, or else the
+// one that is given, where it was read.
+NotedPlace place_of(std::string_view line, std::string_view file,
+                    uint64_t number);
 
 }  // namespace gt
