@@ -30,10 +30,9 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  // The next line, without its LF and CRs before that; it waits for one. The
-  // text is valid
-  // until the next call on the reader. A byte order mark before the first line
-  // is skipped. Besides kLine it returns:
+  // The next line, without its LF and the CRs before that; it waits for one.
+  // The text is valid until the next call on the reader. A byte order mark
+  // before the first line is skipped. Besides kLine it returns:
   //   kPart     the input's last line, which has no LF: it is cut short if a
   //             program wrote it (Marks::drops_part() in stream/marks.h), and
   //             whole if a person did

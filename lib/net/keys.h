@@ -41,7 +41,8 @@ struct KeyHolder {
   bool is_worker = false;
   bool operator==(const KeyHolder&) const = default;
 };
-// The public keys of a file. Errors: it cannot be read, a line is no key.
+// The public keys of a file. Errors: it cannot be read, a line is no key, there
+// is none.
 Result<std::map<std::string, KeyHolder>> read_open_keys(
     const std::string& path);
 // The same of a file that was read before, and that may have no key any more.
