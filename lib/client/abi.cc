@@ -16,8 +16,6 @@
 #include "client/include/gt/c.h"
 #include "client/scopes.h"
 #include "client/session.h"
-#include "file/safetensors_cache.h"
-#include "file/stored.h"
 
 struct gt_session {
   std::shared_ptr<gt::client::Session> session;
@@ -247,12 +245,11 @@ int gt_stored_type(gt_session* session, const char* path, gt_type* type,
                    int64_t* sizes) {
   return guarded(-1, [&] {
     session_of(session);
-    gt::SafetensorsCache headers;
-    const gt::StoredTensor stored = gt::client::value_or_fail(
-        gt::read_stored(gt::split_path(path), headers), GT_FILE);
-    std::copy(stored.type.shape.begin(), stored.type.shape.end(), sizes);
-    *type = {static_cast<gt_dtype>(stored.type.dtype),
-             static_cast<int32_t>(stored.type.shape.size()), sizes};
+    const gt::Type stored =
+        gt::client::value_or_fail(gt::client::stored_type(path), GT_FILE);
+    std::copy(stored.shape.begin(), stored.shape.end(), sizes);
+    *type = {static_cast<gt_dtype>(stored.dtype),
+             static_cast<int32_t>(stored.shape.size()), sizes};
     return 0;
   });
 }

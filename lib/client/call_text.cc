@@ -1,5 +1,6 @@
 #include "client/call_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <type_traits>
@@ -94,6 +95,18 @@ int64_t elements_of(const gt_type& type) {
   int64_t n = 1;
   for (int32_t i = 0; i < type.rank; ++i) n *= type.sizes[i];
   return n;
+}
+
+Type checked_type(const gt_type& type) {
+  const bool is_right = type.rank >= 0 &&
+                        static_cast<size_t>(type.rank) <= Shape::kMaxRank &&
+                        std::all_of(type.sizes, type.sizes + type.rank,
+                                    [](int64_t size) { return size >= 0; });
+  if (!is_right) fail(GT_WRONG, "a shape has at most 8 sizes, of 0 or more");
+  const Type out{static_cast<Dtype>(type.dtype),
+                 Shape(std::span(type.sizes, static_cast<size_t>(type.rank)))};
+  value_or_fail(check_size(out), GT_WRONG);
+  return out;
 }
 
 std::string type_text(const gt_type& type) {

@@ -6,6 +6,7 @@
 
 #include "client/include/gt/c.h"
 #include "client/names.h"
+#include "stream/type.h"
 
 namespace gt::client {
 
@@ -22,6 +23,8 @@ void append_end(const gt_place& at, std::string& out);
 void read_result(std::string_view line, const gt_type& type, void* bytes);
 // Appends " 1 2", numbers from memory.
 void append_values(const gt_type& type, const void* bytes, std::string& out);
+// The type as the rest of gt has it. Fails if its sizes are none of a tensor.
+Type checked_type(const gt_type& type);
 // "f32[2,3]".
 std::string type_text(const gt_type& type);
 

@@ -1,13 +1,9 @@
 #include "client/call_types.h"
 
-#include <cstring>
-
 #include "base/hash.h"
+#include "client/store.h"
 #include "client/value.h"
 #include "client/words.h"
-#include "file/safetensors_cache.h"
-#include "file/stored.h"
-#include "ops/suggest.h"
 #include "ops/table.h"
 
 namespace gt::client {
@@ -18,15 +14,6 @@ constexpr size_t kMostKept = 1024;
 
 void append_bytes(std::string& out, const void* data, size_t size) {
   out.append(static_cast<const char*>(data), size);
-}
-
-// The type of what lies at a quoted path.
-Result<Type> stored_type(std::string_view path) {
-  SafetensorsCache headers;
-  auto stored = read_stored(split_path(unquote(path)), headers);
-  if (stored.ok()) return stored.value().type;
-  return Error{stored.error().message +
-               "; of a file that is not here yet, give the type"};
 }
 
 // What can be said of it here; gt-emit, which has the history, says the rest.
@@ -87,6 +74,7 @@ Result<const CallTypes*> CallTable::find(const gt_instruction& call,
     append_word(key_, call.keys[i].value);
     key_ += '\n';
   }
+  if (key_.size() > kMostKept) return make(call, types, 0);
   const uint64_t hash = hash_bytes(key_);
   if (const CallTypes* known = known_.find(hash, key_)) return known;
   return make(call, types, hash);
@@ -127,7 +115,7 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
   // each call, since files change.
   const Statement statement = statement_of(line_.op);
   if (statement == Statement::kLoad && call.operand_count == 1) {
-    const auto type = stored_type(line_.operands[0].text);
+    const auto type = stored_type(unquote(line_.operands[0].text));
     if (!type.ok()) return Error{"load: " + type.error().message};
     words_.push_back(to_string(type.value()));
     line_.operands.push_back({Operand::Kind::kType, 0, words_.back(), ""});
@@ -150,7 +138,7 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
   }
   made->is_leaf = made->op->row->leaf;
   CallTypes* const out = made.get();
-  if (key_.size() > kMostKept || hash == 0) {
+  if (hash == 0) {
     last_ = std::move(made);
   } else {
     made->text = key_;

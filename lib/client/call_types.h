@@ -47,6 +47,7 @@ class CallTable {
   const gt_type* shown(TypeId id) const { return &shown_[id]; }
 
  private:
+  // `hash`: of key_, under which it is kept; 0: it is not kept.
   Result<const CallTypes*> make(const gt_instruction& call,
                                 std::span<const TypeId> types, uint64_t hash);
 

@@ -71,7 +71,8 @@ bool Link::write(std::string_view text, Lock& lock) {
   out_ += text;
   if (out_.size() - sent_ >= next_send_) {
     send();
-    while (out_.size() - sent_ > kMost && !is_broken_) pump(lock);
+    pump_while([this] { return out_.size() - sent_ > kMost && !is_broken_; },
+               lock);
   } else if (is_first && is_asleep_) {
     wake();
   }
@@ -80,11 +81,11 @@ bool Link::write(std::string_view text, Lock& lock) {
 
 bool Link::wait(const std::function<bool()>& holds, Lock& lock) {
   move();
-  while (!holds()) {
-    if (has_ended_ || (is_broken_ && !results_.ok())) return false;
-    pump(lock);
-  }
-  return true;
+  const auto may_come = [this] {
+    return !has_ended_ && (results_.ok() || !is_broken_);
+  };
+  pump_while([&] { return !holds() && may_come(); }, lock);
+  return holds();
 }
 
 void Link::watch_results(bool is_on) {
@@ -156,6 +157,12 @@ void Link::receive() {
   }
 }
 
+void Link::pump_while(const std::function<bool()>& holds, Lock& lock) {
+  while (holds()) pump(lock);
+  // From now on nobody polls but the thread.
+  if (is_watching_ && is_asleep_) wake();
+}
+
 void Link::pump(Lock& lock) {
   if (is_polling_) {
     moved_.wait(lock);
@@ -195,7 +202,7 @@ void Link::run() {
     const bool has_rest = sent_ < out_.size() && !is_broken_;
     const bool watches =
         is_watching_ && !is_polling_ && results_.ok() && !has_ended_;
-    int timeout = has_rest || (is_watching_ && is_polling_) ? kPause : -1;
+    int timeout = has_rest ? kPause : -1;
     if (watches && grows_) timeout = kGrowth;
     is_asleep_ = timeout < 0;
     pollfd fds[2] = {{event_.get(), POLLIN, 0}, {-1, 0, 0}};

@@ -67,6 +67,7 @@ class Link {
   // Waits until there is something to send or to read, and moves it; or for
   // another thread that does. Gives the lock up meanwhile.
   void pump(Lock& lock);
+  void pump_while(const std::function<bool()>& holds, Lock& lock);
   void run();  // the thread
   void wake();
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/small_vector.h"
+#include "base/text.h"
 #include "client/call_text.h"
 #include "client/scopes.h"
 #include "client/where.h"
@@ -25,15 +25,18 @@ std::string setting(const char* name, const char* fallback) {
   return value == nullptr || *value == '\0' ? fallback : value;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = text.find_first_not_of(" \t", at);
-    if (begin == std::string_view::npos) break;
-    at = std::min(text.find_first_of(" \t", begin), text.size());
-    out.emplace_back(text.substr(begin, at - begin));
+// Opens what another program writes results into; `grows`: a regular file.
+Fd open_results(const std::string& path, bool& grows) {
+  Fd back(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat about {};
+  if (!back.ok() || ::fstat(back.get(), &about) != 0) {
+    fail(GT_FILE, "GT_BACK: cannot open " + path + ": " + std::strerror(errno));
   }
-  return out;
+  grows = S_ISREG(about.st_mode);
+  if (!grows && !S_ISFIFO(about.st_mode)) {
+    fail(GT_FILE, "GT_BACK: " + path + " is neither a FIFO nor a file");
+  }
+  return back;
 }
 
 }  // namespace
@@ -61,7 +64,7 @@ void Session::start(std::string_view where) {
   } else if (where != "-") {
     if (config.empty()) commands.clear();
     Command join = {program_path("gt-emit"), "--to"};
-    for (std::string& word : words_of(where)) join.push_back(std::move(word));
+    for (const std::string_view word : words_of(where)) join.emplace_back(word);
     commands.push_back(std::move(join));
   }
   const bool is_open = where == "-";
@@ -94,15 +97,9 @@ void Session::open_back() {
          "GT_BACK name the FIFO or file that the last program of the pipeline "
          "writes, or leave GT_CONNECT unset");
   }
-  Fd back(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat about {};
-  if (!back.ok() || ::fstat(back.get(), &about) != 0) {
-    fail(GT_FILE, "GT_BACK: cannot open " + path + ": " + std::strerror(errno));
-  }
-  if (!S_ISREG(about.st_mode) && !S_ISFIFO(about.st_mode)) {
-    fail(GT_FILE, "GT_BACK: " + path + " is neither a FIFO nor a file");
-  }
-  link_->set_results(std::move(back), S_ISREG(about.st_mode));
+  bool grows = false;
+  Fd back = open_results(path, grows);
+  link_->set_results(std::move(back), grows);
 }
 
 Session::~Session() {
@@ -166,20 +163,28 @@ void Session::send(std::string_view text, Link::Lock& lock) {
   }
 }
 
+void Session::begin_lines() {
+  text_.clear();
+  names_.append_free(text_);
+}
+
+std::string Session::ask(Link::Lock& lock) {
+  const auto answer = inbox_.expect();
+  send(text_, lock);
+  if (!link_->wait([&] { return answer->is_there; }, lock)) {
+    fail_lost("the program ended before a result came");
+  }
+  return std::move(answer->line);
+}
+
 void Session::sync() {
   Link::Lock lock(mutex_);
   check_open();
   if (!has_way_back()) return;
   open_back();
-  bool is_done = false;
-  inbox_.expect_sync([&is_done] { is_done = true; });
-  text_.clear();
-  names_.append_free(text_);
+  begin_lines();
   text_ += kSync;
-  send(text_, lock);
-  if (!link_->wait([&] { return is_done; }, lock)) {
-    fail_lost("the program ended before all had run");
-  }
+  ask(lock);
   if (const int error = inbox_.show_error()) {
     fail(GT_FILE, std::string("cannot print: ") + std::strerror(error));
   }
@@ -316,8 +321,7 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   const std::span<Names::Name> names(
       many_names.empty() ? few_names.data() : many_names.data(), count);
   name_results(call, made, names);
-  text_.clear();
-  names_.append_free(text_);
+  begin_lines();
   append_call(call, names, text_);
   append_end(call.at, text_);
   for (size_t i = 0; is_cut && i < count; ++i) {
@@ -354,8 +358,7 @@ void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   if (value.name.text == chosen) return;
   auto name = names_.take(chosen, Where::of(at));
   if (!name.ok()) fail(GT_WRONG, name.error().message);
-  text_.clear();
-  names_.append_free(text_);
+  begin_lines();
   text_ += name.value().text + " = copy " + value.name.text;
   append_end(at, text_);
   names_.give(value.name);
@@ -380,8 +383,7 @@ void Session::line(std::string_view text) {
     fail(GT_WRONG,
          "marks, and lines that ask for a result, are not for line()");
   }
-  text_.clear();
-  names_.append_free(text_);
+  begin_lines();
   text_ += text;
   text_ += '\n';
   send(text_, lock);

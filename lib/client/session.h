@@ -75,6 +75,10 @@ class Session : public std::enable_shared_from_this<Session> {
   [[noreturn]] void fail_lost(const char* what);
   const gt_value& checked(const gt_value* value) const;
   void send(std::string_view text, Link::Lock& lock);
+  // text_ begins anew, with what frees the registers that nobody holds.
+  void begin_lines();
+  // Writes text_, the last line of which asks for an answer, and waits for it.
+  std::string ask(Link::Lock& lock);
   // call(), under the lock.
   void write_call(const gt_instruction& call, gt_value** results,
                   Link::Lock& lock);
@@ -83,8 +87,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void set_type(gt_value& value, TypeId type);
   gt_value* make_value(Names::Name name, TypeId type, Reach reach);
   void drop_locked(gt_value* value) noexcept;
-  std::shared_ptr<Inbox::Answer> ask(gt_value& value, gt_place at,
-                                     Link::Lock& lock);
+  std::string ask_for(gt_value& value, gt_place at, Link::Lock& lock);
+  gt_value* write_file(const Type& type, const void* bytes,
+                       gt_instruction& call, Link::Lock& lock);
   void read_file(gt_value& value, void* bytes, gt_place at, Link::Lock& lock);
 
   mutable std::mutex mutex_;

@@ -1,6 +1,7 @@
 // Session: bytes of values, to the program and from it.
 #include <algorithm>
 
+#include "base/text.h"
 #include "client/call_text.h"
 #include "client/session.h"
 #include "stream/line.h"
@@ -13,15 +14,16 @@ constexpr int64_t kMostInText = 1000;
 // Bytes of files that have not been loaded; with more, a writer waits.
 constexpr size_t kMostTravelling = size_t{256} << 20;
 
-Type type_from(const gt_type& type) {
-  const bool is_right = type.rank >= 0 &&
-                        static_cast<size_t>(type.rank) <= Shape::kMaxRank &&
-                        std::all_of(type.sizes, type.sizes + type.rank,
-                                    [](int64_t size) { return size >= 0; });
-  if (!is_right) fail(GT_WRONG, "a shape has at most 8 sizes, of 0 or more");
-  const Type out{static_cast<Dtype>(type.dtype),
-                 Shape(std::span(type.sizes, static_cast<size_t>(type.rank)))};
-  value_or_fail(check_size(out), GT_WRONG);
+gt_word text_word(std::string_view text) {
+  return {GT_TEXT, {.text = text.data()}, text.size()};
+}
+
+// The type, and each of the numbers.
+std::vector<gt_word> words_in(std::string_view type, std::string_view numbers) {
+  std::vector<gt_word> out = {text_word(type)};
+  for (const std::string_view number : words_of(numbers)) {
+    out.push_back(text_word(number));
+  }
   return out;
 }
 
@@ -29,7 +31,7 @@ Type type_from(const gt_type& type) {
 
 gt_value* Session::write(const gt_type& shown, const void* bytes,
                          const char* name, gt_place at) {
-  const Type type = type_from(shown);
+  const Type type = checked_type(shown);
   if (bytes == nullptr && type.elements() > 0) {
     fail(GT_WRONG,
          "the bytes of " + to_string(type) + " are at a null pointer");
@@ -46,40 +48,47 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
   if (type.elements() <= kMostInText) {
     std::string numbers;
     append_values(shown, bytes, numbers);
-    std::vector<gt_word> operands = {
-        {GT_TEXT, {.text = words.data()}, words.size()}};
-    for (size_t at_blank = 0; at_blank < numbers.size();) {
-      const size_t end =
-          std::min(numbers.find(' ', at_blank + 1), numbers.size());
-      operands.push_back({GT_TEXT,
-                          {.text = numbers.data() + at_blank + 1},
-                          end - at_blank - 1});
-      at_blank = end;
-    }
+    const std::vector<gt_word> operands = words_in(words, numbers);
     call.op = "tensor";
     call.operands = operands.data();
     call.operand_count = operands.size();
     write_call(call, &made, lock);
     return made;
   }
-  const Store::Place place = value_or_fail(store_.take(), GT_FILE);
-  link_->wait([&] { return travelling_ <= kMostTravelling; }, lock);
-  travelling_ += type.bytes();
-  lock.unlock();  // others go on while bytes are copied
-  const Status written = write_tensor(place.path, type, bytes);
-  lock.lock();
-  if (!written.ok()) {
-    store_.give(place);
-    fail(GT_FILE, written.error().message);
+  return write_file(type, bytes, call, lock);
+}
+
+gt_value* Session::write_file(const Type& type, const void* bytes,
+                              gt_instruction& call, Link::Lock& lock) {
+  // Without a way back nobody says when a file was loaded; then all stay until
+  // the session ends.
+  const bool is_told = has_way_back();
+  if (is_told) {
+    open_back();
+    link_->wait([&] { return travelling_ <= kMostTravelling; }, lock);
   }
-  const gt_word operands[] = {
-      {GT_STRING, {.text = place.path.data()}, place.path.size()},
-      {GT_TEXT, {.text = words.data()}, words.size()}};
-  call.op = "load";
-  call.operands = operands;
-  call.operand_count = 2;
-  write_call(call, &made, lock);
-  if (gives_results_ || link_->has_results()) {
+  const Store::Place place = value_or_fail(store_.take(), GT_FILE);
+  gt_value* made = nullptr;
+  try {
+    lock.unlock();  // others go on while bytes are copied
+    const Status written = write_tensor(place.path, type, bytes);
+    lock.lock();
+    check_open();
+    value_or_fail(written, GT_FILE);
+    const std::string words = to_string(type);
+    const gt_word operands[] = {
+        {GT_STRING, {.text = place.path.data()}, place.path.size()},
+        text_word(words)};
+    call.op = "load";
+    call.operands = operands;
+    call.operand_count = 2;
+    write_call(call, &made, lock);
+  } catch (const Failure&) {
+    store_.give(place);
+    throw;
+  }
+  if (is_told) {
+    travelling_ += type.bytes();
     inbox_.expect_sync([this, place, size = type.bytes()] {
       store_.give(place);
       travelling_ -= size;
@@ -89,18 +98,11 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
   return made;
 }
 
-std::shared_ptr<Inbox::Answer> Session::ask(gt_value& value, gt_place at,
-                                            Link::Lock& lock) {
-  text_.clear();
-  names_.append_free(text_);
+std::string Session::ask_for(gt_value& value, gt_place at, Link::Lock& lock) {
+  begin_lines();
   text_ += "print " + value.name.text;
   append_end(at, text_);
-  auto answer = inbox_.expect();
-  send(text_, lock);
-  if (!link_->wait([&] { return answer->is_there; }, lock)) {
-    fail_lost("the program ended before a result came");
-  }
-  return answer;
+  return ask(lock);
 }
 
 void Session::read(gt_value& value, void* bytes, gt_place at) {
@@ -111,31 +113,25 @@ void Session::read(gt_value& value, void* bytes, gt_place at) {
   if (elements_of(type) > kMostInText) {
     return read_file(value, bytes, at, lock);
   }
-  const auto answer = ask(value, at, lock);
-  read_result(answer->line, type, bytes);
+  read_result(ask_for(value, at, lock), type, bytes);
 }
 
 void Session::read_file(gt_value& value, void* bytes, gt_place at,
                         Link::Lock& lock) {
   const Type type = table_.type(value.type);
   const Store::Place place = value_or_fail(store_.take(), GT_FILE);
-  text_.clear();
-  names_.append_free(text_);
+  begin_lines();
   text_ += "save " + value.name.text + " " + quote(place.path);
   append_end(at, text_);
   text_ += kSync;
-  bool is_saved = false;
-  inbox_.expect_sync([&is_saved] { is_saved = true; });
-  send(text_, lock);
-  const bool has_come = link_->wait([&] { return is_saved; }, lock);
-  if (!has_come) fail_lost("the program ended before a result came");
+  ask(lock);
   lock.unlock();  // others go on while bytes are copied
   const Status got = read_tensor(place.path, type, bytes);
   lock.lock();
   store_.give(place);
   if (got.ok()) return;
   // Of a value that failed no file is saved; its print says why.
-  read_result(ask(value, at, lock)->line, *value.shown, bytes);
+  read_result(ask_for(value, at, lock), *value.shown, bytes);
 }
 
 void Session::print(gt_value& value, const char* as, gt_place at) {
@@ -150,8 +146,7 @@ void Session::print(gt_value& value, const char* as, gt_place at) {
     inbox_.expect_shown();
     link_->watch_results(true);
   }
-  text_.clear();
-  names_.append_free(text_);
+  begin_lines();
   text_ += "print " + value.name.text;
   if (is_renamed) text_ += std::string(" as=") + as;
   append_end(at, text_);

@@ -13,6 +13,8 @@
 #include "base/io.h"
 #include "file/files.h"
 #include "file/npy.h"
+#include "file/safetensors_cache.h"
+#include "file/stored.h"
 
 namespace gt::client {
 namespace {
@@ -107,6 +109,14 @@ Status read_tensor(const std::string& path, const Type& type, void* bytes) {
                  to_string(type)};
   }
   return read_at(file.get(), stored.value().data_offset, bytes, type.bytes());
+}
+
+Result<Type> stored_type(std::string_view path) {
+  SafetensorsCache headers;
+  const auto stored = read_stored(split_path(path), headers);
+  if (stored.ok()) return stored.value().type;
+  return Error{stored.error().message +
+               "; of a file that is not here yet, give the type"};
 }
 
 }  // namespace gt::client

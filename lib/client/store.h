@@ -37,6 +37,9 @@ class Store {
 // Writes a .npy file. Error: names the path.
 Status write_tensor(const std::string& path, const Type& type,
                     const void* bytes);
+// The type of the tensor at a path as load takes it, "FILE:TENSOR" of a
+// safetensors file. Error: names the file, and what to do if there is none yet.
+Result<Type> stored_type(std::string_view path);
 // Reads the bytes of one, which must have this type.
 Status read_tensor(const std::string& path, const Type& type, void* bytes);
 

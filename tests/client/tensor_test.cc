@@ -79,6 +79,19 @@ TEST(Tensor, LargeOnesTravelBesideTheText) {
   EXPECT_LT(text.size(), 2000U);
 }
 
+TEST(Tensor, AFileOfACallThatWasRefusedIsGone) {
+  const std::vector<float> values(5000);
+  const std::string text = written([&] {
+    const gt::Tensor taken = gt::ones({1}).name("taken");
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_NE(thrown([&] { gt::from_blob(values.data(), {5000}, "taken"); }),
+                "");
+    }
+    const gt::Tensor made = gt::from_blob(values.data(), {5000});
+  });
+  EXPECT_NE(text.find("/0.npy\" f32[5000]"), std::string::npos) << text;
+}
+
 TEST(Tensor, ItsRegisterIsFreedWithItsLastHandle) {
   const std::string text = bare(written([] {
     gt::Tensor x = gt::ones({2});

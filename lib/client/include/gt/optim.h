@@ -233,12 +233,7 @@ class SGD : public Optimizer {
   std::vector<Of> of_;
 };
 
-struct AdamWOptions {
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double decay = 0.01;
-};
+using AdamWOptions = AdamwOptions;  // those of the op
 // As torch.optim.AdamW; with decay 0, Adam.
 class AdamW : public Optimizer {
  public:
@@ -254,18 +249,13 @@ class AdamW : public Optimizer {
     for (const Tensor& parameter : parameters) {
       parameters_.push_back(parameter);
       Tensor m = zeros_like(parameter, "m", at);
-      of_.push_back({{.beta1 = options.beta1,
-                      .beta2 = options.beta2,
-                      .eps = options.eps,
-                      .decay = options.decay},
-                     m,
-                     zeros_like(parameter, "v", at)});
+      of_.push_back({options, m, zeros_like(parameter, "v", at)});
     }
   }
 
  private:
   struct Of {
-    AdamwOptions options;
+    AdamWOptions options;
     Tensor m, v;
   };
   void change(size_t i, const Tensor& gradient, const Input& lr,
