@@ -109,3 +109,19 @@ last = tensor f32[] 0'
   [ $status = 4 ]
   run ! grep '^#sync 2$' out
 }
+
+@test "what failed is told before it is said to be done" {
+  coproc gt-route -n 1 --log run.log 2>err
+  echo 'x = zeros f32[2]' >&"${COPROC[1]}"
+  local k
+  for ((k = 1; k <= 200; k++)); do
+    printf 'save x "no/%d.npy"\n#sync %d\n' $k $k >&"${COPROC[1]}"
+    read -r got <&"${COPROC[0]}"
+    [ "$got" = "#sync $k" ]
+  done
+  eval "exec ${COPROC[1]}>&-"
+  wait "$COPROC_PID" || true
+  awk -F'\t' '$3 == "done" { done = $2 } $3 == "report" { ++n; late += $2 <= done }
+    END { print n, late + 0 }' run.log >counts
+  [ "$(<counts)" = '200 0' ]
+}

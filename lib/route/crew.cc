@@ -188,7 +188,7 @@ void Crew::take_message(uint32_t worker, const net::Message& message) {
     workers_[worker].idle_ms = 0;  // a `done` alone is a beat, and owes as much
     taken = sources_.take(worker, message.body);
   } else if (message.verb == net::Verb::kDone) {
-    taken = take_done(worker);
+    taken = take_done(worker, message);
   } else if (message.verb == net::Verb::kReport) {
     take_report(worker, message);
   } else if (message.verb == net::Verb::kRan) {
@@ -201,8 +201,10 @@ void Crew::take_message(uint32_t worker, const net::Message& message) {
   lose_worker(worker, describe(worker) + " " + taken.error().message);
 }
 
-Status Crew::take_done(uint32_t worker) {
-  const uint64_t seq = status(worker).done_seq;
+// What the host knows of the worker may be ahead of the messages that are taken
+// here one by one, such as a report of a line that is done.
+Status Crew::take_done(uint32_t worker, const net::Message& message) {
+  const uint64_t seq = number(message, "seq").value();  // the host has looked
   if (Status s = deliveries_.take_done(worker, seq); !s.ok()) return s;
   dispatcher_.done(worker, seq);
   log_.done(worker, status(worker));

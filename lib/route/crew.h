@@ -125,7 +125,7 @@ class Crew {
   void say_who_is_here();
   std::string describe(uint32_t worker) const;
   void take_message(uint32_t worker, const net::Message& message);
-  Status take_done(uint32_t worker);
+  Status take_done(uint32_t worker, const net::Message& message);
   Status take_used(uint32_t worker, std::string_view body);
   void take_report(uint32_t worker, const net::Message& message);
   void take_bye(uint32_t worker, const net::Message& message);

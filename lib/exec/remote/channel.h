@@ -22,6 +22,12 @@ struct Inbound {
   bool is_end = false;
 };
 
+// To the thread that talks to gt-route: a message for it.
+struct Outbound {
+  std::string message;
+  bool is_report = false;
+};
+
 struct Channel {
   // Results that wait to be sent; who makes more sleeps.
   static constexpr size_t kMostWaiting = size_t{16} << 20;
@@ -31,7 +37,8 @@ struct Channel {
 
   net::Wake wake;                    // of the thread that talks
   Mailbox<Inbound> inbox{SIZE_MAX};  // kMostInbox bounds it
-  Mailbox<std::string> outbox{kMostWaiting};
+  Mailbox<Outbound> outbox{kMostWaiting};
+  std::atomic<uint64_t> reports{0};      // that were put into the outbox
   std::atomic<bool> is_draining{false};  // only what came so far is run
   std::atomic<bool> is_over{false};      // nothing more is to be decoded
 

@@ -54,7 +54,7 @@ class RemoteSession {
   void send_out();
   comm::Waiting waiting();
   void send_done();
-  void send_ran();
+  void send_ran(std::string_view rows);
   void send_used(bool is_last);
   void stop(std::string why);
   Exit end(std::thread& decoder);
@@ -73,7 +73,9 @@ class RemoteSession {
   std::string lost_;      // why it is over
   bool is_told_ = false;  // people have been told why
   Exit lost_status_ = Exit::kLost;
-  uint64_t told_seq_ = 0;  // what was told last, and when
+  uint64_t sent_reports_ = 0;
+  uint64_t told_seq_ = 0;  // what was told last, and of what, and when
+  uint64_t told_done_ = 0;
   uint64_t told_bytes_ = 0;
   int64_t told_at_ = 0;
   bool is_metered_ = false;  // each op's time is noted
@@ -161,9 +163,10 @@ bool RemoteSession::take(net::MemberEvent& event) {
 }
 
 void RemoteSession::send_out() {
-  std::string message;
-  while (member_->can_send() && channel_.outbox.pop(message, milliseconds(0))) {
-    member_->send(net::Frame(std::move(message)));
+  Outbound out;
+  while (member_->can_send() && channel_.outbox.pop(out, milliseconds(0))) {
+    if (out.is_report) ++sent_reports_;
+    member_->send(net::Frame(std::move(out.message)));
   }
 }
 
@@ -180,21 +183,28 @@ comm::Waiting RemoteSession::waiting() {
   return waits;
 }
 
+// Who hears that lines are done has heard what failed in them, so reports go
+// first; while one cannot go, nothing more is said to be done.
 void RemoteSession::send_done() {
   const uint64_t bytes = channel_.done_bytes.load();
-  const uint64_t seq = channel_.done_seq.load();
+  const uint64_t done = channel_.done_seq.load();
   const int64_t now = net::now_ms();
-  const bool is_new = bytes != told_bytes_ || seq != told_seq_;
+  const bool is_new = bytes != told_bytes_ || done != told_done_;
   if (!is_new && now - told_at_ < kTell) return;
   const comm::Waiting waits = waiting();
-  uint64_t at = 0;
+  uint64_t seq = std::max(done, told_seq_);
   // Within a message that has not been finished.
-  channel_.with_worker([&at](Worker& worker) { at = worker.ran_up_to(); });
-  send_ran();
+  channel_.with_worker(
+      [&seq](Worker& worker) { seq = std::max(seq, worker.ran_up_to()); });
+  const uint64_t reports = channel_.reports.load();
+  const std::string rows = ran_->take();
+  send_out();
+  send_ran(rows);
+  if (sent_reports_ < reports) seq = told_seq_;
   member_->give_back(bytes - told_bytes_);
-  member_->done(std::max(seq, at), static_cast<uint64_t>(waits.ms), waits.what,
-                waits.seq);
+  member_->done(seq, static_cast<uint64_t>(waits.ms), waits.what, waits.seq);
   told_seq_ = seq;
+  told_done_ = done;
   told_bytes_ = bytes;
   told_at_ = now;
 }
@@ -219,14 +229,13 @@ void RemoteSession::send_used(bool is_last) {
 }
 
 // Before the `done` that says that they have run.
-void RemoteSession::send_ran() {
+void RemoteSession::send_ran(std::string_view rows) {
   constexpr size_t kMost = net::kMaxBody / 2;
-  const std::string rows = ran_->take();
-  for (std::string_view rest = rows; !rest.empty();) {
+  while (!rows.empty()) {
     const size_t size =
-        rest.size() <= kMost ? rest.size() : rest.rfind('\n', kMost) + 1;
-    member_->ran(rest.substr(0, size));
-    rest.remove_prefix(size);
+        rows.size() <= kMost ? rows.size() : rows.rfind('\n', kMost) + 1;
+    member_->ran(rows.substr(0, size));
+    rows.remove_prefix(size);
   }
 }
 
@@ -243,7 +252,7 @@ void RemoteSession::talk() {
     const bool is_last = channel_.has_left.load();
     send_used(is_last);
     send_done();
-    if (is_last) send_ran();  // of what compute has no use for
+    if (is_last) send_ran(ran_->take());  // of what compute has no use for
     send_out();
     if (is_last && member_->can_send())
       return member_->bye(channel_.status, channel_.farewell);

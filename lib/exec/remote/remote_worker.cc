@@ -53,7 +53,8 @@ void RemoteWorker::send_report(const Report& report) {
   if (!report.space.empty() && report.space.size() <= kMostSpace) {
     message.field("space", report.space);
   }
-  channel_.outbox.push(message.finish(net::words(report.text)),
+  channel_.reports.fetch_add(1);
+  channel_.outbox.push({message.finish(net::words(report.text)), true},
                        report.text.size());
   channel_.wake.signal();
 }
@@ -61,7 +62,7 @@ void RemoteWorker::send_report(const Report& report) {
 int RemoteWorker::send_results(std::string_view bytes) {
   each_results_message(bytes, [this](std::string message, size_t size) {
     channel_.wake.signal();  // before it may sleep
-    channel_.outbox.push(std::move(message), size);
+    channel_.outbox.push({std::move(message), false}, size);
   });
   channel_.wake.signal();
   return 0;
