@@ -72,9 +72,11 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--isa", options.isa, "instruction set of started workers");
   app.add_option("--memory", options.memory,
                  "bytes that values may take in each started worker");
-  app.add_option("--root", options.roots,
-                 "started workers load and save below this directory only; may "
-                 "be repeated (all that you may)")
+  app.add_option(
+         "--root", options.roots,
+         "started workers load and save below this directory only (DIR/*: "
+         "within each directory in it); may be repeated (all that you "
+         "may)")
       ->type_name("DIR")
       ->expected(1)
       ->take_all()

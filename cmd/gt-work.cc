@@ -79,8 +79,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--memory", options.memory,
                  "bytes that values may take, as 512M or 2G (no limit)");
   app.add_option("--root", options.roots,
-                 "load and save below this directory only, or at the gt-emit "
-                 "that lends files at tcp://HOST:PORT; may be repeated")
+                 "load and save below this directory only (DIR/*: within each "
+                 "directory in it), or at the gt-emit that lends files at "
+                 "tcp://HOST:PORT; may be repeated")
       ->type_name("DIR")
       ->expected(1)
       ->take_all()

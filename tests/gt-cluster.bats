@@ -197,6 +197,16 @@ waits_for_more() {
   ln -s "$PWD/elsewhere" "a dir/ann/away"
   run -1 gt-emit --to "$(gt-cluster up)" --user ann -e 'x = ones f32[2]' -e 'save x "away/y.npy"'
   [ ! -e elsewhere/y.npy ]
+  # Not even to the files of another user.
+  mkdir "a dir/bob"
+  cp "a dir/ann/x.npy" "a dir/bob/x.npy"
+  ln -s ../bob "a dir/ann/bob"
+  run -1 gt-emit --to "$(gt-cluster up)" --user ann -e 'x = ones f32[2]' -e 'save x "bob/y.npy"'
+  [ ! -e "a dir/bob/y.npy" ]
+  run -3 gt-emit --to "$(gt-cluster up)" --user ann -e 'x = load "bob/x.npy"'
+  [[ $output == *'bob/x.npy: outside the directory of its user'* ]]
+  run -1 gt-emit --to "$(gt-cluster up)" --user ann -e 'x = load "bob/x.npy" f32[2]'
+  [[ $output == *'bob/x.npy: outside the directories that --root allows'* ]]
 }
 
 @test "logs go on with what is being said" {

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "base/message.h"
+#include "file/files.h"
 #include "file/remote_files.h"
-#include "file/stored.h"
 
 namespace gt::emit {
 
@@ -19,7 +19,7 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
                  " lies where only workers look; say its type behind the "
                  "path, as f32[2,3]"};
   }
-  const auto header = read_stored(split_path(files_ + path), headers_);
+  const auto header = read_header(split_path(files_ + path));
   if (header.ok()) return header.value().type;
   Error error = header.error();
   if (const size_t at = error.message.find(files_);
@@ -32,6 +32,16 @@ Result<Type> SavedTypes::type_of(const std::string& path) {
                                  "behind the path, as f32[2,3]";
   }
   return error;
+}
+
+// A guest's path leads nowhere but below its directory.
+Result<StoredTensor> SavedTypes::read_header(const StoredPath& path) {
+  if (!is_guest_) return read_stored(path, headers_);
+  const auto files = Files::make({files_}, "the directory of its user");
+  if (!files.ok()) return files.error();
+  const auto fd = files.value().open(path.file);
+  if (!fd.ok()) return fd.error();
+  return read_stored(fd.value().get(), path, headers_);
 }
 
 Status SavedTypes::check(const Line& line) const {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "emit/line_state.h"
 #include "file/safetensors_cache.h"
+#include "file/stored.h"
 
 namespace gt::emit {
 
@@ -37,6 +38,7 @@ class SavedTypes {
   bool is_guest_;
   std::string files_;
   Result<Type> type_of(const std::string& path);
+  Result<StoredTensor> read_header(const StoredPath& path);
 
   std::unordered_map<std::string, Type> types_;  // by path
   SafetensorsCache headers_;

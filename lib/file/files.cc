@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -42,6 +43,22 @@ Result<std::string> real_or_new(const std::string& path) {
   return (*parent == "/" ? "" : *parent) + "/" + name;
 }
 
+// The part of a path below a directory: the first that follows what leads to
+// the directory; "" if nothing does. `directory`: without symbolic links.
+std::string_view part_below(const std::string& directory,
+                            std::string_view path) {
+  for (size_t slash = path.find('/'); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string above(path.substr(0, std::max<size_t>(1, slash)));
+    if (real_path(above) != directory) continue;
+    std::string_view part =
+        path.substr(std::min(path.find_first_not_of('/', slash), path.size()));
+    part = part.substr(0, part.find('/'));
+    if (part != ".") return part;
+  }
+  return real_path(".") == directory ? path.substr(0, path.find('/')) : "";
+}
+
 // The nearest directory above a path that there is, without symbolic links.
 std::string nearest_above(const std::string& path) {
   for (std::string at = path; at != "/" && at != ".";) {
@@ -61,15 +78,17 @@ Result<Files> Files::make(const std::vector<std::string>& roots,
                           std::string limit) {
   Files files;
   files.limit_ = std::move(limit);
-  for (const std::string& path :
+  for (std::string path :
        roots.empty() ? std::vector<std::string>{"/"} : roots) {
+    const bool of_many = path.ends_with("/*");
+    if (of_many) path.resize(std::max<size_t>(1, path.size() - 2));
     const auto resolved = real_path(path);
     Fd directory(
         resolved ? ::open(resolved->c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)
                  : -1);
     if (!directory.ok()) return io_error(path, errno);
     files.roots_.push_back(
-        {*resolved, std::make_shared<const Fd>(std::move(directory))});
+        {*resolved, std::make_shared<const Fd>(std::move(directory)), of_many});
   }
   return files;
 }
@@ -85,6 +104,15 @@ const Files::Root* Files::root_of(const std::string& resolved) const {
   return nullptr;
 }
 
+bool Files::allows(const std::string& path, const std::string& resolved) const {
+  const Root* root = root_of(resolved);
+  if (root == nullptr || !root->of_many) return root != nullptr;
+  const std::string_view part = part_below(root->path, path);
+  const std::string above = root->path == "/" ? "" : root->path;
+  return !part.empty() &&
+         resolved.starts_with(above + "/" + std::string(part) + "/");
+}
+
 // One error for all that is outside, whether there is such a file or not.
 Error Files::outside(const std::string& path) const {
   return Error{path + ": outside " + limit_};
@@ -98,7 +126,7 @@ Result<std::string> Files::resolve(const std::string& path) const {
   auto resolved = real_or_new(path);
   const std::string at =
       resolved.ok() ? resolved.value() : nearest_above(path) + "/file";
-  if (root_of(at) == nullptr) return outside(path);
+  if (!allows(path, at)) return outside(path);
   return resolved;
 }
 

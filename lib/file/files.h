@@ -35,7 +35,9 @@ class Fd {
 class Files {
  public:
   // Allows what is below these directories, which errors call `limit`; without
-  // any, the whole file system. Errors: a root that cannot be opened.
+  // any, the whole file system. With "DIR/*" for a directory, each directory in
+  // DIR is a root of its own: no link leads from one to another. Errors: a root
+  // that cannot be opened.
   static Result<Files> make(
       const std::vector<std::string>& roots,
       std::string limit = "the directories that --root allows");
@@ -72,6 +74,7 @@ class Files {
   struct Root {
     std::string path;  // without links; "/", or without a slash at its end
     std::shared_ptr<const Fd> directory;  // shared by copies of Files
+    bool of_many = false;                 // each directory in it is a root
   };
   Error outside(const std::string& path) const;
   // The absolute path with symbolic links followed; its last part need not
@@ -83,6 +86,8 @@ class Files {
   Result<Fd> open_directory(const std::string& resolved,
                             const std::string& path) const;
   const Root* root_of(const std::string& resolved) const;
+  // Whether a path may lead where it does.
+  bool allows(const std::string& path, const std::string& resolved) const;
   bool is_limited() const { return root_of("/") == nullptr; }
 
   std::vector<Root> roots_;

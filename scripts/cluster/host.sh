@@ -36,7 +36,8 @@ host_lacks() {
     said=$(gt-work ${backend:+--backend "$backend"} </dev/null 2>&1 >/dev/null) ||
       echo "${said%%$'\n'*}"
   fi
-  [[ -z $root || (-d $root && -r $root && -x $root) ]] ||
+  local directory=${root%/\*}
+  [[ -z $root || (-d $directory && -r $directory && -x $directory) ]] ||
     echo "root=$root is no directory that can be read"
   [[ -z $port ]] || timeout 5 bash -c 'exec 3<>"/dev/tcp/$1/$2"' - \
     "${head//[\[\]]/}" "$port" 2>/dev/null || echo \

@@ -75,7 +75,8 @@ pipeline() {
     [[ -z $threads ]] || route+=(--threads "$threads")
     [[ -z $memory ]] || route+=(--memory "$memory")
     # Without a root of their own, workers open the files of clients alone.
-    [[ -z ${root:-$files} ]] || route+=(--root "${root:-$files}")
+    [[ -z $files ]] || root=${root:-$files/*}
+    [[ -z $root ]] || route+=(--root "$root")
   fi
   [[ -z $config ]] || shard_command "$workers"
   printf '%s 2>%q | ' "$(quoted "${emit[@]}")" "$state/emit.log"

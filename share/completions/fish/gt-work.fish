@@ -4,7 +4,7 @@ complete -c gt-work -l backend -r -d 'cpu; ref, the meaning of each op in plain 
 complete -c gt-work -l threads -r -d 'threads that compute (all cores)'
 complete -c gt-work -l isa -r -d 'instruction set: sse2, avx2 or avx512 (the best there is)'
 complete -c gt-work -l memory -r -d 'bytes that values may take, as 512M or 2G (no limit)'
-complete -c gt-work -l root -r -d 'load and save below this directory only, or at the gt-emit that lends files at tcp://HOST:PORT; may be repeated'
+complete -c gt-work -l root -r -d 'load and save below this directory only (DIR/*: within each directory in it), or at the gt-emit that lends files at tcp://HOST:PORT; may be repeated'
 complete -c gt-work -l trace -r -d 'write what ran and when to FILE, see gt-log(5)'
 complete -c gt-work -l trace-since -r -d 'with --connect, --rank and --trace: append to FILE, which other workers of this host write too, with times since then, in nanoseconds of the steady clock'
 complete -c gt-work -l connect -r -d 'work for the gt-route at ENDPOINT, as tcp://host:5550'

@@ -1,0 +1,90 @@
+// Files: what roots allow, after symbolic links.
+#include "file/files.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace gt {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FilesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/gt_files_XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    top_ = fs::canonical(name);
+    for (const char* user : {"ann", "bob"}) {
+      fs::create_directories(top_ / "files" / user / "deep");
+      std::ofstream(top_ / "files" / user / "x") << user;
+      std::ofstream(top_ / "files" / user / "deep" / "x") << user;
+    }
+    fs::create_symlink("../bob", top_ / "files/ann/other");
+    fs::create_symlink("../bob/x", top_ / "files/ann/theirs");
+    fs::create_symlink("deep", top_ / "files/ann/within");
+    fs::create_symlink("ann", top_ / "files/carl");
+    fs::create_symlink("files", top_ / "link");
+    std::ofstream(top_ / "files" / "x") << "of nobody";
+  }
+  void TearDown() override { fs::remove_all(top_); }
+
+  bool opens(const Files& files, const std::string& path) const {
+    return files.open((top_ / path).string()).ok();
+  }
+  bool may_write(const Files& files, const std::string& path) const {
+    return files.target((top_ / path).string()).ok();
+  }
+  Files with(const std::string& root) const {
+    return Files::make({(top_ / root).string()}).value();
+  }
+
+  fs::path top_;
+};
+
+TEST_F(FilesTest, OneRootIsOnePlace) {
+  const Files files = with("files");
+  for (const char* path : {"files/ann/x", "files/ann/other/x", "files/x",
+                           "files/ann/theirs", "files/carl/x", "link/ann/x"}) {
+    EXPECT_TRUE(opens(files, path)) << path;
+  }
+  EXPECT_FALSE(opens(with("files/ann"), "files/ann/other/x"));
+}
+
+TEST_F(FilesTest, EachDirectoryOfManyIsARootOfItsOwn) {
+  const Files files = with("files/*");
+  for (const char* path :
+       {"files/ann/x", "files/ann/within/x", "files/bob/deep/x", "link/ann/x",
+        "files//ann/x", "files/./ann/../ann/x"}) {
+    EXPECT_TRUE(opens(files, path)) << path;
+  }
+  for (const char* path : {"files/ann/other/x", "files/ann/theirs",
+                           "files/carl/x", "files/x", "files/ann/../bob/x"}) {
+    EXPECT_FALSE(opens(files, path)) << path;
+    EXPECT_FALSE(may_write(files, path)) << path;
+  }
+  EXPECT_TRUE(may_write(files, "files/ann/new"));
+  EXPECT_FALSE(may_write(files, "files/ann/other/new"));
+  EXPECT_FALSE(may_write(files, "files/new"));
+  EXPECT_TRUE(files.make_parents((top_ / "files/ann/a/b/c").string()).ok());
+  EXPECT_FALSE(
+      files.make_parents((top_ / "files/ann/other/a/b").string()).ok());
+  EXPECT_FALSE(fs::exists(top_ / "files/bob/a"));
+}
+
+TEST_F(FilesTest, RelativePathsAreSeenFromHere) {
+  const fs::path before = fs::current_path();
+  fs::current_path(top_ / "files");
+  const Files files = with("files/*");
+  EXPECT_TRUE(files.open("ann/x").ok());
+  EXPECT_FALSE(files.open("ann/other/x").ok());
+  fs::current_path(top_ / "files/ann");
+  EXPECT_FALSE(files.open("../bob/../ann/x").ok());
+  fs::current_path(before);
+}
+
+}  // namespace
+}  // namespace gt
