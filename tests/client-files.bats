@@ -397,3 +397,25 @@ make_x() {
     gt-work >out
   [ "$(cat out)" = 'c = tensor bool[] 1' ]
 }
+
+@test "a file that fills the disk there leaves nothing of itself" {
+  mkdir small
+  mount -t tmpfs -o size=3m tmpfs small 2>/dev/null || skip "no file system can be mounted here"
+  mkdir -p small/ann
+  ln -s "$PWD/small" files
+  at_socket
+  serve
+  bytes 4500000 1 >sent
+  client --send sent=in.bin
+  local left
+  left=$(find small -type f)
+  bytes 1500000 2 >next
+  [ "$status" = 4 ]
+  grep -q 'No space left on device' err
+  client --send next=in.bin
+  cp small/ann/in.bin got
+  umount -l small
+  [ -z "$left" ]
+  [ "$status" = 0 ]
+  cmp next got
+}

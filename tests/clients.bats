@@ -566,3 +566,18 @@ END
   [ "$(cat out)" = 'x = tensor f32[2] 1 1' ]
   grep -q 'long.gt:1: line is longer than 64 MiB' err
 }
+
+@test "a place in a message is of the program, or said to be of the stream that all share" {
+  serve 1
+  printf 'x = ones f32[2]\ny = take x 5\nprint y\n' >p.gt
+  places() {
+    status=0
+    within 60 gt-emit --to "$at" "$@" >out 2>err || status=$?
+    [ $status = 1 ]
+    sed -n 's/^gt-work: \(.*\): take: .*/\1/p' err
+    sed -n 's/^y = fail "\(.*\): take: .*/\1/p' out
+  }
+  [ "$(places p.gt)" = $'p.gt:2\np.gt:2' ]
+  [ "$(places --at <p.gt)" = $'<stdin>:2\n<stdin>:2' ]
+  [[ $(places <p.gt) =~ ^'<shared>:'[0-9]+$'\n<shared>:'[0-9]+$ ]]
+}

@@ -11,8 +11,13 @@
 
 namespace gt {
 
-// Where a line stands. `file` is as the user named it, "<stdin>" for standard
-// input; `line` counts from 1, 0 when there is none.
+// For standard input, whatever stands there; and for a stream that many users
+// share, whose lines are at other places in what each of them wrote.
+inline constexpr std::string_view kStdinName = "<stdin>";
+inline constexpr std::string_view kSharedName = "<shared>";
+
+// Where a line stands. `file` is as the user named it, or one of the two above;
+// `line` counts from 1, 0 when there is none.
 struct Place {
   std::string_view file;
   size_t line = 0;

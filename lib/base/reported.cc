@@ -7,8 +7,6 @@
 namespace gt {
 namespace {
 
-constexpr std::string_view kStdin = "<stdin>";
-
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ||
          c == '.' || c == '/';
@@ -33,7 +31,8 @@ std::string without_numbers(std::string_view text) {
 
 uint64_t kind_of(const Place& place, std::string_view reason,
                  std::string_view line) {
-  if (place.file != kStdin) return hash_bytes(to_string(place));
+  const bool is_stream = place.file == kStdinName || place.file == kSharedName;
+  if (!is_stream) return hash_bytes(to_string(place));
   return hash_bytes(without_numbers(reason) + "\n" + without_numbers(line));
 }
 
@@ -59,7 +58,7 @@ std::string Reported::take_counts(std::string_view program, bool was_written) {
   std::string out;
   bool by_stream = false;
   for (Kind& kind : kinds_) {
-    by_stream = by_stream || kind.place.starts_with(kStdin);
+    by_stream = by_stream || kind.place.starts_with(kStdinName);
     if (kind.more == 0) continue;
     out += std::string(program) + ": " + std::to_string(kind.more) +
            " more like the one at " + kind.place + "\n";

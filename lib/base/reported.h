@@ -16,9 +16,9 @@ class Reported {
  public:
   // Whether the failure is to be printed: whether it is the first of its kind.
   // Otherwise it is counted. In a file, failures of one kind are those of one
-  // place. In standard input a loop's line has another number in each round;
-  // there they are those with the same reason and line text, numbers in both
-  // left out; names are not numbers, so that users are told apart by theirs.
+  // place. In a stream a loop's line has another number in each round; there
+  // they are those with the same reason and line text, numbers in both left
+  // out; names are not numbers, so that users are told apart by theirs.
   bool is_first(const Place& place, std::string_view reason,
                 std::string_view line);
 

@@ -122,7 +122,10 @@ void Dispatcher::comment(Client& client, std::string_view text,
   if (const std::string_view told = client_record_of(notes); !told.empty()) {
     return client.told_of.take(told);
   }
-  if (asks_reports(notes)) client.users.split();
+  if (asks_reports(notes)) {
+    client.users.split();
+    set_file(client, kSharedName);
+  }
   const Marks::Mark mark = client.marks.take(notes);
   if (mark != Marks::Mark::kNone) loops_.drop();
   if (mark == Marks::Mark::kBadVersion) {

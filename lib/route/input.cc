@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/message.h"
+
 namespace gt::route {
 
 RouteInput::~RouteInput() {
@@ -17,7 +19,7 @@ RouteInput::Item RouteInput::open_next() {
   if (next_file_ == files_.size()) return Item::kEnd;
   const std::string& path = files_[next_file_++];
   const bool is_stdin = path == "-";
-  name_ = is_stdin ? "<stdin>" : path;
+  name_ = is_stdin ? kStdinName : path;
   number_ = 0;
   fd_ = is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd_ < 0) {

@@ -270,6 +270,9 @@ Status Lender::piece(const Message& request) {
     return Error{"bytes of a file were changed on their way"};
   }
   if (Status s = write_at(upload_->part->fd(), at, request.body); !s.ok()) {
+    // What has come of it would only keep the disk full.
+    upload_->part->remove();
+    upload_.reset();
     report(s.error().message);
     return ok_status();
   }

@@ -102,6 +102,7 @@ std::string Upload::end(const std::string& digest_said, const std::string& over,
   }
   if (stop.load()) return report_text("it was given up");
   if (Status s = whole->flush(); !s.ok()) {
+    whole->remove();
     return report_text(s.error().message);
   }
   const std::lock_guard lock(replacing);

@@ -80,7 +80,8 @@ std::string_view client_record_of(std::string_view comment) {
 }
 
 bool asks_reports(std::string_view comment) {
-  return comment.substr(0, comment.find(' ')) == kReportsMark;
+  return comment.starts_with(kReportsMark) &&
+         comment.substr(0, comment.find(' ')) == kReportsMark;
 }
 
 std::string to_string(const ReportMark& mark) {

@@ -20,7 +20,7 @@ class Session {
 
   void read(const std::string& path) {
     const bool is_stdin = path == "-";
-    file_ = &names_.emplace_back(is_stdin       ? "<stdin>"
+    file_ = &names_.emplace_back(is_stdin       ? std::string(kStdinName)
                                  : path.empty() ? "''"
                                                 : path);
     line_ = 0;
@@ -55,6 +55,7 @@ class Session {
           }
           [[fallthrough]];
         case Reader::Item::kLine:
+          if (asks_reports(text)) file_ = &names_.emplace_back(kSharedName);
           worker_.line(text, file_, ++line_);
           break;
         case Reader::Item::kTooLong:
