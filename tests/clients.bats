@@ -440,6 +440,7 @@ END
   status=0
   timeout 15 gt-emit --to "$at" --key ann.key --server-key bob.pub save.gt >out 2>err || status=$?
   [ "$status" = 4 ]
+  grep -q 'is --server-key its public key?' err
   visit save.gt
   [ "$status" = 4 ]
   [ ! -s out ]

@@ -79,6 +79,7 @@ void VisitState::go_away(const std::string& why) {
 }
 
 void VisitState::link_refused(bool by_key, bool for_good) {
+  was_refused_ = true;
   if (!for_good) return;
   finish(VisitEvent::Kind::kLost, Exit::kLost,
          by_key ? "gt-emit at " + me_.endpoint + " does not admit the key " +
@@ -240,6 +241,11 @@ void VisitState::tick(int64_t now, bool all_read) {
   std::string text = "gt-emit at " + me_.endpoint + " is lost: " + why;
   if (!is_up_ && !is_welcome_) {
     text = "no gt-emit at " + me_.endpoint + " within " + seconds_text(limit);
+    if (was_refused_ && me_.keys) {
+      text +=
+          "; what is there took no connection of ours: is --server-key its "
+          "public key?";
+    }
     if (!untrusted_.empty()) text += "; of what is there, " + untrusted_;
   }
   finish(VisitEvent::Kind::kLost, Exit::kLost, std::move(text));

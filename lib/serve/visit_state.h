@@ -110,6 +110,7 @@ class VisitState : public net::CallerState {
   uint64_t heard_of_program_ = 0;
   uint64_t results_ = 0, reports_ = 0;  // bytes and messages that came
   std::string untrusted_;
+  bool was_refused_ = false;
   std::deque<net::Frame> outgoing_;
   std::deque<VisitEvent> events_;
   int64_t heard_;
