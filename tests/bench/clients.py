@@ -192,14 +192,14 @@ class Slow:
 
 def slow_worker(report, folder):
     """Two clients: one uses a worker that is slow, the other one does not. That
-    runs for a third of a second, of which its start and the time until the slow
-    one is known as such are little."""
+    runs for a second, of which the time until the slow one is known as such
+    beside it, some 20 milliseconds, is little."""
     slow = write(f"{folder}/slow.gt",
                  ["mesh w=2\na@0 = randn f32[256,256] 1\n"] +
                  ["b@0 = matmul a@0 a@0\n"] * 100_000)
     fast = write(f"{folder}/fast.gt",
                  ["mesh w=2\nx@1 = ones f32[64,64]\n"] +
-                 ["x@1 = mul x@1 1\n"] * 1_000_000)
+                 ["x@1 = mul x@1 1\n"] * 3_000_000)
     with Cluster(folder, 2) as cluster:
         workers = subprocess.run(["pgrep", "-P", str(cluster.route.pid)],
                                  stdout=subprocess.PIPE, text=True).stdout
