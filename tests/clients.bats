@@ -308,7 +308,7 @@ END
   kill -KILL "$route"
   await 'status 4' err
   exec 5>&-
-  grep -q 'gt-emit has ended: ' err
+  grep -q 'gt-emit has ended: what runs the programs behind it has ended' err
   await 'all clients are told, and it ends' served
   rm -f out err
   serve 1
@@ -431,7 +431,7 @@ END
   # Bob's key is nobody's: he has no files.
   visit_as bob save.gt server.pub --user ann
   [ "$status" = 3 ]
-  grep -q 'lends its clients no files' err
+  grep -q 'knows no user behind this key' err
   visit_as stranger save.gt
   [ "$status" = 4 ]
   grep -q 'does not admit the key' err

@@ -50,10 +50,7 @@ Status SavedTypes::check(const Line& line) const {
     if (operand.kind != Operand::Kind::kString) continue;
     const std::string what = std::string(line.op) + ": ";
     if (files_.empty()) {
-      return Error{what +
-                       "this gt-emit lends its clients no files; whoever "
-                       "runs it can, with --files",
-                   operand.column};
+      return Error{what + no_files_, operand.column};
     }
     if (::access(files_.c_str(), F_OK) != 0 && errno == ENOENT) {
       return Error{what +

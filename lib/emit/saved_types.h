@@ -17,9 +17,11 @@ namespace gt::emit {
 
 class SavedTypes {
  public:
-  // `is_guest`, `files`: as in EmitOptions.
-  SavedTypes(bool is_guest, std::string files)
-      : is_guest_(is_guest), files_(std::move(files)) {}
+  // All as in EmitOptions.
+  SavedTypes(bool is_guest, std::string files, std::string no_files)
+      : is_guest_(is_guest),
+        files_(std::move(files)),
+        no_files_(std::move(no_files)) {}
 
   // Error: the line is a load or save of a guest, and its path is not below the
   // guest's directory, or there is none.
@@ -37,6 +39,7 @@ class SavedTypes {
  private:
   bool is_guest_;
   std::string files_;
+  std::string no_files_;
   Result<Type> type_of(const std::string& path);
   Result<StoredTensor> read_header(const StoredPath& path);
 

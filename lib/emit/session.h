@@ -52,9 +52,10 @@ struct EmitOptions {
   int64_t seed = 0;   // of the register that stands in for absent seeds
   size_t history = 1'000'000;  // lines of history kept
   // The program is a guest's: its paths are below `files`, which ends with '/';
-  // if that is "", it has no files.
+  // if that is "", it has no files, and `no_files` says why to people.
   bool is_guest = false;
   std::string files;
+  std::string no_files;
   Quota quota;  // of a guest
 };
 
@@ -146,7 +147,7 @@ class Session : public Rewriter {
   Failures failures_{ledger_, messages_, writer_, seeds_};
   Operands operands_;
   Recorder recorder_;
-  SavedTypes saved_{options_.is_guest, options_.files};
+  SavedTypes saved_{options_.is_guest, options_.files, options_.no_files};
   Frees frees_{ledger_, writer_, seeds_};
   Memos memos_{ledger_};
   Gradient gradient_;

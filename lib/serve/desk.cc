@@ -42,6 +42,13 @@ void Desk::come(ClientId id, const Guest& guest) {
   const std::string& lent =
       options_.lend.empty() ? options_.files : options_.lend;
   options.session.files = has_files ? options_.files + below : "";
+  options.session.no_files =
+      options_.files.empty()
+          ? "this gt-emit lends its clients no files; whoever runs it can, "
+            "with "
+            "--files"
+          : "this gt-emit knows no user behind this key; whoever runs it can "
+            "say user=NAME behind the key in --allow";
   options.session.is_guest = true;
   options.session.quota = options_.quota;
   Client& client = clients_.try_emplace(id, options_.window).first->second;

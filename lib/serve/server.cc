@@ -285,7 +285,7 @@ class Server {
   void lose(const std::string& why) {
     if (status_ != Exit::kDone) return;
     status_ = Exit::kLost;
-    why_ = why;
+    why_ = "what runs the programs behind it has ended";
     say_("gt-emit: " + why + "; all clients are told, and it ends\n");
   }
 
