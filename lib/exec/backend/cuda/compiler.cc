@@ -1,0 +1,181 @@
+#include "exec/backend/cuda/compiler.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "base/digest.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMagic = "gt-kernel 1\n";
+
+// Of all that texts include: a change to it is a change of every kernel.
+const std::string& digest_of_texts() {
+  static const std::string digest = [] {
+    Digest all;
+    for (const TextFile& file : text_files()) {
+      all.add(file.name);
+      all.add(file.text);
+    }
+    return digest_text(all.value());
+  }();
+  return digest;
+}
+
+const char* target_text() {
+  for (const TextFile& file : text_files()) {
+    if (std::string_view(file.name) == "gpu_target.cuh") return file.text;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string cache_folder() {
+  if (const char* set = std::getenv("XDG_CACHE_HOME");
+      set != nullptr && *set == '/') {
+    return std::string(set) + "/gt";
+  }
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/gt"
+                                         : "";
+}
+
+std::string read_cached(const std::string& path, const std::string& key) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  const std::string all = bytes.str();
+  // Magic, key, digest of the payload, payload.
+  const std::string head = kMagic + key + "\n";
+  if (!all.starts_with(head) || all.size() < head.size() + 17) return "";
+  const std::string payload = all.substr(head.size() + 17);
+  const std::string digest = digest_text(Digest::of(payload)) + "\n";
+  return all.compare(head.size(), 17, digest) == 0 ? payload : "";
+}
+
+void write_cached(const std::string& path, const std::string& key,
+                  const std::string& payload) {
+  static std::atomic<int> count = 0;
+  std::error_code failed;
+  fs::create_directories(fs::path(path).parent_path(), failed);
+  if (failed) return;
+  // Whole, or not at all: who reads meanwhile finds the old file or the new.
+  const std::string made =
+      path + "." + std::to_string(::getpid()) + "." + std::to_string(++count);
+  {
+    std::ofstream file(made, std::ios::binary);
+    file << kMagic << key << "\n"
+         << digest_text(Digest::of(payload)) << "\n"
+         << payload;
+    file.close();
+    if (!file) {
+      fs::remove(made, failed);
+      return;
+    }
+  }
+  fs::rename(made, path, failed);
+  if (failed) fs::remove(made, failed);
+}
+
+Compiler::Compiler(const EntryPoints& api, int arch)
+    : api_(api), folder_(cache_folder()) {
+  int major = 0;
+  int minor = 0;
+  (void)api.nvrtc.nvrtcVersion(&major, &minor);
+  version_ = std::to_string(major) + "." + std::to_string(minor);
+  int count = 0;
+  std::vector<int> known;
+  if (api.nvrtc.nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS) {
+    known.resize(static_cast<size_t>(std::max(count, 0)));
+    if (api.nvrtc.nvrtcGetSupportedArchs(known.data()) != NVRTC_SUCCESS) {
+      known.clear();
+    }
+  }
+  int best = 0;
+  for (const int one : known) {
+    if (one <= arch) best = std::max(best, one);
+  }
+  // "compute_": text that the driver translates for the GPU that is there.
+  const bool exact = best == arch || known.empty();
+  target_ = (exact ? "sm_" : "compute_") + std::to_string(exact ? arch : best);
+}
+
+Result<std::string> Compiler::compile(const Source& source) {
+  const std::string key =
+      source.name + " " + target_ + " " + version_ + " " + digest_of_texts();
+  const std::string path =
+      folder_ + "/" + digest_text(Digest::of(key)) + ".kernel";
+  if (!folder_.empty()) {
+    std::string cached = read_cached(path, key);
+    if (!cached.empty()) return cached;
+  }
+  auto made = compile_new(source);
+  if (made.ok() && !folder_.empty()) write_cached(path, key, made.value());
+  return made;
+}
+
+Result<std::string> Compiler::compile_new(const Source& source) const {
+  const Nvrtc& nvrtc = api_.nvrtc;
+  std::vector<const char*> texts = {target_text()};
+  std::vector<const char*> names = {"target.cuh"};
+  for (const TextFile& file : text_files()) {
+    texts.push_back(file.text);
+    names.push_back(file.name);
+  }
+  nvrtcProgram program = nullptr;
+  Status s = check(api_,
+                   nvrtc.nvrtcCreateProgram(
+                       &program, source.text.c_str(), source.name.c_str(),
+                       static_cast<int>(texts.size()), texts.data(),
+                       names.data()),
+                   "nvrtcCreateProgram");
+  if (!s.ok()) return s.error();
+  const auto destroy = [&nvrtc](nvrtcProgram p) {
+    (void)nvrtc.nvrtcDestroyProgram(&p);
+  };
+  const std::unique_ptr<_nvrtcProgram, decltype(destroy)> owner(program,
+                                                                destroy);
+  const std::string arch = "--gpu-architecture=" + target_;
+  std::vector<const char*> options(std::begin(kCompileOptions),
+                                   std::end(kCompileOptions));
+  options.push_back(arch.c_str());
+  s = check(api_,
+            nvrtc.nvrtcCompileProgram(program, static_cast<int>(options.size()),
+                                      options.data()),
+            "nvrtcCompileProgram");
+  size_t size = 0;
+  if (!s.ok()) {
+    std::string log;
+    if (nvrtc.nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS) {
+      log.resize(size);
+      if (size > 0) (void)nvrtc.nvrtcGetProgramLog(program, log.data());
+    }
+    return Error{s.error().message + ": " + log.substr(0, 2000)};
+  }
+  const bool exact = target_.starts_with("sm_");
+  s = check(api_,
+            exact ? nvrtc.nvrtcGetCUBINSize(program, &size)
+                  : nvrtc.nvrtcGetPTXSize(program, &size),
+            "the size of a kernel");
+  if (!s.ok()) return s.error();
+  std::string code(size, '\0');
+  s = check(api_,
+            exact ? nvrtc.nvrtcGetCUBIN(program, code.data())
+                  : nvrtc.nvrtcGetPTX(program, code.data()),
+            "the code of a kernel");
+  if (!s.ok()) return s.error();
+  return code;
+}
+
+}  // namespace gt::exec::cuda

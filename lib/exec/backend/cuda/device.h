@@ -1,0 +1,98 @@
+// A GPU as a Device: values are memory of the GPU, and what one thread tells it
+// is done in the order of one stream.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "exec/backend/cuda/gpu.h"
+#include "exec/memory/device.h"
+
+namespace gt::exec::cuda {
+
+class CudaEvent final : public DeviceEvent {
+ public:
+  explicit CudaEvent(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
+  ~CudaEvent() override;
+  // Behind what the stream was given so far.
+  Status record(CUstream stream);
+  Status wait() const;  // sleeps
+  CUevent get() const { return event_; }
+
+ private:
+  std::shared_ptr<Gpu> gpu_;
+  CUevent event_ = nullptr;
+};
+
+// Memory of the host that the GPU copies from and to by itself, in two halves:
+// one is filled or emptied while the other is on its way.
+class Staging {
+ public:
+  static constexpr size_t kBytes = size_t{1} << 20;  // of a half
+
+  explicit Staging(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  Status upload(const char* host, CUdeviceptr data, size_t bytes,
+                CUstream stream);
+  Status download(CUdeviceptr data, char* host, size_t bytes, CUstream stream);
+
+ private:
+  struct Half {
+    char* data = nullptr;
+    std::unique_ptr<CudaEvent> used;  // the copy that uses it is done
+  };
+  // The half whose turn it is, once nothing uses it any more.
+  Result<Half*> next();
+
+  std::shared_ptr<Gpu> gpu_;
+  std::array<Half, 2> halves_;
+  size_t turn_ = 0;
+};
+
+class CudaDevice final : public Device {
+ public:
+  static Result<std::unique_ptr<CudaDevice>> make(std::shared_ptr<Gpu> gpu);
+  ~CudaDevice() override;
+
+  void* allocate(size_t bytes) override { return gpu_->allocate(bytes); }
+  void release(void* data, size_t bytes) override;
+  Status upload(const void* host, void* data, size_t bytes) override;
+  Status download(const void* data, void* host, size_t bytes) override;
+  Status copy(const void* from, void* to, size_t bytes) override;
+  std::shared_ptr<DeviceEvent> record() override;
+  void wait_for(const DeviceEvent& event) override;
+  Status finish() override;
+
+  Gpu& gpu() { return *gpu_; }
+  CUstream stream() const { return stream_; }
+
+  // For kernels. Scratch memory, in the order of the stream.
+  Result<CUdeviceptr> borrow(size_t bytes);
+  void give_back(CUdeviceptr data);
+  // What a library may scribble on, kWorkspace bytes.
+  static constexpr size_t kWorkspace = size_t{32} << 20;
+  Result<CUdeviceptr> workspace();
+  // The word that kernels report wrong data in, and its value once all before
+  // is done. It is all ones behind clear_fault().
+  CUdeviceptr fault() const { return fault_; }
+  Status clear_fault();
+  Result<uint64_t> read_fault();
+
+ private:
+  explicit CudaDevice(std::shared_ptr<Gpu> gpu)
+      : gpu_(std::move(gpu)), staging_(gpu_) {}
+  Status start();
+  Status enter() { return gpu_->enter(); }
+
+  std::shared_ptr<Gpu> gpu_;
+  CUstream stream_ = nullptr;
+  Staging staging_;
+  CUdeviceptr fault_ = 0;
+  CUdeviceptr workspace_ = 0;
+  Status broken_ = ok_status();  // what could not be told when it happened
+};
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,147 @@
+#include "exec/backend/cuda/gpu.h"
+
+#include <cstdlib>
+
+namespace gt::exec::cuda {
+namespace {
+
+// The one that backends share, for as long as there is one.
+std::mutex shared_mutex;
+std::weak_ptr<Gpu> shared_gpu;
+
+Error no_gpu(const std::string& why) {
+  return Error{"backend cuda: " + why +
+               "; run gt-work where there is a GPU that nvidia-smi shows, or "
+               "with --backend cpu"};
+}
+
+int local_rank() {
+  const char* text = std::getenv("LOCAL_RANK");
+  return text == nullptr ? 0 : std::max(0, std::atoi(text));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Gpu>> Gpu::open() {
+  const std::lock_guard lock(shared_mutex);
+  if (auto gpu = shared_gpu.lock()) return gpu;
+  const auto loaded = entry_points();
+  if (!loaded.ok()) return loaded.error();
+  const EntryPoints& api = *loaded.value();
+  const Driver& driver = api.driver;
+  Status s = check(api, driver.cuInit(0), "cuInit");
+  if (!s.ok()) return no_gpu("the driver finds no GPU: " + s.error().message);
+  int count = 0;
+  s = check(api, driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  if (s.ok() && count == 0) return no_gpu("this host has no GPU");
+  CUdevice device = 0;
+  int major = 0;
+  int minor = 0;
+  const auto ask = [&](CUdevice_attribute what, int& value) {
+    if (!s.ok()) return;
+    s = check(api, driver.cuDeviceGetAttribute(&value, what, device),
+              "cuDeviceGetAttribute");
+  };
+  if (s.ok()) {
+    s = check(api, driver.cuDeviceGet(&device, local_rank() % count),
+              "cuDeviceGet");
+  }
+  ask(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major);
+  ask(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, minor);
+  if (!s.ok()) return no_gpu(s.error().message);
+  if (major < 8) {
+    return no_gpu("the GPU has compute capability " + std::to_string(major) +
+                  "." + std::to_string(minor) + ", and gt needs 8.0");
+  }
+  std::shared_ptr<Gpu> gpu(new Gpu(api, device, major * 10 + minor));
+  if (s = gpu->start(); !s.ok()) return no_gpu(s.error().message);
+  shared_gpu = gpu;
+  return gpu;
+}
+
+Status Gpu::start() {
+  Status s = check(api_, driver().cuDevicePrimaryCtxRetain(&context_, device_),
+                   "cuDevicePrimaryCtxRetain");
+  if (!s.ok()) return s;
+  if (s = enter(); !s.ok()) return s;
+  s = check(api_,
+            driver().cuStreamCreate(&memory_stream_, CU_STREAM_NON_BLOCKING),
+            "cuStreamCreate");
+  if (!s.ok()) return s;
+  // Memory that was freed stays with the process: the pool above asks for it
+  // again.
+  CUmemoryPool pool = nullptr;
+  s = check(api_, driver().cuDeviceGetDefaultMemPool(&pool, device_),
+            "cuDeviceGetDefaultMemPool");
+  if (!s.ok()) return s;
+  cuuint64_t keep = ~cuuint64_t{0};
+  return check(api_,
+               driver().cuMemPoolSetAttribute(
+                   pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep),
+               "cuMemPoolSetAttribute");
+}
+
+Gpu::~Gpu() {
+  if (context_ == nullptr) return;
+  (void)enter();
+  for (CUmodule module : modules_) (void)driver().cuModuleUnload(module);
+  if (memory_stream_ != nullptr) {
+    (void)driver().cuStreamSynchronize(memory_stream_);
+    (void)driver().cuStreamDestroy(memory_stream_);
+  }
+  (void)driver().cuDevicePrimaryCtxRelease(device_);
+}
+
+Status Gpu::enter() {
+  return check(api_, driver().cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+}
+
+void* Gpu::allocate(size_t bytes) {
+  if (!enter().ok()) return nullptr;
+  const std::lock_guard lock(memory_mutex_);
+  CUdeviceptr data = 0;
+  if (driver().cuMemAllocAsync(&data, bytes == 0 ? 1 : bytes,
+                               memory_stream_) != CUDA_SUCCESS) {
+    return nullptr;
+  }
+  // A stream of its own has nothing else to do, so this costs little, and the
+  // memory may be used from any stream.
+  if (driver().cuStreamSynchronize(memory_stream_) != CUDA_SUCCESS) {
+    (void)driver().cuMemFreeAsync(data, memory_stream_);
+    return nullptr;
+  }
+  return reinterpret_cast<void*>(data);
+}
+
+Status Gpu::release(void* data, CUstream stream) {
+  return check(
+      api_,
+      driver().cuMemFreeAsync(reinterpret_cast<CUdeviceptr>(data), stream),
+      "cuMemFreeAsync");
+}
+
+Result<CUfunction> Gpu::function(const Source& source) {
+  const std::lock_guard lock(kernels_mutex_);
+  if (const auto it = functions_.find(source.name); it != functions_.end()) {
+    return it->second;
+  }
+  if (Status s = enter(); !s.ok()) return s.error();
+  const auto code = compiler_.compile(source);
+  if (!code.ok()) return code.error();
+  CUmodule module = nullptr;
+  Status s = check(api_,
+                   driver().cuModuleLoadData(&module, code.value().c_str()),
+                   "cuModuleLoadData");
+  if (!s.ok()) return s.error();
+  modules_.push_back(module);
+  CUfunction function = nullptr;
+  s = check(api_,
+            driver().cuModuleGetFunction(&function, module,
+                                         source.name.c_str()),
+            "cuModuleGetFunction");
+  if (!s.ok()) return s.error();
+  functions_[source.name] = function;
+  return function;
+}
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,56 @@
+// One GPU of this process: its context, its memory, and the kernels loaded on
+// it. The backend that computes and the one that exchanges share it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "exec/backend/cuda/compiler.h"
+#include "exec/backend/cuda/entry_points.h"
+
+namespace gt::exec::cuda {
+
+class Gpu {
+ public:
+  // The GPU that LOCAL_RANK says, modulo how many there are, or the first.
+  // Errors: no driver, no GPU, what the driver says.
+  static Result<std::shared_ptr<Gpu>> open();
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  const EntryPoints& api() const { return api_; }
+  const Driver& driver() const { return api_.driver; }
+
+  // Makes it the GPU of the calling thread's calls. Each thread, before its
+  // first call of the driver.
+  Status enter();
+
+  // Memory that every stream may use at once; null when there is none. Any
+  // thread.
+  void* allocate(size_t bytes);
+  // Frees it behind what the stream was given.
+  Status release(void* data, CUstream stream);
+
+  // A kernel, compiled and loaded if it is new. Any thread. It stays.
+  Result<CUfunction> function(const Source& source);
+
+ private:
+  Gpu(const EntryPoints& api, CUdevice device, int arch)
+      : api_(api), device_(device), compiler_(api, arch) {}
+  Status start();
+
+  const EntryPoints& api_;
+  CUdevice device_;
+  Compiler compiler_;
+  CUcontext context_ = nullptr;
+  CUstream memory_stream_ = nullptr;
+  std::mutex memory_mutex_;
+  std::mutex kernels_mutex_;
+  std::map<std::string, CUfunction> functions_;
+  std::vector<CUmodule> modules_;
+};
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,161 @@
+#include "exec/backend/cuda/kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gt::exec::cuda {
+namespace {
+
+constexpr uint64_t kNoFault = ~uint64_t{0};
+
+}  // namespace
+
+Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
+                                                     Plan plan,
+                                                     Products& products) {
+  std::unique_ptr<CudaKernel> kernel(
+      new CudaKernel(std::move(plan), products));
+  for (const Argument& a : call.arguments) {
+    const bool is_tensor = a.role == Role::kTensor && !a.absent;
+    kernel->forms_.push_back(
+        {a.literal, is_tensor && !a.literal ? size_of(a.type.dtype) : 8});
+  }
+  for (const Step& step : kernel->plan_.steps) {
+    CUfunction function = nullptr;
+    std::unique_ptr<LibraryProduct> product;
+    if (const auto* launch = std::get_if<Launch>(&step)) {
+      const auto found = products.device().gpu().function(launch->source);
+      if (!found.ok()) return found.error();
+      function = found.value();
+    } else if (const auto* p = std::get_if<Product>(&step)) {
+      auto made = LibraryProduct::make(products, *p);
+      if (!made.ok()) return made.error();
+      product = std::move(made.value());
+    }
+    kernel->functions_.push_back(function);
+    kernel->products_.push_back(std::move(product));
+  }
+  return kernel;
+}
+
+bool CudaKernel::in_place(size_t operand, size_t result) const {
+  return std::find(plan_.in_place.begin(), plan_.in_place.end(),
+                   std::pair{operand, result}) != plan_.in_place.end();
+}
+
+Status CudaKernel::run(std::span<const void* const> in,
+                       std::span<void* const> out) {
+  if (Status s = device_.gpu().enter(); !s.ok()) return s;
+  Addresses at{in, out, {}};
+  Status s = ok_status();
+  for (const size_t bytes : plan_.scratch) {
+    const auto data = device_.borrow(bytes);
+    if (!data.ok()) {
+      s = data.error();
+      break;
+    }
+    at.scratch.push_back(data.value());
+  }
+  if (s.ok()) s = run_steps(at);
+  // Behind the steps, so that they have it as long as they need it.
+  for (const CUdeviceptr data : at.scratch) device_.give_back(data);
+  return s;
+}
+
+Status CudaKernel::run_steps(const Addresses& at) {
+  const bool can_fail = plan_.explain != nullptr;
+  if (can_fail) {
+    if (Status s = device_.clear_fault(); !s.ok()) return s;
+  }
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    const Status s = std::visit(
+        [&](const auto& step) { return take(step, i, at); }, plan_.steps[i]);
+    if (!s.ok()) return s;
+  }
+  if (!can_fail) return ok_status();
+  const auto fault = device_.read_fault();
+  if (!fault.ok()) return fault.error();
+  if (fault.value() == kNoFault) return ok_status();
+  return plan_.explain(static_cast<int64_t>(fault.value()),
+                       [&](size_t k, int64_t i) { return peek(k, i, at); });
+}
+
+Status CudaKernel::take(const Launch& launch, size_t step,
+                        const Addresses& at) {
+  Args args;
+  for (size_t i = 0; i < launch.in.size(); ++i) {
+    args.in[i] = word(launch.in[i], at);
+  }
+  for (size_t i = 0; i < launch.out.size(); ++i) {
+    args.out[i] = word(launch.out[i], at);
+  }
+  args.fault = device_.fault();
+  args.n = launch.n;
+  void* parameters[] = {&args};
+  return check(device_.gpu().api(),
+               device_.gpu().driver().cuLaunchKernel(
+                   functions_[step], static_cast<unsigned>(launch.blocks), 1, 1,
+                   kThreads, 1, 1, 0, device_.stream(), parameters, nullptr),
+               "cuLaunchKernel");
+}
+
+Status CudaKernel::take(const Product& product, size_t step,
+                        const Addresses& at) {
+  return products_[step]->run(word(product.a, at), word(product.b, at),
+                              word(product.c, at), word(product.bias, at));
+}
+
+Status CudaKernel::take(const Upload& upload, size_t /*step*/,
+                        const Addresses& at) {
+  return device_.upload(upload.bytes.data(),
+                        reinterpret_cast<void*>(word(upload.to, at)),
+                        upload.bytes.size());
+}
+
+Status CudaKernel::take(const Clear& clear, size_t /*step*/,
+                        const Addresses& at) {
+  if (clear.bytes == 0) return ok_status();
+  return check(device_.gpu().api(),
+               device_.gpu().driver().cuMemsetD8Async(
+                   word(clear.to, at), 0, clear.bytes, device_.stream()),
+               "cuMemsetD8Async");
+}
+
+uint64_t CudaKernel::word(const Slot& slot, const Addresses& at) const {
+  switch (slot.home) {
+    case Slot::Home::kNone:
+      return 0;
+    case Slot::Home::kNumber:
+      return slot.bits;
+    case Slot::Home::kResult:
+      return reinterpret_cast<uint64_t>(at.out[slot.index]);
+    case Slot::Home::kScratch:
+      return at.scratch[slot.index];
+    case Slot::Home::kOperand:
+      break;
+  }
+  const void* data = at.in[slot.index];
+  if (data == nullptr || !forms_[slot.index].literal) {
+    return reinterpret_cast<uint64_t>(data);
+  }
+  uint64_t bits = 0;
+  std::memcpy(&bits, data, sizeof bits);
+  return bits;
+}
+
+Result<std::array<std::byte, 8>> CudaKernel::peek(size_t i, int64_t index,
+                                                  const Addresses& at) {
+  std::array<std::byte, 8> bytes{};
+  const Form& form = forms_[i];
+  const char* from = static_cast<const char*>(at.in[i]) +
+                     index * static_cast<int64_t>(form.size);
+  if (form.literal) {
+    std::memcpy(bytes.data(), from, form.size);
+    return bytes;
+  }
+  const Status s = device_.download(from, bytes.data(), form.size);
+  if (!s.ok()) return s.error();
+  return bytes;
+}
+
+}  // namespace gt::exec::cuda

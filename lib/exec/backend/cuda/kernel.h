@@ -1,0 +1,58 @@
+// A plan made ready: its kernels are compiled, its products chosen. A run gives
+// them to the stream of the device.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/backend/cuda/device.h"
+#include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/product.h"
+#include "exec/backend/kernel.h"
+
+namespace gt::exec::cuda {
+
+class CudaKernel final : public Kernel {
+ public:
+  // Errors: a text that the compiler rejects, and what the driver says.
+  static Result<std::unique_ptr<CudaKernel>> make(const Call& call, Plan plan,
+                                                  Products& products);
+
+  // As memory/device.h says: it returns before the work is done, unless the
+  // plan can find wrong data.
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override;
+  bool in_place(size_t operand, size_t result) const override;
+
+ private:
+  struct Form {  // of an argument
+    bool literal = false;
+    size_t size = 8;  // bytes of an element
+  };
+  // The addresses of one run.
+  struct Addresses {
+    std::span<const void* const> in;
+    std::span<void* const> out;
+    std::vector<CUdeviceptr> scratch;
+  };
+
+  CudaKernel(Plan plan, Products& products)
+      : plan_(std::move(plan)), device_(products.device()) {}
+
+  Status run_steps(const Addresses& at);
+  Status take(const Launch& launch, size_t step, const Addresses& at);
+  Status take(const Product& product, size_t step, const Addresses& at);
+  Status take(const Upload& upload, size_t step, const Addresses& at);
+  Status take(const Clear& clear, size_t step, const Addresses& at);
+  uint64_t word(const Slot& slot, const Addresses& at) const;
+  Result<std::array<std::byte, 8>> peek(size_t i, int64_t index,
+                                        const Addresses& at);
+
+  Plan plan_;
+  CudaDevice& device_;
+  std::vector<Form> forms_;
+  std::vector<CUfunction> functions_;  // of each step; null if it is no launch
+  std::vector<std::unique_ptr<LibraryProduct>> products_;  // of each step
+};
+
+}  // namespace gt::exec::cuda

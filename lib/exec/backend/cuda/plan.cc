@@ -1,0 +1,44 @@
+#include "exec/backend/cuda/plan.h"
+
+#include <bit>
+#include <string_view>
+#include <unordered_map>
+
+namespace gt::exec::cuda {
+namespace {
+
+using Table = std::unordered_map<std::string_view, PlanRow>;
+
+const Table& table() {
+  static const Table instance = [] {
+    Table t;
+    for (const auto& rows :
+         {reduction_plans(), layout_plans(), creation_plans(), index_plans(),
+          order_plans(), product_plans(), optimizer_plans(), row_plans()}) {
+      for (const PlanRow& row : rows) {
+        const bool fresh = t.emplace(row.op, row).second;
+        GT_CHECK(fresh);
+      }
+    }
+    return t;
+  }();
+  return instance;
+}
+
+}  // namespace
+
+Slot number(double value) {
+  return {Slot::Home::kNumber, 0, std::bit_cast<uint64_t>(value)};
+}
+Slot number(int64_t value) {
+  return {Slot::Home::kNumber, 0, static_cast<uint64_t>(value)};
+}
+
+std::optional<Plan> plan_of(const Call& call) {
+  if (const auto it = table().find(call.op->name); it != table().end()) {
+    return it->second.make(call);
+  }
+  return pointwise_plan(call);
+}
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,131 @@
+// What a GPU does for a call: a list of steps over the call's operands, its
+// results and scratch memory, of which the kernels' texts are known and nothing
+// else depends on a driver. So tests run plans on the host, and compile what
+// they launch for GPUs that are not there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "ops/call.h"
+
+namespace gt::exec::cuda {
+
+// Where an address that a step takes comes from.
+struct Slot {
+  enum class Home : uint8_t { kNone, kOperand, kResult, kScratch, kNumber };
+  Home home = Home::kNone;
+  size_t index = 0;   // of the operand, the result or the scratch memory
+  uint64_t bits = 0;  // of a number: its 8 bytes, in place of an address
+};
+inline Slot operand(size_t i) { return {Slot::Home::kOperand, i, 0}; }
+inline Slot result(size_t i) { return {Slot::Home::kResult, i, 0}; }
+inline Slot scratch(size_t i) { return {Slot::Home::kScratch, i, 0}; }
+Slot number(double value);
+Slot number(int64_t value);
+
+// A kernel's text: CUDA C++ that includes files of text/, see source.h.
+struct Source {
+  std::string name;  // the kernel's; no other text has it
+  std::string text;
+};
+
+// These are the sizes of Args in text/common.cuh, and its kThreads.
+inline constexpr size_t kIn = 8;
+inline constexpr size_t kOut = 4;
+inline constexpr size_t kNumbers = 72;
+inline constexpr int kThreads = 256;
+
+// Args of text/common.cuh, byte for byte.
+struct Args {
+  std::array<uint64_t, kIn> in{};
+  std::array<uint64_t, kOut> out{};
+  uint64_t fault = 0;
+  std::array<int64_t, kNumbers> n{};
+};
+
+struct Launch {
+  Source source;
+  int64_t blocks = 1;
+  std::vector<Slot> in;
+  std::vector<Slot> out;
+  std::array<int64_t, kNumbers> n{};
+};
+
+// c = a b, and a bias for each column of c: matrices of floats of one dtype,
+// row-major, that a library multiplies. f16 and bf16 accumulate in f32.
+struct Product {
+  Dtype dtype = Dtype::kF32;
+  Slot a, b, c, bias;  // bias: kNone if there is none
+  int64_t m = 0, n = 0, k = 0;
+  bool ta = false, tb = false;  // a is [k,m], b is [n,k]
+  // `count` products whose matrices lie so many elements apart, for each of
+  // `starts`: the first matrices of a, b and c.
+  int64_t count = 1;
+  std::array<int64_t, 3> step{};
+  std::vector<std::array<int64_t, 3>> starts;
+};
+
+// Bytes of the host that become a result.
+struct Upload {
+  Slot to;
+  std::vector<std::byte> bytes;
+};
+struct Clear {
+  Slot to;
+  size_t bytes = 0;
+};
+
+using Step = std::variant<Launch, Product, Upload, Clear>;
+
+// Reads 8 bytes, or as many as there are, from element `index` of operand i on.
+using Peek =
+    std::function<Result<std::array<std::byte, 8>>(size_t i, int64_t index)>;
+
+struct Plan {
+  std::vector<Step> steps;
+  std::vector<size_t> scratch;  // bytes of each piece
+  // What is wrong with the data, if a kernel found wrong data first at
+  // `position`. Without it no kernel finds any, and the plan cannot fail.
+  std::function<Error(int64_t position, const Peek& peek)> explain;
+  // The pairs of an operand and a result that may share memory.
+  std::vector<std::pair<size_t, size_t>> in_place;
+
+  size_t add_scratch(size_t bytes) {
+    scratch.push_back(bytes);
+    return scratch.size() - 1;
+  }
+};
+
+// The plan of a call; none where it is the op's expansion that is run.
+std::optional<Plan> plan_of(const Call& call);
+
+// A row of a file's table: an op and what plans a call of it. Each of the
+// functions below gives the table of plan_NAME.cc.
+struct PlanRow {
+  const char* op;
+  std::optional<Plan> (*make)(const Call& call);
+};
+std::span<const PlanRow> reduction_plans();
+std::span<const PlanRow> layout_plans();
+std::span<const PlanRow> creation_plans();
+std::span<const PlanRow> index_plans();
+std::span<const PlanRow> order_plans();
+std::span<const PlanRow> product_plans();
+std::span<const PlanRow> optimizer_plans();
+std::span<const PlanRow> row_plans();
+
+// Of a point-wise op; none if it has no formula for its dtype.
+std::optional<Plan> pointwise_plan(const Call& call);
+
+}  // namespace gt::exec::cuda

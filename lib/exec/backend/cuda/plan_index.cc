@@ -1,0 +1,171 @@
+// gather, embedding, scatter, scatter_add and embedding_grad. What several
+// indices write to one place is added in their order: the indices are sorted by
+// where they write to, and each place collects what is its own.
+#include <optional>
+#include <string>
+
+#include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/sort_steps.h"
+#include "exec/backend/cuda/source.h"
+#include "exec/backend/element.h"
+#include "exec/memory/part_runs.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+// What row_of() of text/index.cuh reads, and what it reports.
+void write_rows(const Window& rows, Launch& launch) {
+  launch.n[68] = rows.start;
+  launch.n[69] = rows.size;
+  launch.n[70] = rows.whole;
+}
+
+void explain_rows(Plan& plan, const Window& rows, Dtype index) {
+  plan.explain = [rows, index](int64_t position, const Peek& peek) {
+    const auto bytes = peek(1, position);
+    if (!bytes.ok()) return bytes.error();
+    return out_of_range(load_int(index, bytes.value().data(), 0), rows);
+  };
+}
+
+// The operand of gather and of the scatters: its strides without the axis, and
+// along it.
+struct Along {
+  Window rows;
+  Strides rest{};
+  int64_t step = 1;
+};
+Along along_axis(const Call& call) {
+  const Shape& shape = call.type(0).shape;
+  const size_t axis = single_axis(call, 0);
+  Along along{window_of(call, axis), strides_of(shape), 1};
+  if (!shape.empty()) along.step = along.rest[axis];
+  along.rest[axis] = 0;
+  return along;
+}
+
+Plan pick(const Call& call, const Window& rows, int64_t step,
+          const Strides& of_index, const Strides& of_row) {
+  const Type& to = call.results[0];
+  const Dtype index = call.type(1).dtype;
+  Launch launch = each_launch(
+      make_source(
+          "index.cuh",
+          instance("pick", {bits_of(to.dtype), word_of(index)}) + "(a);"),
+      to.elements());
+  launch.n[1] = step;
+  write_place(write_place(launch.n.data() + 2, to.shape, of_index), to.shape,
+              of_row);
+  write_rows(rows, launch);
+  launch.in = {operand(0), operand(1)};
+  launch.out = {result(0)};
+  Plan plan;
+  plan.steps.emplace_back(std::move(launch));
+  explain_rows(plan, rows, index);
+  return plan;
+}
+
+std::optional<Plan> plan_gather(const Call& call) {
+  const Along along = along_axis(call);
+  return pick(call, along.rows, along.step, strides_of(call.results[0].shape),
+              along.rest);
+}
+
+// The result's last dimension is the table's; those before are the index's.
+std::optional<Plan> plan_embedding(const Call& call) {
+  const Shape& to = call.results[0].shape;
+  Strides of_index = strides_of(call.type(1).shape);
+  Strides of_row{};
+  of_index[to.size() - 1] = 0;
+  of_row[to.size() - 1] = 1;
+  return pick(call, window_of(call, 0), call.type(0).shape[1], of_index,
+              of_row);
+}
+
+// Where the indices write: the keys, and their order.
+struct Targets {
+  Slot keys, order;
+};
+Targets add_targets(Plan& plan, const Call& call, const Window& rows,
+                    int64_t step, const Strides& rest) {
+  const Type& index = call.type(1);
+  const int64_t n = index.elements();
+  const size_t bytes = static_cast<size_t>(n) * sizeof(int64_t);
+  const Targets targets{scratch(plan.add_scratch(bytes)),
+                        scratch(plan.add_scratch(bytes))};
+  Launch launch = each_launch(
+      make_source("index.cuh",
+                  instance("targets", {word_of(index.dtype)}) + "(a);"),
+      n);
+  launch.n[1] = step;
+  write_place(launch.n.data() + 2, index.shape, rest);
+  write_rows(rows, launch);
+  launch.in = {Slot{}, operand(1)};
+  launch.out = {targets.keys};
+  plan.steps.emplace_back(std::move(launch));
+  SortedLines lines;
+  lines.key = "uint64_t";
+  lines.rows = n;
+  add_sort(plan, lines, targets.keys, targets.order);
+  explain_rows(plan, rows, index.dtype);
+  return targets;
+}
+
+// `x`: what the values are added to, or kNone; `values`: the operand of them,
+// `width` to an index.
+Launch collect(const Call& call, const Targets& targets, size_t x,
+               size_t values, int64_t width, const Strides& of_value) {
+  const Type& to = call.results[0];
+  const bool is_last = call.op->name == "scatter";
+  const auto word = is_last ? bits_of(to.dtype) : word_of(to.dtype);
+  const bool adds = x != values;
+  Launch launch = each_launch(
+      make_source("index.cuh",
+                  instance("collect",
+                           {is_last ? word : word_of(call.type(x).dtype),
+                            is_last ? word : word_of(call.type(values).dtype),
+                            word, is_last ? "true" : "false"}) +
+                      "(a);"),
+      to.elements());
+  launch.n[1] = width;
+  launch.n[2] = call.type(1).elements();
+  write_place(launch.n.data() + 3, call.type(1).shape, of_value);
+  launch.in = {adds ? operand(x) : Slot{}, operand(values), targets.keys,
+               targets.order};
+  launch.out = {result(0)};
+  return launch;
+}
+
+std::optional<Plan> plan_scatter(const Call& call) {
+  const Along along = along_axis(call);
+  Plan plan;
+  const Targets targets =
+      add_targets(plan, call, along.rows, along.step, along.rest);
+  plan.steps.emplace_back(
+      collect(call, targets, 0, 2, 1, strides_of(call.type(2).shape)));
+  return plan;
+}
+
+std::optional<Plan> plan_embedding_grad(const Call& call) {
+  Plan plan;
+  const Targets targets = add_targets(plan, call, window_of(call, 0), 1, {});
+  const int64_t width = call.results[0].shape.back();
+  Strides of_value = strides_of(call.type(1).shape);
+  for (int64_t& stride : of_value) stride *= width;
+  plan.steps.emplace_back(collect(call, targets, 0, 0, width, of_value));
+  return plan;
+}
+
+constexpr PlanRow kRows[] = {
+    {"gather", plan_gather},
+    {"embedding", plan_embedding},
+    {"scatter", plan_scatter},
+    {"scatter_add", plan_scatter},
+    {"embedding_grad", plan_embedding_grad},
+};
+
+}  // namespace
+
+std::span<const PlanRow> index_plans() { return kRows; }
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,95 @@
+// Steps of training in one pass over memory.
+#include <bit>
+#include <optional>
+#include <string>
+
+#include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/source.h"
+#include "exec/backend/element.h"
+#include "exec/backend/step_number.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+// The data is at fault only where t, operand `i`, is no step's number.
+void explain_step(Plan& plan, size_t i, Dtype dtype) {
+  plan.explain = [i, dtype](int64_t, const Peek& peek) {
+    const auto bytes = peek(i, 0);
+    if (!bytes.ok()) return bytes.error();
+    const Status s =
+        check_step_number(load_real(dtype, bytes.value().data(), 0));
+    return s.ok() ? Error{"t is not the number of a step"} : s.error();
+  };
+}
+
+std::optional<Plan> plan_sgd(const Call& call) {
+  const Type& type = call.results[0];
+  const bool velocity = call.given(2);
+  Launch launch = each_launch(
+      make_source(
+          "optimizer.cuh",
+          instance("sgd", {word_of(type.dtype), velocity ? "true" : "false",
+                           source_of(call, 3)}) +
+              "(a);"),
+      type.elements());
+  launch.in = {operand(0), operand(1), velocity ? operand(2) : Slot{},
+               operand(3), number(call.number("momentum"))};
+  launch.out = {result(0)};
+  Plan plan;
+  plan.in_place = {{0, 0}};
+  if (velocity) {
+    launch.out.push_back(result(1));
+    plan.in_place.emplace_back(2, 1);
+  }
+  plan.steps.emplace_back(std::move(launch));
+  return plan;
+}
+
+std::optional<Plan> plan_adamw(const Call& call) {
+  const Type& type = call.results[0];
+  Launch launch = each_launch(
+      make_source("optimizer.cuh",
+                  instance("adamw", {word_of(type.dtype), source_of(call, 4),
+                                     source_of(call, 5)}) +
+                      "(a);"),
+      type.elements());
+  launch.n[1] = std::bit_cast<int64_t>(call.number("eps"));
+  launch.n[2] = std::bit_cast<int64_t>(call.number("decay"));
+  for (size_t i = 0; i < 6; ++i) launch.in.push_back(operand(i));
+  launch.in.push_back(number(call.number("beta1")));
+  launch.in.push_back(number(call.number("beta2")));
+  launch.out = {result(0), result(1), result(2)};
+  Plan plan;
+  plan.in_place = {{0, 0}, {2, 1}, {3, 2}};
+  plan.steps.emplace_back(std::move(launch));
+  // A number was looked at when the line was bound.
+  if (!call.arguments[4].literal) explain_step(plan, 4, call.type(4).dtype);
+  return plan;
+}
+
+std::optional<Plan> plan_step_number(const Call& call) {
+  Launch launch = each_launch(
+      make_source("optimizer.cuh",
+                  instance("step_number", {word_of(call.results[0].dtype),
+                                           source_of(call, 0)}) +
+                      "(a);"),
+      1);
+  launch.in = {operand(0)};
+  launch.out = {result(0)};
+  Plan plan;
+  plan.steps.emplace_back(std::move(launch));
+  explain_step(plan, 0, call.type(0).dtype);
+  return plan;
+}
+
+constexpr PlanRow kRows[] = {
+    {"sgd", plan_sgd},
+    {"adamw", plan_adamw},
+    {"step_number", plan_step_number},
+};
+
+}  // namespace
+
+std::span<const PlanRow> optimizer_plans() { return kRows; }
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,104 @@
+// argsort, and randperm, which sorts random words.
+#include <algorithm>
+#include <optional>
+
+#include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/sort_steps.h"
+#include "exec/backend/cuda/source.h"
+#include "exec/memory/part_runs.h"
+#include "ops/part.h"
+
+namespace gt::exec::cuda {
+
+void add_sort(Plan& plan, const SortedLines& lines, Slot keys, Slot into) {
+  const int64_t n = lines.lines * lines.rows;
+  if (n == 0) return;
+  int passes = 1;
+  while (int64_t{1} << passes < lines.rows) ++passes;
+  const size_t bytes = static_cast<size_t>(n) * sizeof(int64_t);
+  Slot spare[2];
+  for (int i = 0; i < std::min(passes - 1, 2); ++i) {
+    spare[i] = scratch(plan.add_scratch(bytes));
+  }
+  const auto flag = [](bool b) { return b ? "true" : "false"; };
+  for (int pass = 0; pass < passes; ++pass) {
+    const bool first = pass == 0;
+    const bool last = pass == passes - 1;
+    Launch launch = each_launch(
+        make_source("order.cuh",
+                    instance("merge", {lines.key, flag(lines.descending),
+                                       flag(first), flag(last)}) +
+                        "(a);"),
+        n);
+    launch.n[0] = lines.lines;
+    launch.n[1] = lines.rows;
+    launch.n[2] = lines.step;
+    launch.n[3] = int64_t{1} << pass;
+    launch.in = {keys, first ? Slot{} : spare[(pass - 1) % 2]};
+    launch.out = {last ? into : spare[pass % 2]};
+    plan.steps.emplace_back(std::move(launch));
+  }
+}
+
+namespace {
+
+std::optional<Plan> plan_argsort(const Call& call) {
+  const Type& from = call.type(0);
+  SortedLines lines;
+  lines.key = word_of(from.dtype);
+  lines.descending = call.flag("descending");
+  if (!from.shape.empty()) {
+    const size_t axis = single_axis(call, 0);
+    lines.rows = from.shape[axis];
+    lines.step = strides_of(from.shape)[axis];
+  }
+  lines.lines = lines.rows == 0 ? 0 : from.elements() / lines.rows;
+  Plan plan;
+  add_sort(plan, lines, operand(0), result(0));
+  return plan;
+}
+
+// The indices of the whole in the order of their random words; of them the
+// part.
+std::optional<Plan> plan_randperm(const Call& call) {
+  const Type& type = call.results[0];
+  const int64_t whole = window_of(call, 0).whole;
+  const size_t bytes = static_cast<size_t>(whole) * sizeof(int64_t);
+  Plan plan;
+  const Slot keys = scratch(plan.add_scratch(bytes));
+  const Slot order = scratch(plan.add_scratch(bytes));
+  Launch words = each_launch(
+      make_source("layout.cuh", instance("words", {source_of(call, 1)}) + "(a);"),
+      whole);
+  words.in = {scalar_slot(call, 1, 0)};
+  words.out = {keys};
+  plan.steps.emplace_back(std::move(words));
+  SortedLines lines;
+  lines.key = "uint64_t";
+  lines.rows = whole;
+  add_sort(plan, lines, keys, order);
+
+  Launch cut = each_launch(
+      make_source("layout.cuh",
+                  instance("move", {"i64", word_of(type.dtype)}) + "(a);"),
+      type.elements());
+  cut.n[1] = part_of(call).value().first();
+  const Strides step = strides_of(type.shape);
+  write_place(write_place(cut.n.data() + 3, type.shape, step), type.shape,
+              step);
+  cut.in = {order};
+  cut.out = {result(0)};
+  plan.steps.emplace_back(std::move(cut));
+  return plan;
+}
+
+constexpr PlanRow kRows[] = {
+    {"argsort", plan_argsort},
+    {"randperm", plan_randperm},
+};
+
+}  // namespace
+
+std::span<const PlanRow> order_plans() { return kRows; }
+
+}  // namespace gt::exec::cuda

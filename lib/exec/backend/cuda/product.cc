@@ -1,0 +1,207 @@
+#include "exec/backend/cuda/product.h"
+
+#include <algorithm>
+
+namespace gt::exec::cuda {
+namespace {
+
+// The alignment of values (memory/device.h).
+constexpr uint64_t kAlignment = 64;
+
+cudaDataType_t data_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF64:
+      return CUDA_R_64F;
+    case Dtype::kF16:
+      return CUDA_R_16F;
+    case Dtype::kBf16:
+      return CUDA_R_16BF;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+// The least alignment that any matrix of an operand has, in bytes.
+uint32_t alignment_of(const Product& product, size_t operand) {
+  const auto size = static_cast<uint64_t>(size_of(product.dtype));
+  uint64_t bits = kAlignment;
+  bits |= static_cast<uint64_t>(product.step[operand]) * size;
+  for (const auto& start : product.starts) {
+    bits |= static_cast<uint64_t>(start[operand]) * size;
+  }
+  return static_cast<uint32_t>(bits & (~bits + 1));  // the lowest bit
+}
+
+}  // namespace
+
+Products::~Products() {
+  if (handle_ == nullptr || !device_.gpu().enter().ok()) return;
+  (void)device_.finish();
+  (void)lt().cublasLtDestroy(handle_);
+}
+
+Result<cublasLtHandle_t> Products::handle() {
+  const std::lock_guard lock(mutex_);
+  if (handle_ == nullptr) {
+    const Status s = check(lt().cublasLtCreate(&handle_), "cublasLtCreate");
+    if (!s.ok()) return s.error();
+  }
+  return handle_;
+}
+
+Result<std::unique_ptr<LibraryProduct>> LibraryProduct::make(
+    Products& products, const Product& product) {
+  std::unique_ptr<LibraryProduct> made(new LibraryProduct(products, product));
+  if (Status s = made->start(); !s.ok()) return s.error();
+  return made;
+}
+
+LibraryProduct::~LibraryProduct() {
+  const Lt& lt = products_.lt();
+  for (cublasLtMatrixLayout_t layout : {a_, b_, c_}) {
+    if (layout != nullptr) (void)lt.cublasLtMatrixLayoutDestroy(layout);
+  }
+  if (operation_ != nullptr) (void)lt.cublasLtMatmulDescDestroy(operation_);
+}
+
+Status LibraryProduct::start() {
+  if (Status s = products_.device().gpu().enter(); !s.ok()) return s;
+  if (Status s = describe(); !s.ok()) return s;
+  return choose();
+}
+
+// The library's matrices are column-major, so it is asked for the transpose of
+// c, which is the transpose of b times that of a: b comes first there.
+Status LibraryProduct::describe() {
+  const Lt& lt = products_.lt();
+  const Product& p = product_;
+  const bool is_double = p.dtype == Dtype::kF64;
+  Status s = check(lt.cublasLtMatmulDescCreate(
+                       &operation_,
+                       is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                       is_double ? CUDA_R_64F : CUDA_R_32F),
+                   "cublasLtMatmulDescCreate");
+  const auto set = [&](cublasLtMatmulDescAttributes_t attribute,
+                       const auto& value) {
+    if (!s.ok()) return;
+    s = check(lt.cublasLtMatmulDescSetAttribute(operation_, attribute, &value,
+                                                sizeof value),
+              "cublasLtMatmulDescSetAttribute");
+  };
+  const auto operation = [](bool swapped) {
+    return static_cast<int32_t>(swapped ? CUBLAS_OP_T : CUBLAS_OP_N);
+  };
+  set(CUBLASLT_MATMUL_DESC_TRANSA, operation(p.tb));
+  set(CUBLASLT_MATMUL_DESC_TRANSB, operation(p.ta));
+  if (p.bias.home != Slot::Home::kNone) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+        static_cast<uint32_t>(CUBLASLT_EPILOGUE_BIAS));
+  }
+  const auto layout = [&](cublasLtMatrixLayout_t& made, int64_t rows,
+                          int64_t columns, int64_t step) {
+    if (!s.ok()) return;
+    s = check(lt.cublasLtMatrixLayoutCreate(&made, data_type(p.dtype),
+                                            static_cast<uint64_t>(columns),
+                                            static_cast<uint64_t>(rows),
+                                            columns),
+              "cublasLtMatrixLayoutCreate");
+    const auto batch = [&](cublasLtMatrixLayoutAttribute_t attribute,
+                           const auto& value) {
+      if (!s.ok()) return;
+      s = check(lt.cublasLtMatrixLayoutSetAttribute(made, attribute, &value,
+                                                    sizeof value),
+                "cublasLtMatrixLayoutSetAttribute");
+    };
+    if (p.count == 1) return;
+    batch(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(p.count));
+    batch(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
+  };
+  layout(a_, p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.step[0]);
+  layout(b_, p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.step[1]);
+  layout(c_, p.m, p.n, p.step[2]);
+  return s;
+}
+
+Status LibraryProduct::choose() {
+  const Lt& lt = products_.lt();
+  const auto handle = products_.handle();
+  if (!handle.ok()) return handle.error();
+  cublasLtMatmulPreference_t preference = nullptr;
+  Status s = check(lt.cublasLtMatmulPreferenceCreate(&preference),
+                   "cublasLtMatmulPreferenceCreate");
+  if (!s.ok()) return s;
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                          const auto& value) {
+    if (!s.ok()) return;
+    s = check(lt.cublasLtMatmulPreferenceSetAttribute(preference, attribute,
+                                                      &value, sizeof value),
+              "cublasLtMatmulPreferenceSetAttribute");
+  };
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+         uint64_t{CudaDevice::kWorkspace});
+  // Not in place: that order of sums would depend on the clock.
+  prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+         uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(product_, 1));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(product_, 0));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(product_, 2));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment_of(product_, 2));
+  cublasLtMatmulHeuristicResult_t best{};
+  int count = 0;
+  if (s.ok()) {
+    s = check(lt.cublasLtMatmulAlgoGetHeuristic(handle.value(), operation_, b_,
+                                                a_, c_, c_, preference, 1,
+                                                &best, &count),
+              "cublasLtMatmulAlgoGetHeuristic");
+  }
+  (void)lt.cublasLtMatmulPreferenceDestroy(preference);
+  if (!s.ok()) return s;
+  if (count == 0) {
+    return Error{"cuBLASLt has no way to multiply matrices of these sizes"};
+  }
+  algorithm_ = best.algo;
+  return ok_status();
+}
+
+Status LibraryProduct::run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
+                           CUdeviceptr bias) {
+  const Lt& lt = products_.lt();
+  CudaDevice& device = products_.device();
+  const auto handle = products_.handle();
+  if (!handle.ok()) return handle.error();
+  const auto workspace = device.workspace();
+  if (!workspace.ok()) return workspace.error();
+  if (bias != 0) {
+    Status s = check(
+        lt.cublasLtMatmulDescSetAttribute(
+            operation_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias),
+        "cublasLtMatmulDescSetAttribute");
+    if (!s.ok()) return s;
+  }
+  const double one_f64 = 1;
+  const double none_f64 = 0;
+  const float one_f32 = 1;
+  const float none_f32 = 0;
+  const bool is_double = product_.dtype == Dtype::kF64;
+  const void* one = is_double ? static_cast<const void*>(&one_f64) : &one_f32;
+  const void* none =
+      is_double ? static_cast<const void*>(&none_f64) : &none_f32;
+  const auto size = static_cast<int64_t>(size_of(product_.dtype));
+  const auto at = [size](CUdeviceptr base, int64_t element) {
+    return reinterpret_cast<void*>(base +
+                                   static_cast<CUdeviceptr>(element * size));
+  };
+  for (const auto& start : product_.starts) {
+    Status s = check(
+        lt.cublasLtMatmul(handle.value(), operation_, one, at(b, start[1]), b_,
+                          at(a, start[0]), a_, none, at(c, start[2]), c_,
+                          at(c, start[2]), c_, &algorithm_,
+                          reinterpret_cast<void*>(workspace.value()),
+                          CudaDevice::kWorkspace, device.stream()),
+        "cublasLtMatmul");
+    if (!s.ok()) return s;
+  }
+  return ok_status();
+}
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,129 @@
+#include "exec/backend/cuda/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/digest.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+// As many as keep any GPU busy; a kernel's threads take more than one element
+// each beyond that.
+constexpr int64_t kMostBlocks = int64_t{1} << 16;
+
+constexpr TextFile kFiles[] = {
+#include "cuda_texts.inc"
+};
+
+}  // namespace
+
+std::span<const TextFile> text_files() { return kFiles; }
+
+Source make_source(std::string_view header, std::string_view body,
+                   std::string_view declarations) {
+  const std::string all = fmt::format("{}\n{}\n{}", header, declarations, body);
+  Source source;
+  source.name = "gt_" + digest_text(Digest::of(all));
+  source.text = fmt::format(
+      "#include \"{}\"\nnamespace gt {{\nnamespace {} {{\n{}GT_KERNEL({}) "
+      "{{\n  {}\n}}\n}}\n}}\n",
+      header, "in_" + source.name, declarations, source.name, body);
+  return source;
+}
+
+std::string_view word_of(Dtype dtype) {
+  return dtype == Dtype::kBool ? "boolean" : to_string(dtype);
+}
+
+std::string_view bits_of(Dtype dtype) {
+  switch (size_of(dtype)) {
+    case 1:
+      return "uint8_t";
+    case 2:
+      return "uint16_t";
+    case 4:
+      return "uint32_t";
+    default:
+      return "uint64_t";
+  }
+}
+
+std::string instance(std::string_view name,
+                     const std::vector<std::string_view>& arguments) {
+  return fmt::format("{}<{}>", name, fmt::join(arguments, ", "));
+}
+
+std::string source_of(const Call& call, size_t i) {
+  const Argument& a = call.arguments[i];
+  if (a.absent) return "Literal<i64>";
+  return instance(a.literal || a.role == Role::kNumber ? "Literal" : "In",
+                  {word_of(a.type.dtype)});
+}
+
+Slot scalar_slot(const Call& call, size_t i, int64_t fallback) {
+  return call.given(i) ? operand(i) : number(fallback);
+}
+
+Launch each_launch(Source source, int64_t n) {
+  Launch launch;
+  launch.source = std::move(source);
+  launch.blocks =
+      std::clamp<int64_t>((n + kThreads - 1) / kThreads, 1, kMostBlocks);
+  launch.n[0] = n;
+  return launch;
+}
+
+Launch block_launch(Source source, int64_t n) {
+  Launch launch;
+  launch.source = std::move(source);
+  launch.blocks = std::clamp<int64_t>(n, 1, kMostBlocks);
+  launch.n[0] = n;
+  return launch;
+}
+
+Joined join_dimensions(const Shape& shape,
+                       const std::vector<Strides>& strides) {
+  Joined inward;  // innermost first
+  inward.strides.resize(strides.size());
+  Shape& sizes = inward.sizes;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1) continue;
+    bool joins = !sizes.empty();
+    const size_t last = sizes.size() - 1;
+    for (size_t k = 0; k < strides.size() && joins; ++k) {
+      joins = strides[k][d] == inward.strides[k][last] * sizes[last];
+    }
+    if (joins) {
+      sizes[last] *= shape[d];
+      continue;
+    }
+    for (size_t k = 0; k < strides.size(); ++k) {
+      inward.strides[k][sizes.size()] = strides[k][d];
+    }
+    sizes.push_back(shape[d]);
+  }
+  Joined joined;
+  joined.strides.resize(strides.size());
+  for (size_t d = sizes.size(); d-- > 0;) {
+    for (size_t k = 0; k < strides.size(); ++k) {
+      joined.strides[k][joined.sizes.size()] = inward.strides[k][d];
+    }
+    joined.sizes.push_back(sizes[d]);
+  }
+  return joined;
+}
+
+int64_t* write_place(int64_t* n, const Shape& shape, const Strides& strides) {
+  const Joined joined = join_dimensions(shape, {strides});
+  const size_t rank = joined.sizes.size();
+  n[0] = static_cast<int64_t>(rank);
+  for (size_t d = 0; d < rank; ++d) {
+    n[1 + d] = joined.sizes[d];
+    n[1 + rank + d] = joined.strides[0][d];
+  }
+  return n + 1 + 2 * rank;
+}
+
+}  // namespace gt::exec::cuda

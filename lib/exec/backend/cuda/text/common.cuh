@@ -1,0 +1,296 @@
+// What all kernels share: their arguments, the dtypes of the language, and the
+// conversions between them, which give the bits of lib/exec/backend/element.h.
+#pragma once
+
+#include "target.cuh"
+
+namespace gt {
+
+// What a launch carries. The text of a kernel says which entries it reads. An
+// entry of `in` is an address or, of a number of the line, its 8 bytes.
+struct Args {
+  uint64_t in[8];
+  uint64_t out[4];
+  uint64_t* fault;  // the least position that met wrong data; else all ones
+  int64_t n[72];    // sizes, strides and the like
+};
+
+constexpr int kThreads = 256;  // of a block
+
+// The dtypes, by their names in the language; bool is `boolean` here.
+typedef float f32;
+typedef double f64;
+typedef int64_t i64;
+typedef int32_t i32;
+typedef uint8_t u8;
+struct f16 {
+  uint16_t bits;
+};
+struct bf16 {
+  uint16_t bits;
+};
+struct boolean {
+  uint8_t value;
+};
+
+template <typename T>
+constexpr bool kIsFloat = false;
+template <>
+inline constexpr bool kIsFloat<f32> = true;
+template <>
+inline constexpr bool kIsFloat<f64> = true;
+template <>
+inline constexpr bool kIsFloat<f16> = true;
+template <>
+inline constexpr bool kIsFloat<bf16> = true;
+
+// ---- mathematics: one name for both floats ----------------------------------
+
+#define GT_FUNCTION(name)                                 \
+  inline f32 name(f32 x) { return ::name##f(x); } \
+  inline f64 name(f64 x) { return ::name(x); }
+GT_FUNCTION(exp)
+GT_FUNCTION(log)
+GT_FUNCTION(expm1)
+GT_FUNCTION(log1p)
+GT_FUNCTION(sin)
+GT_FUNCTION(cos)
+GT_FUNCTION(tanh)
+GT_FUNCTION(erf)
+#undef GT_FUNCTION
+inline f32 pow(f32 x, f32 y) { return ::powf(x, y); }
+inline f64 pow(f64 x, f64 y) { return ::pow(x, y); }
+inline f32 fma(f32 x, f32 y, f32 z) { return ::fmaf(x, y, z); }
+inline f64 fma(f64 x, f64 y, f64 z) { return ::fma(x, y, z); }
+inline f32 root(f32 x) { return ::sqrtf(x); }
+inline f64 root(f64 x) { return ::sqrt(x); }
+inline f32 round_down(f32 x) { return ::floorf(x); }
+inline f64 round_down(f64 x) { return ::floor(x); }
+inline f32 round_even(f32 x) { return ::rintf(x); }
+inline f64 round_even(f64 x) { return ::rint(x); }
+inline f32 remainder_of(f32 x, f32 y) { return ::fmodf(x, y); }
+inline f64 remainder_of(f64 x, f64 y) { return ::fmod(x, y); }
+inline f32 with_sign(f32 x, f32 y) { return ::copysignf(x, y); }
+inline f64 with_sign(f64 x, f64 y) { return ::copysign(x, y); }
+
+template <typename V>
+inline V number(f64 x) {
+  return static_cast<V>(x);
+}
+
+// ---- bits -------------------------------------------------------------------
+
+template <typename To, typename From>
+inline To bits_as(From x) {
+  return __builtin_bit_cast(To, x);
+}
+
+inline f32 f32_of(f16 x) {
+  const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000) << 16;
+  const uint32_t exponent = (x.bits >> 10) & 0x1f;
+  const uint32_t digits = x.bits & 0x3ff;
+  if (exponent == 0) {  // zero or subnormal: digits * 2^-24
+    const f32 value = static_cast<f32>(digits) * 5.9604644775390625e-8f;
+    return bits_as<f32>(bits_as<uint32_t>(value) | sign);
+  }
+  if (exponent == 31) return bits_as<f32>(sign | 0x7f800000 | digits << 13);
+  return bits_as<f32>(sign | (exponent + 112) << 23 | digits << 13);
+}
+inline f32 f32_of(bf16 x) {
+  return bits_as<f32>(static_cast<uint32_t>(x.bits) << 16);
+}
+
+// To nearest, ties to even.
+inline f16 f16_of(f32 value) {
+  const uint32_t bits = bits_as<uint32_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
+  const uint32_t x = bits & 0x7fffffff;
+  uint32_t out;
+  if (x > 0x7f800000) {
+    out = 0x7e00;
+  } else if (x >= 0x477ff000) {  // 65520 and more
+    out = 0x7c00;
+  } else if (x < 0x38800000) {  // below 2^-14: digits are those of 2^-24
+    const f32 scaled = bits_as<f32>(x) * 16777216.0f;
+    out = static_cast<uint32_t>(::rintf(scaled));
+  } else {
+    out = (x - 0x38000000 + 0xfff + ((x >> 13) & 1)) >> 13;
+  }
+  return {static_cast<uint16_t>(sign | out)};
+}
+inline bf16 bf16_of(f32 value) {
+  const uint32_t x = bits_as<uint32_t>(value);
+  if ((x & 0x7fffffff) > 0x7f800000) {
+    return {static_cast<uint16_t>(x >> 16 | 0x40)};
+  }
+  return {static_cast<uint16_t>((x + 0x7fff + ((x >> 16) & 1)) >> 16)};
+}
+
+// A float that rounds to any shorter one as `value` does (round to odd).
+inline f32 odd_float(f64 value) {
+  const auto near = static_cast<f32>(value);
+  if (static_cast<f64>(near) == value || value != value) return near;
+  uint32_t bits = bits_as<uint32_t>(near);
+  const f64 distance = static_cast<f64>(near);
+  if ((distance < 0 ? -distance : distance) > (value < 0 ? -value : value)) {
+    --bits;
+  }
+  return bits_as<f32>(bits | 1);
+}
+
+// ---- conversions ------------------------------------------------------------
+
+// A value as arithmetic takes it: f16 and bf16 as f32, bool as i64, all others
+// as themselves. Nothing is lost.
+inline f32 widen(f32 x) { return x; }
+inline f64 widen(f64 x) { return x; }
+inline f32 widen(f16 x) { return f32_of(x); }
+inline f32 widen(bf16 x) { return f32_of(x); }
+inline i64 widen(i64 x) { return x; }
+inline i64 widen(i32 x) { return x; }
+inline i64 widen(u8 x) { return x; }
+inline i64 widen(boolean x) { return x.value; }
+
+template <typename T>
+using Wide = decltype(widen(T{}));
+
+template <typename T>
+inline T saturated(f64 x, f64 low, f64 high, T least, T most) {
+  if (x != x) return 0;
+  return x <= low ? least : x >= high ? most : static_cast<T>(x);
+}
+
+// to<T>(x): x, which widen() gave, rounded once to T. Floats become integers by
+// truncation and saturate, nan is 0; integers wrap; bool says whether x is not
+// 0.
+template <typename T>
+struct To;
+template <>
+struct To<f32> {
+  static f32 from(f32 x) { return x; }
+  static f32 from(f64 x) { return static_cast<f32>(x); }
+  static f32 from(i64 x) { return static_cast<f32>(x); }
+};
+template <>
+struct To<f64> {
+  static f64 from(f32 x) { return x; }
+  static f64 from(f64 x) { return x; }
+  static f64 from(i64 x) { return static_cast<f64>(x); }
+};
+template <>
+struct To<f16> {
+  static f16 from(f32 x) { return f16_of(x); }
+  static f16 from(f64 x) { return f16_of(odd_float(x)); }
+  static f16 from(i64 x) { return from(static_cast<f64>(x)); }
+};
+template <>
+struct To<bf16> {
+  static bf16 from(f32 x) { return bf16_of(x); }
+  static bf16 from(f64 x) { return bf16_of(odd_float(x)); }
+  static bf16 from(i64 x) { return from(static_cast<f64>(x)); }
+};
+template <>
+struct To<i64> {
+  static i64 from(f64 x) {
+    return saturated<i64>(x, -9223372036854775808.0, 9223372036854775808.0,
+                          -9223372036854775807 - 1, 9223372036854775807);
+  }
+  static i64 from(f32 x) { return from(static_cast<f64>(x)); }
+  static i64 from(i64 x) { return x; }
+};
+template <>
+struct To<i32> {
+  static i32 from(f64 x) {
+    return saturated<i32>(x, -2147483648.0, 2147483648.0, -2147483647 - 1,
+                          2147483647);
+  }
+  static i32 from(f32 x) { return from(static_cast<f64>(x)); }
+  static i32 from(i64 x) { return static_cast<i32>(x); }
+};
+template <>
+struct To<u8> {
+  static u8 from(f64 x) { return saturated<u8>(x, 0, 256.0, 0, 255); }
+  static u8 from(f32 x) { return from(static_cast<f64>(x)); }
+  static u8 from(i64 x) { return static_cast<u8>(x); }
+};
+template <>
+struct To<boolean> {
+  template <typename V>
+  static boolean from(V x) {
+    return {static_cast<uint8_t>(x != 0 ? 1 : 0)};
+  }
+};
+template <typename T, typename V>
+inline T to(V x) {
+  return To<T>::from(x);
+}
+
+// ---- operands ---------------------------------------------------------------
+
+template <typename T>
+inline const T* in(const Args& a, int k) {
+  return reinterpret_cast<const T*>(a.in[k]);
+}
+template <typename T>
+inline T* out(const Args& a, int k) {
+  return reinterpret_cast<T*>(a.out[k]);
+}
+
+// Where the elements of an operand come from: memory, or a number of the line.
+template <typename T>
+struct In {
+  using type = T;
+  static T at(const Args& a, int k, int64_t i) { return in<T>(a, k)[i]; }
+};
+template <typename T>
+struct Literal {
+  using type = T;
+  static T at(const Args& a, int k, int64_t /*i*/) {
+    return bits_as<T>(a.in[k]);
+  }
+};
+template <>
+struct Literal<boolean> {
+  using type = boolean;
+  static boolean at(const Args& a, int k, int64_t /*i*/) {
+    return {static_cast<uint8_t>(a.in[k] != 0)};
+  }
+};
+struct None {};  // an operand that is absent
+
+// Wrong data at a position. The host tells what is wrong with the first.
+inline void fault(const Args& a, int64_t position) {
+  keep_least(a.fault, static_cast<uint64_t>(position));
+}
+
+// The offset, in elements, of the i-th position of a shape in row-major order:
+// n[0] dimensions, then their sizes, then their strides.
+inline int64_t place(const int64_t* n, int64_t i) {
+  const int64_t rank = n[0];
+  int64_t at = 0;
+  for (int64_t d = rank; d > 1; --d) {
+    at += i % n[d] * n[rank + d];
+    i /= n[d];
+  }
+  return rank > 0 ? at + i * n[rank + 1] : at;
+}
+// How many entries of Args::n such a place takes.
+inline int64_t place_size(const int64_t* n) { return 1 + 2 * n[0]; }
+
+// ---- functions of formulas --------------------------------------------------
+
+// A nan on the left, else on the right, is the result.
+template <typename V>
+inline V greater(V a, V b) {
+  return a > b || a != a ? a : b;
+}
+template <typename V>
+inline V lesser(V a, V b) {
+  return a < b || a != a ? a : b;
+}
+template <typename V>
+inline V sign(V a) {
+  return a > 0 ? V(1) : a < 0 ? V(-1) : V(0);
+}
+
+}  // namespace gt

@@ -1,0 +1,145 @@
+// Ops that move elements, and creation from a few numbers.
+#pragma once
+
+#include "common.cuh"
+#include "integer.cuh"
+#include "philox.cuh"
+
+namespace gt {
+
+// Element i of the result's part is element i of the operand's, each through a
+// place of its own. Args::n: elements, the operand's offset and the result's,
+// then the places of the operand and of the result.
+template <typename T, typename R>
+inline void move(const Args& a, int64_t extra = 0) {
+  const int64_t* from = a.n + 3;
+  const int64_t* into = from + place_size(from);
+  const T* x = in<T>(a, 0) + a.n[1] + extra;
+  R* y = out<R>(a, 0) + a.n[2];
+  GT_EACH(i, a.n[0]) {
+    const T value = x[place(from, i)];
+    if constexpr (__is_same(T, R)) {
+      y[place(into, i)] = value;
+    } else {
+      y[place(into, i)] = to<R>(widen(value));
+    }
+  }
+}
+
+// As move(), of a slice that begins where operand 1 says. Args::n[68] on: the
+// operand's size along the axis, the last start, its stride.
+template <typename T, typename Start>
+inline void move_from(const Args& a) {
+  const int64_t start = to<i64>(widen(Start::at(a, 1, 0)));
+  const int64_t from = start < 0 ? start + a.n[68] : start;
+  if (from < 0 || from > a.n[69]) {
+    fault(a, 0);
+  } else {
+    move<T, T>(a, from * a.n[70]);
+  }
+}
+
+// One value everywhere. Args::n: elements.
+template <typename R, typename Value>
+inline void fill(const Args& a) {
+  const R value = to<R>(widen(Value::at(a, 0, 0)));
+  GT_EACH(i, a.n[0]) { out<R>(a, 0)[i] = value; }
+}
+
+// Each element of an array's windows is added to its place in the array: along
+// an axis, every `stride`, `size` elements that are `dilation` apart. Args::n:
+// elements of the result, its size and its stride along the axis; windows,
+// size, stride, dilation.
+template <typename T, typename R>
+inline void windows_grad(const Args& a) {
+  const int64_t rows = a.n[1];
+  const int64_t step = a.n[2];
+  const int64_t windows = a.n[3];
+  const int64_t size = a.n[4];
+  GT_EACH(i, a.n[0]) {
+    const int64_t inner = i % step;
+    const int64_t row = i / step % rows;
+    const int64_t outer = i / step / rows;
+    Wide<R> sum = 0;
+    for (int64_t k = size; k-- > 0;) {
+      const int64_t begin = row - k * a.n[6];
+      if (begin < 0 || begin % a.n[5] != 0) continue;
+      const int64_t window = begin / a.n[5];
+      if (window >= windows) continue;
+      const int64_t at = ((outer * windows + window) * step + inner) * size + k;
+      sum += widen(in<T>(a, 0)[at]);
+    }
+    out<R>(a, 0)[i] = to<R>(sum);
+  }
+}
+
+// ---- creation: element i of a part is element g of the whole ----------------
+
+// Args::n: elements, the whole's index of the first, and the place of the
+// others behind it.
+inline int64_t in_whole(const Args& a, int64_t i) {
+  return a.n[1] + place(a.n + 2, i);
+}
+
+// start + g * step, in f64 or in integers.
+template <typename R, bool kReal, typename Start, typename Step>
+inline void arange(const Args& a) {
+  GT_EACH(i, a.n[0]) {
+    const int64_t g = in_whole(a, i);
+    if constexpr (kReal) {
+      const auto start = static_cast<f64>(widen(Start::at(a, 0, 0)));
+      const auto step = static_cast<f64>(widen(Step::at(a, 1, 0)));
+      out<R>(a, 0)[i] = to<R>(start + static_cast<f64>(g) * step);
+    } else {
+      const Wrap<i64> start = to<i64>(widen(Start::at(a, 0, 0)));
+      const Wrap<i64> step = to<i64>(widen(Step::at(a, 1, 0)));
+      out<R>(a, 0)[i] = to<R>((start + Wrap<i64>(g) * step).value);
+    }
+  }
+}
+
+// Args::n[70]: columns of the whole.
+template <typename R>
+inline void eye(const Args& a) {
+  GT_EACH(i, a.n[0]) {
+    const int64_t g = in_whole(a, i);
+    out<R>(a, 0)[i] = to<R>(i64{g / a.n[70] == g % a.n[70] ? 1 : 0});
+  }
+}
+
+template <typename Seed>
+inline uint64_t seed_of(const Args& a) {
+  return static_cast<uint64_t>(to<i64>(widen(Seed::at(a, 0, 0))));
+}
+
+template <typename R, int kDigits, typename Seed>
+inline void rand(const Args& a) {
+  const uint64_t seed = seed_of<Seed>(a);
+  GT_EACH(i, a.n[0]) {
+    const auto g = static_cast<uint64_t>(in_whole(a, i));
+    out<R>(a, 0)[i] = to<R>(philox::uniform(philox::word(seed, g), kDigits));
+  }
+}
+
+// The scale is in in[1], as a number is.
+template <typename R, typename Seed>
+inline void randn(const Args& a) {
+  const uint64_t seed = seed_of<Seed>(a);
+  const f64 scale = bits_as<f64>(a.in[1]);
+  GT_EACH(i, a.n[0]) {
+    const auto g = static_cast<uint64_t>(in_whole(a, i));
+    const philox::Circle z = philox::normal(philox::pair(seed, g / 2));
+    out<R>(a, 0)[i] = to<R>((g % 2 == 0 ? z.cos : z.sin) * scale);
+  }
+}
+
+// The random words that randperm sorts by.
+template <typename Seed>
+inline void words(const Args& a) {
+  const uint64_t seed = seed_of<Seed>(a);
+  GT_EACH(i, a.n[0]) {
+    out<uint64_t>(a, 0)[i] = philox::word(seed, static_cast<uint64_t>(i));
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,76 @@
+// Sorting: lines of keys are put in order by merging sorted runs, each launch
+// making runs of twice the length. What moves are indices; equal keys keep
+// their order.
+#pragma once
+
+#include "common.cuh"
+
+namespace gt {
+
+// nan counts as the largest.
+template <typename K>
+inline bool less(K a, K b) {
+  const auto x = widen(a);
+  const auto y = widen(b);
+  return y != y ? x == x : x < y;
+}
+inline bool less(uint64_t a, uint64_t b) { return a < b; }
+
+// Key i of line l is at l / step * step * rows + l % step + i * step. The order
+// so far lies line by line in in[1], and is 0, 1, 2 ... if kFirst; the new one
+// goes to out[0], where the keys lie if kLast. Args::n: lines, rows, step, the
+// length of the runs that are merged.
+template <typename K, bool kDescending, bool kFirst, bool kLast>
+struct Merge {
+  const Args& a;
+  int64_t line;
+
+  int64_t base() const {
+    return line / a.n[2] * a.n[2] * a.n[1] + line % a.n[2];
+  }
+  int64_t order(int64_t i) const {
+    return kFirst ? i : in<int64_t>(a, 1)[line * a.n[1] + i];
+  }
+  K key(int64_t i) const { return in<K>(a, 0)[base() + order(i) * a.n[2]]; }
+  static bool before(K x, K y) { return kDescending ? less(y, x) : less(x, y); }
+
+  // How many of the run [begin, end) come before x; those that equal it count
+  // if it is `behind` them.
+  int64_t count(int64_t begin, int64_t end, K x, bool behind) const {
+    int64_t low = begin;
+    int64_t high = end;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      const K y = key(middle);
+      if (behind ? !before(x, y) : before(y, x)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low - begin;
+  }
+
+  void place_one(int64_t i) const {
+    const int64_t rows = a.n[1];
+    const int64_t width = a.n[3];
+    const int64_t begin = i / (2 * width) * (2 * width);
+    const int64_t middle = begin + width < rows ? begin + width : rows;
+    const int64_t end = begin + 2 * width < rows ? begin + 2 * width : rows;
+    const int64_t to =
+        i < middle ? i + count(middle, end, key(i), false)
+                   : begin + (i - middle) + count(begin, middle, key(i), true);
+    const int64_t at = kLast ? base() + to * a.n[2] : line * rows + to;
+    out<int64_t>(a, 0)[at] = order(i);
+  }
+};
+
+template <typename K, bool kDescending, bool kFirst, bool kLast>
+inline void merge(const Args& a) {
+  GT_EACH(u, a.n[0] * a.n[1]) {
+    const Merge<K, kDescending, kFirst, kLast> one{a, u / a.n[1]};
+    one.place_one(u % a.n[1]);
+  }
+}
+
+}  // namespace gt

@@ -1,0 +1,238 @@
+// Reductions over any axes. A result's elements are cut into parts of a fixed
+// length; each part is reduced by a block of threads or by one thread, and the
+// parts of a result are reduced in the same way by further launches. So the
+// order of a sum follows from its length and its layout alone.
+#pragma once
+
+#include "common.cuh"
+#include "integer.cuh"
+
+namespace gt {
+
+// What is accumulated of T: f32 for f16 and bf16 too, wrapping i64 for
+// integers.
+template <typename T>
+struct Total {
+  using type = Wrap<i64>;
+  static type of(T x) { return widen(x); }
+};
+template <>
+struct Total<f32> {
+  using type = f32;
+  static f32 of(f32 x) { return x; }
+};
+template <>
+struct Total<f64> {
+  using type = f64;
+  static f64 of(f64 x) { return x; }
+};
+template <>
+struct Total<f16> {
+  using type = f32;
+  static f32 of(f16 x) { return widen(x); }
+};
+template <>
+struct Total<bf16> {
+  using type = f32;
+  static f32 of(bf16 x) { return widen(x); }
+};
+
+inline f32 plain(f32 x) { return x; }
+inline f64 plain(f64 x) { return x; }
+inline i64 plain(Wrap<i64> x) { return x.value; }
+
+template <typename A>
+struct Limits {
+  static A least() { return A(-bits_as<f32>(0x7f800000)); }
+  static A most() { return A(bits_as<f32>(0x7f800000)); }
+};
+template <>
+struct Limits<Wrap<i64>> {
+  static Wrap<i64> least() { return -9223372036854775807 - 1; }
+  static Wrap<i64> most() { return 9223372036854775807; }
+};
+
+// A reduction of T: its total of no element and of one, how two are joined, and
+// what is made of the last one, n being Args::n[4].
+template <typename T>
+struct Base {
+  using A = typename Total<T>::type;
+  static A take(T x, int64_t /*index*/) { return Total<T>::of(x); }
+  template <typename R>
+  static R give(A total, int64_t /*n*/) {
+    return to<R>(plain(total));
+  }
+};
+template <typename T>
+struct Sum : Base<T> {
+  using A = typename Base<T>::A;
+  static A none() { return A(0); }
+  static A join(A a, A b) { return a + b; }
+};
+template <typename T>
+struct Mean : Sum<T> {
+  template <typename R>
+  static R give(typename Base<T>::A total, int64_t n) {
+    return to<R>(static_cast<f64>(total) / static_cast<f64>(n));
+  }
+};
+template <typename T>
+struct Prod : Base<T> {
+  using A = typename Base<T>::A;
+  static A none() { return A(1); }
+  static A join(A a, A b) { return a * b; }
+};
+template <typename T>
+struct Max : Base<T> {
+  using A = typename Base<T>::A;
+  static A none() { return Limits<A>::least(); }
+  static A join(A a, A b) { return greater(a, b); }
+};
+template <typename T>
+struct Min : Base<T> {
+  using A = typename Base<T>::A;
+  static A none() { return Limits<A>::most(); }
+  static A join(A a, A b) { return lesser(a, b); }
+};
+
+// The index of the first largest or smallest element; nan is before all.
+template <typename V>
+struct Found {
+  V value;
+  int64_t index;  // -1: nothing was met
+};
+template <typename T, bool kLargest>
+struct Extreme {
+  using V = Wide<T>;
+  using A = Found<V>;
+  static A none() { return {V(0), -1}; }
+  static A take(T x, int64_t index) { return {widen(x), index}; }
+  static A join(A a, A b) {
+    if (a.index < 0) return b;
+    if (b.index < 0) return a;
+    if (before(b.value, a.value)) return b;
+    if (before(a.value, b.value)) return a;
+    return a.index < b.index ? a : b;
+  }
+  static bool before(V x, V y) {
+    if (y != y) return false;
+    return x != x || (kLargest ? x > y : x < y);
+  }
+  template <typename R>
+  static R give(A total, int64_t /*n*/) {
+    return to<R>(total.index);
+  }
+};
+template <typename T>
+using Argmax = Extreme<T, true>;
+template <typename T>
+using Argmin = Extreme<T, false>;
+
+// The elements of operand 0, or what an earlier launch has made of them.
+template <typename F, typename T>
+struct Elements {
+  static typename F::A at(const Args& a, int64_t place, int64_t index) {
+    return F::take(in<T>(a, 0)[place], index);
+  }
+};
+template <typename F>
+struct Partial {
+  static typename F::A at(const Args& a, int64_t place, int64_t /*index*/) {
+    return in<typename F::A>(a, 0)[place];
+  }
+};
+// What becomes of a total: a result, or something for a later launch.
+template <typename F, typename R>
+struct Results {
+  static void put(const Args& a, int64_t i, typename F::A total) {
+    out<R>(a, 0)[i] = F::template give<R>(total, a.n[4]);
+  }
+};
+template <typename F>
+struct Totals {
+  static void put(const Args& a, int64_t i, typename F::A total) {
+    out<typename F::A>(a, 0)[i] = total;
+  }
+};
+
+// Args::n of both: results, elements of each, parts of each, elements of a
+// part, the n of give(), then the places of a result's first element and of an
+// element within it. The totals of a result's parts lie together.
+template <typename F, typename From, typename Into>
+inline void reduce_by_block(const Args& a) {
+  GT_SHARED typename F::A lane[kThreads];
+  const int64_t* kept = a.n + 5;
+  const int64_t* along = kept + place_size(kept);
+  GT_BLOCKS(b, a.n[0] * a.n[2]) {
+    const int64_t base = place(kept, b / a.n[2]);
+    const int64_t first = b % a.n[2] * a.n[3];
+    const int64_t last = first + a.n[3] < a.n[1] ? first + a.n[3] : a.n[1];
+    GT_PHASE(t) {
+      typename F::A total = F::none();
+      for (int64_t i = first + t; i < last; i += kThreads) {
+        total = F::join(total, From::at(a, base + place(along, i), i));
+      }
+      lane[t] = total;
+    }
+    for (int half = kThreads / 2; half > 0; half /= 2) {
+      GT_PHASE(t) {
+        if (t < half) lane[t] = F::join(lane[t], lane[t + half]);
+      }
+    }
+    GT_PHASE(t) {
+      if (t == 0) Into::put(a, b, lane[0]);
+    }
+  }
+}
+
+// Threads side by side have results side by side.
+template <typename F, typename From, typename Into>
+inline void reduce_by_thread(const Args& a) {
+  const int64_t* kept = a.n + 5;
+  const int64_t* along = kept + place_size(kept);
+  GT_EACH(u, a.n[0] * a.n[2]) {
+    const int64_t r = u % a.n[0];
+    const int64_t part = u / a.n[0];
+    const int64_t base = place(kept, r);
+    const int64_t first = part * a.n[3];
+    const int64_t last = first + a.n[3] < a.n[1] ? first + a.n[3] : a.n[1];
+    typename F::A total = F::none();
+    for (int64_t i = first; i < last; ++i) {
+      total = F::join(total, From::at(a, base + place(along, i), i));
+    }
+    Into::put(a, r * a.n[2] + part, total);
+  }
+}
+
+// A running sum along each line: n lines of rows, `step` apart. The sum has
+// twice the digits of f64, so that every element is rounded once.
+template <typename T, typename R>
+inline void cumsum(const Args& a) {
+  const int64_t rows = a.n[1];
+  const int64_t step = a.n[2];
+  GT_EACH(line, a.n[0]) {
+    const int64_t first = line / step * step * rows + line % step;
+    if constexpr (kIsFloat<T>) {
+      f64 high = 0;
+      f64 low = 0;
+      for (int64_t i = first; i < first + rows * step; i += step) {
+        const f64 x = static_cast<f64>(widen(in<T>(a, 0)[i]));
+        const f64 sum = high + x;
+        const f64 back = sum - high;
+        const f64 lost = (high - (sum - back)) + (x - back);
+        const bool finite = sum - sum == 0;
+        low = finite ? low + lost : 0;
+        high = sum;
+        out<R>(a, 0)[i] = to<R>(high + low);
+      }
+    } else {
+      Wrap<i64> sum = 0;
+      for (int64_t i = first; i < first + rows * step; i += step) {
+        sum = sum + Wrap<i64>(widen(in<T>(a, 0)[i]));
+        out<R>(a, 0)[i] = to<R>(sum.value);
+      }
+    }
+  }
+}
+
+}  // namespace gt

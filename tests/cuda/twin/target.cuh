@@ -1,0 +1,71 @@
+// The host in a GPU's place: what lib/exec/backend/cuda/text/gpu_target.cuh
+// says, with blocks and threads as loops. Phases of a block run one after the
+// other, and within a phase one thread after the other, so a result that
+// depends on what threads do at once differs between the two orders that
+// gt_twin_backwards stands for.
+#pragma once
+
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+
+extern "C" {
+extern int gt_twin_backwards;
+int gt_twin_backwards __attribute__((weak)) = 0;
+#define GT_DECLARE(name)   \
+  float name##f(float); \
+  double name(double);
+GT_DECLARE(exp)
+GT_DECLARE(log)
+GT_DECLARE(expm1)
+GT_DECLARE(log1p)
+GT_DECLARE(sin)
+GT_DECLARE(cos)
+GT_DECLARE(tanh)
+GT_DECLARE(erf)
+GT_DECLARE(sqrt)
+GT_DECLARE(floor)
+GT_DECLARE(rint)
+#undef GT_DECLARE
+#define GT_DECLARE(name)          \
+  float name##f(float, float); \
+  double name(double, double);
+GT_DECLARE(pow)
+GT_DECLARE(fmod)
+GT_DECLARE(copysign)
+#undef GT_DECLARE
+float fmaf(float, float, float);
+double fma(double, double, double);
+}
+
+namespace gt {
+
+using ::int64_t;
+using ::uint64_t;
+
+inline int64_t turn(int64_t k, int64_t n) {
+  return gt_twin_backwards != 0 ? n - 1 - k : k;
+}
+inline void keep_least(uint64_t* word, uint64_t value) {
+  if (value < *word) *word = value;
+}
+
+}  // namespace gt
+
+#define GT_KERNEL(name)                                                \
+  static void name##_body(const gt::Args& a);                          \
+  extern "C" void name(const gt::Args* args) { name##_body(*args); } \
+  static void name##_body([[maybe_unused]] const gt::Args& a)
+#define GT_EACH(i, n)                                              \
+  for (gt::int64_t gt_n = (n), gt_k = 0, i = gt::turn(0, gt_n);    \
+       gt_k < gt_n; ++gt_k, i = gt::turn(gt_k, gt_n))
+#define GT_BLOCKS(b, n) GT_EACH(b, n)
+#define GT_PHASE(t)                                                          \
+  for (int gt_t = 0, t = static_cast<int>(gt::turn(0, gt::kThreads));        \
+       gt_t < gt::kThreads;                                                  \
+       ++gt_t, t = static_cast<int>(gt::turn(gt_t, gt::kThreads)))
+#define GT_SHARED
