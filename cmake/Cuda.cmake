@@ -23,3 +23,20 @@ target_include_directories(gt_cuda_plans PRIVATE
 target_link_libraries(gt_cuda_plans PUBLIC gt_flags gt_version)
 set_target_properties(gt_cuda_plans PROPERTIES
   POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
+
+if(NOT GT_CUDA)
+  return()
+endif()
+file(GLOB cuda_sources CONFIGURE_DEPENDS "${cuda_home}/*.cc")
+list(REMOVE_ITEM cuda_sources ${cuda_plans})
+add_library(gt_cuda_device OBJECT ${cuda_sources})
+target_include_directories(gt_cuda_device SYSTEM PUBLIC "${CUDA_INCLUDE_DIR}")
+target_link_libraries(gt_cuda_device PUBLIC gt_flags gt_version)
+set_target_properties(gt_cuda_device PROPERTIES
+  POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
+add_library(cuda MODULE $<TARGET_OBJECTS:gt_cuda_device>
+  $<TARGET_OBJECTS:gt_cuda_plans>)
+target_link_libraries(cuda PRIVATE gt_flags)
+set_target_properties(cuda PROPERTIES PREFIX ""
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib/gt")
+install(TARGETS cuda OPTIONAL LIBRARY DESTINATION lib/gt COMPONENT programs)

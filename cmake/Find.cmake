@@ -64,9 +64,26 @@ if(GT_OPENMP)
   find_package(OpenMP REQUIRED COMPONENTS CXX)
 endif()
 
-find_package(CUDAToolkit QUIET)
-if(CUDAToolkit_FOUND)
-  message(STATUS "CUDA: ${CUDAToolkit_VERSION} found")
+# The headers alone: what they declare is looked up at run time.
+find_path(CUDA_INCLUDE_DIR cuda.h HINTS ENV CUDA_HOME /usr/local/cuda
+  PATH_SUFFIXES include targets/x86_64-linux/include)
+foreach(header IN ITEMS cuda.h nvrtc.h cublasLt.h)
+  if(NOT CUDA_INCLUDE_DIR OR NOT EXISTS "${CUDA_INCLUDE_DIR}/${header}")
+    list(APPEND cuda_missing ${header})
+  endif()
+endforeach()
+if(cuda_missing)
+  list(JOIN cuda_missing ", " cuda_missing)
+  message(STATUS "CUDA: no ${cuda_missing}, so the backend cuda is not built; "
+    "man/gt-cuda.7 says how to get it")
 else()
-  message(STATUS "CUDA: not found, not needed")
+  set(GT_CUDA ON)
+  file(STRINGS "${CUDA_INCLUDE_DIR}/cuda.h" cuda_version
+    REGEX "define CUDA_VERSION ")
+  string(REGEX REPLACE ".*CUDA_VERSION +([0-9]+)" "\\1" cuda_version
+    "${cuda_version}")
+  math(EXPR cuda_major "${cuda_version} / 1000")
+  math(EXPR cuda_minor "${cuda_version} % 1000 / 10")
+  message(STATUS "CUDA: headers of ${cuda_major}.${cuda_minor} in "
+    "${CUDA_INCLUDE_DIR}, so the backend cuda is built")
 endif()

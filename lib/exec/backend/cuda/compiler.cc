@@ -92,7 +92,9 @@ Compiler::Compiler(const EntryPoints& api, int arch)
     : api_(api), folder_(cache_folder()) {
   int major = 0;
   int minor = 0;
-  (void)api.nvrtc.nvrtcVersion(&major, &minor);
+  if (api.nvrtc.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) {
+    folder_.clear();  // what it makes cannot be told from another version's
+  }
   version_ = std::to_string(major) + "." + std::to_string(minor);
   int count = 0;
   std::vector<int> known;

@@ -67,11 +67,12 @@ Result<void*> open(const Library& library) {
   std::string why;
   for (const std::string& folder : folders_for(library)) {
     for (const char* file : library.files) {
-      void* handle = ::dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL);
+      const std::string path = folder + file;
+      void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
       if (handle != nullptr) return handle;
       // A file that is there but cannot be loaded is worth telling.
       const std::string said = ::dlerror();
-      if (said.find("No such file") == std::string::npos) why = said;
+      if (!said.starts_with(path + ": cannot open")) why = said;
     }
   }
   return Error{"backend cuda: " + std::string(library.sense) +

@@ -30,7 +30,7 @@ Result<std::unique_ptr<Backend>> make(const BackendOptions& /*options*/) {
   auto gpu = Gpu::open();
   if (!gpu.ok()) return gpu.error();
   auto device = CudaDevice::make(std::move(gpu.value()));
-  if (!device.ok()) return device.error();
+  if (!device.ok()) return Error{"backend cuda: " + device.error().message};
   return std::unique_ptr<Backend>(
       std::make_unique<CudaBackend>(std::move(device.value())));
 }

@@ -1,0 +1,121 @@
+#include "machine.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace gt::fake {
+namespace {
+
+constexpr size_t kMostWaiting = 2000;  // of a stream
+
+uint64_t number_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
+}
+
+}  // namespace
+
+Machine& Machine::instance() {
+  static Machine machine;
+  return machine;
+}
+
+Machine::Machine()
+    : random_(static_cast<unsigned>(number_of("GT_FAKE_SEED"))),
+      fail_from_(number_of("GT_FAKE_FAIL")) {
+  const char* text = std::getenv("GT_FAKE_FAIL");
+  fail_all_ = text != nullptr && std::string_view(text).ends_with('+');
+}
+
+Machine::~Machine() {
+  const char* file = std::getenv("GT_FAKE_REPORT");
+  if (file == nullptr) return;
+  if (std::FILE* out = std::fopen(file, "a")) {
+    (void)std::fprintf(
+        out,
+        "calls %llu kept: %zu blocks, %zu streams, %zu events, %zu pinned, "
+        "%d contexts, %d modules, %d programs, %d descriptions\n",
+        static_cast<unsigned long long>(calls_), memory.blocks(),
+        streams.size(), events.size(), pinned.size(), contexts, modules,
+        programs, descriptions);
+    (void)std::fclose(out);
+  }
+}
+
+bool Machine::fails() {
+  ++calls_;
+  return fail_from_ != 0 &&
+         (calls_ == fail_from_ || (fail_all_ && calls_ > fail_from_));
+}
+
+void Machine::give(Stream* stream, Work work) {
+  if (!streams.contains(stream)) wrong("a stream is used that is not there");
+  stream->work.push_back(std::move(work));
+  // Now and then some of it is done at once.
+  for (unsigned n = random_() % 8 == 0 ? random_() % 16 : 0; n > 0; --n) {
+    if (!do_one()) break;
+  }
+  drive([stream] { return stream->work.size() < kMostWaiting; });
+}
+
+bool Machine::do_one() {
+  std::vector<Stream*> ready;
+  for (Stream* stream : streams) {
+    if (stream->work.empty()) continue;
+    const Work& work = stream->work.front();
+    if (work.event == nullptr || !events.contains(work.event) ||
+        work.event->done >= work.reached) {
+      ready.push_back(stream);
+    }
+  }
+  if (ready.empty()) return false;
+  Stream* stream = ready[random_() % ready.size()];
+  const Work work = std::move(stream->work.front());
+  stream->work.pop_front();
+  if (work.run) work.run();
+  return true;
+}
+
+void Machine::drive(const std::function<bool()>& until) {
+  while (!until()) {
+    if (!do_one()) wrong("streams wait for each other");
+  }
+}
+
+bool Machine::is_pinned(const void* data, size_t bytes) const {
+  const auto* at = static_cast<const char*>(data);
+  auto it = pinned.upper_bound(at);
+  if (it == pinned.begin()) return false;
+  --it;
+  return at + bytes <= it->first + it->second;
+}
+
+}  // namespace gt::fake
+
+using gt::fake::Machine;
+
+extern "C" {
+
+bool gt_fake_fails() {
+  const std::lock_guard lock(Machine::instance().mutex);
+  return Machine::instance().fails();
+}
+void gt_fake_give(void* stream, void (*run)(void*), void* data) {
+  const std::lock_guard lock(Machine::instance().mutex);
+  Machine::instance().give(static_cast<gt::fake::Stream*>(stream),
+                           {[run, data] { run(data); }});
+}
+void* gt_fake_at(uint64_t address, size_t bytes) {
+  return Machine::instance().memory.at(address, bytes);
+}
+void gt_fake_check(uint64_t address) {
+  Machine::instance().memory.check(address);
+}
+void gt_fake_count(int programs, int descriptions) {
+  const std::lock_guard lock(Machine::instance().mutex);
+  Machine::instance().programs += programs;
+  Machine::instance().descriptions += descriptions;
+}
+
+}  // extern "C"

@@ -1,0 +1,83 @@
+// The fake GPU: streams whose work is done late, and in any order that events
+// allow, by $GT_FAKE_SEED. All under one lock; work is done by whoever waits.
+//
+//   GT_FAKE_GPUS=N     how many GPUs there are (1)
+//   GT_FAKE_SEED=N     which order (0)
+//   GT_FAKE_MEMORY=N   bytes of memory
+//   GT_FAKE_FAIL=K     the K-th call of the libraries fails; K+: and all behind
+//   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
+//                      there were, and what was not given back
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+
+#include "memory.h"
+
+namespace gt::fake {
+
+struct Event {
+  uint64_t recorded = 0;  // how often it was, as told
+  uint64_t done = 0;      // of these, how often the stream came by
+};
+
+struct Work {
+  std::function<void()> run;
+  // Null, or the event that must have been reached so often.
+  Event* event = nullptr;
+  uint64_t reached = 0;
+};
+
+struct Stream {
+  std::deque<Work> work;
+};
+
+class Machine {
+ public:
+  static Machine& instance();
+  ~Machine();
+
+  std::mutex mutex;
+  Memory memory;
+  std::set<Stream*> streams;
+  std::set<Event*> events;
+  std::map<const char*, size_t> pinned;  // blocks of the host
+  int contexts = 0;
+  int modules = 0;
+  int programs = 0;
+  int descriptions = 0;  // of cuBLASLt, and handles
+
+  // Counts a call; whether it is one that fails.
+  bool fails();
+  void give(Stream* stream, Work work);
+  // Does work until there is none that `until` waits for.
+  void drive(const std::function<bool()>& until);
+  bool is_pinned(const void* data, size_t bytes) const;
+
+ private:
+  Machine();
+  bool do_one();
+
+  std::mt19937 random_;
+  uint64_t calls_ = 0;
+  uint64_t fail_from_ = 0;
+  bool fail_all_ = false;
+};
+
+}  // namespace gt::fake
+
+// What the other libraries call of the one of the driver.
+extern "C" {
+bool gt_fake_fails();
+// Does what the function says, later, in the order of the stream (a CUstream).
+void gt_fake_give(void* stream, void (*run)(void*), void* data);
+// To be called by that function: the bytes at an address.
+void* gt_fake_at(uint64_t address, size_t bytes);
+void gt_fake_check(uint64_t address);
+void gt_fake_count(int programs, int descriptions);
+}

@@ -1,0 +1,101 @@
+// libnvrtc.so.13 of the fake device: a kernel is compiled for the host, and its
+// code is the path of the shared object that came of it.
+#include <nvrtc.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "../twin/compile.h"
+#include "machine.h"
+
+struct _nvrtcProgram {
+  std::string text;
+  std::vector<gt::twin::Header> headers;
+  std::string code, log;
+};
+
+extern "C" {
+
+const char* nvrtcGetErrorString(nvrtcResult result) {
+  return result == NVRTC_ERROR_COMPILATION ? "the kernel cannot be compiled"
+                                           : "the fake device was told to fail";
+}
+nvrtcResult nvrtcVersion(int* major, int* minor) {
+  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  *major = 0;
+  *minor = 1;
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetNumSupportedArchs(int* count) {
+  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  *count = 2;
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetSupportedArchs(int* archs) {
+  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  archs[0] = 80;
+  archs[1] = 90;
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text,
+                               const char* /*name*/, int count,
+                               const char* const* headers,
+                               const char* const* names) {
+  if (gt_fake_fails()) return NVRTC_ERROR_OUT_OF_MEMORY;
+  auto* made = new _nvrtcProgram{text, {}, {}, {}};
+  for (int i = 0; i < count; ++i) {
+    // The host's own stands in its place.
+    if (std::string_view(names[i]) == "target.cuh") continue;
+    made->headers.emplace_back(names[i], headers[i]);
+  }
+  gt_fake_count(1, 0);
+  *program = made;
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
+  delete *program;
+  *program = nullptr;
+  gt_fake_count(-1, 0);
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count,
+                                const char* const* options) {
+  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  bool has_arch = false;
+  for (int i = 0; i < count; ++i) {
+    has_arch |= std::string_view(options[i]) == "--gpu-architecture=sm_90";
+  }
+  if (!has_arch) return NVRTC_ERROR_INVALID_OPTION;
+  const std::string path =
+      gt::twin::compile(program->headers, program->text, program->log);
+  if (path.empty()) return NVRTC_ERROR_COMPILATION;
+  program->code = "twin:" + path;
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* size) {
+  *size = program->log.size();
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
+  std::memcpy(log, program->log.data(), program->log.size());
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* size) {
+  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  *size = program->code.size();
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* code) {
+  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  std::memcpy(code, program->code.data(), program->code.size());
+  return NVRTC_SUCCESS;
+}
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram /*program*/, size_t* /*size*/) {
+  return NVRTC_ERROR_INTERNAL_ERROR;
+}
+nvrtcResult nvrtcGetPTX(nvrtcProgram /*program*/, char* /*code*/) {
+  return NVRTC_ERROR_INTERNAL_ERROR;
+}
+
+}  // extern "C"
