@@ -96,39 +96,41 @@ Status too_old(const Library& library, const std::string& missing) {
                "; gt needs CUDA 12 or later"};
 }
 
-Result<EntryPoints> load() {
-  EntryPoints api;
-  std::string missing;
+// Fills a table of functions, each by its name.
 #define GT_CUDA_NAME(name) #name
 #define GT_CUDA_LOOK_UP(name) \
-  look_up(library.value(), GT_CUDA_NAME(name), table.name, missing);
-  {
-    const auto library = open(kDriver);
-    if (!library.ok()) return library.error();
-    Driver& table = api.driver;
-    GT_CUDA_DRIVER(GT_CUDA_LOOK_UP)
-    if (Status s = too_old(kDriver, missing); !s.ok()) return s.error();
+  look_up(file.value(), GT_CUDA_NAME(name), table.name, missing);
+#define GT_CUDA_LOADER(function, Table, library, LIST)   \
+  Result<Table> function() {                             \
+    const auto file = open(library);                     \
+    if (!file.ok()) return file.error();                 \
+    Table table;                                         \
+    std::string missing;                                 \
+    LIST(GT_CUDA_LOOK_UP)                                \
+    const Status s = too_old(library, missing);          \
+    if (!s.ok()) return s.error();                       \
+    return table;                                        \
   }
-  {
-    const auto library = open(kNvrtc);
-    if (!library.ok()) return library.error();
-    Nvrtc& table = api.nvrtc;
-    GT_CUDA_NVRTC(GT_CUDA_LOOK_UP)
-    if (Status s = too_old(kNvrtc, missing); !s.ok()) return s.error();
-  }
-  {
-    const auto library = open(kLt);
-    if (!library.ok()) return library.error();
-    Lt& table = api.lt;
-    GT_CUDA_LT(GT_CUDA_LOOK_UP)
-    if (Status s = too_old(kLt, missing); !s.ok()) return s.error();
-  }
+GT_CUDA_LOADER(load_driver, Driver, kDriver, GT_CUDA_DRIVER)
+GT_CUDA_LOADER(load_nvrtc, Nvrtc, kNvrtc, GT_CUDA_NVRTC)
+GT_CUDA_LOADER(load_lt, Lt, kLt, GT_CUDA_LT)
+#undef GT_CUDA_LOADER
 #undef GT_CUDA_LOOK_UP
 #undef GT_CUDA_NAME
-  return api;
+
+Result<EntryPoints> load() {
+  const auto driver = load_driver();
+  if (!driver.ok()) return driver.error();
+  const auto nvrtc = load_nvrtc();
+  if (!nvrtc.ok()) return nvrtc.error();
+  const auto lt = load_lt();
+  if (!lt.ok()) return lt.error();
+  return EntryPoints{driver.value(), nvrtc.value(), lt.value()};
 }
 
 }  // namespace
+
+Result<Nvrtc> nvrtc_entry_points() { return load_nvrtc(); }
 
 Result<const EntryPoints*> entry_points() {
   static const Result<EntryPoints> loaded = load();

@@ -65,6 +65,8 @@ struct EntryPoints {
 // colons between them) if that is set, else where the system looks, else in the
 // toolkit's folder. Errors say in a sentence what is missing and what to do.
 Result<const EntryPoints*> entry_points();
+// NVRTC's alone, which needs neither a driver nor a GPU.
+Result<Nvrtc> nvrtc_entry_points();
 
 // A call's result as a status: "cuMemAllocAsync: out of memory".
 Status check(const EntryPoints& api, CUresult result, const char* call);

@@ -44,6 +44,11 @@ inline constexpr bool kIsFloat<f16> = true;
 template <>
 inline constexpr bool kIsFloat<bf16> = true;
 
+template <typename A, typename B>
+constexpr bool kSame = false;
+template <typename A>
+inline constexpr bool kSame<A, A> = true;
+
 // ---- mathematics: one name for both floats ----------------------------------
 
 #define GT_FUNCTION(name)                                 \

@@ -18,7 +18,7 @@ inline void move(const Args& a, int64_t extra = 0) {
   R* y = out<R>(a, 0) + a.n[2];
   GT_EACH(i, a.n[0]) {
     const T value = x[place(from, i)];
-    if constexpr (__is_same(T, R)) {
+    if constexpr (kSame<T, R>) {
       y[place(into, i)] = value;
     } else {
       y[place(into, i)] = to<R>(widen(value));

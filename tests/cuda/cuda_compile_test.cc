@@ -1,0 +1,119 @@
+// NVRTC, which needs no GPU, compiles every kernel that the grid of all ops
+// has, for GPUs of three generations. What the kernels need of a GPU is printed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <regex>
+
+#include "exec/backend/cuda/compiler.h"
+#include "kernels_grid.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+constexpr size_t kBatch = 64;  // kernels to a run of the compiler
+
+// The texts of all kernels of the grid, by name, and the header of each.
+std::map<std::string, std::string> grid_texts() {
+  std::map<std::string, std::string> texts;
+  for_each_grid_line([&](const GridLine& g) {
+    TypeMap types;
+    for (const auto& [name, t] : g.tensors) types[name] = t.type;
+    Bound bound(g.line, types);
+    if (!bound.status().ok()) return;
+    const auto plan = plan_of(bound.call());
+    if (!plan) return;
+    for (const Step& step : plan->steps) {
+      const auto* launch = std::get_if<Launch>(&step);
+      if (launch == nullptr) continue;
+      texts[launch->source.name] = launch->source.text;
+    }
+  });
+  return texts;
+}
+
+// What the assembler says of the kernels of a run.
+struct Needs {
+  size_t kernels = 0;
+  int most_registers = 0;
+  size_t spills = 0;
+};
+
+void add_needs(const std::string& log, Needs& needs) {
+  static const std::regex registers("Used ([0-9]+) registers");
+  static const std::regex spills("([0-9]+) bytes spill stores");
+  for (std::sregex_iterator it(log.begin(), log.end(), registers), end;
+       it != end; ++it) {
+    ++needs.kernels;
+    needs.most_registers =
+        std::max(needs.most_registers, std::stoi((*it)[1].str()));
+  }
+  for (std::sregex_iterator it(log.begin(), log.end(), spills), end; it != end;
+       ++it) {
+    if ((*it)[1].str() != "0") ++needs.spills;
+  }
+}
+
+// Error: the compiler's words.
+Result<std::string> compile(const Nvrtc& nvrtc, const std::string& text,
+                            const std::string& arch) {
+  std::vector<const char*> texts;
+  std::vector<const char*> names;
+  for (const TextFile& file : text_files()) {
+    const bool is_target = std::string_view(file.name) == "gpu_target.cuh";
+    names.push_back(is_target ? "target.cuh" : file.name);
+    texts.push_back(file.text);
+  }
+  nvrtcProgram program = nullptr;
+  if (nvrtc.nvrtcCreateProgram(&program, text.c_str(), "grid.cu",
+                               static_cast<int>(texts.size()), texts.data(),
+                               names.data()) != NVRTC_SUCCESS) {
+    return Error{"nvrtcCreateProgram"};
+  }
+  const std::string target = "--gpu-architecture=" + arch;
+  std::vector<const char*> options(std::begin(kCompileOptions),
+                                   std::end(kCompileOptions));
+  options.push_back(target.c_str());
+  options.push_back("--ptxas-options=-v");
+  const nvrtcResult result = nvrtc.nvrtcCompileProgram(
+      program, static_cast<int>(options.size()), options.data());
+  size_t size = 0;
+  (void)nvrtc.nvrtcGetProgramLogSize(program, &size);
+  std::string log(size, '\0');
+  if (size > 0) (void)nvrtc.nvrtcGetProgramLog(program, log.data());
+  (void)nvrtc.nvrtcDestroyProgram(&program);
+  if (result != NVRTC_SUCCESS) return Error{log};
+  return log;
+}
+
+class CudaCompile : public testing::TestWithParam<const char*> {};
+
+TEST_P(CudaCompile, NvrtcTakesEveryKernelOfTheGrid) {
+  const auto nvrtc = nvrtc_entry_points();
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
+  const auto texts = grid_texts();
+  ASSERT_GT(texts.size(), 500U);
+  Needs needs;
+  for (auto at = texts.begin(); at != texts.end();) {
+    std::string text;
+    for (size_t n = 0; n < kBatch && at != texts.end(); ++n, ++at) {
+      text += at->second;
+    }
+    const auto log = compile(nvrtc.value(), text, GetParam());
+    ASSERT_TRUE(log.ok()) << log.error().message.substr(0, 4000);
+    add_needs(log.value(), needs);
+  }
+  std::printf("%s: %zu kernels, at most %d registers, %zu with spills\n",
+              GetParam(), needs.kernels, needs.most_registers, needs.spills);
+  EXPECT_EQ(needs.kernels, texts.size());
+  EXPECT_EQ(needs.spills, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Generations, CudaCompile,
+                         testing::Values("sm_80", "sm_90", "sm_100"),
+                         [](const auto& arch) { return arch.param; });
+
+}  // namespace
+}  // namespace gt::exec::cuda
