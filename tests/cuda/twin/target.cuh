@@ -68,4 +68,5 @@ inline void keep_least(uint64_t* word, uint64_t value) {
   for (int gt_t = 0, t = static_cast<int>(gt::turn(0, gt::kThreads));        \
        gt_t < gt::kThreads;                                                  \
        ++gt_t, t = static_cast<int>(gt::turn(gt_t, gt::kThreads)))
+#define GT_BARRIER() (void)0
 #define GT_SHARED

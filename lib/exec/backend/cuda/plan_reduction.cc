@@ -4,6 +4,7 @@
 #include <string>
 
 #include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/reduce_steps.h"
 #include "exec/backend/cuda/source.h"
 
 namespace gt::exec::cuda {
@@ -14,12 +15,6 @@ constexpr int64_t kBlockPart = 16384;
 constexpr int64_t kThreadPart = 512;
 // Up to here one thread takes a row.
 constexpr int64_t kShortRow = 32;
-
-// The operand as results and what each is made of.
-struct Layout {
-  Shape kept, reduced;
-  Strides kept_strides{}, reduced_strides{};
-};
 
 Layout layout_of(const Shape& shape,
                  const std::array<bool, Shape::kMaxRank>& is_reduced) {
@@ -44,17 +39,6 @@ bool is_by_columns(const Layout& layout) {
   return layout.kept_strides[kept - 1] < layout.reduced_strides[reduced - 1];
 }
 
-// One pass: from elements, or from the totals of an earlier pass, to totals or
-// to results.
-struct Pass {
-  std::string function;  // "Sum<f32>"
-  std::string from;
-  std::string into;
-  int64_t results = 1;
-  int64_t divisor = 1;
-  Layout layout;
-};
-
 int64_t parts_of(int64_t reduced, int64_t part) {
   return std::max<int64_t>(1, (reduced + part - 1) / part);
 }
@@ -71,77 +55,93 @@ Cut cut_of(const Layout& layout) {
   return {by_thread, part, parts_of(reduced, part)};
 }
 
-Launch launch_of(const Pass& pass, const Cut& cut) {
+Launch launch_of(const Reduction& r, const Layout& layout, const Cut& cut,
+                 const std::string& from, const std::string& into) {
   const std::string body =
       instance(cut.by_thread ? "reduce_by_thread" : "reduce_by_block",
-               {pass.function, pass.from, pass.into}) +
+               {r.function, from, into}) +
       "(a);";
-  Source source = make_source("reduce.cuh", body);
-  const int64_t units = pass.results * cut.parts;
-  Launch launch = cut.by_thread ? each_launch(std::move(source), units)
-                                : block_launch(std::move(source), units);
-  launch.n[0] = pass.results;
-  launch.n[1] = pass.layout.reduced.elements();
+  Source source = make_source(r.header, body);
+  const int64_t results = layout.kept.elements();
+  Launch launch = cut.by_thread
+                      ? each_launch(std::move(source), results * cut.parts)
+                      : block_launch(std::move(source), results * cut.parts);
+  launch.n[0] = results;
+  launch.n[1] = layout.reduced.elements();
   launch.n[2] = cut.parts;
   launch.n[3] = cut.part;
-  launch.n[4] = pass.divisor;
-  int64_t* rest = write_place(launch.n.data() + 5, pass.layout.kept,
-                              pass.layout.kept_strides);
-  write_place(rest, pass.layout.reduced, pass.layout.reduced_strides);
+  launch.n[4] = r.divisor;
+  int64_t* rest =
+      write_place(launch.n.data() + 5, layout.kept, layout.kept_strides);
+  write_place(rest, layout.reduced, layout.reduced_strides);
   return launch;
 }
 
+}  // namespace
+
 // Passes until each result is one part.
-Plan reduce(Layout layout, const std::string& function, Dtype from, Dtype to,
-            size_t total_bytes, int64_t divisor) {
-  Plan plan;
-  Pass pass{function, instance("Elements", {function, word_of(from)}), "",
-            layout.kept.elements(), divisor, std::move(layout)};
-  Slot source = operand(0);
+void add_reduction(Plan& plan, const Reduction& r) {
+  Layout layout = r.layout;
+  std::string from = r.from;
+  std::vector<Slot> in = r.in;
   for (bool done = false; !done;) {
-    const Cut cut = cut_of(pass.layout);
+    const Cut cut = cut_of(layout);
     done = cut.parts == 1;
-    pass.into = done ? instance("Results", {function, word_of(to)})
-                     : instance("Totals", {function});
-    Launch launch = launch_of(pass, cut);
-    launch.in = {source};
-    if (done) {
-      launch.out = {result(0)};
-    } else {
-      source = scratch(plan.add_scratch(
-          static_cast<size_t>(pass.results * cut.parts) * total_bytes));
-      launch.out = {source};
-    }
+    const int64_t results = layout.kept.elements();
+    Launch launch = launch_of(
+        r, layout, cut, from,
+        done ? instance("Results", {r.function, word_of(r.to)})
+             : instance("Totals", {r.function}));
+    launch.in = in;
+    launch.out = {
+        done ? r.out
+             : scratch(plan.add_scratch(
+                   static_cast<size_t>(results * cut.parts) * r.total_bytes))};
+    in = launch.out;
     plan.steps.emplace_back(std::move(launch));
-    pass.from = instance("Partial", {function});
-    pass.layout = Layout{{pass.results}, {cut.parts}, {cut.parts}, {1}};
+    from = instance("Partial", {r.function});
+    layout = Layout{{results}, {cut.parts}, {cut.parts}, {1}};
   }
+}
+
+namespace {
+
+Plan reduce(const Call& call, Layout layout, const char* name,
+            size_t total_bytes) {
+  const std::string_view from = word_of(call.type(0).dtype);
+  Reduction r;
+  r.function = instance(name, {from});
+  r.from = instance("Elements", {r.function, from});
+  r.in = {operand(0)};
+  r.out = result(0);
+  r.to = call.results[0].dtype;
+  r.total_bytes = total_bytes;
+  r.divisor = layout.reduced.elements();
+  r.layout = std::move(layout);
+  Plan plan;
+  add_reduction(plan, r);
   return plan;
 }
 
+// A total has 8 bytes at most.
+template <const char* kName>
 std::optional<Plan> plan_reduction(const Call& call) {
-  const Dtype from = call.type(0).dtype;
-  const std::string& op = call.op->name;
-  const char* name = op == "sum"    ? "Sum"
-                     : op == "mean" ? "Mean"
-                     : op == "prod" ? "Prod"
-                     : op == "max"  ? "Max"
-                                    : "Min";
-  if (op == "mean" && !is_float(from)) return std::nullopt;
-  Layout layout = layout_of(call.type(0).shape, axis_mask(call, 0));
-  const int64_t divisor = layout.reduced.elements();
-  return reduce(std::move(layout), instance(name, {word_of(from)}), from,
-                call.results[0].dtype, 8, divisor);
+  return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), kName,
+                8);
 }
 
-std::optional<Plan> plan_argmax(const Call& call) {
-  const Dtype from = call.type(0).dtype;
+template <const char* kName>
+std::optional<Plan> plan_extreme(const Call& call) {
   std::array<bool, Shape::kMaxRank> mask;
   mask.fill(!call.has_key("axis"));
   if (call.has_key("axis")) mask[single_axis(call, 0)] = true;
-  const char* name = call.op->name == "argmax" ? "Argmax" : "Argmin";
-  return reduce(layout_of(call.type(0).shape, mask),
-                instance(name, {word_of(from)}), from, Dtype::kI64, 16, 1);
+  return reduce(call, layout_of(call.type(0).shape, mask), kName, 16);
+}
+
+std::optional<Plan> plan_mean(const Call& call) {
+  static constexpr char kMean[] = "Mean";
+  if (!is_float(call.type(0).dtype)) return std::nullopt;
+  return plan_reduction<kMean>(call);
 }
 
 std::optional<Plan> plan_cumsum(const Call& call) {
@@ -169,10 +169,19 @@ std::optional<Plan> plan_cumsum(const Call& call) {
   return plan;
 }
 
+// Of text/reduce.cuh.
+constexpr char kSum[] = "Sum";
+constexpr char kProd[] = "Prod";
+constexpr char kMax[] = "Max";
+constexpr char kMin[] = "Min";
+constexpr char kArgmax[] = "Argmax";
+constexpr char kArgmin[] = "Argmin";
+
 constexpr PlanRow kRows[] = {
-    {"sum", plan_reduction},  {"mean", plan_reduction}, {"prod", plan_reduction},
-    {"max", plan_reduction},  {"min", plan_reduction},  {"argmax", plan_argmax},
-    {"argmin", plan_argmax},  {"cumsum", plan_cumsum},
+    {"sum", plan_reduction<kSum>},     {"prod", plan_reduction<kProd>},
+    {"max", plan_reduction<kMax>},     {"min", plan_reduction<kMin>},
+    {"argmax", plan_extreme<kArgmax>}, {"argmin", plan_extreme<kArgmin>},
+    {"mean", plan_mean},               {"cumsum", plan_cumsum},
 };
 
 }  // namespace

@@ -1,4 +1,239 @@
+// Softmax, norms and cross entropy, a row at a time.
+#include <bit>
+#include <optional>
+#include <string>
+
 #include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/reduce_steps.h"
+#include "exec/backend/cuda/source.h"
+#include "exec/backend/element.h"
+#include "exec/memory/part_runs.h"
+#include "ops/shape_rules.h"
+
 namespace gt::exec::cuda {
-std::span<const PlanRow> row_plans() { return {}; }
+namespace {
+
+// The tensor as rows along an axis; those of the last one lie in one piece.
+struct Rows {
+  int64_t count = 1, width = 1, step = 1;
+};
+Rows rows_along(const Shape& shape, size_t axis) {
+  if (shape.empty()) return {};
+  return {shape.elements() / shape[axis], shape[axis], strides_of(shape)[axis]};
+}
+Rows rows_of(const Shape& shape) { return rows_along(shape, shape.size() - 1); }
+
+Launch rows_launch(const std::string& body, const Rows& rows) {
+  Launch launch =
+      block_launch(make_source("rows.cuh", body + "(a);"), rows.count);
+  launch.n[1] = rows.width;
+  launch.n[2] = rows.step;
+  launch.n[4] = 1;
+  return launch;
+}
+
+std::string_view flag(bool b) { return b ? "true" : "false"; }
+
+// Whether all tensors have the dtype of result 0.
+bool has_one_dtype(const Call& call) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const Argument& a = call.arguments[i];
+    if (a.absent) continue;
+    if (a.literal || a.type.dtype != call.results[0].dtype) return false;
+  }
+  return true;
+}
+
+// ---- softmax ----------------------------------------------------------------
+
+template <bool kLog>
+std::optional<Plan> plan_softmax(const Call& call) {
+  const Type& type = call.results[0];
+  if (type.elements() == 0) return std::nullopt;
+  Launch launch =
+      rows_launch(instance("softmax", {word_of(type.dtype), flag(kLog)}),
+                  rows_along(type.shape, single_axis(call, 0)));
+  launch.in = {operand(0)};
+  launch.out = {result(0)};
+  Plan plan;
+  plan.steps.emplace_back(std::move(launch));
+  plan.in_place = {{0, 0}};
+  return plan;
+}
+
+template <bool kLog>
+std::optional<Plan> plan_softmax_grad(const Call& call) {
+  const Type& type = call.results[0];
+  if (type.elements() == 0) return std::nullopt;
+  Launch launch = rows_launch(
+      instance("softmax_grad",
+               {word_of(call.type(0).dtype), word_of(call.type(1).dtype),
+                word_of(type.dtype), flag(kLog)}),
+      rows_along(type.shape, single_axis(call, 0)));
+  launch.in = {operand(0), operand(1)};
+  launch.out = {result(0)};
+  Plan plan;
+  plan.steps.emplace_back(std::move(launch));
+  for (size_t i = 0; i < 2; ++i) {
+    if (call.type(i) == type) plan.in_place.emplace_back(i, 0);
+  }
+  return plan;
+}
+
+// ---- norms ------------------------------------------------------------------
+
+int64_t eps_of(const Call& call) {
+  return std::bit_cast<int64_t>(call.number("eps"));
+}
+
+Slot given(const Call& call, size_t i) {
+  return i < call.arguments.size() && call.given(i) ? operand(i) : Slot{};
+}
+
+template <bool kCenter>
+std::optional<Plan> plan_norm(const Call& call) {
+  const Type& type = call.results[0];
+  if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
+  Launch launch =
+      rows_launch(instance("norm", {word_of(type.dtype), flag(kCenter)}),
+                  rows_of(type.shape));
+  launch.n[3] = eps_of(call);
+  launch.in = {operand(0), given(call, 1), given(call, 2)};
+  launch.out = {result(0)};
+  Plan plan;
+  plan.steps.emplace_back(std::move(launch));
+  plan.in_place = {{0, 0}};
+  return plan;
+}
+
+// A sum over rows of [rows, width].
+void add_column_sum(Plan& plan, const Rows& rows, Dtype dtype,
+                    const std::string& from, std::vector<Slot> in, size_t to) {
+  Reduction r;
+  r.header = "rows.cuh";
+  r.function = instance("Sum", {word_of(dtype)});
+  r.from = instance(from, {r.function, word_of(dtype)});
+  r.in = std::move(in);
+  r.layout = {{rows.width}, {rows.count}, {1}, {rows.width}};
+  r.out = result(to);
+  r.to = dtype;
+  add_reduction(plan, r);
+}
+
+// gx [gw] [gb] of g x [w].
+template <bool kCenter>
+std::optional<Plan> plan_norm_grad(const Call& call) {
+  const Type& type = call.results[0];
+  if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
+  const Rows rows = rows_of(type.shape);
+  Launch launch = rows_launch(
+      instance("norm_grad", {word_of(type.dtype), flag(kCenter)}), rows);
+  launch.n[3] = eps_of(call);
+  launch.in = {operand(0), operand(1), given(call, 2)};
+  launch.out = {result(0), Slot{}};
+  Plan plan;
+  if (call.result_count > 1) {
+    launch.out[1] =
+        scratch(plan.add_scratch(static_cast<size_t>(rows.count) * 16));
+  }
+  const Slot normals = launch.out[1];
+  plan.steps.emplace_back(std::move(launch));
+  if (call.result_count > 1) {
+    add_column_sum(plan, rows, type.dtype, "NormTerms",
+                   {operand(0), operand(1), normals}, 1);
+  }
+  if (call.result_count > 2) {
+    add_column_sum(plan, rows, type.dtype, "Elements", {operand(0)}, 2);
+  }
+  return plan;
+}
+
+// ---- cross entropy ----------------------------------------------------------
+
+void explain_class(Plan& plan, int64_t classes, size_t i, Dtype dtype) {
+  plan.explain = [classes, i, dtype](int64_t row, const Peek& peek) {
+    const auto bytes = peek(i, row);
+    if (!bytes.ok()) return bytes.error();
+    return out_of_range(load_int(dtype, bytes.value().data(), 0),
+                        {0, classes, classes});
+  };
+}
+
+// A loss for each row; unless each is wanted, in scratch memory, and then their
+// sum or mean.
+std::optional<Plan> plan_cross_entropy(const Call& call) {
+  const Type& x = call.type(0);
+  const bool is_plain = !call.given(2) && !call.has_key("ignore_index") &&
+                        call.number("label_smoothing") == 0;
+  if (!is_plain || x.elements() == 0) return std::nullopt;
+  const std::string_view reduction = call.key("reduction");
+  const bool is_each = reduction == "none";
+  const Rows rows = rows_of(x.shape);
+  const Dtype index = call.type(1).dtype;
+  const Dtype wide = wide_dtype(x.dtype);
+  Launch launch = rows_launch(
+      instance("cross_entropy", {word_of(x.dtype), word_of(index),
+                                 word_of(is_each ? x.dtype : wide)}),
+      rows);
+  Plan plan;
+  const Slot losses =
+      is_each ? result(0)
+              : scratch(plan.add_scratch(static_cast<size_t>(rows.count) *
+                                         size_of(wide)));
+  launch.in = {operand(0), operand(1)};
+  launch.out = {losses};
+  plan.steps.emplace_back(std::move(launch));
+  explain_class(plan, rows.width, 1, index);
+  if (is_each) return plan;
+
+  Reduction r;
+  r.function =
+      instance(reduction == "mean" ? "Mean" : "Sum", {word_of(wide)});
+  r.from = instance("Elements", {r.function, word_of(wide)});
+  r.in = {losses};
+  r.layout = {{}, {rows.count}, {}, {1}};
+  r.out = result(0);
+  r.to = x.dtype;
+  r.divisor = rows.count;
+  add_reduction(plan, r);
+  return plan;
+}
+
+std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
+  const Type& x = call.type(1);
+  if (x.elements() == 0) return std::nullopt;
+  const std::string_view reduction = call.key("reduction");
+  const Rows rows = rows_of(x.shape);
+  const Dtype index = call.type(2).dtype;
+  Launch launch = rows_launch(
+      instance("cross_entropy_grad",
+               {word_of(x.dtype), word_of(index), flag(reduction == "none")}),
+      rows);
+  if (reduction == "mean") launch.n[4] = rows.count;
+  launch.in = {operand(0), operand(1), operand(2)};
+  launch.out = {result(0)};
+  Plan plan;
+  plan.steps.emplace_back(std::move(launch));
+  plan.in_place = {{1, 0}};
+  explain_class(plan, rows.width, 2, index);
+  return plan;
+}
+
+constexpr PlanRow kRows[] = {
+    {"softmax", plan_softmax<false>},
+    {"softmax_grad", plan_softmax_grad<false>},
+    {"log_softmax", plan_softmax<true>},
+    {"log_softmax_grad", plan_softmax_grad<true>},
+    {"layer_norm", plan_norm<true>},
+    {"layer_norm_grad", plan_norm_grad<true>},
+    {"rms_norm", plan_norm<false>},
+    {"rms_norm_grad", plan_norm_grad<false>},
+    {"cross_entropy", plan_cross_entropy},
+    {"cross_entropy_grad", plan_cross_entropy_grad},
+};
+
+}  // namespace
+
+std::span<const PlanRow> row_plans() { return kRows; }
+
 }  // namespace gt::exec::cuda

@@ -8,6 +8,8 @@
 //   GT_PHASE(t) { ... }       within that, for each of the block's kThreads
 //                             threads; what they wrote is seen behind it
 //   GT_SHARED T x[n];         within a kernel, memory of the block
+//   GT_BARRIER();             where memory of the block was read outside of a
+//                             phase, before a phase may write it again
 //
 // A variable declared outside of a phase is one for the block, and no phase
 // changes it. A phase stands where all threads of the block come.
@@ -30,6 +32,7 @@ typedef unsigned long long uint64_t;
 #define GT_PHASE(t)                                                 \
   for (int t = threadIdx.x, gt_once = 1; gt_once != 0; gt_once = 0, \
            __syncthreads())
+#define GT_BARRIER() __syncthreads()
 #define GT_SHARED __shared__
 
 namespace gt {
