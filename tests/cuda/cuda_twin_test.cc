@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels_grid.h"
+#include "kernels_wrong.h"
 #include "twin_backend.h"
 
 extern "C" int gt_twin_backwards;
@@ -60,6 +61,10 @@ TEST(CudaTwin, EveryPrimitiveHasAPlan) {
     if (!cuda::plan_of(bound.call())) missing.insert(op.name + ": " + g.line);
   });
   EXPECT_EQ(missing, std::set<std::string>());
+}
+
+TEST(CudaTwin, NamesWhatIsWrongWithTheData) {
+  check_wrong(*make_twin_backend(kernels()), "twin");
 }
 
 TEST(CudaTwin, ResultsMayReplaceOperandsWhereTheKernelSaysSo) {

@@ -10,6 +10,7 @@
 #include "exec/backend/ref/ref.h"
 #include "exec/backend/registry.h"
 #include "kernels_harness.h"
+#include "kernels_wrong.h"
 #include "ops/families.h"
 #include "ops/index_rule.h"
 #include "ops/table.h"
@@ -208,53 +209,9 @@ TEST(KernelErrors, RandomValuesAreOneOnAllInstructionSets) {
   }
 }
 
-struct Wrong {
-  const char* line;
-  const char* operands;
-  double value;  // of the first element of the last operand by name
-  const char* message;
-};
-
-constexpr Wrong kWrong[] = {
-    {"y = floordiv a b", "a i64[3] b i64[3]>0", 0, "integer division by zero"},
-    {"y = mod a b", "a u8[3] b u8[3]>0", 0, "integer division by zero"},
-    {"y = pow a b", "a i32[3] b i32[3]>0", -1, "integer to a negative power"},
-    {"y = embedding a b", "a f32[10,2] b i64[3]<10", 12,
-     "index 12 is out of range for 10 rows"},
-    {"y = embedding a b", "a f32[10,2] b i64[3]<10", -1,
-     "index -1 is out of range for 10 rows"},
-    {"z = embedding_grad a b rows=4", "a f32[3,2] b i64[3]<4", 4,
-     "index 4 is out of range for 4 rows"},
-    {"y = gather a b axis=0", "a f32[1,2] b i64[3,2]<1", 1,
-     "index 1 is out of range for 1 row"},
-    {"y = scatter_add a b a axis=0", "a f32[4,2] b i64[4,2]<4", 9,
-     "index 9 is out of range for 4 rows"},
-    {"y = scatter a b a axis=0", "a f32[4,2] b i64[4,2]<4", -1,
-     "index -1 is out of range for 4 rows"},
-    {"y = take a b axis=0", "a f32[4,2] b i64[3]<4", -5,
-     "index -5 is out of range for 4 rows"},
-    {"y = take a b axis=0", "a f32[4,2] b i64[3]<4", 4,
-     "index 4 is out of range for 4 rows"},
-    {"y = one_hot b num_classes=4", "a f32[1] b i64[3]<4", 4,
-     "index 4 is out of range for 4 rows"},
-    {"y = cross_entropy a b", "a f32[3,10] b i64[3]<10", 10,
-     "index 10 is out of range for 10 rows"},
-    {"y = slice a b axis=0 size=3", "a f32[7,2] b i64[]", 5,
-     "size 3 from 5 is out of range for 7 rows"},
-};
-
 TEST(KernelErrors, NameWhatIsWrongWithTheData) {
   for (const char* name : {"ref", "cpu"}) {
-    const auto backend = backend_for_test(name, {1, ""});
-    for (const Wrong& w : kWrong) {
-      Tensors tensors =
-          random_tensors(w.operands, names_for("f32", 1, 1, 1), 1);
-      Tensor& b = tensors.at("b");
-      b.set(b.type.elements() - 1, w.value);
-      const auto result = evaluate(*backend, w.line, tensors);
-      ASSERT_FALSE(result.ok()) << w.line;
-      EXPECT_EQ(result.error().message, w.message) << w.line << " on " << name;
-    }
+    check_wrong(*backend_for_test(name, {1, ""}), name);
   }
 }
 

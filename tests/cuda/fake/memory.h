@@ -34,7 +34,8 @@ class Memory {
   size_t blocks() const { return blocks_.size(); }
 
  private:
-  static constexpr uint64_t kSize = uint64_t{1} << 38;
+  // Of addresses alone; a thread sanitizer grants no more at once.
+  static constexpr uint64_t kSize = uint64_t{1} << 36;
   static constexpr size_t kZone = 256;
   struct Block {
     size_t bytes;
