@@ -8,7 +8,7 @@ file(GLOB cuda_texts CONFIGURE_DEPENDS "${cuda_home}/text/*.cuh")
 list(APPEND cuda_texts "${PROJECT_SOURCE_DIR}/lib/exec/backend/formulas.def"
   "${PROJECT_SOURCE_DIR}/lib/exec/backend/philox.def")
 string(REPLACE ";" "|" cuda_inputs "${cuda_texts}")
-set(cuda_inc "${PROJECT_BINARY_DIR}/gen/cuda/cuda_texts.inc")
+set(cuda_inc "${PROJECT_BINARY_DIR}/gen/exec/backend/cuda/texts.inc")
 add_custom_command(OUTPUT "${cuda_inc}"
   COMMAND "${CMAKE_COMMAND}" "-DOUTPUT=${cuda_inc}" "-DINPUTS=${cuda_inputs}"
     -P "${PROJECT_SOURCE_DIR}/cmake/Embed.cmake"
@@ -18,8 +18,6 @@ add_custom_command(OUTPUT "${cuda_inc}"
 file(GLOB cuda_plans CONFIGURE_DEPENDS "${cuda_home}/plan*.cc"
   "${cuda_home}/source.cc")
 add_library(gt_cuda_plans OBJECT EXCLUDE_FROM_ALL ${cuda_plans} "${cuda_inc}")
-target_include_directories(gt_cuda_plans PRIVATE
-  "${PROJECT_BINARY_DIR}/gen/cuda")
 target_link_libraries(gt_cuda_plans PUBLIC gt_flags gt_version)
 set_target_properties(gt_cuda_plans PROPERTIES
   POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)

@@ -1,5 +1,6 @@
 // NVRTC, which needs no GPU, compiles every kernel that the grid of all ops
-// has, for GPUs of three generations. What the kernels need of a GPU is printed.
+// has, for GPUs of three generations. What the kernels need of a GPU is
+// printed.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -111,9 +111,11 @@ TEST_F(CudaFake, NamesWhatIsWrongWithTheData) {
 
 TEST_F(CudaFake, BytesSurviveTheWayThroughStagingMemory) {
   Device& device = backend_->device();
-  for (const size_t bytes : {size_t{1}, size_t{1} << 20, (size_t{5} << 20) + 3}) {
+  for (const size_t bytes :
+       {size_t{1}, size_t{1} << 20, (size_t{5} << 20) + 3}) {
     std::vector<char> sent(bytes);
-    for (size_t i = 0; i < bytes; ++i) sent[i] = static_cast<char>(i * 7 + i / 251);
+    for (size_t i = 0; i < bytes; ++i)
+      sent[i] = static_cast<char>(i * 7 + i / 251);
     void* data = device.allocate(bytes);
     void* other = device.allocate(bytes);
     ASSERT_TRUE(device.upload(sent.data(), data, bytes).ok());

@@ -89,7 +89,8 @@ class TwinKernel final : public Kernel {
     }
   }
   void take(const cuda::Upload& upload, TwinKernels::Function /*none*/) {
-    std::copy(upload.bytes.begin(), upload.bytes.end(), at<std::byte>(upload.to));
+    std::copy(upload.bytes.begin(), upload.bytes.end(),
+              at<std::byte>(upload.to));
   }
   void take(const cuda::Clear& clear, TwinKernels::Function /*none*/) {
     std::memset(at<void>(clear.to), 0, clear.bytes);
@@ -122,9 +123,9 @@ class TwinKernel final : public Kernel {
   Result<std::array<std::byte, 8>> peek(size_t k, int64_t i) const {
     std::array<std::byte, 8> bytes{};
     const size_t size = literals_[k] ? 8 : size_of(types_[k].dtype);
-    std::memcpy(bytes.data(),
-                static_cast<const char*>(in_[k]) + static_cast<size_t>(i) * size,
-                size);
+    std::memcpy(
+        bytes.data(),
+        static_cast<const char*>(in_[k]) + static_cast<size_t>(i) * size, size);
     return bytes;
   }
 
@@ -195,8 +196,7 @@ void TwinKernels::compile() {
     void* object = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (object == nullptr) give_up(::dlerror());
     for (const std::string& name : names) {
-      ready_[name] =
-          reinterpret_cast<Function>(::dlsym(object, name.c_str()));
+      ready_[name] = reinterpret_cast<Function>(::dlsym(object, name.c_str()));
     }
   }
   waiting_.clear();

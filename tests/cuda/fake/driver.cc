@@ -23,9 +23,9 @@ namespace {
 thread_local bool is_current = false;  // a context is, on this thread
 
 // Each entry begins with it: the lock, and the failure that was asked for.
-#define GT_ENTER(failure)                        \
-  Machine& m = Machine::instance();              \
-  const std::lock_guard lock(m.mutex);           \
+#define GT_ENTER(failure)              \
+  Machine& m = Machine::instance();    \
+  const std::lock_guard lock(m.mutex); \
   if (m.fails()) return failure;
 #define GT_ENTER_CONTEXT(failure) \
   GT_ENTER(failure)               \
@@ -69,7 +69,7 @@ CUresult cuGetErrorName(CUresult /*error*/, const char** text) {
 CUresult cuGetErrorString(CUresult error, const char** text) {
   *text = error == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory"
           : error == CUDA_ERROR_NO_DEVICE   ? "no CUDA-capable device"
-                                            : "the fake device was told to fail";
+                                          : "the fake device was told to fail";
   return CUDA_SUCCESS;
 }
 CUresult cuDriverGetVersion(int* version) {

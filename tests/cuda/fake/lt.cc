@@ -75,8 +75,8 @@ std::vector<double> rows_of(const Matrix& m, const void* data, bool swapped,
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) {
       const int64_t at = swapped ? i * l.lead + j : j * l.lead + i;
-      out.push_back(gt::exec::load_real(dtype_of(l.type), data,
-                                        batch * l.step + at));
+      out.push_back(
+          gt::exec::load_real(dtype_of(l.type), data, batch * l.step + at));
     }
   }
   return out;
@@ -198,9 +198,8 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made,
                                           cudaDataType type, uint64_t rows,
                                           uint64_t columns, int64_t lead) {
   GT_ENTER
-  *made = of<cublasLtMatrixLayoutOpaque_t>(
-      new Layout{type, static_cast<int64_t>(rows),
-                 static_cast<int64_t>(columns), lead});
+  *made = of<cublasLtMatrixLayoutOpaque_t>(new Layout{
+      type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), lead});
   gt_fake_count(0, 1);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -268,9 +267,12 @@ cublasStatus_t cublasLtMatmul(
   const auto matrix = [](const void* data, cublasLtMatrixLayout_t layout) {
     return Matrix{*of<Layout>(layout), reinterpret_cast<uint64_t>(data)};
   };
-  auto* job = new Job{*of<Operation>(operation), matrix(a, a_layout),
-                      matrix(b, b_layout), matrix(d, d_layout),
-                      reinterpret_cast<uint64_t>(workspace), workspace_bytes};
+  auto* job = new Job{*of<Operation>(operation),
+                      matrix(a, a_layout),
+                      matrix(b, b_layout),
+                      matrix(d, d_layout),
+                      reinterpret_cast<uint64_t>(workspace),
+                      workspace_bytes};
   if (!fits(job->operation, job->a.layout, job->b.layout, job->d.layout)) {
     delete job;
     return CUBLAS_STATUS_INVALID_VALUE;

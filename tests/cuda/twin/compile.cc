@@ -51,11 +51,16 @@ std::string compile(const std::vector<Header>& headers, std::string_view text,
   const char* set = std::getenv("GT_TWIN_CACHE");
   const fs::path home = set != nullptr ? set : GT_TWIN_HOME;
   const fs::path object = home / (key_of(all) + ".so");
-  if (fs::exists(object)) return object;
+  std::error_code failed;
+  if (fs::exists(object, failed)) return object;
 
   const fs::path work =
       home / ("make." + std::to_string(getpid()) + "." + key_of(all));
-  fs::create_directories(work);
+  fs::create_directories(work, failed);
+  if (failed) {
+    log = work.string() + ": " + failed.message();
+    return "";
+  }
   for (const auto& [name, header] : headers) write(work / name, header);
   write(work / "kernel.cc", text);
   const std::string made = work / "kernel.so";

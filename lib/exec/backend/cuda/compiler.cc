@@ -136,12 +136,12 @@ Result<std::string> Compiler::compile_new(const Source& source) const {
     names.push_back(file.name);
   }
   nvrtcProgram program = nullptr;
-  Status s = check(api_,
-                   nvrtc.nvrtcCreateProgram(
-                       &program, source.text.c_str(), source.name.c_str(),
-                       static_cast<int>(texts.size()), texts.data(),
-                       names.data()),
-                   "nvrtcCreateProgram");
+  Status s =
+      check(api_,
+            nvrtc.nvrtcCreateProgram(
+                &program, source.text.c_str(), source.name.c_str(),
+                static_cast<int>(texts.size()), texts.data(), names.data()),
+            "nvrtcCreateProgram");
   if (!s.ok()) return s.error();
   const auto destroy = [&nvrtc](nvrtcProgram p) {
     (void)nvrtc.nvrtcDestroyProgram(&p);

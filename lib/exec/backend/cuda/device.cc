@@ -128,10 +128,10 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::make(std::shared_ptr<Gpu> gpu) {
 
 Status CudaDevice::start() {
   if (Status s = enter(); !s.ok()) return s;
-  Status s = check(gpu_->api(),
-                   gpu_->driver().cuStreamCreate(&stream_,
-                                                 CU_STREAM_NON_BLOCKING),
-                   "cuStreamCreate");
+  Status s =
+      check(gpu_->api(),
+            gpu_->driver().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING),
+            "cuStreamCreate");
   if (!s.ok()) return s;
   const auto fault = borrow(sizeof(uint64_t));
   if (!fault.ok()) return fault.error();
@@ -213,10 +213,10 @@ Status CudaDevice::finish() {
 
 Result<CUdeviceptr> CudaDevice::borrow(size_t bytes) {
   CUdeviceptr data = 0;
-  const Status s = check(
-      gpu_->api(),
-      gpu_->driver().cuMemAllocAsync(&data, std::max<size_t>(bytes, 1), stream_),
-      "scratch memory");
+  const Status s = check(gpu_->api(),
+                         gpu_->driver().cuMemAllocAsync(
+                             &data, std::max<size_t>(bytes, 1), stream_),
+                         "scratch memory");
   if (!s.ok()) return s.error();
   return data;
 }
@@ -236,17 +236,16 @@ Result<CUdeviceptr> CudaDevice::workspace() {
 }
 
 Status CudaDevice::clear_fault() {
-  return check(gpu_->api(),
-               gpu_->driver().cuMemsetD8Async(fault_, 0xff, sizeof(uint64_t),
-                                              stream_),
-               "cuMemsetD8Async");
+  return check(
+      gpu_->api(),
+      gpu_->driver().cuMemsetD8Async(fault_, 0xff, sizeof(uint64_t), stream_),
+      "cuMemsetD8Async");
 }
 
 Result<uint64_t> CudaDevice::read_fault() {
   uint64_t word = 0;
-  const Status s =
-      staging_.download(fault_, reinterpret_cast<char*>(&word), sizeof word,
-                        stream_);
+  const Status s = staging_.download(fault_, reinterpret_cast<char*>(&word),
+                                     sizeof word, stream_);
   if (!s.ok()) return s.error();
   return word;
 }

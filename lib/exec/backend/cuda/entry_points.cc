@@ -75,46 +75,64 @@ Result<void*> open(const Library& library) {
       if (!said.starts_with(path + ": cannot open")) why = said;
     }
   }
-  return Error{"backend cuda: " + std::string(library.sense) +
-               " is not on this host: " +
-               (why.empty() ? "there is no " + names : why) + "; " +
-               library.remedy};
+  return Error{
+      "backend cuda: " + std::string(library.sense) + " is not on this host: " +
+      (why.empty() ? "there is no " + names : why) + "; " + library.remedy};
 }
 
 template <typename F>
-bool look_up(void* library, const char* name, F*& function,
+void look_up(void* library, const char* name, F*& function,
              std::string& missing) {
   function = reinterpret_cast<F*>(::dlsym(library, name));
   if (function == nullptr && missing.empty()) missing = name;
-  return function != nullptr;
 }
 
-Status too_old(const Library& library, const std::string& missing) {
+// An error if the library lacks a function.
+Status complete(const Library& library, const std::string& missing) {
   if (missing.empty()) return ok_status();
   return Error{"backend cuda: " + std::string(library.sense) +
                " is too old: it lacks " + missing +
                "; gt needs CUDA 12 or later"};
 }
 
-// Fills a table of functions, each by its name.
+// Each of the three fills a table of functions, each by its name.
 #define GT_CUDA_NAME(name) #name
 #define GT_CUDA_LOOK_UP(name) \
   look_up(file.value(), GT_CUDA_NAME(name), table.name, missing);
-#define GT_CUDA_LOADER(function, Table, library, LIST)   \
-  Result<Table> function() {                             \
-    const auto file = open(library);                     \
-    if (!file.ok()) return file.error();                 \
-    Table table;                                         \
-    std::string missing;                                 \
-    LIST(GT_CUDA_LOOK_UP)                                \
-    const Status s = too_old(library, missing);          \
-    if (!s.ok()) return s.error();                       \
-    return table;                                        \
-  }
-GT_CUDA_LOADER(load_driver, Driver, kDriver, GT_CUDA_DRIVER)
-GT_CUDA_LOADER(load_nvrtc, Nvrtc, kNvrtc, GT_CUDA_NVRTC)
-GT_CUDA_LOADER(load_lt, Lt, kLt, GT_CUDA_LT)
-#undef GT_CUDA_LOADER
+
+Result<Driver> load_driver() {
+  const auto file = open(kDriver);
+  if (!file.ok()) return file.error();
+  Driver table;
+  std::string missing;
+#define GT_CUDA_DRIVER GT_CUDA_LOOK_UP
+#include "exec/backend/cuda/entry_points.def"
+  if (const Status s = complete(kDriver, missing); !s.ok()) return s.error();
+  return table;
+}
+
+Result<Nvrtc> load_nvrtc() {
+  const auto file = open(kNvrtc);
+  if (!file.ok()) return file.error();
+  Nvrtc table;
+  std::string missing;
+#define GT_CUDA_NVRTC GT_CUDA_LOOK_UP
+#include "exec/backend/cuda/entry_points.def"
+  if (const Status s = complete(kNvrtc, missing); !s.ok()) return s.error();
+  return table;
+}
+
+Result<Lt> load_lt() {
+  const auto file = open(kLt);
+  if (!file.ok()) return file.error();
+  Lt table;
+  std::string missing;
+#define GT_CUDA_LT GT_CUDA_LOOK_UP
+#include "exec/backend/cuda/entry_points.def"
+  if (const Status s = complete(kLt, missing); !s.ok()) return s.error();
+  return table;
+}
+
 #undef GT_CUDA_LOOK_UP
 #undef GT_CUDA_NAME
 

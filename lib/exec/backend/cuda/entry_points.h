@@ -13,47 +13,20 @@
 
 namespace gt::exec::cuda {
 
-// Names are those of the libraries; where cuda.h has a newer version of a
+// Functions have their libraries' names; where cuda.h has a newer version of a
 // function by a macro, the macro is followed.
-#define GT_CUDA_DRIVER(X)                                                  \
-  X(cuInit) X(cuGetErrorName) X(cuGetErrorString) X(cuDriverGetVersion)    \
-  X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName)                    \
-  X(cuDeviceGetAttribute) X(cuDevicePrimaryCtxRetain)                      \
-  X(cuDevicePrimaryCtxRelease) X(cuCtxSetCurrent)                          \
-  X(cuDeviceGetDefaultMemPool) X(cuMemPoolSetAttribute)                    \
-  X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)              \
-  X(cuStreamWaitEvent) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) \
-  X(cuEventSynchronize) X(cuMemAllocAsync) X(cuMemFreeAsync)               \
-  X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync)                  \
-  X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemsetD8Async)             \
-  X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)             \
-  X(cuLaunchKernel)
-#define GT_CUDA_NVRTC(X)                                              \
-  X(nvrtcGetErrorString) X(nvrtcVersion) X(nvrtcGetNumSupportedArchs) \
-  X(nvrtcGetSupportedArchs) X(nvrtcCreateProgram)                     \
-  X(nvrtcDestroyProgram) X(nvrtcCompileProgram)                       \
-  X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)                     \
-  X(nvrtcGetCUBINSize) X(nvrtcGetCUBIN) X(nvrtcGetPTXSize) X(nvrtcGetPTX)
-#define GT_CUDA_LT(X)                                                    \
-  X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtGetVersion)             \
-  X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)               \
-  X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate)        \
-  X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute)     \
-  X(cublasLtMatmulPreferenceCreate) X(cublasLtMatmulPreferenceDestroy)   \
-  X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoGetHeuristic) \
-  X(cublasLtMatmul)
-
-#define GT_CUDA_MEMBER(name) decltype(&::name) name = nullptr;
 struct Driver {
-  GT_CUDA_DRIVER(GT_CUDA_MEMBER)
+#define GT_CUDA_DRIVER(name) decltype(&::name) name = nullptr;
+#include "exec/backend/cuda/entry_points.def"
 };
 struct Nvrtc {
-  GT_CUDA_NVRTC(GT_CUDA_MEMBER)
+#define GT_CUDA_NVRTC(name) decltype(&::name) name = nullptr;
+#include "exec/backend/cuda/entry_points.def"
 };
 struct Lt {
-  GT_CUDA_LT(GT_CUDA_MEMBER)
+#define GT_CUDA_LT(name) decltype(&::name) name = nullptr;
+#include "exec/backend/cuda/entry_points.def"
 };
-#undef GT_CUDA_MEMBER
 
 struct EntryPoints {
   Driver driver;

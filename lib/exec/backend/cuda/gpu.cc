@@ -100,8 +100,8 @@ void* Gpu::allocate(size_t bytes) {
   if (!enter().ok()) return nullptr;
   const std::lock_guard lock(memory_mutex_);
   CUdeviceptr data = 0;
-  if (driver().cuMemAllocAsync(&data, bytes == 0 ? 1 : bytes,
-                               memory_stream_) != CUDA_SUCCESS) {
+  if (driver().cuMemAllocAsync(&data, bytes == 0 ? 1 : bytes, memory_stream_) !=
+      CUDA_SUCCESS) {
     return nullptr;
   }
   // A stream of its own has nothing else to do, so this costs little, and the
@@ -129,16 +129,16 @@ Result<CUfunction> Gpu::function(const Source& source) {
   const auto code = compiler_.compile(source);
   if (!code.ok()) return code.error();
   CUmodule module = nullptr;
-  Status s = check(api_,
-                   driver().cuModuleLoadData(&module, code.value().c_str()),
-                   "cuModuleLoadData");
+  Status s =
+      check(api_, driver().cuModuleLoadData(&module, code.value().c_str()),
+            "cuModuleLoadData");
   if (!s.ok()) return s.error();
   modules_.push_back(module);
   CUfunction function = nullptr;
-  s = check(api_,
-            driver().cuModuleGetFunction(&function, module,
-                                         source.name.c_str()),
-            "cuModuleGetFunction");
+  s = check(
+      api_,
+      driver().cuModuleGetFunction(&function, module, source.name.c_str()),
+      "cuModuleGetFunction");
   if (!s.ok()) return s.error();
   functions_[source.name] = function;
   return function;

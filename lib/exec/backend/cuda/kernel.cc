@@ -13,8 +13,7 @@ constexpr uint64_t kNoFault = ~uint64_t{0};
 Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
                                                      Plan plan,
                                                      Products& products) {
-  std::unique_ptr<CudaKernel> kernel(
-      new CudaKernel(std::move(plan), products));
+  std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(plan), products));
   for (const Argument& a : call.arguments) {
     const bool is_tensor = a.role == Role::kTensor && !a.absent;
     kernel->forms_.push_back(

@@ -54,8 +54,8 @@ std::optional<Plan> plan_tensor(const Call& call) {
 }
 
 std::optional<Plan> plan_full(const Call& call) {
-  Launch launch = creation(
-      call, instance("fill", {result_word(call), source_of(call, 1)}));
+  Launch launch =
+      creation(call, instance("fill", {result_word(call), source_of(call, 1)}));
   launch.in = {scalar_slot(call, 1, 0)};
   return one_step(std::move(launch));
 }
@@ -64,8 +64,7 @@ std::optional<Plan> plan_arange(const Call& call) {
   const auto is_real = [&](size_t i) {
     return call.given(i) && is_float(call.type(i).dtype);
   };
-  const bool real =
-      is_float(call.results[0].dtype) || is_real(1) || is_real(2);
+  const bool real = is_float(call.results[0].dtype) || is_real(1) || is_real(2);
   Launch launch = creation(
       call, instance("arange", {result_word(call), real ? "true" : "false",
                                 source_of(call, 1), source_of(call, 2)}));

@@ -26,11 +26,10 @@ std::optional<Plan> plan_sgd(const Call& call) {
   const Type& type = call.results[0];
   const bool velocity = call.given(2);
   Launch launch = each_launch(
-      make_source(
-          "optimizer.cuh",
-          instance("sgd", {word_of(type.dtype), velocity ? "true" : "false",
-                           source_of(call, 3)}) +
-              "(a);"),
+      make_source("optimizer.cuh", instance("sgd", {word_of(type.dtype),
+                                                    velocity ? "true" : "false",
+                                                    source_of(call, 3)}) +
+                                       "(a);"),
       type.elements());
   launch.in = {operand(0), operand(1), velocity ? operand(2) : Slot{},
                operand(3), number(call.number("momentum"))};

@@ -67,9 +67,10 @@ std::optional<Plan> plan_randperm(const Call& call) {
   Plan plan;
   const Slot keys = scratch(plan.add_scratch(bytes));
   const Slot order = scratch(plan.add_scratch(bytes));
-  Launch words = each_launch(
-      make_source("layout.cuh", instance("words", {source_of(call, 1)}) + "(a);"),
-      whole);
+  Launch words =
+      each_launch(make_source("layout.cuh",
+                              instance("words", {source_of(call, 1)}) + "(a);"),
+                  whole);
   words.in = {scalar_slot(call, 1, 0)};
   words.out = {keys};
   plan.steps.emplace_back(std::move(words));

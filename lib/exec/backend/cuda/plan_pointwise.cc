@@ -42,7 +42,7 @@ constexpr Formula kFormulas[] = {
 constexpr const char* kWhere = "a != 0 ? b : c";
 
 const Formula* formula_of(const Call& call, Dtype domain) {
-  const Kind kind = is_float(domain)          ? Kind::kReal
+  const Kind kind = is_float(domain)         ? Kind::kReal
                     : domain == Dtype::kBool ? Kind::kBool
                                              : Kind::kInteger;
   for (const Formula& f : kFormulas) {
@@ -89,8 +89,8 @@ Dtype rounding_of(const Call& call, Dtype domain) {
 
 std::string body_of(const Call& call, const std::string& places, Dtype round,
                     bool is_where, const char* wrong) {
-  std::string body = "GT_EACH(i, a.n[0]) {\n    const " + places +
-                     " at(a, i);\n";
+  std::string body =
+      "GT_EACH(i, a.n[0]) {\n    const " + places + " at(a, i);\n";
   std::string operands;
   for (size_t k = 0; k < call.arguments.size(); ++k) {
     const Dtype as = is_where && k == 0 ? Dtype::kBool : round;
@@ -100,16 +100,17 @@ std::string body_of(const Call& call, const std::string& places, Dtype round,
     operands += fmt::format("{}x{}", k > 0 ? ", " : "", k);
   }
   if (wrong != nullptr) {
-    body += "    if (wrong(x0, x1)) {\n      fault(a, i);\n      continue;\n"
-            "    }\n";
+    body +=
+        "    if (wrong(x0, x1)) {\n      fault(a, i);\n      continue;\n"
+        "    }\n";
   }
   return body +
          fmt::format("    out<{0}>(a, 0)[i] = result<{0}>(formula({1}));\n  }}",
                      word_of(call.results[0].dtype), operands);
 }
 
-std::string declarations_of(size_t operands, const char* formula,
-                            bool is_where, const char* wrong) {
+std::string declarations_of(size_t operands, const char* formula, bool is_where,
+                            const char* wrong) {
   constexpr const char* kParameters[] = {"V a", "V a, V b", "V a, V b, V c"};
   std::string text = fmt::format(
       "template <typename V>\ninline auto formula({}) {{\n  return {};\n}}\n",

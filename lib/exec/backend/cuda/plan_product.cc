@@ -63,16 +63,15 @@ Plan one_step(Step step) {
 
 Plan by_kernel(const Call& call, const Matmul& p) {
   const Type& to = call.results[0];
-  Launch launch = each_launch(
-      make_source(
-          "product.cuh",
-          instance("product", {word_of(call.type(0).dtype),
-                               word_of(call.type(1).dtype), word_of(to.dtype)}) +
-              "(a);"),
-      to.elements());
+  Launch launch =
+      each_launch(make_source("product.cuh",
+                              instance("product", {word_of(call.type(0).dtype),
+                                                   word_of(call.type(1).dtype),
+                                                   word_of(to.dtype)}) +
+                                  "(a);"),
+                  to.elements());
   const std::array<int64_t, 8> sizes = {
-      to.elements(), p.m,        p.n,     p.k,
-      p.a.row,       p.a.column, p.b.row, p.b.column};
+      to.elements(), p.m, p.n, p.k, p.a.row, p.a.column, p.b.row, p.b.column};
   std::copy(sizes.begin(), sizes.end(), launch.n.begin());
   write_place(write_place(launch.n.data() + 8, p.matrices, p.a.matrices),
               p.matrices, p.b.matrices);

@@ -88,10 +88,10 @@ void add_reduction(Plan& plan, const Reduction& r) {
     const Cut cut = cut_of(layout);
     done = cut.parts == 1;
     const int64_t results = layout.kept.elements();
-    Launch launch = launch_of(
-        r, layout, cut, from,
-        done ? instance("Results", {r.function, word_of(r.to)})
-             : instance("Totals", {r.function}));
+    Launch launch =
+        launch_of(r, layout, cut, from,
+                  done ? instance("Results", {r.function, word_of(r.to)})
+                       : instance("Totals", {r.function}));
     launch.in = in;
     launch.out = {
         done ? r.out
@@ -178,10 +178,14 @@ constexpr char kArgmax[] = "Argmax";
 constexpr char kArgmin[] = "Argmin";
 
 constexpr PlanRow kRows[] = {
-    {"sum", plan_reduction<kSum>},     {"prod", plan_reduction<kProd>},
-    {"max", plan_reduction<kMax>},     {"min", plan_reduction<kMin>},
-    {"argmax", plan_extreme<kArgmax>}, {"argmin", plan_extreme<kArgmin>},
-    {"mean", plan_mean},               {"cumsum", plan_cumsum},
+    {"sum", plan_reduction<kSum>},
+    {"prod", plan_reduction<kProd>},
+    {"max", plan_reduction<kMax>},
+    {"min", plan_reduction<kMin>},
+    {"argmax", plan_extreme<kArgmax>},
+    {"argmin", plan_extreme<kArgmin>},
+    {"mean", plan_mean},
+    {"cumsum", plan_cumsum},
 };
 
 }  // namespace

@@ -65,11 +65,11 @@ template <bool kLog>
 std::optional<Plan> plan_softmax_grad(const Call& call) {
   const Type& type = call.results[0];
   if (type.elements() == 0) return std::nullopt;
-  Launch launch = rows_launch(
-      instance("softmax_grad",
-               {word_of(call.type(0).dtype), word_of(call.type(1).dtype),
-                word_of(type.dtype), flag(kLog)}),
-      rows_along(type.shape, single_axis(call, 0)));
+  Launch launch =
+      rows_launch(instance("softmax_grad", {word_of(call.type(0).dtype),
+                                            word_of(call.type(1).dtype),
+                                            word_of(type.dtype), flag(kLog)}),
+                  rows_along(type.shape, single_axis(call, 0)));
   launch.in = {operand(0), operand(1)};
   launch.out = {result(0)};
   Plan plan;
@@ -187,8 +187,7 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   if (is_each) return plan;
 
   Reduction r;
-  r.function =
-      instance(reduction == "mean" ? "Mean" : "Sum", {word_of(wide)});
+  r.function = instance(reduction == "mean" ? "Mean" : "Sum", {word_of(wide)});
   r.from = instance("Elements", {r.function, word_of(wide)});
   r.in = {losses};
   r.layout = {{}, {rows.count}, {}, {1}};

@@ -76,11 +76,11 @@ Status LibraryProduct::describe() {
   const Lt& lt = products_.lt();
   const Product& p = product_;
   const bool is_double = p.dtype == Dtype::kF64;
-  Status s = check(lt.cublasLtMatmulDescCreate(
-                       &operation_,
-                       is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                       is_double ? CUDA_R_64F : CUDA_R_32F),
-                   "cublasLtMatmulDescCreate");
+  Status s = check(
+      lt.cublasLtMatmulDescCreate(
+          &operation_, is_double ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+          is_double ? CUDA_R_64F : CUDA_R_32F),
+      "cublasLtMatmulDescCreate");
   const auto set = [&](cublasLtMatmulDescAttributes_t attribute,
                        const auto& value) {
     if (!s.ok()) return;
@@ -100,10 +100,9 @@ Status LibraryProduct::describe() {
   const auto layout = [&](cublasLtMatrixLayout_t& made, int64_t rows,
                           int64_t columns, int64_t step) {
     if (!s.ok()) return;
-    s = check(lt.cublasLtMatrixLayoutCreate(&made, data_type(p.dtype),
-                                            static_cast<uint64_t>(columns),
-                                            static_cast<uint64_t>(rows),
-                                            columns),
+    s = check(lt.cublasLtMatrixLayoutCreate(
+                  &made, data_type(p.dtype), static_cast<uint64_t>(columns),
+                  static_cast<uint64_t>(rows), columns),
               "cublasLtMatrixLayoutCreate");
     const auto batch = [&](cublasLtMatrixLayoutAttribute_t attribute,
                            const auto& value) {
@@ -149,10 +148,10 @@ Status LibraryProduct::choose() {
   cublasLtMatmulHeuristicResult_t best{};
   int count = 0;
   if (s.ok()) {
-    s = check(lt.cublasLtMatmulAlgoGetHeuristic(handle.value(), operation_, b_,
-                                                a_, c_, c_, preference, 1,
-                                                &best, &count),
-              "cublasLtMatmulAlgoGetHeuristic");
+    s = check(
+        lt.cublasLtMatmulAlgoGetHeuristic(handle.value(), operation_, b_, a_,
+                                          c_, c_, preference, 1, &best, &count),
+        "cublasLtMatmulAlgoGetHeuristic");
   }
   (void)lt.cublasLtMatmulPreferenceDestroy(preference);
   if (!s.ok()) return s;

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMostBlocks = int64_t{1} << 16;
 
 constexpr TextFile kFiles[] = {
-#include "cuda_texts.inc"
+#include "exec/backend/cuda/texts.inc"
 };
 
 }  // namespace

@@ -33,8 +33,8 @@ std::string_view bits_of(Dtype dtype);
 std::string instance(std::string_view name,
                      const std::vector<std::string_view>& arguments);
 
-// Argument i as a source of elements: "In<f32>"; of a number "Literal<f64>". One
-// that is absent is the number that scalar_slot() gives for it.
+// Argument i as a source of elements: "In<f32>"; of a number "Literal<f64>".
+// One that is absent is the number that scalar_slot() gives for it.
 std::string source_of(const Call& call, size_t i);
 Slot scalar_slot(const Call& call, size_t i, int64_t fallback);
 

@@ -1,0 +1,235 @@
+#!/usr/bin/env bats
+# The backend cuda, on machines without a GPU: what it says where something is
+# missing, and what it does on a fake device (tests/cuda/fake), which plays
+# NVIDIA's driver, NVRTC and cuBLASLt on the host. What passes here passes on the
+# fake device; a GPU may differ in all that the fake does not know.
+# shellcheck disable=SC2154,SC2034 # run sets stderr and output; spawned is the helper's
+
+load helper
+
+setup_file() {
+  export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache  # compiled kernels
+}
+
+setup() {
+  spawned=()
+  cd "$BATS_TEST_TMPDIR" || return
+  [[ -e ${GT_BIN%/bin}/lib/gt/cuda.so ]] ||
+    skip 'the backend cuda was not built: the headers of CUDA are not here'
+  export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda
+  ln -s "$GT_SHARE" share
+}
+
+# A training step of the line example, and what it should print.
+make_step() {
+  gt-emit --no-at "$GT_EXAMPLES/linear-init.gt" "$GT_EXAMPLES/linear.gt" \
+    -e 'print loss' -e 'print w' >step.s
+  gt-work --backend ref step.s >wanted
+}
+
+nothing_kept='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions'
+
+# ---- what is missing ---------------------------------------------------------
+
+@test "without a driver, a library or a GPU a sentence says what to do" {
+  echo 'x = ones f32[2]' >p.gt
+  mkdir some
+  GT_CUDA_PATH=$PWD/some run -2 gt-work --backend cuda p.gt
+  [[ $output == "gt-work: backend cuda: NVIDIA's driver is not on this host: there is no libcuda.so.1; install the driver, or run gt-work with --backend cpu"* ]]
+  cp "$GT_CUDA_PATH/libcuda.so.1" some
+  GT_CUDA_PATH=$PWD/some run -2 gt-work --backend cuda p.gt
+  [[ $output == *'NVRTC, which compiles kernels, is not on this host: there is no libnvrtc.so.13 or libnvrtc.so.12; install it with '* ]]
+  cp "$GT_CUDA_PATH/libnvrtc.so.13" some
+  GT_CUDA_PATH=$PWD/some run -2 gt-work --backend cuda p.gt
+  [[ $output == *'cuBLASLt, which multiplies matrices, is not on this host: '* ]]
+  GT_FAKE_GPUS=0 run -2 gt-work --backend cuda p.gt
+  [[ $output == *'backend cuda: the driver finds no GPU: '*'; run gt-work where there is a GPU'* ]]
+}
+
+@test "gt-work itself is linked with nothing of CUDA, nor is the plug-in" {
+  run -0 ldd "$GT_BIN/gt-work" "${GT_BIN%/bin}/lib/gt/cuda.so"
+  [[ $output != *libcu* && $output != *nvrtc* ]]
+}
+
+# ---- on the fake device ------------------------------------------------------
+
+@test "fake device: the examples give what the host gives" {
+  {
+    cat "$GT_EXAMPLES/digits-init.gt"
+    for _ in 1 2 3; do cat "$GT_EXAMPLES/digits.gt" <(echo 'print loss'); done
+    cat "$GT_EXAMPLES/digits-test.gt"
+  } | gt-emit --no-at >digits.s
+  gt-emit --no-at "$GT_EXAMPLES/lenet-init.gt" "$GT_EXAMPLES/lenet.gt" \
+    -e 'print loss' >lenet.s
+  gt-emit --no-at "$GT_EXAMPLES/linear-init.gt" --repeat 5 \
+    "$GT_EXAMPLES/linear.gt" -e 'print w' -e 'print b' >linear.s
+  gt-emit --no-at "$GT_EXAMPLES/tape.gt" >tape.s
+  local program
+  for program in digits lenet linear tape; do
+    gt-work $program.s >$program.cpu
+    GT_FAKE_REPORT=report gt-work --backend cuda $program.s >$program.cuda
+    gt-cmp --rtol 1e-4 $program.cpu $program.cuda
+  done
+  [ "$(grep -c "$nothing_kept" report)" -eq 4 ]
+}
+
+@test "fake device: a transformer learns and speaks as on the host" {
+  {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (2000,), }"
+    head -c 2000 "$GT_SHARE/novel/pride-and-prejudice.txt"
+  } >text.npy
+  "$GT_EXAMPLES/transformer" text=text.npy layers=1 width=16 heads=2 context=8 \
+    batch=4 length=2000 held=100 steps=2 warmup=1 rounds=1 sample=1 |
+    gt-emit --no-at >p.s
+  gt-work p.s >host
+  gt-work --backend cuda p.s >fake
+  gt-cmp --rtol 1e-4 host fake
+}
+
+@test "fake device: whatever order its streams take, the bits are the same" {
+  make_step
+  gt-work --backend cuda step.s >first
+  gt-cmp --rtol 1e-5 first wanted
+  local seed
+  for seed in {1..20}; do
+    GT_FAKE_SEED=$seed gt-work --backend cuda step.s | cmp - first
+  done
+}
+
+@test "fake device: workers exchange values, in any order of streams" {
+  cat >p.s <<'END'
+mesh d=4
+x@0-3 = randn f32[8,8] 1 split=d:0
+y@0-3 = all_gather x@0-3 over=d src=S0
+z@0-3 = mul x@0-3 2
+s@0-3 = sum z@0-3 axis=0
+s@0-3 = all_reduce s@0-3 over=d
+t@0-3 = all_to_all x@0-3 over=d src=S0 dst=S1
+c@1 = copy s@0
+c@1 = add c@1 1
+print y@3
+print s@0-3
+print t@0-3 split=d:1
+print c@1
+END
+  gt-work --backend ref p.s >wanted
+  local seed
+  for seed in 1 2 3; do
+    GT_FAKE_SEED=$seed gt-work --backend cuda p.s | gt-cmp --rtol 1e-6 - wanted
+    GT_FAKE_SEED=$seed GT_FAKE_REPORT=report \
+      gt-route -n 2 --backend cuda p.s | gt-cmp --rtol 1e-6 - wanted
+  done
+  [ "$(grep -c "$nothing_kept" report)" -eq 6 ]
+}
+
+@test "fake device: wrong data fails its line, in the words of every backend" {
+  cat >p.s <<'END'
+i = tensor i64[1] 9
+w = ones f32[4,2]
+y = embedding w i
+print y
+a = tensor i64[2] 1 2
+b = tensor i64[2] 0 1
+c = floordiv a b
+print c
+x = tensor i64[] 3
+s = slice w x axis=0 size=2
+print s
+j = tensor i64[1] 3
+y = embedding w j
+print y
+END
+  run -1 --separate-stderr gt-work --backend ref p.s
+  wanted=$output said=$stderr
+  run -1 --separate-stderr gt-work --backend cuda p.s
+  [ "$output" = "$wanted" ]
+  [ "$stderr" = "$said" ]
+}
+
+@test "fake device: without memory a line fails, and the rest goes on" {
+  cat >p.s <<'END'
+a = ones f32[1000]
+b = ones f32[10000000]
+c = add b 1
+print c
+print a
+END
+  GT_FAKE_MEMORY=50000000 GT_FAKE_REPORT=report \
+    run -1 --separate-stderr gt-work --backend cuda p.s
+  [[ ${lines[0]} == 'c = fail '*'add: out of memory: f32[10000000] needs '* ]]
+  [[ ${lines[1]} == 'a = tensor f32[1000] 1 1'* ]]
+  grep "$nothing_kept" report
+}
+
+# Each call of the libraries fails in turn, or a third of them (GT_EVERY=1: all).
+# None ends in a signal or takes for ever; what cannot be computed is told; and
+# nothing is kept but what could not be given back.
+@test "fake device: a call that fails is told, whichever it is" {
+  skip_if_sanitized 'some hundred runs'
+  make_step
+  GT_FAKE_REPORT=report gt-work --backend cuda step.s >/dev/null
+  local calls k status
+  calls=$(awk '{ print $2 }' report)
+  for ((k = 1; k <= calls; k += ${GT_EVERY:-3})); do
+    rm report
+    status=0
+    GT_FAKE_FAIL=$k GT_FAKE_REPORT=report \
+      within 60 gt-work --backend cuda step.s >out 2>said || status=$?
+    echo "call $k of $calls: status $status"
+    ((status <= 3))
+    if ((status == 0)); then
+      gt-cmp --rtol 1e-5 out wanted
+    else
+      [[ -s said ]]
+      grep "$nothing_kept" report
+    fi
+    # Who fails to give something back keeps that, and no more than it held.
+    awk '{ for (i = 4; i < NF; i += 2) n += $i } END { exit n > 3 }' report
+  done
+}
+
+@test "fake device: a device that is lost is told, and nothing hangs" {
+  skip_if_sanitized 'many runs'
+  make_step
+  GT_FAKE_REPORT=report gt-work --backend cuda step.s >/dev/null
+  local calls k status
+  calls=$(awk '{ print $2 }' report)
+  for ((k = 1; k <= calls / 2; k += 9)); do
+    status=0
+    GT_FAKE_FAIL=$k+ within 60 gt-work --backend cuda step.s >out 2>said ||
+      status=$?
+    echo "from call $k on: status $status"
+    ((status >= 1 && status <= 3))
+    [[ -s said ]]
+  done
+}
+
+# ---- the cache of kernels ----------------------------------------------------
+
+@test "fake device: kernels are kept on the disk, and a broken file is made again" {
+  export XDG_CACHE_HOME=$PWD/own
+  make_step
+  gt-work --backend cuda step.s >first
+  local file
+  [ "$(find own/gt -name '*.kernel' | wc -l)" -gt 5 ]
+  # A compiler that can make nothing is not missed, and without the files is.
+  GT_TWIN_CACHE=/dev/null/x gt-work --backend cuda step.s | cmp - first
+  XDG_CACHE_HOME=$PWD/other GT_TWIN_CACHE=/dev/null/x run -3 --separate-stderr \
+    gt-work --backend cuda step.s
+  [[ $stderr == *'cannot be prepared: nvrtcCompileProgram: '* ]]
+  local n=0
+  for file in own/gt/*.kernel; do
+    case $((n++ % 3)) in
+      0) : >"$file" ;;
+      1) head -c 60 "$file" >part && mv part "$file" ;;
+      2) printf x | dd of="$file" bs=1 seek=100 conv=notrunc status=none ;;
+    esac
+  done
+  gt-work --backend cuda step.s | cmp - first
+  for file in own/gt/*.kernel; do
+    [ "$(wc -c <"$file")" -gt 100 ]
+  done
+  # Where nothing can be kept, all works.
+  XDG_CACHE_HOME=/proc gt-work --backend cuda step.s | cmp - first
+}

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# The backend cuda without a GPU, beyond what the quick tier does: NVRTC compiles
+# all kernels for each generation, and each call of the fake device fails in turn.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export GT_BIN=${GT_BIN:-$PWD/build/bin} GT_EVERY=1
+export BATS_TEST_TIMEOUT=1200
+status=0
+"$GT_BIN/gt_cuda_tests" --gtest_filter='*CudaCompile*' || status=1
+bats --tap --filter 'fake device' tests/cuda.bats || status=1
+exit "$status"
