@@ -69,8 +69,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("FILE", options.files, "streams, '-' for standard input");
   app.add_option("--backend", options.backend,
                  "cpu; ref, the meaning of each op in plain loops; null, "
-                 "shapes and costs alone (prints give zeros); or a plug-in, by "
-                 "its path or name")
+                 "shapes and costs alone (prints give zeros); cuda, a GPU, "
+                 "where it was built; or a plug-in, by its path or name")
       ->envname("GT_BACKEND");
   gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
                       "threads that compute (all cores)");

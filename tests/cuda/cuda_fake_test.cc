@@ -8,6 +8,7 @@
 
 #include "exec/backend/registry.h"
 #include "fake/memory.h"
+#include "gpu_case.h"
 #include "kernels_grid.h"
 #include "kernels_wrong.h"
 
@@ -103,6 +104,17 @@ TEST_F(CudaFake, ProductsAreDescribedToTheLibraryAsTheyAre) {
     ++checked;
   });
   EXPECT_GT(checked, 50);
+}
+
+// The kernels' texts are the twin's (cuda_twin_test.cc); here the launches are
+// the backend's own. The first time, each of 800 kernels is a run of the
+// compiler, so it is for the full tier.
+TEST_F(CudaFake, AgreesWithTheReference) {
+  if (std::getenv("GT_EVERY") == nullptr) GTEST_SKIP() << "GT_EVERY=1 runs it";
+  const auto ref = backend_for_test("ref", {1, ""});
+  for_each_case([&](const KernelCase& c, const std::string& dtype) {
+    check_case(gpu_case(c), dtype, *backend_, *ref);
+  });
 }
 
 TEST_F(CudaFake, NamesWhatIsWrongWithTheData) {
