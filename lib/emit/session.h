@@ -101,6 +101,7 @@ class Session : public Rewriter {
   void state(std::string& text, const PlaceVisitor& visit) override;
   // How many things state() would go through, about.
   size_t state_size() const override { return ledger_.tape.value_limit(); }
+  size_t history() const override { return ledger_.tape.node_count(); }
   // Messages said so far: a round that said something is not like another.
   size_t messages() const override { return messages_.count(); }
   void begin_round() override { round_cost_ = ledger_.usage.cost; }

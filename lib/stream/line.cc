@@ -381,12 +381,23 @@ const std::string_view* Line::key(std::string_view name) const {
 }
 
 bool is_reserved(std::string_view identifier) {
-  // Every name passes here, so most are let go by their first letter.
+  // Every name passes here, t0 and t1 among them: most are let go by their
+  // length and first letter.
   if (identifier.size() < 2 || identifier.size() > 5) return false;
-  constexpr std::string_view kFirst = "bfintu";
-  if (kFirst.find(identifier[0]) == std::string_view::npos) return false;
-  return identifier == "inf" || identifier == "nan" || identifier == "true" ||
-         identifier == "false" || parse_dtype(identifier).has_value();
+  switch (identifier[0]) {
+    case 't':
+      return identifier == "true";
+    case 'n':
+      return identifier == "nan";
+    case 'b':
+    case 'f':
+    case 'i':
+    case 'u':
+      return identifier == "false" || identifier == "inf" ||
+             parse_dtype(identifier).has_value();
+    default:
+      return false;
+  }
 }
 
 bool is_name(std::string_view text) {

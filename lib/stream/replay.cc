@@ -75,6 +75,7 @@ void Replay::take_state(std::string& text, std::vector<size_t>& lines) {
 void Replay::start_recording() {
   phase_ = Phase::kRecord;
   take_state(state_, lines_);
+  history_ = rewriter_.history();
   messages_ = rewriter_.messages();
   rewriter_.begin_round();
   in_.clear();
@@ -95,14 +96,7 @@ void Replay::record(uint64_t hash, std::string_view line,
   in_ += '\n';
   out_ += out;
   if (++recorded_ % period_ != 0) return;
-  std::string state;
-  std::vector<size_t> lines;
-  take_state(state, lines);
-  if (state == state_ && lines.size() == lines_.size()) {
-    shift_.clear();
-    for (size_t i = 0; i < lines.size(); ++i) {
-      shift_.push_back(lines[i] - lines_[i]);
-    }
+  if (is_back()) {
     patience_ = 1;
     rewriter_.end_round();
     phase_ = Phase::kReady;
@@ -113,6 +107,21 @@ void Replay::record(uint64_t hash, std::string_view line,
   patience_ = std::min<size_t>(patience_ * 2, size_t{1} << 20);
   next_attempt_ = index_ + period_ * patience_;
   phase_ = Phase::kSearch;
+}
+
+// Whether the rewriter is in the state in which the recording began; if so,
+// shift_ is set.
+bool Replay::is_back() {
+  if (rewriter_.history() != history_) return false;
+  std::string state;
+  std::vector<size_t> lines;
+  take_state(state, lines);
+  if (state != state_ || lines.size() != lines_.size()) return false;
+  shift_.clear();
+  for (size_t i = 0; i < lines.size(); ++i) {
+    shift_.push_back(lines[i] - lines_[i]);
+  }
+  return true;
 }
 
 // Between whole rounds lines come one by one. A round that came so, whole and

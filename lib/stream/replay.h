@@ -29,6 +29,9 @@ class Rewriter {
   virtual ~Rewriter() = default;
   // Roughly how many things state() describes, which is what it costs.
   virtual size_t state_size() const = 0;
+  // Something that is equal in equal states and costs nothing, by which most
+  // that differ are told apart: how many lines of history there are.
+  virtual size_t history() const { return 0; }
   // Sets `text` to everything that the output for later lines depends on,
   // except for the places of lines that are kept for messages. These move down
   // the input from round to round, so each is passed to `visit` instead, always
@@ -92,6 +95,7 @@ class Replay {
   bool may_start() const;
   void start_recording();
   void record(uint64_t hash, std::string_view line, std::string_view out);
+  bool is_back();
   void follow(std::string_view line);
   void take_state(std::string& text, std::vector<size_t>& lines);
 
@@ -107,7 +111,9 @@ class Replay {
   size_t credit_ = kFirstCredit;  // things that may be told by state()
   size_t patience_ = 1;           // periods to wait after a failed attempt
 
-  std::string state_;  // at the start of the recorded round
+  // At the start of the recorded round.
+  size_t history_ = 0;
+  std::string state_;
   std::vector<size_t> lines_;
   std::vector<size_t> shift_;  // by how much a round moves each line number
   size_t messages_ = 0;        // at the start of the recorded round
