@@ -35,8 +35,12 @@ class NumberPool {
   }
   // The number is in use from now on, as a name in the input may have it.
   void keep(size_t n) {
-    if (n >= used_.size()) used_.resize(n + 1);
-    used_[n] = true;
+    if (n > used_.size()) used_.resize(n);
+    if (n == used_.size()) {
+      used_.push_back(true);
+    } else {
+      used_[n] = true;
+    }
   }
   bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
   // By number, up to the largest one that is in use.

@@ -18,7 +18,7 @@
 #include "client/session.h"
 
 struct gt_session {
-  std::shared_ptr<gt::client::Session> session;
+  std::unique_ptr<gt::client::Session> session;
 };
 
 namespace {

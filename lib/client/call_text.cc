@@ -76,7 +76,9 @@ void append_end(const gt_place& place, std::string& out) {
     out += " #at=";
     // A file's name that is no word is quoted, and the line's number with it.
     const bool is_word =
-        at.file.find_first_of(" \t\"#\\") == std::string_view::npos;
+        std::none_of(at.file.begin(), at.file.end(), [](char c) {
+          return c == ' ' || c == '\t' || c == '"' || c == '#' || c == '\\';
+        });
     if (is_word) {
       char digits[16];
       const auto end =

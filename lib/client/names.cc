@@ -40,7 +40,7 @@ void Names::append_free(std::string& out) {
   if (dead_.empty() && dead_chosen_.empty()) return;
   std::sort(dead_.begin(), dead_.end());
   out += "free";
-  for (const uint32_t number : dead_) out += " t" + std::to_string(number);
+  for (const uint32_t number : dead_) out += " " + text_of(number);
   for (const std::string& name : dead_chosen_) out += " " + name;
   out += '\n';
   dead_.clear();

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -32,7 +34,7 @@ class Names {
   Name take() {
     const auto number = static_cast<uint32_t>(numbers_.take());
     std::erase(dead_, number);  // the line binds it again
-    return {"t" + std::to_string(number), number};
+    return {text_of(number), number};
   }
   // A name that the user chose. Errors: it is none, is of the form of ours, or
   // another value has it, which was made at the place that the error names.
@@ -51,6 +53,11 @@ class Names {
   void append_free(std::string& out);
 
  private:
+  static std::string text_of(uint32_t number) {
+    char text[16] = {'t'};
+    return {text, std::to_chars(text + 1, std::end(text), number).ptr};
+  }
+
   NumberPool numbers_;
   std::vector<uint32_t> dead_;  // given back, and not yet freed
   std::vector<std::string> dead_chosen_;

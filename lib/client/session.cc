@@ -43,8 +43,8 @@ Fd open_results(const std::string& path, bool& grows) {
 
 // ---- opening and closing ----------------------------------------------------
 
-std::shared_ptr<Session> Session::open(std::string_view where) {
-  std::shared_ptr<Session> out(new Session);
+std::unique_ptr<Session> Session::open(std::string_view where) {
+  std::unique_ptr<Session> out(new Session);
   out->start(where);
   return out;
 }
@@ -59,6 +59,7 @@ void Session::start(std::string_view where) {
   const std::string workers = setting("GT_WORKERS", "");
   if (where.empty() && workers.empty()) {
     commands.push_back({program_path("gt-work")});  // one needs no gt-route
+    store_.keep_files();  // one reads a file when its line runs, and then never
   } else if (where.empty()) {
     commands.push_back({program_path("gt-route"), "-n", workers});
   } else if (where != "-") {
@@ -209,7 +210,7 @@ const gt_value& Session::checked(const gt_value* value) const {
   if (value == nullptr) {
     fail(GT_WRONG, "an operand is a tensor that holds nothing");
   }
-  if (value->session.get() != this) {
+  if (value->session != this) {
     fail(GT_WRONG, "an operand is a tensor of another session");
   }
   return *value;
@@ -222,7 +223,7 @@ void Session::set_type(gt_value& value, TypeId type) {
 
 gt_value* Session::make_value(Names::Name name, TypeId type, Reach reach) {
   auto* value = new gt_value;
-  value->session = shared_from_this();
+  value->session = this;
   value->name = std::move(name);
   value->reach = reach;
   set_type(*value, type);
@@ -233,7 +234,6 @@ gt_value* Session::make_value(Names::Name name, TypeId type, Reach reach) {
 }
 
 void Session::drop(gt_value* value) noexcept {
-  const std::shared_ptr<Session> keep = value->session;
   const Link::Lock lock(mutex_);
   drop_locked(value);
 }

@@ -28,10 +28,11 @@ namespace gt::client {
 // has no number, since each round of a loop is to be the same text.
 inline constexpr char kSync[] = "#sync gt\n";
 
-class Session : public std::enable_shared_from_this<Session> {
+class Session {
  public:
-  // As gt_open(); `where` may not be null.
-  static std::shared_ptr<Session> open(std::string_view where);
+  // As gt_open(); `where` may not be null. It is to outlive its values, which
+  // users hold: so one that was opened lives as long as the process.
+  static std::unique_ptr<Session> open(std::string_view where);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();

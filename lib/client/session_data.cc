@@ -67,7 +67,8 @@ gt_value* Session::write_file(const Type& type, const void* bytes,
     open_back();
     link_->wait([&] { return travelling_ <= kMostTravelling; }, lock);
   }
-  const Store::Place place = value_or_fail(store_.take(), GT_FILE);
+  const Store::Place place =
+      value_or_fail(store_.take(Store::Way::kOut), GT_FILE);
   gt_value* made = nullptr;
   try {
     lock.unlock();  // others go on while bytes are copied
@@ -119,7 +120,8 @@ void Session::read(gt_value& value, void* bytes, gt_place at) {
 void Session::read_file(gt_value& value, void* bytes, gt_place at,
                         Link::Lock& lock) {
   const Type type = table_.type(value.type);
-  const Store::Place place = value_or_fail(store_.take(), GT_FILE);
+  const Store::Place place =
+      value_or_fail(store_.take(Store::Way::kBack), GT_FILE);
   begin_lines();
   text_ += "save " + value.name.text + " " + quote(place.path);
   append_end(at, text_);

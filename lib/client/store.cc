@@ -59,7 +59,7 @@ void sweep(const std::string& parent, const std::string& stem) {
 
 }  // namespace
 
-Result<Store::Place> Store::take() {
+Result<Store::Place> Store::take(Way way) {
   if (folder_.empty()) {
     const std::string parent = parent_folder();
     const std::string stem = "gt-client." + std::to_string(::getuid()) + ".";
@@ -71,13 +71,26 @@ Result<Store::Place> Store::take() {
     }
     folder_ = folder;
   }
-  const size_t number = numbers_.take();
-  return Place{number, folder_ + "/" + std::to_string(number) + ".npy"};
+  const size_t number = numbers(way).take();
+  if (way == Way::kOut) {
+    if (const auto kept = kept_.extract(number)) bytes_kept_ -= kept.mapped();
+  }
+  return Place{way, number,
+               folder_ + (way == Way::kOut ? "/" : "/back") +
+                   std::to_string(number) + ".npy"};
 }
 
 void Store::give(const Place& place) {
+  numbers(place.way).give(place.number);
+  struct stat about {};
+  if (keeps_ && place.way == Way::kOut &&
+      ::stat(place.path.c_str(), &about) == 0 &&
+      bytes_kept_ + static_cast<uint64_t>(about.st_size) <= kMostKept) {
+    kept_[place.number] = static_cast<uint64_t>(about.st_size);
+    bytes_kept_ += static_cast<uint64_t>(about.st_size);
+    return;
+  }
   ::unlink(place.path.c_str());
-  numbers_.give(place.number);
 }
 
 void Store::remove() {
@@ -87,16 +100,17 @@ void Store::remove() {
 
 Status write_tensor(const std::string& path, const Type& type,
                     const void* bytes) {
-  const Fd file(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!file.ok()) return system_error("cannot write", path);
-  errno = write_all(file.get(), npy_header(type));
+  const std::string header = npy_header(type);
+  errno = write_all(file.get(), header);
   if (errno == 0) {
     errno =
         write_all(file.get(), {static_cast<const char*>(bytes), type.bytes()});
   }
-  if (errno != 0) return system_error("cannot write", path);
-  return ok_status();
+  const auto size = static_cast<off_t>(header.size() + type.bytes());
+  if (errno == 0 && ::ftruncate(file.get(), size) == 0) return ok_status();
+  return system_error("cannot write", path);
 }
 
 Status read_tensor(const std::string& path, const Type& type, void* bytes) {

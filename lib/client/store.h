@@ -2,8 +2,10 @@
 // session's own, in memory (/dev/shm) where the system has that.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/number_pool.h"
 #include "base/result.h"
@@ -18,23 +20,38 @@ class Store {
   Store& operator=(const Store&) = delete;
   ~Store() { remove(); }
 
+  // Which way a file's bytes go.
+  enum class Way { kOut, kBack };
   struct Place {
+    Way way;
     size_t number;
     std::string path;  // absolute
   };
-  // A path under which there is no file. Error: there can be no directory.
-  Result<Place> take();
+  // Files that went out are kept once they are given back, at most kMostKept
+  // bytes of them, and written over: their memory need not be found and cleared
+  // again. Only where nobody reads a file later, or keeps what was in it.
+  void keep_files() { keeps_ = true; }
+  // A path for a file. There is none under it, but of kOut perhaps one that was
+  // kept. Error: there can be no directory.
+  Result<Place> take(Way way);
   // The file is no longer needed.
   void give(const Place& place);
   // Removes all.
   void remove();
 
  private:
+  static constexpr uint64_t kMostKept = uint64_t{256} << 20;
+
+  NumberPool& numbers(Way way) { return way == Way::kOut ? out_ : back_; }
+
   std::string folder_;
-  NumberPool numbers_;
+  NumberPool out_, back_;
+  bool keeps_ = false;
+  std::unordered_map<size_t, uint64_t> kept_;  // bytes, by number
+  uint64_t bytes_kept_ = 0;
 };
 
-// Writes a .npy file. Error: names the path.
+// Writes a .npy file, over one that may be there. Error: names the path.
 Status write_tensor(const std::string& path, const Type& type,
                     const void* bytes);
 // The type of the tensor at a path as load takes it, "FILE:TENSOR" of a

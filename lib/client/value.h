@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
 #include "client/call_types.h"
 #include "client/names.h"
@@ -17,7 +16,7 @@ inline constexpr uint32_t kNoLeaf = UINT32_MAX;
 
 struct gt_value {
   std::atomic<uint32_t> owners{1};
-  std::shared_ptr<gt::client::Session> session;
+  gt::client::Session* session = nullptr;  // which outlives it
   gt::client::Names::Name name;
   gt::client::TypeId type = gt::client::CallTable::kNoType;
   const gt_type* shown = nullptr;  // the same for the user
