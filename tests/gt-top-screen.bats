@@ -81,7 +81,7 @@ quits() {
 @test "60 columns: what matters most is there" {
   on_screen 60 20
   work
-  shows '^\*WORKER STATE   BUSY LINES/S  QUEUE   MEMORY LINE'
+  shows '^\*WORKER STATE   BUSY  LINES/S  QUEUE   MEMORY LINE'
   shows '^      0 here '
   shows '^      1 here '
   shows '^OP  *\*BUSY  COUNT/S     MEAN    COUNT     TIME$'
@@ -93,7 +93,7 @@ quits() {
 @test "80 columns" {
   on_screen 80 24
   work
-  shows '^\*WORKER STATE   BUSY  COMM  WAIT LINES/S  QUEUE .* MEMORY LINE'
+  shows '^\*WORKER STATE   BUSY  COMM  WAIT  LINES/S  QUEUE .* MEMORY LINE'
   shows '^2 of 2 workers  reads .* lines/s '
   shows '^nobody waits'
   fits 80 24
@@ -139,6 +139,11 @@ ops_shown() {
   [ "$(ops_shown)" = 'tanh randn matmul' ]
   keys '<'
   shows ' \^TIME'
+  keys Tab Tab s s s s s s  # the workers, by LINES/S: the mark has room
+  shows ' \*LINES/S '
+  keys r
+  shows ' \^LINES/S '
+  keys Tab
   keys / tan
   shows '^/tan_'
   hides '^matmul'
@@ -180,7 +185,7 @@ ops_shown() {
   shows ' HOST '
   tmux -L "$screen" resize-window -x 60 -y 20
   hides ' HOST '
-  shows '^\*WORKER STATE   BUSY LINES/S'
+  shows '^\*WORKER STATE   BUSY  LINES/S'
   fits 60 20
   tmux -L "$screen" resize-window -x 20 -y 3
   fits 20 3

@@ -4,6 +4,12 @@
 
 load helper
 
+teardown() {
+  end_spawned
+  # A file system that a test has mounted, if it did not come to its end.
+  umount small 2> /dev/null || true
+}
+
 # wrong MESSAGE ARGUMENT...: bad usage, said so.
 wrong() {
   local message=$1
@@ -364,6 +370,49 @@ END
   grep -q '^gt_instructions_total 124$' gt.prom
   [ "$(stat -c %a gt.prom)" = 644 ]
   run -4 gt-top --metrics /nosuch/dir/gt.prom 999999999
+}
+
+@test "a file of metrics that cannot be written for a while is not the end" {
+  begin_run
+  mkdir there
+  spawn gt-top --metrics there/gt.prom -d 0.1 "$route" 2> top.err 5>&-
+  local top=$!
+  await gt_up there/gt.prom
+  mv there away
+  await 'metrics: there: No such file or directory; it stays as it was, and is tried again$' top.err
+  grep -q gt_up away/gt.prom
+  mv away there
+  await 'there/gt.prom is written again$' top.err
+  mv there away
+  local end=$((SECONDS + 60))
+  until [ "$(wc -l < top.err)" = 3 ]; do ((SECONDS < end)); done
+  end_run
+  # Nor are the last counts there: that is the status.
+  status=0
+  wait "$top" || status=$?
+  [ "$status" = 2 ]
+  [ "$(grep -c 'tried again' top.err)" = 2 ]
+}
+
+@test "a full disk leaves the last file of metrics as it was" {
+  mkdir small
+  mount -t tmpfs -o size=64k tmpfs small 2> /dev/null ||
+    skip "no file system can be mounted here"
+  begin_run
+  spawn gt-top --metrics small/gt.prom -d 0.1 "$route" 2> top.err 5>&-
+  local top=$!
+  await gt_up small/gt.prom
+  cat /dev/zero > small/zero 2> /dev/null || true
+  await 'small/gt.prom: .*No space left on device; it stays as it was' top.err
+  cp small/gt.prom kept.prom
+  rm small/zero
+  await 'small/gt.prom is written again$' top.err
+  end_run
+  wait "$top"
+  cp small/gt.prom last.prom
+  umount small
+  [ "$(grep -c '^# TYPE' kept.prom)" = "$(grep -c '^# TYPE' last.prom)" ]
+  grep -q '^gt_up 0$' last.prom
 }
 
 @test "clients of gt-emit are told of by what only it knows" {

@@ -26,7 +26,9 @@ void Rate::take(double count, double seconds) {
     value_ = rate;
     since_ = seconds;
     has_base_ = true;
+    moved_ = seconds;
   }
+  if (count != count_) moved_ = seconds;
   count_ = count;
   seconds_ = seconds;
 }
@@ -203,10 +205,16 @@ Row Model::op_row(const net::OpUsed& op) const {
       .set(Column::kRate, Kind::kCount, rate);
 }
 
-// Of work, in seconds a second, that all clients are given; never 0.
+// Of work, in seconds a second, that a client is given now: what is left of the
+// rate of one that is given nothing any more is the past's.
+double Model::served_now(const ClientRates& rates) {
+  return rates.served.stands() ? 0 : rates.served.value();
+}
+
+// The same of all clients; never 0.
 double Model::all_served() const {
   double sum = 0;
-  for (const auto& [id, rates] : clients_) sum += rates.served.value();
+  for (const auto& [id, rates] : clients_) sum += served_now(rates);
   return sum > 0 ? sum : 1;
 }
 
@@ -220,7 +228,7 @@ Row Model::client_row(const ClientNow& client) const {
       .set(Column::kCount, Kind::kCount, real(client.lines))
       .set(Column::kResultBytes, Kind::kBytes, real(client.owed));
   if (!client.is_told) return row;
-  row.set(Column::kBusy, Kind::kShare, rates.served.value() / all_served())
+  row.set(Column::kBusy, Kind::kShare, served_now(rates) / all_served())
       .set(Column::kSeconds, Kind::kSeconds, seconds_of(client.served_ns))
       .set(Column::kMemory, Kind::kBytes, real(client.memory))
       .set(Column::kQueue, Kind::kCount, real(client.blocks))

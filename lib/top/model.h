@@ -29,17 +29,23 @@ class Rate {
   Rate() = default;
   // Of a counter that stood at 0 then.
   explicit Rate(double seconds)
-      : seconds_(seconds), since_(seconds), has_base_(true) {}
+      : seconds_(seconds),
+        since_(seconds),
+        moved_(seconds),
+        has_base_(true) {}
 
   // The counter stands at `count` after so many seconds in all. Where either
   // has gone back, it begins anew.
   void take(double count, double seconds);
   double value() const { return value_; }  // a second
+  // Whether the counter has not moved for kSmooth.
+  bool stands() const { return seconds_ - moved_ >= kSmooth; }
 
  private:
   double count_ = 0;
   double seconds_ = 0;
   double since_ = 0;  // when it was first looked at
+  double moved_ = 0;  // when it was last seen to have moved
   double value_ = 0;
   bool has_base_ = false;
 };
@@ -76,6 +82,7 @@ class Model {
   Row route_row() const;
   Row worker_row(const WorkerNow& worker) const;
   Row client_row(const ClientNow& client) const;
+  static double served_now(const ClientRates& rates);
   double all_served() const;
   void add_op_rows(const WorkerNow& worker, std::vector<Row>& rows) const;
   Row op_row(const net::OpUsed& op) const;

@@ -49,8 +49,8 @@ std::string clock_text(uint64_t ms) {
 constexpr std::string_view kHelp[] = {
     "q            quit",
     "tab          the next table: workers, ops, clients",
-    "s < >        sort by the next column, or by the one before it",
-    "r            reverse the order",
+    "s < >        sort by the next column, or by the one before it; * marks it",
+    "r            reverse the order; ^ marks the column then",
     "/            show only rows that have a text; enter ends it, escape drops "
     "it",
     "f            freeze what is shown, or go on",

@@ -11,7 +11,8 @@
 
 namespace gt::top {
 
-// A column of a table on the screen. Where the screen is narrow those with the
+// A column of a table on the screen, with room for its title and the mark of
+// the column that is sorted by. Where the screen is narrow those with the
 // greatest `rank` are left out.
 struct Field {
   Column column;

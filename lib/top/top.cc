@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 
 #include "base/text.h"
 #include "file/replacement.h"
@@ -133,7 +134,7 @@ Status write_file(const std::string& path, const std::string& text) {
   if (!target.ok()) return target.error();
   Replacement file(std::move(target.value()));
   Status status = file.fd() < 0
-                      ? Status(Error{"cannot be made"})
+                      ? Status(Error{std::strerror(file.errno_value())})
                       : write_all(file.fd(), text.data(), text.size());
   if (status.ok()) {
     (void)::fchmod(file.fd(), 0644);  // the collector is another user
@@ -142,6 +143,39 @@ Status write_file(const std::string& path, const std::string& text) {
   if (status.ok()) return status;
   return Error{path + ": " + status.error().message};
 }
+
+// A file of metrics, which is written again and again. What is wrong is said
+// once, and when it is over; until then the file is the last that was good.
+class MetricsFile {
+ public:
+  explicit MetricsFile(const TopOptions& options) : options_(options) {}
+
+  // False if there never was a good one, so that it is no passing trouble.
+  bool write(const std::string& text) {
+    const Status status = write_file(options_.metrics, text);
+    if (status.ok()) {
+      if (fails_) {
+        options_.tell("gt-top: --metrics: " + options_.metrics +
+                      " is written again\n");
+      }
+      fails_ = false;
+      was_written_ = true;
+    } else if (!fails_) {
+      fails_ = true;
+      options_.say("gt-top: --metrics: " + status.error().message +
+                   (was_written_ ? "; it stays as it was, and is tried again"
+                                 : "") +
+                   "\n");
+    }
+    return was_written_;
+  }
+  bool fails() const { return fails_; }
+
+ private:
+  const TopOptions& options_;
+  bool fails_ = false;
+  bool was_written_ = false;
+};
 
 }  // namespace
 
@@ -159,6 +193,7 @@ Exit run_metrics(const TopOptions& options) {
     options.tell("gt-top: serves /metrics at port " +
                  std::to_string(server->port()) + "\n");
   }
+  MetricsFile file(options);
   const int64_t apart = milliseconds(options.seconds);
   int64_t next = 0;
   while (!session.is_interrupted() && !session.is_over()) {
@@ -173,13 +208,13 @@ Exit run_metrics(const TopOptions& options) {
     std::string text = metrics_text(session.model().now(), session.is_over());
     if (server != nullptr) {
       server->set(std::move(text));
-    } else if (Status s = write_file(options.metrics, text); !s.ok()) {
-      options.say("gt-top: --metrics: " + s.error().message + "\n");
+    } else if (!file.write(text)) {
       return Exit::kUsage;
     }
   }
   say_end(options, session);
-  return session.status();
+  return file.fails() ? worst(session.status(), Exit::kUsage)
+                      : session.status();
 }
 
 }  // namespace gt::top

@@ -39,7 +39,9 @@ struct TopOptions {
 Exit run_screen(const TopOptions& options);
 // Writes a header and then records, flushed each time.
 Exit run_batch(const TopOptions& options, Writer& out);
-// Serves them, or writes them to a file, until the run ends. kUsage: it cannot.
+// Serves them, or writes them to a file, until the run ends. kUsage: it cannot,
+// or the last that was to be written was not; between the first and the last
+// time that is said alone.
 Exit run_metrics(const TopOptions& options);
 
 // What there is to say of each: a table with a header, a gt-route a line. Those

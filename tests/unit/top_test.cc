@@ -118,6 +118,29 @@ TEST(Model, SharesAreOfTheWorkersOwnTime) {
   EXPECT_EQ(clients[0][Column::kQuota].plain(), "128");
 }
 
+TEST(Model, AClientThatIsGivenNothingAnyMoreGetsNoPart) {
+  const auto told = [](uint64_t uptime_ms, uint64_t served_ns) {
+    std::string text = state(uptime_ms, 0, 0);
+    const std::string word = "served_ns=0";
+    text.replace(text.find(word), word.size(),
+                 "served_ns=" + std::to_string(served_ns));
+    return read(text);
+  };
+  Model model;
+  const auto gets = [&] {
+    return model.rows(Row::Kind::kClient)[0][Column::kBusy].number;
+  };
+  model.take(told(1000, 0));
+  model.take(told(2000, 500'000'000));
+  EXPECT_EQ(gets(), 1);
+  model.take(told(4000, 500'000'000));
+  EXPECT_EQ(gets(), 1);
+  model.take(told(7000, 500'000'000));
+  EXPECT_EQ(gets(), 0);
+  model.take(told(8000, 600'000'000));
+  EXPECT_EQ(gets(), 1);
+}
+
 TEST(Batch, EveryRowHasAllColumns) {
   Model model;
   model.take(read(state(10'000, 3, 1'000'000'000)));
