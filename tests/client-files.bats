@@ -137,6 +137,25 @@ make_x() {
   user=zoe client --fetch sent
   [ "$status" = 4 ]
   grep -q "no files of the user 'zoe'; whoever runs it can make a directory" err
+  # Results have standard output, and nothing goes there or to a file "-".
+  client --send sent --send sent=-
+  [ "$status" = 0 ]
+  for transfer in '--fetch sent=-' '--fetch -' '--send -' '--send -=in'; do
+    # shellcheck disable=SC2086
+    client $transfer
+    [ "$status" = 2 ]
+    grep -q "^gt-emit: $transfer: standard input and output have .*; the file of that name is ./-" err
+    [ ! -s out ]
+  done
+  [ ! -e - ]
+  client --fetch -=./-
+  [ "$status" = 0 ]
+  cmp sent ./-
+  # A file that has more than its size says is not sent as an empty one.
+  client --send /proc/self/environ=in
+  [ "$status" = 2 ]
+  grep -q '^gt-emit: cannot send /proc/self/environ: it has more bytes than its size says' err
+  [ ! -e files/ann/in ]
   # A target that cannot be written is a matter of our own.
   echo old >got
   client --send sent

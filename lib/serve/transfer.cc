@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -29,6 +30,11 @@ std::pair<std::string, std::string> split_at_equal(const std::string& text) {
 Status check_transfer(const Transfer& transfer) {
   if (transfer.file.empty() || transfer.name.empty()) {
     return Error{"a name is missing"};
+  }
+  if (transfer.file == "-") {
+    return Error{
+        "standard input and output have the program and its results; the file "
+        "of that name is ./-"};
   }
   if (stays_below(transfer.name)) return ok_status();
   return Error{"'" + transfer.name +
@@ -81,6 +87,13 @@ Exit Carrier::send(const Transfer& transfer) {
   }
   if (!S_ISREG(info.st_mode)) {
     return fail(what, "it is not a regular file", Exit::kUsage);
+  }
+  char more = 0;
+  if (::pread(fd.get(), &more, 1, info.st_size) > 0) {
+    return fail(what,
+                "it has more bytes than its size says, as a file of /proc has, "
+                "or one that grows; send a copy of it",
+                Exit::kUsage);
   }
   const std::string mark = mark_of(info);
   const auto stored = caller_.store(transfer.name, mark, fd.get(),

@@ -19,7 +19,7 @@ struct Transfer {
 
 // Reads FILE[=NAME]: without NAME it is the file's own path, or the last part
 // of that if it is not below the working directory. Error: one of them is
-// empty, or the name leads outside.
+// empty, the file is "-", or the name leads outside.
 Result<Transfer> read_sending(const std::string& text);
 // Reads NAME[=FILE]; without FILE the file has that path here.
 Result<Transfer> read_fetching(const std::string& text);
