@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "net/endpoint.h"
+#include "net/keys.h"
 #include "program.h"
 #include "serve/guest.h"
 #include "serve/visit.h"
@@ -17,10 +18,13 @@ namespace {
 
 constexpr double kMillisecond = 1e-3;
 
-// The name of the user whose process this is, or its number.
+// The name of the user whose process this is, or its number if that is no name
+// for a user here.
 std::string user_name() {
   const passwd* entry = ::getpwuid(::getuid());
-  return entry == nullptr ? "u" + std::to_string(::getuid()) : entry->pw_name;
+  return entry == nullptr || !net::is_user_name(entry->pw_name)
+             ? "u" + std::to_string(::getuid())
+             : entry->pw_name;
 }
 
 // The first of the options that is given; "": none is.
@@ -167,6 +171,10 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   if (visits && app.count("--tape") > 0) {
     return "--tape is told here, without --to";
   }
+  if (app.count("--user") > 0 && !net::is_user_name(user_)) {
+    return "--user: '" + user_ + "': expected " +
+           std::string(net::kUserNameRule);
+  }
   if (waits_ && detach_.empty()) return "--wait needs --detach";
   if (!fetched_.empty() && !detach_.empty() && !waits_) {
     return "--fetch comes when all results are there; beside --detach it needs "
@@ -195,7 +203,14 @@ std::string ClientOptions::read_shares() {
       return "--share: '" + text +
              "' is not USER=N with a number from 0.001 to 1000";
     }
-    server_.desk.shares[text.substr(0, equal)] = share;
+    const std::string user = text.substr(0, equal);
+    if (!net::is_user_name(user)) {
+      return "--share: '" + user + "': expected " +
+             std::string(net::kUserNameRule);
+    }
+    if (!server_.desk.shares.emplace(user, share).second) {
+      return "--share: '" + user + "' is given two";
+    }
   }
   return "";
 }

@@ -411,6 +411,28 @@ END
   [[ $stderr == 'gt-emit: plain: results come back through a FIFO (mkfifo), and this is none' ]]
 }
 
+@test "names of users are checked before anybody is served" {
+  mkfifo back
+  refused() { # MESSAGE OPTION...
+    run -2 --separate-stderr gt-emit -l "ipc://$PWD/e" --back back "${@:2}"
+    [[ $stderr == "gt-emit: $1"*'; try gt-emit --help' ]] || { echo "$stderr"; return 1; }
+  }
+  (umask 077 && gt-key >me.key)
+  local key user
+  key=$(gt-key --public me.key)
+  for user in 'user=../bob' 'user=' 'user=.ann' 'user=a/b' 'user=a user=b'; do
+    printf '# people\n%s %s\n' "$key" "$user" >allowed
+    refused '--allow: allowed:2: user=' --key me.key --allow allowed
+  done
+  printf '%s user=a\n' "$key" "$key" >allowed
+  refused '--allow: allowed:2: the key stands in a line above, too' --key me.key --allow allowed
+  refused "--share: '../bob': expected a name: up to 64 letters" --share ../bob=2
+  refused "--share: 'a b': expected a name" --share 'a b=2'
+  refused "--share: 'ann' is given two" --share ann=2 --share ann=3
+  run -2 gt-emit --to "ipc://$PWD/e" --user 'a b' -e 'x = ones f32[2]'
+  [[ $output == *"--user: 'a b': expected a name: "* ]]
+}
+
 @test "with keys, those in the list may come, and a key says who one is" {
   local name
   umask 077
@@ -444,7 +466,15 @@ END
   visit save.gt
   [ "$status" = 4 ]
   [ ! -s out ]
-  # A line that is no key is said, and shuts out nobody.
+  # What is wrong in a line is said, and shuts out nobody.
+  cp allowed right
+  echo "$(cat stranger.pub) user=../ann" >>allowed
+  await 'allowed:3: user=../ann: expected .*; until that is mended no key is taken from the list, nor added' served
+  visit_as bob save.gt
+  [ "$status" = 3 ]
+  visit_as stranger save.gt
+  [ "$status" = 4 ]
+  cp right allowed
   cp allowed right
   echo oops >>allowed
   await 'allowed:.*; until that is mended no key is taken from the list, nor added' served

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/io.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace gt::net {
@@ -26,26 +28,32 @@ Error in_file(const std::string& path, size_t line, const std::string& why) {
                why};
 }
 
-struct NamedKey {
+struct KeyLine {
   std::string key;
-  KeyHolder holder;
+  std::string rest;  // of the line
+  size_t number;
 };
 
-// What the words that follow a key say.
-KeyHolder holder_of(std::string_view rest) {
+// What the words that follow a key say. Error: of its user.
+Result<KeyHolder> holder_of(std::string_view rest) {
   constexpr std::string_view kUser = "user=";
   KeyHolder holder;
   for (;;) {
-    const std::string_view word = take_word(rest, " \t\r");
+    std::string_view word = take_word(rest, " \t\r");
     if (word.empty()) return holder;
     if (word == "role=worker") holder.is_worker = true;
-    if (word.starts_with(kUser) && holder.user.empty()) {
-      holder.user = word.substr(kUser.size());
+    if (!word.starts_with(kUser)) continue;
+    word.remove_prefix(kUser.size());
+    if (!is_user_name(word)) {
+      return Error{"user=" + printable(word) + ": expected " +
+                   std::string(kUserNameRule)};
     }
+    if (!holder.user.empty()) return Error{"user= is there twice"};
+    holder.user = word;
   }
 }
 
-Result<std::vector<NamedKey>> read_keys(const std::string& path) {
+Result<std::vector<KeyLine>> read_keys(const std::string& path) {
   std::string text;
   if (const int error = read_whole(path, text, kMostBytes)) {
     return in_file(path, 0, std::strerror(error));
@@ -53,7 +61,7 @@ Result<std::vector<NamedKey>> read_keys(const std::string& path) {
   if (text.size() == kMostBytes) {
     return in_file(path, 0, "is too large for a file of keys");
   }
-  std::vector<NamedKey> keys;
+  std::vector<KeyLine> keys;
   std::istringstream file(text);
   std::string line;
   for (size_t number = 1; std::getline(file, line); ++number) {
@@ -67,7 +75,7 @@ Result<std::vector<NamedKey>> read_keys(const std::string& path) {
                      "expected a key, 40 characters as gt-key writes; the " +
                          std::to_string(word.size()) + " there are none");
     }
-    keys.push_back({std::string(word), holder_of(rest)});
+    keys.push_back({std::string(word), std::string(rest), number});
   }
   return keys;
 }
@@ -82,6 +90,18 @@ Result<std::string> read_one_key(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_user_name(std::string_view text) {
+  constexpr size_t kMost = 64;
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_';
+  };
+  return !text.empty() && text.size() <= kMost && is_word(text[0]) &&
+         std::ranges::all_of(text, [&](char c) {
+           return is_word(c) || c == '-' || c == '.';
+         });
+}
 
 bool is_key(std::string_view text) {
   uint8_t bytes[kBytes];
@@ -122,8 +142,14 @@ Result<std::map<std::string, KeyHolder>> reread_open_keys(
   auto keys = read_keys(path);
   if (!keys.ok()) return keys.error();
   std::map<std::string, KeyHolder> holders;
-  for (NamedKey& key : keys.value()) {
-    holders[std::move(key.key)] = std::move(key.holder);
+  for (KeyLine& line : keys.value()) {
+    auto holder = holder_of(line.rest);
+    if (!holder.ok()) return in_file(path, line.number, holder.error().message);
+    const bool is_new =
+        holders.emplace(std::move(line.key), std::move(holder.value())).second;
+    if (!is_new) {
+      return in_file(path, line.number, "the key stands in a line above, too");
+    }
   }
   return holders;
 }

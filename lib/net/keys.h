@@ -8,7 +8,8 @@
 // Keys are text, 40 characters of Z85 (RFC 32). A file has one a line; what
 // follows a key on its line is for people, but for a word user=NAME, which says
 // whose key it is, and the word role=worker, which says that it is a worker's;
-// and so are lines that begin with #.
+// and so are lines that begin with #. A user may have several keys, and a key
+// stands in one line.
 #pragma once
 
 #include <functional>
@@ -32,6 +33,13 @@ Result<Keys> keys_of(const std::string& secret);
 // Whether a text has the form of a key, public or secret.
 bool is_key(std::string_view text);
 
+// Whether a text is a name of a user: shares go by it, and directories of files
+// have it.
+bool is_user_name(std::string_view text);
+inline constexpr std::string_view kUserNameRule =
+    "a name: up to 64 letters, digits, '_', '-' and '.', the first a letter, a "
+    "digit or '_'";
+
 // The pair whose secret key a file has. Errors: it cannot be read, others than
 // its owner may read it, it has no key or several.
 Result<Keys> read_secret(const std::string& path);
@@ -41,8 +49,8 @@ struct KeyHolder {
   bool is_worker = false;
   bool operator==(const KeyHolder&) const = default;
 };
-// The public keys of a file. Errors: it cannot be read, a line is no key, there
-// is none.
+// The public keys of a file. Errors: it cannot be read, a line is no key, has
+// one that was there before, or says no good name of a user; there is no key.
 Result<std::map<std::string, KeyHolder>> read_open_keys(
     const std::string& path);
 // The same of a file that was read before, and that may have no key any more.
@@ -50,7 +58,7 @@ Result<std::map<std::string, KeyHolder>> reread_open_keys(
     const std::string& path);
 // Whether a key is in a file, which is read each time it is asked: a key that
 // was added is in it, one that was taken out is not, and in a file that can no
-// longer be read there is none. While a line of it is no key, the file is taken
+// longer be read there is none. While a line of it is wrong, the file is taken
 // for what it was before: a slip of the pen shuts out nobody. Errors as
 // read_open_keys().
 Result<std::function<bool(const std::string&)>> follow_open_keys(

@@ -70,7 +70,7 @@ Result<std::string> Depot::user_of(const net::Message& hello,
     }
   }
   if (is_worker) return std::string();
-  if (!is_guest_name(user)) return Error{"'' is no name of a user"};
+  if (!net::is_user_name(user)) return Error{"'' is no name of a user"};
   return user;
 }
 

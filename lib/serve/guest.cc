@@ -1,6 +1,7 @@
 #include "serve/guest.h"
 
 #include "base/message.h"
+#include "net/keys.h"
 #include "stream/line.h"
 
 namespace gt::serve {
@@ -9,7 +10,7 @@ namespace {
 constexpr size_t kMostGuestName = 64;  // bytes
 
 Status check(const Guest& guest) {
-  if (!is_guest_name(guest.user)) {
+  if (!net::is_user_name(guest.user)) {
     return Error{"'" + excerpt(guest.user) + "' is no name for a user"};
   }
   if (!guest.name.empty() && !is_guest_name(guest.name)) {

@@ -33,7 +33,7 @@ struct Guest {
   const std::string& owner() const { return user.empty() ? key : user; }
 };
 
-// A name of a user, or of a client that is kept: a word of a path.
+// A name of a client that is kept: a word of a path.
 bool is_guest_name(std::string_view name);
 
 // Errors: the client is of another version of gt, `table` is not the digest of

@@ -114,9 +114,6 @@ void Reception::take_hello(const std::string& peer, const Message& hello,
   if (options_.users) {
     const auto user = options_.users->find(key);
     guest.value().user = user == options_.users->end() ? "" : user->second.user;
-    if (!guest.value().user.empty() && !is_guest_name(guest.value().user)) {
-      return refuse(peer, "the name of its key's user is no name", now);
-    }
   }
   guest.value().key = key;
   if (guest.value().attaches) return come_back(peer, guest.value(), now);

@@ -12,7 +12,7 @@ Result<Shelf> Shelf::make(const std::string& files, const std::string& user) {
   const Error none{"it has no files of the user '" + user +
                    "'; whoever runs it can make a directory of that name for "
                    "them"};
-  if (!is_guest_name(user)) return none;
+  if (!net::is_user_name(user)) return none;
   Shelf shelf;
   shelf.root_ = files + "/" + user;
   auto made = Files::make({shelf.root_}, "the directory of its user");

@@ -45,6 +45,23 @@ TEST_F(KeysTest, FilesHaveThemOneALine) {
   ASSERT_FALSE(bad.ok());
   EXPECT_NE(bad.error().message.find("gt-key:2: expected a key"),
             std::string::npos);
+  for (const char* user : {"ann", "www-data", "4", "_a.b-C"}) {
+    EXPECT_TRUE(is_user_name(user)) << user;
+    EXPECT_TRUE(read_open_keys(file(keys_.open + " user=" + user)).ok());
+  }
+  for (const char* user : {"", "..", ".a", "-a", "a/b", "../bob", "a\x01", "a=b",
+                           "J\xc3\xb6rg", "a\\b"}) {
+    EXPECT_FALSE(is_user_name(user)) << user;
+    const auto wrong = read_open_keys(
+        file(other_.open + "\n" + keys_.open + " user=" + user));
+    ASSERT_FALSE(wrong.ok()) << user;
+    EXPECT_NE(wrong.error().message.find("gt-key:2: user="), std::string::npos);
+  }
+  EXPECT_FALSE(is_user_name(std::string(65, 'a')));
+  for (const std::string& twice :
+       {keys_.open + " user=a user=b", keys_.open + "\n" + keys_.open}) {
+    EXPECT_FALSE(read_open_keys(file(twice)).ok());
+  }
   EXPECT_EQ(read_open_key(keys_.open).value(), keys_.open);
   EXPECT_EQ(read_open_key(file(keys_.open)).value(), keys_.open);
   EXPECT_FALSE(read_open_key(file("# none\n")).ok());
