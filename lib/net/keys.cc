@@ -98,9 +98,8 @@ bool is_user_name(std::string_view text) {
            (c >= '0' && c <= '9') || c == '_';
   };
   return !text.empty() && text.size() <= kMost && is_word(text[0]) &&
-         std::ranges::all_of(text, [&](char c) {
-           return is_word(c) || c == '-' || c == '.';
-         });
+         std::ranges::all_of(
+             text, [&](char c) { return is_word(c) || c == '-' || c == '.'; });
 }
 
 bool is_key(std::string_view text) {

@@ -29,10 +29,7 @@ class Rate {
   Rate() = default;
   // Of a counter that stood at 0 then.
   explicit Rate(double seconds)
-      : seconds_(seconds),
-        since_(seconds),
-        moved_(seconds),
-        has_base_(true) {}
+      : seconds_(seconds), since_(seconds), moved_(seconds), has_base_(true) {}
 
   // The counter stands at `count` after so many seconds in all. Where either
   // has gone back, it begins anew.

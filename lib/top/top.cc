@@ -162,10 +162,10 @@ class MetricsFile {
       was_written_ = true;
     } else if (!fails_) {
       fails_ = true;
-      options_.say("gt-top: --metrics: " + status.error().message +
-                   (was_written_ ? "; it stays as it was, and is tried again"
-                                 : "") +
-                   "\n");
+      options_.say(
+          "gt-top: --metrics: " + status.error().message +
+          (was_written_ ? "; it stays as it was, and is tried again" : "") +
+          "\n");
     }
     return was_written_;
   }

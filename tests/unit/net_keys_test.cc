@@ -49,11 +49,11 @@ TEST_F(KeysTest, FilesHaveThemOneALine) {
     EXPECT_TRUE(is_user_name(user)) << user;
     EXPECT_TRUE(read_open_keys(file(keys_.open + " user=" + user)).ok());
   }
-  for (const char* user : {"", "..", ".a", "-a", "a/b", "../bob", "a\x01", "a=b",
-                           "J\xc3\xb6rg", "a\\b"}) {
+  for (const char* user : {"", "..", ".a", "-a", "a/b", "../bob", "a\x01",
+                           "a=b", "J\xc3\xb6rg", "a\\b"}) {
     EXPECT_FALSE(is_user_name(user)) << user;
-    const auto wrong = read_open_keys(
-        file(other_.open + "\n" + keys_.open + " user=" + user));
+    const auto wrong =
+        read_open_keys(file(other_.open + "\n" + keys_.open + " user=" + user));
     ASSERT_FALSE(wrong.ok()) << user;
     EXPECT_NE(wrong.error().message.find("gt-key:2: user="), std::string::npos);
   }
