@@ -66,3 +66,16 @@ with_fake() {
   chmod +x "fake/$1"
   PATH=$PWD/fake:$PATH
 }
+
+# fake_ssh: an ssh to hosts that are folders, hosts/NAME.
+fake_ssh() {
+  mkdir bin
+  cat >bin/ssh <<SH
+#!/bin/bash
+mkdir -p "$PWD/hosts/\${@: -3:1}"
+export XDG_STATE_HOME="$PWD/hosts/\${@: -3:1}" SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'
+exec bash -s
+SH
+  chmod +x bin/ssh
+  PATH=$PWD/bin:$PATH
+}

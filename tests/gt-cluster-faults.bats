@@ -87,12 +87,88 @@ SH
   done
   until_there "$state/ended"
   run -1 gt-cluster status
-  [[ $output == *$'\ngt-route\t'*$'\tended\t'* ]]
+  [[ $output == *$'\ngt-emit\t'*$'\tended\twith status 4: gt-emit: '* ]]
+  [[ $output == *$'\ngt-route\t'*$'\tkilled\twas killed by signal 9 (SIGKILL)\n'* ]]
   [[ $output == *$'\nworker 0\t'*$'\tended\tgt-route has ended'* ]]
   run -4 gt-cluster run p.gt
   [[ $output == *'has ended, see gt-cluster status; gt-cluster down'* ]]
   run -0 gt-cluster up -n 1
   run -0 gt-cluster status
+}
+
+@test "gt-emit and gt-shard that are killed are told as that" {
+  printf 'layer:\n  shard: {axis: 0, workers: null}\n' >all.yaml
+  for program in gt-emit gt-shard; do
+    gt-cluster up -n 1 -c all.yaml
+    for pid in $(processes | cut -d / -f 3); do
+      [[ $(<"/proc/$pid/comm") != "$program" ]] || kill -KILL "$pid"
+    done
+    until_there "$state/ended"
+    run -1 gt-cluster status
+    [[ $output == *$'\n'"$program	$HOSTNAME	killed	was killed by signal 9 (SIGKILL)"$'\n'* ]]
+    [[ $output == *$'\ngt-route\t'*$'\tended\twith status 4: gt-route: '* ]]
+    gt-cluster down
+  done
+}
+
+@test "a worker of a host that is killed is told as that" {
+  fake_ssh
+  printf 'a slots=2\nb\n' >list
+  gt-cluster up --hosts list --threads 1
+  pid=$(sed -n 's/.*worker 1 (.*, pid \([0-9]*\)) is here/\1/p' "$state/route.log")
+  kill -KILL "$pid"
+  await 'worker 1 .* is lost' "$state/route.log"
+  run -1 gt-cluster status
+  [[ $output == *$'\nworker 0\ta\there\t-\nworker 1\ta\tended\tits process has ended and said nothing, as one that was killed; its connection ended;'*$'\nworker 2\tb\there\t-' ]]
+}
+
+@test "a cluster of which nothing runs any more is told as that" {
+  gt-cluster up -n 1
+  # As when the machine was restarted: nobody could tell how it ended.
+  # shellcheck disable=SC2046 # numbers
+  kill -KILL $(processes | cut -d / -f 3)
+  local end=$((SECONDS + 60))
+  while [ -n "$(processes)" ]; do ((SECONDS < end)); done
+  [ ! -e "$state/ended" ]
+  run -1 gt-cluster status
+  lines_are "part	where	state	lacks
+gt-emit	$HOSTNAME	ended	nothing tells how, as when the machine was restarted
+gt-route	$HOSTNAME	ended	nothing tells how, as when the machine was restarted
+worker 0	$HOSTNAME	ended	gt-route has ended"
+}
+
+@test "what cannot be written is status 2, and no cluster is left that nobody knows of" {
+  for to in /dev/full '&-'; do
+    run -2 --separate-stderr bash -c "gt-cluster up -n 1 >$to"
+    [ "$stderr" = 'gt-cluster: cannot write standard output
+gt-cluster: default: is not up; what was started has been taken down' ]
+    [ ! -e "$GT_CLUSTER_DIR" ]
+    run -2 bash -c "gt-cluster --help >$to"
+    run -2 bash -c "gt-cluster up --help >$to"
+    run -2 bash -c "gt-cluster --version >$to"
+    run -2 bash -c "gt-cluster up -n 1 --dry-run >$to"
+    # Where nobody hears what is said, the status tells it.
+    run -0 bash -c "gt-cluster down 2>$to"
+    run -4 bash -c "gt-cluster status 2>$to"
+    run -2 bash -c "gt-cluster nonsense 2>$to"
+    run -2 bash -c "gt-cluster up -n 1 >/dev/full 2>$to"
+    [ ! -e "$GT_CLUSTER_DIR" ]
+    gt-cluster up -n 1
+    for command in up status logs 'logs -f' 'down --dry-run' 'run p.gt'; do
+      run -2 bash -c "gt-cluster $command >$to"
+    done
+    run -0 gt-cluster run p.gt
+    run -0 bash -c "gt-cluster down >$to 2>$to <&-"
+  done
+  # Nor is one left whose endpoint was written to nobody.
+  mkfifo gone
+  gt-cluster up -n 1 >gone 2>err 3>&- &
+  : <gone
+  ends_with 2 $!
+  [ ! -e "$GT_CLUSTER_DIR" ]
+  gt-cluster up -n 1
+  run -0 bash -c 'gt-cluster logs | head -n 1'
+  [[ $output == 'gt-emit: listens at '* && $output != *cannot* ]]
 }
 
 @test "a worker that is lost is told by status, and the rest goes on" {
@@ -102,7 +178,7 @@ SH
   await 'worker 1 was killed' "$state/route.log"
   run -1 gt-cluster status
   [[ $output == *$'\nworker 0\t'*$'\there\t-'* ]]
-  [[ $output == *$'\nworker 1\t'*$'\tlost\twas killed by signal 9 '* ]]
+  [[ $output == *$'\nworker 1\t'*$'\tkilled\twas killed by signal 9 '* ]]
   run -0 gt-cluster run p.gt
 }
 
@@ -150,6 +226,7 @@ SH
 
 @test "a cluster of another machine is left alone" {
   mkdir -p "$state"
+  touch "$state/lock"
   echo abc >"$state/token"
   echo elsewhere >"$state/machine"
   for command in up status down 'run p.gt'; do

@@ -315,7 +315,7 @@ killed() {
     cut -d / -f 3)"
   await 'worker 2 .* is lost' "$state/route.log"
   run -1 gt-cluster status
-  [[ $output == *$'\nworker 2\t'*$'\tlost\tits connection ended'* ]]
+  [[ $output == *$'\nworker 2\t'*$'\tended\tits process has ended and said nothing, as one that was killed; its connection ended'* ]]
   [[ $output == *$'\nworker 1\t'*$'\there\t-'* ]]
   run -0 gt-cluster run p.gt
 }

@@ -40,6 +40,7 @@ worker 1	$HOSTNAME	here	-"
   run -0 --separate-stderr gt-cluster down
   [ -z "$output$stderr" ]
   nothing_left "$token"
+  # That none is up is what down is for, and no error.
   run -0 gt-cluster down
   lines_are 'gt-cluster: default: is not up'
   run -4 gt-cluster status
@@ -171,7 +172,9 @@ waits_for_more() {
   gt-key >ann.key
   gt-key >bob.key
   echo "$(gt-key --public ann.key) user=ann" >people
-  gt-cluster up -n 1 --listen 'tcp://*:*' --allow people
+  gt-cluster up -n 1 --listen 'tcp://*:*' --allow people >endpoint
+  # As gt-sharing(7) shows it, where there is IPv6.
+  [[ ! -e /proc/net/if_inet6 || $(<endpoint) =~ ^tcp://\[::\]:[0-9]+$ ]]
   run -0 gt-cluster run p.gt
   lines_are 'x = tensor f32[2] 1 1'
   at=$(sed -n 's/.*listens at .*:\([0-9]*\)$/tcp:\/\/127.0.0.1:\1/p' "$state/emit.log")
@@ -181,6 +184,68 @@ waits_for_more() {
   # No secret key is on a command line.
   cat "$state"/*.key >keys
   run ! grep -saF -f keys /proc/[0-9]*/cmdline
+}
+
+@test "with --allow clients need keys at a loopback address and a socket, too" {
+  umask 077
+  gt-key >ann.key
+  printf '%s user=ann' "$(gt-key --public ann.key)" >people
+  for at in "tcp://127.0.0.1:*" "ipc://$PWD/socket"; do
+    gt-cluster up -n 1 --listen "$at" --allow people >endpoint
+    run -0 gt-cluster run p.gt
+    lines_are 'x = tensor f32[2] 1 1'
+    run -0 gt-emit --to "$(<endpoint)" --key ann.key --server-key "$state/emit.pub" p.gt
+    run -4 gt-emit --to "$(<endpoint)" p.gt
+    gt-cluster down
+  done
+  # What is wrong in the list has its line.
+  echo "$(gt-key --public ann.key) user=../bob" >>people
+  sed -i 's/=ann/&\n/' people
+  run ! gt-cluster up -n 1 --listen "$at" --allow people
+  [[ $output == *"gt-emit: --allow: $PWD/people:2: user=../bob: expected a name"* ]]
+}
+
+@test "run --name means that cluster, and no other way" {
+  gt-cluster up -n 1
+  gt-cluster up -n 1 --name second
+  run -0 gt-cluster run --name second p.gt
+  run -4 --separate-stderr gt-cluster run --name typo p.gt
+  [ -z "$output" ]
+  [ "$stderr" = 'gt-cluster: typo: no such cluster is up (there is default, second); gt-cluster up --name typo starts one' ]
+  run -4 gt-cluster run --name typo p.gt --dry-run
+  run -4 gt-cluster status --name typo
+  lines_are 'gt-cluster: typo: no such cluster is up (there is default, second); gt-cluster up --name typo starts one'
+  gt-cluster down --name second
+  gt-cluster down
+  run -4 gt-cluster run --name default p.gt
+  lines_are 'gt-cluster: default: no such cluster is up; gt-cluster up --name default starts one'
+  run -2 gt-cluster run --name default -n 2 p.gt
+  [ ! -e "$GT_CLUSTER_DIR" ]
+}
+
+@test "down removes what up has made, and no more" {
+  mkdir "$GT_CLUSTER_DIR"
+  gt-cluster up -n 1
+  gt-cluster down
+  [ -z "$(ls -A "$GT_CLUSTER_DIR")" ]
+  # Nor is a folder taken for a cluster's that has other files.
+  mkdir "$state"
+  echo mine >"$state/file"
+  for command in up down 'run p.gt'; do
+    # shellcheck disable=SC2086
+    run -2 gt-cluster $command
+    lines_are "gt-cluster: $state: is no cluster's directory, and has files; take another --name or GT_CLUSTER_DIR"
+  done
+  [ "$(<"$state/file")" = mine ]
+  rm -r "$state"
+  # Of two clusters the last takes the directory with it, if up has made it.
+  rmdir "$GT_CLUSTER_DIR"
+  gt-cluster up -n 1
+  gt-cluster up -n 1 --name second
+  gt-cluster down
+  [ -d "$GT_CLUSTER_DIR" ]
+  gt-cluster down --name second
+  [ ! -e "$GT_CLUSTER_DIR" ]
 }
 
 @test "files are those below --files" {
@@ -232,16 +297,7 @@ waits_for_more() {
 
 @test "34 hosts come and go, more than are asked at a time" {
   skip_if_sanitized "so many workers take long"
-  # An ssh to hosts that are folders.
-  mkdir bin
-  cat >bin/ssh <<SH
-#!/bin/bash
-mkdir -p "$PWD/hosts/\${@: -3:1}"
-export XDG_STATE_HOME="$PWD/hosts/\${@: -3:1}" SSH_CONNECTION='127.0.0.1 1 127.0.0.1 22'
-exec bash -s
-SH
-  chmod +x bin/ssh
-  PATH=$PWD/bin:$PATH
+  fake_ssh
   for ((i = 0; i < 34; i++)); do echo "node$i"; done >list
   gt-cluster up --hosts list --threads 1 --backend ref
   run -0 gt-cluster status

@@ -86,6 +86,30 @@ PY
   lines_are 'x = tensor f32[2] 1 1'
 }
 
+@test "what the unit of the head runs serves those whom its list has" {
+  local unit=$launch/systemd/gt-head.service base=$((20000 + (RANDOM + $$) % 20000))
+  # The keys are made as the unit says.
+  sed -n "/sudo -u gt sh -c/,/done'/p" "$unit" | sed "s/^#//; s/.*sh -c '//; s/'$//" >keys.sh
+  grep -q 'gt-key --public' keys.sh
+  mkdir run files
+  (umask 077 && sh keys.sh && gt-key >me.key && echo "$(gt-key --public me.key) user=me" >people)
+  grep -q '^#   sudo -u gt tee clients.allow <people$' "$unit"
+  tee clients.allow <people
+  mkfifo run/back
+  sed -n "/^ExecStart=/,/'$/p" "$unit" | sed "s/^ExecStart=.*-c '//; s/'$//
+    s,/run/gt,run,g; s,/etc/gt/,,g; s,/var/lib/gt/files,files,; s,:5550,:$base,
+    s,:5560,:$((base + 1))," >head.sh
+  GT_WORKERS=1 spawn bash -o pipefail head.sh 2>head.err
+  spawn gt-work --connect "tcp://127.0.0.1:$((base + 1))" --key work.key --route-key route.pub
+  local end=$((SECONDS + 60))
+  until run gt-emit --to "tcp://127.0.0.1:$base" --key me.key --server-key emit.pub \
+    -e 'x = ones f32[2]' -e 'print x' && [ "$status" -eq 0 ]; do
+    ((SECONDS < end)) || { cat head.err && echo "$output" && return 1; }
+    sleep 0.2
+  done
+  lines_are 'x = tensor f32[2] 1 1'
+}
+
 @test "options in the examples are those of the programs" {
   local program rest option count=0
   sed -z 's/\\\n/ /g' "$launch"/*.* "$launch"/systemd/* | tr '\0' '\n' |

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of gt-cluster
-# The commands: up, status, logs, down and run.
+# The commands: up, logs, down and run.
 
 # plan: how many workers, and where; what was not said is settled.
 plan() {
@@ -30,7 +30,8 @@ cluster_up() {
     lock_state
   fi
   bring_up
-  echo "$endpoint"
+  tell "$endpoint" # or it is taken down again: nobody knows of it
+  trap - EXIT INT TERM HUP PIPE
 }
 
 # already_up: that is no error, if it is the same.
@@ -41,13 +42,15 @@ already_up() {
     "'${had# }' and not '${asked# }': gt-cluster down ends it, and --name NAME makes" \
     "another"
   say "$name: is up"
-  echo "$endpoint"
+  tell "$endpoint"
 }
 
-# bring_up: with the lock held; whatever ends it takes all down again.
+# bring_up: with the lock held; whatever ends it, or what the caller does until it
+# drops the traps, takes all down again.
 bring_up() {
   trap 'not_up $?' EXIT
   trap 'exit 130' INT TERM HUP
+  trap : PIPE # what is not read is as what cannot be written
   new_state
   plan
   put workers "$workers"
@@ -64,11 +67,10 @@ bring_up() {
   await_workers || exit 4
   [[ -z $hosts_file ]] || let_go || exit 4
   put endpoint "$endpoint"
-  trap - EXIT INT TERM HUP
 }
 
 not_up() {
-  trap '' INT TERM HUP
+  trap '' INT TERM HUP PIPE
   [[ -n ${token:-} ]] || exit "$1"
   take_down || true
   say "$name: is not up; what was started has been taken down"
@@ -86,7 +88,7 @@ show_up() {
     echo "gt-key >$(quoted "$state/route.key")"
     echo "gt-key >$(quoted "$state/work.key")"
   fi
-  is_local "$listen" || {
+  ! needs_keys || {
     echo "gt-key >$(quoted "$state/emit.key")"
     echo "gt-key >$(quoted "$state/client.key")"
   }
@@ -116,91 +118,16 @@ show_host() {
 
 # need_state: of a cluster that is up, or was.
 need_state() {
-  read_state || die 4 "$name: no such cluster is up; gt-cluster up starts one"
+  read_state || not_there
   load_hosts
 }
 
-cluster_status() {
-  local answers lacking=0
-  need_state
-  [[ -z $dry ]] || { show_asked status && return; }
-  answers=$(mktemp -d "${TMPDIR:-/tmp}/gt-cluster.XXXXXX")
-  # shellcheck disable=SC2064 # the folder of now
-  trap "rm -rf $(quoted "$answers")" EXIT
-  [[ -n $dry ]] || port=$(route_port) || true
-  version=$(gt-work --version)
-  ask_all status "$answers"
-  printf 'part\twhere\tstate\tlacks\n'
-  program_rows || lacking=1
-  worker_rows || lacking=1
-  return "$lacking"
-}
-
-# row PART WHERE STATE LACKS: false if it lacks something.
-row() {
-  printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4:--}"
-  [[ -z $4 ]]
-}
-
-# program_rows: of the programs on this machine.
-program_rows() {
-  local part running lacks='' lacking=0
-  running=" $(marked "$token" | while read -r pid; do
-    cat "/proc/$pid/comm" 2>/dev/null || true
-  done | tr '\n' ' ')"
-  [[ -n $endpoint || -e $state/ended ]] ||
-    lacks="up has not come to its end; if none is at work, gt-cluster down clears it"
-  for part in gt-emit gt-shard gt-route; do
-    [[ $part != gt-shard || -e $state/shard.log ]] || continue
-    if [[ $running == *" $part "* ]]; then
-      row "$part" "$HOSTNAME" runs "$lacks" || lacking=1
-    else
-      row "$part" "$HOSTNAME" ended "$(tail -n 1 "$state/${part#gt-}.log" \
-        2>/dev/null | sed 's/[[:cntrl:]]/?/g' | grep . || echo "it was ended")" ||
-        lacking=1
-    fi
-  done
-  return "$lacking"
-}
-
-# worker_rows: of all workers, with what their hosts lack.
-worker_rows() {
-  local -A seen=()
-  local number now i lacking=0
-  while IFS= read -r now; do
-    seen[${now%%$'\t'*}]=${now#*$'\t'}
-  done < <(roster)
-  workers=$(cat "$state/workers" 2>/dev/null || echo 0)
-  if ((${#records[@]} == 0)); then
-    for ((number = 0; number < workers; number++)); do
-      worker_row "$number" "$HOSTNAME" '' || lacking=1
-    done
-  fi
-  for i in "${!records[@]}"; do
-    load_host "$i"
-    now=$(lacks_of "$i" answer "$(<"$answers/$i.status")" "$answers" |
-      tr '\t\n' ' ;' | sed 's/;$//; s/;/; /g')
-    for ((number = first; number < first + slots; number++)); do
-      worker_row "$number" "$label" "$now" || lacking=1
-    done
-  done
-  return "$lacking"
-}
-
-# worker_row NUMBER HOST LACKS: with what gt-route knows of it, in `seen`.
-worker_row() {
-  local known=${seen[$1]:-} host=$2 lacks=$3
-  if [[ -z $known ]]; then
-    row "worker $1" "$host" missing "${lacks:-it has not come}"
-  elif [[ ${known#*$'\t'} == here && ! -e $state/ended ]]; then
-    ((${#records[@]})) || host=${known%%$'\t'*}
-    row "worker $1" "$host" here "$lacks"
-  elif [[ ${known#*$'\t'} == here ]]; then
-    row "worker $1" "$host" ended "${lacks:-gt-route has ended}"
-  else
-    known=${known#*$'\t'}
-    row "worker $1" "$host" lost "${lacks:+$lacks; }${known#lost: }"
-  fi
+# not_there: dies, since no such cluster is up.
+not_there() {
+  local others
+  others=$(names_up)
+  die 4 "$name: no such cluster is up${others:+ (there is $others)}; gt-cluster up" \
+    "${named:+--name $name }starts one"
 }
 
 # show_asked WHAT: the hosts that would be asked.
@@ -226,7 +153,7 @@ cluster_logs() {
     [[ ${label:-} == "${rest[0]}" ]] || die 2 "logs: no host '${rest[0]}'; there are" \
       "$(for i in "${records[@]}"; do printf '%s ' "${i%%$'\x1f'*}"; done)"
     [[ -z $dry ]] || { ssh_command && quoted "${words[@]}" && echo && return; }
-    on_host < <(host_script logs) || die 4 "$label: cannot be reached"
+    host_said cat
     return
   fi
   for log in "$state"/*.log; do logs+=("$log"); done
@@ -234,15 +161,24 @@ cluster_logs() {
     quoted tail -q -n +1 ${follow:+-F} "${logs[@]}" && echo
     show_asked logs
   elif [[ -n $follow ]]; then
-    exec tail -q -n +1 -F "${logs[@]}"
+    tail -q -n +1 -F --pid=$$ "${logs[@]}" || unwritten $?
   else
-    cat "${logs[@]}"
+    cat "${logs[@]}" || unwritten $?
     for i in "${!records[@]}"; do
       load_host "$i"
-      on_host < <(host_script logs) | sed "s|^|${label//|/}: |" ||
-        die 4 "$label: cannot be reached"
+      host_said sed "s|^|${label//|/}: |"
     done
   fi
+}
+
+# host_said FILTER...: what the workers of the host have said, through the filter.
+host_said() {
+  local statuses
+  on_host < <(host_script logs) | "$@" || {
+    statuses=("${PIPESTATUS[@]}")
+    ((statuses[1] == 0)) || unwritten "${statuses[1]}"
+    die 4 "$label: cannot be reached"
+  }
 }
 
 cluster_down() {
@@ -275,6 +211,8 @@ cluster_run() {
     own_cluster
   elif [[ -z $count ]] && found_up; then
     through_cluster
+  elif [[ -n $named ]]; then
+    not_there
   else
     last=(env --default-signal=INT gt-route -n "$ranks" ${backend:+--backend "$backend"}
       ${threads:+--threads "$threads"} ${memory:+--memory "$memory"}
@@ -343,6 +281,7 @@ own_cluster() {
     lock_state
     bring_up
     trap 'lock_state; take_down || exit 4' EXIT
+    trap - INT TERM HUP PIPE
     exec 9>&-
   fi
   through_cluster

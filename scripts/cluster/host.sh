@@ -90,9 +90,18 @@ host_stop() {
   echo @clean
 }
 
-# host_status: how many workers run, and what is lacking.
+# host_status: which workers have ended, and what is lacking.
 host_status() {
-  echo "@runs $(marked "$mark" | wc -l)"
+  local i pid said running=' '
+  for pid in $(marked "$mark"); do
+    running+="$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^LOCAL_RANK=//p') "
+  done 2>/dev/null
+  for ((i = 0; i < slots; i++)); do
+    [[ $running != *" $i "* ]] || continue
+    said=$(tail -n 1 "$folder/$i.log" 2>/dev/null) || true
+    echo "@gone $i its process has ended$([[ -n $said ]] && echo ": $said" ||
+      echo " and said nothing, as one that was killed")"
+  done
   host_lacks | sed 's/^/@lacks /'
 }
 

@@ -17,6 +17,11 @@ is_local() {
   esac
 }
 
+# needs_keys: whether clients do.
+needs_keys() {
+  [[ -n $allow ]] || ! is_local "$listen"
+}
+
 # pair NAME: NAME.key and NAME.pub.
 pair() {
   { gt-key >"$state/$1.key" && gt-key --public "$state/$1.key" >"$state/$1.pub"; } ||
@@ -29,12 +34,21 @@ make_keys() {
     pair work
     work_key=$(<"$state/work.key") route_pub=$(<"$state/route.pub")
   fi
-  if ! is_local "$listen"; then
+  if needs_keys; then
     pair emit
     pair client
-    { echo "$(<"$state/client.pub") user=$(id -un)" && cat ${allow:+"$allow"}; } \
-      </dev/null >"$state/client.allow" || die 2 "$state: cannot be written"
+    # That of this user stands last, so that lines have the numbers of the file.
+    { awk 1 <"${allow:-/dev/null}" && echo "$(<"$state/client.pub") user=$(user_name)"; } \
+      >"$state/client.allow" || die 2 "$state: cannot be written"
   fi
+}
+
+# user_name: of this user, as gt-emit has it.
+user_name() {
+  local user
+  user=$(id -un 2>/dev/null) || true
+  [[ $user =~ ^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$ ]] || user=u$(id -u)
+  printf '%s' "$user"
 }
 
 # shard_command: into `shard`, gt-shard with the config, and into `ranks` how many
@@ -64,7 +78,7 @@ pipeline() {
   local route=(gt-route -v --keep-going --timeout "$timeout")
   [[ -z $files ]] || emit+=(--files "$files")
   emit+=("${serving[@]}")
-  is_local "$listen" ||
+  ! needs_keys ||
     emit+=(--key "$state/emit.key" --allow "$state/client.allow")
   if [[ -n $hosts_file$slurm ]]; then
     route+=(--bind "tcp://*:${port:-*}" --workers "$workers"
@@ -126,14 +140,16 @@ route_port() {
 
 # pipeline_runs: false if it has ended; then says why.
 pipeline_runs() {
-  local log
+  local log said
   # If gt-emit cannot listen, gt-route waits in vain for somebody to read results.
   if [[ ! -e $state/ended ]] && kill -0 "$pipeline_pid" 2>/dev/null; then
     [[ -s $state/emit.log ]] || return 0
     ! grep -q ' listens at ' "$state/emit.log" || return 0
   fi
   for log in "$state"/{emit,shard,route,slurm}.log; do
-    [[ ! -s $log ]] || tail -n 2 "$log" | sed 's/[[:cntrl:]]/?/g' >&2
+    [[ -s $log ]] || continue
+    said=$(tail -n 2 "$log" | sed 's/[[:cntrl:]]/?/g')
+    printf '%s\n' "${said//"$state/client.allow"/"${allow:-$state/client.allow}"}" >&2
   done
   return 1
 }

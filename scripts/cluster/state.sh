@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # variables of gt-cluster
 # The state of one cluster, in a directory that only its owner can enter:
 #
-#   lock        held by who changes the rest
+#   lock        held by who changes the rest; a directory without it is no cluster's
 #   token       a word that stands in the environment of all its processes
 #   machine     the name of the machine where it was started
 #   asked       what up was asked for
@@ -13,9 +13,14 @@
 #   gate        a FIFO that tells who starts hosts that all is well, or up gone
 #   hosts/I     host I: something may run there, see hosts.sh
 #
+# The directory above, of all clusters, has a file `made` if it was made here, and then
+# goes with the last of them.
+#
 # A process is found again by the token in its environment, and not by a number
 # that was noted down. So none is missed, whenever up was killed, and none is ended
 # that has come to have such a number later.
+
+made=.made-by-gt-cluster
 
 # marked TOKEN: the processes of this machine that carry it, one a line.
 marked() {
@@ -35,13 +40,24 @@ end_marked() {
   return 1
 }
 
+# make_base: the directory of all clusters, with the mark that it was made here.
+make_base() {
+  mkdir -p -- "$base" && touch -- "$base/$made" && return
+  rmdir -- "$base" 2>/dev/null
+  return 1
+}
+
 # lock_state: makes the directory where it is missing, and waits for others.
 lock_state() {
   local why
   while true; do
+    [[ -d $base ]] || why=$(make_base 2>&1) || die 2 "${why#*: }"
     why=$(mkdir -p -- "$state" 2>&1) || die 2 "${why#mkdir: }"
     [[ -O $state && ! -L $state ]] ||
       die 2 "$state: belongs to somebody else; GT_CLUSTER_DIR names another place"
+    [[ -e $state/lock || -z $(ls -A -- "$state") ]] ||
+      die 2 "$state: is no cluster's directory, and has files; take another --name or" \
+        "GT_CLUSTER_DIR"
     chmod 700 "$state"
     { exec 9>>"$state/lock"; } 2>/dev/null || continue
     if ! flock -w 1 9; then
@@ -101,9 +117,28 @@ clear_state() {
   remove_state
 }
 
+# remove_state: the lock last, since without it nobody knows whose the rest is.
 remove_state() {
-  rm -rf -- "$state"
-  rmdir -- "$base" 2>/dev/null || true
+  find "$state" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf -- {} +
+  rm -f -- "$state/lock"
+  rmdir -- "$state"
+  # Of the folder of all clusters, only if it was made here, and is empty.
+  if [[ -e $base/$made && $(ls -A -- "$base") == "$made" ]]; then
+    rm -f -- "$base/$made"
+    rmdir -- "$base" 2>/dev/null || touch "$base/$made"
+  fi
+}
+
+# names_up: of the clusters that are up on this machine, as "a, b".
+names_up() {
+  local folder names=''
+  for folder in "$base"/*; do
+    [[ -s $folder/endpoint && ${folder##*/} != run-* ]] || continue
+    if (state=$folder && read_state && is_up) 2>/dev/null; then
+      names+=", ${folder##*/}"
+    fi
+  done
+  printf '%s' "${names#, }"
 }
 
 # take_down: ends and removes all; false if something is left somewhere.
