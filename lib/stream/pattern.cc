@@ -64,17 +64,21 @@ bool Pattern::scan(std::string_view line, bool internal_names) {
   const char* at = line.data();
   const char* const end = at + line.size();
   for (;; ++at) {
+    if (part == Part::kRest &&
+        std::string_view(at, static_cast<size_t>(end - at))
+            .starts_with("#at=")) {
+      has_at_ = true;
+      while (at != end && has_class(*at, kPlain)) ++at;
+      if (at == end) break;
+      if (*at != ' ') return false;
+      continue;
+    }
     const Word word = take_word(at, end, key);
     if (word.text.empty()) return false;
     at += word.text.size();
     size_t kept = word.text.size();  // of the word, in the key
     if (part == Part::kRest && !is_operand_name(word)) {
       if (word.text == "#") return false;
-      if (word.text.starts_with("#at=")) {
-        has_at_ = true;
-        if (at == end) break;
-        continue;
-      }
     } else if (part == Part::kOp) {
       if (word.has_ranks) return false;
       part = Part::kRest;

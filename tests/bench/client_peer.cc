@@ -1,4 +1,5 @@
-// What the rows of cpp.py run of libgt: client_peer KIND N prints seconds.
+// What the rows of cpp.py run of libgt: client_peer KIND N [LOG] prints what it
+// measured, and writes the stream to LOG, too.
 #include <gt/gt.h>
 
 #include <chrono>
@@ -73,6 +74,7 @@ double blob(int n) {
 int main(int, char** argv) {
   const std::string kind = argv[1];
   const int n = std::atoi(argv[2]);
+  if (argv[3] != nullptr) gt::log(argv[3]);
   const double got = kind == "chain"   ? chain(n)
                      : kind == "lines" ? lines(n)
                      : kind == "trip"  ? trip(n)

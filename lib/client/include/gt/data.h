@@ -1,7 +1,6 @@
 // Files: what is in them, saving, taking up again, and batches of rows.
 #pragma once
 
-#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -109,7 +108,7 @@ class Batches {
     }
     if (size < 1 || rows < size) {
       throw Error("Batches: there is no batch of " + std::to_string(size) +
-                      " rows in " + std::to_string(std::max<int64_t>(rows, 0)),
+                      " rows in " + std::to_string(rows < 0 ? 0 : rows),
                   at);
     }
     size_ = size;

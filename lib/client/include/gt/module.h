@@ -15,7 +15,6 @@
 // A module stays where it was made: it is neither copied nor moved.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>

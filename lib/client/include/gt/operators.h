@@ -1,7 +1,7 @@
 // Operators of tensors and numbers, and what of autograd is a function.
 #pragma once
 
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -67,8 +67,11 @@ inline Tensor& operator/=(Tensor& a, const Input& b) {
   return a.div_(b, b.at());
 }
 
-// The value as a line of the language: "tensor f32[2] 1 2". Waits for it.
-inline std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+// The value as a line of the language: "tensor f32[2] 1 2". Waits for it. A
+// template, so that only who writes one needs <ostream>.
+template <typename Traits>
+std::basic_ostream<char, Traits>& operator<<(
+    std::basic_ostream<char, Traits>& out, const Tensor& x) {
   if (!x.defined()) return out << "tensor (undefined)";
   out << "tensor " << x.type().text();
   if (x.dtype().is_float()) {

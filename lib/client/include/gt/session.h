@@ -1,7 +1,6 @@
 // Where a program runs, and the scopes that its lines stand in.
 #pragma once
 
-#include <atomic>
 #include <cstdlib>
 #include <string>
 
@@ -41,7 +40,8 @@ class Session {
 
 namespace detail {
 
-inline std::atomic<gt_session*> process_session{nullptr};
+// Read and written by the compiler's atomics: <atomic> is a large header.
+inline gt_session* process_session = nullptr;
 inline thread_local gt_session* thread_session = nullptr;
 
 }  // namespace detail
@@ -50,7 +50,8 @@ inline thread_local gt_session* thread_session = nullptr;
 // Use, else what connect() opened, else that of GT_CONNECT.
 inline gt_session* current_session(At at = At::here()) {
   if (detail::thread_session != nullptr) return detail::thread_session;
-  gt_session* session = detail::process_session;
+  gt_session* session =
+      __atomic_load_n(&detail::process_session, __ATOMIC_ACQUIRE);
   if (session == nullptr) session = gt_session_default();
   if (session == nullptr) detail::fail(at);
   return session;
@@ -76,7 +77,7 @@ class Use {
 inline void connect(const std::string& where, At at = At::here()) {
   gt_session* session = gt_open(where.c_str());
   if (session == nullptr) detail::fail(at);
-  detail::process_session = session;
+  __atomic_store_n(&detail::process_session, session, __ATOMIC_RELEASE);
 }
 // So many workers, one on each GPU; before the first tensor.
 inline void gpu_workers(int count) {

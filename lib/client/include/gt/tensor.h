@@ -6,7 +6,6 @@
 
 #include <cstring>
 #include <iosfwd>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -239,6 +238,7 @@ class Call {
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
+  [[gnu::noinline]] ~Call() {}  // once, not in every op of the table
 
   void add(const gt_word& word) {
     if (line_.operand_count < kFew) {
@@ -262,8 +262,11 @@ class Call {
   void add(const Type& type) { add_text(GT_TEXT, type.text()); }
   void add(Dtype dtype) { add_text(GT_TEXT, dtype.text()); }
   void add_text(gt_word_kind kind, std::string text) {
-    texts_.push_back(std::make_unique<std::string>(std::move(text)));
-    add(word_of(kind, *texts_.back()));
+    gt_word word{};
+    word.kind = kind;
+    word.size = text.size();
+    add(word);  // run() sets its text, since texts_ may move until then
+    texts_.push_back(std::move(text));
   }
 
   void key(const char* name, bool value) { integer_key(name, value ? 1 : 0); }
@@ -310,12 +313,9 @@ class Call {
  private:
   static constexpr size_t kFew = 8;
 
-  static gt_word word_of(gt_word_kind kind, const std::string& text) {
-    gt_word word{};
-    word.kind = kind;
-    word.text = text.data();
-    word.size = text.size();
-    return word;
+  static bool waits_for_text(const gt_word& word) {
+    const bool has_text = word.kind == GT_TEXT || word.kind == GT_STRING;
+    return has_text && word.text == nullptr;
   }
   void integer_key(const char* name, int64_t value) {
     gt_key key{name, {}};
@@ -330,7 +330,13 @@ class Call {
     keys_[line_.key_count++] = key;
   }
   void run(gt_value** results, size_t count) {
-    line_.operands = more_.empty() ? few_ : more_.data();
+    gt_word* const words = more_.empty() ? few_ : more_.data();
+    gt_word* word = words;
+    for (const std::string& text : texts_) {
+      while (!waits_for_text(*word)) ++word;
+      word->text = text.data();
+    }
+    line_.operands = words;
     line_.keys = keys_;
     line_.result_count = count;
     check(gt_call(session(), &line_, results), at_);
@@ -354,7 +360,7 @@ class Call {
   gt_word few_[kFew];
   gt_key keys_[kFew];
   std::vector<gt_word> more_;
-  std::vector<std::unique_ptr<std::string>> texts_;
+  std::vector<std::string> texts_;  // of the words without a text, in order
   At at_;
 };
 
