@@ -134,9 +134,12 @@ std::optional<Plan> plan_matmul(const Call& call) {
   return by_library(call, p);
 }
 
-// linear x w b: one product over all rows of x, and the bias with it.
+// linear x w b: one product over all rows of x, and the bias with it, which the
+// library adds in all dtypes but f64.
 std::optional<Plan> plan_linear(const Call& call) {
   if (!is_for_library(call, 3)) return std::nullopt;
+  const bool is_double = call.results[0].dtype == Dtype::kF64;
+  if (call.given(2) && is_double) return std::nullopt;
   const Shape& w = call.type(1).shape;
   const int64_t elements = call.results[0].elements();
   if (elements == 0 || w[0] == 0) return std::nullopt;
