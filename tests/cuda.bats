@@ -46,6 +46,15 @@ nothing_kept='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modul
   [[ $output == *'backend cuda: the driver finds no GPU: '*'; run gt-work where there is a GPU'* ]]
 }
 
+@test "a GPU that is too old is refused, and one that is too new is served" {
+  make_step
+  GT_FAKE_CAPABILITY=7 run -2 gt-work --backend cuda step.s
+  [[ $output == *'the GPU has compute capability 7.0, and gt needs 8.0; '* ]]
+  # NVRTC gives text for the newest that it knows, which the driver translates.
+  GT_FAKE_CAPABILITY=11 gt-work --backend cuda step.s >out
+  gt-cmp --rtol 1e-5 out wanted
+}
+
 @test "gt-work itself is linked with nothing of CUDA, nor is the plug-in" {
   run -0 ldd "$GT_BIN/gt-work" "${GT_BIN%/bin}/lib/gt/cuda.so"
   [[ $output != *libcu* && $output != *nvrtc* ]]

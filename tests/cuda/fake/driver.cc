@@ -96,7 +96,10 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice /*device*/) {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
                               CUdevice /*device*/) {
   GT_ENTER(CUDA_ERROR_UNKNOWN)
-  *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : 0;
+  const char* set = std::getenv("GT_FAKE_CAPABILITY");
+  const int major = set == nullptr ? 9 : std::atoi(set);
+  *value =
+      attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? major : 0;
   return CUDA_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 // allow, by $GT_FAKE_SEED. All under one lock; work is done by whoever waits.
 //
 //   GT_FAKE_GPUS=N     how many GPUs there are (1)
+//   GT_FAKE_CAPABILITY=N  their compute capability (9, which NVRTC knows)
 //   GT_FAKE_SEED=N     which order (0)
 //   GT_FAKE_MEMORY=N   bytes of memory
 //   GT_FAKE_FAIL=K     the K-th call of the libraries fails; K+: and all behind

@@ -13,6 +13,7 @@ struct _nvrtcProgram {
   std::string text;
   std::vector<gt::twin::Header> headers;
   std::string code, log;
+  bool is_text = false;  // for the driver to translate
 };
 
 extern "C" {
@@ -43,7 +44,7 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* text,
                                const char* const* headers,
                                const char* const* names) {
   if (gt_fake_fails()) return NVRTC_ERROR_OUT_OF_MEMORY;
-  auto* made = new _nvrtcProgram{text, {}, {}, {}};
+  auto* made = new _nvrtcProgram{text, {}, {}, {}, false};
   for (int i = 0; i < count; ++i) {
     // The host's own stands in its place.
     if (std::string_view(names[i]) == "target.cuh") continue;
@@ -64,7 +65,10 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count,
   if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
   bool has_arch = false;
   for (int i = 0; i < count; ++i) {
-    has_arch |= std::string_view(options[i]) == "--gpu-architecture=sm_90";
+    const std::string_view option = options[i];
+    program->is_text = option == "--gpu-architecture=compute_90";
+    has_arch |= program->is_text || option == "--gpu-architecture=sm_90";
+    if (has_arch) break;
   }
   if (!has_arch) return NVRTC_ERROR_INVALID_OPTION;
   const std::string path =
@@ -83,19 +87,23 @@ nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
 }
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* size) {
   if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
-  *size = program->code.size();
+  *size = program->is_text ? 0 : program->code.size();
   return NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* code) {
-  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  if (gt_fake_fails() || program->is_text) return NVRTC_ERROR_INTERNAL_ERROR;
   std::memcpy(code, program->code.data(), program->code.size());
   return NVRTC_SUCCESS;
 }
-nvrtcResult nvrtcGetPTXSize(nvrtcProgram /*program*/, size_t* /*size*/) {
-  return NVRTC_ERROR_INTERNAL_ERROR;
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram program, size_t* size) {
+  if (gt_fake_fails() || !program->is_text) return NVRTC_ERROR_INTERNAL_ERROR;
+  *size = program->code.size() + 1;
+  return NVRTC_SUCCESS;
 }
-nvrtcResult nvrtcGetPTX(nvrtcProgram /*program*/, char* /*code*/) {
-  return NVRTC_ERROR_INTERNAL_ERROR;
+nvrtcResult nvrtcGetPTX(nvrtcProgram program, char* code) {
+  if (gt_fake_fails()) return NVRTC_ERROR_INTERNAL_ERROR;
+  std::memcpy(code, program->code.c_str(), program->code.size() + 1);
+  return NVRTC_SUCCESS;
 }
 
 }  // extern "C"
