@@ -20,15 +20,6 @@ serve() {
   await 'listens at' served
 }
 
-# serve_with_keys: the same with the key server.key, and the list allowed.
-serve_with_keys() {
-  at=tcp://127.0.0.1:$((20000 + (BATS_TEST_NUMBER + $$ * 8) % 20000))
-  mkfifo back to_route
-  spawn bash -c 'exec gt-emit -l "$0" --back back -v --key server.key --allow allowed --files files >to_route 2>served' "$at"
-  spawn bash -c 'exec gt-route -n 1 <to_route >back'
-  await 'listens at' served
-}
-
 # visit PROGRAM...: has it run there, into out, err and status.
 visit() {
   status=0
@@ -431,89 +422,6 @@ END
   refused "--share: 'ann' is given two" --share ann=2 --share ann=3
   run -2 gt-emit --to "ipc://$PWD/e" --user 'a b' -e 'x = ones f32[2]'
   [[ $output == *"--user: 'a b': expected a name: "* ]]
-}
-
-@test "with keys, those in the list may come, and a key says who one is" {
-  local name
-  umask 077
-  for name in server ann bob stranger; do
-    gt-key >$name.key
-    gt-key --public $name.key >$name.pub
-  done
-  umask 022
-  { sed 's/$/ on her laptop user=ann/' ann.pub; cat bob.pub; } >allowed
-  mkdir -p files/ann
-  serve_with_keys
-  visit_as() { visit --key "$1.key" --server-key "${3:-server.pub}" "${@:4}" "$2"; }
-  printf 'x = full f32[2] 3\nsave x "x.npy"\ny = load "x.npy"\nprint y\n' >save.gt
-  # Ann is ann, whatever she says.
-  visit_as ann save.gt server.pub --user bob
-  [ "$status" = 0 ]
-  [ -s files/ann/x.npy ]
-  # Bob's key is nobody's: he has no files.
-  visit_as bob save.gt server.pub --user ann
-  [ "$status" = 3 ]
-  grep -q 'knows no user behind this key' err
-  visit_as stranger save.gt
-  [ "$status" = 4 ]
-  grep -q 'does not admit the key' err
-  await 'is not one of those to be admitted' served
-  # Another's public key, and no key.
-  status=0
-  timeout 15 gt-emit --to "$at" --key ann.key --server-key bob.pub save.gt >out 2>err || status=$?
-  [ "$status" = 4 ]
-  grep -q 'is --server-key its public key?' err
-  visit save.gt
-  [ "$status" = 4 ]
-  [ ! -s out ]
-  # What is wrong in a line is said, and shuts out nobody.
-  cp allowed right
-  echo "$(cat stranger.pub) user=../ann" >>allowed
-  await 'allowed:3: user=../ann: expected .*; until that is mended no key is taken from the list, nor added' served
-  visit_as bob save.gt
-  [ "$status" = 3 ]
-  visit_as stranger save.gt
-  [ "$status" = 4 ]
-  cp right allowed
-  cp allowed right
-  echo oops >>allowed
-  await 'allowed:.*; until that is mended no key is taken from the list, nor added' served
-  visit_as ann save.gt
-  [ "$status" = 0 ]
-  mv right allowed
-  # Taken from the list, a key ends what it holds.
-  mkfifo in
-  spawn bash -c 'gt-emit --to "$0" --key bob.key --server-key server.pub <in >mine 2>bob.err; echo "status $?" >>bob.err' "$at"
-  exec 5>in
-  printf 'x = ones f32[2]\nprint x\n' >&5
-  await '^x = ' mine
-  grep ann allowed >less
-  mv less allowed
-  await 'status 4' bob.err
-  exec 5>&-
-  grep -q 'its key is no longer one of those to be admitted' bob.err
-  visit_as ann save.gt
-  [ "$status" = 0 ]
-}
-
-# A program with results of its own, by its number.
-own_program() {
-  cat <<END
-x = randn f32[8,16] $1
-w = randn f32[16,4] $((100 + $1))
-t = tensor i64[8] 0 1 2 3 3 1 0 $(($1 % 4))
-END
-  local step
-  for ((step = 0; step < 30; step++)); do
-    cat <<'END'
-y = matmul x w
-l = cross_entropy y t
-g = grad l w
-w = sgd w g 0.5
-print l
-END
-  done
-  printf 'mesh d=2\nq@0-1 = ones f32[4] split=d:0\nr@0-1 = all_reduce q@0-1\nprint r@0-1\nprint w\n'
 }
 
 @test "ten clients at once beside five that misbehave: each has its own results" {

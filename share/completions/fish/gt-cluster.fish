@@ -16,7 +16,7 @@ complete -c gt-cluster -l address -r -d 'where other hosts reach this one (as ss
 complete -c gt-cluster -l port -r -d 'where gt-route waits for workers of hosts (any free port)'
 complete -c gt-cluster -l timeout -r -d 'until all workers must be there (60)'
 complete -c gt-cluster -l listen -r -d 'of the clients (a socket for this user on this machine)'
-complete -c gt-cluster -l allow -r -d 'with --listen: public keys of clients, one a line'
+complete -c gt-cluster -l allow -r -d 'with --listen: clients need keys; their public ones, one a'
 complete -c gt-cluster -l  -r -d 'of the gt-emit that listens, as --share and --quota'
 complete -c gt-cluster -s f -d 'of logs: go on with what is being said'
 complete -c gt-cluster -l follow -d 'of logs: go on with what is being said'
