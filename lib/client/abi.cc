@@ -254,6 +254,14 @@ int gt_stored_type(gt_session* session, const char* path, gt_type* type,
   });
 }
 
+int gt_send_file(gt_session* session, const char* path) {
+  return guarded(-1, [&] { return session_of(session).send_file(path), 0; });
+}
+
+int gt_fetch_file(gt_session* session, const char* path) {
+  return guarded(-1, [&] { return session_of(session).fetch_file(path), 0; });
+}
+
 int gt_require_grad(gt_value* value, int is_on) {
   return guarded(-1, [&] {
     return checked(value).session->require_grad(*value, is_on != 0), 0;

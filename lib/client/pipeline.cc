@@ -166,6 +166,16 @@ Exit Pipeline::wait() {
   return worst_status;
 }
 
+void Pipeline::stop() {
+  lines_ = Fd();
+  results_ = Fd();
+  for (const Process& process : processes_) {
+    if (!process.is_over) ::kill(process.pid, SIGTERM);
+  }
+  wait();
+  processes_.clear();
+}
+
 std::string Pipeline::ended() {
   std::string out;
   for (Process& process : processes_) {

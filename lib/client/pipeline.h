@@ -37,6 +37,8 @@ class Pipeline {
   // Waits until all have ended; both ends should be closed. The worst of their
   // statuses; one that a signal killed is lost.
   Exit wait();
+  // Ends all that run, and forgets them; others may then be started.
+  void stop();
   // What of it has ended with what, for messages: "gt-route ended with status
   // 4". Empty if all run.
   std::string ended();

@@ -65,6 +65,10 @@ void Session::start(std::string_view where) {
     if (config.empty()) commands.clear();
     Command join = {program_path("gt-emit"), "--to"};
     for (const std::string_view word : words_of(where)) join.emplace_back(word);
+    courier_.join(join, [this] {
+      const Link::Lock lock(mutex_);
+      return is_closed_ || !pipeline_.ended().empty();
+    });
     commands.push_back(std::move(join));
   }
   const bool is_open = where == "-";
@@ -123,16 +127,18 @@ Exit Session::close() {
     link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }
   link_->stop();
-  store_.remove();
   if (log_ != nullptr) std::fclose(log_);
   log_ = nullptr;
   const Exit status = pipeline_.wait();
+  courier_.end(status == Exit::kLost);
+  store_.remove();
   return inbox_.show_error() == 0 ? status : worst(status, Exit::kUsage);
 }
 
 void Session::forget() {
   is_forked_ = true;
   if (link_ != nullptr) link_->forget();
+  courier_.let_go();
 }
 
 void Session::check_open() const {

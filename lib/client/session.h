@@ -13,6 +13,7 @@
 
 #include "base/exit.h"
 #include "client/call_types.h"
+#include "client/courier.h"
 #include "client/failure.h"
 #include "client/inbox.h"
 #include "client/leaves.h"
@@ -42,6 +43,8 @@ class Session : public std::enable_shared_from_this<Session> {
                   gt_place at);
   void read(gt_value& value, void* bytes, gt_place at);
   void print(gt_value& value, const char* as, gt_place at);
+  void send_file(const std::string& path);
+  void fetch_file(const std::string& path);
   void rename(gt_value& value, std::string_view name, gt_place at);
   void sync();
   Exit close();
@@ -91,6 +94,8 @@ class Session : public std::enable_shared_from_this<Session> {
   gt_value* write_file(const Type& type, const void* bytes,
                        gt_instruction& call, Link::Lock& lock);
   void read_file(gt_value& value, void* bytes, gt_place at, Link::Lock& lock);
+  void give(const Store::Place& place);
+  void check_carried(const Status& status, const Type& type);
 
   mutable std::mutex mutex_;
   Pipeline pipeline_;
@@ -100,6 +105,7 @@ class Session : public std::enable_shared_from_this<Session> {
   gt_value* values_ = nullptr;  // all, the newest first
   Inbox inbox_;
   Store store_;
+  Courier courier_;
   size_t travelling_ = 0;  // bytes of files that are not yet loaded
   std::string text_;       // the lines that a call writes
   gt_session* handle_ = nullptr;

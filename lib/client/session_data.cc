@@ -71,26 +71,30 @@ gt_value* Session::write_file(const Type& type, const void* bytes,
   gt_value* made = nullptr;
   try {
     lock.unlock();  // others go on while bytes are copied
-    const Status written = write_tensor(place.path, type, bytes);
+    Status written = write_tensor(place.path, type, bytes);
+    if (written.ok() && courier_.is_needed()) {
+      written = courier_.claim(place.name);
+      if (written.ok()) written = courier_.send(place.path, place.name);
+    }
     lock.lock();
     check_open();
-    value_or_fail(written, GT_FILE);
+    check_carried(written, type);
     const std::string words = to_string(type);
-    const gt_word operands[] = {
-        {GT_STRING, {.text = place.path.data()}, place.path.size()},
-        text_word(words)};
+    const std::string& path = courier_.is_needed() ? place.name : place.path;
+    const gt_word operands[] = {{GT_STRING, {.text = path.data()}, path.size()},
+                                text_word(words)};
     call.op = "load";
     call.operands = operands;
     call.operand_count = 2;
     write_call(call, &made, lock);
   } catch (const Failure&) {
-    store_.give(place);
+    give(place);
     throw;
   }
   if (is_told) {
     travelling_ += type.bytes();
     inbox_.expect_sync([this, place, size = type.bytes()] {
-      store_.give(place);
+      give(place);
       travelling_ -= size;
     });
     send(kSync, lock);
@@ -120,18 +124,65 @@ void Session::read_file(gt_value& value, void* bytes, gt_place at,
                         Link::Lock& lock) {
   const Type type = table_.type(value.type);
   const Store::Place place = value_or_fail(store_.take(), GT_FILE);
+  if (courier_.is_needed()) {
+    lock.unlock();
+    const Status kept = courier_.claim(place.name);
+    lock.lock();
+    if (!kept.ok()) give(place);
+    check_carried(kept, type);
+  }
   begin_lines();
-  text_ += "save " + value.name.text + " " + quote(place.path);
+  text_ += "save " + value.name.text + " " +
+           quote(courier_.is_needed() ? place.name : place.path);
   append_end(at, text_);
   text_ += kSync;
   ask(lock);
   lock.unlock();  // others go on while bytes are copied
-  const Status got = read_tensor(place.path, type, bytes);
+  Status got = ok_status();
+  if (courier_.is_needed()) got = courier_.fetch(place.name, place.path);
+  if (got.ok()) got = read_tensor(place.path, type, bytes);
   lock.lock();
-  store_.give(place);
+  give(place);
   if (got.ok()) return;
   // Of a value that failed no file is saved; its print says why.
   read_result(ask_for(value, at, lock), *value.shown, bytes);
+}
+
+// The file of a tensor is no longer needed.
+void Session::give(const Store::Place& place) {
+  if (courier_.is_needed()) courier_.forget(place.name);
+  store_.give(place);
+}
+
+// Fails if a tensor could not travel as a file.
+void Session::check_carried(const Status& status, const Type& type) {
+  if (status.ok()) return;
+  if (!pipeline_.ended().empty()) {
+    fail_lost("the program that runs the lines is gone");
+  }
+  fail(GT_FILE, courier_.is_needed()
+                    ? to_string(type) + " has more than " +
+                          std::to_string(kMostInText) +
+                          " values, which travel to a cluster as a file: " +
+                          status.error().message + " (gt-clients(7), \"Files\")"
+                    : status.error().message);
+}
+
+void Session::send_file(const std::string& path) {
+  {
+    const Link::Lock lock(mutex_);
+    check_open();
+  }
+  if (!courier_.is_needed()) return;
+  const Status sent = courier_.send(path, path);
+  if (!sent.ok()) fail(GT_FILE, sent.error().message);
+}
+
+void Session::fetch_file(const std::string& path) {
+  sync();
+  if (!courier_.is_needed()) return;
+  const Status fetched = courier_.fetch(path, path);
+  if (!fetched.ok()) fail(GT_FILE, fetched.error().message);
 }
 
 void Session::print(gt_value& value, const char* as, gt_place at) {

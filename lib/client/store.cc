@@ -72,7 +72,9 @@ Result<Store::Place> Store::take() {
     folder_ = folder;
   }
   const size_t number = numbers_.take();
-  return Place{number, folder_ + "/" + std::to_string(number) + ".npy"};
+  const std::string file = std::to_string(number) + ".npy";
+  return Place{number, folder_ + "/" + file,
+               folder_.substr(folder_.rfind('/') + 1) + "." + file};
 }
 
 void Store::give(const Place& place) {

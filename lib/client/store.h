@@ -21,6 +21,7 @@ class Store {
   struct Place {
     size_t number;
     std::string path;  // absolute
+    std::string name;  // which no other file of any session has
   };
   // A path under which there is no file. Error: there can be no directory.
   Result<Place> take();

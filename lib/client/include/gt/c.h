@@ -206,6 +206,14 @@ GT_API int gt_print(gt_value* value, const char* as, gt_place at);
 GT_API int gt_stored_type(gt_session* session, const char* path, gt_type* type,
                           int64_t* sizes);
 
+// Files that lines load are those that the workers see: on a cluster, those of
+// the user there. A file of this process's is stored there under the same path,
+// before lines that load it are written, and one that lines have saved is
+// copied here once they have run. Where the program runs on this machine, both
+// are seen without this. The path is relative, and has no "..".
+GT_API int gt_send_file(gt_session* session, const char* path);
+GT_API int gt_fetch_file(gt_session* session, const char* path);
+
 // ---- gradients -----------------------------------------------------------
 
 // Whether backward gives the value a gradient. It must hold floats, and be the
