@@ -179,7 +179,7 @@ make_x() {
   bytes 3000000 1 >'a b'
   mkfifo ask
   spawn gt-emit --to "$at" --user ann --carry <>ask >answers
-  await done answers
+  await 'done' answers
   local asked=1
   # ask LINE ANSWER
   ask() {
@@ -187,6 +187,7 @@ make_x() {
     asked=$((asked + 1))
     await . answers -m "$asked"
     until [ "$(wc -l <answers)" -ge "$asked" ]; do sleep 0.05; done
+    # shellcheck disable=SC2053 # it is a pattern
     [[ $(tail -n 1 answers) == $2 ]] || { cat answers; return 1; }
   }
   ask 'send "a b" "d/one"' done

@@ -8,8 +8,7 @@
 namespace gt::client {
 
 void Session::require_grad(gt_value& value, bool is_on) {
-  const Link::Lock lock(mutex_);
-  check_open();
+  const Channel::Lock lock = channel_.enter();
   if (is_on == (value.leaf != kNoLeaf)) return;
   if (!is_on) return leaves_.remove(value);
   if (!is_float(table_.type(value.type).dtype)) {
@@ -25,8 +24,7 @@ void Session::require_grad(gt_value& value, bool is_on) {
 }
 
 void Session::backward(gt_value& loss, bool retain, gt_place at) {
-  Link::Lock lock(mutex_);
-  check_open();
+  Channel::Lock lock = channel_.enter();
   std::vector<gt_value*> targets = leaves_.in(loss.reach);
   if (targets.empty()) {
     fail(GT_WRONG,
@@ -77,7 +75,7 @@ void Session::backward(gt_value& loss, bool retain, gt_place at) {
 }
 
 void Session::set_gradient(gt_value& value, gt_value* gradient) {
-  const Link::Lock lock(mutex_);
+  const Channel::Lock lock(channel_.mutex());
   if (gradient != nullptr && checked(gradient).type != value.type) {
     fail(GT_WRONG, "'" + value.name.text + "' is " + type_text(*value.shown) +
                        ", and its gradient cannot be " +
