@@ -190,12 +190,12 @@ make_x() {
     # shellcheck disable=SC2053 # it is a pattern
     [[ $(tail -n 1 answers) == $2 ]] || { cat answers; return 1; }
   }
-  ask 'send "a b" "d/one"' done
-  ask 'fetch "d/one" "back again"' done
+  ask 'send "a b" "d/one"' 'done'
+  ask 'fetch "d/one" "back again"' 'done'
   cmp 'a b' 'back again'
-  ask 'claim "two"' done
-  ask 'send "a b" "two"' done
-  ask 'remove "d/one"' done
+  ask 'claim "two"' 'done'
+  ask 'send "a b" "two"' 'done'
+  ask 'remove "d/one"' 'done'
   [ ! -e files/ann/d/one ]
   ask 'remove "d/one"' 'failed cannot remove d/one at *: No such file or directory'
   ask 'fetch "d/one" "x"' 'failed cannot fetch d/one from *'
