@@ -39,6 +39,12 @@ nothing_kept() {
   nothing_kept
 }
 
+@test "the history behind a value comes back from a cluster" {
+  up
+  run -0 gt-emit --to "$GT_CONNECT" -e 'w = ones f32[2]' -e 'y = exp w' -e '#tape y'
+  lines_are '#sync tape:y%20=%20exp%20w%20%20#%20f32[2]%0A'
+}
+
 @test "libgt: large values go through a config's gt-shard to a cluster" {
   up
   printf 'mesh: {tp: 2}\n' >none.yaml

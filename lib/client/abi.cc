@@ -298,6 +298,22 @@ int gt_log_to(gt_session* session, const char* path) {
   });
 }
 
+const char* gt_tape(gt_value* value) {
+  thread_local std::string text;
+  return guarded<const char*>(nullptr, [&] {
+    text = checked(value).session->tape(*value);
+    return text.c_str();
+  });
+}
+
+const char* gt_dot(gt_value* value) {
+  thread_local std::string text;
+  return guarded<const char*>(nullptr, [&] {
+    text = checked(value).session->dot(*value);
+    return text.c_str();
+  });
+}
+
 const char* gt_version(void) { return gt::kVersion; }
 
 }  // extern "C"

@@ -165,6 +165,17 @@ std::string Channel::ask(std::string_view text, Lock& lock) {
   return std::move(answer->line);
 }
 
+void Channel::ask_lines(std::string_view text,
+                        const std::function<void(std::string_view)>& each,
+                        Lock& lock) {
+  const auto is_there = std::make_shared<bool>(false);
+  inbox_.expect_until(kSync, each, [is_there] { *is_there = true; });
+  send(text, lock);
+  if (!link_->wait([&] { return *is_there; }, lock)) {
+    fail_lost("the program ended before an answer came");
+  }
+}
+
 void Channel::when_done(std::function<void()> then, Lock& lock) {
   inbox_.expect_sync(std::move(then));
   send(kSync, lock);

@@ -55,6 +55,10 @@ class Channel {
   void send(std::string_view text, Lock& lock);
   // Sends lines, the last of which asks for an answer, and waits for that.
   std::string ask(std::string_view text, Lock& lock);
+  // The same where several lines may come before the answer, which is that to
+  // kSync: each(line) gets them.
+  void ask_lines(std::string_view text,
+                 const std::function<void(std::string_view)>& each, Lock& lock);
   // Makes the call once all that was sent has run: a line asks for that.
   void when_done(std::function<void()> then, Lock& lock);
   // Waits until it holds, or until no more results come.

@@ -37,6 +37,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void print(gt_value& value, const char* as, gt_place at);
   void send_file(const std::string& path);
   void fetch_file(const std::string& path);
+  // As gt_tape() and gt_dot().
+  std::string tape(gt_value& value);
+  std::string dot(gt_value& value);
   void rename(gt_value& value, std::string_view name, gt_place at);
   void sync();
   Exit close();

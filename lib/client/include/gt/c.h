@@ -239,6 +239,12 @@ GT_API int gt_no_grad(int by);
 // Also writes the stream, as the session writes it to gt-emit, to a file from
 // now on; "" or NULL ends that.
 GT_API int gt_log_to(gt_session* session, const char* path);
+// The history behind a value, which a gradient would walk, as lines of a
+// program, the oldest first, each with the type of its result; and the same as
+// a graph for Graphviz. It waits until what was written has run. The text is
+// valid until the thread asks for another.
+GT_API const char* gt_tape(gt_value* value);
+GT_API const char* gt_dot(gt_value* value);
 GT_API const char* gt_version(void);
 
 #ifdef __cplusplus
