@@ -204,20 +204,20 @@ int gt_line(gt_session* session, const char* text) {
 
 int gt_note_begin(const char* key, const char* value) {
   return guarded(-1, [&] {
-    const bool is_right = gt::client::Scopes::of_thread().begin(
+    const int number = gt::client::Scopes::of_thread().begin(
         key, value == nullptr ? "" : value);
-    if (!is_right) {
+    if (number < 0) {
       gt::client::fail(GT_WRONG,
                        "no note: #" + std::string(key) + "=" +
                            (value == nullptr ? "" : value) +
                            " (its key is a name, and its value has no blank, "
                            "quote or '#')");
     }
-    return 0;
+    return number;
   });
 }
 
-void gt_note_end(void) { gt::client::Scopes::of_thread().end(); }
+void gt_note_end(int number) { gt::client::Scopes::of_thread().end(number); }
 
 size_t gt_bytes_of(const gt_type* type) {
   return static_cast<size_t>(gt::client::elements_of(*type)) *

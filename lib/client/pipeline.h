@@ -27,6 +27,9 @@ class Pipeline {
   // Starts them, each reading what the one before writes, and sets lines() and
   // results(). The last one's output is our standard output if `is_open`, else
   // results(). Error: a program cannot be started; then none runs.
+  // An interrupt from the terminal ends them as it ends us, unless we do
+  // something else on SIGINT: then it is for us alone, and they are in a
+  // process group of their own. Those of a stream that is open are the shell's.
   Status start(const std::vector<Command>& commands, bool is_open);
 
   // A socket that the first program reads; a pipe that the last one writes, or
@@ -54,6 +57,7 @@ class Pipeline {
   Status spawn(const Command& command, int in, int out);
 
   std::vector<Process> processes_;
+  bool is_apart_ = false;  // in a process group of their own
   Fd lines_, results_;
 };
 

@@ -114,6 +114,10 @@ void Session::name_results(const gt_instruction& call, const CallTypes& made,
     const gt_value* into = call.into == nullptr ? nullptr : call.into[i];
     const char* chosen = call.names == nullptr ? nullptr : call.names[i];
     if (into != nullptr) {
+      if (std::find(call.into, call.into + i, into) != call.into + i) {
+        fail(GT_WRONG, std::string(call.op) + ": '" + into->name.text +
+                           "' is to hold two of its results");
+      }
       if (checked(into).type != made.results[i]) {
         fail(GT_WRONG, std::string(call.op) + ": its result, " +
                            to_string(table_.type(made.results[i])) +
@@ -216,6 +220,27 @@ void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   channel_.send(text_, lock);
 }
 
+// Fails if a line that is written as it stands binds or frees what is a
+// tensor's.
+void Session::check_names(const Line& line) const {
+  const auto refuse = [](std::string_view name) {
+    fail(GT_WRONG, "'" + std::string(name) +
+                       "' is a name of tensors (t0, t1 and so on are those "
+                       "without one of their own), which line() cannot bind or "
+                       "free");
+  };
+  for (const Name& result : line.results) {
+    if (names_.is_kept(result.text)) refuse(result.text);
+  }
+  if (statement_of(line.op) != Statement::kFree) return;
+  for (const Operand& operand : line.operands) {
+    const bool is_kept = operand.kind == Operand::Kind::kGlob
+                             ? names_.keeps_any(operand.text)
+                             : names_.is_kept(operand.text);
+    if (is_kept) refuse(operand.text);
+  }
+}
+
 void Session::line(std::string_view text) {
   Channel::Lock lock = channel_.enter();
   Line line;
@@ -232,6 +257,7 @@ void Session::line(std::string_view text) {
     fail(GT_WRONG,
          "marks, and lines that ask for a result, are not for line()");
   }
+  check_names(line);
   begin_lines();
   text_ += text;
   text_ += '\n';

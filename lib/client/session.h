@@ -18,6 +18,7 @@
 #include "client/leaves.h"
 #include "client/names.h"
 #include "client/value.h"
+#include "stream/line.h"
 
 namespace gt::client {
 
@@ -73,6 +74,7 @@ class Session : public std::enable_shared_from_this<Session> {
                   Channel::Lock& lock);
   void name_results(const gt_instruction& call, const CallTypes& made,
                     std::span<Names::Name> names);
+  void check_names(const Line& line) const;
   void set_type(gt_value& value, TypeId type);
   gt_value* make_value(Names::Name name, TypeId type, Reach reach);
   void drop_locked(gt_value* value) noexcept;

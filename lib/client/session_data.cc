@@ -31,6 +31,18 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
     fail(GT_WRONG,
          "the bytes of " + to_string(type) + " are at a null pointer");
   }
+  std::vector<uint8_t> truths;
+  if (type.dtype == Dtype::kBool) {
+    // As in C++, what is not 0 is true; a bool of a tensor is 0 or 1.
+    const auto* from = static_cast<const uint8_t*>(bytes);
+    const auto count = static_cast<size_t>(type.elements());
+    if (std::any_of(from, from + count, [](uint8_t b) { return b > 1; })) {
+      truths.resize(count);
+      std::transform(from, from + count, truths.begin(),
+                     [](uint8_t b) { return b != 0; });
+      bytes = truths.data();
+    }
+  }
   const std::string words = to_string(type);
   gt_value* made = nullptr;
   const char* names[] = {name};

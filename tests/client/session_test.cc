@@ -436,35 +436,3 @@ TEST(Session, WithoutAWayBackAFetchSaysSo) {
   ::close(out);
   ::close(null);
 }
-
-TEST(Session, TheHistoryBehindAValueIsTold) {
-  const gt::Tensor w = gt::ones({2, 3}).name("w").requires_grad_();
-  const gt::Tensor x = gt::ones({4, 2}).name("x");
-  EXPECT_EQ(gt::tape(w), "");
-  gt::Tensor h;
-  {
-    const gt::Signal up("up");
-    h = gt::relu(gt::matmul(x, w));
-  }
-  h = h.mul(gt::rand(h.shape(), 7));  // names that are used again
-  const gt::Tensor loss = h.mean().name("loss");
-  EXPECT_EQ(gt::tape(loss),
-            "v0 = matmul x w #signal=up  # f32[4,3]\n"
-            "v1 = relu v0 #signal=up  # f32[4,3]\n" +
-                h.name() +
-                " = mul v1 v2  # f32[4,3]\n"
-                "v3 = mean " +
-                h.name() +
-                "  # f32[]\n"
-                "loss = copy v3  # f32[]\n");
-  const std::string dot = gt::dot(loss);
-  EXPECT_TRUE(dot.starts_with("digraph gt {")) << dot;
-  EXPECT_NE(dot.find("loss = copy v3"), std::string::npos) << dot;
-  loss.backward();
-  EXPECT_EQ(gt::tape(loss), "");
-  EXPECT_NE(thrown([] { (void)gt::tape(gt::Tensor()); }), "");
-  // A long one comes in parts.
-  gt::Tensor y = w;
-  for (int i = 0; i < 100; ++i) y = y * 2;
-  EXPECT_EQ(lines_of(gt::tape(y)).size(), 100U);
-}

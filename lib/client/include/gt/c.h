@@ -176,10 +176,11 @@ GT_API int gt_call(gt_session* session, const gt_instruction* line,
 GT_API int gt_line(gt_session* session, const char* text);
 
 // Lines of this thread carry the note #KEY=VALUE (#KEY for a value of NULL)
-// from now on, until gt_note_end(). Notes of one key nest: of #signal the
+// from now on, until gt_note_end() of the number, 0 or more, that it returns,
+// or -1. Notes of one key nest: of #signal the
 // values are joined by "/", of others the innermost counts.
 GT_API int gt_note_begin(const char* key, const char* value);
-GT_API void gt_note_end(void);
+GT_API void gt_note_end(int number);
 
 // ---- data ----------------------------------------------------------------
 
