@@ -98,3 +98,17 @@ nothing_kept() {
   diff here there
   cmp here.safetensors there.safetensors
 }
+
+@test "libgt: large values reach workers that share no files with a cluster's gt-emit" {
+  local at=tcp://127.0.0.1:$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
+  mkdir -p "files/$(id -un)" elsewhere
+  mkfifo back to_route
+  # shellcheck disable=SC2094
+  spawn bash -c 'exec gt-emit -l "$0" --back back --files files --lend "$0" -v 2>served >to_route' "$at"
+  spawn bash -c 'exec gt-route --bind ipc://route --workers 1 <to_route >back 2>routed'
+  spawn bash -c 'cd elsewhere; exec gt-work --connect ipc://../route --root "$0" 2>one' "$at"
+  await 'listens at' served
+  GT_CONNECT=$at run -0 --separate-stderr client_travel 3
+  lines_are same
+  nothing_kept
+}
