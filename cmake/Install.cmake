@@ -38,7 +38,10 @@ endforeach()
 # As in the source tree, so that the examples find their data, and what the pages
 # show can be typed, in either.
 install(DIRECTORY share DESTINATION ${data} COMPONENT doc
-  PATTERN completions EXCLUDE PATTERN gdb EXCLUDE PATTERN __pycache__ EXCLUDE)
+  PATTERN completions EXCLUDE PATTERN gdb EXCLUDE PATTERN python EXCLUDE)
+# For programs in Python, which need nothing but the programs.
+install(DIRECTORY share/python DESTINATION ${data}/share COMPONENT programs
+  PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY configs examples DESTINATION ${data} COMPONENT doc
   USE_SOURCE_PERMISSIONS PATTERN __pycache__ EXCLUDE)
 # What gt-cluster reads beside itself.

@@ -1,7 +1,7 @@
 # cpack in a folder that is built: a Debian package of each component, in
 # packages/ there. Their names and what they need:
 #
-#   gt          the programs, their pages and completions
+#   gt          the programs, their pages and completions, and gt.py
 #   libgt0      libgt.so, by the number of its interface
 #   libgt-dev   headers, libgt.a, find_package(gt), gt.pc, gdb's printer
 #   gt-doc      examples, configs and data, which the pages show
@@ -9,7 +9,7 @@
 set(library libgt${PROJECT_VERSION_MAJOR})
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME gt)
-set(CPACK_PACKAGE_CONTACT "gt contributors <gt@localhost>")
+set(CPACK_PACKAGE_CONTACT "gt developers <gt@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Tensor programs as lines of text")
 set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_STRIP_FILES ON)
@@ -27,7 +27,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME gt)
 set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "gt-doc, openssh-client")
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS "gt-doc, openssh-client, python3, python3-numpy")
 set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION
   "Filters that check, differentiate, spread and run tensor programs.")
 

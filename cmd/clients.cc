@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <pwd.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <initializer_list>
@@ -140,6 +141,9 @@ void ClientOptions::add_visiting(CLI::App& app) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+  app.add_flag("--carry", carries_,
+               "with --to: in place of a program, send, fetch and remove "
+               "files as lines of standard input say");
 }
 
 std::string ClientOptions::wrong_combination(const CLI::App& app) const {
@@ -152,7 +156,7 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
                   "--user-clients", "--keep", "--allow"});
   if (!name.empty() && !listens) return name + " needs -l";
   name = given(app, {"--user", "--server-key", "--detach", "--attach", "--wait",
-                     "--send", "--fetch"});
+                     "--send", "--fetch", "--carry"});
   if (!name.empty() && !visits) return name + " needs --to";
   name = given(app, {"--key", "--insecure"});
   if (!name.empty() && !listens && !visits) return name + " needs -l or --to";
@@ -162,6 +166,11 @@ std::string ClientOptions::wrong_combination(const CLI::App& app) const {
   name = given(app, {"--lend", "--quota-files"});
   if (!name.empty() && app.count("--files") == 0) {
     return name + " needs --files, the directory of the files";
+  }
+  name = given(app, {"FILE", "--repeat", "-e", "--send", "--fetch"});
+  if (carries_ && !name.empty()) {
+    return "--carry reads what travels from standard input, and takes no " +
+           name;
   }
   name = given(app, {"FILE", "--repeat", "-e", "--tape", "--seed",
                      "--fail-fast", "--at", "--no-at"});
@@ -305,6 +314,12 @@ std::string ClientOptions::visit(const emit::EmitJob& job, bool has_program,
   if (wrong.empty()) wrong = read_transfers(sent, fetched);
   if (!wrong.empty()) return wrong;
   if (carries_files()) keep_large_buffers();
+  if (carries_) {
+    // When who asked is gone, there is still something to be removed.
+    ::signal(SIGPIPE, SIG_IGN);
+    status = serve::carry_files(STDIN_FILENO, STDOUT_FILENO, borrower(), say);
+    return "";
+  }
   status = serve::send_files(sent, borrower(), say);
   if (status != Exit::kDone) return "";
   if (has_program || !attach_.empty() || !detach_.empty()) {

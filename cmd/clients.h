@@ -28,7 +28,9 @@ class ClientOptions {
   // `has_program`: an input was named, or standard input is one.
   std::string visit(const emit::EmitJob& job, bool has_program, Exit& status);
   // Whether files travel, so that standard input is no program by itself.
-  bool carries_files() const { return !sent_.empty() || !fetched_.empty(); }
+  bool carries_files() const {
+    return carries_ || !sent_.empty() || !fetched_.empty();
+  }
 
  private:
   void add_serving(CLI::App& app);
@@ -53,6 +55,7 @@ class ClientOptions {
   std::string attach_, detach_;
   bool waits_ = false;
   std::vector<std::string> sent_, fetched_;
+  bool carries_ = false;
   // Of both.
   std::string key_;
   bool insecure_ = false;

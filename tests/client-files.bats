@@ -192,6 +192,43 @@ make_x() {
   grep -q 'lends no files; whoever runs it can, with --files' err
 }
 
+@test "files are carried while another program runs" {
+  at_socket
+  serve
+  bytes 3000000 1 >'a b'
+  mkfifo ask
+  spawn gt-emit --to "$at" --user ann --carry <>ask >answers
+  await 'done' answers
+  local asked=1
+  # ask LINE ANSWER
+  ask() {
+    echo "$1" >ask
+    asked=$((asked + 1))
+    await . answers -m "$asked"
+    until [ "$(wc -l <answers)" -ge "$asked" ]; do sleep 0.05; done
+    # shellcheck disable=SC2053 # it is a pattern
+    [[ $(tail -n 1 answers) == $2 ]] || { cat answers; return 1; }
+  }
+  ask 'send "a b" "d/one"' 'done'
+  ask 'fetch "d/one" "back again"' 'done'
+  cmp 'a b' 'back again'
+  ask 'claim "two"' 'done'
+  ask 'send "a b" "two"' 'done'
+  ask 'remove "d/one"' 'done'
+  [ ! -e files/ann/d/one ]
+  ask 'remove "d/one"' 'failed cannot remove d/one at *: No such file or directory'
+  ask 'fetch "d/one" "x"' 'failed cannot fetch d/one from *'
+  ask 'send "a b" "../one"' "failed cannot send a b: '../one' is no path below *"
+  ask 'send "a b"' 'failed no line of --carry*'
+  ask 'x = zeros f32[2]' 'failed no line of --carry*'
+  [ -e files/ann/two ]
+  run -0 --separate-stderr gt-emit --to "$at" --user ann --carry < <(echo 'claim "two"')
+  lines_are $'done\ndone'
+  [ ! -e files/ann/two ]
+  run -2 gt-emit --to "$at" --carry -e 'x = zeros f32[2]'
+  [[ $output == *'--carry reads what travels from standard input, and takes no -e'* ]]
+}
+
 @test "no link and no other user's file is reached" {
   at_socket
   serve

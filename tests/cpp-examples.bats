@@ -161,3 +161,23 @@ END
   : >empty
   run -4 "$CPP/mini_gpt" empty
 }
+
+# at_terminal PATTERN COMMAND...: types Ctrl-C once the output matches.
+at_terminal() {
+  within 100 /usr/bin/python3 "$GT_ROOT/tests/tools/at_terminal.py" "$@"
+}
+
+@test "C++: Ctrl-C ends a program and what it has started" {
+  run -0 at_terminal begun client_interrupt
+  [ "${lines[0]}" = 'begun with 1' ]
+  [[ $output == *'signal 2' ]]
+  GT_WORKERS=2 run -0 at_terminal begun client_interrupt
+  [[ $output == *'signal 2' ]]
+}
+
+@test "C++: a program that handles Ctrl-C goes on with its values" {
+  run -0 at_terminal begun client_interrupt handles
+  [[ $output == 'begun with 1'*$'goes on\nstatus 0' ]]
+  GT_WORKERS=2 run -0 at_terminal begun client_interrupt handles
+  [[ $output == 'begun with 1'*$'goes on\nstatus 0' ]]
+}

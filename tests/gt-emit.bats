@@ -161,6 +161,19 @@ longer than 20 lines"*"write sum = detach sum"* ]]
   [ -z "$stderr" ]
 }
 
+@test "#tape NAME gives the history behind a value back among the results" {
+  printf '%s\n' 'w = ones f32[2,2]' 'y = mul w w #signal=a/b' 'y = exp y' 'l = sum y' \
+    '#tape l' '#tape w' '# tape l' '#tape of mine' >p.gt
+  run -0 gt-emit p.gt
+  [ "$(grep '^#' <<<"$output")" = "#gt 1
+#sync tape:v0%20=%20mul%20w%20w%20#signal=a/b%20%20#%20f32[2,2]%0Ay%20=%20exp%20v0%20%20#%20f32[2,2]%0Al%20=%20sum%20y%20%20#%20f32[]%0A
+# tape l
+#tape of mine
+#end 0" ]
+  run -0 gt-work <<<"$output"
+  [[ $output == '#sync tape:v0%20=%20mul'* ]]
+}
+
 @test "--tape prints histories, and no stream" {
   run -0 gt-emit --tape -e 'w = ones f32[2]' -e 'y = exp w' -e 'l = sum y' \
     -e 'g = grad l w'

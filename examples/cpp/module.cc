@@ -1,6 +1,9 @@
 // A model of two layers, trained by hand: it learns the sum of ten numbers.
+//
+//   module [STEPS]
 #include <gt/nn.h>
 
+#include <cstdlib>
 #include <iostream>
 
 struct Model : gt::nn::Module {
@@ -11,7 +14,8 @@ struct Model : gt::nn::Module {
   gt::Tensor operator()(const gt::Tensor& x) const { return fc2(relu(fc1(x))); }
 };
 
-int main() {
+int main(int argc, char** argv) {
+  const int steps = argc > 1 ? std::atoi(argv[1]) : 100;
   // Gradients: of the sum of 2 a by a.
   gt::Tensor a = gt::tensor({1.0F, 2.0F, 3.0F}).requires_grad_();
   (a * 2).sum().backward();
@@ -21,7 +25,7 @@ int main() {
   const gt::Tensor x = gt::randn({64, 10}, 1);
   const gt::Tensor target = x.sum({.axis = 1, .keepdims = true});
   float first = 0, last = 0;
-  for (int step = 0; step < 100; ++step) {
+  for (int step = 0; step < steps; ++step) {
     const gt::Tensor loss = gt::mse(model(x), target);
     loss.backward();
     {
@@ -30,7 +34,7 @@ int main() {
     }
     model.zero_grad();
     if (step == 0) first = loss.item();
-    if (step == 99) last = loss.item();
+    if (step == steps - 1) last = loss.item();
   }
   std::cout << "loss " << first << " to " << last << '\n';
 }

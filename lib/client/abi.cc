@@ -204,20 +204,20 @@ int gt_line(gt_session* session, const char* text) {
 
 int gt_note_begin(const char* key, const char* value) {
   return guarded(-1, [&] {
-    const bool is_right = gt::client::Scopes::of_thread().begin(
+    const int number = gt::client::Scopes::of_thread().begin(
         key, value == nullptr ? "" : value);
-    if (!is_right) {
+    if (number < 0) {
       gt::client::fail(GT_WRONG,
                        "no note: #" + std::string(key) + "=" +
                            (value == nullptr ? "" : value) +
                            " (its key is a name, and its value has no blank, "
                            "quote or '#')");
     }
-    return 0;
+    return number;
   });
 }
 
-void gt_note_end(void) { gt::client::Scopes::of_thread().end(); }
+void gt_note_end(int number) { gt::client::Scopes::of_thread().end(number); }
 
 size_t gt_bytes_of(const gt_type* type) {
   return static_cast<size_t>(gt::client::elements_of(*type)) *
@@ -254,6 +254,14 @@ int gt_stored_type(gt_session* session, const char* path, gt_type* type,
   });
 }
 
+int gt_send_file(gt_session* session, const char* path) {
+  return guarded(-1, [&] { return session_of(session).send_file(path), 0; });
+}
+
+int gt_fetch_file(gt_session* session, const char* path) {
+  return guarded(-1, [&] { return session_of(session).fetch_file(path), 0; });
+}
+
 int gt_require_grad(gt_value* value, int is_on) {
   return guarded(-1, [&] {
     return checked(value).session->require_grad(*value, is_on != 0), 0;
@@ -287,6 +295,22 @@ int gt_no_grad(int by) { return gt::client::Scopes::of_thread().no_grad += by; }
 int gt_log_to(gt_session* session, const char* path) {
   return guarded(-1, [&] {
     return session_of(session).log_to(path == nullptr ? "" : path), 0;
+  });
+}
+
+const char* gt_tape(gt_value* value) {
+  thread_local std::string text;
+  return guarded<const char*>(nullptr, [&] {
+    text = checked(value).session->tape(*value);
+    return text.c_str();
+  });
+}
+
+const char* gt_dot(gt_value* value) {
+  thread_local std::string text;
+  return guarded<const char*>(nullptr, [&] {
+    text = checked(value).session->dot(*value);
+    return text.c_str();
   });
 }
 

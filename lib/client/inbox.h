@@ -47,6 +47,14 @@ class Inbox {
   }
   // The errno of the first line that could not be printed, or 0.
   int show_error() const { return error_; }
+  // Each line is given to `each` until `last` comes, an answer to "#sync".
+  void expect_until(std::string last,
+                    std::function<void(std::string_view)> each,
+                    std::function<void()> then) {
+    while (last.ends_with('\n')) last.pop_back();
+    expected_.push_back(
+        gathers(std::move(last), std::move(each), std::move(then)));
+  }
   // The call is made once everything before has run.
   void expect_sync(std::function<void()> then) {
     expected_.push_back([then = std::move(then)](std::string_view) { then(); });
@@ -64,6 +72,16 @@ class Inbox {
   bool shows() const { return shown_ > 0; }
 
  private:
+  using Taker = std::function<void(std::string_view)>;
+
+  Taker gathers(std::string last, Taker each, std::function<void()> then) {
+    return [=, this](std::string_view line) {
+      if (line == last) return then();
+      each(line);
+      expected_.push_front(gathers(last, each, then));
+    };
+  }
+
   std::deque<std::function<void(std::string_view)>> expected_;
   size_t shown_ = 0;
   std::FILE* screen_ = stdout;

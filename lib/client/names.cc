@@ -36,6 +36,17 @@ Result<Names::Name> Names::take(std::string_view chosen, const Where& at) {
   return Name{text, kChosen};
 }
 
+bool Names::is_kept(std::string_view name) const {
+  return is_ours(name) || chosen_.find(name) != chosen_.end();
+}
+
+bool Names::keeps_any(std::string_view glob) const {
+  return glob_matches(glob, "t0") ||
+         std::any_of(chosen_.begin(), chosen_.end(), [&](const auto& held) {
+           return glob_matches(glob, held.first);
+         });
+}
+
 void Names::append_free(std::string& out) {
   if (dead_.empty() && dead_chosen_.empty()) return;
   std::sort(dead_.begin(), dead_.end());

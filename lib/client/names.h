@@ -39,6 +39,11 @@ class Names {
   // A name that the user chose. Errors: it is none, is of the form of ours, or
   // another value has it, which was made at the place that the error names.
   Result<Name> take(std::string_view chosen, const Where& at);
+  // Whether values of the session alone may have the name: it is of the form of
+  // ours, or one of them has it.
+  bool is_kept(std::string_view name) const;
+  // The same of any name of a pattern, "act/*".
+  bool keeps_any(std::string_view glob) const;
   // The value of that name is gone.
   void give(const Name& name) {
     if (name.number != kChosen) {

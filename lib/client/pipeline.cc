@@ -52,6 +52,12 @@ void hold_standard() {
   if (fd > 2) ::close(fd);
 }
 
+bool handles_interrupts() {
+  struct sigaction action {};
+  return ::sigaction(SIGINT, nullptr, &action) == 0 &&
+         action.sa_handler != SIG_DFL;
+}
+
 bool is_program(const std::string& path) {
   return ::access(path.c_str(), X_OK) == 0;
 }
@@ -94,6 +100,7 @@ Pipeline::~Pipeline() {
 
 Status Pipeline::start(const std::vector<Command>& commands, bool is_open) {
   hold_standard();
+  is_apart_ = !is_open && handles_interrupts();
   Fd in;
   Status status = make_socket(lines_, in);
   for (size_t i = 0; i < commands.size() && status.ok(); ++i) {
@@ -130,8 +137,13 @@ Status Pipeline::spawn(const Command& command, int in, int out) {
   ::posix_spawnattr_setsigmask(&attributes, &signals);
   ::sigaddset(&signals, SIGPIPE);
   ::posix_spawnattr_setsigdefault(&attributes, &signals);
-  ::posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // The first one's group, which it makes.
+  ::posix_spawnattr_setpgroup(&attributes,
+                              processes_.empty() ? 0 : processes_[0].pid);
+  ::posix_spawnattr_setflags(
+      &attributes,
+      static_cast<short>(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                         (is_apart_ ? POSIX_SPAWN_SETPGROUP : 0)));
   Process process{command[0].substr(command[0].rfind('/') + 1)};
   const int error = ::posix_spawnp(&process.pid, words[0], &actions,
                                    &attributes, words.data(), environ);
@@ -164,6 +176,16 @@ Exit Pipeline::wait() {
                                 : Exit::kLost);
   }
   return worst_status;
+}
+
+void Pipeline::stop() {
+  lines_ = Fd();
+  results_ = Fd();
+  for (const Process& process : processes_) {
+    if (!process.is_over) ::kill(process.pid, SIGTERM);
+  }
+  wait();
+  processes_.clear();
 }
 
 std::string Pipeline::ended() {

@@ -27,6 +27,9 @@ class Pipeline {
   // Starts them, each reading what the one before writes, and sets lines() and
   // results(). The last one's output is our standard output if `is_open`, else
   // results(). Error: a program cannot be started; then none runs.
+  // An interrupt from the terminal ends them as it ends us, unless we do
+  // something else on SIGINT: then it is for us alone, and they are in a
+  // process group of their own. Those of a stream that is open are the shell's.
   Status start(const std::vector<Command>& commands, bool is_open);
 
   // A socket that the first program reads; a pipe that the last one writes, or
@@ -37,6 +40,8 @@ class Pipeline {
   // Waits until all have ended; both ends should be closed. The worst of their
   // statuses; one that a signal killed is lost.
   Exit wait();
+  // Ends all that run, and forgets them; others may then be started.
+  void stop();
   // What of it has ended with what, for messages: "gt-route ended with status
   // 4". Empty if all run.
   std::string ended();
@@ -52,6 +57,7 @@ class Pipeline {
   Status spawn(const Command& command, int in, int out);
 
   std::vector<Process> processes_;
+  bool is_apart_ = false;  // in a process group of their own
   Fd lines_, results_;
 };
 

@@ -12,10 +12,11 @@ class Scopes {
  public:
   static Scopes& of_thread();
 
-  // `value` may be "": the note has none. False if the key or the value cannot
-  // stand in a note; then no scope was opened.
-  bool begin(std::string_view key, std::string_view value);
-  void end();
+  // `value` may be "": the note has none. The scope's number, or -1 if the key
+  // or the value cannot stand in a note; then none was opened.
+  int begin(std::string_view key, std::string_view value);
+  // Scopes may end in any order. Nothing happens if it is none of this thread.
+  void end(int number);
   // " #signal=outer/inner #mb=3".
   const std::string& text() const { return text_; }
 
@@ -25,7 +26,11 @@ class Scopes {
  private:
   void write();
 
-  std::vector<std::pair<std::string, std::string>> open_;
+  struct Scope {
+    int number;
+    std::string key, value;
+  };
+  std::vector<Scope> open_;  // the outermost first
   std::string text_;
 };
 

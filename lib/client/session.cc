@@ -1,15 +1,8 @@
 #include "client/session.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <array>
 
-#include "base/text.h"
 #include "client/call_text.h"
 #include "client/scopes.h"
 #include "client/where.h"
@@ -18,94 +11,17 @@
 #include "stream/marks.h"
 
 namespace gt::client {
-namespace {
-
-std::string setting(const char* name, const char* fallback) {
-  const char* value = std::getenv(name);
-  return value == nullptr || *value == '\0' ? fallback : value;
-}
-
-// Opens what another program writes results into; `grows`: a regular file.
-Fd open_results(const std::string& path, bool& grows) {
-  Fd back(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat about {};
-  if (!back.ok() || ::fstat(back.get(), &about) != 0) {
-    fail(GT_FILE, "GT_BACK: cannot open " + path + ": " + std::strerror(errno));
-  }
-  grows = S_ISREG(about.st_mode);
-  if (!grows && !S_ISFIFO(about.st_mode)) {
-    fail(GT_FILE, "GT_BACK: " + path + " is neither a FIFO nor a file");
-  }
-  return back;
-}
-
-}  // namespace
-
 // ---- opening and closing ----------------------------------------------------
 
 std::unique_ptr<Session> Session::open(std::string_view where) {
   std::unique_ptr<Session> out(new Session);
-  out->start(where);
+  out->channel_.start(where);
+  out->freight_.start();
   return out;
 }
 
-void Session::start(std::string_view where) {
-  const Command emit = {program_path("gt-emit")};
-  std::vector<Command> commands = {emit};
-  const std::string config = setting("GT_CONFIG", "");
-  if (!config.empty() && where != "-") {
-    commands.push_back({program_path("gt-shard"), "-c", config});
-  }
-  const std::string workers = setting("GT_WORKERS", "");
-  if (where.empty() && workers.empty()) {
-    commands.push_back({program_path("gt-work")});  // one needs no gt-route
-    store_.keep_files();  // one reads a file when its line runs, and then never
-  } else if (where.empty()) {
-    commands.push_back({program_path("gt-route"), "-n", workers});
-  } else if (where != "-") {
-    if (config.empty()) commands.clear();
-    Command join = {program_path("gt-emit"), "--to"};
-    for (const std::string_view word : words_of(where)) join.emplace_back(word);
-    commands.push_back(std::move(join));
-  }
-  const bool is_open = where == "-";
-  value_or_fail(pipeline_.start(commands, is_open), GT_LOST);
-  link_ = std::make_unique<Link>(std::move(pipeline_.lines()), mutex_,
-                                 [this](std::string_view line) {
-                                   inbox_.take(line);
-                                   if (!inbox_.shows())
-                                     link_->watch_results(false);
-                                 });
-  gives_results_ = !is_open;
-  if (is_open) inbox_.show_on(stderr);  // standard output is the stream
-  if (gives_results_) {
-    const Link::Lock lock(mutex_);
-    link_->set_results(std::move(pipeline_.results()), false);
-  }
-}
-
-bool Session::has_way_back() const {
-  return gives_results_ || !setting("GT_BACK", "").empty();
-}
-
-// Where the results come from if others than we run the stream.
-void Session::open_back() {
-  if (link_->has_results()) return;
-  const std::string path = setting("GT_BACK", "");
-  if (path.empty()) {
-    fail(GT_WRONG,
-         "the stream goes to standard output, and no result comes back: let "
-         "GT_BACK name the FIFO or file that the last program of the pipeline "
-         "writes, or leave GT_CONNECT unset");
-  }
-  bool grows = false;
-  Fd back = open_results(path, grows);
-  link_->set_results(std::move(back), grows);
-}
-
 Session::~Session() {
-  const bool was_started = link_ != nullptr;
-  if (!was_started || is_closed_ || is_forked_) return;
+  if (!channel_.was_started() || !is_open()) return;
   try {
     close();
   } catch (const Failure&) {
@@ -114,54 +30,14 @@ Session::~Session() {
 }
 
 Exit Session::close() {
-  {
-    Link::Lock lock(mutex_);
-    check_open();
-    is_closed_ = true;
-    // A program of no lines, and not a pipe into which nothing came.
-    if (link_->is_unused()) link_->write("#\n", lock);
-    // Others that run the stream read it to its end, which comes with ours.
-    link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
-  }
-  link_->stop();
-  store_.remove();
-  if (log_ != nullptr) std::fclose(log_);
-  log_ = nullptr;
-  const Exit status = pipeline_.wait();
-  return inbox_.show_error() == 0 ? status : worst(status, Exit::kUsage);
+  const Exit status = channel_.close();
+  freight_.end(status);
+  return status;
 }
 
 void Session::forget() {
-  is_forked_ = true;
-  if (link_ != nullptr) link_->forget();
-}
-
-void Session::check_open() const {
-  if (is_forked_) {
-    fail(GT_LOST,
-         "this process was forked from the one that opened the session, which "
-         "alone may use it: open another");
-  }
-  if (is_closed_) fail(GT_LOST, "the session is closed");
-}
-
-void Session::fail_lost(const char* what) {
-  check_open();  // or another thread has closed it meanwhile
-  std::string why = pipeline_.ended();
-  for (int wait = 0; why.empty() && wait < 50; ++wait) {
-    ::usleep(10'000);  // its ends close a moment before it is gone
-    why = pipeline_.ended();
-  }
-  if (why.empty()) why = "it ended early";
-  fail(GT_LOST, std::string(what) + ": " + why +
-                    "; what it said stands on standard error");
-}
-
-void Session::send(std::string_view text, Link::Lock& lock) {
-  if (log_ != nullptr) std::fwrite(text.data(), 1, text.size(), log_);
-  if (!link_->write(text, lock)) {
-    fail_lost("the program that runs the lines is gone");
-  }
+  channel_.forget();
+  freight_.forget();
 }
 
 void Session::begin_lines() {
@@ -169,39 +45,14 @@ void Session::begin_lines() {
   names_.append_free(text_);
 }
 
-std::string Session::ask(Link::Lock& lock) {
-  const auto answer = inbox_.expect();
-  send(text_, lock);
-  if (!link_->wait([&] { return answer->is_there; }, lock)) {
-    fail_lost("the program ended before a result came");
-  }
-  return std::move(answer->line);
-}
-
 void Session::sync() {
-  Link::Lock lock(mutex_);
-  check_open();
-  if (!has_way_back()) return;
-  open_back();
+  Channel::Lock lock = channel_.enter();
+  if (!channel_.has_way_back()) return;
+  channel_.open_back();
   begin_lines();
   text_ += kSync;
-  ask(lock);
-  if (const int error = inbox_.show_error()) {
-    fail(GT_FILE, std::string("cannot print: ") + std::strerror(error));
-  }
-}
-
-void Session::log_to(std::string_view path) {
-  const Link::Lock lock(mutex_);
-  check_open();
-  if (log_ != nullptr) std::fclose(log_);
-  log_ = nullptr;
-  if (path.empty()) return;
-  log_ = std::fopen(std::string(path).c_str(), "we");
-  if (log_ == nullptr) {
-    fail(GT_FILE,
-         "cannot write " + std::string(path) + ": " + std::strerror(errno));
-  }
+  channel_.ask(text_, lock);
+  channel_.check_shown();
 }
 
 // ---- values -----------------------------------------------------------------
@@ -234,7 +85,7 @@ gt_value* Session::make_value(Names::Name name, TypeId type, Reach reach) {
 }
 
 void Session::drop(gt_value* value) noexcept {
-  const Link::Lock lock(mutex_);
+  const Channel::Lock lock(channel_.mutex());
   drop_locked(value);
 }
 
@@ -252,8 +103,7 @@ void Session::drop_locked(gt_value* value) noexcept {
 // ---- lines ------------------------------------------------------------------
 
 void Session::call(const gt_instruction& call, gt_value** results) {
-  Link::Lock lock(mutex_);
-  check_open();
+  Channel::Lock lock = channel_.enter();
   write_call(call, results, lock);
 }
 
@@ -263,6 +113,10 @@ void Session::name_results(const gt_instruction& call, const CallTypes& made,
     const gt_value* into = call.into == nullptr ? nullptr : call.into[i];
     const char* chosen = call.names == nullptr ? nullptr : call.names[i];
     if (into != nullptr) {
+      if (std::find(call.into, call.into + i, into) != call.into + i) {
+        fail(GT_WRONG, std::string(call.op) + ": '" + into->name.text +
+                           "' is to hold two of its results");
+      }
       if (checked(into).type != made.results[i]) {
         fail(GT_WRONG, std::string(call.op) + ": its result, " +
                            to_string(table_.type(made.results[i])) +
@@ -288,7 +142,7 @@ void Session::name_results(const gt_instruction& call, const CallTypes& made,
 }
 
 void Session::write_call(const gt_instruction& call, gt_value** results,
-                         Link::Lock& lock) {
+                         Channel::Lock& lock) {
   std::array<TypeId, 8> few;
   std::vector<TypeId> many;
   if (call.operand_count > few.size()) many.resize(call.operand_count);
@@ -342,7 +196,7 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   }
   leaves_.tidy(values_);
   try {
-    send(text_, lock);
+    channel_.send(text_, lock);
   } catch (const Failure&) {
     for (size_t i = 0; i < count; ++i) {
       const bool is_new = call.into == nullptr || call.into[i] == nullptr;
@@ -353,8 +207,7 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
 }
 
 void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
-  Link::Lock lock(mutex_);
-  check_open();
+  Channel::Lock lock = channel_.enter();
   if (value.name.text == chosen) return;
   auto name = names_.take(chosen, Where::of(at));
   if (!name.ok()) fail(GT_WRONG, name.error().message);
@@ -363,12 +216,32 @@ void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   append_end(at, text_);
   names_.give(value.name);
   value.name = std::move(name.value());
-  send(text_, lock);
+  channel_.send(text_, lock);
+}
+
+// Fails if a line that is written as it stands binds or frees what is a
+// tensor's.
+void Session::check_names(const Line& line) const {
+  const auto refuse = [](std::string_view name) {
+    fail(GT_WRONG, "'" + std::string(name) +
+                       "' is a name of tensors (t0, t1 and so on are those "
+                       "without one of their own), which line() cannot bind or "
+                       "free");
+  };
+  for (const Name& result : line.results) {
+    if (names_.is_kept(result.text)) refuse(result.text);
+  }
+  if (statement_of(line.op) != Statement::kFree) return;
+  for (const Operand& operand : line.operands) {
+    const bool is_kept = operand.kind == Operand::Kind::kGlob
+                             ? names_.keeps_any(operand.text)
+                             : names_.is_kept(operand.text);
+    if (is_kept) refuse(operand.text);
+  }
 }
 
 void Session::line(std::string_view text) {
-  Link::Lock lock(mutex_);
-  check_open();
+  Channel::Lock lock = channel_.enter();
   Line line;
   const Status parsed = parse_line(text, line);
   if (!parsed.ok() || text.find('\n') != std::string_view::npos) {
@@ -383,10 +256,11 @@ void Session::line(std::string_view text) {
     fail(GT_WRONG,
          "marks, and lines that ask for a result, are not for line()");
   }
+  check_names(line);
   begin_lines();
   text_ += text;
   text_ += '\n';
-  send(text_, lock);
+  channel_.send(text_, lock);
 }
 
 }  // namespace gt::client

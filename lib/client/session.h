@@ -3,7 +3,6 @@
 // (failure.h), and may be called from any thread.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -13,20 +12,15 @@
 
 #include "base/exit.h"
 #include "client/call_types.h"
+#include "client/channel.h"
 #include "client/failure.h"
-#include "client/inbox.h"
+#include "client/freight.h"
 #include "client/leaves.h"
-#include "client/link.h"
 #include "client/names.h"
-#include "client/pipeline.h"
-#include "client/store.h"
 #include "client/value.h"
+#include "stream/line.h"
 
 namespace gt::client {
-
-// The line whose answer says that all before it has run (stream/marks.h). It
-// has no number, since each round of a loop is to be the same text.
-inline constexpr char kSync[] = "#sync gt\n";
 
 class Session {
  public:
@@ -43,10 +37,15 @@ class Session {
                   gt_place at);
   void read(gt_value& value, void* bytes, gt_place at);
   void print(gt_value& value, const char* as, gt_place at);
+  void send_file(const std::string& path);
+  void fetch_file(const std::string& path);
+  // As gt_tape() and gt_dot().
+  std::string tape(gt_value& value);
+  std::string dot(gt_value& value);
   void rename(gt_value& value, std::string_view name, gt_place at);
   void sync();
   Exit close();
-  void log_to(std::string_view path);
+  void log_to(std::string_view path) { channel_.log_to(path); }
 
   // Nobody owns the value any more.
   void drop(gt_value* value) noexcept;
@@ -58,9 +57,9 @@ class Session {
   // After fork(), in the child, which holds the lock.
   void forget();
   // Neither closed nor another process's. Takes no lock.
-  bool is_open() const { return !is_closed_ && !is_forked_; }
+  bool is_open() const { return channel_.is_open(); }
   // Held by each call, but not while it waits.
-  std::mutex& mutex() { return mutex_; }
+  std::mutex& mutex() { return channel_.mutex(); }
   // What users know it by, which lives as long as the process.
   gt_session* handle() const { return handle_; }
   void set_handle(gt_session* handle) { handle_ = handle; }
@@ -68,47 +67,32 @@ class Session {
  private:
   Session() = default;
 
-  void start(std::string_view where);
-  // Whether results can be read; open_back() then makes sure of it.
-  bool has_way_back() const;
-  void open_back();
-  void check_open() const;
-  [[noreturn]] void fail_lost(const char* what);
   const gt_value& checked(const gt_value* value) const;
-  void send(std::string_view text, Link::Lock& lock);
   // text_ begins anew, with what frees the registers that nobody holds.
   void begin_lines();
-  // Writes text_, the last line of which asks for an answer, and waits for it.
-  std::string ask(Link::Lock& lock);
   // call(), under the lock.
   void write_call(const gt_instruction& call, gt_value** results,
-                  Link::Lock& lock);
+                  Channel::Lock& lock);
   void name_results(const gt_instruction& call, const CallTypes& made,
                     std::span<Names::Name> names);
+  void check_names(const Line& line) const;
   void set_type(gt_value& value, TypeId type);
   gt_value* make_value(Names::Name name, TypeId type, Reach reach);
   void drop_locked(gt_value* value) noexcept;
-  std::string ask_for(gt_value& value, gt_place at, Link::Lock& lock);
+  std::string ask_for(gt_value& value, gt_place at, Channel::Lock& lock);
   gt_value* write_file(const Type& type, const void* bytes,
-                       gt_instruction& call, Link::Lock& lock);
-  void read_file(gt_value& value, void* bytes, gt_place at, Link::Lock& lock);
+                       gt_instruction& call, Channel::Lock& lock);
+  void read_file(gt_value& value, void* bytes, gt_place at,
+                 Channel::Lock& lock);
 
-  mutable std::mutex mutex_;
-  Pipeline pipeline_;
+  Channel channel_;
+  Freight freight_{channel_};
   CallTable table_;
   Names names_;
   Leaves leaves_;
   gt_value* values_ = nullptr;  // all, the newest first
-  Inbox inbox_;
-  Store store_;
-  size_t travelling_ = 0;  // bytes of files that are not yet loaded
-  std::string text_;       // the lines that a call writes
+  std::string text_;            // the lines that a call writes
   gt_session* handle_ = nullptr;
-  bool gives_results_ = false;
-  std::atomic<bool> is_closed_{false};
-  std::atomic<bool> is_forked_{false};
-  std::FILE* log_ = nullptr;
-  std::unique_ptr<Link> link_;  // its thread uses what stands above
 };
 
 }  // namespace gt::client

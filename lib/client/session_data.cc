@@ -9,11 +9,6 @@
 namespace gt::client {
 namespace {
 
-// More values than these travel in a file.
-constexpr int64_t kMostInText = 1000;
-// Bytes of files that have not been loaded; with more, a writer waits.
-constexpr size_t kMostTravelling = size_t{256} << 20;
-
 gt_word text_word(std::string_view text) {
   return {GT_TEXT, {.text = text.data()}, text.size()};
 }
@@ -36,6 +31,18 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
     fail(GT_WRONG,
          "the bytes of " + to_string(type) + " are at a null pointer");
   }
+  std::vector<uint8_t> truths;
+  if (type.dtype == Dtype::kBool) {
+    // As in C++, what is not 0 is true; a bool of a tensor is 0 or 1.
+    const auto* from = static_cast<const uint8_t*>(bytes);
+    const auto count = static_cast<size_t>(type.elements());
+    if (std::any_of(from, from + count, [](uint8_t b) { return b > 1; })) {
+      truths.resize(count);
+      std::transform(from, from + count, truths.begin(),
+                     [](uint8_t b) { return b != 0; });
+      bytes = truths.data();
+    }
+  }
   const std::string words = to_string(type);
   gt_value* made = nullptr;
   const char* names[] = {name};
@@ -43,9 +50,8 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
   call.result_count = 1;
   call.names = names;
   call.at = at;
-  Link::Lock lock(mutex_);
-  check_open();
-  if (type.elements() <= kMostInText) {
+  Channel::Lock lock = channel_.enter();
+  if (type.elements() <= Freight::kMostInText) {
     std::string numbers;
     append_values(shown, bytes, numbers);
     const std::vector<gt_word> operands = words_in(words, numbers);
@@ -59,100 +65,83 @@ gt_value* Session::write(const gt_type& shown, const void* bytes,
 }
 
 gt_value* Session::write_file(const Type& type, const void* bytes,
-                              gt_instruction& call, Link::Lock& lock) {
-  // Without a way back nobody says when a file was loaded; then all stay until
-  // the session ends.
-  const bool is_told = has_way_back();
-  if (is_told) {
-    open_back();
-    link_->wait([&] { return travelling_ <= kMostTravelling; }, lock);
-  }
-  const Store::Place place =
-      value_or_fail(store_.take(Store::Way::kOut), GT_FILE);
+                              gt_instruction& call, Channel::Lock& lock) {
+  const Store::Place place = freight_.pack(type, bytes, lock);
+  const std::string words = to_string(type);
+  const std::string& path = freight_.path_of(place);
+  const gt_word operands[] = {{GT_STRING, {.text = path.data()}, path.size()},
+                              text_word(words)};
+  call.op = "load";
+  call.operands = operands;
+  call.operand_count = 2;
   gt_value* made = nullptr;
   try {
-    lock.unlock();  // others go on while bytes are copied
-    const Status written = write_tensor(place.path, type, bytes);
-    lock.lock();
-    check_open();
-    value_or_fail(written, GT_FILE);
-    const std::string words = to_string(type);
-    const gt_word operands[] = {
-        {GT_STRING, {.text = place.path.data()}, place.path.size()},
-        text_word(words)};
-    call.op = "load";
-    call.operands = operands;
-    call.operand_count = 2;
     write_call(call, &made, lock);
   } catch (const Failure&) {
-    store_.give(place);
+    freight_.give(place);
     throw;
   }
-  if (is_told) {
-    travelling_ += type.bytes();
-    inbox_.expect_sync([this, place, size = type.bytes()] {
-      store_.give(place);
-      travelling_ -= size;
-    });
-    send(kSync, lock);
-  }
+  freight_.was_sent(place, type, lock);
   return made;
 }
 
-std::string Session::ask_for(gt_value& value, gt_place at, Link::Lock& lock) {
+std::string Session::ask_for(gt_value& value, gt_place at,
+                             Channel::Lock& lock) {
   begin_lines();
   text_ += "print " + value.name.text;
   append_end(at, text_);
-  return ask(lock);
+  return channel_.ask(text_, lock);
 }
 
 void Session::read(gt_value& value, void* bytes, gt_place at) {
-  Link::Lock lock(mutex_);
-  check_open();
-  open_back();
+  Channel::Lock lock = channel_.enter();
+  channel_.open_back();
   const gt_type& type = *value.shown;
-  if (elements_of(type) > kMostInText) {
+  if (elements_of(type) > Freight::kMostInText) {
     return read_file(value, bytes, at, lock);
   }
   read_result(ask_for(value, at, lock), type, bytes);
 }
 
 void Session::read_file(gt_value& value, void* bytes, gt_place at,
-                        Link::Lock& lock) {
+                        Channel::Lock& lock) {
   const Type type = table_.type(value.type);
-  const Store::Place place =
-      value_or_fail(store_.take(Store::Way::kBack), GT_FILE);
+  const Store::Place place = freight_.reserve(type, lock);
   begin_lines();
-  text_ += "save " + value.name.text + " " + quote(place.path);
+  text_ += "save " + value.name.text + " " + quote(freight_.path_of(place));
   append_end(at, text_);
   text_ += kSync;
-  ask(lock);
-  lock.unlock();  // others go on while bytes are copied
-  const Status got = read_tensor(place.path, type, bytes);
-  lock.lock();
-  store_.give(place);
-  if (got.ok()) return;
+  channel_.ask(text_, lock);
+  if (freight_.unpack(place, type, bytes, lock)) return;
   // Of a value that failed no file is saved; its print says why.
   read_result(ask_for(value, at, lock), *value.shown, bytes);
 }
 
+void Session::send_file(const std::string& path) {
+  channel_.enter();
+  freight_.send_file(path);
+}
+
+void Session::fetch_file(const std::string& path) {
+  sync();
+  freight_.fetch_file(path);
+}
+
 void Session::print(gt_value& value, const char* as, gt_place at) {
-  Link::Lock lock(mutex_);
-  check_open();
+  Channel::Lock lock = channel_.enter();
   const bool is_renamed = as != nullptr && *as != '\0';
   if (is_renamed && !is_name(as)) {
     fail(GT_WRONG, "print: '" + std::string(as) + "' is no name");
   }
-  if (has_way_back()) {
-    open_back();
-    inbox_.expect_shown();
-    link_->watch_results(true);
+  if (channel_.has_way_back()) {
+    channel_.open_back();
+    channel_.show_next();
   }
   begin_lines();
   text_ += "print " + value.name.text;
   if (is_renamed) text_ += std::string(" as=") + as;
   append_end(at, text_);
-  send(text_, lock);
+  channel_.send(text_, lock);
 }
 
 }  // namespace gt::client

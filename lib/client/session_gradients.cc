@@ -1,15 +1,17 @@
-// Session: what requires a gradient, and backward.
+// Session: what requires a gradient, backward, and the history that it walks.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "base/io.h"
 #include "client/call_text.h"
+#include "client/failure.h"
 #include "client/session.h"
 
 namespace gt::client {
 
 void Session::require_grad(gt_value& value, bool is_on) {
-  const Link::Lock lock(mutex_);
-  check_open();
+  const Channel::Lock lock = channel_.enter();
   if (is_on == (value.leaf != kNoLeaf)) return;
   if (!is_on) return leaves_.remove(value);
   if (!is_float(table_.type(value.type).dtype)) {
@@ -25,8 +27,7 @@ void Session::require_grad(gt_value& value, bool is_on) {
 }
 
 void Session::backward(gt_value& loss, bool retain, gt_place at) {
-  Link::Lock lock(mutex_);
-  check_open();
+  Channel::Lock lock = channel_.enter();
   std::vector<gt_value*> targets = leaves_.in(loss.reach);
   if (targets.empty()) {
     fail(GT_WRONG,
@@ -77,7 +78,7 @@ void Session::backward(gt_value& loss, bool retain, gt_place at) {
 }
 
 void Session::set_gradient(gt_value& value, gt_value* gradient) {
-  const Link::Lock lock(mutex_);
+  const Channel::Lock lock(channel_.mutex());
   if (gradient != nullptr && checked(gradient).type != value.type) {
     fail(GT_WRONG, "'" + value.name.text + "' is " + type_text(*value.shown) +
                        ", and its gradient cannot be " +
@@ -85,6 +86,45 @@ void Session::set_gradient(gt_value& value, gt_value* gradient) {
   }
   gt_value* old = std::exchange(value.gradient, gradient);
   if (old != nullptr && old->owners.fetch_sub(1) == 1) drop_locked(old);
+}
+
+std::string Session::tape(gt_value& value) {
+  constexpr std::string_view kHead = "#sync tape:";
+  Channel::Lock lock = channel_.enter();
+  channel_.open_back();
+  begin_lines();
+  text_ += "#tape " + value.name.text + "\n" + kSync;
+  const auto answer = std::make_shared<std::string>();
+  const auto take = [answer, kHead](std::string_view line) {
+    if (line.starts_with(kHead)) *answer += line.substr(kHead.size());
+  };
+  channel_.ask_lines(text_, take, lock);
+  std::string out;
+  for (size_t i = 0; i < answer->size(); ++i) {
+    const bool is_escape = (*answer)[i] == '%' && i + 2 < answer->size();
+    if (!is_escape) {
+      out += (*answer)[i];
+      continue;
+    }
+    out += static_cast<char>(std::stoi(answer->substr(i + 1, 2), nullptr, 16));
+    i += 2;
+  }
+  return out;
+}
+
+std::string Session::dot(gt_value& value) {
+  const std::string text = tape(value);
+  Pipeline log;
+  value_or_fail(log.start({{program_path("gt-log"), "--dot"}}, false), GT_LOST);
+  std::string out;
+  int error = write_all(log.lines().get(), text);
+  log.lines() = Fd();
+  if (error == 0) error = read_whole(log.results().get(), out);
+  const Exit status = log.wait();
+  if (error == 0 && status == Exit::kDone) return out;
+  fail(GT_LOST,
+       "gt-log could not draw the graph: " +
+           (error != 0 ? std::string(std::strerror(error)) : log.ended()));
 }
 
 }  // namespace gt::client

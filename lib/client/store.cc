@@ -75,9 +75,10 @@ Result<Store::Place> Store::take(Way way) {
   if (way == Way::kOut) {
     if (const auto kept = kept_.extract(number)) bytes_kept_ -= kept.mapped();
   }
-  return Place{way, number,
-               folder_ + (way == Way::kOut ? "/" : "/back") +
-                   std::to_string(number) + ".npy"};
+  const std::string file =
+      (way == Way::kOut ? "" : "back") + std::to_string(number) + ".npy";
+  return Place{way, number, folder_ + "/" + file,
+               folder_.substr(folder_.rfind('/') + 1) + "." + file};
 }
 
 void Store::give(const Place& place) {

@@ -26,6 +26,7 @@ class Store {
     Way way;
     size_t number;
     std::string path;  // absolute
+    std::string name;  // which no other file of any session has
   };
   // Files that went out are kept once they are given back, at most kMostKept
   // bytes of them, and written over: their memory need not be found and cleared

@@ -87,6 +87,7 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
   if (state_.line.kind != Line::Kind::kInstruction) {
     // The reader takes one for the end of the line; the rest would be next.
     while (line.ends_with('\r')) line.remove_suffix(1);
+    if (answer_tape(line, out)) return;
     out += line;
     out += '\n';
     return;
@@ -95,6 +96,18 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
     return failures_.reject(state_, s.error(), out);
   }
   if (state_.is_plain) memos_.note(pattern_, state_);
+}
+
+// "#tape NAME": the history behind the value is to come back.
+bool Session::answer_tape(std::string_view comment, std::string& out) const {
+  constexpr std::string_view kHead = "#tape ";
+  if (!comment.starts_with(kHead)) return false;
+  const SymbolId id = ledger_.symbols.find(comment.substr(kHead.size()));
+  if (id == kNoSymbol || ledger_.symbols[id].value == kNil) return false;
+  std::string text;
+  append_history(ledger_, ledger_.symbols[id].value, text);
+  append_tape_marks(text, out);
+  return true;
 }
 
 // A line of a pattern that is known, or a plain free.

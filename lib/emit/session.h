@@ -115,6 +115,8 @@ class Session : public Rewriter {
  private:
   bool feed_known(std::string_view line, Origin origin, std::string& out);
 
+  bool answer_tape(std::string_view comment, std::string& out) const;
+
   // The kinds of line. Each answers the line, or returns why it is refused.
   Status instruction(LineState& state, std::string& out);
   Status declare(LineState& state, std::string& out);

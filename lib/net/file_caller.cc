@@ -96,17 +96,24 @@ bool FileCaller::ask(Frame request) {
   return true;
 }
 
-// Waits for the next answer, which is to be of that verb.
-bool FileCaller::answer(Verb verb, Letter& letter) {
-  FileTalk& talk = link_->talk;
+// False: the talk ended before.
+template <typename Condition>
+bool FileCaller::wait_until(const Condition& holds) {
   Poller poller;
-  while (!talk.next(letter)) {
-    if (talk.over() != FileTalk::Over::kNot) return give_up_link();
+  while (!holds()) {
+    if (link_->talk.over() != FileTalk::Over::kNot) return give_up_link();
     poller.clear();
     link_->caller.add_to(poller);
     poller.wait(link_->caller.wait_ms());
     link_->caller.step();
   }
+  return true;
+}
+
+// Waits for the next answer, which is to be of that verb.
+bool FileCaller::answer(Verb verb, Letter& letter) {
+  FileTalk& talk = link_->talk;
+  if (!wait_until([&] { return talk.next(letter); })) return false;
   const Message& message = letter.message;
   if (message.verb == verb) return true;
   if (message.verb != Verb::kReport) {
@@ -139,6 +146,14 @@ bool FileCaller::check_path(const std::string& path) {
   if (!path.empty() && value_text(path).size() <= kMostPath) return true;
   return fail(FileFault::kRefused,
               path.empty() ? "the name is empty" : "the name is too long");
+}
+
+Status FileCaller::greet() {
+  const auto once = [&] {
+    return wait_until([&] { return link_->talk.was_welcome(); });
+  };
+  if (!keep_trying(once)) return Error{why_};
+  return ok_status();
 }
 
 // ---- look and fetch ---------------------------------------------------------
@@ -324,6 +339,18 @@ Result<FileState> FileCaller::store(const std::string& path,
   const auto once = [&] { return store_once(upload); };
   if (!check_path(path) || !keep_trying(once)) return Error{why_};
   return std::move(upload.stored);
+}
+
+Status FileCaller::remove(const std::string& path) {
+  const auto once = [&] {
+    Letter letter;
+    was_here_ = true;
+    return ask(Frame(
+               MessageWriter(Verb::kForget).field("path", path).finish())) &&
+           answer(Verb::kDone, letter);
+  };
+  if (!check_path(path) || !keep_trying(once)) return Error{why_};
+  return ok_status();
 }
 
 }  // namespace gt::net

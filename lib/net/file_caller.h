@@ -44,6 +44,9 @@ class FileCaller {
   // kind.
   FileFault fault() const { return fault_; }
 
+  // Makes the connection. Error: who lends has no files of this user's, or is
+  // not there.
+  Status greet();
   // What the file of that name is now.
   Result<FileState> look(const std::string& path);
   // Copies a file that is `what` into `fd`, which has its first `have` bytes
@@ -58,6 +61,8 @@ class FileCaller {
   // `over`, only where the file there has that version, "none" for no file.
   Result<FileState> store(const std::string& path, const std::string& id,
                           int fd, uint64_t size, const std::string& over = {});
+  // Has the file of that name removed.
+  Status remove(const std::string& path);
 
  private:
   struct Link;
@@ -66,6 +71,8 @@ class FileCaller {
   bool connect();
   bool ask(Frame request);
   bool answer(Verb verb, Letter& letter);
+  template <typename Condition>
+  bool wait_until(const Condition& holds);
   bool fail(FileFault fault, std::string why);
   bool give_up_link();
   template <typename Call>

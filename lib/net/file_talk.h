@@ -19,6 +19,7 @@
 //     end     digest= [over=]: all has come; it takes the place of the file of
 //             that name, or only if that has still this version ("none": if
 //             there is none)
+//     forget  path=: the file of that name is removed
 //
 // To the borrower:
 //
@@ -30,7 +31,8 @@
 //     kept    of sum, put and piece: bytes= digest=. Of put, so much of the
 //             same file was stored before, and that is its digest; the pieces
 //             go on there (or, with anew=1, at the beginning)
-//     done    of end: whole= version= settled=, what the file is now
+//     done    of end: whole= version= settled=, what the file is now; of
+//             forget: it is gone
 //     report  [missing=1] [overtaken=1]: what was asked cannot be done, and the
 //             body says why; there is no such file; the file is no longer of
 //             the version that was to be replaced; an upload is given up, but

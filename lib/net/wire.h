@@ -66,7 +66,7 @@ inline constexpr size_t kMaxWords = size_t{16} << 10;
 //   bye      status=: all has run that came before `end`; or it leaves before
 //            that, and the body says why
 //   text, input, end, taken, beat: of a client of gt-emit, serve/reception.h
-//   get, sum, put, piece: of who borrows files, file_talk.h
+//   get, sum, put, piece, end, forget: of who borrows files, file_talk.h
 // From one who watches, as gt-top.
 //   watch    version=: asks for one state, and says that it is here; watchers.h
 // From gt-route.

@@ -122,6 +122,8 @@ Status Lender::answer(const Message& request) {
       return piece(request);
     case Verb::kEnd:
       return end(request);
+    case Verb::kForget:
+      return forget(request);
     default:
       return Error{"who borrows files says no " +
                    std::string(name_of(request.verb))};
@@ -288,6 +290,20 @@ Status Lender::end(const Message& request) {
   later([upload = upload_, digest = net::text(request, "digest"),
          over = net::text(request, "over"),
          stop = stop_] { return upload->end(digest, over, *stop); });
+  return ok_status();
+}
+
+Status Lender::forget(const Message& request) {
+  const Place place = place_of(net::text(request, "path"));
+  bool is_missing = false;
+  const Status done = place.status.ok()
+                          ? place.shelf->remove(place.path, is_missing)
+                          : place.status;
+  if (done.ok()) {
+    say(MessageWriter(Verb::kDone).finish());
+  } else {
+    say(report_text(done.error().message, is_missing ? "missing" : nullptr));
+  }
   return ok_status();
 }
 

@@ -82,6 +82,7 @@ class Lender {
   Status put(const net::Message& request);
   Status piece(const net::Message& request);
   Status end(const net::Message& request);
+  Status forget(const net::Message& request);
   void report(const std::string& why, const char* flag = nullptr);
   void say(const std::string& message) { outgoing_.emplace_back(message); }
   // Calls it on a thread; the message that it gives is the answer.

@@ -1,5 +1,7 @@
 #include "serve/shelf.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -48,6 +50,20 @@ Result<Files::Target> Shelf::target(const std::string& path) const {
   auto target = files_.target(whole);
   if (!target.ok()) return clean(target.error(), path);
   return target;
+}
+
+Status Shelf::remove(const std::string& path, bool& is_missing) const {
+  const auto target = files_.target(root_ + "/" + path);
+  const bool is_found = target.ok();
+  errno = 0;
+  if (is_found && ::unlinkat(target.value().directory.get(),
+                             target.value().name.c_str(), 0) == 0) {
+    return ok_status();
+  }
+  const Error why =
+      is_found ? Error{std::strerror(errno)} : clean(target.error(), path);
+  is_missing = why.message.ends_with(std::strerror(ENOENT));
+  return why;
 }
 
 std::optional<uint64_t> Shelf::bytes(const std::atomic<bool>& stop) const {

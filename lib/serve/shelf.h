@@ -23,6 +23,8 @@ class Shelf {
   Result<Fd> open(const std::string& path, bool& is_missing) const;
   // With the directories above it, which are made.
   Result<Files::Target> target(const std::string& path) const;
+  // Removes a file. Errors: as open().
+  Status remove(const std::string& path, bool& is_missing) const;
   // Bytes of all regular files in it, whoever wrote them; nothing if `stop`
   // became true meanwhile.
   std::optional<uint64_t> bytes(const std::atomic<bool>& stop) const;

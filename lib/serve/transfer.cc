@@ -5,13 +5,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <set>
+#include <thread>
 
 #include "base/hash.h"
+#include "base/io.h"
+#include "base/reader.h"
 #include "file/files.h"
 #include "file/partial.h"
 #include "file/stored.h"
+#include "stream/line.h"
 
 namespace gt::serve {
 namespace {
@@ -49,8 +55,16 @@ class Carrier {
           const std::function<void(std::string_view)>& say)
       : at_(options.identity.endpoint), caller_(context_, options), say_(say) {}
 
+  Exit greet() {
+    const Status status = caller_.greet();
+    if (status.ok()) return Exit::kDone;
+    return fail("keep files at " + at_, status.error().message);
+  }
   Exit send(const Transfer& transfer);
   Exit fetch(const Transfer& transfer);
+  Exit remove(const std::string& name);
+  // Whether a call failed since there is no such file.
+  bool is_missing() const { return caller_.fault() == FileFault::kMissing; }
 
  private:
   Exit fail(const std::string& what, const std::string& why) {
@@ -80,6 +94,9 @@ std::string mark_of(const struct stat& info) {
 
 Exit Carrier::send(const Transfer& transfer) {
   const std::string what = "send " + transfer.file;
+  if (Status s = check_transfer(transfer); !s.ok()) {
+    return fail(what, s.error().message, Exit::kUsage);
+  }
   const Fd fd(::open(transfer.file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
   if (!fd.ok() || ::fstat(fd.get(), &info) != 0) {
@@ -148,6 +165,9 @@ Exit Carrier::fetch_version(const Transfer& transfer, const FileState& state,
 Exit Carrier::fetch(const Transfer& transfer) {
   constexpr int kMostTimes = 10;
   const std::string what = "fetch " + transfer.name + " from " + at_;
+  if (Status s = check_transfer(transfer); !s.ok()) {
+    return fail(what, s.error().message, Exit::kUsage);
+  }
   for (int i = 0; i < kMostTimes; ++i) {
     const auto state = caller_.look(transfer.name);
     if (!state.ok()) return fail(what, state.error().message);
@@ -158,6 +178,78 @@ Exit Carrier::fetch(const Transfer& transfer) {
   return fail(what, "it was changed each time while it was fetched",
               Exit::kLost);
 }
+
+Exit Carrier::remove(const std::string& name) {
+  const Status removed = caller_.remove(name);
+  if (removed.ok()) return Exit::kDone;
+  return fail("remove " + name + " at " + at_, removed.error().message);
+}
+
+// What lines ask for (carry_files()).
+class Errands {
+ public:
+  explicit Errands(const net::FileCallerOptions& options)
+      : carrier_(options, keep_) {}
+
+  // Each returns an answer, without its LF.
+  std::string greet() { return answer(carrier_.greet()); }
+  std::string run(std::string_view text) { return answer(do_line(text)); }
+  // What a worker is about to save under a claimed name may take a moment.
+  void remove_claimed() {
+    constexpr int kTimes = 50;
+    constexpr auto kPause = std::chrono::milliseconds(100);
+    for (int i = 0; i < kTimes && !claimed_.empty(); ++i) {
+      if (i > 0) std::this_thread::sleep_for(kPause);
+      for (auto at = claimed_.begin(); at != claimed_.end();) {
+        const bool is_gone = carrier_.remove(*at) == Exit::kDone;
+        if (!is_gone && !carrier_.is_missing()) return;
+        at = is_gone ? claimed_.erase(at) : std::next(at);
+      }
+    }
+  }
+
+ private:
+  std::string answer(Exit status) {
+    if (status == Exit::kDone) return "done";
+    // One message, as "gt-emit: cannot send x.npy: ...\n".
+    std::string why = said_.substr(said_.find(' ') + 1);
+    if (why.ends_with('\n')) why.pop_back();
+    return "failed " + why;
+  }
+  Exit do_line(std::string_view text) {
+    Line line;
+    const bool is_line = parse_line(text, line).ok();
+    std::vector<std::string> words;
+    for (const Operand& operand : line.operands) {
+      words.push_back(unquote(operand.text));
+    }
+    const bool has_one = is_line && words.size() == 1;
+    const bool has_two = is_line && words.size() == 2;
+    if (has_one && line.op == "claim") {
+      claimed_.insert(words[0]);
+      return Exit::kDone;
+    }
+    if (has_one && line.op == "remove") {
+      claimed_.erase(words[0]);
+      return carrier_.remove(words[0]);
+    }
+    if (has_two && line.op == "send")
+      return carrier_.send({words[0], words[1]});
+    if (has_two && line.op == "fetch") {
+      return carrier_.fetch({words[1], words[0]});
+    }
+    keep_(
+        "gt-emit: no line of --carry, which has send and fetch of two "
+        "strings, and claim and remove of one\n");
+    return Exit::kUsage;
+  }
+
+  std::string said_;
+  const std::function<void(std::string_view)> keep_ =
+      [this](std::string_view text) { said_ = text; };
+  Carrier carrier_;
+  std::set<std::string> claimed_;  // names of files that are to be removed
+};
 
 }  // namespace
 
@@ -203,6 +295,28 @@ Exit fetch_files(const std::vector<Transfer>& files,
     if (status != Exit::kDone) return status;
   }
   return Exit::kDone;
+}
+
+Exit carry_files(int in, int out, const net::FileCallerOptions& options,
+                 const std::function<void(std::string_view)>& say) {
+  Errands errands(options);
+  Reader reader(in, {});
+  std::string_view line;
+  Reader::Item item{};
+  int error = write_all(out, errands.greet() + "\n");
+  while (error == 0 && (item = reader.next(line)) == Reader::Item::kLine) {
+    error = write_all(out, errands.run(line) + "\n");
+  }
+  errands.remove_claimed();
+  if (error != 0 && error != EPIPE) {
+    say(std::string("gt-emit: cannot write: ") + std::strerror(error) + "\n");
+  } else if (item == Reader::Item::kError) {
+    say(std::string("gt-emit: cannot read: ") +
+        std::strerror(reader.errno_value()) + "\n");
+  }
+  const bool is_gone = error == EPIPE;
+  const bool is_read = error == 0 && item != Reader::Item::kError;
+  return is_read || is_gone ? Exit::kDone : Exit::kUsage;
 }
 
 }  // namespace gt::serve

@@ -1,5 +1,5 @@
-// gt-emit --send and --fetch: files that travel between a client and the
-// directory of its user at a gt-emit -l (net/file_caller.h).
+// gt-emit --send, --fetch and --carry: files that travel between a client and
+// the directory of its user at a gt-emit -l (net/file_caller.h).
 #pragma once
 
 #include <functional>
@@ -33,6 +33,17 @@ Exit send_files(const std::vector<Transfer>& files,
                 const std::function<void(std::string_view)>& say);
 Exit fetch_files(const std::vector<Transfer>& files,
                  const net::FileCallerOptions& options,
+                 const std::function<void(std::string_view)>& say);
+
+// Does what lines say that are read from `in`, one after the other, until their
+// end, and writes a line to `out` for each: "done", or "failed" and why. One
+// such line comes first, and says whether the other side keeps files.
+//     claim "NAME"          at the end, what is stored there is removed
+//     remove "NAME"         it is removed now
+//     send "FILE" "NAME"    stores a file
+//     fetch "NAME" "FILE"   gets one
+// Returns kUsage if reading or writing failed, which is said to `say`.
+Exit carry_files(int in, int out, const net::FileCallerOptions& options,
                  const std::function<void(std::string_view)>& say);
 
 }  // namespace gt::serve

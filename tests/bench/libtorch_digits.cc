@@ -8,22 +8,11 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
-namespace {
+#include "libtorch_npy.h"
 
-// The bytes of a .npy file of version 1 behind its header.
-torch::Tensor read(const std::string& path, at::IntArrayRef sizes,
-                   at::ScalarType kind) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  const size_t header = 10 + static_cast<unsigned char>(bytes[8]) +
-                        256 * static_cast<unsigned char>(bytes[9]);
-  return torch::from_blob(const_cast<char*>(bytes.data() + header), sizes, kind)
-      .clone();
-}
+namespace {
 
 struct Digits : torch::nn::Module {
   torch::nn::Linear hidden{nullptr}, out{nullptr};
@@ -43,16 +32,16 @@ int main(int, char** argv) {
   const int epochs = std::atoi(argv[2]);
   torch::set_num_threads(1);
   const torch::Tensor images =
-      read("share/digits/images.npy", {1797, 64}, torch::kFloat32);
+      read_npy("share/digits/images.npy", {1797, 64}, torch::kFloat32);
   const torch::Tensor labels =
-      read("share/digits/labels.npy", {1797}, torch::kInt64);
+      read_npy("share/digits/labels.npy", {1797}, torch::kInt64);
   Digits model;
   {
     const torch::NoGradGuard no_grad;
     const auto set = [&](torch::Tensor& to, const char* name,
                          at::IntArrayRef sizes) {
       const torch::Tensor from =
-          read(folder + "/" + name + ".npy", sizes, torch::kFloat32);
+          read_npy(folder + "/" + name + ".npy", sizes, torch::kFloat32);
       to.copy_(from.dim() == 2 ? from.t() : from);
     };
     set(model.hidden->weight, "hidden.w", {64, 128});

@@ -362,6 +362,10 @@ int in_child(const std::function<bool()>& run) {
 }
 
 TEST(Session, AForkFindsNoThreadWithinACall) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "its runtime ends a child that makes threads where there "
+                  "were others";
+#endif
   std::atomic<bool> is_over = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {

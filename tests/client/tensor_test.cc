@@ -224,3 +224,25 @@ TEST(Tensor, BytesOfNothingAreAnError) {
 TEST(Tensor, AnUnsignedNumberKeepsItsSign) {
   EXPECT_GT((gt::ones({}) * UINT64_MAX).item(), 1e19F);
 }
+
+TEST(Tensor, BoolsAreZeroOrOne) {
+  const std::vector<uint8_t> few = {0, 1, 2, 255};
+  const gt::Tensor x = gt::from_blob(few.data(), gt::Type({4}, gt::boolean));
+  EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{0, 1, 1, 1}));
+  const std::vector<uint8_t> many(2000, 7);
+  const gt::Tensor y =
+      gt::from_blob(many.data(), gt::Type({2000}, gt::boolean));
+  EXPECT_EQ(y.to_vector<int>(), std::vector<int>(2000, 1));
+  EXPECT_EQ(y.cast(gt::i32).sum().item<int>(), 2000);
+}
+
+TEST(Tensor, HoldsOneResultOfACall) {
+  gt::Tensor w = gt::ones({2}), v = gt::zeros({2});
+  const gt::Tensor g = gt::ones({2});
+  EXPECT_NE(thrown([&] {
+              gt::sgd_(w, g, w, 0.1, {.momentum = 0.9});
+            }).find("is to hold two of its results"),
+            std::string::npos);
+  gt::sgd_(w, g, v, 0.1, {.momentum = 0.9});
+  EXPECT_EQ(v.to_vector(), (std::vector<float>{1, 1}));
+}

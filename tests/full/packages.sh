@@ -99,6 +99,7 @@ check "gt-emit --version" inside gt-emit --version
 check "man gt-emit" inside sh -c 'man -w gt-emit && man gt-emit | grep -q gt-emit'
 check "a program runs" inside sh -c \
   'gt-emit /usr/share/gt/examples/quickstart.gt | gt-work | grep -q "^corner ="'
+check "gt.py" inside sh -c 'dpkg -L gt | grep -q /share/python/gt.py$'
 check "a user builds and runs one" inside sh -c 'cd /root/consumer &&
   g++ -std=c++20 consumer.cc $(pkg-config --cflags --libs gt) -o consumer &&
   ./consumer | grep -q "^f32.3. 4"'

@@ -116,6 +116,25 @@ class DepotTest : public testing::Test {
   int64_t now_ = 0;
 };
 
+TEST_F(DepotTest, AFileIsForgottenByItsUserAlone) {
+  greet("p", "ann");
+  (void)answer();
+  store("p", "a/x", "abc");
+  const auto forget = [&](const std::string& path) {
+    say("p", MessageWriter(Verb::kForget).field("path", path).finish());
+    return answer();
+  };
+  std::ofstream(folder_ + "/bob/x") << "his";
+  for (const char* path : {"../bob/x", "/etc/passwd", "a", "b/x", ""}) {
+    EXPECT_TRUE(forget(path).starts_with("report")) << path;
+  }
+  EXPECT_EQ(field(forget("a/y"), "missing"), "1");
+  EXPECT_EQ(forget("a/x"), "done size=0\n");
+  EXPECT_FALSE(fs::exists(folder_ + "/ann/a/x"));
+  EXPECT_EQ(field(forget("a/x"), "missing"), "1");
+  EXPECT_EQ(read("bob/x"), "his");
+}
+
 TEST_F(DepotTest, AnUploadGoesOnWhereItStoodAndTakesItsNameInTheEnd) {
   greet("p", "ann");
   EXPECT_TRUE(answer().starts_with("welcome"));

@@ -158,6 +158,7 @@ complete -c gt-emit -l attach -r -d 'with --to: come back to what --detach has l
 complete -c gt-emit -l wait -d 'with --detach: leave only when all results are there'
 complete -c gt-emit -l send -r -d 'with --to: store FILE there first, as NAME of the user’s files (its own path); may be repeated'
 complete -c gt-emit -l fetch -r -d 'with --to: get NAME of the user’s files in the end, as FILE here; may be repeated'
+complete -c gt-emit -l carry -d 'with --to: in place of a program, send, fetch and remove files as lines of standard input say'
 complete -c gt-emit -l key -r -d 'with -l and --to: the secret key of this gt-emit, see gt-key(1); connections are then encrypted'
 complete -c gt-emit -l allow -r -d 'with -l and --key: public keys of those who may come, one a line'
 complete -c gt-emit -l server-key -r -d 'with --to and --key: the public key of who listens there'

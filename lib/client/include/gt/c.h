@@ -176,10 +176,11 @@ GT_API int gt_call(gt_session* session, const gt_instruction* line,
 GT_API int gt_line(gt_session* session, const char* text);
 
 // Lines of this thread carry the note #KEY=VALUE (#KEY for a value of NULL)
-// from now on, until gt_note_end(). Notes of one key nest: of #signal the
+// from now on, until gt_note_end() of the number, 0 or more, that it returns,
+// or -1. Notes of one key nest: of #signal the
 // values are joined by "/", of others the innermost counts.
 GT_API int gt_note_begin(const char* key, const char* value);
-GT_API void gt_note_end(void);
+GT_API void gt_note_end(int number);
 
 // ---- data ----------------------------------------------------------------
 
@@ -206,6 +207,14 @@ GT_API int gt_print(gt_value* value, const char* as, gt_place at);
 GT_API int gt_stored_type(gt_session* session, const char* path, gt_type* type,
                           int64_t* sizes);
 
+// Files that lines load are those that the workers see: on a cluster, those of
+// the user there. A file of this process's is stored there under the same path,
+// before lines that load it are written, and one that lines have saved is
+// copied here once they have run. Where the program runs on this machine, both
+// are seen without this. The path is relative, and has no "..".
+GT_API int gt_send_file(gt_session* session, const char* path);
+GT_API int gt_fetch_file(gt_session* session, const char* path);
+
 // ---- gradients -----------------------------------------------------------
 
 // Whether backward gives the value a gradient. It must hold floats, and be the
@@ -231,6 +240,12 @@ GT_API int gt_no_grad(int by);
 // Also writes the stream, as the session writes it to gt-emit, to a file from
 // now on; "" or NULL ends that.
 GT_API int gt_log_to(gt_session* session, const char* path);
+// The history behind a value, which a gradient would walk, as lines of a
+// program, the oldest first, each with the type of its result; and the same as
+// a graph for Graphviz. It waits until what was written has run. The text is
+// valid until the thread asks for another.
+GT_API const char* gt_tape(gt_value* value);
+GT_API const char* gt_dot(gt_value* value);
 GT_API const char* gt_version(void);
 
 #ifdef __cplusplus

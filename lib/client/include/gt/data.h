@@ -19,6 +19,17 @@ inline Type stored_type(const std::string& path, At at = At::here()) {
   return {Shape(sizes, sizes + type.rank), Dtype(type.dtype)};
 }
 
+// A cluster has files of its own, which load and save mean there. send() stores
+// one of this process's there, under the same path, before it is loaded;
+// fetch() waits for all that was saved, and gets one. On this machine both have
+// nothing to carry. The path is relative, and has no "..".
+inline void send(const std::string& path, At at = At::here()) {
+  detail::check(gt_send_file(current_session(at), path.c_str()), at);
+}
+inline void fetch(const std::string& path, At at = At::here()) {
+  detail::check(gt_fetch_file(current_session(at), path.c_str()), at);
+}
+
 // So many of its rows from `first` on, a number or the name of a scalar. Only
 // these are read, and not by this process.
 inline Tensor load_rows(const std::string& path, const Input& first,

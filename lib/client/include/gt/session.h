@@ -38,39 +38,50 @@ class Session {
   gt_session* session_;
 };
 
+class Use;
+
 namespace detail {
 
 // Read and written by the compiler's atomics: <atomic> is a large header.
 inline gt_session* process_session = nullptr;
-inline thread_local gt_session* thread_session = nullptr;
+inline thread_local Use* innermost_use = nullptr;
 
 }  // namespace detail
+
+// While it lives, this thread makes tensors in that session. It must end in the
+// thread that made it.
+class Use {
+ public:
+  explicit Use(const Session& session, At at = At::here())
+      : session_(session.raw(at)), outer_(detail::innermost_use) {
+    detail::innermost_use = this;
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() {
+    Use** at = &detail::innermost_use;
+    while (*at != nullptr && *at != this) at = &(*at)->outer_;
+    if (*at != nullptr) *at = outer_;
+  }
+  gt_session* session() const { return session_; }
+
+ private:
+  gt_session* session_;
+  Use* outer_;
+};
 
 // The session that tensors without operands are made in: that of the innermost
 // Use, else what connect() opened, else that of GT_CONNECT.
 inline gt_session* current_session(At at = At::here()) {
-  if (detail::thread_session != nullptr) return detail::thread_session;
+  if (detail::innermost_use != nullptr) {
+    return detail::innermost_use->session();
+  }
   gt_session* session =
       __atomic_load_n(&detail::process_session, __ATOMIC_ACQUIRE);
   if (session == nullptr) session = gt_session_default();
   if (session == nullptr) detail::fail(at);
   return session;
 }
-
-// While it lives, this thread makes tensors in that session.
-class Use {
- public:
-  explicit Use(const Session& session, At at = At::here())
-      : before_(detail::thread_session) {
-    detail::thread_session = session.raw(at);
-  }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  ~Use() { detail::thread_session = before_; }
-
- private:
-  gt_session* before_;
-};
 
 // The process's session, instead of what GT_CONNECT says; before its first
 // tensor.
@@ -119,12 +130,16 @@ inline void manual_seed(int64_t seed, At at = At::here()) {
 class Note {
  public:
   explicit Note(const std::string& key, const std::string& value = "",
-                At at = At::here()) {
-    detail::check(gt_note_begin(key.c_str(), value.c_str()), at);
+                At at = At::here())
+      : number_(gt_note_begin(key.c_str(), value.c_str())) {
+    if (number_ < 0) detail::fail(at);
   }
   Note(const Note&) = delete;
   Note& operator=(const Note&) = delete;
-  ~Note() { gt_note_end(); }
+  ~Note() { gt_note_end(number_); }
+
+ private:
+  int number_;
 };
 
 // #signal=NAME, by which a config places lines. Scopes within scopes make

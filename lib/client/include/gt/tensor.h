@@ -480,6 +480,25 @@ Tensor tensor(T value, At at = At::here()) {
   return from_blob(&value, Type({}, dtype_of<T>()), "", at);
 }
 
+// ---- history ----------------------------------------------------------------
+
+namespace detail {
+inline std::string text_or_fail(const char* text, At at) {
+  if (text == nullptr) fail(at);
+  return text;
+}
+}  // namespace detail
+
+// The history behind a value, which backward() would walk, as lines of a
+// program, the oldest first. Those that no longer have a name are v0, v1 ...
+inline std::string tape(const Tensor& x, At at = At::here()) {
+  return detail::text_or_fail(gt_tape(x.raw()), at);
+}
+// The same as a graph, for dot of Graphviz.
+inline std::string dot(const Tensor& x, At at = At::here()) {
+  return detail::text_or_fail(gt_dot(x.raw()), at);
+}
+
 // ---- values -----------------------------------------------------------------
 
 namespace detail {

@@ -1,0 +1,212 @@
+#include "client/channel.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.h"
+#include "client/failure.h"
+
+namespace gt::client {
+namespace {
+
+constexpr char kGone[] = "the program that runs the lines is gone";
+
+std::string setting(const char* name, const char* fallback) {
+  const char* value = std::getenv(name);
+  return value == nullptr || *value == '\0' ? fallback : value;
+}
+
+// Opens what another program writes results into; `grows`: a regular file.
+Fd open_results(const std::string& path, bool& grows) {
+  Fd back(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat about {};
+  if (!back.ok() || ::fstat(back.get(), &about) != 0) {
+    fail(GT_FILE, "GT_BACK: cannot open " + path + ": " + std::strerror(errno));
+  }
+  grows = S_ISREG(about.st_mode);
+  if (!grows && !S_ISFIFO(about.st_mode)) {
+    fail(GT_FILE, "GT_BACK: " + path + " is neither a FIFO nor a file");
+  }
+  return back;
+}
+
+}  // namespace
+
+void Channel::start(std::string_view where) {
+  const Command emit = {program_path("gt-emit")};
+  std::vector<Command> commands = {emit};
+  const std::string config = setting("GT_CONFIG", "");
+  if (!config.empty() && where != "-") {
+    commands.push_back({program_path("gt-shard"), "-c", config});
+  }
+  const std::string workers = setting("GT_WORKERS", "");
+  if (where.empty() && workers.empty()) {
+    commands.push_back({program_path("gt-work")});  // one needs no gt-route
+    has_one_worker_ = true;
+  } else if (where.empty()) {
+    commands.push_back({program_path("gt-route"), "-n", workers});
+  } else if (where != "-") {
+    if (config.empty()) commands.clear();
+    joined_ = {program_path("gt-emit"), "--to"};
+    for (const std::string_view word : words_of(where)) {
+      joined_.emplace_back(word);
+    }
+    commands.push_back(joined_);
+  }
+  const bool is_open = where == "-";
+  value_or_fail(pipeline_.start(commands, is_open), GT_LOST);
+  link_ = std::make_unique<Link>(std::move(pipeline_.lines()), mutex_,
+                                 [this](std::string_view line) {
+                                   inbox_.take(line);
+                                   if (!inbox_.shows())
+                                     link_->watch_results(false);
+                                 });
+  gives_results_ = !is_open;
+  if (is_open) inbox_.show_on(stderr);  // standard output is the stream
+  if (gives_results_) {
+    const Lock lock(mutex_);
+    link_->set_results(std::move(pipeline_.results()), false);
+  }
+}
+
+bool Channel::has_way_back() const {
+  return gives_results_ || !setting("GT_BACK", "").empty();
+}
+
+// Where the results come from if others than we run the stream.
+void Channel::open_back() {
+  if (link_->has_results()) return;
+  const std::string path = setting("GT_BACK", "");
+  if (path.empty()) {
+    fail(GT_WRONG,
+         "the stream goes to standard output, and no result comes back: let "
+         "GT_BACK name the FIFO or file that the last program of the pipeline "
+         "writes, or leave GT_CONNECT unset");
+  }
+  bool grows = false;
+  Fd back = open_results(path, grows);
+  link_->set_results(std::move(back), grows);
+}
+
+Exit Channel::close() {
+  {
+    Lock lock = enter();
+    is_closed_ = true;
+    // A program of no lines, and not a pipe into which nothing came.
+    if (link_->is_unused()) link_->write("#\n", lock);
+    // Others that run the stream read it to its end, which comes with ours.
+    link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
+  }
+  link_->stop();
+  if (log_ != nullptr) std::fclose(log_);
+  log_ = nullptr;
+  const Exit status = pipeline_.wait();
+  return inbox_.show_error() == 0 ? status : worst(status, Exit::kUsage);
+}
+
+void Channel::forget() {
+  is_forked_ = true;
+  if (link_ != nullptr) link_->forget();
+}
+
+void Channel::check_open() const {
+  if (is_forked_) {
+    fail(GT_LOST,
+         "this process was forked from the one that opened the session, which "
+         "alone may use it: open another");
+  }
+  if (is_closed_) fail(GT_LOST, "the session is closed");
+}
+
+Channel::Lock Channel::enter() {
+  Lock lock(mutex_);
+  check_open();
+  return lock;
+}
+
+bool Channel::is_lost() {
+  const Lock lock(mutex_);
+  return is_closed_ || !pipeline_.ended().empty();
+}
+
+void Channel::check_alive() {
+  if (!pipeline_.ended().empty()) fail_lost(kGone);
+}
+
+void Channel::fail_lost(const char* what) {
+  check_open();  // or another thread has closed it meanwhile
+  std::string why = pipeline_.ended();
+  for (int wait = 0; why.empty() && wait < 50; ++wait) {
+    ::usleep(10'000);  // its ends close a moment before it is gone
+    why = pipeline_.ended();
+  }
+  if (why.empty()) why = "it ended early";
+  fail(GT_LOST, std::string(what) + ": " + why +
+                    "; what it said stands on standard error");
+}
+
+void Channel::send(std::string_view text, Lock& lock) {
+  if (log_ != nullptr) std::fwrite(text.data(), 1, text.size(), log_);
+  if (!link_->write(text, lock)) {
+    fail_lost(kGone);
+  }
+}
+
+std::string Channel::ask(std::string_view text, Lock& lock) {
+  const auto answer = inbox_.expect();
+  send(text, lock);
+  if (!link_->wait([&] { return answer->is_there; }, lock)) {
+    fail_lost("the program ended before a result came");
+  }
+  return std::move(answer->line);
+}
+
+void Channel::ask_lines(std::string_view text,
+                        const std::function<void(std::string_view)>& each,
+                        Lock& lock) {
+  const auto is_there = std::make_shared<bool>(false);
+  inbox_.expect_until(kSync, each, [is_there] { *is_there = true; });
+  send(text, lock);
+  if (!link_->wait([&] { return *is_there; }, lock)) {
+    fail_lost("the program ended before an answer came");
+  }
+}
+
+void Channel::when_done(std::function<void()> then, Lock& lock) {
+  inbox_.expect_sync(std::move(then));
+  send(kSync, lock);
+}
+
+void Channel::wait(const std::function<bool()>& holds, Lock& lock) {
+  link_->wait(holds, lock);
+}
+
+void Channel::show_next() {
+  inbox_.expect_shown();
+  link_->watch_results(true);
+}
+
+void Channel::check_shown() const {
+  if (const int error = inbox_.show_error()) {
+    fail(GT_FILE, std::string("cannot print: ") + std::strerror(error));
+  }
+}
+
+void Channel::log_to(std::string_view path) {
+  const Lock lock = enter();
+  if (log_ != nullptr) std::fclose(log_);
+  log_ = nullptr;
+  if (path.empty()) return;
+  log_ = std::fopen(std::string(path).c_str(), "we");
+  if (log_ == nullptr) {
+    fail(GT_FILE,
+         "cannot write " + std::string(path) + ": " + std::strerror(errno));
+  }
+}
+
+}  // namespace gt::client

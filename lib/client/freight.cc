@@ -1,0 +1,113 @@
+#include "client/freight.h"
+
+#include "client/failure.h"
+
+namespace gt::client {
+namespace {
+
+// Bytes of files that have not been loaded; with more, a writer waits.
+constexpr size_t kMostTravelling = size_t{256} << 20;
+
+}  // namespace
+
+void Freight::start() {
+  // One worker reads a file when its line runs, and then never again.
+  if (channel_.has_one_worker()) store_.keep_files();
+  if (channel_.joined().empty()) return;
+  courier_.join(channel_.joined(), [this] { return channel_.is_lost(); });
+}
+
+void Freight::check(const Status& status, const Type& type) {
+  if (status.ok()) return;
+  channel_.check_alive();
+  if (!courier_.is_needed()) fail(GT_FILE, status.error().message);
+  fail(GT_FILE, to_string(type) + " has more than " +
+                    std::to_string(kMostInText) +
+                    " values, which travel to a cluster as a file: " +
+                    status.error().message + " (gt-clients(7), \"Files\")");
+}
+
+Store::Place Freight::pack(const Type& type, const void* bytes,
+                           Channel::Lock& lock) {
+  // Without a way back nobody says when a file was loaded; then all stay until
+  // the session ends.
+  if (channel_.has_way_back()) {
+    channel_.open_back();
+    channel_.wait([&] { return travelling_ <= kMostTravelling; }, lock);
+  }
+  const Store::Place place =
+      value_or_fail(store_.take(Store::Way::kOut), GT_FILE);
+  lock.unlock();  // others go on
+  Status packed = write_tensor(place.path, type, bytes);
+  if (packed.ok() && courier_.is_needed()) {
+    packed = courier_.claim(place.name);
+    if (packed.ok()) packed = courier_.send(place.path, place.name);
+  }
+  lock.lock();
+  try {
+    channel_.check_open();
+    check(packed, type);
+  } catch (const Failure&) {
+    give(place);
+    throw;
+  }
+  return place;
+}
+
+void Freight::was_sent(const Store::Place& place, const Type& type,
+                       Channel::Lock& lock) {
+  if (!channel_.has_way_back()) return;
+  travelling_ += type.bytes();
+  const auto loaded = [this, place, size = type.bytes()] {
+    give(place);
+    travelling_ -= size;
+  };
+  channel_.when_done(loaded, lock);
+}
+
+Store::Place Freight::reserve(const Type& type, Channel::Lock& lock) {
+  const Store::Place place =
+      value_or_fail(store_.take(Store::Way::kBack), GT_FILE);
+  if (!courier_.is_needed()) return place;
+  lock.unlock();
+  const Status claimed = courier_.claim(place.name);
+  lock.lock();
+  if (!claimed.ok()) give(place);
+  check(claimed, type);
+  return place;
+}
+
+bool Freight::unpack(const Store::Place& place, const Type& type, void* bytes,
+                     Channel::Lock& lock) {
+  lock.unlock();
+  Status got = ok_status();
+  if (courier_.is_needed()) got = courier_.fetch(place.name, place.path);
+  if (got.ok()) got = read_tensor(place.path, type, bytes);
+  lock.lock();
+  give(place);
+  return got.ok();
+}
+
+void Freight::give(const Store::Place& place) {
+  if (courier_.is_needed()) courier_.forget(place.name);
+  store_.give(place);
+}
+
+void Freight::send_file(const std::string& path) {
+  if (!courier_.is_needed()) return;
+  const Status sent = courier_.send(path, path);
+  if (!sent.ok()) fail(GT_FILE, sent.error().message);
+}
+
+void Freight::fetch_file(const std::string& path) {
+  if (!courier_.is_needed()) return;
+  const Status fetched = courier_.fetch(path, path);
+  if (!fetched.ok()) fail(GT_FILE, fetched.error().message);
+}
+
+void Freight::end(Exit status) {
+  courier_.end(status == Exit::kLost);
+  store_.remove();
+}
+
+}  // namespace gt::client

@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# libgt on a cluster: values of more than 1,000 elements and files travel beside
+# the text.
+
+load helper
+load cluster
+
+CPP=$(dirname "$GT_BIN")/examples
+
+setup() {
+  setup_cluster
+}
+
+teardown() {
+  teardown_cluster
+}
+
+# up: a cluster, with files of this user.
+up() {
+  mkdir -p "files/$(id -un)"
+  GT_CONNECT=$(gt-cluster up -n 2 --files "$PWD/files")
+  export GT_CONNECT
+}
+
+# nothing_kept: no file of a program is there.
+nothing_kept() {
+  [ -z "$(find files -type f)" ]
+}
+
+@test "libgt: large values go to a cluster and come back" {
+  up
+  run -0 --separate-stderr client_travel
+  lines_are same
+  [[ $stderr == *'floordiv: integer division by zero'* ]]
+  nothing_kept
+  run -0 --separate-stderr client_travel 100
+  lines_are same
+  [ -z "$stderr" ]
+  nothing_kept
+}
+
+@test "the history behind a value comes back from a cluster" {
+  up
+  run -0 gt-emit --to "$GT_CONNECT" -e 'w = ones f32[2]' -e 'y = exp w' -e '#tape y'
+  lines_are '#sync tape:y%20=%20exp%20w%20%20#%20f32[2]%0A'
+}
+
+@test "libgt: large values go through a config's gt-shard to a cluster" {
+  up
+  printf 'mesh: {tp: 2}\n' >none.yaml
+  GT_CONFIG=none.yaml run -0 --separate-stderr client_travel 3
+  lines_are same
+  nothing_kept
+}
+
+@test "libgt: what lacks is said where a cluster keeps no files" {
+  GT_CONNECT=$(gt-cluster up -n 1)
+  export GT_CONNECT
+  run -1 --separate-stderr client_travel
+  [[ $output == *"client_travel.cc:"*": f32[50,100] has more than 1000 values, which travel to a cluster as a file: cannot keep files at $GT_CONNECT: "*'--files'* ]]
+  run -0 gt-cluster down
+  mkdir files
+  GT_CONNECT=$(gt-cluster up -n 1 --files "$PWD/files")
+  run -1 --separate-stderr client_travel
+  [[ $output == *": it has no files of the user '$(id -un)'"* ]]
+}
+
+@test "libgt: a killed program's files go" {
+  up
+  client_travel 1000000 >travelled &
+  local program=$!
+  until [ -n "$(find files -name 'gt-client.*')" ]; do sleep 0.01; done
+  kill -KILL "$program"
+  wait "$program" || true
+  local end=$((SECONDS + 60))
+  until nothing_kept; do
+    ((SECONDS < end)) || { find files -type f; return 1; }
+    sleep 0.05
+  done
+}
+
+@test "libgt: a lost cluster is an exception, also where a value travels" {
+  up
+  client_travel 1000000 >travelled &
+  local program=$!
+  until [ -n "$(find files -name 'gt-client.*')" ]; do sleep 0.01; done
+  gt-cluster down
+  ends_with 1 "$program"
+  [[ $(<travelled) == *'client_travel.cc:'* ]]
+}
+
+@test "libgt: digits are learnt on a cluster, with files of this machine" {
+  ln -s "$GT_SHARE" share
+  GT_CONNECT='' "$CPP/digits" 2 here.safetensors >here
+  up
+  "$CPP/digits" 1 there.safetensors | grep loss >there
+  "$CPP/digits" 1 there.safetensors >>there
+  diff here there
+  cmp here.safetensors there.safetensors
+}
+
+@test "libgt: large values reach workers that share no files with a cluster's gt-emit" {
+  local at=tcp://127.0.0.1:$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
+  mkdir -p "files/$(id -un)" elsewhere
+  mkfifo back to_route
+  # shellcheck disable=SC2094
+  spawn bash -c 'exec gt-emit -l "$0" --back back --files files --lend "$0" -v 2>served >to_route' "$at"
+  spawn bash -c 'exec gt-route --bind ipc://route --workers 1 <to_route >back 2>routed'
+  spawn bash -c 'cd elsewhere; exec gt-work --connect ipc://../route --root "$0" 2>one' "$at"
+  await 'listens at' served
+  GT_CONNECT=$at run -0 --separate-stderr client_travel 3
+  lines_are same
+  nothing_kept
+}
