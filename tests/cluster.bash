@@ -33,6 +33,14 @@ processes() {
   done
 }
 
+# kill_program NAME: that of the clusters of this test. Others may end meanwhile.
+kill_program() {
+  local pid
+  for pid in $(processes | cut -d / -f 3); do
+    ! grep -qsx "$1" "/proc/$pid/comm" || kill -KILL "$pid"
+  done
+}
+
 # nothing_left TOKEN: no process, FIFO, key or other file.
 nothing_left() {
   [ -n "$1" ]

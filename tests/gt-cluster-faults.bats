@@ -82,9 +82,7 @@ SH
 
 @test "a cluster that has ended says so, and makes way for the next" {
   gt-cluster up -n 1
-  for pid in $(processes | cut -d / -f 3); do
-    [[ $(<"/proc/$pid/comm") != gt-route ]] || kill -KILL "$pid"
-  done
+  kill_program gt-route
   until_there "$state/ended"
   run -1 gt-cluster status
   [[ $output == *$'\ngt-emit\t'*$'\tended\twith status 4: gt-emit: '* ]]
@@ -100,9 +98,7 @@ SH
   printf 'layer:\n  shard: {axis: 0, workers: null}\n' >all.yaml
   for program in gt-emit gt-shard; do
     gt-cluster up -n 1 -c all.yaml
-    for pid in $(processes | cut -d / -f 3); do
-      [[ $(<"/proc/$pid/comm") != "$program" ]] || kill -KILL "$pid"
-    done
+    kill_program "$program"
     until_there "$state/ended"
     run -1 gt-cluster status
     [[ $output == *$'\n'"$program	$HOSTNAME	killed	was killed by signal 9 (SIGKILL)"$'\n'* ]]

@@ -201,7 +201,8 @@ refused() {
 @test "a host that lacks something is named with what it lacks" {
   refused 127.0.0.1:1 'Connection refused'
   refused "localhost:$port root=/nowhere" 'root=/nowhere is no directory'
-  refused "localhost:$port gpus=1" "unknown backend 'cuda'"
+  # Built without it, or a host without a GPU.
+  refused "localhost:$port gpus=1" 'backend'
   mkdir other none
   printf '#!/bin/sh\necho "gt-work 0.0.1 (abc)"\n' >other/gt-work
   chmod +x other/gt-work
