@@ -92,6 +92,22 @@ TEST(Tensor, AFileOfACallThatWasRefusedIsGone) {
   EXPECT_NE(text.find("/0.npy\" f32[5000]"), std::string::npos) << text;
 }
 
+// The second is shorter than what is written over, the third longer.
+TEST(Tensor, AFileIsWrittenOverOnceItsTensorIsThere) {
+  const std::string text = written([] {
+    for (const int size : {5000, 2000, 9000}) {
+      std::vector<float> values(size);
+      for (int i = 0; i < size; ++i) values[i] = static_cast<float>(i + size);
+      EXPECT_EQ(gt::from_blob(values.data(), {size}).to_vector(), values);
+    }
+  });
+  for (const char* size : {"5000", "2000", "9000"}) {
+    EXPECT_NE(text.find(std::string("/0.npy\" f32[") + size + "]"),
+              std::string::npos)
+        << text;
+  }
+}
+
 TEST(Tensor, ItsRegisterIsFreedWithItsLastHandle) {
   const std::string text = bare(written([] {
     gt::Tensor x = gt::ones({2});
