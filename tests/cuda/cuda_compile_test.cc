@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <regex>
 
 #include "exec/backend/cuda/compiler.h"
 #include "kernels_grid.h"
@@ -42,19 +41,28 @@ struct Needs {
   size_t spills = 0;
 };
 
+// Calls use(n) for each number n that stands between the two texts in the log.
+template <typename Use>
+void each_number(const std::string& log, const std::string& before,
+                 const std::string& behind, const Use& use) {
+  for (size_t at = log.find(behind); at != std::string::npos;
+       at = log.find(behind, at + 1)) {
+    const size_t digits = log.find_last_not_of("0123456789", at - 1) + 1;
+    const size_t head = digits - before.size();
+    if (digits < at && digits >= before.size() &&
+        log.compare(head, before.size(), before) == 0) {
+      use(std::stoi(log.substr(digits, at - digits)));
+    }
+  }
+}
+
 void add_needs(const std::string& log, Needs& needs) {
-  static const std::regex registers("Used ([0-9]+) registers");
-  static const std::regex spills("([0-9]+) bytes spill stores");
-  for (std::sregex_iterator it(log.begin(), log.end(), registers), end;
-       it != end; ++it) {
+  each_number(log, "Used ", " registers", [&](int n) {
     ++needs.kernels;
-    needs.most_registers =
-        std::max(needs.most_registers, std::stoi((*it)[1].str()));
-  }
-  for (std::sregex_iterator it(log.begin(), log.end(), spills), end; it != end;
-       ++it) {
-    if ((*it)[1].str() != "0") ++needs.spills;
-  }
+    needs.most_registers = std::max(needs.most_registers, n);
+  });
+  each_number(log, "", " bytes spill stores",
+              [&](int n) { needs.spills += n != 0 ? 1 : 0; });
 }
 
 // Error: the compiler's words.
