@@ -70,6 +70,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/gtConfigVersion.cmake"
 install(FILES cmake/gtConfig.cmake "${PROJECT_BINARY_DIR}/gtConfigVersion.cmake"
   DESTINATION ${package} COMPONENT dev)
 
+file(RELATIVE_PATH prefix_of_pc "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/gt.pc.in gt.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/gt.pc"
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
