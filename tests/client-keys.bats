@@ -82,23 +82,3 @@ visit() {
   visit_as ann save.gt
   [ "$status" = 0 ]
 }
-
-# A program with results of its own, by its number.
-own_program() {
-  cat <<END
-x = randn f32[8,16] $1
-w = randn f32[16,4] $((100 + $1))
-t = tensor i64[8] 0 1 2 3 3 1 0 $(($1 % 4))
-END
-  local step
-  for ((step = 0; step < 30; step++)); do
-    cat <<'END'
-y = matmul x w
-l = cross_entropy y t
-g = grad l w
-w = sgd w g 0.5
-print l
-END
-  done
-  printf 'mesh d=2\nq@0-1 = ones f32[4] split=d:0\nr@0-1 = all_reduce q@0-1\nprint r@0-1\nprint w\n'
-}

@@ -131,7 +131,7 @@ END
   # On a terminal without being asked, in colour unless NO_COLOR.
   run -0 script -qec 'stty cols 60 rows 20; gt-log --plot l r' /dev/null
   [[ $output != *$'\x1b['* ]]
-  run -0 script -qec 'env -u NO_COLOR gt-log --plot l r' /dev/null
+  run -0 script -qec 'env -u NO_COLOR TERM=xterm gt-log --plot l r' /dev/null
   [[ $output == *$'\x1b[34m'* ]]
   run -0 script -qec 'env -u NO_COLOR TERM=dumb gt-log --plot l r' /dev/null
   [[ $output != *$'\x1b['* ]]
