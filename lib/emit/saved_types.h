@@ -37,12 +37,12 @@ class SavedTypes {
   void describe(std::string& text) const;
 
  private:
-  bool is_guest_;
-  std::string files_;
-  std::string no_files_;
   Result<Type> type_of(const std::string& path);
   Result<StoredTensor> read_header(const StoredPath& path);
 
+  bool is_guest_;
+  std::string files_;
+  std::string no_files_;
   std::unordered_map<std::string, Type> types_;  // by path
   SafetensorsCache headers_;
 };

@@ -5,14 +5,6 @@
 // gt_twin_backwards stands for.
 #pragma once
 
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
-
 extern "C" {
 extern int gt_twin_backwards;
 int gt_twin_backwards __attribute__((weak)) = 0;

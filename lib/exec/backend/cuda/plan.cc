@@ -34,6 +34,12 @@ Slot number(int64_t value) {
   return {Slot::Home::kNumber, 0, static_cast<uint64_t>(value)};
 }
 
+Plan one_step(Step step) {
+  Plan plan;
+  plan.steps.push_back(std::move(step));
+  return plan;
+}
+
 std::optional<Plan> plan_of(const Call& call) {
   if (const auto it = table().find(call.op->name); it != table().end()) {
     return it->second.make(call);

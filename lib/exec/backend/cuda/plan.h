@@ -107,6 +107,9 @@ struct Plan {
   }
 };
 
+// The plan of one step, without scratch memory, that cannot fail.
+Plan one_step(Step step);
+
 // The plan of a call; none where it is the op's expansion that is run.
 std::optional<Plan> plan_of(const Call& call);
 

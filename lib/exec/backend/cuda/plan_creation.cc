@@ -25,12 +25,6 @@ Launch creation(const Call& call, const std::string& body) {
   return launch;
 }
 
-Plan one_step(Launch launch) {
-  Plan plan;
-  plan.steps.emplace_back(std::move(launch));
-  return plan;
-}
-
 std::string_view result_word(const Call& call) {
   return word_of(call.results[0].dtype);
 }

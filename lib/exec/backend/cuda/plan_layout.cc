@@ -44,12 +44,6 @@ Launch move(const Shape& shape, size_t i, const Side& from, const Side& into) {
   return launch;
 }
 
-Plan one_step(Launch launch) {
-  Plan plan;
-  plan.steps.emplace_back(std::move(launch));
-  return plan;
-}
-
 std::optional<Plan> plan_view(const Call& call) {
   const View view = view_of(call);
   const Dtype dtype = call.type(0).dtype;

@@ -55,12 +55,6 @@ Matmul matmul_of(const Call& call) {
   return p;
 }
 
-Plan one_step(Step step) {
-  Plan plan;
-  plan.steps.emplace_back(std::move(step));
-  return plan;
-}
-
 Plan by_kernel(const Call& call, const Matmul& p) {
   const Type& to = call.results[0];
   Launch launch =

@@ -2,6 +2,15 @@
 // conversions between them, which give the bits of lib/exec/backend/element.h.
 #pragma once
 
+// No compiler of kernels has <cstdint>.
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+
 #include "target.cuh"
 
 namespace gt {

@@ -15,14 +15,6 @@
 // changes it. A phase stands where all threads of the block come.
 #pragma once
 
-typedef signed char int8_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef int int32_t;
-typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
-
 #define GT_KERNEL(name) extern "C" __global__ void name(const gt::Args a)
 #define GT_EACH(i, n)                                                       \
   for (gt::int64_t i = blockIdx.x * gt::int64_t{blockDim.x} + threadIdx.x;  \

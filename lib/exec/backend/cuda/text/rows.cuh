@@ -37,6 +37,21 @@ inline typename F::A row_total(typename F::A* lane, int64_t n, const Of& of) {
 
 #define GT_ROW(t, i, n) for (int64_t i = t; i < (n); i += kThreads)
 
+// The greatest element of a row of x, and the sum of exp(x - most): the parts
+// that softmax and log_softmax are made of.
+template <typename V>
+struct Exponentials {
+  V most, sum;
+};
+template <typename V, typename T>
+inline Exponentials<V> exponentials(V* lane, int64_t n, const T* x, Row row) {
+  const V most = row_total<Max<V>>(
+      lane, n, [&](int64_t i) { return widen(x[row.at(i)]); });
+  const V sum = row_total<Sum<V>>(
+      lane, n, [&](int64_t i) { return exp(widen(x[row.at(i)]) - most); });
+  return {most, sum};
+}
+
 // ---- softmax ----------------------------------------------------------------
 
 template <typename T, bool kLog>
@@ -48,10 +63,7 @@ inline void softmax(const Args& a) {
   const int64_t n = a.n[1];
   GT_BLOCKS(r, a.n[0]) {
     const Row row = row_at(a, r);
-    const V most = row_total<Max<V>>(
-        lane, n, [&](int64_t i) { return widen(x[row.at(i)]); });
-    const V sum = row_total<Sum<V>>(
-        lane, n, [&](int64_t i) { return exp(widen(x[row.at(i)]) - most); });
+    const auto [most, sum] = exponentials(lane, n, x, row);
     const V log_sum = kLog ? log(sum) : V(0);
     GT_PHASE(t) {
       GT_ROW(t, i, n) {
@@ -205,11 +217,7 @@ inline void cross_entropy(const Args& a) {
   const T* x = in<T>(a, 0);
   GT_BLOCKS(r, a.n[0]) {
     const Row row = row_at(a, r);
-    const V most = row_total<Max<V>>(
-        lane, a.n[1], [&](int64_t i) { return widen(x[row.at(i)]); });
-    const V sum = row_total<Sum<V>>(lane, a.n[1], [&](int64_t i) {
-      return exp(widen(x[row.at(i)]) - most);
-    });
+    const auto [most, sum] = exponentials(lane, a.n[1], x, row);
     GT_PHASE(t) {
       const int64_t c = t == 0 ? class_of<I>(a, 1, r) : -1;
       if (c >= 0) {
@@ -228,11 +236,7 @@ inline void cross_entropy_grad(const Args& a) {
   const T* x = in<T>(a, 1);
   GT_BLOCKS(r, a.n[0]) {
     const Row row = row_at(a, r);
-    const V most = row_total<Max<V>>(
-        lane, a.n[1], [&](int64_t i) { return widen(x[row.at(i)]); });
-    const V sum = row_total<Sum<V>>(lane, a.n[1], [&](int64_t i) {
-      return exp(widen(x[row.at(i)]) - most);
-    });
+    const auto [most, sum] = exponentials(lane, a.n[1], x, row);
     const V g = V(widen(in<T>(a, 0)[kEach ? r : 0])) / static_cast<V>(a.n[4]);
     GT_PHASE(t) {
       const int64_t c = class_of<I>(a, 2, r);
