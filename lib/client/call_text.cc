@@ -1,14 +1,11 @@
 #include "client/call_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <type_traits>
 
 #include "client/failure.h"
-#include "client/scopes.h"
 #include "client/value.h"
-#include "client/where.h"
 #include "client/words.h"
 #include "ops/table.h"
 #include "stream/line.h"
@@ -67,30 +64,6 @@ void append_call(const gt_instruction& call,
     out += '=';
     append_word(out, call.keys[i].value);
   }
-}
-
-void append_end(const gt_place& place, std::string& out) {
-  out += Scopes::of_thread().text();
-  const Where at = Where::of(place);
-  if (!at.file.empty()) {
-    out += " #at=";
-    // A file's name that is no word is quoted, and the line's number with it.
-    const bool is_word =
-        std::none_of(at.file.begin(), at.file.end(), [](char c) {
-          return c == ' ' || c == '\t' || c == '"' || c == '#' || c == '\\';
-        });
-    if (is_word) {
-      char digits[16];
-      const auto end =
-          std::to_chars(digits, digits + sizeof digits, at.line).ptr;
-      out += at.file;
-      out += ':';
-      out.append(digits, end);
-    } else {
-      out += quote(to_string(at));
-    }
-  }
-  out += '\n';
 }
 
 int64_t elements_of(const gt_type& type) {

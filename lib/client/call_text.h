@@ -14,8 +14,6 @@ namespace gt::client {
 // their names.
 void append_call(const gt_instruction& call,
                  std::span<const Names::Name> results, std::string& out);
-// Appends the notes of the thread's scopes and #at=, and the LF.
-void append_end(const gt_place& at, std::string& out);
 
 // Copies the numbers of "t5 = tensor f32[2] 1 2", a result's line, to memory,
 // row-major in the value's dtype. Fails if the line says that the value failed,

@@ -177,11 +177,11 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   name_results(call, made, names);
   begin_lines();
   append_call(call, names, text_);
-  append_end(call.at, text_);
+  places_.append_end(call.at, text_);
   for (size_t i = 0; is_cut && i < count; ++i) {
     if (!is_float(table_.type(made.results[i]).dtype)) continue;
     text_ += names[i].text + " = detach " + names[i].text;
-    append_end(call.at, text_);
+    places_.append_end(call.at, text_);
   }
   for (size_t i = 0; i < count; ++i) {
     gt_value* into = call.into == nullptr ? nullptr : call.into[i];
@@ -213,7 +213,7 @@ void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   if (!name.ok()) fail(GT_WRONG, name.error().message);
   begin_lines();
   text_ += name.value().text + " = copy " + value.name.text;
-  append_end(at, text_);
+  places_.append_end(at, text_);
   names_.give(value.name);
   value.name = std::move(name.value());
   channel_.send(text_, lock);

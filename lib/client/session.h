@@ -17,6 +17,7 @@
 #include "client/freight.h"
 #include "client/leaves.h"
 #include "client/names.h"
+#include "client/place_notes.h"
 #include "client/value.h"
 #include "stream/line.h"
 
@@ -89,6 +90,7 @@ class Session {
   Freight freight_{channel_};
   CallTable table_;
   Names names_;
+  PlaceNotes places_;
   Leaves leaves_;
   gt_value* values_ = nullptr;  // all, the newest first
   std::string text_;            // the lines that a call writes

@@ -89,7 +89,7 @@ std::string Session::ask_for(gt_value& value, gt_place at,
                              Channel::Lock& lock) {
   begin_lines();
   text_ += "print " + value.name.text;
-  append_end(at, text_);
+  places_.append_end(at, text_);
   return channel_.ask(text_, lock);
 }
 
@@ -109,7 +109,7 @@ void Session::read_file(gt_value& value, void* bytes, gt_place at,
   const Store::Place place = freight_.reserve(type, lock);
   begin_lines();
   text_ += "save " + value.name.text + " " + quote(freight_.path_of(place));
-  append_end(at, text_);
+  places_.append_end(at, text_);
   text_ += kSync;
   channel_.ask(text_, lock);
   if (freight_.unpack(place, type, bytes, lock)) return;
@@ -140,7 +140,7 @@ void Session::print(gt_value& value, const char* as, gt_place at) {
   begin_lines();
   text_ += "print " + value.name.text;
   if (is_renamed) text_ += std::string(" as=") + as;
-  append_end(at, text_);
+  places_.append_end(at, text_);
   channel_.send(text_, lock);
 }
 

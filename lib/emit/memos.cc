@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/hash.h"
 #include "stream/ranks.h"
 
 namespace gt::emit {
@@ -45,7 +44,7 @@ bool Memos::holds(const Memo& memo, const Pattern& pattern, Origin origin,
 }
 
 bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
-  const Memo* known = memos_.find(hash_bytes(pattern.key()), pattern.key());
+  const Memo* known = memos_.find(pattern.key_hash(), pattern.key());
   if (known == nullptr || !holds(*known, pattern, origin, operands_)) {
     return false;
   }
@@ -80,7 +79,7 @@ bool Memos::define(const Pattern& pattern, Origin origin, std::string& before) {
 }
 
 void Memos::note(const Pattern& pattern, const LineState& state) {
-  const uint64_t hash = hash_bytes(pattern.key());
+  const uint64_t hash = pattern.key_hash();
   if (!memos_.wants(hash, pattern.key())) return;
   auto made = std::make_unique<Memo>();
   Memo& memo = *made;

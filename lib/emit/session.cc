@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hash.h"
 #include "emit/history_text.h"
 #include "grad/line_types.h"
 #include "ops/suggest.h"
@@ -74,11 +75,10 @@ Session::Session(EmitOptions options, std::function<void(std::string_view)> say)
 
 void Session::feed(std::string_view line, Origin origin, std::string& out) {
   ledger_.symbols.begin_line();
-  const bool has_pattern =
-      !options_.tape && pattern_.scan(line, ledger_.emitted);
-  if (has_pattern && feed_known(line, origin, out)) return;
+  const Pattern* pattern = options_.tape ? nullptr : scan(line);
+  if (pattern != nullptr && feed_known(*pattern, line, origin, out)) return;
   state_.begin(line, origin);
-  state_.has_pattern = has_pattern;
+  state_.has_pattern = pattern != nullptr;
   if (Status s = parse_line(line, state_.line); !s.ok()) {
     state_.line.notes.clear();
     state_.line.remark = {};
@@ -95,7 +95,7 @@ void Session::feed(std::string_view line, Origin origin, std::string& out) {
   if (Status s = instruction(state_, out); !s.ok()) {
     return failures_.reject(state_, s.error(), out);
   }
-  if (state_.is_plain) memos_.note(pattern_, state_);
+  if (state_.is_plain) memos_.note(*pattern, state_);
 }
 
 // "#tape NAME": the history behind the value is to come back.
@@ -110,16 +110,33 @@ bool Session::answer_tape(std::string_view comment, std::string& out) const {
   return true;
 }
 
+const Pattern* Session::scan(std::string_view line) {
+  const uint64_t hash = hash_bytes(line);
+  const Scanned* known = scanned_.find(hash, line);
+  if (known != nullptr && known->emitted == ledger_.emitted) {
+    return &known->pattern;
+  }
+  if (!pattern_.scan(line, ledger_.emitted)) return nullptr;
+  if (scanned_.wants(hash, line)) {
+    auto scanned = std::make_unique<Scanned>();
+    scanned->text = line;
+    scanned->emitted = ledger_.emitted;
+    scanned->pattern.scan(scanned->text, ledger_.emitted);
+    scanned_.insert(hash, std::move(scanned));
+  }
+  return &pattern_;
+}
+
 // A line of a pattern that is known, or a plain free.
-bool Session::feed_known(std::string_view line, Origin origin,
-                         std::string& out) {
-  const bool is_free = pattern_.is_free();
-  if (is_free ? !frees_.run_plain(pattern_, origin, out)
-              : !memos_.define(pattern_, origin, out)) {
+bool Session::feed_known(const Pattern& pattern, std::string_view line,
+                         Origin origin, std::string& out) {
+  const bool is_free = pattern.is_free();
+  if (is_free ? !frees_.run_plain(pattern, origin, out)
+              : !memos_.define(pattern, origin, out)) {
     return false;
   }
   out += line;
-  writer_.append_at(origin, pattern_.has_at(), out);
+  writer_.append_at(origin, pattern.has_at(), out);
   out += '\n';
   ledger_.write_idle_frees(out);
   if (!is_free) recorder_.limit(origin);

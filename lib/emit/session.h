@@ -39,6 +39,7 @@
 #include "emit/saved_types.h"
 #include "emit/seeds.h"
 #include "emit/usage.h"
+#include "program/line_cache.h"
 #include "stream/pattern.h"
 #include "stream/replay.h"
 
@@ -113,7 +114,11 @@ class Session : public Rewriter {
   uint64_t round_cost() const { return round_cost_; }
 
  private:
-  bool feed_known(std::string_view line, Origin origin, std::string& out);
+  // The pattern of the line, valid until the next line; null if it has none
+  // (Pattern::scan).
+  const Pattern* scan(std::string_view line);
+  bool feed_known(const Pattern& pattern, std::string_view line, Origin origin,
+                  std::string& out);
 
   bool answer_tape(std::string_view comment, std::string& out) const;
 
@@ -154,7 +159,14 @@ class Session : public Rewriter {
   Frees frees_{ledger_, writer_, seeds_};
   Memos memos_{ledger_};
   Gradient gradient_;
-  Pattern pattern_;
+  // A line that comes again is not scanned again.
+  struct Scanned {
+    std::string text;
+    bool emitted;
+    Pattern pattern;  // its names are views into `text`
+  };
+  LineCache<Scanned> scanned_{size_t{1} << 8};
+  Pattern pattern_;  // of a line that is not in scanned_
   LineState state_;  // of the line at hand; kept for its room
   std::string tape_text_;
   uint64_t round_cost_ = 0;  // until end_round(): all of the cost before it

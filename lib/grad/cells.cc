@@ -42,10 +42,6 @@ void HistoryCells::free_cell(ValueId id) {
   free_cells_.push_back(id);
 }
 
-const Facts* HistoryCells::find_facts(ValueId id) const {
-  return cells_[id].has_facts == 0 ? nullptr : &facts_.at(id);
-}
-
 Facts& HistoryCells::facts(ValueId id) {
   cells_[id].has_facts = 1;
   return facts_[id];

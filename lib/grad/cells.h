@@ -210,7 +210,9 @@ class HistoryCells {
   bool is_held_by_user(ValueId id) const {
     return cells_[id].held != 0 && !is_internal(id);
   }
-  const Facts* find_facts(ValueId id) const;
+  const Facts* find_facts(ValueId id) const {
+    return cells_[id].has_facts == 0 ? nullptr : &facts_.at(id);
+  }
   Facts& facts(ValueId id);
   void trim_facts(ValueId id);
   // From here on Facts::reads counts the nodes that read the data as they come

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/hash.h"
 #include "stream/char_class.h"
 #include "stream/line.h"
 
@@ -100,6 +101,7 @@ bool Pattern::scan(std::string_view line, bool internal_names) {
     if (at == end) break;
   }
   key_size_ = static_cast<size_t>(key - key_.data());
+  key_hash_ = hash_bytes(this->key());
   const bool is_whole = part == Part::kRest || part == Part::kFreed;
   return is_whole && !names_.empty();
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,7 @@ class Pattern {
   // The line with the names left out, but not their ranks, and without the note
   // #at=, which changes nothing of what a line does. Valid until the next scan.
   std::string_view key() const { return {key_.data(), key_size_}; }
+  uint64_t key_hash() const { return key_hash_; }  // by hash_bytes()
   // The names in the order of the line, results first.
   const std::vector<Name>& names() const { return names_; }
   size_t results() const { return results_; }  // how many of them are results
@@ -44,6 +46,7 @@ class Pattern {
 
   std::array<char, kMaxLine + 1> key_;
   size_t key_size_ = 0;
+  uint64_t key_hash_ = 0;
   std::vector<Name> names_;
   size_t results_ = 0;
   bool is_placed_ = false;
