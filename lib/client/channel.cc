@@ -47,7 +47,7 @@ void Channel::start(std::string_view where) {
   const std::string workers = setting("GT_WORKERS", "");
   if (where.empty() && workers.empty()) {
     commands.push_back({program_path("gt-work")});  // one needs no gt-route
-    has_one_worker_ = true;
+    has_one_worker_ = config.empty();
   } else if (where.empty()) {
     commands.push_back({program_path("gt-route"), "-n", workers});
   } else if (where != "-") {

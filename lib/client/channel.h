@@ -47,7 +47,7 @@ class Channel {
   void check_open() const;
   // gt-emit --to and its options, if the program runs on a cluster; or empty.
   const Command& joined() const { return joined_; }
-  // Whether a gt-work of our own runs the program alone.
+  // Whether a gt-work of our own alone runs the program, as it is written.
   bool has_one_worker() const { return has_one_worker_; }
   // Whether it is closed, or the processes are gone. Wants the lock free.
   bool is_lost();

@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,19 +61,44 @@ void sweep(const std::string& parent, const std::string& stem) {
 
 }  // namespace
 
-Result<Store::Place> Store::take(Way way) {
-  if (folder_.empty()) {
-    const std::string parent = parent_folder();
-    const std::string stem = "gt-client." + std::to_string(::getuid()) + ".";
-    sweep(parent, stem);
-    std::string folder =
-        parent + "/" + stem + std::to_string(::getpid()) + ".XXXXXX";
-    if (::mkdtemp(folder.data()) == nullptr) {
-      return system_error("cannot make the directory", folder);
-    }
-    folder_ = folder;
+Status Store::make_folder() {
+  if (!folder_.empty()) return ok_status();
+  const std::string parent = parent_folder();
+  const std::string stem = "gt-client." + std::to_string(::getuid()) + ".";
+  sweep(parent, stem);
+  std::string folder =
+      parent + "/" + stem + std::to_string(::getpid()) + ".XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    return system_error("cannot make the directory", folder);
   }
+  folder_ = folder;
+  return ok_status();
+}
+
+// The path of an open file of that number; "": there can be none, or other
+// processes of the user may not open it.
+std::string Store::open_file(size_t number) {
+  if (::prctl(PR_GET_DUMPABLE) != 1) return "";
+  const auto [at, is_new] = open_.try_emplace(number);
+  if (is_new) at->second = Fd(::memfd_create("gt-client", MFD_CLOEXEC));
+  const std::string path = "/proc/" + std::to_string(::getpid()) + "/fd/" +
+                           std::to_string(at->second.get());
+  if (at->second.ok() && ::access(path.c_str(), W_OK) == 0) return path;
+  open_.erase(at);
+  return "";
+}
+
+Result<Store::Place> Store::take(Way way) {
   const size_t number = numbers(way).take();
+  if (way == Way::kBack && keeps_) {
+    if (const std::string path = open_file(number); !path.empty()) {
+      return Place{way, number, path, ""};
+    }
+  }
+  if (const Status made = make_folder(); !made.ok()) {
+    numbers(way).give(number);
+    return made.error();
+  }
   if (way == Way::kOut) {
     if (const auto kept = kept_.extract(number)) bytes_kept_ -= kept.mapped();
   }
@@ -81,22 +108,44 @@ Result<Store::Place> Store::take(Way way) {
                folder_.substr(folder_.rfind('/') + 1) + "." + file};
 }
 
+// Of all open files: few, since there is one for each value that is read at
+// the same time.
+uint64_t Store::open_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [number, file] : open_) {
+    struct stat about {};
+    if (::fstat(file.get(), &about) == 0) {
+      bytes += static_cast<uint64_t>(about.st_size);
+    }
+  }
+  return bytes;
+}
+
+// Whether the file, which went out, is kept.
+bool Store::keep(const Place& place) {
+  struct stat about {};
+  if (!keeps_ || ::stat(place.path.c_str(), &about) != 0) return false;
+  const auto bytes = static_cast<uint64_t>(about.st_size);
+  if (bytes_kept_ + bytes > kMostKept) return false;
+  kept_[place.number] = bytes;
+  bytes_kept_ += bytes;
+  return true;
+}
+
 void Store::give(const Place& place) {
   numbers(place.way).give(place.number);
-  struct stat about {};
-  if (keeps_ && place.way == Way::kOut &&
-      ::stat(place.path.c_str(), &about) == 0 &&
-      bytes_kept_ + static_cast<uint64_t>(about.st_size) <= kMostKept) {
-    kept_[place.number] = static_cast<uint64_t>(about.st_size);
-    bytes_kept_ += static_cast<uint64_t>(about.st_size);
+  if (place.way == Way::kBack && open_.contains(place.number)) {
+    if (open_bytes() > kMostKept) open_.erase(place.number);
     return;
   }
+  if (place.way == Way::kOut && keep(place)) return;
   ::unlink(place.path.c_str());
 }
 
 void Store::remove() {
   if (!folder_.empty()) remove_folder(folder_);
   folder_.clear();
+  open_.clear();
 }
 
 Status write_tensor(const std::string& path, const Type& type,

@@ -1,5 +1,11 @@
-// Files in which large tensors travel beside the text: a directory of the
+// Files in which large tensors travel beside the text, in a directory of the
 // session's own, in memory (/dev/shm) where the system has that.
+//
+// The memory of a new file is found and cleared page by page, which takes
+// longer than to write it. So where one worker of our own reads and writes the
+// files, they are written over: those that go out are kept under their names,
+// and what comes back is saved into files that are open here and have no name
+// (memfd_create(2)), which a save writes where they lie.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +15,7 @@
 
 #include "base/number_pool.h"
 #include "base/result.h"
+#include "file/files.h"
 #include "stream/type.h"
 
 namespace gt::client {
@@ -28,12 +35,12 @@ class Store {
     std::string path;  // absolute
     std::string name;  // which no other file of any session has
   };
-  // Files that went out are kept once they are given back, at most kMostKept
-  // bytes of them, and written over: their memory need not be found and cleared
-  // again. Only where nobody reads a file later, or keeps what was in it.
+  // From here on files are kept once they are given back, at most kMostKept
+  // bytes each way, and written over. Only where nobody reads a file later, or
+  // keeps what was in it.
   void keep_files() { keeps_ = true; }
-  // A path for a file. There is none under it, but of kOut perhaps one that was
-  // kept. Error: there can be no directory.
+  // A path for a file. There is none under it, or one that was kept. Error:
+  // there can be no directory.
   Result<Place> take(Way way);
   // The file is no longer needed.
   void give(const Place& place);
@@ -44,12 +51,19 @@ class Store {
   static constexpr uint64_t kMostKept = uint64_t{256} << 20;
 
   NumberPool& numbers(Way way) { return way == Way::kOut ? out_ : back_; }
+  Status make_folder();
+  std::string open_file(size_t number);
+  uint64_t open_bytes() const;
+  bool keep(const Place& place);
 
   std::string folder_;
   NumberPool out_, back_;
   bool keeps_ = false;
-  std::unordered_map<size_t, uint64_t> kept_;  // bytes, by number
+  // Files that are kept, by number: the bytes of those that went out, and those
+  // without a name that came back or are to.
+  std::unordered_map<size_t, uint64_t> kept_;
   uint64_t bytes_kept_ = 0;
+  std::unordered_map<size_t, Fd> open_;
 };
 
 // Writes a .npy file, over one that may be there. Error: names the path.

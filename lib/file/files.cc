@@ -209,6 +209,16 @@ Result<Files::Target> Files::target(const std::string& path) const {
   return target;
 }
 
+Fd Files::open_nameless(const std::string& path) const {
+  if (!path.starts_with("/proc/") || is_limited()) return Fd();
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
+      info.st_nlink != 0) {
+    return Fd();
+  }
+  return Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+}
+
 Status Files::make_parents(const std::string& path) const {
   for (size_t slash = path.find('/', 1); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {

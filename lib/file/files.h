@@ -66,6 +66,11 @@ class Files {
     std::string over = {};
   };
   Result<Target> target(const std::string& path) const;
+  // An open file that has no name in any directory, as memfd_create(2) makes
+  // them, by the path "/proc/PID/fd/N" of a process that has it: open to be
+  // written where it lies, since there is no name that a new file could take.
+  // Negative if the path leads to no such file, or there are roots.
+  Fd open_nameless(const std::string& path) const;
   // Makes the directories that a path needs and that are not there. Errors: as
   // target(), and what stands in the way.
   Status make_parents(const std::string& path) const;

@@ -1,11 +1,17 @@
 // Files: what roots allow, after symbolic links.
 #include "file/files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
+
+#include "file/npy_write.h"
 
 namespace gt {
 namespace {
@@ -52,6 +58,34 @@ TEST_F(FilesTest, OneRootIsOnePlace) {
     EXPECT_TRUE(opens(files, path)) << path;
   }
   EXPECT_FALSE(opens(with("files/ann"), "files/ann/other/x"));
+}
+
+TEST_F(FilesTest, AnOpenFileWithoutANameIsWrittenWhereItLies) {
+  const Fd nameless(::memfd_create("test", MFD_CLOEXEC));
+  const auto path_of = [](const Fd& fd) {
+    return "/proc/" + std::to_string(::getpid()) + "/fd/" +
+           std::to_string(fd.get());
+  };
+  const Files files = Files::make({}).value();
+  EXPECT_TRUE(files.open_nameless(path_of(nameless)).ok());
+  // A file that has a name is replaced under its name, whatever leads to it.
+  const Fd named(::open((top_ / "files/x").c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_FALSE(files.open_nameless(path_of(named)).ok());
+  EXPECT_FALSE(files.open_nameless((top_ / "files/x").string()).ok());
+  EXPECT_FALSE(with("files").open_nameless(path_of(nameless)).ok());
+
+  // The new bytes are all that is in it afterwards.
+  const Type large{Dtype::kF32, Shape({500})}, small{Dtype::kF32, Shape({2})};
+  const std::vector<float> values(500, 1.5F);
+  ASSERT_TRUE(save_npy(files, path_of(nameless), large, values.data()).ok());
+  ASSERT_TRUE(save_npy(files, path_of(nameless), small, values.data()).ok());
+  const auto header = read_npy_header(nameless.get());
+  ASSERT_TRUE(header.ok());
+  EXPECT_EQ(header.value().type, small);
+  struct stat about {};
+  ASSERT_EQ(::fstat(nameless.get(), &about), 0);
+  EXPECT_EQ(static_cast<size_t>(about.st_size),
+            header.value().data_offset + small.bytes());
 }
 
 TEST_F(FilesTest, EachDirectoryOfManyIsARootOfItsOwn) {
