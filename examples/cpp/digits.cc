@@ -11,8 +11,9 @@
 #include <gt/nn.h>
 #include <gt/optim.h>
 
+#include <unistd.h>
+
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "digits.h"
@@ -28,7 +29,7 @@ int main(int argc, char** argv) {
   gt::Batches batches({images, labels}, 100, {.rows = 1500});
   const gt::StateDict state = gt::joined(
       {model.state_dict(), optimizer.state_dict(), batches.state_dict()});
-  if (argc > 2 && std::filesystem::exists(argv[2])) {
+  if (argc > 2 && access(argv[2], R_OK) == 0) {
     gt::send(argv[2]);
     gt::load(state, argv[2]);
   }

@@ -3,6 +3,7 @@
 #include <gt/optim.h>
 
 #include <cmath>
+#include <memory>
 
 #include "client/helper.h"
 
@@ -107,6 +108,21 @@ TEST(Module, ListsAndSequencesNumberTheirParts) {
   EXPECT_EQ(names_of(list.named_parameters()),
             "list.0.w f32[4]\nlist.1.w f32[5]\n");
   EXPECT_EQ(list.size(), 2U);
+}
+
+TEST(TensorFunction, ACopyHoldsACopy) {
+  EXPECT_FALSE(gt::TensorFunction());
+  int calls = 0;
+  const gt::TensorFunction first = [&calls, n = 0](const gt::Tensor& x) {
+    ++calls;
+    return x + n;
+  };
+  gt::TensorFunction other = first;
+  EXPECT_EQ(other(gt::full({2}, 3)).to_vector(), (std::vector<float>{3, 3}));
+  other = nn::ReLU();  // first's stays
+  EXPECT_EQ(other(gt::full({2}, -3)).to_vector(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(first(gt::full({2}, 3)).to_vector(), (std::vector<float>{3, 3}));
+  EXPECT_EQ(calls, 2);
 }
 
 TEST(Module, APartMayGoBeforeTheWhole) {

@@ -38,7 +38,7 @@ struct At {
 // place of the call.
 class Error : public std::runtime_error {
  public:
-  Error(const std::string& text, At at)
+  [[gnu::cold]] Error(const std::string& text, At at)
       : std::runtime_error(at.text() + text), at_(at) {}
   At at() const { return at_; }
 

@@ -83,7 +83,7 @@ inline void load(const StateDict& state, const std::string& path,
 inline StateDict joined(std::initializer_list<StateDict> parts) {
   StateDict out;
   for (const StateDict& part : parts) {
-    out.insert(out.end(), part.begin(), part.end());
+    for (const auto& one : part) out.push_back(one);
   }
   return out;
 }

@@ -1,13 +1,13 @@
 // Layers: modules with the ops of the language in them, and PyTorch's names.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gt/module.h>
+#include <gt/owned.h>
 
 namespace gt::inline v1 {
 
@@ -248,16 +248,15 @@ class ModuleList : public Module {
   // Makes the next one: M(this, "0", arguments...).
   template <typename... Arguments>
   M& add(Arguments&&... arguments) {
-    items_.push_back(
-        std::make_unique<M>(this, std::to_string(items_.size()),
-                            std::forward<Arguments>(arguments)...));
+    items_.emplace_back(new M(this, std::to_string(items_.size()),
+                              std::forward<Arguments>(arguments)...));
     return *items_.back();
   }
   size_t size() const { return items_.size(); }
   M& operator[](size_t i) const { return *items_[i]; }
 
  private:
-  std::vector<std::unique_ptr<M>> items_;
+  std::vector<detail::Owned<M>> items_;
 };
 
 // One after the other: Sequential net("net"); net.add<Linear>(64, 128).add(
@@ -268,15 +267,14 @@ class Sequential : public Module {
   // A module of that type, M(this, "0", arguments...).
   template <typename M, typename... Arguments>
   Sequential& add(Arguments&&... arguments) {
-    auto made = std::make_unique<M>(this, std::to_string(layers_.size()),
-                                    std::forward<Arguments>(arguments)...);
-    layers_.emplace_back(
-        [layer = made.get()](const Tensor& x) { return (*layer)(x); });
-    owned_.push_back(std::move(made));
+    auto* const layer = new M(this, std::to_string(layers_.size()),
+                              std::forward<Arguments>(arguments)...);
+    owned_.emplace_back(layer);
+    layers_.emplace_back([layer](const Tensor& x) { return (*layer)(x); });
     return *this;
   }
   // A function of a tensor.
-  Sequential& add(std::function<Tensor(const Tensor&)> layer) {
+  Sequential& add(TensorFunction layer) {
     layers_.push_back(std::move(layer));
     return *this;
   }
@@ -286,8 +284,8 @@ class Sequential : public Module {
   }
 
  private:
-  std::vector<std::function<Tensor(const Tensor&)>> layers_;
-  std::vector<std::unique_ptr<Module>> owned_;
+  std::vector<TensorFunction> layers_;
+  std::vector<detail::Owned<Module>> owned_;
 };
 
 }  // namespace nn

@@ -5,7 +5,6 @@
 // lines of a step are the same text each round.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +21,7 @@ namespace optim {
 class Schedule {
  public:
   // What the rate is multiplied with, of the number of steps before this one.
-  using Factor = std::function<Tensor(const Tensor& done)>;
+  using Factor = TensorFunction;
 
   Schedule(double rate) : rate_(rate) {}  // NOLINT: implicit
   Schedule(double rate, Factor factor)

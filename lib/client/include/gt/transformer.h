@@ -37,15 +37,15 @@ class Attention : public Module {
     const LinearOptions made{.bias = options_.bias, .init = options_.init};
     if (options_.fused) {
       sizes_ = {width, kv, kv};
-      parts_.push_back(std::make_unique<Linear>(this, "qkv", width,
-                                                width + 2 * kv, made, at));
+      parts_.emplace_back(
+          new Linear(this, "qkv", width, width + 2 * kv, made, at));
     } else {
       for (const char* part : {"q", "k", "v"}) {
-        parts_.push_back(std::make_unique<Linear>(
-            this, part, width, *part == 'q' ? width : kv, made, at));
+        parts_.emplace_back(
+            new Linear(this, part, width, *part == 'q' ? width : kv, made, at));
       }
     }
-    parts_.push_back(std::make_unique<Linear>(
+    parts_.emplace_back(new Linear(
         this, "out", width, width,
         LinearOptions{.bias = options_.bias, .init = options_.out_init}, at));
   }
@@ -91,7 +91,7 @@ class Attention : public Module {
 
   AttentionLayerOptions options_;
   List sizes_;
-  std::vector<std::unique_ptr<Linear>> parts_;
+  std::vector<detail::Owned<Linear>> parts_;
 };
 
 struct MLPOptions {
