@@ -53,6 +53,26 @@ nothing_kept() {
   nothing_kept
 }
 
+@test "gt.py: large values go to a cluster and come back" {
+  up
+  cat >travel.py <<'END'
+import gt
+n = 2000
+there = gt.tensor([float(i) for i in range(n)])
+twice = there + there
+print(sum(there.tolist()), sum(twice.tolist()), sum(gt.tensor([1.0] * n, dtype="bf16").tolist()))
+bad = gt.tensor([1] * n) // gt.zeros((n,), dtype="i64")
+try:
+    bad.tolist()
+except gt.Failed as failed:
+    print(failed)
+END
+  PYTHONPATH=$GT_ROOT/share/python run -0 --separate-stderr /usr/bin/python3 -B travel.py
+  lines_are '1999000.0 3998000.0 2000.0' \
+    'travel.py:6: floordiv: integer division by zero'
+  nothing_kept
+}
+
 @test "libgt: what lacks is said where a cluster keeps no files" {
   GT_CONNECT=$(gt-cluster up -n 1)
   export GT_CONNECT

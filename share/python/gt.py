@@ -22,9 +22,10 @@ Where it runs is said by the environment when the first line is written:
 Shapes: the program knows them, Python does not. x.shape and x.dtype print an
 empty slice, which is one round trip, and remember it. So a wrong shape is told
 when a value is looked at: gt.Failed has the message, with file and line.
-gt.Lost says that the program that runs the lines is gone. On a cluster (tcp://,
-ipc://) all values travel as text; with "-" and no GT_BACK, files that carry
-values stay in $TMPDIR, as others may still read them.
+gt.Lost says that the program that runs the lines is gone. More than 1,000 values
+travel in a file beside the text; a cluster that keeps no files (gt-emit -l
+--files) takes none. With "-" and no GT_BACK, files that carry values stay in
+$TMPDIR, as others may still read them.
 
 Loops: a name is free once its tensor is gone. Put the body of a training loop
 into a function: its tensors end with it, and all rounds are the same bytes. In a
@@ -32,7 +33,7 @@ loop without one, old values live while new ones are made, and two texts take
 turns. gt.Module names parameters when the outermost module is first called, or
 asked for its parameters.
 """
-import atexit, collections, json, math, os, re, shutil, struct, subprocess, sys
+import atexit, collections, contextlib, json, math, os, re, shutil, struct, subprocess, sys
 import array as _array, builtins as _py, tempfile, threading, weakref
 try:
     import numpy as _np
@@ -75,6 +76,37 @@ def _program(name):
     return path
 
 
+class _Courier:
+    """Carries files between here and a cluster, by a gt-emit --carry of its own."""
+
+    def __init__(self, where):
+        self.lock = threading.Lock()
+        self.process = subprocess.Popen(
+            [_program("gt-emit"), "--to", where, "--carry"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline().rstrip("\n")
+        if line != "done":
+            raise Error("values travel to a cluster as a file: "
+                        + (line.removeprefix("failed ") or "gt-emit --carry has ended")
+                        + ' (gt-clients(7), "Files")')
+
+    def run(self, verb, *paths):
+        with self.lock:
+            try:
+                self.process.stdin.write(" ".join([verb, *map(_quote, paths)]) + "\n")
+                self.process.stdin.flush()
+            except BrokenPipeError:
+                pass  # which answer() tells
+            self.answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
 class _Session:
     def __init__(self, where):
         self.pid, self.where = os.getpid(), where
@@ -87,6 +119,7 @@ class _Session:
         self.recent, self.count = collections.deque(maxlen=20000), 0
         self.lost = self.closed = False
         self.wake, self.back = threading.Event(), None
+        self.courier = None
         config = os.environ.get("GT_CONFIG")
         commands = [[_program("gt-emit")]]
         if config and where != "-":
@@ -264,14 +297,29 @@ class _Session:
         return got[0] if got else self.say_lost()
 
     def place(self):
-        """A path for values that travel beside the text."""
+        """Where values travel beside the text: a file here, and its path in the lines."""
         with self.lock:
             if self.folder is None:
                 parent = os.environ.get("TMPDIR") or (
                     "/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
                 self.folder = tempfile.mkdtemp(prefix="gt-python.", dir=parent)
             self.files += 1
-            return os.path.join(self.folder, f"{self.files}.npy")
+            path = os.path.join(self.folder, f"{self.files}.npy")
+            if self.where in ("", "-"):
+                return path, path
+            if self.courier is None:
+                self.courier = _Courier(self.where)
+            name = f"{os.path.basename(self.folder)}.{self.files}.npy"
+            self.courier.run("claim", name)
+            return path, name
+
+    def leave(self, path, name):
+        """The values have arrived; what has their file may go."""
+        if os.path.exists(path):
+            os.remove(path)
+        if self.courier is not None:
+            with contextlib.suppress(Error):  # it goes when the courier ends, too
+                self.courier.run("remove", name)
 
     def close(self):
         if self.closed or os.getpid() != self.pid:
@@ -292,13 +340,16 @@ class _Session:
                     self.come.wait(1)
         for process in self.processes:
             process.wait()
+        if self.courier is not None:
+            self.courier.close()
         if self.folder is not None and self.can_remove():
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def forget(self):
         """In a forked child: lets go of the pipes, which are the parent's."""
         null = os.open(os.devnull, os.O_RDWR)
-        for file in (self.lines, self.results):
+        carried = self.courier.process if self.courier is not None else None
+        for file in (self.lines, self.results, *([carried.stdin, carried.stdout] if carried else [])):
             if file is not None and not file.closed:
                 os.dup2(null, file.fileno())
         os.close(null)
@@ -544,18 +595,20 @@ class Tensor:
         """(dtype, shape, values): a NumPy array where NumPy is, else a flat list."""
         session = self._session
         session.check()
-        by_file = session.where in ("", "-") and self.numel() > _TEXT_MOST
+        by_file = self.numel() > _TEXT_MOST
         if by_file and self.dtype == "bf16":
             return "bf16", self.shape, self.cast("f32")._values()[2]
         if by_file:
-            path = session.place()
+            path, name = session.place()
             try:
-                session.ask(f"save {self.name} {_quote(path)}{_end()}#sync python\n")
+                session.ask(f"save {self.name} {_quote(name)}{_end()}#sync python\n")
+                if name != path:
+                    with contextlib.suppress(Error):  # of what failed there is no file
+                        session.courier.run("fetch", name, path)
                 if os.path.exists(path):
                     return (*self._known, _load_npy(path, *self._known))
             finally:
-                if os.path.exists(path):
-                    os.remove(path)
+                session.leave(path, name)
         dtype, shape, words = self._read()  # of what failed, it says why
         self._known = dtype, shape
         if _np is not None:
@@ -737,19 +790,21 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
         found = "bool" if values and _py.all(isinstance(v, _py.bool) for v in values) else \
             "i64" if values and _py.all(isinstance(v, int) for v in values) else "f32"
     dtype = dtype or found
-    if count <= _TEXT_MOST or session.where not in ("", "-"):
+    if count <= _TEXT_MOST:
         flat = values.ravel().tolist() if _np is not None and values is data else values
         if dtype[0] in "iu":
             flat = [int(v) for v in flat]
         out = _call("tensor", [_type(shape, dtype), *flat], names=[name], type=(dtype, shape))[0]
     else:
-        path = session.place()
+        path, sent = session.place()
         stored = "f32" if dtype == "bf16" else dtype
         _save_npy(path, values, stored, shape)
-        out = _call("load", [_quote(path), _type(shape, stored)], names=[name],
+        if sent != path:
+            session.courier.run("send", path, sent)
+        out = _call("load", [_quote(sent), _type(shape, stored)], names=[name],
                     type=(stored, shape))[0]
         if session.can_answer():
-            session.write(lambda: "#sync python\n", expect=lambda line: os.remove(path))
+            session.write(lambda: "#sync python\n", expect=lambda line: session.leave(path, sent))
         if stored != dtype:
             _call("cast", [out, dtype], into=[out])
             out._known = dtype, shape
