@@ -11,9 +11,6 @@
 #include "kernels_wrong.h"
 #include "twin_backend.h"
 
-extern "C" int gt_twin_backwards;
-int gt_twin_backwards = 0;
-
 namespace gt::exec {
 namespace {
 
@@ -34,7 +31,7 @@ TEST(CudaTwin, AgreesWithTheReference) {
   const auto twin = make_twin_backend(kernels());
   const auto ref = backend_for_test("ref", {1, ""});
   for (const bool backwards : {false, true}) {
-    gt_twin_backwards = backwards ? 1 : 0;
+    run_backwards(backwards);
     for_each_case([&](const KernelCase& c, const std::string& dtype) {
       check_case(gpu_case(c), dtype, *twin, *ref);
     });

@@ -14,6 +14,10 @@
 #include "host_product.h"
 #include "twin/compile.h"
 
+// The kernels read it (twin/target.cuh).
+extern "C" int gt_twin_backwards;
+int gt_twin_backwards = 0;
+
 namespace gt::exec {
 namespace {
 
@@ -208,5 +212,7 @@ std::unique_ptr<Backend> make_twin_backend(TwinKernels& kernels) {
 std::unique_ptr<Backend> make_collecting_backend(TwinKernels& kernels) {
   return std::make_unique<TwinBackend>(kernels, true);
 }
+
+void run_backwards(bool backwards) { gt_twin_backwards = backwards ? 1 : 0; }
 
 }  // namespace gt::exec

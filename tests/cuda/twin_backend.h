@@ -34,4 +34,7 @@ std::unique_ptr<Backend> make_twin_backend(TwinKernels& kernels);
 // `kernels`, and gives the reference's in its place.
 std::unique_ptr<Backend> make_collecting_backend(TwinKernels& kernels);
 
+// In which order kernels run blocks, and a block its threads, from now on.
+void run_backwards(bool backwards);
+
 }  // namespace gt::exec

@@ -46,6 +46,25 @@ inline void keep_least(uint64_t* word, uint64_t value) {
   if (value < *word) *word = value;
 }
 
+template <typename T>
+struct Own {
+  T& of(int t) { return value[t]; }
+  T value[kThreads];
+};
+
+// Each lane computes the sums that are its own.
+template <int kCount, typename T>
+inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
+                        const T* b, int b_stride) {
+  for (int j = 0; j < kCount; ++j) {
+    for (int i = 0; i < 4; ++i) {
+      const T* x = a + (lane / 4 + i / 2 * 8) * a_stride;
+      const T* y = b + (8 * j + lane % 4 * 2 + i % 2) * b_stride;
+      for (int k = 0; k < 16; ++k) c[j][i] += widen(x[k]) * widen(y[k]);
+    }
+  }
+}
+
 }  // namespace gt
 
 #define GT_KERNEL(name)                                                \

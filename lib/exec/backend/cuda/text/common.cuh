@@ -11,6 +11,10 @@ typedef unsigned int uint32_t;
 typedef long long int64_t;
 typedef unsigned long long uint64_t;
 
+namespace gt {
+constexpr int kThreads = 256;  // of a block
+}
+
 #include "target.cuh"
 
 namespace gt {
@@ -23,8 +27,6 @@ struct Args {
   uint64_t* fault;  // the least position that met wrong data; else all ones
   int64_t n[72];    // sizes, strides and the like
 };
-
-constexpr int kThreads = 256;  // of a block
 
 // The dtypes, by their names in the language; bool is `boolean` here.
 typedef float f32;

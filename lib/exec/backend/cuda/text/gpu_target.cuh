@@ -8,11 +8,15 @@
 //   GT_PHASE(t) { ... }       within that, for each of the block's kThreads
 //                             threads; what they wrote is seen behind it
 //   GT_SHARED T x[n];         within a kernel, memory of the block
+//   Own<T> x;                 within GT_BLOCKS, a T for each thread that outlives
+//                             a phase: x.of(t) is thread t's
 //   GT_BARRIER();             where memory of the block was read outside of a
 //                             phase, before a phase may write it again
 //
 // A variable declared outside of a phase is one for the block, and no phase
 // changes it. A phase stands where all threads of the block come.
+//
+// mma_16_8_16() multiplies and adds 16-bit floats by tensor cores.
 #pragma once
 
 #define GT_KERNEL(name) extern "C" __global__ void name(const gt::Args a)
@@ -30,10 +34,54 @@
 namespace gt {
 
 using ::int64_t;
+using ::uint32_t;
 using ::uint64_t;
 
 inline void keep_least(uint64_t* word, uint64_t value) {
   atomicMin(reinterpret_cast<unsigned long long*>(word), value);
+}
+
+template <typename T>
+struct Own {
+  T& of(int /*t*/) { return value; }
+  T value;
+};
+
+// c += a b of 16 by 16 elements of a and 16 by 8 of b, as PTX's mma.m16n8k16
+// lays them out over a warp.
+struct f16;
+struct bf16;
+#define GT_MMA(type)                                                        \
+  inline void mma(const type* /*of*/, float* c, const uint32_t* a,          \
+                  const uint32_t* b) {                                      \
+    asm("mma.sync.aligned.m16n8k16.row.col.f32." #type "." #type ".f32 "    \
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"   \
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                    \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])); \
+  }
+GT_MMA(f16)
+GT_MMA(bf16)
+#undef GT_MMA
+
+// c += a b^T of 16 rows of a and 8 kCount rows of b, and 16 columns of both,
+// in memory of the block; a stride is even. Of 8 columns of the result each,
+// lane l has in c[j] those of row l / 4 and, behind them, of the row 8 below, at
+// columns l % 4 * 2 and the next. All lanes of a warp call it at once.
+template <int kCount, typename T>
+inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
+                        const T* b, int b_stride) {
+  const auto pair = [](const T* at) {
+    return *reinterpret_cast<const uint32_t*>(at);
+  };
+  const T* from = a + lane / 4 * a_stride + lane % 4 * 2;
+  const uint32_t left[4] = {pair(from), pair(from + 8 * a_stride),
+                            pair(from + 8), pair(from + 8 * a_stride + 8)};
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) {
+    const T* at = b + (8 * j + lane / 4) * b_stride + lane % 4 * 2;
+    const uint32_t right[2] = {pair(at), pair(at + 8)};
+    mma(b, c[j], left, right);
+  }
 }
 
 }  // namespace gt

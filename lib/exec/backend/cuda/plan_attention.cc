@@ -1,0 +1,169 @@
+// attention and its gradient, by the kernels of text/attention.cuh.
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <string>
+
+#include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/source.h"
+#include "ops/attention.h"
+#include "ops/shape_rules.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+int64_t parts_of(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+// Where each matrix of an operand lies, in matrices and times `group`, of which
+// neighbours in the last leading dimension share one.
+Strides lead_strides(const Type& type, const Attention& a, int64_t group) {
+  Shape own(
+      std::span<const int64_t>(type.shape.begin(), type.shape.size() - 2));
+  if (!own.empty()) own[own.size() - 1] *= group;
+  return broadcast_strides(own, a.lead);
+}
+
+// Launches of one call; they differ in what a block of threads makes.
+class AttentionLaunches {
+ public:
+  // `mask`: the operand that is it, if one is given.
+  AttentionLaunches(const Call& call, size_t mask)
+      : call_(call),
+        a_(attention_of(call).value()),
+        dtype_(call.type(0).dtype),
+        tile_(dtype_ == Dtype::kF64 ? 32 : 64),
+        units_(a_.lead),
+        mask_(mask) {
+    if (call.has_key("heads")) units_.push_back(a_.heads);
+  }
+
+  const Attention& sizes() const { return a_; }
+  int64_t rows() const { return units_.elements() * a_.rows; }
+  Slot mask() const { return is_masked() ? operand(mask_) : Slot{}; }
+
+  // Of a block for each tile of `rows` rows of a result and each part of its
+  // `columns` columns.
+  Launch of_tiles(const char* kernel, int64_t rows, int64_t columns) const {
+    const int64_t wide = columns > tile_ ? 2 : 1;
+    const std::string_view masks[] = {"kNoMask", "kBoolMask", "kFloatMask"};
+    const std::string_view masked = a_.masked;
+    Launch launch =
+        launch_of(instance(kernel, {word_of(dtype_),
+                                    masks[masked == "none"   ? 0
+                                          : masked == "bool" ? 1
+                                                             : 2],
+                                    wide == 2 ? "2" : "1"}),
+                  parts_of(rows, tile_),
+                  std::max<int64_t>(1, parts_of(columns, tile_ * wide)));
+    return launch;
+  }
+
+  Launch of_delta() const {
+    Launch launch =
+        launch_of(instance("attention_delta", {word_of(dtype_)}), 1, 1);
+    set_blocks(launch, parts_of(rows(), 16));
+    return launch;
+  }
+
+ private:
+  bool is_masked() const { return std::string_view(a_.masked) != "none"; }
+
+  static void set_blocks(Launch& launch, int64_t blocks) {
+    launch.n[0] = blocks;
+    launch.blocks = block_launch({}, blocks).blocks;
+  }
+
+  // Its numbers are those of AttentionNumber there.
+  Launch launch_of(const std::string& kernel, int64_t tiles,
+                   int64_t chunks) const {
+    Launch launch;
+    launch.source = make_source("attention.cuh", kernel + "(a);");
+    const int64_t units = units_.elements();
+    set_blocks(launch, units * tiles * chunks);
+    const bool has_heads = call_.has_key("heads");
+    const int64_t group = has_heads ? a_.group : 1;
+    const int64_t lead_group = has_heads ? 1 : a_.group;
+    Strides mask{};
+    if (is_masked()) {
+      Shape scores = units_;
+      scores.push_back(a_.rows);
+      scores.push_back(a_.columns);
+      mask = broadcast_strides(call_.type(mask_).shape, scores);
+    }
+    // Of no depth the products are 0, whatever they are scaled by.
+    const double scale = a_.depth == 0 ? 0 : a_.scale;
+    const std::array<int64_t, 16> numbers = {launch.n[0],
+                                             units,
+                                             tiles,
+                                             chunks,
+                                             a_.heads,
+                                             a_.rows,
+                                             a_.columns,
+                                             a_.depth,
+                                             a_.width,
+                                             a_.causal ? 1 : 0,
+                                             a_.first,
+                                             std::bit_cast<int64_t>(scale),
+                                             group,
+                                             lead_group,
+                                             mask[units_.size()],
+                                             mask[units_.size() + 1]};
+    int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
+    for (size_t i = 0; i < 3; ++i) {
+      rest =
+          write_place(rest, a_.lead,
+                      lead_strides(call_.type(i), a_, i == 0 ? 1 : lead_group));
+    }
+    write_place(rest, units_, mask);
+    return launch;
+  }
+
+  const Call& call_;
+  Attention a_;
+  Dtype dtype_;
+  int64_t tile_;  // kTile of text/tile.cuh
+  Shape units_;   // the leading dimensions, and the heads
+  size_t mask_;
+};
+
+std::optional<Plan> plan_attention(const Call& call) {
+  const AttentionLaunches launches(call, 3);
+  const Attention& a = launches.sizes();
+  Launch launch = launches.of_tiles("attention", a.rows, a.width);
+  launch.in = {operand(0), operand(1), operand(2), launches.mask()};
+  launch.out = {result(0), call.results.size() > 1 ? result(1) : Slot{}};
+  return one_step(std::move(launch));
+}
+
+std::optional<Plan> plan_attention_grad(const Call& call) {
+  const AttentionLaunches launches(call, 7);
+  const Attention& a = launches.sizes();
+  Plan plan;
+  const size_t wide = size_of(wide_dtype(call.type(0).dtype));
+  const Slot delta =
+      scratch(plan.add_scratch(static_cast<size_t>(launches.rows()) * wide));
+  Launch first = launches.of_delta();
+  const bool has_glse = call.arguments.size() > 6 && call.given(6);
+  first.in = {operand(3), operand(5), has_glse ? operand(6) : Slot{}};
+  first.out = {delta};
+  Launch rows = launches.of_tiles("attention_grad_rows", a.rows, a.depth);
+  Launch columns = launches.of_tiles("attention_grad_columns", a.columns,
+                                     std::max(a.depth, a.width));
+  rows.in = columns.in = {operand(0), operand(1), operand(2),     operand(5),
+                          operand(4), delta,      launches.mask()};
+  rows.out = {result(0)};
+  columns.out = {result(1), result(2)};
+  plan.steps = {std::move(first), std::move(rows), std::move(columns)};
+  return plan;
+}
+
+constexpr PlanRow kRows[] = {
+    {"attention", plan_attention},
+    {"attention_grad", plan_attention_grad},
+};
+
+}  // namespace
+
+std::span<const PlanRow> attention_plans() { return kRows; }
+
+}  // namespace gt::exec::cuda
