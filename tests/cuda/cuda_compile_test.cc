@@ -70,9 +70,14 @@ void add_needs(const std::string& log, Needs& needs) {
               [&](int n) { needs.spills += n != 0 ? 1 : 0; });
 }
 
+struct Compiled {
+  std::string log;
+  std::string ptx;
+};
+
 // Error: the compiler's words.
-Result<std::string> compile(const Nvrtc& nvrtc, const std::string& text,
-                            const std::string& arch) {
+Result<Compiled> compile(const Nvrtc& nvrtc, const std::string& text,
+                         const std::string& arch) {
   std::vector<const char*> texts;
   std::vector<const char*> names;
   for (const TextFile& file : text_files()) {
@@ -97,9 +102,15 @@ Result<std::string> compile(const Nvrtc& nvrtc, const std::string& text,
   (void)nvrtc.nvrtcGetProgramLogSize(program, &size);
   std::string log(size, '\0');
   if (size > 0) (void)nvrtc.nvrtcGetProgramLog(program, log.data());
+  std::string ptx;
+  if (result == NVRTC_SUCCESS &&
+      nvrtc.nvrtcGetPTXSize(program, &size) == NVRTC_SUCCESS) {
+    ptx.resize(size);
+    (void)nvrtc.nvrtcGetPTX(program, ptx.data());
+  }
   (void)nvrtc.nvrtcDestroyProgram(&program);
   if (result != NVRTC_SUCCESS) return Error{log};
-  return log;
+  return Compiled{log, ptx};
 }
 
 class CudaCompile : public testing::TestWithParam<const char*> {};
@@ -118,12 +129,56 @@ TEST_P(CudaCompile, NvrtcTakesEveryKernelOfTheGrid) {
     }
     const auto log = compile(nvrtc.value(), text, GetParam());
     ASSERT_TRUE(log.ok()) << log.error().message.substr(0, 4000);
-    add_needs(log.value(), needs);
+    add_needs(log.value().log, needs);
   }
   std::printf("%s: %zu kernels, at most %d registers, %zu with spills\n",
               GetParam(), needs.kernels, needs.most_registers, needs.spills);
   EXPECT_EQ(needs.kernels, texts.size());
   EXPECT_EQ(needs.spills, 0U);
+}
+
+// Of a line whose plan is one launch.
+std::string only_text(const std::string& line, const std::string& types) {
+  Bound bound(line, parse_types(types));
+  if (!bound.status().ok()) return bound.error().message;
+  const auto plan = plan_of(bound.call());
+  if (!plan || plan->steps.size() != 1) return line + ": not one launch";
+  return std::get<Launch>(plan->steps[0]).source.text;
+}
+
+size_t count(const std::string& text, const std::string& word) {
+  size_t n = 0;
+  for (size_t at = text.find(word); at != std::string::npos;
+       at = text.find(word, at + 1)) {
+    ++n;
+  }
+  return n;
+}
+
+// Point-wise kernels load and store 16 bytes at once, with fused ops too, and
+// with a row that is added to each of many.
+TEST_P(CudaCompile, PointwiseKernelsLoadAndStoreSixteenBytes) {
+  const auto nvrtc = nvrtc_entry_points();
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
+  struct Case {
+    const char* line;
+    const char* types;
+    size_t loads;
+  };
+  for (const Case& c : {
+           Case{"y = add a b", "a f32[4096] b f32[4096]", 2},
+           Case{"y = mul a b", "a bf16[64,128] b bf16[128]", 2},
+           Case{"y = exp a", "a f64[64,128]", 1},
+           Case{"y = dropout a 0.1 7", "a bf16[64,128]", 1},
+           Case{"y = softplus a", "a f32[64,128]", 1},
+       }) {
+    const auto made =
+        compile(nvrtc.value(), only_text(c.line, c.types), GetParam());
+    ASSERT_TRUE(made.ok()) << c.line << "\n" << made.error().message;
+    const std::string& ptx = made.value().ptx;
+    EXPECT_GE(count(ptx, "ld.global.v"), c.loads) << c.line << "\n" << ptx;
+    EXPECT_GE(count(ptx, "st.global.v"), 1U) << c.line;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Generations, CudaCompile,

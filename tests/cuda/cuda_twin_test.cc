@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 
 #include "gpu_case.h"
@@ -18,10 +20,12 @@ namespace {
 TwinKernels& kernels() {
   static TwinKernels instance = [] {
     TwinKernels k;
-    const auto collecting = make_collecting_backend(k);
-    for_each_grid_line([&](const GridLine& g) {
-      (void)evaluate(*collecting, g.line, g.tensors);
-    });
+    for (const bool fuses : {true, false}) {
+      const auto collecting = make_collecting_backend(k, fuses);
+      for_each_grid_line([&](const GridLine& g) {
+        (void)evaluate(*collecting, g.line, g.tensors);
+      });
+    }
     return k;
   }();
   return instance;
@@ -67,6 +71,73 @@ void expect_same(const char* operands,
     for (size_t r = 0; r < y.value().size(); ++r) {
       EXPECT_TRUE(same_bits(y.value()[r], w.value()[r])) << line;
     }
+  }
+}
+
+// Ops whose expansions are fused have the bits of the expansions.
+TEST(CudaTwin, FusedKernelsHaveTheBitsOfUnfusedOnes) {
+  const auto twin = make_twin_backend(kernels());
+  const auto unfused = make_twin_backend(kernels(), false);
+  std::set<std::string> ops;
+  for_each_grid_line([&](const GridLine& g) {
+    TypeMap types;
+    for (const auto& [name, t] : g.tensors) types[name] = t.type;
+    Bound bound(g.line, types);
+    if (!bound.status().ok() || cuda::own_plan(bound.call()) ||
+        !cuda::plan_of(bound.call())) {
+      return;
+    }
+    ops.insert(bound.call().op->name);
+    const auto y = evaluate(*twin, g.line, g.tensors);
+    const auto w = evaluate(*unfused, g.line, g.tensors);
+    ASSERT_TRUE(y.ok() && w.ok()) << g.line;
+    for (size_t r = 0; r < y.value().size(); ++r) {
+      EXPECT_TRUE(same_bits(y.value()[r], w.value()[r])) << g.line;
+    }
+  });
+  for (const char* op : {"bce", "dropout", "mse", "norm", "softplus", "var"}) {
+    EXPECT_TRUE(ops.contains(op)) << op;
+  }
+}
+
+// Where an address does not let 16 bytes be read at once, elements are read one
+// by one.
+TEST(CudaTwin, PointwiseKernelsTakeAnyAddress) {
+  const auto twin = make_twin_backend(kernels());
+  Bound bound("y = add a b", parse_types("a f32[103] b f32[103]"));
+  ASSERT_TRUE(bound.status().ok());
+  const auto kernel = twin->prepare(bound.call());
+  alignas(16) std::array<float, 120> a, b, y;
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<float>(i);
+    b[i] = static_cast<float>(i * i);
+  }
+  for (const size_t shift : {size_t{0}, size_t{1}, size_t{4}}) {
+    for (const size_t to : {size_t{0}, size_t{3}}) {
+      y.fill(-1);
+      const std::array<const void*, 2> in = {a.data() + shift, b.data()};
+      const std::array<void*, 1> out = {y.data() + to};
+      ASSERT_TRUE(kernel->run(in, out).ok());
+      for (size_t i = 0; i < 103; ++i) {
+        ASSERT_EQ(y[to + i], a[shift + i] + b[i]) << shift << " " << to;
+      }
+      EXPECT_EQ(y[to + 103], -1);
+    }
+  }
+}
+
+// What would be seven and more launches.
+TEST(CudaTwin, PointwiseExpansionsAreOneLaunch) {
+  for (const auto& [line, launches] :
+       std::map<std::string, size_t>{{"y = dropout x 0.1 7", 1},
+                                     {"y = softplus x", 1},
+                                     {"y = mse x z", 3},
+                                     {"y = norm x", 3}}) {
+    Bound bound(line, parse_types("x bf16[64,32] z bf16[64,32]"));
+    ASSERT_TRUE(bound.status().ok()) << line;
+    const auto plan = cuda::plan_of(bound.call());
+    ASSERT_TRUE(plan.has_value()) << line;
+    EXPECT_LE(plan->steps.size(), launches) << line;
   }
 }
 

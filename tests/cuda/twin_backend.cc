@@ -145,12 +145,15 @@ class TwinKernel final : public Kernel {
 
 class TwinBackend final : public Backend {
  public:
-  TwinBackend(TwinKernels& kernels, bool collects)
-      : kernels_(kernels), collects_(collects), device_(nullptr) {}
+  TwinBackend(TwinKernels& kernels, bool collects, bool fuses)
+      : kernels_(kernels),
+        collects_(collects),
+        fuses_(fuses),
+        device_(nullptr) {}
   std::string_view name() const override { return "twin"; }
   Device& device() override { return device_; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
-    auto plan = cuda::plan_of(call);
+    auto plan = fuses_ ? cuda::plan_of(call) : cuda::own_plan(call);
     if (!collects_) {
       if (!plan) return nullptr;
       return std::make_unique<TwinKernel>(call, std::move(*plan), kernels_);
@@ -161,12 +164,13 @@ class TwinBackend final : public Backend {
         if (launch != nullptr) kernels_.add(launch->source);
       }
     }
-    return ref::kernel_of(call);
+    const bool expands = !plan && !call.op->is_primitive();
+    return expands ? nullptr : ref::kernel_of(call);
   }
 
  private:
   TwinKernels& kernels_;
-  bool collects_;
+  bool collects_, fuses_;
   HostDevice device_;
 };
 
@@ -206,11 +210,12 @@ void TwinKernels::compile() {
   waiting_.clear();
 }
 
-std::unique_ptr<Backend> make_twin_backend(TwinKernels& kernels) {
-  return std::make_unique<TwinBackend>(kernels, false);
+std::unique_ptr<Backend> make_twin_backend(TwinKernels& kernels, bool fuses) {
+  return std::make_unique<TwinBackend>(kernels, false, fuses);
 }
-std::unique_ptr<Backend> make_collecting_backend(TwinKernels& kernels) {
-  return std::make_unique<TwinBackend>(kernels, true);
+std::unique_ptr<Backend> make_collecting_backend(TwinKernels& kernels,
+                                                 bool fuses) {
+  return std::make_unique<TwinBackend>(kernels, true, fuses);
 }
 
 void run_backwards(bool backwards) { gt_twin_backwards = backwards ? 1 : 0; }

@@ -27,12 +27,15 @@ class TwinKernels {
   std::map<std::string, Function> ready_;
 };
 
-// Ops without a plan are null. The kernels outlive it.
-std::unique_ptr<Backend> make_twin_backend(TwinKernels& kernels);
+// Ops without a plan are null. If not `fuses`, so are those whose plan is made
+// from their expansion. The kernels outlive it.
+std::unique_ptr<Backend> make_twin_backend(TwinKernels& kernels,
+                                           bool fuses = true);
 
 // Computes nothing itself: it adds each kernel that the twin would have to
 // `kernels`, and gives the reference's in its place.
-std::unique_ptr<Backend> make_collecting_backend(TwinKernels& kernels);
+std::unique_ptr<Backend> make_collecting_backend(TwinKernels& kernels,
+                                                 bool fuses = true);
 
 // In which order kernels run blocks, and a block its threads, from now on.
 void run_backwards(bool backwards);

@@ -41,11 +41,16 @@ Plan one_step(Step step) {
   return plan;
 }
 
-std::optional<Plan> plan_of(const Call& call) {
+std::optional<Plan> own_plan(const Call& call) {
   if (const auto it = table().find(call.op->name); it != table().end()) {
-    return it->second.make(call);
+    if (auto plan = it->second.make(call)) return plan;
   }
   return pointwise_plan(call);
+}
+
+std::optional<Plan> plan_of(const Call& call) {
+  if (auto plan = own_plan(call)) return plan;
+  return expansion_plan(call);
 }
 
 }  // namespace gt::exec::cuda

@@ -88,6 +88,23 @@ struct Clear {
 
 using Step = std::variant<Launch, Product, Upload, Clear>;
 
+// Calls use(slot) for each slot of the step.
+template <typename Use>
+void each_slot(Step& step, const Use& use) {
+  if (auto* launch = std::get_if<Launch>(&step)) {
+    for (Slot& slot : launch->in) use(slot);
+    for (Slot& slot : launch->out) use(slot);
+  } else if (auto* product = std::get_if<Product>(&step)) {
+    for (Slot* slot : {&product->a, &product->b, &product->c, &product->bias}) {
+      use(*slot);
+    }
+  } else if (auto* upload = std::get_if<Upload>(&step)) {
+    use(upload->to);
+  } else {
+    use(std::get<Clear>(step).to);
+  }
+}
+
 // Reads 8 bytes, or as many as there are, from element `index` of operand i on.
 using Peek =
     std::function<Result<std::array<std::byte, 8>>(size_t i, int64_t index)>;
@@ -112,6 +129,8 @@ Plan one_step(Step step);
 
 // The plan of a call; none where it is the op's expansion that is run.
 std::optional<Plan> plan_of(const Call& call);
+// The same, but none where it would be made from the op's expansion.
+std::optional<Plan> own_plan(const Call& call);
 
 // A row of a file's table: an op and what plans a call of it. Each of the
 // functions below gives the table of plan_NAME.cc.
@@ -131,5 +150,9 @@ std::span<const PlanRow> attention_plans();
 
 // Of a point-wise op; none if it has no formula for its dtype.
 std::optional<Plan> pointwise_plan(const Call& call);
+
+// Of an op whose expansion is point-wise ops, or these around reductions; none
+// if it is not, or if nothing would be gained.
+std::optional<Plan> expansion_plan(const Call& call);
 
 }  // namespace gt::exec::cuda

@@ -4,6 +4,7 @@
 
 #include "common.cuh"
 #include "integer.cuh"
+#include "philox.cuh"
 
 namespace gt {
 
@@ -112,5 +113,29 @@ class Places {
  private:
   int64_t at_[kCount] = {};
 };
+
+// Neighbouring elements, which a thread loads and stores at once: 16 bytes each
+// time.
+template <typename T, int kCount>
+struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Several {
+  T x[kCount];
+};
+template <typename T, int kCount>
+inline Several<T, kCount> load_several(const Args& a, int k, int64_t i) {
+  return *reinterpret_cast<const Several<T, kCount>*>(in<T>(a, k) + i);
+}
+template <typename T, int kCount>
+inline void store_several(const Args& a, int k, int64_t i,
+                          const Several<T, kCount>& y) {
+  *reinterpret_cast<Several<T, kCount>*>(out<T>(a, k) + i) = y;
+}
+
+// Element g of rand.
+template <typename R, int kDigits, typename Seed>
+inline R uniform(Seed seed, int64_t g) {
+  const auto key = static_cast<uint64_t>(to<i64>(widen(seed)));
+  return to<R>(
+      philox::uniform(philox::word(key, static_cast<uint64_t>(g)), kDigits));
+}
 
 }  // namespace gt

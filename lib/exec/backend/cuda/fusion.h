@@ -1,0 +1,76 @@
+// Point-wise computations of several ops as one kernel. Values are added one by
+// one, as operands or as what an op makes of others; a launch then computes
+// those that are wanted, and whatever they are made of, element by element. A
+// value is rounded to its dtype where it would have been written, so results
+// have the bits that a kernel for each op gives.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exec/backend/cuda/plan.h"
+#include "exec/backend/view.h"
+
+namespace gt::exec::cuda {
+
+class Fusion {
+ public:
+  using Id = size_t;
+
+  // A tensor in memory, or a number: `type` then says its category.
+  Id add_memory(const Type& type, const Slot& slot);
+  Id add_number(const Type& type, const Slot& slot, std::string text);
+
+  // What a point-wise op, a cast or rand makes of values, which are the call's
+  // arguments in order; none if it is another op, or one that can meet wrong
+  // data and is not the only one here.
+  std::optional<Id> add(const Call& call, std::span<const Id> arguments);
+
+  // From now on the value is read from there.
+  void set_memory(Id id, const Slot& slot);
+
+  const Type& type(Id id) const { return values_[id].type; }
+  const Slot& slot(Id id) const { return values_[id].slot; }
+  // The text of a number, else empty.
+  const std::string& number_text(Id id) const { return values_[id].text; }
+  bool is_computed(Id id) const { return values_[id].home == Home::kComputed; }
+  // How many ops a launch for the value takes together.
+  size_t ops_of(Id id) const;
+
+  // A launch that writes the value; none if it has too many operands.
+  std::optional<Launch> launch(Id id, const Slot& to) const;
+
+ private:
+  enum class Home : uint8_t { kMemory, kNumber, kComputed };
+  enum class Maker : uint8_t { kFormula, kCast, kRand };
+  struct Value {
+    Home home = Home::kComputed;
+    Type type;
+    Slot slot;
+    std::string text;
+    Maker maker = Maker::kFormula;
+    std::string formula;
+    const char* wrong = nullptr;  // which b is wrong
+    std::vector<Dtype> rounds;    // of each operand, before the formula
+    std::vector<Id> operands;
+    // Of rand: the index of its first element in the whole, and where the
+    // others lie there.
+    int64_t first = 0;
+    Strides whole{};
+  };
+  class Kernel;
+
+  std::optional<Id> add_formula(const Call& call,
+                                std::span<const Id> arguments);
+  std::vector<Id> needed(Id id) const;  // in the order they are computed in
+
+  std::vector<Value> values_;
+};
+
+// What is wrong with the data of a call of a point-wise op, if anything can be.
+std::function<Error(int64_t, const Peek&)> explain_of(const Call& call);
+
+}  // namespace gt::exec::cuda
