@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "links.h"
 #include "net/endpoint.h"
 #include "program.h"
+#include "route/local_workers.h"
 #include "route/router.h"
 #include "stream/rows.h"
 
@@ -39,6 +41,7 @@ constexpr uint32_t kMostWorkers = 65536;
 struct Options {
   gt::route::RouterOptions router;
   uint32_t local = 1;
+  bool is_one_a_device = false;  // -n gpus
   uint32_t workers = 0;
   std::string backend, isa, memory;
   std::vector<std::string> roots;
@@ -55,8 +58,21 @@ void add_options(CLI::App& app, Options& options) {
   app.footer(kFooter);
   app.add_option("FILE", options.router.files,
                  "streams, '-' for standard input");
-  gt::add_number<uint32_t>(app, "-n", options.local, 1, kMostWorkers,
-                           "start N workers on this host (1)");
+  app.add_option_function<std::string>(
+         "-n",
+         [&options](const std::string& text) {
+           options.is_one_a_device = text == "gpus";
+           if (options.is_one_a_device) return;
+           if (!gt::read_number(text, options.local) || options.local < 1 ||
+               options.local > kMostWorkers) {
+             throw CLI::ValidationError(
+                 "-n", "'" + text + "' is neither a number from 1 to " +
+                           std::to_string(kMostWorkers) + " nor gpus");
+           }
+         },
+         "start N workers on this host (1), or, if N is gpus, one for each of "
+         "its GPUs")
+      ->type_name("N");
   app.add_option("--bind", options.listen.endpoint,
                  "wait for workers at this endpoint instead, as "
                  "tcp://127.0.0.1:5560 or ipc:///tmp/gt")
@@ -67,8 +83,10 @@ void add_options(CLI::App& app, Options& options) {
   gt::add_number<int>(
       app, "--threads", options.threads, 1, 4096,
       "threads of each started worker (its share of the cores)");
-  app.add_option("--backend", options.backend,
-                 "backend of started workers: cpu, ref, null or a plug-in");
+  app.add_option(
+      "--backend", options.backend,
+      "backend of started workers: cpu, ref, null, cuda or a plug-in "
+      "(with -n gpus: cuda)");
   app.add_option("--isa", options.isa, "instruction set of started workers");
   app.add_option("--memory", options.memory,
                  "bytes that values may take in each started worker");
@@ -202,6 +220,20 @@ std::string begin_trace(const Options& options) {
   return error == 0 ? "" : options.trace + ": " + std::strerror(error);
 }
 
+// With -n gpus: sets how many workers there are to be, and their backend. 0, or
+// the status to exit with, once gt-work has said why.
+int count_devices(Options& options) {
+  if (options.backend.empty()) {
+    const char* backend = std::getenv("GT_BACKEND");
+    options.backend = backend == nullptr ? "cuda" : backend;
+  }
+  const auto count = gt::route::count_devices(options.backend);
+  if (!count.ok()) return usage("-n gpus: " + count.error().message);
+  if (count.value() == 0) return static_cast<int>(gt::Exit::kUsage);
+  options.local = std::min(count.value(), kMostWorkers);
+  return 0;
+}
+
 // What started workers are to be told.
 std::vector<std::string> worker_arguments(const CLI::App& app,
                                           const Options& options) {
@@ -215,7 +247,9 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
     out.emplace_back(name);
     out.push_back(value);
   };
-  pass("--backend", options.backend);
+  if (app.count("--backend") > 0 || options.is_one_a_device) {
+    out.insert(out.end(), {"--backend", options.backend});
+  }
   pass("--isa", options.isa);
   pass("--memory", options.memory);
   if (!options.trace.empty()) {
@@ -250,6 +284,9 @@ int main(int argc, char** argv) {
   if (wrong.empty() && binds) wrong = options.listen.read();
   if (wrong.empty()) wrong = choose_monitor(app, options);
   if (!wrong.empty()) return usage(wrong);
+  if (options.is_one_a_device) {
+    if (const int bad = count_devices(options); bad != 0) return bad;
+  }
   options.router.bind = options.listen.endpoint;
   options.router.keys = options.listen.keys;
   options.router.admits = options.listen.admits;

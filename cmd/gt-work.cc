@@ -45,6 +45,8 @@ Examples:
 struct Options {
   std::vector<std::string> files{"-"};
   std::string backend = "cpu";
+  std::optional<unsigned> device;
+  bool lists_devices = false;
   std::string isa;
   std::string memory;
   std::vector<std::string> roots;
@@ -72,6 +74,21 @@ void add_options(CLI::App& app, Options& options) {
                  "shapes and costs alone (prints give zeros); cuda, a GPU, "
                  "where it was built; or a plug-in, by its path or name")
       ->envname("GT_BACKEND");
+  app.add_option_function<std::string>(
+         "--device",
+         [&options](const std::string& text) {
+           unsigned number = 0;
+           if (!gt::read_number(text, number)) {
+             throw CLI::ValidationError(
+                 "--device", "'" + text + "' is not a number from 0 on");
+           }
+           options.device = number;
+         },
+         "which of the backend's devices, as the number of a GPU, from 0 "
+         "(cuda: that which LOCAL_RANK says, else the first)")
+      ->type_name("N");
+  app.add_flag("--list-devices", options.lists_devices,
+               "print the names of the backend's devices, one a line, and end");
   gt::add_number<int>(app, "--threads", options.threads, 1, 4096,
                       "threads that compute (all cores)");
   app.add_option("--isa", options.isa,
@@ -279,6 +296,17 @@ std::string read_files(Options& options, bool opens_all, gt::Files& files) {
   return "";
 }
 
+int list_devices(const std::string& backend) {
+  const auto devices = gt::exec::backend_devices(backend);
+  if (!devices.ok()) {
+    gt::say("gt-work: " + devices.error().message + "\n");
+    return static_cast<int>(gt::Exit::kUsage);
+  }
+  gt::Writer writer(STDOUT_FILENO);
+  for (const std::string& name : devices.value()) writer.write(name + "\n");
+  return gt::finish("gt-work", writer, gt::Exit::kDone);
+}
+
 // Works for a gt-route. The parent of a local worker admits it by a token.
 int work_remotely(Options& options) {
   gt::exec::RemoteOptions remote;
@@ -301,6 +329,7 @@ int work_remotely(Options& options) {
   remote.threads = options.threads;
   remote.isa = options.isa;
   remote.backend = options.backend;
+  remote.device = options.device;
   if (options.workers > 0) {
     return static_cast<int>(
         gt::exec::run_light_members(remote, options.workers, gt::say));
@@ -339,6 +368,7 @@ int main(int argc, char** argv) {
     return usage("--memory: '" + options.memory +
                  "' is not a size such as 512M or 2G");
   }
+  if (options.lists_devices) return list_devices(options.backend);
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
@@ -359,8 +389,8 @@ int main(int argc, char** argv) {
     if (const int bad = open_trace(options, trace); bad != 0) return bad;
     interrupt->watch([&trace] { trace->salvage(); });
   }
-  const auto backend =
-      gt::exec::make_backend(options.backend, {options.threads, options.isa});
+  const auto backend = gt::exec::make_backend(
+      options.backend, {options.threads, options.isa, nullptr, options.device});
   if (!backend.ok()) return usage(backend.error().message);
   gt::Files files;
   const std::string wrong = read_files(options, true, files);

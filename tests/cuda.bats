@@ -60,6 +60,51 @@ nothing_kept='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modul
   [[ $output != *libcu* && $output != *nvrtc* ]]
 }
 
+# ---- which GPU ---------------------------------------------------------------
+
+@test "fake device: a worker takes the GPU that --device says, else LOCAL_RANK's" {
+  echo 'x = ones f32[2]' >p.s
+  export GT_FAKE_GPUS=4 GT_FAKE_CHOSEN=chosen
+  gt-work --backend cuda p.s
+  LOCAL_RANK=6 gt-work --backend cuda p.s
+  LOCAL_RANK=1 gt-work --backend cuda --device 3 p.s
+  [ "$(sort -u chosen | xargs)" = '0 2 3' ]
+  [ "$(gt-work --backend cuda --list-devices | xargs)" = \
+    'fake device 0 fake device 1 fake device 2 fake device 3' ]
+  run -2 gt-work --backend cuda --device 4 p.s
+  [[ $output == 'gt-work: backend cuda: there is no GPU 4 on this host, which has 4, numbered from 0;'* ]]
+  run -2 gt-work --device 0 p.s
+  [[ $output == 'gt-work: backend cpu has no devices to choose from;'* ]]
+  run -2 gt-work --backend cuda --device -1 p.s
+  [[ $output == *"'-1' is not a number from 0 on"* ]]
+}
+
+@test "fake device: gt-route -n gpus starts a worker for each, however many" {
+  printf 'x = ones f32[2]\nprint x\n' >p.s
+  local n
+  for n in 1 2 4 8; do
+    rm -f chosen
+    GT_FAKE_GPUS=$n GT_FAKE_CHOSEN=chosen run -0 gt-route -v -n gpus p.s
+    [ "$(grep -c 'is here' <<<"$output")" -eq $n ]
+    [[ $output == *'x = tensor f32[2] 1 1'* ]]
+    [ "$(sort -un chosen | xargs)" = "$(seq -s ' ' 0 $((n - 1)))" ]
+  done
+}
+
+@test "gt-route -n gpus without a GPU is one sentence and status 2" {
+  GT_FAKE_GPUS=0 run -2 gt-route -n gpus /dev/null
+  [ "${#lines[@]}" -eq 1 ]
+  [[ $output == 'gt-work: backend cuda: the driver finds no GPU: '* ]]
+  mkdir none
+  GT_CUDA_PATH=$PWD/none run -2 gt-route -n gpus /dev/null
+  [ "${#lines[@]}" -eq 1 ]
+  [[ $output == *"NVIDIA's driver is not on this host"* ]]
+  run -2 gt-route -n gpus --backend cpu /dev/null
+  [ "$output" = 'gt-work: backend cpu has no devices to choose from' ]
+  run -2 gt-route -n GPUs /dev/null
+  [[ $output == *"'GPUs' is neither a number from 1 to 65536 nor gpus"* ]]
+}
+
 # ---- on the fake device ------------------------------------------------------
 
 @test "fake device: the examples give what the host gives" {

@@ -81,6 +81,42 @@ std::vector<std::string> variables(const std::string& token, uint32_t number,
 
 }  // namespace
 
+Result<uint32_t> count_devices(const std::string& backend) {
+  std::vector<std::string> words = {program(), "--backend", backend,
+                                    "--list-devices"};
+  const std::vector<char*> arguments = pointers(words);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    return Error{"cannot start gt-work: " + std::string(std::strerror(errno))};
+  }
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execvp(arguments[0], arguments.data());
+    ::_exit(kNotFound);
+  }
+  const int error = errno;
+  ::close(ends[1]);
+  uint32_t lines = 0;
+  char bytes[4096];
+  for (ssize_t n = 0; pid > 0;) {
+    n = ::read(ends[0], bytes, sizeof bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    lines += static_cast<uint32_t>(std::count(bytes, bytes + n, '\n'));
+  }
+  ::close(ends[0]);
+  if (pid < 0)
+    return Error{"cannot start gt-work: " + std::string(std::strerror(error))};
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound) {
+    return Error{"gt-work is neither beside gt-route nor in PATH"};
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? lines : 0;
+}
+
 LocalWorkers::~LocalWorkers() {
   kill_all();
   wait_all(-1);

@@ -24,6 +24,11 @@ struct LocalWorkerOptions {
   std::vector<std::string> arguments;  // of each, besides those for connecting
 };
 
+// How many devices of that backend this host has, as gt-work --list-devices
+// says; 0 if it has said on standard error why there are none. Error: gt-work
+// cannot be started.
+Result<uint32_t> count_devices(const std::string& backend);
+
 class LocalWorkers {
  public:
   LocalWorkers() = default;

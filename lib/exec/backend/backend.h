@@ -13,6 +13,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "exec/backend/kernel.h"
@@ -45,6 +46,8 @@ struct BackendOptions {
   int threads = 1;         // of compute, at least 1
   std::string_view isa;    // "": the best there is; else as --isa takes it
   Arena* arena = nullptr;  // where values live; null: memory of the process
+  // Which of its devices, from 0 on; none: the backend chooses.
+  std::optional<unsigned> device;
 };
 
 }  // namespace gt::exec

@@ -48,7 +48,21 @@ Error unfit(const std::string& file, const std::string& why) {
   return Error{"backend " + file + " cannot be used: " + why};
 }
 
-Result<const BackendPlugin*> load_plugin(const std::string& file) {
+Error unknown_backend(std::string_view name) {
+  std::string known;
+  for (const BuiltIn& backend : kBuiltIn) {
+    known += (known.empty() ? "" : ", ") + std::string(backend.name);
+  }
+  return Error{"unknown backend '" + std::string(name) + "'; there are " +
+               known + ", and plug-ins, each by its path or, if it is " +
+               "installed in lib/gt, by its name"};
+}
+
+// The plug-in of that name or path.
+Result<const BackendPlugin*> load_plugin(std::string_view name) {
+  const bool is_path = name.find('/') != std::string_view::npos;
+  const std::string file = is_path ? std::string(name) : installed(name);
+  if (file.empty()) return unknown_backend(name);
   void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return unfit(file, ::dlerror());
   const auto* plugin =
@@ -63,29 +77,40 @@ Result<const BackendPlugin*> load_plugin(const std::string& file) {
   return plugin;
 }
 
-Error unknown_backend(std::string_view name) {
-  std::string known;
+Error no_choice(std::string_view name) {
+  return Error{"backend " + std::string(name) +
+               " has no devices to choose from"};
+}
+
+const BuiltIn* find_built_in(std::string_view name) {
   for (const BuiltIn& backend : kBuiltIn) {
-    known += (known.empty() ? "" : ", ") + std::string(backend.name);
+    if (backend.name == name) return &backend;
   }
-  return Error{"unknown backend '" + std::string(name) + "'; there are " +
-               known + ", and plug-ins, each by its path or, if it is " +
-               "installed in lib/gt, by its name"};
+  return nullptr;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options) {
-  for (const BuiltIn& backend : kBuiltIn) {
-    if (backend.name == name) return backend.make(options);
+  if (const BuiltIn* built_in = find_built_in(name)) {
+    if (options.device) return no_choice(name);
+    return built_in->make(options);
   }
-  const bool is_path = name.find('/') != std::string_view::npos;
-  const std::string file = is_path ? std::string(name) : installed(name);
-  if (file.empty()) return unknown_backend(name);
-  const auto plugin = load_plugin(file);
+  const auto plugin = load_plugin(name);
   if (!plugin.ok()) return plugin.error();
+  if (options.device && plugin.value()->devices == nullptr) {
+    return no_choice(name);
+  }
   return plugin.value()->make(options);
+}
+
+Result<std::vector<std::string>> backend_devices(std::string_view name) {
+  if (find_built_in(name) != nullptr) return no_choice(name);
+  const auto plugin = load_plugin(name);
+  if (!plugin.ok()) return plugin.error();
+  if (plugin.value()->devices == nullptr) return no_choice(name);
+  return plugin.value()->devices();
 }
 
 }  // namespace gt::exec

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "exec/backend/backend.h"
 
@@ -17,7 +18,7 @@ namespace gt::exec {
 // be raised by hand when Backend, Kernel or Device change, or a type comes to
 // mean something else at the same size.
 constexpr uint64_t plugin_interface() {
-  uint64_t out = 1;
+  uint64_t out = 2;
   for (const size_t size :
        {sizeof(Row), sizeof(Op), sizeof(Argument), sizeof(Call), sizeof(Type),
         sizeof(BackendOptions), sizeof(Error)}) {
@@ -33,6 +34,9 @@ constexpr uint64_t plugin_interface() {
 struct BackendPlugin {
   uint64_t interface = plugin_interface();
   Result<std::unique_ptr<Backend>> (*make)(const BackendOptions& options);
+  // The names of the devices that this host has for it, as BackendOptions
+  // numbers them; null: it has none to choose from, as one of the host.
+  Result<std::vector<std::string>> (*devices)() = nullptr;
 };
 
 // `name` is "ref", "cpu" or "null", which are built in; with a slash, the path
@@ -42,10 +46,15 @@ struct BackendPlugin {
 // defines no gt_backend; one whose interface number differs from this program's
 // plugin_interface(), since it was compiled with headers of another gt; what
 // the backend itself refuses, such as an isa that is unknown or that this
-// machine lacks. Nothing else tells whether a plug-in fits: types that have the
-// same sizes but mean something else are found only if the first number was
-// raised.
+// machine lacks, or a device where there is none to choose from. Nothing else
+// tells whether a plug-in fits: types that have the same sizes but mean
+// something else are found only if the first number was raised.
 Result<std::unique_ptr<Backend>> make_backend(std::string_view name,
                                               const BackendOptions& options);
+
+// The names of the devices that the backend may have, by their numbers. Errors:
+// those of make_backend(); it has none to choose from; what it says itself
+// where the host has none.
+Result<std::vector<std::string>> backend_devices(std::string_view name);
 
 }  // namespace gt::exec

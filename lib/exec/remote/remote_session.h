@@ -36,6 +36,7 @@ struct RemoteOptions {
   int threads = 1;  // of compute
   std::string isa;
   std::string backend;
+  std::optional<unsigned> device;  // of the backend's; none: it chooses
   // Called when gt-route is gone and the instruction that was running has not
   // come to its end soon after: is to end the process, with Exit::kLost.
   std::function<void()> end_process;

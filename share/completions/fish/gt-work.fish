@@ -1,6 +1,8 @@
 complete -c gt-work -s h -d 'Print this help message and exit'
 complete -c gt-work -l help -d 'Print this help message and exit'
 complete -c gt-work -l backend -r -d 'cpu; ref, the meaning of each op in plain loops; null, shapes and costs alone (prints give zeros); cuda, a GPU, where it was built; or a plug-in, by its path or name'
+complete -c gt-work -l device -r -d 'which of the backend’s devices, as the number of a GPU, from 0 (cuda: that which LOCAL_RANK says, else the first)'
+complete -c gt-work -l list-devices -d 'print the names of the backend’s devices, one a line, and end'
 complete -c gt-work -l threads -r -d 'threads that compute (all cores)'
 complete -c gt-work -l isa -r -d 'instruction set: sse2, avx2 or avx512 (the best there is)'
 complete -c gt-work -l memory -r -d 'bytes that values may take, as 512M or 2G (no limit)'

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -88,9 +89,9 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
   *device = ordinal;
   return CUDA_SUCCESS;
 }
-CUresult cuDeviceGetName(char* name, int size, CUdevice /*device*/) {
+CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
   GT_ENTER(CUDA_ERROR_UNKNOWN)
-  std::strncpy(name, "fake device", static_cast<size_t>(size));
+  std::snprintf(name, static_cast<size_t>(size), "fake device %d", device);
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
@@ -103,8 +104,9 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
   return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice /*device*/) {
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   GT_ENTER(CUDA_ERROR_UNKNOWN)
+  m.note_device(device);
   ++m.contexts;
   *context = reinterpret_cast<CUcontext>(&m);
   return CUDA_SUCCESS;

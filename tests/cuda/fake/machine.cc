@@ -43,6 +43,15 @@ Machine::~Machine() {
   }
 }
 
+void Machine::note_device(int device) {
+  const char* file = std::getenv("GT_FAKE_CHOSEN");
+  if (file == nullptr) return;
+  if (std::FILE* out = std::fopen(file, "a")) {
+    (void)std::fprintf(out, "%d\n", device);
+    (void)std::fclose(out);
+  }
+}
+
 bool Machine::fails() {
   ++calls_;
   return fail_from_ != 0 &&

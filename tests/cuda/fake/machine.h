@@ -8,6 +8,9 @@
 //   GT_FAKE_FAIL=K     the K-th call of the libraries fails; K+: and all behind
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
+//   GT_FAKE_CHOSEN=F   a line with the number of the GPU that a process takes
+//   is
+//                      added to the file
 #pragma once
 
 #include <cstdint>
@@ -58,6 +61,7 @@ class Machine {
   void give(Stream* stream, Work work);
   // Does work until there is none that `until` waits for.
   void drive(const std::function<bool()>& until);
+  void note_device(int device);
   bool is_pinned(const void* data, size_t bytes) const;
 
  private:

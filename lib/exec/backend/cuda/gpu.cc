@@ -20,32 +20,70 @@ int local_rank() {
   return text == nullptr ? 0 : std::max(0, std::atoi(text));
 }
 
-}  // namespace
-
-Result<std::shared_ptr<Gpu>> Gpu::open() {
-  const std::lock_guard lock(shared_mutex);
-  if (auto gpu = shared_gpu.lock()) return gpu;
+// The libraries, once the driver has found a GPU.
+Result<const EntryPoints*> driver_of(int& count) {
   const auto loaded = entry_points();
   if (!loaded.ok()) return loaded.error();
   const EntryPoints& api = *loaded.value();
-  const Driver& driver = api.driver;
-  Status s = check(api, driver.cuInit(0), "cuInit");
+  Status s = check(api, api.driver.cuInit(0), "cuInit");
   if (!s.ok()) return no_gpu("the driver finds no GPU: " + s.error().message);
+  s = check(api, api.driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
+  if (!s.ok()) return no_gpu(s.error().message);
+  if (count == 0) return no_gpu("this host has no GPU");
+  return &api;
+}
+
+// Which GPU of so many a worker has.
+Result<int> choose(std::optional<unsigned> wanted, int count) {
+  if (!wanted) return local_rank() % count;
+  if (*wanted < static_cast<unsigned>(count)) return static_cast<int>(*wanted);
+  return Error{"backend cuda: there is no GPU " + std::to_string(*wanted) +
+               " on this host, which has " + std::to_string(count) +
+               ", numbered from 0"};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> Gpu::list() {
   int count = 0;
-  s = check(api, driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
-  if (s.ok() && count == 0) return no_gpu("this host has no GPU");
+  const auto loaded = driver_of(count);
+  if (!loaded.ok()) return loaded.error();
+  const EntryPoints& api = *loaded.value();
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    CUdevice device = 0;
+    char name[256] = "";
+    Status s = check(api, api.driver.cuDeviceGet(&device, i), "cuDeviceGet");
+    if (s.ok()) {
+      s = check(api, api.driver.cuDeviceGetName(name, sizeof name, device),
+                "cuDeviceGetName");
+    }
+    if (!s.ok()) return no_gpu(s.error().message);
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+Result<std::shared_ptr<Gpu>> Gpu::open(std::optional<unsigned> number) {
+  const std::lock_guard lock(shared_mutex);
+  if (auto gpu = shared_gpu.lock()) return gpu;
+  int count = 0;
+  const auto loaded = driver_of(count);
+  if (!loaded.ok()) return loaded.error();
+  const EntryPoints& api = *loaded.value();
+  const Driver& driver = api.driver;
+  const auto chosen = choose(number, count);
+  if (!chosen.ok()) return chosen.error();
   CUdevice device = 0;
   int major = 0;
   int minor = 0;
+  Status s =
+      check(api, driver.cuDeviceGet(&device, chosen.value()), "cuDeviceGet");
   const auto ask = [&](CUdevice_attribute what, int& value) {
     if (!s.ok()) return;
     s = check(api, driver.cuDeviceGetAttribute(&value, what, device),
               "cuDeviceGetAttribute");
   };
-  if (s.ok()) {
-    s = check(api, driver.cuDeviceGet(&device, local_rank() % count),
-              "cuDeviceGet");
-  }
   ask(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major);
   ask(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, minor);
   if (!s.ok()) return no_gpu(s.error().message);

@@ -5,7 +5,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "exec/backend/cuda/compiler.h"
 #include "exec/backend/cuda/entry_points.h"
@@ -14,9 +16,12 @@ namespace gt::exec::cuda {
 
 class Gpu {
  public:
-  // The GPU that LOCAL_RANK says, modulo how many there are, or the first.
-  // Errors: no driver, no GPU, what the driver says.
-  static Result<std::shared_ptr<Gpu>> open();
+  // The GPU of that number; without one that which LOCAL_RANK says, modulo how
+  // many there are, or the first. Errors: no driver, no GPU, none of that
+  // number, what the driver says.
+  static Result<std::shared_ptr<Gpu>> open(std::optional<unsigned> number);
+  // The names of this host's GPUs, by number. Errors: no driver, no GPU.
+  static Result<std::vector<std::string>> list();
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;

@@ -26,8 +26,8 @@ class CudaBackend final : public Backend {
   Products products_;
 };
 
-Result<std::unique_ptr<Backend>> make(const BackendOptions& /*options*/) {
-  auto gpu = Gpu::open();
+Result<std::unique_ptr<Backend>> make(const BackendOptions& options) {
+  auto gpu = Gpu::open(options.device);
   if (!gpu.ok()) return gpu.error();
   auto device = CudaDevice::make(std::move(gpu.value()));
   if (!device.ok()) return Error{"backend cuda: " + device.error().message};
@@ -40,5 +40,6 @@ Result<std::unique_ptr<Backend>> make(const BackendOptions& /*options*/) {
 
 extern "C" {
 extern const gt::exec::BackendPlugin gt_backend;
-const gt::exec::BackendPlugin gt_backend{.make = gt::exec::cuda::make};
+const gt::exec::BackendPlugin gt_backend{.make = gt::exec::cuda::make,
+                                         .devices = gt::exec::cuda::Gpu::list};
 }
