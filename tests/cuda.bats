@@ -201,6 +201,89 @@ END
   [ "$stderr" = "$said" ]
 }
 
+# Lines that meet wrong data here and there, with many lines between a fault and
+# the print of what depends on it, names that are bound anew, rejected lines and
+# saves.
+make_faults() {
+  awk 'BEGIN {
+    print "w = ones f32[4,2]\nacc = zeros f32[2,2]\none = ones f32[2,2]"
+    print "i = tensor i64[2] 1 9\nn = tensor i64[] 0\ntwo = tensor i64[2] 4 2"
+    for (r = 0; r < 12; ++r) {
+      print "k = sub two n\nq = floordiv two k\nm = mod q 4"
+      print "e = embedding w q\ne = mul e 2\nf = add e acc\nacc = add acc one"
+      for (j = 0; j < 10; ++j) print "h" j " = add acc " j
+      print "s = add h3 f\nl = cross_entropy s m\nz = floordiv m q"
+      if (r % 3 == 2) print "print s\nprint acc\nprint l\nprint z\nprint h4"
+      if (r == 5) print "acc = add acc s\nprint acc\nacc = zeros f32[2,2]"
+      print "n = add n 1"
+    }
+    print "bad = embedding w i\nworse = foo bad\nprint worse\nprint n"
+    print "c = matmul bad bad\nprint bad\nprint c\nsave acc \"acc.npy\""
+    print "save bad \"bad.npy\"\nback = load \"bad.npy\" f32[2,2]\nprint back"
+    print "last = floordiv two 0"
+  }' >faults.s
+}
+
+@test "fake device: what is wrong with data is told as on the host, in any order" {
+  make_faults
+  local how seed
+  for how in '' --fail-fast --no-cache; do
+    run -3 --separate-stderr gt-work $how faults.s || true
+    wanted=$output said=$stderr
+    for seed in {1..8}; do
+      GT_FAKE_SEED=$seed run --separate-stderr gt-work $how --backend cuda faults.s
+      [ "$output" = "$wanted" ]
+      [ "$stderr" = "$said" ]
+    done
+  done
+  {
+    echo '#reports'
+    cat faults.s
+  } >shared.s
+  gt-work shared.s >wanted || true
+  gt-work --backend cuda shared.s | cmp - wanted
+}
+
+@test "fake device: workers tell what is wrong with data as one on the host does" {
+  make_faults
+  cat >>faults.s <<'END'
+mesh d=2
+x@0-1 = tensor i64[2] 6 0
+y@0-1 = floordiv 6 x@0-1
+y@0-1 = all_reduce y@0-1 over=d
+print y@0-1
+END
+  gt-work faults.s >wanted 2>/dev/null || true
+  local seed
+  for seed in 1 2 3; do
+    GT_FAKE_SEED=$seed gt-route -n 2 --backend cuda faults.s >out 2>/dev/null || true
+    cmp out wanted
+  done
+}
+
+@test "fake device: nothing waits to know whether data is wrong" {
+  {
+    printf 'w = ones f32[4,2]\nc = tensor i64[2] 1 0\ni = tensor i64[2] 3 1\n'
+    for _ in {1..100}; do
+      printf 'e = embedding w i\nl = cross_entropy e c\nj = floordiv i i\n'
+    done
+    printf 'j = floordiv j c\nprint j\nprint l\n'
+  } >p.s
+  GT_FAKE_WAITS=waits run -1 gt-work --backend cuda p.s
+  [ "$(cat waits)" -le 8 ]
+}
+
+@test "fake device: a line that fails is told although nothing follows it" {
+  mkfifo in
+  gt-work --backend cuda <in 2>said &
+  spawned+=($!)
+  exec 9>in
+  printf 'a = tensor i64[2] 1 2\nb = floordiv a 0\n' >&9
+  await 'integer division by zero' said
+  exec 9>&-
+  wait "${spawned[0]}" || [ $? -eq 1 ]
+}
+
 @test "fake device: without memory a line fails, and the rest goes on" {
   cat >p.s <<'END'
 a = ones f32[1000]

@@ -43,6 +43,7 @@ class Ferry final : public Kernel {
     }
     for (const size_t bytes : results_) to.push_back(device_.allocate(bytes));
     Status s = kernel_->run(from, to);
+    if (device_.checks() > 0) s = *device_.take_check(true);
     for (size_t r = 0; r < to.size(); ++r) {
       if (s.ok()) s = device_.download(to[r], out[r], results_[r]);
       device_.release(to[r], results_[r]);

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "exec/memory/host_device.h"
+
 namespace gt::exec {
 namespace {
 
@@ -46,7 +48,8 @@ class InterpreterTest : public testing::Test {
   Value a_{&memory_[0], nullptr};
   Value b_{&memory_[1], nullptr};
   Value c_{&memory_[2], nullptr};
-  Interpreter interpreter_;
+  HostDevice device_{nullptr};
+  Interpreter interpreter_{device_};
   int reports_ = 0;
 };
 

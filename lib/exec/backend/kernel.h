@@ -28,8 +28,10 @@ class Kernel {
   // An error is about data (an index out of range, a division by zero) or about
   // what the machine lacks (no scratch memory), never about types; an exception
   // is taken for one. The results then count as failed, whatever was written.
-  // A kernel that can give an error has done its work when it returns; all
-  // others may return before, in the order of their device.
+  // A kernel may return before its work is done, in the order of its device. If
+  // it then does not know yet whether the data is wrong, it leaves a check,
+  // one, with the device (Device::take_check()), and refers to itself until
+  // that was taken.
   virtual Status run(std::span<const void* const> in,
                      std::span<void* const> out) = 0;
 

@@ -8,7 +8,7 @@ namespace gt::exec::comm {
 namespace {
 
 // Gives the fault of the target's output, null if all went well.
-Fault run_program(ExchangeRun& run, const Target& target,
+Fault run_program(Device& device, ExchangeRun& run, const Target& target,
                   const ExchangeRun::Made& made,
                   const std::vector<const void*>& arguments) {
   std::vector<Value> own;  // whose error slots are this thread's
@@ -19,7 +19,7 @@ Fault run_program(ExchangeRun& run, const Target& target,
   std::vector<Value*> values;
   for (Value& value : own) values.push_back(&value);
   const Recipe& recipe = *target.program;
-  Interpreter().run(recipe, values, [&run](const Error& error) {
+  Interpreter(device).run(recipe, values, [&run](const Error& error) {
     return run.fail(error.message);
   });
   return values[static_cast<size_t>(recipe.results[0].value)]->fault;
@@ -170,7 +170,7 @@ void Engine::make(ExchangeRun& run, size_t step, size_t t) {
   const bool has_data = device_.has_data();
   if (made.fault != nullptr || made.is_shared || !has_data) return;
   if (target.program != nullptr) {
-    made.fault = run_program(run, target, made, arguments);
+    made.fault = run_program(device_, run, target, made, arguments);
   } else if (!arguments.empty() && arguments[0] != output) {
     const Status s =
         device_.copy(arguments[0], output, target.inputs[0].region.bytes());

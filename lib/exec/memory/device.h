@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -25,9 +26,9 @@ class DeviceEvent {
 // A device may do its work later than it is told to, in the order in which one
 // thread told it. Each backend has a Device, and one thread runs its kernels:
 // that of the compute queue, or the communication thread. That thread alone
-// calls upload(), download(), copy(), view(), record(), wait_for(), finish()
-// and, until it has ended, release(); they are in order with its kernels. Any
-// thread may call allocate(), is_host() and has_data().
+// calls upload(), download(), copy(), view(), record(), wait_for(), finish(),
+// those of checks and, until it has ended, release(); they are in order with
+// its kernels. Any thread may call allocate(), is_host() and has_data().
 //
 // Devices of one kind share their memory: what the Device of the backend that
 // computes has allocated, that of the communication thread reads and writes.
@@ -82,6 +83,17 @@ class Device {
   virtual void wait_for(const DeviceEvent& /*event*/) {}
   // Sleeps until all that this thread gave the device is done.
   virtual Status finish() { return ok_status(); }
+
+  // Whether a kernel may return before it is known if its data is wrong
+  // (Kernel::run()). Then it has left a check.
+  virtual bool leaves_checks() const { return false; }
+  // How many checks this thread's kernels have left that were not taken yet.
+  virtual size_t checks() const { return 0; }
+  // Takes the oldest of them, of which there is one: what Kernel::run() would
+  // have returned. None as long as it is not known; with `waits` it is known.
+  virtual std::optional<Status> take_check(bool /*waits*/) {
+    return ok_status();
+  }
 };
 
 }  // namespace gt::exec

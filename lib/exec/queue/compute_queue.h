@@ -61,7 +61,10 @@ class ComputeQueue final : public Pool::Owner {
   void release_later(std::unique_ptr<Value> value, size_t bytes) override {
     add(release_job(std::move(value), bytes));
   }
-  void drain() override { queue_.drain(); }
+  void drain() override {
+    add(settled_job(), 0);
+    queue_.drain();
+  }
   bool reclaim() override { return reclaim_ && reclaim_(); }
 
  private:

@@ -19,7 +19,13 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
       out_(out),
       reports_(std::move(reports)),
       fail_fast_(fail_fast),
-      trace_(trace) {}
+      trace_(trace),
+      interpreter_(backend.device()),
+      runs_ahead_(backend.device().leaves_checks()),
+      ahead_(backend.device(), interpreter_,
+             [this](const TaskRecord& task, const Error& error) {
+               return failure(task, error);
+             }) {}
 
 void Executor::run(uint64_t* record) {
   auto* head = reinterpret_cast<RecordHead*>(record);
@@ -34,9 +40,28 @@ void Executor::run(uint64_t* record) {
   }
   auto& next = *reinterpret_cast<JobRecord*>(record);
   if (!stopped()) at_.store(next.seq, std::memory_order_relaxed);
-  const std::unique_ptr<Job> job(next.job);
-  job->run(*this);
+  run_job(std::unique_ptr<Job>(next.job));
   if (trace_ != nullptr) trace_->pause();
+}
+
+void Executor::run_job(std::unique_ptr<Job> job) {
+  if (!ahead_.is_settled()) {
+    if (job->when() == Job::When::kLater) {
+      std::shared_ptr<Job> held = std::move(job);
+      return ahead_.after([this, held] { held->run(*this); });
+    }
+    if (job->when() == Job::When::kSettled) ahead_.settle(true);
+  }
+  job->run(*this);
+}
+
+// The queue is empty, and what has been given to the device may fail yet.
+bool Executor::awaits() {
+  if (ahead_.is_settled()) return false;
+  ahead_.settle(false);
+  if (!ahead_.is_settled()) return true;
+  idle();
+  return false;
 }
 
 void Executor::run_traced(TaskRecord& task) {
@@ -88,6 +113,7 @@ void Executor::check_output() {
 
 void Executor::run_task(TaskRecord& task) {
   if (has_output_) hold_output(task.recipe->cost);
+  if (runs_ahead_) return ahead_.run(task);
   interpreter_.run(
       *task.recipe, {task.values(), task.value_count()},
       [this, &task](const Error& error) { return failure(task, error); });

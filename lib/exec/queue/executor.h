@@ -1,7 +1,8 @@
 // What the thread of the compute queue does: it runs the recipes of lines and
 // all other jobs, writes results, and reports failures.
 //
-// When a kernel fails, its line is reported once, and the reason becomes the
+// When a kernel fails, which may be known later than the next ones are run
+// (runs_ahead.h), its line is reported once, and the reason becomes the
 // fault of what the line makes (interpreter.h). A line that fails only because
 // an operand has failed is not reported: its results take over that fault, and
 // a print of one says it.
@@ -24,6 +25,7 @@
 #include "exec/queue/interpreter.h"
 #include "exec/queue/queue.h"
 #include "exec/queue/report.h"
+#include "exec/queue/runs_ahead.h"
 #include "exec/storage/saves.h"
 #include "exec/trace/meter.h"
 #include "exec/trace/trace.h"
@@ -60,22 +62,34 @@ class Executor;
 // people, the deletion of what tasks before it use. Deleted once it has run.
 class Job {
  public:
+  // When it runs, if outcomes of tasks before it are not known yet
+  // (runs_ahead.h): it waits for them, as whatever reads a fault must; it runs
+  // once they are known, behind tasks that come after it; or it runs at once.
+  enum class When : uint8_t { kSettled, kLater, kAtOnce };
+
+  explicit Job(When when = When::kSettled) : when_(when) {}
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
   virtual ~Job() = default;
   virtual void run(Executor& executor) = 0;
+  When when() const { return when_; }
+
+ private:
+  When when_;
 };
 
 // A job that calls run(executor).
 template <typename Run>
-std::unique_ptr<Job> make_job(Run run) {
+std::unique_ptr<Job> make_job(Run run, Job::When when = Job::When::kSettled) {
   class Calling final : public Job {
    public:
-    explicit Calling(Run r) : run_(std::move(r)) {}
+    Calling(Run r, When when) : Job(when), run_(std::move(r)) {}
     void run(Executor& executor) override { run_(executor); }
 
    private:
     Run run_;
   };
-  return std::make_unique<Calling>(std::move(run));
+  return std::make_unique<Calling>(std::move(run), when);
 }
 
 // The record of a job. `seq` is the number of its instruction among those of
@@ -99,6 +113,7 @@ class Executor final : public Queue::Handler {
   void idle() override;
   void sleeps() override { meter_.pause(Meter::Pause::kIdle); }
   void wakes() override { meter_.resume(); }
+  bool awaits() override;
   void run_task(TaskRecord& task);
 
   // Reports a line that failed to the sink, and remembers the status. It is not
@@ -113,7 +128,9 @@ class Executor final : public Queue::Handler {
   // stream/marks.h), and not told to the sink.
   void write_reports() { writes_reports_ = true; }
 
+  // What a job does to the faults of values, it does once tasks are settled.
   Interpreter& interpreter() { return interpreter_; }
+  RunsAhead& runs_ahead() { return ahead_; }
   Backend& backend() { return backend_; }
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }
@@ -147,6 +164,7 @@ class Executor final : public Queue::Handler {
   // Writes what waits to leave if too much has run since; work of that cost
   // comes next.
   void hold_output(uint64_t cost);
+  void run_job(std::unique_ptr<Job> job);
   void settle_saves();
   void run_traced(TaskRecord& task);
   void run_metered(TaskRecord& task);
@@ -170,6 +188,8 @@ class Executor final : public Queue::Handler {
   uint64_t held_cost_ = 0;   // of what ran since it was written
   Exit status_ = Exit::kDone;
   Interpreter interpreter_;
+  const bool runs_ahead_;
+  RunsAhead ahead_;
   Reported reported_;
   std::vector<char> scratch_;
 };

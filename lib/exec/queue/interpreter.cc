@@ -13,9 +13,8 @@ Status run_kernel(Kernel& kernel, std::span<const void* const> in,
   }
 }
 
-bool Interpreter::prepare(const Recipe& recipe, const RecipeStep& step,
-                          std::span<Value* const> values) {
-  if (poisoned_ > 0 && takes_fault(step, values)) return false;
+void Interpreter::find_operands(const Recipe& recipe, const RecipeStep& step,
+                                std::span<Value* const> values) {
   in_.clear();
   out_.clear();
   for (const int32_t v : step.in) {
@@ -28,7 +27,23 @@ bool Interpreter::prepare(const Recipe& recipe, const RecipeStep& step,
   }
   for (const int32_t v : step.out)
     out_.push_back(data_[static_cast<size_t>(v)]);
-  return true;
+}
+
+void Interpreter::run_ahead(const Recipe& recipe,
+                            std::span<Value* const> values,
+                            std::vector<Outcome>& outcomes) {
+  find_data(values);
+  size_t checks = late_->checks();
+  for (size_t i = 0; i < recipe.steps.size(); ++i) {
+    find_operands(recipe, recipe.steps[i], values);
+    Status s = run_kernel(*recipe.steps[i].kernel, in_, out_);
+    if (late_->checks() > checks) {
+      checks = late_->checks();
+      outcomes.push_back({i, std::nullopt});
+    } else if (!s.ok()) {
+      outcomes.push_back({i, std::move(s)});
+    }
+  }
 }
 
 // Poisons what the step would make; or, if it reads nothing that is poisoned,

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "exec/memory/device.h"
 #include "exec/memory/value.h"
 #include "exec/recipe/recipe.h"
 
@@ -21,8 +23,24 @@ Status run_kernel(Kernel& kernel, std::span<const void* const> in,
 
 // Used by one thread. It counts the values that it has poisoned, so that faults
 // cost nothing as long as nothing fails.
+//
+// Where kernels leave checks (Device::leaves_checks()) a recipe can be run in
+// two ways. run() waits for each check, so that faults are known when it
+// returns. run_ahead() waits for none and knows of no faults; spread() does so
+// later, in the same order.
 class Interpreter {
  public:
+  // `device` is that of the kernels.
+  explicit Interpreter(Device& device)
+      : late_(device.leaves_checks() ? &device : nullptr) {}
+
+  // How a step ended that was run ahead. Steps that did well and left no check
+  // have none.
+  struct Outcome {
+    size_t step = 0;
+    std::optional<Status> status;  // none: it has left a check
+  };
+
   // `values` are the recipe's arguments and then its blocks. When a kernel
   // fails, `failed(error)` reports it and gives the fault of what it was to
   // make.
@@ -32,18 +50,39 @@ class Interpreter {
     void** data = find_data(values);
     if (recipe.is_simple && poisoned_ == 0) [[likely]] {
       const size_t n = recipe.arguments;
-      const Status s = run_kernel(*recipe.steps[0].kernel, {data, n},
-                                  {data + n, values.size() - n});
+      const Status s = run_checked(*recipe.steps[0].kernel, {data, n},
+                                   {data + n, values.size() - n});
       if (!s.ok()) [[unlikely]]
         poison_all(recipe.steps[0], values, failed(s.error()));
       return;
     }
     for (const RecipeStep& step : recipe.steps) {
-      if (!prepare(recipe, step, values)) continue;
-      const Status s = run_kernel(*step.kernel, in_, out_);
+      if (poisoned_ > 0 && takes_fault(step, values)) continue;
+      find_operands(recipe, step, values);
+      const Status s = run_checked(*step.kernel, in_, out_);
       if (!s.ok()) poison_all(step, values, failed(s.error()));
     }
   }
+
+  // Runs all steps, whatever is poisoned or fails: what they then make is never
+  // seen, since spread() is to be called with the outcomes, which it adds.
+  void run_ahead(const Recipe& recipe, std::span<Value* const> values,
+                 std::vector<Outcome>& outcomes);
+  // Poisons, and makes well, what run() would have. All outcomes are known.
+  template <typename Failed>
+  void spread(const Recipe& recipe, std::span<Value* const> values,
+              std::span<const Outcome> outcomes, const Failed& failed) {
+    for (size_t i = 0; i < recipe.steps.size(); ++i) {
+      const RecipeStep& step = recipe.steps[i];
+      const bool has_outcome = !outcomes.empty() && outcomes[0].step == i;
+      const bool is_poisoned = poisoned_ > 0 && takes_fault(step, values);
+      if (!has_outcome) continue;
+      const Status& s = *outcomes[0].status;
+      outcomes = outcomes.subspan(1);
+      if (!is_poisoned && !s.ok()) poison_all(step, values, failed(s.error()));
+    }
+  }
+  bool knows_faults() const { return poisoned_ > 0; }
 
   void poison(Value& value, const Fault& fault) {
     if (value.fault == nullptr) ++poisoned_;
@@ -64,13 +103,20 @@ class Interpreter {
     for (size_t i = 0; i < n; ++i) to[i] = values[i]->data;
     return to;
   }
-  // False when the step reads what is poisoned.
-  bool prepare(const Recipe& recipe, const RecipeStep& step,
-               std::span<Value* const> values);
+  Status run_checked(Kernel& kernel, std::span<const void* const> in,
+                     std::span<void* const> out) {
+    Status s = run_kernel(kernel, in, out);
+    if (late_ != nullptr && late_->checks() > 0) s = *late_->take_check(true);
+    return s;
+  }
+  // Gives in_ and out_ the step's addresses; find_data() was called.
+  void find_operands(const Recipe& recipe, const RecipeStep& step,
+                     std::span<Value* const> values);
   bool takes_fault(const RecipeStep& step, std::span<Value* const> values);
   void poison_all(const RecipeStep& step, std::span<Value* const> values,
                   const Fault& fault);
 
+  Device* late_;  // null if kernels leave no checks
   size_t poisoned_ = 0;
   std::vector<void*> data_;  // by value of the recipe
   std::vector<const void*> in_;

@@ -15,10 +15,10 @@ Result<const void*> view(Executor& executor, const Type& type,
 
 std::unique_ptr<Job> report_job(const Where& origin, Error error,
                                 std::string line, Exit status) {
-  return make_job([origin, error = std::move(error), line = std::move(line),
-                   status](Executor& executor) {
-    executor.report(origin, error, line, status);
-  });
+  return make_job(
+      [origin, error = std::move(error), line = std::move(line), status](
+          Executor& executor) { executor.report(origin, error, line, status); },
+      Job::When::kLater);
 }
 
 std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
@@ -42,13 +42,15 @@ std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
 }
 
 std::unique_ptr<Job> print_failure_job(std::string name, std::string message) {
-  return make_job([name = std::move(name),
-                   message = std::move(message)](Executor& executor) {
-    if (executor.stopped()) return;
-    write_failure(executor.out(), name, message);
-    executor.wrote();
-    executor.check_output();
-  });
+  return make_job(
+      [name = std::move(name),
+       message = std::move(message)](Executor& executor) {
+        if (executor.stopped()) return;
+        write_failure(executor.out(), name, message);
+        executor.wrote();
+        executor.check_output();
+      },
+      Job::When::kLater);
 }
 
 std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
@@ -80,10 +82,14 @@ std::unique_ptr<Job> save_failure_job(std::string path, std::string message) {
 }
 
 std::unique_ptr<Job> release_job(std::unique_ptr<Value> value, size_t bytes) {
-  return make_job([value = std::move(value), bytes](Executor& executor) {
-    executor.interpreter().clear(*value);
-    executor.backend().device().release(value->data, bytes);
-  });
+  return make_job(
+      [value = std::shared_ptr<Value>(std::move(value)),
+       bytes](Executor& executor) {
+        executor.backend().device().release(value->data, bytes);
+        executor.runs_ahead().after(
+            [&executor, value] { executor.interpreter().clear(*value); });
+      },
+      Job::When::kAtOnce);
 }
 
 std::unique_ptr<Job> flush_job() {
@@ -107,23 +113,34 @@ std::unique_ptr<Job> sync_job(std::string line) {
 }
 
 std::unique_ptr<Job> call_job(std::function<void()> call) {
-  return make_job([call = std::move(call)](Executor& /*executor*/) { call(); });
+  return make_job([call = std::move(call)](Executor& /*executor*/) { call(); },
+                  Job::When::kLater);
+}
+
+std::unique_ptr<Job> settled_job() {
+  return make_job([](Executor& /*executor*/) {});
 }
 
 std::unique_ptr<Job> task_job(std::vector<uint64_t> words) {
-  return make_job([words = std::move(words)](Executor& executor) mutable {
-    executor.run(words.data());
-  });
+  return make_job(
+      [words = std::move(words)](Executor& executor) mutable {
+        executor.run(words.data());
+      },
+      Job::When::kAtOnce);
 }
 
 std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
                                 uint64_t line) {
-  return make_job([job = std::move(job), text, line](Executor& executor) {
-    if (executor.stopped()) return;  // a print or a save, which does nothing
-    executor.trace()->begin();
-    if (job != nullptr) job->run(executor);
-    executor.trace()->end(*text, line);
-  });
+  const Job::When when = job == nullptr ? Job::When::kAtOnce : job->when();
+  return make_job(
+      [job = std::move(job), text, line](Executor& executor) {
+        if (executor.stopped())
+          return;  // a print or a save, which does nothing
+        executor.trace()->begin();
+        if (job != nullptr) job->run(executor);
+        executor.trace()->end(*text, line);
+      },
+      when);
 }
 
 }  // namespace gt::exec

@@ -38,6 +38,8 @@ std::unique_ptr<Job> sync_job(std::string line);
 std::unique_ptr<Job> call_job(std::function<void()> call);
 // Runs a task whose record, `words`, is too great for the ring.
 std::unique_ptr<Job> task_job(std::vector<uint64_t> words);
+// Does nothing: behind it all tasks before are settled.
+std::unique_ptr<Job> settled_job();
 
 // Runs `job`, which may be null, as an instruction with a row in the trace.
 std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
@@ -46,7 +48,8 @@ std::unique_ptr<Job> traced_job(std::unique_ptr<Job> job, const TraceText* text,
 // Deletes an object that tasks before it may still use.
 template <typename T>
 std::unique_ptr<Job> dispose_job(std::unique_ptr<T> object) {
-  return make_job([held = std::move(object)](Executor& /*executor*/) {});
+  return make_job([held = std::move(object)](Executor& /*executor*/) {},
+                  Job::When::kLater);
 }
 
 }  // namespace gt::exec

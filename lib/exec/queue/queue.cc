@@ -105,6 +105,10 @@ uint64_t Queue::run_some(uint64_t head, uint64_t tail) {
 // False when the queue ends.
 bool Queue::sleep(uint64_t head) {
   handler_.idle();
+  while (published_.load(std::memory_order_acquire) == head &&
+         handler_.awaits()) {
+    std::this_thread::sleep_for(kPoll);
+  }
   asleep_.store(1, std::memory_order_seq_cst);
   if (published_.load(std::memory_order_seq_cst) == head) {
     if (ending_.load(std::memory_order_seq_cst)) return false;

@@ -4,15 +4,17 @@
 // 64-bit words.
 //
 // Each of the two threads may sleep, and is woken by the other alone; nobody
-// spins. The running thread sleeps when the queue is empty. Waking it costs
-// tens of microseconds, so it is done when the work that waits is worth it:
-// when its estimated cost passes kWakeCost, when half of the ring is full, or
-// when the enqueuing thread is about to sleep itself and calls kick(). The
-// enqueuing thread sleeps when the ring is full, and in wait(); it is woken
-// once the queue has run as far as it waits for.
+// spins, but a handler that waits for a device is asked every kPoll. The
+// running thread sleeps when the queue is empty. Waking it costs tens of
+// microseconds, so it is done when the work that waits is worth it: when its
+// estimated cost passes kWakeCost, when half of the ring is full, or when the
+// enqueuing thread is about to sleep itself and calls kick(). The enqueuing
+// thread sleeps when the ring is full, and in wait(); it is woken once the
+// queue has run as far as it waits for.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -51,6 +53,9 @@ class Queue {
     virtual void run(uint64_t* record) = 0;
     // The queue is empty and its thread is about to sleep.
     virtual void idle() = 0;
+    // Whether it waits for something that wakes nobody; then it is asked again
+    // soon, until it does not, before the thread sleeps.
+    virtual bool awaits() { return false; }
     // It sleeps, and has been woken.
     virtual void sleeps() {}
     virtual void wakes() {}
@@ -100,6 +105,7 @@ class Queue {
   static constexpr size_t kAhead = 64;  // words
   static constexpr size_t kPublishWords = 256;
   static constexpr uint64_t kPublishCost = 2'000;
+  static constexpr std::chrono::microseconds kPoll{50};
   static constexpr size_t kHeadStep = 1024;  // words run between head updates
 
   static size_t offset(uint64_t position) { return position & (kWords - 1); }

@@ -151,8 +151,13 @@ CUresult cuStreamDestroy(CUstream stream) {
 }
 CUresult cuStreamSynchronize(CUstream stream) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
-  m.drive([stream] { return of(stream)->work.empty(); });
+  m.wait(of(stream));
   return CUDA_SUCCESS;
+}
+CUresult cuStreamQuery(CUstream stream) {
+  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  m.do_some();
+  return of(stream)->work.empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
@@ -291,7 +296,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
   Args args;
   std::memcpy(&args, parameters[0], sizeof args);
   const auto run = reinterpret_cast<Function>(function);
-  m.give(of(stream), {[run, args] { launch(run, args); }});
+  m.give(of(stream), {[run, args] { launch(run, args); }, nullptr, 0, true});
   return CUDA_SUCCESS;
 }
 

@@ -28,7 +28,23 @@ Machine::Machine()
   fail_all_ = text != nullptr && std::string_view(text).ends_with('+');
 }
 
+void Machine::wait(Stream* stream) {
+  for (const Work& work : stream->work) {
+    if (!work.is_kernel) continue;
+    ++waits_;
+    break;
+  }
+  drive([stream] { return stream->work.empty(); });
+}
+
 Machine::~Machine() {
+  if (const char* path = std::getenv("GT_FAKE_WAITS")) {
+    if (std::FILE* out = std::fopen(path, "a")) {
+      (void)std::fprintf(out, "%llu\n",
+                         static_cast<unsigned long long>(waits_));
+      (void)std::fclose(out);
+    }
+  }
   const char* file = std::getenv("GT_FAKE_REPORT");
   if (file == nullptr) return;
   if (std::FILE* out = std::fopen(file, "a")) {
@@ -62,10 +78,14 @@ void Machine::give(Stream* stream, Work work) {
   if (!streams.contains(stream)) wrong("a stream is used that is not there");
   stream->work.push_back(std::move(work));
   // Now and then some of it is done at once.
-  for (unsigned n = random_() % 8 == 0 ? random_() % 16 : 0; n > 0; --n) {
+  if (random_() % 8 == 0) do_some();
+  drive([stream] { return stream->work.size() < kMostWaiting; });
+}
+
+void Machine::do_some() {
+  for (unsigned n = random_() % 16; n > 0; --n) {
     if (!do_one()) break;
   }
-  drive([stream] { return stream->work.size() < kMostWaiting; });
 }
 
 bool Machine::do_one() {

@@ -8,9 +8,10 @@
 //   GT_FAKE_FAIL=K     the K-th call of the libraries fails; K+: and all behind
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
-//   GT_FAKE_CHOSEN=F   a line with the number of the GPU that a process takes
-//   is
-//                      added to the file
+//   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
+//                      a process takes
+//   GT_FAKE_WAITS=F    at the end, a line is added to the file: how often the
+//                      host waited for a kernel
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct Work {
   // Null, or the event that must have been reached so often.
   Event* event = nullptr;
   uint64_t reached = 0;
+  bool is_kernel = false;
 };
 
 struct Stream {
@@ -59,6 +61,8 @@ class Machine {
   // Counts a call; whether it is one that fails.
   bool fails();
   void give(Stream* stream, Work work);
+  void do_some();             // of the work there is
+  void wait(Stream* stream);  // does all that the stream has
   // Does work until there is none that `until` waits for.
   void drive(const std::function<bool()>& until);
   void note_device(int device);
@@ -70,6 +74,7 @@ class Machine {
 
   std::mt19937 random_;
   uint64_t calls_ = 0;
+  uint64_t waits_ = 0;
   uint64_t fail_from_ = 0;
   bool fail_all_ = false;
 };

@@ -45,6 +45,7 @@ inline int64_t turn(int64_t k, int64_t n) {
 inline void keep_least(uint64_t* word, uint64_t value) {
   if (value < *word) *word = value;
 }
+inline void seen_by_host() { __sync_synchronize(); }
 
 template <typename T>
 struct Own {

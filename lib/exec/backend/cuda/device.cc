@@ -133,17 +133,13 @@ Status CudaDevice::start() {
             gpu_->driver().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING),
             "cuStreamCreate");
   if (!s.ok()) return s;
-  const auto fault = borrow(sizeof(uint64_t));
-  if (!fault.ok()) return fault.error();
-  fault_ = fault.value();
-  return ok_status();
+  return faults_.start(stream_);
 }
 
 CudaDevice::~CudaDevice() {
   if (stream_ == nullptr || !enter().ok()) return;
-  if (fault_ != 0) give_back(fault_);
   if (workspace_ != 0) give_back(workspace_);
-  (void)finish();
+  faults_.end();
   (void)gpu_->driver().cuStreamDestroy(stream_);
 }
 
@@ -209,6 +205,11 @@ Status CudaDevice::finish() {
   return s;
 }
 
+std::optional<Status> CudaDevice::take_check(bool waits) {
+  if (Status s = enter(); !s.ok()) return s;
+  return faults_.take(waits);
+}
+
 // ---- what kernels need ------------------------------------------------------
 
 Result<CUdeviceptr> CudaDevice::borrow(size_t bytes) {
@@ -233,21 +234,6 @@ Result<CUdeviceptr> CudaDevice::workspace() {
     workspace_ = data.value();
   }
   return workspace_;
-}
-
-Status CudaDevice::clear_fault() {
-  return check(
-      gpu_->api(),
-      gpu_->driver().cuMemsetD8Async(fault_, 0xff, sizeof(uint64_t), stream_),
-      "cuMemsetD8Async");
-}
-
-Result<uint64_t> CudaDevice::read_fault() {
-  uint64_t word = 0;
-  const Status s = staging_.download(fault_, reinterpret_cast<char*>(&word),
-                                     sizeof word, stream_);
-  if (!s.ok()) return s.error();
-  return word;
 }
 
 }  // namespace gt::exec::cuda

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
 #include "exec/memory/device.h"
 
@@ -65,6 +66,9 @@ class CudaDevice final : public Device {
   std::shared_ptr<DeviceEvent> record() override;
   void wait_for(const DeviceEvent& event) override;
   Status finish() override;
+  bool leaves_checks() const override { return true; }
+  size_t checks() const override { return faults_.checks(); }
+  std::optional<Status> take_check(bool waits) override;
 
   Gpu& gpu() { return *gpu_; }
   CUstream stream() const { return stream_; }
@@ -75,22 +79,18 @@ class CudaDevice final : public Device {
   // What a library may scribble on, kWorkspace bytes.
   static constexpr size_t kWorkspace = size_t{32} << 20;
   Result<CUdeviceptr> workspace();
-  // The word that kernels report wrong data in, and its value once all before
-  // is done. It is all ones behind clear_fault().
-  CUdeviceptr fault() const { return fault_; }
-  Status clear_fault();
-  Result<uint64_t> read_fault();
+  Faults& faults() { return faults_; }
 
  private:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
-      : gpu_(std::move(gpu)), staging_(gpu_) {}
+      : gpu_(std::move(gpu)), staging_(gpu_), faults_(gpu_) {}
   Status start();
   Status enter() { return gpu_->enter(); }
 
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_ = nullptr;
   Staging staging_;
-  CUdeviceptr fault_ = 0;
+  Faults faults_;
   CUdeviceptr workspace_ = 0;
   Status broken_ = ok_status();  // what could not be told when it happened
 };

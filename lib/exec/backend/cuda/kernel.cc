@@ -3,10 +3,22 @@
 #include <algorithm>
 #include <cstring>
 
+#include "exec/backend/cuda/source.h"
+
 namespace gt::exec::cuda {
 namespace {
 
-constexpr uint64_t kNoFault = ~uint64_t{0};
+// What tells the host what the steps before found wrong.
+Launch tell_launch(const Call& call, const Plan& plan) {
+  Launch launch = each_launch(make_source("fault.cuh", "tell(a);"), 1);
+  launch.n[0] = 0;
+  if (!plan.witness) return launch;
+  const Argument& a = call.arguments[plan.witness->operand];
+  launch.in = {operand(plan.witness->operand)};
+  if (!a.literal) launch.n[0] = static_cast<int64_t>(size_of(a.type.dtype));
+  launch.n[1] = plan.witness->each ? 1 : 0;
+  return launch;
+}
 
 }  // namespace
 
@@ -15,9 +27,10 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
                                                      Products& products) {
   std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(plan), products));
   for (const Argument& a : call.arguments) {
-    const bool is_tensor = a.role == Role::kTensor && !a.absent;
-    kernel->forms_.push_back(
-        {a.literal, is_tensor && !a.literal ? size_of(a.type.dtype) : 8});
+    kernel->literals_.push_back(a.literal);
+  }
+  if (kernel->plan_.explain != nullptr) {
+    kernel->plan_.steps.emplace_back(tell_launch(call, kernel->plan_));
   }
   for (const Step& step : kernel->plan_.steps) {
     CUfunction function = nullptr;
@@ -45,7 +58,21 @@ bool CudaKernel::in_place(size_t operand, size_t result) const {
 Status CudaKernel::run(std::span<const void* const> in,
                        std::span<void* const> out) {
   if (Status s = device_.gpu().enter(); !s.ok()) return s;
-  Addresses at{in, out, {}};
+  Addresses at{in, out, {}, nullptr};
+  if (plan_.explain == nullptr) return run_whole(at);
+  const auto told = device_.faults().begin();
+  if (!told.ok()) return told.error();
+  at.told = told.value();
+  Status s = run_whole(at);
+  if (s.ok()) {
+    device_.faults().leave(at.told, plan_);
+  } else {
+    device_.faults().spoil(at.told);
+  }
+  return s;
+}
+
+Status CudaKernel::run_whole(Addresses& at) {
   Status s = ok_status();
   for (const size_t bytes : plan_.scratch) {
     const auto data = device_.borrow(bytes);
@@ -62,21 +89,12 @@ Status CudaKernel::run(std::span<const void* const> in,
 }
 
 Status CudaKernel::run_steps(const Addresses& at) {
-  const bool can_fail = plan_.explain != nullptr;
-  if (can_fail) {
-    if (Status s = device_.clear_fault(); !s.ok()) return s;
-  }
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Status s = std::visit(
         [&](const auto& step) { return take(step, i, at); }, plan_.steps[i]);
     if (!s.ok()) return s;
   }
-  if (!can_fail) return ok_status();
-  const auto fault = device_.read_fault();
-  if (!fault.ok()) return fault.error();
-  if (fault.value() == kNoFault) return ok_status();
-  return plan_.explain(static_cast<int64_t>(fault.value()),
-                       [&](size_t k, int64_t i) { return peek(k, i, at); });
+  return ok_status();
 }
 
 Status CudaKernel::take(const Launch& launch, size_t step,
@@ -88,7 +106,8 @@ Status CudaKernel::take(const Launch& launch, size_t step,
   for (size_t i = 0; i < launch.out.size(); ++i) {
     args.out[i] = word(launch.out[i], at);
   }
-  args.fault = device_.fault();
+  args.fault = device_.faults().word();
+  args.told = reinterpret_cast<uint64_t>(at.told);
   args.n = launch.n;
   void* parameters[] = {&args};
   return check(device_.gpu().api(),
@@ -134,27 +153,12 @@ uint64_t CudaKernel::word(const Slot& slot, const Addresses& at) const {
       break;
   }
   const void* data = at.in[slot.index];
-  if (data == nullptr || !forms_[slot.index].literal) {
+  if (data == nullptr || !literals_[slot.index]) {
     return reinterpret_cast<uint64_t>(data);
   }
   uint64_t bits = 0;
   std::memcpy(&bits, data, sizeof bits);
   return bits;
-}
-
-Result<std::array<std::byte, 8>> CudaKernel::peek(size_t i, int64_t index,
-                                                  const Addresses& at) {
-  std::array<std::byte, 8> bytes{};
-  const Form& form = forms_[i];
-  const char* from = static_cast<const char*>(at.in[i]) +
-                     index * static_cast<int64_t>(form.size);
-  if (form.literal) {
-    std::memcpy(bytes.data(), from, form.size);
-    return bytes;
-  }
-  const Status s = device_.download(from, bytes.data(), form.size);
-  if (!s.ok()) return s.error();
-  return bytes;
 }
 
 }  // namespace gt::exec::cuda

@@ -18,39 +18,35 @@ class CudaKernel final : public Kernel {
   static Result<std::unique_ptr<CudaKernel>> make(const Call& call, Plan plan,
                                                   Products& products);
 
-  // As memory/device.h says: it returns before the work is done, unless the
-  // plan can find wrong data.
+  // As memory/device.h says: it returns before the work is done, and leaves a
+  // check if the plan can find wrong data.
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override;
   bool in_place(size_t operand, size_t result) const override;
 
  private:
-  struct Form {  // of an argument
-    bool literal = false;
-    size_t size = 8;  // bytes of an element
-  };
   // The addresses of one run.
   struct Addresses {
     std::span<const void* const> in;
     std::span<void* const> out;
     std::vector<CUdeviceptr> scratch;
+    Faults::Told* told = nullptr;  // if the plan can find wrong data
   };
 
   CudaKernel(Plan plan, Products& products)
       : plan_(std::move(plan)), device_(products.device()) {}
 
+  Status run_whole(Addresses& at);
   Status run_steps(const Addresses& at);
   Status take(const Launch& launch, size_t step, const Addresses& at);
   Status take(const Product& product, size_t step, const Addresses& at);
   Status take(const Upload& upload, size_t step, const Addresses& at);
   Status take(const Clear& clear, size_t step, const Addresses& at);
   uint64_t word(const Slot& slot, const Addresses& at) const;
-  Result<std::array<std::byte, 8>> peek(size_t i, int64_t index,
-                                        const Addresses& at);
 
   Plan plan_;
   CudaDevice& device_;
-  std::vector<Form> forms_;
+  std::vector<bool> literals_;  // of each argument: whether it is a number
   std::vector<CUfunction> functions_;  // of each step; null if it is no launch
   std::vector<std::unique_ptr<LibraryProduct>> products_;  // of each step
 };

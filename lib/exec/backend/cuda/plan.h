@@ -51,6 +51,7 @@ struct Args {
   std::array<uint64_t, kIn> in{};
   std::array<uint64_t, kOut> out{};
   uint64_t fault = 0;
+  uint64_t told = 0;
   std::array<int64_t, kNumbers> n{};
 };
 
@@ -115,6 +116,13 @@ struct Plan {
   // What is wrong with the data, if a kernel found wrong data first at
   // `position`. Without it no kernel finds any, and the plan cannot fail.
   std::function<Error(int64_t position, const Peek& peek)> explain;
+  // The element that `explain` peeks at: of that operand, the one at `position`
+  // or, where not each position has one, the first.
+  struct Witness {
+    size_t operand = 0;
+    bool each = false;
+  };
+  std::optional<Witness> witness;  // none: it peeks at nothing
   // The pairs of an operand and a result that may share memory.
   std::vector<std::pair<size_t, size_t>> in_place;
 

@@ -21,6 +21,7 @@ void write_rows(const Window& rows, Launch& launch) {
 }
 
 void explain_rows(Plan& plan, const Window& rows, Dtype index) {
+  plan.witness = {1, true};
   plan.explain = [rows, index](int64_t position, const Peek& peek) {
     const auto bytes = peek(1, position);
     if (!bytes.ok()) return bytes.error();

@@ -61,6 +61,7 @@ std::optional<Plan> plan_view(const Call& call) {
   launch.n[70] = view.start_stride;
   Plan plan = one_step(std::move(launch));
   const Dtype start = call.type(1).dtype;
+  plan.witness = {1, false};
   plan.explain = [view, start](int64_t, const Peek& peek) {
     const auto bytes = peek(1, 0);
     if (!bytes.ok()) return bytes.error();

@@ -13,6 +13,7 @@ namespace {
 
 // The data is at fault only where t, operand `i`, is no step's number.
 void explain_step(Plan& plan, size_t i, Dtype dtype) {
+  plan.witness = {i, false};
   plan.explain = [i, dtype](int64_t, const Peek& peek) {
     const auto bytes = peek(i, 0);
     if (!bytes.ok()) return bytes.error();

@@ -151,6 +151,7 @@ std::optional<Plan> plan_norm_grad(const Call& call) {
 // ---- cross entropy ----------------------------------------------------------
 
 void explain_class(Plan& plan, int64_t classes, size_t i, Dtype dtype) {
+  plan.witness = {i, true};
   plan.explain = [classes, i, dtype](int64_t row, const Peek& peek) {
     const auto bytes = peek(i, row);
     if (!bytes.ok()) return bytes.error();

@@ -25,6 +25,7 @@ struct Args {
   uint64_t in[8];
   uint64_t out[4];
   uint64_t* fault;  // the least position that met wrong data; else all ones
+  volatile uint64_t* told;  // for tell() of fault.cuh
   int64_t n[72];    // sizes, strides and the like
 };
 

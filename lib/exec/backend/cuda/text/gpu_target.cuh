@@ -40,6 +40,8 @@ using ::uint64_t;
 inline void keep_least(uint64_t* word, uint64_t value) {
   atomicMin(reinterpret_cast<unsigned long long*>(word), value);
 }
+// What the thread wrote before, the host sees before what it writes then.
+inline void seen_by_host() { __threadfence_system(); }
 
 template <typename T>
 struct Own {

@@ -1,0 +1,31 @@
+// Tells the host what the launches before found wrong, see faults.h.
+#pragma once
+
+#include "common.cuh"
+
+namespace gt {
+
+// in: the operand whose element may be wrong, or a number. Args::n: the bytes of
+// an element, 0 for a number; and 1 if each position has an element, 0 if there
+// is one alone.
+inline void tell(const Args& a) {
+  GT_EACH(i, 1) {
+    const uint64_t position = *a.fault;
+    *a.fault = ~uint64_t{0};
+    uint64_t element = a.in[0];
+    if (a.n[0] != 0 && position != ~uint64_t{0}) {
+      const auto at = static_cast<int64_t>(position) * a.n[1] * a.n[0];
+      element = 0;
+      for (int64_t k = 0; k < a.n[0]; ++k) {
+        const uint64_t byte = in<uint8_t>(a, 0)[at + k];
+        element |= byte << (8 * k);
+      }
+    }
+    a.told[1] = position;
+    a.told[2] = element;
+    seen_by_host();
+    a.told[0] = 1;
+  }
+}
+
+}  // namespace gt

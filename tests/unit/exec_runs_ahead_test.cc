@@ -1,0 +1,144 @@
+// Tasks that are run ahead of their checks, on a device that knows no outcome
+// until it is told to.
+#include "exec/queue/runs_ahead.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <deque>
+
+#include "exec/queue/executor.h"
+
+namespace gt::exec {
+namespace {
+
+// Nothing is known before the device is waited for.
+class LateDevice final : public Device {
+ public:
+  void* allocate(size_t /*bytes*/) override { return nullptr; }
+  void release(void* /*data*/, size_t /*bytes*/) override {}
+  Status upload(const void*, void*, size_t) override { return ok_status(); }
+  Status download(const void*, void*, size_t) override { return ok_status(); }
+  Status copy(const void*, void*, size_t) override { return ok_status(); }
+  bool leaves_checks() const override { return true; }
+  size_t checks() const override { return left_.size(); }
+  std::optional<Status> take_check(bool waits) override {
+    if (!waits && !is_done) return std::nullopt;
+    Status s = left_.front();
+    left_.pop_front();
+    return s;
+  }
+  void leave(Status s) { left_.push_back(std::move(s)); }
+
+  bool is_done = false;
+
+ private:
+  std::deque<Status> left_;
+};
+
+// Adds one, and finds out later that it cannot where the operand is negative.
+class LateIncrement final : public Kernel {
+ public:
+  LateIncrement(LateDevice& device, int& runs) : device_(device), runs_(runs) {}
+  Status run(std::span<const void* const> in,
+             std::span<void* const> out) override {
+    ++runs_;
+    const double x = *static_cast<const double*>(in[0]);
+    *static_cast<double*>(out[0]) = x + 1;
+    device_.leave(x < 0 ? Status(Error{"negative"}) : ok_status());
+    return ok_status();
+  }
+
+ private:
+  LateDevice& device_;
+  int& runs_;
+};
+
+class RunsAheadTest : public testing::Test {
+ protected:
+  RunsAheadTest() {
+    recipe_.arguments = 1;
+    recipe_.steps.push_back(
+        {std::make_unique<LateIncrement>(device_, runs_), {0}, {1}});
+    recipe_.blocks.emplace_back();
+    recipe_.is_simple = true;
+  }
+  void run(Value& from, Value& to) {
+    std::array<uint64_t, kTaskWords + 2> words{};
+    auto& task = *reinterpret_cast<TaskRecord*>(words.data());
+    task.recipe = &recipe_;
+    task.values()[0] = &from;
+    task.values()[1] = &to;
+    ahead_.run(task);
+  }
+
+  LateDevice device_;
+  int runs_ = 0, reports_ = 0;
+  Recipe recipe_;
+  std::array<double, 3> memory_{};
+  Value a_{&memory_[0], nullptr};
+  Value b_{&memory_[1], nullptr};
+  Value c_{&memory_[2], nullptr};
+  Interpreter interpreter_{device_};
+  RunsAhead ahead_{device_, interpreter_,
+                   [this](const TaskRecord& /*task*/, const Error& error) {
+                     ++reports_;
+                     return std::make_shared<const std::string>(error.message);
+                   }};
+};
+
+TEST_F(RunsAheadTest, AFaultSpreadsOnceItIsKnown) {
+  memory_[0] = -3;
+  run(a_, b_);
+  run(b_, c_);  // which finds that -2 is negative, too, and has no say
+  EXPECT_EQ(runs_, 2);
+  ahead_.settle(false);
+  EXPECT_FALSE(ahead_.is_settled());
+  EXPECT_EQ(b_.fault, nullptr);
+  bool called = false;
+  ahead_.after([&] { called = c_.fault != nullptr; });
+  EXPECT_FALSE(called);
+  ahead_.settle(true);
+  EXPECT_TRUE(ahead_.is_settled());
+  EXPECT_TRUE(called);
+  ASSERT_NE(b_.fault, nullptr);
+  EXPECT_EQ(c_.fault, b_.fault);
+  EXPECT_EQ(a_.fault, nullptr);
+  EXPECT_EQ(reports_, 1);
+}
+
+TEST_F(RunsAheadTest, WhatReadsAKnownFaultIsNotRun) {
+  memory_[0] = -3;
+  run(a_, b_);
+  ahead_.settle(true);
+  run(b_, c_);
+  EXPECT_EQ(runs_, 1);
+  EXPECT_EQ(c_.fault, b_.fault);
+  memory_[0] = 5;
+  run(a_, b_);  // is made anew, and known at once
+  EXPECT_EQ(b_.fault, nullptr);
+  EXPECT_TRUE(ahead_.is_settled());
+}
+
+TEST_F(RunsAheadTest, WhatIsMadeAnewInBetweenIsWell) {
+  memory_[0] = -3;
+  run(a_, b_);
+  run(b_, c_);
+  memory_[0] = 7;
+  run(a_, b_);
+  device_.is_done = true;
+  ahead_.settle(false);
+  EXPECT_TRUE(ahead_.is_settled());
+  EXPECT_EQ(b_.fault, nullptr);
+  EXPECT_NE(c_.fault, nullptr);
+  EXPECT_EQ(reports_, 1);
+}
+
+TEST_F(RunsAheadTest, TheLogDoesNotGrowForEver) {
+  memory_[0] = 1;
+  for (int i = 0; i < 10'000; ++i) run(a_, b_);
+  EXPECT_LE(device_.checks(), 4096U);
+}
+
+}  // namespace
+}  // namespace gt::exec
