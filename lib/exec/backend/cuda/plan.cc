@@ -15,7 +15,7 @@ const Table& table() {
     for (const auto& rows :
          {reduction_plans(), layout_plans(), creation_plans(), index_plans(),
           order_plans(), product_plans(), optimizer_plans(), row_plans(),
-          attention_plans()}) {
+          attention_plans(), window_plans()}) {
       for (const PlanRow& row : rows) {
         const bool fresh = t.emplace(row.op, row).second;
         GT_CHECK(fresh);

@@ -155,6 +155,7 @@ std::span<const PlanRow> product_plans();
 std::span<const PlanRow> optimizer_plans();
 std::span<const PlanRow> row_plans();
 std::span<const PlanRow> attention_plans();
+std::span<const PlanRow> window_plans();
 
 // Of a point-wise op; none if it has no formula for its dtype.
 std::optional<Plan> pointwise_plan(const Call& call);
