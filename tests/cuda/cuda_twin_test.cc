@@ -164,6 +164,24 @@ TEST(CudaTwin, LongLinesAreSortedAndCollectedInOrder) {
        "y = cumsum x axis=0", "y = argmax f axis=1", "y = sum x"});
 }
 
+// Through memory of the block, whole tiles and parts of them.
+TEST(CudaTwin, TransposesByTilesMoveEveryElement) {
+  const char* operands =
+      "x f32[70,3,45] y bf16[2,33,40,9] z u8[1,64,0] w i64[12,9]";
+  expect_same(operands,
+              {"a = transpose x axes=2,1,0", "a = transpose x axes=0,2,1",
+               "a = transpose x axes=1,2,0", "a = transpose y axes=3,1,0,2",
+               "a = transpose y axes=0,2,3,1", "a = transpose z axes=2,1,0",
+               "a = transpose w axes=1,0"});
+  Bound bound("a = transpose x axes=2,1,0", parse_types(operands));
+  ASSERT_TRUE(bound.status().ok());
+  const auto plan = cuda::plan_of(bound.call());
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_NE(std::get<cuda::Launch>(plan->steps[0])
+                .source.text.find("transpose<uint32_t>"),
+            std::string::npos);
+}
+
 TEST(CudaTwin, NamesWhatIsWrongWithTheData) {
   check_wrong(*make_twin_backend(kernels()), "twin");
 }

@@ -29,8 +29,60 @@ void write_sides(Launch& launch, const Shape& shape, const Side& from,
   write_place(rest, shape, into.strides);
 }
 
+// Up to here a tile would be mostly empty.
+constexpr int64_t kThinMatrix = 8;
+
+// By tiles, where the last dimension of the result is not that whose elements
+// lie side by side in the operand; none elsewhere.
+std::optional<Launch> transpose(const Shape& shape, size_t i, const Side& from,
+                                const Side& into) {
+  if (from.dtype != into.dtype) return std::nullopt;
+  Joined joined = join_dimensions(shape, {from.strides, into.strides});
+  const size_t rank = joined.sizes.size();
+  if (rank < 2 || joined.strides[1][rank - 1] != 1) return std::nullopt;
+  size_t row = 0;
+  while (row + 1 < rank && joined.strides[0][row] != 1) ++row;
+  if (row + 1 == rank || joined.sizes[row] <= kThinMatrix ||
+      joined.sizes[rank - 1] <= kThinMatrix) {
+    return std::nullopt;
+  }
+  constexpr int64_t kSide = 32;  // of text/layout.cuh
+  const auto tiles = [](int64_t n) { return (n + kSide - 1) / kSide; };
+  Shape matrices;
+  Strides from_matrix{};
+  Strides into_matrix{};
+  for (size_t d = 0; d + 1 < rank; ++d) {
+    if (d == row) continue;
+    from_matrix[matrices.size()] = joined.strides[0][d];
+    into_matrix[matrices.size()] = joined.strides[1][d];
+    matrices.push_back(joined.sizes[d]);
+  }
+  const int64_t rows = joined.sizes[row];
+  const int64_t columns = joined.sizes[rank - 1];
+  Launch launch = block_launch(
+      make_source("layout.cuh",
+                  instance("transpose", {bits_of(from.dtype)}) + "(a);"),
+      matrices.elements() * tiles(rows) * tiles(columns));
+  const std::array<int64_t, 9> numbers = {
+      matrices.elements() * tiles(rows) * tiles(columns),
+      from.offset,
+      into.offset,
+      rows,
+      columns,
+      joined.strides[0][rank - 1],
+      joined.strides[1][row],
+      tiles(rows),
+      tiles(columns)};
+  int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
+  write_place(write_place(rest, matrices, from_matrix), matrices, into_matrix);
+  launch.in = {operand(i)};
+  launch.out = {result(0)};
+  return launch;
+}
+
 // Elements of operand `i` become elements of result 0.
 Launch move(const Shape& shape, size_t i, const Side& from, const Side& into) {
+  if (auto by_tiles = transpose(shape, i, from, into)) return *by_tiles;
   const bool same = from.dtype == into.dtype;
   const std::string body =
       instance("move", {same ? bits_of(from.dtype) : word_of(from.dtype),
@@ -49,9 +101,12 @@ std::optional<Plan> plan_view(const Call& call) {
   const Dtype dtype = call.type(0).dtype;
   const Side from{dtype, view.strides, view.offset};
   const Side into{dtype, strides_of(view.shape), 0};
-  Launch launch = move(view.shape, 0, from, into);
-  if (!view.starts) return one_step(std::move(launch));
+  if (!view.starts) return one_step(move(view.shape, 0, from, into));
 
+  Launch launch = each_launch({}, view.shape.elements());
+  write_sides(launch, view.shape, from, into);
+  launch.in = {operand(0)};
+  launch.out = {result(0)};
   launch.source = make_source(
       "layout.cuh",
       instance("move_from", {bits_of(dtype), source_of(call, 1)}) + "(a);");

@@ -26,6 +26,44 @@ inline void move(const Args& a, int64_t extra = 0) {
   }
 }
 
+// The same where neighbours of the operand are rows of the result, by tiles in
+// memory of the block, so that both are read and written in the order they lie
+// in. Args::n: blocks, the offsets, rows and columns of a matrix, the stride of
+// the operand's columns and that of the result's rows, tiles of rows and of
+// columns, then the places of matrices in the operand and in the result.
+template <typename T>
+inline void transpose(const Args& a) {
+  constexpr int kSide = 32;
+  GT_SHARED T tile[kSide][kSide + 1];
+  const int64_t rows = a.n[3];
+  const int64_t columns = a.n[4];
+  const int64_t* from = a.n + 9;
+  const int64_t* into = from + place_size(from);
+  GT_BLOCKS(b, a.n[0]) {
+    const int64_t column = b % a.n[8] * kSide;
+    const int64_t row = b / a.n[8] % a.n[7] * kSide;
+    const int64_t matrix = b / a.n[8] / a.n[7];
+    const T* x = in<T>(a, 0) + a.n[1] + place(from, matrix);
+    T* y = out<T>(a, 0) + a.n[2] + place(into, matrix);
+    GT_PHASE(t) {
+      const int64_t r = row + t % kSide;
+      for (int c = t / kSide; c < kSide; c += kThreads / kSide) {
+        if (r < rows && column + c < columns) {
+          tile[c][t % kSide] = x[(column + c) * a.n[5] + r];
+        }
+      }
+    }
+    GT_PHASE(t) {
+      const int64_t c = column + t % kSide;
+      for (int r = t / kSide; r < kSide; r += kThreads / kSide) {
+        if (row + r < rows && c < columns) {
+          y[(row + r) * a.n[6] + c] = tile[t % kSide][r];
+        }
+      }
+    }
+  }
+}
+
 // As move(), of a slice that begins where operand 1 says. Args::n[68] on: the
 // operand's size along the axis, the last start, its stride.
 template <typename T, typename Start>
