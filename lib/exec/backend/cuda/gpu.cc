@@ -120,6 +120,7 @@ Status Gpu::start() {
 }
 
 Gpu::~Gpu() {
+  background_.end();
   if (context_ == nullptr) return;
   (void)enter();
   for (CUmodule module : modules_) (void)driver().cuModuleUnload(module);
@@ -158,11 +159,17 @@ Status Gpu::release(void* data, CUstream stream) {
       "cuMemFreeAsync");
 }
 
-Result<CUfunction> Gpu::function(const Source& source) {
+Gpu::Function Gpu::function(const Source& source) {
   const std::lock_guard lock(kernels_mutex_);
-  if (const auto it = functions_.find(source.name); it != functions_.end()) {
-    return it->second;
-  }
+  Function& function = functions_[source.name];
+  if (function.valid()) return function;
+  auto made = std::make_shared<std::promise<Result<CUfunction>>>();
+  function = made->get_future().share();
+  background_.add([this, made, source] { made->set_value(load(source)); });
+  return function;
+}
+
+Result<CUfunction> Gpu::load(const Source& source) {
   if (Status s = enter(); !s.ok()) return s.error();
   const auto code = compiler_.compile(source);
   if (!code.ok()) return code.error();
@@ -171,14 +178,16 @@ Result<CUfunction> Gpu::function(const Source& source) {
       check(api_, driver().cuModuleLoadData(&module, code.value().c_str()),
             "cuModuleLoadData");
   if (!s.ok()) return s.error();
-  modules_.push_back(module);
+  {
+    const std::lock_guard lock(kernels_mutex_);
+    modules_.push_back(module);
+  }
   CUfunction function = nullptr;
   s = check(
       api_,
       driver().cuModuleGetFunction(&function, module, source.name.c_str()),
       "cuModuleGetFunction");
   if (!s.ok()) return s.error();
-  functions_[source.name] = function;
   return function;
 }
 

@@ -2,6 +2,7 @@
 // it. The backend that computes and the one that exchanges share it.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/backend/cuda/background.h"
 #include "exec/backend/cuda/compiler.h"
 #include "exec/backend/cuda/entry_points.h"
 
@@ -39,13 +41,16 @@ class Gpu {
   // Frees it behind what the stream was given.
   Status release(void* data, CUstream stream);
 
-  // A kernel, compiled and loaded if it is new. Any thread. It stays.
-  Result<CUfunction> function(const Source& source);
+  // A kernel. If it is new, it is compiled and loaded in the background, and
+  // whoever asks for its value waits for that. Any thread. It stays.
+  using Function = std::shared_future<Result<CUfunction>>;
+  Function function(const Source& source);
 
  private:
   Gpu(const EntryPoints& api, CUdevice device, int arch)
       : api_(api), device_(device), compiler_(api, arch) {}
   Status start();
+  Result<CUfunction> load(const Source& source);
 
   const EntryPoints& api_;
   CUdevice device_;
@@ -54,8 +59,9 @@ class Gpu {
   CUstream memory_stream_ = nullptr;
   std::mutex memory_mutex_;
   std::mutex kernels_mutex_;
-  std::map<std::string, CUfunction> functions_;
+  std::map<std::string, Function> functions_;
   std::vector<CUmodule> modules_;
+  Background background_;
 };
 
 }  // namespace gt::exec::cuda

@@ -33,12 +33,10 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
     kernel->plan_.steps.emplace_back(tell_launch(call, kernel->plan_));
   }
   for (const Step& step : kernel->plan_.steps) {
-    CUfunction function = nullptr;
+    Gpu::Function function;
     std::unique_ptr<LibraryProduct> product;
     if (const auto* launch = std::get_if<Launch>(&step)) {
-      const auto found = products.device().gpu().function(launch->source);
-      if (!found.ok()) return found.error();
-      function = found.value();
+      function = products.device().gpu().function(launch->source);
     } else if (const auto* p = std::get_if<Product>(&step)) {
       auto made = LibraryProduct::make(products, *p);
       if (!made.ok()) return made.error();
@@ -99,6 +97,10 @@ Status CudaKernel::run_steps(const Addresses& at) {
 
 Status CudaKernel::take(const Launch& launch, size_t step,
                         const Addresses& at) {
+  const Result<CUfunction>& function = functions_[step].get();
+  if (!function.ok()) {
+    return Error{"its kernel cannot be made: " + function.error().message};
+  }
   Args args;
   for (size_t i = 0; i < launch.in.size(); ++i) {
     args.in[i] = word(launch.in[i], at);
@@ -112,7 +114,7 @@ Status CudaKernel::take(const Launch& launch, size_t step,
   void* parameters[] = {&args};
   return check(device_.gpu().api(),
                device_.gpu().driver().cuLaunchKernel(
-                   functions_[step], static_cast<unsigned>(launch.blocks), 1, 1,
+                   function.value(), static_cast<unsigned>(launch.blocks), 1, 1,
                    kThreads, 1, 1, 0, device_.stream(), parameters, nullptr),
                "cuLaunchKernel");
 }

@@ -1,5 +1,5 @@
-// A plan made ready: its kernels are compiled, its products chosen. A run gives
-// them to the stream of the device.
+// A plan made ready: its kernels are being compiled, its products chosen. A run
+// gives them to the stream of the device, the first once they are compiled.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@ namespace gt::exec::cuda {
 
 class CudaKernel final : public Kernel {
  public:
-  // Errors: a text that the compiler rejects, and what the driver says.
+  // Error: what the library of products says. What the compiler says is that of
+  // each run.
   static Result<std::unique_ptr<CudaKernel>> make(const Call& call, Plan plan,
                                                   Products& products);
 
@@ -47,7 +48,7 @@ class CudaKernel final : public Kernel {
   Plan plan_;
   CudaDevice& device_;
   std::vector<bool> literals_;  // of each argument: whether it is a number
-  std::vector<CUfunction> functions_;  // of each step; null if it is no launch
+  std::vector<Gpu::Function> functions_;  // of each step; none: no launch
   std::vector<std::unique_ptr<LibraryProduct>> products_;  // of each step
 };
 
