@@ -28,8 +28,8 @@ constexpr const char* kFooter =
     R"(Runs FILE... in order ('-' or none: standard input) and writes the results
 of its prints, in program order.
 Exit status: 0 done; 1 an instruction failed; 2 usage or local I/O; 3 a line
-was rejected; 4 the stream was cut short, or with --connect gt-route or a peer
-was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
+was rejected; 4 the stream was cut short, the GPU failed, or with --connect gt-route
+or a peer was lost; the largest of these and of the stages before. See gt-work(1), gt-stream(5), gt-ops(7).
 
 Environment: GT_BACKEND (--backend), GT_VERBOSE (-v); with --connect,
 GT_SILENCE (--silence) and what torchrun or Slurm say: RANK or SLURM_PROCID
@@ -153,6 +153,8 @@ void add_options(CLI::App& app, Options& options) {
       ->envname("GT_SILENCE");
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");
+  app.add_flag("--sync", options.worker.sync,
+               "wait for the GPU after each line, to learn which one fails");
   app.add_flag("--no-cache", options.no_cache, "decode every line anew");
   app.add_flag("-v", options.verbose, "say at the end what was done")
       ->envname("GT_VERBOSE");

@@ -284,6 +284,63 @@ END
   wait "${spawned[0]}" || [ $? -eq 1 ]
 }
 
+@test "fake device: a GPU that fails for good names its line, and the worker ends" {
+  cat >p.s <<'END'
+a = ones f32[4]
+b = add a 1
+print b
+c = mul b 2
+d = add c 1
+print d
+print a
+save a "a.npy"
+END
+  local how
+  for how in '' --sync; do
+    GT_FAKE_LOSE=3 run -4 --separate-stderr within 60 \
+      gt-work $how --backend cuda p.s
+    [[ $stderr == 'gt-work: p.s:4: mul: the GPU failed: an illegal memory access was encountered; '* ]]
+    [[ ${stderr%%$'\n'*} == *"; all values are lost, and the worker ends"* ]]
+    [ "${lines[0]}" = 'b = tensor f32[4] 2 2 2 2' ]
+    # How many prints were read before it was known depends on the clock.
+    run -0 grep -vc '^[ad] = fail "p.s:4: mul: the GPU failed: ' <<<"$output"
+    [ "$output" = 1 ]
+    [ ! -e a.npy ]
+  done
+  make_step
+  local k status
+  for k in {1..16..3}; do
+    status=0
+    GT_FAKE_LOSE=$k GT_FAKE_SEED=$k within 60 gt-work --backend cuda step.s \
+      >out 2>said || status=$?
+    echo "kernel $k: status $status"
+    ((status == 4))
+    [[ -s said ]]
+    run -1 grep -v ' = fail ' out
+  done
+}
+
+@test "fake device: workers end when a GPU fails for good" {
+  cat >p.s <<'END'
+mesh d=2
+x@0-1 = ones f32[8]
+y@0-1 = mul x@0-1 2
+z@0-1 = all_reduce y@0-1 over=d
+w@0-1 = add z@0-1 1
+print w@0-1
+END
+  local k status
+  for k in 1 2 3 4; do
+    status=0
+    GT_FAKE_LOSE=$k within 60 gt-route -n 2 --backend cuda p.s >out 2>said ||
+      status=$?
+    echo "kernel $k: status $status"
+    ((status == 4 || status == 1))
+    [[ -s said ]]
+    run -1 grep tensor out
+  done
+}
+
 @test "fake device: without memory a line fails, and the rest goes on" {
   cat >p.s <<'END'
 a = ones f32[1000]

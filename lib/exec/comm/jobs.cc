@@ -9,6 +9,8 @@ std::unique_ptr<Job> start_job(Engine& engine,
       if (shown.value == nullptr || shown.from != nullptr) continue;
       if (shown.value->fault != nullptr) {
         shown.fault = shown.value->fault;
+      } else if (const Fault& lost = executor.loss()) {
+        shown.fault = lost;
       } else if (executor.stopped()) {
         shown.fault =
             std::make_shared<const std::string>(executor.stopped_by());

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -83,6 +85,16 @@ class Device {
   virtual void wait_for(const DeviceEvent& /*event*/) {}
   // Sleeps until all that this thread gave the device is done.
   virtual Status finish() { return ok_status(); }
+
+  // Tells the device that what it is given from now on is of that task, so that
+  // loss() can name it.
+  virtual void begin(uint64_t /*task*/) {}
+  // Why the device can do nothing any more, and with it all values are lost.
+  struct Loss {
+    std::string why;
+    uint64_t task = 0;  // that it had begun last; 0: it does not know
+  };
+  virtual std::optional<Loss> loss() const { return std::nullopt; }
 
   // Whether a kernel may return before it is known if its data is wrong
   // (Kernel::run()). Then it has left a check.

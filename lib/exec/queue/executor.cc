@@ -113,7 +113,10 @@ void Executor::check_output() {
 
 void Executor::run_task(TaskRecord& task) {
   if (has_output_) hold_output(task.recipe->cost);
-  if (runs_ahead_) return ahead_.run(task);
+  if (runs_ahead_) {
+    if (loss() == nullptr) ahead_.run(task);
+    return;
+  }
   interpreter_.run(
       *task.recipe, {task.values(), task.value_count()},
       [this, &task](const Error& error) { return failure(task, error); });
@@ -129,7 +132,31 @@ void Executor::hold_output(uint64_t cost) {
   check_output();
 }
 
+const Fault& Executor::loss() {
+  if (!runs_ahead_ || lost_ != nullptr) return lost_;
+  const auto loss = backend_.device().loss();
+  if (!loss) return lost_;
+  const bool is_sure = ahead_.waits();
+  const auto named = ahead_.find(is_sure ? ahead_.last() : loss->task);
+  const Where origin = named ? named->origin : Where{};
+  const std::string why =
+      (named ? named->op->name + ": " : std::string()) + loss->why;
+  lost_ = std::make_shared<const std::string>(
+      (named ? to_string(origin.place()) + ": " : std::string()) + why);
+  is_lost_.store(true, std::memory_order_relaxed);
+  const std::string_view hint =
+      is_sure ? "; all values are lost, and the worker ends"
+      : named ? "; this line had begun last, and is to blame or a product of "
+                "matrices beside it; all values are lost, and the worker ends; "
+                "with --sync the line is told for sure"
+              : "; all values are lost, and the worker ends; with --sync the "
+                "line is told";
+  report(origin, {why + std::string(hint), 0}, "", Exit::kLost);
+  return lost_;
+}
+
 Fault Executor::failure(const TaskRecord& task, const Error& error) {
+  if (loss() != nullptr) return lost_;
   const std::string_view text(task.text, task.text_size);
   const Where origin = task.origin();
   const Error whole{task.recipe->op->name + ": " + error.message,

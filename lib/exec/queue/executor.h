@@ -131,6 +131,11 @@ class Executor final : public Queue::Handler {
   // What a job does to the faults of values, it does once tasks are settled.
   Interpreter& interpreter() { return interpreter_; }
   RunsAhead& runs_ahead() { return ahead_; }
+  // The fault of all values, once the device is lost (Device::loss()): nothing
+  // runs any more, and its status is Exit::kLost. Null as long as it is well.
+  const Fault& loss();
+  // Any thread.
+  bool is_lost() const { return is_lost_.load(std::memory_order_relaxed); }
   Backend& backend() { return backend_; }
   Saves& saves() { return saves_; }
   Trace* trace() { return trace_; }
@@ -188,6 +193,8 @@ class Executor final : public Queue::Handler {
   uint64_t held_cost_ = 0;   // of what ran since it was written
   Exit status_ = Exit::kDone;
   Interpreter interpreter_;
+  std::atomic<bool> is_lost_{false};
+  Fault lost_;
   const bool runs_ahead_;
   RunsAhead ahead_;
   Reported reported_;

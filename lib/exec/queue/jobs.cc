@@ -11,6 +11,10 @@ Result<const void*> view(Executor& executor, const Type& type,
                                           executor.scratch());
 }
 
+Fault fault_of(Executor& executor, const Value& value) {
+  return value.fault != nullptr ? value.fault : executor.loss();
+}
+
 }  // namespace
 
 std::unique_ptr<Job> report_job(const Where& origin, Error error,
@@ -26,10 +30,12 @@ std::unique_ptr<Job> print_job(Saves::Failure line, std::string name,
   return make_job([line = std::move(line), name = std::move(name), type,
                    &value](Executor& executor) {
     if (executor.stopped()) return;
-    if (value.fault != nullptr) {
-      write_failure(executor.out(), name, *value.fault);
+    if (const Fault fault = fault_of(executor, value)) {
+      write_failure(executor.out(), name, *fault);
     } else if (const auto data = view(executor, type, value); data.ok()) {
       write_tensor(executor.out(), name, type, data.value());
+    } else if (const Fault& lost = executor.loss()) {
+      write_failure(executor.out(), name, *lost);
     } else {
       write_failure(executor.out(), name, data.error().message);
       executor.report(line.where,
@@ -58,8 +64,8 @@ std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
   return make_job([line = std::move(line), path = std::move(path), type,
                    &value](Executor& executor) {
     if (executor.stopped()) return;
-    if (value.fault != nullptr) {
-      return executor.saves().fail(path, *value.fault);
+    if (const Fault fault = fault_of(executor, value)) {
+      return executor.saves().fail(path, *fault);
     }
     if (!executor.backend().device().has_data()) return;
     const auto data = view(executor, type, value);
@@ -68,6 +74,9 @@ std::unique_ptr<Job> save_job(Saves::Failure line, std::string path,
                          : Status(data.error());
     executor.wrote();
     if (s.ok()) return;
+    if (const Fault& lost = executor.loss()) {
+      return executor.saves().fail(path, *lost);
+    }
     executor.report(line.where,
                     {"save: " + s.error().message, line.error.column},
                     line.line, Exit::kFailed);

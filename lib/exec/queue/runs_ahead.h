@@ -14,10 +14,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "exec/memory/device.h"
 #include "exec/queue/interpreter.h"
+#include "exec/trace/where.h"
 
 namespace gt::exec {
 
@@ -32,6 +34,20 @@ class RunsAhead {
       : device_(device),
         interpreter_(interpreter),
         failed_(std::move(failed)) {}
+
+  // From now on each task is waited for.
+  void wait_for_each() { waits_ = true; }
+  bool waits() const { return waits_; }
+  // Where the task stands that the device names (Device::loss()); none if that
+  // was long ago.
+  struct Named {
+    uint64_t task = 0;
+    Where origin;
+    const Op* op = nullptr;
+  };
+  std::optional<Named> find(uint64_t task) const;
+  // The number of the task that runs, or has run last.
+  uint64_t last() const { return last_; }
 
   // Runs a task: ahead or, while a fault is known, not, since then what reads
   // it is to be left out.
@@ -49,6 +65,7 @@ class RunsAhead {
   // added.
   static constexpr size_t kSome = 64;
 
+  void run_one(TaskRecord& task);
   struct Entry {
     std::vector<uint64_t> task;  // the words of its record, if it is one
     std::vector<Interpreter::Outcome> outcomes;
@@ -62,6 +79,9 @@ class RunsAhead {
   Failed failed_;
   std::deque<Entry> log_;
   std::vector<Interpreter::Outcome> outcomes_;  // of the task that runs
+  bool waits_ = false;
+  uint64_t last_ = 0;
+  std::vector<Named> named_ = std::vector<Named>(kMost);  // the last tasks
 };
 
 }  // namespace gt::exec

@@ -218,6 +218,7 @@ void RemoteWorker::work(Files files) {
   });
   channel_.set_worker(nullptr);
   channel_.leave(done, !status.ok()       ? status.error().message
+                       : worker.is_lost() ? "its device failed"
                        : worker.stopped() ? "its --fail-fast ended it at " +
                                                 worker.stopped_by()
                        : channel_.is_draining ? "ended by a signal"

@@ -48,7 +48,9 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       trace_(options.trace, compute_),
       lines_(registers_, meshes_, compute_, trace_, options.caches),
       issuer_(compute_, pool_, registers_, types_, trace_),
-      caches_(options.caches) {}
+      caches_(options.caches) {
+  if (options.sync) compute_.executor().runs_ahead().wait_for_each();
+}
 
 Worker::~Worker() {
   abort("the worker ends");

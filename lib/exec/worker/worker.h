@@ -30,6 +30,7 @@ namespace gt::exec {
 struct WorkerOptions {
   size_t memory = 0;  // bytes that values may take; 0: no limit
   bool fail_fast = false;
+  bool sync = false;       // wait for the device after each line
   bool caches = true;      // off: every line is decoded anew
   Trace* trace = nullptr;  // outlives the worker
 };
@@ -86,7 +87,9 @@ class Worker final {
   Meter& meter() { return compute_.executor().meter(); }
   void note_use() { meter().note(stats_.lines, pool_.used(), pool_.peak()); }
   // No more lines are wanted.
-  bool stopped() const { return compute_.executor().stopped(); }
+  bool stopped() const { return compute_.executor().stopped() || is_lost(); }
+  // Its device is, and with it all values.
+  bool is_lost() const { return compute_.executor().is_lost(); }
   // Once finished: the failure that stopped it, see Executor.
   const std::string& stopped_by() const {
     return compute_.executor().stopped_by();

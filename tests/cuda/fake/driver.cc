@@ -28,14 +28,20 @@ thread_local bool is_current = false;  // a context is, on this thread
   Machine& m = Machine::instance();    \
   const std::lock_guard lock(m.mutex); \
   if (m.fails()) return failure;
-#define GT_ENTER_CONTEXT(failure) \
-  GT_ENTER(failure)               \
-  if (!is_current) wrong("a call without a context");
+#define GT_ENTER_CONTEXT(failure)                     \
+  GT_ENTER(failure)                                   \
+  if (!is_current) wrong("a call without a context"); \
+  if (m.is_lost) return CUDA_ERROR_ILLEGAL_ADDRESS;
 
 Stream* of(CUstream stream) { return reinterpret_cast<Stream*>(stream); }
 Event* of(CUevent event) { return reinterpret_cast<Event*>(event); }
 
 using Function = void (*)(const Args*);
+
+CUresult lost_or_done() {
+  return Machine::instance().is_lost ? CUDA_ERROR_ILLEGAL_ADDRESS
+                                     : CUDA_SUCCESS;
+}
 
 // The kernel, with the addresses that its arguments have on the host.
 void launch(Function function, Args args) {
@@ -69,7 +75,9 @@ CUresult cuGetErrorName(CUresult /*error*/, const char** text) {
 }
 CUresult cuGetErrorString(CUresult error, const char** text) {
   *text = error == CUDA_ERROR_OUT_OF_MEMORY ? "out of memory"
-          : error == CUDA_ERROR_NO_DEVICE   ? "no CUDA-capable device"
+          : error == CUDA_ERROR_ILLEGAL_ADDRESS
+              ? "an illegal memory access was encountered"
+          : error == CUDA_ERROR_NO_DEVICE ? "no CUDA-capable device"
                                           : "the fake device was told to fail";
   return CUDA_SUCCESS;
 }
@@ -152,11 +160,12 @@ CUresult cuStreamDestroy(CUstream stream) {
 CUresult cuStreamSynchronize(CUstream stream) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
   m.wait(of(stream));
-  return CUDA_SUCCESS;
+  return lost_or_done();
 }
 CUresult cuStreamQuery(CUstream stream) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
   m.do_some();
+  if (m.is_lost) return CUDA_ERROR_ILLEGAL_ADDRESS;
   return of(stream)->work.empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
@@ -190,7 +199,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 CUresult cuEventSynchronize(CUevent event) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
   m.drive([event] { return of(event)->done >= of(event)->recorded; });
-  return CUDA_SUCCESS;
+  return lost_or_done();
 }
 
 // ---- memory -----------------------------------------------------------------
@@ -287,7 +296,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                         unsigned grid_z, unsigned block_x, unsigned block_y,
                         unsigned block_z, unsigned shared, CUstream stream,
                         void** parameters, void** /*extra*/) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_LAUNCH_FAILED)
+  GT_ENTER_CONTEXT(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
   if (grid_x == 0 || grid_x > 0x7fffffff || grid_y != 1 || grid_z != 1 ||
       block_x != gt::exec::cuda::kThreads || block_y != 1 || block_z != 1 ||
       shared != 0) {
@@ -296,7 +305,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
   Args args;
   std::memcpy(&args, parameters[0], sizeof args);
   const auto run = reinterpret_cast<Function>(function);
-  m.give(of(stream), {[run, args] { launch(run, args); }, nullptr, 0, true});
+  const bool loses = m.loses();
+  m.give(of(stream), {[&m, run, args, loses] {
+                        launch(run, args);
+                        m.is_lost = loses;
+                      },
+                      nullptr, 0, true});
   return CUDA_SUCCESS;
 }
 

@@ -23,7 +23,8 @@ Machine& Machine::instance() {
 
 Machine::Machine()
     : random_(static_cast<unsigned>(number_of("GT_FAKE_SEED"))),
-      fail_from_(number_of("GT_FAKE_FAIL")) {
+      fail_from_(number_of("GT_FAKE_FAIL")),
+      lose_(number_of("GT_FAKE_LOSE")) {
   const char* text = std::getenv("GT_FAKE_FAIL");
   fail_all_ = text != nullptr && std::string_view(text).ends_with('+');
 }
@@ -89,6 +90,7 @@ void Machine::do_some() {
 }
 
 bool Machine::do_one() {
+  if (is_lost) return false;
   std::vector<Stream*> ready;
   for (Stream* stream : streams) {
     if (stream->work.empty()) continue;
@@ -107,8 +109,8 @@ bool Machine::do_one() {
 }
 
 void Machine::drive(const std::function<bool()>& until) {
-  while (!until()) {
-    if (!do_one()) wrong("streams wait for each other");
+  while (!is_lost && !until()) {
+    if (!do_one() && !is_lost) wrong("streams wait for each other");
   }
 }
 

@@ -6,6 +6,9 @@
 //   GT_FAKE_SEED=N     which order (0)
 //   GT_FAKE_MEMORY=N   bytes of memory
 //   GT_FAKE_FAIL=K     the K-th call of the libraries fails; K+: and all behind
+//   GT_FAKE_LOSE=K     the K-th kernel, as told, meets an illegal address:
+//   nothing
+//                      is done any more, and all calls say so
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
 //   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
@@ -58,6 +61,9 @@ class Machine {
   int programs = 0;
   int descriptions = 0;  // of cuBLASLt, and handles
 
+  bool is_lost = false;
+  // Counts a kernel; whether it is one that fails.
+  bool loses() { return ++kernels_ == lose_; }
   // Counts a call; whether it is one that fails.
   bool fails();
   void give(Stream* stream, Work work);
@@ -75,7 +81,9 @@ class Machine {
   std::mt19937 random_;
   uint64_t calls_ = 0;
   uint64_t waits_ = 0;
+  uint64_t kernels_ = 0;
   uint64_t fail_from_ = 0;
+  uint64_t lose_ = 0;
   bool fail_all_ = false;
 };
 

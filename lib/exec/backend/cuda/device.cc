@@ -205,6 +205,13 @@ Status CudaDevice::finish() {
   return s;
 }
 
+std::optional<Device::Loss> CudaDevice::loss() const {
+  const CUresult why = lost_context();
+  if (why == CUDA_SUCCESS) return std::nullopt;
+  return Loss{check(gpu_->api(), why, "the GPU failed").error().message,
+              faults_.begun()};
+}
+
 std::optional<Status> CudaDevice::take_check(bool waits) {
   if (Status s = enter(); !s.ok()) return s;
   return faults_.take(waits);

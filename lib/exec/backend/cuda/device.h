@@ -66,6 +66,8 @@ class CudaDevice final : public Device {
   std::shared_ptr<DeviceEvent> record() override;
   void wait_for(const DeviceEvent& event) override;
   Status finish() override;
+  void begin(uint64_t task) override { task_ = task; }
+  std::optional<Loss> loss() const override;
   bool leaves_checks() const override { return true; }
   size_t checks() const override { return faults_.checks(); }
   std::optional<Status> take_check(bool waits) override;
@@ -80,6 +82,7 @@ class CudaDevice final : public Device {
   static constexpr size_t kWorkspace = size_t{32} << 20;
   Result<CUdeviceptr> workspace();
   Faults& faults() { return faults_; }
+  uint64_t task() const { return task_; }
 
  private:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
@@ -92,6 +95,7 @@ class CudaDevice final : public Device {
   Staging staging_;
   Faults faults_;
   CUdeviceptr workspace_ = 0;
+  uint64_t task_ = 0;
   Status broken_ = ok_status();  // what could not be told when it happened
 };
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <initializer_list>
 #include <sstream>
@@ -136,6 +137,30 @@ Result<Lt> load_lt() {
 #undef GT_CUDA_LOOK_UP
 #undef GT_CUDA_NAME
 
+// A process has one context, and that of a GPU which met one of these is of no
+// use: every call gives the same again.
+std::atomic<int> lost = CUDA_SUCCESS;
+
+bool is_final(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Result<EntryPoints> load() {
   const auto driver = load_driver();
   if (!driver.ok()) return driver.error();
@@ -156,8 +181,14 @@ Result<const EntryPoints*> entry_points() {
   return &loaded.value();
 }
 
+CUresult lost_context() { return static_cast<CUresult>(lost.load()); }
+
 Status check(const EntryPoints& api, CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return ok_status();
+  if (is_final(result)) {
+    int none = CUDA_SUCCESS;
+    lost.compare_exchange_strong(none, result);
+  }
   const char* text = nullptr;
   if (api.driver.cuGetErrorString(result, &text) != CUDA_SUCCESS ||
       text == nullptr) {

@@ -41,6 +41,10 @@ Result<const EntryPoints*> entry_points();
 // NVRTC's alone, which needs neither a driver nor a GPU.
 Result<Nvrtc> nvrtc_entry_points();
 
+// The first result of a call that meant that this process can use its GPU no
+// more, such as a kernel's illegal address; CUDA_SUCCESS if there was none.
+CUresult lost_context();
+
 // A call's result as a status: "cuMemAllocAsync: out of memory".
 Status check(const EntryPoints& api, CUresult result, const char* call);
 Status check(const EntryPoints& api, nvrtcResult result, const char* call);

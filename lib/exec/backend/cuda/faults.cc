@@ -1,11 +1,13 @@
 #include "exec/backend/cuda/faults.h"
 
-#include <atomic>
-
 namespace gt::exec::cuda {
 
 Status Faults::start(CUstream stream) {
   stream_ = stream;
+  if (Status s = add_page(); !s.ok()) return s;
+  begun_ = &free_.back()->position;  // of a place that is used for this alone
+  free_.pop_back();
+  *begun_ = 0;
   return check(gpu_->api(),
                gpu_->driver().cuMemAllocAsync(&word_, sizeof(uint64_t), stream),
                "cuMemAllocAsync");

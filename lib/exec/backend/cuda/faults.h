@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <optional>
 #include <vector>
@@ -35,6 +36,12 @@ class Faults {
   void end();  // what the stream was given is done
 
   CUdeviceptr word() const { return word_; }
+  // Where each kernel says of which task it is when it begins, so that it is
+  // known how far a GPU came that has failed; and that task.
+  uint64_t begun_at() const { return reinterpret_cast<uint64_t>(begun_); }
+  uint64_t begun() const {
+    return begun_ == nullptr ? 0 : std::atomic_ref<uint64_t>(*begun_).load();
+  }
   // A place for a run that begins.
   Result<Told*> begin();
   // The run was given to the stream, tell() included. The plan says what is
@@ -63,6 +70,7 @@ class Faults {
   CUstream stream_ = nullptr;
   CUdeviceptr word_ = 0;
   bool is_spoiled_ = true;  // the word is to be made ready
+  uint64_t* begun_ = nullptr;
   std::vector<Told*> pages_;
   std::vector<Told*> free_;
   std::deque<Check> checks_;

@@ -109,6 +109,8 @@ Status CudaKernel::take(const Launch& launch, size_t step,
     args.out[i] = word(launch.out[i], at);
   }
   args.fault = device_.faults().word();
+  args.begun = device_.faults().begun_at();
+  args.task = device_.task();
   args.told = reinterpret_cast<uint64_t>(at.told);
   args.n = launch.n;
   void* parameters[] = {&args};

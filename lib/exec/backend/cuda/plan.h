@@ -52,6 +52,8 @@ struct Args {
   std::array<uint64_t, kOut> out{};
   uint64_t fault = 0;
   uint64_t told = 0;
+  uint64_t begun = 0;
+  uint64_t task = 0;
   std::array<int64_t, kNumbers> n{};
 };
 

@@ -28,7 +28,7 @@ Source make_source(std::string_view header, std::string_view body,
   source.name = "gt_" + digest_text(Digest::of(all));
   source.text = fmt::format(
       "#include \"{}\"\nnamespace gt {{\nnamespace {} {{\n{}GT_KERNEL({}) "
-      "{{\n  {}\n}}\n}}\n}}\n",
+      "{{\n  has_begun(a);\n  {}\n}}\n}}\n}}\n",
       header, "in_" + source.name, declarations, source.name, body);
   return source;
 }

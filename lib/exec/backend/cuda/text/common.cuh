@@ -26,6 +26,8 @@ struct Args {
   uint64_t out[4];
   uint64_t* fault;  // the least position that met wrong data; else all ones
   volatile uint64_t* told;  // for tell() of fault.cuh
+  volatile uint64_t* begun;  // where a kernel says that it has begun; or null
+  uint64_t task;             // what it says
   int64_t n[72];    // sizes, strides and the like
 };
 
@@ -274,6 +276,13 @@ struct Literal<boolean> {
   }
 };
 struct None {};  // an operand that is absent
+
+// What every kernel does first.
+inline void has_begun(const Args& a) {
+  GT_EACH(i, 1) {
+    if (a.begun != nullptr) *a.begun = a.task;
+  }
+}
 
 // Wrong data at a position. The host tells what is wrong with the first.
 inline void fault(const Args& a, int64_t position) {
