@@ -47,7 +47,7 @@ struct BackendOptions {
   std::string_view isa;    // "": the best there is; else as --isa takes it
   Arena* arena = nullptr;  // where values live; null: memory of the process
   // Which of its devices, from 0 on; none: the backend chooses.
-  std::optional<unsigned> device;
+  std::optional<unsigned> device = std::nullopt;
 };
 
 }  // namespace gt::exec
