@@ -30,6 +30,10 @@ list(REMOVE_ITEM cuda_sources ${cuda_plans})
 add_library(gt_cuda_device OBJECT ${cuda_sources})
 target_include_directories(gt_cuda_device SYSTEM PUBLIC "${CUDA_INCLUDE_DIR}")
 target_link_libraries(gt_cuda_device PUBLIC gt_flags gt_version)
+if(NCCL_INCLUDE_DIR)
+  target_include_directories(gt_cuda_device SYSTEM PUBLIC "${NCCL_INCLUDE_DIR}")
+  target_compile_definitions(gt_cuda_device PUBLIC GT_CUDA_NCCL)
+endif()
 set_target_properties(gt_cuda_device PROPERTIES
   POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
 add_library(cuda MODULE $<TARGET_OBJECTS:gt_cuda_device>

@@ -86,4 +86,8 @@ else()
   math(EXPR cuda_minor "${cuda_version} % 1000 / 10")
   message(STATUS "CUDA: headers of ${cuda_major}.${cuda_minor} in "
     "${CUDA_INCLUDE_DIR}, so the backend cuda is built")
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS "${CUDA_INCLUDE_DIR}")
+  if(NOT NCCL_INCLUDE_DIR)
+    message(STATUS "CUDA: no nccl.h, so GPUs exchange values through the host")
+  endif()
 endif()

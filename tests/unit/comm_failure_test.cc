@@ -279,7 +279,7 @@ class Liar : public testing::Test {
   }
 
   static constexpr const char* kHello =
-      "hello 0 0 0 00000000000000000000000000000000\n";
+      "hello 0 0 0 00000000000000000000000000000000 - -\n";
   std::optional<Hub> hub_{std::in_place, 2};
   std::atomic<bool> is_over_{false};
 };
@@ -298,6 +298,7 @@ TEST_F(Liar, IsLostAtOnce) {
   expect_lie("get 1 7 0 0 0 0 8 0 2\n", cannot + "'get 7 0 0 0' is about");
   expect_lie("data 1\n12345678", cannot + "data that nobody asked for");
   expect_lie(kHello, cannot + "a second hello");
+  expect_lie("take 2 0 0\n0 0\n", cannot + "'0 0' is no region");
 }
 
 TEST_F(Liar, DataOfAnotherSize) {
@@ -324,7 +325,7 @@ TEST_F(Liar, MemoryWithAnotherTokenIsNotBelieved) {
   const std::string hello = "hello " + std::to_string(::getpid()) + " " +
                             std::to_string(arena.value()->fd()) + " " +
                             std::to_string(arena.value()->size()) +
-                            " 00000000000000000000000000000000\n";
+                            " 00000000000000000000000000000000 - -\n";
   const std::string out = sum_with([&](const std::string& message) {
     if (message.starts_with("hello")) say(hello);
     if (message.starts_with("ready")) say("ready 2 0 0 1 f32[2] 8192\n");

@@ -19,7 +19,14 @@ using comm::PeerMessage;
 using comm::Runs;
 
 const char* const kMessages[] = {
-    "hello 12 7 4096 00112233445566778899aabbccddeeff\n",
+    "hello 12 7 4096 00112233445566778899aabbccddeeff - -\n",
+    "hello 0 0 0 00112233445566778899aabbccddeeff nccl-2.28.9 66616b65\n",
+    "hello 0 0 0 00112233445566778899aabbccddeeff - -\nno NCCL here",
+    "take 1 2 0\n3 0,4 2,2\n5 - -\n",
+    "link 00ff\n",
+    "linked\n",
+    "unlinked\nwhy it was",
+    "leaving\n",
     "ready 1 2 0 3 f32[4,4] 4096\n",
     "ready 18446744073709551615 0 1 0 bf16[] -\n",
     "fail 1 2 0 3\nwhat it was\nin two lines",
@@ -42,16 +49,48 @@ TEST(CommMessage, ReadsWhatItWrites) {
 
 TEST(CommMessage, RefusesTheRest) {
   for (const std::string text :
-       {"", "ask", "ask \n", "ask 1\n", "ask\nx", "asks\n", "hello 1 2 3\n",
-        "hello 1 2 3 00\n", "ready 1 2 0 -1 f32[] 0\n",
-        "ready 1 2 0 3 f32[-1] 0\n", "ready 1 2 0 3 f32[] 0x0\n",
+       {"",
+        "ask",
+        "ask \n",
+        "ask 1\n",
+        "ask\nx",
+        "asks\n",
+        "hello 1 2 3\n",
+        "hello 1 2 3 00\n",
+        "ready 1 2 0 -1 f32[] 0\n",
+        "ready 1 2 0 3 f32[-1] 0\n",
+        "ready 1 2 0 3 f32[] 0x0\n",
         "ready 1 2 0 3 f32[] 18446744073709551615\n",
-        "ready 1 2 0 4294967296 f32[] 0\n", "released 1  2 0 3\n",
-        "get 9 1 2 0 3 0 64 -1 2\n", "get 9 1 2 0 3 0 64 1,1,1,1,1,1,1,1,1 2\n",
-        "data x\n", "released 1 2 0 3\nx"}) {
+        "ready 1 2 0 4294967296 f32[] 0\n",
+        "released 1  2 0 3\n",
+        "get 9 1 2 0 3 0 64 -1 2\n",
+        "get 9 1 2 0 3 0 64 1,1,1,1,1,1,1,1,1 2\n",
+        "hello 1 2 3 00112233445566778899aabbccddeeff\n",
+        "hello 1 2 3 00112233445566778899aabbccddeeff -\n",
+        "link\n",
+        "link -\n",
+        "take 1 2\n",
+        "linked 1\n",
+        "data x\n",
+        "released 1 2 0 3\nx"}) {
     EXPECT_FALSE(parse_peer_message(text).ok()) << text;
   }
   EXPECT_FALSE(parse_peer_message(std::string(5000, 'a') + "\n").ok());
+}
+
+TEST(CommMessage, ReadsTheRegionsThatAreTaken) {
+  const std::string text = "3 0,4 2,2\n5 - -\n";
+  const auto regions = comm::parse_taken(text);
+  ASSERT_TRUE(regions.ok());
+  ASSERT_EQ(regions.value().size(), 2U);
+  EXPECT_EQ(
+      comm::to_text(regions.value()[0]) + comm::to_text(regions.value()[1]),
+      text);
+  EXPECT_TRUE(comm::parse_taken("").value().empty());
+  for (const char* wrong : {"3 0,4 2,2", "x 0 1\n", "3 0\n", "3 0 1 2\n", "\n",
+                            "3 0 1\n\n", "-1 0 1\n"}) {
+    EXPECT_FALSE(comm::parse_taken(wrong).ok()) << wrong;
+  }
 }
 
 // Whatever is read is written the same; nothing crashes.

@@ -1,7 +1,8 @@
 // A communicator brings values from worker to worker, in the order that an
 // exchange (exchange.h) states. The way is its own matter: PeerCommunicator
 // (peer_communicator.h) lets a worker read in memory that workers of one host
-// share, and else sends messages.
+// share, lets devices that are linked, as GPUs by NCCL, send to each other
+// (direct_moves.h), and else sends messages.
 //
 // A communicator moves regions for a run of an exchange (ExchangeRun). It
 // computes nothing and decides no order: the engine (engine.h) calls it, and
@@ -9,14 +10,6 @@
 // and an op, "all_reduce of these ranks", as communication libraries do: a sum
 // is to have the same bits however its bytes travel, so it is added in the one
 // order that the exchange's plan states, by programs that the engine runs.
-//
-// One over NCCL would stand beside PeerCommunicator. show() and read() would be
-// its send and receive of regions, between the memories of devices, and sums
-// would stay the engine's. Its own all_reduce adds in an order that depends on
-// sizes and versions. A user may want that for its speed, by a flag of gt-work;
-// then make_exchange() (exchange.h) would decide it, where the plan of a group
-// becomes a worker's part: as a step of another kind, which names the group and
-// the op, with a call of its own here. Nothing of this is there yet.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +61,9 @@ class Communicator {
   // Offers this worker's exports of a step to those that read them, failures
   // too. Their memory must stay until User::was_read(). Does not wait.
   virtual void show(const RunPtr& run, size_t step) = 0;
+  // May bring, all at once, inputs of the step that other workers have, each to
+  // its pack (ExchangeRun::Made); read() then finds them there.
+  virtual void bring(ExchangeRun& /*run*/, size_t /*step*/) {}
   // Waits until an input of another worker is there. Gives the address of its
   // region: where it lies, or `pack`, memory for the whole region to which it
   // was brought. Null when there is nothing to read: it has failed there or is
@@ -83,6 +79,8 @@ class Communicator {
   // No run is to be done: sleeps until another worker asks or says something,
   // which it answers, or until wake() was called.
   virtual void serve() = 0;
+  // The last call: nothing more will be shown or read.
+  virtual void leave() {}
 
   // ---- any thread
 

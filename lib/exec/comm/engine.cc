@@ -79,7 +79,7 @@ void Engine::loop() {
     if (const RunPtr next = take_started()) {
       run(next);
     } else if (is_ending_.load()) {
-      return;
+      return communicator_.leave();
     } else {
       communicator_.serve();
     }
@@ -130,6 +130,7 @@ void Engine::run(const RunPtr& run) {
   }
   for (size_t s = 0; s < run->exchange->parts.size(); ++s) {
     communicator_.show(run, s);
+    communicator_.bring(*run, s);
     for (size_t t = 0; t < run->made[s].size(); ++t) make(*run, s, t);
     communicator_.release(*run, s);
   }
@@ -158,13 +159,9 @@ void Engine::make(ExchangeRun& run, size_t step, size_t t) {
   void* output = made.output == nullptr ? nullptr : made.output->data;
   std::vector<const void*> arguments;
   for (size_t i = 0; i < target.inputs.size(); ++i) {
-    const bool is_wanted = made.fault == nullptr && !made.is_shared;
-    void* pack = target.program == nullptr ? output
-                 : made.packs.empty()      ? nullptr
-                                           : made.packs[i];
     Fault fault;
-    arguments.push_back(
-        read(run, step, target.inputs[i], pack, is_wanted, fault));
+    arguments.push_back(read(run, step, target.inputs[i], made.pack(target, i),
+                             made.is_wanted(), fault));
     if (made.fault == nullptr) made.fault = fault;
   }
   const bool has_data = device_.has_data();

@@ -70,9 +70,9 @@ std::string Exchange::name_of(size_t step, uint32_t source) const {
          std::to_string(ranks[source]);
 }
 
-Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
-                                                const gt::Op& op, unsigned self,
-                                                RecipeTable& programs) {
+std::shared_ptr<Exchange> make_exchange(const ExchangePlan& plan,
+                                        const gt::Op& op, unsigned self,
+                                        RecipeTable& programs) {
   auto exchange = std::make_shared<Exchange>();
   exchange->group = plan.group();
   exchange->ranks = plan.sources();
@@ -93,15 +93,18 @@ Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
     for (uint32_t t = 0; t < step.target_homes.size(); ++t) {
       if (step.target_homes[t] != self) continue;
       const ExchangeTask task = plan.task(s, t);
-      Target target{t, {}, nullptr, task.output};
+      Target target{t, {}, nullptr, task.output, {}};
       for (const ExchangeRead& read : task.reads) {
-        target.inputs.push_back(
-            make_input(read.source, step.source_homes[read.source],
-                       step.exports[read.source], read.region));
+        const unsigned owner = step.source_homes[read.source];
+        if (owner != self && step.exports[read.source].bytes() > 0) {
+          add_once(owner, part.owners);
+        }
+        target.inputs.push_back(make_input(
+            read.source, owner, step.exports[read.source], read.region));
       }
       Status made =
           set_program(op, task.arguments, task.program, programs, target);
-      if (!made.ok()) return made.error();
+      if (!made.ok()) target.lack = made.error().message;
       part.targets.push_back(std::move(target));
     }
     link_own(self, part);
@@ -126,11 +129,14 @@ std::shared_ptr<Exchange> make_exchange(const Transfer& transfer,
       transfer.to.end()) {
     return exchange;
   }
-  Target target{0, {}, nullptr, transfer.type};
+  Target target{0, {}, nullptr, transfer.type, {}};
   gt::Region whole{{}, transfer.type.shape};
   for (size_t d = 0; d < whole.count.size(); ++d) whole.start.push_back(0);
   target.inputs.push_back(make_input(0, transfer.from, transfer.type, whole));
   part.targets.push_back(std::move(target));
+  if (transfer.from != self && transfer.type.bytes() > 0) {
+    part.owners.push_back(transfer.from);
+  }
   link_own(self, part);
   return exchange;
 }

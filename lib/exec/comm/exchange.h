@@ -47,17 +47,24 @@ struct Target {
   // Null: the output is a copy of the only input's bytes.
   std::shared_ptr<const Recipe> program;
   Type output;
+  // Why the program cannot be had here; then the target fails, as a value that
+  // others wait for must.
+  std::string lack;
 
   // The output is one of this worker's own exports, whole: nothing is made.
   bool is_shared() const {
-    return program == nullptr && inputs[0].own >= 0 && inputs[0].is_whole;
+    return program == nullptr && lack.empty() && inputs[0].own >= 0 &&
+           inputs[0].is_whole;
   }
 };
 
 struct Part {
   std::vector<Export> exports;  // by ascending source
   std::vector<Target> targets;  // by ascending target
-  uint64_t bytes_out = 0;       // of the exports that other workers read
+  // The other workers whose exports, none of them empty, this worker reads or
+  // is at least said to read.
+  std::vector<unsigned> owners;
+  uint64_t bytes_out = 0;  // of the exports that other workers read
 };
 
 struct Exchange {
@@ -76,10 +83,10 @@ struct Exchange {
 
 // The part that worker `self` has in the exchange of a group. `programs` has
 // the recipes of the communication thread: never those that compute runs, since
-// a kernel belongs to one thread. Errors: what its backend lacks.
-Result<std::shared_ptr<Exchange>> make_exchange(const ExchangePlan& plan,
-                                                const gt::Op& op, unsigned self,
-                                                RecipeTable& programs);
+// a kernel belongs to one thread.
+std::shared_ptr<Exchange> make_exchange(const ExchangePlan& plan,
+                                        const gt::Op& op, unsigned self,
+                                        RecipeTable& programs);
 
 // An exchange of one step in which one value goes from a worker to others as it
 // is. In a fence it has no bytes, and only says that its sender has come so

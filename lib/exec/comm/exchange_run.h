@@ -37,6 +37,16 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
     std::vector<void*> packs;    // by input: where it is put together, or null
     bool is_shared = false;      // the output is the operand: nothing to do
     Fault fault;
+
+    bool is_wanted() const { return fault == nullptr && !is_shared; }
+    // Where an input is put together, if it does not lie anywhere whole; may be
+    // null.
+    void* pack(const Target& target, size_t input) const {
+      if (target.program != nullptr) {
+        return packs.empty() ? nullptr : packs[input];
+      }
+      return output == nullptr ? nullptr : output->data;
+    }
   };
 
   std::shared_ptr<const Exchange> exchange;

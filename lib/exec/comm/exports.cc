@@ -72,6 +72,13 @@ void Exports::drop_reader(unsigned worker) {
   }
 }
 
+bool Exports::is_shown(unsigned worker, const Tag& tag) const {
+  const auto it = shown_.find(tag);
+  if (it == shown_.end()) return false;
+  const std::vector<unsigned>& readers = it->second.readers;
+  return std::find(readers.begin(), readers.end(), worker) != readers.end();
+}
+
 Status Exports::take_get(unsigned from, const PeerMessage& message) {
   const auto it = shown_.find(message.tag);
   if (it == shown_.end() || it->second.fault != nullptr ||

@@ -37,6 +37,8 @@ class Exports {
 
   // The worker reads no more, since it is lost or all waits end.
   void drop_reader(unsigned worker);
+  // Whether the worker was shown the export and has not said that it read it.
+  bool is_shown(unsigned worker, const Tag& tag) const;
   bool empty() const { return shown_.empty(); }
   // Asks workers that have not read what they were shown for a sign of life, so
   // that one which is gone is lost in the end.

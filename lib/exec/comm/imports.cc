@@ -67,27 +67,51 @@ Status Imports::take_data(unsigned from, const PeerMessage& message) {
 
 // ---- reading ----------------------------------------------------------------
 
-const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,
-                          void* pack, bool is_wanted, Fault& fault) {
+Fault Imports::await(const ExchangeRun& run, size_t step, const Input& input) {
   const Tag tag = run.tag(step, input.source);
-  const std::string name = run.exchange->name_of(step, input.source);
-  const std::string owner = peers_.name_of(input.worker);
   const std::map<Tag, Ready>& all = from_[input.worker].ready;
-  const Fault lost = peers_.await(
-      input.worker, {run.where.line, run.seq, name + " from " + owner},
-      [&] { return all.count(tag) > 0; });
-  if (lost != nullptr) {
-    fault = run.fail(*lost + "; it has the " + name, Exit::kLost);
+  return peers_.await(input.worker,
+                      {run.where.line, run.seq,
+                       run.exchange->name_of(step, input.source) + " from " +
+                           peers_.name_of(input.worker)},
+                      [&] { return all.count(tag) > 0; });
+}
+
+bool Imports::has_failed(const ExchangeRun& run, size_t step,
+                         const Input& input) const {
+  const std::map<Tag, Ready>& all = from_[input.worker].ready;
+  const auto it = all.find(run.tag(step, input.source));
+  return it != all.end() && it->second.fault != nullptr;
+}
+
+bool Imports::is_sound(const ExchangeRun& run, size_t step,
+                       const Input& input) const {
+  const std::map<Tag, Ready>& all = from_[input.worker].ready;
+  const auto it = all.find(run.tag(step, input.source));
+  return it != all.end() && it->second.fault == nullptr &&
+         it->second.type == input.of;
+}
+
+const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,
+                          void* pack, bool is_wanted, bool is_brought,
+                          Fault& fault) {
+  const Tag tag = run.tag(step, input.source);
+  if (const Fault lost = await(run, step, input)) {
+    fault = run.fail(
+        *lost + "; it has the " + run.exchange->name_of(step, input.source),
+        Exit::kLost);
     return nullptr;
   }
-  const Ready& ready = all.at(tag);
+  const Ready& ready = from_[input.worker].ready.at(tag);
   fault = ready.fault;
   if (fault != nullptr) return nullptr;
   if (!(ready.type == input.of)) {
-    fault = run.fail(owner + " has " + to_string(ready.type) + " where " +
-                     to_string(input.of) + " was expected");
+    fault = run.fail(peers_.name_of(input.worker) + " has " +
+                     to_string(ready.type) + " where " + to_string(input.of) +
+                     " was expected");
     return nullptr;
   }
+  if (is_brought) return pack;
   const bool is_read = is_wanted && device_.has_data();
   user_->arrived(input, is_read);
   if (!is_read) return nullptr;
@@ -174,8 +198,8 @@ void Imports::release(const ExchangeRun& run, size_t step) {
   }
 }
 
-void Imports::pass(const ExchangeRun& run) {
-  passed_ = {run.seq, run.exchange->group + 1, 0, 0};
+void Imports::pass_before(const Tag& end) {
+  passed_ = end;
   for (unsigned w = 0; w < from_.size(); ++w) {
     std::map<Tag, Ready>& ready = from_[w].ready;
     while (!ready.empty() && ready.begin()->first < passed_) {

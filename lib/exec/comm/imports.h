@@ -38,15 +38,29 @@ class Imports {
   // Waits until an input of another worker is ready. The address of its region,
   // which is put together in `pack` if need be. Null when it has failed or its
   // worker is lost, and then `fault` says why; null, too, when its bytes are
-  // not wanted.
+  // not wanted. `is_brought`: its bytes are at `pack` already.
   const void* read(ExchangeRun& run, size_t step, const Input& input,
-                   void* pack, bool is_wanted, Fault& fault);
+                   void* pack, bool is_wanted, bool is_brought, Fault& fault);
+  // Waits until an input of another worker is ready, or has failed there; null,
+  // or why it will be neither.
+  Fault await(const ExchangeRun& run, size_t step, const Input& input);
+  // Once it was waited for: whether it has failed, and whether it is there with
+  // the type that is expected.
+  bool has_failed(const ExchangeRun& run, size_t step,
+                  const Input& input) const;
+  bool is_sound(const ExchangeRun& run, size_t step, const Input& input) const;
   // Tells the owners that the step's inputs have been read.
   void release(const ExchangeRun& run, size_t step);
   // The run is over. Exports of it or of earlier ones that come later, or are
   // still unread, were shown for nothing, since this worker alone has rejected
   // their line: they are said to be read.
-  void pass(const ExchangeRun& run);
+  void pass(const ExchangeRun& run) {
+    pass_before({run.seq, run.exchange->group + 1, 0, 0});
+  }
+  // The same for all before the run, which begins.
+  void begin(const ExchangeRun& run) {
+    pass_before({run.seq, run.exchange->group, 0, 0});
+  }
 
  private:
   struct Ready {
@@ -70,6 +84,7 @@ class Imports {
   void ask(const Tag& tag, const Input& input, size_t first, size_t bytes,
            char* to, Status& status);
   void release(unsigned worker, const Tag& tag);
+  void pass_before(const Tag& end);
 
   PeerGroup& peers_;
   std::vector<Source> from_;  // by worker; memory is constant once connected

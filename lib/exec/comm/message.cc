@@ -18,11 +18,13 @@ constexpr struct {
   Kind kind;
   bool has_body;
 } kForms[] = {
-    {"hello", Kind::kHello, false},       {"ready", Kind::kReady, false},
+    {"hello", Kind::kHello, true},        {"ready", Kind::kReady, false},
     {"fail", Kind::kFail, true},          {"get", Kind::kGet, false},
     {"released", Kind::kReleased, false}, {"data", Kind::kData, true},
     {"nodata", Kind::kNoData, true},      {"ask", Kind::kAsk, false},
-    {"here", Kind::kHere, false},
+    {"here", Kind::kHere, false},         {"take", Kind::kTake, true},
+    {"link", Kind::kLink, false},         {"linked", Kind::kLinked, false},
+    {"unlinked", Kind::kUnlinked, true},  {"leaving", Kind::kLeaving, false},
 };
 
 // Calls use(field) for the fields behind the header's word, in order, until it
@@ -31,7 +33,8 @@ template <typename Message, typename Use>
 bool each_field(Message& m, Use use) {
   switch (m.kind) {
     case Kind::kHello:
-      return use(m.pid) && use(m.fd) && use(m.size) && use(m.token);
+      return use(m.pid) && use(m.fd) && use(m.size) && use(m.token) &&
+             use.word(m.link_kind) && use.word(m.device);
     case Kind::kReady:
       return use(m.tag) && use(m.type) && use.offset(m.at);
     case Kind::kFail:
@@ -43,8 +46,15 @@ bool each_field(Message& m, Use use) {
     case Kind::kData:
     case Kind::kNoData:
       return use(m.id);
+    case Kind::kTake:
+      return use(m.tag.seq) && use(m.tag.group) && use(m.tag.step);
+    case Kind::kLink:
+      return use.word(m.link) && !m.link.empty();
     case Kind::kAsk:
     case Kind::kHere:
+    case Kind::kLinked:
+    case Kind::kUnlinked:
+    case Kind::kLeaving:
       return true;
   }
   return false;
@@ -93,6 +103,12 @@ struct FieldReader {
     }
     return true;
   }
+  // "-" says that there is none.
+  bool word(std::string& text) const {
+    const std::string_view word = next();
+    if (word != "-") text = word;
+    return !word.empty();
+  }
   bool offset(uint64_t& at) const {
     const std::string_view word = next();
     return word == "-" || (read_number(word, at) && at != kNowhere);
@@ -118,6 +134,9 @@ struct FieldWriter {
       out += {kDigits[byte >> 4], kDigits[byte & 15]};
     }
     return true;
+  }
+  bool word(std::string_view text) const {
+    return add(text.empty() ? "-" : text);
   }
   bool offset(uint64_t at) const {
     return add(at == kNowhere ? "-" : std::to_string(at));
@@ -159,6 +178,33 @@ std::string to_text(const PeerMessage& m) {
   out += '\n';
   out += m.body;
   return out;
+}
+
+std::string to_text(const TakenRegion& region) {
+  std::string out = std::to_string(region.source);
+  const FieldWriter write{out};
+  write(region.start);
+  write(region.count);
+  return out + '\n';
+}
+
+Result<std::vector<TakenRegion>> parse_taken(std::string_view body) {
+  std::vector<TakenRegion> regions;
+  while (!body.empty()) {
+    const size_t end = body.find('\n');
+    std::string line = " ";  // each field is behind a blank
+    line += body.substr(0, end);
+    std::string_view rest = line;
+    const FieldReader read{rest};
+    TakenRegion region;
+    if (end == std::string_view::npos || !read(region.source) ||
+        !read(region.start) || !read(region.count) || !rest.empty()) {
+      return Error{"'" + excerpt(body.substr(0, end)) + "' is no region"};
+    }
+    regions.push_back(region);
+    body.remove_prefix(end + 1);
+  }
+  return regions;
 }
 
 }  // namespace gt::exec::comm

@@ -1,7 +1,8 @@
 // The messages between workers while values cross: a header in text, and in
-// `fail`, `data` and `nodata` a body, which in `data` is the bytes of values.
+// some a body, which in `data` is the bytes of values.
 //
-//   hello PID FD SIZE TOKEN               where my arena can be mapped
+//   hello PID FD SIZE TOKEN KIND DEVICE   where my arena can be mapped, and
+//                                         which device I have
 //   ready SEQ GROUP STEP SOURCE TYPE AT   an export is there, at that offset of
 //                                         the memory; "-": it is to be fetched
 //   fail SEQ GROUP STEP SOURCE            it failed; the body says why
@@ -12,14 +13,29 @@
 //   nodata ID                             they cannot be read; the body says
 //   why ask                                   are you there? here I am
 //
+//   take SEQ GROUP STEP                   I am at that step, and what the body
+//                                         says is to come by the link
+//   link ID                               join the link by that word
+//   linked                                I have
+//   unlinked                              I have not, or do no longer; the body
+//                                         says why
+//   leaving                               I need the link no more
+//
 // SIZE 0: there is no arena. START and COUNT say a region of the value, an
 // index and a count in each dimension, as "0,4"; "-" of a scalar.
+//
+// A link (memory/device_link.h) is what brings values from device to device
+// (direct_moves.h). KIND and DEVICE are its words, "-" without one; then the
+// body says why there is none, if there could be. The body of `take` has a line
+// "SOURCE START COUNT" for each region that its sender will receive from the
+// other, in that order.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "exec/memory/arena.h"
@@ -54,7 +70,12 @@ struct PeerMessage {
     kData,
     kNoData,
     kAsk,
-    kHere
+    kHere,
+    kTake,
+    kLink,
+    kLinked,
+    kUnlinked,
+    kLeaving
   };
   Kind kind = Kind::kHere;
   Tag tag;                 // ready, fail, released, get
@@ -69,8 +90,21 @@ struct PeerMessage {
   uint64_t fd = 0;         // hello
   uint64_t size = 0;       // hello
   Token token{};           // hello
-  std::string_view body;   // fail, data, nodata: within the parsed bytes
+  std::string link_kind;   // hello: of the link; "": it has none
+  std::string device;      // hello: the link's
+  std::string link;        // link
+  std::string_view body;   // within the parsed bytes
 };
+
+// A region of an export, as a line of a `take`.
+struct TakenRegion {
+  uint32_t source = 0;
+  Shape start;
+  Shape count;
+};
+std::string to_text(const TakenRegion& region);  // with its newline
+// Takes any bytes. Error: one of its lines is none.
+Result<std::vector<TakenRegion>> parse_taken(std::string_view body);
 
 // Takes any bytes. Error: what is wrong with them as a message.
 Result<PeerMessage> parse_peer_message(std::string_view bytes);

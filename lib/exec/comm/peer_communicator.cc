@@ -23,7 +23,9 @@ PeerMessage hello_of(const Arena* arena) {
 Status PeerCommunicator::connect(User& user) {
   exports_.set_user(user);
   imports_.set_user(user);
-  const PeerMessage hello = hello_of(arena_);
+  moves_.set_user(user);
+  PeerMessage hello = hello_of(arena_);
+  link_.add_to(hello);
   peers_.each([&](unsigned worker) { peers_.send(worker, hello); });
   Status connected = ok_status();
   peers_.each([&](unsigned worker) {
@@ -33,6 +35,7 @@ Status PeerCommunicator::connect(User& user) {
                      [this, worker] { return peers_.is_greeted(worker); });
     if (fault != nullptr) connected = Error{*fault};
   });
+  if (connected.ok()) link_.connect();
   return connected;
 }
 
@@ -47,7 +50,15 @@ void PeerCommunicator::serve() {
 Status PeerCommunicator::take(unsigned from, const PeerMessage& message) {
   switch (message.kind) {
     case Kind::kHello:
+      (void)link_.take(from, message);
       return imports_.take_hello(from, message);
+    case Kind::kLink:
+    case Kind::kLinked:
+    case Kind::kUnlinked:
+    case Kind::kLeaving:
+      return link_.take(from, message);
+    case Kind::kTake:
+      return moves_.take(from, message);
     case Kind::kReady:
     case Kind::kFail:
       return imports_.take_ready(from, message);
@@ -65,6 +76,7 @@ Status PeerCommunicator::take(unsigned from, const PeerMessage& message) {
 
 void PeerCommunicator::take_loss(unsigned worker) {
   imports_.take_loss(worker);
+  link_.take_loss(worker);
   exports_.drop_reader(worker);
 }
 

@@ -1,12 +1,15 @@
 // The communicator between the workers of gt-route: what another worker shows
-// is read in place where its memory can be mapped (memory/arena.h), and else
-// fetched in messages over a link. Each pair of workers does what it can.
+// is read in place where its memory can be mapped (memory/arena.h), comes from
+// device to device where these are linked (direct_link.h), and is else fetched
+// in messages. Each pair of workers does what it can.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "exec/comm/communicator.h"
+#include "exec/comm/direct_link.h"
+#include "exec/comm/direct_moves.h"
 #include "exec/comm/exports.h"
 #include "exec/comm/imports.h"
 #include "exec/comm/peer_group.h"
@@ -23,7 +26,9 @@ class PeerCommunicator final : public Communicator,
       : peers_(group, *this),
         arena_(arena),
         exports_(peers_, arena, device),
-        imports_(peers_, group.workers, device) {}
+        imports_(peers_, group.workers, device),
+        link_(peers_, device, group.say),
+        moves_(link_, peers_, exports_, imports_, device) {}
 
   Status connect(User& user) override;
   void show(const RunPtr& run, size_t step) override {
@@ -31,13 +36,21 @@ class PeerCommunicator final : public Communicator,
   }
   const void* read(ExchangeRun& run, size_t step, const Input& input,
                    void* pack, bool is_wanted, Fault& fault) override {
-    return imports_.read(run, step, input, pack, is_wanted, fault);
+    return imports_.read(run, step, input, pack, is_wanted,
+                         moves_.has_brought(input), fault);
+  }
+  void bring(ExchangeRun& run, size_t step) override {
+    moves_.bring(run, step);
   }
   void release(const ExchangeRun& run, size_t step) override {
     imports_.release(run, step);
   }
-  void pass(const ExchangeRun& run) override { imports_.pass(run); }
+  void pass(const ExchangeRun& run) override {
+    imports_.pass(run);
+    moves_.pass(run);
+  }
   void serve() override;
+  void leave() override { link_.leave(); }
 
   bool is_in_place(unsigned worker) const override {
     return imports_.is_mapped(worker);
@@ -57,6 +70,8 @@ class PeerCommunicator final : public Communicator,
   const Arena* arena_;
   Exports exports_;
   Imports imports_;
+  DirectLink link_;
+  DirectMoves moves_;
 };
 
 }  // namespace gt::exec::comm

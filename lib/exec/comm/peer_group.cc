@@ -98,10 +98,7 @@ Fault PeerGroup::await(unsigned worker, const Awaited& what,
                        const std::function<bool()>& done) {
   if (done()) return nullptr;
   const Clock::time_point since = Clock::now();
-  {
-    const std::lock_guard lock(mutex_);
-    wait_ = Wait{what, since};
-  }
+  note_wait(what, since);
   Fault fault;
   while (!done() && (fault = never(worker)) == nullptr) {
     pump(interval());
@@ -110,6 +107,24 @@ Fault PeerGroup::await(unsigned worker, const Awaited& what,
   const std::lock_guard lock(mutex_);
   wait_.reset();
   return fault;
+}
+
+void PeerGroup::note_wait(const Awaited& what, Clock::time_point since) {
+  const std::lock_guard lock(mutex_);
+  wait_ = Wait{what, since};
+}
+
+// A device is done in microseconds or not soon, so the thread sleeps only after
+// some looks.
+void PeerGroup::await_device(const Awaited& what,
+                             const std::function<bool()>& done) {
+  constexpr int kLooks = 100;
+  note_wait(what, Clock::now());
+  for (int n = 0; !done() && !is_aborted(); ++n) {
+    pump(milliseconds(n < kLooks ? 0 : 1));
+  }
+  const std::lock_guard lock(mutex_);
+  wait_.reset();
 }
 
 // Why a wait for the worker ends without what it is for; null: it goes on.

@@ -32,6 +32,9 @@ struct GroupOptions {
   std::vector<std::string> names;  // of workers; may be empty
   // Without any sign of a worker that is waited for; then it is lost.
   std::chrono::milliseconds patience{60'000};
+  // Tells people how values cross, where that is not as they might think; any
+  // thread, a line without its newline. May be empty.
+  std::function<void(const std::string& line)> say;
 };
 
 // All calls come from the communication thread, but for waiting(), wake(),
@@ -69,6 +72,9 @@ class PeerGroup {
     }
   }
   std::string name_of(unsigned worker) const;  // "worker 1 (node7)"
+  unsigned self() const { return options_.self; }
+  unsigned workers() const { return options_.workers; }
+  std::chrono::milliseconds patience() const { return options_.patience; }
   bool is_greeted(unsigned worker) const { return peers_[worker].is_greeted; }
   // Why the worker is lost; null while it is not.
   const Fault& loss(unsigned worker) const { return peers_[worker].loss; }
@@ -80,6 +86,11 @@ class PeerGroup {
   // the worker is lost, or all waits end (abort()).
   Fault await(unsigned worker, const Awaited& what,
               const std::function<bool()>& done);
+  // Takes messages, between looks at what no message tells of, until done()
+  // holds or all waits end.
+  void await_device(const Awaited& what, const std::function<bool()>& done);
+  // Takes a message, if there is one within that time.
+  void listen_for(std::chrono::milliseconds most) { pump(most); }
   // Takes a message, if need be after sleeping until there is one. Returns
   // without one when the link is woken, or, if `is_owed`, when it is time to
   // ask some worker for a sign of life.
@@ -108,6 +119,7 @@ class PeerGroup {
   void handle(unsigned from, std::string_view bytes);
   Status take_message(unsigned from, const PeerMessage& message);
   Fault never(unsigned worker) const;
+  void note_wait(const Awaited& what, Clock::time_point since);
   std::chrono::milliseconds interval() const;
 
   GroupOptions options_;

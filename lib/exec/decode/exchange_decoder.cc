@@ -154,17 +154,15 @@ Status ExchangeDecoder::add(const Line& line, const ExchangePlan& plan,
                             const PieceType& types, LineEntry& whole) {
   auto made =
       comm::make_exchange(plan, *find_op(line.op), hosting_.self(), programs_);
-  if (!made.ok()) return Error{made.error().message, line.op_column};
   auto part = std::make_unique<LineEntry>();
   part->action = Action::kExchange;
   part->set_text(line);
-  made.value()->text = part->text;
-  made.value()->op_column = part->op_column;
-  made.value()->op = line.op;
-  made.value()->value =
-      full_name(first_name(line)->text, first_name(line)->ranks);
+  made->text = part->text;
+  made->op_column = part->op_column;
+  made->op = line.op;
+  made->value = full_name(first_name(line)->text, first_name(line)->ranks);
   part->crossing = std::make_unique<LineExchange>();
-  part->crossing->exchange = std::move(made.value());
+  part->crossing->exchange = std::move(made);
   const comm::Exchange& exchange = *part->crossing->exchange;
   for (const comm::Export& shown : exchange.parts[0].exports) {
     const int64_t rank = plan.sources()[shown.source];

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "exec/memory/device_link.h"
 
 namespace gt::exec {
 
@@ -105,6 +106,12 @@ class Device {
   // have returned. None as long as it is not known; with `waits` it is known.
   virtual std::optional<Status> take_check(bool /*waits*/) {
     return ok_status();
+  }
+
+  // A link to the devices of other workers; null where there is none of that
+  // kind. Error: why there is none here, though the device could have one.
+  virtual Result<std::unique_ptr<DeviceLink>> make_link() {
+    return std::unique_ptr<DeviceLink>();
   }
 };
 

@@ -297,7 +297,7 @@ Exit RemoteSession::run(Files files) {
   }
   ran_.emplace(member_->state().is_logged(), worker_options_.trace);
   RemoteWorker worker(options_, worker_options_, member_->state().welcome(),
-                      *peers_, *ran_, channel_);
+                      *peers_, *ran_, channel_, say_);
   std::thread decoder([&] { worker.run(std::move(files)); });
   talk();
   return end(decoder);

@@ -150,6 +150,9 @@ comm::GroupOptions RemoteWorker::group() const {
   group.workers = welcome_.workers;
   group.link = link_.get();
   group.patience = options_.patience;
+  group.say = [this](const std::string& line) {
+    say_("gt-work: " + line + "\n");
+  };
   group.names.resize(welcome_.workers);
   for (const net::RosterEntry& entry : welcome_.roster) {
     if (entry.worker < welcome_.workers) group.names[entry.worker] = entry.name;

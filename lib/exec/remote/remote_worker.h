@@ -22,16 +22,19 @@ namespace gt::exec {
 class RemoteWorker final : private ReceivedLines::Sink {
  public:
   // All outlive it; `welcome` is what gt-route said of this worker and of the
-  // others, which `peers` connects it with.
+  // others, which `peers` connects it with; `say` tells people, from any
+  // thread.
   RemoteWorker(const RemoteOptions& options, const WorkerOptions& worker,
                const net::Welcome& welcome, net::Peers& peers, RanLog& ran,
-               Channel& channel)
+               Channel& channel,
+               const std::function<void(std::string_view)>& say)
       : options_(options),
         worker_options_(worker),
         welcome_(welcome),
         peers_(peers),
         ran_(ran),
-        channel_(channel) {}
+        channel_(channel),
+        say_(say) {}
 
   // Works until gt-route has no more, or the channel is stopped; then leaves.
   void run(Files files);
@@ -58,6 +61,7 @@ class RemoteWorker final : private ReceivedLines::Sink {
   net::Peers& peers_;
   RanLog& ran_;
   Channel& channel_;
+  const std::function<void(std::string_view)>& say_;
 
   // What the worker computes with, and what makes it one of several.
   std::unique_ptr<Arena> arena_;

@@ -162,6 +162,12 @@ void Exchanges::make_room(const LineEntry& entry, ExchangeRun& run) {
         outputs.push_back(value);
         continue;
       }
+      if (!target.lack.empty()) {
+        made.fault = compute_.fail(run.where, {target.lack, entry.op_column},
+                                   entry.text, Exit::kRejected);
+        outputs.push_back(nullptr);
+        continue;
+      }
       Buffer* output = hold_target(target, run, made);
       if (output == nullptr) {
         const std::string why =

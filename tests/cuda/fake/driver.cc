@@ -102,6 +102,11 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
   std::snprintf(name, static_cast<size_t>(size), "fake device %d", device);
   return CUDA_SUCCESS;
 }
+CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  GT_ENTER(CUDA_ERROR_UNKNOWN)
+  std::snprintf(uuid->bytes, sizeof uuid->bytes, "fake %d", device);
+  return CUDA_SUCCESS;
+}
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute,
                               CUdevice /*device*/) {
   GT_ENTER(CUDA_ERROR_UNKNOWN)
@@ -195,6 +200,12 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   const uint64_t count = ++one->recorded;
   m.give(of(stream), {[one, count] { one->done = count; }});
   return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent event) {
+  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  m.do_some();
+  return of(event)->done >= of(event)->recorded ? CUDA_SUCCESS
+                                                : CUDA_ERROR_NOT_READY;
 }
 CUresult cuEventSynchronize(CUevent event) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)

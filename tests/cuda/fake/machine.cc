@@ -1,7 +1,10 @@
 #include "machine.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 namespace gt::fake {
@@ -60,7 +63,8 @@ Machine::~Machine() {
   }
 }
 
-void Machine::note_device(int device) {
+void Machine::note_device(int number) {
+  device = number;
   const char* file = std::getenv("GT_FAKE_CHOSEN");
   if (file == nullptr) return;
   if (std::FILE* out = std::fopen(file, "a")) {
@@ -85,12 +89,12 @@ void Machine::give(Stream* stream, Work work) {
 
 void Machine::do_some() {
   for (unsigned n = random_() % 16; n > 0; --n) {
-    if (!do_one()) break;
+    if (do_one() != Found::kWork) break;
   }
 }
 
-bool Machine::do_one() {
-  if (is_lost) return false;
+Machine::Found Machine::do_one() {
+  if (is_lost) return Found::kNone;
   std::vector<Stream*> ready;
   for (Stream* stream : streams) {
     if (stream->work.empty()) continue;
@@ -100,17 +104,28 @@ bool Machine::do_one() {
       ready.push_back(stream);
     }
   }
-  if (ready.empty()) return false;
-  Stream* stream = ready[random_() % ready.size()];
-  const Work work = std::move(stream->work.front());
-  stream->work.pop_front();
-  if (work.run) work.run();
-  return true;
+  const Found otherwise = ready.empty() ? Found::kNone : Found::kOthersWork;
+  std::shuffle(ready.begin(), ready.end(), random_);
+  for (Stream* stream : ready) {
+    if (stream->work.front().attempt && !stream->work.front().attempt()) {
+      continue;
+    }
+    const Work work = std::move(stream->work.front());
+    stream->work.pop_front();
+    if (work.run) work.run();
+    return Found::kWork;
+  }
+  return otherwise;
 }
 
 void Machine::drive(const std::function<bool()>& until) {
   while (!is_lost && !until()) {
-    if (!do_one() && !is_lost) wrong("streams wait for each other");
+    const Found found = do_one();
+    if (is_lost || found == Found::kWork) continue;
+    if (found == Found::kNone) wrong("streams wait for each other");
+    mutex.unlock();  // other threads may have to do something first
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    mutex.lock();
   }
 }
 
@@ -137,6 +152,14 @@ void gt_fake_give(void* stream, void (*run)(void*), void* data) {
   Machine::instance().give(static_cast<gt::fake::Stream*>(stream),
                            {[run, data] { run(data); }});
 }
+void gt_fake_await(void* stream, bool (*attempt)(void*), void* data) {
+  const std::lock_guard lock(Machine::instance().mutex);
+  gt::fake::Work work;
+  work.attempt = [attempt, data] { return attempt(data); };
+  Machine::instance().give(static_cast<gt::fake::Stream*>(stream),
+                           std::move(work));
+}
+int gt_fake_device() { return Machine::instance().device; }
 void* gt_fake_at(uint64_t address, size_t bytes) {
   return Machine::instance().memory.at(address, bytes);
 }

@@ -40,6 +40,9 @@ struct Work {
   Event* event = nullptr;
   uint64_t reached = 0;
   bool is_kernel = false;
+  // Instead of run: tries to do it, with other processes, and says whether that
+  // is done.
+  std::function<bool()> attempt = {};
 };
 
 struct Stream {
@@ -59,7 +62,8 @@ class Machine {
   int contexts = 0;
   int modules = 0;
   int programs = 0;
-  int descriptions = 0;  // of cuBLASLt, and handles
+  int descriptions = 0;  // of cuBLASLt, handles, and communicators
+  int device = 0;        // that was chosen
 
   bool is_lost = false;
   // Counts a kernel; whether it is one that fails.
@@ -67,16 +71,17 @@ class Machine {
   // Counts a call; whether it is one that fails.
   bool fails();
   void give(Stream* stream, Work work);
-  void do_some();             // of the work there is
+  void do_some();             // of the work that is ready
   void wait(Stream* stream);  // does all that the stream has
   // Does work until there is none that `until` waits for.
   void drive(const std::function<bool()>& until);
-  void note_device(int device);
+  void note_device(int number);
   bool is_pinned(const void* data, size_t bytes) const;
 
  private:
   Machine();
-  bool do_one();
+  enum class Found : uint8_t { kWork, kNone, kOthersWork };
+  Found do_one();
 
   std::mt19937 random_;
   uint64_t calls_ = 0;
@@ -97,5 +102,9 @@ void gt_fake_give(void* stream, void (*run)(void*), void* data);
 // To be called by that function: the bytes at an address.
 void* gt_fake_at(uint64_t address, size_t bytes);
 void gt_fake_check(uint64_t address);
+// The same, of what other processes take part in: it says whether it is done,
+// and is asked again until it is.
+void gt_fake_await(void* stream, bool (*attempt)(void*), void* data);
+int gt_fake_device();
 void gt_fake_count(int programs, int descriptions);
 }

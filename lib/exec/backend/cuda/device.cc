@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "exec/backend/cuda/nccl.h"
+
 namespace gt::exec::cuda {
 namespace {
 
@@ -215,6 +217,10 @@ std::optional<Device::Loss> CudaDevice::loss() const {
 std::optional<Status> CudaDevice::take_check(bool waits) {
   if (Status s = enter(); !s.ok()) return s;
   return faults_.take(waits);
+}
+
+Result<std::unique_ptr<DeviceLink>> CudaDevice::make_link() {
+  return make_nccl_link(gpu_, stream_);
 }
 
 // ---- what kernels need ------------------------------------------------------

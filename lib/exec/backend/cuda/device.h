@@ -71,6 +71,7 @@ class CudaDevice final : public Device {
   bool leaves_checks() const override { return true; }
   size_t checks() const override { return faults_.checks(); }
   std::optional<Status> take_check(bool waits) override;
+  Result<std::unique_ptr<DeviceLink>> make_link() override;
 
   Gpu& gpu() { return *gpu_; }
   CUstream stream() const { return stream_; }

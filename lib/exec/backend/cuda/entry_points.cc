@@ -36,6 +36,13 @@ const Library kLt = {
     "install it with CUDA's toolkit (gt-cuda(7) says how), or name its folder "
     "in GT_CUDA_PATH"};
 
+#ifdef GT_CUDA_NCCL
+const Library kNccl = {"NCCL, which brings values from GPU to GPU,",
+                       {"libnccl.so.2"},
+                       true,
+                       "install it, or name its folder in GT_CUDA_PATH"};
+#endif
+
 // Where to look, in order; "" is where the system looks.
 std::vector<std::string> folders_for(const Library& library) {
   std::vector<std::string> folders;
@@ -134,6 +141,19 @@ Result<Lt> load_lt() {
   return table;
 }
 
+#ifdef GT_CUDA_NCCL
+Result<Nccl> load_nccl() {
+  const auto file = open(kNccl);
+  if (!file.ok()) return file.error();
+  Nccl table;
+  std::string missing;
+#define GT_CUDA_NCCL_ENTRY GT_CUDA_LOOK_UP
+#include "exec/backend/cuda/entry_points.def"
+  if (const Status s = complete(kNccl, missing); !s.ok()) return s.error();
+  return table;
+}
+#endif
+
 #undef GT_CUDA_LOOK_UP
 #undef GT_CUDA_NAME
 
@@ -174,6 +194,14 @@ Result<EntryPoints> load() {
 }  // namespace
 
 Result<Nvrtc> nvrtc_entry_points() { return load_nvrtc(); }
+
+#ifdef GT_CUDA_NCCL
+Result<const Nccl*> nccl_entry_points() {
+  static const Result<Nccl> loaded = load_nccl();
+  if (!loaded.ok()) return loaded.error();
+  return &loaded.value();
+}
+#endif
 
 Result<const EntryPoints*> entry_points() {
   static const Result<EntryPoints> loaded = load();

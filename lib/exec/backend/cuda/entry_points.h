@@ -1,11 +1,14 @@
-// The functions of NVIDIA's driver, of NVRTC and of cuBLASLt that the backend
-// calls. They are looked up when it is made, so that nothing of CUDA is linked,
-// and a machine without it runs all else of gt.
+// The functions of NVIDIA's driver, of NVRTC, of cuBLASLt and of NCCL that the
+// backend calls. They are looked up when it is made, so that nothing of CUDA is
+// linked, and a machine without it runs all else of gt.
 #pragma once
 
 #include <cublasLt.h>
 #include <cuda.h>
 #include <nvrtc.h>
+#ifdef GT_CUDA_NCCL
+#include <nccl.h>
+#endif
 
 #include <string>
 
@@ -28,6 +31,13 @@ struct Lt {
 #include "exec/backend/cuda/entry_points.def"
 };
 
+#ifdef GT_CUDA_NCCL
+struct Nccl {
+#define GT_CUDA_NCCL_ENTRY(name) decltype(&::name) name = nullptr;
+#include "exec/backend/cuda/entry_points.def"
+};
+#endif
+
 struct EntryPoints {
   Driver driver;
   Nvrtc nvrtc;
@@ -40,6 +50,10 @@ struct EntryPoints {
 Result<const EntryPoints*> entry_points();
 // NVRTC's alone, which needs neither a driver nor a GPU.
 Result<Nvrtc> nvrtc_entry_points();
+#ifdef GT_CUDA_NCCL
+// NCCL's, which not every worker needs; looked up once in a process.
+Result<const Nccl*> nccl_entry_points();
+#endif
 
 // The first result of a call that meant that this process can use its GPU no
 // more, such as a kernel's illegal address; CUDA_SUCCESS if there was none.

@@ -131,6 +131,14 @@ Gpu::~Gpu() {
   (void)driver().cuDevicePrimaryCtxRelease(device_);
 }
 
+Result<std::string> Gpu::uuid() const {
+  CUuuid id;
+  const Status s =
+      check(api_, driver().cuDeviceGetUuid(&id, device_), "cuDeviceGetUuid");
+  if (!s.ok()) return s.error();
+  return std::string(id.bytes, sizeof id.bytes);
+}
+
 Status Gpu::enter() {
   return check(api_, driver().cuCtxSetCurrent(context_), "cuCtxSetCurrent");
 }

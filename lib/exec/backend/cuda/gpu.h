@@ -31,6 +31,9 @@ class Gpu {
   const EntryPoints& api() const { return api_; }
   const Driver& driver() const { return api_.driver; }
 
+  // 16 bytes that no other GPU, nor part of one, has.
+  Result<std::string> uuid() const;
+
   // Makes it the GPU of the calling thread's calls. Each thread, before its
   // first call of the driver.
   Status enter();

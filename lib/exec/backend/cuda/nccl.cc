@@ -1,0 +1,214 @@
+#include "exec/backend/cuda/nccl.h"
+
+#ifdef GT_CUDA_NCCL
+
+#include <cstring>
+
+namespace gt::exec::cuda {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+std::string to_hex(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return out;
+}
+
+Result<ncclUniqueId> from_hex(std::string_view text) {
+  ncclUniqueId id;
+  const Error wrong{"an id of NCCL's that cannot be"};
+  if (text.size() != 2 * sizeof id.internal) return wrong;
+  for (size_t i = 0; i < sizeof id.internal; ++i) {
+    const size_t high = kDigits.find(text[2 * i]);
+    const size_t low = kDigits.find(text[2 * i + 1]);
+    if (high == kDigits.npos || low == kDigits.npos) return wrong;
+    id.internal[i] = static_cast<char>(high * 16 + low);
+  }
+  return id;
+}
+
+class NcclLink final : public DeviceLink {
+ public:
+  NcclLink(std::shared_ptr<Gpu> gpu, CUstream stream, const Nccl& api,
+           std::string kind, std::string device)
+      : gpu_(std::move(gpu)),
+        stream_(stream),
+        api_(api),
+        kind_(std::move(kind)),
+        device_(std::move(device)),
+        reached_(gpu_) {}
+  ~NcclLink() override { abort(); }
+
+  std::string kind() const override { return kind_; }
+  std::string device() const override { return device_; }
+  Result<std::string> make_id() override;
+  Status join(std::string_view id, unsigned members, unsigned member) override;
+  Status move(std::span<const Move> sends,
+              std::span<const Move> receives) override;
+  Result<bool> is_done() override;
+  void abort() override;
+  Status leave() override;
+
+ private:
+  enum class Phase : uint8_t {
+    kIdle,
+    kJoins,
+    kGives,  // a group, which NCCL has not given to the stream yet
+    kMoves,  // the stream is to come to the event behind the group
+    kLeaves,
+  };
+  Status check(ncclResult_t result, const char* call) const;
+  Status add(std::span<const Move> sends, std::span<const Move> receives) const;
+
+  std::shared_ptr<Gpu> gpu_;
+  CUstream stream_;
+  Nccl api_;
+  std::string kind_, device_;
+  ncclComm_t comm_ = nullptr;
+  CudaEvent reached_;
+  Phase phase_ = Phase::kIdle;
+};
+
+// A call that has only begun is no failure.
+Status NcclLink::check(ncclResult_t result, const char* call) const {
+  if (result == ncclSuccess || result == ncclInProgress) return ok_status();
+  std::string text = api_.ncclGetErrorString(result);
+  const char* last = api_.ncclGetLastError(comm_);
+  if (last != nullptr && *last != '\0') text += " (" + std::string(last) + ")";
+  return Error{std::string(call) + ": " + text};
+}
+
+Result<std::string> NcclLink::make_id() {
+  ncclUniqueId id;
+  if (Status s = gpu_->enter(); !s.ok()) return s.error();
+  const Status s = check(api_.ncclGetUniqueId(&id), "ncclGetUniqueId");
+  if (!s.ok()) return s.error();
+  return to_hex({id.internal, sizeof id.internal});
+}
+
+Status NcclLink::join(std::string_view id, unsigned members, unsigned member) {
+  const auto word = from_hex(id);
+  if (!word.ok()) return word.error();
+  if (Status s = gpu_->enter(); !s.ok()) return s;
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  phase_ = Phase::kJoins;
+  return check(api_.ncclCommInitRankConfig(&comm_, static_cast<int>(members),
+                                           word.value(),
+                                           static_cast<int>(member), &config),
+               "ncclCommInitRankConfig");
+}
+
+Status NcclLink::add(std::span<const Move> sends,
+                     std::span<const Move> receives) const {
+  for (const Move& m : sends) {
+    const Status s =
+        check(api_.ncclSend(m.data, m.bytes, ncclInt8,
+                            static_cast<int>(m.member), comm_, stream_),
+              "ncclSend");
+    if (!s.ok()) return s;
+  }
+  for (const Move& m : receives) {
+    const Status s =
+        check(api_.ncclRecv(m.data, m.bytes, ncclInt8,
+                            static_cast<int>(m.member), comm_, stream_),
+              "ncclRecv");
+    if (!s.ok()) return s;
+  }
+  return ok_status();
+}
+
+Status NcclLink::move(std::span<const Move> sends,
+                      std::span<const Move> receives) {
+  if (Status s = gpu_->enter(); !s.ok()) return s;
+  Status s = check(api_.ncclGroupStart(), "ncclGroupStart");
+  if (!s.ok()) return s;
+  phase_ = Phase::kGives;
+  s = add(sends, receives);
+  // Ended even then: a group that is open would take all calls that follow.
+  const Status ended = check(api_.ncclGroupEnd(), "ncclGroupEnd");
+  return s.ok() ? ended : s;
+}
+
+Result<bool> NcclLink::is_done() {
+  if (phase_ == Phase::kIdle) return true;
+  if (Status s = gpu_->enter(); !s.ok()) return s.error();
+  ncclResult_t state = ncclSuccess;
+  Status s =
+      check(api_.ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+  if (s.ok()) s = check(state, "NCCL");
+  if (!s.ok()) return s.error();
+  if (state == ncclInProgress) return false;
+  switch (phase_) {
+    case Phase::kGives:
+      if (s = reached_.record(stream_); !s.ok()) return s.error();
+      phase_ = Phase::kMoves;
+      [[fallthrough]];
+    case Phase::kMoves: {
+      const CUresult reached = gpu_->driver().cuEventQuery(reached_.get());
+      if (reached == CUDA_ERROR_NOT_READY) return false;
+      s = cuda::check(gpu_->api(), reached, "cuEventQuery");
+      if (!s.ok()) return s.error();
+      break;
+    }
+    case Phase::kLeaves:
+      (void)api_.ncclCommDestroy(comm_);
+      comm_ = nullptr;
+      break;
+    default:
+      break;
+  }
+  phase_ = Phase::kIdle;
+  return true;
+}
+
+void NcclLink::abort() {
+  if (comm_ == nullptr) return;
+  if (gpu_->enter().ok()) (void)api_.ncclCommAbort(comm_);
+  comm_ = nullptr;
+  phase_ = Phase::kIdle;
+}
+
+Status NcclLink::leave() {
+  if (Status s = gpu_->enter(); !s.ok()) return s;
+  phase_ = Phase::kLeaves;
+  return check(api_.ncclCommFinalize(comm_), "ncclCommFinalize");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceLink>> make_nccl_link(std::shared_ptr<Gpu> gpu,
+                                                   CUstream stream) {
+  const auto api = nccl_entry_points();
+  if (!api.ok()) return api.error();
+  int version = 0;
+  if (api.value()->ncclGetVersion(&version) != ncclSuccess) {
+    return Error{"NCCL does not tell its version"};
+  }
+  const auto device = gpu->uuid();
+  if (!device.ok()) return device.error();
+  const std::string kind = "nccl-" + std::to_string(version / 10000) + "." +
+                           std::to_string(version / 100 % 100) + "." +
+                           std::to_string(version % 100);
+  return std::unique_ptr<DeviceLink>(std::make_unique<NcclLink>(
+      std::move(gpu), stream, *api.value(), kind, to_hex(device.value())));
+}
+
+}  // namespace gt::exec::cuda
+
+#else
+
+namespace gt::exec::cuda {
+
+Result<std::unique_ptr<DeviceLink>> make_nccl_link(std::shared_ptr<Gpu> /*gpu*/,
+                                                   CUstream /*stream*/) {
+  return Error{"gt was built where nccl.h is not"};
+}
+
+}  // namespace gt::exec::cuda
+
+#endif

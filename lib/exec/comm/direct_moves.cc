@@ -1,0 +1,204 @@
+#include "exec/comm/direct_moves.h"
+
+#include <algorithm>
+
+namespace gt::exec::comm {
+namespace {
+
+// Of steps that this worker has not come to; more is no honest hurry.
+constexpr size_t kMostTaken = size_t{1} << 16;
+
+}  // namespace
+
+Status DirectMoves::take(unsigned from, const PeerMessage& message) {
+  if (taken_.size() >= kMostTaken) return Error{"it takes too much"};
+  auto regions = parse_taken(message.body);
+  if (!regions.ok()) return regions.error();
+  const bool is_new =
+      taken_.try_emplace({message.tag, from}, std::move(regions.value()))
+          .second;
+  return is_new ? ok_status() : Status(Error{"it takes a step twice"});
+}
+
+void DirectMoves::pass(const ExchangeRun& run) {
+  const Tag next{run.seq, run.exchange->group + 1, 0, 0};
+  taken_.erase(taken_.begin(), taken_.lower_bound({next, 0}));
+}
+
+void DirectMoves::bring(ExchangeRun& run, size_t step) {
+  brought_.clear();
+  if (!link_.is_on() || !device_.has_data()) return;
+  imports_.begin(run);
+  const std::vector<unsigned> readers = this->readers(run, step);
+  ask(run, step);
+  if (!meet(run, step, readers)) return;
+  Group group;
+  Status s = add_receives(run, step, group);
+  for (const unsigned reader : readers) {
+    if (s.ok()) s = add_sends(run, step, reader, group);
+  }
+  const PeerGroup::Awaited what{run.where.line, run.seq,
+                                "values from device to device"};
+  const bool is_empty = group.sends.empty() && group.receives.empty();
+  if (!s.ok()) {
+    link_.break_off(s.error().message);
+  } else if (!is_empty && link_.move(what, group.sends, group.receives)) {
+    brought_.insert(group.inputs.begin(), group.inputs.end());
+  }
+  for (const Pack& pack : group.packs) device_.release(pack.data, pack.bytes);
+}
+
+// ---- the meeting ------------------------------------------------------------
+
+// Calls use(input, pack) for each input that is to come by the link.
+template <typename Use>
+void DirectMoves::each_wanted(const ExchangeRun& run, size_t step,
+                              const Use& use) const {
+  const std::vector<Target>& targets = run.exchange->parts[step].targets;
+  for (size_t t = 0; t < targets.size(); ++t) {
+    const ExchangeRun::Made& made = run.made[step][t];
+    if (!made.is_wanted()) continue;
+    for (size_t i = 0; i < targets[t].inputs.size(); ++i) {
+      const Input& input = targets[t].inputs[i];
+      if (input.own >= 0 || !link_.joins(input.worker) ||
+          input.region.bytes() == 0) {
+        continue;
+      }
+      void* pack = made.pack(targets[t], i);
+      if (pack != nullptr) use(input, pack);
+    }
+  }
+}
+
+// The workers to which values may go.
+std::vector<unsigned> DirectMoves::readers(const ExchangeRun& run,
+                                           size_t step) const {
+  std::set<unsigned> out;
+  for (const Export& shown : run.exchange->parts[step].exports) {
+    if (shown.type.bytes() == 0) continue;
+    for (const unsigned reader : shown.readers) {
+      if (link_.joins(reader)) out.insert(reader);
+    }
+  }
+  return {out.begin(), out.end()};
+}
+
+// To each owner, whatever is wanted of it, since it waits for that.
+void DirectMoves::ask(const ExchangeRun& run, size_t step) {
+  std::map<unsigned, std::string> wanted;
+  for (const unsigned owner : run.exchange->parts[step].owners) {
+    if (link_.joins(owner)) wanted[owner];
+  }
+  each_wanted(run, step, [&](const Input& input, void* /*pack*/) {
+    wanted[input.worker] +=
+        to_text(TakenRegion{input.source, input.start, input.count});
+  });
+  for (const auto& [owner, regions] : wanted) {
+    PeerMessage message;
+    message.kind = PeerMessage::Kind::kTake;
+    message.tag = run.tag(step, 0);
+    message.body = regions;
+    peers_.send(owner, message);
+  }
+}
+
+bool DirectMoves::has_answered(unsigned reader, const ExchangeRun& run,
+                               size_t step) const {
+  if (taken_.contains({run.tag(step, 0), reader})) return true;
+  // It reads none of it, as of a line that it alone has rejected.
+  const std::vector<Export>& exports = run.exchange->parts[step].exports;
+  return std::none_of(exports.begin(), exports.end(), [&](const Export& e) {
+    return e.type.bytes() > 0 &&
+           exports_.is_shown(reader, run.tag(step, e.source));
+  });
+}
+
+// False when the link broke meanwhile.
+bool DirectMoves::meet(const ExchangeRun& run, size_t step,
+                       const std::vector<unsigned>& readers) {
+  std::vector<const Input*> inputs;
+  each_wanted(run, step, [&](const Input& input, void* /*pack*/) {
+    inputs.push_back(&input);
+  });
+  for (const Input* input : inputs) {
+    if (!link_.is_on() || imports_.await(run, step, *input) != nullptr) {
+      return false;
+    }
+  }
+  for (const unsigned reader : readers) {
+    const PeerGroup::Awaited what{
+        run.where.line, run.seq,
+        peers_.name_of(reader) + " to take what it reads"};
+    const Fault fault = peers_.await(reader, what, [&] {
+      return !link_.is_on() || has_answered(reader, run, step);
+    });
+    if (fault != nullptr) return false;
+  }
+  return link_.is_on();
+}
+
+// ---- what is moved ----------------------------------------------------------
+
+Status DirectMoves::add_receives(const ExchangeRun& run, size_t step,
+                                 Group& group) const {
+  Status s = ok_status();
+  each_wanted(run, step, [&](const Input& input, void* pack) {
+    if (imports_.has_failed(run, step, input)) return;
+    if (!imports_.is_sound(run, step, input)) {
+      s = Error{"workers differ about the type of a value"};
+    }
+    user_->arrived(input, true);
+    group.receives.push_back({input.worker, pack, input.region.bytes()});
+    group.inputs.push_back(&input);
+  });
+  return s;
+}
+
+Status DirectMoves::add_sends(const ExchangeRun& run, size_t step,
+                              unsigned reader, Group& group) {
+  const auto it = taken_.find({run.tag(step, 0), reader});
+  if (it == taken_.end()) return ok_status();
+  const std::vector<Export>& exports = run.exchange->parts[step].exports;
+  for (const TakenRegion& region : it->second) {
+    const auto shown =
+        std::find_if(exports.begin(), exports.end(), [&](const Export& e) {
+          return e.source == region.source &&
+                 std::find(e.readers.begin(), e.readers.end(), reader) !=
+                     e.readers.end();
+        });
+    if (shown == exports.end() ||
+        !Runs::fits(shown->type, region.start, region.count)) {
+      return Error{peers_.name_of(reader) + " takes what it was not shown"};
+    }
+    const ExchangeRun::Exported value =
+        run.exported(step, static_cast<size_t>(shown - exports.begin()));
+    if (value.fault != nullptr) continue;
+    if (Status s = add_send(*shown, value.data, region, reader, group);
+        !s.ok()) {
+      return s;
+    }
+  }
+  return ok_status();
+}
+
+Status DirectMoves::add_send(const Export& shown, const void* data,
+                             const TakenRegion& region, unsigned reader,
+                             Group& group) {
+  const Runs runs(shown.type, region.start, region.count);
+  Pack pack;
+  if (!runs.is_contiguous()) {
+    pack = {device_.allocate(runs.bytes()), runs.bytes()};
+    if (pack.data == nullptr) {
+      return Error{"there is no memory on the device to send " +
+                   std::to_string(pack.bytes) + " bytes from"};
+    }
+    group.packs.push_back(pack);
+  }
+  const auto found = runs.find(data, pack.data, device_);
+  if (!found.ok()) return found.error();
+  void* from = const_cast<void*>(found.value());  // NOLINT: only read
+  group.sends.push_back({reader, from, runs.bytes()});
+  return ok_status();
+}
+
+}  // namespace gt::exec::comm

@@ -1,0 +1,60 @@
+// A link brings bytes from the device of one worker to that of another without
+// the host between them, as NCCL does between GPUs. A Device makes it
+// (device.h); who uses it is comm/direct_moves.h.
+//
+// Those that a link joins are its members, with numbers from 0. What all of
+// them begin, they begin in one order. Nothing here waits: what was begun is
+// done once is_done() says so, and an Error of it is the link's last word, of
+// which only abort() is left.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace gt::exec {
+
+// All calls come from the thread that uses the device, in order with the work
+// that it gives it.
+class DeviceLink {
+ public:
+  // Bytes of the device, for a member or from it.
+  struct Move {
+    unsigned member = 0;
+    void* data = nullptr;
+    size_t bytes = 0;  // more than 0
+  };
+
+  DeviceLink() = default;
+  DeviceLink(const DeviceLink&) = delete;
+  DeviceLink& operator=(const DeviceLink&) = delete;
+  virtual ~DeviceLink() = default;
+
+  // Words without blanks. Devices are linked if their links are of one kind,
+  // "nccl-2.28.9"; and no device, of all that there are anywhere, has the word
+  // of another. A link takes each device once.
+  virtual std::string kind() const = 0;
+  virtual std::string device() const = 0;
+
+  // What the members need to find each other: one makes it, all join by it.
+  virtual Result<std::string> make_id() = 0;
+  // Begins to join.
+  virtual Status join(std::string_view id, unsigned members,
+                      unsigned member) = 0;
+  // Begins to send and to receive, all at once, behind what the device was
+  // given so far. Each send has its receive at the other member, of as many
+  // bytes; several between two members are taken in their order.
+  virtual Status move(std::span<const Move> sends,
+                      std::span<const Move> receives) = 0;
+  // Whether what was begun last is done.
+  virtual Result<bool> is_done() = 0;
+  // Ends all that was begun, and the link; its memory may be used again.
+  virtual void abort() = 0;
+  // Begins to leave, once nothing is under way and all members do so.
+  virtual Status leave() = 0;
+};
+
+}  // namespace gt::exec

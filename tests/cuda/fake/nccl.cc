@@ -1,0 +1,296 @@
+// libnccl.so.2 of the fake device: ranks are processes, and what they send are
+// files of a folder that they share, whose path is the unique id. As with the
+// library itself, a group is given to its stream later than it is called, a
+// send is done when it was received, and two ranks must not have one GPU.
+//
+//   GT_FAKE_NCCL_HOME=D    where folders are made (/tmp)
+//   GT_FAKE_NCCL_HANG=R:K  the K-th group of rank R never ends
+//   GT_FAKE_NCCL_DIE=R:K   rank R is killed in its K-th group
+//   GT_FAKE_NCCL_REPORT=F  at its end a rank adds a line to the file: how many
+//                          groups it had, and how many bytes it sent
+#include <nccl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "machine.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Operation {
+  bool is_send = false;
+  uint64_t data = 0;
+  size_t bytes = 0;
+  int peer = 0;
+  std::string file;
+  bool is_begun = false, is_done = false;
+};
+
+struct Group {
+  std::vector<Operation> operations;
+  void* stream = nullptr;
+  int number = 0;
+};
+
+struct Comm {
+  std::string home;
+  int rank = 0, ranks = 0;
+  bool is_joined = false, is_aborted = false;
+  std::vector<uint64_t> sent, received;  // by peer
+  int groups = 0;
+  uint64_t bytes = 0;
+  int late = 0;  // so many times more it is asked before it gives its group
+  std::shared_ptr<Group> waiting;
+};
+
+struct Open {  // group of this thread
+  int depth = 0;
+  std::shared_ptr<Comm>* comm = nullptr;
+  std::shared_ptr<Group> group;
+};
+thread_local Open open_group;
+
+std::shared_ptr<Comm>& of(ncclComm_t comm) {
+  return *reinterpret_cast<std::shared_ptr<Comm>*>(comm);
+}
+
+// Whether a variable "R:K" means this group.
+bool is_meant(const char* variable, const Comm& comm, int number) {
+  const char* text = std::getenv(variable);
+  return text != nullptr &&
+         text == std::to_string(comm.rank) + ":" + std::to_string(number);
+}
+
+void put(const std::string& path, const void* data, size_t bytes) {
+  const std::string part = path + ".part";
+  std::ofstream(part, std::ios::binary)
+      .write(static_cast<const char*>(data), static_cast<long>(bytes));
+  fs::rename(part, path);
+}
+
+void send(Operation& op) {
+  if (!op.is_begun) put(op.file, gt_fake_at(op.data, op.bytes), op.bytes);
+  op.is_begun = true;
+  op.is_done = !fs::exists(op.file);
+}
+
+void receive(Operation& op) {
+  std::error_code none;
+  const auto size = fs::file_size(op.file, none);
+  if (none) return;
+  if (size != op.bytes) gt::fake::wrong("a rank sends more or less", op.data);
+  std::ifstream(op.file, std::ios::binary)
+      .read(static_cast<char*>(gt_fake_at(op.data, op.bytes)),
+            static_cast<long>(op.bytes));
+  gt_fake_check(op.data);
+  fs::remove(op.file);
+  op.is_done = true;
+}
+
+// Whether the group is done, as far as can be without waiting.
+bool progress(const Comm& comm, Group& group) {
+  if (comm.is_aborted) return true;
+  if (is_meant("GT_FAKE_NCCL_HANG", comm, group.number)) return false;
+  if (is_meant("GT_FAKE_NCCL_DIE", comm, group.number)) {
+    (void)std::raise(SIGKILL);
+  }
+  bool is_done = true;
+  for (Operation& op : group.operations) {
+    if (!op.is_done) op.is_send ? send(op) : receive(op);
+    is_done &= op.is_done;
+  }
+  return is_done;
+}
+
+// What a stream keeps of a group.
+struct Job {
+  std::shared_ptr<Comm> comm;
+  std::shared_ptr<Group> group;
+};
+
+void give(const std::shared_ptr<Comm>& comm) {
+  gt_fake_await(
+      comm->waiting->stream,
+      [](void* data) {
+        auto* job = static_cast<Job*>(data);
+        if (!progress(*job->comm, *job->group)) return false;
+        delete job;
+        return true;
+      },
+      new Job{comm, comm->waiting});
+  comm->waiting = nullptr;
+}
+
+// Whether all ranks are there; an error if two have one GPU.
+ncclResult_t look_around(Comm& comm) {
+  std::vector<std::string> devices;
+  for (int r = 0; r < comm.ranks; ++r) {
+    std::ifstream in(comm.home + "/here-" + std::to_string(r));
+    std::string device;
+    if (!(in >> device)) return ncclInProgress;
+    for (const std::string& other : devices) {
+      if (other == device) return ncclInvalidUsage;
+    }
+    devices.push_back(device);
+  }
+  comm.is_joined = true;
+  return ncclSuccess;
+}
+
+void end(ncclComm_t comm) {
+  Comm& c = *of(comm);
+  c.is_aborted = true;
+  put(c.home + "/gone-" + std::to_string(c.rank), "", 0);
+  int gone = 0;
+  for (int r = 0; r < c.ranks; ++r) {
+    gone += fs::exists(c.home + "/gone-" + std::to_string(r)) ? 1 : 0;
+  }
+  std::error_code ignored;
+  if (gone == c.ranks) fs::remove_all(c.home, ignored);
+  const char* file = std::getenv("GT_FAKE_NCCL_REPORT");
+  if (std::FILE* out = file == nullptr ? nullptr : std::fopen(file, "a")) {
+    (void)std::fprintf(out, "rank %d of %d: %d groups, %llu bytes\n", c.rank,
+                       c.ranks, c.groups,
+                       static_cast<unsigned long long>(c.bytes));
+    (void)std::fclose(out);
+  }
+  delete &of(comm);
+  gt_fake_count(0, -1);
+}
+
+ncclResult_t add(Operation op, ncclComm_t comm, cudaStream_t stream) {
+  if (gt_fake_fails()) return ncclInternalError;
+  if (open_group.depth == 0) gt::fake::wrong("a move outside of a group");
+  const std::shared_ptr<Comm>& c = of(comm);
+  if (!c->is_joined || op.peer < 0 || op.peer >= c->ranks ||
+      op.peer == c->rank || op.bytes == 0) {
+    return ncclInvalidArgument;
+  }
+  auto& counts = op.is_send ? c->sent : c->received;
+  const int from = op.is_send ? c->rank : op.peer;
+  const int to = op.is_send ? op.peer : c->rank;
+  op.file = c->home + "/" + std::to_string(from) + "-" + std::to_string(to) +
+            "-" + std::to_string(counts[static_cast<size_t>(op.peer)]++);
+  open_group.comm = &of(comm);
+  open_group.group->stream = stream;
+  open_group.group->operations.push_back(std::move(op));
+  return ncclSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+ncclResult_t ncclGetVersion(int* version) {
+  *version = NCCL_VERSION_CODE;
+  return gt_fake_fails() ? ncclInternalError : ncclSuccess;
+}
+const char* ncclGetErrorString(ncclResult_t result) {
+  return result == ncclInvalidUsage ? "invalid usage"
+                                    : "the fake device was told to fail";
+}
+const char* ncclGetLastError(ncclComm_t /*comm*/) { return ""; }
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  if (gt_fake_fails()) return ncclInternalError;
+  const char* home = std::getenv("GT_FAKE_NCCL_HOME");
+  std::string path =
+      std::string(home == nullptr ? "/tmp" : home) + "/gt-fake-nccl.XXXXXX";
+  if (path.size() >= sizeof id->internal || ::mkdtemp(path.data()) == nullptr) {
+    return ncclSystemError;
+  }
+  std::memset(id->internal, 0, sizeof id->internal);
+  std::memcpy(id->internal, path.data(), path.size());
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks,
+                                    ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
+  if (gt_fake_fails()) return ncclInternalError;
+  if (config->blocking != 0) gt::fake::wrong("a communicator that blocks");
+  auto made = std::make_shared<Comm>();
+  made->home = id.internal;
+  made->rank = rank;
+  made->ranks = ranks;
+  made->sent.resize(static_cast<size_t>(ranks));
+  made->received.resize(static_cast<size_t>(ranks));
+  const std::string device = std::to_string(gt_fake_device());
+  put(made->home + "/here-" + std::to_string(rank), device.data(),
+      device.size());
+  *comm =
+      reinterpret_cast<ncclComm_t>(new std::shared_ptr<Comm>(std::move(made)));
+  gt_fake_count(0, 1);
+  return ncclInProgress;
+}
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
+  if (gt_fake_fails()) return ncclInternalError;
+  const std::shared_ptr<Comm>& c = of(comm);
+  *state = c->is_joined ? ncclSuccess : look_around(*c);
+  if (c->waiting == nullptr) return ncclSuccess;
+  if (c->late-- > 0) {
+    *state = ncclInProgress;
+  } else {
+    give(c);
+  }
+  return ncclSuccess;
+}
+ncclResult_t ncclCommFinalize(ncclComm_t /*comm*/) {
+  return gt_fake_fails() ? ncclInternalError : ncclInProgress;
+}
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  end(comm);
+  return ncclSuccess;
+}
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  end(comm);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclGroupStart() {
+  if (gt_fake_fails()) return ncclInternalError;
+  if (open_group.depth++ == 0) open_group.group = std::make_shared<Group>();
+  return ncclSuccess;
+}
+ncclResult_t ncclGroupEnd() {
+  if (open_group.depth == 0) gt::fake::wrong("a group ends that is not open");
+  if (--open_group.depth > 0) return ncclSuccess;
+  const Open ended = std::exchange(open_group, {});
+  if (gt_fake_fails()) return ncclInternalError;
+  if (ended.comm == nullptr) return ncclSuccess;
+  Comm& comm = **ended.comm;
+  if (comm.waiting != nullptr) gt::fake::wrong("a group before another began");
+  comm.waiting = ended.group;
+  comm.waiting->number = ++comm.groups;
+  for (const Operation& op : ended.group->operations) {
+    if (op.is_send) comm.bytes += op.bytes;
+  }
+  comm.late = comm.groups % 3;
+  return ncclInProgress;
+}
+ncclResult_t ncclSend(const void* data, size_t count, ncclDataType_t type,
+                      int peer, ncclComm_t comm, cudaStream_t stream) {
+  if (type != ncclInt8) return ncclInvalidArgument;
+  return add(
+      {true, reinterpret_cast<uint64_t>(data), count, peer, {}, false, false},
+      comm, stream);
+}
+ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer,
+                      ncclComm_t comm, cudaStream_t stream) {
+  if (type != ncclInt8) return ncclInvalidArgument;
+  return add(
+      {false, reinterpret_cast<uint64_t>(data), count, peer, {}, false, false},
+      comm, stream);
+}
+
+}  // extern "C"
