@@ -237,7 +237,7 @@ void DirectLink::end(const std::string& why) {
   }
   state_ = State::kOff;
   why_ = why.empty() ? "a worker is lost" : why;
-  link_->abort();
+  link_->cancel();
 }
 
 void DirectLink::break_off(const std::string& why) {

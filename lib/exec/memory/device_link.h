@@ -5,7 +5,7 @@
 // Those that a link joins are its members, with numbers from 0. What all of
 // them begin, they begin in one order. Nothing here waits: what was begun is
 // done once is_done() says so, and an Error of it is the link's last word, of
-// which only abort() is left.
+// which only cancel() is left.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class DeviceLink {
   // Whether what was begun last is done.
   virtual Result<bool> is_done() = 0;
   // Ends all that was begun, and the link; its memory may be used again.
-  virtual void abort() = 0;
+  virtual void cancel() = 0;
   // Begins to leave, once nothing is under way and all members do so.
   virtual Status leave() = 0;
 };

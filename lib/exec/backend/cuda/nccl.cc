@@ -41,7 +41,7 @@ class NcclLink final : public DeviceLink {
         kind_(std::move(kind)),
         device_(std::move(device)),
         reached_(gpu_) {}
-  ~NcclLink() override { abort(); }
+  ~NcclLink() override { cancel(); }
 
   std::string kind() const override { return kind_; }
   std::string device() const override { return device_; }
@@ -50,7 +50,7 @@ class NcclLink final : public DeviceLink {
   Status move(std::span<const Move> sends,
               std::span<const Move> receives) override;
   Result<bool> is_done() override;
-  void abort() override;
+  void cancel() override;
   Status leave() override;
 
  private:
@@ -166,7 +166,7 @@ Result<bool> NcclLink::is_done() {
   return true;
 }
 
-void NcclLink::abort() {
+void NcclLink::cancel() {
   if (comm_ == nullptr) return;
   if (gpu_->enter().ok()) (void)api_.ncclCommAbort(comm_);
   comm_ = nullptr;
