@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <string>
+#include <tuple>
 
 #include "exec/backend/cuda/compiler.h"
 #include "kernels_grid.h"
@@ -16,6 +18,10 @@ namespace gt::exec::cuda {
 namespace {
 
 constexpr size_t kBatch = 64;  // kernels to a run of the compiler
+
+// The kernels are shared out by their order: each part has some of every kind,
+// so one of them is enough for a quick look.
+constexpr size_t kParts = 8;
 
 // The texts of all kernels of the grid, by name, and the header of each.
 std::map<std::string, std::string> grid_texts() {
@@ -113,28 +119,40 @@ Result<Compiled> compile(const Nvrtc& nvrtc, const std::string& text,
   return Compiled{log, ptx};
 }
 
-class CudaCompile : public testing::TestWithParam<const char*> {};
-
-TEST_P(CudaCompile, NvrtcTakesEveryKernelOfTheGrid) {
-  const auto nvrtc = nvrtc_entry_points();
-  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
+// A part of the texts, and what tells a wrong data's line.
+std::map<std::string, std::string> part_of_grid(size_t part) {
   auto texts = grid_texts();
   const Source tell = make_source("fault.cuh", "tell(a);");
   texts.emplace(tell.name, tell.text);
-  const bool is_whole = std::getenv("GT_KERNELS") == nullptr;
-  ASSERT_GT(texts.size(), is_whole ? 500U : 0U);
+  size_t n = 0;
+  std::erase_if(texts, [&](const auto&) { return n++ % kParts != part; });
+  return texts;
+}
+
+class CudaCompile : public testing::TestWithParam<const char*> {};
+class CudaCompileGrid
+    : public testing::TestWithParam<std::tuple<const char*, size_t>> {};
+
+TEST_P(CudaCompileGrid, NvrtcTakesEveryKernel) {
+  const auto nvrtc = nvrtc_entry_points();
+  if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
+  const auto [arch, part] = GetParam();
+  const auto texts = part_of_grid(part);
+  if (std::getenv("GT_KERNELS") == nullptr) {
+    ASSERT_GT(texts.size(), 500 / kParts);
+  }
   Needs needs;
   for (auto at = texts.begin(); at != texts.end();) {
     std::string text;
     for (size_t n = 0; n < kBatch && at != texts.end(); ++n, ++at) {
       text += at->second;
     }
-    const auto log = compile(nvrtc.value(), text, GetParam());
+    const auto log = compile(nvrtc.value(), text, arch);
     ASSERT_TRUE(log.ok()) << log.error().message.substr(0, 4000);
     add_needs(log.value().log, needs);
   }
-  std::printf("%s: %zu kernels, at most %d registers, %zu with spills\n",
-              GetParam(), needs.kernels, needs.most_registers, needs.spills);
+  std::printf("%s: %zu kernels, at most %d registers, %zu with spills\n", arch,
+              needs.kernels, needs.most_registers, needs.spills);
   EXPECT_EQ(needs.kernels, texts.size());
   EXPECT_EQ(needs.spills, 0U);
 }
@@ -183,9 +201,17 @@ TEST_P(CudaCompile, PointwiseKernelsLoadAndStoreSixteenBytes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Generations, CudaCompile,
-                         testing::Values("sm_80", "sm_90", "sm_100"),
+const auto kGenerations = testing::Values("sm_80", "sm_90", "sm_100");
+
+INSTANTIATE_TEST_SUITE_P(Generations, CudaCompile, kGenerations,
                          [](const auto& arch) { return arch.param; });
+INSTANTIATE_TEST_SUITE_P(Generations, CudaCompileGrid,
+                         testing::Combine(kGenerations,
+                                          testing::Range<size_t>(0, kParts)),
+                         [](const auto& of) {
+                           return std::string(std::get<0>(of.param)) + "_" +
+                                  std::to_string(std::get<1>(of.param));
+                         });
 
 }  // namespace
 }  // namespace gt::exec::cuda

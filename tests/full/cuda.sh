@@ -8,5 +8,5 @@ export BATS_TEST_TIMEOUT=1200
 status=0
 "$GT_BIN/gt_nvrtc_tests" --gtest_filter='*CudaCompile*' || status=1
 "$GT_BIN/gt_cuda_tests" --gtest_filter='CudaFake*' || status=1
-bats --tap --filter 'fake device' tests/cuda.bats || status=1
+bats --tap --filter 'fake device' tests/cuda.bats tests/cuda-links.bats || status=1
 exit "$status"
