@@ -3,6 +3,7 @@
 # losses, all gradients, and the weights after ten steps of AdamW, as near as f32
 # rounding lets them be. Where a gradient is 0 but for rounding, as that of the
 # keys' bias, AdamW makes more of it: PyTorch's own f32 strays by 5e-6 there.
+# GT_BACKENDS names others, as scripts/test-gpu does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=${GT_BIN:-$PWD/build/bin}:$PATH
@@ -35,7 +36,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/gt-gpt2.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 program -v expected=1 | gt-emit | gt-work >"$work/expected"
 passed=0 failed=0
-for backend in ref cpu; do
+for backend in ${GT_BACKENDS:-ref cpu}; do
   program | gt-emit | gt-work --backend "$backend" >"$work/got"
   compare gradients 1e-6
   compare weights 1e-5
