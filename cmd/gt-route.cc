@@ -49,6 +49,7 @@ struct Options {
   std::string trace;
   int threads = 0;
   double silence = 1.5;
+  bool has_fast_sums = false;
   gt::ListenOptions listen{"--bind", "gt-route"};
   gt::ListenOptions monitor{"--monitor", "gt-route", "--monitor-"};
   bool no_hot = false;
@@ -90,6 +91,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--isa", options.isa, "instruction set of started workers");
   app.add_option("--memory", options.memory,
                  "bytes that values may take in each started worker");
+  app.add_flag("--fast-sums", options.has_fast_sums,
+               "sums of all started workers' GPUs are NCCL's, whose bits "
+               "depend on how many there are");
   app.add_option(
          "--root", options.roots,
          "started workers load and save below this directory only (DIR/*: "
@@ -169,8 +173,8 @@ std::string wrong_combination(const CLI::App& app, const Options& options) {
   if (binds && (options.workers == 0 || options.workers > kMostWorkers)) {
     return "--bind needs --workers, how many to wait for";
   }
-  for (const char* name :
-       {"--threads", "--backend", "--isa", "--memory", "--root", "--trace"}) {
+  for (const char* name : {"--threads", "--backend", "--isa", "--memory",
+                           "--fast-sums", "--root", "--trace"}) {
     if (binds && app.count(name) > 0) {
       return std::string(name) +
              " is for workers that gt-route starts; give it to gt-work";
@@ -252,6 +256,7 @@ std::vector<std::string> worker_arguments(const CLI::App& app,
   }
   pass("--isa", options.isa);
   pass("--memory", options.memory);
+  if (options.has_fast_sums) out.emplace_back("--fast-sums");
   if (!options.trace.empty()) {
     pass("--trace", options.trace);
     out.insert(out.end(), {"--trace-since", std::to_string(steady_now())});

@@ -63,6 +63,7 @@ struct Options {
   std::string files_key;
   double timeout = 60;
   double silence = 1.5;
+  bool has_fast_sums = false;
   gt::exec::WorkerOptions worker;
 };
 
@@ -151,6 +152,9 @@ void add_options(CLI::App& app, Options& options) {
                          "says nothing is lost, 1 or more (1.5)")
       ->type_name("SECONDS")
       ->envname("GT_SILENCE");
+  app.add_flag("--fast-sums", options.has_fast_sums,
+               "with --connect: sums of all workers' GPUs are NCCL's, whose "
+               "bits depend on how many there are");
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");
   app.add_flag("--sync", options.worker.sync,
@@ -328,6 +332,7 @@ int work_remotely(Options& options) {
   remote.patience =
       std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
   remote.silence = static_cast<int64_t>(options.silence * 1000);
+  remote.has_fast_sums = options.has_fast_sums;
   remote.threads = options.threads;
   remote.isa = options.isa;
   remote.backend = options.backend;

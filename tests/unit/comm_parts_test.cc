@@ -80,15 +80,20 @@ TEST(CommMessage, RefusesTheRest) {
 
 TEST(CommMessage, ReadsTheRegionsThatAreTaken) {
   const std::string text = "3 0,4 2,2\n5 - -\n";
-  const auto regions = comm::parse_taken(text);
-  ASSERT_TRUE(regions.ok());
-  ASSERT_EQ(regions.value().size(), 2U);
-  EXPECT_EQ(
-      comm::to_text(regions.value()[0]) + comm::to_text(regions.value()[1]),
-      text);
-  EXPECT_TRUE(comm::parse_taken("").value().empty());
+  for (const bool sums : {false, true}) {
+    const auto taken =
+        comm::parse_taken((sums ? std::string(comm::kTakenSum) : "") + text);
+    ASSERT_TRUE(taken.ok());
+    EXPECT_EQ(taken.value().sums, sums);
+    std::string again;
+    for (const auto& region : taken.value().regions) {
+      again += comm::to_text(region);
+    }
+    EXPECT_EQ(again, text);
+  }
+  EXPECT_TRUE(comm::parse_taken("").value().regions.empty());
   for (const char* wrong : {"3 0,4 2,2", "x 0 1\n", "3 0\n", "3 0 1 2\n", "\n",
-                            "3 0 1\n\n", "-1 0 1\n"}) {
+                            "3 0 1\n\n", "-1 0 1\n", "sum", "3 0 1\nsum\n"}) {
     EXPECT_FALSE(comm::parse_taken(wrong).ok()) << wrong;
   }
 }

@@ -9,7 +9,8 @@
 // makes of what it brings what an exchange makes. So it does not take a group
 // and an op, "all_reduce of these ranks", as communication libraries do: a sum
 // is to have the same bits however its bytes travel, so it is added in the one
-// order that the exchange's plan states, by programs that the engine runs.
+// order that the exchange's plan states, by programs that the engine runs. Only
+// who asks for fast sums (GroupOptions) gets sums in an order of the link's.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +63,9 @@ class Communicator {
   // too. Their memory must stay until User::was_read(). Does not wait.
   virtual void show(const RunPtr& run, size_t step) = 0;
   // May bring, all at once, inputs of the step that other workers have, each to
-  // its pack (ExchangeRun::Made); read() then finds them there.
+  // its pack (ExchangeRun::Made); read() then finds them there. If it was made
+  // to, it may also make the output of a step that is a sum itself
+  // (ExchangeRun::Made::is_added), or its fault.
   virtual void bring(ExchangeRun& /*run*/, size_t /*step*/) {}
   // Waits until an input of another worker is there. Gives the address of its
   // region: where it lies, or `pack`, memory for the whole region to which it

@@ -94,6 +94,9 @@ void DirectLink::tell_who_is_left_out() const {
     say("the values of " + list_of(workers) +
         " cross through the host: " + reason);
   }
+  if (peers_.has_fast_sums() && !reasons.empty()) {
+    say("sums are not fast: not all workers are linked");
+  }
 }
 
 // ---- joining ----------------------------------------------------------------
@@ -222,6 +225,14 @@ bool DirectLink::move(const PeerGroup::Awaited& what,
   if (s.ok()) s = finish(what);
   if (!s.ok()) break_off(s.error().message);
   return s.ok();
+}
+
+Status DirectLink::add(const PeerGroup::Awaited& what,
+                       const DeviceLink::Sum& sum) {
+  Status s = link_->add(sum);
+  if (s.ok()) s = finish(what);
+  if (!s.ok()) break_off(s.error().message);
+  return s;
 }
 
 // ---- its end ----------------------------------------------------------------

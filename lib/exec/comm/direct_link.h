@@ -58,6 +58,13 @@ class DirectLink {
   // Whether values come from the worker, and go to it, by the link.
   bool joins(unsigned worker) const { return is_on() && index_of(worker); }
 
+  // Whether all workers are linked and their sums are the link's own.
+  bool adds(unsigned workers) const {
+    return is_on() && peers_.has_fast_sums() && members_.size() == workers &&
+           workers == peers_.workers();
+  }
+  // Adds up what all members give, and waits until that is done.
+  Status add(const PeerGroup::Awaited& what, const DeviceLink::Sum& sum);
   // Sends and receives at once, and waits until that is done. False: the link
   // is broken, and nothing is known to have come.
   bool move(const PeerGroup::Awaited& what, const std::vector<Move>& sends,

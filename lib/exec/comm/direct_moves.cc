@@ -12,11 +12,10 @@ constexpr size_t kMostTaken = size_t{1} << 16;
 
 Status DirectMoves::take(unsigned from, const PeerMessage& message) {
   if (taken_.size() >= kMostTaken) return Error{"it takes too much"};
-  auto regions = parse_taken(message.body);
-  if (!regions.ok()) return regions.error();
+  auto taken = parse_taken(message.body);
+  if (!taken.ok()) return taken.error();
   const bool is_new =
-      taken_.try_emplace({message.tag, from}, std::move(regions.value()))
-          .second;
+      taken_.try_emplace({message.tag, from}, std::move(taken.value())).second;
   return is_new ? ok_status() : Status(Error{"it takes a step twice"});
 }
 
@@ -30,8 +29,18 @@ void DirectMoves::bring(ExchangeRun& run, size_t step) {
   if (!link_.is_on() || !device_.has_data()) return;
   imports_.begin(run);
   const std::vector<unsigned> readers = this->readers(run, step);
-  ask(run, step);
+  const bool sums = could_add(run, step);
+  ask(run, step, sums);
   if (!meet(run, step, readers)) return;
+  if (sums && all_could(run, step)) {
+    add(run, step);
+  } else {
+    exchange(run, step, readers);
+  }
+}
+
+void DirectMoves::exchange(ExchangeRun& run, size_t step,
+                           const std::vector<unsigned>& readers) {
   Group group;
   Status s = add_receives(run, step, group);
   for (const unsigned reader : readers) {
@@ -84,7 +93,7 @@ std::vector<unsigned> DirectMoves::readers(const ExchangeRun& run,
 }
 
 // To each owner, whatever is wanted of it, since it waits for that.
-void DirectMoves::ask(const ExchangeRun& run, size_t step) {
+void DirectMoves::ask(const ExchangeRun& run, size_t step, bool sums) {
   std::map<unsigned, std::string> wanted;
   for (const unsigned owner : run.exchange->parts[step].owners) {
     if (link_.joins(owner)) wanted[owner];
@@ -97,7 +106,8 @@ void DirectMoves::ask(const ExchangeRun& run, size_t step) {
     PeerMessage message;
     message.kind = PeerMessage::Kind::kTake;
     message.tag = run.tag(step, 0);
-    message.body = regions;
+    const std::string body = (sums ? std::string(kTakenSum) : "") + regions;
+    message.body = body;
     peers_.send(owner, message);
   }
 }
@@ -137,6 +147,76 @@ bool DirectMoves::meet(const ExchangeRun& run, size_t step,
   return link_.is_on();
 }
 
+// ---- what is added ----------------------------------------------------------
+
+// Whether the step is a sum that the link can add, as far as this worker knows.
+bool DirectMoves::could_add(const ExchangeRun& run, size_t step) const {
+  const Part& part = run.exchange->parts[step];
+  if (!part.sum || !link_.adds(part.sum->workers)) return false;
+  if (part.exports.size() != 1 || part.targets.size() != 1) return false;
+  const ExchangeRun::Made& made = run.made[step][0];
+  const ExchangeRun::Exported own = run.exported(step, 0);
+  return made.is_wanted() && made.output != nullptr && own.fault == nullptr &&
+         own.data != nullptr && own.data != made.output->data;
+}
+
+bool DirectMoves::all_could(const ExchangeRun& run, size_t step) const {
+  bool all = true;
+  peers_.each([&](unsigned worker) {
+    const auto it = taken_.find({run.tag(step, 0), worker});
+    all = all && it != taken_.end() && it->second.sums;
+  });
+  return all;
+}
+
+void DirectMoves::add(ExchangeRun& run, size_t step) {
+  const Part& part = run.exchange->parts[step];
+  ExchangeRun::Made& made = run.made[step][0];
+  const Type& type = part.exports[0].type;
+  DeviceLink::Sum sum{part.sum->dtype,
+                      run.exported(step, 0).data,
+                      made.output->data,
+                      {},
+                      static_cast<size_t>(type.elements())};
+  // Parts that do not follow each other are put together.
+  Pack pack;
+  Status s = ok_status();
+  const bool is_in_order =
+      std::all_of(part.sum->parts.begin(), part.sum->parts.end(),
+                  [](const Runs& runs) { return runs.is_contiguous(); });
+  if (!is_in_order) {
+    pack = {device_.allocate(type.bytes()), type.bytes()};
+    if (pack.data == nullptr) s = Error{"there is no memory on the device"};
+  }
+  size_t at = 0;
+  for (const Runs& runs : part.sum->parts) {
+    sum.parts.push_back(runs.bytes() /
+                        static_cast<size_t>(size_of(type.dtype)));
+    if (is_in_order || !s.ok()) continue;
+    char* to = static_cast<char*>(pack.data) + at;
+    const auto found = runs.find(sum.data, to, device_);
+    if (!found.ok()) s = found.error();
+    if (s.ok() && found.value() != to) {
+      s = device_.copy(found.value(), to, runs.bytes());
+    }
+    at += runs.bytes();
+  }
+  if (!is_in_order) sum.data = pack.data;
+  for (const Input& input : part.targets[0].inputs) {
+    if (input.own < 0) user_->arrived(input, true);
+  }
+  if (s.ok()) {
+    s = link_.add({run.where.line, run.seq, "a sum of devices"}, sum);
+  } else {
+    link_.break_off(s.error().message);
+  }
+  if (pack.data != nullptr) device_.release(pack.data, pack.bytes);
+  made.is_added = true;
+  if (!s.ok()) {
+    made.fault = run.fail("the devices' sum failed: " + s.error().message);
+  }
+}
+
 // ---- what is moved ----------------------------------------------------------
 
 Status DirectMoves::add_receives(const ExchangeRun& run, size_t step,
@@ -159,7 +239,7 @@ Status DirectMoves::add_sends(const ExchangeRun& run, size_t step,
   const auto it = taken_.find({run.tag(step, 0), reader});
   if (it == taken_.end()) return ok_status();
   const std::vector<Export>& exports = run.exchange->parts[step].exports;
-  for (const TakenRegion& region : it->second) {
+  for (const TakenRegion& region : it->second.regions) {
     const auto shown =
         std::find_if(exports.begin(), exports.end(), [&](const Export& e) {
           return e.source == region.source &&

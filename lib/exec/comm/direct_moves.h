@@ -12,7 +12,11 @@
 //
 // What fails is told before the group, by the messages that there are without a
 // link, and is neither sent nor received. Sums are added as ever, by the
-// engine's programs, once their summands are here.
+// engine's programs, once their summands are here; unless fast sums are asked
+// for. Then each worker of a step that is a sum (exchange.h) also says whether
+// it could have it added by the link, and if all could, it is: then or never,
+// since who has its sum gives its summand to nobody else. So where the link
+// breaks meanwhile, that sum has failed.
 #pragma once
 
 #include <map>
@@ -52,7 +56,6 @@ class DirectMoves {
   void pass(const ExchangeRun& run);
 
  private:
-  using Regions = std::vector<TakenRegion>;
   // Memory in which a region is put together to be sent.
   struct Pack {
     void* data = nullptr;
@@ -68,10 +71,15 @@ class DirectMoves {
   template <typename Use>
   void each_wanted(const ExchangeRun& run, size_t step, const Use& use) const;
   std::vector<unsigned> readers(const ExchangeRun& run, size_t step) const;
-  void ask(const ExchangeRun& run, size_t step);
+  void ask(const ExchangeRun& run, size_t step, bool sums);
   bool meet(const ExchangeRun& run, size_t step,
             const std::vector<unsigned>& readers);
   bool has_answered(unsigned reader, const ExchangeRun& run, size_t step) const;
+  bool could_add(const ExchangeRun& run, size_t step) const;
+  bool all_could(const ExchangeRun& run, size_t step) const;
+  void add(ExchangeRun& run, size_t step);
+  void exchange(ExchangeRun& run, size_t step,
+                const std::vector<unsigned>& readers);
   Status add_sends(const ExchangeRun& run, size_t step, unsigned reader,
                    Group& group);
   Status add_send(const Export& shown, const void* data,
@@ -85,7 +93,7 @@ class DirectMoves {
   Device& device_;
   Communicator::User* user_ = nullptr;
   // By step of an exchange, whose tag has source 0, and worker.
-  std::map<std::pair<Tag, unsigned>, Regions> taken_;
+  std::map<std::pair<Tag, unsigned>, Taken> taken_;
   std::set<const Input*> brought_;
 };
 

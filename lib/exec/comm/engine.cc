@@ -156,6 +156,10 @@ void Engine::settle(ExchangeRun& run) {
 void Engine::make(ExchangeRun& run, size_t step, size_t t) {
   const Target& target = run.exchange->parts[step].targets[t];
   ExchangeRun::Made& made = run.made[step][t];
+  if (made.is_added) {
+    if (transfers_) transfers_->used(target);
+    return;
+  }
   void* output = made.output == nullptr ? nullptr : made.output->data;
   std::vector<const void*> arguments;
   for (size_t i = 0; i < target.inputs.size(); ++i) {

@@ -62,6 +62,40 @@ Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
   return ok_status();
 }
 
+// Whether these are the workers from 0 on, each once.
+bool are_all(const std::vector<uint32_t>& homes) {
+  uint32_t next = 0;
+  return std::all_of(homes.begin(), homes.end(),
+                     [&](uint32_t home) { return home == next++; });
+}
+
+// Whether the step is a sum of one float of each worker.
+std::optional<Sum> find_sum(const ExchangePlan& plan, size_t s, unsigned self) {
+  const GroupForm& form = plan.form();
+  const ExchangeStep& step = plan.step(s);
+  const bool scatters = form.kind == GroupForm::Kind::kSumScatter;
+  const bool adds = scatters || form.kind == GroupForm::Kind::kSum;
+  // By chunks, it is the step before the last.
+  const bool is_whole =
+      s + 1 == plan.steps() && (s == 0 || !plan.step(s - 1).is_flat);
+  const Type& type = step.exports[0];
+  if (!adds || form.combine != "add" || form.is_mean ||
+      !(step.is_flat || is_whole) || !is_float(type.dtype) ||
+      form.summed(type.dtype) != type.dtype ||
+      form.result(type.dtype) != type.dtype || type.elements() == 0 ||
+      !are_all(step.source_homes) || !are_all(step.target_homes) ||
+      step.source_homes.size() != step.target_homes.size()) {
+    return std::nullopt;
+  }
+  Sum sum{type.dtype, static_cast<unsigned>(step.source_homes.size()), {}};
+  if (!scatters && !step.is_flat) return sum;
+  for (uint32_t t = 0; t < sum.workers; ++t) {
+    const gt::Region part = plan.region(s, t, self);
+    sum.parts.emplace_back(type, part.start, part.count);
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::string Exchange::name_of(size_t step, uint32_t source) const {
@@ -108,6 +142,7 @@ std::shared_ptr<Exchange> make_exchange(const ExchangePlan& plan,
       part.targets.push_back(std::move(target));
     }
     link_own(self, part);
+    part.sum = find_sum(plan, s, self);
   }
   return exchange;
 }

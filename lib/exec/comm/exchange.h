@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,15 @@ struct Target {
   }
 };
 
+// A step that adds up a value of each worker, and does nothing else: what a
+// link between devices can do by itself (direct_moves.h). Worker w gets the sum
+// of the w-th parts, or of all if there are none.
+struct Sum {
+  Dtype dtype = Dtype::kF32;
+  unsigned workers = 0;     // from worker 0 on
+  std::vector<Runs> parts;  // of this worker's export
+};
+
 struct Part {
   std::vector<Export> exports;  // by ascending source
   std::vector<Target> targets;  // by ascending target
@@ -65,6 +75,7 @@ struct Part {
   // is at least said to read.
   std::vector<unsigned> owners;
   uint64_t bytes_out = 0;  // of the exports that other workers read
+  std::optional<Sum> sum;
 };
 
 struct Exchange {

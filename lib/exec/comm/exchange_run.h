@@ -36,6 +36,7 @@ struct ExchangeRun : std::enable_shared_from_this<ExchangeRun> {
     std::vector<Value*> blocks;  // of its program
     std::vector<void*> packs;    // by input: where it is put together, or null
     bool is_shared = false;      // the output is the operand: nothing to do
+    bool is_added = false;       // the communicator has made it
     Fault fault;
 
     bool is_wanted() const { return fault == nullptr && !is_shared; }

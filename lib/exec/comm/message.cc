@@ -188,8 +188,10 @@ std::string to_text(const TakenRegion& region) {
   return out + '\n';
 }
 
-Result<std::vector<TakenRegion>> parse_taken(std::string_view body) {
-  std::vector<TakenRegion> regions;
+Result<Taken> parse_taken(std::string_view body) {
+  Taken taken;
+  taken.sums = body.starts_with(kTakenSum);
+  if (taken.sums) body.remove_prefix(kTakenSum.size());
   while (!body.empty()) {
     const size_t end = body.find('\n');
     std::string line = " ";  // each field is behind a blank
@@ -201,10 +203,10 @@ Result<std::vector<TakenRegion>> parse_taken(std::string_view body) {
         !read(region.start) || !read(region.count) || !rest.empty()) {
       return Error{"'" + excerpt(body.substr(0, end)) + "' is no region"};
     }
-    regions.push_back(region);
+    taken.regions.push_back(region);
     body.remove_prefix(end + 1);
   }
-  return regions;
+  return taken;
 }
 
 }  // namespace gt::exec::comm

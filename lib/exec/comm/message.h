@@ -28,7 +28,8 @@
 // (direct_moves.h). KIND and DEVICE are its words, "-" without one; then the
 // body says why there is none, if there could be. The body of `take` has a line
 // "SOURCE START COUNT" for each region that its sender will receive from the
-// other, in that order.
+// other, in that order; a first line "sum" says that it would rather have the
+// step added by the link, which is done if all say so.
 #pragma once
 
 #include <compare>
@@ -103,8 +104,14 @@ struct TakenRegion {
   Shape count;
 };
 std::string to_text(const TakenRegion& region);  // with its newline
+// The body of a `take`.
+struct Taken {
+  bool sums = false;
+  std::vector<TakenRegion> regions;
+};
+inline constexpr std::string_view kTakenSum = "sum\n";
 // Takes any bytes. Error: one of its lines is none.
-Result<std::vector<TakenRegion>> parse_taken(std::string_view body);
+Result<Taken> parse_taken(std::string_view body);
 
 // Takes any bytes. Error: what is wrong with them as a message.
 Result<PeerMessage> parse_peer_message(std::string_view bytes);

@@ -32,6 +32,8 @@ struct GroupOptions {
   std::vector<std::string> names;  // of workers; may be empty
   // Without any sign of a worker that is waited for; then it is lost.
   std::chrono::milliseconds patience{60'000};
+  // Sums of all workers are the link's own, where all ask for that.
+  bool has_fast_sums = false;
   // Tells people how values cross, where that is not as they might think; any
   // thread, a line without its newline. May be empty.
   std::function<void(const std::string& line)> say;
@@ -75,6 +77,7 @@ class PeerGroup {
   unsigned self() const { return options_.self; }
   unsigned workers() const { return options_.workers; }
   std::chrono::milliseconds patience() const { return options_.patience; }
+  bool has_fast_sums() const { return options_.has_fast_sums; }
   bool is_greeted(unsigned worker) const { return peers_[worker].is_greeted; }
   // Why the worker is lost; null while it is not.
   const Fault& loss(unsigned worker) const { return peers_[worker].loss; }

@@ -12,8 +12,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "stream/type.h"
 
 namespace gt::exec {
 
@@ -26,6 +28,16 @@ class DeviceLink {
     unsigned member = 0;
     void* data = nullptr;
     size_t bytes = 0;  // more than 0
+  };
+  // Values of the device, which all members add up.
+  struct Sum {
+    Dtype dtype = Dtype::kF32;
+    const void* data = nullptr;
+    void* result = nullptr;  // apart from data
+    // By member, how many of the sums are its result: those behind what members
+    // before it get. Empty: each gets them all.
+    std::vector<size_t> parts;
+    size_t count = 0;  // of the values, more than 0
   };
 
   DeviceLink() = default;
@@ -49,6 +61,10 @@ class DeviceLink {
   // bytes; several between two members are taken in their order.
   virtual Status move(std::span<const Move> sends,
                       std::span<const Move> receives) = 0;
+  // Begins to add what all members give, behind what the device was given so
+  // far, in an order of the link's own. Floats that it does not know are an
+  // Error before it has begun.
+  virtual Status add(const Sum& sum) = 0;
   // Whether what was begun last is done.
   virtual Result<bool> is_done() = 0;
   // Ends all that was begun, and the link; its memory may be used again.

@@ -31,6 +31,7 @@ struct RemoteOptions {
   // Without any word of gt-route before its welcome, or any sign of another
   // worker: then that one is lost.
   std::chrono::milliseconds patience{60'000};
+  bool has_fast_sums = false;  // as comm::GroupOptions
   // Milliseconds without a sign of gt-route, once attached: then it is lost.
   int64_t silence = 1500;
   int threads = 1;  // of compute

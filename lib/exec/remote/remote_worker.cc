@@ -150,6 +150,7 @@ comm::GroupOptions RemoteWorker::group() const {
   group.workers = welcome_.workers;
   group.link = link_.get();
   group.patience = options_.patience;
+  group.has_fast_sums = options_.has_fast_sums;
   group.say = [this](const std::string& line) {
     say_("gt-work: " + line + "\n");
   };

@@ -7,7 +7,8 @@
 //   GT_FAKE_NCCL_HANG=R:K  the K-th group of rank R never ends
 //   GT_FAKE_NCCL_DIE=R:K   rank R is killed in its K-th group
 //   GT_FAKE_NCCL_REPORT=F  at its end a rank adds a line to the file: how many
-//                          groups it had, and how many bytes it sent
+//                          groups it had, how many bytes it sent, and how
+//                          many sums it got
 #include <nccl.h>
 #include <unistd.h>
 
@@ -17,10 +18,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "exec/backend/element.h"
 #include "machine.h"
 
 namespace fs = std::filesystem;
@@ -33,11 +36,23 @@ struct Operation {
   size_t bytes = 0;
   int peer = 0;
   std::string file;
+  std::shared_ptr<std::vector<char>> into;  // instead of data, to receive
   bool is_begun = false, is_done = false;
+};
+
+// What a rank adds up once it has what the others give: from the last rank to
+// the first, which is not the order of gt's own sums.
+struct Sum {
+  gt::Dtype dtype = gt::Dtype::kF32;
+  uint64_t data = 0, result = 0;
+  size_t count = 0;
+  int rank = 0;
+  std::vector<std::shared_ptr<std::vector<char>>> others;  // null: its own
 };
 
 struct Group {
   std::vector<Operation> operations;
+  std::vector<Sum> sums;
   void* stream = nullptr;
   int number = 0;
 };
@@ -47,7 +62,7 @@ struct Comm {
   int rank = 0, ranks = 0;
   bool is_joined = false, is_aborted = false;
   std::vector<uint64_t> sent, received;  // by peer
-  int groups = 0;
+  int groups = 0, sums = 0;
   uint64_t bytes = 0;
   int late = 0;  // so many times more it is asked before it gives its group
   std::shared_ptr<Group> waiting;
@@ -89,12 +104,31 @@ void receive(Operation& op) {
   const auto size = fs::file_size(op.file, none);
   if (none) return;
   if (size != op.bytes) gt::fake::wrong("a rank sends more or less", op.data);
+  char* to = op.into != nullptr
+                 ? op.into->data()
+                 : static_cast<char*>(gt_fake_at(op.data, op.bytes));
   std::ifstream(op.file, std::ios::binary)
-      .read(static_cast<char*>(gt_fake_at(op.data, op.bytes)),
-            static_cast<long>(op.bytes));
-  gt_fake_check(op.data);
+      .read(to, static_cast<long>(op.bytes));
+  if (op.into == nullptr) gt_fake_check(op.data);
   fs::remove(op.file);
   op.is_done = true;
+}
+
+void add_up(const Sum& sum) {
+  using gt::exec::load_real;
+  const size_t bytes = sum.count * static_cast<size_t>(size_of(sum.dtype));
+  const void* own = gt_fake_at(sum.data, bytes);
+  void* result = gt_fake_at(sum.result, bytes);
+  for (int64_t i = 0; i < static_cast<int64_t>(sum.count); ++i) {
+    double all = 0;
+    for (size_t r = sum.others.size(); r-- > 0;) {
+      const auto& other = sum.others[r];
+      all += load_real(sum.dtype, other == nullptr ? own : other->data(), i);
+      gt::exec::store_real(sum.dtype, result, i, all);
+      all = load_real(sum.dtype, result, i);  // rounded
+    }
+  }
+  gt_fake_check(sum.result);
 }
 
 // Whether the group is done, as far as can be without waiting.
@@ -108,6 +142,9 @@ bool progress(const Comm& comm, Group& group) {
   for (Operation& op : group.operations) {
     if (!op.is_done) op.is_send ? send(op) : receive(op);
     is_done &= op.is_done;
+  }
+  if (is_done) {
+    for (const Sum& sum : group.sums) add_up(sum);
   }
   return is_done;
 }
@@ -159,9 +196,9 @@ void end(ncclComm_t comm) {
   if (gone == c.ranks) fs::remove_all(c.home, ignored);
   const char* file = std::getenv("GT_FAKE_NCCL_REPORT");
   if (std::FILE* out = file == nullptr ? nullptr : std::fopen(file, "a")) {
-    (void)std::fprintf(out, "rank %d of %d: %d groups, %llu bytes\n", c.rank,
-                       c.ranks, c.groups,
-                       static_cast<unsigned long long>(c.bytes));
+    (void)std::fprintf(out, "rank %d of %d: %d groups, %llu bytes, %d sums\n",
+                       c.rank, c.ranks, c.groups,
+                       static_cast<unsigned long long>(c.bytes), c.sums);
     (void)std::fclose(out);
   }
   delete &of(comm);
@@ -184,6 +221,47 @@ ncclResult_t add(Operation op, ncclComm_t comm, cudaStream_t stream) {
   open_group.comm = &of(comm);
   open_group.group->stream = stream;
   open_group.group->operations.push_back(std::move(op));
+  return ncclSuccess;
+}
+
+ncclResult_t reduce(const void* data, void* result, size_t count,
+                    ncclDataType_t type, ncclRedOp_t op, int root,
+                    ncclComm_t comm, cudaStream_t stream) {
+  static const std::map<ncclDataType_t, gt::Dtype> kFloats = {
+      {ncclFloat16, gt::Dtype::kF16},
+      {ncclBfloat16, gt::Dtype::kBf16},
+      {ncclFloat32, gt::Dtype::kF32},
+      {ncclFloat64, gt::Dtype::kF64}};
+  const Comm& c = *of(comm);
+  const auto dtype = kFloats.find(type);
+  if (dtype == kFloats.end() || op != ncclSum || count == 0 || data == result ||
+      root >= c.ranks) {
+    return ncclInvalidArgument;
+  }
+  Sum sum{dtype->second,
+          reinterpret_cast<uint64_t>(data),
+          reinterpret_cast<uint64_t>(result),
+          count,
+          c.rank,
+          {}};
+  const size_t bytes = count * static_cast<size_t>(size_of(sum.dtype));
+  const bool is_mine = root < 0 || root == c.rank;
+  for (int r = 0; r < c.ranks; ++r) {
+    sum.others.push_back(nullptr);
+    if (r == c.rank) continue;
+    ncclResult_t added = ncclSuccess;
+    if (root < 0 || root == r) {
+      added = add({true, sum.data, bytes, r, {}, nullptr, false, false}, comm,
+                  stream);
+    }
+    if (added == ncclSuccess && is_mine) {
+      sum.others.back() = std::make_shared<std::vector<char>>(bytes);
+      added = add({false, 0, bytes, r, {}, sum.others.back(), false, false},
+                  comm, stream);
+    }
+    if (added != ncclSuccess) return added;
+  }
+  if (is_mine) open_group.group->sums.push_back(std::move(sum));
   return ncclSuccess;
 }
 
@@ -275,22 +353,58 @@ ncclResult_t ncclGroupEnd() {
   for (const Operation& op : ended.group->operations) {
     if (op.is_send) comm.bytes += op.bytes;
   }
+  comm.sums += static_cast<int>(ended.group->sums.size());
   comm.late = comm.groups % 3;
   return ncclInProgress;
 }
 ncclResult_t ncclSend(const void* data, size_t count, ncclDataType_t type,
                       int peer, ncclComm_t comm, cudaStream_t stream) {
   if (type != ncclInt8) return ncclInvalidArgument;
-  return add(
-      {true, reinterpret_cast<uint64_t>(data), count, peer, {}, false, false},
-      comm, stream);
+  return add({true,
+              reinterpret_cast<uint64_t>(data),
+              count,
+              peer,
+              {},
+              nullptr,
+              false,
+              false},
+             comm, stream);
 }
 ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream) {
   if (type != ncclInt8) return ncclInvalidArgument;
-  return add(
-      {false, reinterpret_cast<uint64_t>(data), count, peer, {}, false, false},
-      comm, stream);
+  return add({false,
+              reinterpret_cast<uint64_t>(data),
+              count,
+              peer,
+              {},
+              nullptr,
+              false,
+              false},
+             comm, stream);
+}
+ncclResult_t ncclAllReduce(const void* data, void* result, size_t count,
+                           ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
+                           cudaStream_t stream) {
+  return reduce(data, result, count, type, op, -1, comm, stream);
+}
+ncclResult_t ncclReduce(const void* data, void* result, size_t count,
+                        ncclDataType_t type, ncclRedOp_t op, int root,
+                        ncclComm_t comm, cudaStream_t stream) {
+  return reduce(data, result, count, type, op, root, comm, stream);
+}
+ncclResult_t ncclReduceScatter(const void* data, void* result, size_t count,
+                               ncclDataType_t type, ncclRedOp_t op,
+                               ncclComm_t comm, cudaStream_t stream) {
+  const auto* from = static_cast<const char*>(data);
+  const size_t step = type == ncclFloat64 ? 8 : type == ncclFloat32 ? 4 : 2;
+  for (int r = 0; r < of(comm)->ranks; ++r) {
+    const ncclResult_t s =
+        reduce(from, result, count, type, op, r, comm, stream);
+    if (s != ncclSuccess) return s;
+    from += count * step;
+  }
+  return ncclSuccess;
 }
 
 }  // extern "C"

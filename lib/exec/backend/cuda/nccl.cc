@@ -2,7 +2,8 @@
 
 #ifdef GT_CUDA_NCCL
 
-#include <cstring>
+#include <algorithm>
+#include <optional>
 
 namespace gt::exec::cuda {
 namespace {
@@ -31,6 +32,22 @@ Result<ncclUniqueId> from_hex(std::string_view text) {
   return id;
 }
 
+// Of the floats that NCCL adds.
+std::optional<ncclDataType_t> data_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF16:
+      return ncclFloat16;
+    case Dtype::kBf16:
+      return ncclBfloat16;
+    case Dtype::kF32:
+      return ncclFloat32;
+    case Dtype::kF64:
+      return ncclFloat64;
+    default:
+      return std::nullopt;
+  }
+}
+
 class NcclLink final : public DeviceLink {
  public:
   NcclLink(std::shared_ptr<Gpu> gpu, CUstream stream, const Nccl& api,
@@ -49,6 +66,7 @@ class NcclLink final : public DeviceLink {
   Status join(std::string_view id, unsigned members, unsigned member) override;
   Status move(std::span<const Move> sends,
               std::span<const Move> receives) override;
+  Status add(const Sum& sum) override;
   Result<bool> is_done() override;
   void cancel() override;
   Status leave() override;
@@ -62,7 +80,12 @@ class NcclLink final : public DeviceLink {
     kLeaves,
   };
   Status check(ncclResult_t result, const char* call) const;
-  Status add(std::span<const Move> sends, std::span<const Move> receives) const;
+  Status add_moves(std::span<const Move> sends,
+                   std::span<const Move> receives) const;
+  Status add_sum(const Sum& sum, ncclDataType_t type) const;
+  // Calls within a group, which it then gives to the stream.
+  template <typename Calls>
+  Status group(const Calls& calls);
 
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_;
@@ -103,8 +126,8 @@ Status NcclLink::join(std::string_view id, unsigned members, unsigned member) {
                "ncclCommInitRankConfig");
 }
 
-Status NcclLink::add(std::span<const Move> sends,
-                     std::span<const Move> receives) const {
+Status NcclLink::add_moves(std::span<const Move> sends,
+                           std::span<const Move> receives) const {
   for (const Move& m : sends) {
     const Status s =
         check(api_.ncclSend(m.data, m.bytes, ncclInt8,
@@ -122,16 +145,56 @@ Status NcclLink::add(std::span<const Move> sends,
   return ok_status();
 }
 
-Status NcclLink::move(std::span<const Move> sends,
-                      std::span<const Move> receives) {
+// A scatter has equal parts; others are a sum for each member.
+Status NcclLink::add_sum(const Sum& sum, ncclDataType_t type) const {
+  if (sum.parts.empty()) {
+    return check(api_.ncclAllReduce(sum.data, sum.result, sum.count, type,
+                                    ncclSum, comm_, stream_),
+                 "ncclAllReduce");
+  }
+  const size_t first = sum.parts[0];
+  const bool is_even = std::all_of(sum.parts.begin(), sum.parts.end(),
+                                   [&](size_t part) { return part == first; });
+  if (is_even) {
+    return check(api_.ncclReduceScatter(sum.data, sum.result, first, type,
+                                        ncclSum, comm_, stream_),
+                 "ncclReduceScatter");
+  }
+  const auto* data = static_cast<const char*>(sum.data);
+  for (size_t member = 0; member < sum.parts.size(); ++member) {
+    const size_t count = sum.parts[member];
+    if (count == 0) continue;
+    const Status s =
+        check(api_.ncclReduce(data, sum.result, count, type, ncclSum,
+                              static_cast<int>(member), comm_, stream_),
+              "ncclReduce");
+    if (!s.ok()) return s;
+    data += count * static_cast<size_t>(size_of(sum.dtype));
+  }
+  return ok_status();
+}
+
+template <typename Calls>
+Status NcclLink::group(const Calls& calls) {
   if (Status s = gpu_->enter(); !s.ok()) return s;
   Status s = check(api_.ncclGroupStart(), "ncclGroupStart");
   if (!s.ok()) return s;
   phase_ = Phase::kGives;
-  s = add(sends, receives);
+  s = calls();
   // Ended even then: a group that is open would take all calls that follow.
   const Status ended = check(api_.ncclGroupEnd(), "ncclGroupEnd");
   return s.ok() ? ended : s;
+}
+
+Status NcclLink::move(std::span<const Move> sends,
+                      std::span<const Move> receives) {
+  return group([&] { return add_moves(sends, receives); });
+}
+
+Status NcclLink::add(const Sum& sum) {
+  const auto type = data_type(sum.dtype);
+  if (!type) return Error{"NCCL adds no " + std::string(to_string(sum.dtype))};
+  return group([&] { return add_sum(sum, *type); });
 }
 
 Result<bool> NcclLink::is_done() {
