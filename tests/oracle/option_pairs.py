@@ -71,8 +71,9 @@ KEYS = {
                               "{}/work", "--route-key", "{}/open"],
                 "--trace-since": ["0", "--trace", "{}/trace", "--rank", "0"]},
 }
-# These say which setting it is, or do nothing.
-LEFT_OUT = {"--help", "--version", "--bind", "--connect"}
+# These say which setting it is, run nothing, or want a GPU.
+LEFT_OUT = {"--help", "--version", "--bind", "--connect", "--list-devices",
+            "--device"}
 
 
 def options_of(program):
