@@ -399,6 +399,82 @@ END
   done
 }
 
+# ---- times -------------------------------------------------------------------
+
+# Of a trace's rows of the GPU $2, "gpu" or "0/gpu": how many; and whether each
+# ends after it began and begins after the one before it has ended.
+gpu_rows() {
+  awk -F '\t' -v queue="$2" '$3 == queue {
+    if ($1 > $2 || $1 < end) exit 1
+    end = $2
+    ++n
+  } END { print n + 0 }' "$1"
+}
+
+@test "fake device: a trace has the time that a line took on the GPU" {
+  cat >p.s <<'END'
+a = ones f32[8,8]
+b = matmul a a
+c = add b 1
+print c
+d = add c 2
+print d
+END
+  GT_FAKE_PACE=3000 GT_FAKE_REPORT=report gt-work --backend cuda --trace t p.s >out
+  gt-work p.s | cmp - out
+  grep "$nothing_kept" report
+  [ "$(gpu_rows t gpu)" -eq 4 ]
+  [ "$(awk -F '\t' '$3 == "compute" { print $6 }' t | xargs)" = 'print print' ]
+  # A kernel takes three milliseconds there and, to be given, none; a print
+  # comes behind what it prints, and d behind the print of c, if the clocks
+  # differ by less than one.
+  awk -F '\t' '$6 == "add" || $6 == "ones" {
+      if ($2 - $1 < 3000000 || $3 != "gpu") exit 1
+      end[$5] = $2
+    }
+    $5 == "p.s:4" { printed = $2; began = $1 }
+    $5 == "p.s:5" { late = $1 }
+    END { exit began < end["p.s:3"] - 1e6 || late < printed - 1e6 }' t
+  run -0 gt-log --summary --peak 1e9 t
+  [[ ${lines[0]} == *'flops/s  of peak' ]]
+  [[ $output == *$'\ngpu  lines '*idle$'\n-        4  '*' %' ]]
+  # The GPU had nothing to do while c was printed.
+  run -0 gt-log --summary --tsv t
+  awk -F '\t' '$1 == "gpu-idle" { n = $7 }
+    $1 == "op" && $2 == "print" { p = $7 }
+    END { exit !(n > p / 2 && p > 0) }' <<<"$output"
+}
+
+@test "fake device: a trace changes neither results nor messages" {
+  make_faults
+  run -3 --separate-stderr gt-work faults.s
+  local seed wanted=$output said=$stderr
+  for seed in 1 2 3; do
+    GT_FAKE_SEED=$seed run -3 --separate-stderr \
+      gt-work --backend cuda --trace t faults.s
+    [ "$output" = "$wanted" ]
+    [ "$stderr" = "$said" ]
+    [ "$(gpu_rows t gpu)" -gt 200 ]
+  done
+  GT_FAKE_LOSE=20 run -4 gt-work --backend cuda --trace t faults.s
+  gpu_rows t gpu
+}
+
+@test "fake device: the trace of a run has the times of each GPU" {
+  cat >p.s <<'END'
+mesh d=2
+x@0-1 = ones f32[8]
+y@0-1 = mul x@0-1 2
+z@0-1 = all_reduce y@0-1 over=d
+print z@0
+END
+  gt-route -n 2 --backend cuda --trace t p.s
+  [ "$(gpu_rows t 0/gpu)" -eq 2 ]
+  [ "$(gpu_rows t 1/gpu)" -eq 2 ]
+  run -0 gt-log --summary t
+  [[ $output == *$'\ngpu  lines '*$'\n0        2  '*$'\n1        2  '* ]]
+}
+
 # ---- the cache of kernels ----------------------------------------------------
 
 @test "fake device: kernels are kept on the disk, and a broken file is made again" {

@@ -55,7 +55,7 @@ class Reporter {
   }
 
   void summary() {
-    Summary summary(selection_);
+    Summary summary(selection_, options_.peak);
     RunSummary run;
     while (out_.ok() && input_.next()) {
       if (is_log_row() && selection_ == nullptr) run.take(input_.log_row());

@@ -24,6 +24,7 @@ struct ReportOptions {
     kPlot
   };
   Kind kind = Kind::kNone;
+  double peak = 0;  // of a summary, see Summary
   TimelineOptions timeline;
   PlotReportOptions plot;
 };

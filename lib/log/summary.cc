@@ -17,6 +17,7 @@ void Summary::take(const Input& input) {
   Total one{1, 0, 0, 0, 0};
   if (input.form() == Input::Form::kTrace) {
     const TraceRow& row = input.trace_row();
+    if (row.queue == "gpu") take_gpu(row);
     if (selection_ != nullptr &&
         !selection_->matches(subject_of(input, line_, signal_))) {
       return;
@@ -43,6 +44,19 @@ void Summary::take(const Input& input) {
   one.bytes = priced.bytes;
   one.flops = priced.flops;
   add(priced.op, priced.signal, one);
+}
+
+void Summary::take_gpu(const TraceRow& row) {
+  auto it = gpus_.find(row.worker);
+  if (it == gpus_.end()) {
+    it = gpus_.try_emplace(std::string(row.worker), Gpu{0, row.start, 0, 0})
+             .first;
+  }
+  Gpu& gpu = it->second;
+  ++gpu.lines;
+  gpu.first = std::min(gpu.first, row.start);
+  gpu.last = std::max(gpu.last, row.end);
+  gpu.busy += static_cast<double>(row.end - row.start);
 }
 
 void Summary::add(std::string_view op, std::string_view signal,
@@ -89,6 +103,7 @@ void Summary::append_table(std::string& out, const char* what,
   std::vector<Cells> table = {{what, "lines", "bytes", "flops"}};
   if (timed_) {
     table[0].insert(table[0].end(), {"time", "share", "flops/s"});
+    if (peak_ > 0) table[0].push_back("of peak");
   }
   if (all_.untyped > 0) table[0].push_back("untyped");
   Rows rows = sorted(totals);
@@ -101,14 +116,29 @@ void Summary::append_table(std::string& out, const char* what,
           100 * total.nanoseconds / std::max(all_.nanoseconds, 1.0);
       cells.push_back(time_text(total.nanoseconds));
       cells.push_back(decimal(share, 1) + " %");
-      cells.push_back(total.flops == 0 || total.nanoseconds == 0
-                          ? "-"
-                          : count_text(total.flops / total.nanoseconds * 1e9));
+      const bool has_rate = total.flops != 0 && total.nanoseconds != 0;
+      const double rate = has_rate ? total.flops / total.nanoseconds * 1e9 : 0;
+      cells.push_back(has_rate ? count_text(rate) : "-");
+      if (peak_ > 0) {
+        cells.push_back(has_rate ? decimal(100 * rate / peak_, 1) + " %" : "-");
+      }
     }
     if (all_.untyped > 0) {
       cells.push_back(total.untyped == 0 ? "-" : std::to_string(total.untyped));
     }
     table.push_back(std::move(cells));
+  }
+  append_columns(out, table);
+}
+
+void Summary::append_gpus(std::string& out) const {
+  std::vector<Cells> table = {{"gpu", "lines", "time", "busy", "idle"}};
+  for (const auto& [worker, gpu] : gpus_) {
+    const double time = gpu.busy + gpu.idle();
+    table.push_back(
+        {worker.empty() ? "-" : cell(worker), std::to_string(gpu.lines),
+         time_text(time), time_text(gpu.busy),
+         decimal(100 * gpu.idle() / std::max(time, 1.0), 1) + " %"});
   }
   append_columns(out, table);
 }
@@ -124,6 +154,10 @@ std::string Summary::text() const {
   if (!workers_.empty()) {
     out += '\n';
     append_table(out, "worker, op", workers_, false);
+  }
+  if (!gpus_.empty()) {
+    out += '\n';
+    append_gpus(out);
   }
   if (all_.untyped > 0) {
     out += "\nuntyped: " + std::to_string(all_.untyped) +
@@ -147,6 +181,10 @@ std::string Summary::tsv() const {
   append("op", ops_);
   append("signal", signals_);
   append("worker-op", workers_);
+  for (const auto& [worker, gpu] : gpus_) {
+    out += "gpu-idle\t" + (worker.empty() ? "-" : cell(worker)) + "\t" +
+           std::to_string(gpu.lines) + "\t0\t0\t0\t" + whole(gpu.idle()) + "\n";
+  }
   return out;
 }
 

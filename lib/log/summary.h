@@ -1,8 +1,9 @@
 // gt-log --summary: how many lines of each op and of each signal there are, how
 // many bytes they read and write and operations they take, and, of a trace, how
-// long they took.
+// long they took, and how long GPUs had nothing to do.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,15 +18,17 @@ namespace gt::log {
 
 class Summary {
  public:
-  // `selection` may be null: all lines count.
-  explicit Summary(const Selection* selection) : selection_(selection) {}
+  // `selection` may be null: all lines count. `peak`: the operations a second
+  // that the device could do, which shares of it refer to; 0: none are said.
+  explicit Summary(const Selection* selection, double peak = 0)
+      : selection_(selection), peak_(peak) {}
 
   // Takes the instruction that the input is at; to be called for all of a
   // stream, in order, since types follow from what came before.
   void take(const Input& input);
 
-  // For people: a table of ops, one of signals, and one of what each worker
-  // ran. With tabs (--tsv): all of it in one table, with a header.
+  // For people: a table of ops, one of signals, one of what each worker ran,
+  // and one of GPUs. With tabs (--tsv): all of it in one table, with a header.
   std::string text() const;
   std::string tsv() const;
 
@@ -37,6 +40,15 @@ class Summary {
     double flops = 0;
     double nanoseconds = 0;
   };
+  // The rows of a worker's queue gpu, whatever is selected; they do not
+  // overlap.
+  struct Gpu {
+    uint64_t lines = 0;
+    uint64_t first = 0;  // when one began first
+    uint64_t last = 0;
+    double busy = 0;  // nanoseconds, as the times
+    double idle() const { return static_cast<double>(last - first) - busy; }
+  };
   using Totals =
       std::unordered_map<std::string, Total, TextHash, std::equal_to<>>;
   using Rows = std::vector<std::pair<std::string_view, Total>>;
@@ -47,11 +59,15 @@ class Summary {
   Rows sorted(const Totals& totals) const;
   void append_table(std::string& out, const char* what, const Totals& totals,
                     bool with_total) const;
+  void take_gpu(const TraceRow& row);
+  void append_gpus(std::string& out) const;
 
   const Selection* selection_;
+  double peak_;
   Typing typing_;
   Totals ops_, signals_;
   Totals workers_;  // ops of each worker: "0 matmul"
+  std::map<std::string, Gpu, std::less<>> gpus_;  // by worker
   Total all_;
   bool timed_ = false;
   Line line_;

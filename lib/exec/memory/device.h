@@ -108,6 +108,21 @@ class Device {
     return ok_status();
   }
 
+  // Whether it can say when it did its work; then what the thread gives it
+  // between begin_span() and end_span() is a span.
+  virtual bool keeps_time() const { return false; }
+  virtual void begin_span() {}
+  virtual void end_span() {}
+  // Nanoseconds of the system's steady clock. No span begins before the one
+  // that came before it has ended.
+  struct Span {
+    uint64_t start = 0;
+    uint64_t end = 0;
+  };
+  // Takes the oldest of them, of which there is one, as take_check() does. One
+  // whose times cannot be told takes none.
+  virtual std::optional<Span> take_span(bool /*waits*/) { return Span{}; }
+
   // A link to the devices of other workers; null where there is none of that
   // kind. Error: why there is none here, though the device could have one.
   virtual Result<std::unique_ptr<DeviceLink>> make_link() {

@@ -25,7 +25,11 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
       ahead_(backend.device(), interpreter_,
              [this](const TaskRecord& task, const Error& error) {
                return failure(task, error);
-             }) {}
+             }) {
+  if (trace != nullptr && backend.device().keeps_time()) {
+    ahead_.record_times(*trace);
+  }
+}
 
 void Executor::run(uint64_t* record) {
   auto* head = reinterpret_cast<RecordHead*>(record);
@@ -64,7 +68,9 @@ bool Executor::awaits() {
   return false;
 }
 
+// Where the device keeps time, the row comes of what that says later.
 void Executor::run_traced(TaskRecord& task) {
+  if (ahead_.records_times()) return run_task(task);
   trace_->begin();
   run_task(task);
   trace_->end(*task.traced(), task.head.line);

@@ -19,6 +19,7 @@
 
 #include "exec/memory/device.h"
 #include "exec/queue/interpreter.h"
+#include "exec/trace/trace.h"
 #include "exec/trace/where.h"
 
 namespace gt::exec {
@@ -35,6 +36,10 @@ class RunsAhead {
         interpreter_(interpreter),
         failed_(std::move(failed)) {}
 
+  // From now on each task gets a row of the trace, in the device's time, which
+  // is asked for as outcomes are.
+  void record_times(Trace& trace) { trace_ = &trace; }
+  bool records_times() const { return trace_ != nullptr; }
   // From now on each task is waited for.
   void wait_for_each() { waits_ = true; }
   bool waits() const { return waits_; }
@@ -65,12 +70,16 @@ class RunsAhead {
   // added.
   static constexpr size_t kSome = 64;
 
-  void run_one(TaskRecord& task);
   struct Entry {
     std::vector<uint64_t> task;  // the words of its record, if it is one
     std::vector<Interpreter::Outcome> outcomes;
-    std::function<void()> call;  // if it is none
+    std::function<void()> call;        // if it is none
+    const TraceText* row = nullptr;    // if it is a row of the trace instead
+    uint64_t line = 0;                 // of the row
+    std::optional<Device::Span> span;  // that the row says
   };
+  bool run_one(TaskRecord& task);
+  void add_row(TaskRecord& task);
   bool is_known(Entry& entry, bool waits);
   void finish(Entry& entry);
 
@@ -79,6 +88,7 @@ class RunsAhead {
   Failed failed_;
   std::deque<Entry> log_;
   std::vector<Interpreter::Outcome> outcomes_;  // of the task that runs
+  Trace* trace_ = nullptr;
   bool waits_ = false;
   uint64_t last_ = 0;
   std::vector<Named> named_ = std::vector<Named>(kMost);  // the last tasks

@@ -59,7 +59,10 @@ class Trace {
 
   // On the queue's thread: an instruction begins, at the end of the one before
   // unless something else came between (pause()); it has ended.
-  void begin() { start_ = goes_on_ ? end_ : ticks_.nanos(); }
+  void begin() {
+    if (!goes_on_) ticks_.adjust();  // towards the clock of add()
+    start_ = goes_on_ ? end_ : ticks_.nanos();
+  }
   void end(const TraceText& text, uint64_t line);
   // On the queue's thread: what comes next is no instruction, or nothing.
   void pause() { goes_on_ = false; }

@@ -20,6 +20,13 @@ const TraceText* LineTrace::text_of(LineEntry& entry, const Where& origin,
   return entry.traced.get();
 }
 
+const TraceText* LineTrace::text_of_task(LineEntry& entry,
+                                         const Where& origin) {
+  const bool is_timed = compute_.executor().backend().device().keeps_time();
+  return text_of(entry, origin, entry.recipe->line_bytes,
+                 entry.recipe->line_flops, is_timed ? "gpu" : "compute");
+}
+
 void LineTrace::forget(LineEntry& entry) {
   using Text = std::shared_ptr<const TraceText>;
   if (entry.traced == nullptr) return;

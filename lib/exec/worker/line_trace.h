@@ -23,6 +23,9 @@ class LineTrace {
   // queue.
   const TraceText* text_of(LineEntry& entry, const Where& origin, double bytes,
                            double flops, const char* queue = "compute");
+  // The text for a line that is a task: its row is of the GPU where that says
+  // when it ran.
+  const TraceText* text_of_task(LineEntry& entry, const Where& origin);
   // Gives an exchange its text, which counts the bytes that it shows and makes.
   void add_text(LineEntry& entry, comm::ExchangeRun& run);
   // A job that runs `job` and gives the line a row: a print, a save, or, where

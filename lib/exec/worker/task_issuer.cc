@@ -147,9 +147,7 @@ void TaskIssuer::drop_blocks() {
 void TaskIssuer::enqueue(LineEntry& entry, const Where& origin) {
   const Recipe& recipe = *entry.recipe;
   const TraceText* text =
-      trace_.is_on()
-          ? trace_.text_of(entry, origin, recipe.line_bytes, recipe.line_flops)
-          : nullptr;
+      trace_.is_on() ? trace_.text_of_task(entry, origin) : nullptr;
   const size_t words =
       kTaskWords + entry.operands.size() + blocks_.size() + (text != nullptr);
   ++tasks_;

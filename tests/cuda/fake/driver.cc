@@ -179,9 +179,10 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   m.give(of(stream), {nullptr, of(event), of(event)->recorded});
   return CUDA_SUCCESS;
 }
-CUresult cuEventCreate(CUevent* event, unsigned /*flags*/) {
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
   GT_ENTER_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY)
   auto* made = new Event;
+  made->has_time = (flags & CU_EVENT_DISABLE_TIMING) == 0;
   m.events.insert(made);
   *event = reinterpret_cast<CUevent>(made);
   return CUDA_SUCCESS;
@@ -198,7 +199,22 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
   Event* one = of(event);
   const uint64_t count = ++one->recorded;
-  m.give(of(stream), {[one, count] { one->done = count; }});
+  m.give(of(stream), {[one, count] {
+           one->done = count;
+           one->time = Machine::clock();
+         }});
+  return CUDA_SUCCESS;
+}
+CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
+  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  for (const Event* event : {of(begin), of(end)}) {
+    if (!event->has_time || event->recorded == 0) {
+      return CUDA_ERROR_INVALID_HANDLE;
+    }
+    if (event->done < event->recorded) return CUDA_ERROR_NOT_READY;
+  }
+  const auto took = static_cast<int64_t>(of(end)->time - of(begin)->time);
+  *milliseconds = static_cast<float>(static_cast<double>(took) * 1e-6);
   return CUDA_SUCCESS;
 }
 CUresult cuEventQuery(CUevent event) {
@@ -318,6 +334,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
   const auto run = reinterpret_cast<Function>(function);
   const bool loses = m.loses();
   m.give(of(stream), {[&m, run, args, loses] {
+                        m.pace();
                         launch(run, args);
                         m.is_lost = loses;
                       },

@@ -27,7 +27,8 @@ Machine& Machine::instance() {
 Machine::Machine()
     : random_(static_cast<unsigned>(number_of("GT_FAKE_SEED"))),
       fail_from_(number_of("GT_FAKE_FAIL")),
-      lose_(number_of("GT_FAKE_LOSE")) {
+      lose_(number_of("GT_FAKE_LOSE")),
+      pace_(number_of("GT_FAKE_PACE")) {
   const char* text = std::getenv("GT_FAKE_FAIL");
   fail_all_ = text != nullptr && std::string_view(text).ends_with('+');
 }
@@ -77,6 +78,17 @@ bool Machine::fails() {
   ++calls_;
   return fail_from_ != 0 &&
          (calls_ == fail_from_ || (fail_all_ && calls_ > fail_from_));
+}
+
+uint64_t Machine::clock() {
+  constexpr uint64_t kBehind = 1'000'000'007;
+  const auto at = std::chrono::steady_clock::now().time_since_epoch();
+  const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(at);
+  return static_cast<uint64_t>(ns.count()) - kBehind;
+}
+
+void Machine::pace() const {
+  if (pace_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(pace_));
 }
 
 void Machine::give(Stream* stream, Work work) {

@@ -9,6 +9,7 @@
 //   GT_FAKE_LOSE=K     the K-th kernel, as told, meets an illegal address:
 //   nothing
 //                      is done any more, and all calls say so
+//   GT_FAKE_PACE=N     a kernel takes so many microseconds, or more
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
 //   GT_FAKE_CHOSEN=F   a line is added to the file: the number of the GPU that
@@ -32,6 +33,8 @@ namespace gt::fake {
 struct Event {
   uint64_t recorded = 0;  // how often it was, as told
   uint64_t done = 0;      // of these, how often the stream came by
+  bool has_time = false;
+  uint64_t time = 0;  // when it did last, by Machine::clock()
 };
 
 struct Work {
@@ -70,6 +73,10 @@ class Machine {
   bool loses() { return ++kernels_ == lose_; }
   // Counts a call; whether it is one that fails.
   bool fails();
+  // The GPU's own clock, in nanoseconds: not that of the host.
+  static uint64_t clock();
+  // A kernel runs: not faster than it is told to.
+  void pace() const;
   void give(Stream* stream, Work work);
   void do_some();             // of the work that is ready
   void wait(Stream* stream);  // does all that the stream has
@@ -89,6 +96,7 @@ class Machine {
   uint64_t kernels_ = 0;
   uint64_t fail_from_ = 0;
   uint64_t lose_ = 0;
+  uint64_t pace_ = 0;
   bool fail_all_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
+#include "exec/backend/cuda/timer.h"
 #include "exec/memory/device.h"
 
 namespace gt::exec::cuda {
@@ -71,6 +72,12 @@ class CudaDevice final : public Device {
   bool leaves_checks() const override { return true; }
   size_t checks() const override { return faults_.checks(); }
   std::optional<Status> take_check(bool waits) override;
+  bool keeps_time() const override { return true; }
+  void begin_span() override { timer_.begin(stream_); }
+  void end_span() override { timer_.end(stream_); }
+  std::optional<Span> take_span(bool waits) override {
+    return timer_.take(waits);
+  }
   Result<std::unique_ptr<DeviceLink>> make_link() override;
 
   Gpu& gpu() { return *gpu_; }
@@ -87,7 +94,7 @@ class CudaDevice final : public Device {
 
  private:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
-      : gpu_(std::move(gpu)), staging_(gpu_), faults_(gpu_) {}
+      : gpu_(std::move(gpu)), staging_(gpu_), faults_(gpu_), timer_(gpu_) {}
   Status start();
   Status enter() { return gpu_->enter(); }
 
@@ -95,6 +102,7 @@ class CudaDevice final : public Device {
   CUstream stream_ = nullptr;
   Staging staging_;
   Faults faults_;
+  Timer timer_;
   CUdeviceptr workspace_ = 0;
   uint64_t task_ = 0;
   Status broken_ = ok_status();  // what could not be told when it happened
