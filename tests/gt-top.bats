@@ -417,8 +417,9 @@ END
 
 @test "clients of gt-emit are told of by what only it knows" {
   local at=ipc://@gt-test-$$-clients
-  mkfifo back
-  spawn bash -c "gt-emit -l '$at' --back back --share ann=3 --quota 64M | exec gt-route -n 2 --monitor ipc://@gt-test-$$-m > back"
+  mkfifo back to_route
+  spawn bash -c 'exec gt-emit -l "$0" --back back --share ann=3 --quota 64M >to_route' "$at"
+  spawn bash -c 'exec gt-route -n 2 --monitor "$0" <to_route >back' "ipc://@gt-test-$$-m"
   mkfifo hold
   spawn gt-emit --to "$at" --user ann hold > ann.txt 5>&-
   local ann=$!

@@ -183,12 +183,13 @@ print(model.load("m.safetensors").w.tolist() == before)'
   run -0 bash -c "export PYTHONPATH=$GT_ROOT/share/python GT_CONNECT=-; /usr/bin/python3 -B -c 'import gt
 gt.ones((2,), name=\"x\").print_()' | gt-work"
   lines_are 'x = tensor f32[2] 1 1'
-  mkfifo back results
+  mkfifo back results to_route
   GT_CONNECT=- GT_BACK=back within 60 bash -c "PYTHONPATH=$GT_ROOT/share/python /usr/bin/python3 -B -c 'import gt,sys
 sys.stderr.write(str(gt.ones((2,)).sum().item()))' 2>value | gt-work >back"
   run cat value
   lines_are 2.0
-  spawn bash -c "gt-emit -l ipc://$PWD/cluster --back results | gt-route -n 1 >results"
+  spawn bash -c 'exec gt-emit -l "ipc://$PWD/cluster" --back results >to_route'
+  spawn bash -c 'exec gt-route -n 1 <to_route >results'
   GT_CONNECT=ipc://$PWD/cluster run -0 python 'print(gt.ones((40, 50)).sum().item())'
   lines_are 2000.0
   GT_CONNECT=ipc://$PWD/cluster run -1 --separate-stderr python 'gt.tensor([1.0] * 2000)'
