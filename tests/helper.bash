@@ -19,6 +19,14 @@ unset GT_KEY GT_ROUTE_KEY GT_CONFIG GT_CONNECT GT_INSTRUCTION_LOG GT_BACKEND GT_
 unset RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE SLURM_PROCID SLURM_NTASKS \
   SLURM_LOCALID SLURM_TASKS_PER_NODE
 
+# GT_TEST_GPUS=N: the fake device with so many GPUs computes, where a test names
+# no backend (tests/full/cuda-sets.sh).
+if [[ -n ${GT_TEST_GPUS:-} ]]; then
+  export GT_BACKEND=cuda GT_FAKE_GPUS=$GT_TEST_GPUS
+  export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda
+  export XDG_CACHE_HOME=${GT_BIN%/bin}/twin/cache GT_FAKE_NCCL_HOME=$BATS_RUN_TMPDIR
+fi
+
 setup() {
   spawned=()
   cd "$BATS_TEST_TMPDIR" || return
@@ -78,6 +86,17 @@ await() {
 # skip_if_sanitized REASON: for what a sanitizer makes slow or meaningless.
 skip_if_sanitized() {
   [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"
+}
+
+# skip_on_gpus REASON: for what is the host's alone, see GT_TEST_GPUS.
+skip_on_gpus() {
+  [[ -z ${GT_TEST_GPUS:-} ]] || skip "fake device: $1"
+}
+
+# skip_on_one_gpu: for who counts what is said on standard error, where workers
+# that share a GPU say how their values cross.
+skip_on_one_gpu() {
+  [[ ${GT_TEST_GPUS:-} != 1 ]] || skip 'fake device: workers of one GPU say so'
 }
 
 # make_stream: model.gt, a small program with gradients, and model.s, its stream.

@@ -86,6 +86,7 @@ same_as_work() {
 }
 
 @test "a worker with --fail-fast leaves at its first failure, and the run ends" {
+  skip_on_gpus 'lines run ahead of what is wrong with data'
   printf '%s\n' 'x = tensor i64[] 1' 'y = floordiv x 0' 'print y' 'print x' >p.gt
   spawn gt-work --connect "ipc://@gt-wire-$$" --fail-fast
   worker=$!
