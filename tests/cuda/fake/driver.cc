@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "exec/backend/cuda/entry_points.h"
 #include "exec/backend/cuda/plan.h"
 #include "machine.h"
 

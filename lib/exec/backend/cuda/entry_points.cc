@@ -16,6 +16,7 @@ struct Library {
   std::initializer_list<const char*> files;
   bool in_toolkit;  // whether the toolkit's folder has it
   const char* remedy;
+  const char* least = "CUDA 12";  // the version that gt needs
 };
 
 const Library kDriver = {
@@ -40,7 +41,8 @@ const Library kLt = {
 const Library kNccl = {"NCCL, which brings values from GPU to GPU,",
                        {"libnccl.so.2"},
                        true,
-                       "install it, or name its folder in GT_CUDA_PATH"};
+                       "install it, or name its folder in GT_CUDA_PATH",
+                       "NCCL 2.18"};
 #endif
 
 // Where to look, in order; "" is where the system looks.
@@ -99,11 +101,11 @@ void look_up(void* library, const char* name, F*& function,
 Status complete(const Library& library, const std::string& missing) {
   if (missing.empty()) return ok_status();
   return Error{"backend cuda: " + std::string(library.sense) +
-               " is too old: it lacks " + missing +
-               "; gt needs CUDA 12 or later"};
+               " is too old: it lacks " + missing + "; gt needs " +
+               library.least + " or later"};
 }
 
-// Each of the three fills a table of functions, each by its name.
+// Each of the four fills a table of functions, each by its name.
 #define GT_CUDA_NAME(name) #name
 #define GT_CUDA_LOOK_UP(name) \
   look_up(file.value(), GT_CUDA_NAME(name), table.name, missing);

@@ -10,6 +10,15 @@
 #include <nccl.h>
 #endif
 
+// Headers of CUDA 13 give this name to a second version of the function, which
+// has the same form. Drivers of CUDA 12 may have the first alone, newer ones
+// both, so the first is looked up.
+#ifdef cuEventElapsedTime
+#undef cuEventElapsedTime
+extern "C" CUresult CUDAAPI cuEventElapsedTime(float* milliseconds,
+                                               CUevent begin, CUevent end);
+#endif
+
 #include <string>
 
 #include "base/result.h"
