@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/hex.h"
 #include "base/text.h"
 
 namespace gt::net {
@@ -136,15 +137,9 @@ Result<std::string> host_address(const std::string& host, int flags) {
 }  // namespace
 
 std::string random_token() {
-  unsigned char bytes[16];
+  char bytes[16];
   GT_CHECK(::getrandom(bytes, sizeof bytes, 0) == sizeof bytes);
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += kHex[byte >> 4];
-    token += kHex[byte & 15];
-  }
-  return token;
+  return to_hex({bytes, sizeof bytes});
 }
 
 bool same_token(std::string_view a, std::string_view b) {

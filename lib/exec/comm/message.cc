@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/hex.h"
 #include "base/message.h"
 #include "base/text.h"
 
@@ -11,7 +12,6 @@ namespace {
 using Kind = PeerMessage::Kind;
 
 constexpr size_t kMaxHeader = 1024;
-constexpr std::string_view kDigits = "0123456789abcdef";
 
 constexpr struct {
   const char* word;
@@ -93,15 +93,8 @@ struct FieldReader {
     return read.ok() && !sizes.empty();
   }
   bool operator()(Token& token) const {
-    const std::string_view word = next();
-    if (word.size() != 2 * token.size()) return false;
-    for (size_t i = 0; i < token.size(); ++i) {
-      const size_t high = kDigits.find(word[2 * i]);
-      const size_t low = kDigits.find(word[2 * i + 1]);
-      if (high == kDigits.npos || low == kDigits.npos) return false;
-      token[i] = static_cast<uint8_t>(high * 16 + low);
-    }
-    return true;
+    return from_hex(next(),
+                    {reinterpret_cast<char*>(token.data()), token.size()});
   }
   // "-" says that there is none.
   bool word(std::string& text) const {
@@ -129,11 +122,8 @@ struct FieldWriter {
     return add(sizes.empty() ? "-" : to_string(sizes));
   }
   bool operator()(const Token& token) const {
-    out += ' ';
-    for (const uint8_t byte : token) {
-      out += {kDigits[byte >> 4], kDigits[byte & 15]};
-    }
-    return true;
+    return add(
+        to_hex({reinterpret_cast<const char*>(token.data()), token.size()}));
   }
   bool word(std::string_view text) const {
     return add(text.empty() ? "-" : text);

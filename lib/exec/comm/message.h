@@ -10,8 +10,9 @@
 //   get ID SEQ GROUP STEP SOURCE FIRST BYTES START COUNT
 //                                         send me bytes of a region, row-major
 //   data ID                               the body holds them
-//   nodata ID                             they cannot be read; the body says
-//   why ask                                   are you there? here I am
+//   nodata ID                             cannot be read; the body says why
+//   ask                                   are you there?
+//   here                                  I am
 //
 //   take SEQ GROUP STEP                   I am at that step, and what the body
 //                                         says is to come by the link

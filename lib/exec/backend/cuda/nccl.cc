@@ -5,32 +5,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/hex.h"
+
 namespace gt::exec::cuda {
 namespace {
-
-constexpr std::string_view kDigits = "0123456789abcdef";
-
-std::string to_hex(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += {kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return out;
-}
-
-Result<ncclUniqueId> from_hex(std::string_view text) {
-  ncclUniqueId id;
-  const Error wrong{"an id of NCCL's that cannot be"};
-  if (text.size() != 2 * sizeof id.internal) return wrong;
-  for (size_t i = 0; i < sizeof id.internal; ++i) {
-    const size_t high = kDigits.find(text[2 * i]);
-    const size_t low = kDigits.find(text[2 * i + 1]);
-    if (high == kDigits.npos || low == kDigits.npos) return wrong;
-    id.internal[i] = static_cast<char>(high * 16 + low);
-  }
-  return id;
-}
 
 // Of the floats that NCCL adds.
 std::optional<ncclDataType_t> data_type(Dtype dtype) {
@@ -114,16 +92,18 @@ Result<std::string> NcclLink::make_id() {
 }
 
 Status NcclLink::join(std::string_view id, unsigned members, unsigned member) {
-  const auto word = from_hex(id);
-  if (!word.ok()) return word.error();
+  ncclUniqueId word;
+  if (!from_hex(id, word.internal)) {
+    return Error{"an id of NCCL's that cannot be"};
+  }
   if (Status s = gpu_->enter(); !s.ok()) return s;
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   phase_ = Phase::kJoins;
-  return check(api_.ncclCommInitRankConfig(&comm_, static_cast<int>(members),
-                                           word.value(),
-                                           static_cast<int>(member), &config),
-               "ncclCommInitRankConfig");
+  return check(
+      api_.ncclCommInitRankConfig(&comm_, static_cast<int>(members), word,
+                                  static_cast<int>(member), &config),
+      "ncclCommInitRankConfig");
 }
 
 Status NcclLink::add_moves(std::span<const Move> sends,

@@ -1,0 +1,36 @@
+// Bytes as hexadecimal digits, two of each, in lower case.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gt {
+
+inline constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+inline std::string to_hex(std::string_view bytes) {
+  std::string out;
+  out.reserve(2 * bytes.size());
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += kHexDigits[byte >> 4];
+    out += kHexDigits[byte & 15];
+  }
+  return out;
+}
+
+// False, with `bytes` half written, unless the text is digits for exactly them.
+inline bool from_hex(std::string_view text, std::span<char> bytes) {
+  if (text.size() != 2 * bytes.size()) return false;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const size_t high = kHexDigits.find(text[2 * i]);
+    const size_t low = kHexDigits.find(text[2 * i + 1]);
+    if (high == kHexDigits.npos || low == kHexDigits.npos) return false;
+    bytes[i] = static_cast<char>(high * 16 + low);
+  }
+  return true;
+}
+
+}  // namespace gt
