@@ -169,46 +169,54 @@ bool DirectMoves::all_could(const ExchangeRun& run, size_t step) const {
   return all;
 }
 
+// The parts of the summand behind each other, as the link has them: where it
+// lies, or in `pack`.
+Result<const void*> DirectMoves::summand(const Sum& sum, const void* data,
+                                         size_t bytes, Pack& pack) {
+  const bool is_in_order =
+      std::all_of(sum.parts.begin(), sum.parts.end(),
+                  [](const Runs& runs) { return runs.is_contiguous(); });
+  if (is_in_order) return data;
+  pack = {device_.allocate(bytes), bytes};
+  if (pack.data == nullptr) return Error{"there is no memory on the device"};
+  char* to = static_cast<char*>(pack.data);
+  for (const Runs& runs : sum.parts) {
+    const auto found = runs.find(data, to, device_);
+    if (!found.ok()) return found.error();
+    if (found.value() != to) {
+      const Status s = device_.copy(found.value(), to, runs.bytes());
+      if (!s.ok()) return s.error();
+    }
+    to += runs.bytes();
+  }
+  return pack.data;
+}
+
 void DirectMoves::add(ExchangeRun& run, size_t step) {
   const Part& part = run.exchange->parts[step];
   ExchangeRun::Made& made = run.made[step][0];
   const Type& type = part.exports[0].type;
-  DeviceLink::Sum sum{part.sum->dtype,
-                      run.exported(step, 0).data,
-                      made.output->data,
-                      {},
-                      static_cast<size_t>(type.elements())};
-  // Parts that do not follow each other are put together.
-  Pack pack;
-  Status s = ok_status();
-  const bool is_in_order =
-      std::all_of(part.sum->parts.begin(), part.sum->parts.end(),
-                  [](const Runs& runs) { return runs.is_contiguous(); });
-  if (!is_in_order) {
-    pack = {device_.allocate(type.bytes()), type.bytes()};
-    if (pack.data == nullptr) s = Error{"there is no memory on the device"};
-  }
-  size_t at = 0;
+  DeviceLink::Sum sum;
+  sum.dtype = type.dtype;
+  sum.result = made.output->data;
+  sum.count = static_cast<size_t>(type.elements());
   for (const Runs& runs : part.sum->parts) {
     sum.parts.push_back(runs.bytes() /
                         static_cast<size_t>(size_of(type.dtype)));
-    if (is_in_order || !s.ok()) continue;
-    char* to = static_cast<char*>(pack.data) + at;
-    const auto found = runs.find(sum.data, to, device_);
-    if (!found.ok()) s = found.error();
-    if (s.ok() && found.value() != to) {
-      s = device_.copy(found.value(), to, runs.bytes());
-    }
-    at += runs.bytes();
   }
-  if (!is_in_order) sum.data = pack.data;
   for (const Input& input : part.targets[0].inputs) {
     if (input.own < 0) user_->arrived(input, true);
   }
-  if (s.ok()) {
+  Pack pack;
+  const auto data =
+      summand(*part.sum, run.exported(step, 0).data, type.bytes(), pack);
+  Status s = ok_status();
+  if (data.ok()) {
+    sum.data = data.value();
     s = link_.add({run.where.line, run.seq, "a sum of devices"}, sum);
   } else {
-    link_.break_off(s.error().message);
+    s = data.error();
+    link_.break_off(data.error().message);
   }
   if (pack.data != nullptr) device_.release(pack.data, pack.bytes);
   made.is_added = true;

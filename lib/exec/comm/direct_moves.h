@@ -77,6 +77,8 @@ class DirectMoves {
   bool has_answered(unsigned reader, const ExchangeRun& run, size_t step) const;
   bool could_add(const ExchangeRun& run, size_t step) const;
   bool all_could(const ExchangeRun& run, size_t step) const;
+  Result<const void*> summand(const Sum& sum, const void* data, size_t bytes,
+                              Pack& pack);
   void add(ExchangeRun& run, size_t step);
   void exchange(ExchangeRun& run, size_t step,
                 const std::vector<unsigned>& readers);

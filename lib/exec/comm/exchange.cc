@@ -87,7 +87,7 @@ std::optional<Sum> find_sum(const ExchangePlan& plan, size_t s, unsigned self) {
       step.source_homes.size() != step.target_homes.size()) {
     return std::nullopt;
   }
-  Sum sum{type.dtype, static_cast<unsigned>(step.source_homes.size()), {}};
+  Sum sum{static_cast<unsigned>(step.source_homes.size()), {}};
   if (!scatters && !step.is_flat) return sum;
   for (uint32_t t = 0; t < sum.workers; ++t) {
     const gt::Region part = plan.region(s, t, self);

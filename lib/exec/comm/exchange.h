@@ -63,7 +63,6 @@ struct Target {
 // link between devices can do by itself (direct_moves.h). Worker w gets the sum
 // of the w-th parts, or of all if there are none.
 struct Sum {
-  Dtype dtype = Dtype::kF32;
   unsigned workers = 0;     // from worker 0 on
   std::vector<Runs> parts;  // of this worker's export
 };

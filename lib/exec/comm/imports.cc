@@ -68,28 +68,30 @@ Status Imports::take_data(unsigned from, const PeerMessage& message) {
 // ---- reading ----------------------------------------------------------------
 
 Fault Imports::await(const ExchangeRun& run, size_t step, const Input& input) {
-  const Tag tag = run.tag(step, input.source);
-  const std::map<Tag, Ready>& all = from_[input.worker].ready;
   return peers_.await(input.worker,
                       {run.where.line, run.seq,
                        run.exchange->name_of(step, input.source) + " from " +
                            peers_.name_of(input.worker)},
-                      [&] { return all.count(tag) > 0; });
+                      [&] { return find(run, step, input) != nullptr; });
+}
+
+const Imports::Ready* Imports::find(const ExchangeRun& run, size_t step,
+                                    const Input& input) const {
+  const std::map<Tag, Ready>& all = from_[input.worker].ready;
+  const auto it = all.find(run.tag(step, input.source));
+  return it == all.end() ? nullptr : &it->second;
 }
 
 bool Imports::has_failed(const ExchangeRun& run, size_t step,
                          const Input& input) const {
-  const std::map<Tag, Ready>& all = from_[input.worker].ready;
-  const auto it = all.find(run.tag(step, input.source));
-  return it != all.end() && it->second.fault != nullptr;
+  const Ready* ready = find(run, step, input);
+  return ready != nullptr && ready->fault != nullptr;
 }
 
 bool Imports::is_sound(const ExchangeRun& run, size_t step,
                        const Input& input) const {
-  const std::map<Tag, Ready>& all = from_[input.worker].ready;
-  const auto it = all.find(run.tag(step, input.source));
-  return it != all.end() && it->second.fault == nullptr &&
-         it->second.type == input.of;
+  const Ready* ready = find(run, step, input);
+  return ready != nullptr && ready->fault == nullptr && ready->type == input.of;
 }
 
 const void* Imports::read(ExchangeRun& run, size_t step, const Input& input,

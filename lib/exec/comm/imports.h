@@ -85,6 +85,9 @@ class Imports {
            char* to, Status& status);
   void release(unsigned worker, const Tag& tag);
   void pass_before(const Tag& end);
+  // What its owner has said of an input; null: nothing yet.
+  const Ready* find(const ExchangeRun& run, size_t step,
+                    const Input& input) const;
 
   PeerGroup& peers_;
   std::vector<Source> from_;  // by worker; memory is constant once connected
