@@ -92,8 +92,8 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--memory", options.memory,
                  "bytes that values may take in each started worker");
   app.add_flag("--fast-sums", options.has_fast_sums,
-               "sums of all started workers' GPUs are NCCL's, whose bits "
-               "depend on how many there are");
+               "NCCL adds up floats of all started workers, in an order of its "
+               "own: the bits change with the number of GPUs");
   app.add_option(
          "--root", options.roots,
          "started workers load and save below this directory only (DIR/*: "

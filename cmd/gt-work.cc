@@ -152,9 +152,10 @@ void add_options(CLI::App& app, Options& options) {
                          "says nothing is lost, 1 or more (1.5)")
       ->type_name("SECONDS")
       ->envname("GT_SILENCE");
-  app.add_flag("--fast-sums", options.has_fast_sums,
-               "with --connect: sums of all workers' GPUs are NCCL's, whose "
-               "bits depend on how many there are");
+  app.add_flag(
+      "--fast-sums", options.has_fast_sums,
+      "with --connect: NCCL adds up floats of all workers, in an order "
+      "of its own: the bits change with the number of GPUs");
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");
   app.add_flag("--sync", options.worker.sync,
