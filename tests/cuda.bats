@@ -7,16 +7,10 @@
 
 load helper
 
-setup_file() {
-  export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache  # compiled kernels
-}
-
 setup() {
   spawned=()
   cd "$BATS_TEST_TMPDIR" || return
-  [[ -e ${GT_BIN%/bin}/lib/gt/cuda.so ]] ||
-    skip 'the backend cuda was not built: the headers of CUDA are not here'
-  export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda
+  use_fake_device
   ln -s "$GT_SHARE" share
 }
 
@@ -26,8 +20,6 @@ make_step() {
     -e 'print loss' -e 'print w' >step.s
   gt-work --backend ref step.s >wanted
 }
-
-nothing_kept='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions'
 
 # ---- what is missing ---------------------------------------------------------
 
@@ -124,7 +116,7 @@ nothing_kept='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modul
     GT_FAKE_REPORT=report gt-work --backend cuda $program.s >$program.cuda
     gt-cmp --rtol 1e-4 $program.cpu $program.cuda
   done
-  [ "$(grep -c "$nothing_kept" report)" -eq 4 ]
+  [ "$(grep -c "$all_given_back" report)" -eq 4 ]
 }
 
 @test "fake device: a transformer learns and speaks as on the host" {
@@ -174,7 +166,7 @@ END
     GT_FAKE_SEED=$seed GT_FAKE_REPORT=report \
       gt-route -n 2 --backend cuda p.s | gt-cmp --rtol 1e-6 - wanted
   done
-  [ "$(grep -c "$nothing_kept" report)" -eq 6 ]
+  [ "$(grep -c "$all_given_back" report)" -eq 6 ]
 }
 
 @test "fake device: wrong data fails its line, in the words of every backend" {
@@ -353,7 +345,7 @@ END
     run -1 --separate-stderr gt-work --backend cuda p.s
   [[ ${lines[0]} == 'c = fail '*'add: out of memory: f32[10000000] needs '* ]]
   [[ ${lines[1]} == 'a = tensor f32[1000] 1 1'* ]]
-  grep "$nothing_kept" report
+  grep "$all_given_back" report
 }
 
 # Each call of the libraries fails in turn, or a third of them (GT_EVERY=1: all).
@@ -376,7 +368,7 @@ END
       gt-cmp --rtol 1e-5 out wanted
     else
       [[ -s said ]]
-      grep "$nothing_kept" report
+      grep "$all_given_back" report
     fi
     # Who fails to give something back keeps that, and no more than it held.
     awk '{ for (i = 4; i < NF; i += 2) n += $i } END { exit n > 3 }' report
@@ -422,7 +414,7 @@ print d
 END
   GT_FAKE_PACE=3000 GT_FAKE_REPORT=report gt-work --backend cuda --trace t p.s >out
   gt-work p.s | cmp - out
-  grep "$nothing_kept" report
+  grep "$all_given_back" report
   [ "$(gpu_rows t gpu)" -eq 4 ]
   [ "$(awk -F '\t' '$3 == "compute" { print $6 }' t | xargs)" = 'print print' ]
   # A kernel takes three milliseconds there and, to be given, none; a print

@@ -88,6 +88,18 @@ skip_if_sanitized() {
   [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"
 }
 
+# use_fake_device [FILE]: the backend cuda finds the fake device where CUDA would
+# be (tests/cuda/fake). Skips where FILE of it, or its driver, was not built.
+use_fake_device() {
+  export GT_CUDA_PATH=${GT_BIN%/bin}/tests/fake-cuda GT_FAKE_NCCL_HOME=$PWD
+  export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache # compiled kernels
+  [[ -e $GT_CUDA_PATH/${1:-libcuda.so.1} ]] ||
+    skip 'the headers of CUDA, or of NCCL, are not here'
+}
+# What it says in GT_FAKE_REPORT of a program that gave all back.
+# shellcheck disable=SC2034 # tests read it
+all_given_back='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions'
+
 # skip_on_gpus REASON: for what is the host's alone, see GT_TEST_GPUS.
 skip_on_gpus() {
   [[ -z ${GT_TEST_GPUS:-} ]] || skip "fake device: $1"

@@ -224,6 +224,18 @@ ncclResult_t add(Operation op, ncclComm_t comm, cudaStream_t stream) {
   return ncclSuccess;
 }
 
+ncclResult_t move(bool is_send, const void* data, size_t count,
+                  ncclDataType_t type, int peer, ncclComm_t comm,
+                  cudaStream_t stream) {
+  if (type != ncclInt8) return ncclInvalidArgument;
+  Operation op;
+  op.is_send = is_send;
+  op.data = reinterpret_cast<uint64_t>(data);
+  op.bytes = count;
+  op.peer = peer;
+  return add(std::move(op), comm, stream);
+}
+
 ncclResult_t reduce(const void* data, void* result, size_t count,
                     ncclDataType_t type, ncclRedOp_t op, int root,
                     ncclComm_t comm, cudaStream_t stream) {
@@ -359,29 +371,11 @@ ncclResult_t ncclGroupEnd() {
 }
 ncclResult_t ncclSend(const void* data, size_t count, ncclDataType_t type,
                       int peer, ncclComm_t comm, cudaStream_t stream) {
-  if (type != ncclInt8) return ncclInvalidArgument;
-  return add({true,
-              reinterpret_cast<uint64_t>(data),
-              count,
-              peer,
-              {},
-              nullptr,
-              false,
-              false},
-             comm, stream);
+  return move(true, data, count, type, peer, comm, stream);
 }
 ncclResult_t ncclRecv(void* data, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream) {
-  if (type != ncclInt8) return ncclInvalidArgument;
-  return add({false,
-              reinterpret_cast<uint64_t>(data),
-              count,
-              peer,
-              {},
-              nullptr,
-              false,
-              false},
-             comm, stream);
+  return move(false, data, count, type, peer, comm, stream);
 }
 ncclResult_t ncclAllReduce(const void* data, void* result, size_t count,
                            ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
