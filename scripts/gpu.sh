@@ -13,6 +13,7 @@ work='' device='' driver='' gpus=0
 
 rows=()            # found so far, as JSON objects
 began=$EPOCHSECONDS
+whole=450          # seconds for all rows
 
 # gpu_options ARG...: takes the options that both have; the rest is `wanted`.
 gpu_options() {
@@ -62,6 +63,15 @@ gpu_start() {
 no_gpu() {
   echo "skipped: $*"
   exit 77
+}
+
+is_time_left() {
+  ((EPOCHSECONDS - began < whole))
+}
+
+# size OF_GPU OF_FAKE
+size() {
+  if [[ -n $fake ]]; then echo "$2"; else echo "$1"; fi
 }
 
 place() {
