@@ -349,8 +349,9 @@ END
 }
 
 # Each call of the libraries fails in turn, or a third of them (GT_EVERY=1: all).
-# None ends in a signal or takes for ever; what cannot be computed is told; and
-# nothing is kept but what could not be given back.
+# None ends in a signal or takes for ever; what cannot be computed is told (if it
+# is a launch that was put off, as the loss of the GPU); and nothing is kept but
+# what could not be given back.
 @test "fake device: a call that fails is told, whichever it is" {
   skip_if_sanitized 'some hundred runs'
   make_step
@@ -363,7 +364,7 @@ END
     GT_FAKE_FAIL=$k GT_FAKE_REPORT=report \
       within 60 gt-work --backend cuda step.s >out 2>said || status=$?
     echo "call $k of $calls: status $status"
-    ((status <= 3))
+    ((status <= 4))
     if ((status == 0)); then
       gt-cmp --rtol 1e-5 out wanted
     else

@@ -26,6 +26,7 @@ std::unique_ptr<Job> adopt_job(std::shared_ptr<ExchangeRun> run,
   return make_job([run = std::move(run),
                    results = std::move(results)](Executor& executor) {
     if (!run->is_done.load()) {
+      executor.backend().device().flush();
       executor.meter().pause(Meter::Pause::kWaits);
       Engine::wait(*run);
       executor.meter().resume();

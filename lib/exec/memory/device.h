@@ -84,6 +84,11 @@ class Device {
   // Lets what this thread gives the device from now on begin after an event,
   // which another Device of the same kind has recorded. It does not sleep.
   virtual void wait_for(const DeviceEvent& /*event*/) {}
+  // From now on the device may put off what it is given, to do several things
+  // as one, until it is told anything that needs them, or flush(). Who allows it
+  // calls that before it sleeps.
+  virtual void allow_delay() {}
+  virtual void flush() {}
   // Sleeps until all that this thread gave the device is done.
   virtual Status finish() { return ok_status(); }
 

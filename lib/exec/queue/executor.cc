@@ -26,6 +26,7 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
              [this](const TaskRecord& task, const Error& error) {
                return failure(task, error);
              }) {
+  backend.device().allow_delay();
   if (trace != nullptr && backend.device().keeps_time()) {
     ahead_.record_times(*trace);
   }
@@ -83,6 +84,7 @@ void Executor::run_metered(TaskRecord& task) {
 }
 
 void Executor::idle() {
+  backend_.device().flush();
   has_output_ = false;
   held_cost_ = 0;
   out_.flush();  // before the saves are waited for, which may take long

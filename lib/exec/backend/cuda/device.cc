@@ -128,6 +128,12 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::make(std::shared_ptr<Gpu> gpu) {
   return device;
 }
 
+Status CudaDevice::enter() {
+  if (Status s = gpu_->enter(); !s.ok()) return s;
+  flush();
+  return lost_ ? Status(Error{lost_->why}) : ok_status();
+}
+
 Status CudaDevice::start() {
   if (Status s = enter(); !s.ok()) return s;
   Status s =
@@ -139,29 +145,30 @@ Status CudaDevice::start() {
 }
 
 CudaDevice::~CudaDevice() {
-  if (stream_ == nullptr || !enter().ok()) return;
+  if (stream_ == nullptr || !gpu_->enter().ok()) return;
+  flush();
   if (workspace_ != 0) give_back(workspace_);
   faults_.end();
   (void)gpu_->driver().cuStreamDestroy(stream_);
 }
 
 void CudaDevice::release(void* data, size_t /*bytes*/) {
-  Status s = enter();
-  if (s.ok()) s = gpu_->release(data, stream_);
+  Status s = gpu_->enter();
+  if (s.ok()) s = gpu_->release(data, stream());
   if (!s.ok() && broken_.ok()) broken_ = s;
 }
 
 Status CudaDevice::upload(const void* host, void* data, size_t bytes) {
   if (Status s = enter(); !s.ok()) return s;
   return staging_.upload(static_cast<const char*>(host), address(data), bytes,
-                         stream_);
+                         stream());
 }
 
 Status CudaDevice::download(const void* data, void* host, size_t bytes) {
   if (Status s = enter(); !s.ok()) return s;
   if (bytes == 0) return finish();
   return staging_.download(address(data), static_cast<char*>(host), bytes,
-                           stream_);
+                           stream());
 }
 
 Status CudaDevice::copy(const void* from, void* to, size_t bytes) {
@@ -169,18 +176,18 @@ Status CudaDevice::copy(const void* from, void* to, size_t bytes) {
   if (bytes == 0) return ok_status();
   return check(gpu_->api(),
                gpu_->driver().cuMemcpyDtoDAsync(address(to), address(from),
-                                                bytes, stream_),
+                                                bytes, stream()),
                "cuMemcpyDtoDAsync");
 }
 
 std::shared_ptr<DeviceEvent> CudaDevice::record() {
   auto event = std::make_shared<CudaEvent>(gpu_);
   Status s = enter();
-  if (s.ok()) s = event->record(stream_);
+  if (s.ok()) s = event->record(stream());
   if (s.ok()) return event;
   // Without an event the work must be done before this returns.
   if (broken_.ok()) broken_ = s;
-  (void)gpu_->driver().cuStreamSynchronize(stream_);
+  (void)gpu_->driver().cuStreamSynchronize(stream());
   return nullptr;
 }
 
@@ -189,7 +196,7 @@ void CudaDevice::wait_for(const DeviceEvent& event) {
   Status s = enter();
   if (s.ok()) {
     s = check(gpu_->api(),
-              gpu_->driver().cuStreamWaitEvent(stream_, mine.get(), 0),
+              gpu_->driver().cuStreamWaitEvent(stream(), mine.get(), 0),
               "cuStreamWaitEvent");
   }
   if (s.ok()) return;
@@ -199,7 +206,7 @@ void CudaDevice::wait_for(const DeviceEvent& event) {
 
 Status CudaDevice::finish() {
   if (Status s = enter(); !s.ok()) return s;
-  Status s = check(gpu_->api(), gpu_->driver().cuStreamSynchronize(stream_),
+  Status s = check(gpu_->api(), gpu_->driver().cuStreamSynchronize(stream()),
                    "cuStreamSynchronize");
   if (!s.ok()) return s;
   s = broken_;
@@ -208,6 +215,7 @@ Status CudaDevice::finish() {
 }
 
 std::optional<Device::Loss> CudaDevice::loss() const {
+  if (lost_) return lost_;
   const CUresult why = lost_context();
   if (why == CUDA_SUCCESS) return std::nullopt;
   return Loss{check(gpu_->api(), why, "the GPU failed").error().message,
@@ -220,23 +228,52 @@ std::optional<Status> CudaDevice::take_check(bool waits) {
 }
 
 Result<std::unique_ptr<DeviceLink>> CudaDevice::make_link() {
-  return make_nccl_link(gpu_, stream_);
+  return make_nccl_link(gpu_, stream());
 }
 
 // ---- what kernels need ------------------------------------------------------
+
+Status CudaDevice::launch(const ReadyLaunch& launch) {
+  const void* parameters[] = {&launch.args};
+  return check(gpu_->api(),
+               gpu_->driver().cuLaunchKernel(
+                   launch.function, static_cast<unsigned>(launch.blocks), 1, 1,
+                   kThreads, 1, 1, 0, stream(), const_cast<void**>(parameters),
+                   nullptr),
+               "cuLaunchKernel");
+}
+
+Status CudaDevice::launch(const ReadyLaunch& alone,
+                          const std::shared_ptr<const ChainLink>& link,
+                          std::span<const uint64_t> words, uint64_t out) {
+  if (!may_delay_ || link == nullptr) return launch(alone);
+  if (!chains_.is_empty() && !chains_.joins(*link, words, out)) launch_chain();
+  chains_.add(link, words, out, alone);
+  return ok_status();
+}
+
+void CudaDevice::launch_chain() {
+  // The chain is empty from here on, so these go straight to the stream. Their
+  // lines count as done, and what they made may have been read by others: if the
+  // GPU refuses one, no value is to be trusted any more.
+  for (const ReadyLaunch& one : chains_.take(false)) {
+    const Status s = launch(one);
+    if (!s.ok() && !lost_) lost_ = Loss{s.error().message, one.args.task};
+  }
+}
 
 Result<CUdeviceptr> CudaDevice::borrow(size_t bytes) {
   CUdeviceptr data = 0;
   const Status s = check(gpu_->api(),
                          gpu_->driver().cuMemAllocAsync(
-                             &data, std::max<size_t>(bytes, 1), stream_),
+                             &data, std::max<size_t>(bytes, 1), stream()),
                          "scratch memory");
   if (!s.ok()) return s.error();
   return data;
 }
 
 void CudaDevice::give_back(CUdeviceptr data) {
-  const Status s = gpu_->release(reinterpret_cast<void*>(data), stream_);
+  const Status s = gpu_->release(reinterpret_cast<void*>(data), stream());
   if (!s.ok() && broken_.ok()) broken_ = s;
 }
 

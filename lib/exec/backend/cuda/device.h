@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "exec/backend/cuda/chains.h"
 #include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
 #include "exec/backend/cuda/timer.h"
@@ -72,18 +73,32 @@ class CudaDevice final : public Device {
   bool leaves_checks() const override { return true; }
   size_t checks() const override { return faults_.checks(); }
   std::optional<Status> take_check(bool waits) override;
+  void allow_delay() override { may_delay_ = true; }
+  void flush() override {
+    if (!chains_.is_empty()) launch_chain();
+  }
   bool keeps_time() const override { return true; }
-  void begin_span() override { timer_.begin(stream_); }
-  void end_span() override { timer_.end(stream_); }
+  void begin_span() override { timer_.begin(stream()); }
+  void end_span() override { timer_.end(stream()); }
   std::optional<Span> take_span(bool waits) override {
     return timer_.take(waits);
   }
   Result<std::unique_ptr<DeviceLink>> make_link() override;
 
   Gpu& gpu() { return *gpu_; }
-  CUstream stream() const { return stream_; }
+  // Behind all that the device was given.
+  CUstream stream() {
+    flush();
+    return stream_;
+  }
 
-  // For kernels. Scratch memory, in the order of the stream.
+  // For kernels. Launches it; a run of a point-wise kernel, of which `words`
+  // are the leaves' and which writes to `out`, perhaps later and with others.
+  Status launch(const ReadyLaunch& launch);
+  Status launch(const ReadyLaunch& alone,
+                const std::shared_ptr<const ChainLink>& link,
+                std::span<const uint64_t> words, uint64_t out);
+  // Scratch memory, in the order of the stream.
   Result<CUdeviceptr> borrow(size_t bytes);
   void give_back(CUdeviceptr data);
   // What a library may scribble on, kWorkspace bytes.
@@ -94,18 +109,28 @@ class CudaDevice final : public Device {
 
  private:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
-      : gpu_(std::move(gpu)), staging_(gpu_), faults_(gpu_), timer_(gpu_) {}
+      : gpu_(std::move(gpu)),
+        staging_(gpu_),
+        faults_(gpu_),
+        timer_(gpu_),
+        chains_(*gpu_) {}
   Status start();
-  Status enter() { return gpu_->enter(); }
+  void launch_chain();
+  // What each call begins with: the GPU is this thread's, and has been given all
+  // that was put off.
+  Status enter();
 
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_ = nullptr;
   Staging staging_;
   Faults faults_;
   Timer timer_;
+  Chains chains_;
+  bool may_delay_ = false;
   CUdeviceptr workspace_ = 0;
   uint64_t task_ = 0;
   Status broken_ = ok_status();  // what could not be told when it happened
+  std::optional<Loss> lost_;     // a chain was not launched
 };
 
 }  // namespace gt::exec::cuda

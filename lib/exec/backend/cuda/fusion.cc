@@ -154,22 +154,45 @@ std::optional<Fusion::Id> Fusion::add_formula(const Call& call,
   return values_.size() - 1;
 }
 
-std::vector<Fusion::Id> Fusion::needed(Id id) const {
-  std::vector<bool> is_needed(id + 1, false);
-  is_needed[id] = true;
-  for (Id v = id + 1; v-- > 0;) {  // what a value is made of comes before it
+std::vector<Fusion::Id> Fusion::needed(std::span<const Id> ids) const {
+  const Id last = *std::max_element(ids.begin(), ids.end());
+  std::vector<bool> is_needed(last + 1, false);
+  for (const Id id : ids) is_needed[id] = true;
+  for (Id v = last + 1; v-- > 0;) {  // what a value is made of comes before it
     if (!is_needed[v] || !is_computed(v)) continue;
     for (const Id o : values_[v].operands) is_needed[o] = true;
   }
-  std::vector<Id> ids;
-  for (Id v = 0; v <= id; ++v) {
-    if (is_needed[v]) ids.push_back(v);
+  std::vector<Id> found;
+  for (Id v = 0; v <= last; ++v) {
+    if (is_needed[v]) found.push_back(v);
   }
+  return found;
+}
+
+std::vector<Fusion::Id> Fusion::leaves(Id id) const {
+  std::vector<Id> ids = needed({&id, 1});
+  std::erase_if(ids, [&](Id v) { return is_computed(v); });
   return ids;
 }
 
+Fusion::Id Fusion::add_all(const Fusion& other, Id wanted,
+                           std::span<const Id> leaves) {
+  std::vector<Id> here(wanted + 1);
+  for (const Id v : other.needed({&wanted, 1})) {
+    if (!other.is_computed(v)) {
+      here[v] = leaves.front();
+      leaves = leaves.subspan(1);
+      continue;
+    }
+    here[v] = values_.size();
+    Value& made = values_.emplace_back(other.values_[v]);
+    for (Id& o : made.operands) o = here[o];
+  }
+  return here[wanted];
+}
+
 size_t Fusion::ops_of(Id id) const {
-  const auto ids = needed(id);
+  const auto ids = needed({&id, 1});
   return static_cast<size_t>(std::count_if(
       ids.begin(), ids.end(), [&](Id v) { return is_computed(v); }));
 }
@@ -177,13 +200,16 @@ size_t Fusion::ops_of(Id id) const {
 // A launch in the making, and its text.
 class Fusion::Kernel {
  public:
-  Kernel(const std::vector<Value>& values, std::vector<Id> ids)
+  // `ids`: all that the results need, they included.
+  Kernel(const std::vector<Value>& values, std::vector<Id> ids,
+         std::span<const Id> results)
       : values_(values),
         ids_(std::move(ids)),
-        type_(values.at(ids_.back()).type) {}
+        results_(results.begin(), results.end()),
+        type_(values.at(results_[0]).type) {}
 
   // None if a launch cannot carry what is needed.
-  std::optional<Launch> make(const Slot& to);
+  std::optional<Launch> make(std::span<const Slot> to);
 
  private:
   const Value& value(Id id) const { return values_[id]; }
@@ -204,14 +230,18 @@ class Fusion::Kernel {
   std::string rounded_operands(const Value& v) const;
   std::string declarations() const;
   std::string operand_text(size_t k) const;
-  template <typename Operand>
+  template <typename Operand, typename To>
   std::string call_element(const std::string& at, const Operand& operand,
-                           const std::string& to) const;
+                           const To& to) const;
+  std::string_view result_word(size_t r) const {
+    return word_of(value(results_[r]).type.dtype);
+  }
   std::string body() const;
 
   const std::vector<Value>& values_;
   std::vector<Id> ids_;
-  const Type& type_;                  // of the result
+  std::vector<Id> results_;
+  const Type& type_;                  // of the first result, as all have its shape
   std::vector<Id> operands_;          // that are read
   std::vector<std::string> sources_;  // of each: "In<f32>"
   std::vector<bool> along_;  // whether its elements lie side by side in a pack
@@ -260,6 +290,9 @@ bool Fusion::Kernel::add_operands() {
 // by side or are one. A result of one dimension may have a rest.
 void Fusion::Kernel::choose_pack() {
   size_t smallest = size_of(type_.dtype);
+  for (const Id id : results_) {
+    smallest = std::min(smallest, size_of(value(id).type.dtype));
+  }
   for (const Id id : operands_) {
     if (value(id).home == Home::kNumber) continue;
     smallest = std::min(smallest, size_of(value(id).type.dtype));
@@ -324,7 +357,9 @@ bool Fusion::Kernel::add_formula(Id id) {
   const std::string operands = rounded_operands(v);
   if (v.wrong != nullptr) {
     // Which operand is wrong is known of the kernel's only op alone.
-    if (id != operands_.size() || ids_.back() != id) return false;
+    if (id != operands_.size() || ids_.back() != id || results_.size() > 1) {
+      return false;
+    }
     formulas_ += fmt::format(
         "template <typename V>\ninline bool wrong(V a, V b) {{\n  (void)a;\n"
         "  return {};\n}}\n",
@@ -338,6 +373,9 @@ bool Fusion::Kernel::add_formula(Id id) {
   return true;
 }
 
+// Result r where it is one element.
+std::string y_of(size_t r) { return r == 0 ? "y" : fmt::format("y{}", r); }
+
 // The formulas, and a function that computes one element of them all.
 std::string Fusion::Kernel::declarations() const {
   std::string parameters = "const Args& a, int64_t i";
@@ -345,39 +383,53 @@ std::string Fusion::Kernel::declarations() const {
     parameters +=
         fmt::format(", {} {}", word_of(value(id).type.dtype), name(id));
   }
+  std::string ends;
+  for (size_t r = 0; r < results_.size(); ++r) {
+    parameters += fmt::format(", {}& {}", result_word(r), y_of(r));
+    ends += fmt::format("  {} = {};\n", y_of(r), name(results_[r]));
+  }
   return fmt::format(
-      "{}inline void element({}, {}& y) {{\n  (void)a;\n  (void)i;\n{}  y = "
-      "{};\n}}\n",
-      formulas_, parameters, word_of(type_.dtype), statements_,
-      name(ids_.back()));
+      "{}inline void element({}) {{\n  (void)a;\n  (void)i;\n{}{}}}\n",
+      formulas_, parameters, statements_, ends);
 }
 
 std::string Fusion::Kernel::operand_text(size_t k) const {
   return fmt::format("{}::at(a, {}, at[{}])", sources_[k], k, k);
 }
 
-// A statement that computes an element, of the operands that operand(k) names.
-template <typename Operand>
+// A statement that computes an element, of the operands that operand(k) names,
+// as the results that to(r) does.
+template <typename Operand, typename To>
 std::string Fusion::Kernel::call_element(const std::string& at,
                                          const Operand& operand,
-                                         const std::string& to) const {
+                                         const To& to) const {
   std::string text = "element(a, " + at;
   for (size_t k = 0; k < operands_.size(); ++k) text += ", " + operand(k);
-  return text + ", " + to + ");\n";
+  for (size_t r = 0; r < results_.size(); ++r) text += ", " + to(r);
+  return text + ");\n";
 }
 
 // By packs where all addresses let them be loaded at once; the rest, or all, an
 // element at a time.
 std::string Fusion::Kernel::body() const {
   const auto one = [&](size_t k) { return operand_text(k); };
-  const std::string_view result = word_of(type_.dtype);
   const std::string single =
       fmt::format("const {} at(a, i);\n    ", places_) +
-      call_element("i", one, fmt::format("out<{}>(a, 0)[i]", result));
+      call_element("i", one, [&](size_t r) {
+        return fmt::format("out<{}>(a, {})[i]", result_word(r), r);
+      });
   if (pack_ == 1) {
     return fmt::format("GT_EACH(i, a.n[0]) {{\n    {}  }}", single);
   }
-  std::string addresses = "a.out[0]";
+  std::string addresses;
+  std::string results;
+  std::string stores;
+  for (size_t r = 0; r < results_.size(); ++r) {
+    addresses += fmt::format("{}a.out[{}]", r > 0 ? " | " : "", r);
+    results += fmt::format("    Several<{}, {}> {}{{}};\n", result_word(r),
+                           pack_, y_of(r));
+    stores += fmt::format("    store_several(a, {}, i, {});\n", r, y_of(r));
+  }
   std::string loads;
   for (size_t k = 0; k < operands_.size(); ++k) {
     if (along_[k]) addresses += fmt::format(" | a.in[{}]", k);
@@ -393,20 +445,20 @@ std::string Fusion::Kernel::body() const {
       [&](size_t k) {
         return "x" + std::to_string(k) + (along_[k] ? ".x[j]" : "");
       },
-      "y.x[j]");
+      [&](size_t r) { return y_of(r) + ".x[j]"; });
   return fmt::format(
       "const int64_t packs = (({0}) & 15) == 0 ? a.n[0] / {1} : 0;\n"
       "  GT_EACH(p, packs) {{\n    const int64_t i = p * {1};\n"
-      "    const {2} at(a, i);\n{3}    Several<{4}, {1}> y{{}};\n"
+      "    const {2} at(a, i);\n{3}{4}"
       "#pragma unroll\n    for (int j = 0; j < {1}; ++j) {{\n      {5}    }}\n"
-      "    store_several(a, 0, i, y);\n  }}\n"
+      "{7}  }}\n"
       "  GT_EACH(r, a.n[0] - packs * {1}) {{\n"
       "    const int64_t i = packs * {1} + r;\n    {6}  }}",
-      addresses, pack_, places_, loads, result, many, single);
+      addresses, pack_, places_, loads, results, many, single, stores);
 }
 
-std::optional<Launch> Fusion::Kernel::make(const Slot& to) {
-  if (!add_operands()) return std::nullopt;
+std::optional<Launch> Fusion::Kernel::make(std::span<const Slot> to) {
+  if (to.size() > kOut || !add_operands()) return std::nullopt;
   choose_pack();
   for (const Id id : ids_) {
     if (value(id).home != Home::kComputed) continue;
@@ -427,12 +479,13 @@ std::optional<Launch> Fusion::Kernel::make(const Slot& to) {
                   (n_[0] + pack_ - 1) / pack_);
   launch.n = n_;
   for (const Id id : operands_) launch.in.push_back(value(id).slot);
-  launch.out = {to};
+  launch.out.assign(to.begin(), to.end());
   return launch;
 }
 
-std::optional<Launch> Fusion::launch(Id id, const Slot& to) const {
-  return Kernel(values_, needed(id)).make(to);
+std::optional<Launch> Fusion::launch(std::span<const Id> ids,
+                                     std::span<const Slot> to) const {
+  return Kernel(values_, needed(ids), ids).make(to);
 }
 
 }  // namespace gt::exec::cuda

@@ -29,6 +29,12 @@ class Fusion {
   // data and is not the only one here.
   std::optional<Id> add(const Call& call, std::span<const Id> arguments);
 
+  // What `other` computes `wanted` of, of these values in the place of its
+  // leaves() of that. Returns the id that `wanted` has here.
+  Id add_all(const Fusion& other, Id wanted, std::span<const Id> leaves);
+  // The operands, in memory and numbers, that the value is made of.
+  std::vector<Id> leaves(Id id) const;
+
   // From now on the value is read from there.
   void set_memory(Id id, const Slot& slot);
 
@@ -37,11 +43,17 @@ class Fusion {
   // The text of a number, else empty.
   const std::string& number_text(Id id) const { return values_[id].text; }
   bool is_computed(Id id) const { return values_[id].home == Home::kComputed; }
+  bool is_number(Id id) const { return values_[id].home == Home::kNumber; }
   // How many ops a launch for the value takes together.
   size_t ops_of(Id id) const;
 
-  // A launch that writes the value; none if it has too many operands.
-  std::optional<Launch> launch(Id id, const Slot& to) const;
+  // A launch that writes the values, which are of one shape, to as many places;
+  // none if they are too many, or their operands.
+  std::optional<Launch> launch(std::span<const Id> ids,
+                               std::span<const Slot> to) const;
+  std::optional<Launch> launch(Id id, const Slot& to) const {
+    return launch({&id, 1}, {&to, 1});
+  }
 
  private:
   enum class Home : uint8_t { kMemory, kNumber, kComputed };
@@ -65,10 +77,19 @@ class Fusion {
 
   std::optional<Id> add_formula(const Call& call,
                                 std::span<const Id> arguments);
-  std::vector<Id> needed(Id id) const;  // in the order they are computed in
+  // In the order they are computed in.
+  std::vector<Id> needed(std::span<const Id> ids) const;
 
   std::vector<Value> values_;
 };
+
+// The computation of a call of one point-wise op or cast, whose operands are in
+// the slots of its arguments; none of another op.
+struct PointwiseCall {
+  Fusion fusion;
+  Fusion::Id result = 0;
+};
+std::optional<PointwiseCall> pointwise_call(const Call& call);
 
 // What is wrong with the data of a call of a point-wise op, if anything can be.
 std::function<Error(int64_t, const Peek&)> explain_of(const Call& call);

@@ -29,6 +29,10 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
   for (const Argument& a : call.arguments) {
     kernel->literals_.push_back(a.literal);
   }
+  if (kernel->plan_.pointwise && kernel->plan_.pointwise->type.elements() > 0) {
+    kernel->link_ =
+        std::make_shared<const ChainLink>(*kernel->plan_.pointwise);
+  }
   if (kernel->plan_.explain != nullptr) {
     kernel->plan_.steps.emplace_back(tell_launch(call, kernel->plan_));
   }
@@ -95,13 +99,16 @@ Status CudaKernel::run_steps(const Addresses& at) {
   return ok_status();
 }
 
-Status CudaKernel::take(const Launch& launch, size_t step,
-                        const Addresses& at) {
+Result<ReadyLaunch> CudaKernel::ready(const Launch& launch, size_t step,
+                                      const Addresses& at) const {
   const Result<CUfunction>& function = functions_[step].get();
   if (!function.ok()) {
     return Error{"its kernel cannot be made: " + function.error().message};
   }
-  Args args;
+  ReadyLaunch made;
+  made.function = function.value();
+  made.blocks = launch.blocks;
+  Args& args = made.args;
   for (size_t i = 0; i < launch.in.size(); ++i) {
     args.in[i] = word(launch.in[i], at);
   }
@@ -113,12 +120,19 @@ Status CudaKernel::take(const Launch& launch, size_t step,
   args.task = device_.task();
   args.told = reinterpret_cast<uint64_t>(at.told);
   args.n = launch.n;
-  void* parameters[] = {&args};
-  return check(device_.gpu().api(),
-               device_.gpu().driver().cuLaunchKernel(
-                   function.value(), static_cast<unsigned>(launch.blocks), 1, 1,
-                   kThreads, 1, 1, 0, device_.stream(), parameters, nullptr),
-               "cuLaunchKernel");
+  return made;
+}
+
+Status CudaKernel::take(const Launch& launch, size_t step,
+                        const Addresses& at) {
+  const auto made = ready(launch, step, at);
+  if (!made.ok()) return made.error();
+  if (link_ == nullptr) return device_.launch(made.value());
+  std::array<uint64_t, kIn> words;
+  const auto leaves = link_->leaves();
+  for (size_t k = 0; k < leaves.size(); ++k) words[k] = word(leaves[k].slot, at);
+  return device_.launch(made.value(), link_, {words.data(), leaves.size()},
+                        word(result(0), at));
 }
 
 Status CudaKernel::take(const Product& product, size_t step,

@@ -44,8 +44,11 @@ class CudaKernel final : public Kernel {
   Status take(const Upload& upload, size_t step, const Addresses& at);
   Status take(const Clear& clear, size_t step, const Addresses& at);
   uint64_t word(const Slot& slot, const Addresses& at) const;
+  Result<ReadyLaunch> ready(const Launch& launch, size_t step,
+                            const Addresses& at) const;
 
   Plan plan_;
+  std::shared_ptr<const ChainLink> link_;  // of a point-wise plan
   CudaDevice& device_;
   std::vector<bool> literals_;  // of each argument: whether it is a number
   std::vector<Gpu::Function> functions_;  // of each step; none: no launch

@@ -112,6 +112,16 @@ void each_slot(Step& step, const Use& use) {
 using Peek =
     std::function<Result<std::array<std::byte, 8>>(size_t i, int64_t index)>;
 
+class Fusion;
+
+// What a plan of one result computes where that is point-wise: a value of a
+// fusion, whose leaves are in slots of the plan.
+struct Pointwise {
+  std::shared_ptr<const Fusion> fusion;
+  size_t value = 0;
+  Type type;
+};
+
 struct Plan {
   std::vector<Step> steps;
   std::vector<size_t> scratch;  // bytes of each piece
@@ -125,6 +135,9 @@ struct Plan {
     bool each = false;
   };
   std::optional<Witness> witness;  // none: it peeks at nothing
+  // What the steps compute, if it is point-wise and no data can be wrong: then
+  // a run can be one launch with others (chains.h).
+  std::optional<Pointwise> pointwise;
   // The pairs of an operand and a result that may share memory.
   std::vector<std::pair<size_t, size_t>> in_place;
 

@@ -1,0 +1,219 @@
+#include "exec/backend/cuda/chains.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "exec/backend/cuda/fusion.h"
+
+namespace gt::exec::cuda {
+namespace {
+
+Extent extent_of(uint64_t address, const Type& type) {
+  return {address, type.bytes()};
+}
+
+}  // namespace
+
+ChainLink::ChainLink(Pointwise what) : what_(std::move(what)) {
+  static std::atomic<uint64_t> made = 0;
+  id_ = ++made;
+  const Fusion& fusion = *what_.fusion;
+  for (const Fusion::Id id : fusion.leaves(what_.value)) {
+    leaves_.push_back(
+        {fusion.slot(id), fusion.type(id), id, fusion.is_number(id)});
+  }
+}
+
+// What it was last written by; else the operand that it is already, else a new
+// one.
+Chains::Source Chains::find(const ChainLink::Leaf& leaf, uint64_t word) const {
+  for (size_t r = count_; !leaf.is_number && r-- > 0;) {
+    const Run& run = runs_[r];
+    if (run.is_live && run.out.begin == word &&
+        run.link->what().type == leaf.type) {
+      return {true, r};
+    }
+  }
+  const auto same = [&](const Operand& o) {
+    return o.is_number == leaf.is_number && o.word == word &&
+           o.type == leaf.type;
+  };
+  const auto at = std::find_if(operands_.begin(), operands_.end(), same);
+  return {false, static_cast<size_t>(at - operands_.begin())};
+}
+
+bool Chains::joins(const ChainLink& link, std::span<const uint64_t> words,
+                   uint64_t out) const {
+  if (count_ == kMostRuns) return false;
+  const Type& type = link.what().type;
+  if (type.shape != runs_[0].link->what().type.shape) return false;
+  // It can take as many operands, and results, as a launch can carry.
+  size_t operands = operands_.size();
+  const auto leaves = link.leaves();
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    const Source source = find(leaves[k], words[k]);
+    if (source.is_run) continue;
+    if (source.index >= operands_.size()) ++operands;
+    if (leaves[k].is_number) continue;
+    // In the chain's launch the write of an earlier run may come later.
+    const Extent extent = extent_of(words[k], leaves[k].type);
+    for (size_t r = 0; r < count_; ++r) {
+      if (runs_[r].is_live && runs_[r].out.overlaps(extent)) return false;
+    }
+  }
+  // Each thread reads an element of all operands before it writes that element
+  // of any result, but others may have written theirs.
+  const Extent written = extent_of(out, type);
+  const auto is_read_elsewhere = [&](uint64_t at, const Type& of) {
+    const Extent extent = extent_of(at, of);
+    return extent.overlaps(written) &&
+           (at != out || of.shape != type.shape ||
+            size_of(of.dtype) != size_of(type.dtype));
+  };
+  for (const Operand& o : operands_) {
+    if (!o.is_number && is_read_elsewhere(o.word, o.type)) return false;
+  }
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    if (!leaves[k].is_number && is_read_elsewhere(words[k], leaves[k].type) &&
+        !find(leaves[k], words[k]).is_run) {
+      return false;
+    }
+  }
+  size_t live = 1;
+  for (size_t r = 0; r < count_; ++r) {
+    const Run& run = runs_[r];
+    if (!run.is_live) continue;
+    if (!run.out.overlaps(written)) {
+      ++live;
+    } else if (run.out.begin != out || run.out.bytes > written.bytes) {
+      return false;
+    }
+  }
+  return operands <= kIn && live <= kOut;
+}
+
+void Chains::add(std::shared_ptr<const ChainLink> link,
+                 std::span<const uint64_t> words, uint64_t out,
+                 const ReadyLaunch& alone) {
+  Run& run = runs_[count_];
+  run.link = std::move(link);
+  run.is_live = true;
+  run.out = extent_of(out, run.link->what().type);
+  run.sources.clear();
+  const auto leaves = run.link->leaves();
+  for (size_t k = 0; k < leaves.size(); ++k) {
+    const Source source = find(leaves[k], words[k]);
+    run.sources.push_back(source);
+    if (source.is_run || source.index < operands_.size()) continue;
+    operands_.push_back({words[k], leaves[k].type, leaves[k].is_number});
+  }
+  for (size_t r = 0; r < count_; ++r) {
+    if (runs_[r].out.begin == out) runs_[r].is_live = false;
+  }
+  alone_[count_] = alone;
+  ++count_;
+}
+
+// All that the text and the numbers of the chain's launch depend on.
+std::vector<uint64_t> Chains::signature() const {
+  std::vector<uint64_t> words;
+  for (size_t r = 0; r < count_; ++r) {
+    const Run& run = runs_[r];
+    words.push_back(run.link->id() << 1 | (run.is_live ? 1 : 0));
+    for (const Source& s : run.sources) {
+      words.push_back(s.index << 1 | (s.is_run ? 1 : 0));
+    }
+  }
+  return words;
+}
+
+// Its operands are those of the chain, by their indices; its results those of
+// the runs that are live.
+std::optional<Launch> Chains::fuse() const {
+  Fusion fusion;
+  std::vector<std::optional<Fusion::Id>> operands(operands_.size());
+  std::vector<Fusion::Id> made;
+  std::vector<Fusion::Id> results;
+  std::vector<Slot> to;
+  for (size_t r = 0; r < count_; ++r) {
+    const Run& run = runs_[r];
+    const Fusion& own = *run.link->what().fusion;
+    std::vector<Fusion::Id> leaves;
+    for (size_t k = 0; k < run.sources.size(); ++k) {
+      const Source& s = run.sources[k];
+      if (s.is_run) {
+        leaves.push_back(made[s.index]);
+        continue;
+      }
+      const ChainLink::Leaf& leaf = run.link->leaves()[k];
+      auto& id = operands[s.index];
+      if (!id) {
+        id = leaf.is_number
+                 ? fusion.add_number(leaf.type, operand(s.index),
+                                     own.number_text(leaf.value))
+                 : fusion.add_memory(leaf.type, operand(s.index));
+      }
+      leaves.push_back(*id);
+    }
+    made.push_back(fusion.add_all(own, run.link->what().value, leaves));
+    if (!run.is_live) continue;
+    results.push_back(made.back());
+    to.push_back(result(r));
+  }
+  return fusion.launch(results, to);
+}
+
+CUfunction Chains::function_of(Form& form, bool waits) {
+  if (!form.launch) return nullptr;
+  if (!form.function) form.function = gpu_.function(form.launch->source);
+  if (!waits && form.function->wait_for(std::chrono::seconds(0)) !=
+                    std::future_status::ready) {
+    return nullptr;
+  }
+  const Result<CUfunction>& function = form.function->get();
+  if (function.ok()) return function.value();
+  form.launch.reset();
+  return nullptr;
+}
+
+std::span<const ReadyLaunch> Chains::take(bool waits) {
+  const std::span<const ReadyLaunch> alone(alone_.data(), count_);
+  std::span<const ReadyLaunch> taken = alone;
+  if (count_ > 1) {
+    if (forms_.size() == kMostForms) forms_.clear();
+    const auto [at, is_new] = forms_.try_emplace(signature());
+    Form& form = at->second;
+    if (is_new) form.launch = fuse();
+    if (const CUfunction function =
+            is_new && !waits ? nullptr : function_of(form, waits)) {
+      fused_.function = function;
+      fused_.blocks = form.launch->blocks;
+      fused_.args = alone.back().args;
+      const auto& in = form.launch->in;
+      const auto& out = form.launch->out;
+      for (size_t i = 0; i < in.size(); ++i) {
+        fused_.args.in[i] = operands_[in[i].index].word;
+      }
+      for (size_t i = 0; i < out.size(); ++i) {
+        fused_.args.out[i] = runs_[out[i].index].out.begin;
+      }
+      fused_.args.n = form.launch->n;
+      taken = {&fused_, 1};
+    }
+  }
+  count_ = 0;
+  operands_.clear();
+  return taken;
+}
+
+size_t Chains::Hash::operator()(const std::vector<uint64_t>& words) const {
+  uint64_t h = words.size();
+  for (const uint64_t word : words) {
+    h = (h ^ word) * 0x9e3779b97f4a7c15U;
+    h ^= h >> 32;
+  }
+  return h;
+}
+
+}  // namespace gt::exec::cuda

@@ -1,0 +1,129 @@
+// Point-wise runs that follow one another, as one launch.
+//
+// A run of a point-wise kernel is put off as long as such runs of one shape
+// follow. Together they are a chain: what one writes and a later one reads goes
+// through registers, and what a later one writes over is never written at all.
+// Results have the bits that a launch for each run gives (fusion.h). Whatever
+// else a device is told first gives it the chain, so nobody can tell.
+//
+// A chain of a form that has come before is compiled in the background; until
+// that is done, and for one that has not, each of its runs is a launch of its
+// own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/backend/cuda/gpu.h"
+#include "exec/backend/cuda/plan.h"
+
+namespace gt::exec::cuda {
+
+// Memory of a device that a run reads or writes.
+struct Extent {
+  uint64_t begin = 0;
+  uint64_t bytes = 0;
+  bool overlaps(const Extent& other) const {
+    return begin < other.begin + other.bytes &&
+           other.begin < begin + bytes;
+  }
+};
+
+// What is the same in all runs of a point-wise kernel.
+class ChainLink {
+ public:
+  explicit ChainLink(Pointwise what);
+
+  // An operand, as the kernel's own launch has it.
+  struct Leaf {
+    Slot slot;
+    Type type;
+    size_t value = 0;  // of the fusion
+    bool is_number = false;
+  };
+  const Pointwise& what() const { return what_; }
+  std::span<const Leaf> leaves() const { return leaves_; }
+  uint64_t id() const { return id_; }  // no other has it
+
+ private:
+  Pointwise what_;
+  std::vector<Leaf> leaves_;
+  uint64_t id_;
+};
+
+// A launch that is ready: a function, and what it is given.
+struct ReadyLaunch {
+  CUfunction function = nullptr;
+  int64_t blocks = 1;
+  Args args;
+};
+
+class Chains {
+ public:
+  explicit Chains(Gpu& gpu) : gpu_(gpu) {}
+
+  bool is_empty() const { return count_ == 0; }
+
+  // Whether a run can be added without the chain being launched before. `words`
+  // are the addresses and numbers of the link's leaves, in order.
+  bool joins(const ChainLink& link, std::span<const uint64_t> words,
+             uint64_t out) const;
+  // Puts a run off; `alone` is what it is if it is launched by itself. joins()
+  // has said so, or the chain is empty.
+  void add(std::shared_ptr<const ChainLink> link,
+           std::span<const uint64_t> words, uint64_t out,
+           const ReadyLaunch& alone);
+  // What is to be launched for all that was added, in order; the chain is then
+  // empty. With `waits` it is one launch even if that must be compiled first.
+  // It is valid until the next call.
+  std::span<const ReadyLaunch> take(bool waits);
+
+ private:
+  static constexpr size_t kMostRuns = 32;
+  static constexpr size_t kMostForms = 4096;  // that are remembered
+
+  // What a leaf is: what a run of the chain wrote, or an operand of the chain.
+  struct Source {
+    bool is_run = false;
+    size_t index = 0;
+  };
+  struct Operand {
+    uint64_t word = 0;  // an address, or a number
+    Type type;
+    bool is_number = false;
+  };
+  struct Run {
+    std::shared_ptr<const ChainLink> link;
+    Extent out;
+    bool is_live = true;  // nothing has written over it
+    std::vector<Source> sources;
+  };
+  // A chain's form, and the launch made of it.
+  struct Form {
+    std::optional<Launch> launch;  // none: it cannot be one
+    std::optional<Gpu::Function> function;
+  };
+
+  Source find(const ChainLink::Leaf& leaf, uint64_t word) const;
+  std::vector<uint64_t> signature() const;
+  std::optional<Launch> fuse() const;
+  // The form's function, if it is compiled.
+  CUfunction function_of(Form& form, bool waits);
+
+  Gpu& gpu_;
+  size_t count_ = 0;  // of runs_ and alone_
+  std::vector<Run> runs_ = std::vector<Run>(kMostRuns);
+  std::vector<ReadyLaunch> alone_ = std::vector<ReadyLaunch>(kMostRuns);
+  std::vector<Operand> operands_;
+  ReadyLaunch fused_;
+  struct Hash {
+    size_t operator()(const std::vector<uint64_t>& words) const;
+  };
+  std::unordered_map<std::vector<uint64_t>, Form, Hash> forms_;
+};
+
+}  // namespace gt::exec::cuda

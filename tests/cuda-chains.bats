@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# Point-wise lines that follow one another are one launch of the backend cuda, on
+# the fake device (tests/cuda/fake). With --sync each line is waited for, so each
+# is a launch of its own: results must have the same bits.
+
+load helper
+
+setup() {
+  cd "$BATS_TEST_TMPDIR" || return
+  use_fake_device
+}
+
+# calls_of REPORT: how often the driver was called, as the fake device counts.
+calls_of() {
+  sed -n 's/^calls \([0-9]*\) .*/\1/p' "$1"
+}
+
+# compiled COMMAND...: runs it until no run makes a new kernel.
+compiled() {
+  local before=-1 now=0
+  while ((now != before)); do
+    before=$now
+    "$@" >/dev/null
+    now=$(find "$XDG_CACHE_HOME" -name '*.kernel' | wc -l)
+  done
+}
+
+# random_block SEED: 14 lines over values of three shapes and four dtypes, some of
+# which are written in place, repeated, broadcast, renamed or freed.
+random_block() {
+  awk -v seed="$1" 'BEGIN {
+    srand(seed)
+    for (i = 0; i < 14; i++) {
+      a = any("x"); b = any("x"); r = rand()
+      if (r < 0.35) print any("x") " = " pick("add mul sub maximum") " " a " " b
+      else if (r < 0.5) print any("x") " = " pick("tanh sigmoid relu neg") " " a
+      else if (r < 0.6) print any("x") " = mul " a " 0." int(9 * rand())
+      else if (r < 0.7) print any("x") " = add " a " " pick("row column one")
+      else if (r < 0.75) {
+        print "h = cast " a " " pick("f16 bf16 f64 i32")
+        print any("x") " = cast h f32"
+      } else if (r < 0.8) {
+        print "c = gt " a " " b
+        print any("x") " = where c " a " 0.5"
+      } else if (r < 0.85) {
+        print "s = reshape " a " shape=64"
+        print "s = add s 0.125"
+        print any("x") " = reshape s shape=8,8"
+      } else if (r < 0.9) print "row = mul row 0.5\nrow = add row 0.25"
+      else if (r < 0.95) print "free h c s\nh = mul x0 1\nc = gt h 0\ns = mul h 2\ns = reshape s shape=64"
+      else print "one = tanh one"
+    }
+  }
+  function any(letter) { return letter int(4 * rand()) }
+  function pick(words,   n, w) { n = split(words, w, " "); return w[1 + int(n * rand())] }'
+}
+
+# make_random SEED: p.s, 1,500 rounds of such a block.
+make_random() {
+  random_block "$1" >block.gt
+  {
+    for i in 0 1 2 3; do echo "x$i = randn f32[8,8] $i"; done
+    printf '%s\n' 'row = rand f32[1,8] 5' 'column = rand f32[8,1] 6' \
+      'one = rand f32[] 7' 'h = mul x0 1' 'c = gt h 0' 's = mul h 2' \
+      's = reshape s shape=64'
+    for _ in {1..1500}; do
+      cat block.gt
+      echo 'x0 = tanh x0'
+    done
+    printf 'print %s\n' x0 x1 x2 x3 row one h c s
+  } | gt-emit --no-at >p.s
+}
+
+@test "fake device: a chain of point-wise lines is one launch once it was compiled" {
+  {
+    printf 'x = rand f32[1000] 1\n'
+    for _ in {1..3000}; do
+      printf '%s\n' 'y = mul x 0.5' 'y = add y 0.25' 'y = tanh y' \
+        'y = mul y 1.5' 'y = sub y 0.125' 'y = relu y' 'y = add y 0.1' \
+        'x = mul y 0.9'
+    done
+    printf 'print x\nprint y\n'
+  } >p.s
+  GT_FAKE_REPORT=one gt-work --backend cuda --sync p.s >wanted
+  compiled gt-work --backend cuda p.s
+  GT_FAKE_REPORT=chains gt-work --backend cuda p.s | cmp - wanted
+  # Those before the chain's kernel is loaded are launches of their own.
+  (($(calls_of chains) * 3 < $(calls_of one)))
+  grep -q "$all_given_back" chains
+}
+
+@test "fake device: chains have the bits of single launches, whatever is written over" {
+  local seed
+  for seed in 1 2 3 4; do
+    make_random $seed
+    rm -f one chains
+    GT_FAKE_REPORT=one gt-work --backend cuda --sync p.s >wanted
+    gt-work --backend cuda p.s | cmp - wanted
+    compiled gt-work --backend cuda p.s
+    GT_FAKE_REPORT=chains gt-work --backend cuda p.s | cmp - wanted || {
+      echo "seed $seed:"
+      cat block.gt
+      return 1
+    }
+    echo "$(calls_of one) calls by line, $(calls_of chains) in chains"
+    (($(calls_of chains) < $(calls_of one)))
+  done
+}
+
+@test "fake device: a chain ends before a line that meets wrong data, and goes on behind it" {
+  cat >p.s <<'END'
+x = ones i32[4]
+z = zeros i32[4]
+x = add x 1
+y = mul x 3
+d = floordiv y z
+y = add y 1
+print y
+print d
+END
+  run -1 gt-work --backend ref p.s
+  local wanted=$output
+  for _ in 1 2 3; do
+    run -1 gt-work --backend cuda p.s
+    [ "$output" = "$wanted" ]
+  done
+}
+
+@test "fake device: each line of a chain has its row in a trace" {
+  printf 'x = ones f32[4]\ny = add x 1\ny = mul y 2\ny = tanh y\nprint y\n' >p.s
+  gt-work --backend cuda --trace t p.s
+  [ "$(awk -F '\t' '$3 == "gpu" { print $6 }' t | sort | xargs)" = \
+    'add mul ones tanh' ]
+}
+
+@test "fake device: what waits for more lines is done once the stream stands still" {
+  mkfifo in
+  gt-work --backend cuda <in >out &
+  exec 9>in
+  printf 'x = ones f32[4]\ny = add x 1\ny = mul y 2\nprint y\n' >&9
+  for _ in {1..200}; do
+    [[ -s out ]] && break
+    sleep 0.05
+  done
+  grep -q '^y = tensor f32\[4\] 4 4 4 4$' out
+  exec 9>&-
+  wait
+}
