@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exec/backend/null/null.h"
+#include "exec/memory/host_device.h"
 
 namespace gt::exec {
 namespace {
@@ -15,7 +16,9 @@ class PoolTest : public ::testing::Test, public Pool::Owner {
     released += bytes;
   }
   void drain() override { ++drains; }
+  void forget(const Value& value) override { forgotten.push_back(&value); }
 
+  std::vector<const Value*> forgotten;
   std::unique_ptr<Backend> backend = make_null_backend();
   size_t released = 0;
   int drains = 0;
@@ -50,6 +53,42 @@ TEST_F(PoolTest, AReleasedBufferIsTheNextOne) {
     pool.drop(first);
     EXPECT_EQ(pool.allocate(c), first);
   }
+}
+
+TEST_F(PoolTest, ADeviceThatPutsWorkOffIsToldWhatIsFree) {
+  class PutsOff final : public Device {
+   public:
+    bool puts_off() const override { return true; }
+    void* allocate(size_t bytes) override { return heap_.allocate(bytes); }
+    void release(void* data, size_t bytes) override {
+      heap_.release(data, bytes);
+    }
+    Status upload(const void* host, void* data, size_t bytes) override {
+      return heap_.upload(host, data, bytes);
+    }
+    Status download(const void* data, void* host, size_t bytes) override {
+      return heap_.download(data, host, bytes);
+    }
+    Status copy(const void* from, void* to, size_t bytes) override {
+      return heap_.copy(from, to, bytes);
+    }
+
+   private:
+    HostDevice heap_{nullptr};
+  } device;
+  const uint32_t c = size_class_of(1000);
+  Pool pool(device, *this, 0);
+  Buffer* buffer = pool.allocate(c);
+  Pool::retain(buffer);
+  Pool::retain(buffer);
+  pool.drop(buffer);
+  EXPECT_TRUE(forgotten.empty());
+  pool.drop(buffer);
+  EXPECT_EQ(forgotten, std::vector<const Value*>{buffer->value});
+  // Others need not know.
+  Pool silent(backend->device(), *this, 0);
+  silent.release(silent.allocate(c));
+  EXPECT_EQ(forgotten.size(), 1);
 }
 
 TEST_F(PoolTest, TheLimitIsOnWhatIsUsed) {

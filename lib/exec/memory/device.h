@@ -84,11 +84,15 @@ class Device {
   // Lets what this thread gives the device from now on begin after an event,
   // which another Device of the same kind has recorded. It does not sleep.
   virtual void wait_for(const DeviceEvent& /*event*/) {}
-  // From now on the device may put off what it is given, to do several things
-  // as one, until it is told anything that needs them, or flush(). Who allows it
-  // calls that before it sleeps.
+  // Whether it would put off what it is given, to do several things as one. It
+  // does so once it may, until it is told anything that needs them, or flush(),
+  // which who allows it calls before it sleeps.
+  virtual bool puts_off() const { return false; }
   virtual void allow_delay() {}
   virtual void flush() {}
+  // What was written there is read no more before it is written anew. The
+  // address is one that allocate() gave.
+  virtual void forget(const void* /*data*/) {}
   // Sleeps until all that this thread gave the device is done.
   virtual Status finish() { return ok_status(); }
 

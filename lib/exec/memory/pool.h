@@ -50,6 +50,9 @@ class Pool {
     // Gives the memory of a value back to the device once all that was
     // enqueued before has run.
     virtual void release_later(std::unique_ptr<Value> value, size_t bytes) = 0;
+    // What is enqueued from now on does not read the value before it is written
+    // anew. Called only where the device puts work off.
+    virtual void forget(const Value& /*value*/) {}
     // Waits until the queue is empty, so that memory has been given back.
     virtual void drain() = 0;
     // Waits until exchanges that are over have dropped some buffers. False:
@@ -80,6 +83,7 @@ class Pool {
     used_ -= class_bytes_[c];
     buffer->next = free_[c];
     free_[c] = buffer;
+    if (tells_) owner_.forget(*buffer->value);
   }
   static void retain(Buffer* buffer) { ++buffer->references; }
   void drop(Buffer* buffer) {
@@ -117,6 +121,7 @@ class Pool {
   Device& device_;
   Owner& owner_;
   size_t limit_;
+  bool tells_;  // the owner what is free
   size_t used_ = 0;
   size_t peak_ = 0;
   size_t held_ = 0;

@@ -10,6 +10,13 @@ void ComputeQueue::add(std::unique_ptr<Job> job, uint64_t cost) {
   queue_.commit(kJobWords, cost);
 }
 
+void ComputeQueue::forget(const Value& value) {
+  auto* to = reinterpret_cast<ForgetRecord*>(queue_.reserve(kForgetWords));
+  to->head = head_of(kForgetWords, kForgetRecord, 0);
+  to->data = value.data;
+  queue_.commit(kForgetWords, 0);
+}
+
 Fault ComputeQueue::fail(const Where& origin, Error error, std::string line,
                          Exit status) {
   auto fault = std::make_shared<const std::string>(to_string(origin.place()) +

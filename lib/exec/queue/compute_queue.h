@@ -61,6 +61,7 @@ class ComputeQueue final : public Pool::Owner {
   void release_later(std::unique_ptr<Value> value, size_t bytes) override {
     add(release_job(std::move(value), bytes));
   }
+  void forget(const Value& value) override;
   void drain() override {
     add(settled_job(), 0);
     queue_.drain();

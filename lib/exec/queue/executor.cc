@@ -43,6 +43,10 @@ void Executor::run(uint64_t* record) {
       return run_metered(task);
     return trace_ == nullptr ? run_task(task) : run_traced(task);
   }
+  if (head->kind == kForgetRecord) {
+    return backend_.device().forget(
+        reinterpret_cast<ForgetRecord*>(record)->data);
+  }
   auto& next = *reinterpret_cast<JobRecord*>(record);
   if (!stopped()) at_.store(next.seq, std::memory_order_relaxed);
   run_job(std::unique_ptr<Job>(next.job));

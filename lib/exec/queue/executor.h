@@ -101,7 +101,14 @@ struct JobRecord {
 };
 inline constexpr size_t kJobWords = sizeof(JobRecord) / sizeof(uint64_t);
 
-enum RecordKind : uint8_t { kTaskRecord = 1, kJobRecord = 2 };
+// What was written there is read no more (Device::forget()).
+struct ForgetRecord {
+  RecordHead head;
+  const void* data;
+};
+inline constexpr size_t kForgetWords = sizeof(ForgetRecord) / sizeof(uint64_t);
+
+enum RecordKind : uint8_t { kTaskRecord = 1, kJobRecord = 2, kForgetRecord = 3 };
 
 class Executor final : public Queue::Handler {
  public:

@@ -108,11 +108,15 @@ void Chains::add(std::shared_ptr<const ChainLink> link,
     if (source.is_run || source.index < operands_.size()) continue;
     operands_.push_back({words[k], leaves[k].type, leaves[k].is_number});
   }
+  forget(out);
+  alone_[count_] = alone;
+  ++count_;
+}
+
+void Chains::forget(uint64_t out) {
   for (size_t r = 0; r < count_; ++r) {
     if (runs_[r].out.begin == out) runs_[r].is_live = false;
   }
-  alone_[count_] = alone;
-  ++count_;
 }
 
 // All that the text and the numbers of the chain's launch depend on.
@@ -180,7 +184,10 @@ CUfunction Chains::function_of(Form& form, bool waits) {
 std::span<const ReadyLaunch> Chains::take(bool waits) {
   const std::span<const ReadyLaunch> alone(alone_.data(), count_);
   std::span<const ReadyLaunch> taken = alone;
-  if (count_ > 1) {
+  if (std::none_of(runs_.begin(), runs_.begin() + static_cast<long>(count_),
+                   [](const Run& run) { return run.is_live; })) {
+    taken = {};
+  } else if (count_ > 1) {
     if (forms_.size() == kMostForms) forms_.clear();
     const auto [at, is_new] = forms_.try_emplace(signature());
     Form& form = at->second;

@@ -2,7 +2,7 @@
 //
 // A run of a point-wise kernel is put off as long as such runs of one shape
 // follow. Together they are a chain: what one writes and a later one reads goes
-// through registers, and what a later one writes over is never written at all.
+// through registers, and what nothing else reads is never written at all.
 // Results have the bits that a launch for each run gives (fusion.h). Whatever
 // else a device is told first gives it the chain, so nobody can tell.
 //
@@ -77,6 +77,8 @@ class Chains {
   void add(std::shared_ptr<const ChainLink> link,
            std::span<const uint64_t> words, uint64_t out,
            const ReadyLaunch& alone);
+  // What a run wrote there is read no more.
+  void forget(uint64_t out);
   // What is to be launched for all that was added, in order; the chain is then
   // empty. With `waits` it is one launch even if that must be compiled first.
   // It is valid until the next call.
@@ -99,7 +101,7 @@ class Chains {
   struct Run {
     std::shared_ptr<const ChainLink> link;
     Extent out;
-    bool is_live = true;  // nothing has written over it
+    bool is_live = true;  // it may be read yet: nothing has written over it
     std::vector<Source> sources;
   };
   // A chain's form, and the launch made of it.

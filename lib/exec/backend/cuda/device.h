@@ -73,7 +73,13 @@ class CudaDevice final : public Device {
   bool leaves_checks() const override { return true; }
   size_t checks() const override { return faults_.checks(); }
   std::optional<Status> take_check(bool waits) override;
+  bool puts_off() const override { return true; }
   void allow_delay() override { may_delay_ = true; }
+  void forget(const void* data) override {
+    if (!chains_.is_empty()) {
+      chains_.forget(reinterpret_cast<uint64_t>(data));
+    }
+  }
   void flush() override {
     if (!chains_.is_empty()) launch_chain();
   }
