@@ -5,7 +5,8 @@
 #   awk -v part=step -v layers=12 -v width=768 -v heads=12 -v tokens=1024 \
 #       -v batch=16 -v vocabulary=50304 -f tests/bench/gpt2.awk
 #
-# Norms and the loss are of f32; a step prints nothing, and l is its loss.
+# Norms take and give bf16, as llm.c's do: gt computes them in f32 and rounds what
+# it writes. The loss is of f32. A step prints nothing, and l is its loss.
 
 function weight(name, shape) {
   names[++count] = name
@@ -46,9 +47,7 @@ function init(   i, what) {
 }
 
 function norm(to, from, scale, shift) {
-  print to " = cast " from " f32"
-  print to " = layer_norm " to " " scale " " shift
-  print to " = cast " to " bf16"
+  print to " = layer_norm " from " b." scale " b." shift
 }
 
 function linear(to, from, w, b) {
