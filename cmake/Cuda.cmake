@@ -34,6 +34,11 @@ if(NCCL_INCLUDE_DIR)
   target_include_directories(gt_cuda_device SYSTEM PUBLIC "${NCCL_INCLUDE_DIR}")
   target_compile_definitions(gt_cuda_device PUBLIC GT_CUDA_NCCL)
 endif()
+if(GT_CUDNN)
+  target_include_directories(gt_cuda_device SYSTEM PUBLIC
+    "${CUDNN_FRONTEND_INCLUDE_DIR}" "${CUDNN_INCLUDE_DIR}")
+  target_compile_definitions(gt_cuda_device PUBLIC GT_CUDA_CUDNN)
+endif()
 set_target_properties(gt_cuda_device PROPERTIES
   POSITION_INDEPENDENT_CODE ON UNITY_BUILD OFF)
 add_library(cuda MODULE $<TARGET_OBJECTS:gt_cuda_device>

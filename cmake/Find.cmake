@@ -90,4 +90,24 @@ else()
   if(NOT NCCL_INCLUDE_DIR)
     message(STATUS "CUDA: no nccl.h, so GPUs exchange values through the host")
   endif()
+  # -D CUDNN_FRONTEND_INCLUDE_DIR=FOLDER names a folder, as -D
+  # CUDNN_INCLUDE_DIR=FOLDER does.
+  find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS "${CUDA_INCLUDE_DIR}")
+  find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h
+    HINTS "${CUDNN_INCLUDE_DIR}" "${CUDA_INCLUDE_DIR}")
+  set(frontend_version 0)
+  if(CUDNN_FRONTEND_INCLUDE_DIR)
+    file(STRINGS "${CUDNN_FRONTEND_INCLUDE_DIR}/cudnn_frontend_version.h"
+      frontend_version REGEX "define CUDNN_FRONTEND_M[A-Z]+_VERSION +[0-9]")
+    string(REGEX REPLACE "[^0-9;]" "" frontend_version "${frontend_version}")
+    list(JOIN frontend_version "." frontend_version)
+  endif()
+  if(CUDNN_INCLUDE_DIR AND frontend_version VERSION_GREATER_EQUAL 1.16)
+    set(GT_CUDNN ON)
+    message(STATUS "CUDA: headers of cuDNN's frontend ${frontend_version} in "
+      "${CUDNN_FRONTEND_INCLUDE_DIR}, so cuDNN computes attention where it is")
+  else()
+    message(STATUS "CUDA: no cudnn.h, or no cudnn_frontend.h of 1.16 or later, "
+      "so attention is without cuDNN; man/gt-cuda.7 says how to get them")
+  endif()
 endif()

@@ -2,6 +2,8 @@
 // one, heads deeper than a block of threads takes at once.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "kernels_grid.h"
 #include "twin_backend.h"
 
@@ -111,6 +113,144 @@ TEST(CudaAttention, MemoryIsLinearInTheTokens) {
     for (const size_t piece : plan->scratch) bytes += piece;
     EXPECT_LE(bytes, static_cast<size_t>(n) * 4);
   }
+}
+
+// The plan of a line; aborts where there is none.
+cuda::Plan plan_of_line(const std::string& line, const std::string& operands) {
+  TypeMap types;
+  std::istringstream words(operands);
+  for (std::string name, type; words >> name >> type;) {
+    types[name] = parse_type(type).value();
+  }
+  Bound bound(line, types);
+  if (!bound.status().ok()) {
+    ADD_FAILURE() << line << ": " << bound.status().error().message;
+    return {};
+  }
+  return cuda::plan_of(bound.call()).value();
+}
+
+using cuda::AttentionTask;
+
+TEST(CudaAttention, ALibraryIsAskedForTheFormsThatItHas) {
+  using Sees = AttentionTask::Sees;
+  struct Asked {
+    const char* line;
+    const char* operands;
+    std::array<int64_t, 7> sizes;  // batch heads group rows columns depth width
+    bool beside;
+    Sees sees;
+    double scale;
+  };
+  const Asked cases[] = {
+      {"o = attention q k v",
+       "q bf16[64,64] k bf16[64,64] v bf16[64,64]",
+       {1, 1, 1, 64, 64, 64, 64},
+       false,
+       Sees::kAll,
+       0.125},
+      {"o l = attention q k v causal=1 heads=12",
+       "q f16[16,1024,768] k f16[16,1024,768] v f16[16,1024,768]",
+       {16, 12, 1, 1024, 1024, 64, 64},
+       true,
+       Sees::kFromFirst,
+       0.125},
+      {"o l = attention q k v scale=0.5",
+       "q f16[2,3,5,70,8] k f16[2,3,5,90,8] v f16[2,3,5,90,128]",
+       {6, 5, 1, 70, 90, 8, 128},
+       false,
+       Sees::kAll,
+       0.5},
+      {"o l = attention q k v heads=8 enable_gqa=1 scale=1",
+       "q bf16[3,80,128] k bf16[3,80,32] v bf16[3,80,48]",
+       {3, 8, 4, 80, 80, 16, 24},
+       true,
+       Sees::kAll,
+       1},
+      {"o l = attention q k v causal=1 enable_gqa=1 scale=1",
+       "q bf16[3,8,80,16] k bf16[3,2,80,16] v bf16[3,2,80,24]",
+       {3, 8, 4, 80, 80, 16, 24},
+       false,
+       Sees::kFromFirst,
+       1},
+      // The last 64 rows of 192, and the first.
+      {"o l = attention q k v causal=1 part=0,128,0/1,192,64",
+       "q f16[1,64,64] k f16[192,64] v f16[1,192,64]",
+       {1, 1, 1, 64, 192, 64, 64},
+       false,
+       Sees::kFromLast,
+       0.125},
+      {"o l = attention q k v causal=1 part=0,0,0/1,192,64",
+       "q f16[1,64,64] k f16[192,64] v f16[1,192,64]",
+       {1, 1, 1, 64, 192, 64, 64},
+       false,
+       Sees::kFromFirst,
+       0.125},
+      {"gq gk gv = attention_grad q k v o l g causal=1 heads=12 scale=0.125",
+       "q bf16[16,1024,768] k bf16[16,1024,768] v bf16[16,1024,768] "
+       "o bf16[16,1024,768] l f32[16,12,1024] g bf16[16,1024,768]",
+       {16, 12, 1, 1024, 1024, 64, 64},
+       true,
+       Sees::kFromFirst,
+       0.125},
+  };
+  for (const Asked& c : cases) {
+    const cuda::Plan plan = plan_of_line(c.line, c.operands);
+    EXPECT_FALSE(plan.steps.empty()) << c.line;
+    ASSERT_TRUE(plan.attention.has_value()) << c.line;
+    const AttentionTask& t = *plan.attention;
+    EXPECT_EQ((std::array{t.batch, t.heads, t.group, t.rows, t.columns, t.depth,
+                          t.width}),
+              c.sizes)
+        << c.line;
+    EXPECT_EQ(t.beside, c.beside) << c.line;
+    EXPECT_EQ(t.sees, c.sees) << c.line;
+    EXPECT_EQ(t.scale, c.scale) << c.line;
+    const bool backwards = std::string_view(c.line).starts_with("gq");
+    EXPECT_EQ(t.backwards, backwards) << c.line;
+    EXPECT_EQ(t.slots[AttentionTask::kGv].home == cuda::Slot::Home::kResult,
+              backwards)
+        << c.line;
+    EXPECT_EQ(t.slots[AttentionTask::kLse].home == cuda::Slot::Home::kNone,
+              std::string_view(c.line).starts_with("o ="))
+        << c.line;
+  }
+}
+
+TEST(CudaAttention, ALibraryIsNotAskedForOtherForms) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"o = attention q k v", "q f32[64,64] k f32[64,64] v f32[64,64]"},
+      {"o = attention q k v m",
+       "q f16[64,64] k f16[64,64] v f16[64,64] m bool[64,64]"},
+      {"o = attention q k v", "q f16[63,64] k f16[64,64] v f16[64,64]"},
+      {"o = attention q k v", "q f16[64,64] k f16[63,64] v f16[63,64]"},
+      {"o = attention q k v", "q f16[64,12] k f16[64,12] v f16[64,64]"},
+      {"o = attention q k v", "q f16[64,8] k f16[64,8] v f16[64,12]"},
+      {"o = attention q k v", "q f16[64,136] k f16[64,136] v f16[64,64]"},
+      {"o = attention q k v", "q f16[0,64,8] k f16[0,64,8] v f16[0,64,8]"},
+      {"o = attention q k v", "q f16[2,64,8] k f16[64,8] v f16[2,64,8]"},
+      {"o = attention q k v heads=2",
+       "q f16[1,64,16] k f16[3,64,16] v f16[3,64,16]"},
+      {"o = attention q k v causal=1 part=0,64,0/1,192,64",
+       "q f16[1,64,64] k f16[192,64] v f16[1,192,64]"},
+      {"gq gk gv = attention_grad q k v o l g e",
+       "q f16[64,8] k f16[64,8] v f16[64,8] o f16[64,8] l f32[64] g f16[64,8] "
+       "e f32[64]"},
+      {"gq gk gv = attention_grad q k v o l g _ m",
+       "q f16[64,8] k f16[64,8] v f16[64,8] o f16[64,8] l f32[64] g f16[64,8] "
+       "m f16[64,64]"},
+  };
+  for (const auto& [line, operands] : cases) {
+    EXPECT_FALSE(plan_of_line(line, operands).attention.has_value())
+        << line << ", " << operands;
+  }
+}
+
+TEST(CudaAttention, ALibraryIsToldWhereHeadsLie) {
+  AttentionTask task;
+  EXPECT_EQ(task.strides(3, 70, 8), (std::array<int64_t, 4>{1680, 560, 8, 1}));
+  task.beside = true;
+  EXPECT_EQ(task.strides(3, 70, 8), (std::array<int64_t, 4>{1680, 8, 24, 1}));
 }
 
 }  // namespace

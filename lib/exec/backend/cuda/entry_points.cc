@@ -45,6 +45,13 @@ const Library kNccl = {"NCCL, which brings values from GPU to GPU,",
                        "NCCL 2.18"};
 #endif
 
+#ifdef GT_CUDA_CUDNN
+const Library kCudnn = {"cuDNN, which computes attention,",
+                        {"libcudnn.so.9"},
+                        true,
+                        "install it, or name its folder in GT_CUDA_PATH"};
+#endif
+
 // Where to look, in order; "" is where the system looks.
 std::vector<std::string> folders_for(const Library& library) {
   std::vector<std::string> folders;
@@ -202,6 +209,13 @@ Result<const Nccl*> nccl_entry_points() {
   static const Result<Nccl> loaded = load_nccl();
   if (!loaded.ok()) return loaded.error();
   return &loaded.value();
+}
+#endif
+
+#ifdef GT_CUDA_CUDNN
+Result<void*> cudnn_library() {
+  static const Result<void*> loaded = open(kCudnn);
+  return loaded;
 }
 #endif
 

@@ -63,6 +63,11 @@ Result<Nvrtc> nvrtc_entry_points();
 // NCCL's, which not every worker needs; looked up once in a process.
 Result<const Nccl*> nccl_entry_points();
 #endif
+#ifdef GT_CUDA_CUDNN
+// cuDNN as a whole, whose functions its headers look up; looked up once in a
+// process.
+Result<void*> cudnn_library();
+#endif
 
 // The first result of a call that meant that this process can use its GPU no
 // more, such as a kernel's illegal address; CUDA_SUCCESS if there was none.

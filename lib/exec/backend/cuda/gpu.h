@@ -31,6 +31,9 @@ class Gpu {
   const EntryPoints& api() const { return api_; }
   const Driver& driver() const { return api_.driver; }
 
+  // The compute capability, as 90 for 9.0.
+  int arch() const { return arch_; }
+
   // 16 bytes that no other GPU, nor part of one, has.
   Result<std::string> uuid() const;
 
@@ -51,12 +54,13 @@ class Gpu {
 
  private:
   Gpu(const EntryPoints& api, CUdevice device, int arch)
-      : api_(api), device_(device), compiler_(api, arch) {}
+      : api_(api), device_(device), arch_(arch), compiler_(api, arch) {}
   Status start();
   Result<CUfunction> load(const Source& source);
 
   const EntryPoints& api_;
   CUdevice device_;
+  int arch_;
   Compiler compiler_;
   CUcontext context_ = nullptr;
   CUstream memory_stream_ = nullptr;

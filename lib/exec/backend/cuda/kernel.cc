@@ -24,14 +24,21 @@ Launch tell_launch(const Call& call, const Plan& plan) {
 
 Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
                                                      Plan plan,
-                                                     Products& products) {
+                                                     Products& products,
+                                                     Attentions& attentions) {
   std::unique_ptr<CudaKernel> kernel(new CudaKernel(std::move(plan), products));
   for (const Argument& a : call.arguments) {
     kernel->literals_.push_back(a.literal);
   }
   if (kernel->plan_.pointwise && kernel->plan_.pointwise->type.elements() > 0) {
-    kernel->link_ =
-        std::make_shared<const ChainLink>(*kernel->plan_.pointwise);
+    kernel->link_ = std::make_shared<const ChainLink>(*kernel->plan_.pointwise);
+  }
+  if (kernel->plan_.attention) {
+    kernel->attention_ = attentions.make(*kernel->plan_.attention);
+  }
+  if (kernel->attention_ != nullptr) {
+    kernel->plan_.steps.clear();
+    kernel->plan_.scratch = {kernel->attention_->workspace()};
   }
   if (kernel->plan_.explain != nullptr) {
     kernel->plan_.steps.emplace_back(tell_launch(call, kernel->plan_));
@@ -84,7 +91,7 @@ Status CudaKernel::run_whole(Addresses& at) {
     }
     at.scratch.push_back(data.value());
   }
-  if (s.ok()) s = run_steps(at);
+  if (s.ok()) s = attention_ != nullptr ? run_attention(at) : run_steps(at);
   // Behind the steps, so that they have it as long as they need it.
   for (const CUdeviceptr data : at.scratch) device_.give_back(data);
   return s;
@@ -97,6 +104,14 @@ Status CudaKernel::run_steps(const Addresses& at) {
     if (!s.ok()) return s;
   }
   return ok_status();
+}
+
+Status CudaKernel::run_attention(const Addresses& at) {
+  LibraryAttention::Addresses addresses{};
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    addresses[i] = word(plan_.attention->slots[i], at);
+  }
+  return attention_->run(addresses, at.scratch[0]);
 }
 
 Result<ReadyLaunch> CudaKernel::ready(const Launch& launch, size_t step,
@@ -130,7 +145,8 @@ Status CudaKernel::take(const Launch& launch, size_t step,
   if (link_ == nullptr) return device_.launch(made.value());
   std::array<uint64_t, kIn> words;
   const auto leaves = link_->leaves();
-  for (size_t k = 0; k < leaves.size(); ++k) words[k] = word(leaves[k].slot, at);
+  for (size_t k = 0; k < leaves.size(); ++k)
+    words[k] = word(leaves[k].slot, at);
   return device_.launch(made.value(), link_, {words.data(), leaves.size()},
                         word(result(0), at));
 }

@@ -1,11 +1,13 @@
-// A plan made ready: its kernels are being compiled, its products chosen. A run
-// gives them to the stream of the device, the first once they are compiled.
+// A plan made ready: its kernels are being compiled, its products chosen, or a
+// library has a way to do it all. A run gives them to the stream of the device,
+// the first once they are compiled.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "exec/backend/cuda/device.h"
+#include "exec/backend/cuda/library_attention.h"
 #include "exec/backend/cuda/plan.h"
 #include "exec/backend/cuda/product.h"
 #include "exec/backend/kernel.h"
@@ -17,7 +19,8 @@ class CudaKernel final : public Kernel {
   // Error: what the library of products says. What the compiler says is that of
   // each run.
   static Result<std::unique_ptr<CudaKernel>> make(const Call& call, Plan plan,
-                                                  Products& products);
+                                                  Products& products,
+                                                  Attentions& attentions);
 
   // As memory/device.h says: it returns before the work is done, and leaves a
   // check if the plan can find wrong data.
@@ -39,6 +42,7 @@ class CudaKernel final : public Kernel {
 
   Status run_whole(Addresses& at);
   Status run_steps(const Addresses& at);
+  Status run_attention(const Addresses& at);
   Status take(const Launch& launch, size_t step, const Addresses& at);
   Status take(const Product& product, size_t step, const Addresses& at);
   Status take(const Upload& upload, size_t step, const Addresses& at);
@@ -53,6 +57,7 @@ class CudaKernel final : public Kernel {
   std::vector<bool> literals_;  // of each argument: whether it is a number
   std::vector<Gpu::Function> functions_;  // of each step; none: no launch
   std::vector<std::unique_ptr<LibraryProduct>> products_;  // of each step
+  std::unique_ptr<LibraryAttention> attention_;  // in the stead of all steps
 };
 
 }  // namespace gt::exec::cuda

@@ -108,6 +108,37 @@ void each_slot(Step& step, const Use& use) {
   }
 }
 
+// An attention, or its gradient, that a library may compute in the stead of a
+// plan's steps: of f16 or bf16, without a mask; lse is of f32.
+struct AttentionTask {
+  // Whose addresses it takes. Forwards o and lse are made of q, k and v, the
+  // last only if it has a slot; backwards the gradients gq, gk and gv of all
+  // before them.
+  enum Role : uint8_t { kQ, kK, kV, kO, kLse, kGo, kGq, kGk, kGv, kRoles };
+  std::array<Slot, kRoles> slots{};
+  bool backwards = false;
+  Dtype dtype = Dtype::kF16;
+  int64_t batch = 1, heads = 1, rows = 0, columns = 0, depth = 0, width = 0;
+  int64_t group = 1;  // so many neighbouring heads share one of k and v
+  // Whether the heads of a row lie beside each other, [batch, rows, heads,
+  // depth], or their matrices do, [batch, heads, rows, depth].
+  bool beside = false;
+  // The columns that row i sees: all, those up to i, or those up to i + columns
+  // - rows, so that the last row sees all.
+  enum class Sees : uint8_t { kAll, kFromFirst, kFromLast };
+  Sees sees = Sees::kAll;
+  double scale = 1;
+
+  // How many elements apart the batches, heads, rows and elements of a tensor
+  // of so many heads and so long matrices are.
+  std::array<int64_t, 4> strides(int64_t own_heads, int64_t length,
+                                 int64_t size) const {
+    const int64_t whole = own_heads * length * size;
+    if (beside) return {whole, size, own_heads * size, 1};
+    return {whole, length * size, size, 1};
+  }
+};
+
 // Reads 8 bytes, or as many as there are, from element `index` of operand i on.
 using Peek =
     std::function<Result<std::array<std::byte, 8>>(size_t i, int64_t index)>;
@@ -140,6 +171,8 @@ struct Plan {
   std::optional<Pointwise> pointwise;
   // The pairs of an operand and a result that may share memory.
   std::vector<std::pair<size_t, size_t>> in_place;
+  // What makes the same results as the steps, in a library that has it.
+  std::optional<AttentionTask> attention;
 
   size_t add_scratch(size_t bytes) {
     scratch.push_back(bytes);

@@ -1,6 +1,8 @@
-// attention and its gradient, by the kernels of text/attention.cuh.
+// attention and its gradient, by the kernels of text/attention.cuh or by a
+// library.
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -126,13 +128,69 @@ class AttentionLaunches {
   size_t mask_;
 };
 
+// Below so many rows or columns a kernel of ours, which is one for all sizes,
+// is there sooner than the library has chosen one.
+constexpr int64_t kLeastForLibrary = 64;
+constexpr int64_t kMostDepth = 128;
+
+bool has_library_size(int64_t depth) {
+  return depth > 0 && depth % 8 == 0 && depth <= kMostDepth;
+}
+
+// What a library may compute in the stead of kernels, if libraries have the
+// form of the call; without slots.
+std::optional<AttentionTask> task_of(const Call& call, const Attention& a) {
+  AttentionTask task;
+  task.dtype = call.type(0).dtype;
+  task.beside = call.has_key("heads");
+  task.heads = task.beside ? a.heads : a.lead.empty() ? 1 : a.lead.back();
+  task.batch = a.lead.elements();
+  if (!task.beside) task.batch /= std::max<int64_t>(task.heads, 1);
+  task.group = a.group;
+  task.rows = a.rows;
+  task.columns = a.columns;
+  task.depth = a.depth;
+  task.width = a.width;
+  task.scale = a.scale;
+  if (a.causal) {
+    if (a.first != 0 && a.first != a.columns - a.rows) return std::nullopt;
+    task.sees = a.first == 0 ? AttentionTask::Sees::kFromFirst
+                             : AttentionTask::Sees::kFromLast;
+  }
+  const bool fits = (task.dtype == Dtype::kF16 || task.dtype == Dtype::kBf16) &&
+                    std::string_view(a.masked) == "none" &&
+                    task.batch * task.heads > 0 && a.rows >= kLeastForLibrary &&
+                    a.columns >= kLeastForLibrary &&
+                    has_library_size(a.depth) && has_library_size(a.width);
+  if (!fits) return std::nullopt;
+  // No operand is broadcast, and places in it are numbers of 32 bits.
+  const int64_t own = task.batch * task.heads;
+  const auto is_whole = [&](size_t i, int64_t elements) {
+    return call.type(i).dtype == task.dtype &&
+           call.type(i).elements() == elements &&
+           elements <= std::numeric_limits<int32_t>::max();
+  };
+  if (!is_whole(0, own * a.rows * a.depth) ||
+      !is_whole(1, own / a.group * a.columns * a.depth) ||
+      !is_whole(2, own / a.group * a.columns * a.width)) {
+    return std::nullopt;
+  }
+  return task;
+}
+
 std::optional<Plan> plan_attention(const Call& call) {
   const AttentionLaunches launches(call, 3);
   const Attention& a = launches.sizes();
   Launch launch = launches.of_tiles("attention", a.rows, a.width);
   launch.in = {operand(0), operand(1), operand(2), launches.mask()};
   launch.out = {result(0), call.results.size() > 1 ? result(1) : Slot{}};
-  return one_step(std::move(launch));
+  Plan plan = one_step(std::move(launch));
+  plan.attention = task_of(call, a);
+  if (plan.attention) {
+    plan.attention->slots = {operand(0), operand(1), operand(2), result(0),
+                             call.results.size() > 1 ? result(1) : Slot{}};
+  }
+  return plan;
 }
 
 std::optional<Plan> plan_attention_grad(const Call& call) {
@@ -154,6 +212,13 @@ std::optional<Plan> plan_attention_grad(const Call& call) {
   rows.out = {result(0)};
   columns.out = {result(1), result(2)};
   plan.steps = {std::move(first), std::move(rows), std::move(columns)};
+  if (!has_glse) plan.attention = task_of(call, a);
+  if (plan.attention) {
+    AttentionTask& task = *plan.attention;
+    task.backwards = true;
+    task.slots = {operand(0), operand(1), operand(2), operand(3), operand(4),
+                  operand(5), result(0),  result(1),  result(2)};
+  }
   return plan;
 }
 

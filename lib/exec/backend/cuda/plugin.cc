@@ -10,13 +10,16 @@ namespace {
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(std::unique_ptr<CudaDevice> device)
-      : device_(std::move(device)), products_(*device_) {}
+      : device_(std::move(device)),
+        products_(*device_),
+        attentions_(*device_) {}
   std::string_view name() const override { return "cuda"; }
   Device& device() override { return *device_; }
   std::unique_ptr<Kernel> prepare(const Call& call) override {
     auto plan = plan_of(call);
     if (!plan) return nullptr;
-    auto kernel = CudaKernel::make(call, std::move(*plan), products_);
+    auto kernel =
+        CudaKernel::make(call, std::move(*plan), products_, attentions_);
     if (!kernel.ok()) throw std::runtime_error(kernel.error().message);
     return std::move(kernel.value());
   }
@@ -24,6 +27,7 @@ class CudaBackend final : public Backend {
  private:
   std::unique_ptr<CudaDevice> device_;
   Products products_;
+  Attentions attentions_;
 };
 
 Result<std::unique_ptr<Backend>> make(const BackendOptions& options) {
