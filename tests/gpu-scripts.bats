@@ -25,12 +25,12 @@ END
 @test "fake device: scripts/test-gpu makes all its checks" {
   skip_if_sanitized 'its limits are of time'
   run -0 "$GT_ROOT/scripts/test-gpu" --fake -o report
-  [ "${lines[-1]}" = '13 passed, 0 failed, 1 skipped on the fake device' ] || {
+  [ "${lines[-1]}" = '14 passed, 0 failed, 1 skipped on the fake device' ] || {
     # Whoever has compute-sanitizer has a check more.
-    [ "${lines[-1]}" = '14 passed, 0 failed, 0 skipped on the fake device' ]
+    [ "${lines[-1]}" = '15 passed, 0 failed, 0 skipped on the fake device' ]
   }
   valid report
-  [ "$(grep -c '"result": "passed"' report)" -ge 13 ]
+  [ "$(grep -c '"result": "passed"' report)" -ge 14 ]
 }
 
 @test "fake device: scripts/test-gpu tells what failed, and leaves with status 1" {
