@@ -236,9 +236,9 @@ TEST(CudaAttention, ALibraryIsNotAskedForOtherForms) {
       {"gq gk gv = attention_grad q k v o l g e",
        "q f16[64,8] k f16[64,8] v f16[64,8] o f16[64,8] l f32[64] g f16[64,8] "
        "e f32[64]"},
-      {"gq gk gv = attention_grad q k v o l g _ m",
+      {"gq gk gv = attention_grad q k v o l g e m",
        "q f16[64,8] k f16[64,8] v f16[64,8] o f16[64,8] l f32[64] g f16[64,8] "
-       "m f16[64,64]"},
+       "e f32[64] m f16[64,64]"},
   };
   for (const auto& [line, operands] : cases) {
     EXPECT_FALSE(plan_of_line(line, operands).attention.has_value())
