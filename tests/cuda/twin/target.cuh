@@ -29,6 +29,7 @@ GT_DECLARE(rint)
 GT_DECLARE(pow)
 GT_DECLARE(fmod)
 GT_DECLARE(copysign)
+GT_DECLARE(fmax)
 #undef GT_DECLARE
 float fmaf(float, float, float);
 double fma(double, double, double);
@@ -37,6 +38,8 @@ double fma(double, double, double);
 namespace gt {
 
 using ::int64_t;
+using ::uint16_t;
+using ::uint32_t;
 using ::uint64_t;
 
 inline int64_t turn(int64_t k, int64_t n) {
@@ -47,11 +50,70 @@ inline void keep_least(uint64_t* word, uint64_t value) {
 }
 inline void seen_by_host() { __sync_synchronize(); }
 
+inline uint32_t bits_of_float(float x) {
+  return __builtin_bit_cast(uint32_t, x);
+}
+inline float float_of_half(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1f;
+  const uint32_t digits = bits & 0x3ff;
+  if (exponent == 0) {  // zero or subnormal: digits * 2^-24
+    const float value = static_cast<float>(digits) * 5.9604644775390625e-8f;
+    return __builtin_bit_cast(float, bits_of_float(value) | sign);
+  }
+  return __builtin_bit_cast(float,
+                            sign | (exponent + 112) << 23 | digits << 13);
+}
+inline uint16_t half_of_float(float value) {
+  const uint32_t bits = bits_of_float(value);
+  const uint32_t sign = (bits >> 16) & 0x8000;
+  const uint32_t x = bits & 0x7fffffff;
+  uint32_t out;
+  if (x >= 0x477ff000) {  // 65520 and more
+    out = 0x7c00;
+  } else if (x < 0x38800000) {  // below 2^-14: digits are those of 2^-24
+    const float scaled = __builtin_bit_cast(float, x) * 16777216.0f;
+    out = static_cast<uint32_t>(::rintf(scaled));
+  } else {
+    out = (x - 0x38000000 + 0xfff + ((x >> 13) & 1)) >> 13;
+  }
+  return static_cast<uint16_t>(sign | out);
+}
+inline uint16_t brain_of_float(float value) {
+  const uint32_t x = bits_of_float(value);
+  return static_cast<uint16_t>((x + 0x7fff + ((x >> 16) & 1)) >> 16);
+}
+
 template <typename T>
 struct Own {
   T& of(int t) { return value[t]; }
   T value[kThreads];
 };
+
+template <typename F, typename A>
+inline void warp_join(Own<A>& x) {
+  for (int warp = 0; warp < kThreads; warp += 32) {
+    for (int half = 16; half > 0; half /= 2) {
+      A joined[32];
+      for (int i = 0; i < 32; ++i) {
+        joined[i] = F::join(x.value[warp + i], x.value[warp + (i ^ half)]);
+      }
+      for (int i = 0; i < 32; ++i) x.value[warp + i] = joined[i];
+    }
+  }
+}
+template <typename T>
+inline T load_last(const void* x) {
+  return *static_cast<const T*>(x);
+}
+template <typename T>
+inline void store_16(void* x, const T& value) {
+  *static_cast<T*>(x) = value;
+}
+template <typename T>
+inline void store_rest(void* x, const T& value) {
+  store_16(x, value);
+}
 
 // Each lane computes the sums that are its own.
 template <int kCount, typename T>
@@ -80,5 +142,6 @@ inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
   for (int gt_t = 0, t = static_cast<int>(gt::turn(0, gt::kThreads));        \
        gt_t < gt::kThreads;                                                  \
        ++gt_t, t = static_cast<int>(gt::turn(gt_t, gt::kThreads)))
+#define GT_ALONE(t) GT_PHASE(t)
 #define GT_BARRIER() (void)0
 #define GT_SHARED

@@ -91,6 +91,9 @@ inline f32 remainder_of(f32 x, f32 y) { return ::fmodf(x, y); }
 inline f64 remainder_of(f64 x, f64 y) { return ::fmod(x, y); }
 inline f32 with_sign(f32 x, f32 y) { return ::copysignf(x, y); }
 inline f64 with_sign(f64 x, f64 y) { return ::copysign(x, y); }
+// The greater; a nan only of two.
+inline f32 number_max(f32 x, f32 y) { return ::fmaxf(x, y); }
+inline f64 number_max(f64 x, f64 y) { return ::fmax(x, y); }
 
 template <typename V>
 inline V number(f64 x) {
@@ -104,45 +107,31 @@ inline To bits_as(From x) {
   return __builtin_bit_cast(To, x);
 }
 
+// Halves are rounded to nearest, ties to even, as the target does; but it may
+// have one nan for all.
 inline f32 f32_of(f16 x) {
-  const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000) << 16;
-  const uint32_t exponent = (x.bits >> 10) & 0x1f;
-  const uint32_t digits = x.bits & 0x3ff;
-  if (exponent == 0) {  // zero or subnormal: digits * 2^-24
-    const f32 value = static_cast<f32>(digits) * 5.9604644775390625e-8f;
-    return bits_as<f32>(bits_as<uint32_t>(value) | sign);
+  const uint32_t bits = x.bits;
+  if ((bits & 0x7c00) == 0x7c00) {  // nan and infinity
+    return bits_as<f32>((bits & 0x8000) << 16 | 0x7f800000 |
+                        (bits & 0x3ff) << 13);
   }
-  if (exponent == 31) return bits_as<f32>(sign | 0x7f800000 | digits << 13);
-  return bits_as<f32>(sign | (exponent + 112) << 23 | digits << 13);
+  return float_of_half(x.bits);
 }
 inline f32 f32_of(bf16 x) {
   return bits_as<f32>(static_cast<uint32_t>(x.bits) << 16);
 }
-
-// To nearest, ties to even.
 inline f16 f16_of(f32 value) {
-  const uint32_t bits = bits_as<uint32_t>(value);
-  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000);
-  const uint32_t x = bits & 0x7fffffff;
-  uint32_t out;
-  if (x > 0x7f800000) {
-    out = 0x7e00;
-  } else if (x >= 0x477ff000) {  // 65520 and more
-    out = 0x7c00;
-  } else if (x < 0x38800000) {  // below 2^-14: digits are those of 2^-24
-    const f32 scaled = bits_as<f32>(x) * 16777216.0f;
-    out = static_cast<uint32_t>(::rintf(scaled));
-  } else {
-    out = (x - 0x38000000 + 0xfff + ((x >> 13) & 1)) >> 13;
+  if (value != value) {
+    const uint32_t sign = bits_as<uint32_t>(value) >> 16 & 0x8000;
+    return {static_cast<uint16_t>(sign | 0x7e00)};
   }
-  return {static_cast<uint16_t>(sign | out)};
+  return {half_of_float(value)};
 }
 inline bf16 bf16_of(f32 value) {
-  const uint32_t x = bits_as<uint32_t>(value);
-  if ((x & 0x7fffffff) > 0x7f800000) {
-    return {static_cast<uint16_t>(x >> 16 | 0x40)};
+  if (value != value) {
+    return {static_cast<uint16_t>(bits_as<uint32_t>(value) >> 16 | 0x40)};
   }
-  return {static_cast<uint16_t>((x + 0x7fff + ((x >> 16) & 1)) >> 16)};
+  return {brain_of_float(value)};
 }
 
 // A float that rounds to any shorter one as `value` does (round to odd).
@@ -276,6 +265,63 @@ struct Literal<boolean> {
   }
 };
 struct None {};  // an operand that is absent
+
+// Neighbouring elements, which a thread loads and stores at once: 16 bytes each
+// time.
+template <typename T, int kCount>
+struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Several {
+  T x[kCount];
+};
+// As many as have 16 bytes, the most that a thread loads at once.
+template <typename T>
+inline constexpr int kPackOf = static_cast<int>(16 / sizeof(T));
+template <typename T>
+using Pack = Several<T, kPackOf<T>>;
+
+// The first kCount of `left` elements that are `step` apart from x on, and
+// `other` in place of those that there are not. kWhole: there are as many, side
+// by side, or none; and x is where they can be loaded at once.
+template <bool kWhole, int kCount, typename T>
+inline Several<T, kCount> load_pack(const T* x, int64_t step, int64_t left,
+                                    T other) {
+  Several<T, kCount> pack;
+  if (kWhole && left > 0) {
+    return *reinterpret_cast<const Several<T, kCount>*>(x);
+  }
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) {
+    pack.x[j] = !kWhole && j < left ? x[j * step] : other;
+  }
+  return pack;
+}
+template <bool kWhole, int kCount, typename T>
+inline void store_pack(T* x, int64_t step, int64_t left,
+                       const Several<T, kCount>& pack) {
+  if constexpr (kWhole) {
+    if (left > 0) store_16(x, pack);
+  } else {
+#pragma unroll
+    for (int j = 0; j < kCount; ++j) {
+      if (j < left) x[j * step] = pack.x[j];
+    }
+  }
+}
+// Whether packs that begin at these addresses may be loaded at once.
+inline bool is_even(uint64_t addresses) { return (addresses & 15) == 0; }
+
+// Calls use() with whether `whole` as a constant.
+template <bool kValue>
+struct Constant {
+  static constexpr bool value = kValue;
+};
+template <typename Use>
+inline void with_constant(bool whole, const Use& use) {
+  if (whole) {
+    use(Constant<true>());
+  } else {
+    use(Constant<false>());
+  }
+}
 
 // What every kernel does first.
 inline void has_begun(const Args& a) {

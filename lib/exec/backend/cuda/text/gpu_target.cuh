@@ -7,6 +7,8 @@
 //   GT_BLOCKS(b, n) { ... }   for every b in [0, n), a block of threads each
 //   GT_PHASE(t) { ... }       within that, for each of the block's kThreads
 //                             threads; what they wrote is seen behind it
+//   GT_ALONE(t) { ... }       a phase whose threads write nothing of the block's
+//                             memory, so that none waits for the others
 //   GT_SHARED T x[n];         within a kernel, memory of the block
 //   Own<T> x;                 within GT_BLOCKS, a T for each thread that outlives
 //                             a phase: x.of(t) is thread t's
@@ -16,7 +18,12 @@
 // A variable declared outside of a phase is one for the block, and no phase
 // changes it. A phase stands where all threads of the block come.
 //
-// mma_16_8_16() multiplies and adds 16-bit floats by tensor cores.
+// warp_join<F>() gives each of 32 threads that follow each other what F joins
+// of them all, in an order that depends on nothing else. load_last() reads what
+// nothing will read again, and store_rest() writes what nothing will read soon.
+// float_of_half(), half_of_float() and brain_of_float() convert the bits of f16
+// and bf16; what they make of a nan is some nan. mma_16_8_16() multiplies and
+// adds 16-bit floats by tensor cores.
 #pragma once
 
 #define GT_KERNEL(name) extern "C" __global__ void name(const gt::Args a)
@@ -28,12 +35,15 @@
 #define GT_PHASE(t)                                                 \
   for (int t = threadIdx.x, gt_once = 1; gt_once != 0; gt_once = 0, \
            __syncthreads())
+#define GT_ALONE(t) \
+  for (int t = threadIdx.x, gt_once = 1; gt_once != 0; gt_once = 0)
 #define GT_BARRIER() __syncthreads()
 #define GT_SHARED __shared__
 
 namespace gt {
 
 using ::int64_t;
+using ::uint16_t;
 using ::uint32_t;
 using ::uint64_t;
 
@@ -43,11 +53,52 @@ inline void keep_least(uint64_t* word, uint64_t value) {
 // What the thread wrote before, the host sees before what it writes then.
 inline void seen_by_host() { __threadfence_system(); }
 
+inline float float_of_half(uint16_t bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+inline uint16_t half_of_float(float x) {
+  uint16_t bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+inline uint16_t brain_of_float(float x) {
+  uint16_t bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
 template <typename T>
 struct Own {
   T& of(int /*t*/) { return value; }
   T value;
 };
+
+template <typename F, typename A>
+inline void warp_join(Own<A>& x) {
+#pragma unroll
+  for (int half = 16; half > 0; half /= 2) {
+    x.value = F::join(x.value, __shfl_xor_sync(~0u, x.value, half));
+  }
+}
+
+template <typename T>
+inline T load_last(const void* x) {
+  static_assert(sizeof(T) == 16);
+  return __builtin_bit_cast(T, __ldcs(static_cast<const uint4*>(x)));
+}
+// 16 bytes at once, which a compiler does not take apart again.
+template <typename T>
+inline void store_16(void* x, const T& value) {
+  static_assert(sizeof(T) == 16);
+  __stwb(static_cast<uint4*>(x), __builtin_bit_cast(uint4, value));
+}
+template <typename T>
+inline void store_rest(void* x, const T& value) {
+  static_assert(sizeof(T) == 16);
+  __stcs(static_cast<uint4*>(x), __builtin_bit_cast(uint4, value));
+}
 
 // c += a b of 16 by 16 elements of a and 16 by 8 of b, as PTX's mma.m16n8k16
 // lays them out over a warp.

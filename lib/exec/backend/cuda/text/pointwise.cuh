@@ -114,12 +114,7 @@ class Places {
   int64_t at_[kCount] = {};
 };
 
-// Neighbouring elements, which a thread loads and stores at once: 16 bytes each
-// time.
-template <typename T, int kCount>
-struct alignas(kCount * sizeof(T) < 16 ? kCount * sizeof(T) : 16) Several {
-  T x[kCount];
-};
+// The operand k, or the result, from element i on.
 template <typename T, int kCount>
 inline Several<T, kCount> load_several(const Args& a, int k, int64_t i) {
   return *reinterpret_cast<const Several<T, kCount>*>(in<T>(a, k) + i);

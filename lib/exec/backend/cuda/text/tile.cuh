@@ -110,13 +110,6 @@ struct Sums<T, kColumns, true> {
 
 // ---- from the GPU's memory --------------------------------------------------
 
-// 16 bytes, the most that a thread loads at once.
-template <typename T>
-struct alignas(16) Pack {
-  static constexpr int kCount = 16 / sizeof(T);
-  T x[kCount];
-};
-
 // Rows from one on: `rows` and `columns` of them are there.
 template <typename T>
 struct Matrix {
@@ -135,12 +128,12 @@ struct Matrix {
   // Elements of a row; those that are not there are 0.
   Pack<T> pack(int64_t row, int64_t column, bool aligned) const {
     const T* at = data + row * stride + column;
-    if (row < rows && column + Pack<T>::kCount <= columns && aligned) {
+    if (row < rows && column + kPackOf<T> <= columns && aligned) {
       return *reinterpret_cast<const Pack<T>*>(at);
     }
     Pack<T> p;
 #pragma unroll
-    for (int i = 0; i < Pack<T>::kCount; ++i) {
+    for (int i = 0; i < kPackOf<T>; ++i) {
       p.x[i] = row < rows && column + i < columns ? at[i] : T{};
     }
     return p;
@@ -150,15 +143,15 @@ struct Matrix {
 // The first kRows rows of x, and of each the first elements, as rows of `to`.
 template <int kRows, typename T, typename F>
 inline void load_rows(int t, F& to, const Matrix<T>& x) {
-  constexpr int kPacks = F::kDepth / Pack<T>::kCount;
+  constexpr int kPacks = F::kDepth / kPackOf<T>;
   const bool aligned = x.is_aligned();
 #pragma unroll
   for (int e = t; e < kRows * kPacks; e += kThreads) {
     const int row = e / kPacks;
-    const int k = e % kPacks * Pack<T>::kCount;
+    const int k = e % kPacks * kPackOf<T>;
     const Pack<T> p = x.pack(row, k, aligned);
 #pragma unroll
-    for (int i = 0; i < Pack<T>::kCount; ++i) to.at(row, k + i) = p.x[i];
+    for (int i = 0; i < kPackOf<T>; ++i) to.at(row, k + i) = p.x[i];
   }
 }
 
@@ -166,16 +159,16 @@ inline void load_rows(int t, F& to, const Matrix<T>& x) {
 // their factor's elements lie together.
 template <typename T, typename F>
 inline void load_columns(int t, F& to, const Matrix<T>& x) {
-  constexpr int kPacks = F::kRows / Pack<T>::kCount;
+  constexpr int kPacks = F::kRows / kPackOf<T>;
   const bool aligned = x.is_aligned();
 #pragma unroll
   for (int e = t; e < F::kDepth * kPacks; e += kThreads) {
     const int k = kIsHalf<T> ? e % F::kDepth : e / kPacks;
     const int row = (kIsHalf<T> ? e / F::kDepth : e % kPacks) *
-                    Pack<T>::kCount;
+                    kPackOf<T>;
     const Pack<T> p = x.pack(k, row, aligned);
 #pragma unroll
-    for (int i = 0; i < Pack<T>::kCount; ++i) to.at(row + i, k) = p.x[i];
+    for (int i = 0; i < kPackOf<T>; ++i) to.at(row + i, k) = p.x[i];
   }
 }
 
