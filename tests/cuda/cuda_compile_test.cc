@@ -157,13 +157,18 @@ TEST_P(CudaCompileGrid, NvrtcTakesEveryKernel) {
   EXPECT_EQ(needs.spills, 0U);
 }
 
-// Of a line whose plan is one launch.
-std::string only_text(const std::string& line, const std::string& types) {
+// The texts of a line's launches.
+std::vector<std::string> texts_of(const std::string& line,
+                                  const std::string& types) {
   Bound bound(line, parse_types(types));
-  if (!bound.status().ok()) return bound.error().message;
+  if (!bound.status().ok()) return {bound.error().message};
   const auto plan = plan_of(bound.call());
-  if (!plan || plan->steps.size() != 1) return line + ": not one launch";
-  return std::get<Launch>(plan->steps[0]).source.text;
+  if (!plan) return {line + ": no plan"};
+  std::vector<std::string> texts;
+  for (const Step& step : plan->steps) {
+    texts.push_back(std::get<Launch>(step).source.text);
+  }
+  return texts;
 }
 
 size_t count(const std::string& text, const std::string& word) {
@@ -175,29 +180,43 @@ size_t count(const std::string& text, const std::string& word) {
   return n;
 }
 
-// Point-wise kernels load and store 16 bytes at once, with fused ops too, and
-// with a row that is added to each of many.
-TEST_P(CudaCompile, PointwiseKernelsLoadAndStoreSixteenBytes) {
+// What is as slow as memory loads and stores 16 bytes at once: point-wise
+// kernels, with fused ops too and with a row that is added to each of many;
+// rows, and sums of columns, whose results are few.
+TEST_P(CudaCompile, KernelsLoadAndStoreSixteenBytes) {
   const auto nvrtc = nvrtc_entry_points();
   if (!nvrtc.ok()) GTEST_SKIP() << nvrtc.error().message;
   struct Case {
     const char* line;
     const char* types;
     size_t loads;
+    size_t stores = 1;
   };
   for (const Case& c : {
            Case{"y = add a b", "a f32[4096] b f32[4096]", 2},
            Case{"y = mul a b", "a bf16[64,128] b bf16[128]", 2},
            Case{"y = exp a", "a f64[64,128]", 1},
+           Case{"y = cast a bf16", "a f32[64,128]", 1},
+           Case{"y = cast a f32", "a bf16[64,128]", 1},
            Case{"y = dropout a 0.1 7", "a bf16[64,128]", 1},
            Case{"y = softplus a", "a f32[64,128]", 1},
+           Case{"y = layer_norm a", "a f32[64,768]", 6},
+           Case{"y = layer_norm_grad g a", "g f32[64,768] a f32[64,768]", 6},
+           Case{"y = sum a axis=0", "a bf16[256,768]", 4, 0},
+           Case{"y = cross_entropy_grad g a c",
+                "g f32[] a f32[64,8192] c i64[64]", 4},
        }) {
-    const auto made =
-        compile(nvrtc.value(), only_text(c.line, c.types), GetParam());
+    const auto texts = texts_of(c.line, c.types);
+    const auto made = compile(nvrtc.value(), texts[0], GetParam());
     ASSERT_TRUE(made.ok()) << c.line << "\n" << made.error().message;
     const std::string& ptx = made.value().ptx;
-    EXPECT_GE(count(ptx, "ld.global.v"), c.loads) << c.line << "\n" << ptx;
-    EXPECT_GE(count(ptx, "st.global.v"), 1U) << c.line;
+    EXPECT_GE(count(ptx, "ld.global.v") + count(ptx, "ld.global.cs.v"), c.loads)
+        << c.line << "\n"
+        << ptx;
+    EXPECT_GE(count(ptx, "st.global.v") + count(ptx, "st.global.wb.v") +
+                  count(ptx, "st.global.cs.v"),
+              c.stores)
+        << c.line;
   }
 }
 

@@ -52,6 +52,16 @@ INSTANTIATE_TEST_SUITE_P(Gpu, GpuGrid, testing::ValuesIn(ops_of_grid()),
                            return op.param;
                          });
 
+TEST(Gpu, LongRowsAndColumnsAgreeWithTheReference) {
+  ASSERT_NE(gpu(), nullptr);
+  const auto ref = backend_for_test("ref", {1, ""});
+  for (const KernelCase& c : long_cases()) {
+    for (const char* dtype : {"f32", "bf16"}) {
+      check_case(c, dtype, *gpu(), *ref);
+    }
+  }
+}
+
 TEST(Gpu, NamesWhatIsWrongWithTheData) {
   ASSERT_NE(gpu(), nullptr);
   check_wrong(*gpu(), "the GPU");

@@ -16,6 +16,8 @@
 namespace gt::exec {
 namespace {
 
+constexpr std::array<const char*, 4> kFloats = {"f32", "f64", "bf16", "f16"};
+
 // Once for all tests: each kernel that any line of the grid has.
 TwinKernels& kernels() {
   static TwinKernels instance = [] {
@@ -25,6 +27,14 @@ TwinKernels& kernels() {
       for_each_grid_line([&](const GridLine& g) {
         (void)evaluate(*collecting, g.line, g.tensors);
       });
+    }
+    const auto collecting = make_collecting_backend(k, true);
+    for (const KernelCase& c : long_cases()) {
+      for (const char* dtype : kFloats) {
+        const Names names{dtype, {}};
+        (void)evaluate(*collecting, fill_in(c.line, names),
+                       random_tensors(c.operands, names, 0));
+      }
     }
     return k;
   }();
@@ -39,6 +49,16 @@ TEST(CudaTwin, AgreesWithTheReference) {
     for_each_case([&](const KernelCase& c, const std::string& dtype) {
       check_case(gpu_case(c), dtype, *twin, *ref);
     });
+  }
+}
+
+TEST(CudaTwin, LongRowsAndColumnsAgreeWithTheReference) {
+  const auto twin = make_twin_backend(kernels());
+  const auto ref = backend_for_test("ref", {1, ""});
+  for (const KernelCase& c : long_cases()) {
+    for (const char* dtype : kFloats) {
+      check_case(c, dtype, *twin, *ref);
+    }
   }
 }
 

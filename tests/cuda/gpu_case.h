@@ -1,6 +1,10 @@
 // A case of the grid as a GPU's kernels are held to it.
 #pragma once
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "kernels_grid.h"
 
 namespace gt::exec {
@@ -11,6 +15,47 @@ inline KernelCase gpu_case(const KernelCase& c) {
   KernelCase own = c;
   if (op_of(c.line) == "cumsum") own.ulps = 1;
   return own;
+}
+
+// Rows and columns that are longer than those of the grid: whole packs and not,
+// a team of each size, sums of several launches.
+inline std::vector<KernelCase> long_cases() {
+  const auto of = [](std::string line, std::string operands, double ulps) {
+    return KernelCase{std::move(line), std::move(operands), "", ulps, true};
+  };
+  return {
+      of("y = layer_norm x w b", "x $T[35,768] w $T[768] b $T[768]", 16),
+      of("y = layer_norm x w", "x $T[3,1001] w $T[1001]", 16),
+      of("y = rms_norm x w", "x $T[5,1536] w $T[1536]", 16),
+      of("y = layer_norm x", "x $T[2,4096]", 16),
+      of("y = layer_norm x", "x $T[2,20000]", 32),
+      of("gx gw gb = layer_norm_grad g x w",
+         "g $T[1030,64] x $T[1030,64] w $T[64]", 64),
+      of("gx gw gb = layer_norm_grad g x w",
+         "g $T[37,768] x $T[37,768] w $T[768]", 64),
+      of("gx gw = layer_norm_grad g x w",
+         "g $T[3,2050] x $T[3,2050] w $T[2050]", 64),
+      of("gx = layer_norm_grad g x", "g $T[2,12000] x $T[2,12000]", 64),
+      of("gx gw = rms_norm_grad g x w", "g $T[5,1000] x $T[5,1000] w $T[1000]",
+         64),
+      of("y = sum x axis=0", "x $T[3000,72]", 8),
+      of("y = sum x axis=0", "x $T[2100,7]", 8),
+      of("y = sum x axis=0,1", "x $T[3,1100,24]", 8),
+      of("y = sum x axis=1", "x $T[3,40,2,24]", 8),
+      of("y = sum x axis=0,2", "x $T[7,5,6,8]", 8),
+      of("y = mean x axis=0", "x $T[600,300]", 8),
+      of("y = max x axis=0", "x $T[1500,20]", 0),
+      of("y = argmax x axis=0", "x $T[1500,20]", 0),
+      of("y = cross_entropy x t", "x $T[3,9000] t i64[3]<9000", 8),
+      of("y = cross_entropy x t", "x $T[3,5001] t i64[3]<5001", 8),
+      of("z = cross_entropy_grad g x t", "g $T[] x $T[3,9000] t i64[3]<9000",
+         8),
+      of("z = cross_entropy_grad g x t", "g $T[] x $T[3,5001] t i64[3]<5001",
+         8),
+      of("y = softmax x", "x $T[3,9000]", 8),
+      of("y = softmax x axis=0", "x $T[2100,3]", 8),
+      of("y = log_softmax x", "x $T[3,5001]", 8),
+  };
 }
 
 }  // namespace gt::exec

@@ -187,7 +187,8 @@ std::optional<Plan> plan_cast(const Call& call) {
   }
   Fusion fusion;
   const Fusion::Id x = fusion.add_memory(from, operand(0));
-  auto launch = fusion.launch(fusion.add(call, std::array{x}).value(), result(0));
+  auto launch =
+      fusion.launch(fusion.add(call, std::array{x}).value(), result(0));
   GT_CHECK(launch.has_value());
   Plan plan = one_step(std::move(*launch));
   if (from == to) plan.in_place = {{0, 0}};

@@ -1,26 +1,36 @@
 // sum, mean, prod, max, min, argmax and argmin over any axes, and cumsum.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 
 #include "exec/backend/cuda/plan.h"
 #include "exec/backend/cuda/reduce_steps.h"
 #include "exec/backend/cuda/source.h"
+#include "ops/shape_rules.h"
 
 namespace gt::exec::cuda {
 namespace {
 
-// How many elements a block, and how many one thread, reduces as one part.
+// How many elements a block reduces as one part.
 constexpr int64_t kBlockPart = 16384;
-constexpr int64_t kThreadPart = 512;
 // Up to here one thread takes a row.
 constexpr int64_t kShortRow = 32;
+// Columns of more rows are cut into parts, so that there are about so many
+// blocks, but each part has some rows.
+constexpr int64_t kLongColumn = 1024;
+constexpr int64_t kColumnBlocks = 1024;
+constexpr int64_t kLeastRows = 64;
+constexpr int64_t kLanes = 32;  // of a block, where columns are long
 
 Layout layout_of(const Shape& shape,
                  const std::array<bool, Shape::kMaxRank>& is_reduced) {
   Layout layout;
   const Strides strides = strides_of(shape);
   for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
     Shape& sizes = is_reduced[d] ? layout.reduced : layout.kept;
     (is_reduced[d] ? layout.reduced_strides
                    : layout.kept_strides)[sizes.size()] = strides[d];
@@ -43,66 +53,139 @@ int64_t parts_of(int64_t reduced, int64_t part) {
   return std::max<int64_t>(1, (reduced + part - 1) / part);
 }
 
-struct Cut {
-  bool by_thread;
-  int64_t part;
-  int64_t parts;
-};
-Cut cut_of(const Layout& layout) {
-  const int64_t reduced = layout.reduced.elements();
-  const bool by_thread = is_by_columns(layout) || reduced <= kShortRow;
-  const int64_t part = by_thread ? kThreadPart : kBlockPart;
-  return {by_thread, part, parts_of(reduced, part)};
-}
+// Launches of one reduction, and what the last of them has left.
+class Passes {
+ public:
+  Passes(Plan& plan, const Reduction& r)
+      : plan_(plan),
+        r_(r),
+        layout_(r.layout),
+        from_(r.from),
+        in_(r.in),
+        element_bytes_(r.element_bytes) {}
 
-Launch launch_of(const Reduction& r, const Layout& layout, const Cut& cut,
-                 const std::string& from, const std::string& into) {
-  const std::string body =
-      instance(cut.by_thread ? "reduce_by_thread" : "reduce_by_block",
-               {r.function, from, into}) +
-      "(a);";
-  Source source = make_source(r.header, body);
-  const int64_t results = layout.kept.elements();
-  Launch launch = cut.by_thread
-                      ? each_launch(std::move(source), results * cut.parts)
-                      : block_launch(std::move(source), results * cut.parts);
-  launch.n[0] = results;
-  launch.n[1] = layout.reduced.elements();
-  launch.n[2] = cut.parts;
-  launch.n[3] = cut.part;
-  launch.n[4] = r.divisor;
-  int64_t* rest =
-      write_place(launch.n.data() + 5, layout.kept, layout.kept_strides);
-  write_place(rest, layout.reduced, layout.reduced_strides);
-  return launch;
-}
+  // Until each result is one part.
+  void add() {
+    while (is_by_columns(layout_) ? add_columns() : add_rows()) {
+    }
+  }
+
+ private:
+  // The launch is made of the words and numbers that a caller gives; whether
+  // there are parts of results to reduce yet.
+  bool finish(Launch launch, int64_t parts, const Layout& left) {
+    const int64_t results = layout_.kept.elements();
+    launch.in = in_;
+    launch.out = {parts == 1 ? r_.out
+                             : scratch(plan_.add_scratch(
+                                   static_cast<size_t>(results * parts) *
+                                   r_.total_bytes))};
+    in_ = launch.out;
+    plan_.steps.emplace_back(std::move(launch));
+    from_ = instance("Partial", {r_.function});
+    element_bytes_ = r_.total_bytes;
+    layout_ = left;
+    return parts > 1;
+  }
+  Source source(std::string_view name, int64_t parts,
+                const std::string& more) const {
+    const std::string into =
+        parts == 1 ? instance("Results", {r_.function, word_of(r_.to)})
+                   : instance("Totals", {r_.function});
+    return make_source(r_.header, fmt::format("{}<{}, {}, {}{}>(a);", name,
+                                              r_.function, from_, into, more));
+  }
+
+  bool add_rows() {
+    const int64_t results = layout_.kept.elements();
+    const int64_t reduced = layout_.reduced.elements();
+    const bool is_short = reduced <= kShortRow;
+    const int64_t parts = is_short ? 1 : parts_of(reduced, kBlockPart);
+    Launch launch =
+        is_short ? each_launch(source("reduce_by_thread", 1, ""), results)
+                 : block_launch(source("reduce_by_block", parts, ""),
+                                results * parts);
+    const std::array<int64_t, 5> numbers = {results, reduced, parts, kBlockPart,
+                                            r_.divisor};
+    int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
+    rest = write_place(rest, layout_.kept, layout_.kept_strides);
+    write_place(rest, layout_.reduced, layout_.reduced_strides);
+    return finish(std::move(launch), parts, {{results}, {parts}, {parts}, {1}});
+  }
+
+  bool add_columns() {
+    const int64_t results = layout_.kept.elements();
+    const int64_t rows = layout_.reduced.elements();
+    Joined kept = join_dimensions(layout_.kept, {layout_.kept_strides});
+    const int64_t width = kept.sizes.back();
+    kept.sizes.erase(kept.sizes.size() - 1);
+    const int64_t groups = kept.sizes.elements();
+    const Joined along =
+        join_dimensions(layout_.reduced, {layout_.reduced_strides});
+    const int64_t pack = pack_size();
+    const auto tiles = [&](int64_t lanes) {
+      return parts_of(width, lanes * pack);
+    };
+    // Many rows: parts of them. Few: as many side by side as there are.
+    int64_t parts = 1;
+    int64_t lanes = kLanes;
+    if (rows > kLongColumn) {
+      parts = std::clamp<int64_t>(
+          kColumnBlocks / std::max<int64_t>(groups * tiles(kLanes), 1), 1,
+          rows / kLeastRows);
+    } else {
+      lanes = kThreads /
+              std::clamp<int64_t>(std::bit_floor(static_cast<uint64_t>(rows)),
+                                  1, kLanes);
+    }
+    while (lanes > 1 && (lanes / 2) * pack >= width) lanes /= 2;
+    const int64_t part = parts_of(rows, parts);
+    parts = parts_of(rows, part);
+
+    bool is_whole = width % pack == 0;
+    for (size_t d = 0; d < kept.sizes.size(); ++d) {
+      is_whole = is_whole && kept.strides[0][d] % pack == 0;
+    }
+    for (size_t d = 0; d < along.sizes.size(); ++d) {
+      is_whole = is_whole && along.strides[0][d] % pack == 0;
+    }
+    const int64_t blocks = groups * parts * tiles(lanes);
+    Launch launch = block_launch(
+        source("reduce_columns", parts,
+               fmt::format(", {}, {}", pack, along.sizes.size() < 2)),
+        blocks);
+    const std::array<int64_t, 9> numbers = {blocks, rows,         parts,
+                                            part,   r_.divisor,   lanes,
+                                            width,  tiles(lanes), is_whole};
+    int64_t* rest = std::copy(numbers.begin(), numbers.end(), launch.n.begin());
+    rest = write_place(rest, kept.sizes, kept.strides[0]);
+    write_place(rest, layout_.reduced, layout_.reduced_strides);
+    return finish(std::move(launch), parts,
+                  {{results}, {parts}, {1}, {results}});
+  }
+
+  // How many elements side by side a thread takes: 16 bytes of them, while
+  // their totals are not too much for it.
+  int64_t pack_size() const {
+    const size_t least = std::max(element_bytes_, r_.total_bytes / 4);
+    return std::min<int64_t>(8, static_cast<int64_t>(16 / least));
+  }
+
+  Plan& plan_;
+  const Reduction& r_;
+  Layout layout_;
+  std::string from_;
+  std::vector<Slot> in_;
+  size_t element_bytes_;
+};
 
 }  // namespace
 
-// Passes until each result is one part.
-void add_reduction(Plan& plan, const Reduction& r) {
-  Layout layout = r.layout;
-  std::string from = r.from;
-  std::vector<Slot> in = r.in;
-  for (bool done = false; !done;) {
-    const Cut cut = cut_of(layout);
-    done = cut.parts == 1;
-    const int64_t results = layout.kept.elements();
-    Launch launch =
-        launch_of(r, layout, cut, from,
-                  done ? instance("Results", {r.function, word_of(r.to)})
-                       : instance("Totals", {r.function}));
-    launch.in = in;
-    launch.out = {
-        done ? r.out
-             : scratch(plan.add_scratch(
-                   static_cast<size_t>(results * cut.parts) * r.total_bytes))};
-    in = launch.out;
-    plan.steps.emplace_back(std::move(launch));
-    from = instance("Partial", {r.function});
-    layout = Layout{{results}, {cut.parts}, {cut.parts}, {1}};
-  }
+size_t total_bytes(Dtype dtype) {
+  return is_float(dtype) ? size_of(wide_dtype(dtype)) : sizeof(int64_t);
 }
+
+void add_reduction(Plan& plan, const Reduction& r) { Passes(plan, r).add(); }
 
 namespace {
 
@@ -115,6 +198,7 @@ Plan reduce(const Call& call, Layout layout, const char* name,
   r.in = {operand(0)};
   r.out = result(0);
   r.to = call.results[0].dtype;
+  r.element_bytes = size_of(call.type(0).dtype);
   r.total_bytes = total_bytes;
   r.divisor = layout.reduced.elements();
   r.layout = std::move(layout);
@@ -123,11 +207,10 @@ Plan reduce(const Call& call, Layout layout, const char* name,
   return plan;
 }
 
-// A total has 8 bytes at most.
 template <const char* kName>
 std::optional<Plan> plan_reduction(const Call& call) {
   return reduce(call, layout_of(call.type(0).shape, axis_mask(call, 0)), kName,
-                8);
+                total_bytes(call.type(0).dtype));
 }
 
 template <const char* kName>

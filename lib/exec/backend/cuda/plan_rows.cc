@@ -1,4 +1,7 @@
 // Softmax, norms and cross entropy, a row at a time.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <string>
@@ -23,6 +26,7 @@ Rows rows_along(const Shape& shape, size_t axis) {
 }
 Rows rows_of(const Shape& shape) { return rows_along(shape, shape.size() - 1); }
 
+// A block for each row.
 Launch rows_launch(const std::string& body, const Rows& rows) {
   Launch launch =
       block_launch(make_source("rows.cuh", body + "(a);"), rows.count);
@@ -30,6 +34,16 @@ Launch rows_launch(const std::string& body, const Rows& rows) {
   launch.n[2] = rows.step;
   launch.n[4] = 1;
   return launch;
+}
+
+// Of a kernel that reads a row twice: as many blocks at a time as leave their
+// rows in the cache of a GPU, if that are enough to keep it busy.
+void keep_near(Launch& launch, const Rows& rows, Dtype dtype) {
+  constexpr int64_t kCache = int64_t{48} << 20;
+  constexpr int64_t kBusy = 264;  // two for each multiprocessor
+  const int64_t bytes = rows.width * static_cast<int64_t>(size_of(dtype));
+  launch.blocks =
+      std::min(launch.blocks, std::max<int64_t>(kBusy, kCache / bytes));
 }
 
 std::string_view flag(bool b) { return b ? "true" : "false"; }
@@ -50,9 +64,10 @@ template <bool kLog>
 std::optional<Plan> plan_softmax(const Call& call) {
   const Type& type = call.results[0];
   if (type.elements() == 0) return std::nullopt;
+  const Rows rows = rows_along(type.shape, single_axis(call, 0));
   Launch launch =
-      rows_launch(instance("softmax", {word_of(type.dtype), flag(kLog)}),
-                  rows_along(type.shape, single_axis(call, 0)));
+      rows_launch(instance("softmax", {word_of(type.dtype), flag(kLog)}), rows);
+  keep_near(launch, rows, type.dtype);
   launch.in = {operand(0)};
   launch.out = {result(0)};
   Plan plan;
@@ -90,13 +105,43 @@ Slot given(const Call& call, size_t i) {
   return i < call.arguments.size() && call.given(i) ? operand(i) : Slot{};
 }
 
+// How the threads of a block share out rows: teams of some threads, each of
+// which holds some packs of its row (text/rows.cuh).
+struct Teams {
+  int64_t team = 0, held = 0;
+  int64_t count() const { return kThreads / team; }
+};
+// None for rows that are too long to be held: by `most` elements of four bytes
+// for each thread, or by `longest` in a team of all.
+std::optional<Teams> teams_for(int64_t width, Dtype dtype, int64_t most,
+                               int64_t longest) {
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  const int64_t pack = 16 / size;
+  const int64_t packs = (width + pack - 1) / pack;
+  const int64_t registers = size == 8 ? 2 : 1;  // of an element
+  for (int64_t team = 32; team <= kThreads; team *= 2) {
+    const int64_t held = (packs + team - 1) / team;
+    const int64_t limit = team == kThreads ? longest : most;
+    if (held * pack * registers <= limit) return Teams{team, held};
+  }
+  return std::nullopt;
+}
+
+std::string team_instance(const char* name, Dtype dtype, bool center,
+                          const Teams& teams, const std::string& more) {
+  return fmt::format("{}<{}, {}, {}, {}{}>", name, word_of(dtype), center,
+                     teams.team, teams.held, more);
+}
+
 template <bool kCenter>
 std::optional<Plan> plan_norm(const Call& call) {
   const Type& type = call.results[0];
   if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
+  const Rows rows = rows_of(type.shape);
+  const auto teams = teams_for(rows.width, type.dtype, 24, 64);
+  if (!teams) return std::nullopt;
   Launch launch =
-      rows_launch(instance("norm", {word_of(type.dtype), flag(kCenter)}),
-                  rows_of(type.shape));
+      rows_launch(team_instance("norm", type.dtype, kCenter, *teams, ""), rows);
   launch.n[3] = eps_of(call);
   launch.in = {operand(0), given(call, 1), given(call, 2)};
   launch.out = {result(0)};
@@ -106,44 +151,49 @@ std::optional<Plan> plan_norm(const Call& call) {
   return plan;
 }
 
-// A sum over rows of [rows, width].
-void add_column_sum(Plan& plan, const Rows& rows, Dtype dtype,
-                    const std::string& from, std::vector<Slot> in, size_t to) {
-  Reduction r;
-  r.header = "rows.cuh";
-  r.function = instance("Sum", {word_of(dtype)});
-  r.from = instance(from, {r.function, word_of(dtype)});
-  r.in = std::move(in);
-  r.layout = {{rows.width}, {rows.count}, {1}, {rows.width}};
-  r.out = result(to);
-  r.to = dtype;
-  add_reduction(plan, r);
-}
-
-// gx [gw] [gb] of g x [w].
+// gx [gw] [gb] of g x [w]: gx, and the sums over the rows of a block, which a
+// reduction then adds up.
 template <bool kCenter>
 std::optional<Plan> plan_norm_grad(const Call& call) {
+  constexpr int64_t kBlocks = 512;  // about
   const Type& type = call.results[0];
   if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
   const Rows rows = rows_of(type.shape);
-  Launch launch = rows_launch(
-      instance("norm_grad", {word_of(type.dtype), flag(kCenter)}), rows);
+  // Beside each element of a row, there are two sums.
+  const auto teams = teams_for(rows.width, type.dtype, 12, 32);
+  if (!teams) return std::nullopt;
+  const size_t sums = call.result_count - 1;
+  Launch launch = rows_launch(team_instance("norm_grad", type.dtype, kCenter,
+                                            *teams, fmt::format(", {}", sums)),
+                              rows);
+  const int64_t turns =
+      (rows.count + kBlocks * teams->count() - 1) / (kBlocks * teams->count());
+  const int64_t of_block = turns * teams->count();
+  const int64_t blocks = (rows.count + of_block - 1) / of_block;
+  launch.blocks = blocks;
   launch.n[3] = eps_of(call);
+  launch.n[5] = of_block;
+  launch.n[6] = blocks;
   launch.in = {operand(0), operand(1), given(call, 2)};
-  launch.out = {result(0), Slot{}};
+  launch.out = {result(0)};
   Plan plan;
-  if (call.result_count > 1) {
-    launch.out[1] =
-        scratch(plan.add_scratch(static_cast<size_t>(rows.count) * 16));
+  const size_t bytes = total_bytes(type.dtype);
+  for (size_t i = 0; i < sums; ++i) {
+    launch.out.push_back(scratch(
+        plan.add_scratch(static_cast<size_t>(blocks * rows.width) * bytes)));
   }
-  const Slot normals = launch.out[1];
+  const std::vector<Slot> parts(launch.out.begin() + 1, launch.out.end());
   plan.steps.emplace_back(std::move(launch));
-  if (call.result_count > 1) {
-    add_column_sum(plan, rows, type.dtype, "NormTerms",
-                   {operand(0), operand(1), normals}, 1);
-  }
-  if (call.result_count > 2) {
-    add_column_sum(plan, rows, type.dtype, "Elements", {operand(0)}, 2);
+  for (size_t i = 0; i < sums; ++i) {
+    Reduction r;
+    r.function = instance("Sum", {word_of(type.dtype)});
+    r.from = instance("Partial", {r.function});
+    r.in = {parts[i]};
+    r.layout = {{rows.width}, {blocks}, {1}, {rows.width}};
+    r.out = result(i + 1);
+    r.to = type.dtype;
+    r.element_bytes = r.total_bytes = bytes;
+    add_reduction(plan, r);
   }
   return plan;
 }
@@ -191,6 +241,7 @@ std::optional<Plan> plan_cross_entropy(const Call& call) {
   r.function = instance(reduction == "mean" ? "Mean" : "Sum", {word_of(wide)});
   r.from = instance("Elements", {r.function, word_of(wide)});
   r.in = {losses};
+  r.element_bytes = r.total_bytes = size_of(wide);
   r.layout = {{}, {rows.count}, {}, {1}};
   r.out = result(0);
   r.to = x.dtype;
@@ -210,6 +261,7 @@ std::optional<Plan> plan_cross_entropy_grad(const Call& call) {
                {word_of(x.dtype), word_of(index), flag(reduction == "none")}),
       rows);
   if (reduction == "mean") launch.n[4] = rows.count;
+  keep_near(launch, rows, x.dtype);
   launch.in = {operand(0), operand(1), operand(2)};
   launch.out = {result(0)};
   Plan plan;

@@ -24,12 +24,16 @@ struct Reduction {
   std::vector<Slot> in;  // that it reads
   Layout layout;
   Slot out;
-  Dtype to = Dtype::kF32;  // of the results
-  int64_t divisor = 1;     // of Mean
-  size_t total_bytes = 8;  // of one total
+  Dtype to = Dtype::kF32;    // of the results
+  int64_t divisor = 1;       // of Mean
+  size_t element_bytes = 4;  // of what it reads
+  size_t total_bytes = 8;    // of one total
 };
 
-// Appends as many launches as it takes.
+// Of a total of elements of the dtype.
+size_t total_bytes(Dtype dtype);
+
+// Appends as many launches as it takes, until each result is one part.
 void add_reduction(Plan& plan, const Reduction& reduction);
 
 }  // namespace gt::exec::cuda

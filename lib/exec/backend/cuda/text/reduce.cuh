@@ -1,7 +1,7 @@
-// Reductions over any axes. A result's elements are cut into parts of a fixed
-// length; each part is reduced by a block of threads or by one thread, and the
-// parts of a result are reduced in the same way by further launches. So the
-// order of a sum follows from its length and its layout alone.
+// Reductions over any axes. A result's elements are cut into parts, each of
+// which a block of threads or one thread reduces, and the parts of a result are
+// reduced in the same way by further launches. So the order of a sum follows
+// from its length and its layout alone.
 #pragma once
 
 #include "common.cuh"
@@ -128,18 +128,17 @@ using Argmax = Extreme<T, true>;
 template <typename T>
 using Argmin = Extreme<T, false>;
 
-// The elements of operand 0, or what an earlier launch has made of them.
+// The elements of operand 0, or what an earlier launch has made of them. `Raw`:
+// as they lie in memory.
 template <typename F, typename T>
 struct Elements {
-  static typename F::A at(const Args& a, int64_t place, int64_t index) {
-    return F::take(in<T>(a, 0)[place], index);
-  }
+  using Raw = T;
+  static typename F::A take(T x, int64_t index) { return F::take(x, index); }
 };
 template <typename F>
 struct Partial {
-  static typename F::A at(const Args& a, int64_t place, int64_t /*index*/) {
-    return in<typename F::A>(a, 0)[place];
-  }
+  using Raw = typename F::A;
+  static Raw take(Raw x, int64_t /*index*/) { return x; }
 };
 // What becomes of a total: a result, or something for a later launch.
 template <typename F, typename R>
@@ -170,7 +169,8 @@ inline void reduce_by_block(const Args& a) {
     GT_PHASE(t) {
       typename F::A total = F::none();
       for (int64_t i = first + t; i < last; i += kThreads) {
-        total = F::join(total, From::at(a, base + place(along, i), i));
+        const auto x = in<typename From::Raw>(a, 0)[base + place(along, i)];
+        total = F::join(total, From::take(x, i));
       }
       lane[t] = total;
     }
@@ -185,22 +185,100 @@ inline void reduce_by_block(const Args& a) {
   }
 }
 
-// Threads side by side have results side by side.
+// Of few elements each. Args::n as above; there is one part.
 template <typename F, typename From, typename Into>
 inline void reduce_by_thread(const Args& a) {
   const int64_t* kept = a.n + 5;
   const int64_t* along = kept + place_size(kept);
-  GT_EACH(u, a.n[0] * a.n[2]) {
-    const int64_t r = u % a.n[0];
-    const int64_t part = u / a.n[0];
+  GT_EACH(r, a.n[0]) {
     const int64_t base = place(kept, r);
+    typename F::A total = F::none();
+    for (int64_t i = 0; i < a.n[1]; ++i) {
+      const auto x = in<typename From::Raw>(a, 0)[base + place(along, i)];
+      total = F::join(total, From::take(x, i));
+    }
+    Into::put(a, r, total);
+  }
+}
+
+// Where neighbouring results are made of neighbouring elements: a block has a
+// part of kPack results for each of its `lanes`, and its threads share out the
+// rows. Args::n as of the others, but n[0] counts blocks; behind n[4] lanes,
+// results side by side, tiles of these, whether all their packs are whole, and
+// then the places: of the first of the results side by side, and of a row. The
+// totals of all results' first parts come first, then those of the second.
+// kStraight: the rows are equally far apart.
+template <typename F, typename From, typename Into, int kPack, bool kStraight>
+inline void reduce_columns(const Args& a) {
+  using A = typename F::A;
+  constexpr int kAtOnce = 4;  // rows of a thread
+  GT_SHARED A total[kPack * kThreads];
+  const auto* x0 = in<typename From::Raw>(a, 0);
+  const auto lanes = static_cast<int>(a.n[5]);
+  const int64_t width = a.n[6];
+  const int64_t* kept = a.n + 9;
+  const int64_t* along = kept + place_size(kept);
+  const int64_t step = kStraight ? along[2] : 0;
+  const int rows = kThreads / lanes;
+  const int64_t groups = a.n[0] / a.n[7] / a.n[2];
+  const bool whole = a.n[8] != 0 && is_even(a.in[0]);
+  GT_BLOCKS(b, a.n[0]) {
+    const int64_t part = b / a.n[7] % a.n[2];
+    const int64_t group = b / a.n[7] / a.n[2];
+    const int64_t column = b % a.n[7] * lanes * kPack;
+    const int64_t base = place(kept, group) + column;
     const int64_t first = part * a.n[3];
     const int64_t last = first + a.n[3] < a.n[1] ? first + a.n[3] : a.n[1];
-    typename F::A total = F::none();
-    for (int64_t i = first; i < last; ++i) {
-      total = F::join(total, From::at(a, base + place(along, i), i));
+    GT_PHASE(t) {
+      const int64_t at = base + t % lanes * kPack;
+      const int64_t left = width - column - t % lanes * kPack;
+      A own[kPack];
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) own[j] = F::none();
+      with_constant(whole, [&](auto is_whole) {
+        if (left <= 0) return;
+        for (int64_t i = first + t / lanes; i < last; i += kAtOnce * rows) {
+          Several<typename From::Raw, kPack> x[kAtOnce];
+#pragma unroll
+          for (int k = 0; k < kAtOnce; ++k) {
+            const int64_t row = i + k * rows;
+            const int64_t to = kStraight ? row * step : place(along, row);
+            x[k] = load_pack<is_whole.value, kPack>(
+                x0 + at + to, 1, row < last ? left : 0, typename From::Raw{});
+          }
+#pragma unroll
+          for (int k = 0; k < kAtOnce; ++k) {
+            const int64_t row = i + k * rows;
+#pragma unroll
+            for (int j = 0; j < kPack; ++j) {
+              if (row < last) own[j] = F::join(own[j], From::take(x[k].x[j], row));
+            }
+          }
+        }
+      });
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) total[j * kThreads + t] = own[j];
     }
-    Into::put(a, r * a.n[2] + part, total);
+    for (int half = rows / 2; half > 0; half /= 2) {
+      GT_PHASE(t) {
+        if (t < half * lanes) {
+#pragma unroll
+          for (int j = 0; j < kPack; ++j) {
+            A* own = total + j * kThreads + t;
+            *own = F::join(*own, own[half * lanes]);
+          }
+        }
+      }
+    }
+    GT_PHASE(t) {
+      if (t < lanes) {
+        const int64_t i = column + t * kPack;
+        for (int j = 0; j < kPack && i + j < width; ++j) {
+          Into::put(a, (part * groups + group) * width + i + j,
+                    total[j * kThreads + t]);
+        }
+      }
+    }
   }
 }
 
