@@ -85,11 +85,14 @@ class Device {
   // which another Device of the same kind has recorded. It does not sleep.
   virtual void wait_for(const DeviceEvent& /*event*/) {}
   // Whether it would put off what it is given, to do several things as one. It
-  // does so once it may, until it is told anything that needs them, or flush(),
-  // which who allows it calls before it sleeps.
+  // does so once it may, until it is told anything that needs them, or flush().
   virtual bool puts_off() const { return false; }
   virtual void allow_delay() {}
   virtual void flush() {}
+  // There is nothing to give it now, and who allowed a delay would sleep. It
+  // begins what was put off, unless it is busy with what came before: then more
+  // may come yet, and true says that it is to be asked again soon.
+  virtual bool holds_back() { return false; }
   // What was written there is read no more before it is written anew. The
   // address is one that allocate() gave.
   virtual void forget(const void* /*data*/) {}

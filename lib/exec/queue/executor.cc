@@ -64,13 +64,15 @@ void Executor::run_job(std::unique_ptr<Job> job) {
   job->run(*this);
 }
 
-// The queue is empty, and what has been given to the device may fail yet.
+// The queue is empty, and what has been given to the device, or is to be given
+// to it yet, may fail.
 bool Executor::awaits() {
-  if (ahead_.is_settled()) return false;
+  const bool holds_back = backend_.device().holds_back();
+  if (ahead_.is_settled()) return holds_back;
   ahead_.settle(false);
   if (!ahead_.is_settled()) return true;
   idle();
-  return false;
+  return holds_back;
 }
 
 // Where the device keeps time, the row comes of what that says later.
@@ -88,7 +90,6 @@ void Executor::run_metered(TaskRecord& task) {
 }
 
 void Executor::idle() {
-  backend_.device().flush();
   has_output_ = false;
   held_cost_ = 0;
   out_.flush();  // before the saves are waited for, which may take long

@@ -223,12 +223,22 @@ std::optional<Device::Loss> CudaDevice::loss() const {
 }
 
 std::optional<Status> CudaDevice::take_check(bool waits) {
-  if (Status s = enter(); !s.ok()) return s;
+  // What was put off leaves no checks, so it may wait while nobody does.
+  if (Status s = waits ? enter() : gpu_->enter(); !s.ok()) return s;
   return faults_.take(waits);
 }
 
 Result<std::unique_ptr<DeviceLink>> CudaDevice::make_link() {
   return make_nccl_link(gpu_, stream());
+}
+
+bool CudaDevice::holds_back() {
+  if (chains_.is_empty()) return false;
+  const bool is_busy =
+      gpu_->enter().ok() &&
+      gpu_->driver().cuStreamQuery(stream_) == CUDA_ERROR_NOT_READY;
+  if (!is_busy) flush();
+  return is_busy;
 }
 
 // ---- what kernels need ------------------------------------------------------

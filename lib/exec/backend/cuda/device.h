@@ -75,6 +75,7 @@ class CudaDevice final : public Device {
   std::optional<Status> take_check(bool waits) override;
   bool puts_off() const override { return true; }
   void allow_delay() override { may_delay_ = true; }
+  bool holds_back() override;
   void forget(const void* data) override {
     if (!chains_.is_empty()) {
       chains_.forget(reinterpret_cast<uint64_t>(data));
