@@ -96,7 +96,7 @@ else()
   find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h
     HINTS "${CUDNN_INCLUDE_DIR}" "${CUDA_INCLUDE_DIR}")
   set(frontend_version 0)
-  if(CUDNN_FRONTEND_INCLUDE_DIR)
+  if(EXISTS "${CUDNN_FRONTEND_INCLUDE_DIR}/cudnn_frontend_version.h")
     file(STRINGS "${CUDNN_FRONTEND_INCLUDE_DIR}/cudnn_frontend_version.h"
       frontend_version REGEX "define CUDNN_FRONTEND_M[A-Z]+_VERSION +[0-9]")
     string(REGEX REPLACE "[^0-9;]" "" frontend_version "${frontend_version}")
