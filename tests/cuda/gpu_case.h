@@ -17,8 +17,8 @@ inline KernelCase gpu_case(const KernelCase& c) {
   return own;
 }
 
-// Rows and columns that are longer than those of the grid: whole packs and not,
-// a team of each size, sums of several launches.
+// What is longer than in the grid: whole packs and not, a team of each size,
+// sums of several launches.
 inline std::vector<KernelCase> long_cases() {
   const auto of = [](std::string line, std::string operands, double ulps) {
     return KernelCase{std::move(line), std::move(operands), "", ulps, true};
@@ -55,6 +55,10 @@ inline std::vector<KernelCase> long_cases() {
       of("y = softmax x", "x $T[3,9000]", 8),
       of("y = softmax x axis=0", "x $T[2100,3]", 8),
       of("y = log_softmax x", "x $T[3,5001]", 8),
+      of("z = embedding_grad g i rows=50", "g $T[300,96] i i64[300]<50", 8),
+      of("z = embedding_grad g i rows=5", "g $T[300,7] i i64[300]<5", 8),
+      of("w m v = adamw w g m v t 0.01",
+         "w $T[5003] g $T[5003] m $T[5003] v $T[5003]>0 t i64[]>0", 6),
   };
 }
 

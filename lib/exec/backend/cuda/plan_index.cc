@@ -112,48 +112,60 @@ Targets add_targets(Plan& plan, const Call& call, const Window& rows,
   return targets;
 }
 
-// `x`: what the values are added to, or kNone; `values`: the operand of them,
-// `width` to an index.
-Launch collect(const Call& call, const Targets& targets, size_t x,
-               size_t values, int64_t width, const Strides& of_value) {
-  const Type& to = call.results[0];
-  const bool is_last = call.op->name == "scatter";
-  const auto word = is_last ? bits_of(to.dtype) : word_of(to.dtype);
-  const bool adds = x != values;
-  Launch launch = each_launch(
-      make_source("index.cuh",
-                  instance("collect",
-                           {is_last ? word : word_of(call.type(x).dtype),
-                            is_last ? word : word_of(call.type(values).dtype),
-                            word, is_last ? "true" : "false"}) +
-                      "(a);"),
-      to.elements());
-  launch.n[1] = width;
-  launch.n[2] = call.type(1).elements();
-  write_place(launch.n.data() + 3, call.type(1).shape, of_value);
-  launch.in = {adds ? operand(x) : Slot{}, operand(values), targets.keys,
-               targets.order};
-  launch.out = {result(0)};
-  return launch;
-}
-
 std::optional<Plan> plan_scatter(const Call& call) {
   const Along along = along_axis(call);
   Plan plan;
   const Targets targets =
       add_targets(plan, call, along.rows, along.step, along.rest);
-  plan.steps.emplace_back(
-      collect(call, targets, 0, 2, 1, strides_of(call.type(2).shape)));
+  const Type& to = call.results[0];
+  const bool is_last = call.op->name == "scatter";
+  const auto word = [&](const Type& type) {
+    return is_last ? bits_of(to.dtype) : word_of(type.dtype);
+  };
+  Launch launch = each_launch(
+      make_source("index.cuh",
+                  instance("collect", {word(call.type(0)), word(call.type(2)),
+                                       word(to), is_last ? "true" : "false"}) +
+                      "(a);"),
+      to.elements());
+  launch.n[1] = call.type(1).elements();
+  write_place(launch.n.data() + 2, call.type(1).shape,
+              strides_of(call.type(2).shape));
+  launch.in = {operand(0), operand(2), targets.keys, targets.order};
+  launch.out = {result(0)};
+  plan.steps.emplace_back(std::move(launch));
   return plan;
 }
 
+// Each row of the result looks for its keys once, and then has its values by
+// packs.
 std::optional<Plan> plan_embedding_grad(const Call& call) {
   Plan plan;
   const Targets targets = add_targets(plan, call, window_of(call, 0), 1, {});
-  const int64_t width = call.results[0].shape.back();
-  Strides of_value = strides_of(call.type(1).shape);
-  for (int64_t& stride : of_value) stride *= width;
-  plan.steps.emplace_back(collect(call, targets, 0, 0, width, of_value));
+  const Type& to = call.results[0];
+  const int64_t rows = to.shape[0];
+  const int64_t width = to.shape[1];
+  const Slot begins = scratch(
+      plan.add_scratch(static_cast<size_t>(rows + 1) * sizeof(int64_t)));
+  Launch look = each_launch(make_source("index.cuh", "begins(a);"), rows + 1);
+  look.n[1] = call.type(1).elements();
+  look.in = {targets.keys, targets.order};
+  look.out = {begins};
+  plan.steps.emplace_back(std::move(look));
+
+  int64_t pack = 16 / static_cast<int64_t>(size_of(to.dtype));
+  if (width % pack != 0) pack = 1;
+  Launch collect = each_launch(
+      make_source(
+          "index.cuh",
+          instance("collect_rows", {word_of(call.type(0).dtype),
+                                    word_of(to.dtype), std::to_string(pack)}) +
+              "(a);"),
+      to.elements() / pack);
+  collect.n[1] = width / pack;
+  collect.in = {operand(0), targets.order, begins};
+  collect.out = {result(0)};
+  plan.steps.emplace_back(std::move(collect));
   return plan;
 }
 

@@ -1,4 +1,5 @@
 // Steps of training in one pass over memory.
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <string>
@@ -46,15 +47,20 @@ std::optional<Plan> plan_sgd(const Call& call) {
 }
 
 std::optional<Plan> plan_adamw(const Call& call) {
+  constexpr int64_t kMostBlocks = 1024;  // each of which computes powers
   const Type& type = call.results[0];
+  const int64_t pack = 16 / static_cast<int64_t>(size_of(type.dtype));
   Launch launch = each_launch(
       make_source("optimizer.cuh",
                   instance("adamw", {word_of(type.dtype), source_of(call, 4),
                                      source_of(call, 5)}) +
                       "(a);"),
-      type.elements());
+      (type.elements() + pack - 1) / pack);
+  launch.blocks = std::min(launch.blocks, kMostBlocks);
+  launch.n[0] = type.elements();
   launch.n[1] = std::bit_cast<int64_t>(call.number("eps"));
   launch.n[2] = std::bit_cast<int64_t>(call.number("decay"));
+  launch.n[3] = launch.blocks;
   for (size_t i = 0; i < 6; ++i) launch.in.push_back(operand(i));
   launch.in.push_back(number(call.number("beta1")));
   launch.in.push_back(number(call.number("beta2")));

@@ -65,35 +65,87 @@ inline int64_t first_not_below(const uint64_t* keys, const int64_t* order,
   return low;
 }
 
-// Element (target, j) of the result, of `width` for each target: x, plus the
-// values that are written there in their order; or, if kLast, the last of them.
-// in: x or null, the values, the keys, the order. Args::n: elements of the
-// result, width, keys, then the place of a key's first value.
+// Element `target` of the result: x, plus the values that are written there in
+// their order; or, if kLast, the last of them. in: x, the values, the keys, the
+// order. Args::n: elements of the result, keys, then the place of a key's value.
 template <typename X, typename S, typename R, bool kLast>
 inline void collect(const Args& a) {
-  const int64_t width = a.n[1];
+  const int64_t n = a.n[1];
   const auto* keys = in<uint64_t>(a, 2);
   const auto* order = in<int64_t>(a, 3);
   GT_EACH(i, a.n[0]) {
-    const auto target = static_cast<uint64_t>(i / width);
-    int64_t at = first_not_below(keys, order, a.n[2], target);
+    const auto target = static_cast<uint64_t>(i);
+    int64_t at = first_not_below(keys, order, n, target);
     if constexpr (kLast) {
       R value = in<R>(a, 0)[i];
-      for (; at < a.n[2] && keys[order[at]] == target; ++at) {
-        value = in<R>(a, 1)[place(a.n + 3, order[at]) + i % width];
+      for (; at < n && keys[order[at]] == target; ++at) {
+        value = in<R>(a, 1)[place(a.n + 2, order[at])];
       }
       out<R>(a, 0)[i] = value;
     } else {
       using A = Total<R>;
-      typename A::type sum(0);
-      if (a.in[0] != 0) sum = A::of(to<R>(widen(in<X>(a, 0)[i])));
-      for (; at < a.n[2] && keys[order[at]] == target; ++at) {
-        const S value = in<S>(a, 1)[place(a.n + 3, order[at]) + i % width];
+      typename A::type sum = A::of(to<R>(widen(in<X>(a, 0)[i])));
+      for (; at < n && keys[order[at]] == target; ++at) {
+        const S value = in<S>(a, 1)[place(a.n + 2, order[at])];
         sum = sum + A::of(to<R>(widen(value)));
       }
       out<R>(a, 0)[i] = to<R>(plain(sum));
     }
   }
+}
+
+// Where the values of each target begin among the sorted keys. in: the keys,
+// the order. Args::n: targets and one more, keys.
+inline void begins(const Args& a) {
+  GT_EACH(i, a.n[0]) {
+    out<int64_t>(a, 0)[i] =
+        first_not_below(in<uint64_t>(a, 0), in<int64_t>(a, 1), a.n[1],
+                        static_cast<uint64_t>(i));
+  }
+}
+
+// A row of the result for each target: the sum of the rows of S that are
+// written there, in their order. in: these rows, the order, where targets
+// begin. Args::n: packs of kPack elements of the result, those of a row.
+template <typename S, typename R, int kPack>
+inline void collect_rows(const Args& a) {
+  using A = Total<R>;
+  constexpr int kAtOnce = 4;
+  const auto* order = in<int64_t>(a, 1);
+  const auto* begin = in<int64_t>(a, 2);
+  const int64_t width = a.n[1] * kPack;
+  with_constant(is_even(a.in[0] | a.out[0]), [&](auto is_whole) {
+    constexpr bool kWhole = is_whole.value;
+    GT_EACH(p, a.n[0]) {
+      const int64_t target = p / a.n[1];
+      const int64_t column = p % a.n[1] * kPack;
+      const int64_t last = begin[target + 1];
+      typename A::type sum[kPack];
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) sum[j] = typename A::type(0);
+      for (int64_t at = begin[target]; at < last; at += kAtOnce) {
+        Several<S, kPack> x[kAtOnce];
+#pragma unroll
+        for (int k = 0; k < kAtOnce; ++k) {
+          const bool is_there = at + k < last;
+          const int64_t row = is_there ? order[at + k] : 0;
+          x[k] = load_pack<kWhole, kPack>(in<S>(a, 0) + row * width + column, 1,
+                                          is_there ? kPack : 0, S{});
+        }
+#pragma unroll
+        for (int k = 0; k < kAtOnce * kPack; ++k) {
+          if (at + k / kPack >= last) break;
+          auto& own = sum[k % kPack];
+          own = own + A::of(to<R>(widen(x[k / kPack].x[k % kPack])));
+        }
+      }
+      Several<R, kPack> y;
+#pragma unroll
+      for (int j = 0; j < kPack; ++j) y.x[j] = to<R>(plain(sum[j]));
+      constexpr bool kAligned = kWhole && sizeof(y) == 16;
+      store_pack<kAligned>(out<R>(a, 0) + p * kPack, 1, kPack, y);
+    }
+  });
 }
 
 }  // namespace gt
