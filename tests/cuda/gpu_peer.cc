@@ -77,9 +77,15 @@ class Peer {
                "cuStreamSynchronize"));
   }
 
-  // Seconds of a round, three that warm up apart.
+  // Seconds of a round, those apart that warm up: as long as clocks take until
+  // they are those of a GPU at work, but few where there are few rounds.
   double timed(int rounds, const std::function<void()>& round) const {
-    for (int i = 0; i < 3; ++i) round();
+    using Clock = std::chrono::steady_clock;
+    const auto warm = Clock::now() + std::chrono::milliseconds(500);
+    for (int i = 0; i < rounds || (rounds > 10 && Clock::now() < warm); ++i) {
+      round();
+      if (i % 20 == 0) finish();
+    }
     finish();
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < rounds; ++i) round();
