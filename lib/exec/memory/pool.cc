@@ -47,10 +47,7 @@ size_t class_bytes(uint32_t size_class) {
 }
 
 Pool::Pool(Device& device, Owner& owner, size_t limit)
-    : device_(device),
-      owner_(owner),
-      limit_(limit),
-      tells_(device.puts_off()) {
+    : device_(device), owner_(owner), limit_(limit), tells_(device.puts_off()) {
   for (uint32_t c = 0; c < kClasses; ++c) class_bytes_[c] = class_bytes(c);
 }
 

@@ -108,7 +108,11 @@ struct ForgetRecord {
 };
 inline constexpr size_t kForgetWords = sizeof(ForgetRecord) / sizeof(uint64_t);
 
-enum RecordKind : uint8_t { kTaskRecord = 1, kJobRecord = 2, kForgetRecord = 3 };
+enum RecordKind : uint8_t {
+  kTaskRecord = 1,
+  kJobRecord = 2,
+  kForgetRecord = 3
+};
 
 class Executor final : public Queue::Handler {
  public:

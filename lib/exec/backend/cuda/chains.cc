@@ -153,10 +153,9 @@ std::optional<Launch> Chains::fuse() const {
       const ChainLink::Leaf& leaf = run.link->leaves()[k];
       auto& id = operands[s.index];
       if (!id) {
-        id = leaf.is_number
-                 ? fusion.add_number(leaf.type, operand(s.index),
-                                     own.number_text(leaf.value))
-                 : fusion.add_memory(leaf.type, operand(s.index));
+        id = leaf.is_number ? fusion.add_number(leaf.type, operand(s.index),
+                                                own.number_text(leaf.value))
+                            : fusion.add_memory(leaf.type, operand(s.index));
       }
       leaves.push_back(*id);
     }

@@ -28,8 +28,7 @@ struct Extent {
   uint64_t begin = 0;
   uint64_t bytes = 0;
   bool overlaps(const Extent& other) const {
-    return begin < other.begin + other.bytes &&
-           other.begin < begin + bytes;
+    return begin < other.begin + other.bytes && other.begin < begin + bytes;
   }
 };
 

@@ -245,12 +245,12 @@ bool CudaDevice::holds_back() {
 
 Status CudaDevice::launch(const ReadyLaunch& launch) {
   const void* parameters[] = {&launch.args};
-  return check(gpu_->api(),
-               gpu_->driver().cuLaunchKernel(
-                   launch.function, static_cast<unsigned>(launch.blocks), 1, 1,
-                   kThreads, 1, 1, 0, stream(), const_cast<void**>(parameters),
-                   nullptr),
-               "cuLaunchKernel");
+  return check(
+      gpu_->api(),
+      gpu_->driver().cuLaunchKernel(
+          launch.function, static_cast<unsigned>(launch.blocks), 1, 1, kThreads,
+          1, 1, 0, stream(), const_cast<void**>(parameters), nullptr),
+      "cuLaunchKernel");
 }
 
 Status CudaDevice::launch(const ReadyLaunch& alone,
@@ -264,8 +264,8 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
 
 void CudaDevice::launch_chain() {
   // The chain is empty from here on, so these go straight to the stream. Their
-  // lines count as done, and what they made may have been read by others: if the
-  // GPU refuses one, no value is to be trusted any more.
+  // lines count as done, and what they made may have been read by others: if
+  // the GPU refuses one, no value is to be trusted any more.
   for (const ReadyLaunch& one : chains_.take(false)) {
     const Status s = launch(one);
     if (!s.ok() && !lost_) lost_ = Loss{s.error().message, one.args.task};

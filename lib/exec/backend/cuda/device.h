@@ -123,8 +123,8 @@ class CudaDevice final : public Device {
         chains_(*gpu_) {}
   Status start();
   void launch_chain();
-  // What each call begins with: the GPU is this thread's, and has been given all
-  // that was put off.
+  // What each call begins with: the GPU is this thread's, and has been given
+  // all that was put off.
   Status enter();
 
   std::shared_ptr<Gpu> gpu_;

@@ -241,8 +241,8 @@ class Fusion::Kernel {
   const std::vector<Value>& values_;
   std::vector<Id> ids_;
   std::vector<Id> results_;
-  const Type& type_;                  // of the first result, as all have its shape
-  std::vector<Id> operands_;          // that are read
+  const Type& type_;          // of the first result, as all have its shape
+  std::vector<Id> operands_;  // that are read
   std::vector<std::string> sources_;  // of each: "In<f32>"
   std::vector<bool> along_;  // whether its elements lie side by side in a pack
   size_t rank_ = 0;

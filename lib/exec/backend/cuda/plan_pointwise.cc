@@ -35,7 +35,8 @@ std::optional<Plan> pointwise_plan(const Call& call) {
   for (size_t k = 0; k < call.arguments.size(); ++k) {
     const Argument& a = call.arguments[k];
     const bool is_tensor = !a.literal && a.role != Role::kNumber;
-    if (is_tensor && a.type == call.results[0]) plan.in_place.emplace_back(k, 0);
+    if (is_tensor && a.type == call.results[0])
+      plan.in_place.emplace_back(k, 0);
   }
   plan.explain = explain_of(call);
   return plan;
