@@ -23,10 +23,10 @@
 #include <string_view>
 #include <vector>
 
-#include "route/block_finder.h"
 #include "route/homes.h"
 #include "route/loads.h"
 #include "route/route.h"
+#include "stream/block_finder.h"
 
 namespace gt::route {
 

@@ -2,8 +2,8 @@
 // read with them is what they read without.
 #include <random>
 
-#include "route/block_finder.h"
 #include "route_harness.h"
+#include "stream/block_finder.h"
 
 namespace gt::route {
 namespace {
@@ -70,6 +70,40 @@ TEST(BlockFinder, ABlockThatIsLeftIsSaidSo) {
   const BlockFinder::Step step = finder.next(7);
   EXPECT_TRUE(step.breaks);
   EXPECT_EQ(step.begins, 0U);
+}
+
+// What two loops begin with is a block, as is what each goes on with.
+TEST(BlockFinder, LoopsThatBeginAlikeShareABlock) {
+  BlockFinder finder;
+  const auto both = lines_from(1000, 100);
+  const auto one = lines_from(2000, 50);
+  const auto other = lines_from(3000, 50);
+  std::string said;
+  for (int i = 0; i < 5; ++i) {
+    said = said_of(finder, both) + said_of(finder, one);
+    said += said_of(finder, both) + said_of(finder, other);
+  }
+  EXPECT_EQ(said, block(100) + block(50) + block(100) + block(50));
+}
+
+TEST(BlockFinder, NoBlockGoesOnOverACut) {
+  BlockFinder finder;
+  const auto loop = lines_from(1000, 100);
+  const std::vector<uint64_t> begin(loop.begin(), loop.begin() + 60);
+  const std::vector<uint64_t> end(loop.begin() + 60, loop.end());
+  std::string said;
+  for (int i = 0; i < 3; ++i) {
+    said = said_of(finder, begin);
+    finder.cut();
+    said += said_of(finder, end);
+    finder.cut();
+  }
+  EXPECT_EQ(said, block(60) + block(40));
+  finder.next(loop[0]);
+  EXPECT_TRUE(finder.is_inside());
+  finder.cut();
+  EXPECT_FALSE(finder.is_inside());
+  EXPECT_FALSE(finder.next(loop[1]).breaks);
 }
 
 TEST(BlockFinder, NewLinesAreNoBlocks) {

@@ -6,7 +6,7 @@
 // #hot=ID, and it can be sent as a number (block_table.h).
 //
 // It looks at hashes of lines alone, so what it finds is a guess: whoever acts
-// on it compares bytes. A line that never came before costs two look-ups in
+// on it compares the lines. A line that never came before costs two look-ups in
 // tables of fixed size.
 #pragma once
 
@@ -15,16 +15,16 @@
 #include <unordered_map>
 #include <vector>
 
-namespace gt::route {
+namespace gt {
 
 class BlockFinder {
  public:
-  // The fewest and the most lines of a block. Of a loop with fewer, several
-  // rounds are one block.
   static constexpr uint32_t kLeast = 32;
   static constexpr uint32_t kMost = 1U << 15;
 
-  BlockFinder();
+  // The fewest and the most lines of a block, the latter a power of two. Of a
+  // loop with fewer, several rounds are one block.
+  explicit BlockFinder(uint32_t least = kLeast, uint32_t most = kMost);
 
   // What the line that next() took is to the known blocks. A line may both
   // break one block and begin another.
@@ -37,15 +37,17 @@ class BlockFinder {
   bool is_inside() const { return followed_ != nullptr; }
   // Takes the next line of the stream, by the hash of its text.
   Step next(uint64_t hash) {
-    if (followed_ != nullptr && (*followed_)[at_] == hash) return advance({});
+    if (followed_ != nullptr && followed_->hashes[at_] == hash) {
+      return advance({});
+    }
     Step step;
     step.breaks = followed_ != nullptr;
-    followed_ = nullptr;
+    if (step.breaks) leave_block();
     if (firsts_[hash % kFirsts] && known_.contains(hash)) {
       end_run();  // which may add a block, and forget the known ones for it
       const auto known = known_.find(hash);
       if (known != known_.end()) {
-        followed_ = &known->second.hashes;
+        followed_ = &known->second;
         at_ = 0;
         step.begins = known->second.id;
         return advance(step);
@@ -53,6 +55,12 @@ class BlockFinder {
     }
     learn(hash);
     return step;
+  }
+  // No block goes on from the lines so far to those that come: one that has
+  // begun breaks.
+  void cut() {
+    followed_ = nullptr;
+    end_run();
   }
 
  private:
@@ -66,11 +74,12 @@ class BlockFinder {
   };
 
   Step advance(Step step) {
-    if (++at_ < followed_->size()) return step;
+    if (++at_ < followed_->hashes.size()) return step;
     step.ends = true;
     followed_ = nullptr;
     return step;
   }
+  void leave_block();
   void learn(uint64_t hash);
   void end_run();
   void add_block(uint32_t end, uint32_t lines);
@@ -80,11 +89,12 @@ class BlockFinder {
   std::bitset<kFirsts> firsts_;  // whether a known block may begin so
   uint32_t last_id_ = 0;
   size_t known_lines_ = 0;
-  // The hashes of the block that has begun, or null, and how many came.
-  const std::vector<uint64_t>* followed_ = nullptr;
+  // The block that has begun, or null, and how many of its lines came.
+  Block* followed_ = nullptr;
   size_t at_ = 0;
 
-  // The lines that were in no known block: the hashes of the last kMost, as a
+  uint32_t least_, last_place_;
+  // The lines that were in no known block: the hashes of the last `most`, as a
   // ring, and by hash where such a line was met last. The last `run_` of them
   // are the same as those `period_` before.
   std::vector<uint64_t> lines_;
@@ -94,4 +104,4 @@ class BlockFinder {
   uint32_t run_ = 0;
 };
 
-}  // namespace gt::route
+}  // namespace gt
