@@ -91,6 +91,30 @@ TEST_F(PoolTest, ADeviceThatPutsWorkOffIsToldWhatIsFree) {
   EXPECT_EQ(forgotten.size(), 1);
 }
 
+// Whatever else was allocated and released meanwhile.
+TEST_F(PoolTest, WhoComesAgainGetsTheSameMemoryIfItIsFree) {
+  Pool pool(backend->device(), *this, 0);
+  const uint32_t c = size_class_of(1000);
+  LastUsed one, other;
+  Buffer* first = pool.allocate(c, one);
+  Buffer* second = pool.allocate(c, other);
+  pool.release(second);
+  pool.release(first);
+  EXPECT_EQ(pool.allocate(c, other), second);
+  EXPECT_EQ(pool.allocate(c, one), first);
+  // One that makes a value while its last is still there takes turns.
+  Buffer* third = pool.allocate(c, one);
+  pool.release(first);
+  EXPECT_EQ(pool.allocate(c, one), first);
+  pool.release(third);
+  EXPECT_EQ(pool.allocate(c, one), third);
+  // Of another size it gets other memory.
+  pool.release(third);
+  const Buffer* small = pool.allocate(0, one);
+  EXPECT_NE(small, third);
+  EXPECT_EQ(small->size_class, 0U);
+}
+
 TEST_F(PoolTest, TheLimitIsOnWhatIsUsed) {
   Pool pool(backend->device(), *this, 4096);
   const uint32_t c = size_class_of(1024);

@@ -147,7 +147,7 @@ Status Decoder::decode_run(const Line& line, LineEntry& entry) {
     entry.operands.emplace_back().value = &number.value;
   }
   add_results(line, entry);
-  add_in_place(entry);
+  add_memory(entry);
   return ok_status();
 }
 
@@ -156,7 +156,7 @@ Status Decoder::decode_group(const Op& op, const std::vector<Type>& pieces,
   auto recipe = recipes_.obtain_group(op, pieces, program);
   if (!recipe.ok()) return recipe.error();
   entry.recipe = std::move(recipe.value());
-  add_in_place(entry);
+  add_memory(entry);
   return ok_status();
 }
 
@@ -167,22 +167,38 @@ void Decoder::add_results(const Line& line, LineEntry& entry) {
   }
 }
 
-// Each block gets at most one lender, and each operand lends once.
-void Decoder::add_in_place(LineEntry& entry) const {
-  std::vector<int32_t> lent;
-  for (const Block& block : entry.recipe->blocks) {
-    int32_t lender = -1;
-    for (const int32_t operand : block.in_place) {
-      const RegisterId id = entry.operands[static_cast<size_t>(operand)].id;
-      const bool taken = std::find(lent.begin(), lent.end(),
-                                   static_cast<int32_t>(id)) != lent.end();
-      if (taken || !may_lend(entry, id, block)) continue;
-      lent.push_back(static_cast<int32_t>(id));
-      lender = operand;
-      break;
-    }
-    entry.in_place.push_back(lender);
+// Where the memory of each block may come from.
+void Decoder::add_memory(LineEntry& entry) const {
+  const Recipe& recipe = *entry.recipe;
+  std::vector<RegisterId> lent;
+  for (const Block& block : recipe.blocks) {
+    entry.in_place.push_back(lender_of(entry, block, lent));
   }
+  entry.last_used.resize(recipe.blocks.size());
+  entry.replaces.assign(recipe.blocks.size(), -1);
+  for (size_t r = 0; r < entry.results.size(); ++r) {
+    const RegisterId id = entry.results[r].id;
+    const int64_t block =
+        int64_t{recipe.results[r].value} - int64_t{recipe.arguments};
+    const bool is_read = std::any_of(
+        entry.operands.begin(), entry.operands.end(),
+        [id](const LineOperand& o) { return o.is_register && o.id == id; });
+    if (block < 0 || is_read) continue;
+    entry.replaces[static_cast<size_t>(block)] = static_cast<int32_t>(r);
+  }
+}
+
+// Each block gets at most one lender, and each operand lends once.
+int32_t Decoder::lender_of(const LineEntry& entry, const Block& block,
+                           std::vector<RegisterId>& lent) const {
+  for (const int32_t operand : block.in_place) {
+    const RegisterId id = entry.operands[static_cast<size_t>(operand)].id;
+    const bool taken = std::find(lent.begin(), lent.end(), id) != lent.end();
+    if (taken || !may_lend(entry, id, block)) continue;
+    lent.push_back(id);
+    return operand;
+  }
+  return -1;
 }
 
 // The register's value dies here, since the line binds the name again, and the

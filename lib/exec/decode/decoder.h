@@ -41,7 +41,9 @@ class Decoder {
   Status decode_output(const Line& line, LineEntry& entry);
   const Register* find_register(const Operand& operand) const;
   void add_results(const Line& line, LineEntry& entry);
-  void add_in_place(LineEntry& entry) const;
+  void add_memory(LineEntry& entry) const;
+  int32_t lender_of(const LineEntry& entry, const Block& block,
+                    std::vector<RegisterId>& lent) const;
   bool may_lend(const LineEntry& entry, RegisterId id,
                 const Block& block) const;
 

@@ -99,6 +99,10 @@ struct LineEntry {
   // By block of the recipe: the operand over whose memory it may be written, or
   // -1.
   std::vector<int32_t> in_place;
+  // By block: the result whose name's old value it may be written over, since
+  // the line does not read that, or -1.
+  std::vector<int32_t> replaces;
+  std::vector<LastUsed> last_used;  // by block, or by what its exchange makes
   std::string label;    // what print says, save's path, or fail's message
   std::string message;  // of kPrintFailure and kSaveFailure
 

@@ -82,8 +82,7 @@ Buffer* Pool::allocate_slow(uint32_t size_class) {
     if (buffer == nullptr || over_limit(size_class)) {
       buffer = allocate_new(size_class);
     } else {
-      free_[size_class] = buffer->next;
-      count(size_class);
+      take(buffer);
     }
     if (buffer != nullptr || !owner_.reclaim()) return buffer;
   }
@@ -127,7 +126,7 @@ void Pool::trim(size_t target) {
   for (uint32_t c = kClasses; c-- > 0 && class_bytes_[c] > kSmall;) {
     while (free_[c] != nullptr && held_ > target) {
       Buffer* buffer = free_[c];
-      free_[c] = buffer->next;
+      remove_free(buffer);
       owner_.release_later(std::unique_ptr<Value>(buffer->value),
                            class_bytes_[c]);
       held_ -= class_bytes_[c];
@@ -150,8 +149,7 @@ Buffer* Pool::take_slab(uint32_t size_class) {
     value->data = slab + at;
     buffer->value = value;
     buffer->size_class = size_class;
-    buffer->next = free_[size_class];
-    free_[size_class] = buffer;
+    add_free(buffer);
   }
   return allocate(size_class);
 }

@@ -28,7 +28,9 @@ struct ExchangeRun;
 
 struct Buffer {
   Value* value = nullptr;
-  Buffer* next = nullptr;  // in a free list
+  Buffer* next = nullptr;  // in a free list, as is the one before it
+  Buffer* before = nullptr;
+  bool is_free = false;  // it is in one
   // The exchange whose result it is, while compute has not waited for that.
   comm::ExchangeRun* pending = nullptr;
   uint32_t references = 0;
@@ -39,6 +41,15 @@ struct Buffer {
 // at most an eighth is wasted and powers of two fit exactly.
 uint32_t size_class_of(size_t bytes);
 size_t class_bytes(uint32_t size_class);
+
+// Where a line last had the memory of a value that it makes, and where before
+// that, for steps that take turns. When it comes again it gets the same memory
+// if that is free, so that what a loop does has the same addresses in each
+// round, and a device that has recorded it can do it again.
+struct LastUsed {
+  Buffer* last = nullptr;
+  Buffer* earlier = nullptr;
+};
 
 class Pool {
  public:
@@ -73,16 +84,25 @@ class Pool {
     if (buffer == nullptr || over_limit(size_class)) {
       return allocate_slow(size_class);
     }
-    free_[size_class] = buffer->next;
-    count(size_class);
+    take(buffer);
+    return buffer;
+  }
+  // The same, at an address that was used there before if one is free.
+  Buffer* allocate(uint32_t size_class, LastUsed& used) {
+    Buffer* buffer = used.last;
+    if (!may_take(buffer, size_class)) buffer = used.earlier;
+    if (may_take(buffer, size_class)) {
+      take(buffer);
+    } else {
+      buffer = allocate(size_class);
+    }
+    if (buffer != used.last) used = {buffer, used.last};
     return buffer;
   }
   // Takes back a buffer whose last reference is gone, or that never had one.
   void release(Buffer* buffer) {
-    const uint32_t c = buffer->size_class;
-    used_ -= class_bytes_[c];
-    buffer->next = free_[c];
-    free_[c] = buffer;
+    used_ -= class_bytes_[buffer->size_class];
+    add_free(buffer);
     if (tells_) owner_.forget(*buffer->value);
   }
   static void retain(Buffer* buffer) { ++buffer->references; }
@@ -110,6 +130,29 @@ class Pool {
   void count(uint32_t size_class) {
     used_ += class_bytes_[size_class];
     if (used_ > peak_) peak_ = used_;
+  }
+  // Of one that was used once, whatever it is now.
+  bool may_take(const Buffer* buffer, uint32_t size_class) const {
+    return buffer != nullptr && buffer->is_free &&
+           buffer->size_class == size_class && !over_limit(size_class);
+  }
+  void take(Buffer* buffer) {
+    remove_free(buffer);
+    count(buffer->size_class);
+  }
+  void add_free(Buffer* buffer) {
+    Buffer*& first = free_[buffer->size_class];
+    buffer->next = first;
+    buffer->before = nullptr;
+    buffer->is_free = true;
+    if (first != nullptr) first->before = buffer;
+    first = buffer;
+  }
+  void remove_free(Buffer* buffer) {
+    (buffer->before == nullptr ? free_[buffer->size_class]
+                               : buffer->before->next) = buffer->next;
+    if (buffer->next != nullptr) buffer->next->before = buffer->before;
+    buffer->is_free = false;
   }
   Buffer* allocate_slow(uint32_t size_class);
   Buffer* allocate_new(uint32_t size_class);

@@ -148,7 +148,7 @@ void Exchanges::show(const LineEntry& entry, ExchangeRun& run) {
 
 // Memory for all that is made, step by step. Where there is none, the target
 // fails and the exchange goes on.
-void Exchanges::make_room(const LineEntry& entry, ExchangeRun& run) {
+void Exchanges::make_room(LineEntry& entry, ExchangeRun& run) {
   std::vector<Buffer*> values = run.operands;
   for (const comm::Part& part : run.exchange->parts) {
     std::vector<Buffer*> outputs;
@@ -168,7 +168,7 @@ void Exchanges::make_room(const LineEntry& entry, ExchangeRun& run) {
         outputs.push_back(nullptr);
         continue;
       }
-      Buffer* output = hold_target(target, run, made);
+      Buffer* output = hold_target(target, entry, run, made);
       if (output == nullptr) {
         const std::string why =
             run.exchange->op + ": " +
@@ -186,24 +186,24 @@ void Exchanges::make_room(const LineEntry& entry, ExchangeRun& run) {
 }
 
 // The target's output; null when there is not enough memory.
-Buffer* Exchanges::hold_target(const comm::Target& target, ExchangeRun& run,
-                               ExchangeRun::Made& made) {
+Buffer* Exchanges::hold_target(const comm::Target& target, LineEntry& entry,
+                               ExchangeRun& run, ExchangeRun::Made& made) {
   if (target.program == nullptr) {
-    return hold(size_class_of(target.output.bytes()), run);
+    return hold(size_class_of(target.output.bytes()), entry, run);
   }
   for (const comm::Input& input : target.inputs) {
     const bool is_fetched =
         input.own < 0 && !communicator_.is_in_place(input.worker);
     made.packs.push_back(nullptr);
     if (!is_fetched && input.region.is_contiguous()) continue;
-    const Buffer* pack = hold(size_class_of(input.region.bytes()), run);
+    const Buffer* pack = hold(size_class_of(input.region.bytes()), entry, run);
     if (pack == nullptr) return nullptr;
     made.packs.back() = pack->value->data;
   }
   const Recipe& recipe = *target.program;
   std::vector<Buffer*> blocks;
   for (const Block& block : recipe.blocks) {
-    blocks.push_back(hold(block.size_class, run));
+    blocks.push_back(hold(block.size_class, entry, run));
     if (blocks.back() == nullptr) return nullptr;
     made.blocks.push_back(blocks.back()->value);
   }
@@ -211,8 +211,12 @@ Buffer* Exchanges::hold_target(const comm::Target& target, ExchangeRun& run,
                 recipe.arguments];
 }
 
-Buffer* Exchanges::hold(uint32_t size_class, ExchangeRun& run) {
-  Buffer* buffer = pool_.allocate(size_class);
+// What one run of an entry holds, each holds in the same order.
+Buffer* Exchanges::hold(uint32_t size_class, LineEntry& entry,
+                        ExchangeRun& run) {
+  const size_t n = run.held.size();
+  if (entry.last_used.size() <= n) entry.last_used.resize(n + 1);
+  Buffer* buffer = pool_.allocate(size_class, entry.last_used[n]);
   if (buffer == nullptr) return nullptr;
   Pool::retain(buffer);
   run.held.push_back(buffer);

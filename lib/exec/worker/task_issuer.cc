@@ -107,14 +107,16 @@ void TaskIssuer::write(LineEntry& entry, const Where& origin, const Type& type,
 
 // ---- memory -----------------------------------------------------------------
 
-// Takes memory for what the recipe writes: that of an operand whose name the
-// line binds anew, if nothing else refers to it, or new memory.
-bool TaskIssuer::take_blocks(const LineEntry& entry, const Where& origin) {
+// Takes memory for what the recipe writes: that of a name which the line binds
+// anew, if nothing else refers to it, or other memory.
+bool TaskIssuer::take_blocks(LineEntry& entry, const Where& origin) {
   blocks_.clear();
   const std::vector<Block>& blocks = entry.recipe->blocks;
   for (size_t b = 0; b < blocks.size(); ++b) {
     Buffer* buffer = lent_by(entry, b);
-    if (buffer == nullptr) buffer = pool_.allocate(blocks[b].size_class);
+    if (buffer == nullptr) {
+      buffer = pool_.allocate(blocks[b].size_class, entry.last_used[b]);
+    }
     if (buffer == nullptr) {
       drop_blocks();
       const std::string why = entry.recipe->op->name + ": " +
@@ -131,10 +133,17 @@ bool TaskIssuer::take_blocks(const LineEntry& entry, const Where& origin) {
 }
 
 Buffer* TaskIssuer::lent_by(const LineEntry& entry, size_t block) const {
-  if (entry.in_place[block] < 0) return nullptr;
-  const auto lender = static_cast<size_t>(entry.in_place[block]);
-  Buffer* buffer = registers_[entry.operands[lender].id].buffer;
-  return buffer->references == 1 ? buffer : nullptr;
+  const int32_t operand = entry.in_place[block];
+  const int32_t result = entry.replaces[block];
+  if (operand < 0 && result < 0) return nullptr;
+  const RegisterId id = operand >= 0
+                            ? entry.operands[static_cast<size_t>(operand)].id
+                            : entry.results[static_cast<size_t>(result)].id;
+  Buffer* buffer = registers_[id].buffer;
+  const bool may_lend =
+      buffer != nullptr && buffer->references == 1 &&
+      buffer->size_class == entry.recipe->blocks[block].size_class;
+  return may_lend ? buffer : nullptr;
 }
 
 void TaskIssuer::drop_blocks() {

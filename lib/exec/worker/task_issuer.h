@@ -16,7 +16,8 @@ namespace gt::exec {
 // at once, before they are computed: what the next line reads is the value that
 // will be there. A result is written over an operand's memory when the recipe
 // allows it (Block::in_place), the line binds that operand's name anew, and
-// nothing else refers to the memory.
+// nothing else refers to the memory. A name that the line binds anew and does
+// not read lends its own.
 class TaskIssuer {
  public:
   // All outlive it.
@@ -47,7 +48,7 @@ class TaskIssuer {
   void adopt_operands(const LineEntry& entry) {
     if (exchanges_ != nullptr) exchanges_->adopt_operands(entry);
   }
-  bool take_blocks(const LineEntry& entry, const Where& origin);
+  bool take_blocks(LineEntry& entry, const Where& origin);
   Buffer* lent_by(const LineEntry& entry, size_t block) const;
   void drop_blocks();
   void enqueue(LineEntry& entry, const Where& origin);
