@@ -54,6 +54,7 @@ struct Options {
   std::optional<uint64_t> trace_since;
   int threads = 0;
   bool no_cache = false;
+  bool no_graphs = false;
   int verbose = 0;
   std::string name;
   uint32_t rank = 0;
@@ -160,17 +161,25 @@ void add_options(CLI::App& app, Options& options) {
                "stop at the first failure");
   app.add_flag("--sync", options.worker.sync,
                "wait for the GPU after each line, to learn which one fails");
+  app.add_flag("--no-graphs", options.no_graphs,
+               "give the GPU every line by itself, and no repeated block of "
+               "lines as one graph");
   app.add_flag("--no-cache", options.no_cache, "decode every line anew");
   app.add_flag("-v", options.verbose, "say at the end what was done")
       ->envname("GT_VERBOSE");
 }
 
 void say_stats(const gt::exec::WorkerStats& stats) {
+  const std::string graphs =
+      stats.recorded == 0
+          ? ""
+          : ", " + std::to_string(stats.recorded) + " graphs recorded, " +
+                std::to_string(stats.replayed) + " launched";
   gt::tell("gt-work: " + std::to_string(stats.lines) + " lines, " +
            std::to_string(stats.decoded) + " decoded, " +
            std::to_string(stats.tasks) + " tasks, " +
            std::to_string(static_cast<uint64_t>(stats.flops)) + " flops, " +
-           std::to_string(stats.peak_bytes) + " bytes at most\n");
+           std::to_string(stats.peak_bytes) + " bytes at most" + graphs + "\n");
 }
 
 int usage(const std::string& message) {
@@ -380,6 +389,7 @@ int main(int argc, char** argv) {
   if (options.threads == 0) options.threads = default_threads(options);
   if (options.threads > 1) limit_spinning(argv);
   options.worker.caches = !options.no_cache;
+  options.worker.graphs = !options.no_graphs;
   if (options.workers > 0 &&
       (app.count("--connect") == 0 || options.backend != "null")) {
     return usage("--workers is for --connect with --backend null");

@@ -66,6 +66,7 @@ class RunsAheadTest : public testing::Test {
   void run(Value& from, Value& to) {
     std::array<uint64_t, kTaskWords + 2> words{};
     auto& task = *reinterpret_cast<TaskRecord*>(words.data());
+    task.head = head_of(words.size(), kTaskRecord, 1);
     task.recipe = &recipe_;
     task.values()[0] = &from;
     task.values()[1] = &to;

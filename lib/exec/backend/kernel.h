@@ -35,6 +35,10 @@ class Kernel {
   virtual Status run(std::span<const void* const> in,
                      std::span<void* const> out) = 0;
 
+  // Whether a device may record a run (Device::begin_recording()): all that the
+  // run gives it are addresses of the device and numbers of the line.
+  virtual bool may_be_recorded() const { return false; }
+
   // Whether result `result` may be written over the memory of operand
   // `operand`, whose value is lost. It is asked only where the two need memory
   // of one size class (memory/pool.h); what else must agree, such as the types,

@@ -26,12 +26,23 @@ class DeviceEvent {
   virtual ~DeviceEvent() = default;
 };
 
+// Work that a device has recorded, to be done again as one piece, such as a
+// graph of CUDA. It does not outlive the device.
+class DeviceRecording {
+ public:
+  DeviceRecording() = default;
+  DeviceRecording(const DeviceRecording&) = delete;
+  DeviceRecording& operator=(const DeviceRecording&) = delete;
+  virtual ~DeviceRecording() = default;
+};
+
 // A device may do its work later than it is told to, in the order in which one
 // thread told it. Each backend has a Device, and one thread runs its kernels:
 // that of the compute queue, or the communication thread. That thread alone
 // calls upload(), download(), copy(), view(), record(), wait_for(), finish(),
-// those of checks and, until it has ended, release(); they are in order with
-// its kernels. Any thread may call allocate(), is_host() and has_data().
+// those of checks and of recordings and, until it has ended, release(); they
+// are in order with its kernels. Any thread may call allocate(), is_host() and
+// has_data().
 //
 // Devices of one kind share their memory: what the Device of the backend that
 // computes has allocated, that of the communication thread reads and writes.
@@ -118,6 +129,25 @@ class Device {
   // have returned. None as long as it is not known; with `waits` it is known.
   virtual std::optional<Status> take_check(bool /*waits*/) {
     return ok_status();
+  }
+
+  // Whether it can do work again that it has recorded.
+  virtual bool records() const { return false; }
+  // What kernels give it from now on is not done but recorded, which nothing
+  // but begin() and kernels that may be recorded is called for; begin() gets
+  // the tasks' numbers from 0 on. They have all run before, so that what they
+  // keep on the device is there.
+  virtual Status begin_recording() { return Error{"it records nothing"}; }
+  // The recording ends. `old` is null or one that is needed no more, which may
+  // become the new one. With `keeps` false there is none.
+  virtual Result<std::unique_ptr<DeviceRecording>> end_recording(
+      bool /*keeps*/, std::unique_ptr<DeviceRecording> /*old*/) {
+    return Error{"it records nothing"};
+  }
+  // Does what was recorded, with its checks, as the tasks from `task` on. After
+  // an Error nothing of it was done.
+  virtual Status replay(DeviceRecording& /*recording*/, uint64_t /*task*/) {
+    return Error{"it records nothing"};
   }
 
   // Whether it can say when it did its work; then what the thread gives it

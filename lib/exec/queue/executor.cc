@@ -44,8 +44,7 @@ void Executor::run(uint64_t* record) {
     return trace_ == nullptr ? run_task(task) : run_traced(task);
   }
   if (head->kind == kForgetRecord) {
-    return backend_.device().forget(
-        reinterpret_cast<ForgetRecord*>(record)->data);
+    return ahead_.forget(*reinterpret_cast<ForgetRecord*>(record));
   }
   auto& next = *reinterpret_cast<JobRecord*>(record);
   if (!stopped()) at_.store(next.seq, std::memory_order_relaxed);
@@ -54,6 +53,7 @@ void Executor::run(uint64_t* record) {
 }
 
 void Executor::run_job(std::unique_ptr<Job> job) {
+  if (job->when() != Job::When::kLater) ahead_.run_held();
   if (!ahead_.is_settled()) {
     if (job->when() == Job::When::kLater) {
       std::shared_ptr<Job> held = std::move(job);
@@ -66,9 +66,11 @@ void Executor::run_job(std::unique_ptr<Job> job) {
 
 // The queue is empty, and what has been given to the device, or is to be given
 // to it yet, may fail.
-bool Executor::awaits() {
+bool Executor::awaits(bool is_idle) {
+  const bool held = ahead_.holds();
+  if (ahead_.awaits_more(is_idle)) return true;
   const bool holds_back = backend_.device().holds_back();
-  if (ahead_.is_settled()) return holds_back;
+  if (ahead_.is_settled() && !held) return holds_back;
   ahead_.settle(false);
   if (!ahead_.is_settled()) return true;
   idle();

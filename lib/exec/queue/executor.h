@@ -26,35 +26,13 @@
 #include "exec/queue/queue.h"
 #include "exec/queue/report.h"
 #include "exec/queue/runs_ahead.h"
+#include "exec/queue/task.h"
 #include "exec/storage/saves.h"
 #include "exec/trace/meter.h"
 #include "exec/trace/trace.h"
 #include "exec/trace/where.h"
 
 namespace gt::exec {
-
-// A task: a recipe to run. Behind it in the ring stand pointers to the values
-// of the recipe's arguments and blocks, as its steps number them; with a trace,
-// then a pointer to the line's TraceText.
-struct TaskRecord {
-  RecordHead head;
-  const std::string* file;
-  const Recipe* recipe;
-  const char* text;  // the line, for a message
-  uint32_t text_size;
-  uint32_t op_column;
-  uint64_t seq;  // as JobRecord's
-
-  Value** values() { return reinterpret_cast<Value**>(this + 1); }
-  size_t value_count() const {
-    return recipe->arguments + recipe->blocks.size();
-  }
-  const TraceText* traced() {
-    return reinterpret_cast<const TraceText*>(values()[value_count()]);
-  }
-  Where origin() const { return {file, head.line}; }
-};
-inline constexpr size_t kTaskWords = sizeof(TaskRecord) / sizeof(uint64_t);
 
 class Executor;
 
@@ -101,19 +79,6 @@ struct JobRecord {
 };
 inline constexpr size_t kJobWords = sizeof(JobRecord) / sizeof(uint64_t);
 
-// What was written there is read no more (Device::forget()).
-struct ForgetRecord {
-  RecordHead head;
-  const void* data;
-};
-inline constexpr size_t kForgetWords = sizeof(ForgetRecord) / sizeof(uint64_t);
-
-enum RecordKind : uint8_t {
-  kTaskRecord = 1,
-  kJobRecord = 2,
-  kForgetRecord = 3
-};
-
 class Executor final : public Queue::Handler {
  public:
   // `trace` is null unless what runs is to be recorded.
@@ -124,7 +89,7 @@ class Executor final : public Queue::Handler {
   void idle() override;
   void sleeps() override { meter_.pause(Meter::Pause::kIdle); }
   void wakes() override { meter_.resume(); }
-  bool awaits() override;
+  bool awaits(bool is_idle) override;
   void run_task(TaskRecord& task);
 
   // Reports a line that failed to the sink, and remembers the status. It is not
@@ -142,6 +107,7 @@ class Executor final : public Queue::Handler {
   // What a job does to the faults of values, it does once tasks are settled.
   Interpreter& interpreter() { return interpreter_; }
   RunsAhead& runs_ahead() { return ahead_; }
+  const RunsAhead& runs_ahead() const { return ahead_; }
   // The fault of all values, once the device is lost (Device::loss()): nothing
   // runs any more, and its status is Exit::kLost. Null as long as it is well.
   const Fault& loss();

@@ -31,7 +31,7 @@ void Interpreter::find_operands(const Recipe& recipe, const RecipeStep& step,
 
 void Interpreter::run_ahead(const Recipe& recipe,
                             std::span<Value* const> values,
-                            std::vector<Outcome>& outcomes) {
+                            std::vector<Outcome>& outcomes, size_t task) {
   find_data(values);
   size_t checks = late_->checks();
   for (size_t i = 0; i < recipe.steps.size(); ++i) {
@@ -39,9 +39,9 @@ void Interpreter::run_ahead(const Recipe& recipe,
     Status s = run_kernel(*recipe.steps[i].kernel, in_, out_);
     if (late_->checks() > checks) {
       checks = late_->checks();
-      outcomes.push_back({i, std::nullopt});
+      outcomes.push_back({task, i, std::nullopt});
     } else if (!s.ok()) {
-      outcomes.push_back({i, std::move(s)});
+      outcomes.push_back({task, i, std::move(s)});
     }
   }
 }

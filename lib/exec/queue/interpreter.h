@@ -34,9 +34,10 @@ class Interpreter {
   explicit Interpreter(Device& device)
       : late_(device.leaves_checks() ? &device : nullptr) {}
 
-  // How a step ended that was run ahead. Steps that did well and left no check
-  // have none.
+  // How a step ended that was run ahead, of one of several tasks. Steps that
+  // did well and left no check have none.
   struct Outcome {
+    size_t task = 0;
     size_t step = 0;
     std::optional<Status> status;  // none: it has left a check
   };
@@ -65,9 +66,10 @@ class Interpreter {
   }
 
   // Runs all steps, whatever is poisoned or fails: what they then make is never
-  // seen, since spread() is to be called with the outcomes, which it adds.
+  // seen, since spread() is to be called with the outcomes, which it adds, as
+  // those of the task of that number.
   void run_ahead(const Recipe& recipe, std::span<Value* const> values,
-                 std::vector<Outcome>& outcomes);
+                 std::vector<Outcome>& outcomes, size_t task = 0);
   // Poisons, and makes well, what run() would have. All outcomes are known.
   template <typename Failed>
   void spread(const Recipe& recipe, std::span<Value* const> values,

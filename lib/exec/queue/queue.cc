@@ -61,6 +61,7 @@ void Queue::wake() {
 }
 
 void Queue::kick() {
+  kicked_.store(tail_, std::memory_order_relaxed);
   if (published_words_ == tail_ && woken_words_ == tail_) return;
   publish();
   wake();
@@ -106,7 +107,7 @@ uint64_t Queue::run_some(uint64_t head, uint64_t tail) {
 bool Queue::sleep(uint64_t head) {
   handler_.idle();
   while (published_.load(std::memory_order_acquire) == head &&
-         handler_.awaits()) {
+         handler_.awaits(kicked_.load(std::memory_order_relaxed) == head)) {
     std::this_thread::sleep_for(kPoll);
   }
   asleep_.store(1, std::memory_order_seq_cst);

@@ -54,8 +54,9 @@ class Queue {
     // The queue is empty and its thread is about to sleep.
     virtual void idle() = 0;
     // Whether it waits for something that wakes nobody; then it is asked again
-    // soon, until it does not, before the thread sleeps.
-    virtual bool awaits() { return false; }
+    // soon, until it does not, before the thread sleeps. `is_idle`: the
+    // enqueuing thread has called kick(), and enqueued nothing since.
+    virtual bool awaits(bool /*is_idle*/) { return false; }
     // It sleeps, and has been woken.
     virtual void sleeps() {}
     virtual void wakes() {}
@@ -131,6 +132,7 @@ class Queue {
   // ---- both threads'
   alignas(64) std::atomic<uint64_t> published_{0};
   alignas(64) std::atomic<uint64_t> head_{0};
+  std::atomic<uint64_t> kicked_{0};  // the tail of the last kick()
   std::atomic<uint64_t> wanted_{0};  // head that the enqueuer sleeps for
   alignas(64) std::atomic<int> asleep_{0};
   std::atomic<int> arrived_{0};  // changes when the wanted head is reached

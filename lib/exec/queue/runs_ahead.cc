@@ -1,23 +1,79 @@
 #include "exec/queue/runs_ahead.h"
 
-#include "exec/queue/executor.h"
+#include <utility>
 
 namespace gt::exec {
 
+RunsAhead::RunsAhead(Device& device, Interpreter& interpreter, Failed failed)
+    : device_(device),
+      interpreter_(interpreter),
+      failed_(std::move(failed)),
+      named_(device.leaves_checks() ? kNamed : 0) {}
+
+void RunsAhead::record_repeats() {
+  Repeats::Runner& runner = *this;
+  if (device_.records()) repeats_.emplace(runner);
+}
+
 std::optional<RunsAhead::Named> RunsAhead::find(uint64_t task) const {
-  const Named& named = named_[task % kMost];
+  const Named& named = named_[task % kNamed];
   if (task == 0 || named.task != task) return std::nullopt;
   return named;
 }
 
-void RunsAhead::run(TaskRecord& task) {
+void RunsAhead::name_next(const TaskRecord& task) {
   ++last_;
-  named_[last_ % kMost] = {last_, task.origin(), task.recipe->op};
+  named_[last_ % kNamed] = {last_, task.origin(), task.recipe->op};
+}
+
+void RunsAhead::run(TaskRecord& task) {
+  if (!repeats_) return give(task);
+  if (interpreter_.knows_faults() || !task.recipe->may_be_recorded) {
+    run_held();
+    return give(task);
+  }
+  if (!repeats_->hold(task)) give(task);
+  if (!holds()) take_held_calls();
+}
+
+void RunsAhead::forget(const ForgetRecord& forget) {
+  holds() ? repeats_->hold(forget) : device_.forget(forget.data);
+}
+
+void RunsAhead::run_held() {
+  if (!repeats_) return;
+  repeats_->cut();
+  take_held_calls();
+  patience_ = kPatience;
+}
+
+bool RunsAhead::awaits_more(bool is_idle) {
+  if (!holds()) return false;
+  if (!is_idle) {
+    patience_ = kPatience;
+  } else if (patience_-- == 0) {
+    run_held();
+  }
+  return holds();
+}
+
+void RunsAhead::take_held_calls() {
+  if (held_calls_.empty()) return;
+  for (auto& call : std::exchange(held_calls_, {})) after(std::move(call));
+}
+
+void RunsAhead::run_each(Tasks& tasks) {
+  tasks.for_each([this](TaskRecord& task) { give(task); },
+                 [this](const void* data) { device_.forget(data); });
+}
+
+void RunsAhead::give(TaskRecord& task) {
+  name_next(task);
   device_.begin(last_);
   if (trace_ != nullptr) device_.begin_span();
-  const bool asks = run_one(task);
+  const bool asks = give_one(task);
   if (trace_ != nullptr) add_row(task);
-  if (asks || trace_ != nullptr) settle(log_.size() >= kMost);
+  if (asks || trace_ != nullptr) settle(is_full());
   if (!waits_) return;
   settle(true);
   // What it says is said again by whoever needs the device, if it lasts.
@@ -25,23 +81,70 @@ void RunsAhead::run(TaskRecord& task) {
 }
 
 // Whether outcomes are to be asked for.
-bool RunsAhead::run_one(TaskRecord& task) {
-  const std::span<Value* const> values(task.values(), task.value_count());
+bool RunsAhead::give_one(TaskRecord& task) {
   if (interpreter_.knows_faults()) {
     settle(true);
-    interpreter_.run(*task.recipe, values,
+    interpreter_.run(*task.recipe, task.all_values(),
                      [&](const Error& error) { return failed_(task, error); });
     return false;
   }
   outcomes_.clear();
-  interpreter_.run_ahead(*task.recipe, values, outcomes_);
+  interpreter_.run_ahead(*task.recipe, task.all_values(), outcomes_);
   if (log_.empty() && outcomes_.empty()) return false;
-  const auto* words = reinterpret_cast<const uint64_t*>(&task);
-  Entry& entry = log_.emplace_back();
-  entry.task.assign(words, words + kTaskWords + values.size());
-  entry.outcomes = outcomes_;
+  Tasks one;
+  one.add(task);
+  log(std::move(one), outcomes_);
   return !outcomes_.empty() || log_.size() % kSome == 0;
 }
+
+void RunsAhead::log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes) {
+  Entry& entry = log_.emplace_back();
+  logged_words_ += tasks.words();
+  entry.tasks = std::move(tasks);
+  entry.outcomes = std::move(outcomes);
+}
+
+// ---- recordings -------------------------------------------------------------
+
+// A step that fails as it is given to the device is run by itself, so that its
+// failure is told as ever.
+std::unique_ptr<Repeats::Recording> RunsAhead::record(
+    Tasks& tasks, std::unique_ptr<Repeats::Recording> old) {
+  if (!device_.begin_recording().ok()) return nullptr;
+  auto made = std::make_unique<Repeats::Recording>();
+  size_t n = 0;
+  bool is_well = true;
+  tasks.for_each(
+      [&](TaskRecord& task) {
+        if (!is_well) return;
+        device_.begin(n);
+        interpreter_.run_ahead(*task.recipe, task.all_values(), made->outcomes,
+                               n);
+        is_well = made->outcomes.empty() || !made->outcomes.back().status;
+        ++n;
+      },
+      [this](const void* data) { device_.forget(data); });
+  auto work = device_.end_recording(
+      is_well, old == nullptr ? nullptr : std::move(old->work));
+  if (!is_well || !work.ok()) return nullptr;
+  made->work = std::move(work.value());
+  return made;
+}
+
+bool RunsAhead::replay(Tasks& tasks, const Repeats::Recording& recording) {
+  if (interpreter_.knows_faults() ||
+      !device_.replay(*recording.work, last_ + 1).ok()) {
+    return false;
+  }
+  tasks.for_each([this](TaskRecord& task) { name_next(task); });
+  if (!log_.empty() || !recording.outcomes.empty()) {
+    log(std::exchange(tasks, {}), recording.outcomes);
+    settle(is_full());
+  }
+  return true;
+}
+
+// ---- outcomes ---------------------------------------------------------------
 
 void RunsAhead::add_row(TaskRecord& task) {
   device_.end_span();
@@ -51,12 +154,17 @@ void RunsAhead::add_row(TaskRecord& task) {
 }
 
 void RunsAhead::after(std::function<void()> call) {
+  if (holds()) {
+    held_calls_.push_back(std::move(call));
+    return;
+  }
   if (log_.empty()) return call();
   log_.emplace_back().call = std::move(call);
 }
 
 void RunsAhead::settle(bool waits) {
   while (!log_.empty() && is_known(log_.front(), waits)) {
+    logged_words_ -= log_.front().tasks.words();
     finish(log_.front());
     log_.pop_front();
   }
@@ -79,10 +187,17 @@ void RunsAhead::finish(Entry& entry) {
     return trace_->add(*entry.row, entry.line, entry.span->start,
                        entry.span->end);
   }
-  auto& task = *reinterpret_cast<TaskRecord*>(entry.task.data());
-  interpreter_.spread(*task.recipe, {task.values(), task.value_count()},
-                      entry.outcomes,
-                      [&](const Error& error) { return failed_(task, error); });
+  std::span<const Interpreter::Outcome> rest = entry.outcomes;
+  size_t number = 0;
+  entry.tasks.for_each([&](TaskRecord& task) {
+    size_t own = 0;
+    while (own < rest.size() && rest[own].task == number) ++own;
+    interpreter_.spread(
+        *task.recipe, task.all_values(), rest.first(own),
+        [&](const Error& error) { return failed_(task, error); });
+    rest = rest.subspan(own);
+    ++number;
+  });
 }
 
 }  // namespace gt::exec

@@ -6,6 +6,9 @@
 // settled: faults spread, and failures are reported, as if each task had
 // waited.
 //
+// Blocks of tasks that come again are recorded by a device that can do so, and
+// given to it as one piece (repeats.h).
+//
 // Used by the thread of the compute queue.
 #pragma once
 
@@ -19,22 +22,19 @@
 
 #include "exec/memory/device.h"
 #include "exec/queue/interpreter.h"
+#include "exec/queue/repeats.h"
+#include "exec/queue/task.h"
 #include "exec/trace/trace.h"
 #include "exec/trace/where.h"
 
 namespace gt::exec {
 
-struct TaskRecord;
-
-class RunsAhead {
+class RunsAhead final : private Repeats::Runner {
  public:
   // Reports that a step of the task failed, and gives the fault of what it was
   // to make.
   using Failed = std::function<Fault(const TaskRecord&, const Error&)>;
-  RunsAhead(Device& device, Interpreter& interpreter, Failed failed)
-      : device_(device),
-        interpreter_(interpreter),
-        failed_(std::move(failed)) {}
+  RunsAhead(Device& device, Interpreter& interpreter, Failed failed);
 
   // From now on each task gets a row of the trace, in the device's time, which
   // is asked for as outcomes are.
@@ -43,6 +43,8 @@ class RunsAhead {
   // From now on each task is waited for.
   void wait_for_each() { waits_ = true; }
   bool waits() const { return waits_; }
+  // From now on blocks that come again are recorded, if the device records.
+  void record_repeats();
   // Where the task stands that the device names (Device::loss()); none if that
   // was long ago.
   struct Named {
@@ -55,30 +57,59 @@ class RunsAhead {
   uint64_t last() const { return last_; }
 
   // Runs a task: ahead or, while a fault is known, not, since then what reads
-  // it is to be left out.
+  // it is to be left out. It may be held back for those that follow.
   void run(TaskRecord& task);
+  // What was written there is read no more by tasks that follow.
+  void forget(const ForgetRecord& forget);
+  // Runs those that are held back, which comes before all that is not a task.
+  void run_held();
+  bool holds() const { return repeats_ && repeats_->holds(); }
+  // To be asked again and again while there are no more tasks: whether more are
+  // awaited behind those that are held back. They are, as long as who enqueues
+  // is busy; once that `is_idle`, for a moment more.
+  bool awaits_more(bool is_idle);
   // Whether the outcomes of all tasks so far are known.
-  bool is_settled() const { return log_.empty(); }
-  // Takes the outcomes that are known; with `waits` those of all tasks.
+  bool is_settled() const { return log_.empty() && !holds(); }
+  // Takes the outcomes that are known of tasks that are not held back; with
+  // `waits` those of all of them.
   void settle(bool waits);
   // Calls it once all tasks so far are settled: at once if they are.
   void after(std::function<void()> call);
+  // Null without recordings.
+  const Repeats* repeats() const { return repeats_ ? &*repeats_ : nullptr; }
 
  private:
-  static constexpr size_t kMost = 4096;  // in the log
+  // The most in the log, and the most words of tasks there.
+  static constexpr size_t kMost = 4096;
+  static constexpr size_t kMostWords = size_t{1} << 18;
+  static constexpr int kPatience = 4;
+  static constexpr size_t kNamed = size_t{1} << 15;
   // Where nothing else does, outcomes are asked for whenever so many were
   // added.
   static constexpr size_t kSome = 64;
 
   struct Entry {
-    std::vector<uint64_t> task;  // the words of its record, if it is one
+    Tasks tasks;
     std::vector<Interpreter::Outcome> outcomes;
-    std::function<void()> call;        // if it is none
+    std::function<void()> call;        // if it is no tasks
     const TraceText* row = nullptr;    // if it is a row of the trace instead
     uint64_t line = 0;                 // of the row
     std::optional<Device::Span> span;  // that the row says
   };
-  bool run_one(TaskRecord& task);
+  // ---- Repeats::Runner
+  void run_each(Tasks& tasks) override;
+  std::unique_ptr<Repeats::Recording> record(
+      Tasks& tasks, std::unique_ptr<Repeats::Recording> old) override;
+  bool replay(Tasks& tasks, const Repeats::Recording& recording) override;
+
+  void give(TaskRecord& task);
+  bool give_one(TaskRecord& task);
+  void name_next(const TaskRecord& task);
+  void log(Tasks tasks, std::vector<Interpreter::Outcome> outcomes);
+  bool is_full() const {
+    return log_.size() >= kMost || logged_words_ >= kMostWords;
+  }
+  void take_held_calls();
   void add_row(TaskRecord& task);
   bool is_known(Entry& entry, bool waits);
   void finish(Entry& entry);
@@ -86,12 +117,16 @@ class RunsAhead {
   Device& device_;
   Interpreter& interpreter_;
   Failed failed_;
+  std::optional<Repeats> repeats_;
+  std::vector<std::function<void()>> held_calls_;  // for after held tasks
+  int patience_ = kPatience;  // how often it may still be asked
   std::deque<Entry> log_;
+  size_t logged_words_ = 0;
   std::vector<Interpreter::Outcome> outcomes_;  // of the task that runs
   Trace* trace_ = nullptr;
   bool waits_ = false;
   uint64_t last_ = 0;
-  std::vector<Named> named_ = std::vector<Named>(kMost);  // the last tasks
+  std::vector<Named> named_;  // the last tasks
 };
 
 }  // namespace gt::exec

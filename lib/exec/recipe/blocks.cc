@@ -183,9 +183,16 @@ void plan_blocks(Draft draft, TypeIds& types, Recipe& recipe) {
   for (size_t r = 0; r < draft.results.size(); ++r) {
     recipe.results[r].value = plan.value_of(draft.results[r]);
   }
+  for (const Root& root : draft.roots) {
+    if (root.kind == Root::Kind::kArgument && root.is_number()) {
+      recipe.numbers.push_back(static_cast<uint32_t>(root.index));
+    }
+  }
+  recipe.may_be_recorded = true;
   for (DraftStep& step : draft.steps) {
     for (int32_t& value : step.in) value = plan.value_of(value);
     for (int32_t& value : step.out) value = plan.value_of(value);
+    recipe.may_be_recorded &= step.kernel->may_be_recorded();
     recipe.steps.push_back(
         {std::move(step.kernel), std::move(step.in), std::move(step.out)});
   }

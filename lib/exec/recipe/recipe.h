@@ -10,6 +10,7 @@
 // are in the recipe itself.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -60,12 +61,22 @@ struct RecipeResult {
 
 enum class Literal : uint8_t { kNone, kFloat, kInteger, kBool };
 
+// Numbers for recipes, of which none comes twice in a process.
+inline uint64_t next_recipe_id() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 struct Recipe {
+  uint64_t id = next_recipe_id();
   const Op* op = nullptr;
   uint32_t arguments = 0;
+  std::vector<uint32_t> numbers;  // the arguments that are numbers of the line
   // It has one step, which reads all arguments and writes all blocks in order,
   // so that values need not be looked up one by one.
   bool is_simple = false;
+  // All its kernels may be recorded.
+  bool may_be_recorded = false;
   // A kernel was made for a number of the line, such as a size, so lines with
   // another number cannot share the recipe.
   bool is_exact = false;

@@ -49,7 +49,12 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       lines_(registers_, meshes_, compute_, trace_, options.caches),
       issuer_(compute_, pool_, registers_, types_, trace_),
       caches_(options.caches) {
-  if (options.sync) compute_.executor().runs_ahead().wait_for_each();
+  RunsAhead& ahead = compute_.executor().runs_ahead();
+  if (options.sync) ahead.wait_for_each();
+  // A trace has a row for each line, with its time.
+  if (options.graphs && !options.sync && options.trace == nullptr) {
+    ahead.record_repeats();
+  }
 }
 
 Worker::~Worker() {
@@ -255,6 +260,10 @@ WorkerStats Worker::stats() const {
   stats.tasks = issuer_.tasks();
   stats.flops = issuer_.flops();
   stats.peak_bytes = pool_.peak();
+  if (const Repeats* repeats = compute_.executor().runs_ahead().repeats()) {
+    stats.recorded = repeats->recorded();
+    stats.replayed = repeats->replayed();
+  }
   return stats;
 }
 

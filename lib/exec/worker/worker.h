@@ -32,6 +32,7 @@ struct WorkerOptions {
   bool fail_fast = false;
   bool sync = false;       // wait for the device after each line
   bool caches = true;      // off: every line is decoded anew
+  bool graphs = true;      // the device records blocks that come again
   Trace* trace = nullptr;  // outlives the worker
 };
 
@@ -41,6 +42,8 @@ struct WorkerStats {
   uint64_t tasks = 0;    // that went to the queue
   double flops = 0;
   size_t peak_bytes = 0;
+  uint64_t recorded = 0;  // blocks that the device recorded,
+  uint64_t replayed = 0;  // and how often it did one as one piece
 };
 
 class Worker final {

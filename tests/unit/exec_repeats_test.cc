@@ -1,0 +1,209 @@
+// Blocks of tasks that come again: held back, recorded, done again, and run
+// task by task where they turn out to be others.
+#include "exec/queue/repeats.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <deque>
+#include <string>
+
+namespace gt::exec {
+namespace {
+
+// Notes what it is told, and which tasks were done in which order, whatever did
+// them.
+class NotingRunner final : public Repeats::Runner {
+ public:
+  void run_each(Tasks& tasks) override {
+    said += "each " + std::to_string(tasks.size()) + "; ";
+    note(tasks);
+  }
+  std::unique_ptr<Repeats::Recording> record(
+      Tasks& /*tasks*/, std::unique_ptr<Repeats::Recording> old) override {
+    said += old != nullptr ? "update; " : "record; ";
+    if (!records) return nullptr;
+    return std::make_unique<Repeats::Recording>();
+  }
+  bool replay(Tasks& tasks, const Repeats::Recording& /*recording*/) override {
+    if (!replays) return false;
+    said += "replay " + std::to_string(tasks.size()) + "; ";
+    note(tasks);
+    return true;
+  }
+  void note(TaskRecord& task) { lines.push_back(task.head.line); }
+  void note(Tasks& tasks) {
+    tasks.for_each([this](TaskRecord& task) { note(task); });
+  }
+  std::string take() { return std::exchange(said, ""); }
+
+  bool records = true, replays = true;
+  std::string said;
+  std::vector<uint64_t> lines;  // of the tasks, as they were done
+};
+
+class RepeatsTest : public testing::Test {
+ protected:
+  static constexpr size_t kLines = 400;
+
+  RepeatsTest() {
+    for (Recipe& recipe : recipes_) {
+      recipe.arguments = 1;
+      recipe.numbers = {0};
+      recipe.blocks.emplace_back();
+    }
+  }
+
+  // The task of a line, with a number and the address of its result.
+  void run(size_t line, size_t address = 0, uint64_t number = 0) {
+    std::array<uint64_t, kTaskWords + 2> words{};
+    auto& task = *reinterpret_cast<TaskRecord*>(words.data());
+    task.recipe = &recipes_[line];
+    task.text = &texts_[8 * line];
+    task.head = head_of(words.size(), kTaskRecord, line);
+    Value from{&number, nullptr};
+    Value to{&memory_[address], nullptr};
+    task.values()[0] = &from;
+    task.values()[1] = &to;
+    told_.push_back(line);
+    if (!repeats_.hold(task)) runner_.note(task);
+  }
+  // Lines from `first` on, each with its own address, or one besides it.
+  void run_lines(size_t first, size_t n, size_t besides = 0) {
+    for (size_t i = first; i < first + n; ++i) run(i, i + besides);
+  }
+  std::string take() { return runner_.take(); }
+  // Everything was done, in the order in which it was told.
+  void expect_all_done() {
+    repeats_.cut();
+    EXPECT_EQ(runner_.lines, told_);
+  }
+
+  std::array<Recipe, kLines> recipes_;
+  std::array<char, 8 * kLines> texts_{};
+  std::array<char, 4 * kLines> memory_{};
+  NotingRunner runner_;
+  Repeats repeats_{runner_};
+  std::vector<uint64_t> told_;
+};
+
+TEST_F(RepeatsTest, ALoopIsRecordedInItsThirdRound) {
+  run_lines(300, 5);
+  run_lines(0, 100);
+  run_lines(0, 100);
+  EXPECT_EQ(take(), "");
+  run_lines(0, 99);
+  EXPECT_TRUE(repeats_.holds());
+  EXPECT_EQ(take(), "");
+  run(99, 99);
+  EXPECT_FALSE(repeats_.holds());
+  EXPECT_EQ(take(), "record; replay 100; ");
+  for (int i = 0; i < 10; ++i) run_lines(0, 100);
+  EXPECT_EQ(repeats_.recorded(), 1U);
+  EXPECT_EQ(repeats_.replayed(), 11U);
+  expect_all_done();
+}
+
+TEST_F(RepeatsTest, WhatIsCutIsABlockBetweenCuts) {
+  for (int i = 0; i < 5; ++i) {
+    run_lines(0, 60);
+    repeats_.cut();
+    run_lines(100, 30);
+    repeats_.cut();
+    run_lines(200, 3);
+    repeats_.cut();
+    if (i < 2) {
+      EXPECT_EQ(take(), "");
+    }
+  }
+  EXPECT_EQ(repeats_.recorded(), 2U);
+  EXPECT_EQ(repeats_.replayed(), 6U);
+  expect_all_done();
+}
+
+TEST_F(RepeatsTest, ABlockThatDoesNotGoOnIsRunTaskByTask) {
+  for (int i = 0; i < 3; ++i) run_lines(0, 50);
+  take();
+  run_lines(0, 20);
+  run(300);
+  EXPECT_EQ(take(), "each 20; ");
+  run_lines(0, 5);
+  repeats_.cut();
+  EXPECT_EQ(take(), "each 5; ");
+  expect_all_done();
+}
+
+TEST_F(RepeatsTest, OtherAddressesAreRecordedAnewAndTheOldestIsUpdated) {
+  for (int i = 0; i < 3; ++i) run_lines(0, 40);
+  EXPECT_EQ(take(), "record; replay 40; ");
+  run_lines(0, 40, 1);
+  EXPECT_EQ(take(), "record; replay 40; ");
+  run_lines(0, 40, 0);
+  run_lines(0, 40, 1);
+  EXPECT_EQ(take(), "replay 40; replay 40; ");
+  run_lines(0, 40, 2);
+  EXPECT_EQ(take(), "update; replay 40; ");
+  run_lines(0, 40, 1);
+  EXPECT_EQ(take(), "replay 40; ");
+  expect_all_done();
+}
+
+TEST_F(RepeatsTest, ANumberOfTheLineIsPartOfWhatIsRecorded) {
+  const auto round = [this](uint64_t number) {
+    for (size_t i = 0; i < 20; ++i) run(i, i, number);
+  };
+  for (int i = 0; i < 3; ++i) round(1);
+  take();
+  round(2);
+  EXPECT_EQ(take(), "record; replay 20; ");
+}
+
+TEST_F(RepeatsTest, ABlockThatIsNeverTheSameIsGivenUp) {
+  for (size_t i = 0; i < 100; ++i) run_lines(0, 20, i);
+  EXPECT_LT(repeats_.recorded(), 10U);
+  take();
+  run_lines(0, 20, 200);
+  EXPECT_EQ(take(), "each 20; ");
+  expect_all_done();
+}
+
+TEST_F(RepeatsTest, WhatCannotBeRecordedOrDoneIsRunTaskByTask) {
+  runner_.records = false;
+  for (int i = 0; i < 4; ++i) run_lines(0, 20);
+  EXPECT_EQ(take(), "record; each 20; record; each 20; ");
+  runner_.records = true;
+  runner_.replays = false;
+  run_lines(0, 20);
+  EXPECT_EQ(take(), "record; each 20; ");
+  expect_all_done();
+}
+
+// Steps that take turns and begin alike: what both have, and what each has of
+// its own.
+TEST_F(RepeatsTest, StepsThatTakeTurnsAreBlocks) {
+  for (int i = 0; i < 10; ++i) {
+    if (i == 6) take();
+    run_lines(0, 50);
+    run_lines(i % 2 == 0 ? 100 : 200, 40);
+  }
+  EXPECT_EQ(take().find("each"), std::string::npos);
+  EXPECT_LE(repeats_.recorded(), 4U);
+  expect_all_done();
+}
+
+TEST_F(RepeatsTest, TooManyBlocksPushOutTheOldest) {
+  for (int round = 0; round < 3; ++round) {
+    for (size_t block = 0; block < 40; ++block) {
+      for (int i = 0; i < 3; ++i) {
+        run_lines(10 * block, 10);
+        repeats_.cut();
+      }
+    }
+  }
+  EXPECT_GE(repeats_.replayed(), 40U * 7);
+  EXPECT_GT(repeats_.recorded(), 40U);
+  expect_all_done();
+}
+
+}  // namespace
+}  // namespace gt::exec
