@@ -144,5 +144,5 @@ END
   done
   grep -q '^y = tensor f32\[4\] 4 4 4 4$' out
   exec 9>&-
-  wait
+  wait $!
 }
