@@ -98,7 +98,7 @@ use_fake_device() {
 }
 # What it says in GT_FAKE_REPORT of a program that gave all back.
 # shellcheck disable=SC2034 # tests read it
-all_given_back='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions'
+all_given_back='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions, 0 graphs'
 
 # skip_on_gpus REASON: for what is the host's alone, see GT_TEST_GPUS.
 skip_on_gpus() {

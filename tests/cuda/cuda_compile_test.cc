@@ -119,11 +119,14 @@ Result<Compiled> compile(const Nvrtc& nvrtc, const std::string& text,
   return Compiled{log, ptx};
 }
 
-// A part of the texts, and what tells a wrong data's line.
+// A part of the texts, what tells a wrong data's line, and what a recording
+// begins with.
 std::map<std::string, std::string> part_of_grid(size_t part) {
   auto texts = grid_texts();
-  const Source tell = make_source("fault.cuh", "tell(a);");
-  texts.emplace(tell.name, tell.text);
+  for (const char* body : {"tell(a);", "begin_recording(a);"}) {
+    const Source source = make_source("fault.cuh", body);
+    texts.emplace(source.name, source.text);
+  }
   size_t n = 0;
   std::erase_if(texts, [&](const auto&) { return n++ % kParts != part; });
   return texts;

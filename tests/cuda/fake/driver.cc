@@ -1,63 +1,25 @@
 // libcuda.so.1 of the fake device: the functions of NVIDIA's driver that gt
-// calls, on the host. Kernels are functions of shared objects, see nvrtc.cc.
-#include <cuda.h>
-#include <dlfcn.h>
-
+// calls, on the host; those of kernels and graphs are in kernels.cc.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
-#include "exec/backend/cuda/entry_points.h"
-#include "exec/backend/cuda/plan.h"
-#include "machine.h"
+#include "entry.h"
 
-using gt::exec::cuda::Args;
 using gt::fake::Event;
+using gt::fake::is_current;
 using gt::fake::Machine;
+using gt::fake::of;
 using gt::fake::Stream;
-using gt::fake::Work;
 using gt::fake::wrong;
 
 namespace {
 
-thread_local bool is_current = false;  // a context is, on this thread
-
-// Each entry begins with it: the lock, and the failure that was asked for.
-#define GT_ENTER(failure)              \
-  Machine& m = Machine::instance();    \
-  const std::lock_guard lock(m.mutex); \
-  if (m.fails()) return failure;
-#define GT_ENTER_CONTEXT(failure)                     \
-  GT_ENTER(failure)                                   \
-  if (!is_current) wrong("a call without a context"); \
-  if (m.is_lost) return CUDA_ERROR_ILLEGAL_ADDRESS;
-
-Stream* of(CUstream stream) { return reinterpret_cast<Stream*>(stream); }
-Event* of(CUevent event) { return reinterpret_cast<Event*>(event); }
-
-using Function = void (*)(const Args*);
-
 CUresult lost_or_done() {
   return Machine::instance().is_lost ? CUDA_ERROR_ILLEGAL_ADDRESS
                                      : CUDA_SUCCESS;
-}
-
-// The kernel, with the addresses that its arguments have on the host.
-void launch(Function function, Args args) {
-  gt::fake::Memory& memory = Machine::instance().memory;
-  std::vector<uint64_t> used;
-  const auto follow = [&](uint64_t& word) {
-    if (!memory.is_device(word)) return;
-    used.push_back(word);
-    word = reinterpret_cast<uint64_t>(memory.at(word, 0));
-  };
-  for (uint64_t& word : args.in) follow(word);
-  for (uint64_t& word : args.out) follow(word);
-  follow(args.fault);
-  function(&args);
-  for (const uint64_t address : used) memory.check(address);
 }
 
 }  // namespace
@@ -150,38 +112,38 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool /*pool*/,
 // ---- streams and events -----------------------------------------------------
 
 CUresult cuStreamCreate(CUstream* stream, unsigned /*flags*/) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
   auto* made = new Stream;
   m.streams.insert(made);
   *stream = reinterpret_cast<CUstream>(made);
   return CUDA_SUCCESS;
 }
 CUresult cuStreamDestroy(CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   m.drive([stream] { return of(stream)->work.empty(); });
   m.streams.erase(of(stream));
   delete of(stream);
   return CUDA_SUCCESS;
 }
 CUresult cuStreamSynchronize(CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   m.wait(of(stream));
   return lost_or_done();
 }
 CUresult cuStreamQuery(CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   m.do_some();
   if (m.is_lost) return CUDA_ERROR_ILLEGAL_ADDRESS;
   return of(stream)->work.empty() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (!m.events.contains(of(event))) wrong("an event is gone");
   m.give(of(stream), {nullptr, of(event), of(event)->recorded});
   return CUDA_SUCCESS;
 }
 CUresult cuEventCreate(CUevent* event, unsigned flags) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
   auto* made = new Event;
   made->has_time = (flags & CU_EVENT_DISABLE_TIMING) == 0;
   m.events.insert(made);
@@ -189,7 +151,7 @@ CUresult cuEventCreate(CUevent* event, unsigned flags) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventDestroy(CUevent event) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   // It goes once it was reached: who waits for it does not notice.
   m.drive([event] { return of(event)->done >= of(event)->recorded; });
   m.events.erase(of(event));
@@ -197,7 +159,7 @@ CUresult cuEventDestroy(CUevent event) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   Event* one = of(event);
   const uint64_t count = ++one->recorded;
   m.give(of(stream), {[one, count] {
@@ -207,7 +169,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   for (const Event* event : {of(begin), of(end)}) {
     if (!event->has_time || event->recorded == 0) {
       return CUDA_ERROR_INVALID_HANDLE;
@@ -219,13 +181,13 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
   return CUDA_SUCCESS;
 }
 CUresult cuEventQuery(CUevent event) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   m.do_some();
   return of(event)->done >= of(event)->recorded ? CUDA_SUCCESS
                                                 : CUDA_ERROR_NOT_READY;
 }
 CUresult cuEventSynchronize(CUevent event) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   m.drive([event] { return of(event)->done >= of(event)->recorded; });
   return lost_or_done();
 }
@@ -233,7 +195,7 @@ CUresult cuEventSynchronize(CUevent event) {
 // ---- memory -----------------------------------------------------------------
 
 CUresult cuMemAllocAsync(CUdeviceptr* data, size_t bytes, CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
   const uint64_t address = m.memory.reserve(bytes);
   if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
   m.give(of(stream), {[&m, address] { m.memory.begin(address); }});
@@ -241,19 +203,19 @@ CUresult cuMemAllocAsync(CUdeviceptr* data, size_t bytes, CUstream stream) {
   return CUDA_SUCCESS;
 }
 CUresult cuMemFreeAsync(CUdeviceptr data, CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (!m.memory.is_block(data)) wrong("memory is freed twice", data);
   m.give(of(stream), {[&m, data] { m.memory.end(data); }});
   return CUDA_SUCCESS;
 }
 CUresult cuMemHostAlloc(void** data, size_t bytes, unsigned /*flags*/) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_OUT_OF_MEMORY)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
   *data = std::malloc(bytes);
   m.pinned[static_cast<char*>(*data)] = bytes;
   return CUDA_SUCCESS;
 }
 CUresult cuMemFreeHost(void* data) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (m.pinned.erase(static_cast<char*>(data)) == 0) {
     wrong("memory of the host is freed twice");
   }
@@ -262,7 +224,7 @@ CUresult cuMemFreeHost(void* data) {
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes,
                            CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (!m.is_pinned(from, bytes)) wrong("a copy from memory that may change");
   m.give(of(stream), {[&m, to, from, bytes] {
            std::memcpy(m.memory.at(to, bytes), from, bytes);
@@ -271,7 +233,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, size_t bytes,
 }
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes,
                            CUstream stream) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   if (!m.is_pinned(to, bytes)) wrong("a copy to memory that may change");
   m.give(of(stream), {[&m, to, from, bytes] {
            std::memcpy(to, m.memory.at(from, bytes), bytes);
@@ -292,54 +254,6 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
   m.give(of(stream), {[&m, to, value, bytes] {
            std::memset(m.memory.at(to, bytes), value, bytes);
          }});
-  return CUDA_SUCCESS;
-}
-
-// ---- kernels ----------------------------------------------------------------
-
-CUresult cuModuleLoadData(CUmodule* module, const void* image) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_INVALID_IMAGE)
-  const std::string text(static_cast<const char*>(image));
-  constexpr std::string_view kHead = "twin:";
-  if (!text.starts_with(kHead)) return CUDA_ERROR_INVALID_IMAGE;
-  void* object =
-      ::dlopen(text.substr(kHead.size()).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (object == nullptr) return CUDA_ERROR_INVALID_IMAGE;
-  ++m.modules;
-  *module = static_cast<CUmodule>(object);
-  return CUDA_SUCCESS;
-}
-CUresult cuModuleUnload(CUmodule /*module*/) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
-  --m.modules;
-  return CUDA_SUCCESS;
-}
-CUresult cuModuleGetFunction(CUfunction* function, CUmodule module,
-                             const char* name) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_NOT_FOUND)
-  *function = static_cast<CUfunction>(::dlsym(module, name));
-  return *function == nullptr ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
-}
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
-                        unsigned grid_z, unsigned block_x, unsigned block_y,
-                        unsigned block_z, unsigned shared, CUstream stream,
-                        void** parameters, void** /*extra*/) {
-  GT_ENTER_CONTEXT(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES)
-  if (grid_x == 0 || grid_x > 0x7fffffff || grid_y != 1 || grid_z != 1 ||
-      block_x != gt::exec::cuda::kThreads || block_y != 1 || block_z != 1 ||
-      shared != 0) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  Args args;
-  std::memcpy(&args, parameters[0], sizeof args);
-  const auto run = reinterpret_cast<Function>(function);
-  const bool loses = m.loses();
-  m.give(of(stream), {[&m, run, args, loses] {
-                        m.pace();
-                        launch(run, args);
-                        m.is_lost = loses;
-                      },
-                      nullptr, 0, true});
   return CUDA_SUCCESS;
 }
 

@@ -278,13 +278,8 @@ cublasStatus_t cublasLtMatmul(
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   gt_fake_give(
-      stream,
-      [](void* data) {
-        auto* own = static_cast<Job*>(data);
-        multiply(*own);
-        delete own;
-      },
-      job);
+      stream, [](void* data) { multiply(*static_cast<Job*>(data)); }, job,
+      [](void* data) { delete static_cast<Job*>(data); });
   return CUBLAS_STATUS_SUCCESS;
 }
 

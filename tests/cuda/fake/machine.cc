@@ -43,10 +43,21 @@ void Machine::wait(Stream* stream) {
 }
 
 Machine::~Machine() {
+  const auto number = [](uint64_t n) {
+    return static_cast<unsigned long long>(n);
+  };
   if (const char* path = std::getenv("GT_FAKE_WAITS")) {
     if (std::FILE* out = std::fopen(path, "a")) {
-      (void)std::fprintf(out, "%llu\n",
-                         static_cast<unsigned long long>(waits_));
+      (void)std::fprintf(out, "%llu\n", number(waits_));
+      (void)std::fclose(out);
+    }
+  }
+  if (const char* path = std::getenv("GT_FAKE_LAUNCHES")) {
+    if (std::FILE* out = std::fopen(path, "a")) {
+      (void)std::fprintf(out,
+                         "launches %llu graphs %llu made %llu updated %llu\n",
+                         number(launches), number(graph_launches),
+                         number(graphs_made), number(graphs_updated));
       (void)std::fclose(out);
     }
   }
@@ -56,10 +67,10 @@ Machine::~Machine() {
     (void)std::fprintf(
         out,
         "calls %llu kept: %zu blocks, %zu streams, %zu events, %zu pinned, "
-        "%d contexts, %d modules, %d programs, %d descriptions\n",
-        static_cast<unsigned long long>(calls_), memory.blocks(),
-        streams.size(), events.size(), pinned.size(), contexts, modules,
-        programs, descriptions);
+        "%d contexts, %d modules, %d programs, %d descriptions, %zu graphs\n",
+        number(calls_), memory.blocks(), streams.size(), events.size(),
+        pinned.size(), contexts, modules, programs, descriptions,
+        graphs.size());
     (void)std::fclose(out);
   }
 }
@@ -93,6 +104,10 @@ void Machine::pace() const {
 
 void Machine::give(Stream* stream, Work work) {
   if (!streams.contains(stream)) wrong("a stream is used that is not there");
+  if (stream->captured != nullptr) {
+    stream->captured->nodes.push_back(std::move(work));
+    return;
+  }
   stream->work.push_back(std::move(work));
   // Now and then some of it is done at once.
   if (random_() % 8 == 0) do_some();
@@ -159,10 +174,14 @@ bool gt_fake_fails() {
   const std::lock_guard lock(Machine::instance().mutex);
   return Machine::instance().fails();
 }
-void gt_fake_give(void* stream, void (*run)(void*), void* data) {
-  const std::lock_guard lock(Machine::instance().mutex);
-  Machine::instance().give(static_cast<gt::fake::Stream*>(stream),
-                           {[run, data] { run(data); }});
+void gt_fake_give(void* stream, void (*run)(void*), void* data,
+                  void (*drop)(void*)) {
+  Machine& m = Machine::instance();
+  const std::lock_guard lock(m.mutex);
+  auto* to = static_cast<gt::fake::Stream*>(stream);
+  if (to->captured == nullptr) ++m.launches;
+  const std::shared_ptr<void> owned(data, drop);
+  m.give(to, {[run, owned] { run(owned.get()); }});
 }
 void gt_fake_await(void* stream, bool (*attempt)(void*), void* data) {
   const std::lock_guard lock(Machine::instance().mutex);

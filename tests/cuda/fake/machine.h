@@ -16,15 +16,22 @@
 //                      a process takes
 //   GT_FAKE_WAITS=F    at the end, a line is added to the file: how often the
 //                      host waited for a kernel
+//   GT_FAKE_LAUNCHES=F at the end, a line is added to the file: how many
+//   kernels,
+//                      products and graphs were given to streams, how many of
+//                      them were graphs, how many graphs were made, and how
+//                      many were updated
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <set>
+#include <vector>
 
 #include "memory.h"
 
@@ -37,8 +44,10 @@ struct Event {
   uint64_t time = 0;  // when it did last, by Machine::clock()
 };
 
+struct Kernel;  // with its arguments, see kernels.cc
+
 struct Work {
-  std::function<void()> run;
+  std::function<void()> run;  // of a graph, again and again
   // Null, or the event that must have been reached so often.
   Event* event = nullptr;
   uint64_t reached = 0;
@@ -46,10 +55,19 @@ struct Work {
   // Instead of run: tries to do it, with other processes, and says whether that
   // is done.
   std::function<bool()> attempt = {};
+  // Of a graph: the kernel that is copied for each launch.
+  std::shared_ptr<const Kernel> kernel = {};
+};
+
+// What a stream has captured; of an executable graph, what it does.
+struct Graph {
+  std::vector<Work> nodes;
+  int running = 0;  // how many launches are not done
 };
 
 struct Stream {
   std::deque<Work> work;
+  std::unique_ptr<Graph> captured;  // if it captures
 };
 
 class Machine {
@@ -61,12 +79,17 @@ class Machine {
   Memory memory;
   std::set<Stream*> streams;
   std::set<Event*> events;
+  std::set<Graph*> graphs;               // executable ones, too
   std::map<const char*, size_t> pinned;  // blocks of the host
   int contexts = 0;
   int modules = 0;
   int programs = 0;
   int descriptions = 0;  // of cuBLASLt, handles, and communicators
   int device = 0;        // that was chosen
+  uint64_t launches = 0;
+  uint64_t graph_launches = 0;
+  uint64_t graphs_made = 0;
+  uint64_t graphs_updated = 0;
 
   bool is_lost = false;
   // Counts a kernel; whether it is one that fails.
@@ -105,8 +128,10 @@ class Machine {
 // What the other libraries call of the one of the driver.
 extern "C" {
 bool gt_fake_fails();
-// Does what the function says, later, in the order of the stream (a CUstream).
-void gt_fake_give(void* stream, void (*run)(void*), void* data);
+// Does what the function says, later, in the order of the stream (a CUstream);
+// more than once if it is captured. `drop` ends the data.
+void gt_fake_give(void* stream, void (*run)(void*), void* data,
+                  void (*drop)(void*));
 // To be called by that function: the bytes at an address.
 void* gt_fake_at(uint64_t address, size_t bytes);
 void gt_fake_check(uint64_t address);

@@ -4,9 +4,12 @@
 #include <cstring>
 
 #include "exec/backend/cuda/nccl.h"
+#include "exec/backend/cuda/source.h"
 
 namespace gt::exec::cuda {
 namespace {
+
+constexpr size_t kAlignment = 256;  // of pieces of scratch memory
 
 CUdeviceptr address(const void* data) {
   return reinterpret_cast<CUdeviceptr>(data);
@@ -147,7 +150,8 @@ Status CudaDevice::start() {
 CudaDevice::~CudaDevice() {
   if (stream_ == nullptr || !gpu_->enter().ok()) return;
   flush();
-  if (workspace_ != 0) give_back(workspace_);
+  scratch_.reset();
+  if (workspace_ != 0) release_scratch(workspace_);
   faults_.end();
   (void)gpu_->driver().cuStreamDestroy(stream_);
 }
@@ -215,9 +219,9 @@ Status CudaDevice::finish() {
 }
 
 std::optional<Device::Loss> CudaDevice::loss() const {
-  if (lost_) return lost_;
+  // A chain that a GPU which has failed refuses is not to blame.
   const CUresult why = lost_context();
-  if (why == CUDA_SUCCESS) return std::nullopt;
+  if (why == CUDA_SUCCESS) return lost_;
   return Loss{check(gpu_->api(), why, "the GPU failed").error().message,
               faults_.begun()};
 }
@@ -239,6 +243,96 @@ bool CudaDevice::holds_back() {
       gpu_->driver().cuStreamQuery(stream_) == CUDA_ERROR_NOT_READY;
   if (!is_busy) flush();
   return is_busy;
+}
+
+// ---- recordings -------------------------------------------------------------
+
+// The launch that a recording begins with.
+Result<ReadyLaunch> CudaDevice::first_launch(uint64_t task, uint64_t row) {
+  static const Source source = make_source("fault.cuh", "begin_recording(a);");
+  const Result<CUfunction>& function = gpu_->function(source).get();
+  if (!function.ok()) return function.error();
+  ReadyLaunch launch{function.value(), 1, {}};
+  launch.args.out[0] = faults_.base();
+  launch.args.n[0] = static_cast<int64_t>(task);
+  launch.args.n[1] = static_cast<int64_t>(row);
+  return launch;
+}
+
+// Nothing may be allocated while work is recorded.
+Status CudaDevice::prepare_recording() {
+  if (most_scratch_ == 0) return ok_status();
+  if (scratch_ != nullptr && scratch_->bytes() >= most_scratch_) {
+    return ok_status();
+  }
+  const auto data = allocate_scratch(most_scratch_);
+  if (!data.ok()) return data.error();
+  scratch_ = std::make_shared<const Scratch>(gpu_, stream_, data.value(),
+                                             most_scratch_);
+  return ok_status();
+}
+
+Status CudaDevice::begin_recording() {
+  if (Status s = enter(); !s.ok()) return s;
+  auto first = first_launch(0, 0);
+  if (!first.ok()) return first.error();
+  if (Status s = prepare_recording(); !s.ok()) return s;
+  const Driver& driver = gpu_->driver();
+  Status s = check(
+      gpu_->api(),
+      driver.cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+      "cuStreamBeginCapture");
+  if (!s.ok()) return s;
+  s = launch(first.value());
+  is_recording_ = true;
+  recorded_ = ok_status();
+  faults_.begin_recording();
+  if (!s.ok()) (void)end_recording(false, nullptr);
+  return s;
+}
+
+Result<std::unique_ptr<DeviceRecording>> CudaDevice::end_recording(
+    bool keeps, std::unique_ptr<DeviceRecording> old) {
+  flush();
+  is_recording_ = false;
+  CudaGraph::Needs needs{faults_.end_recording(), scratch_};
+  const Driver& driver = gpu_->driver();
+  CUgraph captured = nullptr;
+  const Status s =
+      check(gpu_->api(), driver.cuStreamEndCapture(stream_, &captured),
+            "cuStreamEndCapture");
+  if (!s.ok()) return s.error();
+  if (!keeps || !recorded_.ok()) {
+    (void)driver.cuGraphDestroy(captured);
+    return recorded_.ok() ? Error{"it is not to be kept"} : recorded_.error();
+  }
+  std::unique_ptr<CudaGraph> older(static_cast<CudaGraph*>(old.release()));
+  auto made = CudaGraph::make(gpu_, stream_, captured, std::move(older),
+                              std::move(needs));
+  if (!made.ok()) return made.error();
+  return std::unique_ptr<DeviceRecording>(std::move(made.value()));
+}
+
+Status CudaDevice::replay(DeviceRecording& recording, uint64_t task) {
+  auto& graph = static_cast<CudaGraph&>(recording);
+  const std::vector<const Plan*>& checks = graph.checks();
+  if (Status s = enter(); !s.ok()) return s;
+  uint64_t row = 0;
+  if (!checks.empty()) {
+    const auto begun = faults_.begin_row(checks.size());
+    if (!begun.ok()) return begun.error();
+    row = begun.value();
+  }
+  auto first = first_launch(task, row);
+  const Status s =
+      first.ok() ? graph.launch(first.value()) : Status(first.error());
+  if (checks.empty()) return s;
+  if (s.ok()) {
+    faults_.leave_row(row, checks);
+  } else {
+    faults_.spoil_row(row, checks.size());
+  }
+  return s;
 }
 
 // ---- what kernels need ------------------------------------------------------
@@ -265,14 +359,21 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
 void CudaDevice::launch_chain() {
   // The chain is empty from here on, so these go straight to the stream. Their
   // lines count as done, and what they made may have been read by others: if
-  // the GPU refuses one, no value is to be trusted any more.
-  for (const ReadyLaunch& one : chains_.take(false)) {
+  // the GPU refuses one, no value is to be trusted any more. While they are
+  // recorded none has been done, and the recording is dropped. What is recorded
+  // is worth the time to compile it as one.
+  for (const ReadyLaunch& one : chains_.take(is_recording_)) {
     const Status s = launch(one);
-    if (!s.ok() && !lost_) lost_ = Loss{s.error().message, one.args.task};
+    if (s.ok()) continue;
+    if (is_recording_) {
+      recorded_ = s;
+    } else if (!lost_) {
+      lost_ = Loss{s.error().message, one.args.task};
+    }
   }
 }
 
-Result<CUdeviceptr> CudaDevice::borrow(size_t bytes) {
+Result<CUdeviceptr> CudaDevice::allocate_scratch(size_t bytes) {
   CUdeviceptr data = 0;
   const Status s = check(gpu_->api(),
                          gpu_->driver().cuMemAllocAsync(
@@ -282,14 +383,43 @@ Result<CUdeviceptr> CudaDevice::borrow(size_t bytes) {
   return data;
 }
 
-void CudaDevice::give_back(CUdeviceptr data) {
+void CudaDevice::release_scratch(CUdeviceptr data) {
   const Status s = gpu_->release(reinterpret_cast<void*>(data), stream());
   if (!s.ok() && broken_.ok()) broken_ = s;
 }
 
+Result<std::vector<CUdeviceptr>> CudaDevice::borrow(
+    std::span<const size_t> pieces) {
+  std::vector<CUdeviceptr> out;
+  size_t total = 0;
+  for (const size_t bytes : pieces) {
+    if (is_recording_) {
+      if (scratch_ != nullptr) out.push_back(scratch_->data() + total);
+    } else if (const auto data = allocate_scratch(bytes); data.ok()) {
+      out.push_back(data.value());
+    } else {
+      give_back(out);
+      return data.error();
+    }
+    total += (bytes / kAlignment + 1) * kAlignment;
+  }
+  if (!is_recording_) {
+    most_scratch_ = std::max(most_scratch_, total);
+  } else if (scratch_ == nullptr || total > scratch_->bytes()) {
+    return Error{"a recording has not enough scratch memory"};
+  }
+  return out;
+}
+
+void CudaDevice::give_back(std::span<const CUdeviceptr> pieces) {
+  if (is_recording_) return;
+  for (const CUdeviceptr data : pieces) release_scratch(data);
+}
+
 Result<CUdeviceptr> CudaDevice::workspace() {
   if (workspace_ == 0) {
-    const auto data = borrow(kWorkspace);
+    if (is_recording_) return Error{"a recording has no workspace"};
+    const auto data = allocate_scratch(kWorkspace);
     if (!data.ok()) return data.error();
     workspace_ = data.value();
   }

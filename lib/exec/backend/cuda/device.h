@@ -4,10 +4,13 @@
 
 #include <array>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "exec/backend/cuda/chains.h"
 #include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
+#include "exec/backend/cuda/graph.h"
 #include "exec/backend/cuda/timer.h"
 #include "exec/memory/device.h"
 
@@ -90,6 +93,11 @@ class CudaDevice final : public Device {
   std::optional<Span> take_span(bool waits) override {
     return timer_.take(waits);
   }
+  bool records() const override { return true; }
+  Status begin_recording() override;
+  Result<std::unique_ptr<DeviceRecording>> end_recording(
+      bool keeps, std::unique_ptr<DeviceRecording> old) override;
+  Status replay(DeviceRecording& recording, uint64_t task) override;
   Result<std::unique_ptr<DeviceLink>> make_link() override;
 
   Gpu& gpu() { return *gpu_; }
@@ -105,14 +113,17 @@ class CudaDevice final : public Device {
   Status launch(const ReadyLaunch& alone,
                 const std::shared_ptr<const ChainLink>& link,
                 std::span<const uint64_t> words, uint64_t out);
-  // Scratch memory, in the order of the stream.
-  Result<CUdeviceptr> borrow(size_t bytes);
-  void give_back(CUdeviceptr data);
+  // Scratch memory, in the order of the stream: pieces of so many
+  // bytes, all of which are given back before others are borrowed.
+  Result<std::vector<CUdeviceptr>> borrow(std::span<const size_t> pieces);
+  void give_back(std::span<const CUdeviceptr> pieces);
   // What a library may scribble on, kWorkspace bytes.
   static constexpr size_t kWorkspace = size_t{32} << 20;
   Result<CUdeviceptr> workspace();
   Faults& faults() { return faults_; }
   uint64_t task() const { return task_; }
+  // Args::base.
+  CUdeviceptr base() const { return is_recording_ ? faults_.base() : 0; }
 
  private:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu)
@@ -126,6 +137,10 @@ class CudaDevice final : public Device {
   // What each call begins with: the GPU is this thread's, and has been given
   // all that was put off.
   Status enter();
+  Result<CUdeviceptr> allocate_scratch(size_t bytes);
+  void release_scratch(CUdeviceptr data);
+  Status prepare_recording();
+  Result<ReadyLaunch> first_launch(uint64_t task, uint64_t row);
 
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_ = nullptr;
@@ -136,6 +151,11 @@ class CudaDevice final : public Device {
   bool may_delay_ = false;
   CUdeviceptr workspace_ = 0;
   uint64_t task_ = 0;
+  bool is_recording_ = false;
+  Status recorded_ = ok_status();  // why the recording cannot be kept
+  size_t most_scratch_ = 0;        // that a kernel has borrowed
+  // What recordings borrow: they have as much as any kernel had before.
+  std::shared_ptr<const Scratch> scratch_;
   Status broken_ = ok_status();  // what could not be told when it happened
   std::optional<Loss> lost_;     // a chain was not launched
 };

@@ -64,10 +64,17 @@ bool CudaKernel::in_place(size_t operand, size_t result) const {
                    std::pair{operand, result}) != plan_.in_place.end();
 }
 
+// Bytes of the host are on their way by staging memory, which is used again.
+bool CudaKernel::may_be_recorded() const {
+  return std::none_of(
+      plan_.steps.begin(), plan_.steps.end(),
+      [](const Step& step) { return std::holds_alternative<Upload>(step); });
+}
+
 Status CudaKernel::run(std::span<const void* const> in,
                        std::span<void* const> out) {
   if (Status s = device_.gpu().enter(); !s.ok()) return s;
-  Addresses at{in, out, {}, nullptr};
+  Addresses at{in, out, {}, 0};
   if (plan_.explain == nullptr) return run_whole(at);
   const auto told = device_.faults().begin();
   if (!told.ok()) return told.error();
@@ -82,18 +89,13 @@ Status CudaKernel::run(std::span<const void* const> in,
 }
 
 Status CudaKernel::run_whole(Addresses& at) {
-  Status s = ok_status();
-  for (const size_t bytes : plan_.scratch) {
-    const auto data = device_.borrow(bytes);
-    if (!data.ok()) {
-      s = data.error();
-      break;
-    }
-    at.scratch.push_back(data.value());
-  }
-  if (s.ok()) s = attention_ != nullptr ? run_attention(at) : run_steps(at);
+  if (plan_.scratch.empty()) return run_steps(at);
+  auto scratch = device_.borrow(plan_.scratch);
+  if (!scratch.ok()) return scratch.error();
+  at.scratch = std::move(scratch.value());
+  const Status s = attention_ != nullptr ? run_attention(at) : run_steps(at);
   // Behind the steps, so that they have it as long as they need it.
-  for (const CUdeviceptr data : at.scratch) device_.give_back(data);
+  device_.give_back(at.scratch);
   return s;
 }
 
@@ -133,7 +135,8 @@ Result<ReadyLaunch> CudaKernel::ready(const Launch& launch, size_t step,
   args.fault = device_.faults().word();
   args.begun = device_.faults().begun_at();
   args.task = device_.task();
-  args.told = reinterpret_cast<uint64_t>(at.told);
+  args.told = at.told;
+  args.base = device_.base();
   args.n = launch.n;
   return made;
 }

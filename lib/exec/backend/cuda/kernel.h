@@ -27,6 +27,7 @@ class CudaKernel final : public Kernel {
   Status run(std::span<const void* const> in,
              std::span<void* const> out) override;
   bool in_place(size_t operand, size_t result) const override;
+  bool may_be_recorded() const override;
 
  private:
   // The addresses of one run.
@@ -34,7 +35,7 @@ class CudaKernel final : public Kernel {
     std::span<const void* const> in;
     std::span<void* const> out;
     std::vector<CUdeviceptr> scratch;
-    Faults::Told* told = nullptr;  // if the plan can find wrong data
+    uint64_t told = 0;  // if the plan can find wrong data
   };
 
   CudaKernel(Plan plan, Products& products)

@@ -54,6 +54,7 @@ struct Args {
   uint64_t told = 0;
   uint64_t begun = 0;
   uint64_t task = 0;
+  uint64_t base = 0;
   std::array<int64_t, kNumbers> n{};
 };
 

@@ -28,6 +28,8 @@ struct Args {
   volatile uint64_t* told;  // for tell() of fault.cuh
   volatile uint64_t* begun;  // where a kernel says that it has begun; or null
   uint64_t task;             // what it says
+  // Of a recording, else null: what is to be added to `task` and to `told`.
+  const uint64_t* base;
   int64_t n[72];    // sizes, strides and the like
 };
 
@@ -326,7 +328,9 @@ inline void with_constant(bool whole, const Use& use) {
 // What every kernel does first.
 inline void has_begun(const Args& a) {
   GT_EACH(i, 1) {
-    if (a.begun != nullptr) *a.begun = a.task;
+    if (a.begun != nullptr) {
+      *a.begun = a.task + (a.base == nullptr ? 0 : a.base[0]);
+    }
   }
 }
 

@@ -21,10 +21,20 @@ inline void tell(const Args& a) {
         element |= byte << (8 * k);
       }
     }
-    a.told[1] = position;
-    a.told[2] = element;
+    volatile uint64_t* told = a.told;
+    if (a.base != nullptr) told += a.base[1] / sizeof(uint64_t);
+    told[1] = position;
+    told[2] = element;
     seen_by_host();
-    a.told[0] = 1;
+    told[0] = 1;
+  }
+}
+
+// The first launch of a recording, whose Args::n are other ones each time: what
+// Args::base of the others points to.
+inline void begin_recording(const Args& a) {
+  GT_EACH(i, 2) {
+    out<int64_t>(a, 0)[i] = a.n[i];
   }
 }
 

@@ -1,0 +1,394 @@
+#!/usr/bin/env bats
+# Blocks of lines that come again, as graphs of CUDA, on the fake device
+# (tests/cuda/fake): what they compute, how many launches they save, and what
+# becomes of faults, addresses and memory. What passes here passes on the fake
+# device.
+# shellcheck disable=SC2154,SC2034 # run sets stderr and output; spawned is the helper's
+
+load helper
+
+setup() {
+  spawned=()
+  cd "$BATS_TEST_TMPDIR" || return
+  use_fake_device
+  ln -s "$GT_SHARE" share
+  export GT_FAKE_LAUNCHES=launches
+}
+
+# counted WORD: that number of what the last run gave to the device.
+counted() {
+  awk -v word="$1" '{ for (i = 1; i < NF; i += 2) n[$i] = $(i + 1) }
+    END { print n[word] }' launches
+}
+
+# same_bits FILE [OPTION...]: with graphs, of which there were some, and without,
+# the results and messages of a program are the same.
+same_bits() {
+  local status=0 plain=0
+  GT_FAKE_REPORT=report gt-work --backend cuda "${@:2}" "$1" >with 2>said || status=$?
+  [ "$(counted graphs)" -gt 0 ]
+  grep "$all_given_back" report
+  gt-work --backend cuda --no-graphs "${@:2}" "$1" >without 2>said.plain || plain=$?
+  [ "$(counted graphs)" -eq 0 ]
+  rm report
+  cmp with without
+  cmp said said.plain
+  ((status == plain))
+}
+
+# A training step of about a hundred lines, $1 times; $2: what comes behind each.
+make_steps() {
+  {
+    printf 'x = randn f32[8,16] 1\nt = randn f32[8,4] 2\n'
+    for k in {0..7}; do printf 'w%d = randn f32[16,16] %d scale=0.2\n' "$k" "$k"; done
+    printf 'v = randn f32[16,4] 9\n'
+    for ((i = 0; i < $1; ++i)); do
+      echo 'h0 = matmul x w0'
+      for k in {1..7}; do
+        printf 'a%d = tanh h%d\nh%d = matmul a%d w%d\n' "$k" $((k - 1)) "$k" "$k" "$k"
+      done
+      printf 'o = matmul h7 v\nl = mse o t\n'
+      printf 'g0'
+      printf ' g%d' {1..7}
+      printf ' gv = grad l w0'
+      printf ' w%d' {1..7}
+      printf ' v\n'
+      for k in {0..7}; do printf 'w%d = sgd w%d g%d 0.05\n' "$k" "$k" "$k"; done
+      printf 'v = sgd v gv 0.05\n%s' "${2:-}"
+    done
+    printf 'print l\nprint w3\nprint v\n'
+  } | gt-emit --no-at
+}
+
+# ---- what they compute -------------------------------------------------------
+
+@test "fake device: the examples have the same bits with graphs and without" {
+  {
+    cat "$GT_EXAMPLES/digits-init.gt"
+    for _ in {1..8}; do cat "$GT_EXAMPLES/digits.gt" <(echo 'print loss'); done
+    cat "$GT_EXAMPLES/digits-test.gt"
+  } | gt-emit --no-at >digits.s
+  {
+    cat "$GT_EXAMPLES/lenet-init.gt"
+    for _ in {1..5}; do cat "$GT_EXAMPLES/lenet.gt" <(echo 'print loss'); done
+  } | gt-emit --no-at >lenet.s
+  gt-emit --no-at "$GT_EXAMPLES/linear-init.gt" --repeat 12 \
+    "$GT_EXAMPLES/linear.gt" -e 'print w' -e 'print b' >linear.s
+  local program
+  for program in digits lenet linear; do
+    same_bits $program.s
+    gt-work $program.s | gt-cmp --rtol 1e-4 - with
+  done
+}
+
+@test "fake device: a transformer has the same bits with graphs and without" {
+  {
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (2000,), }"
+    head -c 2000 "$GT_SHARE/novel/pride-and-prejudice.txt"
+  } >text.npy
+  "$GT_EXAMPLES/transformer" text=text.npy layers=1 width=16 heads=2 context=8 \
+    batch=4 length=2000 held=100 steps=8 warmup=1 rounds=1 sample=1 |
+    gt-emit --no-at >p.s
+  same_bits p.s
+}
+
+@test "fake device: whatever order its streams take, graphs have the same bits" {
+  make_steps 8 $'print l\n' >p.s
+  same_bits p.s
+  local seed
+  for seed in {1..8}; do
+    GT_FAKE_SEED=$seed gt-work --backend cuda p.s | cmp - with
+  done
+}
+
+# ---- how many launches -------------------------------------------------------
+
+@test "fake device: a step that comes again costs one launch" {
+  local behind
+  for behind in '' $'print l\n'; do
+    make_steps 10 "$behind" >ten.s
+    make_steps 20 "$behind" >twenty.s
+    gt-work --backend cuda ten.s >out
+    local ten
+    ten=$(counted launches)
+    gt-work -v --backend cuda twenty.s >out 2>said
+    [ $(($(counted launches) - ten)) -eq 10 ]
+    [ "$(counted made)" -eq 1 ]
+    grep ' 1 graphs recorded, 1[5-8] launched' said
+    gt-work --backend cuda --no-graphs twenty.s | cmp - out
+    [ "$(counted launches)" -gt $((5 * ten)) ]
+  done
+}
+
+@test "fake device: with --no-graphs, --sync or a trace there is none" {
+  make_steps 6 >p.s
+  gt-work --backend cuda p.s >out
+  [ "$(counted graphs)" -gt 0 ]
+  local how
+  for how in --no-graphs --sync '--trace t'; do
+    # shellcheck disable=SC2086 # an option and its value
+    gt-work --backend cuda $how p.s | cmp - out
+    [ "$(counted graphs)" -eq 0 ]
+  done
+}
+
+@test "fake device: what cannot be recorded splits a step" {
+  {
+    echo 'x = ones f32[4]'
+    for i in {0..7}; do
+      for k in {1..12}; do echo "x = add x $k"; done
+      echo 'c = tensor f32[4] 1 2 3 4'
+      echo "d = load \"rows.npy\" f32[1,4] $i"
+      for k in {1..12}; do echo "y$k = mul x $k"; done
+      echo "x = mul x 0.$((i + 1))"
+      for k in {1..12}; do echo "z$k = add c y$k"; done
+      echo 'x = sub x z3'
+      echo 'x = add x d'
+    done
+    echo 'print x'
+    echo 'save z9 "z.npy"'
+  } >p.s
+  printf 'r = arange f32[32]\nr = reshape r shape=8,4\nsave r "rows.npy"\n' | gt-work
+  same_bits p.s
+  gt-work p.s | gt-cmp --rtol 1e-6 - with
+  gt-work --backend cuda p.s >out
+  # The rounds that were not recorded are a hundred launches and a half.
+  [ "$(counted launches)" -lt 230 ]
+}
+
+@test "fake device: steps that take turns are graphs" {
+  local parts='x = randn f32[6,6] 1
+y = ones f32[6,6]'
+  {
+    echo "$parts"
+    for i in {1..24}; do
+      for k in {1..20}; do echo "a$k = add x $k"; done
+      if ((i % 2)); then
+        for k in {1..20}; do echo "b$k = mul a$k y"; done
+        echo 'x = tanh b7'
+      else
+        for k in {1..20}; do echo "c$k = sub a$k y"; done
+        echo 'x = sin c9'
+      fi
+    done
+    echo 'print x'
+  } >p.s
+  same_bits p.s
+  gt-work --backend cuda p.s >out
+  # Of 984 lines.
+  [ "$(counted launches)" -lt 400 ]
+}
+
+# ---- addresses and memory ----------------------------------------------------
+
+@test "fake device: a value that is freed and made again is where it was" {
+  {
+    printf 'x = randn f32[40,40] 1\nw = randn f32[40,40] 2 scale=0.1\n'
+    for i in {1..20}; do
+      for k in {1..10}; do echo "t$k = tanh x"; done
+      for k in {1..10}; do echo "v$k = mul t$(((k * 7) % 10 + 1)) 0.5"; done
+      echo 'free t3 t1 t9 v2 t2'
+      # It is read as it is written, so it has two addresses in turn.
+      echo 'x = matmul x w'
+      echo 'free t4 v5 t5 t6 t7 t8 t10'
+      echo 'x = add x v7'
+      echo 'free v1 v3 v4 v6 v7 v8 v9 v10'
+    done
+    echo 'print x'
+  } >p.s
+  same_bits p.s
+  gt-work --backend cuda p.s >out
+  [ "$(counted launches)" -lt 150 ]
+  [ "$(counted made)" -le 4 ]
+}
+
+@test "fake device: a graph whose addresses change is updated" {
+  {
+    echo 'x = ones f32[8]'
+    for turn in {1..4}; do
+      for i in {1..6}; do
+        for k in {1..20}; do echo "a$k = add x $k"; done
+        echo 'x = mul a3 0.5'
+      done
+      # Who takes a value over keeps its memory, so the next is elsewhere.
+      for k in {1..20}; do echo "kept$turn$k = copy a$k"; done
+    done
+    echo 'print x'
+    for k in {1..20}; do echo "print kept2$k"; done
+  } >p.s
+  same_bits p.s
+  gt-work --backend cuda p.s >out
+  [ "$(counted updated)" -gt 0 ]
+  [ "$(counted launches)" -lt 300 ]
+}
+
+@test "fake device: graphs take no memory, and --memory holds" {
+  make_steps 10 >ten.s
+  make_steps 40 >forty.s
+  peak() {
+    gt-work -v --backend cuda "$@" 2>&1 >out | grep -o '[0-9]* bytes at most'
+  }
+  local most
+  most=$(peak --no-graphs ten.s)
+  [ "$(peak ten.s)" = "$most" ]
+  [ "$(peak forty.s)" = "$most" ]
+  most=${most%% *}
+  gt-work --backend cuda --memory "$most" forty.s | cmp - out
+  run -1 gt-work --backend cuda --memory $((most - 1)) forty.s
+  [[ $output == *': out of memory: '* ]]
+  # Blocks of the device do not pile up.
+  GT_FAKE_MEMORY=$((1 << 26)) gt-work --backend cuda forty.s | cmp - out
+}
+
+@test "fake device: where memory ends, graphs do without or lines fail as ever" {
+  # Sums of long rows need scratch memory, of which a graph has its own.
+  {
+    echo 'x = randn f32[30000] 1'
+    for i in {1..6}; do
+      for k in {1..6}; do printf 's%d = argsort x\ny%d = cumsum x axis=0\n' "$k" "$k"; done
+    done
+    printf 'print s4\nprint y3\n'
+  } >p.s
+  gt-work --backend cuda --no-graphs p.s >wanted
+  local memory status
+  for ((memory = 1000000; memory < 8000000; memory += 250000)); do
+    status=0
+    GT_FAKE_MEMORY=$memory GT_FAKE_REPORT=report \
+      gt-work --backend cuda p.s >out 2>said || status=$?
+    echo "$memory bytes: status $status"
+    if ((status == 0)); then
+      cmp out wanted
+    else
+      ((status == 1))
+      [[ $(head -n 1 said) == *'memory'* ]]
+    fi
+  done
+  ((status == 0))
+  [ "$(counted graphs)" -gt 0 ]
+  run -1 grep -v "$all_given_back" report
+}
+
+# ---- what fails --------------------------------------------------------------
+
+# Rounds whose index grows until it is beyond the table's end.
+make_late_fault() {
+  {
+    printf 'w = randn f32[9,3] 1\ni = tensor i64[2] 0 1\nacc = zeros f32[2,3]\n'
+    for r in {1..14}; do
+      for k in {1..9}; do echo "p$k = add acc $k"; done
+      printf 'e = embedding w i\nq = mul e p4\nacc = add acc 1\n'
+      printf 'm = sum q\nf = floordiv i 7\ni = add i 1\n'
+      if ((r % 5 == 0)); then printf 'print m\nprint acc\nprint p2\n'; fi
+    done
+    printf 'print e\nprint q\nprint acc\nprint f\n'
+  } >fault.s
+}
+
+@test "fake device: wrong data that a graph meets is told as on the host" {
+  make_late_fault
+  local how seed
+  for how in '' --fail-fast; do
+    run -1 --separate-stderr gt-work $how fault.s
+    local wanted=$output said=$stderr
+    for seed in {1..6}; do
+      GT_FAKE_SEED=$seed run -1 --separate-stderr gt-work $how --backend cuda fault.s
+      [ "$output" = "$wanted" ]
+      [ "$stderr" = "$said" ]
+      [ "$(counted graphs)" -gt 3 ]
+    done
+  done
+  [[ $said == *'embedding: '* ]]
+}
+
+@test "fake device: a line of a graph that fails is told although nothing follows" {
+  mkfifo in
+  gt-work --backend cuda <in 2>said &
+  spawned+=($!)
+  exec 9>in
+  {
+    printf 'a = tensor i64[2] 8 9\nb = tensor i64[2] 4 4\n'
+    for _ in {1..4}; do
+      for k in {1..9}; do echo "x$k = add a $k"; done
+      printf 'c = floordiv a b\nb = sub b 1\nd = mul c 2\n'
+    done
+    # The block's begin; what follows does not come.
+    for k in {1..9}; do echo "x$k = add a $k"; done
+    echo 'c = floordiv a b'
+  } >&9
+  await 'integer division by zero' said
+  grep 'p.s\|<stdin>\|-:' said
+  exec 9>&-
+  wait "${spawned[0]}" || [ $? -eq 1 ]
+}
+
+@test "fake device: a GPU that fails for good in a graph names a line of it" {
+  make_steps 12 >p.s
+  local k status
+  for k in {200..375..25}; do
+    status=0
+    GT_FAKE_LOSE=$k GT_FAKE_SEED=$k within 60 gt-work --backend cuda p.s \
+      >out 2>said || status=$?
+    echo "kernel $k: status $status: $(head -n 1 said)"
+    ((status == 4))
+    [ "$(counted graphs)" -gt 0 ]
+    local line op
+    line=$(sed -n '1s/^gt-work: p.s:\([0-9]*\): .*/\1/p' said)
+    op=$(sed -n '1s/^gt-work: p.s:[0-9]*: \([a-z_]*\): the GPU failed: .*/\1/p' said)
+    ((line > 200))
+    sed -n "${line}p" p.s | grep -q " = $op "
+    run -1 grep -v ' = fail ' out
+  done
+}
+
+@test "fake device: a call that fails while a graph is made is told or made good" {
+  skip_if_sanitized 'some hundred runs'
+  {
+    printf 'x = randn f32[4,4] 1\ni = tensor i64[2] 0 1\n'
+    for _ in {1..5}; do
+      for k in {1..6}; do echo "a$k = add x $k"; done
+      printf 'e = embedding x i\nm = matmul x a3\ns = argsort m\nx = tanh m\n'
+    done
+    printf 'print x\nprint s\nprint e\n'
+  } >p.s
+  GT_FAKE_REPORT=report gt-work --backend cuda p.s >wanted
+  local calls k status
+  calls=$(awk '{ print $2 }' report)
+  for ((k = calls / 2; k <= calls; k += ${GT_EVERY:-2})); do
+    rm report
+    status=0
+    GT_FAKE_FAIL=$k GT_FAKE_REPORT=report \
+      within 60 gt-work --backend cuda p.s >out 2>said || status=$?
+    echo "call $k of $calls: status $status"
+    ((status <= 4))
+    if ((status == 0)); then
+      cmp out wanted
+    else
+      [[ -s said ]]
+      grep "$all_given_back" report
+    fi
+    awk '{ for (i = 4; i < NF; i += 2) n += $i } END { exit n > 5 }' report
+  done
+}
+
+# ---- with others -------------------------------------------------------------
+
+@test "fake device: workers that exchange values have graphs between exchanges" {
+  {
+    printf 'mesh d=2\nx@0-1 = randn f32[8,8] 1 split=d:0\nw@0-1 = randn f32[8,8] 2 scale=0.1\n'
+    for _ in {1..12}; do
+      for k in {1..12}; do echo "a$k@0-1 = add x@0-1 $k"; done
+      printf 'y@0-1 = matmul x@0-1 w@0-1\ns@0-1 = sum y@0-1 axis=0\n'
+      printf 's@0-1 = all_reduce s@0-1 over=d\n'
+      for k in {1..12}; do echo "b$k@0-1 = mul s@0-1 0.$k"; done
+      printf 'x@0-1 = add y@0-1 b3@0-1\n'
+    done
+    printf 'print x@0-1 split=d:0\nprint s@1\n'
+  } >p.s
+  gt-work p.s >wanted
+  gt-route -n 2 --backend cuda p.s | gt-cmp --rtol 1e-5 - wanted
+  [ "$(awk '{ n += $4 } END { print n }' launches)" -gt 10 ]
+  rm launches
+  gt-work --backend cuda p.s | gt-cmp --rtol 1e-5 - wanted
+  [ "$(counted graphs)" -gt 5 ]
+}
