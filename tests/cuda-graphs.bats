@@ -25,10 +25,10 @@ counted() {
 # the results and messages of a program are the same.
 same_bits() {
   local status=0 plain=0
-  GT_FAKE_REPORT=report gt-work --backend cuda "${@:2}" "$1" >with 2>said || status=$?
+  GT_FAKE_REPORT=report gt-work --backend cuda --graphs "${@:2}" "$1" >with 2>said || status=$?
   [ "$(counted graphs)" -gt 0 ]
   grep "$all_given_back" report
-  gt-work --backend cuda --no-graphs "${@:2}" "$1" >without 2>said.plain || plain=$?
+  gt-work --backend cuda "${@:2}" "$1" >without 2>said.plain || plain=$?
   [ "$(counted graphs)" -eq 0 ]
   rm report
   cmp with without
@@ -98,7 +98,7 @@ make_steps() {
   same_bits p.s
   local seed
   for seed in {1..8}; do
-    GT_FAKE_SEED=$seed gt-work --backend cuda p.s | cmp - with
+    GT_FAKE_SEED=$seed gt-work --backend cuda --graphs p.s | cmp - with
   done
 }
 
@@ -109,24 +109,24 @@ make_steps() {
   for behind in '' $'print l\n'; do
     make_steps 10 "$behind" >ten.s
     make_steps 20 "$behind" >twenty.s
-    gt-work --backend cuda ten.s >out
+    gt-work --backend cuda --graphs ten.s >out
     local ten
     ten=$(counted launches)
-    gt-work -v --backend cuda twenty.s >out 2>said
+    gt-work -v --backend cuda --graphs twenty.s >out 2>said
     [ $(($(counted launches) - ten)) -eq 10 ]
     [ "$(counted made)" -eq 1 ]
     grep ' 1 graphs recorded, 1[5-8] launched' said
-    gt-work --backend cuda --no-graphs twenty.s | cmp - out
+    gt-work --backend cuda twenty.s | cmp - out
     [ "$(counted launches)" -gt $((5 * ten)) ]
   done
 }
 
-@test "fake device: with --no-graphs, --sync or a trace there is none" {
+@test "fake device: without --graphs, with --sync or a trace there is none" {
   make_steps 6 >p.s
-  gt-work --backend cuda p.s >out
+  gt-work --backend cuda --graphs p.s >out
   [ "$(counted graphs)" -gt 0 ]
   local how
-  for how in --no-graphs --sync '--trace t'; do
+  for how in '' '--graphs --sync' '--graphs --trace t'; do
     # shellcheck disable=SC2086 # an option and its value
     gt-work --backend cuda $how p.s | cmp - out
     [ "$(counted graphs)" -eq 0 ]
@@ -152,7 +152,7 @@ make_steps() {
   printf 'r = arange f32[32]\nr = reshape r shape=8,4\nsave r "rows.npy"\n' | gt-work
   same_bits p.s
   gt-work p.s | gt-cmp --rtol 1e-6 - with
-  gt-work --backend cuda p.s >out
+  gt-work --backend cuda --graphs p.s >out
   # The rounds that were not recorded are a hundred launches and a half.
   [ "$(counted launches)" -lt 230 ]
 }
@@ -175,7 +175,7 @@ y = ones f32[6,6]'
     echo 'print x'
   } >p.s
   same_bits p.s
-  gt-work --backend cuda p.s >out
+  gt-work --backend cuda --graphs p.s >out
   # Of 984 lines.
   [ "$(counted launches)" -lt 400 ]
 }
@@ -198,7 +198,7 @@ y = ones f32[6,6]'
     echo 'print x'
   } >p.s
   same_bits p.s
-  gt-work --backend cuda p.s >out
+  gt-work --backend cuda --graphs p.s >out
   [ "$(counted launches)" -lt 150 ]
   [ "$(counted made)" -le 4 ]
 }
@@ -218,7 +218,7 @@ y = ones f32[6,6]'
     for k in {1..20}; do echo "print kept2$k"; done
   } >p.s
   same_bits p.s
-  gt-work --backend cuda p.s >out
+  gt-work --backend cuda --graphs p.s >out
   [ "$(counted updated)" -gt 0 ]
   [ "$(counted launches)" -lt 300 ]
 }
@@ -227,18 +227,18 @@ y = ones f32[6,6]'
   make_steps 10 >ten.s
   make_steps 40 >forty.s
   peak() {
-    gt-work -v --backend cuda "$@" 2>&1 >out | grep -o '[0-9]* bytes at most'
+    gt-work -v --backend cuda --graphs "$@" 2>&1 >out | grep -o '[0-9]* bytes at most'
   }
   local most
-  most=$(peak --no-graphs ten.s)
+  most=$(peak ten.s)
   [ "$(peak ten.s)" = "$most" ]
   [ "$(peak forty.s)" = "$most" ]
   most=${most%% *}
-  gt-work --backend cuda --memory "$most" forty.s | cmp - out
-  run -1 gt-work --backend cuda --memory $((most - 1)) forty.s
+  gt-work --backend cuda --graphs --memory "$most" forty.s | cmp - out
+  run -1 gt-work --backend cuda --graphs --memory $((most - 1)) forty.s
   [[ $output == *': out of memory: '* ]]
   # Blocks of the device do not pile up.
-  GT_FAKE_MEMORY=$((1 << 26)) gt-work --backend cuda forty.s | cmp - out
+  GT_FAKE_MEMORY=$((1 << 26)) gt-work --backend cuda --graphs forty.s | cmp - out
 }
 
 @test "fake device: where memory ends, graphs do without or lines fail as ever" {
@@ -250,12 +250,12 @@ y = ones f32[6,6]'
     done
     printf 'print s4\nprint y3\n'
   } >p.s
-  gt-work --backend cuda --no-graphs p.s >wanted
+  gt-work --backend cuda p.s >wanted
   local memory status
   for ((memory = 1000000; memory < 8000000; memory += 250000)); do
     status=0
     GT_FAKE_MEMORY=$memory GT_FAKE_REPORT=report \
-      gt-work --backend cuda p.s >out 2>said || status=$?
+      gt-work --backend cuda --graphs p.s >out 2>said || status=$?
     echo "$memory bytes: status $status"
     if ((status == 0)); then
       cmp out wanted
@@ -292,7 +292,7 @@ make_late_fault() {
     run -1 --separate-stderr gt-work $how fault.s
     local wanted=$output said=$stderr
     for seed in {1..6}; do
-      GT_FAKE_SEED=$seed run -1 --separate-stderr gt-work $how --backend cuda fault.s
+      GT_FAKE_SEED=$seed run -1 --separate-stderr gt-work $how --backend cuda --graphs fault.s
       [ "$output" = "$wanted" ]
       [ "$stderr" = "$said" ]
       [ "$(counted graphs)" -gt 3 ]
@@ -303,7 +303,7 @@ make_late_fault() {
 
 @test "fake device: a line of a graph that fails is told although nothing follows" {
   mkfifo in
-  gt-work --backend cuda <in 2>said &
+  gt-work --backend cuda --graphs <in 2>said &
   spawned+=($!)
   exec 9>in
   {
@@ -327,7 +327,7 @@ make_late_fault() {
   local k status
   for k in {200..375..25}; do
     status=0
-    GT_FAKE_LOSE=$k GT_FAKE_SEED=$k within 60 gt-work --backend cuda p.s \
+    GT_FAKE_LOSE=$k GT_FAKE_SEED=$k within 60 gt-work --backend cuda --graphs p.s \
       >out 2>said || status=$?
     echo "kernel $k: status $status: $(head -n 1 said)"
     ((status == 4))
@@ -351,14 +351,14 @@ make_late_fault() {
     done
     printf 'print x\nprint s\nprint e\n'
   } >p.s
-  GT_FAKE_REPORT=report gt-work --backend cuda p.s >wanted
+  GT_FAKE_REPORT=report gt-work --backend cuda --graphs p.s >wanted
   local calls k status
   calls=$(awk '{ print $2 }' report)
   for ((k = calls / 2; k <= calls; k += ${GT_EVERY:-2})); do
     rm report
     status=0
     GT_FAKE_FAIL=$k GT_FAKE_REPORT=report \
-      within 60 gt-work --backend cuda p.s >out 2>said || status=$?
+      within 60 gt-work --backend cuda --graphs p.s >out 2>said || status=$?
     echo "call $k of $calls: status $status"
     ((status <= 4))
     if ((status == 0)); then
@@ -386,9 +386,9 @@ make_late_fault() {
     printf 'print x@0-1 split=d:0\nprint s@1\n'
   } >p.s
   gt-work p.s >wanted
-  gt-route -n 2 --backend cuda p.s | gt-cmp --rtol 1e-5 - wanted
+  GT_GRAPHS=1 gt-route -n 2 --backend cuda p.s | gt-cmp --rtol 1e-5 - wanted
   [ "$(awk '{ n += $4 } END { print n }' launches)" -gt 10 ]
   rm launches
-  gt-work --backend cuda p.s | gt-cmp --rtol 1e-5 - wanted
+  gt-work --backend cuda --graphs p.s | gt-cmp --rtol 1e-5 - wanted
   [ "$(counted graphs)" -gt 5 ]
 }

@@ -7,7 +7,7 @@ void ComputeQueue::add(std::unique_ptr<Job> job, uint64_t cost) {
   to->head = head_of(kJobWords, kJobRecord, 0);
   to->job = job.release();
   to->seq = seq_;
-  queue_.commit(kJobWords, cost);
+  commit(kJobWords, cost);
 }
 
 void ComputeQueue::forget(const Value& value) {

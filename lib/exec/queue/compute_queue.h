@@ -1,6 +1,7 @@
 // Compute, as the thread that enqueues sees it: the queue and what runs it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +23,7 @@ class ComputeQueue final : public Pool::Owner {
   ComputeQueue(Backend& backend, Saves& saves, Writer& out, ReportSink reports,
                bool fail_fast, Trace* trace)
       : executor_(backend, saves, out, std::move(reports), fail_fast, trace),
+        most_cost_(backend.device().puts_off() ? kGiveCost : ~uint64_t{0}),
         queue_(executor_) {}
 
   // `seq` numbers the instruction that comes next among those of all workers.
@@ -43,7 +45,9 @@ class ComputeQueue final : public Pool::Owner {
   uint64_t* reserve(size_t words) {
     return words > Queue::kMaxRecord ? nullptr : queue_.reserve(words);
   }
-  void commit(size_t words, uint64_t cost) { queue_.commit(words, cost); }
+  void commit(size_t words, uint64_t cost) {
+    queue_.commit(words, std::min(cost, most_cost_));
+  }
   void add_great(std::vector<uint64_t> words, uint64_t cost) {
     add(task_job(std::move(words)), cost);
   }
@@ -69,7 +73,13 @@ class ComputeQueue final : public Pool::Owner {
   bool reclaim() override { return reclaim_ && reclaim_(); }
 
  private:
+  // What it takes to give a task to a device that does it later, in
+  // nanoseconds: there the queue's thread is woken for many tasks, however long
+  // the device has with each.
+  static constexpr uint64_t kGiveCost = 1000;
+
   Executor executor_;
+  uint64_t most_cost_;
   Queue queue_;
   uint64_t seq_ = 0;
   std::function<bool()> reclaim_;
