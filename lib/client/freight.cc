@@ -38,7 +38,7 @@ Store::Place Freight::pack(const Type& type, const void* bytes,
   const Store::Place place =
       value_or_fail(store_.take(Store::Way::kOut), GT_FILE);
   lock.unlock();  // others go on
-  Status packed = write_tensor(place.path, type, bytes);
+  Status packed = write_tensor(place, type, bytes);
   if (packed.ok() && courier_.is_needed()) {
     packed = courier_.claim(place.name);
     if (packed.ok()) packed = courier_.send(place.path, place.name);
@@ -82,7 +82,7 @@ bool Freight::unpack(const Store::Place& place, const Type& type, void* bytes,
   lock.unlock();
   Status got = ok_status();
   if (courier_.is_needed()) got = courier_.fetch(place.name, place.path);
-  if (got.ok()) got = read_tensor(place.path, type, bytes);
+  if (got.ok()) got = read_tensor(place, type, bytes);
   lock.lock();
   give(place);
   return got.ok();

@@ -80,10 +80,10 @@ Status Store::make_folder() {
 std::string Store::open_file(size_t number) {
   if (::prctl(PR_GET_DUMPABLE) != 1) return "";
   const auto [at, is_new] = open_.try_emplace(number);
-  if (is_new) at->second = Fd(::memfd_create("gt-client", MFD_CLOEXEC));
+  if (is_new) at->second.file = Fd(::memfd_create("gt-client", MFD_CLOEXEC));
   const std::string path = "/proc/" + std::to_string(::getpid()) + "/fd/" +
-                           std::to_string(at->second.get());
-  if (at->second.ok() && ::access(path.c_str(), W_OK) == 0) return path;
+                           std::to_string(at->second.file.get());
+  if (at->second.file.ok() && ::access(path.c_str(), W_OK) == 0) return path;
   open_.erase(at);
   return "";
 }
@@ -92,29 +92,32 @@ Result<Store::Place> Store::take(Way way) {
   const size_t number = numbers(way).take();
   if (way == Way::kBack && keeps_) {
     if (const std::string path = open_file(number); !path.empty()) {
-      return Place{way, number, path, ""};
+      return Place{way, number, path, "", open_[number].view};
     }
   }
   if (const Status made = make_folder(); !made.ok()) {
     numbers(way).give(number);
     return made.error();
   }
-  if (way == Way::kOut) {
-    if (const auto kept = kept_.extract(number)) bytes_kept_ -= kept.mapped();
+  std::shared_ptr<View> view;
+  if (way == Way::kOut && keeps_) {
+    const auto kept = kept_.extract(number);
+    if (kept) bytes_kept_ -= kept.mapped().bytes;
+    view = kept ? kept.mapped().view : std::make_shared<View>();
   }
   const std::string file =
       (way == Way::kOut ? "" : "back") + std::to_string(number) + ".npy";
   return Place{way, number, folder_ + "/" + file,
-               folder_.substr(folder_.rfind('/') + 1) + "." + file};
+               folder_.substr(folder_.rfind('/') + 1) + "." + file, view};
 }
 
 // Of all open files: few, since there is one for each value that is read at
 // the same time.
 uint64_t Store::open_bytes() const {
   uint64_t bytes = 0;
-  for (const auto& [number, file] : open_) {
+  for (const auto& [number, open] : open_) {
     struct stat about {};
-    if (::fstat(file.get(), &about) == 0) {
+    if (::fstat(open.file.get(), &about) == 0) {
       bytes += static_cast<uint64_t>(about.st_size);
     }
   }
@@ -127,7 +130,7 @@ bool Store::keep(const Place& place) {
   if (!keeps_ || ::stat(place.path.c_str(), &about) != 0) return false;
   const auto bytes = static_cast<uint64_t>(about.st_size);
   if (bytes_kept_ + bytes > kMostKept) return false;
-  kept_[place.number] = bytes;
+  kept_[place.number] = {bytes, place.view};
   bytes_kept_ += bytes;
   return true;
 }
@@ -148,31 +151,49 @@ void Store::remove() {
   open_.clear();
 }
 
-Status write_tensor(const std::string& path, const Type& type,
+Status write_tensor(const Store::Place& place, const Type& type,
                     const void* bytes) {
-  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  if (!file.ok()) return system_error("cannot write", path);
+  const Fd file(::open(place.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.ok()) return system_error("cannot write", place.path);
   const std::string header = npy_header(type);
+  const size_t size = header.size() + type.bytes();
+  if (place.view != nullptr) {
+    if (char* const at = place.view->of(file.get(), size)) {
+      std::memcpy(at, header.data(), header.size());
+      std::memcpy(at + header.size(), bytes, type.bytes());
+      return ok_status();
+    }
+  }
   errno = write_all(file.get(), header);
   if (errno == 0) {
     errno =
         write_all(file.get(), {static_cast<const char*>(bytes), type.bytes()});
   }
-  const auto size = static_cast<off_t>(header.size() + type.bytes());
-  if (errno == 0 && ::ftruncate(file.get(), size) == 0) return ok_status();
-  return system_error("cannot write", path);
+  if (errno == 0 && ::ftruncate(file.get(), static_cast<off_t>(size)) == 0) {
+    return ok_status();
+  }
+  return system_error("cannot write", place.path);
 }
 
-Status read_tensor(const std::string& path, const Type& type, void* bytes) {
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.ok()) return system_error("cannot read", path);
+Status read_tensor(const Store::Place& place, const Type& type, void* bytes) {
+  const Fd file(
+      ::open(place.path.c_str(), (place.view ? O_RDWR : O_RDONLY) | O_CLOEXEC));
+  if (!file.ok()) return system_error("cannot read", place.path);
   const auto stored = read_npy_header(file.get());
-  if (!stored.ok()) return Error{path + ": " + stored.error().message};
+  if (!stored.ok()) return Error{place.path + ": " + stored.error().message};
   if (!(stored.value().type == type)) {
-    return Error{path + " holds " + to_string(stored.value().type) + ", not " +
-                 to_string(type)};
+    return Error{place.path + " holds " + to_string(stored.value().type) +
+                 ", not " + to_string(type)};
   }
-  return read_at(file.get(), stored.value().data_offset, bytes, type.bytes());
+  const auto offset = static_cast<size_t>(stored.value().data_offset);
+  if (place.view != nullptr) {
+    const size_t size = offset + type.bytes();
+    if (const char* const at = place.view->of(file.get(), size)) {
+      std::memcpy(bytes, at + offset, type.bytes());
+      return ok_status();
+    }
+  }
+  return read_at(file.get(), offset, bytes, type.bytes());
 }
 
 Result<Type> stored_type(std::string_view path) {

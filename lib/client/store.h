@@ -5,16 +5,18 @@
 // longer than to write it. So where one worker of our own reads and writes the
 // files, they are written over: those that go out are kept under their names,
 // and what comes back is saved into files that are open here and have no name
-// (memfd_create(2)), which a save writes where they lie.
+// (memfd_create(2)), which a save writes where they lie. Both stay mapped here.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/number_pool.h"
 #include "base/result.h"
+#include "client/view.h"
 #include "file/files.h"
 #include "stream/type.h"
 
@@ -32,8 +34,9 @@ class Store {
   struct Place {
     Way way;
     size_t number;
-    std::string path;  // absolute
-    std::string name;  // which no other file of any session has
+    std::string path;            // absolute
+    std::string name;            // which no other file of any session has
+    std::shared_ptr<View> view;  // of a file that is kept; else null
   };
   // From here on files are kept once they are given back, at most kMostKept
   // bytes each way, and written over. Only where nobody reads a file later, or
@@ -56,23 +59,32 @@ class Store {
   uint64_t open_bytes() const;
   bool keep(const Place& place);
 
+  struct Kept {
+    uint64_t bytes = 0;
+    std::shared_ptr<View> view = std::make_shared<View>();
+  };
+  struct Open {
+    Fd file;
+    std::shared_ptr<View> view = std::make_shared<View>();
+  };
   std::string folder_;
   NumberPool out_, back_;
   bool keeps_ = false;
-  // Files that are kept, by number: the bytes of those that went out, and those
-  // without a name that came back or are to.
-  std::unordered_map<size_t, uint64_t> kept_;
+  // Files that are kept, by number: those that went out, and those without a
+  // name that came back or are to.
+  std::unordered_map<size_t, Kept> kept_;
   uint64_t bytes_kept_ = 0;
-  std::unordered_map<size_t, Fd> open_;
+  std::unordered_map<size_t, Open> open_;
 };
 
-// Writes a .npy file, over one that may be there. Error: names the path.
-Status write_tensor(const std::string& path, const Type& type,
+// Writes the place's file, a .npy, over one that may be there. Error: names the
+// path.
+Status write_tensor(const Store::Place& place, const Type& type,
                     const void* bytes);
 // The type of the tensor at a path as load takes it, "FILE:TENSOR" of a
 // safetensors file. Error: names the file, and what to do if there is none yet.
 Result<Type> stored_type(std::string_view path);
-// Reads the bytes of one, which must have this type.
-Status read_tensor(const std::string& path, const Type& type, void* bytes);
+// Reads the bytes of the place's file, which must have this type.
+Status read_tensor(const Store::Place& place, const Type& type, void* bytes);
 
 }  // namespace gt::client
