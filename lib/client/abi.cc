@@ -3,6 +3,8 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <mutex>
@@ -48,6 +50,16 @@ T guarded(T bad, const Call& call) {
     last_error() = {GT_WRONG, error.what()};
   }
   return bad;
+}
+
+std::string printed(const char* format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  const int size = std::vsnprintf(nullptr, 0, format, again);
+  va_end(again);
+  std::string out(static_cast<size_t>(std::max(size, 0)), '\0');
+  std::vsnprintf(out.data(), out.size() + 1, format, arguments);
+  return out;
 }
 
 // All sessions that are open, for fork() and for the end of the process.
@@ -139,6 +151,20 @@ extern "C" {
 
 const char* gt_error(void) { return last_error().text.c_str(); }
 gt_fault gt_error_fault(void) { return last_error().fault; }
+const char* gt_error_at(gt_place at) {
+  thread_local std::string text;
+  text = at.file == nullptr
+             ? std::string()
+             : std::string(at.file) + ":" + std::to_string(at.line) + ": ";
+  text += last_error().text;
+  return text.c_str();
+}
+void gt_set_error(gt_fault fault, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  last_error() = {fault, printed(format, arguments)};
+  va_end(arguments);
+}
 
 gt_session* gt_open(const char* where) {
   return guarded<gt_session*>(nullptr,
@@ -218,6 +244,12 @@ int gt_note_begin(const char* key, const char* value) {
 }
 
 void gt_note_end(int number) { gt::client::Scopes::of_thread().end(number); }
+
+const char* gt_type_text(const gt_type* type) {
+  thread_local std::string text;
+  text = gt::client::type_text(*type);
+  return text.c_str();
+}
 
 size_t gt_bytes_of(const gt_type* type) {
   return static_cast<size_t>(gt::client::elements_of(*type)) *

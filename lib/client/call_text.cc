@@ -85,9 +85,9 @@ Type checked_type(const gt_type& type) {
 }
 
 std::string type_text(const gt_type& type) {
-  return to_string(
-      Type{static_cast<Dtype>(type.dtype),
-           Shape(std::span(type.sizes, static_cast<size_t>(type.rank)))});
+  std::string out;
+  append_type(out, type);
+  return out;
 }
 
 void append_values(const gt_type& type, const void* bytes, std::string& out) {

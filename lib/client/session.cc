@@ -141,6 +141,16 @@ void Session::name_results(const gt_instruction& call, const CallTypes& made,
   }
 }
 
+// Fails if there is no room for a value that the line makes.
+static void check_results(const gt_instruction& call, gt_value** results) {
+  if (results != nullptr) return;
+  for (size_t i = 0; i < call.result_count; ++i) {
+    if (call.into == nullptr || call.into[i] == nullptr) {
+      fail(GT_WRONG, std::string(call.op) + ": no room for its results");
+    }
+  }
+}
+
 void Session::write_call(const gt_instruction& call, gt_value** results,
                          Channel::Lock& lock) {
   std::array<TypeId, 8> few;
@@ -157,6 +167,7 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   }
   const CallTypes& made = *value_or_fail(table_.find(call, types), GT_WRONG);
   const size_t count = call.result_count;
+  check_results(call, results);
   const bool is_cut = has_values && !made.is_leaf && count > 0 &&
                       Scopes::of_thread().no_grad > 0;
   const Reach reach =
@@ -190,7 +201,7 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
     if (into == nullptr) {
       results[i] = make_value(std::move(names[i]), made.results[i], got);
     } else {
-      results[i] = into;
+      if (results != nullptr) results[i] = into;
       if (into->leaf == kNoLeaf) into->reach = got;
     }
   }

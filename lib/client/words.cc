@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "stream/number.h"
+#include "stream/type.h"
 
 namespace gt::client {
 namespace {
@@ -16,7 +17,21 @@ void append_float(std::string& out, T value) {
   if (is_whole) out += ".0";
 }
 
+void append_list(std::string& out, const int64_t* list, size_t size) {
+  for (size_t i = 0; i < size; ++i) {
+    if (i > 0) out += ',';
+    append_number(out, list[i]);
+  }
+}
+
 }  // namespace
+
+void append_type(std::string& out, const gt_type& type) {
+  out += to_string(static_cast<Dtype>(type.dtype));
+  out += '[';
+  append_list(out, type.sizes, static_cast<size_t>(type.rank));
+  out += ']';
+}
 
 void append_word(std::string& out, const gt_word& word) {
   switch (word.kind) {
@@ -35,11 +50,9 @@ void append_word(std::string& out, const gt_word& word) {
       out += quote({word.text, word.size});
       return;
     case GT_LIST:
-      for (size_t i = 0; i < word.size; ++i) {
-        if (i > 0) out += ',';
-        append_number(out, word.list[i]);
-      }
-      return;
+      return append_list(out, word.list, word.size);
+    case GT_TYPE:
+      return append_type(out, *word.type);
   }
 }
 
@@ -51,6 +64,8 @@ Operand::Kind kind_of(const gt_word& word) {
       return Operand::Kind::kString;
     case GT_TEXT:
       return kind_of_word({word.text, word.size});
+    case GT_TYPE:
+      return Operand::Kind::kType;
     default:
       return Operand::Kind::kNumber;
   }

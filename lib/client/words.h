@@ -12,6 +12,9 @@ namespace gt::client {
 // point, "2.0", since the spelling decides the category (stream/number.h).
 void append_word(std::string& out, const gt_word& word);
 
+// Appends "f32[2,3]"; any sizes, also those that no tensor has.
+void append_type(std::string& out, const gt_type& type);
+
 // Which kind of operand it is; a value is a name.
 Operand::Kind kind_of(const gt_word& word);
 

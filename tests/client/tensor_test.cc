@@ -92,12 +92,15 @@ TEST(Tensor, AFileOfACallThatWasRefusedIsGone) {
   EXPECT_NE(text.find("/0.npy\" f32[5000]"), std::string::npos) << text;
 }
 
-// The second is shorter than what is written over, the third longer.
+// One is shorter than what is written over, one longer, and one as long, which
+// is copied to and from memory that is mapped.
 TEST(Tensor, AFileIsWrittenOverOnceItsTensorIsThere) {
   const std::string text = written([] {
-    for (const int size : {5000, 2000, 9000}) {
+    int round = 0;
+    for (const int size : {5000, 5000, 5000, 2000, 9000, 9000}) {
+      ++round;
       std::vector<float> values(size);
-      for (int i = 0; i < size; ++i) values[i] = static_cast<float>(i + size);
+      for (int i = 0; i < size; ++i) values[i] = static_cast<float>(i * round);
       EXPECT_EQ(gt::from_blob(values.data(), {size}).to_vector(), values);
     }
   });
@@ -229,6 +232,51 @@ TEST(Tensor, ErrorsNameTheOperands) {
   const gt::Tensor w = gt::ones({2, 3}).name("fc.w");
   EXPECT_NE(thrown([&] { gt::matmul(w, w); }).find("fc.w f32[2,3]"),
             std::string::npos);
+}
+
+TEST(Tensor, ErrorsSayWhereAndWhatTheyGot) {
+  const std::string nine = thrown([] {
+    gt::zeros({1, 1, 1, 1, 1, 1, 1, 1, 1}, gt::At{"model.cc", 42});
+  });
+  EXPECT_TRUE(nine.starts_with("model.cc:42: ")) << nine;
+  EXPECT_NE(nine.find("more than 8"), std::string::npos) << nine;
+  EXPECT_EQ(gt::Type(gt::List{1, 1, 1, 1, 1, 1, 1, 1, 1}).text(),
+            "f32[1,1,1,1,1,1,1,1,1]");
+  EXPECT_NE(thrown([] {
+              gt::ones({2, 3}).item();
+            }).find("item: f32[2,3] has 6 elements, not one"),
+            std::string::npos);
+  EXPECT_NE(thrown([] {
+              gt::tensor<float>({1, 2, 3}, gt::Shape{2});
+            }).find("f32[2] has 2 elements, and got 3"),
+            std::string::npos);
+}
+
+// Without a place for it, a result would be lost.
+TEST(Tensor, ACallNeedsRoomForWhatItMakes) {
+  const gt::Tensor x = gt::ones({2});
+  gt_word word{};
+  word.kind = GT_VALUE;
+  word.value = x.raw();
+  gt_instruction line{};
+  line.op = "relu";
+  line.operands = &word;
+  line.operand_count = 1;
+  line.result_count = 1;
+  EXPECT_EQ(gt_call(gt::current_session(), &line, nullptr), -1);
+  EXPECT_STREQ(gt_error(), "relu: no room for its results");
+  gt_value* const into[] = {x.raw()};
+  line.into = into;
+  EXPECT_EQ(gt_call(gt::current_session(), &line, nullptr), 0) << gt_error();
+}
+
+// More than the eight operands that a call has room for at first.
+TEST(Tensor, ACallTakesManyOperands) {
+  std::vector<gt::Tensor> parts;
+  for (int i = 0; i < 40; ++i) parts.push_back(gt::tensor({i}));
+  const std::vector<int> joined = gt::concat(parts).to_vector<int>();
+  ASSERT_EQ(joined.size(), 40);
+  for (int i = 0; i < 40; ++i) EXPECT_EQ(joined[i], i);
 }
 
 TEST(Tensor, BytesOfNothingAreAnError) {

@@ -70,8 +70,7 @@ std::string body(const Form& form) {
       out += (i > 0 ? ", " : "") +
              (is_self ? "self()" : operands[places[i]]->name) + ".raw()";
     }
-    out += "};\n  call.into(into);\n";
-    out += "  call.run(" + std::to_string(places.size()) + ");\n";
+    out += "};\n  call.bind(into, " + std::to_string(places.size()) + ");\n";
     if (form.is_method) out += "  return self();\n";
     return out;
   }
@@ -84,10 +83,12 @@ std::string body(const Form& form) {
   }
   const size_t count = results_of(form).size();
   if (count == 1) return out + "  return call.run();\n";
-  out += "  std::vector<Tensor> made = call.run(" + std::to_string(count) +
+  const std::string size = std::to_string(count);
+  out += "  gt_value* made[" + size + "];\n  call.run(made, " + size +
          ");\n  return {";
   for (size_t i = 0; i < count; ++i) {
-    out += (i > 0 ? ", " : "") + ("std::move(made[" + std::to_string(i)) + "])";
+    out += (i > 0 ? ", " : "") + ("Tensor::adopt(made[" + std::to_string(i)) +
+           "])";
   }
   return out + "};\n";
 }

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gt/c.h>
@@ -25,10 +26,6 @@ struct At {
     return {file, line};
   }
   operator gt_place() const { return {file, line}; }
-  std::string text() const {
-    if (file == nullptr) return {};
-    return std::string(file) + ":" + std::to_string(line) + ": ";
-  }
 };
 
 // ---- errors -----------------------------------------------------------------
@@ -38,8 +35,8 @@ struct At {
 // place of the call.
 class Error : public std::runtime_error {
  public:
-  [[gnu::cold]] Error(const std::string& text, At at)
-      : std::runtime_error(at.text() + text), at_(at) {}
+  [[gnu::cold]] Error(const char* text, At at)
+      : std::runtime_error(text), at_(at) {}
   At at() const { return at_; }
 
  private:
@@ -60,10 +57,11 @@ class FileError : public Error {
 
 namespace detail {
 
-// Throws what went wrong last in this thread. It is cold, so that the compiler
-// spends little on all the places that may end here.
+// Throws what went wrong last in this thread, in the library or by
+// gt_set_error(). It is cold, so that the compiler spends little on all the
+// places that may end here.
 [[noreturn, gnu::cold]] inline void fail(At at) {
-  const std::string text = gt_error();
+  const char* const text = gt_error_at(at);
   switch (gt_error_fault()) {
     case GT_FAILED:
       throw Failed(text, at);
@@ -97,6 +95,7 @@ class List {
   size_t size() const { return values_.size(); }
   bool empty() const { return values_.empty(); }
   int64_t operator[](size_t i) const { return values_[i]; }
+  int64_t& operator[](size_t i) { return values_[i]; }
   const int64_t* data() const { return values_.data(); }
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
@@ -107,7 +106,8 @@ class List {
   std::string text() const {
     std::string out;
     for (const int64_t value : values_) {
-      out += (out.empty() ? "" : ",") + std::to_string(value);
+      if (!out.empty()) out += ',';
+      out += std::to_string(value);
     }
     return out;
   }
@@ -197,7 +197,10 @@ struct Type {
     for (const int64_t size : shape) n *= size;
     return n;
   }
-  std::string text() const { return dtype.text() + ("[" + shape.text() + "]"); }
+  std::string text() const {
+    const gt_type type = raw();
+    return gt_type_text(&type);
+  }
   gt_type raw() const {
     return {dtype, static_cast<int32_t>(shape.size()), shape.data()};
   }

@@ -8,7 +8,7 @@
 // from any thread.
 //
 // A function that returns int returns 0, or -1 if it failed; one that returns a
-// pointer returns NULL if it failed. gt_error() then says why.
+// pointer returns NULL if it failed. gt_error() then says why. None throws.
 #ifndef GT_C_H
 #define GT_C_H
 
@@ -18,7 +18,13 @@
 #if defined(_WIN32)
 #define GT_API
 #else
-#define GT_API __attribute__((visibility("default")))
+#define GT_API __attribute__((visibility("default"), nothrow))
+#endif
+
+#if defined(__GNUC__)
+#define GT_PRINTF(text, first) __attribute__((format(__printf__, text, first)))
+#else
+#define GT_PRINTF(text, first)
 #endif
 
 #ifdef __cplusplus
@@ -70,6 +76,12 @@ typedef enum gt_fault {
 // is valid until the thread's next call.
 GT_API const char* gt_error(void);
 GT_API gt_fault gt_error_fault(void);
+// The text with the place of the call before it, "model.cc:42: ", as valid.
+GT_API const char* gt_error_at(gt_place at);
+// Of what a layer above this one finds wrong, so that it is told as the rest:
+// sets both, the text as printf() would write it.
+GT_API void gt_set_error(gt_fault fault, const char* format, ...)
+    GT_PRINTF(2, 3);
 
 // ---- sessions ------------------------------------------------------------
 
@@ -125,7 +137,8 @@ typedef enum gt_word_kind {
   GT_SINGLE,   // .number, written with those that a float needs
   GT_TEXT,     // .text, as the language has it: "f32[2,3]", "0:4", "true"
   GT_STRING,   // .text, which is quoted: a path, a message
-  GT_LIST      // .list of .size integers: "1,2"
+  GT_LIST,     // .list of .size integers: "1,2"
+  GT_TYPE      // .type: "f32[2,3]"
 } gt_word_kind;
 
 // An operand of a line, or the value of a key.
@@ -137,6 +150,7 @@ typedef struct gt_word {
     double number;
     const char* text;
     const int64_t* list;
+    const gt_type* type;
   };
   size_t size;  // of text in bytes, of a list in integers
 } gt_word;
@@ -166,8 +180,9 @@ typedef struct gt_instruction {
 
 // Writes the line, once its op, operands, keys and types are found to be right.
 // results[i] becomes a value that the caller owns; where the line binds the
-// name of a value again it becomes that value, not retained. Of a failure
-// nothing was written.
+// name of a value again it becomes that value, not retained. `results` may be
+// NULL where the line makes no value of its own. Of a failure nothing was
+// written.
 GT_API int gt_call(gt_session* session, const gt_instruction* line,
                    gt_value** results);
 
@@ -184,6 +199,9 @@ GT_API void gt_note_end(int number);
 
 // ---- data ----------------------------------------------------------------
 
+// The type as the language has it, "f32[2,3]"; valid until the thread asks for
+// another.
+GT_API const char* gt_type_text(const gt_type* type);
 // Bytes of so many values of the type.
 GT_API size_t gt_bytes_of(const gt_type* type);
 

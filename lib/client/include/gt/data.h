@@ -1,6 +1,7 @@
 // Files: what is in them, saving, taking up again, and batches of rows.
 #pragma once
 
+#include <cinttypes>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -34,13 +35,13 @@ inline void fetch(const std::string& path, At at = At::here()) {
 // these are read, and not by this process.
 inline Tensor load_rows(const std::string& path, const Input& first,
                         int64_t rows, At at = At::here()) {
-  const Type whole = stored_type(path, at);
-  if (whole.shape.empty()) {
-    throw Error("load_rows: " + path + " holds a scalar", at);
+  Type type = stored_type(path, at);
+  if (type.shape.empty()) {
+    gt_set_error(GT_WRONG, "load_rows: %s holds a scalar", path.c_str());
+    detail::fail(at);
   }
-  std::vector<int64_t> sizes(whole.shape.begin(), whole.shape.end());
-  sizes[0] = rows;
-  return load(path, {Shape(sizes), whole.dtype}, first, at);
+  type.shape[0] = rows;
+  return load(path, type, first, at);
 }
 
 // Writes a line that saves it: "f.npy", or "f.safetensors:NAME". Nothing waits,
@@ -49,11 +50,34 @@ inline void save(const Tensor& x, const std::string& path, At at = At::here()) {
   detail::Call call("save", at);
   call.add(x);
   call.add_text(GT_STRING, path);
-  call.run(0);
+  call.bind(nullptr, 0);
 }
 
 // Tensors by the names that they are stored under.
 using StateDict = std::vector<std::pair<std::string, Tensor>>;
+
+namespace detail {
+
+// Not inlined, as a vector that grows is much code.
+[[gnu::noinline]] inline void append(StateDict& to, const std::string& name,
+                                     const Tensor& tensor) {
+  to.emplace_back(name, tensor);
+}
+
+}  // namespace detail
+
+namespace detail {
+
+// "mlp" and "w" with a point between them, and so on.
+[[gnu::noinline]] inline std::string joined(const std::string& a, char between,
+                                            const std::string& b) {
+  std::string out = a;
+  out += between;
+  out += b;
+  return out;
+}
+
+}  // namespace detail
 
 // Writes lines that save the tensors in a safetensors file, each under its
 // name. Nothing waits; the file is whole or not there.
@@ -61,9 +85,10 @@ inline void save(const StateDict& state, const std::string& path,
                  At at = At::here()) {
   for (const auto& [name, tensor] : state) {
     detail::Call call("save", at);
+    const std::string place = detail::joined(path, ':', name);
     call.add(tensor);
-    call.add_text(GT_STRING, path + ":" + name);
-    call.run(0);
+    call.add_text(GT_STRING, place);
+    call.bind(nullptr, 0);
   }
 }
 // Writes lines that bind the tensors again to those of the file, whose types
@@ -72,18 +97,19 @@ inline void load(const StateDict& state, const std::string& path,
                  At at = At::here()) {
   for (const auto& [name, tensor] : state) {
     detail::Call call("load", at);
-    call.add_text(GT_STRING, path + ":" + name);
-    call.add(tensor.type(at));
+    const std::string place = detail::joined(path, ':', name);
+    const Type type = tensor.type(at);
+    call.add_text(GT_STRING, place);
+    call.add(type);
     gt_value* const into[] = {tensor.raw()};
-    call.into(into);
-    call.run(1);
+    call.bind(into, 1);
   }
 }
 // All of several: {model.state_dict(), optimizer.state_dict()}.
 inline StateDict joined(std::initializer_list<StateDict> parts) {
   StateDict out;
   for (const StateDict& part : parts) {
-    for (const auto& one : part) out.push_back(one);
+    for (const auto& [name, x] : part) detail::append(out, name, x);
   }
   return out;
 }
@@ -108,23 +134,25 @@ class Batches {
       const int64_t there = type.shape.empty() ? 0 : type.shape[0] - first_;
       if (rows == 0) rows = there;
       if (there < rows) {
-        throw Error("Batches: " + path + " has " + std::to_string(there) +
-                        " rows from row " + std::to_string(first_) +
-                        " on, not " + std::to_string(rows),
-                    at);
+        gt_set_error(GT_WRONG,
+                     "Batches: %s has %" PRId64 " rows from row %" PRId64
+                     " on, not %" PRId64,
+                     path.c_str(), there, first_, rows);
+        detail::fail(at);
       }
-      std::vector<int64_t> sizes(type.shape.begin(), type.shape.end());
-      sizes[0] = size;
-      types_.emplace_back(Shape(sizes), type.dtype);
+      type.shape[0] = size;
+      types_.push_back(std::move(type));
     }
     if (size < 1 || rows < size) {
-      throw Error("Batches: there is no batch of " + std::to_string(size) +
-                      " rows in " + std::to_string(rows < 0 ? 0 : rows),
-                  at);
+      gt_set_error(GT_WRONG,
+                   "Batches: there is no batch of %" PRId64 " rows in %" PRId64,
+                   size, rows < 0 ? 0 : rows);
+      detail::fail(at);
     }
     size_ = size;
     steps_ = rows / size;
-    row_name_ = options.name + ".row";
+    row_name_ = options.name;
+    row_name_ += ".row";
     const int64_t zero = 0;
     row_ = from_blob(&zero, i64(), row_name_, at);
   }
@@ -146,7 +174,11 @@ class Batches {
     return out;
   }
   // Where it stands, for a checkpoint.
-  StateDict state_dict() const { return {{row_name_, row_}}; }
+  StateDict state_dict() const {
+    StateDict out;
+    detail::append(out, row_name_, row_);
+    return out;
+  }
 
  private:
   std::vector<std::string> paths_;

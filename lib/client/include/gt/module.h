@@ -15,7 +15,6 @@
 // A module stays where it was made: it is neither copied nor moved.
 #pragma once
 
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,14 +26,8 @@
 namespace gt::inline v1 {
 
 namespace detail {
-
-// The call's one result, under that name; "": one that the session chooses.
-inline Tensor run_as(Call& call, const std::string& name) {
-  const char* const names[] = {name.c_str()};
-  call.name(names);
-  return call.run();
-}
-
+// The compiler's: <cmath> is a large header.
+inline double root(double x) { return __builtin_sqrt(x); }
 }  // namespace detail
 
 namespace nn {
@@ -67,7 +60,7 @@ class Init {
       detail::Call call(is_plain ? (a_ == 0 ? "zeros" : "ones") : "full", at);
       call.add(type);
       if (!is_plain) call.add(Input(a_));
-      return detail::run_as(call, name);
+      return call.run_as(name);
     }
     const bool is_normal = kind_ == Kind::kNormal;
     detail::Call call(is_normal ? "randn" : "rand", at);
@@ -75,8 +68,7 @@ class Init {
     if (seed_) call.add(Input(*seed_));
     if (is_normal) {
       call.key("scale", b_ * scale);
-      return a_ == 0 ? detail::run_as(call, name)
-                     : moved(call.run(), a_, name, at);
+      return a_ == 0 ? call.run_as(name) : moved(call.run(), a_, name, at);
     }
     return moved(mul(call.run(), (b_ - a_) * scale, at), a_ * scale, name, at);
   }
@@ -91,7 +83,7 @@ class Init {
     detail::Call call("add", at);
     call.add(x);
     call.add(Input(by));
-    return detail::run_as(call, name);
+    return call.run_as(name);
   }
   double factor(const Shape& shape) const {
     if (fan_ == Fan::kNone) return 1;
@@ -107,7 +99,7 @@ class Init {
       in = window * static_cast<double>(shape[1]);
       out = window * static_cast<double>(shape[0]);
     }
-    return 1 / std::sqrt(fan_ == Fan::kIn ? in : (in + out) / 2);
+    return 1 / detail::root(fan_ == Fan::kIn ? in : (in + out) / 2);
   }
 
   Kind kind_;
@@ -132,14 +124,14 @@ inline Init xavier_normal(double gain = 1) {
   return Init::normal(0, gain, Init::Fan::kBoth);
 }
 inline Init xavier_uniform(double gain = 1) {
-  return Init::uniform(-gain * std::sqrt(3), gain * std::sqrt(3),
+  return Init::uniform(-gain * detail::root(3), gain * detail::root(3),
                        Init::Fan::kBoth);
 }
-inline Init kaiming_normal(double gain = std::sqrt(2)) {
+inline Init kaiming_normal(double gain = detail::root(2)) {
   return Init::normal(0, gain, Init::Fan::kIn);
 }
-inline Init kaiming_uniform(double gain = std::sqrt(2)) {
-  return Init::uniform(-gain * std::sqrt(3), gain * std::sqrt(3),
+inline Init kaiming_uniform(double gain = detail::root(2)) {
+  return Init::uniform(-gain * detail::root(3), gain * detail::root(3),
                        Init::Fan::kIn);
 }
 
@@ -162,7 +154,7 @@ class Module {
   Module& operator=(const Module&) = delete;
   virtual ~Module() {
     for (Module* child : children_) child->parent_ = nullptr;
-    if (parent_ != nullptr) std::erase(parent_->children_, this);
+    if (parent_ != nullptr) parent_->forget(this);
   }
 
   // "mlp.up".
@@ -218,35 +210,40 @@ class Module {
                    At at = At::here()) {
     Tensor out = init.make(type, path_of(name), at);
     out.requires_grad_(true, at);
-    own_.push_back({name, out, true});
+    detail::append(own_, name, out);
+    is_buffer_.push_back(0);
     return out;
   }
   // One that is stored with the others, and not trained.
   Tensor buffer(const std::string& name, const Type& type, const Init& init,
                 At at = At::here()) {
     Tensor out = init.make(type, path_of(name), at);
-    own_.push_back({name, out, false});
+    detail::append(own_, name, out);
+    is_buffer_.push_back(1);
     return out;
   }
 
  private:
-  struct Own {
-    std::string name;
-    Tensor tensor;
-    bool is_parameter;
-  };
   std::string path_of(const std::string& name) const {
-    return path_.empty() ? name : path_ + "." + name;
+    return path_.empty() ? name : detail::joined(path_, '.', name);
   }
   StateDict named(bool parameters, bool buffers) const {
     StateDict out;
     collect(parameters, buffers, out);
     return out;
   }
+  void forget(const Module* child) {
+    for (size_t i = 0; i < children_.size(); ++i) {
+      if (children_[i] == child) {
+        children_.erase(children_.begin() + static_cast<ptrdiff_t>(i));
+        return;
+      }
+    }
+  }
   void collect(bool parameters, bool buffers, StateDict& out) const {
-    for (const Own& own : own_) {
-      if (own.is_parameter ? parameters : buffers) {
-        out.emplace_back(path_of(own.name), own.tensor);
+    for (size_t i = 0; i < own_.size(); ++i) {
+      if (is_buffer_[i] ? buffers : parameters) {
+        detail::append(out, path_of(own_[i].first), own_[i].second);
       }
     }
     for (const Module* child : children_) {
@@ -257,7 +254,8 @@ class Module {
   Module* parent_ = nullptr;
   std::string path_;
   bool is_training_ = true;
-  std::vector<Own> own_;
+  StateDict own_;
+  std::vector<int64_t> is_buffer_;  // of each of these
   std::vector<Module*> children_;
 };
 

@@ -101,8 +101,7 @@ inline void clip_grad_norm(const std::vector<Tensor>& parameters, double max,
   }
   if (gradients.empty()) return;
   call.add(Input(max));
-  call.into(gradients.data());
-  call.run(gradients.size());
+  call.bind(gradients.data(), gradients.size());
 }
 
 // ---- optimizers -------------------------------------------------------------
@@ -138,8 +137,10 @@ class Optimizer {
   // that is taken up again goes on bit for bit.
   StateDict state_dict() const {
     StateDict out;
-    if (t_.defined()) out.emplace_back(t_.name(), t_);
-    for (const Tensor& state : state_) out.emplace_back(state.name(), state);
+    if (t_.defined()) detail::append(out, t_.name(), t_);
+    for (const Tensor& state : state_) {
+      detail::append(out, state.name(), state);
+    }
     return out;
   }
   void save(const std::string& path, At at = At::here()) const {
@@ -164,10 +165,7 @@ class Optimizer {
     detail::Call call("mul", at);
     call.add(parameter);
     call.add(Input(0));
-    const std::string name = std::string(kind) + "." + parameter.name();
-    const char* const names[] = {name.c_str()};
-    call.name(names);
-    state_.push_back(call.run());
+    state_.push_back(call.run_as(detail::joined(kind, '.', parameter.name())));
     return state_.back();
   }
   const Tensor& t() const { return t_; }
@@ -199,21 +197,18 @@ class SGD : public Optimizer {
            At at = At::here()) {
     for (const Tensor& parameter : parameters) {
       parameters_.push_back(parameter);
-      of_.push_back({options, options.momentum == 0
-                                  ? Tensor()
-                                  : zeros_like(parameter, "v", at)});
+      options_.push_back(options);
+      v_.push_back(options.momentum == 0 ? Tensor()
+                                         : zeros_like(parameter, "v", at));
     }
   }
 
  private:
-  struct Of {
-    SGDOptions options;
-    Tensor v;
-  };
   void change(size_t i, const Tensor& gradient, const Input& lr,
               At at) override {
     Tensor& w = parameters_[i];
-    auto& [options, v] = of_[i];
+    const SGDOptions& options = options_[i];
+    Tensor& v = v_[i];
     Tensor g = gradient;
     if (options.decay != 0) g = gt::add(g, mul(w, options.decay, at), at);
     g = detach(g, at);
@@ -229,7 +224,8 @@ class SGD : public Optimizer {
       sgd_(w, g, lr, {}, at);
     }
   }
-  std::vector<Of> of_;
+  std::vector<SGDOptions> options_;  // of each parameter, as v
+  std::vector<Tensor> v_;
 };
 
 using AdamWOptions = AdamwOptions;  // those of the op
@@ -247,22 +243,19 @@ class AdamW : public Optimizer {
            At at = At::here()) {
     for (const Tensor& parameter : parameters) {
       parameters_.push_back(parameter);
-      Tensor m = zeros_like(parameter, "m", at);
-      of_.push_back({options, m, zeros_like(parameter, "v", at)});
+      options_.push_back(options);
+      m_.push_back(zeros_like(parameter, "m", at));
+      v_.push_back(zeros_like(parameter, "v", at));
     }
   }
 
  private:
-  struct Of {
-    AdamWOptions options;
-    Tensor m, v;
-  };
   void change(size_t i, const Tensor& gradient, const Input& lr,
               At at) override {
-    auto& [options, m, v] = of_[i];
-    adamw_(parameters_[i], gradient, m, v, t(), lr, options, at);
+    adamw_(parameters_[i], gradient, m_[i], v_[i], t(), lr, options_[i], at);
   }
-  std::vector<Of> of_;
+  std::vector<AdamWOptions> options_;  // of each parameter, as m and v
+  std::vector<Tensor> m_, v_;
 };
 
 }  // namespace optim

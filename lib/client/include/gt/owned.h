@@ -32,43 +32,58 @@ class Owned {
 }  // namespace detail
 
 // Anything that can be called with a tensor and returns one, as
-// std::function<Tensor(const Tensor&)> holds it; a copy holds a copy.
+// std::function<Tensor(const Tensor&)> holds it; a copy holds a copy. It has no
+// virtual functions, of which a program would compile all that a header has,
+// and not only what it uses.
 class TensorFunction {
  public:
   TensorFunction() = default;
   template <typename F, typename = std::enable_if_t<std::is_invocable_r_v<
                             Tensor, const F&, const Tensor&>>>
   TensorFunction(F function)  // NOLINT: implicit
-      : held_(new Of<F>(std::move(function))) {}
+      : held_(new F(std::move(function))), kind_(&kKind<F>) {}
   TensorFunction(const TensorFunction& other)
-      : held_(other.held_ == nullptr ? nullptr : other.held_->copy()) {}
+      : held_(other ? other.kind_->copy(other.held_) : nullptr),
+        kind_(other.kind_) {}
   TensorFunction(TensorFunction&& other) noexcept
-      : held_(std::exchange(other.held_, nullptr)) {}
+      : held_(std::exchange(other.held_, nullptr)), kind_(other.kind_) {}
   TensorFunction& operator=(TensorFunction other) noexcept {
     std::swap(held_, other.held_);
+    std::swap(kind_, other.kind_);
     return *this;
   }
-  ~TensorFunction() { delete held_; }
+  ~TensorFunction() {
+    if (held_ != nullptr) kind_->drop(held_);
+  }
 
   explicit operator bool() const { return held_ != nullptr; }
   // There must be a function.
-  Tensor operator()(const Tensor& x) const { return held_->run(x); }
+  Tensor operator()(const Tensor& x) const { return kind_->run(held_, x); }
 
  private:
-  struct Held {
-    virtual ~Held() = default;
-    virtual Tensor run(const Tensor& x) const = 0;
-    virtual Held* copy() const = 0;
+  // What can be done with a function that is held.
+  struct Kind {
+    Tensor (*run)(const void* held, const Tensor& x);
+    void* (*copy)(const void* held);
+    void (*drop)(void* held);
   };
   template <typename F>
-  struct Of final : Held {
-    explicit Of(F made) : function(std::move(made)) {}
-    Tensor run(const Tensor& x) const override { return function(x); }
-    Held* copy() const override { return new Of(function); }
-    F function;
-  };
+  static Tensor run(const void* held, const Tensor& x) {
+    return (*static_cast<const F*>(held))(x);
+  }
+  template <typename F>
+  static void* copy(const void* held) {
+    return new F(*static_cast<const F*>(held));
+  }
+  template <typename F>
+  static void drop(void* held) {
+    delete static_cast<F*>(held);
+  }
+  template <typename F>
+  static constexpr Kind kKind{run<F>, copy<F>, drop<F>};
 
-  Held* held_ = nullptr;
+  void* held_ = nullptr;
+  const Kind* kind_ = nullptr;
 };
 
 }  // namespace gt::inline v1

@@ -30,7 +30,10 @@ class Session {
     return status;
   }
   gt_session* raw(At at = At::here()) const {
-    if (session_ == nullptr) throw Lost("the session is closed", at);
+    if (session_ == nullptr) {
+      gt_set_error(GT_LOST, "the session is closed");
+      detail::fail(at);
+    }
     return session_;
   }
 

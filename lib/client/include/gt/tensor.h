@@ -4,6 +4,7 @@
 // copy_to() and <<.
 #pragma once
 
+#include <cinttypes>
 #include <cstring>
 #include <iosfwd>
 #include <string>
@@ -95,9 +96,10 @@ class Tensor : public Methods {
   int64_t size(int64_t axis, At at = At::here()) const {
     const gt_type& type = held(at);
     if (axis < -type.rank || axis >= type.rank) {
-      throw Error("size: no axis " + std::to_string(axis) + " in a tensor of " +
-                      std::to_string(type.rank) + " dimensions",
-                  at);
+      gt_set_error(GT_WRONG,
+                   "size: no axis %" PRId64 " in a tensor of %d dimensions",
+                   axis, type.rank);
+      detail::fail(at);
     }
     return type.sizes[axis < 0 ? axis + type.rank : axis];
   }
@@ -174,8 +176,12 @@ class Tensor : public Methods {
 
  private:
   Tensor part(std::initializer_list<const Part*> parts) const;
+  [[noreturn, gnu::cold]] static void holds_nothing(At at) {
+    gt_set_error(GT_WRONG, "a tensor that holds nothing");
+    detail::fail(at);
+  }
   const gt_type& held(At at) const {
-    if (value_ == nullptr) throw Error("a tensor that holds nothing", at);
+    if (value_ == nullptr) holds_nothing(at);
     return *gt_type_of(value_);
   }
 
@@ -229,138 +235,135 @@ class Input {
 
 namespace detail {
 
-// A line that is being put together.
+// A line that is being put together. What each op of the table needs is not
+// inlined into it: that saves a program's compiler more than it costs a call.
 class Call {
  public:
-  Call(const char* op, At at) : at_(at) {
+  [[gnu::noinline]] Call(const char* op, At at) : at_(at) {
     line_.op = op;
     line_.at = at;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  [[gnu::noinline]] ~Call() {}  // once, not in every op of the table
+  [[gnu::noinline]] ~Call() {
+    if (words_ != few_) delete[] words_;
+  }
 
-  void add(const gt_word& word) {
-    if (line_.operand_count < kFew) {
-      few_[line_.operand_count] = word;
-    } else {
-      if (more_.empty()) more_.assign(few_, few_ + kFew);
-      more_.push_back(word);
-    }
-    ++line_.operand_count;
-  }
+  void add(const gt_word& word) { operand(word.kind) = word; }
   void add(const Input& input) { add(input.word()); }
-  void add(const Tensor& tensor) {
-    gt_word word{};
-    word.kind = GT_VALUE;
-    word.value = tensor.raw();
-    add(word);
-  }
+  void add(const Tensor& tensor) { operand(GT_VALUE).value = tensor.raw(); }
   void add(const std::vector<Tensor>& tensors) {
     for (const Tensor& tensor : tensors) add(tensor);
   }
-  void add(const Type& type) { add_text(GT_TEXT, type.text()); }
+  // No op takes two.
+  void add(const Type& type) {
+    type_ = type.raw();
+    operand(GT_TYPE).type = &type_;
+  }
   void add(Dtype dtype) { add_text(GT_TEXT, dtype.text()); }
-  void add_text(gt_word_kind kind, std::string text) {
-    gt_word word{};
-    word.kind = kind;
-    word.size = text.size();
-    add(word);  // run() sets its text, since texts_ may move until then
-    texts_.push_back(std::move(text));
+  // The text must be there until the line is written.
+  void add_text(gt_word_kind kind, std::string_view text) {
+    set(operand(kind), text);
   }
 
-  void key(const char* name, bool value) { integer_key(name, value ? 1 : 0); }
-  void key(const char* name, int64_t value) { integer_key(name, value); }
+  void key(const char* name, bool value) {
+    key(name, GT_INTEGER).integer = value ? 1 : 0;
+  }
+  void key(const char* name, int64_t value) {
+    key(name, GT_INTEGER).integer = value;
+  }
   void key(const char* name, double value) {
-    gt_key key{name, {}};
-    key.value.kind = GT_NUMBER;
-    key.value.number = value;
-    add_key(key);
+    key(name, GT_NUMBER).number = value;
   }
   void key(const char* name, const List& value) {
-    gt_key key{name, {}};
-    key.value.kind = GT_LIST;
-    key.value.list = value.data();
-    key.value.size = value.size();
-    add_key(key);
+    gt_word& word = key(name, GT_LIST);
+    word.list = value.data();
+    word.size = value.size();
   }
   void key(const char* name, std::string_view value) {
-    gt_key key{name, {}};
-    key.value.kind = GT_TEXT;
-    key.value.text = value.data();
-    key.value.size = value.size();
-    add_key(key);
+    set(key(name, GT_TEXT), value);
   }
 
-  // Names of results, and tensors that they are bound to.
-  void name(const char* const* names) { line_.names = names; }
-  void into(gt_value* const* values) { line_.into = values; }
-
-  // Writes the line.
-  Tensor run() {
+  // Writes the line, whose one result is a new tensor.
+  [[gnu::noinline]] Tensor run() {
     gt_value* result = nullptr;
     run(&result, 1);
-    return taken(result, 0);
+    return Tensor::adopt(result);
+  }
+  // The same under a name; "": one that the session chooses.
+  Tensor run_as(const std::string& name) {
+    const char* const names[] = {name.c_str()};
+    line_.names = names;
+    return run();
   }
   std::vector<Tensor> run(size_t count) {
     std::vector<gt_value*> results(count);
     run(results.data(), count);
-    std::vector<Tensor> out;
-    for (size_t i = 0; i < count; ++i) out.push_back(taken(results[i], i));
+    std::vector<Tensor> out(count);
+    for (size_t i = 0; i < count; ++i) out[i] = Tensor::adopt(results[i]);
     return out;
+  }
+  // New values, which the caller owns.
+  [[gnu::noinline]] void run(gt_value** results, size_t count) {
+    line_.operands = words_;
+    line_.keys = keys_;
+    line_.result_count = count;
+    check(gt_call(session(), &line_, results), at_);
+  }
+  // The results are bound to the names of these. Without any, it has none.
+  void bind(gt_value* const* values, size_t count) {
+    line_.into = values;
+    run(nullptr, count);
   }
 
  private:
   static constexpr size_t kFew = 8;
 
-  static bool waits_for_text(const gt_word& word) {
-    const bool has_text = word.kind == GT_TEXT || word.kind == GT_STRING;
-    return has_text && word.text == nullptr;
+  static void set(gt_word& word, std::string_view text) {
+    word.text = text.data();
+    word.size = text.size();
   }
-  void integer_key(const char* name, int64_t value) {
-    gt_key key{name, {}};
-    key.value.kind = GT_INTEGER;
-    key.value.integer = value;
-    add_key(key);
+  // The next operand.
+  [[gnu::noinline]] gt_word& operand(gt_word_kind kind) {
+    if (line_.operand_count == room_) grow();
+    gt_word& word = words_[line_.operand_count++];
+    word.kind = kind;
+    return word;
   }
-  void add_key(const gt_key& key) {
+  [[gnu::cold]] void grow() {
+    room_ *= 2;
+    auto* const more = new gt_word[room_];
+    std::memcpy(more, words_, line_.operand_count * sizeof *more);
+    if (words_ != few_) delete[] words_;
+    words_ = more;
+  }
+  [[gnu::noinline]] gt_word& key(const char* name, gt_word_kind kind) {
     if (line_.key_count == kFew) {
-      throw Error(std::string(line_.op) + ": too many options", at_);
+      gt_set_error(GT_WRONG, "%s: too many options", line_.op);
+      fail(at_);
     }
-    keys_[line_.key_count++] = key;
-  }
-  void run(gt_value** results, size_t count) {
-    gt_word* const words = more_.empty() ? few_ : more_.data();
-    gt_word* word = words;
-    for (const std::string& text : texts_) {
-      while (!waits_for_text(*word)) ++word;
-      word->text = text.data();
-    }
-    line_.operands = words;
-    line_.keys = keys_;
-    line_.result_count = count;
-    check(gt_call(session(), &line_, results), at_);
+    gt_key& next = keys_[line_.key_count++];
+    next.name = name;
+    next.value.kind = kind;
+    return next.value;
   }
   // The session of the first tensor; without one, the thread's.
   gt_session* session() const {
     for (size_t i = 0; i < line_.operand_count; ++i) {
-      const gt_word& word = line_.operands[i];
+      const gt_word& word = words_[i];
       if (word.kind == GT_VALUE && word.value != nullptr) {
         return gt_session_of(word.value);
       }
     }
     return current_session(at_);
   }
-  Tensor taken(gt_value* value, size_t i) const {
-    const bool is_there = line_.into != nullptr && line_.into[i] != nullptr;
-    return Tensor::adopt(is_there ? gt_retain(value) : value);
-  }
 
   gt_instruction line_{};
   gt_word few_[kFew];
   gt_key keys_[kFew];
-  std::vector<gt_word> more_;
-  std::vector<std::string> texts_;  // of the words without a text, in order
+  gt_word* words_ = few_;
+  size_t room_ = kFew;
+  gt_type type_{};
   At at_;
 };
 
@@ -449,10 +452,9 @@ Tensor tensor(const std::vector<T>& values, const Shape& shape,
               At at = At::here()) {
   const Type type(shape, dtype_of<T>());
   if (type.elements() != static_cast<int64_t>(values.size())) {
-    throw Error("tensor: " + type.text() + " has " +
-                    std::to_string(type.elements()) + " elements, and got " +
-                    std::to_string(values.size()),
-                at);
+    gt_set_error(GT_WRONG, "tensor: %s has %" PRId64 " elements, and got %zu",
+                 type.text().c_str(), type.elements(), values.size());
+    detail::fail(at);
   }
   if constexpr (std::is_same_v<T, bool>) {
     const std::vector<uint8_t> bytes(values.begin(), values.end());
@@ -575,10 +577,11 @@ std::vector<T> Tensor::to_vector(At at) const {
 
 template <typename T>
 T Tensor::item(At at) const {
-  if (elements(at) != 1) {
-    throw Error("item: " + type(at).text() + " has " +
-                    std::to_string(elements(at)) + " elements, not one",
-                at);
+  const Type held_type = type(at);
+  if (held_type.elements() != 1) {
+    gt_set_error(GT_WRONG, "item: %s has %" PRId64 " elements, not one",
+                 held_type.text().c_str(), held_type.elements());
+    detail::fail(at);
   }
   return to_vector<T>(at)[0];
 }

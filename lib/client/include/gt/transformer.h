@@ -30,8 +30,10 @@ class Attention : public Module {
     if (options_.kv_heads == 0) options_.kv_heads = options_.heads;
     if (width % options_.heads != 0 ||
         options_.heads % options_.kv_heads != 0) {
-      throw Error("Attention: heads must divide the width, and kv_heads heads",
-                  at);
+      gt_set_error(
+          GT_WRONG,
+          "Attention: heads must divide the width, and kv_heads heads");
+      detail::fail(at);
     }
     const int64_t kv = width / options_.heads * options_.kv_heads;
     const LinearOptions made{.bias = options_.bias, .init = options_.init};
