@@ -79,6 +79,10 @@ plain() {
   local home=$TREE/share/gdb/auto-load
   LD_LIBRARY_PATH=$LIBRARY run -0 gdb -nx -batch -iex "set auto-load safe-path $home" \
     -iex "set auto-load scripts-directory $home" -ex 'break look_at' -ex run -ex 'print tensor' ./plain
+  # gdb 13 does not know the registers of the newest processors, and then calls
+  # nothing in the program.
+  [[ $output != *"Couldn't write extended state status"* ]] ||
+    skip "this gdb cannot write this processor's registers"
   [[ $output == *'total = f32[3], session open'* ]]
 }
 
