@@ -32,7 +32,7 @@ struct WorkerOptions {
   bool fail_fast = false;
   bool sync = false;       // wait for the device after each line
   bool caches = true;      // off: every line is decoded anew
-  bool graphs = true;      // the device records blocks that come again
+  bool graphs = false;     // the device records blocks that come again
   Trace* trace = nullptr;  // outlives the worker
 };
 

@@ -48,6 +48,17 @@ bool Chains::joins(const ChainLink& link, std::span<const uint64_t> words,
   if (count_ == kMostRuns) return false;
   const Type& type = link.what().type;
   if (type.shape != runs_[0].link->what().type.shape) return false;
+  // Each thread reads an element of all operands before it writes that element
+  // of any result, but others may have written theirs.
+  const Extent written = extent_of(out, type);
+  const auto is_read_elsewhere = [&](uint64_t at, const Type& of) {
+    return extent_of(at, of).overlaps(written) &&
+           (at != out || of.shape != type.shape ||
+            size_of(of.dtype) != size_of(type.dtype));
+  };
+  for (const Operand& o : operands_) {
+    if (!o.is_number && is_read_elsewhere(o.word, o.type)) return false;
+  }
   // It can take as many operands, and results, as a launch can carry.
   size_t operands = operands_.size();
   const auto leaves = link.leaves();
@@ -61,24 +72,7 @@ bool Chains::joins(const ChainLink& link, std::span<const uint64_t> words,
     for (size_t r = 0; r < count_; ++r) {
       if (runs_[r].is_live && runs_[r].out.overlaps(extent)) return false;
     }
-  }
-  // Each thread reads an element of all operands before it writes that element
-  // of any result, but others may have written theirs.
-  const Extent written = extent_of(out, type);
-  const auto is_read_elsewhere = [&](uint64_t at, const Type& of) {
-    const Extent extent = extent_of(at, of);
-    return extent.overlaps(written) &&
-           (at != out || of.shape != type.shape ||
-            size_of(of.dtype) != size_of(type.dtype));
-  };
-  for (const Operand& o : operands_) {
-    if (!o.is_number && is_read_elsewhere(o.word, o.type)) return false;
-  }
-  for (size_t k = 0; k < leaves.size(); ++k) {
-    if (!leaves[k].is_number && is_read_elsewhere(words[k], leaves[k].type) &&
-        !find(leaves[k], words[k]).is_run) {
-      return false;
-    }
+    if (is_read_elsewhere(words[k], leaves[k].type)) return false;
   }
   size_t live = 1;
   for (size_t r = 0; r < count_; ++r) {

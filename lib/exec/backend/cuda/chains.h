@@ -100,7 +100,8 @@ class Chains {
   struct Run {
     std::shared_ptr<const ChainLink> link;
     Extent out;
-    bool is_live = true;  // it may be read yet: nothing has written over it
+    // It may be read yet: it was neither written over nor forgotten.
+    bool is_live = true;
     std::vector<Source> sources;
   };
   // A chain's form, and the launch made of it.

@@ -83,14 +83,6 @@ class Fusion {
   std::vector<Value> values_;
 };
 
-// The computation of a call of one point-wise op or cast, whose operands are in
-// the slots of its arguments; none of another op.
-struct PointwiseCall {
-  Fusion fusion;
-  Fusion::Id result = 0;
-};
-std::optional<PointwiseCall> pointwise_call(const Call& call);
-
 // What is wrong with the data of a call of a point-wise op, if anything can be.
 std::function<Error(int64_t, const Peek&)> explain_of(const Call& call);
 

@@ -4,8 +4,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "exec/backend/cuda/fusion.h"
-
 namespace gt::exec::cuda {
 namespace {
 
@@ -51,18 +49,8 @@ std::optional<Plan> own_plan(const Call& call) {
 }
 
 std::optional<Plan> plan_of(const Call& call) {
-  auto plan = own_plan(call);
-  if (!plan) return expansion_plan(call);
-  if (plan->explain != nullptr || plan->steps.size() != 1 ||
-      !std::holds_alternative<Launch>(plan->steps[0])) {
-    return plan;
-  }
-  if (auto made = pointwise_call(call)) {
-    plan->pointwise =
-        Pointwise{std::make_shared<const Fusion>(std::move(made->fusion)),
-                  made->result, call.results[0]};
-  }
-  return plan;
+  if (auto plan = own_plan(call)) return plan;
+  return expansion_plan(call);
 }
 
 }  // namespace gt::exec::cuda

@@ -41,13 +41,11 @@ class ExpansionPlan {
     }
     std::vector<Value> results;
     if (!expand(call, arguments, results, 0)) return std::nullopt;
-    const Fusion whole = fusion_;
-    if (!write(results) || !saves_) return std::nullopt;
-    if (results.size() == 1 && plan_.steps.size() == 1 &&
-        plan_.scratch.empty()) {
-      plan_.pointwise = Pointwise{std::make_shared<const Fusion>(whole),
+    if (results.size() == 1 && plan_.steps.empty()) {  // no reduction
+      plan_.pointwise = Pointwise{std::make_shared<const Fusion>(fusion_),
                                   results[0], call.results[0]};
     }
+    if (!write(results) || !saves_) return std::nullopt;
     return std::move(plan_);
   }
 

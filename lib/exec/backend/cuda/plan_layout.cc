@@ -1,11 +1,9 @@
 // Ops that move elements: transpose, expand, slice, flip, windows, concat, pad
 // and cast; and the gradient of windows.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 
-#include "exec/backend/cuda/fusion.h"
 #include "exec/backend/cuda/plan.h"
 #include "exec/backend/cuda/source.h"
 #include "exec/backend/element.h"
@@ -178,21 +176,9 @@ std::optional<Plan> plan_pad(const Call& call) {
   return plan;
 }
 
-// Many elements at a time, as point-wise ops take them.
 std::optional<Plan> plan_cast(const Call& call) {
-  const Type& from = call.type(0);
-  const Type& to = call.results[0];
-  if (call.arguments[0].literal) {
-    return one_step(fill(to, source_of(call, 0), operand(0)));
-  }
-  Fusion fusion;
-  const Fusion::Id x = fusion.add_memory(from, operand(0));
-  auto launch =
-      fusion.launch(fusion.add(call, std::array{x}).value(), result(0));
-  GT_CHECK(launch.has_value());
-  Plan plan = one_step(std::move(*launch));
-  if (from == to) plan.in_place = {{0, 0}};
-  return plan;
+  if (!call.arguments[0].literal) return pointwise_plan(call);
+  return one_step(fill(call.results[0], source_of(call, 0), operand(0)));
 }
 
 std::optional<Plan> plan_windows_grad(const Call& call) {

@@ -1,4 +1,5 @@
-// Point-wise ops: kernels of one op each.
+// Point-wise ops and casts: kernels of one op each.
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -7,38 +8,31 @@
 
 namespace gt::exec::cuda {
 
-std::optional<PointwiseCall> pointwise_call(const Call& call) {
+std::optional<Plan> pointwise_plan(const Call& call) {
   if (call.results.size() != 1 || call.op->name == "rand") return std::nullopt;
-  PointwiseCall made;
+  auto fusion = std::make_shared<Fusion>();
   std::vector<Fusion::Id> arguments;
+  Plan plan;
   for (size_t k = 0; k < call.arguments.size(); ++k) {
     const Argument& a = call.arguments[k];
     if (a.absent) return std::nullopt;
-    arguments.push_back(
-        a.literal || a.role == Role::kNumber
-            ? made.fusion.add_number(a.type, operand(k), std::string(a.text))
-            : made.fusion.add_memory(a.type, operand(k)));
+    if (a.literal || a.role == Role::kNumber) {
+      arguments.push_back(
+          fusion->add_number(a.type, operand(k), std::string(a.text)));
+      continue;
+    }
+    arguments.push_back(fusion->add_memory(a.type, operand(k)));
+    if (a.type == call.results[0]) plan.in_place.emplace_back(k, 0);
   }
-  const auto result = made.fusion.add(call, arguments);
-  if (!result) return std::nullopt;
-  made.result = *result;
-  return made;
-}
-
-std::optional<Plan> pointwise_plan(const Call& call) {
-  if (call.op->name == "cast") return std::nullopt;
-  const auto made = pointwise_call(call);
+  const auto made = fusion->add(call, arguments);
   if (!made) return std::nullopt;
-  auto launch = made->fusion.launch(made->result, result(0));
+  auto launch = fusion->launch(*made, result(0));
   if (!launch) return std::nullopt;
-  Plan plan = one_step(std::move(*launch));
-  for (size_t k = 0; k < call.arguments.size(); ++k) {
-    const Argument& a = call.arguments[k];
-    const bool is_tensor = !a.literal && a.role != Role::kNumber;
-    if (is_tensor && a.type == call.results[0])
-      plan.in_place.emplace_back(k, 0);
-  }
+  plan.steps.emplace_back(std::move(*launch));
   plan.explain = explain_of(call);
+  if (plan.explain == nullptr) {
+    plan.pointwise = Pointwise{std::move(fusion), *made, call.results[0]};
+  }
   return plan;
 }
 
