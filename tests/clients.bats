@@ -314,6 +314,14 @@ END
   tail -1 stream | grep -q '^#end 130$'
 }
 
+@test "a server whose stream nobody reads any more ends at once" {
+  mkfifo back
+  spawn bash -c 'gt-emit -l "$0" --back back -v 2>served | head -n 1 >first
+    echo "status ${PIPESTATUS[0]}" >ended' "ipc://$PWD/at"
+  await 'status 4' ended
+  grep -q 'standard output: Broken pipe; all clients are told, and it ends' served
+}
+
 @test "who is at the endpoint and is no client is not taken" {
   serve 1
   python3 - "$PWD/at" <<'END'

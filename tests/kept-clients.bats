@@ -197,6 +197,13 @@ at_port() {
   [ "$status" = 4 ]
 }
 
+@test "who is ended before it was let in is not said to go on" {
+  run --separate-stderr timeout -s TERM 1 \
+    gt-emit --to "ipc://$PWD/nobody" --detach later -e 'print x'
+  [ "$status" = 124 ]
+  [ -z "$output$stderr" ]
+}
+
 @test "a connection that is cut anywhere changes no result" {
   at_port
   serve --silence 1

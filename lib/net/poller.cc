@@ -42,6 +42,11 @@ size_t Poller::add_fd(int fd, bool for_output) {
   return items_.size() - 1;
 }
 
+size_t Poller::add_end_of(int fd) {
+  items_.push_back({nullptr, fd, ZMQ_POLLERR, 0});
+  return items_.size() - 1;
+}
+
 void Poller::wait(int64_t limit_ms) {
   for (auto& item : items_) item.revents = 0;
   const long limit = static_cast<long>(std::max<int64_t>(limit_ms, -1));

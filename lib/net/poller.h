@@ -35,6 +35,8 @@ class Poller {
   // The index to ask ready() with. `socket` is Socket::raw() or the like.
   size_t add_socket(void* socket, bool for_output = false);
   size_t add_fd(int fd, bool for_output = false);
+  // Ready only once the other end is closed.
+  size_t add_end_of(int fd);
   // Sleeps until one is ready or a signal came, at most so many milliseconds;
   // -1: no limit.
   void wait(int64_t limit_ms);

@@ -161,6 +161,7 @@ class Server {
     while (status_ == Exit::kDone) {
       wait();
       listener_.step();
+      look_at_reader();
       read_back();
       take_events();
       look_at_keys();
@@ -182,9 +183,16 @@ class Server {
     listener_.add_to(poller_);
     poller_.add_fd(interrupts_.fd());
     back_ready_ = poller_.add_fd(back_.fd());
-    if (!out_.empty()) poller_.add_fd(STDOUT_FILENO, true);
+    out_ready_ = out_.empty() ? poller_.add_end_of(STDOUT_FILENO)
+                              : poller_.add_fd(STDOUT_FILENO, true);
     const int64_t told = std::max<int64_t>(0, marks_.next() - net::now_ms());
     poller_.wait(is_working_ ? 0 : std::min(listener_.wait_ms(), told));
+  }
+
+  // One that has left is told of now, not when the next line is written.
+  void look_at_reader() {
+    if (!out_.empty() || !poller_.ready(out_ready_)) return;
+    lose(std::string("standard output: ") + std::strerror(EPIPE));
   }
 
   void read_back() {
@@ -321,7 +329,7 @@ class Server {
   ClientMarks marks_;
   Back back_;
   net::Poller poller_;
-  size_t back_ready_ = 0;
+  size_t back_ready_ = 0, out_ready_ = 0;
   std::string out_;  // on its way to standard output
   bool is_working_ = false;
   int64_t next_look_ = 0;      // at the list of keys

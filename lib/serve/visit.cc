@@ -322,11 +322,12 @@ class Visit {
   Exit interrupt() {
     if (options_.name.empty() || is_over_) return Exit::kInterrupted;
     constexpr int kLinger = 500;  // ms
+    const bool is_here = state_.is_here();
     tell_taken();
     state_.leave();
     caller_.flush();
     caller_.linger(kLinger);
-    if (options_.stays) {
+    if (options_.stays && is_here) {
       say_("gt-emit: it goes on as '" + options_.name + "'; --attach " +
            options_.name + " comes back to it\n");
     }
