@@ -8,7 +8,16 @@ namespace {
 // A batch of products with one matrix has that matrix's gradient as one
 // product of [rows, k] and [rows, n], rather than a sum of a batch of them.
 // {fold}: 1 when that is so; {rows} and {inner}: rows and k; {outer}: n.
-std::string fold_word(const Call& call, std::string_view name, size_t) {
+//
+// {narrow}: the dtype of the operands if out= makes the result a wider one, else
+// "same". The result's gradient is brought to it, so that all products are of
+// one dtype.
+std::string product_word(const Call& call, std::string_view name, size_t) {
+  if (name == "narrow") {
+    const Dtype joined = promote(call.arguments);
+    const bool same = joined == call.results[0].dtype;
+    return std::string(same ? "same" : to_string(joined));
+  }
   const Shape& x = call.type(0).shape;
   const Shape& y = call.results[0].shape;
   const bool batched = x.size() != 2;
@@ -24,11 +33,24 @@ std::string fold_word(const Call& call, std::string_view name, size_t) {
   return std::to_string(rows);
 }
 
+// out=f32: the result has the dtype that products of f16 and bf16 are added up
+// in.
+Status widen_result(Call& call) {
+  const std::string_view out = call.key("out");
+  if (out.empty()) return ok_status();
+  Dtype& dtype = call.results[0].dtype;
+  if (out == "f32" && is_half(dtype)) dtype = Dtype::kF32;
+  return need(out == to_string(dtype),
+              "out=" + std::string(out) + " of operands in " +
+                  std::string(to_string(dtype)) +
+                  "; it is their dtype, or f32 where that is f16 or bf16");
+}
+
 // Sizes that would fit if b were transposed: PyTorch keeps a layer's weight as
 // [out,in].
 Status types_product(Call& call) {
   Status s = infer_by_terms(call);
-  if (s.ok()) return s;
+  if (s.ok()) return widen_result(call);
   const Shape& a = call.type(0).shape;
   const Shape& b = call.type(1).shape;
   const bool linear = call.op->key_index("tb") < 0;
@@ -47,31 +69,34 @@ Status types_product(Call& call) {
 }
 
 constexpr Row kRows[] = {
-    {.signature = "y = matmul a b ta=0 tb=0",
+    {.signature = "y = matmul a b ta=0 tb=0 [out=]",
      .index = "...mk,...kn->...mn",
      .linear = "0 1",
      .accepts = "number",
      .gradient = R"(
-       [ta=0 tb=0] da = matmul dy b tb=1
-       [ta=0 tb=1] da = matmul dy b
-       [ta=1 tb=0] da = matmul b dy tb=1
-       [ta=1 tb=1] da = matmul b dy ta=1 tb=1
+       [narrow=same] g = copy dy
+       [narrow!=same] g = cast dy {narrow}
+       [ta=0 tb=0] da = matmul g b tb=1
+       [ta=0 tb=1] da = matmul g b
+       [ta=1 tb=0] da = matmul b g tb=1
+       [ta=1 tb=1] da = matmul b g ta=1 tb=1
        [fold=1] p = reshape a shape={rows},{inner}
-       [fold=1] q = reshape dy shape={rows},{outer}
+       [fold=1] q = reshape g shape={rows},{outer}
        [fold=1 tb=0] db = matmul p q ta=1
        [fold=1 tb=1] db = matmul q p ta=1
-       [fold=0 ta=0 tb=0] db = matmul a dy ta=1
-       [fold=0 ta=0 tb=1] db = matmul dy a ta=1
-       [fold=0 ta=1 tb=0] db = matmul a dy
-       [fold=0 ta=1 tb=1] db = matmul dy a ta=1 tb=1)",
+       [fold=0 ta=0 tb=0] db = matmul a g ta=1
+       [fold=0 ta=0 tb=1] db = matmul g a ta=1
+       [fold=0 ta=1 tb=0] db = matmul a g
+       [fold=0 ta=1 tb=1] db = matmul g a ta=1 tb=1)",
      .types = types_product,
-     .placeholder = fold_word,
+     .placeholder = product_word,
      .flops = 2,
      .sense = "Matrix product over the last two dimensions.",
      .details = "a [...,m,k] and b [...,k,n] give [...,m,n]; ta=1 and tb=1 "
                 "take [...,k,m] and [...,n,k]. Leading dimensions broadcast. "
-                "f16 and bf16 accumulate in f32, integers in i64. Errors: "
-                "fewer than two dimensions; inner sizes differ; bool.",
+                "f16 and bf16 accumulate in f32, which out=f32 leaves as it "
+                "is; integers in i64. Errors: fewer than two dimensions; inner "
+                "sizes differ; bool; another out=.",
      .source = "BLAS gemm; torch.matmul, torch.mm, torch.bmm; numpy.dot; "
                "torch.mv; of [n,1] and [1,m] it is torch.outer; between "
                "transpose and reshape, torch.einsum, torch.tensordot; of two "
@@ -81,37 +106,40 @@ constexpr Row kRows[] = {
                 "print y\n"
                 "=> y = tensor f32[2,2] 5 11 11 25",
      .weight_operand = 1},
-    {.signature = "y = linear x w [b]",
+    {.signature = "y = linear x w [b] [out=]",
      .index = "...k,kn,n->...n",
      .linear = "02 12",
      .accepts = "number",
      .gradient = R"(
-       [x.rank!=1] dx = matmul dy w tb=1
+       [narrow=same] g = copy dy
+       [narrow!=same] g = cast dy {narrow}
+       [x.rank!=1] dx = matmul g w tb=1
        [x.rank=1] t = transpose w
-       [x.rank=1] dx = linear dy t
+       [x.rank=1] dx = linear g t
        [x.rank=1] p = unsqueeze x axis=0
-       [x.rank=1] q = unsqueeze dy axis=0
+       [x.rank=1] q = unsqueeze g axis=0
        [x.rank=1] dw = matmul p q ta=1
-       [x.rank!=1 fold=0] dw = matmul x dy ta=1
+       [x.rank!=1 fold=0] dw = matmul x g ta=1
        [x.rank!=1 fold=1] p = reshape x shape={rows},{inner}
-       [x.rank!=1 fold=1] q = reshape dy shape={rows},{outer}
+       [x.rank!=1 fold=1] q = reshape g shape={rows},{outer}
        [x.rank!=1 fold=1] dw = matmul p q ta=1
        db = copy dy)",
      .expansion = R"(
        [x.rank=1] r = unsqueeze x axis=0
-       [x.rank=1] s = matmul r w
+       [x.rank=1] s = matmul r w out={out}
        [x.rank=1] t = squeeze s axis=0
-       [x.rank!=1 b] t = matmul x w
+       [x.rank!=1 b] t = matmul x w out={out}
        [b] y = add t b
        [!b x.rank=1] y = copy t
-       [!b x.rank!=1] y = matmul x w)",
+       [!b x.rank!=1] y = matmul x w out={out})",
      .in_f32 = true,
      .types = types_product,
-     .placeholder = fold_word,
+     .placeholder = product_word,
      .flops = 2,
      .sense = "Matrix product of the last dimension, plus a bias.",
-     .details = "x [...,k], w [k,n] and b [n] give [...,n]. Errors: sizes "
-                "differ; w is not a matrix; bool.",
+     .details = "x [...,k], w [k,n] and b [n] give [...,n]; f16 and bf16 are "
+                "computed in f32, which out=f32 leaves as it is. Errors: "
+                "sizes differ; w is not a matrix; bool; another out=.",
      .source = "torch.nn.functional.linear, with w transposed; torch.addmm "
                "with the bias first",
      .example = "x = tensor f32[2] 1 2\n"

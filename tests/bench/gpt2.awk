@@ -78,7 +78,7 @@ function step(   i, all, gradients) {
   print "h = embedding b.wte x\nh = add h b.wpe"
   for (i = 0; i < layers; i++) block("h" i ".")
   norm("h", "h", "n", "c")
-  print "z = matmul h b.wte tb=1\nz = cast z f32\nl = cross_entropy z y"
+  print "z = matmul h b.wte tb=1 out=f32\nl = cross_entropy z y"
   print "free a q k v o h z"
   print gradients "= grad l" all
   print "t = add t 1"

@@ -1,4 +1,6 @@
 """Cases of products, softmax, losses and optimizers."""
+import dataclasses
+
 import numpy
 import torch
 import torch.nn.functional as F
@@ -35,6 +37,14 @@ def product_cases():
     yield from make("matmul", "y = matmul a b",
                     lambda a, b: (a.float() @ b.float()).to(a.dtype),
                     {"a": (3, 4), "b": (4, 5)}, HALVES, "normal", 0)
+    for case in (*make("matmul", "y = matmul a b out=f32",
+                       lambda a, b: a.float() @ b.float(),
+                       {"a": (3, 4), "b": (4, 5)}, HALVES, "normal", 2),
+                 *make("linear", "y = linear x w b out=f32",
+                       lambda x, w, b: x.float() @ w.float() + b.float(),
+                       {"x": (2, 3, 4), "w": (4, 5), "b": (5,)}, HALVES,
+                       "normal", 2)):
+        yield dataclasses.replace(case, wide_results=("y",))
     for x in ((4,), (3, 4), (0, 4), (2, 3, 4), (1, 4), (2, 0, 4)):
         for bias in (False, True):
             shapes = {"x": x, "w": (4, 5)}

@@ -132,7 +132,7 @@ constexpr Mistake kMistakes[] = {
     {"y = add a", "a f32[]", 5,
      "add: takes 2 operands, got 1; usage: y = add a b"},
     {"y = linear a", "a f32[]", 5,
-     "linear: takes 2 to 3 operands, got 1; usage: y = linear x w [b]"},
+     "linear: takes 2 to 3 operands, got 1; usage: y = linear x w [b] [out=]"},
     {"y = concat", "", 5,
      "concat: takes at least 1 operand, got 0; usage: y = concat a... axis=0"},
     {"add a a", "a f32[]", 1, "add: takes 1 result, got 0; usage: y = add a b"},
@@ -173,6 +173,9 @@ constexpr Mistake kMistakes[] = {
      "matmul: x f32[3] must have at least 2 dimensions"},
     {"y = matmul x w", "x f32[2,2,3] w f32[4,3,5]", 5,
      "matmul: x f32[2,2,3] and w f32[4,3,5] do not broadcast"},
+    {"y = matmul x x out=f16", "x f32[2,2]", 5,
+     "matmul: out=f16 of operands in f32; it is their dtype, or f32 where that "
+     "is f16 or bf16"},
     {"y = matmul x 2", "x f32[2,2]", 5,
      "matmul: expected a tensor's name, got number 2"},
     {"y = linear x w b", "x f32[2,3] w f32[3,4] b f32[5]", 5,

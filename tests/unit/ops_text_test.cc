@@ -195,6 +195,10 @@ TEST(Text, GuardsFollowKeys) {
 }
 
 TEST(Text, BatchesOfOneMatrixFoldIntoOneProduct) {
+  EXPECT_EQ(gradient("y = matmul a b out=f32", "a f16[2,3] b f16[3,4]"),
+            "t0 = cast h0 f16\n"
+            "g0 = matmul t0 o1 tb=1\n"
+            "g1 = matmul o0 t0 ta=1\n");
   EXPECT_EQ(gradient("y = matmul a b", "a f32[8,2,3] b f32[3,4]"),
             "g0 = matmul h0 o1 tb=1\n"
             "t0 = reshape o0 shape=16,3\n"

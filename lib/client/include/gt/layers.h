@@ -67,8 +67,8 @@ class Linear : public Module {
   Tensor operator()(const Tensor& x, At at = At::here()) const {
     const Tensor narrow = Mixed::of(x, at);
     const Tensor weight = Mixed::of(w, at);
-    return b.defined() ? linear(narrow, weight, Mixed::of(b, at), at)
-                       : linear(narrow, weight, at);
+    return b.defined() ? linear(narrow, weight, Mixed::of(b, at), {}, at)
+                       : linear(narrow, weight, {}, at);
   }
   Tensor w, b;
 };

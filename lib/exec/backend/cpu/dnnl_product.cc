@@ -237,7 +237,7 @@ std::unique_ptr<DnnlProduct> make_dnnl_product(const ProductShape& shape,
                           longer.a ? Lengthened::kBy : 0);
   const auto b = matrices(s.dtype, s.b_batch, s.k, s.n, s.tb,
                           longer.b ? Lengthened::kBy : 0);
-  const auto c = matrices(s.dtype, s.batch, s.m, s.n, false);
+  const auto c = matrices(s.to, s.batch, s.m, s.n, false);
   Shape ones = s.batch;
   for (size_t d = 0; d < ones.size(); ++d) ones[d] = 1;
   const auto bias = matrices(s.dtype, ones, 1, s.n, false);

@@ -13,7 +13,8 @@ namespace gt::exec::cpu {
 // c[.., m, n] = a[.., m, k] b[.., k, n] (+ bias[n]); leading dimensions are
 // `batch`, an operand that is repeated along one has size 1 there.
 struct ProductShape {
-  Dtype dtype = Dtype::kF32;  // f32 or bf16
+  Dtype dtype = Dtype::kF32;  // of a, b and the bias: f32 or bf16
+  Dtype to = Dtype::kF32;     // of c: the same, or f32
   Shape batch;
   Shape a_batch, b_batch;
   int64_t m = 0, n = 0, k = 0;

@@ -27,7 +27,8 @@ ProductShape shape_of(const Call& call) {
   const Shape& b = call.type(1).shape;
   const Shape& c = call.results[0].shape;
   ProductShape s;
-  s.dtype = call.results[0].dtype;
+  s.dtype = promote(call.arguments);
+  s.to = call.results[0].dtype;
   s.ta = call.flag("ta");
   s.tb = call.flag("tb");
   s.bias = call.arguments.size() > 2 && call.given(2);
@@ -108,12 +109,12 @@ class FloatProduct final : public Kernel {
     if (to_.dtype == Dtype::kF64) {
       compute_ = Dtype::kF64;
       f64_ = std::make_unique<OwnProduct<double>>(shape_, context);
-    } else if (to_.dtype == Dtype::kBf16 && !tiny) {
+    } else if (shape_.dtype == Dtype::kBf16 && !tiny) {
       dnnl_ = make_dnnl_product(shape_, context);
       if (dnnl_ != nullptr) compute_ = Dtype::kBf16;
     }
     if (compute_ == Dtype::kF32) {
-      shape_.dtype = Dtype::kF32;
+      shape_.dtype = shape_.to = Dtype::kF32;
       if (!tiny) dnnl_ = make_dnnl_product(shape_, context);
       if (dnnl_ == nullptr) {
         f32_ = std::make_unique<OwnProduct<float>>(shape_, context);
@@ -122,7 +123,8 @@ class FloatProduct final : public Kernel {
     for (const Argument& a : call.arguments) {
       if (!a.absent) operands_.emplace_back(a.type, compute_, *context.loops);
     }
-    result_ = std::make_unique<Returned>(to_, compute_, *context.loops);
+    const Dtype made = compute_ == Dtype::kBf16 ? to_.dtype : compute_;
+    result_ = std::make_unique<Returned>(to_, made, *context.loops);
   }
 
   Status run(std::span<const void* const> in,

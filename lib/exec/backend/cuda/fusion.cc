@@ -126,14 +126,18 @@ std::optional<Fusion::Id> Fusion::add(const Call& call,
     return values_.size() - 1;
   }
   if (call.op->name == "cast") {
-    Value v;
-    v.maker = Maker::kCast;
-    v.type = call.results[0];
-    v.operands = {arguments[0]};
-    values_.push_back(std::move(v));
-    return values_.size() - 1;
+    return add_cast(arguments[0], call.results[0].dtype);
   }
   return add_formula(call, arguments);
+}
+
+Fusion::Id Fusion::add_cast(Id of, Dtype to) {
+  Value v;
+  v.maker = Maker::kCast;
+  v.type = {to, type(of).shape};
+  v.operands = {of};
+  values_.push_back(std::move(v));
+  return values_.size() - 1;
 }
 
 std::optional<Fusion::Id> Fusion::add_formula(const Call& call,

@@ -29,6 +29,8 @@ class Fusion {
   // data and is not the only one here.
   std::optional<Id> add(const Call& call, std::span<const Id> arguments);
 
+  Id add_cast(Id of, Dtype to);
+
   // What `other` computes `wanted` of, of these values in the place of its
   // leaves() of that. Returns the id that `wanted` has here.
   Id add_all(const Fusion& other, Id wanted, std::span<const Id> leaves);

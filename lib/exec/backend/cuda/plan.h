@@ -66,10 +66,11 @@ struct Launch {
   std::array<int64_t, kNumbers> n{};
 };
 
-// c = a b, and a bias for each column of c: matrices of floats of one dtype,
-// row-major, that a library multiplies. f16 and bf16 accumulate in f32.
+// c = a b, and a bias for each column of c: matrices of floats, row-major, that
+// a library multiplies. f16 and bf16 accumulate in f32.
 struct Product {
-  Dtype dtype = Dtype::kF32;
+  Dtype dtype = Dtype::kF32;  // of a and b
+  Dtype to = Dtype::kF32;     // of c and the bias: the same, or f32
   Slot a, b, c, bias;  // bias: kNone if there is none
   int64_t m = 0, n = 0, k = 0;
   bool ta = false, tb = false;  // a is [k,m], b is [n,k]

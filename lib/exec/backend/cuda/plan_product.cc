@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "exec/backend/cuda/fusion.h"
 #include "exec/backend/cuda/plan.h"
 #include "exec/backend/cuda/source.h"
 
@@ -76,7 +77,8 @@ Plan by_kernel(const Call& call, const Matmul& p) {
 
 Product library_product(const Call& call, int64_t m, int64_t n, int64_t k) {
   Product product;
-  product.dtype = call.results[0].dtype;
+  product.dtype = call.type(0).dtype;
+  product.to = call.results[0].dtype;
   product.a = operand(0);
   product.b = operand(1);
   product.c = result(0);
@@ -112,35 +114,45 @@ Plan by_library(const Call& call, const Matmul& p) {
   return one_step(std::move(product));
 }
 
-bool is_for_library(const Call& call, size_t operands) {
-  const Dtype dtype = call.results[0].dtype;
-  for (size_t i = 0; i < operands; ++i) {
-    if (call.given(i) && call.type(i).dtype != dtype) return false;
-  }
-  return is_float(dtype);
+bool is_for_library(const Call& call) {
+  const Dtype dtype = call.type(0).dtype;
+  const Dtype to = call.results[0].dtype;
+  return is_float(dtype) && call.type(1).dtype == dtype &&
+         (to == dtype || (is_half(dtype) && to == Dtype::kF32));
 }
 
 std::optional<Plan> plan_matmul(const Call& call) {
   const Matmul p = matmul_of(call);
-  if (!is_for_library(call, 2)) return by_kernel(call, p);
+  if (!is_for_library(call)) return by_kernel(call, p);
   if (call.results[0].elements() == 0) return Plan{};
   if (p.k == 0) return one_step(Clear{result(0), call.results[0].bytes()});
   return by_library(call, p);
 }
 
 // linear x w b: one product over all rows of x, and the bias with it, which the
-// library adds in all dtypes but f64.
+// library adds in all dtypes but f64, if it has the result's.
 std::optional<Plan> plan_linear(const Call& call) {
-  if (!is_for_library(call, 3)) return std::nullopt;
-  const bool is_double = call.results[0].dtype == Dtype::kF64;
-  if (call.given(2) && is_double) return std::nullopt;
+  if (!is_for_library(call)) return std::nullopt;
+  const Dtype to = call.results[0].dtype;
+  if (call.given(2) && to == Dtype::kF64) return std::nullopt;
   const Shape& w = call.type(1).shape;
   const int64_t elements = call.results[0].elements();
   if (elements == 0 || w[0] == 0) return std::nullopt;
   Product product = library_product(call, elements / w[1], w[1], w[0]);
-  if (call.given(2)) product.bias = operand(2);
   product.starts = {{0, 0, 0}};
-  return one_step(std::move(product));
+  if (!call.given(2)) return one_step(std::move(product));
+  product.bias = operand(2);
+  Plan plan;
+  if (call.type(2).dtype != to) {
+    product.bias = scratch(
+        plan.add_scratch(static_cast<size_t>(w[1]) * size_of(to)));
+    Fusion fusion;
+    const auto bias = fusion.add_memory(call.type(2), operand(2));
+    plan.steps.emplace_back(
+        *fusion.launch(fusion.add_cast(bias, to), product.bias));
+  }
+  plan.steps.emplace_back(std::move(product));
+  return plan;
 }
 
 constexpr PlanRow kRows[] = {

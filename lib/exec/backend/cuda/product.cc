@@ -23,7 +23,8 @@ cudaDataType_t data_type(Dtype dtype) {
 
 // The least alignment that any matrix of an operand has, in bytes.
 uint32_t alignment_of(const Product& product, size_t operand) {
-  const auto size = static_cast<uint64_t>(size_of(product.dtype));
+  const auto size = static_cast<uint64_t>(
+      size_of(operand == 2 ? product.to : product.dtype));
   uint64_t bits = kAlignment;
   bits |= static_cast<uint64_t>(product.step[operand]) * size;
   for (const auto& start : product.starts) {
@@ -97,11 +98,11 @@ Status LibraryProduct::describe() {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE,
         static_cast<uint32_t>(CUBLASLT_EPILOGUE_BIAS));
   }
-  const auto layout = [&](cublasLtMatrixLayout_t& made, int64_t rows,
-                          int64_t columns, int64_t step) {
+  const auto layout = [&](cublasLtMatrixLayout_t& made, Dtype dtype,
+                          int64_t rows, int64_t columns, int64_t step) {
     if (!s.ok()) return;
     s = check(lt.cublasLtMatrixLayoutCreate(
-                  &made, data_type(p.dtype), static_cast<uint64_t>(columns),
+                  &made, data_type(dtype), static_cast<uint64_t>(columns),
                   static_cast<uint64_t>(rows), columns),
               "cublasLtMatrixLayoutCreate");
     const auto batch = [&](cublasLtMatrixLayoutAttribute_t attribute,
@@ -115,9 +116,9 @@ Status LibraryProduct::describe() {
     batch(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(p.count));
     batch(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, step);
   };
-  layout(a_, p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.step[0]);
-  layout(b_, p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.step[1]);
-  layout(c_, p.m, p.n, p.step[2]);
+  layout(a_, p.dtype, p.ta ? p.k : p.m, p.ta ? p.m : p.k, p.step[0]);
+  layout(b_, p.dtype, p.tb ? p.n : p.k, p.tb ? p.k : p.n, p.step[1]);
+  layout(c_, p.to, p.m, p.n, p.step[2]);
   return s;
 }
 
@@ -185,16 +186,17 @@ Status LibraryProduct::run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
   const void* one = is_double ? static_cast<const void*>(&one_f64) : &one_f32;
   const void* none =
       is_double ? static_cast<const void*>(&none_f64) : &none_f32;
-  const auto size = static_cast<int64_t>(size_of(product_.dtype));
-  const auto at = [size](CUdeviceptr base, int64_t element) {
-    return reinterpret_cast<void*>(base +
-                                   static_cast<CUdeviceptr>(element * size));
+  const auto at = [](CUdeviceptr base, int64_t element, Dtype dtype) {
+    return reinterpret_cast<void*>(base + static_cast<CUdeviceptr>(element) *
+                                              size_of(dtype));
   };
   for (const auto& start : product_.starts) {
+    void* const to = at(c, start[2], product_.to);
     Status s = check(
-        lt.cublasLtMatmul(handle.value(), operation_, one, at(b, start[1]), b_,
-                          at(a, start[0]), a_, none, at(c, start[2]), c_,
-                          at(c, start[2]), c_, &algorithm_,
+        lt.cublasLtMatmul(handle.value(), operation_, one,
+                          at(b, start[1], product_.dtype), b_,
+                          at(a, start[0], product_.dtype), a_, none, to, c_, to,
+                          c_, &algorithm_,
                           reinterpret_cast<void*>(workspace.value()),
                           CudaDevice::kWorkspace, device.stream()),
         "cublasLtMatmul");
