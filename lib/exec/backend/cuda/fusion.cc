@@ -90,7 +90,7 @@ std::function<Error(int64_t, const Peek&)> explain_of(const Call& call) {
   };
 }
 
-Fusion::Id Fusion::add_memory(const Type& type, const Slot& slot) {
+Fusion::Id Fusion::add_memory(Type type, Slot slot) {
   Value& v = values_.emplace_back();
   v.home = Home::kMemory;
   v.type = type;
@@ -98,8 +98,7 @@ Fusion::Id Fusion::add_memory(const Type& type, const Slot& slot) {
   return values_.size() - 1;
 }
 
-Fusion::Id Fusion::add_number(const Type& type, const Slot& slot,
-                              std::string text) {
+Fusion::Id Fusion::add_number(Type type, Slot slot, std::string text) {
   const Id id = add_memory(type, slot);
   values_[id].home = Home::kNumber;
   values_[id].text = std::move(text);

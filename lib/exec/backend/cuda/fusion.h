@@ -20,9 +20,10 @@ class Fusion {
  public:
   using Id = size_t;
 
-  // A tensor in memory, or a number: `type` then says its category.
-  Id add_memory(const Type& type, const Slot& slot);
-  Id add_number(const Type& type, const Slot& slot, std::string text);
+  // A tensor in memory, or a number: `type` then says its category. By value,
+  // since type() and slot() of another value move when one is added.
+  Id add_memory(Type type, Slot slot);
+  Id add_number(Type type, Slot slot, std::string text);
 
   // What a point-wise op, a cast or rand makes of values, which are the call's
   // arguments in order; none if it is another op, or one that can meet wrong
