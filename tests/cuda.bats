@@ -496,3 +496,30 @@ END
   # Where nothing can be kept, all works.
   XDG_CACHE_HOME=/proc gt-work --backend cuda step.s | cmp - first
 }
+
+# The library's manual has what it chose be kept for the same version and GPU.
+@test "fake device: how products are computed is chosen once" {
+  export XDG_CACHE_HOME=$PWD/own GT_FAKE_REPORT=report
+  make_step
+  gt-work --backend cuda step.s >first
+  calls() {
+    rm report
+    gt-work --backend cuda step.s | cmp - first
+    awk '{ print $2 }' report
+  }
+  local kept chosen
+  kept=$(calls)
+  mkdir chosen
+  mv own/gt/*.product chosen
+  chosen=$(calls)
+  ((kept < chosen))
+  # Another library's is not taken.
+  local file
+  for file in own/gt/*.product; do
+    cmp "$file" "chosen/${file##*/}"
+    printf x | dd of="$file" bs=1 seek=$(($(wc -c <"$file") - 64)) conv=notrunc \
+      status=none
+  done
+  [ "$(calls)" -eq "$chosen" ]
+  cmp "$file" "chosen/${file##*/}"
+}

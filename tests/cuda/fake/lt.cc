@@ -14,6 +14,9 @@ using gt::fake::wrong;
 
 namespace {
 
+// What an algorithm of this library begins with.
+constexpr uint64_t kAlgorithm = 0x6774;
+
 struct Operation {
   cudaDataType_t scale;
   int32_t a_swapped = 0, b_swapped = 0;
@@ -254,6 +257,22 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
                ? 1
                : 0;
   found[0] = {};
+  found[0].algo.data[0] = kAlgorithm;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulAlgoCheck(
+    cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t operation,
+    cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+    cublasLtMatrixLayout_t /*c*/, cublasLtMatrixLayout_t d,
+    const cublasLtMatmulAlgo_t* algorithm,
+    cublasLtMatmulHeuristicResult_t* found) {
+  GT_ENTER
+  if (!fits(*of<Operation>(operation), *of<Layout>(a), *of<Layout>(b),
+            *of<Layout>(d)) ||
+      algorithm->data[0] != kAlgorithm) {
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  }
+  *found = {};
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmul(
@@ -261,9 +280,10 @@ cublasStatus_t cublasLtMatmul(
     const void* /*alpha*/, const void* a, cublasLtMatrixLayout_t a_layout,
     const void* b, cublasLtMatrixLayout_t b_layout, const void* /*beta*/,
     const void* /*c*/, cublasLtMatrixLayout_t /*c_layout*/, void* d,
-    cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* /*algorithm*/,
+    cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t* algorithm,
     void* workspace, size_t workspace_bytes, cudaStream_t stream) {
   GT_ENTER
+  if (algorithm->data[0] != kAlgorithm) return CUBLAS_STATUS_NOT_SUPPORTED;
   const auto matrix = [](const void* data, cublasLtMatrixLayout_t layout) {
     return Matrix{*of<Layout>(layout), reinterpret_cast<uint64_t>(data)};
   };

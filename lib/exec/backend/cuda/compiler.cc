@@ -1,23 +1,13 @@
 #include "exec/backend/cuda/compiler.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "base/digest.h"
+#include "exec/backend/cuda/disk_cache.h"
 
 namespace gt::exec::cuda {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr const char* kMagic = "gt-kernel 1\n";
 
 // Of all that texts include: a change to it is a change of every kernel.
 const std::string& digest_of_texts() {
@@ -41,61 +31,12 @@ const char* target_text() {
 
 }  // namespace
 
-std::string cache_folder() {
-  if (const char* set = std::getenv("XDG_CACHE_HOME");
-      set != nullptr && *set == '/') {
-    return std::string(set) + "/gt";
-  }
-  const char* home = std::getenv("HOME");
-  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/gt"
-                                         : "";
-}
-
-std::string read_cached(const std::string& path, const std::string& key) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  const std::string all = bytes.str();
-  // Magic, key, digest of the payload, payload.
-  const std::string head = kMagic + key + "\n";
-  if (!all.starts_with(head) || all.size() < head.size() + 17) return "";
-  const std::string payload = all.substr(head.size() + 17);
-  const std::string digest = digest_text(Digest::of(payload)) + "\n";
-  return all.compare(head.size(), 17, digest) == 0 ? payload : "";
-}
-
-void write_cached(const std::string& path, const std::string& key,
-                  const std::string& payload) {
-  static std::atomic<int> count = 0;
-  std::error_code failed;
-  fs::create_directories(fs::path(path).parent_path(), failed);
-  if (failed) return;
-  // Whole, or not at all: who reads meanwhile finds the old file or the new.
-  const std::string made =
-      path + "." + std::to_string(::getpid()) + "." + std::to_string(++count);
-  {
-    std::ofstream file(made, std::ios::binary);
-    file << kMagic << key << "\n"
-         << digest_text(Digest::of(payload)) << "\n"
-         << payload;
-    file.close();
-    if (!file) {
-      fs::remove(made, failed);
-      return;
-    }
-  }
-  fs::rename(made, path, failed);
-  if (failed) fs::remove(made, failed);
-}
-
-Compiler::Compiler(const EntryPoints& api, int arch)
-    : api_(api), folder_(cache_folder()) {
+Compiler::Compiler(const EntryPoints& api, int arch) : api_(api) {
   int major = 0;
   int minor = 0;
-  if (api.nvrtc.nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) {
-    folder_.clear();  // what it makes cannot be told from another version's
+  if (api.nvrtc.nvrtcVersion(&major, &minor) == NVRTC_SUCCESS) {
+    version_ = std::to_string(major) + "." + std::to_string(minor);
   }
-  version_ = std::to_string(major) + "." + std::to_string(minor);
   int count = 0;
   std::vector<int> known;
   if (api.nvrtc.nvrtcGetNumSupportedArchs(&count) == NVRTC_SUCCESS) {
@@ -114,16 +55,14 @@ Compiler::Compiler(const EntryPoints& api, int arch)
 }
 
 Result<std::string> Compiler::compile(const Source& source) {
+  // What a compiler makes that says no version cannot be told from another's.
+  if (version_.empty()) return compile_new(source);
   const std::string key =
       source.name + " " + target_ + " " + version_ + " " + digest_of_texts();
-  const std::string path =
-      folder_ + "/" + digest_text(Digest::of(key)) + ".kernel";
-  if (!folder_.empty()) {
-    std::string cached = read_cached(path, key);
-    if (!cached.empty()) return cached;
-  }
+  std::string cached = read_cached("kernel", key);
+  if (!cached.empty()) return cached;
   auto made = compile_new(source);
-  if (made.ok() && !folder_.empty()) write_cached(path, key, made.value());
+  if (made.ok()) write_cached("kernel", key, made.value());
   return made;
 }
 

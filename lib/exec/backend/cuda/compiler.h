@@ -1,24 +1,12 @@
 // Compiles kernels' texts by NVRTC, and keeps what it made on the disk.
 #pragma once
 
-#include <mutex>
 #include <string>
 
 #include "exec/backend/cuda/entry_points.h"
 #include "exec/backend/cuda/source.h"
 
 namespace gt::exec::cuda {
-
-// Where compiled kernels are kept: $XDG_CACHE_HOME/gt, else ~/.cache/gt; "" if
-// neither variable is set.
-std::string cache_folder();
-
-// A file of the cache that holds `payload` for `key`; what read_cached() gives
-// back only if the file is whole and of that key. Nothing tells of a file that
-// cannot be read or written: then it is compiled again.
-std::string read_cached(const std::string& path, const std::string& key);
-void write_cached(const std::string& path, const std::string& key,
-                  const std::string& payload);
 
 class Compiler {
  public:
@@ -37,7 +25,6 @@ class Compiler {
   const EntryPoints& api_;
   std::string target_;
   std::string version_;
-  std::string folder_;
 };
 
 // The options for every kernel, beside the architecture's: no rounding is left

@@ -42,6 +42,14 @@ Result<int> choose(std::optional<unsigned> wanted, int count) {
                ", numbered from 0"};
 }
 
+Result<std::string> name_of(const EntryPoints& api, CUdevice device) {
+  char name[256] = "";
+  const Status s =
+      check(api, api.driver.cuDeviceGetName(name, sizeof name, device),
+            "cuDeviceGetName");
+  return s.ok() ? Result<std::string>(name) : s.error();
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> Gpu::list() {
@@ -52,14 +60,12 @@ Result<std::vector<std::string>> Gpu::list() {
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) {
     CUdevice device = 0;
-    char name[256] = "";
-    Status s = check(api, api.driver.cuDeviceGet(&device, i), "cuDeviceGet");
-    if (s.ok()) {
-      s = check(api, api.driver.cuDeviceGetName(name, sizeof name, device),
-                "cuDeviceGetName");
-    }
+    const Status s =
+        check(api, api.driver.cuDeviceGet(&device, i), "cuDeviceGet");
     if (!s.ok()) return no_gpu(s.error().message);
-    names.emplace_back(name);
+    auto name = name_of(api, device);
+    if (!name.ok()) return no_gpu(name.error().message);
+    names.push_back(std::move(name.value()));
   }
   return names;
 }
@@ -130,6 +136,8 @@ Gpu::~Gpu() {
   }
   (void)driver().cuDevicePrimaryCtxRelease(device_);
 }
+
+Result<std::string> Gpu::name() const { return name_of(api_, device_); }
 
 Result<std::string> Gpu::uuid() const {
   CUuuid id;

@@ -34,6 +34,8 @@ class Gpu {
   // The compute capability, as 90 for 9.0.
   int arch() const { return arch_; }
 
+  // As "NVIDIA H100 80GB HBM3".
+  Result<std::string> name() const;
   // 16 bytes that no other GPU, nor part of one, has.
   Result<std::string> uuid() const;
 

@@ -1,6 +1,10 @@
 #include "exec/backend/cuda/product.h"
 
 #include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "exec/backend/cuda/disk_cache.h"
 
 namespace gt::exec::cuda {
 namespace {
@@ -31,6 +35,22 @@ uint32_t alignment_of(const Product& product, size_t operand) {
     bits |= static_cast<uint64_t>(start[operand]) * size;
   }
   return static_cast<uint32_t>(bits & (~bits + 1));  // the lowest bit
+}
+
+// The ending of the names of files that keep an algorithm.
+constexpr const char* kKind = "product";
+
+// All that the choice of an algorithm depends on.
+std::string text_of(const Product& p) {
+  std::string out = std::string(to_string(p.dtype)) + " " +
+                    std::string(to_string(p.to)) + (p.ta ? " ta" : "") +
+                    (p.tb ? " tb" : "") +
+                    (p.bias.home == Slot::Home::kNone ? "" : " bias");
+  const int64_t numbers[] = {p.m,       p.n,       p.k,      p.count,
+                             p.step[0], p.step[1], p.step[2]};
+  for (const int64_t number : numbers) out += " " + std::to_string(number);
+  for (size_t i = 0; i < 3; ++i) out += " " + std::to_string(alignment_of(p, i));
+  return out + " " + std::to_string(CudaDevice::kWorkspace);
 }
 
 }  // namespace
@@ -122,10 +142,39 @@ Status LibraryProduct::describe() {
   return s;
 }
 
+// The library's heuristics are asked once for a kind of GPU, a version of the
+// library and a form of product. Its manual says that what they choose may be
+// kept and used again by the same version; the library is asked whether it
+// still takes it.
 Status LibraryProduct::choose() {
-  const Lt& lt = products_.lt();
   const auto handle = products_.handle();
   if (!handle.ok()) return handle.error();
+  const auto name = products_.device().gpu().name();
+  if (!name.ok()) return name.error();
+  const std::string key =
+      name.value() + " " + std::to_string(products_.lt().cublasLtGetVersion()) +
+      " " + text_of(product_);
+  const std::string kept = read_cached(kKind, key);
+  if (kept.size() == sizeof algorithm_) {
+    std::memcpy(&algorithm_, kept.data(), sizeof algorithm_);
+    if (is_taken(handle.value())) return ok_status();
+  }
+  if (Status s = ask(handle.value()); !s.ok()) return s;
+  write_cached(kKind, key,
+               {reinterpret_cast<const char*>(&algorithm_), sizeof algorithm_});
+  return ok_status();
+}
+
+bool LibraryProduct::is_taken(cublasLtHandle_t handle) const {
+  cublasLtMatmulHeuristicResult_t found{};
+  const cublasStatus_t status = products_.lt().cublasLtMatmulAlgoCheck(
+      handle, operation_, b_, a_, c_, c_, &algorithm_, &found);
+  return status == CUBLAS_STATUS_SUCCESS &&
+         found.workspaceSize <= CudaDevice::kWorkspace;
+}
+
+Status LibraryProduct::ask(cublasLtHandle_t handle) {
+  const Lt& lt = products_.lt();
   cublasLtMatmulPreference_t preference = nullptr;
   Status s = check(lt.cublasLtMatmulPreferenceCreate(&preference),
                    "cublasLtMatmulPreferenceCreate");
@@ -150,8 +199,8 @@ Status LibraryProduct::choose() {
   int count = 0;
   if (s.ok()) {
     s = check(
-        lt.cublasLtMatmulAlgoGetHeuristic(handle.value(), operation_, b_, a_,
-                                          c_, c_, preference, 1, &best, &count),
+        lt.cublasLtMatmulAlgoGetHeuristic(handle, operation_, b_, a_, c_, c_,
+                                          preference, 1, &best, &count),
         "cublasLtMatmulAlgoGetHeuristic");
   }
   (void)lt.cublasLtMatmulPreferenceDestroy(preference);

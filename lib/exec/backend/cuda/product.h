@@ -27,8 +27,8 @@ class Products {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-// A product whose way of computing is chosen, once, by the library's
-// heuristics. Sums are of f32 (f64 for f64), without TF32 and without atomics.
+// A product whose way of computing the library's heuristics chose, now or in an
+// earlier process. Sums are of f32 (f64 for f64), without TF32 and without atomics.
 class LibraryProduct {
  public:
   static Result<std::unique_ptr<LibraryProduct>> make(Products& products,
@@ -46,6 +46,8 @@ class LibraryProduct {
   Status start();
   Status describe();
   Status choose();
+  bool is_taken(cublasLtHandle_t handle) const;
+  Status ask(cublasLtHandle_t handle);
 
   Products& products_;
   Product product_;
