@@ -277,6 +277,7 @@ END
 }
 
 @test "fake device: a GPU that fails for good names its line, and the worker ends" {
+  loses_its_gpu
   cat >p.s <<'END'
 a = ones f32[4]
 b = add a 1
@@ -313,6 +314,7 @@ END
 }
 
 @test "fake device: workers end when a GPU fails for good" {
+  loses_its_gpu
   cat >p.s <<'END'
 mesh d=2
 x@0-1 = ones f32[8]
@@ -439,6 +441,7 @@ END
 }
 
 @test "fake device: a trace changes neither results nor messages" {
+  loses_its_gpu
   make_faults
   run -3 --separate-stderr gt-work faults.s
   local seed wanted=$output said=$stderr
