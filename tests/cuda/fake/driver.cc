@@ -67,6 +67,7 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
 }
 CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   GT_ENTER(CUDA_ERROR_UNKNOWN)
+  *uuid = {};
   std::snprintf(uuid->bytes, sizeof uuid->bytes, "fake %d", device);
   return CUDA_SUCCESS;
 }
