@@ -101,9 +101,9 @@ use_fake_device() {
 # shellcheck disable=SC2034 # tests read it
 all_given_back='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions, 0 graphs'
 
-# loses_its_gpu: for tests of workers that do, which leave without giving back what
-# they hold. A sanitizer would tell of that by another status.
-loses_its_gpu() {
+# skip_leaks REASON: for who leaves without giving back what it holds. A sanitizer
+# would tell of that by another status.
+skip_leaks() {
   export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 }
 
