@@ -123,8 +123,10 @@ Result<Compiled> compile(const Nvrtc& nvrtc, const std::string& text,
 // begins with.
 std::map<std::string, std::string> part_of_grid(size_t part) {
   auto texts = grid_texts();
-  for (const char* body : {"tell(a);", "begin_recording(a);"}) {
-    const Source source = make_source("fault.cuh", body);
+  for (const Source& source :
+       {make_source("fault.cuh", "tell(a);"),
+        make_items_source("fault.cuh", "tell_each(a, items);"),
+        make_source("fault.cuh", "begin_recording(a);")}) {
     texts.emplace(source.name, source.text);
   }
   size_t n = 0;
@@ -208,6 +210,8 @@ TEST_P(CudaCompile, KernelsLoadAndStoreSixteenBytes) {
            Case{"y = sum a axis=0", "a bf16[256,768]", 4, 0},
            Case{"y = cross_entropy_grad g a c",
                 "g f32[] a f32[64,8192] c i64[64]", 4},
+           Case{"w m v = adamw w g m v 1 0.1",
+                "w f32[99] g f32[99] m f32[99] v f32[99]", 4, 3},
        }) {
     const auto texts = texts_of(c.line, c.types);
     const auto made = compile(nvrtc.value(), texts[0], GetParam());

@@ -80,7 +80,20 @@ class TwinKernel final : public Kernel {
     }
     args.fault = reinterpret_cast<uint64_t>(&fault_);
     args.n = launch.n;
-    function(&args);
+    cuda::Items items;
+    if (plan_.item) {
+      items.count = 1;
+      items.blocks = launch.blocks;
+      cuda::Item& item = items.item[0];
+      for (size_t i = 0; i < plan_.item->in.size(); ++i) {
+        item.in[i] = word(plan_.item->in[i]);
+      }
+      for (size_t i = 0; i < plan_.item->out.size(); ++i) {
+        item.out[i] = word(plan_.item->out[i]);
+      }
+      item.n = plan_.item->n;
+    }
+    function(&args, &items);
   }
   void take(const cuda::Product& p, TwinKernels::Function /*none*/) {
     for (const auto& start : p.starts) {

@@ -15,7 +15,7 @@ namespace gt::exec {
 // worth a run of the compiler.
 class TwinKernels {
  public:
-  using Function = void (*)(const cuda::Args*);
+  using Function = void (*)(const cuda::Args*, const cuda::Items*);
   // A text to be compiled when the first kernel is asked for.
   void add(const cuda::Source& source);
   // Aborts with the compiler's words if the text is wrong.

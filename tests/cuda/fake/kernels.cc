@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "entry.h"
 #include "exec/backend/cuda/plan.h"
 
 using gt::exec::cuda::Args;
+using gt::exec::cuda::Item;
+using gt::exec::cuda::Items;
 using gt::fake::Graph;
 using gt::fake::is_capturing;
 using gt::fake::Kernel;
@@ -20,8 +23,9 @@ using gt::fake::wrong;
 
 // A kernel that was launched, or is to be.
 struct gt::fake::Kernel {
-  void (*function)(const Args*) = nullptr;
+  void (*function)(const Args*, const Items*) = nullptr;
   Args args;
+  Items items;  // of a kernel that takes them
 };
 
 namespace {
@@ -32,6 +36,7 @@ Graph* of(CUgraphExec graph) { return reinterpret_cast<Graph*>(graph); }
 // The kernel, with the addresses that its arguments have on the host.
 void run_kernel(const Kernel& kernel) {
   Args args = kernel.args;
+  Items items = kernel.items;
   gt::fake::Memory& memory = Machine::instance().memory;
   std::vector<uint64_t> used;
   const auto follow = [&](uint64_t& word) {
@@ -43,7 +48,12 @@ void run_kernel(const Kernel& kernel) {
   for (uint64_t& word : args.out) follow(word);
   follow(args.fault);
   follow(args.base);
-  kernel.function(&args);
+  for (Item& item :
+       std::span(items.item).first(static_cast<size_t>(items.count))) {
+    for (uint64_t& word : item.in) follow(word);
+    for (uint64_t& word : item.out) follow(word);
+  }
+  kernel.function(&args, &items);
   for (const uint64_t address : used) memory.check(address);
 }
 
@@ -114,8 +124,13 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
     return CUDA_ERROR_INVALID_VALUE;
   }
   Kernel kernel;
-  kernel.function = reinterpret_cast<void (*)(const Args*)>(function);
+  kernel.function =
+      reinterpret_cast<void (*)(const Args*, const Items*)>(function);
   std::memcpy(&kernel.args, parameters[0], sizeof kernel.args);
+  // The real one knows how many parameters a kernel has.
+  if (parameters[1] != nullptr) {
+    std::memcpy(&kernel.items, parameters[1], sizeof kernel.items);
+  }
   if (of(stream)->captured != nullptr) {
     Work node;
     node.kernel = std::make_shared<const Kernel>(kernel);

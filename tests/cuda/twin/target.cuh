@@ -130,10 +130,19 @@ inline void mma_16_8_16(int lane, float (*c)[4], const T* a, int a_stride,
 
 }  // namespace gt
 
-#define GT_KERNEL(name)                                                \
-  static void name##_body(const gt::Args& a);                          \
-  extern "C" void name(const gt::Args* args) { name##_body(*args); } \
+// All kernels are called in one way.
+#define GT_KERNEL(name)                                     \
+  static void name##_body(const gt::Args& a);               \
+  extern "C" void name(const gt::Args* a, const gt::Items*) { \
+    name##_body(*a);                                        \
+  }                                                         \
   static void name##_body([[maybe_unused]] const gt::Args& a)
+#define GT_ITEMS_KERNEL(name)                                         \
+  static void name##_body(const gt::Args& a, const gt::Items& items); \
+  extern "C" void name(const gt::Args* a, const gt::Items* items) {   \
+    name##_body(*a, *items);                                          \
+  }                                                                   \
+  static void name##_body(const gt::Args& a, const gt::Items& items)
 #define GT_EACH(i, n)                                              \
   for (gt::int64_t gt_n = (n), gt_k = 0, i = gt::turn(0, gt_n);    \
        gt_k < gt_n; ++gt_k, i = gt::turn(gt_k, gt_n))

@@ -3,8 +3,7 @@
 // A run of a point-wise kernel is put off as long as such runs of one shape
 // follow. Together they are a chain: what one writes and a later one reads goes
 // through registers, and what nothing else reads is never written at all.
-// Results have the bits that a launch for each run gives (fusion.h). Whatever
-// else a device is told first gives it the chain, so nobody can tell.
+// Results have the bits that a launch for each run gives (fusion.h).
 //
 // A chain of a form that has come before is compiled in the background; until
 // that is done, and for one that has not, each of its runs is a launch of its
@@ -18,19 +17,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/backend/cuda/gpu.h"
-#include "exec/backend/cuda/plan.h"
+#include "exec/backend/cuda/put_off.h"
 
 namespace gt::exec::cuda {
-
-// Memory of a device that a run reads or writes.
-struct Extent {
-  uint64_t begin = 0;
-  uint64_t bytes = 0;
-  bool overlaps(const Extent& other) const {
-    return begin < other.begin + other.bytes && other.begin < begin + bytes;
-  }
-};
 
 // What is the same in all runs of a point-wise kernel.
 class ChainLink {
@@ -54,18 +43,9 @@ class ChainLink {
   uint64_t id_;
 };
 
-// A launch that is ready: a function, and what it is given.
-struct ReadyLaunch {
-  CUfunction function = nullptr;
-  int64_t blocks = 1;
-  Args args;
-};
-
-class Chains {
+class Chains final : public PutOff {
  public:
   explicit Chains(Gpu& gpu) : gpu_(gpu) {}
-
-  bool is_empty() const { return count_ == 0; }
 
   // Whether a run can be added without the chain being launched before. `words`
   // are the addresses and numbers of the link's leaves, in order.
@@ -76,12 +56,8 @@ class Chains {
   void add(std::shared_ptr<const ChainLink> link,
            std::span<const uint64_t> words, uint64_t out,
            const ReadyLaunch& alone);
-  // What a run wrote there is read no more.
-  void forget(uint64_t out);
-  // What is to be launched for all that was added, in order; the chain is then
-  // empty. With `waits` it is one launch even if that must be compiled first.
-  // It is valid until the next call.
-  std::span<const ReadyLaunch> take(bool waits);
+  void forget(uint64_t out) override;
+  std::span<const ReadyLaunch> take(bool waits) override;
 
  private:
   static constexpr size_t kMostRuns = 32;

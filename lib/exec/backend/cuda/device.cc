@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "exec/backend/cuda/nccl.h"
 #include "exec/backend/cuda/source.h"
@@ -94,31 +95,31 @@ Status Staging::upload(const char* host, CUdeviceptr data, size_t bytes,
 
 Status Staging::download(CUdeviceptr data, char* host, size_t bytes,
                          CUstream stream) {
-  struct Part {
+  struct Piece {
     Half* half = nullptr;
     size_t at = 0, bytes = 0;
   } before;  // on its way while the next is asked for
-  const auto take = [host](const Part& part) {
-    if (part.half == nullptr) return ok_status();
-    const Status s = part.half->used->wait();
-    if (s.ok()) std::memcpy(host + part.at, part.half->data, part.bytes);
+  const auto take = [host](const Piece& piece) {
+    if (piece.half == nullptr) return ok_status();
+    const Status s = piece.half->used->wait();
+    if (s.ok()) std::memcpy(host + piece.at, piece.half->data, piece.bytes);
     return s;
   };
   for (size_t at = 0; at < bytes; at += kBytes) {
     const auto half = next();
     if (!half.ok()) return half.error();
-    const Part part{half.value(), at, std::min(kBytes, bytes - at)};
+    const Piece piece{half.value(), at, std::min(kBytes, bytes - at)};
     Status s = check(gpu_->api(),
                      gpu_->driver().cuMemcpyDtoHAsync(
-                         part.half->data, data + at, part.bytes, stream),
+                         piece.half->data, data + at, piece.bytes, stream),
                      "cuMemcpyDtoHAsync");
-    if (s.ok()) s = part.half->used->record(stream);
+    if (s.ok()) s = piece.half->used->record(stream);
     if (s.ok()) s = take(before);
     if (!s.ok()) {
       (void)gpu_->driver().cuStreamSynchronize(stream);
       return s;
     }
-    before = part;
+    before = piece;
   }
   return take(before);
 }
@@ -219,7 +220,7 @@ Status CudaDevice::finish() {
 }
 
 std::optional<Device::Loss> CudaDevice::loss() const {
-  // A chain that a GPU which has failed refuses is not to blame.
+  // What a GPU that has failed refuses is not to blame.
   const CUresult why = lost_context();
   if (why == CUDA_SUCCESS) return lost_;
   return Loss{check(gpu_->api(), why, "the GPU failed").error().message,
@@ -227,8 +228,10 @@ std::optional<Device::Loss> CudaDevice::loss() const {
 }
 
 std::optional<Status> CudaDevice::take_check(bool waits) {
-  // What was put off leaves no checks, so it may wait while nobody does.
+  // What was put off may wait while nobody does; its checks are the last.
   if (Status s = waits ? enter() : gpu_->enter(); !s.ok()) return s;
+  if (put_off_ != nullptr && put_off_->checks() == checks())
+    return std::nullopt;
   return faults_.take(waits);
 }
 
@@ -237,7 +240,7 @@ Result<std::unique_ptr<DeviceLink>> CudaDevice::make_link() {
 }
 
 bool CudaDevice::holds_back() {
-  if (chains_.is_empty()) return false;
+  if (put_off_ == nullptr) return false;
   const bool is_busy =
       gpu_->enter().ok() &&
       gpu_->driver().cuStreamQuery(stream_) == CUDA_ERROR_NOT_READY;
@@ -338,7 +341,7 @@ Status CudaDevice::replay(DeviceRecording& recording, uint64_t task) {
 // ---- what kernels need ------------------------------------------------------
 
 Status CudaDevice::launch(const ReadyLaunch& launch) {
-  const void* parameters[] = {&launch.args};
+  const void* parameters[] = {&launch.args, launch.items};
   return check(
       gpu_->api(),
       gpu_->driver().cuLaunchKernel(
@@ -351,18 +354,33 @@ Status CudaDevice::launch(const ReadyLaunch& alone,
                           const std::shared_ptr<const ChainLink>& link,
                           std::span<const uint64_t> words, uint64_t out) {
   if (!may_delay_ || link == nullptr) return launch(alone);
-  if (!chains_.is_empty() && !chains_.joins(*link, words, out)) launch_chain();
+  if (put_off_ != &chains_ || !chains_.joins(*link, words, out)) flush();
   chains_.add(link, words, out, alone);
+  put_off_ = &chains_;
   return ok_status();
 }
 
-void CudaDevice::launch_chain() {
-  // The chain is empty from here on, so these go straight to the stream. Their
+Status CudaDevice::launch(const Batch::Run& run) {
+  if (put_off_ != &batch_ || !batch_.joins(run)) flush();
+  batch_.add(run);
+  if (may_delay_) {
+    put_off_ = &batch_;
+    return ok_status();
+  }
+  for (const ReadyLaunch& one : batch_.take(true)) {
+    if (Status s = launch(one); !s.ok()) return s;
+  }
+  return ok_status();
+}
+
+void CudaDevice::launch_put_off() {
+  // Nothing is put off from here on, so these go straight to the stream. Their
   // lines count as done, and what they made may have been read by others: if
   // the GPU refuses one, no value is to be trusted any more. While they are
   // recorded none has been done, and the recording is dropped. What is recorded
   // is worth the time to compile it as one.
-  for (const ReadyLaunch& one : chains_.take(is_recording_)) {
+  PutOff& runs = *std::exchange(put_off_, nullptr);
+  for (const ReadyLaunch& one : runs.take(is_recording_)) {
     const Status s = launch(one);
     if (s.ok()) continue;
     if (is_recording_) {

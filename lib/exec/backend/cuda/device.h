@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/backend/cuda/batch.h"
 #include "exec/backend/cuda/chains.h"
 #include "exec/backend/cuda/faults.h"
 #include "exec/backend/cuda/gpu.h"
@@ -80,12 +81,10 @@ class CudaDevice final : public Device {
   void allow_delay() override { may_delay_ = true; }
   bool holds_back() override;
   void forget(const void* data) override {
-    if (!chains_.is_empty()) {
-      chains_.forget(reinterpret_cast<uint64_t>(data));
-    }
+    if (put_off_ != nullptr) put_off_->forget(reinterpret_cast<uint64_t>(data));
   }
   void flush() override {
-    if (!chains_.is_empty()) launch_chain();
+    if (put_off_ != nullptr) launch_put_off();
   }
   bool keeps_time() const override { return true; }
   void begin_span() override { timer_.begin(stream()); }
@@ -107,12 +106,14 @@ class CudaDevice final : public Device {
     return stream_;
   }
 
-  // For kernels. Launches it; a run of a point-wise kernel, of which `words`
-  // are the leaves' and which writes to `out`, perhaps later and with others.
+  // For kernels. Launches it; perhaps later and with others a run of a
+  // point-wise kernel, of which `words` are the leaves' and which writes to
+  // `out`, or one that can be an item of a launch.
   Status launch(const ReadyLaunch& launch);
   Status launch(const ReadyLaunch& alone,
                 const std::shared_ptr<const ChainLink>& link,
                 std::span<const uint64_t> words, uint64_t out);
+  Status launch(const Batch::Run& run);
   // Scratch memory, in the order of the stream: pieces of so many
   // bytes, all of which are given back before others are borrowed.
   Result<std::vector<CUdeviceptr>> borrow(std::span<const size_t> pieces);
@@ -133,7 +134,7 @@ class CudaDevice final : public Device {
         timer_(gpu_),
         chains_(*gpu_) {}
   Status start();
-  void launch_chain();
+  void launch_put_off();
   // What each call begins with: the GPU is this thread's, and has been given
   // all that was put off.
   Status enter();
@@ -148,6 +149,8 @@ class CudaDevice final : public Device {
   Faults faults_;
   Timer timer_;
   Chains chains_;
+  Batch batch_;
+  PutOff* put_off_ = nullptr;  // that of these that has runs
   bool may_delay_ = false;
   CUdeviceptr workspace_ = 0;
   uint64_t task_ = 0;
@@ -157,7 +160,7 @@ class CudaDevice final : public Device {
   // What recordings borrow: they have as much as any kernel had before.
   std::shared_ptr<const Scratch> scratch_;
   Status broken_ = ok_status();  // what could not be told when it happened
-  std::optional<Loss> lost_;     // a chain was not launched
+  std::optional<Loss> lost_;     // what was put off was not launched
 };
 
 }  // namespace gt::exec::cuda

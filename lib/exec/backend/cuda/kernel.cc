@@ -10,7 +10,10 @@ namespace {
 
 // What tells the host what the steps before found wrong.
 Launch tell_launch(const Call& call, const Plan& plan) {
-  Launch launch = each_launch(make_source("fault.cuh", "tell(a);"), 1);
+  Launch launch = each_launch(
+      plan.item ? make_items_source("fault.cuh", "tell_each(a, items);")
+                : make_source("fault.cuh", "tell(a);"),
+      1);
   launch.n[0] = 0;
   if (!plan.witness) return launch;
   const Argument& a = call.arguments[plan.witness->operand];
@@ -32,6 +35,16 @@ Result<std::unique_ptr<CudaKernel>> CudaKernel::make(const Call& call,
   }
   if (kernel->plan_.pointwise && kernel->plan_.pointwise->type.elements() > 0) {
     kernel->link_ = std::make_shared<const ChainLink>(*kernel->plan_.pointwise);
+  }
+  if (kernel->plan_.item) {
+    kernel->item_ = std::make_unique<ItemRun>();
+    for (const Argument& a : call.arguments) {
+      const bool is_memory = !a.literal && !a.absent && a.role != Role::kNumber;
+      kernel->item_->in_bytes.push_back(is_memory ? a.type.bytes() : 0);
+    }
+    for (size_t i = 0; i < call.result_count; ++i) {
+      kernel->item_->out_bytes.push_back(call.results[i].bytes());
+    }
   }
   if (kernel->plan_.attention) {
     kernel->attention_ = attentions.make(*kernel->plan_.attention);
@@ -100,12 +113,41 @@ Status CudaKernel::run_whole(Addresses& at) {
 }
 
 Status CudaKernel::run_steps(const Addresses& at) {
+  if (item_ != nullptr) return run_item(at);
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
     const Status s = std::visit(
         [&](const auto& step) { return take(step, i, at); }, plan_.steps[i]);
     if (!s.ok()) return s;
   }
   return ok_status();
+}
+
+// Its steps are the work and, if it can find wrong data, what tells of it.
+Status CudaKernel::run_item(const Addresses& at) {
+  Batch::Run& run = item_->run;
+  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+    auto made = ready(std::get<Launch>(plan_.steps[i]), i, at);
+    if (!made.ok()) return made.error();
+    (i == 0 ? run.work : run.tell.emplace()) = made.value();
+  }
+  const ItemSlots& slots = *plan_.item;
+  const auto to_word = [&](const Slot& slot) { return word(slot, at); };
+  std::transform(slots.in.begin(), slots.in.end(), run.item.in.begin(),
+                 to_word);
+  std::transform(slots.out.begin(), slots.out.end(), run.item.out.begin(),
+                 to_word);
+  run.item.n = slots.n;
+  run.item.told = at.told;
+  run.reads.clear();
+  run.writes.clear();
+  for (size_t i = 0; i < item_->in_bytes.size(); ++i) {
+    if (item_->in_bytes[i] == 0) continue;
+    run.reads.push_back({word(operand(i), at), item_->in_bytes[i]});
+  }
+  for (size_t i = 0; i < item_->out_bytes.size(); ++i) {
+    run.writes.push_back({word(result(i), at), item_->out_bytes[i]});
+  }
+  return device_.launch(run);
 }
 
 Status CudaKernel::run_attention(const Addresses& at) {

@@ -43,6 +43,7 @@ class CudaKernel final : public Kernel {
 
   Status run_whole(Addresses& at);
   Status run_steps(const Addresses& at);
+  Status run_item(const Addresses& at);
   Status run_attention(const Addresses& at);
   Status take(const Launch& launch, size_t step, const Addresses& at);
   Status take(const Product& product, size_t step, const Addresses& at);
@@ -54,6 +55,13 @@ class CudaKernel final : public Kernel {
 
   Plan plan_;
   std::shared_ptr<const ChainLink> link_;  // of a point-wise plan
+  // Of a plan whose runs can be items: such a run, and the bytes of each
+  // operand in memory, else 0, and of each result.
+  struct ItemRun {
+    Batch::Run run;
+    std::vector<size_t> in_bytes, out_bytes;
+  };
+  std::unique_ptr<ItemRun> item_;
   CudaDevice& device_;
   std::vector<bool> literals_;  // of each argument: whether it is a number
   std::vector<Gpu::Function> functions_;  // of each step; none: no launch

@@ -58,6 +58,22 @@ struct Args {
   std::array<int64_t, kNumbers> n{};
 };
 
+// Items of text/common.cuh, byte for byte. With Args, they are what a launch
+// can carry, 4,096 bytes.
+inline constexpr size_t kItems = 46;
+struct Item {
+  std::array<uint64_t, 4> in{};
+  std::array<uint64_t, 3> out{};
+  int64_t n = 0;
+  uint64_t told = 0;
+};
+struct Items {
+  int64_t count = 0;
+  int64_t blocks = 0;
+  std::array<Item, kItems> item{};
+};
+static_assert(sizeof(Args) + sizeof(Items) <= 4096);
+
 struct Launch {
   Source source;
   int64_t blocks = 1;
@@ -147,6 +163,14 @@ using Peek =
 
 class Fusion;
 
+// Of a plan of one launch, whose kernel takes Items: what the item of a run is.
+// Runs that differ in nothing else can be one launch (batch.h).
+struct ItemSlots {
+  std::vector<Slot> in;
+  std::vector<Slot> out;
+  int64_t n = 0;
+};
+
 // What a plan of one result computes where that is point-wise: a value of a
 // fusion, whose leaves are in slots of the plan.
 struct Pointwise {
@@ -171,6 +195,7 @@ struct Plan {
   // What the steps compute, if it is point-wise and no data can be wrong: then
   // a run can be one launch with others (chains.h).
   std::optional<Pointwise> pointwise;
+  std::optional<ItemSlots> item;
   // The pairs of an operand and a result that may share memory.
   std::vector<std::pair<size_t, size_t>> in_place;
   // What makes the same results as the steps, in a library that has it.

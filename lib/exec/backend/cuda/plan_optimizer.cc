@@ -24,50 +24,51 @@ void explain_step(Plan& plan, size_t i, Dtype dtype) {
   };
 }
 
+// A launch over items, of as many blocks as there are packs for their threads.
+Plan step_plan(const std::string& body, const Type& type) {
+  const int64_t pack = 16 / static_cast<int64_t>(size_of(type.dtype));
+  Plan plan = one_step(
+      each_launch(make_items_source("optimizer.cuh", body + "(a, items);"),
+                  (type.elements() + pack - 1) / pack));
+  std::get<Launch>(plan.steps[0]).n = {};
+  plan.item = ItemSlots{{}, {}, type.elements()};
+  return plan;
+}
+
 std::optional<Plan> plan_sgd(const Call& call) {
   const Type& type = call.results[0];
   const bool velocity = call.given(2);
-  Launch launch = each_launch(
-      make_source("optimizer.cuh", instance("sgd", {word_of(type.dtype),
-                                                    velocity ? "true" : "false",
-                                                    source_of(call, 3)}) +
-                                       "(a);"),
-      type.elements());
-  launch.in = {operand(0), operand(1), velocity ? operand(2) : Slot{},
-               operand(3), number(call.number("momentum"))};
-  launch.out = {result(0)};
-  Plan plan;
+  Plan plan = step_plan(
+      instance("sgd", {word_of(type.dtype), velocity ? "true" : "false",
+                       source_of(call, 3)}),
+      type);
+  std::get<Launch>(plan.steps[0]).in = {operand(3),
+                                        number(call.number("momentum"))};
+  plan.item->in = {operand(0), operand(1)};
+  plan.item->out = {result(0)};
   plan.in_place = {{0, 0}};
   if (velocity) {
-    launch.out.push_back(result(1));
+    plan.item->in.push_back(operand(2));
+    plan.item->out.push_back(result(1));
     plan.in_place.emplace_back(2, 1);
   }
-  plan.steps.emplace_back(std::move(launch));
   return plan;
 }
 
 std::optional<Plan> plan_adamw(const Call& call) {
-  constexpr int64_t kMostBlocks = 1024;  // each of which computes powers
   const Type& type = call.results[0];
-  const int64_t pack = 16 / static_cast<int64_t>(size_of(type.dtype));
-  Launch launch = each_launch(
-      make_source("optimizer.cuh",
-                  instance("adamw", {word_of(type.dtype), source_of(call, 4),
-                                     source_of(call, 5)}) +
-                      "(a);"),
-      (type.elements() + pack - 1) / pack);
-  launch.blocks = std::min(launch.blocks, kMostBlocks);
-  launch.n[0] = type.elements();
-  launch.n[1] = std::bit_cast<int64_t>(call.number("eps"));
-  launch.n[2] = std::bit_cast<int64_t>(call.number("decay"));
-  launch.n[3] = launch.blocks;
-  for (size_t i = 0; i < 6; ++i) launch.in.push_back(operand(i));
-  launch.in.push_back(number(call.number("beta1")));
-  launch.in.push_back(number(call.number("beta2")));
-  launch.out = {result(0), result(1), result(2)};
-  Plan plan;
+  Plan plan = step_plan(
+      instance("adamw",
+               {word_of(type.dtype), source_of(call, 4), source_of(call, 5)}),
+      type);
+  auto& launch = std::get<Launch>(plan.steps[0]);
+  launch.in = {operand(4), operand(5), number(call.number("beta1")),
+               number(call.number("beta2"))};
+  launch.n[0] = std::bit_cast<int64_t>(call.number("eps"));
+  launch.n[1] = std::bit_cast<int64_t>(call.number("decay"));
+  plan.item->in = {operand(0), operand(1), operand(2), operand(3)};
+  plan.item->out = {result(0), result(1), result(2)};
   plan.in_place = {{0, 0}, {2, 1}, {3, 2}};
-  plan.steps.emplace_back(std::move(launch));
   // A number was looked at when the line was bound.
   if (!call.arguments[4].literal) explain_step(plan, 4, call.type(4).dtype);
   return plan;

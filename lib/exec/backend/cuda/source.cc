@@ -21,16 +21,30 @@ constexpr TextFile kFiles[] = {
 
 std::span<const TextFile> text_files() { return kFiles; }
 
-Source make_source(std::string_view header, std::string_view body,
-                   std::string_view declarations) {
+namespace {
+
+// `word` begins the kernel, see text/gpu_target.cuh.
+Source kernel_source(std::string_view word, std::string_view header,
+                     std::string_view body, std::string_view declarations) {
   const std::string all = fmt::format("{}\n{}\n{}", header, declarations, body);
   Source source;
   source.name = "gt_" + digest_text(Digest::of(all));
   source.text = fmt::format(
-      "#include \"{}\"\nnamespace gt {{\nnamespace {} {{\n{}GT_KERNEL({}) "
+      "#include \"{}\"\nnamespace gt {{\nnamespace {} {{\n{}{}({}) "
       "{{\n  has_begun(a);\n  {}\n}}\n}}\n}}\n",
-      header, "in_" + source.name, declarations, source.name, body);
+      header, "in_" + source.name, declarations, word, source.name, body);
   return source;
+}
+
+}  // namespace
+
+Source make_source(std::string_view header, std::string_view body,
+                   std::string_view declarations) {
+  return kernel_source("GT_KERNEL", header, body, declarations);
+}
+
+Source make_items_source(std::string_view header, std::string_view body) {
+  return kernel_source("GT_ITEMS_KERNEL", header, body, "");
 }
 
 std::string_view word_of(Dtype dtype) {

@@ -33,6 +33,20 @@ struct Args {
   int64_t n[72];    // sizes, strides and the like
 };
 
+// What a kernel that does many runs at once has beside its Args, which say what
+// they have in common: the memory of each, and of how many elements it is.
+struct Item {
+  uint64_t in[4];
+  uint64_t out[3];
+  int64_t n;
+  volatile uint64_t* told;  // as that of Args
+};
+struct Items {
+  int64_t count;
+  int64_t blocks;  // that share out the elements of all
+  Item item[46];
+};
+
 // The dtypes, by their names in the language; bool is `boolean` here.
 typedef float f32;
 typedef double f64;

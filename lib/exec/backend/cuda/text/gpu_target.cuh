@@ -3,6 +3,7 @@
 // of that name plays blocks and threads as loops (tests/cuda/twin/target.cuh).
 //
 //   GT_KERNEL(name) { ... }   a kernel; its Args are `a` (common.cuh)
+//   GT_ITEMS_KERNEL(name)     a kernel that has Items, `items`, too
 //   GT_EACH(i, n) { ... }     for every i in [0, n), in any order, all at once
 //   GT_BLOCKS(b, n) { ... }   for every b in [0, n), a block of threads each
 //   GT_PHASE(t) { ... }       within that, for each of the block's kThreads
@@ -27,6 +28,9 @@
 #pragma once
 
 #define GT_KERNEL(name) extern "C" __global__ void name(const gt::Args a)
+#define GT_ITEMS_KERNEL(name)          \
+  extern "C" __global__ void name(     \
+      const gt::Args a, const __grid_constant__ gt::Items items)
 #define GT_EACH(i, n)                                                       \
   for (gt::int64_t i = blockIdx.x * gt::int64_t{blockDim.x} + threadIdx.x;  \
        i < (n); i += gt::int64_t{gridDim.x} * blockDim.x)

@@ -1,4 +1,4 @@
-// Steps of training, one element a thread.
+// Steps of training, of as many parameters as a launch has items.
 #pragma once
 
 #include "common.cuh"
@@ -10,77 +10,115 @@ inline f64 scalar(const Args& a, int k) {
   return static_cast<f64>(widen(Scalar::at(a, k, 0)));
 }
 
-// w g v lr. Args::n: elements. The momentum is in in[4], as a number is.
-template <typename T, bool kVelocity, typename Rate>
-inline void sgd(const Args& a) {
-  using V = Wide<T>;
-  const V rate = static_cast<V>(scalar<Rate>(a, 3));
-  const V momentum = static_cast<V>(bits_as<f64>(a.in[4]));
-  GT_EACH(i, a.n[0]) {
-    V step = widen(in<T>(a, 1)[i]);
-    if constexpr (kVelocity) {
-      step = widen(in<T>(a, 2)[i]) * momentum + step;
-      out<T>(a, 1)[i] = to<T>(step);
+// Calls use(item, i, left, is_whole) for packs of elements of all items, of which
+// this is thread t of block b: the pack begins at element i of an item and, with
+// those behind it, has `left`. If it is_whole, it is loaded and stored at once.
+template <typename T, typename Use>
+inline void each_pack(const Items& items, int64_t b, int t, const Use& use) {
+  constexpr int kPack = kPackOf<T>;
+  constexpr int64_t kTurn = int64_t{kThreads} * kPack;
+  int64_t turn = b;  // of the block, in the item
+  for (int k = 0; k < items.count; ++k) {
+    const Item& p = items.item[k];
+    const int64_t turns = (p.n + kTurn - 1) / kTurn;
+    const bool even = is_even(p.in[0] | p.in[1] | p.in[2] | p.in[3] | p.out[0] |
+                              p.out[1] | p.out[2]);
+    for (; turn < turns; turn += items.blocks) {
+      const int64_t i = turn * kTurn + t * kPack;
+      const int64_t left = p.n - i;
+      with_constant(even && left >= kPack, [&](auto is_whole) {
+        use(p, i, left, is_whole);
+      });
     }
-    out<T>(a, 0)[i] = to<T>(widen(in<T>(a, 0)[i]) - step * rate);
+    turn -= turns;
+  }
+}
+template <bool kWhole, typename T>
+inline Pack<T> load_from(uint64_t x, int64_t i, int64_t left) {
+  return load_pack<kWhole, kPackOf<T>>(reinterpret_cast<const T*>(x) + i, 1,
+                                       left, T{});
+}
+template <bool kWhole, typename T>
+inline void store_to(uint64_t x, int64_t i, int64_t left, const Pack<T>& pack) {
+  store_pack<kWhole>(reinterpret_cast<T*>(x) + i, 1, left, pack);
+}
+
+// Items: w g v, and w v. Args: lr and, as a number is, the momentum.
+template <typename T, bool kVelocity, typename Rate>
+inline void sgd(const Args& a, const Items& items) {
+  using V = Wide<T>;
+  const V rate = static_cast<V>(scalar<Rate>(a, 0));
+  const V momentum = static_cast<V>(bits_as<f64>(a.in[1]));
+  GT_BLOCKS(b, items.blocks) {
+    GT_ALONE(t) {
+      each_pack<T>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
+                                    auto is_whole) {
+        constexpr bool kWhole = is_whole.value;
+        Pack<T> w = load_from<kWhole, T>(p.in[0], i, left);
+        const Pack<T> g = load_from<kWhole, T>(p.in[1], i, left);
+        Pack<T> v;
+        if constexpr (kVelocity) v = load_from<kWhole, T>(p.in[2], i, left);
+#pragma unroll
+        for (int j = 0; j < kPackOf<T>; ++j) {
+          V step = widen(g.x[j]);
+          if constexpr (kVelocity) {
+            step = widen(v.x[j]) * momentum + step;
+            v.x[j] = to<T>(step);
+          }
+          w.x[j] = to<T>(widen(w.x[j]) - step * rate);
+        }
+        if constexpr (kVelocity) store_to<kWhole>(p.out[1], i, left, v);
+        store_to<kWhole>(p.out[0], i, left, w);
+      });
+    }
   }
 }
 
-// w g m v t lr, and beta1, beta2 in in[6] and in[7] as numbers are; eps and the
-// decay are the bits of Args::n[1] and n[2], n[3] is how many blocks there are.
-// What depends on scalars alone is computed in f64, as torch.optim.AdamW has
-// it, once for a block.
+// Items: w g m v, and w m v. Args: t lr and, as numbers are, beta1 and beta2;
+// eps and the decay are the bits of Args::n[0] and n[1]. What depends on these
+// alone is computed in f64, as torch.optim.AdamW has it, once for a block.
 template <typename T, typename Step, typename Rate>
-inline void adamw(const Args& a) {
+inline void adamw(const Args& a, const Items& items) {
   using V = Wide<T>;
-  constexpr int kPack = kPackOf<T>;
   GT_SHARED V pace;
   GT_SHARED V scale;
-  const f64 rate = scalar<Rate>(a, 5);
-  const f64 beta1 = bits_as<f64>(a.in[6]);
-  const f64 beta2 = bits_as<f64>(a.in[7]);
-  const V keep = static_cast<V>(1 - rate * bits_as<f64>(a.n[2]));
-  const V eps = static_cast<V>(bits_as<f64>(a.n[1]));
-  const bool even = is_even(a.in[0] | a.in[1] | a.in[2] | a.in[3] | a.out[0] |
-                            a.out[1] | a.out[2]);
-  GT_BLOCKS(b, a.n[3]) {
+  const f64 rate = scalar<Rate>(a, 1);
+  const f64 beta1 = bits_as<f64>(a.in[2]);
+  const f64 beta2 = bits_as<f64>(a.in[3]);
+  const V keep = static_cast<V>(1 - rate * bits_as<f64>(a.n[1]));
+  const V eps = static_cast<V>(bits_as<f64>(a.n[0]));
+  GT_BLOCKS(b, items.blocks) {
     GT_PHASE(t) {
       // By two warps, since a power takes its time.
-      const f64 step = t % 32 == 0 ? scalar<Step>(a, 4) : f64(1);
+      const f64 step = t % 32 == 0 ? scalar<Step>(a, 0) : f64(1);
       if (!(step > 0)) fault(a, 0);
       if (t == 0) pace = static_cast<V>(rate / (1 - pow(beta1, step)));
       if (t == 32) scale = static_cast<V>(root(1 - pow(beta2, step)));
     }
     GT_ALONE(t) {
-      for (int64_t i = (b * kThreads + t) * kPack; i < a.n[0];
-           i += a.n[3] * kThreads * kPack) {
-        const int64_t left = a.n[0] - i;
-        with_constant(even && left >= kPack, [&](auto is_whole) {
-          constexpr bool kWhole = is_whole.value;
-          const auto load = [&](int k) {
-            return load_pack<kWhole, kPack>(in<T>(a, k) + i, 1, left, T{});
-          };
-          Pack<T> w = load(0);
-          const Pack<T> g = load(1);
-          Pack<T> m = load(2);
-          Pack<T> v = load(3);
+      each_pack<T>(items, b, t, [&](const Item& p, int64_t i, int64_t left,
+                                    auto is_whole) {
+        constexpr bool kWhole = is_whole.value;
+        Pack<T> w = load_from<kWhole, T>(p.in[0], i, left);
+        const Pack<T> g = load_from<kWhole, T>(p.in[1], i, left);
+        Pack<T> m = load_from<kWhole, T>(p.in[2], i, left);
+        Pack<T> v = load_from<kWhole, T>(p.in[3], i, left);
 #pragma unroll
-          for (int j = 0; j < kPack; ++j) {
-            const V gj = widen(g.x[j]);
-            const V mj = widen(m.x[j]) * static_cast<V>(beta1) +
-                         gj * static_cast<V>(1 - beta1);
-            const V vj = widen(v.x[j]) * static_cast<V>(beta2) +
-                         gj * gj * static_cast<V>(1 - beta2);
-            const V wj = widen(w.x[j]) * keep;
-            m.x[j] = to<T>(mj);
-            v.x[j] = to<T>(vj);
-            w.x[j] = to<T>(wj - mj / (root(vj) / scale + eps) * pace);
-          }
-          store_pack<kWhole>(out<T>(a, 1) + i, 1, left, m);
-          store_pack<kWhole>(out<T>(a, 2) + i, 1, left, v);
-          store_pack<kWhole>(out<T>(a, 0) + i, 1, left, w);
-        });
-      }
+        for (int j = 0; j < kPackOf<T>; ++j) {
+          const V gj = widen(g.x[j]);
+          const V mj = widen(m.x[j]) * static_cast<V>(beta1) +
+                       gj * static_cast<V>(1 - beta1);
+          const V vj = widen(v.x[j]) * static_cast<V>(beta2) +
+                       gj * gj * static_cast<V>(1 - beta2);
+          const V wj = widen(w.x[j]) * keep;
+          m.x[j] = to<T>(mj);
+          v.x[j] = to<T>(vj);
+          w.x[j] = to<T>(wj - mj / (root(vj) / scale + eps) * pace);
+        }
+        store_to<kWhole>(p.out[1], i, left, m);
+        store_to<kWhole>(p.out[2], i, left, v);
+        store_to<kWhole>(p.out[0], i, left, w);
+      });
     }
     GT_BARRIER();
   }
