@@ -161,6 +161,25 @@ TEST(CudaTwin, PointwiseExpansionsAreOneLaunch) {
   }
 }
 
+// What sums many rows of few columns has blocks for a GPU's multiprocessors, in
+// each of its launches.
+TEST(CudaTwin, SumsOfColumnsHaveManyBlocks) {
+  const auto blocks_of = [](const char* line, const char* types) {
+    Bound bound(line, parse_types(types));
+    const auto plan = cuda::plan_of(bound.call());
+    std::vector<int64_t> blocks;
+    for (const cuda::Step& step : plan->steps) {
+      blocks.push_back(std::get<cuda::Launch>(step).blocks);
+    }
+    return blocks;
+  };
+  EXPECT_EQ(blocks_of("y = sum x axis=0,1", "x bf16[16,1024,768]"),
+            (std::vector<int64_t>{396, 96}));
+  EXPECT_EQ(blocks_of("gx gw gb = layer_norm_grad g x w",
+                      "g bf16[16384,768] x bf16[16384,768] w bf16[768]"),
+            (std::vector<int64_t>{256, 96, 96}));
+}
+
 // A part of a whole has what stands there in the whole.
 TEST(CudaTwin, PartsAreThoseOfTheWhole) {
   expect_same(

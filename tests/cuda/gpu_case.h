@@ -34,7 +34,7 @@ inline std::vector<KernelCase> long_cases() {
       of("gx gw gb = layer_norm_grad g x w",
          "g $T[37,768] x $T[37,768] w $T[768]", 64),
       of("gx gw = layer_norm_grad g x w",
-         "g $T[3,2050] x $T[3,2050] w $T[2050]", 64),
+         "g $T[530,2050] x $T[530,2050] w $T[2050]", 64),
       of("gx = layer_norm_grad g x", "g $T[2,12000] x $T[2,12000]", 64),
       of("gx gw = rms_norm_grad g x w", "g $T[5,1000] x $T[5,1000] w $T[1000]",
          64),

@@ -19,11 +19,16 @@ constexpr int64_t kBlockPart = 16384;
 // Up to here one thread takes a row.
 constexpr int64_t kShortRow = 32;
 // Columns of more rows are cut into parts, so that there are about so many
-// blocks, but each part has some rows.
+// blocks, but each part has some rows. Three blocks for each of a GPU's
+// multiprocessors are there all at once, and have enough on their way to them.
 constexpr int64_t kLongColumn = 1024;
-constexpr int64_t kColumnBlocks = 1024;
+constexpr int64_t kColumnBlocks = 396;
 constexpr int64_t kLeastRows = 64;
 constexpr int64_t kLanes = 32;  // of a block, where columns are long
+// Fewer blocks than these leave multiprocessors idle.
+constexpr int64_t kBusy = 264;
+// What neighbouring threads read at least, as memory has it.
+constexpr int64_t kSector = 32;
 
 Layout layout_of(const Shape& shape,
                  const std::array<bool, Shape::kMaxRank>& is_reduced) {
@@ -139,6 +144,14 @@ class Passes {
                                   1, kLanes);
     }
     while (lanes > 1 && (lanes / 2) * pack >= width) lanes /= 2;
+    // Where blocks are few, more of them share out the columns, and in each
+    // more threads the rows.
+    const int64_t pack_bytes = pack * static_cast<int64_t>(element_bytes_);
+    while (lanes > 1 && groups * parts * tiles(lanes) < kBusy &&
+           lanes * pack_bytes > kSector &&
+           2 * (kThreads / lanes) <= rows / parts) {
+      lanes /= 2;
+    }
     const int64_t part = parts_of(rows, parts);
     parts = parts_of(rows, part);
 

@@ -155,19 +155,27 @@ std::optional<Plan> plan_norm(const Call& call) {
 // reduction then adds up.
 template <bool kCenter>
 std::optional<Plan> plan_norm_grad(const Call& call) {
-  constexpr int64_t kBlocks = 512;  // about
   const Type& type = call.results[0];
   if (!has_one_dtype(call) || type.elements() == 0) return std::nullopt;
   const Rows rows = rows_of(type.shape);
-  // Beside each element of a row, there are two sums.
-  const auto teams = teams_for(rows.width, type.dtype, 12, 32);
+  // Beside each element of a row, there are two sums. A row that a warp holds
+  // is waited for by nobody else.
+  const auto teams = teams_for(rows.width, type.dtype, 24, 32);
   if (!teams) return std::nullopt;
+  // So many blocks for each multiprocessor have 40 KB of g and x on their way
+  // to it, which takes as long as memory needs; more blocks, more parts of
+  // sums.
+  constexpr int64_t kMultiprocessors = 132;
+  constexpr int64_t kPackBytes = 2 * 16 * kThreads;
+  const int64_t most_blocks =
+      kMultiprocessors *
+      std::max<int64_t>(2, 40'000 / (kPackBytes * teams->held) + 1);
   const size_t sums = call.result_count - 1;
   Launch launch = rows_launch(team_instance("norm_grad", type.dtype, kCenter,
                                             *teams, fmt::format(", {}", sums)),
                               rows);
-  const int64_t turns =
-      (rows.count + kBlocks * teams->count() - 1) / (kBlocks * teams->count());
+  const int64_t at_once = most_blocks * teams->count();  // rows
+  const int64_t turns = (rows.count + at_once - 1) / at_once;
   const int64_t of_block = turns * teams->count();
   const int64_t blocks = (rows.count + of_block - 1) / of_block;
   launch.blocks = blocks;

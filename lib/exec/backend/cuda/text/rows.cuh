@@ -360,9 +360,11 @@ template <typename T, int kTeam, int kHeld>
 struct ColumnSums {
   Wide<T> sum[kHeld][kPackOf<T>];
 };
-// What the block has of them becomes row b of result k.
+// What the block has of them becomes row b of result k. `place`: packs of the
+// block's threads.
 template <typename T, int kTeam, int kHeld>
-inline void write_sums(const Args& a, int64_t b, int k_out, Wide<T>* place,
+inline void write_sums(const Args& a, int64_t b, int k_out,
+                       Several<Wide<T>, kPackOf<T>>* place,
                        Own<ColumnSums<T, kTeam, kHeld>>& sums) {
   using V = Wide<T>;
   using H = Held<T, kTeam, kHeld>;
@@ -380,18 +382,22 @@ inline void write_sums(const Args& a, int64_t b, int k_out, Wide<T>* place,
 #pragma unroll
     for (int k = 0; k < kHeld; ++k) {
       GT_PHASE(t) {
+        Several<V, H::kPack> own;
 #pragma unroll
-        for (int j = 0; j < H::kPack; ++j) {
-          place[j * kThreads + t] = sums.of(t).sum[k][j];
-        }
+        for (int j = 0; j < H::kPack; ++j) own.x[j] = sums.of(t).sum[k][j];
+        place[t] = own;
       }
       GT_PHASE(t) {
-        for (int j = 0; t < kTeam && j < H::kPack; ++j) {
-          const int i = H::first(t, k) + j;
+        // A team's packs lie side by side, as in the row.
+        constexpr int kColumns = kTeam * H::kPack;
+        for (int c = t; c < kColumns; c += kThreads) {
           V sum = 0;
-          for (int u = t; u < kThreads; u += kTeam) {
-            sum += place[j * kThreads + u];
+#pragma unroll
+          for (int team = 0; team < kThreads / kTeam; ++team) {
+            const int at = team * kColumns + c;
+            sum += place[at / H::kPack].x[at % H::kPack];
           }
+          const int i = k * kColumns + c;
           if (i < n) to[i] = sum;
         }
       }
@@ -410,7 +416,7 @@ inline void norm_grad(const Args& a) {
   using H = Held<T, kTeam, kHeld>;
   constexpr int kTeams = kThreads / kTeam;
   GT_SHARED V lane[2 * kWarps];
-  GT_SHARED V place[kTeams > 1 && kSums > 0 ? H::kPack * kThreads : 1];
+  GT_SHARED Several<V, H::kPack> place[kTeams > 1 && kSums > 0 ? kThreads : 1];
   const auto n = static_cast<int>(a.n[1]);
   const V count = static_cast<V>(n);
   const bool whole =
