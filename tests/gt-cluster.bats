@@ -97,13 +97,29 @@ worker 1	$HOSTNAME	here	-"
   [[ $output == *'none.gt: No such file'* ]]
   # Of a file that is not here, on a cluster without --files.
   gt-cluster up -n 1
-  run -3 gt-cluster run -e 'x = load "none.npy"'
-  [[ $output == *'none.npy: No such file or directory; where only workers have it, say its type'* ]]
-  run -3 gt-cluster run -e 'x = load "none.npy" f32[2]'
-  [[ $output == *'this gt-emit lends its clients no files; whoever runs it can, with --files'* ]]
+  local type
+  for type in '' f32[2]; do
+    run -3 gt-cluster run -e "x = load \"none.npy\" $type"
+    [[ $output == *'this gt-emit lends its clients no files; whoever runs it can, with --files'* ]]
+  done
   gt-cluster down
   run -2 gt-cluster run p.gt --no-such-option
   [ ! -e "$GT_CLUSTER_DIR" ]
+}
+
+@test "on a cluster that is up, files are the cluster's and clients may be kept" {
+  mkdir -p files/"$(id -un)"
+  gt-emit -e 'x = full f32[3] 7' -e 'save x "w.npy"' | gt-work
+  mv w.npy files/"$(id -un)"
+  gt-emit -e 'x = full f32[2] 1' -e 'save x "w.npy"' | gt-work
+  gt-cluster up -n 1 --files files
+  run -0 gt-cluster run -e 'x = load "w.npy"' -e 'print x'
+  lines_are 'x = tensor f32[3] 7 7 7'
+  run -0 gt-cluster run --detach job -e 'w = ones f32[2]'
+  run -0 gt-cluster run --attach job -e 'print w'
+  lines_are 'w = tensor f32[2] 1 1'
+  run -0 gt-cluster run --ops relu
+  [[ $output == *'y = relu x'* ]]
 }
 
 @test "a config without a number of ranks takes as many as there are workers" {
@@ -292,7 +308,7 @@ waits_for_more() {
   [ "$(grep -c '^node36: LOCAL_RANK=1 .* gt-work --connect tcp://head:5550 .*--name node36/1 .* --rank 71 --root /data --backend cuda .*--key /dev/fd/63$' plan)" -eq 1 ]
   [[ $(grep gt-emit plan) == 'setsid bash -c '*'--bind\ tcp://'*'--workers\ 72\ '* ]]
   run -0 gt-cluster run p.gt --hosts hosts --dry-run
-  [[ ${lines[-1]} == *'gt-emit p.gt | '*' --to ENDPOINT' ]]
+  [[ ${lines[-1]} == *'gt-emit --to ENDPOINT p.gt' ]]
 }
 
 @test "34 hosts come and go, more than are asked at a time" {
@@ -321,6 +337,9 @@ waits_for_more() {
   run -0 gt-cluster logs --dry-run
   run -0 gt-cluster status --dry-run
   run -0 gt-cluster run p.gt --dry-run
-  [[ $output == *' | '*'gt-emit --to ipc://@'* ]]
+  [[ $output == *'gt-emit --to ipc://@'*' p.gt' ]]
+  make_pair
+  run -0 gt-cluster run p.gt -c tp2.yaml --dry-run
+  [[ $output == *'gt-emit p.gt | '*'gt-shard -c tp2.yaml | '*'gt-emit --to ipc://@'* ]]
   run -0 gt-cluster status
 }

@@ -219,9 +219,9 @@ cluster_run() {
       ${root:+--root "$root"})
   fi
   if [[ -n $dry ]]; then
-    quoted "${emit[@]}"
-    ((${#shard[@]} == 0)) || printf ' | %s' "$(quoted "${shard[@]}")"
-    printf ' | %s\n' "$(quoted "${last[@]}")"
+    ((${#emit[@]} == 0)) || printf '%s | ' "$(quoted "${emit[@]}")"
+    ((${#shard[@]} == 0)) || printf '%s | ' "$(quoted "${shard[@]}")"
+    printf '%s\n' "$(quoted "${last[@]}")"
     return
   fi
   run_stages
@@ -255,7 +255,9 @@ sweep() {
   done
 }
 
-# through_cluster: the last stage is a client of the cluster.
+# through_cluster: the last stage is a client of the cluster. Without a config it is
+# the only one: names of files mean those of the cluster then, and all options of
+# clients are at hand.
 through_cluster() {
   local to=$endpoint
   to=${to/\/\/\[::\]:/\/\/127.0.0.1:}
@@ -263,6 +265,9 @@ through_cluster() {
   last=(env --default-signal=INT gt-emit --to "$to")
   [[ ! -e $state/client.key ]] ||
     last+=(--key "$state/client.key" --server-key "$state/emit.pub")
+  ((${#shard[@]} == 0)) || return 0
+  emit=()
+  last+=("${rest[@]}")
 }
 
 # own_cluster: for this run alone. It goes even if this process is killed, and what is
@@ -295,6 +300,8 @@ run_stages() {
   trap 'interrupt TERM' TERM
   if ((${#shard[@]})); then
     "${emit[@]}" <&3 | "${shard[@]}" | "${last[@]}" 3<&- &
+  elif ((${#emit[@]} == 0)); then
+    "${last[@]}" <&3 3<&- &
   else
     "${emit[@]}" <&3 | "${last[@]}" 3<&- &
   fi
