@@ -340,6 +340,6 @@ waits_for_more() {
   [[ $output == *'gt-emit --to ipc://@'*' p.gt' ]]
   make_pair
   run -0 gt-cluster run p.gt -c tp2.yaml --dry-run
-  [[ $output == *'gt-emit p.gt | '*'gt-shard -c tp2.yaml | '*'gt-emit --to ipc://@'* ]]
+  [[ $output == *'gt-emit p.gt | '*'gt-shard -c '*'/tp2.yaml | '*'gt-emit --to ipc://@'* ]]
   run -0 gt-cluster status
 }
