@@ -68,6 +68,14 @@ visit() {
   visit_as ann save.gt
   [ "$status" = 0 ]
   mv right allowed
+  # Without the file nobody new is let in.
+  mv allowed away
+  await 'allowed: .*; until it can be read nobody new is let in' served
+  visit_as ann save.gt
+  [ "$status" = 4 ]
+  mv away allowed
+  visit_as ann save.gt
+  [ "$status" = 0 ]
   # Taken from the list, a key ends what it holds.
   mkfifo in
   spawn bash -c 'gt-emit --to "$0" --key bob.key --server-key server.pub <in >mine 2>bob.err; echo "status $?" >>bob.err' "$at"
@@ -81,4 +89,13 @@ visit() {
   grep -q 'its key is no longer one of those to be admitted' bob.err
   visit_as ann save.gt
   [ "$status" = 0 ]
+  # So does a list with nothing in it, if it stays so.
+  spawn bash -c 'gt-emit --to "$0" --key ann.key --server-key server.pub <in >mine 2>ann.err; echo "status $?" >>ann.err' "$at"
+  exec 5>in
+  printf 'x = ones f32[3]\nprint x\n' >&5
+  await '^x = tensor f32.3.' mine
+  : >allowed
+  await 'status 4' ann.err
+  exec 5>&-
+  grep -q 'its key is no longer one of those to be admitted' ann.err
 }

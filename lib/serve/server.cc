@@ -276,9 +276,16 @@ class Server {
     const std::string wrong = users.ok() ? "" : users.error().message;
     if (wrong != std::exchange(keys_wrong_, wrong) && !wrong.empty()) {
       say_("gt-emit: " + wrong +
-           "; until that is mended no key is taken from the list, nor added\n");
+           (::access(options_.allow.c_str(), R_OK) != 0
+                ? "; until it can be read nobody new is let in\n"
+                : "; until that is mended no key is taken from the list, nor "
+                  "added\n"));
     }
     if (!users.ok()) return;
+    // A file that is being written may have nothing in it for a moment.
+    const bool is_empty = users.value().empty();
+    if (is_empty && !std::exchange(keys_empty_, is_empty)) return;
+    keys_empty_ = is_empty;
     depot_.set_users(users.value());
     reception_.set_users(std::move(users.value()));
   }
@@ -333,6 +340,7 @@ class Server {
   std::string out_;  // on its way to standard output
   bool is_working_ = false;
   int64_t next_look_ = 0;      // at the list of keys
+  bool keys_empty_ = false;  // when they were looked at last
   std::string keys_wrong_;     // what is wrong with it
   Exit status_ = Exit::kDone;  // kDone while it serves
   std::string why_;
