@@ -326,7 +326,7 @@ make_late_fault() {
   skip_leaks 'a worker that lost its GPU gives nothing back'
   make_steps 12 >p.s
   local k status
-  for k in {200..375..25}; do
+  for k in {150..275..25}; do
     status=0
     GT_FAKE_LOSE=$k GT_FAKE_SEED=$k within 60 gt-work --backend cuda --graphs p.s \
       >out 2>said || status=$?
