@@ -122,6 +122,88 @@ fc1.w = add fc1.w 1 #at=<string>:8
 #end 0"
 }
 
+@test "a tensor has rows, and an index beyond them is an IndexError" {
+  run -0 python '
+x, y, z = gt.ones((3,))
+print(y.item(), len(gt.ones((2, 5))), [r.tolist() for r in gt.ones((2, 2)) + 1], list(gt.ones((0, 2))))
+print(len(list(zip(range(10), gt.ones((2, 2))))), [v.item() for r in gt.ones((1, 2)) for v in r])
+s = gt.tensor(1.5)
+for f in (lambda: len(s), lambda: iter(s.exp()), lambda: gt.ones((3,))[3], lambda: gt.ones((3, 2))[..., -3],
+          lambda: gt.ones((3,))[0, 0]):
+    try:
+        f()
+    except (TypeError, IndexError) as e:
+        print(type(e).__name__, e)'
+  [[ ${lines[0]} == '1.0 2 [[2.0, 2.0], [2.0, 2.0]] []' && ${lines[1]} == '2 [1.0, 1.0]' ]]
+  [[ ${lines[2]} == 'TypeError t'*' is a scalar'* && ${lines[3]} == 'TypeError t'*' is a scalar'* ]]
+  [[ ${lines[4]} == 'IndexError index 3 is out of range of t'*', which is f32[3]' ]]
+  [[ ${lines[5]} == 'IndexError index -3 is out of range of t'*', which is f32[3,2]' ]]
+  [[ ${lines[6]} == 'IndexError more indices than axes of t'*', which is f32[3]' ]]
+}
+
+@test "no text of a caller becomes a line of its own" {
+  run -0 python '
+gt.log("run.gt")
+n = "1\nprint t0 as=evil"
+a = gt.ones((2,))
+p = gt.Parameter("ones", (2,))
+p.sum().backward()
+calls = [lambda: gt.signal(n), lambda: gt.signal("a b"), lambda: gt.signal("a#b"), lambda: gt.microbatch(n),
+         lambda: a.print_(n), lambda: a.print_("a b"), lambda: a.print_("f32"), lambda: gt.tensor("abc"),
+         lambda: gt.tensor([1, n]), lambda: gt.tensor(1, dtype=n), lambda: gt.ones((2,), dtype="int"),
+         lambda: a.cast(n), lambda: gt.add(a, n), lambda: a.slice("0 1"), lambda: gt.load("x", "f32[2] " + n),
+         lambda: gt.ones((2,), name=n), lambda: gt.ones((2,), name="true"), lambda: gt.ones((2,), name="w\xe9"),
+         lambda: a.rename("t4"), lambda: gt.ones((4,)).split(sizes=(2, 2), name=["q", "q"]),
+         lambda: gt.Parameter(n, (2,)), lambda: gt.Parameter("full", (2,), **{n: 1}),
+         lambda: a.save("\ud800"), gt.SGD([p], lr=n).step]
+for i, f in enumerate(calls):
+    try:
+        print("taken", i, f())
+    except gt.Error as e:
+        assert "expected" in str(e) and "found" in str(e), e
+a.save("a\"#\n.npy"); a.save("\udce9\x7f.npy")
+with gt.signal("x/y"), gt.signal(""):
+    a.mean(axis=0, keepdims=True).save("m.npy")
+gt.sync()'
+  lines_are ''
+  [[ -s $'a"#\n.npy' && -s $'\xe9\x7f.npy' && -s m.npy ]]
+  run -1 grep -a evil run.gt
+}
+
+@test "a name that is given again goes to the new tensor" {
+  run -0 python '
+for i in range(2):
+    w = gt.full((2,), i, name="w")
+old = w
+w = gt.add(w, 5, name="w")
+print(old.tolist(), w.name, w.tolist())
+old.rename("w")
+print(old.name, old.tolist(), w.name != "w", w.tolist())
+one, two = gt.Linear(2, 1), gt.Linear(2, 1)
+x = gt.ones((1, 2))
+one(x), two(x)
+before = one.w.tolist()
+one(x).sum().backward()
+one.save("one.safetensors")
+print(list(one.state_dict()), two.w.name, one.w.grad.tolist(), one.load("one.safetensors").w.tolist() == before)'
+  lines_are "[1.0, 1.0] w [6.0, 6.0]
+w [1.0, 1.0] True [6.0, 6.0]
+['w', 'b'] w [[1.0], [1.0]] True"
+  run -0 env GT_CONNECT=- PYTHONPATH="$GT_ROOT/share/python" /usr/bin/python3 -B -c '
+import gt
+w = gt.ones((2,), name="w")
+with gt.signal("s"): v = gt.ones((2,), name="w")
+w.print_(); del w
+v.exp()'
+  lines_are "#gt 1
+w = ones f32[2] #at=<string>:3
+t0 = copy w #at=<string>:4
+w = ones f32[2] #signal=s #at=<string>:4
+print t0 #at=<string>:5
+t0 = exp w #at=<string>:6
+#end 0"
+}
+
 @test "a failure is an exception with its text, and the program goes on" {
   run -0 python '
 a = gt.ones((2, 3))
@@ -194,6 +276,37 @@ sys.stderr.write(str(gt.ones((2,)).sum().item()))' 2>value | gt-work >back"
   lines_are 2000.0
   GT_CONNECT=ipc://$PWD/cluster run -1 --separate-stderr python 'gt.tensor([1.0] * 2000)'
   [[ $stderr == *'gt.Error: values travel to a cluster as a file: '*'--files'* ]]
+}
+
+@test "options behind the endpoint are those of gt-emit" {
+  local name
+  umask 077
+  for name in server ann; do
+    gt-key >$name.key
+    gt-key --public $name.key >$name.pub
+  done
+  sed 's/$/ user=ann/' ann.pub >allowed
+  mkdir -p files/ann
+  mkfifo back to_route
+  at=ipc://$PWD/cluster
+  spawn bash -c 'exec gt-emit -l "$0" --back back --key server.key --allow allowed --files files >to_route' "$at"
+  spawn bash -c 'exec gt-route -n 1 <to_route >back'
+  GT_CONNECT="$at --key ann.key --server-key server.pub" \
+    run -0 python 'print(gt.tensor([2.0] * 2000).sum().item())'
+  lines_are 4000.0
+  run -0 python "
+gt.connect('$at  --key ann.key --server-key server.pub')
+print(gt.tensor([2.0] * 2000).sum().item())
+try:
+    gt.connect('')
+except gt.Error as e:
+    print(e)
+gt.close()
+gt.connect('')
+print(gt.ones((2,)).sum().item())"
+  lines_are '4000.0
+connect: expected no open session; call it before the first tensor, or after close()
+2.0'
 }
 
 @test "a config shards what Python writes" {

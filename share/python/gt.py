@@ -15,13 +15,17 @@ Where it runs is said by the environment when the first line is written:
   GT_CONNECT  unset: gt-emit | [gt-shard -c $GT_CONFIG |] gt-route -n $GT_WORKERS
               is started, and ended at exit. "-": the stream goes to standard
               output, and results are read from $GT_BACK. tcp://.., ipc://..: a
-              cluster (gt-clients(7)).
+              cluster (gt-clients(7)); more words, as in "tcp://head:5550 --key
+              mine --server-key head.pub", are options of gt-emit. gt.connect()
+              says the same.
   GT_BIN      where the programs are; else beside this file's installation or
               build, else in PATH.
 
 Shapes: the program knows them, Python does not. x.shape and x.dtype print an
-empty slice, which is one round trip, and remember it. So a wrong shape is told
-when a value is looked at: gt.Failed has the message, with file and line.
+empty slice, which is one round trip, and remember it; so does len(x), and with it
+a loop over x. So a wrong shape is told when a value is looked at: gt.Failed has the
+message, with file and line. An index out of range is an IndexError at once where
+the shape is remembered, as that of a creation is.
 gt.Lost says that the program that runs the lines is gone. More than 1,000 values
 travel in a file beside the text; a cluster that keeps no files (gt-emit -l
 --files) takes none. With "-" and no GT_BACK, files that carry values stay in
@@ -32,6 +36,10 @@ into a function: its tensors end with it, and all rounds are the same bytes. In 
 loop without one, old values live while new ones are made, and two texts take
 turns. gt.Module names parameters when the outermost module is first called, or
 asked for its parameters.
+
+A name="w" that another tensor has goes to the new one, as when a cell of a notebook
+runs again. The older tensor keeps its value in a register without a name of its
+own; a backward() to it through what was computed before fails.
 """
 import atexit, collections, contextlib, json, math, os, re, shutil, struct, subprocess, sys
 import array as _array, builtins as _py, tempfile, threading, weakref
@@ -41,6 +49,8 @@ except ImportError:
     _np = None
 
 f32, f64, f16, bf16, i64, i32, u8 = "f32 f64 f16 bf16 i64 i32 u8".split()
+_DTYPES = [f32, f64, f16, bf16, i64, i32, u8, "bool"]
+_RESERVED = {*_DTYPES, "true", "false", "nan", "inf"}  # words of the language, no names
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
 _NPY = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "i32": "<i4",
         "u8": "|u1", "bool": "|b1"}
@@ -82,7 +92,7 @@ class _Courier:
     def __init__(self, where):
         self.lock = threading.Lock()
         self.process = subprocess.Popen(
-            [_program("gt-emit"), "--to", where, "--carry"], stdin=subprocess.PIPE,
+            [_program("gt-emit"), "--to", *where.split(), "--carry"], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.answer()
 
@@ -107,6 +117,16 @@ class _Courier:
         self.process.wait()
 
 
+class _Register:
+    """A name in the program, which its tensor holds. It changes where another tensor
+    takes the name; .given is the one that it had first."""
+
+    __slots__ = "name", "given"
+
+    def __init__(self, name):
+        self.name = self.given = name
+
+
 class _Session:
     def __init__(self, where):
         self.pid, self.where = os.getpid(), where
@@ -114,7 +134,7 @@ class _Session:
         self.come = threading.Condition(threading.Lock())
         self.expected = collections.deque()  # calls, each with a line of results
         self.out, self.size, self.log, self.folder = [], 0, None, None
-        self.dead, self.used, self.files = collections.deque(), set(), 0
+        self.dead, self.used, self.files = collections.deque(), {}, 0  # registers
         self.free, self.next = [], 0
         self.recent, self.count = collections.deque(maxlen=20000), 0
         self.lost = self.closed = False
@@ -128,7 +148,7 @@ class _Session:
             workers = os.environ.get("GT_WORKERS") or "1"
             commands.append([_program("gt-route"), "-n", workers])
         elif where != "-":
-            join = [_program("gt-emit"), "--to", where]
+            join = [_program("gt-emit"), "--to", *where.split()]
             commands = commands + [join] if config else [join]
         self.processes, last = [], subprocess.PIPE
         for i, command in enumerate(commands):
@@ -197,41 +217,53 @@ class _Session:
 
     # Names: the smallest free number first. A dropped tensor's name is free at
     # the next line, which frees it first unless it binds it again.
+    def pooled(self):
+        if self.free:
+            return f"t{self.free.pop(0)}"
+        self.next += 1
+        return f"t{self.next - 1}"
+
     def write(self, make, results=0, names=(), expect=None):
-        """Writes make(names of the results), after a `free` of what was dropped."""
+        """Writes make(names of the results), after a `free` of what was dropped, and
+        gives the registers of the results."""
         self.check()
+        chosen = [n for n in names if n is not None and not isinstance(n, Tensor)]
+        for name in chosen:
+            if not _is_name(name) or name[0] == "_" or re.fullmatch(r"t\d+", name):
+                raise Error("expected the name of a tensor, which has letters, digits, '_', '.' and "
+                            f"'/', begins with a letter and is not t0, t1 and so on; found {name!r}")
+            if chosen.count(name) > 1:
+                raise Error(f"expected a name of its own for each result; found {name!r} twice")
         with self.lock:
             self.check()
             dropped = set()
             while self.dead:
-                dropped.add(self.dead.popleft())
-            for name in dropped:
-                self.used.discard(name)
+                name = self.dead.popleft().name
+                dropped.add(name)
+                self.used.pop(name, None)
                 if re.fullmatch(r"t\d+", name):
                     self.free.append(int(name[1:]))
             self.free.sort()
-            taken = []
+            taken, moved, bound = [], "", set()
             for i in range(results):
                 name = names[i] if i < len(names) else None
                 if isinstance(name, Tensor):  # bound again
-                    name = name._name
-                elif name is not None:
-                    if not re.fullmatch(r"[A-Za-z][\w./]*", name) or \
-                            re.fullmatch(r"t\d+", name):
-                        raise Error(f"{name!r} cannot name a tensor")
-                    if name in self.used:
-                        raise Error(f"there is a tensor {name!r} already: give this "
-                                    "one, or the module that it is in, another name")
-                    self.used.add(name)
-                elif self.free:
-                    name = f"t{self.free.pop(0)}"
-                else:
-                    name, self.next = f"t{self.next}", self.next + 1
-                taken.append(name)
-            rest = sorted(dropped - set(taken),
+                    taken.append(name._register)
+                    continue
+                if name in self.used:  # whose tensor goes on without a name
+                    older = self.used[name]
+                    older.name = self.pooled()
+                    bound.add(older.name)
+                    with _scope(None, None):
+                        moved += f"{older.name} = copy {name}{_end()}"
+                taken.append(_Register(name or self.pooled()))
+                if name is not None:
+                    self.used[name] = taken[-1]
+            now = [register.name for register in taken]
+            rest = sorted(dropped - bound - set(now),
                           key=lambda n: (len(n), n) if re.fullmatch(r"t\d+", n) else (99, n))
             text = "free " + " ".join(rest) + "\n" if rest else ""
-            text += make(*taken)
+            text += moved + make(*now)
             if expect is not None:
                 with self.come:
                     self.expected.append(expect)
@@ -267,7 +299,7 @@ class _Session:
             return
         text, self.out, self.size = "".join(self.out), [], 0
         try:
-            self.lines.write(text.encode())
+            self.lines.write(text.encode("utf-8", "surrogateescape"))
             self.lines.flush()
         except (BrokenPipeError, ValueError):
             self.say_lost()
@@ -280,15 +312,15 @@ class _Session:
                         "let GT_BACK name the FIFO that the last program writes")
         return self.back is not None
 
-    def ask(self, text):
-        """Writes the lines, and waits for one line of results."""
+    def ask(self, make):
+        """Writes the lines that make() gives, and waits for one line of results."""
         self.check()
         got = []
         if self.back is None:  # of a FIFO the other end opens with the first line
             with self.lock:
                 self.flush()
         self.can_answer(True)
-        self.write(lambda: text, expect=got.append)
+        self.write(make, expect=got.append)
         with self.lock:
             self.flush()
         with self.come:
@@ -362,19 +394,27 @@ _session = None
 _start_lock = threading.Lock()
 
 
-def _the():
+def _the(where=None):
     global _session
     with _start_lock:
+        if _session is not None and where is not None:
+            raise Error("connect: expected no open session; call it before the first tensor, "
+                        "or after close()")
         if _session is None:
-            _session = _Session(os.environ.get("GT_CONNECT", ""))
+            _session = _Session(os.environ.get("GT_CONNECT", "") if where is None else where)
             atexit.register(_session.close)
             os.register_at_fork(after_in_child=_session.forget)
         return _session
 
 
+def connect(where):
+    """Says where the lines run, in place of $GT_CONNECT; before the first tensor."""
+    _the(where)
+
+
 def sync():
     """Waits until everything written so far has run, and is saved."""
-    _the().ask("#sync python\n")
+    _the().ask(lambda: "#sync python\n")
 
 
 def close():
@@ -387,7 +427,7 @@ def close():
 
 def log(path):
     """Also writes the program to this file from now on; None ends that."""
-    _the().log = open(path, "w") if path else None
+    _the().log = open(path, "w", encoding="utf-8", errors="surrogateescape") if path else None
 
 
 def tape(loss):
@@ -424,12 +464,16 @@ class _scope:
 
 def signal(name):
     """Lines within have the note #signal=NAME, which a config may speak of."""
+    if not isinstance(name, str) or re.search(r'[\0- \x7f"#\ud800-\udfff]', name):
+        raise Error(f"signal: expected a text without blank, quote or '#'; found {name!r}")
     return _scope("signal", name)
 
 
 def microbatch(number):
     """Lines within are those of this microbatch."""
-    return _scope("mb", str(number))
+    if not hasattr(number, "__index__"):
+        raise Error(f"microbatch: expected a whole number; found {number!r}")
+    return _scope("mb", str(int(number)))
 
 
 def no_grad():
@@ -445,21 +489,42 @@ def _end():
     notes = {}
     for key, value in getattr(_local, "notes", ()):
         notes[key] = notes["signal"] + "/" + value if key == "signal" in notes else value
-    text = "".join(f" #{key}={value}" for key, value in notes.items() if key)
+    text = "".join(f" #{key}" + f"={value}" * (value != "") for key, value in notes.items() if key)
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     if frame is not None:
-        file = re.sub(r'[\s"#\\]', "_", os.path.basename(frame.f_code.co_filename))
+        file = re.sub(r'[\s\0-\x1f\x7f\ud800-\udfff"#\\]', "_",
+                      os.path.basename(frame.f_code.co_filename))
         text += f" #at={file}:{frame.f_lineno}"
     return text + "\n"
 
 
 # ---- words -----------------------------------------------------------------------
 
+def _is_name(text):
+    return isinstance(text, str) and text not in _RESERVED and \
+        re.fullmatch(r"[A-Za-z_][\w./]*", text, re.A) is not None
+
+
+def _word(op, text, kind):
+    """A caller's text as an operand: one word, or a string where one stands."""
+    if kind in ("path", "string"):
+        return _quote(text)
+    if kind == "dtype":
+        return _dtype(text)
+    if not re.fullmatch(r"[\w.,:/@+[\]-]+", text, re.A):
+        raise Error(f"{op}: expected a tensor, a number, or one word that is a name, number, range "
+                    f"or type; found {text!r}")
+    return text
+
+
 def _quote(text):
-    return '"' + "".join(f"\\x{ord(c):02x}" if c in '"\\#' or c < " " else c
-                         for c in str(text)) + '"'
+    text = str(text)
+    if re.search("[\ud800-\udc7f\udd00-\udfff]", text):
+        raise Error(f"expected a text that UTF-8 can hold; found {text!r}")
+    return '"' + "".join(f"\\x{ord(c):02x}" if c in '"\\#\x7f' or c < " " else c
+                         for c in text) + '"'
 
 
 def _number(value):
@@ -478,15 +543,21 @@ def _key(value):
     if isinstance(value, (tuple, list)):
         return ",".join(str(int(v)) for v in value)
     if isinstance(value, str):
-        return value if re.fullmatch(r"[\w.,:+*/-]+", value) else _quote(value)
+        return value if re.fullmatch(r"[\w.,:+*/-]+", value, re.A) else _quote(value)
     if _np is not None and isinstance(value, _np.integer):
         value = int(value)
     return _number(value)
 
 
+def _dtype(text):
+    if not isinstance(text, str) or text not in _DTYPES:
+        raise Error(f"expected a dtype, one of {' '.join(_DTYPES)}; found {text!r}")
+    return text
+
+
 def _type(shape, dtype="f32"):
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    return f"{dtype}[{','.join(str(int(n)) for n in sizes)}]"
+    return f"{_dtype(dtype)}[{','.join(str(int(n)) for n in sizes)}]"
 
 
 def _parse_type(text):
@@ -517,7 +588,9 @@ def _nested(values, shape):
 def _flat(data):
     """The values of nested lists, and their shape."""
     if not isinstance(data, (list, tuple)):
-        return [data], ()
+        if not _is_number(data) and not hasattr(data, "__float__"):
+            raise Error(f"tensor: expected a number; found {data!r}")
+        return [data if _is_number(data) else float(data)], ()
     parts = [_flat(part) for part in data]
     if len({shape for _, shape in parts}) > 1:
         raise Error("tensor: rows of different lengths")
@@ -537,14 +610,16 @@ class Tensor:
     __array_priority__ = 1000  # NumPy leaves operators to this class
     __array_ufunc__ = None
 
-    def __init__(self, name, type=None, session=None, reach=_none):
-        self._name, self._known, self._session = name, type, session
+    def __init__(self, register, type=None, session=None, reach=_none):
+        self._register, self._known, self._session = register, type, session
         self._reach, self._leaf, self.grad = reach, None, None
 
     def __del__(self):
         session = getattr(self, "_session", None)
-        if session is not None and self._name is not None:
-            session.dead.append(self._name)
+        if session is not None:
+            session.dead.append(self._register)
+
+    _name = property(lambda self: self._register and self._register.name)
 
     @property
     def name(self):
@@ -553,15 +628,16 @@ class Tensor:
 
     def rename(self, name):
         """Gives it this name, by a copy."""
-        if name != self._name:
-            with self._session.lock:
-                old = self._name
-                [self._name] = self._session.write(lambda n: f"{n} = copy {old}{_end()}", 1, [name])
+        with self._session.lock:
+            if name != self.name:
+                old = self._register
+                [self._register] = self._session.write(
+                    lambda n: f"{n} = copy {old.name}{_end()}", 1, [name])
                 self._session.dead.append(old)
         return self
 
     def _read(self):
-        line = self._session.ask(f"print {self.name}{_end()}")
+        line = self._session.ask(lambda: f"print {self._name}{_end()}")
         try:
             return _parse(line)
         except Failed as failed:
@@ -589,7 +665,12 @@ class Tensor:
         return math.prod(self.shape)
 
     def __len__(self):
+        if not self.shape:
+            raise TypeError(f"{self._name} is a scalar, which has no length and no rows")
         return self.shape[0]
+
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
 
     def _values(self):
         """(dtype, shape, values): a NumPy array where NumPy is, else a flat list."""
@@ -601,7 +682,7 @@ class Tensor:
         if by_file:
             path, name = session.place()
             try:
-                session.ask(f"save {self.name} {_quote(name)}{_end()}#sync python\n")
+                session.ask(lambda: f"save {self._name} {_quote(name)}{_end()}#sync python\n")
                 if name != path:
                     with contextlib.suppress(Error):  # of what failed there is no file
                         session.courier.run("fetch", name, path)
@@ -655,14 +736,17 @@ class Tensor:
     def print_(self, as_=None):
         """Has it printed as a line of results when it is there; waits for nothing."""
         session = self._session
+        if as_ and not _is_name(as_):
+            raise Error(f"print_: expected a name to print under; found {as_!r}")
         as_ = f" as={as_}" if as_ else ""
         shows = session.can_answer()
-        session.write(lambda: f"print {self.name}{as_}{_end()}",
+        session.write(lambda: f"print {self._name}{as_}{_end()}",
                       expect=(lambda line: print(line, flush=True)) if shows else None)
 
     def save(self, path):
         """Writes it to a .npy file or "FILE.safetensors:NAME"."""
-        self._session.write(lambda: f"save {self.name} {_quote(path)}{_end()}")
+        path = _quote(path)
+        self._session.write(lambda: f"save {self._name} {path}{_end()}")
 
     # Gradients.
     def requires_grad_(self, on=True):
@@ -701,7 +785,11 @@ class Tensor:
             at = [i is Ellipsis for i in index].index(True)
             missing = self.ndim - _py.sum(i is not None for i in index) + 1
             index = index[:at] + (slice(None),) * missing + index[at + 1:]
-        words, new, out, axis = [], [], 0, 0
+        known = self._known
+        if known is not None and _py.sum(i is not None for i in index) > len(known[1]):
+            raise IndexError(f"more indices than axes of {self._name}, which is "
+                             f"{_type(known[1], known[0])}")
+        words, new, out = [], [], 0
         for i in index:
             if i is None:
                 new.append(out)
@@ -713,10 +801,15 @@ class Tensor:
                 colon = [i.start, i.stop] + ([i.step] if i.step is not None else [])
                 words.append(":".join("" if n is None else str(int(n)) for n in colon))
             else:
+                size = known and known[1][len(words)]
+                if known is not None and not -size <= int(i) < size:
+                    raise IndexError(f"index {int(i)} is out of range of {self._name}, which is "
+                                     f"{_type(known[1], known[0])}")
                 words.append(str(int(i)))
                 out -= 1
             out += 1
-        y = _call("slice", [self, *words])[0] if words else self
+        rest = (known[0], known[1][len(words):]) if known and out == 0 else None
+        y = _call("slice", [self, *words], type=rest)[0] if words else self
         for axis in new:
             y = _call("unsqueeze", [y], {"axis": axis})[0]
         return y
@@ -728,16 +821,15 @@ class Tensor:
 def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
     """Writes COUNT results = OP OPERANDS KEYS, and gives the results."""
     session, reach = _the(), _none
-    words = [op]
     for word in operands:
         if isinstance(word, Tensor):
             if word._session not in (None, session):
                 raise Lost(f"{word._name} is of a session that is closed")
             if not word._reach <= reach:
                 reach = reach | word._reach if reach else word._reach
-            word = word.name
-        words.append(word if isinstance(word, str) else _number(word))
-    words += [f"{key}={_key(value)}" for key, value in (keys or {}).items()]
+            if word._name is None:
+                word._bind(None)
+    keys = [f"{key}={_key(value)}" for key, value in (keys or {}).items()]
     end = _end()
     cut = _py.bool(reach) and not _has_grad()
     results = [into[i] if i < len(into) else None for i in range(count)]
@@ -745,16 +837,18 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
         reach = _none
 
     def line(*made):
-        text = f"{' '.join(made)} = {' '.join(words)}{end}"
+        words = [w._name if isinstance(w, Tensor) else w if isinstance(w, str) else _number(w)
+                 for w in operands]
+        text = f"{' '.join(made)} = {' '.join([op, *words, *keys])}{end}"
         return text + "".join(f"{n} = detach {n}{end}" for n in made) if cut else text
     for tensor in results:
         if tensor is not None and tensor._leaf and reach:
             raise Error(f"{tensor._name} requires a gradient: change it under gt.no_grad()")
     made = session.write(line, count, [r if r is not None else names[i] if i < len(names) else None
                                        for i, r in enumerate(results)])
-    for i, name in enumerate(made):
+    for i, register in enumerate(made):
         if results[i] is None:
-            results[i] = Tensor(name, type, session, reach)
+            results[i] = Tensor(register, type, session, reach)
         else:
             results[i]._known = results[i]._known if op in ("sgd", "adamw") else None
             results[i]._reach = results[i]._reach if results[i]._leaf else reach
@@ -789,7 +883,7 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
         count = len(values)
         found = "bool" if values and _py.all(isinstance(v, _py.bool) for v in values) else \
             "i64" if values and _py.all(isinstance(v, int) for v in values) else "f32"
-    dtype = dtype or found
+    dtype = _dtype(dtype or found)
     if count <= _TEXT_MOST:
         flat = values.ravel().tolist() if _np is not None and values is data else values
         if dtype[0] in "iu":
@@ -894,7 +988,7 @@ def _make(row):
             if isinstance(value, Tensor) or _is_number(value):
                 words.append(value)
             elif isinstance(value, str):
-                words.append(_quote(value) if kind in ("path", "string") else value)
+                words.append(_word(op, value, kind))
             else:
                 words.append(tensor(value))
         many = [r for r in results if r.get("variadic")]
@@ -960,6 +1054,9 @@ class Parameter(Tensor):
     the module, at its first use: Parameter("randn", shape, scale=0.1)."""
 
     def __init__(self, op, shape, dtype="f32", **options):
+        for word in (op, *options):
+            if not _is_name(word):
+                raise Error(f"Parameter: expected the name of a function and its keys; found {word!r}")
         super().__init__(None, (dtype, tuple(shape)))
         self._recipe = op, (_type(shape, dtype),), options
         self.requires_grad_()
@@ -975,7 +1072,7 @@ class Parameter(Tensor):
             op, operands, keys = self._recipe
             session = _the()
             words = " ".join([op, *operands] + [f"{k}={_key(v)}" for k, v in keys.items()])
-            [self._name] = session.write(lambda n: f"{n} = {words}{_end()}", 1, [name])
+            [self._register] = session.write(lambda n: f"{n} = {words}{_end()}", 1, [name])
             self._session = session
 
     def _values(self):
@@ -992,7 +1089,7 @@ class Module:
             name = f"{prefix}{key}"
             if isinstance(value, Parameter):
                 value._bind(name)
-                yield value._name, value
+                yield value._register.given, value
             elif isinstance(value, Module):
                 yield from value.named_parameters(name + ".")
 
@@ -1098,14 +1195,19 @@ class SGD:
             self.state[p, which] = _ops["zeros"](p.shape, dtype=p.dtype, name=None if taken else name)
         return self.state[p, which]
 
+    def _rate(self):
+        if not isinstance(self.lr, Tensor) and not _is_number(self.lr):
+            raise Error(f"lr: expected a number or a scalar tensor; found {self.lr!r}")
+        return self.lr
+
     def step(self):
         """Changes each parameter that has a gradient."""
         for p in self.parameters:
             if p.grad is not None and self.momentum:
                 v = self._moment(p, "v")
-                _call("sgd", [p, p.grad, v, self.lr], {"momentum": self.momentum}, 2, into=[p, v])
+                _call("sgd", [p, p.grad, v, self._rate()], {"momentum": self.momentum}, 2, into=[p, v])
             elif p.grad is not None:
-                _call("sgd", [p, p.grad, self.lr], into=[p])
+                _call("sgd", [p, p.grad, self._rate()], into=[p])
 
 
 class AdamW(SGD):
@@ -1123,4 +1225,4 @@ class AdamW(SGD):
         for p in self.parameters:
             if p.grad is not None:
                 m, v = self._moment(p, "m"), self._moment(p, "v")
-                _call("adamw", [p, p.grad, m, v, self.t, self.lr], self.keys, 3, into=[p, m, v])
+                _call("adamw", [p, p.grad, m, v, self.t, self._rate()], self.keys, 3, into=[p, m, v])
