@@ -282,7 +282,7 @@ Status DirectLink::take(unsigned from, const PeerMessage& message) {
       break;
   }
   other.is_linked = false;
-  if (is_used()) end(std::string(message.body));
+  if (is_used()) break_off(std::string(message.body));
   return ok_status();
 }
 

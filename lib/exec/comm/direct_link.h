@@ -11,8 +11,11 @@
 // Everything has a limit: what a link does not do within the patience of the
 // group breaks it, as does the loss of a member, whatever the link itself has
 // noticed. A member that breaks it tells the others, and all abort, since what
-// one aborts does not end elsewhere. From then on values go the other ways:
-// what was on its way is read again, since its owner has it until it was read.
+// one aborts does not end elsewhere. Each passes that on before it says
+// anything else: what it then asks of a member's memory would wait, there, for
+// what the device is in until the link ends. From then on values go the other
+// ways: what was on its way is read again, since its owner has it until it was
+// read.
 #pragma once
 
 #include <functional>
