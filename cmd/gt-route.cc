@@ -91,9 +91,10 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("--isa", options.isa, "instruction set of started workers");
   app.add_option("--memory", options.memory,
                  "bytes that values may take in each started worker");
-  app.add_flag("--fast-sums", options.has_fast_sums,
-               "NCCL adds up floats of all started workers, in an order of its "
-               "own: the bits change with the number of GPUs");
+  app.add_flag(
+      "--fast-sums", options.has_fast_sums,
+      "NCCL adds up floats of several workers, in an order of its own: "
+      "the bits change with the number of GPUs");
   app.add_option(
          "--root", options.roots,
          "started workers load and save below this directory only (DIR/*: "

@@ -155,7 +155,7 @@ void add_options(CLI::App& app, Options& options) {
       ->envname("GT_SILENCE");
   app.add_flag(
       "--fast-sums", options.has_fast_sums,
-      "with --connect: NCCL adds up floats of all workers, in an order "
+      "with --connect: NCCL adds up floats of several workers, in an order "
       "of its own: the bits change with the number of GPUs");
   app.add_flag("--fail-fast", options.worker.fail_fast,
                "stop at the first failure");

@@ -117,12 +117,13 @@ sums_are() {
   done
   gt-route --bind "ipc://$PWD/bus" --workers 4 sums.s | cmp - exact
   wait "${spawned[@]}"
+  [ "$(cat said)" = 'gt-work: sums are not fast: worker 2 is not asked for that' ]
   sums_are 0
   # Two of four have no GPU of their own.
   GT_FAKE_GPUS=2 run -0 --separate-stderr \
     gt-route --fast-sums -n 4 --backend cuda sums.s
   cmp - exact <<<"$output"
-  [ "${stderr_lines[-1]}" = 'gt-work: sums are not fast: not all workers are linked' ]
+  [ "${stderr_lines[-1]}" = 'gt-work: sums of workers 2 and 3 with others are not fast, without a link' ]
   run -2 gt-route --fast-sums --bind "ipc://$PWD/bus" --workers 2 sums.s
   [[ $output == *'--fast-sums is for workers that gt-route starts; give it to gt-work'* ]]
 }

@@ -279,7 +279,7 @@ class Liar : public testing::Test {
   }
 
   static constexpr const char* kHello =
-      "hello 0 0 0 00000000000000000000000000000000 - -\n";
+      "hello 0 0 0 00000000000000000000000000000000 - - 0\n";
   std::optional<Hub> hub_{std::in_place, 2};
   std::atomic<bool> is_over_{false};
 };
@@ -325,7 +325,7 @@ TEST_F(Liar, MemoryWithAnotherTokenIsNotBelieved) {
   const std::string hello = "hello " + std::to_string(::getpid()) + " " +
                             std::to_string(arena.value()->fd()) + " " +
                             std::to_string(arena.value()->size()) +
-                            " 00000000000000000000000000000000 - -\n";
+                            " 00000000000000000000000000000000 - - 0\n";
   const std::string out = sum_with([&](const std::string& message) {
     if (message.starts_with("hello")) say(hello);
     if (message.starts_with("ready")) say("ready 2 0 0 1 f32[2] 8192\n");

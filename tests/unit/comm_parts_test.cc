@@ -19,13 +19,14 @@ using comm::PeerMessage;
 using comm::Runs;
 
 const char* const kMessages[] = {
-    "hello 12 7 4096 00112233445566778899aabbccddeeff - -\n",
-    "hello 0 0 0 00112233445566778899aabbccddeeff nccl-2.28.9 66616b65\n",
-    "hello 0 0 0 00112233445566778899aabbccddeeff - -\nno NCCL here",
+    "hello 12 7 4096 00112233445566778899aabbccddeeff - - 0\n",
+    "hello 0 0 0 00112233445566778899aabbccddeeff nccl-2.28.9 66616b65 1\n",
+    "hello 0 0 0 00112233445566778899aabbccddeeff - - 0\nno NCCL here",
     "take 1 2 0\n3 0,4 2,2\n5 - -\n",
     "link 00ff\n",
     "linked\n",
     "unlinked\nwhy it was",
+    "split\n0,1;2,3\n",
     "leaving\n",
     "ready 1 2 0 3 f32[4,4] 4096\n",
     "ready 18446744073709551615 0 1 0 bf16[] -\n",
@@ -67,6 +68,8 @@ TEST(CommMessage, RefusesTheRest) {
         "get 9 1 2 0 3 0 64 1,1,1,1,1,1,1,1,1 2\n",
         "hello 1 2 3 00112233445566778899aabbccddeeff\n",
         "hello 1 2 3 00112233445566778899aabbccddeeff -\n",
+        "hello 1 2 3 00112233445566778899aabbccddeeff - -\n",
+        "hello 1 2 3 00112233445566778899aabbccddeeff - - 2\n",
         "link\n",
         "link -\n",
         "take 1 2\n",

@@ -79,6 +79,11 @@ class Communicator {
   // The run is over here. What others show of it or of an earlier one from now
   // on is for a line that this worker alone has rejected, and counts as read.
   virtual void pass(const ExchangeRun& run) = 0;
+  // Sums over one of these sets of workers will come, and may be prepared for.
+  // A worker of the group that has_groups() comes here with the same sets, in
+  // order with its runs.
+  virtual void group(const ExchangeRun& /*run*/,
+                     const std::vector<Workers>& /*sets*/) {}
   // No run is to be done: sleeps until another worker asks or says something,
   // which it answers, or until wake() was called.
   virtual void serve() = 0;
@@ -90,6 +95,9 @@ class Communicator {
   // After connect(): whether this worker reads what the other shows where it
   // lies, so that no memory is needed for a copy.
   virtual bool is_in_place(unsigned worker) const = 0;
+  // After connect(): whether this worker is to be told of groups. It is so on
+  // all workers that they could have in them.
+  virtual bool has_groups() const { return false; }
   // Ends a serve(), the next one if none is under way.
   virtual void wake() = 0;
   // What the communication thread waits for.

@@ -1,7 +1,6 @@
 #include "exec/comm/direct_link.h"
 
 #include <algorithm>
-#include <map>
 
 #include "base/text.h"
 
@@ -11,19 +10,8 @@ namespace {
 using Kind = PeerMessage::Kind;
 using std::chrono::milliseconds;
 
-constexpr size_t kTrial = 64;  // bytes that members send each other at first
 // How long a worker that is done waits for others to be.
 constexpr milliseconds kLeave{5000};
-
-// "worker 2", "workers 0, 2 and 3".
-std::string list_of(const std::vector<unsigned>& workers) {
-  std::string out = workers.size() == 1 ? "worker " : "workers ";
-  for (size_t i = 0; i < workers.size(); ++i) {
-    if (i > 0) out += i + 1 == workers.size() ? " and " : ", ";
-    out += std::to_string(workers[i]);
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -41,6 +29,8 @@ void DirectLink::add_to(PeerMessage& hello) {
   }
   hello.link_kind = own.kind;
   hello.device = own.device;
+  own.has_fast_sums = peers_.has_fast_sums();
+  hello.has_fast_sums = own.has_fast_sums;
   hello.body = own.why_none;
 }
 
@@ -94,19 +84,28 @@ void DirectLink::tell_who_is_left_out() const {
     say("the values of " + list_of(workers) +
         " cross through the host: " + reason);
   }
-  if (peers_.has_fast_sums() && !reasons.empty()) {
-    say("sums are not fast: not all workers are linked");
+  tell_whose_sums_are_slow();
+}
+
+void DirectLink::tell_whose_sums_are_slow() const {
+  Workers unasked, unlinked;
+  for (unsigned w = 0; w < workers_.size(); ++w) {
+    if (!workers_[w].has_fast_sums) unasked.push_back(w);
+    if (!index_of(w)) unlinked.push_back(w);
+  }
+  if (unasked.size() == workers_.size()) return;
+  if (!unasked.empty()) {
+    say("sums are not fast: " + list_of(unasked) +
+        (unasked.size() == 1 ? " is" : " are") + " not asked for that");
+  } else if (members_.size() < 2) {
+    say("sums are not fast: no workers are linked");
+  } else if (!unlinked.empty()) {
+    say("sums of " + list_of(unlinked) +
+        " with others are not fast, without a link");
   }
 }
 
 // ---- joining ----------------------------------------------------------------
-
-template <typename Use>
-void DirectLink::each_other_member(const Use& use) const {
-  for (const unsigned m : members_) {
-    if (m != peers_.self()) use(m);
-  }
-}
 
 void DirectLink::tell_members(Kind kind, std::string_view body) {
   PeerMessage message;
@@ -128,7 +127,13 @@ void DirectLink::connect() {
     (void)peers_.await(m, what,
                        [&] { return workers_[m].is_linked || !why_.empty(); });
   });
-  if (state_ == State::kJoining && !peers_.is_aborted()) state_ = State::kOn;
+  if (state_ != State::kJoining || peers_.is_aborted()) return;
+  state_ = State::kOn;
+  groups_[members_] = 0;
+  splits_ = members_.size() > 2 &&
+            std::all_of(members_.begin(), members_.end(), [this](unsigned m) {
+              return workers_[m].has_fast_sums;
+            });
 }
 
 Status DirectLink::join() {
@@ -268,12 +273,19 @@ Status DirectLink::take(unsigned from, const PeerMessage& message) {
       other.kind = message.link_kind;
       other.device = message.device;
       other.why_none = message.body;
+      other.has_fast_sums = message.has_fast_sums;
       return ok_status();
     case Kind::kLink:
       id_ = message.link;
       return ok_status();
     case Kind::kLinked:
       other.is_linked = true;
+      return ok_status();
+    case Kind::kSplit:
+      if (other.splits.size() == kMostSplits) {
+        return Error{"it makes too many groups"};
+      }
+      other.splits.emplace_back(message.body);
       return ok_status();
     case Kind::kLeaving:
       other.is_leaving = true;

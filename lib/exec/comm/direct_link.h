@@ -8,6 +8,15 @@
 // them how that went; only if it went well for all is there a link. Values of
 // other workers go the ways that there are without one, and a line says so.
 //
+// Where all members are asked for fast sums, they also make groups of
+// themselves, each a link of its own for the sums of its members: when a mesh
+// is declared, for the workers along each of its axes, and never for a sum.
+// That has its place in the order of exchanges (engine.h), the same on all
+// members, and they meet there in messages first. So no member begins it while
+// another is in something that comes before, and it waits for nothing that
+// comes later. A group of a set of workers is made once, for all name spaces
+// and meshes, and stays; a member has kMostSplits of them at most.
+//
 // Everything has a limit: what a link does not do within the patience of the
 // group breaks it, as does the loss of a member, whatever the link itself has
 // noticed. A member that breaks it tells the others, and all abort, since what
@@ -19,11 +28,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "exec/comm/exchange.h"
 #include "exec/comm/peer_group.h"
 #include "exec/memory/device.h"
 
@@ -61,12 +72,15 @@ class DirectLink {
   // Whether values come from the worker, and go to it, by the link.
   bool joins(unsigned worker) const { return is_on() && index_of(worker); }
 
-  // Whether all workers are linked and their sums are the link's own.
-  bool adds(unsigned workers) const {
-    return is_on() && peers_.has_fast_sums() && members_.size() == workers &&
-           workers == peers_.workers();
-  }
-  // Adds up what all members give, and waits until that is done.
+  // Any thread, once it is connected: whether members make groups.
+  bool splits() const { return splits_; }
+  // Makes groups for these sets of workers, as far as their workers are members
+  // and they have none.
+  void split(const PeerGroup::Awaited& what, const std::vector<Workers>& sets);
+  // The group (DeviceLink::Sum) that adds up what these workers give; none if
+  // the link does not.
+  std::optional<unsigned> group_of(const Workers& workers) const;
+  // Adds up what members of a group give, and waits until that is done.
   Status add(const PeerGroup::Awaited& what, const DeviceLink::Sum& sum);
   // Sends and receives at once, and waits until that is done. False: the link
   // is broken, and nothing is known to have come.
@@ -82,9 +96,19 @@ class DirectLink {
   struct Worker {
     std::string kind, device;  // of its link; "": it has none
     std::string why_none;
+    bool has_fast_sums = false;
     std::optional<bool> is_linked;  // as it says
     bool is_leaving = false;
+    std::vector<std::string> splits;  // that it said it has come to
   };
+
+  // Sets of workers of which none has a worker of another: one split makes
+  // them.
+  using Round = std::vector<Workers>;
+
+  static constexpr size_t kMostSplits = 32;
+  // Bytes that members send each other at first, or add up in a group.
+  static constexpr size_t kTrial = 64;
 
   bool is_used() const {
     return state_ == State::kJoining || state_ == State::kOn;
@@ -92,13 +116,22 @@ class DirectLink {
   void choose_members();
   std::string reason_without(unsigned worker) const;
   void tell_who_is_left_out() const;
+  void tell_whose_sums_are_slow() const;
   std::optional<unsigned> index_of(unsigned worker) const;
   template <typename Use>
-  void each_other_member(const Use& use) const;
+  void each_other_member(const Use& use) const {
+    for (const unsigned m : members_) {
+      if (m != peers_.self()) use(m);
+    }
+  }
   void tell_members(PeerMessage::Kind kind, std::string_view body);
   Status join();
   Result<std::string> agree_on_id();
   Status try_out();
+  std::vector<Round> rounds_of(const std::vector<Workers>& sets);
+  Status make_groups(const PeerGroup::Awaited& what, const Round& round);
+  Status meet(const PeerGroup::Awaited& what, const std::string& round);
+  Status try_group(const PeerGroup::Awaited& what);
   Status begin(const std::vector<Move>& sends,
                const std::vector<Move>& receives);
   Status finish(const PeerGroup::Awaited& what);
@@ -111,6 +144,10 @@ class DirectLink {
   std::vector<Worker> workers_;
   std::vector<unsigned> members_;  // ascending
   std::unique_ptr<DeviceLink> link_;
+  bool splits_ = false;
+  std::map<Workers, unsigned> groups_;  // of which the 0th is of all members
+  size_t done_splits_ = 0;
+  bool has_told_limit_ = false;
   State state_ = State::kNone;
   std::string id_;   // by which to join, once it was told
   std::string why_;  // it is off

@@ -152,7 +152,7 @@ bool DirectMoves::meet(const ExchangeRun& run, size_t step,
 // Whether the step is a sum that the link can add, as far as this worker knows.
 bool DirectMoves::could_add(const ExchangeRun& run, size_t step) const {
   const Part& part = run.exchange->parts[step];
-  if (!part.sum || !link_.adds(part.sum->workers)) return false;
+  if (!part.sum || !link_.group_of(part.sum->workers)) return false;
   if (part.exports.size() != 1 || part.targets.size() != 1) return false;
   const ExchangeRun::Made& made = run.made[step][0];
   const ExchangeRun::Exported own = run.exported(step, 0);
@@ -161,12 +161,11 @@ bool DirectMoves::could_add(const ExchangeRun& run, size_t step) const {
 }
 
 bool DirectMoves::all_could(const ExchangeRun& run, size_t step) const {
-  bool all = true;
-  peers_.each([&](unsigned worker) {
+  const Workers& workers = run.exchange->parts[step].sum->workers;
+  return std::all_of(workers.begin(), workers.end(), [&](unsigned worker) {
     const auto it = taken_.find({run.tag(step, 0), worker});
-    all = all && it != taken_.end() && it->second.sums;
+    return worker == peers_.self() || (it != taken_.end() && it->second.sums);
   });
-  return all;
 }
 
 // The parts of the summand behind each other, as the link has them: where it
@@ -197,6 +196,7 @@ void DirectMoves::add(ExchangeRun& run, size_t step) {
   ExchangeRun::Made& made = run.made[step][0];
   const Type& type = part.exports[0].type;
   DeviceLink::Sum sum;
+  sum.group = link_.group_of(part.sum->workers).value_or(0);
   sum.dtype = type.dtype;
   sum.result = made.output->data;
   sum.count = static_cast<size_t>(type.elements());

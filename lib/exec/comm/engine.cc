@@ -119,6 +119,10 @@ void Engine::hand_back(const RunPtr& run) {
 // ---- an exchange ------------------------------------------------------------
 
 void Engine::run(const RunPtr& run) {
+  if (!run->exchange->groups.empty()) {
+    communicator_.group(*run, run->exchange->groups);
+    return finish(run);
+  }
   if (transfers_) transfers_->begin();
   if (run->operands_made) device_.wait_for(*run->operands_made);
   for (ExchangeRun::Shown& shown : run->shown) {

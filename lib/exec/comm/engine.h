@@ -20,7 +20,9 @@
 // together has nothing to wait for. While it waits, the thread answers all that
 // other workers ask, so a fetch needs no turn in the order. The decoding thread
 // bounds how much is under way: it waits for exchanges of earlier lines before
-// it goes on (kMostOps, and Exchanges::kMostHeld bytes).
+// it goes on (kMostOps, and Exchanges::kMostHeld bytes). Where workers make
+// groups (Communicator::group()), all of them wait for each other: that is an
+// item of the same place in the order on each, which waits for no later one.
 //
 // How values go from worker to worker is the communicator's (communicator.h).
 //

@@ -1,6 +1,7 @@
 #include "exec/comm/exchange.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "ops/op.h"
 
@@ -62,14 +63,13 @@ Status set_program(const gt::Op& op, const std::vector<Type>& arguments,
   return ok_status();
 }
 
-// Whether these are the workers from 0 on, each once.
-bool are_all(const std::vector<uint32_t>& homes) {
-  uint32_t next = 0;
-  return std::all_of(homes.begin(), homes.end(),
-                     [&](uint32_t home) { return home == next++; });
+// Whether these are a set of workers.
+bool is_set(const std::vector<uint32_t>& homes) {
+  return std::adjacent_find(homes.begin(), homes.end(),
+                            std::greater_equal<>()) == homes.end();
 }
 
-// Whether the step is a sum of one float of each worker.
+// Whether the step is a sum of one float of each of some workers.
 std::optional<Sum> find_sum(const ExchangePlan& plan, size_t s, unsigned self) {
   const GroupForm& form = plan.form();
   const ExchangeStep& step = plan.step(s);
@@ -83,20 +83,32 @@ std::optional<Sum> find_sum(const ExchangePlan& plan, size_t s, unsigned self) {
       !(step.is_flat || is_whole) || !is_float(type.dtype) ||
       form.summed(type.dtype) != type.dtype ||
       form.result(type.dtype) != type.dtype || type.elements() == 0 ||
-      !are_all(step.source_homes) || !are_all(step.target_homes) ||
-      step.source_homes.size() != step.target_homes.size()) {
+      !is_set(step.source_homes) || step.source_homes != step.target_homes) {
     return std::nullopt;
   }
-  Sum sum{static_cast<unsigned>(step.source_homes.size()), {}};
+  const std::vector<uint32_t>& homes = step.source_homes;
+  const auto own = std::find(homes.begin(), homes.end(), self);
+  if (own == homes.end()) return std::nullopt;
+  Sum sum{{homes.begin(), homes.end()}, {}};
   if (!scatters && !step.is_flat) return sum;
-  for (uint32_t t = 0; t < sum.workers; ++t) {
-    const gt::Region part = plan.region(s, t, self);
+  for (uint32_t t = 0; t < homes.size(); ++t) {
+    const gt::Region part =
+        plan.region(s, t, static_cast<uint32_t>(own - homes.begin()));
     sum.parts.emplace_back(type, part.start, part.count);
   }
   return sum;
 }
 
 }  // namespace
+
+std::string list_of(const Workers& workers) {
+  std::string out = workers.size() == 1 ? "worker " : "workers ";
+  for (size_t i = 0; i < workers.size(); ++i) {
+    if (i > 0) out += i + 1 == workers.size() ? " and " : ", ";
+    out += std::to_string(workers[i]);
+  }
+  return out;
+}
 
 std::string Exchange::name_of(size_t step, uint32_t source) const {
   if (ranks.empty()) return what;

@@ -59,11 +59,15 @@ struct Target {
   }
 };
 
-// A step that adds up a value of each worker, and does nothing else: what a
-// link between devices can do by itself (direct_moves.h). Worker w gets the sum
-// of the w-th parts, or of all if there are none.
+// A set of workers, ascending, each once.
+using Workers = std::vector<unsigned>;
+std::string list_of(const Workers& workers);  // "workers 0, 2 and 3"
+
+// A step that adds up a value of each of some workers, and does nothing else:
+// what a link between devices can do by itself (direct_moves.h). The w-th of
+// them gets the sum of the w-th parts, or of all if there are none.
 struct Sum {
-  unsigned workers = 0;     // from worker 0 on
+  Workers workers;
   std::vector<Runs> parts;  // of this worker's export
 };
 
@@ -86,6 +90,9 @@ struct Exchange {
   std::vector<Part> parts;     // by step
   std::vector<int64_t> ranks;  // by source; empty: it has none
   std::string what;            // is waited for, if it has no rank
+  // Not empty: it is no exchange, and has no parts, but comes in order with
+  // them; these sets of workers are to have groups (Communicator::group()).
+  std::vector<Workers> groups;
 
   // "piece of rank 3", of a source.
   std::string name_of(size_t step, uint32_t source) const;

@@ -24,7 +24,8 @@ constexpr struct {
     {"nodata", Kind::kNoData, true},      {"ask", Kind::kAsk, false},
     {"here", Kind::kHere, false},         {"take", Kind::kTake, true},
     {"link", Kind::kLink, false},         {"linked", Kind::kLinked, false},
-    {"unlinked", Kind::kUnlinked, true},  {"leaving", Kind::kLeaving, false},
+    {"unlinked", Kind::kUnlinked, true},  {"split", Kind::kSplit, true},
+    {"leaving", Kind::kLeaving, false},
 };
 
 // Calls use(field) for the fields behind the header's word, in order, until it
@@ -34,7 +35,8 @@ bool each_field(Message& m, Use use) {
   switch (m.kind) {
     case Kind::kHello:
       return use(m.pid) && use(m.fd) && use(m.size) && use(m.token) &&
-             use.word(m.link_kind) && use.word(m.device);
+             use.word(m.link_kind) && use.word(m.device) &&
+             use.flag(m.has_fast_sums);
     case Kind::kReady:
       return use(m.tag) && use(m.type) && use.offset(m.at);
     case Kind::kFail:
@@ -54,6 +56,7 @@ bool each_field(Message& m, Use use) {
     case Kind::kHere:
     case Kind::kLinked:
     case Kind::kUnlinked:
+    case Kind::kSplit:
     case Kind::kLeaving:
       return true;
   }
@@ -102,6 +105,11 @@ struct FieldReader {
     if (word != "-") text = word;
     return !word.empty();
   }
+  bool flag(bool& is_so) const {
+    const std::string_view word = next();
+    is_so = word == "1";
+    return is_so || word == "0";
+  }
   bool offset(uint64_t& at) const {
     const std::string_view word = next();
     return word == "-" || (read_number(word, at) && at != kNowhere);
@@ -128,6 +136,7 @@ struct FieldWriter {
   bool word(std::string_view text) const {
     return add(text.empty() ? "-" : text);
   }
+  bool flag(bool is_so) const { return add(is_so ? "1" : "0"); }
   bool offset(uint64_t at) const {
     return add(at == kNowhere ? "-" : std::to_string(at));
   }

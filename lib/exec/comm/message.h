@@ -1,8 +1,10 @@
 // The messages between workers while values cross: a header in text, and in
 // some a body, which in `data` is the bytes of values.
 //
-//   hello PID FD SIZE TOKEN KIND DEVICE   where my arena can be mapped, and
-//                                         which device I have
+//   hello PID FD SIZE TOKEN KIND DEVICE SUMS
+//                                         where my arena can be mapped, which
+//                                         device I have, and whether its link
+//                                         is to add up values: 0 or 1
 //   ready SEQ GROUP STEP SOURCE TYPE AT   an export is there, at that offset of
 //                                         the memory; "-": it is to be fetched
 //   fail SEQ GROUP STEP SOURCE            it failed; the body says why
@@ -20,6 +22,8 @@
 //   linked                                I have
 //   unlinked                              I have not, or do no longer; the body
 //                                         says why
+//   split                                 I am where the link gets the groups
+//                                         that the body says
 //   leaving                               I need the link no more
 //
 // SIZE 0: there is no arena. START and COUNT say a region of the value, an
@@ -77,6 +81,7 @@ struct PeerMessage {
     kLink,
     kLinked,
     kUnlinked,
+    kSplit,
     kLeaving
   };
   Kind kind = Kind::kHere;
@@ -94,8 +99,9 @@ struct PeerMessage {
   Token token{};           // hello
   std::string link_kind;   // hello: of the link; "": it has none
   std::string device;      // hello: the link's
-  std::string link;        // link
-  std::string_view body;   // within the parsed bytes
+  bool has_fast_sums = false;  // hello
+  std::string link;            // link
+  std::string_view body;       // within the parsed bytes
 };
 
 // A region of an export, as a line of a `take`.

@@ -55,6 +55,7 @@ Status PeerCommunicator::take(unsigned from, const PeerMessage& message) {
     case Kind::kLink:
     case Kind::kLinked:
     case Kind::kUnlinked:
+    case Kind::kSplit:
     case Kind::kLeaving:
       return link_.take(from, message);
     case Kind::kTake:

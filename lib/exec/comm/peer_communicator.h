@@ -49,12 +49,19 @@ class PeerCommunicator final : public Communicator,
     imports_.pass(run);
     moves_.pass(run);
   }
+  void group(const ExchangeRun& run,
+             const std::vector<Workers>& sets) override {
+    imports_.begin(run);  // who waits for what it alone has rejected goes on
+    link_.split({run.where.line, run.seq, "devices to be linked in groups"},
+                sets);
+  }
   void serve() override;
   void leave() override { link_.leave(); }
 
   bool is_in_place(unsigned worker) const override {
     return imports_.is_mapped(worker);
   }
+  bool has_groups() const override { return link_.splits(); }
   void wake() override { peers_.wake(); }
   Waiting waiting() const override { return peers_.waiting(); }
   void abort(const std::string& why) override { peers_.abort(why); }

@@ -3,9 +3,10 @@
 // (device.h); who uses it is comm/direct_moves.h.
 //
 // Those that a link joins are its members, with numbers from 0. What all of
-// them begin, they begin in one order. Nothing here waits: what was begun is
-// done once is_done() says so, and an Error of it is the link's last word, of
-// which only cancel() is left.
+// them begin, they begin in one order, and what some of them begin together,
+// these do. Nothing here waits: what was begun is done once is_done() says so,
+// before which nothing else is begun; and an Error of it is the link's last
+// word, of which only cancel() is left.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +30,14 @@ class DeviceLink {
     void* data = nullptr;
     size_t bytes = 0;  // more than 0
   };
-  // Values of the device, which all members add up.
+  // Values of the device, which the members of a group add up.
   struct Sum {
+    unsigned group = 0;  // 0: all members; else that of so many split() before
     Dtype dtype = Dtype::kF32;
     const void* data = nullptr;
     void* result = nullptr;  // apart from data
-    // By member, how many of the sums are its result: those behind what members
-    // before it get. Empty: each gets them all.
+    // By member of the group, ascending: how many of the sums are its result,
+    // those behind what members before it get. Empty: each gets them all.
     std::vector<size_t> parts;
     size_t count = 0;  // of the values, more than 0
   };
@@ -56,14 +58,18 @@ class DeviceLink {
   // Begins to join.
   virtual Status join(std::string_view id, unsigned members,
                       unsigned member) = 0;
+  // Begins to make groups of members that add up their values by themselves.
+  // All members begin it at once, while none has begun anything else, each with
+  // the members of its own group, ascending; or with none.
+  virtual Status split(std::span<const unsigned> group) = 0;
   // Begins to send and to receive, all at once, behind what the device was
   // given so far. Each send has its receive at the other member, of as many
   // bytes; several between two members are taken in their order.
   virtual Status move(std::span<const Move> sends,
                       std::span<const Move> receives) = 0;
-  // Begins to add what all members give, behind what the device was given so
-  // far, in an order of the link's own. Floats that it does not know are an
-  // Error before it has begun.
+  // Begins to add what the group's members give, behind what the device was
+  // given so far, in an order of the link's own. Floats that it does not know
+  // are an Error before it has begun.
   virtual Status add(const Sum& sum) = 0;
   // Whether what was begun last is done.
   virtual Result<bool> is_done() = 0;

@@ -91,6 +91,16 @@ Status Exchanges::fence(std::string_view words, const Where& origin) {
   return ok_status();
 }
 
+void Exchanges::group(std::vector<comm::Workers> sets, const Where& origin) {
+  auto exchange = std::make_shared<comm::Exchange>();
+  exchange->op = "mesh";
+  exchange->groups = std::move(sets);
+  LineEntry entry;
+  entry.crossing = std::make_unique<LineExchange>();
+  entry.crossing->exchange = std::move(exchange);
+  (void)begin(entry, origin);
+}
+
 // ---- an exchange ------------------------------------------------------------
 
 std::shared_ptr<ExchangeRun> Exchanges::begin(LineEntry& entry,

@@ -54,6 +54,10 @@ class Exchanges {
   // Error: it is malformed, or names a worker that there is not.
   Status fence(std::string_view words, const Where& origin);
 
+  // Tells the communicator, in order with the exchanges, of sets of workers
+  // over which sums will come.
+  void group(std::vector<comm::Workers> sets, const Where& origin);
+
   // Enqueues a wait of compute for the exchange, unless there was one before.
   void adopt(comm::ExchangeRun& run);
   // The same for the exchanges that make the entry's operands.

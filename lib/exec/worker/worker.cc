@@ -1,6 +1,8 @@
 #include "exec/worker/worker.h"
 
 #include "base/hash.h"
+#include "base/text.h"
+#include "exec/decode/workers_along.h"
 #include "file/stored.h"
 #include "ops/table.h"
 #include "spmd/labels.h"
@@ -129,8 +131,13 @@ void Worker::decode(std::string_view whole, const NotedText& parts,
   const Where at = lines_.place_of(line_);
   if (at.file != nullptr) origin = at;
   if (is_declaration(statement_of(line_.op))) {
+    const uint64_t known = meshes_.version();
     const Status s = meshes_.take(line_);
-    if (!s.ok()) reject_line(line_, s.error(), whole, origin);
+    if (!s.ok()) return reject_line(line_, s.error(), whole, origin);
+    const std::string_view* space = line_.key("space");
+    if (meshes_.version() != known) {
+      tell_groups(space == nullptr ? "" : unquote(*space), origin);
+    }
     return;
   }
   Decoding decoding = decode_parsed();
@@ -166,6 +173,18 @@ void Worker::reset_tables() {
   recipes_.clear();
   if (company_) company_->programs.clear();
   registers_.renumber_types(types_);
+}
+
+// The mesh of a name space, or which worker has which of its ranks, is new: the
+// communicator may prepare for the sums over its axes. All workers get the
+// lines that say so, in the same order with others.
+void Worker::tell_groups(std::string_view space, const Where& origin) {
+  if (!company_ || !company_->communicator.has_groups()) return;
+  const std::string name = std::string(space) + (space.empty() ? "x" : "/x");
+  const Mesh* mesh = meshes_.of(name);
+  if (mesh == nullptr) return;
+  auto sets = workers_along(*mesh, company_->hosting, name);
+  if (!sets.empty()) company_->exchanges->group(std::move(sets), origin);
 }
 
 // ---- what fails -------------------------------------------------------------
@@ -227,7 +246,14 @@ void Worker::take_comment(std::string_view text, const Where& origin) {
 // Comments that are for workers.
 Status Worker::take_control(std::string_view text, const Where& origin) {
   if (text.starts_with("#ranks ")) {
-    return company_->hosting.take(text.substr(7));
+    std::string_view words = text.substr(7);
+    const uint64_t known = company_->hosting.version();
+    const Status s = company_->hosting.take(words);
+    const std::string_view space = take_word(words);
+    if (company_->hosting.version() != known) {
+      tell_groups(space == "-" ? "" : space, origin);
+    }
+    return s;
   }
   if (!text.starts_with("#fence ")) return ok_status();
   return company_->exchanges->fence(text.substr(7), origin);

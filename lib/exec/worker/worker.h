@@ -127,6 +127,7 @@ class Worker final {
   void reject_line(const Line& line, const Error& error, std::string_view text,
                    const Where& origin);
   void fail_line(const Line& line, const Fault& fault);
+  void tell_groups(std::string_view space, const Where& origin);
   void take_comment(std::string_view text, const Where& origin);
   Status take_control(std::string_view text, const Where& origin);
   void reset_tables();

@@ -7,7 +7,7 @@ complete -c gt-route -l threads -r -d 'threads of each started worker (its share
 complete -c gt-route -l backend -r -d 'backend of started workers: cpu, ref, null, cuda or a plug-in (with -n gpus: cuda)'
 complete -c gt-route -l isa -r -d 'instruction set of started workers'
 complete -c gt-route -l memory -r -d 'bytes that values may take in each started worker'
-complete -c gt-route -l fast-sums -d 'NCCL adds up floats of all started workers, in an order of its own: the bits change with the number of GPUs'
+complete -c gt-route -l fast-sums -d 'NCCL adds up floats of several workers, in an order of its own: the bits change with the number of GPUs'
 complete -c gt-route -l root -r -d 'started workers load and save below this directory only (DIR/*: within each directory in it); may be repeated (all that you may)'
 complete -c gt-route -l log -r -d 'write what is dispatched to whom to FILE, see gt-log(5)'
 complete -c gt-route -l trace -r -d 'write what started workers ran and when to FILE, see gt-log(5)'

@@ -19,7 +19,7 @@ complete -c gt-work -l insecure -d 'with --connect: without keys, believe whoeve
 complete -c gt-work -l workers -r -d 'with --connect --backend null: be so many workers, that check what they are sent and compute nothing'
 complete -c gt-work -l timeout -r -d 'with --connect: seconds without a sign from gt-route or a peer (60)'
 complete -c gt-work -l silence -r -d 'with --connect: seconds after which a gt-route that says nothing is lost, 1 or more (1.5)'
-complete -c gt-work -l fast-sums -d 'with --connect: NCCL adds up floats of all workers, in an order of its own: the bits change with the number of GPUs'
+complete -c gt-work -l fast-sums -d 'with --connect: NCCL adds up floats of several workers, in an order of its own: the bits change with the number of GPUs'
 complete -c gt-work -l fail-fast -d 'stop at the first failure'
 complete -c gt-work -l sync -d 'wait for the GPU after each line, to learn which one fails'
 complete -c gt-work -l graphs -d 'give a GPU blocks of lines that come again as one CUDA graph (each line by itself)'

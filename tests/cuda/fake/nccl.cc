@@ -1,17 +1,21 @@
 // libnccl.so.2 of the fake device: ranks are processes, and what they send are
 // files of a folder that they share, whose path is the unique id. As with the
 // library itself, a group is given to its stream later than it is called, a
-// send is done when it was received, and two ranks must not have one GPU.
+// send is done when it was received, and two ranks must not have one GPU. A
+// split is written at once and read once all have written theirs; the new
+// communicator is there some time after the parent is done with it.
 //
 //   GT_FAKE_NCCL_HOME=D    where folders are made (/tmp)
-//   GT_FAKE_NCCL_HANG=R:K  the K-th group of rank R never ends
-//   GT_FAKE_NCCL_DIE=R:K   rank R is killed in its K-th group
+//   GT_FAKE_NCCL_HANG=R:K  the K-th group or split of the process that is rank
+//                          R of the whole never ends
+//   GT_FAKE_NCCL_DIE=R:K   rank R is killed in its K-th group or split
 //   GT_FAKE_NCCL_REPORT=F  at its end a rank adds a line to the file: how many
 //                          groups it had, how many bytes it sent, and how
-//                          many sums it got
+//                          many sums it got; of a split's, "split 1, rank ..."
 #include <nccl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +24,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,8 +62,18 @@ struct Group {
   int number = 0;
 };
 
+// What a rank has split and is not done with.
+struct Split {
+  int number = 0;  // as that of groups
+  int color = 0;
+  ncclComm_t* child = nullptr;
+  int late = 0;  // so many times more it is asked before the child is there
+};
+
 struct Comm {
   std::string home;
+  std::string name;  // of a split's
+  int who = 0;       // the rank in the whole
   int rank = 0, ranks = 0;
   bool is_joined = false, is_aborted = false;
   std::vector<uint64_t> sent, received;  // by peer
@@ -66,7 +81,16 @@ struct Comm {
   uint64_t bytes = 0;
   int late = 0;  // so many times more it is asked before it gives its group
   std::shared_ptr<Group> waiting;
+  int splits = 0;
+  std::optional<Split> split;
+  std::atomic<int> given = 0;  // groups that its stream has not done
 };
+
+// Groups and splits of the process that begun.
+int& begun() {
+  static int count = 0;
+  return count;
+}
 
 struct Open {  // group of this thread
   int depth = 0;
@@ -83,7 +107,7 @@ std::shared_ptr<Comm>& of(ncclComm_t comm) {
 bool is_meant(const char* variable, const Comm& comm, int number) {
   const char* text = std::getenv(variable);
   return text != nullptr &&
-         text == std::to_string(comm.rank) + ":" + std::to_string(number);
+         text == std::to_string(comm.who) + ":" + std::to_string(number);
 }
 
 void put(const std::string& path, const void* data, size_t bytes) {
@@ -156,11 +180,13 @@ struct Job {
 };
 
 void give(const std::shared_ptr<Comm>& comm) {
+  ++comm->given;
   gt_fake_await(
       comm->waiting->stream,
       [](void* data) {
         auto* job = static_cast<Job*>(data);
         if (!progress(*job->comm, *job->group)) return false;
+        --job->comm->given;
         delete job;
         return true;
       },
@@ -184,6 +210,59 @@ ncclResult_t look_around(Comm& comm) {
   return ncclSuccess;
 }
 
+ncclComm_t make(std::string home, int ranks, int rank, int who) {
+  auto made = std::make_shared<Comm>();
+  made->home = std::move(home);
+  made->rank = rank;
+  made->ranks = ranks;
+  made->who = who;
+  made->sent.resize(static_cast<size_t>(ranks));
+  made->received.resize(static_cast<size_t>(ranks));
+  const std::string device = std::to_string(gt_fake_device());
+  put(made->home + "/here-" + std::to_string(rank), device.data(),
+      device.size());
+  gt_fake_count(0, 1);
+  return reinterpret_cast<ncclComm_t>(
+      new std::shared_ptr<Comm>(std::move(made)));
+}
+
+std::string split_file(const Comm& comm, int rank) {
+  return comm.home + "/split-" + std::to_string(comm.splits) + "-" +
+         std::to_string(rank);
+}
+
+// Whether the split is done, and its child there, as far as can be without
+// waiting.
+bool look_at_split(Comm& comm) {
+  Split& split = *comm.split;
+  if (is_meant("GT_FAKE_NCCL_HANG", comm, split.number)) return false;
+  if (is_meant("GT_FAKE_NCCL_DIE", comm, split.number)) {
+    (void)std::raise(SIGKILL);
+  }
+  int ranks = 0;
+  int rank = 0;
+  for (int r = 0; r < comm.ranks; ++r) {
+    std::ifstream in(split_file(comm, r));
+    int color = 0;
+    if (!(in >> color)) return false;
+    if (color != split.color) continue;
+    if (r == comm.rank) rank = ranks;
+    ++ranks;
+  }
+  if (split.child == nullptr) {
+    comm.split.reset();
+  } else if (split.late-- == 0) {
+    const std::string home = comm.home + "." + std::to_string(comm.splits) +
+                             "." + std::to_string(split.color);
+    std::error_code is_there;
+    fs::create_directory(home, is_there);
+    *split.child = make(home, ranks, rank, comm.who);
+    of(*split.child)->name = "split " + std::to_string(comm.splits) + ", ";
+    comm.split.reset();
+  }
+  return true;
+}
+
 void end(ncclComm_t comm) {
   Comm& c = *of(comm);
   c.is_aborted = true;
@@ -196,8 +275,8 @@ void end(ncclComm_t comm) {
   if (gone == c.ranks) fs::remove_all(c.home, ignored);
   const char* file = std::getenv("GT_FAKE_NCCL_REPORT");
   if (std::FILE* out = file == nullptr ? nullptr : std::fopen(file, "a")) {
-    (void)std::fprintf(out, "rank %d of %d: %d groups, %llu bytes, %d sums\n",
-                       c.rank, c.ranks, c.groups,
+    (void)std::fprintf(out, "%srank %d of %d: %d groups, %llu bytes, %d sums\n",
+                       c.name.c_str(), c.rank, c.ranks, c.groups,
                        static_cast<unsigned long long>(c.bytes), c.sums);
     (void)std::fclose(out);
   }
@@ -309,24 +388,32 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks,
                                     ncclConfig_t* config) {
   if (gt_fake_fails()) return ncclInternalError;
   if (config->blocking != 0) gt::fake::wrong("a communicator that blocks");
-  auto made = std::make_shared<Comm>();
-  made->home = id.internal;
-  made->rank = rank;
-  made->ranks = ranks;
-  made->sent.resize(static_cast<size_t>(ranks));
-  made->received.resize(static_cast<size_t>(ranks));
-  const std::string device = std::to_string(gt_fake_device());
-  put(made->home + "/here-" + std::to_string(rank), device.data(),
-      device.size());
-  *comm =
-      reinterpret_cast<ncclComm_t>(new std::shared_ptr<Comm>(std::move(made)));
-  gt_fake_count(0, 1);
+  *comm = make(id.internal, ranks, rank, rank);
+  return ncclInProgress;
+}
+ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
+                           ncclComm_t* child, ncclConfig_t* config) {
+  if (gt_fake_fails()) return ncclInternalError;
+  Comm& c = *of(comm);
+  if (!c.is_joined || c.waiting != nullptr || c.given > 0 || c.split) {
+    gt::fake::wrong("a split beside something else");
+  }
+  const bool is_none = color == NCCL_SPLIT_NOCOLOR;
+  if (key != c.rank || config != nullptr || (color < 0 && !is_none)) {
+    return ncclInvalidArgument;
+  }
+  *child = nullptr;
+  ++c.splits;
+  c.split = Split{++begun(), color, is_none ? nullptr : child, c.rank % 3};
+  const std::string text = std::to_string(color);
+  put(split_file(c, c.rank), text.data(), text.size());
   return ncclInProgress;
 }
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
   if (gt_fake_fails()) return ncclInternalError;
   const std::shared_ptr<Comm>& c = of(comm);
   *state = c->is_joined ? ncclSuccess : look_around(*c);
+  if (c->split && !look_at_split(*c)) *state = ncclInProgress;
   if (c->waiting == nullptr) return ncclSuccess;
   if (c->late-- > 0) {
     *state = ncclInProgress;
@@ -361,7 +448,9 @@ ncclResult_t ncclGroupEnd() {
   Comm& comm = **ended.comm;
   if (comm.waiting != nullptr) gt::fake::wrong("a group before another began");
   comm.waiting = ended.group;
-  comm.waiting->number = ++comm.groups;
+  if (comm.split) gt::fake::wrong("a group beside a split");
+  ++comm.groups;
+  comm.waiting->number = ++begun();
   for (const Operation& op : ended.group->operations) {
     if (op.is_send) comm.bytes += op.bytes;
   }

@@ -3,7 +3,10 @@
 #ifdef GT_CUDA_NCCL
 
 #include <algorithm>
+#include <atomic>
+#include <list>
 #include <optional>
+#include <utility>
 
 #include "base/hex.h"
 
@@ -26,6 +29,13 @@ std::optional<ncclDataType_t> data_type(Dtype dtype) {
   }
 }
 
+// Where NCCL writes a communicator that a split makes, from a thread of its own
+// and, once the split was given up, perhaps late: so the places stay.
+ncclComm_t& place_of_child() {
+  static std::list<ncclComm_t> places;
+  return places.emplace_back(nullptr);
+}
+
 class NcclLink final : public DeviceLink {
  public:
   NcclLink(std::shared_ptr<Gpu> gpu, CUstream stream, const Nccl& api,
@@ -42,6 +52,7 @@ class NcclLink final : public DeviceLink {
   std::string device() const override { return device_; }
   Result<std::string> make_id() override;
   Status join(std::string_view id, unsigned members, unsigned member) override;
+  Status split(std::span<const unsigned> group) override;
   Status move(std::span<const Move> sends,
               std::span<const Move> receives) override;
   Status add(const Sum& sum) override;
@@ -53,23 +64,34 @@ class NcclLink final : public DeviceLink {
   enum class Phase : uint8_t {
     kIdle,
     kJoins,
+    kSplits,
     kGives,  // a group, which NCCL has not given to the stream yet
     kMoves,  // the stream is to come to the event behind the group
     kLeaves,
   };
+  ncclComm_t comm() const { return comms_[busy_]; }
   Status check(ncclResult_t result, const char* call) const;
+  Status check_comm(bool& is_ready) const;
+  bool take_child();
+  Result<bool> leave_next();
+  void abort(ncclComm_t& comm) const;
   Status add_moves(std::span<const Move> sends,
                    std::span<const Move> receives) const;
   Status add_sum(const Sum& sum, ncclDataType_t type) const;
-  // Calls within a group, which it then gives to the stream.
+  // Calls of a communicator's within a group, which it then gives to the
+  // stream.
   template <typename Calls>
-  Status group(const Calls& calls);
+  Status group(size_t comm, const Calls& calls);
 
   std::shared_ptr<Gpu> gpu_;
   CUstream stream_;
   Nccl api_;
   std::string kind_, device_;
-  ncclComm_t comm_ = nullptr;
+  // That of all members, and that of each split, or null; none, not joined.
+  std::vector<ncclComm_t> comms_;
+  size_t busy_ = 0;              // that of them with which something began
+  ncclComm_t* child_ = nullptr;  // of the split that is under way
+  int member_ = 0;
   CudaEvent reached_;
   Phase phase_ = Phase::kIdle;
 };
@@ -78,7 +100,7 @@ class NcclLink final : public DeviceLink {
 Status NcclLink::check(ncclResult_t result, const char* call) const {
   if (result == ncclSuccess || result == ncclInProgress) return ok_status();
   std::string text = api_.ncclGetErrorString(result);
-  const char* last = api_.ncclGetLastError(comm_);
+  const char* last = api_.ncclGetLastError(comms_.empty() ? nullptr : comm());
   if (last != nullptr && *last != '\0') text += " (" + std::string(last) + ")";
   return Error{std::string(call) + ": " + text};
 }
@@ -100,10 +122,27 @@ Status NcclLink::join(std::string_view id, unsigned members, unsigned member) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 0;
   phase_ = Phase::kJoins;
-  return check(
-      api_.ncclCommInitRankConfig(&comm_, static_cast<int>(members), word,
-                                  static_cast<int>(member), &config),
-      "ncclCommInitRankConfig");
+  member_ = static_cast<int>(member);
+  ncclComm_t all = nullptr;
+  const ncclResult_t joined = api_.ncclCommInitRankConfig(
+      &all, static_cast<int>(members), word, member_, &config);
+  if (all != nullptr) comms_ = {all};
+  return check(joined, "ncclCommInitRankConfig");
+}
+
+// Groups have the configuration of the whole, and nothing of it in common but,
+// where NCCL_COMM_SPLIT_SHARE_RESOURCES says so, memory.
+Status NcclLink::split(std::span<const unsigned> group) {
+  if (Status s = gpu_->enter(); !s.ok()) return s;
+  phase_ = Phase::kSplits;
+  busy_ = 0;
+  child_ = group.empty() ? nullptr : &place_of_child();
+  ncclComm_t none = nullptr;
+  const int color =
+      group.empty() ? NCCL_SPLIT_NOCOLOR : static_cast<int>(group[0]);
+  return check(api_.ncclCommSplit(comm(), color, member_,
+                                  child_ == nullptr ? &none : child_, nullptr),
+               "ncclCommSplit");
 }
 
 Status NcclLink::add_moves(std::span<const Move> sends,
@@ -111,14 +150,14 @@ Status NcclLink::add_moves(std::span<const Move> sends,
   for (const Move& m : sends) {
     const Status s =
         check(api_.ncclSend(m.data, m.bytes, ncclInt8,
-                            static_cast<int>(m.member), comm_, stream_),
+                            static_cast<int>(m.member), comm(), stream_),
               "ncclSend");
     if (!s.ok()) return s;
   }
   for (const Move& m : receives) {
     const Status s =
         check(api_.ncclRecv(m.data, m.bytes, ncclInt8,
-                            static_cast<int>(m.member), comm_, stream_),
+                            static_cast<int>(m.member), comm(), stream_),
               "ncclRecv");
     if (!s.ok()) return s;
   }
@@ -129,7 +168,7 @@ Status NcclLink::add_moves(std::span<const Move> sends,
 Status NcclLink::add_sum(const Sum& sum, ncclDataType_t type) const {
   if (sum.parts.empty()) {
     return check(api_.ncclAllReduce(sum.data, sum.result, sum.count, type,
-                                    ncclSum, comm_, stream_),
+                                    ncclSum, comm(), stream_),
                  "ncclAllReduce");
   }
   const size_t first = sum.parts[0];
@@ -137,7 +176,7 @@ Status NcclLink::add_sum(const Sum& sum, ncclDataType_t type) const {
                                    [&](size_t part) { return part == first; });
   if (is_even) {
     return check(api_.ncclReduceScatter(sum.data, sum.result, first, type,
-                                        ncclSum, comm_, stream_),
+                                        ncclSum, comm(), stream_),
                  "ncclReduceScatter");
   }
   const auto* data = static_cast<const char*>(sum.data);
@@ -146,7 +185,7 @@ Status NcclLink::add_sum(const Sum& sum, ncclDataType_t type) const {
     if (count == 0) continue;
     const Status s =
         check(api_.ncclReduce(data, sum.result, count, type, ncclSum,
-                              static_cast<int>(member), comm_, stream_),
+                              static_cast<int>(member), comm(), stream_),
               "ncclReduce");
     if (!s.ok()) return s;
     data += count * static_cast<size_t>(size_of(sum.dtype));
@@ -155,8 +194,9 @@ Status NcclLink::add_sum(const Sum& sum, ncclDataType_t type) const {
 }
 
 template <typename Calls>
-Status NcclLink::group(const Calls& calls) {
+Status NcclLink::group(size_t comm, const Calls& calls) {
   if (Status s = gpu_->enter(); !s.ok()) return s;
+  busy_ = comm;
   Status s = check(api_.ncclGroupStart(), "ncclGroupStart");
   if (!s.ok()) return s;
   phase_ = Phase::kGives;
@@ -168,40 +208,69 @@ Status NcclLink::group(const Calls& calls) {
 
 Status NcclLink::move(std::span<const Move> sends,
                       std::span<const Move> receives) {
-  return group([&] { return add_moves(sends, receives); });
+  return group(0, [&] { return add_moves(sends, receives); });
 }
 
 Status NcclLink::add(const Sum& sum) {
   const auto type = data_type(sum.dtype);
   if (!type) return Error{"NCCL adds no " + std::string(to_string(sum.dtype))};
-  return group([&] { return add_sum(sum, *type); });
+  if (sum.group >= comms_.size() || comms_[sum.group] == nullptr) {
+    return Error{"NCCL has no such group"};
+  }
+  return group(sum.group, [&] { return add_sum(sum, *type); });
+}
+
+// Whether the communicator has done what it began, but for what is on the
+// stream.
+Status NcclLink::check_comm(bool& is_ready) const {
+  ncclResult_t state = ncclSuccess;
+  Status s = check(api_.ncclCommGetAsyncError(comm(), &state),
+                   "ncclCommGetAsyncError");
+  if (s.ok()) s = check(state, "NCCL");
+  is_ready = state == ncclSuccess;
+  return s;
+}
+
+// Once the whole has done its part of a split: whether the new communicator is
+// there, which then has to be ready, too.
+bool NcclLink::take_child() {
+  const ncclComm_t child =
+      child_ == nullptr ? nullptr : std::atomic_ref(*child_).load();
+  if (child_ != nullptr && child == nullptr) return false;
+  comms_.push_back(child);
+  child_ = nullptr;
+  if (child == nullptr) {
+    phase_ = Phase::kIdle;
+  } else {
+    phase_ = Phase::kJoins;
+    busy_ = comms_.size() - 1;
+  }
+  return child == nullptr;
 }
 
 Result<bool> NcclLink::is_done() {
   if (phase_ == Phase::kIdle) return true;
   if (Status s = gpu_->enter(); !s.ok()) return s.error();
-  ncclResult_t state = ncclSuccess;
-  Status s =
-      check(api_.ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
-  if (s.ok()) s = check(state, "NCCL");
-  if (!s.ok()) return s.error();
-  if (state == ncclInProgress) return false;
+  bool is_ready = false;
+  if (Status s = check_comm(is_ready); !s.ok()) return s.error();
+  if (!is_ready) return false;
   switch (phase_) {
+    case Phase::kSplits:
+      return take_child();
     case Phase::kGives:
-      if (s = reached_.record(stream_); !s.ok()) return s.error();
+      if (Status s = reached_.record(stream_); !s.ok()) return s.error();
       phase_ = Phase::kMoves;
       [[fallthrough]];
     case Phase::kMoves: {
       const CUresult reached = gpu_->driver().cuEventQuery(reached_.get());
       if (reached == CUDA_ERROR_NOT_READY) return false;
-      s = cuda::check(gpu_->api(), reached, "cuEventQuery");
+      const Status s = cuda::check(gpu_->api(), reached, "cuEventQuery");
       if (!s.ok()) return s.error();
       break;
     }
     case Phase::kLeaves:
-      (void)api_.ncclCommDestroy(comm_);
-      comm_ = nullptr;
-      break;
+      (void)api_.ncclCommDestroy(std::exchange(comms_[busy_], nullptr));
+      return leave_next();
     default:
       break;
   }
@@ -209,19 +278,42 @@ Result<bool> NcclLink::is_done() {
   return true;
 }
 
+void NcclLink::abort(ncclComm_t& comm) const {
+  if (comm != nullptr) (void)api_.ncclCommAbort(comm);
+  comm = nullptr;
+}
+
+// What is under way ends first, since the others' ends may wait for the GPU. A
+// split ends with the whole, whose abort waits for it; only then is it known
+// whether it has made a communicator.
 void NcclLink::cancel() {
-  if (comm_ == nullptr) return;
+  if (comms_.empty()) return;
   // Even if this fails: what is not aborted would never end.
   (void)gpu_->enter();
-  (void)api_.ncclCommAbort(comm_);
-  comm_ = nullptr;
+  abort(comms_[busy_]);
+  if (child_ != nullptr) comms_.push_back(std::atomic_ref(*child_).load());
+  for (size_t c = comms_.size(); c-- > 0;) abort(comms_[c]);
+  comms_.clear();
+  busy_ = 0;
+  child_ = nullptr;
   phase_ = Phase::kIdle;
 }
 
 Status NcclLink::leave() {
   if (Status s = gpu_->enter(); !s.ok()) return s;
-  phase_ = Phase::kLeaves;
-  return check(api_.ncclCommFinalize(comm_), "ncclCommFinalize");
+  const Result<bool> left = leave_next();
+  return left.ok() ? ok_status() : Status(left.error());
+}
+
+// Groups before the whole, the last one first. True once all were left.
+Result<bool> NcclLink::leave_next() {
+  while (!comms_.empty() && comms_.back() == nullptr) comms_.pop_back();
+  busy_ = comms_.empty() ? 0 : comms_.size() - 1;
+  phase_ = comms_.empty() ? Phase::kIdle : Phase::kLeaves;
+  if (comms_.empty()) return true;
+  const Status s = check(api_.ncclCommFinalize(comm()), "ncclCommFinalize");
+  if (!s.ok()) return s.error();
+  return false;
 }
 
 }  // namespace
