@@ -1,6 +1,8 @@
 // Optimizers: their values, their text, and runs that are taken up again.
+#include <fcntl.h>
 #include <gt/nn.h>
 #include <gt/optim.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <memory>
@@ -344,6 +346,24 @@ TEST(Batches, GoRoundTheRowsOfAFile) {
             "");
   EXPECT_NE(thrown<gt::FileError>([&] { gt::Batches({folder / "no"}, 2); }),
             "");
+}
+
+TEST(Batches, BeginAtARowThatIsThere) {
+  const Folder folder;
+  gt::save(gt::arange(gt::i64(11)), folder / "x.npy");
+  gt::save(gt::ones({}), folder / "s.npy");
+  gt::sync();
+  EXPECT_NE(thrown([&] {
+              gt::Batches({folder / "s.npy"}, 1);
+            }).find("s.npy holds a scalar, which has no rows"),
+            std::string::npos);
+  for (const int64_t first : {-5, 11, 20}) {
+    EXPECT_NE(thrown([&] {
+                gt::Batches({folder / "x.npy"}, 1, {.first = first});
+              }).find("x.npy has 11 rows, and no row " + std::to_string(first)),
+              std::string::npos);
+  }
+  EXPECT_EQ(gt::Batches({folder / "x.npy"}, 1, {.first = 10}).steps(), 1);
 }
 
 TEST(Files, HaveTypesAndRows) {

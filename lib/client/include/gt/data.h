@@ -131,7 +131,18 @@ class Batches {
     int64_t rows = options.rows;
     for (const std::string& path : paths_) {
       Type type = stored_type(path, at);
-      const int64_t there = type.shape.empty() ? 0 : type.shape[0] - first_;
+      if (type.shape.empty()) {
+        gt_set_error(GT_WRONG, "Batches: %s holds a scalar, which has no rows",
+                     path.c_str());
+        detail::fail(at);
+      }
+      const int64_t there = type.shape[0] - first_;
+      if (first_ < 0 || there <= 0) {
+        gt_set_error(GT_WRONG,
+                     "Batches: %s has %" PRId64 " rows, and no row %" PRId64,
+                     path.c_str(), type.shape[0], first_);
+        detail::fail(at);
+      }
       if (rows == 0) rows = there;
       if (there < rows) {
         gt_set_error(GT_WRONG,
