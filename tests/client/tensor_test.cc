@@ -68,6 +68,40 @@ TEST(Tensor, FetchesEveryDtype) {
   EXPECT_TRUE(std::isnan((x * 0 / 0).to_vector()[0]));
 }
 
+TEST(Tensor, AnIntegerIsOneThatItsTypeHolds) {
+  const auto refused = [](const std::string& value,
+                          const std::function<void()>& run) {
+    const std::string what = thrown(run);
+    EXPECT_TRUE(what.starts_with("tensor_test.cc:") ||
+                what.find("/tensor_test.cc:") != std::string::npos)
+        << what;
+    EXPECT_NE(what.find(value), std::string::npos) << what;
+  };
+  refused("3000000000, a value of f64[], is no int32_t",
+          [] { gt::tensor(3e9).item<int>(); });
+  refused("1e+20, a value of f64[], is no int64_t",
+          [] { gt::tensor(1e20).item<int64_t>(); });
+  refused("nan, a value of f64[], is no int32_t",
+          [] { gt::tensor(double{NAN}).item<int>(); });
+  refused("inf, a value of f16[1], is no uint8_t",
+          [] { gt::tensor({INFINITY}).cast(gt::f16).to_vector<uint8_t>(); });
+  refused("4294967297, a value of i64[2], is no int32_t", [] {
+    gt::tensor({int64_t{1}, (int64_t{1} << 32) + 1}).to_vector<int>();
+  });
+  refused("-1, a value of i64[], is no uint64_t",
+          [] { gt::tensor(int64_t{-1}).item<uint64_t>(); });
+  refused("-1, a value of i32[], is no uint8_t",
+          [] { gt::tensor(-1).item<uint8_t>(); });
+  // Ends of the types, and fractions, which are cut off.
+  EXPECT_EQ(gt::tensor({-2147483648.9, 2147483647.9, -0.5}).to_vector<int>(),
+            (std::vector<int>{INT32_MIN, INT32_MAX, 0}));
+  EXPECT_EQ(gt::tensor(-0x1p63).item<int64_t>(), INT64_MIN);
+  EXPECT_EQ(gt::tensor(0x1p63).item<uint64_t>(), uint64_t{1} << 63);
+  EXPECT_EQ(gt::tensor(255.9).item<uint8_t>(), 255);
+  EXPECT_EQ(gt::tensor(1e20).item<bool>(), true);
+  EXPECT_TRUE(std::isinf(gt::tensor(1e300).item()));
+}
+
 TEST(Tensor, LargeOnesTravelBesideTheText) {
   std::vector<float> values(5000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = 0.1F * i;

@@ -16,3 +16,4 @@
 #include <gt/ops.h>
 #include <gt/session.h>
 #include <gt/tensor.h>
+#include <gt/values.h>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gt/ops.h>
+#include <gt/values.h>
 
 namespace gt::inline v1 {
 

@@ -114,7 +114,9 @@ class Tensor : public Methods {
   }
 
   // ---- its values: these wait for them
-  // All elements, row-major, as T. T may be narrower than the dtype.
+  // All elements, row-major, as T. T may be narrower than the dtype: a float is
+  // rounded, and to an integer loses its fraction. Error: a value that an
+  // integer T does not hold.
   template <typename T = float>
   std::vector<T> to_vector(At at = At::here()) const;
   // The one element of a tensor that has one.
@@ -499,91 +501,6 @@ inline std::string tape(const Tensor& x, At at = At::here()) {
 // The same as a graph, for dot of Graphviz.
 inline std::string dot(const Tensor& x, At at = At::here()) {
   return detail::text_or_fail(gt_dot(x.raw()), at);
-}
-
-// ---- values -----------------------------------------------------------------
-
-namespace detail {
-
-inline float float_from_half(uint16_t bits, bool is_bf16) {
-  uint32_t out = uint32_t{bits} << 16;
-  if (!is_bf16) {
-    const uint32_t sign = uint32_t{bits} >> 15 << 31;
-    const uint32_t exponent = bits >> 10 & 31;
-    const uint32_t fraction = bits & 1023;
-    if (exponent == 0) {  // zero, or below the smallest normal number
-      const float value = static_cast<float>(fraction) * 0x1p-24F;
-      return sign != 0 ? -value : value;
-    }
-    const uint32_t wide = exponent == 31 ? 255 : exponent + 112;
-    out = sign | wide << 23 | fraction << 13;
-  }
-  float value = 0;
-  std::memcpy(&value, &out, sizeof value);
-  return value;
-}
-
-template <typename From, typename T>
-void convert(const std::vector<char>& bytes, std::vector<T>& out) {
-  for (size_t i = 0; i < out.size(); ++i) {
-    From value;
-    std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
-    out[i] = static_cast<T>(value);
-  }
-}
-
-}  // namespace detail
-
-template <typename T>
-std::vector<T> Tensor::to_vector(At at) const {
-  const Type held_type = type(at);
-  std::vector<T> out(static_cast<size_t>(held_type.elements()));
-  if constexpr (!std::is_same_v<T, bool>) {
-    if (std::is_arithmetic_v<T> && dtype_of<T>() == held_type.dtype) {
-      copy_to(out.data(), at);
-      return out;
-    }
-  }
-  std::vector<char> bytes(out.size() * held_type.dtype.bytes());
-  copy_to(bytes.data(), at);
-  switch (held_type.dtype.raw()) {
-    case GT_F32:
-      detail::convert<float>(bytes, out);
-      break;
-    case GT_F64:
-      detail::convert<double>(bytes, out);
-      break;
-    case GT_I64:
-      detail::convert<int64_t>(bytes, out);
-      break;
-    case GT_I32:
-      detail::convert<int32_t>(bytes, out);
-      break;
-    case GT_U8:
-    case GT_BOOL:
-      detail::convert<uint8_t>(bytes, out);
-      break;
-    default: {
-      std::vector<uint16_t> halves(out.size());
-      detail::convert<uint16_t>(bytes, halves);
-      for (size_t i = 0; i < out.size(); ++i) {
-        out[i] = static_cast<T>(
-            detail::float_from_half(halves[i], held_type.dtype == bf16));
-      }
-    }
-  }
-  return out;
-}
-
-template <typename T>
-T Tensor::item(At at) const {
-  const Type held_type = type(at);
-  if (held_type.elements() != 1) {
-    gt_set_error(GT_WRONG, "item: %s has %" PRId64 " elements, not one",
-                 held_type.text().c_str(), held_type.elements());
-    detail::fail(at);
-  }
-  return to_vector<T>(at)[0];
 }
 
 }  // namespace gt::inline v1
