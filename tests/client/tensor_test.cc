@@ -102,6 +102,18 @@ TEST(Tensor, AnIntegerIsOneThatItsTypeHolds) {
   EXPECT_TRUE(std::isinf(gt::tensor(1e300).item()));
 }
 
+TEST(Tensor, WhatCannotBeShownWritesNothing) {
+  const gt::Tensor bad = gt::floordiv(gt::tensor({1}), gt::tensor({0}));
+  std::ostringstream out;
+  const std::string what = thrown<gt::Failed>([&] { out << bad; });
+  const std::string line = std::to_string(__LINE__ - 1);
+  EXPECT_NE(what.find("tensor_test.cc:" + line + ": "), std::string::npos)
+      << what;
+  EXPECT_EQ(out.str(), "");
+  out << gt::tensor({1, 2}) << '\n' << gt::Tensor();
+  EXPECT_EQ(out.str(), "tensor i32[2] 1 2\ntensor (undefined)");
+}
+
 TEST(Tensor, LargeOnesTravelBesideTheText) {
   std::vector<float> values(5000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = 0.1F * i;

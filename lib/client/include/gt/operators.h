@@ -68,17 +68,36 @@ inline Tensor& operator/=(Tensor& a, const Input& b) {
   return a.div_(b, b.at());
 }
 
-// The value as a line of the language: "tensor f32[2] 1 2". Waits for it. A
-// template, so that only who writes one needs <ostream>.
+namespace detail {
+
+// A tensor that is to be shown, and where.
+struct Shown {
+  Shown(const Tensor& x, At place = At::here())  // NOLINT: implicit
+      : tensor(x), at(place) {}
+  const Tensor& tensor;
+  At at;
+};
+
+template <typename T, typename Traits>
+void write_line(std::basic_ostream<char, Traits>& out, const Shown& x) {
+  const std::vector<T> values = x.tensor.to_vector<T>(x.at);
+  out << "tensor " << x.tensor.type(x.at).text();
+  for (const T value : values) out << ' ' << value;
+}
+
+}  // namespace detail
+
+// The value as a line of the language: "tensor f32[2] 1 2". Waits for it, and
+// writes nothing if that throws. A template, so that only who writes one needs
+// <ostream>.
 template <typename Traits>
 std::basic_ostream<char, Traits>& operator<<(
-    std::basic_ostream<char, Traits>& out, const Tensor& x) {
-  if (!x.defined()) return out << "tensor (undefined)";
-  out << "tensor " << x.type().text();
-  if (x.dtype().is_float()) {
-    for (const double value : x.to_vector<double>(At())) out << ' ' << value;
+    std::basic_ostream<char, Traits>& out, const detail::Shown& x) {
+  if (!x.tensor.defined()) return out << "tensor (undefined)";
+  if (x.tensor.dtype().is_float()) {
+    detail::write_line<double>(out, x);
   } else {
-    for (const int64_t value : x.to_vector<int64_t>(At())) out << ' ' << value;
+    detail::write_line<int64_t>(out, x);
   }
   return out;
 }
