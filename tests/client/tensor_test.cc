@@ -102,6 +102,17 @@ TEST(Tensor, AnIntegerIsOneThatItsTypeHolds) {
   EXPECT_TRUE(std::isinf(gt::tensor(1e300).item()));
 }
 
+TEST(Tensor, DtypesOfOptionsAreDtypes) {
+  const gt::Tensor x = gt::ones({2, 2}).cast(gt::bf16);
+  EXPECT_EQ(gt::matmul(x, x, {.tb = true, .out = gt::f32}).type().text(),
+            "f32[2,2]");
+  EXPECT_NE(written([] {
+              const gt::Tensor a = gt::ones(gt::f16(2, 2));
+              gt::matmul(a, a, {.out = gt::f32});
+            }).find("matmul t0 t0 out=f32"),
+            std::string::npos);
+}
+
 TEST(Tensor, WhatCannotBeShownWritesNothing) {
   const gt::Tensor bad = gt::floordiv(gt::tensor({1}), gt::tensor({0}));
   std::ostringstream out;

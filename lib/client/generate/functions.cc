@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/text.h"
 #include "ops/table.h"
 
 namespace gt::client {
@@ -88,6 +89,18 @@ static bool is_for_ranks(const Op& op, const KeyParameter& key) {
   return name == "shape" && !key.required && op.key_index("part") >= 0;
 }
 
+bool takes_dtype(const KeyRow& row) {
+  const std::vector<std::string_view> words = words_of(row.words);
+  return row.kind == KeyRow::Kind::kWord &&
+         std::ranges::all_of(words, [](std::string_view word) {
+           return parse_dtype(word).has_value();
+         });
+}
+
+std::string dtype_name(std::string_view dtype) {
+  return dtype == "bool" ? "gt::boolean" : "gt::" + std::string(dtype);
+}
+
 static std::string key_type(const KeyRow& row) {
   switch (row.kind) {
     case KeyRow::Kind::kFlag:
@@ -99,7 +112,7 @@ static std::string key_type(const KeyRow& row) {
     case KeyRow::Kind::kIntegers:
       return "List";
     case KeyRow::Kind::kWord:
-      return "std::string_view";
+      return takes_dtype(row) ? "Dtype" : "std::string_view";
     default:
       return "List";  // transpose's axes
   }
@@ -110,6 +123,7 @@ static std::string key_value(const KeyRow& row, const std::string& fallback) {
     case KeyRow::Kind::kFlag:
       return fallback == "1" ? "true" : "false";
     case KeyRow::Kind::kWord:
+      if (takes_dtype(row)) return dtype_name(fallback);
       return "\"" + fallback + "\"";
     case KeyRow::Kind::kInteger:
     case KeyRow::Kind::kNumber:

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ops/op.h"
@@ -43,6 +44,9 @@ struct Form {
 // hand, since their operands are of several kinds.
 bool is_function(const Op& op);
 Function function_of(const Op& op);
+// Whether the words of a key are dtypes; and such a word in C++, "gt::f32".
+bool takes_dtype(const KeyRow& row);
+std::string dtype_name(std::string_view dtype);
 // "SoftmaxOptions" of "softmax".
 std::string options_name(const std::string& function);
 // Whether it is a method of its first operand, too.

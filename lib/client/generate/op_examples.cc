@@ -37,15 +37,11 @@ std::string number(std::string_view text) {
   return std::string(text);
 }
 
-std::string dtype(std::string_view name) {
-  return name == "bool" ? "gt::boolean" : "gt::" + std::string(name);
-}
-
 std::string type(std::string_view text) {
   const size_t open = text.find('[');
   return "gt::Type(gt::Shape({" +
          std::string(text.substr(open + 1, text.size() - open - 2)) + "}), " +
-         dtype(text.substr(0, open)) + ")";
+         dtype_name(text.substr(0, open)) + ")";
 }
 
 std::string word(const Operand& operand) {
@@ -55,7 +51,7 @@ std::string word(const Operand& operand) {
     case Operand::Kind::kType:
       return type(operand.text);
     case Operand::Kind::kDtype:
-      return dtype(operand.text);
+      return dtype_name(operand.text);
     case Operand::Kind::kString:
       return std::string(operand.text);
     default:
@@ -71,7 +67,7 @@ std::string key_text(const KeyRow& row, std::string_view value) {
     case KeyRow::Kind::kNumber:
       return number(value);
     case KeyRow::Kind::kWord:
-      return quoted(value);
+      return takes_dtype(row) ? dtype_name(value) : quoted(value);
     default:
       return "{" + std::string(value) + "}";
   }

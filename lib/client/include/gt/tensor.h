@@ -285,6 +285,9 @@ class Call {
   void key(const char* name, std::string_view value) {
     set(key(name, GT_TEXT), value);
   }
+  void key(const char* name, Dtype value) {
+    set(key(name, GT_TEXT), value.text());
+  }
 
   // Writes the line, whose one result is a new tensor.
   [[gnu::noinline]] Tensor run() {
