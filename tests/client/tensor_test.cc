@@ -102,6 +102,13 @@ TEST(Tensor, AnIntegerIsOneThatItsTypeHolds) {
   EXPECT_TRUE(std::isinf(gt::tensor(1e300).item()));
 }
 
+TEST(Tensor, ListsInBracesAreShapes) {
+  EXPECT_EQ(gt::tensor(std::vector<float>{}, {0}).type().text(), "f32[0]");
+  EXPECT_EQ(gt::tensor(std::vector<float>{}, {0, 3}).type().text(), "f32[0,3]");
+  EXPECT_EQ(gt::tensor(std::vector<float>{7}, {}).type().text(), "f32[]");
+  EXPECT_EQ(gt::tensor({1, 2}, {2, 1}).type().text(), "i32[2,1]");
+}
+
 TEST(Tensor, DtypesOfOptionsAreDtypes) {
   const gt::Tensor x = gt::ones({2, 2}).cast(gt::bf16);
   EXPECT_EQ(gt::matmul(x, x, {.tb = true, .out = gt::f32}).type().text(),

@@ -468,6 +468,12 @@ Tensor tensor(const std::vector<T>& values, const Shape& shape,
     return from_blob(values.data(), type, "", at);
   }
 }
+// A list in braces is always a shape; to the compiler, {0} might be an At.
+template <typename T>
+Tensor tensor(const std::vector<T>& values,
+              std::initializer_list<int64_t> shape, At at = At::here()) {
+  return tensor(values, Shape(shape), at);
+}
 template <typename T>
 Tensor tensor(const std::vector<T>& values, At at = At::here()) {
   return tensor(values, Shape{static_cast<int64_t>(values.size())}, at);
@@ -480,6 +486,11 @@ template <typename T>
 Tensor tensor(std::initializer_list<T> values, const Shape& shape,
               At at = At::here()) {
   return tensor(std::vector<T>(values), shape, at);
+}
+template <typename T>
+Tensor tensor(std::initializer_list<T> values,
+              std::initializer_list<int64_t> shape, At at = At::here()) {
+  return tensor(std::vector<T>(values), Shape(shape), at);
 }
 // A scalar.
 template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
