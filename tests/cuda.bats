@@ -3,7 +3,7 @@
 # missing, and what it does on a fake device (tests/cuda/fake), which plays
 # NVIDIA's driver, NVRTC and cuBLASLt on the host. What passes here passes on the
 # fake device; a GPU may differ in all that the fake does not know.
-# shellcheck disable=SC2154,SC2034 # run sets stderr and output; spawned is the helper's
+# shellcheck disable=SC2154,SC2034,SC2030,SC2031 # run sets stderr and output; spawned is the helper's
 
 load helper
 

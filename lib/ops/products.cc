@@ -9,9 +9,9 @@ namespace {
 // product of [rows, k] and [rows, n], rather than a sum of a batch of them.
 // {fold}: 1 when that is so; {rows} and {inner}: rows and k; {outer}: n.
 //
-// {narrow}: the dtype of the operands if out= makes the result a wider one, else
-// "same". The result's gradient is brought to it, so that all products are of
-// one dtype.
+// {narrow}: the dtype of the operands if out= makes the result a wider one,
+// else "same". The result's gradient is brought to it, so that all products are
+// of one dtype.
 std::string product_word(const Call& call, std::string_view name, size_t) {
   if (name == "narrow") {
     const Dtype joined = promote(call.arguments);

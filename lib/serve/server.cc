@@ -340,7 +340,7 @@ class Server {
   std::string out_;  // on its way to standard output
   bool is_working_ = false;
   int64_t next_look_ = 0;      // at the list of keys
-  bool keys_empty_ = false;  // when they were looked at last
+  bool keys_empty_ = false;    // when they were looked at last
   std::string keys_wrong_;     // what is wrong with it
   Exit status_ = Exit::kDone;  // kDone while it serves
   std::string why_;

@@ -260,12 +260,14 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   found[0].algo.data[0] = kAlgorithm;
   return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulAlgoCheck(
-    cublasLtHandle_t /*handle*/, cublasLtMatmulDesc_t operation,
-    cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-    cublasLtMatrixLayout_t /*c*/, cublasLtMatrixLayout_t d,
-    const cublasLtMatmulAlgo_t* algorithm,
-    cublasLtMatmulHeuristicResult_t* found) {
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t /*handle*/,
+                                       cublasLtMatmulDesc_t operation,
+                                       cublasLtMatrixLayout_t a,
+                                       cublasLtMatrixLayout_t b,
+                                       cublasLtMatrixLayout_t /*c*/,
+                                       cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t* algorithm,
+                                       cublasLtMatmulHeuristicResult_t* found) {
   GT_ENTER
   if (!fits(*of<Operation>(operation), *of<Layout>(a), *of<Layout>(b),
             *of<Layout>(d)) ||

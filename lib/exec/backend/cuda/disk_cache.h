@@ -1,7 +1,7 @@
 // What was made once for a kind of GPU and a version of a library, kept on the
-// disk: in $XDG_CACHE_HOME/gt, else ~/.cache/gt, and nowhere if neither variable
-// is set. Nothing tells of a file that cannot be read or written: then it is
-// made again.
+// disk: in $XDG_CACHE_HOME/gt, else ~/.cache/gt, and nowhere if neither
+// variable is set. Nothing tells of a file that cannot be read or written: then
+// it is made again.
 #pragma once
 
 #include <string>

@@ -87,7 +87,7 @@ struct Launch {
 struct Product {
   Dtype dtype = Dtype::kF32;  // of a and b
   Dtype to = Dtype::kF32;     // of c and the bias: the same, or f32
-  Slot a, b, c, bias;  // bias: kNone if there is none
+  Slot a, b, c, bias;         // bias: kNone if there is none
   int64_t m = 0, n = 0, k = 0;
   bool ta = false, tb = false;  // a is [k,m], b is [n,k]
   // `count` products whose matrices lie so many elements apart, for each of

@@ -144,8 +144,8 @@ std::optional<Plan> plan_linear(const Call& call) {
   product.bias = operand(2);
   Plan plan;
   if (call.type(2).dtype != to) {
-    product.bias = scratch(
-        plan.add_scratch(static_cast<size_t>(w[1]) * size_of(to)));
+    product.bias =
+        scratch(plan.add_scratch(static_cast<size_t>(w[1]) * size_of(to)));
     Fusion fusion;
     const auto bias = fusion.add_memory(call.type(2), operand(2));
     plan.steps.emplace_back(

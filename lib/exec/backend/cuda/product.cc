@@ -27,8 +27,8 @@ cudaDataType_t data_type(Dtype dtype) {
 
 // The least alignment that any matrix of an operand has, in bytes.
 uint32_t alignment_of(const Product& product, size_t operand) {
-  const auto size = static_cast<uint64_t>(
-      size_of(operand == 2 ? product.to : product.dtype));
+  const auto size =
+      static_cast<uint64_t>(size_of(operand == 2 ? product.to : product.dtype));
   uint64_t bits = kAlignment;
   bits |= static_cast<uint64_t>(product.step[operand]) * size;
   for (const auto& start : product.starts) {
@@ -49,7 +49,8 @@ std::string text_of(const Product& p) {
   const int64_t numbers[] = {p.m,       p.n,       p.k,      p.count,
                              p.step[0], p.step[1], p.step[2]};
   for (const int64_t number : numbers) out += " " + std::to_string(number);
-  for (size_t i = 0; i < 3; ++i) out += " " + std::to_string(alignment_of(p, i));
+  for (size_t i = 0; i < 3; ++i)
+    out += " " + std::to_string(alignment_of(p, i));
   return out + " " + std::to_string(CudaDevice::kWorkspace);
 }
 
@@ -151,9 +152,9 @@ Status LibraryProduct::choose() {
   if (!handle.ok()) return handle.error();
   const auto name = products_.device().gpu().name();
   if (!name.ok()) return name.error();
-  const std::string key =
-      name.value() + " " + std::to_string(products_.lt().cublasLtGetVersion()) +
-      " " + text_of(product_);
+  const std::string key = name.value() + " " +
+                          std::to_string(products_.lt().cublasLtGetVersion()) +
+                          " " + text_of(product_);
   const std::string kept = read_cached(kKind, key);
   if (kept.size() == sizeof algorithm_) {
     std::memcpy(&algorithm_, kept.data(), sizeof algorithm_);
@@ -242,12 +243,11 @@ Status LibraryProduct::run(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
   for (const auto& start : product_.starts) {
     void* const to = at(c, start[2], product_.to);
     Status s = check(
-        lt.cublasLtMatmul(handle.value(), operation_, one,
-                          at(b, start[1], product_.dtype), b_,
-                          at(a, start[0], product_.dtype), a_, none, to, c_, to,
-                          c_, &algorithm_,
-                          reinterpret_cast<void*>(workspace.value()),
-                          CudaDevice::kWorkspace, device.stream()),
+        lt.cublasLtMatmul(
+            handle.value(), operation_, one, at(b, start[1], product_.dtype),
+            b_, at(a, start[0], product_.dtype), a_, none, to, c_, to, c_,
+            &algorithm_, reinterpret_cast<void*>(workspace.value()),
+            CudaDevice::kWorkspace, device.stream()),
         "cublasLtMatmul");
     if (!s.ok()) return s;
   }

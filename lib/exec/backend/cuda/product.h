@@ -28,7 +28,8 @@ class Products {
 };
 
 // A product whose way of computing the library's heuristics chose, now or in an
-// earlier process. Sums are of f32 (f64 for f64), without TF32 and without atomics.
+// earlier process. Sums are of f32 (f64 for f64), without TF32 and without
+// atomics.
 class LibraryProduct {
  public:
   static Result<std::unique_ptr<LibraryProduct>> make(Products& products,
