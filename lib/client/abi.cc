@@ -119,8 +119,10 @@ class Sessions {
       // Not guarded(): the thread's last error is gone by now.
       try {
         session->session->close();
-      } catch (const Failure&) {
-        // It was closed before.
+      } catch (const Failure& failure) {
+        // Else it was closed before.
+        if (failure.fault != GT_FILE) continue;
+        std::fprintf(stderr, "libgt: %s\n", failure.message.c_str());
       }
     }
   }

@@ -7,6 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "base/text.h"
 #include "client/failure.h"
@@ -103,8 +106,7 @@ Exit Channel::close() {
     link_->finish([&] { return !gives_results_ && inbox_.empty(); }, lock);
   }
   link_->stop();
-  if (log_ != nullptr) std::fclose(log_);
-  log_ = nullptr;
+  end_log();
   const Exit status = pipeline_.wait();
   return inbox_.show_error() == 0 ? status : worst(status, Exit::kUsage);
 }
@@ -151,7 +153,9 @@ void Channel::fail_lost(const char* what) {
 }
 
 void Channel::send(std::string_view text, Lock& lock) {
-  if (log_ != nullptr) std::fwrite(text.data(), 1, text.size(), log_);
+  if (log_ != nullptr) {
+    note_log(std::fwrite(text.data(), 1, text.size(), log_) == text.size());
+  }
   if (!link_->write(text, lock)) {
     fail_lost(kGone);
   }
@@ -197,15 +201,35 @@ void Channel::check_shown() const {
   }
 }
 
+void Channel::note_log(bool is_written) {
+  if (!is_written && log_error_ == 0) log_error_ = errno;
+}
+
+void Channel::end_log() {
+  if (log_ != nullptr) note_log(std::fclose(log_) == 0);
+  log_ = nullptr;
+}
+
+void Channel::check_log() {
+  if (log_ != nullptr) note_log(std::fflush(log_) == 0);
+  if (log_error_ != 0) {
+    fail(GT_FILE,
+         "cannot write " + log_path_ + ": " + std::strerror(log_error_));
+  }
+}
+
 void Channel::log_to(std::string_view path) {
   const Lock lock = enter();
-  if (log_ != nullptr) std::fclose(log_);
-  log_ = nullptr;
+  end_log();
+  const int error = std::exchange(log_error_, 0);
+  const std::string before = std::exchange(log_path_, path);
+  if (error != 0) {
+    fail(GT_FILE, "cannot write " + before + ": " + std::strerror(error));
+  }
   if (path.empty()) return;
-  log_ = std::fopen(std::string(path).c_str(), "we");
+  log_ = std::fopen(log_path_.c_str(), "we");
   if (log_ == nullptr) {
-    fail(GT_FILE,
-         "cannot write " + std::string(path) + ": " + std::strerror(errno));
+    fail(GT_FILE, "cannot write " + log_path_ + ": " + std::strerror(errno));
   }
 }
 

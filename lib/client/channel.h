@@ -74,11 +74,16 @@ class Channel {
   // Fails if a result could not be printed.
   void check_shown() const;
 
-  // What is sent goes to this file, too; "": no more.
+  // What is sent goes to this file, too; "": no more. Fails, too, if the file
+  // before could not be written.
   void log_to(std::string_view path);
+  // Fails if what was sent could not be written to that file.
+  void check_log();
 
  private:
   [[noreturn]] void fail_lost(const char* what);
+  void note_log(bool is_written);
+  void end_log();
 
   mutable std::mutex mutex_;
   Pipeline pipeline_;
@@ -89,6 +94,8 @@ class Channel {
   std::atomic<bool> is_closed_{false};
   std::atomic<bool> is_forked_{false};
   std::FILE* log_ = nullptr;
+  std::string log_path_;
+  int log_error_ = 0;           // the errno of the first write that failed
   std::unique_ptr<Link> link_;  // its thread uses what stands above
 };
 

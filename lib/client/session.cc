@@ -32,6 +32,7 @@ Session::~Session() {
 Exit Session::close() {
   const Exit status = channel_.close();
   freight_.end(status);
+  channel_.check_log();
   return status;
 }
 
@@ -53,6 +54,7 @@ void Session::sync() {
   text_ += kSync;
   channel_.ask(text_, lock);
   channel_.check_shown();
+  channel_.check_log();
 }
 
 // ---- values -----------------------------------------------------------------

@@ -414,6 +414,41 @@ TEST(Session, WhatCannotBePrintedIsTold) {
             0);
 }
 
+TEST(Session, ALogThatCannotBeWrittenIsTold) {
+  const auto is_told = [](const std::function<void()>& run) {
+    return thrown<gt::FileError>(run).find(
+               "cannot write /dev/full: No space left on device") !=
+           std::string::npos;
+  };
+  {
+    gt::Session session("");
+    const gt::Use use(session);
+    gt::log("/dev/full");
+    const gt::Tensor x = gt::ones({});
+    EXPECT_TRUE(is_told([] { gt::sync(); }));
+    EXPECT_EQ((x + 1).item(), 2);  // the program goes on
+    EXPECT_TRUE(is_told([] { gt::log(""); }));
+    gt::log("/dev/full");
+    EXPECT_EQ((x + 1).item(), 2);
+    EXPECT_TRUE(is_told([&] { session.close(); }));
+    EXPECT_NE(thrown<gt::Lost>([&] { session.close(); }), "");
+  }
+  // At the end of a program nobody else can tell.
+  const Folder folder;
+  EXPECT_EQ(in_child([&] {
+              ::dup2(::open((folder / "err").c_str(), O_WRONLY | O_CREAT, 0600),
+                     2);
+              gt::connect("");
+              gt::log("/dev/full");
+              gt::ones({});
+              std::exit(0);
+              return false;
+            }),
+            0);
+  EXPECT_EQ(read(folder / "err"),
+            "libgt: cannot write /dev/full: No space left on device\n");
+}
+
 TEST(Session, AWayBackIsAFifoOrAFile) {
   EXPECT_EQ(in_child([] {
               ::dup2(::open("/dev/null", O_WRONLY), 1);

@@ -256,7 +256,9 @@ GT_API int gt_no_grad(int by);
 // ---- for people ----------------------------------------------------------
 
 // Also writes the stream, as the session writes it to gt-emit, to a file from
-// now on; "" or NULL ends that.
+// now on; "" or NULL ends that. If the file cannot be written, gt_sync(),
+// gt_close(), which has closed the session then, and the next gt_log_to() fail
+// with GT_FILE.
 GT_API int gt_log_to(gt_session* session, const char* path);
 // The history behind a value, which a gradient would walk, as lines of a
 // program, the oldest first, each with the type of its result; and the same as
