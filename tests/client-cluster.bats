@@ -119,6 +119,20 @@ travel.py:6: floordiv: integer division by zero'
   cmp here.safetensors there.safetensors
 }
 
+@test "libgt: a file of a cluster is not taken for the one here of its name" {
+  up
+  printf 'x = full f32[3] 5\nsave x "w.npy"\n' | gt-work
+  run -0 gt-emit --to "$GT_CONNECT" -e 'x = ones f32[2]' -e 'save x "w.npy"'
+  run -0 --separate-stderr client_files
+  [[ ${lines[0]} == *'client_files.cc:17: load: w.npy is a file of the cluster, which is not looked at from here: give the type, or send or fetch the file first' ]]
+  output=${output#*$'\n'}
+  lines_are 'tensor f32[2] 1 1
+tensor f32[3] 5 5 5
+tensor f32[4] 7 7 7 7
+f32[4]
+tensor f32[4] 7 7 7 7'
+}
+
 @test "libgt: large values reach workers that share no files with a cluster's gt-emit" {
   local at=tcp://127.0.0.1:$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
   mkdir -p "files/$(id -un)" elsewhere

@@ -278,9 +278,7 @@ int gt_print(gt_value* value, const char* as, gt_place at) {
 int gt_stored_type(gt_session* session, const char* path, gt_type* type,
                    int64_t* sizes) {
   return guarded(-1, [&] {
-    session_of(session);
-    const gt::Type stored =
-        gt::client::value_or_fail(gt::client::stored_type(path), GT_FILE);
+    const gt::Type stored = session_of(session).stored_type(path);
     std::copy(stored.shape.begin(), stored.shape.end(), sizes);
     *type = {static_cast<gt_dtype>(stored.dtype),
              static_cast<int32_t>(stored.shape.size()), sizes};

@@ -1,7 +1,6 @@
 #include "client/call_types.h"
 
 #include "base/hash.h"
-#include "client/store.h"
 #include "client/value.h"
 #include "client/words.h"
 #include "ops/table.h"
@@ -115,7 +114,7 @@ Result<const CallTypes*> CallTable::make(const gt_instruction& call,
   // each call, since files change.
   const Statement statement = statement_of(line_.op);
   if (statement == Statement::kLoad && call.operand_count == 1) {
-    const auto type = stored_type(unquote(line_.operands[0].text));
+    const auto type = paths_.type_of(unquote(line_.operands[0].text));
     if (!type.ok()) return Error{"load: " + type.error().message};
     words_.push_back(to_string(type.value()));
     line_.operands.push_back({Operand::Kind::kType, 0, words_.back(), ""});

@@ -13,6 +13,7 @@
 #include "base/cache.h"
 #include "base/interner.h"
 #include "client/include/gt/c.h"
+#include "client/paths.h"
 #include "ops/call.h"
 
 namespace gt::client {
@@ -30,7 +31,7 @@ struct CallTypes {
 
 class CallTable {
  public:
-  CallTable() = default;
+  explicit CallTable(const Paths& paths) : paths_(paths) {}
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
@@ -51,6 +52,7 @@ class CallTable {
   Result<const CallTypes*> make(const gt_instruction& call,
                                 std::span<const TypeId> types, uint64_t hash);
 
+  const Paths& paths_;
   Interner<Type, TypeHash> types_{1};
   std::deque<gt_type> shown_{1};  // by id
   Cache<CallTypes> known_{1 << 12};

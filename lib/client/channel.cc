@@ -41,6 +41,8 @@ Fd open_results(const std::string& path, bool& grows) {
 }  // namespace
 
 void Channel::start(std::string_view where) {
+  std::error_code none;
+  folder_ = std::filesystem::current_path(none).string();
   const Command emit = {program_path("gt-emit")};
   std::vector<Command> commands = {emit};
   const std::string config = setting("GT_CONFIG", "");
@@ -84,13 +86,14 @@ bool Channel::has_way_back() const {
 // Where the results come from if others than we run the stream.
 void Channel::open_back() {
   if (link_->has_results()) return;
-  const std::string path = setting("GT_BACK", "");
+  std::string path = setting("GT_BACK", "");
   if (path.empty()) {
     fail(GT_WRONG,
          "the stream goes to standard output, and no result comes back: let "
          "GT_BACK name the FIFO or file that the last program of the pipeline "
          "writes, or leave GT_CONNECT unset");
   }
+  if (!path.starts_with('/')) path = folder_ + "/" + path;
   bool grows = false;
   Fd back = open_results(path, grows);
   link_->set_results(std::move(back), grows);

@@ -88,6 +88,7 @@ class Channel {
   mutable std::mutex mutex_;
   Pipeline pipeline_;
   Command joined_;
+  std::string folder_;  // the current one, when it was started
   bool has_one_worker_ = false;
   Inbox inbox_;
   bool gives_results_ = false;

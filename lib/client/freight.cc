@@ -1,6 +1,7 @@
 #include "client/freight.h"
 
 #include "client/failure.h"
+#include "client/paths.h"
 
 namespace gt::client {
 namespace {
@@ -95,13 +96,13 @@ void Freight::give(const Store::Place& place) {
 
 void Freight::send_file(const std::string& path) {
   if (!courier_.is_needed()) return;
-  const Status sent = courier_.send(path, path);
+  const Status sent = courier_.send(absolute_path(path), path);
   if (!sent.ok()) fail(GT_FILE, sent.error().message);
 }
 
 void Freight::fetch_file(const std::string& path) {
   if (!courier_.is_needed()) return;
-  const Status fetched = courier_.fetch(path, path);
+  const Status fetched = courier_.fetch(path, absolute_path(path));
   if (!fetched.ok()) fail(GT_FILE, fetched.error().message);
 }
 

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "client/paths.h"
+
 extern char** environ;
 
 namespace gt::client {
@@ -74,7 +76,7 @@ std::string described(const std::string& name, int status) {
 std::string program_path(const std::string& name) {
   if (const char* folder = std::getenv("GT_BIN");
       folder != nullptr && *folder != '\0') {
-    return std::string(folder) + "/" + name;
+    return absolute_path(std::string(folder) + "/" + name);
   }
   Dl_info info{};
   const auto* here = reinterpret_cast<const void*>(&program_path);

@@ -16,6 +16,7 @@ namespace gt::client {
 std::unique_ptr<Session> Session::open(std::string_view where) {
   std::unique_ptr<Session> out(new Session);
   out->channel_.start(where);
+  out->paths_.start(!out->channel_.joined().empty());
   out->freight_.start();
   return out;
 }
@@ -106,7 +107,24 @@ void Session::drop_locked(gt_value* value) noexcept {
 
 void Session::call(const gt_instruction& call, gt_value** results) {
   Channel::Lock lock = channel_.enter();
-  write_call(call, results, lock);
+  const std::span words(call.operands, call.operand_count);
+  const auto text = std::ranges::find(words, GT_STRING, &gt_word::kind);
+  if (text == words.end()) return write_call(call, results, lock);
+  const Statement statement = statement_of(call.op);
+  if (statement != Statement::kLoad && statement != Statement::kSave) {
+    return write_call(call, results, lock);
+  }
+  const std::string path = paths_.written({text->text, text->size});
+  std::vector<gt_word> operands(words.begin(), words.end());
+  gt_word& written = operands[static_cast<size_t>(text - words.begin())];
+  written.text = path.data();
+  written.size = path.size();
+  gt_instruction placed = call;
+  placed.operands = operands.data();
+  write_call(placed, results, lock);
+  if (statement == Statement::kSave && operands[0].kind == GT_VALUE) {
+    paths_.note_saved(path, table_.type(operands[0].value->type));
+  }
 }
 
 void Session::name_results(const gt_instruction& call, const CallTypes& made,

@@ -17,6 +17,7 @@
 #include "client/freight.h"
 #include "client/leaves.h"
 #include "client/names.h"
+#include "client/paths.h"
 #include "client/place_notes.h"
 #include "client/value.h"
 #include "stream/line.h"
@@ -38,6 +39,7 @@ class Session {
                   gt_place at);
   void read(gt_value& value, void* bytes, gt_place at);
   void print(gt_value& value, const char* as, gt_place at);
+  Type stored_type(const std::string& path);
   void send_file(const std::string& path);
   void fetch_file(const std::string& path);
   // As gt_tape() and gt_dot().
@@ -88,7 +90,8 @@ class Session {
 
   Channel channel_;
   Freight freight_{channel_};
-  CallTable table_;
+  Paths paths_;
+  CallTable table_{paths_};
   Names names_;
   PlaceNotes places_;
   Leaves leaves_;

@@ -117,14 +117,23 @@ void Session::read_file(gt_value& value, void* bytes, gt_place at,
   read_result(ask_for(value, at, lock), *value.shown, bytes);
 }
 
+Type Session::stored_type(const std::string& path) {
+  const Channel::Lock lock = channel_.enter();
+  return value_or_fail(paths_.type_of(paths_.written(path)), GT_FILE);
+}
+
 void Session::send_file(const std::string& path) {
   channel_.enter();
   freight_.send_file(path);
+  const Channel::Lock lock = channel_.enter();
+  paths_.note_same(path);
 }
 
 void Session::fetch_file(const std::string& path) {
   sync();
   freight_.fetch_file(path);
+  const Channel::Lock lock = channel_.enter();
+  paths_.note_same(path);
 }
 
 void Session::print(gt_value& value, const char* as, gt_place at) {

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/io.h"
+#include "client/paths.h"
 #include "file/files.h"
 #include "file/npy.h"
 #include "file/safetensors_cache.h"
@@ -28,7 +29,7 @@ Error system_error(const std::string& what, const std::string& path) {
 std::string parent_folder() {
   if (const char* chosen = std::getenv("TMPDIR");
       chosen != nullptr && *chosen != '\0') {
-    return chosen;
+    return absolute_path(chosen);
   }
   return ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 }

@@ -366,6 +366,57 @@ TEST(Batches, BeginAtARowThatIsThere) {
   EXPECT_EQ(gt::Batches({folder / "x.npy"}, 1, {.first = 10}).steps(), 1);
 }
 
+// While it lives, the process is in another folder.
+class Elsewhere {
+ public:
+  explicit Elsewhere(const std::string& folder)
+      : back_(::open(".", O_RDONLY | O_DIRECTORY)) {
+    EXPECT_EQ(::chdir(folder.c_str()), 0);
+  }
+  ~Elsewhere() {
+    EXPECT_EQ(::fchdir(back_), 0);
+    ::close(back_);
+  }
+
+ private:
+  int back_;
+};
+
+// The programs that load and save stay in the folder that they began in.
+TEST(Files, ArePathsFromTheFolderOfTheCall) {
+  const Folder folder, other;
+  const Elsewhere begin(folder / "");
+  gt::Session session("");
+  const gt::Use use(session);
+  gt::save(gt::ones({2}), "w.npy");
+  gt::sync();
+  {
+    const Elsewhere in(other / "");
+    gt::save(gt::full({3}, 5), "w.npy");
+    gt::save({{"a", gt::full({4}, 6)}}, "w.safetensors");
+    gt::sync();
+    EXPECT_EQ(gt::load("w.npy").to_vector(), std::vector<float>(3, 5));
+    EXPECT_EQ(gt::load("w.safetensors:a").to_vector(),
+              std::vector<float>(4, 6));
+    EXPECT_EQ(gt::stored_type("w.npy").text(), "f32[3]");
+    EXPECT_EQ(gt::load_rows("w.npy", 1, 2).to_vector(),
+              std::vector<float>(2, 5));
+  }
+  EXPECT_EQ(gt::load("w.npy").to_vector(), std::vector<float>(2, 1));
+  EXPECT_EQ(gt::load(other / "w.npy").to_vector(), std::vector<float>(3, 5));
+}
+
+// That of the line before, not that of a file that it is about to replace.
+TEST(Files, HaveTheTypeThatWasSavedLast) {
+  const Folder folder;
+  gt::save(gt::ones({2}), folder / "w.npy");
+  gt::sync();
+  gt::save(gt::full({3}, 5), folder / "w.npy");
+  EXPECT_EQ(gt::load(folder / "w.npy").to_vector(), std::vector<float>(3, 5));
+  gt::save(gt::full({4}, 6), folder / "new.npy");
+  EXPECT_EQ(gt::load(folder / "new.npy").to_vector(), std::vector<float>(4, 6));
+}
+
 TEST(Files, HaveTypesAndRows) {
   const Folder folder;
   const gt::Tensor x = gt::randn({6, 2}, 1);

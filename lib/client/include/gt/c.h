@@ -220,8 +220,9 @@ GT_API int gt_read(gt_value* value, void* bytes, gt_place at);
 GT_API int gt_print(gt_value* value, const char* as, gt_place at);
 
 // The type of a tensor in a .npy or safetensors file, "FILE:TENSOR", as load
-// takes it. `sizes` has room for 8. Of a file that lies on a cluster nothing is
-// known here.
+// takes it: what the session last saved there, else what the file has. `sizes`
+// has room for 8. Of a file that lies on a cluster nothing is known here, but
+// for one that the session has saved, sent or fetched.
 GT_API int gt_stored_type(gt_session* session, const char* path, gt_type* type,
                           int64_t* sizes);
 

@@ -11,7 +11,9 @@
 
 namespace gt::inline v1 {
 
-// The type of a tensor in a file that lies here: "f.npy", "f.safetensors:NAME".
+// The type of a tensor in a file, "f.npy", "f.safetensors:NAME": what was last
+// saved there, else what the file has. On a cluster it is known of files that
+// were saved, sent or fetched.
 inline Type stored_type(const std::string& path, At at = At::here()) {
   int64_t sizes[8];
   gt_type type{};

@@ -1,0 +1,37 @@
+// Files of a cluster that have the names of files here: of
+// tests/client-cluster.bats. Prints what load finds.
+#include <unistd.h>
+
+#include <exception>
+#include <iostream>
+
+#include <gt/data.h>
+#include <gt/gt.h>
+
+namespace {
+
+constexpr char kPath[] = "w.npy";
+
+void show() {
+  try {
+    std::cout << gt::load(kPath) << '\n';
+  } catch (const std::exception& error) {
+    std::cout << error.what() << '\n';
+  }
+}
+
+}  // namespace
+
+int main() {
+  show();
+  std::cout << gt::load(kPath, gt::f32(2)) << '\n';
+  gt::send(kPath);
+  show();
+  gt::save(gt::full({4}, 7), kPath);
+  show();
+  gt::fetch(kPath);
+  if (::chdir("/") != 0) return 1;
+  std::cout << gt::stored_type(kPath).text() << '\n';
+  show();
+  return gt::close();
+}
