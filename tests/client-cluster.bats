@@ -2,6 +2,7 @@
 # libgt on a cluster: values of more than 1,000 elements and files travel beside
 # the text.
 
+# shellcheck disable=SC2030,SC2031 # a test is a subshell
 load helper
 load cluster
 
