@@ -217,7 +217,7 @@ at_port() {
     rm -f code
     tell_link cut $cut
     spawn bash -c 'gt-emit --to "$0" --silence 1 --detach job --wait p.gt >out 2>err; echo $? >code' "$link"
-    sleep 0.3
+    await "^was cut after $cut\$" relayed
     tell_link go
     await . code
     [ "$(cat code)" = 3 ]
@@ -226,6 +226,7 @@ at_port() {
     visit --attach job -e 'x = ones f32[1]'
     [ "$status" = 0 ]
   done
+  # One that had not been let in yet only begins again.
   [ "$(grep -c 'is away' served)" -ge 3 ]
 }
 

@@ -3,7 +3,8 @@
 made bad. It prints "ready" once it listens, and takes commands, one a line of
 standard input:
 
-  cut N   ends the connections after N more bytes, and takes no others
+  cut N   ends the connections after N more bytes, and takes no others; says
+          "was cut after N" then
   flip N  changes the byte after N more bytes
   stall   passes nothing on, and keeps what comes
   go      takes connections, and passes on all that was kept
@@ -18,6 +19,7 @@ class Relay:
         self.target = target
         self.passes = True
         self.left = None  # bytes until the cut; None: there is none
+        self.cut_after = 0  # as the command had it
         self.flips = None  # bytes until one that is changed
         self.peers = {}  # the other end of each socket
         self.kept = {}  # bytes for a socket
@@ -36,7 +38,7 @@ class Relay:
     def command(self, line):
         words = line.split()
         if words[0] == "cut":
-            self.left = int(words[1])
+            self.left = self.cut_after = int(words[1])
             if self.left == 0:
                 self.cut()
         elif words[0] == "flip":
@@ -58,6 +60,7 @@ class Relay:
             self.selector.unregister(self.listener)
             self.listener.close()
             self.listener = None
+        print(f"was cut after {self.cut_after}", flush=True)
 
     def close(self, end):
         for each in (end, self.peers.get(end)):
