@@ -21,8 +21,8 @@ class ComputeQueue final : public Pool::Owner {
  public:
   // The arguments are those of Executor.
   ComputeQueue(Backend& backend, Saves& saves, Writer& out, ReportSink reports,
-               bool fail_fast, Trace* trace)
-      : executor_(backend, saves, out, std::move(reports), fail_fast, trace),
+               const ExecutorOptions& options)
+      : executor_(backend, saves, out, std::move(reports), options),
         most_cost_(backend.device().puts_off() ? kGiveCost : ~uint64_t{0}),
         queue_(executor_) {}
 

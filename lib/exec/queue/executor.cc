@@ -13,13 +13,13 @@ constexpr uint64_t kMostHeld = 2'000'000;  // nanoseconds
 }  // namespace
 
 Executor::Executor(Backend& backend, Saves& saves, Writer& out,
-                   ReportSink reports, bool fail_fast, Trace* trace)
+                   ReportSink reports, const ExecutorOptions& options)
     : backend_(backend),
       saves_(saves),
       out_(out),
       reports_(std::move(reports)),
-      fail_fast_(fail_fast),
-      trace_(trace),
+      fail_fast_(options.fail_fast),
+      trace_(options.trace),
       interpreter_(backend.device()),
       runs_ahead_(backend.device().leaves_checks()),
       ahead_(backend.device(), interpreter_,
@@ -27,9 +27,11 @@ Executor::Executor(Backend& backend, Saves& saves, Writer& out,
                return failure(task, error);
              }) {
   backend.device().allow_delay();
-  if (trace != nullptr && backend.device().keeps_time()) {
-    ahead_.record_times(*trace);
+  if (trace_ != nullptr && backend.device().keeps_time()) {
+    ahead_.record_times(*trace_);
   }
+  if (options.waits_for_each) ahead_.wait_for_each();
+  if (options.records_repeats) ahead_.record_repeats();
 }
 
 void Executor::run(uint64_t* record) {

@@ -36,6 +36,15 @@ namespace gt::exec {
 
 class Executor;
 
+// How an executor runs what it is given. It is told before its thread begins,
+// which may look at any of it before there is a task.
+struct ExecutorOptions {
+  bool fail_fast = false;        // nothing runs behind the first failure
+  Trace* trace = nullptr;        // gets rows of what runs
+  bool waits_for_each = false;   // RunsAhead::wait_for_each()
+  bool records_repeats = false;  // RunsAhead::record_repeats()
+};
+
 // Anything else that a queue runs, on the heap: a print, a save, a message for
 // people, the deletion of what tasks before it use. Deleted once it has run.
 class Job {
@@ -81,9 +90,8 @@ inline constexpr size_t kJobWords = sizeof(JobRecord) / sizeof(uint64_t);
 
 class Executor final : public Queue::Handler {
  public:
-  // `trace` is null unless what runs is to be recorded.
   Executor(Backend& backend, Saves& saves, Writer& out, ReportSink reports,
-           bool fail_fast, Trace* trace);
+           const ExecutorOptions& options);
 
   void run(uint64_t* record) override;
   void idle() override;

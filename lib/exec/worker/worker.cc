@@ -34,14 +34,23 @@ std::vector<std::string> saved_paths(
   return paths;
 }
 
+ExecutorOptions executor_options(const WorkerOptions& options) {
+  // A trace has a row for each line, with its time.
+  const bool looks_at_each = options.sync || options.trace != nullptr;
+  return {.fail_fast = options.fail_fast,
+          .trace = options.trace,
+          .waits_for_each = options.sync,
+          .records_repeats = options.graphs && !looks_at_each};
+}
+
 }  // namespace
 
 Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
                const WorkerOptions& options)
     : backend_(backend),
       saves_(std::move(files)),
-      compute_(backend, saves_, out, std::move(reports), options.fail_fast,
-               options.trace),
+      compute_(backend, saves_, out, std::move(reports),
+               executor_options(options)),
       pool_(backend.device(), compute_, options.memory),
       registers_(pool_),
       recipes_({backend_, types_, saves_}, options.caches),
@@ -50,14 +59,7 @@ Worker::Worker(Backend& backend, Files files, Writer& out, ReportSink reports,
       trace_(options.trace, compute_),
       lines_(registers_, meshes_, compute_, trace_, options.caches),
       issuer_(compute_, pool_, registers_, types_, trace_),
-      caches_(options.caches) {
-  RunsAhead& ahead = compute_.executor().runs_ahead();
-  if (options.sync) ahead.wait_for_each();
-  // A trace has a row for each line, with its time.
-  if (options.graphs && !options.sync && options.trace == nullptr) {
-    ahead.record_repeats();
-  }
-}
+      caches_(options.caches) {}
 
 Worker::~Worker() {
   abort("the worker ends");
