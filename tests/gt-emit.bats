@@ -220,7 +220,7 @@ l = sum y  # -e:3 f32[]
   run -0 gt-emit --ops
   [[ $output == *'y = matmul a b ta=0 tb=0'* ]]
   run -0 gt-emit --ops matmul -e 'this is not read'
-  [[ ${lines[0]} == 'y = matmul a b ta=0 tb=0' ]]
+  [[ ${lines[0]} == 'y = matmul a b ta=0 tb=0 [out=]' ]]
   run -2 --separate-stderr gt-emit --ops=matmull
   [[ $stderr == *"did you mean 'matmul'?"* ]]
   [ -z "$output" ]

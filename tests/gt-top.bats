@@ -326,7 +326,7 @@ for _ in range(600):
         with urllib.request.urlopen(sys.argv[1] + "/metrics") as got:
             assert got.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
             text = got.read().decode()
-            if "op=\"matmul\"" in text or len(sys.argv) == 2:
+            if "worker=\"1\",op=\"matmul\"" in text or len(sys.argv) == 2:
                 break
     except urllib.error.HTTPError as e:  # nothing is known as yet
         assert e.code == 503, e.code

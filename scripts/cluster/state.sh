@@ -55,7 +55,8 @@ lock_state() {
     why=$(mkdir -p -- "$state" 2>&1) || die 2 "${why#mkdir: }"
     [[ -O $state && ! -L $state ]] ||
       die 2 "$state: belongs to somebody else; GT_CLUSTER_DIR names another place"
-    [[ -e $state/lock || -z $(ls -A -- "$state") ]] ||
+    # Looked at in this order, since another may make the lock meanwhile.
+    [[ -z $(ls -A -- "$state" 2>/dev/null) || -e $state/lock ]] ||
       die 2 "$state: is no cluster's directory, and has files; take another --name or" \
         "GT_CLUSTER_DIR"
     chmod 700 "$state"
