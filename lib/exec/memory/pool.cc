@@ -52,7 +52,9 @@ Pool::Pool(Device& device, Owner& owner, size_t limit)
 }
 
 Pool::~Pool() {
-  // Buffers still referenced go too: nothing runs any more.
+  // Buffers still referenced go too, and the device hears of it: nothing else
+  // may tell it anything meanwhile.
+  owner_.end();
   for (Buffer& buffer : headers_) {
     const size_t bytes = class_bytes_[buffer.size_class];
     if (buffer.value == nullptr || bytes <= kSmall) continue;

@@ -66,6 +66,8 @@ class Pool {
     virtual void forget(const Value& /*value*/) {}
     // Waits until the queue is empty, so that memory has been given back.
     virtual void drain() = 0;
+    // Ends the queue's thread, once all that was enqueued has run.
+    virtual void end() {}
     // Waits until exchanges that are over have dropped some buffers. False:
     // no exchange has any.
     virtual bool reclaim() { return false; }
@@ -73,7 +75,7 @@ class Pool {
 
   // `limit`: bytes that buffers in use may have in all; 0 is no limit.
   Pool(Device& device, Owner& owner, size_t limit);
-  ~Pool();  // the queue has ended
+  ~Pool();  // ends the queue
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 

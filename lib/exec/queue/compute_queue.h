@@ -70,6 +70,7 @@ class ComputeQueue final : public Pool::Owner {
     add(settled_job(), 0);
     queue_.drain();
   }
+  void end() override { queue_.end(); }
   bool reclaim() override { return reclaim_ && reclaim_(); }
 
  private:

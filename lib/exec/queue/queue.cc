@@ -11,7 +11,8 @@ Queue::Queue(Handler& handler)
       ring_(std::make_unique_for_overwrite<uint64_t[]>(kWords)),
       thread_([this] { loop(); }) {}
 
-Queue::~Queue() {
+void Queue::end() {
+  if (!thread_.joinable()) return;
   drain();
   ending_.store(true, std::memory_order_seq_cst);
   wake();

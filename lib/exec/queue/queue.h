@@ -67,7 +67,7 @@ class Queue {
   static constexpr uint64_t kWakeCost = 50'000;  // nanoseconds
 
   explicit Queue(Handler& handler);
-  ~Queue();  // runs what was enqueued, then ends the thread
+  ~Queue() { end(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
@@ -101,6 +101,9 @@ class Queue {
   }
   void wait(Event event);  // kicks, and sleeps until it is done
   void drain() { wait({tail_}); }
+  // Runs what was enqueued, then ends the thread. Nothing is enqueued behind
+  // it.
+  void end();
 
  private:
   static constexpr size_t kAhead = 64;  // words
