@@ -50,13 +50,13 @@ plain() {
 }
 
 @test "one line builds it with g++, as C++20 and C++23" {
-  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install heavy"
+  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install test"
   plain g++ -std=c++20
   plain g++ -std=c++23
 }
 
 @test "one line builds it with clang, as C++20 and C++23" {
-  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install heavy"
+  command -v pkg-config >/dev/null || skip "no pkg-config; scripts/packages install test"
   command -v clang++ >/dev/null || skip "no clang; scripts/packages install heavy"
   plain clang++ -std=c++20
   plain clang++ -std=c++2b
