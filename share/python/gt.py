@@ -139,7 +139,7 @@ class _Session:
         self.recent, self.count = collections.deque(maxlen=20000), 0
         self.lost = self.closed = False
         self.wake, self.back = threading.Event(), None
-        self.courier = None
+        self.courier, self.left = None, None  # the file that goes next
         config = os.environ.get("GT_CONFIG")
         commands = [[_program("gt-emit")]]
         if config and where != "-":
@@ -346,7 +346,13 @@ class _Session:
             return path, name
 
     def leave(self, path, name):
-        """The values have arrived; what has their file may go."""
+        """The values have arrived. Their file goes when the next ones have, too, or others
+        were read: a #sync was seen to be answered before the load ahead of it had read."""
+        left, self.left = self.left, (path, name)
+        if left:
+            self.remove(*left)
+
+    def remove(self, path, name):
         if os.path.exists(path):
             os.remove(path)
         if self.courier is not None:
@@ -687,9 +693,12 @@ class Tensor:
                     with contextlib.suppress(Error):  # of what failed there is no file
                         session.courier.run("fetch", name, path)
                 if os.path.exists(path):
+                    left, session.left = session.left, None
+                    if left:
+                        session.remove(*left)
                     return (*self._known, _load_npy(path, *self._known))
             finally:
-                session.leave(path, name)
+                session.remove(path, name)
         dtype, shape, words = self._read()  # of what failed, it says why
         self._known = dtype, shape
         if _np is not None:
