@@ -123,8 +123,7 @@ class FloatProduct final : public Kernel {
     for (const Argument& a : call.arguments) {
       if (!a.absent) operands_.emplace_back(a.type, compute_, *context.loops);
     }
-    const Dtype made = compute_ == Dtype::kBf16 ? to_.dtype : compute_;
-    result_ = std::make_unique<Returned>(to_, made, *context.loops);
+    result_ = std::make_unique<Returned>(to_, shape_.to, *context.loops);
   }
 
   Status run(std::span<const void* const> in,
