@@ -125,3 +125,17 @@ last = tensor f32[] 0'
     END { print n, late + 0 }' run.log >counts
   [ "$(<counts)" = '200 0' ]
 }
+
+@test "of several workers, a load ahead of a sync has read its file" {
+  printf 'x = ones f32[2]\nsave x "x.npy"\n' | gt-work
+  mkfifo in
+  spawn bash -c 'exec gt-route -n 2 <in >out'
+  exec 5>in
+  printf 'y = load "x.npy" f32[2]\n#sync loaded\n' >&5
+  await '^#sync loaded$' out
+  rm x.npy
+  echo 'print y' >&5
+  await '^y = ' out
+  exec 5>&-
+  [ "$(tail -n 1 out)" = 'y = tensor f32[2] 1 1' ]
+}

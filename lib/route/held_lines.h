@@ -1,8 +1,9 @@
 // Lines that make a value from nothing or from a file (Route::makes) wait here,
 // not issued, until another line reads the value. Then they are issued to the
 // worker on which that line runs, so that nothing has to be copied. They are
-// issued earlier if the value is bound again or freed, before a save to the
-// file that they read, when too many wait, and at the end of the input.
+// issued earlier if the value is bound again or freed; if they read a file,
+// before a save to it and before a sync; when too many wait; and at the end of
+// the input.
 #pragma once
 
 #include <cstddef>
@@ -53,13 +54,12 @@ class HeldLines {
   HomeId oldest() const {
     return lines_.empty() ? kNoSymbol : lines_.begin()->second.result;
   }
-  // The same, among the lines that read that file (RoutePath::file).
-  HomeId oldest_reader(std::string_view file) const {
+  // The same, among the lines that read a file and are wanted.
+  template <typename Wanted>
+  HomeId oldest_reader(const Wanted& is_wanted) const {
     if (readers_ == 0) return kNoSymbol;
     for (const auto& [key, line] : lines_) {
-      if (!line.paths.empty() && line.paths[0].file == file) {
-        return line.result;
-      }
+      if (!line.paths.empty() && is_wanted(line)) return line.result;
     }
     return kNoSymbol;
   }

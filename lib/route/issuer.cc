@@ -301,10 +301,23 @@ void Issuer::issue_readers(const std::vector<RoutePath>& paths) {
   for (const RoutePath& path : paths) {
     if (!path.writes) continue;
     for (;;) {
-      const HomeId id = held_.oldest_reader(path.file);
+      const HomeId id = held_.oldest_reader([&](const HeldLine& line) {
+        return line.paths[0].file == path.file;
+      });
       if (id == kNoSymbol) break;
       issue_held(id, placer_.place_alone(id));
     }
+  }
+}
+
+void Issuer::issue_readers(
+    const std::function<bool(std::string_view name)>& is_wanted) {
+  for (;;) {
+    const HomeId id = held_.oldest_reader([&](const HeldLine& line) {
+      return is_wanted(homes_.name_of(line.result));
+    });
+    if (id == kNoSymbol) return;
+    issue_held(id, placer_.place_alone(id));
   }
 }
 

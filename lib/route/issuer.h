@@ -23,6 +23,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,10 @@ class Issuer {
   void act(const Route& route, const NotedText& parts, Client& client);
   // Issues the lines that wait until their value is read.
   void flush();
+  // Of these the ones that read a file and bind such a name: who is told that
+  // all lines so far are done may remove the file.
+  void issue_readers(
+      const std::function<bool(std::string_view name)>& is_wanted);
   // How many such lines there are.
   size_t held() const { return held_.size(); }
 

@@ -347,7 +347,7 @@ class _Session:
 
     def leave(self, path, name):
         """The values have arrived. Their file goes when the next ones have, too, or others
-        were read: a #sync was seen to be answered before the load ahead of it had read."""
+        were read: gt-shard keeps a load until its value is read, and a #sync passes it."""
         left, self.left = self.left, (path, name)
         if left:
             self.remove(*left)
