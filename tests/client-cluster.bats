@@ -52,6 +52,8 @@ nothing_kept() {
   GT_CONFIG=none.yaml run -0 --separate-stderr client_travel 3
   lines_are same
   nothing_kept
+  GT_CONFIG=none.yaml GT_CONNECT='' GT_WORKERS=2 run -0 --separate-stderr client_travel 3
+  lines_are same
 }
 
 @test "gt.py: large values go to a cluster and come back" {

@@ -443,6 +443,27 @@ END
   [ "$output" = 'x = tensor f32[4] 1 1 1 1' ]
 }
 
+@test "a load with the note #once is before the next sync of its name space" {
+  printf 'mesh: {tp: 2}\nsignals: {s: {results: {tp: 1}}}\n' >two.yaml
+  printf '%s\n' 'c1/x = load "x.npy" f32[4,4] #once' 'c1/y = add c1/x 1' 'free c1/x' \
+    'c1/z = load "z.npy" f32[4,4]' 'c2/x = load "x.npy" f32[4,4] #once #signal=s' '#sync c2/7' \
+    '#sync c1/.a' '#sync c2/.a' 'print c1/y' 'print c1/z' >p
+  run -0 --separate-stderr gt-shard -c two.yaml p
+  lines_are '#gt 1
+#sync c2/7
+mesh tp=2
+c1/_s0@0-1 = load "x.npy" f32[4,4] #once
+#sync c1/.a
+c2/x@0-1 = load "x.npy" f32[4,4] split=tp:1 #once #signal=s
+#sync c2/.a
+c1/y@0-1 = add c1/_s0@0-1 1
+print c1/y@0 as=c1/y
+free c1/_s0@0-1
+c1/z@0-1 = load "z.npy" f32[4,4]
+print c1/z@0 as=c1/z
+#end 0'
+}
+
 @test "a failure without a message is rejected" {
   printf 'mesh: {tp: 2}\n' >two.yaml
   local line

@@ -76,6 +76,33 @@ print(np.allclose(a.detach().numpy(), b.numpy(), atol=1e-4))'
   lines_are True
 }
 
+@test "a large array that is read after a sync goes through a config" {
+  echo 'mesh: {tp: 2}' >two.yaml
+  mkdir files
+  TMPDIR=$PWD/files GT_CONFIG=two.yaml GT_WORKERS=2 run -0 python '
+import os
+kept = gt.tensor(list(range(2000)))
+for i in range(3):
+    x = gt.tensor([0.5] * 2000)
+    gt.sync()
+    print((x + 1).sum().item())
+print(sum(len(f) for _, _, f in os.walk("files")) <= 3, (kept - 1).sum().item())'
+  lines_are $'3000.0\n3000.0\n3000.0\nTrue 1997000'
+}
+
+@test "a name that was used before is another tensor's for grad" {
+  run -0 python '
+x = gt.tensor(2.0)
+def loss():
+    once = x * x
+    return once * 3
+l = loss()
+other = gt.tensor(1.0)
+assert other.name == "t1"
+print([g.item() for g in gt.grad(l, [x, other])])'
+  [[ ${lines[-1]} == '[12.0, 0.0]' ]]
+}
+
 @test "a training loop writes the same bytes in each round" {
   run -0 python '
 gt.log("run.gt")

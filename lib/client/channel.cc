@@ -184,9 +184,9 @@ void Channel::ask_lines(std::string_view text,
   }
 }
 
-void Channel::when_done(std::function<void()> then, Lock& lock) {
+void Channel::when_done(std::function<void()> then, std::string& text) {
   inbox_.expect_sync(std::move(then));
-  send(kSync, lock);
+  text += kSync;
 }
 
 void Channel::wait(const std::function<bool()>& holds, Lock& lock) {

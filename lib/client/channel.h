@@ -61,8 +61,9 @@ class Channel {
   // kSync: each(line) gets them.
   void ask_lines(std::string_view text,
                  const std::function<void(std::string_view)>& each, Lock& lock);
-  // Makes the call once all that was sent has run: a line asks for that.
-  void when_done(std::function<void()> then, Lock& lock);
+  // Makes the call once all before has run: appends a line that asks for that.
+  // The text is to be sent next.
+  void when_done(std::function<void()> then, std::string& text);
   // Waits until it holds, or until no more results come.
   void wait(const std::function<bool()>& holds, Lock& lock);
 

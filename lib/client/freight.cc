@@ -1,12 +1,14 @@
 #include "client/freight.h"
 
+#include <utility>
+
 #include "client/failure.h"
 #include "client/paths.h"
 
 namespace gt::client {
 namespace {
 
-// Bytes of files that have not been loaded; with more, a writer waits.
+// Bytes of files at a time; with more, a writer waits until they are loaded.
 constexpr size_t kMostTravelling = size_t{256} << 20;
 
 }  // namespace
@@ -34,6 +36,12 @@ Store::Place Freight::pack(const Type& type, const void* bytes,
   // the session ends.
   if (channel_.has_way_back()) {
     channel_.open_back();
+    if (travelling_ > kMostTravelling) {
+      while (!sent_.empty()) leave(*sent_.begin()->first);
+      std::string text;
+      append_sync(text);
+      if (!text.empty()) channel_.send(text, lock);
+    }
     channel_.wait([&] { return travelling_ <= kMostTravelling; }, lock);
   }
   const Store::Place place =
@@ -55,15 +63,31 @@ Store::Place Freight::pack(const Type& type, const void* bytes,
   return place;
 }
 
-void Freight::was_sent(const Store::Place& place, const Type& type,
-                       Channel::Lock& lock) {
+void Freight::was_sent(gt_value& value, const Store::Place& place,
+                       const Type& type) {
   if (!channel_.has_way_back()) return;
+  value.has_file = true;
+  sent_[&value] = {place, type.bytes()};
   travelling_ += type.bytes();
-  const auto loaded = [this, place, size = type.bytes()] {
-    give(place);
-    travelling_ -= size;
-  };
-  channel_.when_done(loaded, lock);
+  if (channel_.has_one_worker()) leave(value);  // which reads it at its line
+}
+
+void Freight::leave(gt_value& value) {
+  value.has_file = false;
+  const auto sent = sent_.extract(&value);
+  if (sent) left_.push_back(sent.mapped());
+}
+
+void Freight::append_sync(std::string& text) {
+  if (left_.empty()) return;
+  channel_.when_done(
+      [this, left = std::exchange(left_, {})] {
+        for (const Sent& sent : left) {
+          give(sent.place);
+          travelling_ -= sent.bytes;
+        }
+      },
+      text);
 }
 
 Store::Place Freight::reserve(const Type& type, Channel::Lock& lock) {

@@ -5,10 +5,13 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "client/channel.h"
 #include "client/courier.h"
 #include "client/store.h"
+#include "client/value.h"
 
 namespace gt::client {
 
@@ -19,12 +22,19 @@ class Freight {
 
   explicit Freight(Channel& channel) : channel_(channel) {}
 
-  // A file of these bytes, as load finds it at path_of(). Waits while too much
-  // has not been loaded.
+  // A file of these bytes, as load finds it at path_of(). If there are too many
+  // such files, waits until they have been loaded.
   Store::Place pack(const Type& type, const void* bytes, Channel::Lock& lock);
-  // The line that loads it was sent.
-  void was_sent(const Store::Place& place, const Type& type,
-                Channel::Lock& lock);
+  // The line that loads it into the value, with the note #once, was sent. The
+  // value has_file from here on.
+  void was_sent(gt_value& value, const Store::Place& place, const Type& type);
+  // The value, which has_file, is no more, or has another: the file can go once
+  // a #sync is answered. Not before, though the load may have run long since:
+  // gt-shard writes a load when a line reads its value, which says how it is
+  // cut, and a #sync before that would have it written whole.
+  void leave(gt_value& value);
+  // Appends that #sync, if one is needed. The text is to be sent next.
+  void append_sync(std::string& text);
   // Where a value can be saved, at path_of().
   Store::Place reserve(const Type& type, Channel::Lock& lock);
   // Copies the bytes of what was saved there, and gives the place back. False:
@@ -51,12 +61,18 @@ class Freight {
   void start();
 
  private:
+  struct Sent {
+    Store::Place place;
+    size_t bytes = 0;
+  };
   void check(const Status& status, const Type& type);
 
   Channel& channel_;
   Store store_;
   Courier courier_;
-  size_t travelling_ = 0;  // bytes of files that are not yet loaded
+  std::unordered_map<gt_value*, Sent> sent_;  // whose values live
+  std::vector<Sent> left_;                    // that await a #sync
+  size_t travelling_ = 0;  // bytes of files that were not given back
 };
 
 }  // namespace gt::client

@@ -28,13 +28,16 @@ class Names {
   struct Name {
     std::string text;
     uint32_t number = kChosen;
+    bool is_reused = false;  // one of ours, which another value had before
   };
 
   // A name of ours, for a result of the line that comes next.
   Name take() {
     const auto number = static_cast<uint32_t>(numbers_.take());
     std::erase(dead_, number);  // the line binds it again
-    return {text_of(number), number};
+    const bool is_reused = number < most_;
+    most_ = std::max(most_, number + 1);
+    return {text_of(number), number, is_reused};
   }
   // A name that the user chose. Errors: it is none, is of the form of ours, or
   // another value has it, which was made at the place that the error names.
@@ -64,6 +67,7 @@ class Names {
   }
 
   NumberPool numbers_;
+  uint32_t most_ = 0;           // no number from here on was ever taken
   std::vector<uint32_t> dead_;  // given back, and not yet freed
   std::vector<std::string> dead_chosen_;
   // The names that users chose, and where.

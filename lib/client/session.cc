@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "client/call_text.h"
 #include "client/scopes.h"
@@ -44,6 +45,7 @@ void Session::forget() {
 
 void Session::begin_lines() {
   text_.clear();
+  freight_.append_sync(text_);
   names_.append_free(text_);
 }
 
@@ -80,6 +82,7 @@ gt_value* Session::make_value(Names::Name name, TypeId type, Reach reach) {
   value->session = this;
   value->name = std::move(name);
   value->reach = reach;
+  value->serial = ++serial_;
   set_type(*value, type);
   value->after = values_;
   if (values_ != nullptr) values_->before = value;
@@ -97,6 +100,7 @@ void Session::drop_locked(gt_value* value) noexcept {
     if (gradient->owners.fetch_sub(1) == 1) drop_locked(gradient);
   }
   leaves_.remove(*value);
+  if (value->has_file) freight_.leave(*value);
   (value->before == nullptr ? values_ : value->before->after) = value->after;
   if (value->after != nullptr) value->after->before = value->before;
   names_.give(value->name);
@@ -171,6 +175,22 @@ static void check_results(const gt_instruction& call, gt_value** results) {
   }
 }
 
+// Of a grad: lists the targets which the loss cannot depend on by what their
+// names held before, as gt-emit would think: the names are ours, other values
+// had them or the loss is older. One that was changed in place is not listed,
+// for then the value before may have been meant.
+static void append_reused(const gt_instruction& call, std::string& out) {
+  const gt_value& loss = *call.operands[0].value;
+  char before = '=';
+  for (size_t i = 1; i < call.operand_count; ++i) {
+    const gt_value& target = *call.operands[i].value;
+    const bool is_later = target.serial > loss.serial;
+    if (target.is_changed || !(target.name.is_reused || is_later)) continue;
+    if (before == '=') out += " reused";
+    out += std::exchange(before, ',') + std::to_string(i - 1);
+  }
+}
+
 void Session::write_call(const gt_instruction& call, gt_value** results,
                          Channel::Lock& lock) {
   std::array<TypeId, 8> few;
@@ -208,6 +228,7 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   name_results(call, made, names);
   begin_lines();
   append_call(call, names, text_);
+  if (made.op->row->statement == Statement::kGrad) append_reused(call, text_);
   places_.append_end(call.at, text_);
   for (size_t i = 0; is_cut && i < count; ++i) {
     if (!is_float(table_.type(made.results[i]).dtype)) continue;
@@ -222,6 +243,9 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
       results[i] = make_value(std::move(names[i]), made.results[i], got);
     } else {
       if (results != nullptr) results[i] = into;
+      into->serial = ++serial_;
+      into->is_changed = true;
+      if (into->has_file) freight_.leave(*into);
       if (into->leaf == kNoLeaf) into->reach = got;
     }
   }

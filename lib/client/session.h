@@ -71,7 +71,8 @@ class Session {
   Session() = default;
 
   const gt_value& checked(const gt_value* value) const;
-  // text_ begins anew, with what frees the registers that nobody holds.
+  // text_ begins anew, with what frees the files and the registers that nobody
+  // holds. What asks for a result is expected after this.
   void begin_lines();
   // call(), under the lock.
   void write_call(const gt_instruction& call, gt_value** results,
@@ -96,6 +97,7 @@ class Session {
   PlaceNotes places_;
   Leaves leaves_;
   gt_value* values_ = nullptr;  // all, the newest first
+  uint64_t serial_ = 0;         // of the last that was bound
   std::string text_;            // the lines that a call writes
   gt_session* handle_ = nullptr;
 };

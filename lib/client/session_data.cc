@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "client/call_text.h"
+#include "client/scopes.h"
 #include "client/session.h"
 #include "stream/line.h"
 
@@ -75,13 +76,16 @@ gt_value* Session::write_file(const Type& type, const void* bytes,
   call.operands = operands;
   call.operand_count = 2;
   gt_value* made = nullptr;
+  const int once = Scopes::of_thread().begin("once", "");
   try {
     write_call(call, &made, lock);
   } catch (const Failure&) {
+    Scopes::of_thread().end(once);
     freight_.give(place);
     throw;
   }
-  freight_.was_sent(place, type, lock);
+  Scopes::of_thread().end(once);
+  freight_.was_sent(*made, place, type);
   return made;
 }
 
@@ -142,11 +146,10 @@ void Session::print(gt_value& value, const char* as, gt_place at) {
   if (is_renamed && !is_name(as)) {
     fail(GT_WRONG, "print: '" + std::string(as) + "' is no name");
   }
-  if (channel_.has_way_back()) {
-    channel_.open_back();
-    channel_.show_next();
-  }
+  const bool is_shown = channel_.has_way_back();
+  if (is_shown) channel_.open_back();
   begin_lines();
+  if (is_shown) channel_.show_next();
   text_ += "print " + value.name.text;
   if (is_renamed) text_ += std::string(" as=") + as;
   places_.append_end(at, text_);

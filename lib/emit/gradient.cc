@@ -39,9 +39,39 @@ Status find_ranks(LineState& state) {
   return ok_status();
 }
 
-bool retains(const Line& line) {
-  const std::string_view* retain = line.key("retain");
-  return retain != nullptr && *parse_flag(*retain);
+// The targets that the value of reused= lists. Error: it is no such list.
+Status read_reused(const Line& line, const Key& key,
+                   std::vector<bool>& reused) {
+  const size_t targets = line.results.size();
+  const auto listed = parse_integers(key.value, false);
+  bool is_list = listed.ok();
+  for (size_t i = 0; is_list && i < listed.value().size(); ++i) {
+    const auto target = static_cast<size_t>(listed.value()[i]);
+    is_list = target < targets;
+    if (is_list) reused[target] = true;
+  }
+  if (is_list) return ok_status();
+  return Error{"grad: reused= lists targets, of which this has 0 to " +
+                   std::to_string(targets - 1) + ", not '" +
+                   std::string(key.value) + "'",
+               key.column};
+}
+
+Status read_keys(const Line& line, GradientTargets& targets) {
+  targets.reused.assign(line.results.size(), false);
+  for (const Key& key : line.keys) {
+    if (key.key == "reused") {
+      if (Status s = read_reused(line, key, targets.reused); !s.ok()) return s;
+      continue;
+    }
+    const std::optional<bool> flag = parse_flag(key.value);
+    if (key.key != "retain" || !flag) {
+      return Error{"grad: takes no key but retain=0 or retain=1, and reused=",
+                   key.column};
+    }
+    targets.retain = *flag;
+  }
+  return ok_status();
 }
 
 }  // namespace
@@ -55,11 +85,8 @@ Status Gradient::check_form(LineState& state) const {
         "grad loss w1 w2",
         line.op_column};
   }
-  for (const Key& key : line.keys) {
-    if (key.key != "retain" || !parse_flag(key.value)) {
-      return Error{"grad: takes no key but retain=0 or retain=1", key.column};
-    }
-  }
+  GradientTargets targets;
+  if (Status s = read_keys(line, targets); !s.ok()) return s;
   for (const Operand& o : line.operands) {
     if (o.kind == Operand::Kind::kName) continue;
     return Error{"grad: '" + std::string(o.text) + "' is not a name", o.column};
@@ -73,7 +100,7 @@ Status Gradient::write(LineState& state, std::string* tape,
                        std::string& out) const {
   Ledger& ledger = parts_.ledger;
   GradientTargets targets;
-  targets.retain = retains(state.line);
+  if (Status s = read_keys(state.line, targets); !s.ok()) return s;
   if (Status s = find_targets(state, targets); !s.ok()) return s;
   grad::LostTarget lost;
   const std::vector<Ranks>& where = state.where.operands;

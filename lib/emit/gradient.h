@@ -30,6 +30,8 @@ struct GradientTargets {
   ValueId loss = kNil;
   std::vector<grad::GradientTarget> values;
   bool retain = false;  // the history is kept, and the gradient has one
+  // By target: what its name held before has nothing to do with it.
+  std::vector<bool> reused;
 };
 
 class Gradient {

@@ -32,7 +32,7 @@ Error Unreached::explain(const grad::LostTarget& lost) const {
 Status Unreached::check(const grad::GradientProgram& program) const {
   std::optional<Rebound> behind;
   for (size_t t = 0; t < targets_.values.size(); ++t) {
-    if (program.targets[t] != kNil) continue;
+    if (program.targets[t] != kNil || targets_.reused[t]) continue;
     if (!behind) behind = rebound();
     if (Status s = check(t, *behind); !s.ok()) return s;
   }

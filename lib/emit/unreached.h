@@ -1,8 +1,9 @@
 // Targets of a grad that the history behind the loss does not reach, although
 // the user may think that it does: since that history was consumed by another
 // grad, or forgotten, or since the target's name was bound again and the loss
-// depends on what it held before. Such a target is an error; one that the loss
-// has nothing to do with gets zeros and a warning (gradient_writer.h).
+// depends on what it held before, which the grad does not say is meant
+// (reused=). Such a target is an error; one that the loss has nothing to do
+// with gets zeros and a warning (gradient_writer.h).
 #pragma once
 
 #include <string_view>

@@ -64,6 +64,8 @@ constexpr auto kKeys = std::to_array<KeyRow>({
      "START/WHOLE: where this block of a whole begins, and its sizes"},
     {"reduction", Kind::kWord, "mean sum none", "what becomes of the losses"},
     {"retain", Kind::kFlag, "", "keep the history after grad"},
+    {"reused", Kind::kIntegers, "",
+     "targets of grad whose names held other values before"},
     {"root", Kind::kInteger, "", "index in the group"},
     {"rows", Kind::kInteger, "", "rows of the table"},
     {"scale", Kind::kNumber, "", "factor"},

@@ -108,7 +108,7 @@ constexpr Row kRows[] = {
                 "print x\n"
                 "=> x = fail \"model.gt:7: no such file\"",
      .statement = Statement::kFail},
-    {.signature = "g... = grad loss w... retain=0",
+    {.signature = "g... = grad loss w... retain=0 [reused=]",
      .leaf = true,
      .types = types_grad,
      .flops = 0,
@@ -118,7 +118,11 @@ constexpr Row kRows[] = {
                 "records the gradient's lines, so that grad of a grad works. "
                 "A name that the loss does not reach: zeros and a warning. "
                 "Errors: the loss is not a scalar of floats; a name bound "
-                "again since the loss.",
+                "again, where the loss depends on what it held before, since "
+                "that was probably meant. A client that takes names again "
+                "for values that have nothing to do with the old ones says so "
+                "by reused=0,2: of these targets, counted from 0, it is no "
+                "error.",
      .source = "Griewank and Walther, Evaluating derivatives, 2nd edition, "
                "2008, chapter 3; torch.autograd.grad; torch.Tensor.backward",
      .example = "x = tensor f32[2] 1 2\n"

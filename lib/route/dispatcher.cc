@@ -118,8 +118,10 @@ void Dispatcher::comment(Client& client, std::string_view text,
     hurries_ = true;
     const UserId user = client.users.of(sync.substr(kSyncHead.size()));
     sequencer_.set_user(user);
-    issuer_.issue_readers(
-        [&](std::string_view name) { return client.users.of(name) == user; });
+    if (!counts_blocks(sync)) {
+      issuer_.issue_readers(
+          [&](std::string_view name) { return client.users.of(name) == user; });
+    }
     client.users.results(user).add_after(sync, sequencer_.given_to(user));
   }
   if (const std::string_view told = client_record_of(notes); !told.empty()) {

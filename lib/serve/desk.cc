@@ -13,10 +13,6 @@ namespace {
 
 using net::Verb;
 
-// Of a client's own "#sync WORD" the word is c7/.WORD in the shared stream, of
-// ours c7/NUMBER.
-constexpr char kOfClient = '.';
-
 }  // namespace
 
 Desk::Desk(DeskOptions options, Out out)
@@ -253,7 +249,7 @@ void Desk::take_back(std::string_view line, int64_t now) {
   if (client == nullptr) return;
   if (line.starts_with(kSyncHead)) {
     const std::string_view word = line.substr(line.find('/') + 1);
-    if (!word.starts_with(kOfClient)) {
+    if (!word.starts_with(kSyncOfClient)) {
       return take_sync(id, *client, word, now);
     }
     return give(id, *client,

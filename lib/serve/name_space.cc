@@ -130,7 +130,8 @@ void NameSpace::enter_comment(std::string_view comment,
   if (sync.empty()) return;
   out += kSyncHead;
   out += name_;
-  out += "/.";
+  out += '/';
+  out += kSyncOfClient;
   out += sync.substr(kSyncHead.size());
   out += '\n';
 }

@@ -371,6 +371,10 @@ void LineRewriter::create_loads(LineContext& at) {
   outputs_.create_loads(waiting_.take_all_loads(), at);
 }
 
+void LineRewriter::create_loads_once(LineContext& at) {
+  outputs_.create_loads(waiting_.take_loads_once(at.space), at);
+}
+
 // Of what is named, and of what that would have read.
 void LineRewriter::finish(LineContext& at) {
   const auto visit = [&](const auto& self, const ShardValuePtr& value) -> void {

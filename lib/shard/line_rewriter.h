@@ -41,6 +41,10 @@ class LineRewriter {
   // A line with ranks is about to save, each rank to a file of its own, so that
   // all loads that wait are written first.
   void create_loads(LineContext& at);
+  // The client is to hear that all lines so far of the name space at.space are
+  // done, and may remove the files of loads with the note #once, which are
+  // written first.
+  void create_loads_once(LineContext& at);
   // At the end of the stream: writes the lines that still wait and may fail
   // when they are run, so that the failure is seen. The others have no use.
   void finish(LineContext& at);

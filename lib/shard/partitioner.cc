@@ -3,6 +3,7 @@
 #include "ops/table.h"
 #include "spmd/labels.h"
 #include "spmd/placed.h"
+#include "stream/marks.h"
 
 namespace gt::shard {
 namespace {
@@ -58,6 +59,12 @@ Status Partitioner::rewrite(Line& line, std::string_view text) {
 Status Partitioner::pass(const Line& line, std::string_view text) {
   at_.notes.clear();
   if (statement_of(line.op) == Statement::kSave) lines_.create_loads(at_);
+  if (const std::string_view sync = sync_of(text);
+      !sync.empty() && !counts_blocks(sync)) {
+    const std::string_view word = sync.substr(kSyncHead.size());
+    at_.space = word.substr(0, word.find('/') + 1);
+    lines_.create_loads_once(at_);
+  }
   lines_.writer().pass(line, text);
   if (!is_placed(line)) return ok_status();
   if (Status s = check_mixed(line); !s.ok()) return s;

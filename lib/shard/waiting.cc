@@ -135,33 +135,44 @@ void WaitingLines::note_sum(const LineWork& work) {
 // ---- loads ------------------------------------------------------------------
 
 void WaitingLines::note_load(const LineWork& work, const ShardValuePtr& value) {
-  auto& waiting = loads_[stored_file(work.line.operands[0].text)];
-  std::erase_if(waiting, [](const std::weak_ptr<ShardValue>& before) {
-    const ShardValuePtr load = before.lock();
-    return load == nullptr || load->held == nullptr;
+  if (loads_.size() >= most_loads_) {
+    std::erase_if(loads_, [](const Load& load) {
+      const ShardValuePtr before = load.value.lock();
+      return before == nullptr || before->held == nullptr;
+    });
+    most_loads_ = std::max<size_t>(64, 2 * loads_.size());
+  }
+  loads_.push_back({value, stored_file(work.line.operands[0].text),
+                    work.at.space, work.line.note("once") != nullptr});
+}
+
+template <typename Wanted>
+std::vector<ShardValuePtr> WaitingLines::take_loads_if(
+    const Wanted& is_wanted) {
+  std::vector<ShardValuePtr> taken;
+  std::erase_if(loads_, [&](const Load& load) {
+    const ShardValuePtr value = load.value.lock();
+    if (value == nullptr || value->held == nullptr) return true;
+    if (!is_wanted(load)) return false;
+    taken.push_back(value);
+    return true;
   });
-  waiting.push_back(value);
+  return taken;
 }
 
 std::vector<ShardValuePtr> WaitingLines::take_loads(const std::string& file) {
-  std::vector<ShardValuePtr> loads;
-  const auto waiting = loads_.extract(file);
-  if (waiting.empty()) return loads;
-  for (const std::weak_ptr<ShardValue>& load : waiting.mapped()) {
-    const ShardValuePtr value = load.lock();
-    if (value != nullptr && value->held != nullptr) loads.push_back(value);
-  }
-  return loads;
+  return take_loads_if([&](const Load& load) { return load.file == file; });
+}
+
+std::vector<ShardValuePtr> WaitingLines::take_loads_once(
+    std::string_view space) {
+  return take_loads_if([&](const Load& load) {
+    return load.is_once && load.space.starts_with(space);
+  });
 }
 
 std::vector<ShardValuePtr> WaitingLines::take_all_loads() {
-  std::vector<ShardValuePtr> loads;
-  while (!loads_.empty()) {
-    for (ShardValuePtr& load : take_loads(loads_.begin()->first)) {
-      loads.push_back(std::move(load));
-    }
-  }
-  return loads;
+  return take_loads_if([](const Load& /*load*/) { return true; });
 }
 
 void WaitingLines::describe(const Cluster& cluster, std::string& out) const {

@@ -11,7 +11,8 @@
 // A line that waits is written
 //   - when a line that does not wait reads its result, in the layout in which
 //     that reads it; a print, a save or a copy take the config's or the whole;
-//   - if it is a load, before a save to the same file;
+//   - if it is a load, before a save to the same file; with the note #once,
+//     before a #sync, since its file may go once that is answered;
 //   - if nobody reads it but it may fail when it is run, before its name is
 //     bound again or freed, or at the end of the stream.
 // Else it is never written. When the name of what it reads is bound again, a
@@ -21,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shard/layout_chooser.h"
@@ -43,9 +45,11 @@ class WaitingLines {
   // (UnwrittenLine::offer).
   void note_sum(const LineWork& work);
 
-  // The loads of the file that still wait, which is about to be saved; or all
-  // of them, when it is not known which file is. The caller writes them.
+  // Those of the loads that still wait. The caller writes them.
+  // Of a file, which is about to be saved.
   std::vector<ShardValuePtr> take_loads(const std::string& file);
+  // With the note #once, into names of the name space, "c1/"; "": into any.
+  std::vector<ShardValuePtr> take_loads_once(std::string_view space);
   std::vector<ShardValuePtr> take_all_loads();
 
   // All that later lines depend on.
@@ -57,8 +61,17 @@ class WaitingLines {
   void join_operand(const ShardValuePtr& operand, ShardValue& value);
   void note_load(const LineWork& work, const ShardValuePtr& value);
 
-  // By the file that they read.
-  std::map<std::string, std::vector<std::weak_ptr<ShardValue>>> loads_;
+  struct Load {
+    std::weak_ptr<ShardValue> value;
+    std::string file;
+    std::string space;  // of its name, "c1/"
+    bool is_once = false;
+  };
+  template <typename Wanted>
+  std::vector<ShardValuePtr> take_loads_if(const Wanted& is_wanted);
+
+  std::vector<Load> loads_;               // also some that were written since
+  size_t most_loads_ = 64;                // with more, those are dropped
   std::map<std::string, Layout> summed_;  // by shape, as note_sum() saw it
 };
 

@@ -72,6 +72,13 @@ std::string_view sync_of(std::string_view comment) {
              : std::string_view();
 }
 
+bool counts_blocks(std::string_view sync) {
+  const size_t slash = sync.find('/');
+  return slash != std::string_view::npos && slash + 1 < sync.size() &&
+         sync.find_first_not_of("0123456789", slash + 1) ==
+             std::string_view::npos;
+}
+
 std::string_view client_record_of(std::string_view comment) {
   constexpr std::string_view kHead = "#client ";
   constexpr size_t kMost = 1024;  // bytes: the last of each client is kept

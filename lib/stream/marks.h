@@ -58,6 +58,13 @@ class Marks {
 inline constexpr std::string_view kSyncHead = "#sync ";
 std::string_view sync_of(std::string_view comment);
 
+// In the stream of gt-emit -l a client's own "#sync WORD" is "#sync c7/.WORD".
+// "#sync c7/NUMBER" is gt-emit's, behind each block of the client's lines: it
+// counts what is done, and nobody removes a file when that is answered, as
+// clients do. So lines that wait are not written for it.
+inline constexpr char kSyncOfClient = '.';
+bool counts_blocks(std::string_view sync);
+
 // The line "#reports" asks the programs that run the stream to write what they
 // have to tell people of its lines among the results, too, instead of on
 // standard error: so one who feeds lines of several users can tell each of his

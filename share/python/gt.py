@@ -52,6 +52,7 @@ f32, f64, f16, bf16, i64, i32, u8 = "f32 f64 f16 bf16 i64 i32 u8".split()
 _DTYPES = [f32, f64, f16, bf16, i64, i32, u8, "bool"]
 _RESERVED = {*_DTYPES, "true", "false", "nan", "inf"}  # words of the language, no names
 _TEXT_MOST = 1000     # values that are written as numbers; more go by a file
+_SENT_MOST = 1 << 28  # bytes of such files at a time; with more, waits for their loads
 _NPY = {"f32": "<f4", "f64": "<f8", "f16": "<f2", "i64": "<i8", "i32": "<i4",
         "u8": "|u1", "bool": "|b1"}
 _CODE = {"f32": "f", "f64": "d", "f16": "e", "i64": "q", "i32": "i", "u8": "B",
@@ -121,10 +122,14 @@ class _Register:
     """A name in the program, which its tensor holds. It changes where another tensor
     takes the name; .given is the one that it had first."""
 
-    __slots__ = "name", "given"
+    __slots__ = "name", "given", "reused", "changed", "made", "file"
 
-    def __init__(self, name):
+    def __init__(self, name, reused=False):
         self.name = self.given = name
+        self.reused = reused  # other tensors had the name before
+        self.changed = False  # in place: the name was bound again
+        self.made = 0         # after so many lines
+        self.file = None  # in which its values travel: (path, name in the lines)
 
 
 class _Session:
@@ -139,7 +144,9 @@ class _Session:
         self.recent, self.count = collections.deque(maxlen=20000), 0
         self.lost = self.closed = False
         self.wake, self.back = threading.Event(), None
-        self.courier, self.left = None, None  # the file that goes next
+        self.courier = None
+        self.sent, self.sent_bytes = {}, 0  # registers with a file, and its size
+        self.left = []                      # files to be removed
         config = os.environ.get("GT_CONFIG")
         commands = [[_program("gt-emit")]]
         if config and where != "-":
@@ -219,9 +226,9 @@ class _Session:
     # the next line, which frees it first unless it binds it again.
     def pooled(self):
         if self.free:
-            return f"t{self.free.pop(0)}"
+            return _Register(f"t{self.free.pop(0)}", True)
         self.next += 1
-        return f"t{self.next - 1}"
+        return _Register(f"t{self.next - 1}")
 
     def write(self, make, results=0, names=(), expect=None):
         """Writes make(names of the results), after a `free` of what was dropped, and
@@ -238,6 +245,7 @@ class _Session:
             self.check()
             dropped = set()
             while self.dead:
+                self.leave(self.dead[0])
                 name = self.dead.popleft().name
                 dropped.add(name)
                 self.used.pop(name, None)
@@ -252,22 +260,34 @@ class _Session:
                     continue
                 if name in self.used:  # whose tensor goes on without a name
                     older = self.used[name]
-                    older.name = self.pooled()
+                    new = self.pooled()
+                    older.name, older.reused = new.name, new.reused
                     bound.add(older.name)
                     with _scope(None, None):
                         moved += f"{older.name} = copy {name}{_end()}"
-                taken.append(_Register(name or self.pooled()))
+                taken.append(_Register(name, name in self.used) if name else self.pooled())
                 if name is not None:
                     self.used[name] = taken[-1]
             now = [register.name for register in taken]
             rest = sorted(dropped - bound - set(now),
                           key=lambda n: (len(n), n) if re.fullmatch(r"t\d+", n) else (99, n))
             text = "free " + " ".join(rest) + "\n" if rest else ""
+            left, self.left = self.left, []
+            if left:
+                text = "#sync python\n" + text
             text += moved + make(*now)
-            if expect is not None:
-                with self.come:
+            with self.come:
+                if left:
+                    self.expected.append(lambda line: [self.remove(*file) for file in left])
+                if expect is not None:
                     self.expected.append(expect)
             self.send(text)
+            for register in taken:
+                register.made = self.count
+            for name in names:
+                if isinstance(name, Tensor):
+                    name._register.changed = True
+                    self.leave(name._register)
             return taken
 
     def send(self, text):
@@ -345,12 +365,25 @@ class _Session:
             self.courier.run("claim", name)
             return path, name
 
-    def leave(self, path, name):
-        """The values have arrived. Their file goes when the next ones have, too, or others
-        were read: gt-shard keeps a load until its value is read, and a #sync passes it."""
-        left, self.left = self.left, (path, name)
-        if left:
-            self.remove(*left)
+    def travels(self, register, file, size):
+        """The register's values travel in this file, of which its load says #once."""
+        with self.lock:
+            register.file = file
+            self.sent[register] = size
+            self.sent_bytes += size
+            if self.sent_bytes <= _SENT_MOST:
+                return
+            for register in list(self.sent):
+                self.leave(register)
+        self.ask(lambda: "#sync python\n")
+
+    def leave(self, register):
+        """Nothing more reads what was loaded: the file goes once a #sync is answered. Not
+        before: gt-shard cuts a load as its value is read, and before a #sync not at all."""
+        size = self.sent.pop(register, None)
+        if size is not None:
+            self.sent_bytes -= size
+            self.left.append(register.file)
 
     def remove(self, path, name):
         if os.path.exists(path):
@@ -693,9 +726,6 @@ class Tensor:
                     with contextlib.suppress(Error):  # of what failed there is no file
                         session.courier.run("fetch", name, path)
                 if os.path.exists(path):
-                    left, session.left = session.left, None
-                    if left:
-                        session.remove(*left)
                     return (*self._known, _load_npy(path, *self._known))
             finally:
                 session.remove(path, name)
@@ -866,7 +896,13 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
 
 def grad(loss, targets, retain_graph=False):
     """The gradients of a scalar by each of the targets."""
-    out = _call("grad", [loss, *targets], {"retain": 1} if retain_graph else {}, len(targets))
+    # Of these, what their names held before is not meant, as gt-emit would think.
+    since = loss._register.made if isinstance(loss, Tensor) and loss._register else 0
+    reused = [i for i, register in enumerate(target._register for target in targets)
+              if register and not register.changed
+              and (register.reused or register.made > since)]
+    keys = {**({"retain": 1} if retain_graph else {}), **({"reused": reused} if reused else {})}
+    out = _call("grad", [loss, *targets], keys, len(targets))
     for target, gradient in zip(targets, out):
         gradient._known = target._known
         gradient._reach = loss._reach if retain_graph else _none
@@ -904,10 +940,11 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
         _save_npy(path, values, stored, shape)
         if sent != path:
             session.courier.run("send", path, sent)
-        out = _call("load", [_quote(sent), _type(shape, stored)], names=[name],
-                    type=(stored, shape))[0]
+        with _scope("once", ""):
+            out = _call("load", [_quote(sent), _type(shape, stored)], names=[name],
+                        type=(stored, shape))[0]
         if session.can_answer():
-            session.write(lambda: "#sync python\n", expect=lambda line: session.leave(path, sent))
+            session.travels(out._register, (path, sent), os.path.getsize(path))
         if stored != dtype:
             _call("cast", [out, dtype], into=[out])
             out._known = dtype, shape

@@ -106,6 +106,29 @@ TEST(Session, GradOfAGradWorks) {
   EXPECT_EQ(gt::grad(dx, {x})[0].item(), 12);
 }
 
+TEST(Session, ANameThatWasUsedBeforeIsAnotherTensorsForGrad) {
+  const gt::Tensor x = gt::tensor(2.0F);
+  gt::Tensor loss;
+  {
+    const gt::Tensor once = x * x;
+    loss = once * 3;
+  }
+  const gt::Tensor other = gt::tensor(1.0F);  // takes the name that is free
+  const gt::Tensor later = gt::tensor(1.0F);
+  const std::vector<gt::Tensor> grads = gt::grad(loss, {x, other, later});
+  EXPECT_EQ(grads[0].item(), 12);
+  EXPECT_EQ(grads[1].item(), 0);
+  EXPECT_EQ(grads[2].item(), 0);
+  // Of what changed since the loss, the value before may be meant.
+  gt::Tensor changed = gt::tensor(1.0F);
+  loss = changed * changed;
+  changed += 1;
+  EXPECT_NE(thrown<gt::Failed>([&] {
+              gt::grad(loss, {changed})[0].item();
+            }).find("depends on the value that"),
+            std::string::npos);
+}
+
 TEST(Session, WhatGradTakesIsCheckedAtTheCall) {
   const gt::Tensor x = gt::ones({2}).name("x");
   EXPECT_NE(thrown([&] { gt::grad(x.sum(), {}); }).find("one target"),

@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     bool is_same = true;
     for (int i = 0; i < rounds; ++i) {
       const gt::Tensor x = gt::from_blob(values.data(), gt::f32(50, 100));
+      gt::sync();  // gt-shard may not have written the load of x yet
       const std::vector<float> twice = (x * 2).to_vector();
       for (size_t j = 0; j < values.size(); ++j) {
         is_same = is_same && twice[j] == 2 * values[j];

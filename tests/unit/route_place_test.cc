@@ -1,4 +1,6 @@
 // Where unplaced lines run, and when: values from nothing wait for a reader.
+#include <algorithm>
+
 #include "route_harness.h"
 
 namespace gt::route {
@@ -41,6 +43,20 @@ TEST(RoutePlace, WhatIsHeldIsIssuedBeforeItsNameOrFileChanges) {
       "b = ones;b = full;free b;b = neg ;a = load;save b \";c = ones;free c;");
   route.dispatcher().flush();
   EXPECT_EQ(route.issued().back().text, "d = ones f32[8]");
+}
+
+TEST(RoutePlace, AHeldLoadIsIssuedBeforeAClientsOwnSync) {
+  RouteHarness route(2);
+  const auto loads = [&] {
+    return std::ranges::count_if(route.issued(), [](const SentBody& line) {
+      return line.text.starts_with("c1/a = load");
+    });
+  };
+  route.feed(
+      "#reports\nc1/a = load \"x.npy\" f32[4]\n#sync c1/7\n#sync c2/.a\n");
+  EXPECT_EQ(loads(), 0);
+  route.feed("#sync c1/.a\n");
+  EXPECT_EQ(loads(), 1);
 }
 
 TEST(RoutePlace, HeldLinesAreBounded) {
