@@ -85,27 +85,35 @@ int describe(const std::string& what) {
   return gt::finish("gt-emit", writer, gt::Exit::kDone);
 }
 
-int usage(const std::string& message) {
-  gt::say("gt-emit: " + message + "; try gt-emit --help\n");
-  gt::write_empty_stream(gt::Exit::kUsage);
+// What was wrong was said. A client of another gt-emit writes results, which
+// have no marks; all else is to write a stream.
+int give_up(const CLI::App& app) {
+  if (!gt::ClientOptions::visits(app)) {
+    gt::write_empty_stream(gt::Exit::kUsage);
+  }
   return static_cast<int>(gt::Exit::kUsage);
 }
 
-int serve(Options& options) {
-  gt::Exit status{};
-  const std::string wrong = options.clients.serve(status);
-  return wrong.empty() ? static_cast<int>(status) : usage(wrong);
+int usage(const CLI::App& app, const std::string& message) {
+  gt::say("gt-emit: " + message + "; try gt-emit --help\n");
+  return give_up(app);
 }
 
-int visit(Options& options, gt::emit::EmitJob& job, bool names_input) {
+int serve(const CLI::App& app, Options& options) {
+  gt::Exit status{};
+  const std::string wrong = options.clients.serve(status);
+  return wrong.empty() ? static_cast<int>(status) : usage(app, wrong);
+}
+
+int visit(const CLI::App& app, Options& options, gt::emit::EmitJob& job) {
+  const bool names_input =
+      app.count("FILE") + app.count("-e") + app.count("--repeat") > 0;
   // Where files travel alone, standard input is not read.
   const bool has_program = names_input || !options.clients.carries_files();
   if (!has_program) job.inputs = {{gt::emit::EmitInput::Kind::kText, "", 1}};
   gt::Exit status{};
   const std::string wrong = options.clients.visit(job, has_program, status);
-  if (wrong.empty()) return static_cast<int>(status);
-  gt::say("gt-emit: " + wrong + "; try gt-emit --help\n");
-  return static_cast<int>(gt::Exit::kUsage);
+  return wrong.empty() ? static_cast<int>(status) : usage(app, wrong);
 }
 
 }  // namespace
@@ -149,26 +157,18 @@ int main(int argc, char** argv) {
   options.clients.add_to(app);
   int status = 0;
   if (!gt::parse_options(app, argc, argv, status)) {
-    if (status != 0) gt::write_empty_stream(gt::Exit::kUsage);
-    return status;
+    return status == 0 ? 0 : give_up(app);
   }
   if (app.count("--ops") > 0) return describe(options.ops);
   if (std::string wrong = options.clients.wrong_combination(app);
       !wrong.empty()) {
-    return usage(wrong);
+    return usage(app, wrong);
   }
-  if (gt::ClientOptions::serves(app)) return serve(options);
+  if (gt::ClientOptions::serves(app)) return serve(app, options);
   job.session.at = !options.no_at;
   job.replay = !options.no_replay;
-  if (!collect_inputs(app, options, job)) {
-    gt::write_empty_stream(gt::Exit::kUsage);
-    return static_cast<int>(gt::Exit::kUsage);
-  }
-  if (gt::ClientOptions::visits(app)) {
-    const bool names_input =
-        app.count("FILE") + app.count("-e") + app.count("--repeat") > 0;
-    return visit(options, job, names_input);
-  }
+  if (!collect_inputs(app, options, job)) return give_up(app);
+  if (gt::ClientOptions::visits(app)) return visit(app, options, job);
   gt::Writer writer(STDOUT_FILENO);
   const gt::Exit done = gt::emit::emit(job, writer, gt::say);
   return gt::finish("gt-emit", writer, done);

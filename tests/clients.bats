@@ -405,6 +405,11 @@ END
     -l ipc://x --back y --share x
   wrong '-l tcp://*:5550: anyone who reaches it could attach; give --key and --allow, bind tcp://127.0.0.1:PORT, or say --insecure' \
     -l 'tcp://*:5550' --back y
+  [ "$output" = $'#gt 1\n#end 2' ]  # it is to write a stream
+  wrong "--wait needs --detach" --to ipc://x --wait
+  [ -z "$output" ]  # results have no marks
+  run -2 --separate-stderr gt-emit --to ipc://x --nothing
+  [ -z "$output" ]
   touch plain
   run -2 --separate-stderr gt-emit -l "ipc://$PWD/e" --back plain
   [[ $stderr == 'gt-emit: plain: results come back through a FIFO (mkfifo), and this is none' ]]
