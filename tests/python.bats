@@ -103,6 +103,28 @@ print([g.item() for g in gt.grad(l, [x, other])])'
   [[ ${lines[-1]} == '[12.0, 0.0]' ]]
 }
 
+@test "a large tensor of bf16 is another one's for grad, too" {
+  run -0 python '
+x = gt.tensor(2.0)
+def loss():
+    once = x * x
+    return once * 3
+l = loss()
+other = gt.tensor([1.0] * 2000, dtype="bf16")
+assert other.name == "t1"
+print([g.sum().item() for g in gt.grad(l, [x, other])])'
+  [[ ${lines[-1]} == '[12.0, 0.0]' ]]
+}
+
+@test "prints that nobody reads are an exception, not a hang" {
+  python '
+x = gt.tensor([1.0])
+while True:
+    x.print_()
+    x.item()' 2>errors | head -n 1 >first || true
+  grep -q BrokenPipeError errors
+}
+
 @test "a training loop writes the same bytes in each round" {
   run -0 python '
 gt.log("run.gt")

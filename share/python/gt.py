@@ -143,6 +143,7 @@ class _Session:
         self.free, self.next = [], 0
         self.recent, self.count = collections.deque(maxlen=20000), 0
         self.lost = self.closed = False
+        self.failure = None  # as of a print that nobody reads
         self.wake, self.back = threading.Event(), None
         self.courier = None
         self.sent, self.sent_bytes = {}, 0  # registers with a file, and its size
@@ -184,7 +185,10 @@ class _Session:
                 continue
             with self.come:
                 if self.expected:
-                    self.expected.popleft()(line)
+                    try:
+                        self.expected.popleft()(line)
+                    except Exception as error:  # which the next that waits is told
+                        self.failure = self.failure or error
                 self.come.notify_all()
         with self.come:
             self.lost = True
@@ -346,6 +350,9 @@ class _Session:
         with self.come:
             while not got and not self.lost:
                 self.come.wait(1)
+            failure, self.failure = self.failure, None
+        if failure is not None:
+            raise failure
         return got[0] if got else self.say_lost()
 
     def place(self):
@@ -373,6 +380,10 @@ class _Session:
             self.sent_bytes += size
             if self.sent_bytes <= _SENT_MOST:
                 return
+        self.leave_all()
+
+    def leave_all(self):
+        with self.lock:
             for register in list(self.sent):
                 self.leave(register)
         self.ask(lambda: "#sync python\n")
@@ -386,7 +397,7 @@ class _Session:
             self.left.append(register.file)
 
     def remove(self, path, name):
-        if os.path.exists(path):
+        with contextlib.suppress(OSError):  # of what failed there is none
             os.remove(path)
         if self.courier is not None:
             with contextlib.suppress(Error):  # it goes when the courier ends, too
@@ -395,6 +406,9 @@ class _Session:
     def close(self):
         if self.closed or os.getpid() != self.pid:
             return
+        if self.where and (self.sent or self.left) and self.back:  # others may go on
+            with contextlib.suppress(Error, OSError):
+                self.leave_all()
         with self.lock:
             try:
                 self.flush()
@@ -947,7 +961,7 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
             session.travels(out._register, (path, sent), os.path.getsize(path))
         if stored != dtype:
             _call("cast", [out, dtype], into=[out])
-            out._known = dtype, shape
+            out._known, out._register.changed = (dtype, shape), False
     return out.requires_grad_() if requires_grad else out
 
 
