@@ -76,6 +76,37 @@ travel.py:6: floordiv: integer division by zero'
   nothing_kept
 }
 
+@test "a value that nobody has read is there when a kept client is back" {
+  up
+  GT_CONNECT="$GT_CONNECT --detach night" run -0 --separate-stderr client_travel 0
+  nothing_kept
+  run -0 --separate-stderr gt-emit --to "$GT_CONNECT" --attach night -e 'y = sum x' -e 'print y'
+  lines_are 'y = tensor f32[] 12497500'
+  [ -z "$stderr" ]
+  GT_CONNECT="$GT_CONNECT --detach night" PYTHONPATH=$GT_ROOT/share/python \
+    run -0 /usr/bin/python3 -B -c 'import gt
+v = gt.tensor([1.0] * 2000, name="v")'
+  nothing_kept
+  run -0 --separate-stderr gt-emit --to "$GT_CONNECT" --attach night -e 'y = sum v' -e 'print y'
+  lines_are 'y = tensor f32[] 2000'
+}
+
+@test "libgt: a pipeline of others finds the values that a program left" {
+  mkdir files
+  read_late() { sleep 0.3 && sed 's/^#end.*/y = sum x\nprint y\n&/' | gt-work; }
+  export TMPDIR=$PWD/files GT_CONNECT=-
+  client_travel 0 | read_late >out
+  run -0 cat out
+  lines_are 'y = tensor f32[] 12497500'
+  [ -n "$(find files -type f)" ]
+  rm -r files/*
+  mkfifo back
+  # shellcheck disable=SC2094 # it is a FIFO
+  GT_BACK=back client_travel 0 | tee stream | { sleep 0.3 && gt-work; } >back
+  grep -q '^#sync' stream
+  nothing_kept
+}
+
 @test "libgt: what lacks is said where a cluster keeps no files" {
   GT_CONNECT=$(gt-cluster up -n 1)
   export GT_CONNECT

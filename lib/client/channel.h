@@ -49,6 +49,9 @@ class Channel {
   const Command& joined() const { return joined_; }
   // Whether a gt-work of our own alone runs the program, as it is written.
   bool has_one_worker() const { return has_one_worker_; }
+  // Whether close() comes back when the program has ended: not where others run
+  // it, or where a cluster keeps the client.
+  bool waits_for_program() const { return gives_results_ && joined_.empty(); }
   // Whether it is closed, or the processes are gone. Wants the lock free.
   bool is_lost();
   // Fails if the processes are gone. Wants the lock.

@@ -16,6 +16,7 @@ constexpr size_t kMostTravelling = size_t{256} << 20;
 void Freight::start() {
   // One worker reads a file when its line runs, and then never again.
   if (channel_.has_one_worker()) store_.keep_files();
+  if (!channel_.has_way_back()) store_.leave_files();
   if (channel_.joined().empty()) return;
   courier_.join(channel_.joined(), [this] { return channel_.is_lost(); });
 }
@@ -32,16 +33,10 @@ void Freight::check(const Status& status, const Type& type) {
 
 Store::Place Freight::pack(const Type& type, const void* bytes,
                            Channel::Lock& lock) {
-  // Without a way back nobody says when a file was loaded; then all stay until
-  // the session ends.
+  // Without a way back nobody says when a file was loaded; then all stay.
   if (channel_.has_way_back()) {
     channel_.open_back();
-    if (travelling_ > kMostTravelling) {
-      while (!sent_.empty()) leave(*sent_.begin()->first);
-      std::string text;
-      append_sync(text);
-      if (!text.empty()) channel_.send(text, lock);
-    }
+    if (travelling_ > kMostTravelling) leave_all(lock);
     channel_.wait([&] { return travelling_ <= kMostTravelling; }, lock);
   }
   const Store::Place place =
@@ -88,6 +83,19 @@ void Freight::append_sync(std::string& text) {
         }
       },
       text);
+}
+
+void Freight::leave_all(Channel::Lock& lock) {
+  while (!sent_.empty()) leave(*sent_.begin()->first);
+  std::string text;
+  append_sync(text);
+  if (!text.empty()) channel_.send(text, lock);
+}
+
+void Freight::wait_for_loads(Channel::Lock& lock) {
+  if (channel_.waits_for_program()) return;
+  leave_all(lock);
+  channel_.wait([&] { return travelling_ == 0; }, lock);
 }
 
 Store::Place Freight::reserve(const Type& type, Channel::Lock& lock) {

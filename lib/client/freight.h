@@ -52,6 +52,9 @@ class Freight {
   void send_file(const std::string& path);
   void fetch_file(const std::string& path);
 
+  // Where the program may go on without us: waits until all has been loaded, so
+  // that the files can go. To be called before the lines end.
+  void wait_for_loads(Channel::Lock& lock);
   // The program has ended, with this status.
   void end(Exit status);
   // After fork(), in the child.
@@ -66,6 +69,8 @@ class Freight {
     size_t bytes = 0;
   };
   void check(const Status& status, const Type& type);
+  // Leaves all values, and sends the #sync.
+  void leave_all(Channel::Lock& lock);
 
   Channel& channel_;
   Store store_;

@@ -32,6 +32,12 @@ Session::~Session() {
 }
 
 Exit Session::close() {
+  try {
+    Channel::Lock lock = channel_.enter();
+    freight_.wait_for_loads(lock);
+  } catch (const Failure&) {
+    // What is lost is told by the status, or by what follows.
+  }
   const Exit status = channel_.close();
   freight_.end(status);
   channel_.check_log();

@@ -65,8 +65,9 @@ void sweep(const std::string& parent, const std::string& stem) {
 Status Store::make_folder() {
   if (!folder_.empty()) return ok_status();
   const std::string parent = parent_folder();
-  const std::string stem = "gt-client." + std::to_string(::getuid()) + ".";
-  sweep(parent, stem);
+  const std::string stem =
+      (leaves_ ? "gt-left." : "gt-client.") + std::to_string(::getuid()) + ".";
+  if (!leaves_) sweep(parent, stem);
   std::string folder =
       parent + "/" + stem + std::to_string(::getpid()) + ".XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {
@@ -147,7 +148,7 @@ void Store::give(const Place& place) {
 }
 
 void Store::remove() {
-  if (!folder_.empty()) remove_folder(folder_);
+  if (!folder_.empty() && !leaves_) remove_folder(folder_);
   folder_.clear();
   open_.clear();
 }

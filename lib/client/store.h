@@ -42,12 +42,15 @@ class Store {
   // bytes each way, and written over. Only where nobody reads a file later, or
   // keeps what was in it.
   void keep_files() { keeps_ = true; }
+  // From here on files stay, also when the process has ended: nobody says when
+  // they were read. To be called before the first is taken.
+  void leave_files() { leaves_ = true; }
   // A path for a file. There is none under it, or one that was kept. Error:
   // there can be no directory.
   Result<Place> take(Way way);
   // The file is no longer needed.
   void give(const Place& place);
-  // Removes all.
+  // Removes all, but what stays.
   void remove();
 
  private:
@@ -70,6 +73,7 @@ class Store {
   std::string folder_;
   NumberPool out_, back_;
   bool keeps_ = false;
+  bool leaves_ = false;
   // Files that are kept, by number: those that went out, and those without a
   // name that came back or are to.
   std::unordered_map<size_t, Kept> kept_;
