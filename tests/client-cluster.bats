@@ -107,6 +107,15 @@ v = gt.tensor([1.0] * 2000, name="v")'
   nothing_kept
 }
 
+@test "libgt: what a process that was killed left is removed by the next" {
+  local left
+  left=files/gt-client.$(id -u).$((1 << 30)).abcdef
+  mkdir -p "$left"
+  touch "$left/0.npy" "$left/.back0.npy.0123-1.gt-part"
+  TMPDIR=$PWD/files run -0 client_travel 1
+  [ -z "$(ls -A files)" ]
+}
+
 @test "libgt: what lacks is said where a cluster keeps no files" {
   GT_CONNECT=$(gt-cluster up -n 1)
   export GT_CONNECT

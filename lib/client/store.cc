@@ -37,7 +37,6 @@ std::string parent_folder() {
 void remove_folder(const std::string& folder) {
   if (DIR* open = ::opendir(folder.c_str())) {
     while (const dirent* entry = ::readdir(open)) {
-      if (entry->d_name[0] == '.') continue;
       ::unlink((folder + "/" + entry->d_name).c_str());
     }
     ::closedir(open);
