@@ -99,8 +99,28 @@ def loss():
 l = loss()
 other = gt.tensor(1.0)
 assert other.name == "t1"
-print([g.item() for g in gt.grad(l, [x, other])])'
-  [[ ${lines[-1]} == '[12.0, 0.0]' ]]
+print([g.item() for g in gt.grad(l, [x, other])])
+l = x * x
+x.rename("w")
+try:
+    gt.grad(l, [x])
+except gt.Error as error:
+    assert "w was given that name after the loss" in str(error)
+else:
+    raise SystemExit("no error")
+l = x * x
+y = gt.tensor(3.0, name="w")
+try:
+    gt.grad(l, [x])
+except gt.Error as error:
+    assert "was given that name after the loss" in str(error)
+else:
+    raise SystemExit("no error of a name that was taken away")
+late = gt.tensor(1.0)
+late.add_(1)
+assert [g.item() for g in gt.grad(x * y, [x, y, late])] == [3.0, 2.0, 0.0]
+print([g.item() for g in gt.grad(loss(), [x])])'
+  [[ ${lines[-1]} == '[12.0]' && $output == *$'\n[12.0, 0.0]\n'* ]]
 }
 
 @test "a large tensor of bf16 is another one's for grad, too" {

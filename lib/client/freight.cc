@@ -1,5 +1,6 @@
 #include "client/freight.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "client/failure.h"
@@ -10,6 +11,8 @@ namespace {
 
 // Bytes of files at a time; with more, a writer waits until they are loaded.
 constexpr size_t kMostTravelling = size_t{256} << 20;
+// A file counts for at least so many, so that there are no more than thousands.
+constexpr size_t kLeast = size_t{64} << 10;
 
 }  // namespace
 
@@ -62,8 +65,9 @@ void Freight::was_sent(gt_value& value, const Store::Place& place,
                        const Type& type) {
   if (!channel_.has_way_back()) return;
   value.has_file = true;
-  sent_[&value] = {place, type.bytes()};
-  travelling_ += type.bytes();
+  const size_t bytes = std::max(type.bytes(), kLeast);
+  sent_[&value] = {place, bytes};
+  travelling_ += bytes;
   if (channel_.has_one_worker()) leave(value);  // which reads it at its line
 }
 

@@ -88,7 +88,7 @@ gt_value* Session::make_value(Names::Name name, TypeId type, Reach reach) {
   value->session = this;
   value->name = std::move(name);
   value->reach = reach;
-  value->serial = ++serial_;
+  value->made = value->bound = ++serial_;
   set_type(*value, type);
   value->after = values_;
   if (values_ != nullptr) values_->before = value;
@@ -181,17 +181,37 @@ static void check_results(const gt_instruction& call, gt_value** results) {
   }
 }
 
+// Of a grad: the program knows a target by its name alone.
+static void check_targets(const gt_instruction& call) {
+  const gt_value& loss = *call.operands[0].value;
+  for (size_t i = 1; i < call.operand_count; ++i) {
+    const gt_value& target = *call.operands[i].value;
+    if (target.renamed < loss.bound) continue;
+    fail(GT_WRONG, "grad: '" + target.name.text +
+                       "' was given that name after the loss '" +
+                       loss.name.text +
+                       "' was computed, which depends on it by its old one: "
+                       "name it before that, or compute the loss again");
+  }
+}
+
 // Of a grad: lists the targets which the loss cannot depend on by what their
-// names held before, as gt-emit would think: the names are ours, other values
-// had them or the loss is older. One that was changed in place is not listed,
-// for then the value before may have been meant.
+// names held before, as gt-emit would think: they are newer than the loss, or
+// the names are ours and other values had them. One that was changed in place
+// since then is not listed, for the value before may have been meant.
 static void append_reused(const gt_instruction& call, std::string& out) {
+  const std::span keys(call.keys, call.key_count);
+  const auto is_said = [](const gt_key& key) {
+    return std::string_view(key.name) == "reused";
+  };
+  if (std::ranges::any_of(keys, is_said)) return;
   const gt_value& loss = *call.operands[0].value;
   char before = '=';
   for (size_t i = 1; i < call.operand_count; ++i) {
     const gt_value& target = *call.operands[i].value;
-    const bool is_later = target.serial > loss.serial;
-    if (target.is_changed || !(target.name.is_reused || is_later)) continue;
+    const bool is_changed = target.bound != target.made;
+    const bool is_later = target.made > loss.bound;
+    if (!is_later && (is_changed || !target.name.is_reused)) continue;
     if (before == '=') out += " reused";
     out += std::exchange(before, ',') + std::to_string(i - 1);
   }
@@ -231,10 +251,12 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
   if (count > few_names.size()) many_names.resize(count);
   const std::span<Names::Name> names(
       many_names.empty() ? few_names.data() : many_names.data(), count);
+  const bool is_grad = made.op->row->statement == Statement::kGrad;
+  if (is_grad) check_targets(call);
   name_results(call, made, names);
   begin_lines();
   append_call(call, names, text_);
-  if (made.op->row->statement == Statement::kGrad) append_reused(call, text_);
+  if (is_grad) append_reused(call, text_);
   places_.append_end(call.at, text_);
   for (size_t i = 0; is_cut && i < count; ++i) {
     if (!is_float(table_.type(made.results[i]).dtype)) continue;
@@ -249,8 +271,7 @@ void Session::write_call(const gt_instruction& call, gt_value** results,
       results[i] = make_value(std::move(names[i]), made.results[i], got);
     } else {
       if (results != nullptr) results[i] = into;
-      into->serial = ++serial_;
-      into->is_changed = true;
+      into->bound = ++serial_;
       if (into->has_file) freight_.leave(*into);
       if (into->leaf == kNoLeaf) into->reach = got;
     }
@@ -277,6 +298,7 @@ void Session::rename(gt_value& value, std::string_view chosen, gt_place at) {
   places_.append_end(at, text_);
   names_.give(value.name);
   value.name = std::move(name.value());
+  value.renamed = ++serial_;
   channel_.send(text_, lock);
 }
 

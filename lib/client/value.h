@@ -23,9 +23,10 @@ struct gt_value {
   gt::client::Reach reach = gt::client::Reaches::kNone;
   gt::client::LeafId leaf = gt::client::kNoLeaf;  // if it requires a gradient
   gt_value* gradient = nullptr;                   // owned
-  uint64_t serial = 0;      // those of values that were bound later are larger
-  bool is_changed = false;  // in place: its name was bound again
-  bool has_file = false;    // its bytes travel in a file (Freight::was_sent)
+  // When it was made, last bound, and last given another name (0: never), by
+  // Session::serial_. A bound that is not made: it was changed in place.
+  uint64_t made = 0, bound = 0, renamed = 0;
+  bool has_file = false;  // its bytes travel in a file (Freight::was_sent)
   // Neighbours among the session's values.
   gt_value* before = nullptr;
   gt_value* after = nullptr;

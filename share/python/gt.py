@@ -122,13 +122,14 @@ class _Register:
     """A name in the program, which its tensor holds. It changes where another tensor
     takes the name; .given is the one that it had first."""
 
-    __slots__ = "name", "given", "reused", "changed", "made", "file"
+    __slots__ = "name", "given", "reused", "made", "bound", "moved", "file"
 
     def __init__(self, name, reused=False):
         self.name = self.given = name
         self.reused = reused  # other tensors had the name before
-        self.changed = False  # in place: the name was bound again
-        self.made = 0         # after so many lines
+        # After so many lines the tensor was made, was last changed in place, and took this
+        # name instead of another.
+        self.made = self.bound = self.moved = 0
         self.file = None  # in which its values travel: (path, name in the lines)
 
 
@@ -266,6 +267,7 @@ class _Session:
                     older = self.used[name]
                     new = self.pooled()
                     older.name, older.reused = new.name, new.reused
+                    older.moved = self.count + 1
                     bound.add(older.name)
                     with _scope(None, None):
                         moved += f"{older.name} = copy {name}{_end()}"
@@ -276,22 +278,23 @@ class _Session:
             rest = sorted(dropped - bound - set(now),
                           key=lambda n: (len(n), n) if re.fullmatch(r"t\d+", n) else (99, n))
             text = "free " + " ".join(rest) + "\n" if rest else ""
+            text += moved + make(*now)
             left, self.left = self.left, []
             if left:
                 text = "#sync python\n" + text
-            text += moved + make(*now)
             with self.come:
                 if left:
                     self.expected.append(lambda line: [self.remove(*file) for file in left])
                 if expect is not None:
                     self.expected.append(expect)
             self.send(text)
+            changed = [name._register for name in names if isinstance(name, Tensor)]
             for register in taken:
-                register.made = self.count
-            for name in names:
-                if isinstance(name, Tensor):
-                    name._register.changed = True
-                    self.leave(name._register)
+                register.bound = self.count
+                if register in changed:
+                    self.leave(register)
+                else:
+                    register.made = self.count
             return taken
 
     def send(self, text):
@@ -376,6 +379,7 @@ class _Session:
         """The register's values travel in this file, of which its load says #once."""
         with self.lock:
             register.file = file
+            size = max(size, 1 << 16)  # so that there are no more than thousands
             self.sent[register] = size
             self.sent_bytes += size
             if self.sent_bytes <= _SENT_MOST:
@@ -684,8 +688,10 @@ class Tensor:
         with self._session.lock:
             if name != self.name:
                 old = self._register
-                [self._register] = self._session.write(
+                [new] = self._session.write(
                     lambda n: f"{n} = copy {old.name}{_end()}", 1, [name])
+                new.moved, new.made, new.bound = new.made, old.made, old.bound
+                self._register = new
                 self._session.dead.append(old)
         return self
 
@@ -910,11 +916,15 @@ def _call(op, operands, keys=None, count=1, names=(), into=(), type=None):
 
 def grad(loss, targets, retain_graph=False):
     """The gradients of a scalar by each of the targets."""
-    # Of these, what their names held before is not meant, as gt-emit would think.
     since = loss._register.made if isinstance(loss, Tensor) and loss._register else 0
-    reused = [i for i, register in enumerate(target._register for target in targets)
-              if register and not register.changed
-              and (register.reused or register.made > since)]
+    registers = [target._register for target in targets]
+    for register in registers:
+        if register and register.moved > since:
+            raise Error(f"grad: {register.name} was given that name after the loss was computed, "
+                        "which depends on it by its old one: name it before that")
+    # Of these, what their names held before is not meant, as gt-emit would think.
+    reused = [i for i, register in enumerate(registers) if register and (
+        register.made > since or (register.reused and register.bound == register.made))]
     keys = {**({"retain": 1} if retain_graph else {}), **({"reused": reused} if reused else {})}
     out = _call("grad", [loss, *targets], keys, len(targets))
     for target, gradient in zip(targets, out):
@@ -961,7 +971,7 @@ def tensor(data, dtype=None, name=None, requires_grad=False):
             session.travels(out._register, (path, sent), os.path.getsize(path))
         if stored != dtype:
             _call("cast", [out, dtype], into=[out])
-            out._known, out._register.changed = (dtype, shape), False
+            out._known, out._register.made = (dtype, shape), out._register.bound
     return out.requires_grad_() if requires_grad else out
 
 

@@ -119,6 +119,9 @@ TEST(Session, ANameThatWasUsedBeforeIsAnotherTensorsForGrad) {
   EXPECT_EQ(grads[0].item(), 12);
   EXPECT_EQ(grads[1].item(), 0);
   EXPECT_EQ(grads[2].item(), 0);
+  gt::Tensor late = gt::tensor(1.0F);
+  late += 1;
+  EXPECT_EQ(gt::grad(x * x, {x, late})[1].item(), 0);
   // Of what changed since the loss, the value before may be meant.
   gt::Tensor changed = gt::tensor(1.0F);
   loss = changed * changed;
@@ -127,6 +130,21 @@ TEST(Session, ANameThatWasUsedBeforeIsAnotherTensorsForGrad) {
               gt::grad(loss, {changed})[0].item();
             }).find("depends on the value that"),
             std::string::npos);
+}
+
+TEST(Session, ATensorIsNamedBeforeTheLoss) {
+  gt::Tensor x = gt::tensor(2.0F).requires_grad_();
+  gt::Tensor loss = x * x;
+  x.name("renamed.late");
+  const auto late = [](const std::string& what) {
+    return what.find("'renamed.late' was given that name after the loss") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(late(thrown([&] { loss.backward(); })));
+  EXPECT_TRUE(late(thrown([&] { gt::grad(loss, {x}); })));
+  loss = x * x;
+  loss.backward();
+  EXPECT_EQ(x.grad().item(), 4);
 }
 
 TEST(Session, WhatGradTakesIsCheckedAtTheCall) {
