@@ -210,10 +210,16 @@ void CudaDevice::wait_for(const DeviceEvent& event) {
 }
 
 Status CudaDevice::finish() {
-  if (Status s = enter(); !s.ok()) return s;
-  Status s = check(gpu_->api(), gpu_->driver().cuStreamSynchronize(stream()),
-                   "cuStreamSynchronize");
-  if (!s.ok()) return s;
+  Status s = enter();
+  if (s.ok()) {
+    s = check(gpu_->api(), gpu_->driver().cuStreamSynchronize(stream_),
+              "cuStreamSynchronize");
+  }
+  if (!s.ok()) {
+    // What the work uses may be gone soon, so it is not left under way.
+    (void)gpu_->driver().cuStreamSynchronize(stream_);
+    return s;
+  }
   s = broken_;
   broken_ = ok_status();
   return s;
