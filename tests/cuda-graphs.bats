@@ -352,24 +352,9 @@ make_late_fault() {
     done
     printf 'print x\nprint s\nprint e\n'
   } >p.s
-  GT_FAKE_REPORT=report gt-work --backend cuda --graphs p.s >wanted
-  local calls k status
-  calls=$(awk '{ print $2 }' report)
-  for ((k = calls / 2; k <= calls; k += ${GT_EVERY:-2})); do
-    rm report
-    status=0
-    GT_FAKE_FAIL=$k GT_FAKE_REPORT=report \
-      within 60 gt-work --backend cuda --graphs p.s >out 2>said || status=$?
-    echo "call $k of $calls: status $status"
-    ((status <= 4))
-    if ((status == 0)); then
-      cmp out wanted
-    else
-      [[ -s said ]]
-      grep "$all_given_back" report
-    fi
-    awk '{ for (i = 4; i < NF; i += 2) n += $i } END { exit n > 5 }' report
-  done
+  count_calls gt-work --backend cuda --graphs p.s
+  most_kept=5 calls_fail $((calls / 2)) "${GT_EVERY:-2}" \
+    gt-work --backend cuda --graphs p.s
 }
 
 # ---- with others -------------------------------------------------------------

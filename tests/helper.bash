@@ -102,6 +102,43 @@ use_fake_device() {
 # shellcheck disable=SC2034 # tests read it
 all_given_back='kept: 0 blocks, 0 streams, 0 events, 0 pinned, 0 contexts, 0 modules, 0 programs, 0 descriptions, 0 graphs'
 
+# count_calls COMMAND...: runs it on the fake device; its output is then `wanted`,
+# and `calls` says how many calls of the libraries the one of its processes made
+# that made most.
+count_calls() {
+  rm -f report
+  GT_FAKE_REPORT=report "$@" >wanted
+  calls=$(awk '$2 > n { n = $2 } END { print n }' report)
+}
+
+# calls_fail FIRST EVERY COMMAND...: after count_calls, runs the command with the
+# FIRST of these calls failing, in each of its processes, then with every EVERY-th
+# behind it. It never ends in a signal or takes for ever, and says what is wrong, or
+# gives what is wanted. With most_kept=N, of a single process, it also gives all
+# back where it says so, and else keeps N things at most, those that it failed to
+# give back.
+calls_fail() {
+  local k status
+  for ((k = $1; k <= calls; k += $2)); do
+    rm -f report
+    status=0
+    GT_FAKE_FAIL=$k GT_FAKE_REPORT=report within 60 "${@:3}" >out 2>said ||
+      status=$?
+    echo "call $k of $calls: status $status"
+    ((status <= 4))
+    [[ $(<said) != *'fake device: '* ]]
+    if ((status == 0)); then
+      cmp out wanted
+    else
+      [[ -s said ]]
+    fi
+    [[ -n ${most_kept:-} ]] || continue
+    ((status == 0)) || grep "$all_given_back" report
+    awk -v most="$most_kept" \
+      '{ for (i = 4; i < NF; i += 2) n += $i } END { exit n > most }' report
+  done
+}
+
 # skip_leaks REASON: for who leaves without giving back what it holds. A sanitizer
 # would tell of that by another status.
 skip_leaks() {
