@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
-# Workers with a GPU each exchange values by NCCL, played on the fake device
-# (tests/cuda/fake/nccl.cc): several processes as ranks. What passes here passes
-# on the fake device; NCCL itself, and how fast it is, are not tested.
-# shellcheck disable=SC2154,SC2034 # run sets stderr and output; spawned is the helper's
+# Workers with GPUs exchange values by NCCL or by copies from GPU to GPU, played
+# on the fake device (tests/cuda/fake): several processes as ranks. What passes
+# here passes on the fake device; NCCL itself, memory that processes share on a
+# GPU, and how fast all this is, are not tested.
+# shellcheck disable=SC2154,SC2034,SC2030,SC2031 # run sets stderr and output; spawned is the helper's; a test is a subshell
 
 load helper
 
@@ -45,6 +46,43 @@ print v
 END
 }
 
+# Two workers that give each other their halves, one way and the other.
+make_small() {
+  cat >p.s <<'END'
+mesh d=2
+x@0-1 = randn f32[4,4] 1 split=d:0
+y@0-1 = all_gather x@0-1 over=d src=S0
+t@0-1 = all_to_all x@0-1 over=d src=S0 dst=S1
+print y@1
+print t@0-1 split=d:1
+END
+}
+
+# Three workers, of which two do without the first.
+make_independent() {
+  cat >p.s <<'END'
+mesh d=3
+x@0-2 = randn f32[90,100] 1
+y@1-2 = copy x@0
+s@0-2 = all_reduce x@0-2 over=d
+z@1 = copy x@2
+print y@1
+print z@1
+END
+}
+
+# From here on there is no NCCL.
+remove_nccl() {
+  mkdir without
+  cp "$GT_CUDA_PATH"/lib{cuda,nvrtc,cublasLt}.* without
+  export GT_CUDA_PATH=$PWD/without
+}
+
+# copied N OF: N of so many workers copied more to others than what tries the link.
+copied() {
+  [ "$(awk -v tried=$((64 * ($2 - 1))) '$5 > tried { ++n } END { print n }' copies)" = "$1" ]
+}
+
 # moved N: each of N ranks had a group besides that which tries the link.
 moved() {
   [ "$(grep -c "^rank . of $1: " moves)" -eq "$1" ]
@@ -83,9 +121,8 @@ route_two() {
 
 @test "fake device: the bits are those that the host's way gives, in any order of streams" {
   make_program
-  mkdir without
-  cp "$GT_CUDA_PATH"/lib{cuda,nvrtc,cublasLt}.* without
-  GT_CUDA_PATH=$PWD/without GT_FAKE_GPUS=4 gt-route -n gpus p.s >wanted 2>said
+  GT_FAKE_NO_IPC=1 GT_CUDA_PATH=$(remove_nccl; echo "$GT_CUDA_PATH") \
+    GT_FAKE_GPUS=4 gt-route -n gpus p.s >wanted
   local seed
   for seed in 1 2 3 4 5; do
     rm -f moves
@@ -112,24 +149,92 @@ END
   [[ ${lines[1]} == 'v@1 = tensor f32[8,2] 1 1 '* ]]
 }
 
-# ---- who has no link ---------------------------------------------------------
-
-@test "without NCCL values cross through the host, as is said once" {
+@test "fake device: without NCCL values are copied from GPU to GPU, on 2, 4 and 8 of them" {
   make_program
   gt-work --backend cuda p.s >wanted
-  mkdir without
-  cp "$GT_CUDA_PATH"/lib{cuda,nvrtc,cublasLt}.* without
-  GT_CUDA_PATH=$PWD/without GT_FAKE_GPUS=2 \
-    run -0 --separate-stderr gt-route -n gpus p.s
+  remove_nccl
+  local n
+  for n in 2 4 8; do
+    rm -f copies report
+    GT_FAKE_GPUS=$n GT_FAKE_COPIES=copies GT_FAKE_REPORT=report \
+      run -0 --separate-stderr within 60 gt-route -n gpus p.s
+    [ -z "$stderr" ]
+    cmp - wanted <<<"$output"
+    copied $((n < 4 ? n : 4)) $n
+    [ "$(grep -c "$all_given_back" report)" -eq $((n + 1)) ]
+  done
+}
+
+@test "fake device: what is copied is the same in any order of streams" {
+  make_program
+  gt-work --backend cuda p.s >wanted
+  remove_nccl
+  local seed
+  for seed in 1 2 3 4 5; do
+    GT_FAKE_SEED=$seed GT_FAKE_GPUS=4 within 60 gt-route -n gpus p.s | cmp - wanted
+  done
+}
+
+@test "fake device: a large value is copied piece by piece, others beside it and behind it" {
+  cat >p.s <<'END'
+mesh d=2
+x@0-1 = randn f32[2700,1801] 1 split=d:0
+y@0-1 = all_gather x@0-1 over=d src=S0
+z@1 = copy y@0
+z@1 = sub z@1 y@1
+z@1 = abs z@1
+d@1 = sum z@1
+s@0-1 = sum y@0-1 axis=0
+s@0-1 = all_reduce s@0-1 over=d
+s@0-1 = sum s@0-1
+print d@1
+print s@0-1
+END
+  gt-work --backend cuda p.s >wanted
+  [ "$(sed -n 1p wanted)" = 'd@1 = tensor f32[] 0' ]
+  remove_nccl
+  GT_FAKE_COPIES=copies gt-route -n gpus p.s | cmp - wanted
+  # A half to each other, and the whole.
+  [ "$(awk '{ n += $5 } END { print (n > 2 * 4 * 2700 * 1801) }' copies)" = 1 ]
+}
+
+@test "fake device: workers that share a GPU copy, beside others that have NCCL if sums are to be fast" {
+  make_program
+  gt-work --backend cuda p.s >wanted
+  export GT_FAKE_NCCL_REPORT=moves GT_FAKE_COPIES=copies
+  run -0 --separate-stderr gt-route -n 3 --backend cuda p.s
+  cmp - wanted <<<"$output"
+  [ -z "$stderr" ]
+  [ ! -e moves ]
+  copied 3 3
+  rm copies
+  run -0 --separate-stderr gt-route --fast-sums -n 4 --backend cuda p.s
+  gt-cmp --rtol 1e-5 - wanted <<<"$output"
+  diff <(sort <<<"$stderr") - <<'END'
+gt-work: sums of workers 2 and 3 are not fast: copies add nothing up
+gt-work: sums of workers 2 and 3 with others are not fast, without a link
+gt-work: the values of workers 2 and 3 cross through the host to all others: its device is that of worker 0, too
+END
+  moved 2
+  copied 2 2
+}
+
+# ---- who has no link ---------------------------------------------------------
+
+@test "with neither NCCL nor shared memory of GPUs values cross through the host, as is said once" {
+  make_program
+  gt-work --backend cuda p.s >wanted
+  remove_nccl
+  GT_FAKE_NO_IPC=1 run -0 --separate-stderr gt-route -n gpus p.s
   cmp - wanted <<<"$output"
   [ "${#stderr_lines[@]}" -eq 1 ]
   [[ $stderr == 'gt-work: the values of workers 0 and 1 cross through the host: '*'NCCL, '*' is not on this host: there is no libnccl.so.2; install it'* ]]
 }
 
-@test "fake device: two workers on one GPU, and workers of the host, go the other way" {
+@test "fake device: who shares a GPU that cannot be copied from, and workers of the host, go the other way" {
   make_program
   gt-work --backend cuda p.s >wanted
-  GT_FAKE_GPUS=2 GT_FAKE_NCCL_REPORT=moves \
+  GT_FAKE_NO_IPC=1 GT_FAKE_NCCL_REPORT=moves \
     run -0 --separate-stderr gt-route -n 3 --backend cuda p.s
   cmp - wanted <<<"$output"
   [ "$stderr" = 'gt-work: the values of worker 2 cross through the host: its device is that of worker 0, too' ]
@@ -151,10 +256,37 @@ END
   make_program
   gt-work --backend cuda p.s >wanted
   local group
-  for group in 1 2 5; do
+  for group in 2 5; do
     rm -f said
     GT_FAKE_NCCL_HANG=1:$group route_two p.s | cmp - wanted
-    [[ $(grep gt-work said) == 'gt-work: devices are '*', so values cross through the host: nccl-'*' has done nothing for 2.0 s' ]]
+    [[ $(grep gt-work said) == 'gt-work: devices are linked no more, so values cross through the host: nccl-'*': nothing was done for 2.0 s' ]]
+  done
+}
+
+@test "fake device: where NCCL cannot join workers, copies do" {
+  make_program
+  gt-work --backend cuda p.s >wanted
+  export GT_FAKE_NCCL_HANG=1:1 GT_FAKE_COPIES=copies
+  route_two p.s | cmp - wanted
+  [[ $(grep gt-work said) == 'gt-work: devices are linked by copies, not by nccl-'*': nothing was done for 2.0 s' ]]
+  wait "${spawned[@]}"
+  copied 2 2
+  rm said
+  GT_FAKE_NO_IPC=1 route_two p.s | cmp - wanted
+  [[ $(grep gt-work said) == 'gt-work: devices are not linked, so values cross through the host: nccl-'*': nothing was done for 2.0 s' ]]
+}
+
+@test "fake device: copies that are never done are given up, and the results are right" {
+  make_program
+  gt-work --backend cuda p.s >wanted
+  remove_nccl
+  local copy state
+  for copy in 1 2 5; do
+    rm -f said
+    GT_FAKE_COPY_HANG=1:$copy route_two p.s | cmp - wanted
+    state='linked no more'
+    ((copy > 1)) || state='not linked'
+    [ "$(grep gt-work said)" = "gt-work: devices are $state, so values cross through the host: copies: nothing was done for 2.0 s" ]
   done
 }
 
@@ -169,49 +301,44 @@ END
   done
 }
 
+@test "fake device: a worker that dies while it copies is a worker that is lost" {
+  make_program
+  remove_nccl
+  local copy
+  for copy in 1 4 12; do
+    GT_FAKE_GPUS=4 GT_FAKE_COPY_DIE=1:$copy \
+      run -4 --separate-stderr within 60 gt-route -n gpus p.s
+    [[ $stderr == *'worker 1 was killed by signal 9 (SIGKILL)'* ]]
+    [[ $stderr != *'linked'* ]]
+  done
+}
+
 @test "fake device: without a worker that is lost the others go on" {
-  cat >p.s <<'END'
-mesh d=3
-x@0-2 = randn f32[90,100] 1
-y@1-2 = copy x@0
-s@0-2 = all_reduce x@0-2 over=d
-z@1 = copy x@2
-print y@1
-print z@1
-END
+  make_independent
   gt-work --backend cuda p.s >wanted
   # Rank 0 ends in the all_reduce; what needs it fails, and the rest is right.
   GT_FAKE_GPUS=3 GT_FAKE_NCCL_DIE=0:3 \
     run -4 --separate-stderr within 60 gt-route --keep-going -n gpus p.s
   cmp - wanted <<<"$output"
+  remove_nccl
+  GT_FAKE_GPUS=3 GT_FAKE_COPY_DIE=0:5 \
+    run -4 --separate-stderr within 60 gt-route --keep-going -n gpus p.s
+  cmp - wanted <<<"$output"
 }
 
-# Each call of the libraries fails in turn, on all workers at once; see
-# cuda.bats. NCCL's are among them.
+# Each call of the libraries fails in turn, on all workers at once. NCCL's are
+# among them.
 @test "fake device: a call that fails is told, or done without a link" {
   skip_if_sanitized 'many runs'
-  cat >p.s <<'END'
-mesh d=2
-x@0-1 = randn f32[4,4] 1 split=d:0
-y@0-1 = all_gather x@0-1 over=d src=S0
-t@0-1 = all_to_all x@0-1 over=d src=S0 dst=S1
-print y@1
-print t@0-1 split=d:1
-END
-  gt-work --backend cuda p.s >wanted
-  GT_FAKE_REPORT=report gt-route -n 2 --backend cuda p.s >/dev/null
-  local calls k status
-  calls=$(sort -nk2 report | awk 'END { print $2 }')
-  for ((k = 5; k <= calls; k += ${GT_EVERY:-7})); do
-    status=0
-    GT_FAKE_FAIL=$k within 60 gt-route -n 2 --backend cuda p.s >out 2>said ||
-      status=$?
-    echo "call $k of $calls: status $status"
-    ((status <= 4))
-    if ((status == 0)); then
-      cmp out wanted
-    else
-      [[ -s said ]]
-    fi
-  done
+  make_small
+  count_calls gt-route -n 2 --backend cuda p.s
+  calls_fail 5 "${GT_EVERY:-7}" gt-route -n 2 --backend cuda p.s
+}
+
+@test "fake device: a call that fails while GPUs copy is told, or done without" {
+  skip_if_sanitized 'many runs'
+  make_small
+  remove_nccl
+  count_calls gt-route -n 2 --backend cuda p.s
+  calls_fail 5 "${GT_EVERY:-7}" gt-route -n 2 --backend cuda p.s
 }

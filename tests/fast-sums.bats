@@ -123,7 +123,7 @@ sums_are() {
   GT_FAKE_GPUS=2 run -0 --separate-stderr \
     gt-route --fast-sums -n 4 --backend cuda sums.s
   cmp - exact <<<"$output"
-  [ "${stderr_lines[-1]}" = 'gt-work: sums of workers 2 and 3 with others are not fast, without a link' ]
+  [[ $stderr == *'gt-work: sums of workers 2 and 3 with others are not fast, without a link'* ]]
   run -2 gt-route --fast-sums --bind "ipc://$PWD/bus" --workers 2 sums.s
   [[ $output == *'--fast-sums is for workers that gt-route starts; give it to gt-work'* ]]
 }
@@ -168,8 +168,8 @@ END
     cat said
     # Groups: that of the trial, small, uneven's sums and their chunks, even's.
     ((status == 1))
-    [[ $(grep linked said) == 'gt-work: devices are linked no more, so values cross through the host: nccl-'*' has done nothing for 2.0 s' ]]
-    [[ $(grep -c 'has done nothing' out) -ge 1 ]]
+    [[ $(grep linked said) == 'gt-work: devices are linked no more, so values cross through the host: nccl-'*': nothing was done for 2.0 s' ]]
+    [[ $(grep -c 'nothing was done' out) -ge 1 ]]
     # What has not failed is right, and what came behind it exact.
     grep -v ' = fail ' out >good
     [ "$(wc -l <out)" -eq 10 ]

@@ -197,7 +197,6 @@ s = tensor f32[] 4'
 }
 
 @test "a worker that is killed ends the run, and its results still come" {
-  skip_on_one_gpu
   local to worker status=0
   mkfifo in
   exec {to}<> in
@@ -296,7 +295,6 @@ loop() {
 }
 
 @test "a reader that has enough ends a run in silence, workers included" {
-  skip_on_one_gpu
   { echo 'x = ones f32[4]' && yes $'x = add x 1\nprint x' | head -40000; } >long.gt
   for _ in {1..12}; do
     gt-route -n 2 long.gt 2>>told | head -1 >/dev/null || true

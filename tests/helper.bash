@@ -150,12 +150,6 @@ skip_on_gpus() {
   [[ -z ${GT_TEST_GPUS:-} ]] || skip "fake device: $1"
 }
 
-# skip_on_one_gpu: for who counts what is said on standard error, where workers
-# that share a GPU say how their values cross.
-skip_on_one_gpu() {
-  [[ ${GT_TEST_GPUS:-} != 1 ]] || skip 'fake device: workers of one GPU say so'
-}
-
 # make_stream: model.gt, a small program with gradients, and model.s, its stream.
 make_stream() {
   cat >model.gt <<'END'

@@ -141,7 +141,6 @@ END
 }
 
 @test "a failure: the same text, the same status, the rest goes on" {
-  skip_on_one_gpu
   printf '%s\n' 'n = tensor i64[] 0' 'q = floordiv 7 n' 'r = add q 1' 's = add n 1' \
     'print r' 'print s' >p.gt
   gt-emit p.gt >p

@@ -1,6 +1,8 @@
 #include "exec/comm/direct_link.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "base/text.h"
 
@@ -12,97 +14,48 @@ using std::chrono::milliseconds;
 
 // How long a worker that is done waits for others to be.
 constexpr milliseconds kLeave{5000};
+constexpr const char* kLoss = "a worker is lost";
 
 }  // namespace
 
 // ---- who the members are ----------------------------------------------------
 
 void DirectLink::add_to(PeerMessage& hello) {
-  Worker& own = workers_[peers_.self()];
-  auto made = device_.make_link();
-  if (made.ok() && made.value() != nullptr) {
-    link_ = std::move(made.value());
-    own.kind = link_->kind();
-    own.device = link_->device();
-  } else if (!made.ok()) {
-    own.why_none = made.error().message;
+  std::vector<LinkOffer> offers;
+  std::string why_not;
+  for (auto& made : device_.make_links()) {
+    if (made.ok()) {
+      offers.push_back({made.value()->kind(), made.value()->device()});
+      links_.push_back(std::move(made.value()));
+    } else if (why_not.empty()) {
+      why_not = made.error().message;
+    }
   }
-  hello.link_kind = own.kind;
-  hello.device = own.device;
-  own.has_fast_sums = peers_.has_fast_sums();
-  hello.has_fast_sums = own.has_fast_sums;
-  hello.body = own.why_none;
+  offers_.set(peers_.self(), std::move(offers), std::move(why_not),
+              peers_.has_fast_sums());
+  offers_.add_to(peers_.self(), hello);
 }
 
-void DirectLink::choose_members() {
-  const Worker* first = nullptr;
-  for (unsigned w = 0; w < workers_.size(); ++w) {
-    const Worker& worker = workers_[w];
-    if (worker.kind.empty()) continue;
-    if (first == nullptr) first = &worker;
-    const bool is_taken = std::any_of(
-        members_.begin(), members_.end(),
-        [&](unsigned m) { return workers_[m].device == worker.device; });
-    if (worker.kind == first->kind && !is_taken) members_.push_back(w);
+// The link among these workers of which this one is a member. False: none.
+bool DirectLink::choose(const Workers& workers) {
+  for (Joint& joint : offers_.joints_of(workers)) {
+    if (!joint.has(peers_.self()) || joint.members.size() < 2) continue;
+    joint_ = std::move(joint);
+    link_ = std::find_if(links_.begin(), links_.end(), [this](const auto& own) {
+              return own->kind() == joint_.kind;
+            })->get();
+    return true;
   }
+  joint_ = {};
+  link_ = nullptr;
+  return false;
 }
 
 std::optional<unsigned> DirectLink::index_of(unsigned worker) const {
-  const auto it = std::lower_bound(members_.begin(), members_.end(), worker);
-  if (it == members_.end() || *it != worker) return std::nullopt;
-  return static_cast<unsigned>(it - members_.begin());
-}
-
-// Why the worker is no member; "" if it is one.
-std::string DirectLink::reason_without(unsigned worker) const {
-  const Worker& left = workers_[worker];
-  if (index_of(worker)) return "";
-  if (!left.why_none.empty()) return left.why_none;
-  if (left.kind.empty()) return "it computes on the host";
-  for (const unsigned m : members_) {
-    if (workers_[m].device == left.device) {
-      return "its device is that of worker " + std::to_string(m) + ", too";
-    }
-  }
-  return "it has " + left.kind + ", and worker " + std::to_string(members_[0]) +
-         " has " + workers_[members_[0]].kind;
-}
-
-// Said by the first worker that could have a link, so once.
-void DirectLink::tell_who_is_left_out() const {
-  const auto first =
-      std::find_if(workers_.begin(), workers_.end(), [](const Worker& worker) {
-        return !worker.kind.empty() || !worker.why_none.empty();
-      });
-  if (first - workers_.begin() != peers_.self()) return;
-  std::map<std::string, std::vector<unsigned>> reasons;
-  for (unsigned w = 0; w < workers_.size(); ++w) {
-    const std::string reason = reason_without(w);
-    if (!reason.empty()) reasons[reason].push_back(w);
-  }
-  for (const auto& [reason, workers] : reasons) {
-    say("the values of " + list_of(workers) +
-        " cross through the host: " + reason);
-  }
-  tell_whose_sums_are_slow();
-}
-
-void DirectLink::tell_whose_sums_are_slow() const {
-  Workers unasked, unlinked;
-  for (unsigned w = 0; w < workers_.size(); ++w) {
-    if (!workers_[w].has_fast_sums) unasked.push_back(w);
-    if (!index_of(w)) unlinked.push_back(w);
-  }
-  if (unasked.size() == workers_.size()) return;
-  if (!unasked.empty()) {
-    say("sums are not fast: " + list_of(unasked) +
-        (unasked.size() == 1 ? " is" : " are") + " not asked for that");
-  } else if (members_.size() < 2) {
-    say("sums are not fast: no workers are linked");
-  } else if (!unlinked.empty()) {
-    say("sums of " + list_of(unlinked) +
-        " with others are not fast, without a link");
-  }
+  const Workers& members = joint_.members;
+  const auto it = std::lower_bound(members.begin(), members.end(), worker);
+  if (it == members.end() || *it != worker) return std::nullopt;
+  return static_cast<unsigned>(it - members.begin());
 }
 
 // ---- joining ----------------------------------------------------------------
@@ -115,58 +68,105 @@ void DirectLink::tell_members(Kind kind, std::string_view body) {
 }
 
 void DirectLink::connect() {
-  choose_members();
-  tell_who_is_left_out();
-  if (members_.size() < 2 || !index_of(peers_.self())) return;
+  Workers workers(workers_.size());
+  std::iota(workers.begin(), workers.end(), 0U);
+  if (offers_.teller() == peers_.self()) {
+    const auto news = offers_.news(offers_.joints_of(workers));
+    for (const std::string& line : news) say(line);
+  }
+  Joint failed;  // the first attempt, if this worker is to say so
+  std::string why;
+  for (; choose(workers); ++attempt_) {
+    try_to_link();
+    if (is_on() || peers_.is_aborted()) break;
+    if (attempt_ == 0 && peers_.self() == joint_.members[0] && why_ != kLoss) {
+      failed = joint_;
+      why = why_;
+    }
+    await_ends();
+    workers = joint_.members;
+    offers_.withdraw(joint_);
+  }
+  std::erase_if(links_,
+                [this](const auto& link) { return link.get() != link_; });
+  if (why.empty() || peers_.is_aborted()) return;
+  say("devices are " +
+      (is_on() ? "linked by " + joint_.name() + ", not by " + failed.name()
+               : "not linked, so values cross through the host") +
+      ": " + why);
+}
+
+bool DirectLink::has_ended(unsigned worker) const {
+  return workers_[worker].ended > attempt_ || peers_.loss(worker) != nullptr;
+}
+
+void DirectLink::try_to_link() {
   state_ = State::kJoining;
-  const Status joined = join();
-  if (!joined.ok()) return break_off(joined.error().message);
+  why_.clear();
+  each_other_member([this](unsigned m) {
+    if (has_ended(m)) break_off(workers_[m].why_ended);
+  });
+  if (state_ == State::kOff) return;
+  if (const Status s = join(); !s.ok()) return break_off(s.error().message);
   tell_members(Kind::kLinked, "");
   each_other_member([this](unsigned m) {
     const PeerGroup::Awaited what{0, 0, peers_.name_of(m) + " to be linked"};
-    (void)peers_.await(m, what,
-                       [&] { return workers_[m].is_linked || !why_.empty(); });
+    (void)peers_.await(m, what, [&] {
+      return workers_[m].is_linked || state_ == State::kOff;
+    });
   });
   if (state_ != State::kJoining || peers_.is_aborted()) return;
   state_ = State::kOn;
-  groups_[members_] = 0;
-  splits_ = members_.size() > 2 &&
-            std::all_of(members_.begin(), members_.end(), [this](unsigned m) {
-              return workers_[m].has_fast_sums;
-            });
+  groups_[joint_.members] = 0;
+  const bool is_fast = offers_.all_have_fast_sums(joint_.members);
+  splits_ = joint_.members.size() > 2 && is_fast && link_->adds();
+  if (is_fast && !link_->adds() && peers_.self() == joint_.members[0]) {
+    say("sums of " + list_of(joint_.members) +
+        " are not fast: " + joint_.name() + " add nothing up");
+  }
+}
+
+// Waits until all members know that the link has ended, behind which what they
+// say is about the next.
+void DirectLink::await_ends() {
+  each_other_member([this](unsigned m) {
+    const PeerGroup::Awaited what{0, 0, peers_.name_of(m) + " to be unlinked"};
+    (void)peers_.await(m, what, [&] { return has_ended(m); });
+  });
 }
 
 Status DirectLink::join() {
   const auto id = agree_on_id();
   if (!id.ok()) return id.error();
-  Status s = link_->join(id.value(), static_cast<unsigned>(members_.size()),
+  Status s = link_->join(id.value(), offers_.devices_of(joint_),
                          *index_of(peers_.self()));
-  if (s.ok()) s = finish({0, 0, list_of(members_) + " to join a link"});
+  if (s.ok()) s = finish({0, 0, list_of(joint_.members) + " to join a link"});
   return s.ok() ? try_out() : s;
 }
 
 Result<std::string> DirectLink::agree_on_id() {
-  const unsigned first = members_[0];
+  const unsigned first = joint_.members[0];
+  const std::string& id = workers_[first].id;
   if (first == peers_.self()) {
-    auto id = link_->make_id();
-    if (!id.ok()) return id.error();
+    auto made = link_->make_id();
+    if (!made.ok()) return made.error();
     PeerMessage message;
     message.kind = Kind::kLink;
-    message.link = id.value();
+    message.link = made.value();
     each_other_member([&](unsigned m) { peers_.send(m, message); });
-    return id;
+    return made;
   }
   const Fault fault =
       peers_.await(first, {0, 0, "to hear how devices are linked"},
-                   [this] { return !id_.empty() || state_ == State::kOff; });
+                   [&] { return !id.empty() || state_ == State::kOff; });
   if (fault != nullptr) return Error{*fault};
   if (state_ == State::kOff) return Error{why_};
-  return id_;
+  return id;
 }
 
 // Connections are made now, not by the first value that crosses.
 Status DirectLink::try_out() {
-  const size_t bytes = 2 * kTrial * members_.size();
+  const size_t bytes = 2 * kTrial * joint_.members.size();
   auto* data = static_cast<char*>(device_.allocate(bytes));
   if (data == nullptr) return Error{"there is no memory to try it"};
   std::vector<Move> sends, receives;
@@ -178,7 +178,7 @@ Status DirectLink::try_out() {
   const std::string zeros(bytes, '\0');
   Status s = device_.upload(zeros.data(), data, bytes);
   if (s.ok()) s = begin(sends, receives);
-  if (s.ok()) s = finish({0, 0, list_of(members_) + " to try a link"});
+  if (s.ok()) s = finish({0, 0, list_of(joint_.members) + " to try a link"});
   device_.release(data, bytes);
   return s;
 }
@@ -199,26 +199,31 @@ Status DirectLink::begin(const std::vector<Move>& sends,
 
 // Waits for what the link has begun.
 Status DirectLink::finish(const PeerGroup::Awaited& what) {
-  const auto end = PeerGroup::Clock::now() + peers_.patience();
+  using Look = PeerGroup::Look;
+  auto end = PeerGroup::Clock::now() + peers_.patience();
+  uint64_t progress = link_->progress();
   Status status = Error{"the worker ends"};
   peers_.await_device(what, [&] {
     if (state_ == State::kOff) {
       status = Error{why_};
-      return true;
+      return Look::kDone;
     }
     const auto done = link_->is_done();
-    if (done.ok() && !done.value() && PeerGroup::Clock::now() < end) {
-      return false;
-    }
+    const uint64_t before = std::exchange(progress, link_->progress());
     if (!done.ok()) {
       status = done.error();
     } else if (done.value()) {
       status = ok_status();
+    } else if (progress != before) {
+      end = PeerGroup::Clock::now() + peers_.patience();
+      return Look::kMoved;
+    } else if (PeerGroup::Clock::now() < end) {
+      return Look::kStill;
     } else {
-      status = Error{workers_[peers_.self()].kind + " has done nothing for " +
+      status = Error{joint_.name() + ": nothing was done for " +
                      seconds_text(peers_.patience().count())};
     }
-    return true;
+    return Look::kDone;
   });
   return status;
 }
@@ -243,16 +248,15 @@ Status DirectLink::add(const PeerGroup::Awaited& what,
 // ---- its end ----------------------------------------------------------------
 
 // The first member says it, so once; and what has no text people know anyway.
+// While they join, connect() says it.
 void DirectLink::end(const std::string& why) {
-  const bool is_told = is_used() && !why.empty() && !peers_.is_aborted() &&
-                       peers_.self() == members_[0];
+  const bool is_told = is_on() && !why.empty() && !peers_.is_aborted() &&
+                       peers_.self() == joint_.members[0];
   if (is_told) {
-    say(std::string("devices are ") +
-        (state_ == State::kOn ? "linked no more" : "not linked") +
-        ", so values cross through the host: " + why);
+    say("devices are linked no more, so values cross through the host: " + why);
   }
   state_ = State::kOff;
-  why_ = why.empty() ? "a worker is lost" : why;
+  why_ = why.empty() ? kLoss : why;
   link_->cancel();
 }
 
@@ -270,13 +274,9 @@ Status DirectLink::take(unsigned from, const PeerMessage& message) {
   Worker& other = workers_[from];
   switch (message.kind) {
     case Kind::kHello:
-      other.kind = message.link_kind;
-      other.device = message.device;
-      other.why_none = message.body;
-      other.has_fast_sums = message.has_fast_sums;
-      return ok_status();
+      return offers_.take(from, message);
     case Kind::kLink:
-      id_ = message.link;
+      other.id = message.link;
       return ok_status();
     case Kind::kLinked:
       other.is_linked = true;
@@ -293,8 +293,13 @@ Status DirectLink::take(unsigned from, const PeerMessage& message) {
     default:
       break;
   }
+  ++other.ended;
   other.is_linked = false;
-  if (is_used()) break_off(std::string(message.body));
+  other.id.clear();
+  other.why_ended = message.body;
+  if (is_used() && index_of(from) && has_ended(from)) {
+    break_off(other.why_ended);
+  }
   return ok_status();
 }
 
@@ -308,16 +313,17 @@ void DirectLink::leave() {
   const auto last = PeerGroup::Clock::now() + kLeave;
   const auto is_waited_for = [this](unsigned m) {
     return m != peers_.self() && !workers_[m].is_leaving &&
-           workers_[m].is_linked.value_or(false) && peers_.loss(m) == nullptr;
+           workers_[m].is_linked && peers_.loss(m) == nullptr;
   };
   const auto all_leave = [&] {
-    return std::none_of(members_.begin(), members_.end(), is_waited_for);
+    return std::none_of(joint_.members.begin(), joint_.members.end(),
+                        is_waited_for);
   };
   while (!all_leave() && PeerGroup::Clock::now() < last) {
     peers_.listen_for(milliseconds(20));
   }
-  const bool is_whole =
-      std::all_of(members_.begin(), members_.end(), [this](unsigned m) {
+  const bool is_whole = std::all_of(
+      joint_.members.begin(), joint_.members.end(), [this](unsigned m) {
         return m == peers_.self() || workers_[m].is_leaving;
       });
   if (!is_whole || !link_->leave().ok()) return break_off("a worker has left");

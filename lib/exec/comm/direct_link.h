@@ -1,21 +1,20 @@
 // The link between the devices of workers (memory/device_link.h): who its
 // members are, how they join, and how they part.
 //
-// Each worker says in its hello which device it has. Members are those whose
-// link is of one kind, the first that anybody has, and whose device is no other
-// member's; so all workers know the same members. The first of them makes the
-// word by which all join. Each then tries the link with all others, and tells
-// them how that went; only if it went well for all is there a link. Values of
-// other workers go the ways that there are without one, and a line says so.
+// Who they are follows from what workers offer (link_offers.h). The first
+// member makes the word by which all join. Each then tries the link with all
+// others, and tells them how that went; only if it went well for all is there a
+// link. If not, they try again with the kinds that are left. Values of other
+// workers go the ways that there are without a link, and a line says so.
 //
-// Where all members are asked for fast sums, they also make groups of
-// themselves, each a link of its own for the sums of its members: when a mesh
-// is declared, for the workers along each of its axes, and never for a sum.
-// That has its place in the order of exchanges (engine.h), the same on all
-// members, and they meet there in messages first. So no member begins it while
-// another is in something that comes before, and it waits for nothing that
-// comes later. A group of a set of workers is made once, for all name spaces
-// and meshes, and stays; a member has kMostSplits of them at most.
+// Where all members are asked for fast sums, and their link adds, they also
+// make groups of themselves, each a link of its own for the sums of its
+// members: when a mesh is declared, for the workers along each of its axes, and
+// never for a sum. That has its place in the order of exchanges (engine.h), the
+// same on all members, and they meet there in messages first. So no member
+// begins it while another is in something that comes before, and it waits for
+// nothing that comes later. A group of a set of workers is made once, for all
+// name spaces and meshes, and stays; a member has kMostSplits of them at most.
 //
 // Everything has a limit: what a link does not do within the patience of the
 // group breaks it, as does the loss of a member, whatever the link itself has
@@ -34,7 +33,7 @@
 #include <string>
 #include <vector>
 
-#include "exec/comm/exchange.h"
+#include "exec/comm/link_offers.h"
 #include "exec/comm/peer_group.h"
 #include "exec/memory/device.h"
 
@@ -57,9 +56,10 @@ class DirectLink {
       : peers_(peers),
         device_(device),
         say_(std::move(say)),
+        offers_(peers.workers()),
         workers_(peers.workers()) {}
 
-  // Adds this worker's device to its hello, which refers to this.
+  // Adds this worker's links to its hello, which refers to this.
   void add_to(PeerMessage& hello);
   // Once all have said hello: joins.
   void connect();
@@ -94,10 +94,11 @@ class DirectLink {
  private:
   enum class State : uint8_t { kNone, kJoining, kOn, kLeaving, kOff };
   struct Worker {
-    std::string kind, device;  // of its link; "": it has none
-    std::string why_none;
-    bool has_fast_sums = false;
-    std::optional<bool> is_linked;  // as it says
+    // As it says, of the link that it is at: how many it has been at before,
+    // why the last of them has ended, and by which word to join.
+    unsigned ended = 0;
+    std::string why_ended, id;
+    bool is_linked = false;
     bool is_leaving = false;
     std::vector<std::string> splits;  // that it said it has come to
   };
@@ -113,14 +114,14 @@ class DirectLink {
   bool is_used() const {
     return state_ == State::kJoining || state_ == State::kOn;
   }
-  void choose_members();
-  std::string reason_without(unsigned worker) const;
-  void tell_who_is_left_out() const;
-  void tell_whose_sums_are_slow() const;
+  bool choose(const Workers& workers);
+  void try_to_link();
+  void await_ends();
+  bool has_ended(unsigned worker) const;
   std::optional<unsigned> index_of(unsigned worker) const;
   template <typename Use>
   void each_other_member(const Use& use) const {
-    for (const unsigned m : members_) {
+    for (const unsigned m : joint_.members) {
       if (m != peers_.self()) use(m);
     }
   }
@@ -141,15 +142,17 @@ class DirectLink {
   PeerGroup& peers_;
   Device& device_;
   Say say_;
+  LinkOffers offers_;
   std::vector<Worker> workers_;
-  std::vector<unsigned> members_;  // ascending
-  std::unique_ptr<DeviceLink> link_;
+  std::vector<std::unique_ptr<DeviceLink>> links_;  // that it could have
+  Joint joint_;                                     // of the link that it is at
+  DeviceLink* link_ = nullptr;                      // that one
+  unsigned attempt_ = 0;  // how many it has been at before
   bool splits_ = false;
   std::map<Workers, unsigned> groups_;  // of which the 0th is of all members
   size_t done_splits_ = 0;
   bool has_told_limit_ = false;
   State state_ = State::kNone;
-  std::string id_;   // by which to join, once it was told
   std::string why_;  // it is off
 };
 

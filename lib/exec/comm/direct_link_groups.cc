@@ -47,7 +47,7 @@ std::vector<DirectLink::Round> DirectLink::rounds_of(
       rounds.push_back({set});
     } else if (!has_told_limit_) {
       has_told_limit_ = true;
-      if (peers_.self() == members_[0]) {
+      if (peers_.self() == joint_.members[0]) {
         say("sums of " + list_of(set) +
             " and of more sets of workers are not fast: each worker is in " +
             std::to_string(kMostSplits) + " links");
@@ -123,7 +123,9 @@ Status DirectLink::try_group(const PeerGroup::Awaited& what) {
 }
 
 std::optional<unsigned> DirectLink::group_of(const Workers& workers) const {
-  if (!is_on() || !peers_.has_fast_sums()) return std::nullopt;
+  if (!is_on() || !peers_.has_fast_sums() || !link_->adds()) {
+    return std::nullopt;
+  }
   const auto it = groups_.find(workers);
   if (it == groups_.end()) return std::nullopt;
   return it->second;

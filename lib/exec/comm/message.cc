@@ -35,7 +35,7 @@ bool each_field(Message& m, Use use) {
   switch (m.kind) {
     case Kind::kHello:
       return use(m.pid) && use(m.fd) && use(m.size) && use(m.token) &&
-             use.word(m.link_kind) && use.word(m.device) &&
+             use.word(m.link_kinds) && use.word(m.devices) &&
              use.flag(m.has_fast_sums);
     case Kind::kReady:
       return use(m.tag) && use(m.type) && use.offset(m.at);

@@ -1,10 +1,10 @@
 // The messages between workers while values cross: a header in text, and in
 // some a body, which in `data` is the bytes of values.
 //
-//   hello PID FD SIZE TOKEN KIND DEVICE SUMS
+//   hello PID FD SIZE TOKEN KINDS DEVICES SUMS
 //                                         where my arena can be mapped, which
-//                                         device I have, and whether its link
-//                                         is to add up values: 0 or 1
+//                                         links my device can have, and whether
+//                                         they are to add up values: 0 or 1
 //   ready SEQ GROUP STEP SOURCE TYPE AT   an export is there, at that offset of
 //                                         the memory; "-": it is to be fetched
 //   fail SEQ GROUP STEP SOURCE            it failed; the body says why
@@ -30,11 +30,12 @@
 // index and a count in each dimension, as "0,4"; "-" of a scalar.
 //
 // A link (memory/device_link.h) is what brings values from device to device
-// (direct_moves.h). KIND and DEVICE are its words, "-" without one; then the
-// body says why there is none, if there could be. The body of `take` has a line
-// "SOURCE START COUNT" for each region that its sender will receive from the
-// other, in that order; a first line "sum" says that it would rather have the
-// step added by the link, which is done if all say so.
+// (direct_moves.h). KINDS and DEVICES are their words, the best first, with
+// commas between them; "-": there is none. The body says why there is not one
+// of each kind that there could be. The body of `take` has a line "SOURCE START
+// COUNT" for each region that its sender will receive from the other, in that
+// order; a first line "sum" says that it would rather have the step added by
+// the link, which is done if all say so.
 #pragma once
 
 #include <compare>
@@ -97,8 +98,8 @@ struct PeerMessage {
   uint64_t fd = 0;         // hello
   uint64_t size = 0;       // hello
   Token token{};           // hello
-  std::string link_kind;   // hello: of the link; "": it has none
-  std::string device;      // hello: the link's
+  std::string link_kinds;  // hello: of its links; "": it has none
+  std::string devices;     // hello: the links'
   bool has_fast_sums = false;  // hello
   std::string link;            // link
   std::string_view body;       // within the parsed bytes

@@ -50,7 +50,7 @@ void PeerCommunicator::serve() {
 Status PeerCommunicator::take(unsigned from, const PeerMessage& message) {
   switch (message.kind) {
     case Kind::kHello:
-      (void)link_.take(from, message);
+      if (Status s = link_.take(from, message); !s.ok()) return s;
       return imports_.take_hello(from, message);
     case Kind::kLink:
     case Kind::kLinked:

@@ -115,13 +115,16 @@ void PeerGroup::note_wait(const Awaited& what, Clock::time_point since) {
 }
 
 // A device is done in microseconds or not soon, so the thread sleeps only after
-// some looks.
+// some looks at which nothing has moved.
 void PeerGroup::await_device(const Awaited& what,
-                             const std::function<bool()>& done) {
+                             const std::function<Look()>& look) {
   constexpr int kLooks = 100;
   note_wait(what, Clock::now());
-  for (int n = 0; !done() && !is_aborted(); ++n) {
-    pump(milliseconds(n < kLooks ? 0 : 1));
+  int still = 0;
+  for (Look seen = look(); seen != Look::kDone && !is_aborted();
+       seen = look()) {
+    still = seen == Look::kMoved ? 0 : still + 1;
+    pump(milliseconds(still < kLooks ? 0 : 1));
   }
   const std::lock_guard lock(mutex_);
   wait_.reset();

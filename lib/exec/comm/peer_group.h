@@ -89,9 +89,10 @@ class PeerGroup {
   // the worker is lost, or all waits end (abort()).
   Fault await(unsigned worker, const Awaited& what,
               const std::function<bool()>& done);
-  // Takes messages, between looks at what no message tells of, until done()
-  // holds or all waits end.
-  void await_device(const Awaited& what, const std::function<bool()>& done);
+  // Takes messages, between looks at what no message tells of, until that is
+  // done or all waits end.
+  enum class Look : uint8_t { kStill, kMoved, kDone };
+  void await_device(const Awaited& what, const std::function<Look()>& look);
   // Takes a message, if there is one within that time.
   void listen_for(std::chrono::milliseconds most) { pump(most); }
   // Takes a message, if need be after sleeping until there is one. Returns

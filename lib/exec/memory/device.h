@@ -165,10 +165,10 @@ class Device {
   // whose times cannot be told takes none.
   virtual std::optional<Span> take_span(bool /*waits*/) { return Span{}; }
 
-  // A link to the devices of other workers; null where there is none of that
-  // kind. Error: why there is none here, though the device could have one.
-  virtual Result<std::unique_ptr<DeviceLink>> make_link() {
-    return std::unique_ptr<DeviceLink>();
+  // Links to the devices of other workers, of each kind that the device could
+  // have, the best first. Error: why there is none of that kind here.
+  virtual std::vector<Result<std::unique_ptr<DeviceLink>>> make_links() {
+    return {};
   }
 };
 

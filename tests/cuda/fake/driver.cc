@@ -11,6 +11,7 @@
 using gt::fake::Event;
 using gt::fake::is_current;
 using gt::fake::Machine;
+using gt::fake::Memory;
 using gt::fake::of;
 using gt::fake::Stream;
 using gt::fake::wrong;
@@ -41,7 +42,9 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
           : error == CUDA_ERROR_ILLEGAL_ADDRESS
               ? "an illegal memory access was encountered"
           : error == CUDA_ERROR_NO_DEVICE ? "no CUDA-capable device"
-                                          : "the fake device was told to fail";
+          : error == CUDA_ERROR_NOT_SUPPORTED
+              ? "operation not supported"
+              : "the fake device was told to fail";
   return CUDA_SUCCESS;
 }
 CUresult cuDriverGetVersion(int* version) {
@@ -184,8 +187,9 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
 CUresult cuEventQuery(CUevent event) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
   m.do_some();
-  return of(event)->done >= of(event)->recorded ? CUDA_SUCCESS
-                                                : CUDA_ERROR_NOT_READY;
+  return of(event)->done >= of(event)->recorded && !m.is_late
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_NOT_READY;
 }
 CUresult cuEventSynchronize(CUevent event) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
@@ -194,6 +198,52 @@ CUresult cuEventSynchronize(CUevent event) {
 }
 
 // ---- memory -----------------------------------------------------------------
+
+CUresult cuMemAlloc(CUdeviceptr* data, size_t bytes) {
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
+  const uint64_t address = m.memory.reserve(bytes, Memory::kPage);
+  if (address == 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  m.memory.begin(address, false);  // it may be large, and little of it used
+  *data = address;
+  return CUDA_SUCCESS;
+}
+// As a driver may, it waits for all that streams were given; so does the end of
+// memory of another process below.
+CUresult cuMemFree(CUdeviceptr data) {
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
+  if (!m.memory.is_block(data)) wrong("memory is freed twice", data);
+  m.finish();
+  m.memory.end(data);
+  return CUDA_SUCCESS;
+}
+
+// ---- memory of other processes ----------------------------------------------
+
+CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr data) {
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
+  if (std::getenv("GT_FAKE_NO_IPC") != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
+  const Memory::Shown shown = m.memory.show(data);
+  *handle = {};
+  static_assert(sizeof shown <= sizeof handle->reserved);
+  std::memcpy(handle->reserved, &shown, sizeof shown);
+  return CUDA_SUCCESS;
+}
+CUresult cuIpcOpenMemHandle(CUdeviceptr* data, CUipcMemHandle handle,
+                            unsigned flags) {
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
+  Memory::Shown shown;
+  std::memcpy(&shown, handle.reserved, sizeof shown);
+  if (flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  *data = m.memory.open(shown);
+  return *data == 0 ? CUDA_ERROR_MAP_FAILED : CUDA_SUCCESS;
+}
+CUresult cuIpcCloseMemHandle(CUdeviceptr data) {
+  GT_ENTER_UNCAPTURED(CUDA_ERROR_UNKNOWN)
+  m.finish();
+  return m.memory.close(data) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
 
 CUresult cuMemAllocAsync(CUdeviceptr* data, size_t bytes, CUstream stream) {
   GT_ENTER_UNCAPTURED(CUDA_ERROR_OUT_OF_MEMORY)
@@ -244,6 +294,7 @@ CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, size_t bytes,
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
                            CUstream stream) {
   GT_ENTER_CONTEXT(CUDA_ERROR_UNKNOWN)
+  m.note_copy(to, bytes);
   m.give(of(stream), {[&m, to, from, bytes] {
            std::memcpy(m.memory.at(to, bytes), m.memory.at(from, bytes), bytes);
          }});

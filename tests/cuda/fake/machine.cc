@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -42,6 +44,26 @@ void Machine::wait(Stream* stream) {
   drive([stream] { return stream->work.empty(); });
 }
 
+void Machine::finish() {
+  drive([this] {
+    return std::all_of(streams.begin(), streams.end(),
+                       [](const Stream* one) { return one->work.empty(); });
+  });
+}
+
+void Machine::note_copy(uint64_t to, size_t bytes) {
+  if (!memory.is_foreign(to)) return;
+  ++copies_;
+  copied_bytes_ += bytes;
+  const auto is_meant = [this](const char* variable) {
+    const char* text = std::getenv(variable);
+    return text != nullptr &&
+           text == std::to_string(device) + ":" + std::to_string(copies_);
+  };
+  if (is_meant("GT_FAKE_COPY_HANG")) is_late = true;
+  if (is_meant("GT_FAKE_COPY_DIE")) (void)std::raise(SIGKILL);
+}
+
 Machine::~Machine() {
   const auto number = [](uint64_t n) {
     return static_cast<unsigned long long>(n);
@@ -49,6 +71,13 @@ Machine::~Machine() {
   if (const char* path = std::getenv("GT_FAKE_WAITS")) {
     if (std::FILE* out = std::fopen(path, "a")) {
       (void)std::fprintf(out, "%llu\n", number(waits_));
+      (void)std::fclose(out);
+    }
+  }
+  if (const char* path = std::getenv("GT_FAKE_COPIES")) {
+    if (std::FILE* out = std::fopen(path, "a")) {
+      (void)std::fprintf(out, "GPU %d: %llu copies, %llu bytes\n", device,
+                         number(copies_), number(copied_bytes_));
       (void)std::fclose(out);
     }
   }

@@ -9,6 +9,12 @@
 //   GT_FAKE_LOSE=K     the K-th kernel, as told, meets an illegal address:
 //   nothing
 //                      is done any more, and all calls say so
+//   GT_FAKE_NO_IPC=1   memory cannot be shown to other processes
+//   GT_FAKE_COPY_HANG=G:K  once a process that has GPU G has begun K copies to
+//                      another process, queries say that no event is reached
+//   GT_FAKE_COPY_DIE=G:K   it is killed when it begins the K-th of them
+//   GT_FAKE_COPIES=F   at the end, a line is added to the file: how many copies
+//                      to another process there were, and of how many bytes
 //   GT_FAKE_PACE=N     a kernel takes so many microseconds, or more
 //   GT_FAKE_REPORT=F   at the end, a line is added to the file: how many calls
 //                      there were, and what was not given back
@@ -92,6 +98,7 @@ class Machine {
   uint64_t graphs_updated = 0;
 
   bool is_lost = false;
+  bool is_late = false;  // no event is reached, as queries say
   // Counts a kernel; whether it is one that fails.
   bool loses() { return ++kernels_ == lose_; }
   // Counts a call; whether it is one that fails.
@@ -103,6 +110,9 @@ class Machine {
   void give(Stream* stream, Work work);
   void do_some();             // of the work that is ready
   void wait(Stream* stream);  // does all that the stream has
+  void finish();              // does all that the streams have
+  // Counts a copy to an address, if that is another process's.
+  void note_copy(uint64_t to, size_t bytes);
   // Does work until there is none that `until` waits for.
   void drive(const std::function<bool()>& until);
   void note_device(int number);
@@ -117,6 +127,8 @@ class Machine {
   uint64_t calls_ = 0;
   uint64_t waits_ = 0;
   uint64_t kernels_ = 0;
+  uint64_t copies_ = 0;
+  uint64_t copied_bytes_ = 0;
   uint64_t fail_from_ = 0;
   uint64_t lose_ = 0;
   uint64_t pace_ = 0;

@@ -4,10 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <utility>
 
 namespace gt::fake {
 namespace {
@@ -17,6 +20,15 @@ constexpr int kFresh = 0xff;  // nan, or -1
 
 void need(bool condition) {
   if (!condition) wrong("the fake device cannot have its memory");
+}
+
+struct flock lock_of(short type, uint64_t offset, uint64_t bytes) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(offset);
+  lock.l_len = static_cast<off_t>(bytes);
+  return lock;
 }
 
 }  // namespace
@@ -41,22 +53,23 @@ Memory::Memory() {
   limit_ = limit == nullptr ? SIZE_MAX : std::strtoull(limit, nullptr, 10);
 }
 
-uint64_t Memory::reserve(size_t bytes) {
-  const size_t room = (bytes + 3 * kZone - 1) / kZone * kZone;
-  if (used_ + bytes > limit_ || next_ + room > kSize) return 0;
+uint64_t Memory::reserve(size_t bytes, uint64_t alignment) {
+  const uint64_t begin =
+      (next_ + kZone + alignment - 1) / alignment * alignment;
+  const uint64_t end = (begin + bytes + 2 * kZone - 1) / kZone * kZone;
+  if (used_ + bytes > limit_ || end > kSize) return 0;
   used_ += bytes;
-  const uint64_t address = base_ + next_ + kZone;
-  next_ += room;
-  blocks_[address] = {bytes, false};
-  return address;
+  next_ = end;
+  blocks_[base_ + begin] = {bytes, false};
+  return base_ + begin;
 }
 
-void Memory::begin(uint64_t address) {
+void Memory::begin(uint64_t address, bool fills) {
   Block& block = blocks_.at(address);
   block.is_usable = true;
   char* data = hidden(address);
   std::memset(data - kZone, kRed, kZone);
-  std::memset(data, kFresh, block.bytes);
+  if (fills) std::memset(data, kFresh, block.bytes);
   std::memset(data + block.bytes, kRed, kZone);
 }
 
@@ -66,14 +79,20 @@ void Memory::end(uint64_t address) {
     wrong("memory is freed that is not there", address);
   }
   check_block(it->first, it->second);
+  struct flock lock = lock_of(F_WRLCK, address - base_, it->second.bytes);
+  if (::fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) {
+    wrong("memory is freed that another process has open", address);
+  }
   used_ -= it->second.bytes;
   // Whole pages go back to the system; of the rest, who reads it reads nan.
-  std::memset(hidden(address), kFresh, it->second.bytes);
-  const uint64_t begin = (address - base_ + 4095) & ~uint64_t{4095};
-  const uint64_t end = (address - base_ + it->second.bytes) & ~uint64_t{4095};
+  const uint64_t last = address + it->second.bytes;
+  const uint64_t begin = std::min((address + kPage - 1) / kPage * kPage, last);
+  const uint64_t end = std::max(last / kPage * kPage, begin);
+  std::memset(hidden(address), kFresh, begin - address);
+  std::memset(hidden(end), kFresh, last - end);
   if (end > begin) {
     (void)::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                      static_cast<off_t>(begin),
+                      static_cast<off_t>(begin - base_),
                       static_cast<off_t>(end - begin));
   }
   blocks_.erase(it);
@@ -83,11 +102,64 @@ bool Memory::is_block(uint64_t address) const {
   return blocks_.contains(address);
 }
 
-std::map<uint64_t, Memory::Block>::iterator Memory::find(uint64_t address) {
+Memory::Shown Memory::show(uint64_t address) const {
+  const auto it = blocks_.find(address);
+  if (it == blocks_.end() || address % kPage != 0 ||
+      it->second.bytes % kPage != 0) {
+    wrong("a block is shown that cannot be", address);
+  }
+  return {::getpid(), fd_, address - base_, it->second.bytes};
+}
+
+// Whoever has it open holds a lock on it, by which its owner knows.
+uint64_t Memory::open(const Shown& shown) {
+  const std::string path =
+      "/proc/" + std::to_string(shown.pid) + "/fd/" + std::to_string(shown.fd);
+  const int from = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (from < 0) return 0;
+  struct flock lock = lock_of(F_RDLCK, shown.offset, shown.bytes);
+  const uint64_t address = reserve(shown.bytes, kPage);
+  if (address == 0 || ::fcntl(from, F_OFD_SETLK, &lock) != 0) {
+    ::close(from);
+    return 0;
+  }
+  blocks_[address].from = from;
+  begin(address, false);
+  need(::mmap(hidden(address), shown.bytes, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_NORESERVE | MAP_FIXED, from,
+              static_cast<off_t>(shown.offset)) != MAP_FAILED);
+  return address;
+}
+
+bool Memory::close(uint64_t address) {
+  const auto it = blocks_.find(address);
+  if (it == blocks_.end() || it->second.from < 0) return false;
+  need(::mmap(hidden(address), it->second.bytes, PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd_,
+              static_cast<off_t>(address - base_)) != MAP_FAILED);
+  ::close(it->second.from);
+  used_ -= it->second.bytes;
+  check_block(address, it->second);
+  blocks_.erase(it);
+  return true;
+}
+
+bool Memory::is_foreign(uint64_t address) const {
+  const auto it = find(address);
+  return it != blocks_.end() && it->second.from >= 0;
+}
+
+std::map<uint64_t, Memory::Block>::const_iterator Memory::find(
+    uint64_t address) const {
   auto it = blocks_.upper_bound(address);
   if (it == blocks_.begin()) return blocks_.end();
   --it;
   return address <= it->first + it->second.bytes ? it : blocks_.end();
+}
+
+std::map<uint64_t, Memory::Block>::iterator Memory::find(uint64_t address) {
+  const auto it = std::as_const(*this).find(address);
+  return blocks_.erase(it, it);  // the same place, where it may be changed
 }
 
 void* Memory::at(uint64_t address, size_t bytes) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "exec/backend/cuda/nccl.h"
+#include "exec/backend/cuda/peer_copies.h"
 #include "exec/backend/cuda/source.h"
 
 namespace gt::exec::cuda {
@@ -241,8 +242,11 @@ std::optional<Status> CudaDevice::take_check(bool waits) {
   return faults_.take(waits);
 }
 
-Result<std::unique_ptr<DeviceLink>> CudaDevice::make_link() {
-  return make_nccl_link(gpu_, stream());
+std::vector<Result<std::unique_ptr<DeviceLink>>> CudaDevice::make_links() {
+  std::vector<Result<std::unique_ptr<DeviceLink>>> links;
+  links.push_back(make_nccl_link(gpu_, stream()));
+  links.push_back(make_peer_copies(gpu_, stream()));
+  return links;
 }
 
 bool CudaDevice::holds_back() {

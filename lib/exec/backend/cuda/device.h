@@ -97,7 +97,7 @@ class CudaDevice final : public Device {
   Result<std::unique_ptr<DeviceRecording>> end_recording(
       bool keeps, std::unique_ptr<DeviceRecording> old) override;
   Status replay(DeviceRecording& recording, uint64_t task) override;
-  Result<std::unique_ptr<DeviceLink>> make_link() override;
+  std::vector<Result<std::unique_ptr<DeviceLink>>> make_links() override;
 
   Gpu& gpu() { return *gpu_; }
   // Behind all that the device was given.

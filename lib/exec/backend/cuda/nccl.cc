@@ -51,14 +51,16 @@ class NcclLink final : public DeviceLink {
   std::string kind() const override { return kind_; }
   std::string device() const override { return device_; }
   Result<std::string> make_id() override;
-  Status join(std::string_view id, unsigned members, unsigned member) override;
-  Status split(std::span<const unsigned> group) override;
+  Status join(std::string_view id, std::span<const std::string> devices,
+              unsigned member) override;
   Status move(std::span<const Move> sends,
               std::span<const Move> receives) override;
-  Status add(const Sum& sum) override;
   Result<bool> is_done() override;
   void cancel() override;
   Status leave() override;
+  bool adds() const override { return true; }
+  Status split(std::span<const unsigned> group) override;
+  Status add(const Sum& sum) override;
 
  private:
   enum class Phase : uint8_t {
@@ -113,7 +115,8 @@ Result<std::string> NcclLink::make_id() {
   return to_hex({id.internal, sizeof id.internal});
 }
 
-Status NcclLink::join(std::string_view id, unsigned members, unsigned member) {
+Status NcclLink::join(std::string_view id, std::span<const std::string> devices,
+                      unsigned member) {
   ncclUniqueId word;
   if (!from_hex(id, word.internal)) {
     return Error{"an id of NCCL's that cannot be"};
@@ -125,7 +128,7 @@ Status NcclLink::join(std::string_view id, unsigned members, unsigned member) {
   member_ = static_cast<int>(member);
   ncclComm_t all = nullptr;
   const ncclResult_t joined = api_.ncclCommInitRankConfig(
-      &all, static_cast<int>(members), word, member_, &config);
+      &all, static_cast<int>(devices.size()), word, member_, &config);
   if (all != nullptr) comms_ = {all};
   return check(joined, "ncclCommInitRankConfig");
 }

@@ -1,5 +1,5 @@
 // NCCL as the link between the GPUs of workers. The library is looked up when
-// a link is made, as all of CUDA; without it values cross through the host.
+// a link is made, as all of CUDA; without it there is peer_copies.h.
 //
 // Communicators are non-blocking (ncclConfig_t::blocking is 0), so each call
 // returns at once, and is_done() asks how far it is.
