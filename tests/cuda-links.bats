@@ -250,6 +250,25 @@ END
   [ "$(cat said)" = 'gt-work: the values of worker 0 cross through the host: it computes on the host' ]
 }
 
+@test "fake device: workers that cannot see each other in /proc do not copy" {
+  unshare -Urpf --mount-proc true || skip 'there are no name spaces for users'
+  make_program
+  gt-work --backend cuda p.s >wanted
+  remove_nccl
+  local rank apart=(env env unshare)
+  for rank in 0 1 2; do
+    [[ ${apart[rank]} == env ]] || apart[rank]+=' -Urpf --mount-proc'
+    # shellcheck disable=SC2086 # a program and its options
+    LOCAL_RANK=$rank GT_FAKE_GPUS=3 GT_FAKE_COPIES=copies ${apart[rank]} gt-work \
+      --connect "ipc://$PWD/bus" --rank $rank --backend cuda 2>>said &
+    spawned+=($!)
+  done
+  gt-route --bind "ipc://$PWD/bus" --workers 3 p.s | cmp - wanted
+  wait "${spawned[@]}"
+  [[ $(cat said) == 'gt-work: the values of worker 2 cross through the host: '*'NCCL, '* ]]
+  [ "$(awk '$5 > 64' copies | wc -l)" -eq 2 ]
+}
+
 # ---- what goes wrong ---------------------------------------------------------
 
 @test "fake device: a link that does nothing is given up, and the results are right" {
