@@ -188,7 +188,6 @@ END
 }
 
 @test "a client that dies leaves nothing behind, and others do not notice" {
-  skip_on_one_gpu
   serve 2
   mkfifo in
   spawn bash -c 'exec gt-emit --to "$0" <in' "$at"
@@ -459,7 +458,6 @@ END
 }
 
 @test "ten clients at once beside five that misbehave: each has its own results" {
-  skip_on_one_gpu
   serve 2 --quota 64M
   local k
   for ((k = 0; k < 10; k++)); do
