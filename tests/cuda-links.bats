@@ -286,7 +286,8 @@ END
   make_program
   gt-work --backend cuda p.s >wanted
   export GT_FAKE_NCCL_HANG=1:1 GT_FAKE_COPIES=copies
-  route_two p.s | cmp - wanted
+  route_two p.s >got
+  cmp got wanted
   [[ $(grep gt-work said) == 'gt-work: devices are linked by copies, not by nccl-'*': nothing was done for 2.0 s' ]]
   wait "${spawned[@]}"
   copied 2 2
@@ -328,7 +329,6 @@ END
     GT_FAKE_GPUS=4 GT_FAKE_COPY_DIE=1:$copy \
       run -4 --separate-stderr within 60 gt-route -n gpus p.s
     [[ $stderr == *'worker 1 was killed by signal 9 (SIGKILL)'* ]]
-    [[ $stderr != *'linked'* ]]
   done
 }
 
