@@ -184,12 +184,14 @@ class _Session:
             line = line.decode().rstrip("\n")
             if line.startswith("#") and not line.startswith("#sync"):
                 continue
+            if not self.expected:
+                continue
+            try:
+                self.expected[0](line)  # which may take long: others write meanwhile
+            except Exception as error:  # which the next that waits is told
+                self.failure = self.failure or error
             with self.come:
-                if self.expected:
-                    try:
-                        self.expected.popleft()(line)
-                    except Exception as error:  # which the next that waits is told
-                        self.failure = self.failure or error
+                self.expected.popleft()
                 self.come.notify_all()
         with self.come:
             self.lost = True
