@@ -140,7 +140,7 @@ for k in range(100):
     if k % 2 == 0:
         s.curve_serverkey, s.curve_publickey, s.curve_secretkey = server, own, secret
     s.connect(at)
-    s.send(b"hello version=5 table=0 user=ann seed=0 history=1 size=0\n")
+    s.send(b"hello version=6 table=0 user=ann seed=0 history=1 size=0\n")
     kept.append(s)
 poller = zmq.Poller()
 for s in kept:

@@ -259,8 +259,8 @@ END
 import os, sys, zmq
 context = zmq.Context()
 for text in [b"", b"\0" * 5000, b"watch size=0\n", b"watch version=1 size=0\n",
-             b"hello version=5 size=0\n", b"done seq=1 bytes=0 wait=0 size=0\n",
-             b"state size=3\nabc", b"watch version=5 size=9\nx", os.urandom(999),
+             b"hello version=6 size=0\n", b"done seq=1 bytes=0 wait=0 size=0\n",
+             b"state size=3\nabc", b"watch version=6 size=9\nx", os.urandom(999),
              b"lines seq=1 line=1 after=0 size=0\n", b"x" * 100000]:
     for parts in ([text], [text, text]):
         socket = context.socket(zmq.DEALER)

@@ -34,7 +34,7 @@
 
 namespace gt::net {
 
-inline constexpr int kWireVersion = 5;
+inline constexpr int kWireVersion = 6;
 // Nothing longer is sent, and nothing longer is taken from a peer. What
 // gt-route has to say that is longer, as a line of many values, goes in several
 // messages of one verb, all but the last with more=1, and between them nothing

@@ -31,7 +31,7 @@ void check_used(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   gt::net::Watchers watchers;
-  watchers.receive("good", frame("watch version=5 size=0\n"), 0, "");
+  watchers.receive("good", frame("watch version=6 size=0\n"), 0, "");
   watchers.receive("bad", frame(bytes), 0, "");
   watchers.receive("bad", frame(bytes), 0, "");
   if (!watchers.knows("good") || !watchers.is_asked()) std::abort();

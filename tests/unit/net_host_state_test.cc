@@ -173,13 +173,13 @@ TEST_F(HostStateTest, AWorkerThatTheRunGoesOnWithoutIsHeardNoMore) {
 TEST_F(HostStateTest, AHelloThatDoesNotFitIsRefusedInWords) {
   start(2);
   EXPECT_EQ(refusal(hello(info_of("w"), "t", "T", 1)),
-            "w on h speaks version 1 of the wire, gt-route 5; install the same "
+            "w on h speaks version 1 of the wire, gt-route 6; install the same "
             "gt on both");
   EXPECT_EQ(refusal(hello(info_of("w"), "guess")),
             "w on h has not the token of this session");
   EXPECT_EQ(refusal(hello(info_of("w"), "t", "U")),
             "w on h has op table U, gt-route T; install the same gt on both");
-  EXPECT_EQ(refusal("hello version=5 token=t table=T size=0\n"),
+  EXPECT_EQ(refusal("hello version=6 token=t table=T size=0\n"),
             "hello: no pid=");
   WorkerInfo far = info_of("w");
   far.rank = 2;

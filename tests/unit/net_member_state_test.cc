@@ -68,7 +68,7 @@ TEST_F(MemberStateTest, SaysHelloOnceThereIsAConnection) {
   member_->link_up(now_);
   EXPECT_EQ(sent(),
             std::vector<std::string>{
-                "hello version=5 table=T token=t epoch=0 name=b host=h pid=2 "
+                "hello version=6 table=T token=t epoch=0 name=b host=h pid=2 "
                 "data=\"\" threads=0 isa=\"\" backend=\"\" size=0\n"});
 }
 

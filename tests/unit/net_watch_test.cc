@@ -13,7 +13,7 @@
 namespace gt::net {
 namespace {
 
-constexpr const char* kWatch = "watch version=5 size=0\n";
+constexpr const char* kWatch = "watch version=6 size=0\n";
 
 Frame frame(std::string_view text) { return Frame(std::string(text)); }
 
@@ -104,7 +104,7 @@ TEST(Watchers, WhoSaysWhatIsNoWatchIsForgotten) {
   for (const char* text :
        {"", "nonsense", "watch size=0\n", "watch version=x size=0\n",
         "watch version=3 size=0\n", "done seq=1 size=0\n",
-        "watch version=5 size=1\n"}) {
+        "watch version=6 size=1\n"}) {
     Watchers watchers;
     watchers.receive("b", frame(kWatch), 0, "");
     watchers.receive("a", frame(kWatch), 0, "");
