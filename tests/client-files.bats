@@ -28,7 +28,7 @@ at_socket() {
 }
 
 at_port() {
-  at=tcp://127.0.0.1:$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
+  at=tcp://127.0.0.1:$(free_port 2)
 }
 
 # lay_link: a relay to the port of $at; commands go to descriptor 6, and clients

@@ -7,7 +7,7 @@ load helper
 # serve_with_keys: gt-emit -l at $at with the key server.key and the list
 # allowed, and gt-route behind it.
 serve_with_keys() {
-  at=tcp://127.0.0.1:$((20000 + (BATS_TEST_NUMBER + $$ * 8) % 20000))
+  at=tcp://127.0.0.1:$(free_port)
   mkfifo back to_route
   spawn bash -c 'exec gt-emit -l "$0" --back back -v --key server.key --allow allowed --files files >to_route 2>served' "$at"
   spawn bash -c 'exec gt-route -n 1 <to_route >back'

@@ -18,7 +18,7 @@ make_keys() {
 
 # serve OPTION...: gt-emit -l at a port of this test, with a worker behind it.
 serve() {
-  port=$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
+  port=$(free_port 2)
   at=tcp://127.0.0.1:$port
   mkfifo back to_route
   spawn bash -c 'exec gt-emit -l "$0" --back back -v "$@" >to_route 2>served' "$at" "$@"

@@ -40,7 +40,7 @@ start_sshd() {
   local tries
   mkdir -p home
   for ((tries = 0; tries < 20; tries++)); do
-    port=${port:-$((20000 + (RANDOM + $$) % 20000))}
+    port=${port:-$(free_port)}
     cat >sshd.conf <<CONF
 ListenAddress 127.0.0.1:$port
 HostKey $PWD/host

@@ -85,6 +85,20 @@ await() {
   done
 }
 
+# free_port [N]: a port that nobody listens or talks at, as are the N - 1 behind it;
+# below those that Linux gives to connections by itself.
+free_port() {
+  local port n
+  while true; do
+    port=$((10000 + RANDOM % 22000))
+    for ((n = port; n < port + ${1:-1}; n++)); do
+      ! grep -qi ":$(printf %04x "$n") " /proc/net/tcp /proc/net/tcp6 2>/dev/null || continue 2
+    done
+    echo "$port"
+    return
+  done
+}
+
 # skip_if_sanitized REASON: for what a sanitizer makes slow or meaningless.
 skip_if_sanitized() {
   [[ -z ${GT_SANITIZED:-} ]] || skip "sanitizer build: $1"

@@ -44,7 +44,7 @@ at_socket() {
 }
 
 at_port() {
-  at=tcp://127.0.0.1:$((20000 + ($$ * 16 + BATS_TEST_NUMBER * 2) % 20000))
+  at=tcp://127.0.0.1:$(free_port 2)
 }
 
 @test "a client that detaches finds its tensors and its results when it is back" {

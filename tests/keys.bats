@@ -12,7 +12,7 @@ make_keys() {
     gt-key --public "$name.key" >"$name.pub"
   done
   { cat a.pub; echo '# the other'; sed 's/$/ b on node7/' b.pub; } >allowed
-  at=tcp://127.0.0.1:$((20000 + (BATS_TEST_NUMBER + $$ * 8) % 20000))
+  at=tcp://127.0.0.1:$(free_port)
   printf '%s\n' 'mesh tp=2' 'x@0-1 = ones f32[4,4] split=tp:0' \
     'y@0-1 = sum x@0-1' 'z@0-1 = all_reduce y@0-1' 'print z@0' >p
 }

@@ -66,7 +66,8 @@ PY
     gt-key >$k.key
     gt-key --public $k.key >$k.pub
   done && echo "$(cat me.pub) user=me" >clients.allow)
-  local base=$((20000 + (RANDOM + $$) % 20000)) pod
+  local base pod
+  base=$(free_port 2)
   for pod in head work; do
     mkdir -p "run.$pod"
     script "$pod" | sed "s,/run/gt,$PWD/run.$pod,g; s,/keys,$PWD/keys,g
@@ -87,7 +88,8 @@ PY
 }
 
 @test "what the unit of the head runs serves those whom its list has" {
-  local unit=$launch/systemd/gt-head.service base=$((20000 + (RANDOM + $$) % 20000))
+  local unit=$launch/systemd/gt-head.service base
+  base=$(free_port 2)
   # The keys are made as the unit says.
   sed -n "/sudo -u gt sh -c/,/done'/p" "$unit" | sed "s/^#//; s/.*sh -c '//; s/'$//" >keys.sh
   grep -q 'gt-key --public' keys.sh

@@ -84,7 +84,7 @@ route() {
   need_nobody
   local at
   printf 'x = tensor f32[2] 1 2\nprint x\n' >p
-  for at in ipc://@gt-trust-$$ tcp://127.0.0.1:$((20000 + $$ % 20000)); do
+  for at in ipc://@gt-trust-$$ "tcp://127.0.0.1:$(free_port)"; do
     spawn "${as_nobody[@]}" gt-route --bind "$at" --workers 1 --insecure \
       --timeout 40 <p 2>err >out
     await 'waits for 1 worker' err
