@@ -51,13 +51,6 @@ bool DirectLink::choose(const Workers& workers) {
   return false;
 }
 
-std::optional<unsigned> DirectLink::index_of(unsigned worker) const {
-  const Workers& members = joint_.members;
-  const auto it = std::lower_bound(members.begin(), members.end(), worker);
-  if (it == members.end() || *it != worker) return std::nullopt;
-  return static_cast<unsigned>(it - members.begin());
-}
-
 // ---- joining ----------------------------------------------------------------
 
 void DirectLink::tell_members(Kind kind, std::string_view body) {
@@ -139,7 +132,7 @@ Status DirectLink::join() {
   const auto id = agree_on_id();
   if (!id.ok()) return id.error();
   Status s = link_->join(id.value(), offers_.devices_of(joint_),
-                         *index_of(peers_.self()));
+                         *joint_.index_of(peers_.self()));
   if (s.ok()) s = finish({0, 0, list_of(joint_.members) + " to join a link"});
   return s.ok() ? try_out() : s;
 }
@@ -171,7 +164,7 @@ Status DirectLink::try_out() {
   if (data == nullptr) return Error{"there is no memory to try it"};
   std::vector<Move> sends, receives;
   each_other_member([&](unsigned m) {
-    const size_t at = 2 * kTrial * *index_of(m);
+    const size_t at = 2 * kTrial * *joint_.index_of(m);
     sends.push_back({m, data + at, kTrial});
     receives.push_back({m, data + at + kTrial, kTrial});
   });
@@ -190,7 +183,7 @@ Status DirectLink::begin(const std::vector<Move>& sends,
   const auto by_member = [this](const std::vector<Move>& moves) {
     std::vector<DeviceLink::Move> out;
     for (const Move& m : moves) {
-      out.push_back({*index_of(m.worker), m.data, m.bytes});
+      out.push_back({*joint_.index_of(m.worker), m.data, m.bytes});
     }
     return out;
   };
@@ -267,7 +260,7 @@ void DirectLink::break_off(const std::string& why) {
 }
 
 void DirectLink::take_loss(unsigned worker) {
-  if (is_used() && index_of(worker)) break_off("");
+  if (is_used() && joint_.has(worker)) break_off("");
 }
 
 Status DirectLink::take(unsigned from, const PeerMessage& message) {
@@ -297,7 +290,7 @@ Status DirectLink::take(unsigned from, const PeerMessage& message) {
   other.is_linked = false;
   other.id.clear();
   other.why_ended = message.body;
-  if (is_used() && index_of(from) && has_ended(from)) {
+  if (is_used() && joint_.has(from) && has_ended(from)) {
     break_off(other.why_ended);
   }
   return ok_status();

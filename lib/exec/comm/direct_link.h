@@ -70,7 +70,7 @@ class DirectLink {
 
   bool is_on() const { return state_ == State::kOn; }
   // Whether values come from the worker, and go to it, by the link.
-  bool joins(unsigned worker) const { return is_on() && index_of(worker); }
+  bool joins(unsigned worker) const { return is_on() && joint_.has(worker); }
 
   // Any thread, once it is connected: whether members make groups.
   bool splits() const { return splits_; }
@@ -118,7 +118,6 @@ class DirectLink {
   void try_to_link();
   void await_ends();
   bool has_ended(unsigned worker) const;
-  std::optional<unsigned> index_of(unsigned worker) const;
   template <typename Use>
   void each_other_member(const Use& use) const {
     for (const unsigned m : joint_.members) {

@@ -32,9 +32,8 @@ std::vector<DirectLink::Round> DirectLink::rounds_of(
     const std::vector<Workers>& sets) {
   std::vector<Round> rounds;
   for (const Workers& set : sets) {
-    const bool is_linked =
-        std::all_of(set.begin(), set.end(),
-                    [this](unsigned w) { return index_of(w).has_value(); });
+    const bool is_linked = std::all_of(
+        set.begin(), set.end(), [this](unsigned w) { return joint_.has(w); });
     if (set.size() < 2 || !is_linked || groups_.contains(set)) continue;
     auto round =
         std::find_if(rounds.begin(), rounds.end(), [&](const Round& taken) {
@@ -74,7 +73,7 @@ Status DirectLink::make_groups(const PeerGroup::Awaited& what,
   for (const Workers& set : round) {
     groups_[set] = static_cast<unsigned>(done_splits_);
     if (!std::binary_search(set.begin(), set.end(), peers_.self())) continue;
-    for (const unsigned w : set) own.push_back(*index_of(w));
+    for (const unsigned w : set) own.push_back(*joint_.index_of(w));
   }
   Status s = link_->split(own);
   if (s.ok()) s = finish(what);

@@ -8,8 +8,10 @@
 
 namespace gt::exec::comm {
 
-bool Joint::has(unsigned worker) const {
-  return std::binary_search(members.begin(), members.end(), worker);
+std::optional<unsigned> Joint::index_of(unsigned worker) const {
+  const auto it = std::lower_bound(members.begin(), members.end(), worker);
+  if (it == members.end() || *it != worker) return std::nullopt;
+  return static_cast<unsigned>(it - members.begin());
 }
 
 std::string Joint::name() const { return kind.substr(0, kind.find('@')); }

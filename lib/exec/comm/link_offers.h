@@ -7,6 +7,7 @@
 // of the rest, so each worker is a member of one link at most.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct Joint {
   std::string kind;
   Workers members;
 
-  bool has(unsigned worker) const;
+  // Which member the worker is, from 0; none if it is not one.
+  std::optional<unsigned> index_of(unsigned worker) const;
+  bool has(unsigned worker) const { return index_of(worker).has_value(); }
   std::string name() const;  // of the kind, for people
 };
 
