@@ -42,13 +42,15 @@ class NumberPool {
       used_[n] = true;
     }
   }
+  // take() has never returned a number from here on.
+  size_t never_taken() const { return next_; }
   bool is_used(size_t n) const { return n < used_.size() && used_[n]; }
   // By number, up to the largest one that is in use.
   const std::vector<bool>& used() const { return used_; }
 
  private:
   std::vector<bool> used_;
-  size_t next_ = 0;  // take() has never returned a number from here on
+  size_t next_ = 0;  // never_taken()
   std::priority_queue<size_t, std::vector<size_t>, std::greater<>> free_;
 };
 

@@ -33,11 +33,10 @@ class Names {
 
   // A name of ours, for a result of the line that comes next.
   Name take() {
+    const size_t never_taken = numbers_.never_taken();
     const auto number = static_cast<uint32_t>(numbers_.take());
     std::erase(dead_, number);  // the line binds it again
-    const bool is_reused = number < most_;
-    most_ = std::max(most_, number + 1);
-    return {text_of(number), number, is_reused};
+    return {text_of(number), number, number < never_taken};
   }
   // A name that the user chose. Errors: it is none, is of the form of ours, or
   // another value has it, which was made at the place that the error names.
@@ -67,7 +66,6 @@ class Names {
   }
 
   NumberPool numbers_;
-  uint32_t most_ = 0;           // no number from here on was ever taken
   std::vector<uint32_t> dead_;  // given back, and not yet freed
   std::vector<std::string> dead_chosen_;
   // The names that users chose, and where.

@@ -10,6 +10,19 @@
 namespace gt::client {
 namespace {
 
+// While it lives, lines of the thread carry the note.
+class OneNote {
+ public:
+  explicit OneNote(const char* key)
+      : number_(Scopes::of_thread().begin(key, "")) {}
+  OneNote(const OneNote&) = delete;
+  OneNote& operator=(const OneNote&) = delete;
+  ~OneNote() { Scopes::of_thread().end(number_); }
+
+ private:
+  int number_;
+};
+
 gt_word text_word(std::string_view text) {
   return {GT_TEXT, {.text = text.data()}, text.size()};
 }
@@ -76,15 +89,13 @@ gt_value* Session::write_file(const Type& type, const void* bytes,
   call.operands = operands;
   call.operand_count = 2;
   gt_value* made = nullptr;
-  const int once = Scopes::of_thread().begin("once", "");
   try {
+    const OneNote once("once");
     write_call(call, &made, lock);
   } catch (const Failure&) {
-    Scopes::of_thread().end(once);
     freight_.give(place);
     throw;
   }
-  Scopes::of_thread().end(once);
   freight_.was_sent(*made, place, type);
   return made;
 }
