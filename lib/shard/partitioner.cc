@@ -61,8 +61,8 @@ Status Partitioner::pass(const Line& line, std::string_view text) {
   if (statement_of(line.op) == Statement::kSave) lines_.create_loads(at_);
   if (const std::string_view sync = sync_of(text);
       !sync.empty() && !counts_blocks(sync)) {
-    const std::string_view word = sync.substr(kSyncHead.size());
-    at_.space = word.substr(0, word.find('/') + 1);
+    at_.space = outer_space(sync.substr(kSyncHead.size()));
+    if (!at_.space.empty()) at_.space += '/';
     lines_.create_loads_once(at_);
   }
   lines_.writer().pass(line, text);
