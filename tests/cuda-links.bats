@@ -101,6 +101,17 @@ route_two() {
   gt-route --bind "ipc://$PWD/bus" --workers 2 "$@" 2>>said
 }
 
+# all_right N: on so many GPUs p.s gives what is wanted, and nothing else is said or
+# kept.
+all_right() {
+  rm -f report
+  GT_FAKE_GPUS=$1 GT_FAKE_REPORT=report \
+    run -0 --separate-stderr within 60 gt-route -n gpus p.s
+  [ -z "$stderr" ]
+  cmp - wanted <<<"$output"
+  [ "$(grep -c "$all_given_back" report)" -eq $(($1 + 1)) ]
+}
+
 # ---- values ------------------------------------------------------------------
 
 @test "fake device: values go from GPU to GPU, on 2, 4 and 8 of them" {
@@ -108,13 +119,9 @@ route_two() {
   gt-work --backend cuda p.s >wanted
   local n
   for n in 2 4 8; do
-    rm -f moves report
-    GT_FAKE_GPUS=$n GT_FAKE_NCCL_REPORT=moves GT_FAKE_REPORT=report \
-      run -0 --separate-stderr within 60 gt-route -n gpus p.s
-    [ -z "$stderr" ]
-    cmp - wanted <<<"$output"
+    rm -f moves
+    GT_FAKE_NCCL_REPORT=moves all_right "$n"
     [ "$(grep -c . moves)" -eq "$n" ]
-    [ "$(grep -c "$all_given_back" report)" -eq $((n + 1)) ]
   done
   [ -z "$(compgen -G 'gt-fake-nccl.*')" ]
 }
@@ -155,13 +162,9 @@ END
   remove_nccl
   local n
   for n in 2 4 8; do
-    rm -f copies report
-    GT_FAKE_GPUS=$n GT_FAKE_COPIES=copies GT_FAKE_REPORT=report \
-      run -0 --separate-stderr within 60 gt-route -n gpus p.s
-    [ -z "$stderr" ]
-    cmp - wanted <<<"$output"
+    rm -f copies
+    GT_FAKE_COPIES=copies all_right "$n"
     copied $((n < 4 ? n : 4)) $n
-    [ "$(grep -c "$all_given_back" report)" -eq $((n + 1)) ]
   done
 }
 

@@ -6,9 +6,8 @@
 //   GT_FAKE_SEED=N     which order (0)
 //   GT_FAKE_MEMORY=N   bytes of memory
 //   GT_FAKE_FAIL=K     the K-th call of the libraries fails; K+: and all behind
-//   GT_FAKE_LOSE=K     the K-th kernel, as told, meets an illegal address:
-//   nothing
-//                      is done any more, and all calls say so
+//   GT_FAKE_LOSE=K     the K-th kernel, as told, meets an illegal address: then
+//                      nothing is done any more, and all calls say so
 //   GT_FAKE_NO_IPC=1   memory cannot be shown to other processes
 //   GT_FAKE_COPY_HANG=G:K  once a process that has GPU G has begun K copies to
 //                      another process, queries say that no event is reached
